@@ -1,0 +1,63 @@
+/* Finds a device and makes an OpenGL ES 3.1 context on it, with no display, surface or config.
+ *
+ * The only part of the library that knows EGL, GBM and DRM; it knows nothing of GL objects.
+ * Candidates come from a table of providers probed in order: the caller's current context (when
+ * asked for), the EGL device of each DRM render node, GBM on each render node, then on card nodes,
+ * then software. A candidate that fails is passed over and named in the final error.
+ * EGL_DEFAULT_DISPLAY is never used and DRM master never taken.
+ */
+#ifndef GLCNN_PLATFORM_H
+#define GLCNN_PLATFORM_H
+
+#include "glcnn/status.h"
+
+#define PLATFORM_TEXT 256
+#define PLATFORM_ERROR 2048
+
+struct platform_request {
+    const char *device;     /* node path, index, driver name, "software", or NULL for the first */
+    bool use_current;       /* take the context current on this thread */
+    bool forbid_software;   /* fail rather than run on a software rasteriser */
+    bool debug;             /* ask for a debug context */
+    glcnn_log_callback log; /* may be NULL */
+    void *log_user;
+};
+
+/* One device that could be opened or was looked at; filled by platform_list. */
+struct platform_candidate {
+    char provider[16]; /* "current", "device", "gbm", "software" */
+    char node[64];     /* "/dev/dri/renderD128", "" where there is none */
+    char driver[64];   /* kernel driver name: "panfrost", "v3d"; "" where there is none */
+    bool software;
+    bool usable;             /* a context of ES 3.1 was made */
+    char detail[PLATFORM_TEXT]; /* renderer, or the reason why it cannot be used */
+};
+
+typedef struct platform_context platform_context;
+
+/* Opens the first candidate that works and makes its context current on this thread.
+ * On failure *out is NULL and `error` names every candidate tried with its reason. */
+glcnn_status platform_open(const struct platform_request *request, platform_context **out,
+                           char error[PLATFORM_ERROR]);
+
+/* Destroys the context, unless it was the caller's. *context becomes NULL. */
+void platform_close(platform_context **context);
+
+bool platform_make_current(platform_context *context);
+void platform_release_current(platform_context *context);
+bool platform_is_current(const platform_context *context);
+
+/* Entry point of GL by name, NULL where there is none. The context must be current. */
+typedef void (*platform_function)(void);
+platform_function platform_symbol(const platform_context *context, const char *name);
+
+/* What was chosen, and a sentence that says why. */
+const struct platform_candidate *platform_chosen(const platform_context *context);
+const char *platform_reason(const platform_context *context);
+bool platform_is_robust(const platform_context *context);
+
+/* Looks at every candidate, in the order of probing. Returns how many there are; fills at most
+ * `capacity` of them. Leaves the calling thread's current context as it was. */
+size_t platform_list(struct platform_candidate *candidates, size_t capacity);
+
+#endif
