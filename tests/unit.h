@@ -1,0 +1,56 @@
+/* Runs a table of CUnit tests as one program: main() is
+ * `return unit_run("platform", tests, argc, argv);`.
+ *
+ * A program called with arguments runs only the tests whose name contains one of them. The result
+ * is an exit status: 0 when every test passed and at least one ran, otherwise 1.
+ */
+#ifndef GLCNN_TESTS_UNIT_H
+#define GLCNN_TESTS_UNIT_H
+
+#include <CUnit/Basic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A row of the table, which ends with CU_TEST_INFO_NULL. */
+/* clang-format off */
+#define UNIT_TEST(function) {#function, function}
+/* clang-format on */
+
+static inline bool unit_wanted(const char *name, int argc, char *argv[])
+{
+    for (int i = 1; i < argc; i++) {
+        if (strstr(name, argv[i]) != NULL)
+            return true;
+    }
+    return argc <= 1;
+}
+
+static inline bool unit_add(const char *suite_name, const CU_TestInfo *tests, int argc,
+                            char *argv[])
+{
+    CU_pSuite suite = CU_add_suite(suite_name, NULL, NULL);
+    if (suite == NULL)
+        return false;
+    for (; tests->pName != NULL; tests++) {
+        if (unit_wanted(tests->pName, argc, argv) &&
+            CU_add_test(suite, tests->pName, tests->pTestFunc) == NULL)
+            return false;
+    }
+    return true;
+}
+
+static inline int unit_run(const char *suite_name, const CU_TestInfo *tests, int argc, char *argv[])
+{
+    bool good = CU_initialize_registry() == CUE_SUCCESS && unit_add(suite_name, tests, argc, argv);
+    if (good) {
+        CU_basic_set_mode(CU_BRM_VERBOSE);
+        good = CU_basic_run_tests() == CUE_SUCCESS && CU_get_number_of_failures() == 0 &&
+               CU_get_number_of_tests_run() > 0;
+    }
+    CU_cleanup_registry();
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+#endif
