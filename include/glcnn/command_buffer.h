@@ -1,0 +1,45 @@
+/* A command buffer records passes; commit issues them; wait is a fence. MTLCommandBuffer.
+ *
+ * Encoding validates everything and records; nothing runs before commit. A failed encode records
+ * nothing and leaves the command buffer usable. A recorded command buffer can be committed again
+ * and again: a training step is encoded once and replayed. Values that move with every step (the
+ * time step of Adam) are computed anew at each commit.
+ */
+#ifndef GLCNN_COMMAND_BUFFER_H
+#define GLCNN_COMMAND_BUFFER_H
+
+#include <glcnn/device.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct glcnn_command_buffer glcnn_command_buffer;
+
+/* Makes an empty command buffer. The caller owns it. */
+GLCNN_API glcnn_status glcnn_command_buffer_create(glcnn_device *device,
+                                                   glcnn_command_buffer **command_buffer);
+
+/* Waits for the GPU if the buffer was committed, then destroys it and the storage of its temporary
+ * images and states; *command_buffer becomes NULL. A temporary image whose read count is not 0 by
+ * then is reported to the log as a warning. */
+GLCNN_API void glcnn_command_buffer_destroy(glcnn_command_buffer **command_buffer);
+
+/* Issues the recorded passes in their order, with the barriers that their hazards need, and
+ * flushes. Returns without waiting. Errors: GLCNN_DEVICE_LOST, GLCNN_OUT_OF_MEMORY,
+ * GLCNN_SHADER_ERROR. */
+GLCNN_API glcnn_status glcnn_command_buffer_commit(glcnn_command_buffer *command_buffer);
+
+/* Waits until the last commit has finished. Does nothing if there was none. */
+GLCNN_API glcnn_status glcnn_command_buffer_wait(glcnn_command_buffer *command_buffer);
+
+/* True once the last commit has finished (or there was none); never waits. */
+GLCNN_API bool glcnn_command_buffer_is_complete(glcnn_command_buffer *command_buffer);
+
+/* How many passes are recorded. */
+GLCNN_API size_t glcnn_command_buffer_pass_count(const glcnn_command_buffer *command_buffer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

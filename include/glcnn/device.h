@@ -1,0 +1,106 @@
+/* A device: one OpenGL ES 3.1 context without display, surface or config.
+ *
+ * Thread-safety: a device and every object made from it belong to one thread at a time: at first
+ * the thread that created the device. glcnn_device_release and glcnn_device_acquire hand it over.
+ * A call from another thread is refused with GLCNN_INVALID_STATE. Different devices are
+ * independent of each other. Creating and listing devices is safe on any thread.
+ */
+#ifndef GLCNN_DEVICE_H
+#define GLCNN_DEVICE_H
+
+#include <glcnn/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct glcnn_device glcnn_device; /* MTLDevice with its command queue */
+
+/* How to open a device. All zero is the default. */
+struct glcnn_device_parameters {
+    /* A node path ("/dev/dri/renderD128"), an index of glcnn_device_list, a kernel driver's name
+     * ("panfrost") or "software"; NULL takes the environment's GLCNN_DEVICE, else the first
+     * candidate that works. */
+    const char *device;
+    /* Use the OpenGL ES 3.1 context that is current on this thread, if there is one. The library
+     * then changes these bindings of it and does not put them back: the program, texture units and
+     * image units from 0, storage and uniform buffer binding points from 0, the generic storage,
+     * uniform and 2D-array-texture bindings and the active texture unit. */
+    bool use_current_context;
+    bool forbid_software; /* fail with GLCNN_NO_DEVICE rather than run on a software rasteriser */
+    bool debug;           /* ask for a debug context; driver messages go to the log */
+    glcnn_log_callback log; /* may be NULL; must outlive the device */
+    void *log_user;
+};
+
+/* Opens a device. `parameters` may be NULL. On failure *device is NULL and the log callback has
+ * one error line that names every candidate tried and its reason.
+ * Errors: GLCNN_NO_DEVICE, GLCNN_OUT_OF_MEMORY, GLCNN_INVALID_ARGUMENT.
+ * The caller owns the device. */
+GLCNN_API glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameters,
+                                           glcnn_device **device);
+
+/* Waits for the GPU and destroys the device; *device becomes NULL. Objects of the device that
+ * still exist keep its memory alive until the last of them is destroyed, but can do nothing more.
+ * NULL and pointer to NULL do nothing. */
+GLCNN_API void glcnn_device_destroy(glcnn_device **device);
+
+/* The sentence that explains the last failure of any call on this device; "" when there was none.
+ * Valid until the next failing call. Also true for objects made from the device. */
+GLCNN_API const char *glcnn_device_error(const glcnn_device *device);
+
+/* Hands the device over: `release` on the thread that has it, then `acquire` on the other. */
+GLCNN_API glcnn_status glcnn_device_release(glcnn_device *device);
+GLCNN_API glcnn_status glcnn_device_acquire(glcnn_device *device);
+
+/* Waits until the GPU has finished all committed work. */
+GLCNN_API glcnn_status glcnn_device_wait(glcnn_device *device);
+
+/* Limits in use: the driver's, or the OpenGL ES 3.1 minimum when the environment has
+ * GLCNN_LIMITS=min. */
+struct glcnn_limits {
+    uint32_t work_group_count[3];
+    uint32_t work_group_size[3];
+    uint32_t work_group_invocations;
+    uint32_t shared_memory_size; /* bytes */
+    uint32_t image_uniforms;
+    uint32_t storage_blocks;
+    uint32_t uniform_blocks;
+    uint32_t texture_units;
+    uint32_t texture_size; /* texels an axis */
+    uint32_t array_layers;
+    uint32_t uniform_block_size;    /* bytes */
+    uint32_t storage_block_size;    /* bytes */
+    uint32_t buffer_offset_alignment; /* bytes, the larger of storage and uniform blocks' */
+};
+
+/* What was opened. Strings live as long as the device. */
+struct glcnn_device_info {
+    const char *provider; /* "current", "device", "gbm" or "software" */
+    const char *node;     /* "" where there is none */
+    const char *driver;   /* kernel driver, "" where there is none */
+    const char *reason;   /* why this device was chosen, a sentence */
+    const char *vendor, *renderer, *gl_version, *shading_language_version;
+    bool software, robust, limits_clamped;
+    struct glcnn_limits limits;
+};
+GLCNN_API const struct glcnn_device_info *glcnn_device_info(const glcnn_device *device);
+
+/* Whether the driver has the OpenGL ES extension, "GL_KHR_debug". */
+GLCNN_API bool glcnn_device_has_extension(const glcnn_device *device, const char *name);
+
+/* A device that could be opened, or why it could not. */
+struct glcnn_device_candidate {
+    char provider[16], node[64], driver[64];
+    bool software, usable;
+    char detail[256]; /* the renderer, or the reason */
+};
+
+/* Looks at every device in the order of probing. Returns how many there are and fills at most
+ * `capacity` of `candidates`. The thread's current context is left as it was. */
+GLCNN_API size_t glcnn_device_list(struct glcnn_device_candidate *candidates, size_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

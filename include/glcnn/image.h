@@ -1,0 +1,163 @@
+/* Images of feature channels: number_of_images x height x width x feature_channels, kept in a
+ * texture array of four-channel slices. MPSImage, MPSTemporaryImage; spec sections 3.1 to 3.4.
+ *
+ *      layer  n*S + c/4, component c mod 4, S = (feature_channels + 3) / 4
+ *
+ *      feature_channels = 6, number_of_images = 2  ->  S = 2, four layers
+ *        layer 0          layer 1          layer 2          layer 3
+ *      +-----------+    +-----------+    +-----------+    +-----------+
+ *      | c0 c1 c2 c3    | c4 c5  0  0    | c0 c1 c2 c3    | c4 c5  0  0    each cell: RGBA texel
+ *      |   image 0 |    |   image 0 |    |   image 1 |    |   image 1 |
+ *      +-----------+    +-----------+    +-----------+    +-----------+
+ *
+ * Components beyond the last channel hold 0 always. Arithmetic is float32 whatever the storage.
+ * An image with more layers than the device's texture arrays have is folded: layer L lies at
+ * layer L mod max, tile L / max to the right or below; nothing else changes.
+ */
+#ifndef GLCNN_IMAGE_H
+#define GLCNN_IMAGE_H
+
+#include <glcnn/buffer.h>
+#include <glcnn/command_buffer.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct glcnn_image glcnn_image;
+
+/* Values as MPSImageFeatureChannelFormat's. Unorm8 and Unorm16 are not offered: they are not
+ * image formats of the OpenGL ES 3.1 minimum. */
+typedef enum glcnn_channel_format {
+    GLCNN_CHANNEL_FORMAT_NONE = 0,    /* in a descriptor: float32 */
+    GLCNN_CHANNEL_FORMAT_FLOAT16 = 3, /* stored round-to-nearest-even; overflow gives infinity */
+    GLCNN_CHANNEL_FORMAT_FLOAT32 = 4,
+    GLCNN_CHANNEL_FORMAT_FORCE32 = 0x7fffffff
+} glcnn_channel_format;
+
+/* Order of elements on the CPU side, MPSDataLayout. */
+typedef enum glcnn_data_layout {
+    GLCNN_LAYOUT_HEIGHT_WIDTH_CHANNELS = 0, /* element (y,x,c) at (y*W + x)*C + c */
+    GLCNN_LAYOUT_CHANNELS_HEIGHT_WIDTH = 1, /* element (c,y,x) at (c*H + y)*W + x */
+    GLCNN_LAYOUT_FORCE32 = 0x7fffffff
+} glcnn_data_layout;
+
+/* MPSImageDescriptor. A field of 0 takes its default. */
+struct glcnn_image_descriptor {
+    uint32_t width, height;       /* pixels, default 1 */
+    uint32_t feature_channels;    /* default 1 */
+    uint32_t number_of_images;    /* default 1 */
+    glcnn_channel_format channel_format; /* default float32 */
+};
+
+typedef struct glcnn_offset {
+    int32_t x, y, z;
+} glcnn_offset;
+
+typedef struct glcnn_size {
+    uint32_t width, height, depth;
+} glcnn_size;
+
+/* MTLRegion: x, y in pixels, z in images. GLCNN_NO_CLIP covers whatever there is. */
+typedef struct glcnn_region {
+    struct {
+        uint32_t x, y, z;
+    } origin;
+    glcnn_size size;
+} glcnn_region;
+#define GLCNN_NO_CLIP                                                                              \
+    {                                                                                              \
+        {0, 0, 0},                                                                                 \
+        {                                                                                          \
+            UINT32_MAX, UINT32_MAX, UINT32_MAX                                                     \
+        }                                                                                          \
+    }
+
+/* Makes an image. No device memory is taken before its first use, and contents are 0 until
+ * written. The caller owns it.
+ * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_LIMIT_EXCEEDED (larger than a folded texture can hold). */
+GLCNN_API glcnn_status glcnn_image_create(glcnn_device *device,
+                                          const struct glcnn_image_descriptor *descriptor,
+                                          glcnn_image **image);
+
+/* Makes a temporary image: it belongs to one command buffer, cannot be read by the CPU, and its
+ * storage is recycled as soon as its read count, 1 at first, comes to 0. MPSTemporaryImage.
+ * The caller gives up its reference with glcnn_image_destroy as for any image. */
+GLCNN_API glcnn_status glcnn_temporary_image_create(glcnn_command_buffer *command_buffer,
+                                                    const struct glcnn_image_descriptor *descriptor,
+                                                    glcnn_image **image);
+
+/* Gives up the caller's reference; *image becomes NULL. */
+GLCNN_API void glcnn_image_destroy(glcnn_image **image);
+
+/* The descriptor with all defaults filled in. Valid while the image lives. */
+GLCNN_API const struct glcnn_image_descriptor *glcnn_image_descriptor(const glcnn_image *image);
+
+/* Bytes of device memory that the storage takes, or will take at its first use. */
+GLCNN_API size_t glcnn_image_resource_size(const glcnn_image *image);
+
+/* Read counts of temporary images, spec 3.4. Each encode that reads the image takes one; writing
+ * takes none. Setting it to 0 releases the storage. For an ordinary image the count reads 0 and
+ * setting it is refused. Errors of set: GLCNN_INVALID_STATE once the count came to 0. */
+GLCNN_API bool glcnn_image_is_temporary(const glcnn_image *image);
+GLCNN_API uint32_t glcnn_image_read_count(const glcnn_image *image);
+GLCNN_API glcnn_status glcnn_image_set_read_count(glcnn_image *image, uint32_t count);
+
+/* Adds `amount` to the read count of each distinct temporary image of a batch that is not spent.
+ * Returns the number of distinct images. MPSImageBatchIncrementReadCount. */
+GLCNN_API size_t glcnn_image_batch_increment_read_count(glcnn_image *const *images, size_t count,
+                                                        int32_t amount);
+
+/* Image `index` of a multi-image image as an image of its own that shares storage
+ * (batchRepresentation). A view of a temporary image holds one read count of its parent and gives
+ * it back when its own comes to 0. The caller owns the view. */
+GLCNN_API glcnn_status glcnn_image_batch_view(glcnn_image *image, uint32_t index,
+                                              glcnn_image **view);
+
+/* Channels [location, location + length) as an image that shares storage. Both are multiples of 4;
+ * a length beyond the last channel is clipped. The caller owns the view. */
+GLCNN_API glcnn_status glcnn_image_channel_view(glcnn_image *image, uint32_t location,
+                                                uint32_t length, glcnn_image **view);
+
+/* Which part of an image a transfer touches and how the elements lie on the CPU side.
+ * All zero: everything, dense. */
+struct glcnn_image_transfer {
+    glcnn_data_layout layout;
+    size_t bytes_per_row;   /* 0: dense. Stride of y */
+    size_t bytes_per_plane; /* 0: dense. Stride of c in channels-height-width order */
+    size_t bytes_per_image; /* 0: dense. Stride of n */
+    uint32_t x, y, width, height;             /* 0 width or height: all from x or y on */
+    uint32_t channel_offset, channel_count;   /* offset multiple of 4; count 0: all the rest, else a
+                                                 multiple of 4 unless the offset is 0 */
+    uint32_t first_image, image_count;        /* count 0: all from first_image on */
+};
+
+/* Copies bytes into or out of an image and returns when that is done: for write when `bytes` has
+ * been copied, for read when the data is there. Elements are float32, or float16 for a float16
+ * image. `transfer` may be NULL. `size` is that of the
+ * memory at `bytes`: an access beyond it is refused, and gaps between rows stay untouched.
+ * Strides must be multiples of the element size.
+ * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_INVALID_STATE (a temporary image). */
+GLCNN_API glcnn_status glcnn_image_write_bytes(glcnn_image *image,
+                                               const struct glcnn_image_transfer *transfer,
+                                               const void *bytes, size_t size);
+GLCNN_API glcnn_status glcnn_image_read_bytes(glcnn_image *image,
+                                              const struct glcnn_image_transfer *transfer,
+                                              void *bytes, size_t size);
+
+/* The same recorded into a command buffer, between a buffer from byte `offset` on (a multiple of
+ * 4) and an image: asynchronous upload and read-back. Use glcnn_buffer_write before a commit and
+ * glcnn_buffer_read after it. In the buffer elements are float32 whatever the image's format. */
+GLCNN_API glcnn_status glcnn_image_encode_write(glcnn_command_buffer *command_buffer,
+                                                glcnn_image *image,
+                                                const struct glcnn_image_transfer *transfer,
+                                                glcnn_buffer *source, size_t offset);
+GLCNN_API glcnn_status glcnn_image_encode_read(glcnn_command_buffer *command_buffer,
+                                               glcnn_image *image,
+                                               const struct glcnn_image_transfer *transfer,
+                                               glcnn_buffer *destination, size_t offset);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,193 @@
+/* Kernels: objects that encode one operation. MPSKernel, MPSCNNKernel, MPSCNNBinaryKernel,
+ * MPSCNNGradientKernel; spec sections 5 and 6.
+ *
+ * Each operation has a typed constructor in its family's header (glcnn/kernels/FAMILY.h). A kernel
+ * may be used for any number of encodes; an encode captures all property values at that moment.
+ */
+#ifndef GLCNN_KERNEL_H
+#define GLCNN_KERNEL_H
+
+#include <glcnn/image.h>
+#include <glcnn/padding.h>
+#include <glcnn/state.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct glcnn_kernel glcnn_kernel;
+
+/* MPSImageEdgeMode: the value of reads outside the source. */
+typedef enum glcnn_edge_mode {
+    GLCNN_EDGE_MODE_ZERO = 0,
+    GLCNN_EDGE_MODE_CLAMP = 1, /* the nearest pixel inside; average pooling cuts its window instead */
+    GLCNN_EDGE_MODE_FORCE32 = 0x7fffffff
+} glcnn_edge_mode;
+
+/* How a kernel walks one of its sources. For destination column X and j = X - clip origin the
+ * window's taps are at columns  offset.x + stride*j - floor(Kd/2) + dilation*p,  p < kernel_width,
+ * Kd = (kernel_width - 1)*dilation + 1 (spec 5.3). An offset of 0 puts the window's centre, not
+ * its left edge, on pixel 0. */
+struct glcnn_source_properties {
+    glcnn_offset offset;      /* window centre for the clip rectangle's first pixel; z: first image */
+    glcnn_edge_mode edge_mode;             /* default zero */
+    uint32_t feature_channel_offset;       /* first channel read, multiple of 4, default 0 */
+    uint32_t feature_channel_max_count;    /* channels read at most, default UINT32_MAX */
+    uint32_t kernel_width, kernel_height;  /* window, default 1 */
+    uint32_t stride_in_pixels_x, stride_in_pixels_y; /* default 1; 0 re-reads one pixel (arithmetic) */
+    uint32_t dilation_rate_x, dilation_rate_y;       /* default 1 */
+};
+
+/* Properties that every kernel has. `primary` is the only source of a unary kernel, the source
+ * gradient of a gradient kernel; `secondary` the second source, the forward source image of a
+ * gradient kernel. The gradient kernel's rules are in spec 5.5. */
+struct glcnn_kernel_properties {
+    struct glcnn_source_properties primary, secondary;
+    glcnn_region clip_rect; /* region written, default everything; pixels outside keep their contents */
+    uint32_t destination_feature_channel_offset; /* first channel written, multiple of 4 */
+    int32_t kernel_offset_x, kernel_offset_y;    /* gradient kernels, default 0 */
+    glcnn_size source_size; /* pooling gradients: part of the gradient used, default everything */
+    uint32_t padding;       /* returning encodes only; GLCNN_PADDING_* bits, default _DEFAULT */
+    bool result_is_ordinary; /* returning encodes: make ordinary, not temporary images and states */
+};
+
+/* The kernel's properties, to read and to change: `glcnn_kernel_properties(k)->padding = ...`.
+ * They are checked at encode. Valid while the kernel lives; NULL for NULL. */
+GLCNN_API struct glcnn_kernel_properties *glcnn_kernel_properties(glcnn_kernel *kernel);
+
+/* Creates a kernel by name ("pooling_average_gradient") with default parameters: for tools and
+ * bindings; programs use the typed constructors. The caller owns it.
+ * Errors: GLCNN_INVALID_ARGUMENT for an unknown name. */
+GLCNN_API glcnn_status glcnn_kernel_create(glcnn_device *device, const char *name,
+                                           glcnn_kernel **kernel);
+
+/* A new kernel with all properties, parameters and vectors of `kernel`, on the same or another
+ * device. The caller owns it. */
+GLCNN_API glcnn_status glcnn_kernel_copy(glcnn_kernel *kernel, glcnn_device *device,
+                                         glcnn_kernel **copy);
+
+/* Gives up the caller's reference; *kernel becomes NULL. */
+GLCNN_API void glcnn_kernel_destroy(glcnn_kernel **kernel);
+
+GLCNN_API const char *glcnn_kernel_name(const glcnn_kernel *kernel);
+
+/* Any property or parameter by its name in `glcnn kernels`, "stride_in_pixels_x" or "epsilon", as
+ * a number. Errors: GLCNN_INVALID_ARGUMENT for an unknown name or a value out of range. */
+GLCNN_API glcnn_status glcnn_kernel_set(glcnn_kernel *kernel, const char *name, double value);
+GLCNN_API glcnn_status glcnn_kernel_get(glcnn_kernel *kernel, const char *name, double *value);
+
+/* A vector that the kernel owns ("weights", "biases", "gamma" ...); NULL if it has none of that
+ * name. Write it with glcnn_buffer_write: the next encode, or the next replay, uses the new values. */
+GLCNN_API glcnn_buffer *glcnn_kernel_vector(const glcnn_kernel *kernel, const char *name);
+
+/* Gives the kernel `count` float32 values for one of its vectors, immediately.
+ * Errors: GLCNN_INVALID_ARGUMENT if the kernel has no such vector or it has another length. */
+GLCNN_API glcnn_status glcnn_kernel_set_vector(glcnn_kernel *kernel, const char *name,
+                                               const float *values, size_t count);
+
+/* Records a copy of a buffer into one of the kernel's vectors: the GPU-ordered reload. */
+GLCNN_API glcnn_status glcnn_kernel_encode_reload(glcnn_command_buffer *command_buffer,
+                                                  glcnn_kernel *kernel, const char *name,
+                                                  glcnn_buffer *source);
+
+/* What an encode works on. Fields that a kernel does not have stay NULL; one that it needs and is
+ * NULL is an error that names it. */
+struct glcnn_encode {
+    glcnn_image *source;       /* the (primary) source; the source gradient of a gradient kernel */
+    glcnn_image *secondary;    /* second source; the forward source image of a gradient kernel (the
+                                  forward result for soft-max and log-soft-max) */
+    glcnn_state *state;        /* gradient state, or the state to fill */
+    glcnn_image *destination;
+};
+
+/* Non-returning encode: properties are used as they are set and padding is ignored.
+ * With `state`, a unary kernel also fills it; a gradient kernel reads it. A gradient kernel whose
+ * addressing properties are as glcnn_kernel_destination_descriptor left them for that state obeys
+ * the exact rule of spec 5.5; one set by hand follows the manual addressing of 5.5 and 7.1. */
+GLCNN_API glcnn_status glcnn_kernel_encode(glcnn_command_buffer *command_buffer,
+                                           glcnn_kernel *kernel,
+                                           const struct glcnn_encode *arguments);
+
+/* Returning encode: padding (or the gradient state) sets offset and size, a new image is made
+ * (temporary unless result_is_ordinary) and returned in *destination, and if `state` is not NULL
+ * and the kernel makes one, a gradient state in *state. The caller owns both. The kernel's offset
+ * keeps the value that was used. arguments->destination must be NULL. On failure both are NULL. */
+GLCNN_API glcnn_status glcnn_kernel_encode_returning(glcnn_command_buffer *command_buffer,
+                                                     glcnn_kernel *kernel,
+                                                     const struct glcnn_encode *arguments,
+                                                     glcnn_image **destination,
+                                                     glcnn_state **state);
+
+/* The same over `count` images: the loop of single encodes over index i, except where a shared
+ * state accumulates (convolution, batch normalisation). On failure nothing is recorded.
+ * `states` may be NULL. */
+GLCNN_API glcnn_status glcnn_kernel_encode_batch(glcnn_command_buffer *command_buffer,
+                                                 glcnn_kernel *kernel,
+                                                 const struct glcnn_encode *arguments,
+                                                 size_t count);
+
+/* What the returning encode would make, and sets the kernel's offset (and for a gradient kernel
+ * with `state` all addressing properties) as it would. destinationImageDescriptorForSource... */
+GLCNN_API glcnn_status glcnn_kernel_destination_descriptor(glcnn_kernel *kernel,
+                                                           const struct glcnn_encode *arguments,
+                                                           struct glcnn_image_descriptor *result);
+
+/* Makes the state that a later encode with these arguments fills: call it after all properties are
+ * final. *state is NULL with GLCNN_SUCCESS for a kernel that makes none. With `command_buffer` the
+ * state is temporary (temporaryResultState), without it ordinary (resultState). The caller owns
+ * it. */
+GLCNN_API glcnn_status glcnn_kernel_result_state(glcnn_kernel *kernel,
+                                                 glcnn_command_buffer *command_buffer,
+                                                 const struct glcnn_encode *arguments,
+                                                 glcnn_state **state);
+
+/* Whether one state serves a whole batch (convolution, batch normalisation), whether a whole batch
+ * must be encoded before results are used, and whether encoding writes the state it accepts. */
+GLCNN_API bool glcnn_kernel_is_result_state_reused_across_batch(const glcnn_kernel *kernel);
+GLCNN_API bool glcnn_kernel_append_batch_barrier(const glcnn_kernel *kernel);
+GLCNN_API bool glcnn_kernel_is_state_modified(const glcnn_kernel *kernel);
+
+/* ---- What kernels there are: for tools, bindings and documents ---- */
+
+typedef enum glcnn_parameter_type {
+    GLCNN_PARAMETER_INTEGER,
+    GLCNN_PARAMETER_REAL,
+    GLCNN_PARAMETER_BOOLEAN,
+    GLCNN_PARAMETER_ENUMERATION,
+    GLCNN_PARAMETER_FORCE32 = 0x7fffffff
+} glcnn_parameter_type;
+
+struct glcnn_parameter_info {
+    const char *name, *text;
+    glcnn_parameter_type type;
+    double default_value, minimum, maximum; /* legal range, both ends included */
+    const char *const *value_names;         /* enumeration: names of values 0 .., NULL at the end */
+};
+
+struct glcnn_argument_info {
+    const char *name;
+    bool is_image;  /* an image; otherwise a vector */
+    bool is_output; /* written; an argument may be read and written */
+    bool is_optional; /* may be left out: computed by the kernels that fill it, or neutral */
+};
+
+struct glcnn_kernel_info {
+    const char *name, *mps_class, *text;
+    const char *gradient;         /* name of the gradient kernel, NULL if there is none */
+    const char *without_gradient; /* then: why, a sentence */
+    size_t argument_count, parameter_count;
+    const struct glcnn_argument_info *arguments;
+    const struct glcnn_parameter_info *parameters;
+};
+
+/* How many kernels there are, and one of them in the order of names; NULL beyond the last.
+ * Thread-safety: safe. */
+GLCNN_API size_t glcnn_kernel_count(void);
+GLCNN_API const struct glcnn_kernel_info *glcnn_kernel_info(size_t index);
+/* By name; NULL if there is none. */
+GLCNN_API const struct glcnn_kernel_info *glcnn_kernel_info_by_name(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

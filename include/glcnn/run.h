@@ -1,0 +1,72 @@
+/* One kernel on plain arrays, on the device or in its double-precision reference, and the check of
+ * the one against the other. For tools, tests and bindings.
+ *
+ * Arrays are float32 in C order: images [N][C][H][W] (lower ranks take leading 1s), weights
+ * [Co][Ci/groups][kH][kW], per-channel vectors [C], loss [N] or the image, optimizer vectors of any
+ * rank.
+ */
+#ifndef GLCNN_RUN_H
+#define GLCNN_RUN_H
+
+#include <glcnn/kernel.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GLCNN_MAX_RANK 8
+
+struct glcnn_array {
+    const char *name; /* an argument's name in glcnn_kernel_info */
+    uint32_t rank;
+    uint32_t shape[GLCNN_MAX_RANK];
+    float *data;
+};
+
+struct glcnn_setting {
+    const char *name; /* a parameter's name */
+    double value;
+};
+
+/* How to run. All zero: on the device, float32 images, padding as set. */
+struct glcnn_run_options {
+    glcnn_channel_format format;
+    bool reference; /* compute in double precision on the CPU; `device` is not used and may be NULL */
+};
+
+/* Runs kernel `name`. A gradient kernel takes the forward kernel's parameters and builds the
+ * forward state itself. Besides the kernel's own parameters `settings` take destination_width and
+ * destination_height: the size of the (forward) result, which makes offsets count as they are set;
+ * without them padding decides. An input that is optional and not given is computed by the kernels
+ * that would have filled it. All outputs are returned in *outputs, *output_count of them, each with
+ * its data, in one allocation to be released with glcnn_run_free.
+ * On failure nothing is returned and `error`, if not NULL, has the sentence.
+ * Errors: GLCNN_INVALID_ARGUMENT and whatever encode gives. */
+GLCNN_API glcnn_status glcnn_run(glcnn_device *device, const char *name,
+                                 const struct glcnn_setting *settings, size_t setting_count,
+                                 const struct glcnn_array *inputs, size_t input_count,
+                                 const struct glcnn_run_options *options,
+                                 struct glcnn_array **outputs, size_t *output_count,
+                                 char error[512]);
+GLCNN_API void glcnn_run_free(struct glcnn_array *outputs);
+
+/* One line of the self-check. */
+struct glcnn_check_row {
+    const char *kernel;
+    uint32_t cases, failed;
+    double largest_error; /* in units of the bound: above 1 fails */
+    const char *worst;    /* parameters and shape of the worst case */
+    const char *error;    /* sentence of the first case that could not run, or NULL */
+};
+typedef void (*glcnn_check_callback)(void *user, const struct glcnn_check_row *row);
+
+/* Runs the cases of every kernel, or of kernel `name`, against the references in both storage
+ * formats and calls `row` once a kernel. `quick` takes small shapes only.
+ * Returns GLCNN_SUCCESS when the check ran; *failed counts kernels with a failing case. */
+GLCNN_API glcnn_status glcnn_check(glcnn_device *device, const char *name, bool quick,
+                                   glcnn_check_callback row, void *user, size_t *failed);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
