@@ -1,0 +1,339 @@
+## GLCNN: convolutional networks trained through OpenGL ES 3.1 compute. GNU make 4.2 or newer.
+##
+## Targets
+##   all          libglcnn.a, libglcnn.so and the glcnn tool (the default)
+##   demo         installs what is missing, builds, trains on Fashion-MNIST; DEMO_ARGS are passed on
+##   test         installs what is missing, builds, runs the tests; T='test_a test_b' runs only those
+##   check-all    the longer tests, then again under sanitizers, valgrind and clang where present
+##   examples     builds the example programs into $(O)/examples
+##   tests        builds the test programs into $(O)/tests
+##   packages     installs the Debian packages that are missing; does nothing where all are there
+##   install      headers, libraries, pkg-config file and tool, below $(DESTDIR)$(PREFIX)
+##   uninstall    removes what install put there
+##   clean        removes $(O)
+##   help         prints this
+##
+## Variables, from the command line or the environment
+##   PREFIX LIBDIR INCLUDEDIR BINDIR   where it is installed: /usr/local, its lib, include and bin
+##   DESTDIR                           put in front of these by install and uninstall only
+##   CC CXX AR CFLAGS CXXFLAGS CPPFLAGS LDFLAGS PKG_CONFIG   the usual; CXX serves a test alone
+##   CROSS_COMPILE                     prefix of CC, CXX, AR and PKG_CONFIG, as aarch64-linux-gnu-
+##   O                                 where everything is built: build
+##   V                                 1 shows the commands
+
+# ---- Settings ------------------------------------------------------------------------------------
+
+O            ?= build
+PREFIX       ?= /usr/local
+LIBDIR       ?= $(PREFIX)/lib
+INCLUDEDIR   ?= $(PREFIX)/include
+BINDIR       ?= $(PREFIX)/bin
+PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
+
+# make gives CC, CXX and AR values of its own, so ?= would never see them unset.
+ifeq ($(origin CC),default)
+CC := $(if $(CROSS_COMPILE),$(CROSS_COMPILE)gcc,cc)
+endif
+ifeq ($(origin CXX),default)
+CXX := $(CROSS_COMPILE)g++
+endif
+ifeq ($(origin AR),default)
+AR := $(CROSS_COMPILE)ar
+endif
+PKG_CONFIG ?= $(CROSS_COMPILE)pkg-config
+CFLAGS     ?= -O2 -g
+CXXFLAGS   ?= -O2 -g
+
+# pkg-config modules, and the Debian packages that hold them or are needed to run.
+LIB_MODULES  := egl gbm libdrm
+GL_MODULES   := glesv2
+APP_MODULES  := zlib libpng libzip libcjson
+TEST_MODULES := cunit
+PACKAGES     := pkg-config libegl-dev libgles-dev libgbm-dev libdrm-dev zlib1g-dev libpng-dev \
+                libzip-dev libcjson-dev libegl1 libgl1-mesa-dri libcunit1-dev glslang-tools \
+                dataset-fashion-mnist
+
+# The header is the one place that states the version. Before 1.0 a minor release may change the
+# binary interface, so the soname carries the minor number: a program linked with 0.1 never loads
+# 0.2, and both can be installed side by side. From 1.0 on it is the major number alone.
+version       := $(shell sed -n 's/^.define GLCNN_VERSION_[MP][A-Z]* *//p' include/glcnn/status.h)
+VERSION_MAJOR := $(word 1,$(version))
+VERSION_MINOR := $(word 2,$(version))
+VERSION       := $(VERSION_MAJOR).$(VERSION_MINOR).$(word 3,$(version))
+SONAME        := libglcnn.so.$(if $(filter 0,$(VERSION_MAJOR)),0.$(VERSION_MINOR),$(VERSION_MAJOR))
+
+# Lists of files. A new kernel, shader, header, test or example is found here; nothing names it.
+LIB_SOURCES    := $(sort $(wildcard $(addsuffix /*.c,src src/kernels src/io src/graph platform)))
+KERNELS        := $(sort $(wildcard src/kernels/*.c))
+SHADERS        := $(sort $(wildcard glsl/*.comp glsl/lib/*.glsl))
+HEADERS        := $(sort $(wildcard include/glcnn/*.h))
+KERNEL_HEADERS := $(sort $(wildcard include/glcnn/kernels/*.h))
+TOOL_SOURCES   := $(sort $(wildcard src/tool/*.c))
+EXAMPLES       := $(patsubst %.c,$(O)/%,$(sort $(wildcard examples/*.c)))
+# tests/test_*.c are programs and may use internal headers; those named test_public_*.c see what a
+# user has, the public headers and the shared library. Other files in tests/ are linked into each
+# of the former.
+PUBLIC_TESTS   := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/test_public_*.c)))
+UNIT_TESTS     := $(filter-out $(PUBLIC_TESTS),\
+                    $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/test_*.c))))
+TEST_HELPERS   := $(filter-out tests/test_%,$(sort $(wildcard tests/*.c)))
+SHELL_TESTS    := $(sort $(wildcard tests/test_*.sh))
+
+LIB_OBJECTS    := $(LIB_SOURCES:%.c=$(O)/%.o) $(O)/registry.o $(O)/shaders.o
+TOOL_OBJECTS   := $(TOOL_SOURCES:%.c=$(O)/%.o)
+HELPER_OBJECTS := $(TEST_HELPERS:%.c=$(O)/%.o)
+PROGRAMS       := $(EXAMPLES) $(PUBLIC_TESTS) $(UNIT_TESTS)
+OBJECTS        := $(LIB_OBJECTS) $(TOOL_OBJECTS) $(HELPER_OBJECTS) $(PROGRAMS:=.o)
+
+STATIC := $(O)/libglcnn.a
+SHARED := $(O)/libglcnn.so.$(VERSION)
+LINKS  := $(O)/$(SONAME) $(O)/libglcnn.so
+TOOL   := $(if $(TOOL_SOURCES),$(O)/glcnn)
+
+# Our own flags are kept apart from the user's, which come after them and so have the last word.
+# pkg-config may be missing now: 'packages' is what installs it, and 'demo' and 'test' start make
+# anew after that.
+pkg_flags       = $(shell $(PKG_CONFIG) $1 2>/dev/null)
+own_cflags     := -std=c11 -fPIC -fvisibility=hidden -MMD -MP -Wall -Wextra -Wshadow -Wconversion \
+                  -Wmissing-prototypes -Wstrict-prototypes -Wundef
+own_cppflags   := -D_XOPEN_SOURCE=700 $(call pkg_flags,--cflags $(LIB_MODULES) $(GL_MODULES) $(APP_MODULES))
+own_ldflags    := -Wl,-soname,$(SONAME) -Wl,--version-script,src/libglcnn.map -Wl,--no-undefined
+public_include := -Iinclude -I$(O)/include
+includes        = $(public_include) -Isrc -I.
+lib_libs       := $(call pkg_flags,--libs $(LIB_MODULES)) -lm
+app_libs       := $(call pkg_flags,--libs $(APP_MODULES))
+test_libs       = $(call pkg_flags,--libs $(TEST_MODULES))
+
+# ---- Rules ---------------------------------------------------------------------------------------
+
+.SUFFIXES:
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+.PHONY: all examples tests demo test check-all test-run packages install uninstall clean help FORCE
+
+all: $(STATIC) $(SHARED) $(LINKS) $(TOOL)
+examples: $(EXAMPLES)
+tests: $(UNIT_TESTS) $(PUBLIC_TESTS)
+
+# $(call say,WORD) starts a recipe: a short line, or with V=1 the commands themselves.
+ifeq ($(V),1)
+Q   :=
+say  =
+else
+Q   := @
+say  = @printf '  %-8s%s\n' $1 $(patsubst $(O)/%,%,$@)
+endif
+quote = '$(subst ','\'',$(strip $1))'
+
+# $(eval $(call remember,FILE,VARIABLE)): FILE holds the value of VARIABLE and is written again only
+# when that has changed, so that what depends on FILE is remade then, and a second make does nothing.
+define remember
+ifneq ($$(strip $$(file <$1)),$$(strip $$($2)))
+$1: FORCE
+endif
+$1:
+	@mkdir -p $$(@D)
+	@printf '%s\n' $$(call quote,$$($2)) >$$@
+endef
+
+FLAGS     = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) : $(own_cppflags) $(own_cflags) $(own_ldflags) : \
+            $(lib_libs) : $(app_libs)
+FILES     = $(LIB_SOURCES) $(SHADERS)
+PC_VALUES = $(PREFIX) $(LIBDIR) $(INCLUDEDIR) $(VERSION)
+$(eval $(call remember,$(O)/flags,FLAGS))
+$(eval $(call remember,$(O)/files,FILES))
+$(eval $(call remember,$(O)/kernel-headers,KERNEL_HEADERS))
+$(eval $(call remember,$(O)/helpers,TEST_HELPERS))
+$(eval $(call remember,$(O)/tool-files,TOOL_SOURCES))
+$(eval $(call remember,$(O)/pc-values,PC_VALUES))
+
+# Compiling. A missing library is named here, once, before a compiler complains of its headers.
+$(O)/flags: | $(O)/modules
+$(O)/modules:
+	@$(PKG_CONFIG) --print-errors --exists $(LIB_MODULES) $(GL_MODULES) $(APP_MODULES) || { \
+	    echo 'Libraries are missing. On Debian, "make packages" installs them.' >&2; exit 1; }
+	@mkdir -p $(@D) && touch $@
+
+COMPILE = $(CC) $(includes) $(own_cppflags) $(CPPFLAGS) $(own_cflags) $(CFLAGS) -c -o $@ $<
+LINK    = $(CC) $(CFLAGS) $(LDFLAGS) -o $@
+
+$(TOOL_OBJECTS) $(EXAMPLES:=.o) $(PUBLIC_TESTS:=.o): includes = $(public_include)
+
+$(O)/%.o: %.c $(O)/flags | $(O)/include/glcnn/kernels.h
+	$(call say,CC)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE)
+
+$(O)/%.o: $(O)/%.c $(O)/flags | $(O)/include/glcnn/kernels.h
+	$(call say,CC)
+	$(Q)$(COMPILE)
+
+-include $(OBJECTS:.o=.d)
+
+# Generated sources, with nothing but POSIX tools.
+
+# Includes the header of every family of kernels.
+$(O)/include/glcnn/kernels.h: $(O)/kernel-headers
+	$(call say,GEN)
+	@mkdir -p $(@D)
+	$(Q){ echo '/* Every family of kernels. Generated. */'; \
+	    for header in $(KERNEL_HEADERS:include/%=%); do echo "#include <$$header>"; done; } >$@
+
+# Points to every descriptor, sorted by name. A table, unlike constructors or a linker section, is
+# something that the linker follows into a static library.
+$(O)/registry.c: $(KERNELS) $(O)/files
+	$(call say,GEN)
+	$(Q)sed -n 's/^const struct glcnn_descriptor \(glcnn_kernel_[a-z0-9_]*\) = {.*/\1/p' \
+	    $(KERNELS) /dev/null | LC_ALL=C sort >$@.names
+	$(Q){ echo '#include "descriptor.h"'; \
+	    sed 's/.*/extern const struct glcnn_descriptor &;/' $@.names; \
+	    echo 'const struct glcnn_descriptor *const glcnn_registry[] = {'; \
+	    sed 's/.*/    \&&,/' $@.names; \
+	    echo '    NULL};'; } >$@
+
+# Holds the text of every shader, named by its path below glsl/. Octal characters, because a string
+# literal may be too long for a compiler and the sign of a char differs between processors.
+$(O)/shaders.c: $(SHADERS) $(O)/files
+	$(call say,GEN)
+	$(Q){ echo '#include "shader_source.h"'; n=0; \
+	    for file in $(SHADERS); do \
+	        n=$$((n + 1)); \
+	        echo "static const char text_$$n[] = { /* $$file */"; \
+	        od -An -v -to1 "$$file" | sed "s/ *\([0-7][0-7]*\)/'\\\\\1',/g"; \
+	        echo "0};"; \
+	    done; \
+	    echo "const struct glcnn_shader_source glcnn_shader_sources[] = {"; n=0; \
+	    for file in $(SHADERS); do \
+	        n=$$((n + 1)); \
+	        echo "    {\"$${file#glsl/}\", text_$$n, sizeof(text_$$n) - 1},"; \
+	    done; \
+	    echo "    {NULL, NULL, 0}};"; } >$@
+
+# Libraries and programs.
+
+$(STATIC): $(LIB_OBJECTS) $(O)/files
+	$(call say,AR)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJECTS)
+
+$(SHARED): $(LIB_OBJECTS) $(O)/files src/libglcnn.map
+	$(call say,LD)
+	$(Q)$(CC) -shared $(own_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ $(LIB_OBJECTS) $(lib_libs)
+
+$(LINKS): $(SHARED)
+	$(Q)ln -sf $(<F) $@
+
+# The tool and the unit tests take the static library, so that they run where they are built.
+$(O)/glcnn: $(TOOL_OBJECTS) $(STATIC) $(O)/tool-files
+	$(call say,LD)
+	$(Q)$(LINK) $(TOOL_OBJECTS) $(STATIC) $(lib_libs) $(app_libs)
+
+$(EXAMPLES): %: %.o $(STATIC)
+	$(call say,LD)
+	$(Q)$(LINK) $< $(STATIC) $(lib_libs) $(app_libs)
+
+$(UNIT_TESTS): %: %.o $(HELPER_OBJECTS) $(STATIC) $(O)/helpers
+	$(call say,LD)
+	$(Q)$(LINK) $< $(HELPER_OBJECTS) $(STATIC) $(test_libs) $(lib_libs) $(app_libs)
+
+$(PUBLIC_TESTS): %: %.o $(LINKS)
+	$(call say,LD)
+	$(Q)$(LINK) $< -L$(O) -lglcnn -Wl,-rpath,'$$ORIGIN/..' $(test_libs) $(app_libs)
+
+# Running. Packages are installed by one make and found by the next, which uses every core unless
+# told otherwise.
+again = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(getconf _NPROCESSORS_ONLN))
+
+demo: packages
+	@$(again) examples
+	$(O)/examples/fashion_mnist $(DEMO_ARGS)
+
+test: packages
+	@$(again) test-run
+
+# Every program is run three times: as the machine is, with all limits at the ES 3.1 minimum, and,
+# where the program knows what GLCNN_TEST_QUICK asks of it, on softpipe.
+T             ?= test_%
+selected_tests = $(foreach test,$(UNIT_TESTS) $(PUBLIC_TESTS),$(if $(filter $(T),$(notdir $(test))),$(test)))
+selected_shell = $(foreach test,$(SHELL_TESTS),$(if $(filter $(T),$(basename $(notdir $(test)))),$(test)))
+
+test-run: all tests
+	@MAKE='$(MAKE)' CC='$(CC)' CXX='$(CXX)' PKG_CONFIG='$(PKG_CONFIG)' O='$(O)' \
+	    sh tests/run.sh $(selected_tests) $(selected_shell)
+
+check-all: packages
+	@GLCNN_TEST_FULL=1 $(again) test-run
+	@$(again) O=$(O)/asan CFLAGS='-O1 -g -Werror -fno-omit-frame-pointer -fsanitize=address,undefined \
+	    -fno-sanitize-recover=undefined' SHELL_TESTS= RUN_UNDER=sanitizers test-run
+	@! command -v valgrind >/dev/null || $(again) SHELL_TESTS= RUN_UNDER=valgrind test-run
+	@! command -v clang >/dev/null || \
+	    $(again) O=$(O)/clang CC=clang CFLAGS='-O2 -g -Werror' all examples tests
+
+# Nothing is asked of apt, and no right is needed, where every package is there already.
+packages:
+	@set -e; missing=; \
+	if ! command -v dpkg-query >/dev/null; then \
+	    for module in $(LIB_MODULES) $(GL_MODULES) $(APP_MODULES) $(TEST_MODULES); do \
+	        $(PKG_CONFIG) --exists $$module || missing="$$missing $$module"; \
+	    done; \
+	    [ -z "$$missing" ] || { \
+	        echo "Not a Debian system: install the development files of$$missing by hand." >&2; \
+	        exit 1; }; \
+	    exit 0; \
+	fi; \
+	for package in $(PACKAGES); do \
+	    dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q ' installed$$' || \
+	        missing="$$missing $$package"; \
+	done; \
+	[ -n "$$missing" ] || exit 0; \
+	apt='apt-get install -y --no-install-recommends'; \
+	if [ "$$(id -u)" = 0 ]; then sudo=; \
+	elif command -v sudo >/dev/null; then sudo=sudo; \
+	else \
+	    echo "Packages are missing and there is no sudo. As root: $$apt$$missing" >&2; \
+	    exit 1; \
+	fi; \
+	echo "Installing$$missing"; \
+	$$sudo apt-get update || echo 'apt-get update failed; trying with the lists that are there.'; \
+	$$sudo env DEBIAN_FRONTEND=noninteractive $$apt$$missing || { \
+	    echo "Packages could not be installed. As root: $$apt$$missing" >&2; exit 1; }
+
+# Installing. The .pc file is relative to ${prefix}, so that pkg-config can move it into a sysroot.
+relative = $(patsubst $(PREFIX)/%,$${prefix}/%,$1)
+
+$(O)/glcnn.pc: $(O)/pc-values
+	$(call say,GEN)
+	$(Q)printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(call relative,$(LIBDIR))' \
+	    'includedir=$(call relative,$(INCLUDEDIR))' '' 'Name: glcnn' \
+	    'Description: Trains convolutional networks through OpenGL ES 3.1 compute' \
+	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lglcnn' \
+	    'Requires.private: $(LIB_MODULES)' 'Libs.private: -lm' >$@
+
+dest_include := $(DESTDIR)$(INCLUDEDIR)/glcnn
+dest_lib     := $(DESTDIR)$(LIBDIR)
+dest_pc      := $(DESTDIR)$(PKGCONFIGDIR)
+dest_bin     := $(DESTDIR)$(BINDIR)
+
+install: all $(O)/glcnn.pc $(O)/include/glcnn/kernels.h
+	install -d $(dest_include)/kernels $(dest_lib) $(dest_pc) $(dest_bin)
+	install -m 644 $(HEADERS) $(O)/include/glcnn/kernels.h $(dest_include)
+	$(if $(KERNEL_HEADERS),install -m 644 $(KERNEL_HEADERS) $(dest_include)/kernels)
+	install -m 644 $(STATIC) $(dest_lib)
+	install -m 755 $(SHARED) $(dest_lib)
+	ln -sf $(notdir $(SHARED)) $(dest_lib)/$(SONAME)
+	ln -sf $(SONAME) $(dest_lib)/libglcnn.so
+	install -m 644 $(O)/glcnn.pc $(dest_pc)
+	$(if $(TOOL),install -m 755 $(TOOL) $(dest_bin))
+	[ -n '$(DESTDIR)' ] || ldconfig 2>/dev/null || true
+
+uninstall:
+	rm -f $(HEADERS:include/glcnn/%=$(dest_include)/%) $(dest_include)/kernels.h
+	rm -f $(KERNEL_HEADERS:include/glcnn/%=$(dest_include)/%)
+	rm -f $(addprefix $(dest_lib)/,$(notdir $(STATIC) $(SHARED) $(LINKS)))
+	rm -f $(dest_pc)/glcnn.pc $(dest_bin)/glcnn
+	rmdir $(dest_include)/kernels $(dest_include) 2>/dev/null || true
+
+clean:
+	rm -rf $(O)
+
+help:
+	@sed -n 's/^## \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
