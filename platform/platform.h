@@ -11,12 +11,13 @@
 
 #include "glcnn/status.h"
 
-#define PLATFORM_TEXT 256
+#define PLATFORM_TEXT  256
 #define PLATFORM_ERROR 2048
 
 struct platform_request {
-    const char *device;     /* node path, index, driver name, "software", or NULL for the first */
-    bool use_current;       /* take the context current on this thread */
+    const char *device;     /* node path, index, driver name, "software"; NULL: GLCNN_DEVICE, or
+                               the first that works */
+    bool use_current;       /* first try the context current on this thread, whatever `device` */
     bool forbid_software;   /* fail rather than run on a software rasteriser */
     bool debug;             /* ask for a debug context */
     glcnn_log_callback log; /* may be NULL */
@@ -25,11 +26,11 @@ struct platform_request {
 
 /* One device that could be opened or was looked at; filled by platform_list. */
 struct platform_candidate {
-    char provider[16]; /* "current", "device", "gbm", "software" */
-    char node[64];     /* "/dev/dri/renderD128", "" where there is none */
-    char driver[64];   /* kernel driver name: "panfrost", "v3d"; "" where there is none */
-    bool software;
-    bool usable;             /* a context of ES 3.1 was made */
+    char provider[16];          /* "current", "device", "gbm", "software" */
+    char node[64];              /* "/dev/dri/renderD128", "" where there is none */
+    char driver[64];            /* kernel driver name: "panfrost", "v3d"; "" where there is none */
+    bool software;              /* it rasterises on the CPU */
+    bool usable;                /* a context of ES 3.1 was made */
     char detail[PLATFORM_TEXT]; /* renderer, or the reason why it cannot be used */
 };
 
@@ -40,14 +41,15 @@ typedef struct platform_context platform_context;
 glcnn_status platform_open(const struct platform_request *request, platform_context **out,
                            char error[PLATFORM_ERROR]);
 
-/* Destroys the context, unless it was the caller's. *context becomes NULL. */
+/* Destroys the context, unless it was the caller's. *context becomes NULL, and may be NULL. */
 void platform_close(platform_context **context);
 
 bool platform_make_current(platform_context *context);
 void platform_release_current(platform_context *context);
 bool platform_is_current(const platform_context *context);
 
-/* Entry point of GL by name, NULL where there is none. The context must be current. */
+/* Entry point of GL by name. The context must be current. NULL where there is none, but libglvnd
+ * gives a stub for any name: the version and the extension strings tell what exists. */
 typedef void (*platform_function)(void);
 platform_function platform_symbol(const platform_context *context, const char *name);
 
@@ -56,7 +58,8 @@ const struct platform_candidate *platform_chosen(const platform_context *context
 const char *platform_reason(const platform_context *context);
 bool platform_is_robust(const platform_context *context);
 
-/* Looks at every candidate, in the order of probing. Returns how many there are; fills at most
+/* Looks at every candidate, in the order of probing, which numbers them for the choice by index;
+ * the caller's current context is not among them. Returns how many there are; fills at most
  * `capacity` of them. Leaves the calling thread's current context as it was. */
 size_t platform_list(struct platform_candidate *candidates, size_t capacity);
 

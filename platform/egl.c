@@ -1,0 +1,336 @@
+/* Displays, contexts and devices of EGL; the rules are in egl.h.
+ *
+ * Everything goes through named platforms: eglGetDisplay is never called, so DISPLAY,
+ * WAYLAND_DISPLAY and EGL_PLATFORM have no say. Under libglvnd eglGetProcAddress gives a stub for
+ * any name, so extension strings are what is trusted.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "platform/egl.h"
+
+#include <GLES3/gl31.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define RESET_NOTIFICATION_STRATEGY 0x8256 /* of GL_KHR_robustness and GL_EXT_robustness */
+#define LOSE_CONTEXT_ON_RESET       0x8252
+
+typedef const GLubyte *(GL_APIENTRY *get_string)(GLenum name);
+typedef void(GL_APIENTRY *get_integer)(GLenum name, GLint *value);
+
+const char *egl_error(void)
+{
+    static const char *const names[] = {
+        "EGL_SUCCESS",       "EGL_NOT_INITIALIZED",     "EGL_BAD_ACCESS",
+        "EGL_BAD_ALLOC",     "EGL_BAD_ATTRIBUTE",       "EGL_BAD_CONFIG",
+        "EGL_BAD_CONTEXT",   "EGL_BAD_CURRENT_SURFACE", "EGL_BAD_DISPLAY",
+        "EGL_BAD_MATCH",     "EGL_BAD_NATIVE_PIXMAP",   "EGL_BAD_NATIVE_WINDOW",
+        "EGL_BAD_PARAMETER", "EGL_BAD_SURFACE",         "EGL_CONTEXT_LOST",
+    };
+    EGLint offset = eglGetError() - EGL_SUCCESS;
+    if (offset < 0 || (size_t)offset >= sizeof names / sizeof names[0])
+        return "an unknown EGL error";
+    return names[offset];
+}
+
+bool egl_list_has(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = list; at != NULL && (at = strstr(at, word)) != NULL; at += length) {
+        bool starts = at == list || at[-1] == ' ';
+        bool ends = at[length] == ' ' || at[length] == '\0';
+        if (starts && ends)
+            return true;
+    }
+    return false;
+}
+
+bool egl_client_has(const char *extension)
+{
+    return egl_list_has(eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS), extension);
+}
+
+struct egl_current egl_current_save(void)
+{
+    return (struct egl_current){
+        .api = eglQueryAPI(),
+        .display = eglGetCurrentDisplay(),
+        .draw = eglGetCurrentSurface(EGL_DRAW),
+        .read = eglGetCurrentSurface(EGL_READ),
+        .context = eglGetCurrentContext(),
+    };
+}
+
+void egl_current_restore(const struct egl_current *saved)
+{
+    if (saved->api != EGL_NONE)
+        eglBindAPI(saved->api);
+    if (saved->context != EGL_NO_CONTEXT && saved->context != eglGetCurrentContext())
+        eglMakeCurrent(saved->display, saved->draw, saved->read, saved->context);
+}
+
+/* OpenGL ES becomes the bound API; returns what was bound, for eglBindAPI. */
+static EGLenum bind_es(void)
+{
+    EGLenum before = eglQueryAPI();
+    eglBindAPI(EGL_OPENGL_ES_API);
+    return before;
+}
+
+bool egl_is_current(const struct platform_context *context)
+{
+    EGLenum before = bind_es();
+    bool current = eglGetCurrentContext() == context->context;
+    eglBindAPI(before);
+    return current;
+}
+
+bool egl_make_current(const struct platform_context *context)
+{
+    return eglMakeCurrent(context->display, context->draw, context->read, context->context) ==
+           EGL_TRUE;
+}
+
+void egl_release_current(const struct platform_context *context)
+{
+    if (!egl_is_current(context))
+        return;
+    EGLenum before = bind_es();
+    eglMakeCurrent(context->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    eglBindAPI(before);
+}
+
+EGLDisplay egl_display(EGLenum platform, void *native, char reason[PLATFORM_TEXT])
+{
+    EGLDisplay display = EGL_NO_DISPLAY;
+    PFNEGLGETPLATFORMDISPLAYEXTPROC get =
+        (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress("eglGetPlatformDisplayEXT");
+    if (get != NULL && egl_client_has("EGL_EXT_platform_base"))
+        display = get(platform, native, NULL);
+    if (display == EGL_NO_DISPLAY)
+        snprintf(reason, PLATFORM_TEXT, "eglGetPlatformDisplayEXT: %s", egl_error());
+    return display;
+}
+
+/* What a display can do, as far as making a context depends on it. */
+struct display_traits {
+    bool flags;  /* minor version and debug flag may be asked for */
+    bool robust; /* so may robust access and reset notification */
+};
+
+static bool initialise(EGLDisplay display, struct display_traits *traits, char *reason)
+{
+    static const char *const needed[] = {"EGL_KHR_no_config_context",
+                                         "EGL_KHR_surfaceless_context"};
+    EGLint major = 0, minor = 0;
+    if (!eglInitialize(display, &major, &minor)) {
+        snprintf(reason, PLATFORM_TEXT, "eglInitialize: %s", egl_error());
+        return false;
+    }
+    const char *extensions = eglQueryString(display, EGL_EXTENSIONS);
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        if (egl_list_has(extensions, needed[i]))
+            continue;
+        snprintf(reason, PLATFORM_TEXT, "EGL %d.%d of %s has no %s", major, minor,
+                 eglQueryString(display, EGL_VENDOR), needed[i]);
+        return false;
+    }
+    traits->flags = major > 1 || minor >= 5 || egl_list_has(extensions, "EGL_KHR_create_context");
+    traits->robust = egl_list_has(extensions, "EGL_EXT_create_context_robustness");
+    return true;
+}
+
+struct context_wish {
+    EGLint major, minor;
+    bool robust, debug;
+};
+
+static EGLContext create(EGLDisplay display, const struct display_traits *traits,
+                         const struct context_wish *wish)
+{
+    EGLint list[16];
+    size_t n = 0;
+    list[n++] = EGL_CONTEXT_MAJOR_VERSION_KHR;
+    list[n++] = wish->major;
+    if (traits->flags) {
+        list[n++] = EGL_CONTEXT_MINOR_VERSION_KHR;
+        list[n++] = wish->minor;
+    }
+    if (wish->robust) {
+        list[n++] = EGL_CONTEXT_OPENGL_ROBUST_ACCESS_EXT;
+        list[n++] = EGL_TRUE;
+        list[n++] = EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT;
+        list[n++] = EGL_LOSE_CONTEXT_ON_RESET_EXT;
+    }
+    if (wish->debug) {
+        list[n++] = EGL_CONTEXT_FLAGS_KHR;
+        list[n++] = EGL_CONTEXT_OPENGL_DEBUG_BIT_KHR;
+    }
+    list[n] = EGL_NONE;
+    return eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, list);
+}
+
+/* Asks for everything wanted, then for less: a driver may name an extension and refuse it still. */
+static bool create_best(struct platform_context *context, const struct display_traits *traits,
+                        bool debug)
+{
+    static const struct {
+        bool robust, debug;
+    } attempts[] = {{true, true}, {false, true}, {true, false}, {false, false}};
+    for (size_t i = 0; i < sizeof attempts / sizeof attempts[0]; i++) {
+        if ((attempts[i].robust && !traits->robust) ||
+            (attempts[i].debug && !(debug && traits->flags)))
+            continue;
+        struct context_wish wish = {3, 1, attempts[i].robust, attempts[i].debug};
+        context->context = create(context->display, traits, &wish);
+        context->robust = wish.robust;
+        if (context->context != EGL_NO_CONTEXT)
+            return true;
+    }
+    return false;
+}
+
+static const char *gl_text(GLenum name)
+{
+    get_string get = (get_string)eglGetProcAddress("glGetString");
+    const char *text = get != NULL ? (const char *)get(name) : NULL;
+    return text != NULL ? text : "";
+}
+
+bool egl_context_is_robust(void)
+{
+    const char *extensions = gl_text(GL_EXTENSIONS);
+    get_integer get = (get_integer)eglGetProcAddress("glGetIntegerv");
+    GLint strategy = 0;
+    if (get != NULL && (egl_list_has(extensions, "GL_KHR_robustness") ||
+                        egl_list_has(extensions, "GL_EXT_robustness")))
+        get(RESET_NOTIFICATION_STRATEGY, &strategy);
+    return strategy == LOSE_CONTEXT_ON_RESET;
+}
+
+static bool is_software(const char *renderer)
+{
+    static const char *const names[] = {"llvmpipe", "softpipe", "swrast", "swiftshader",
+                                        "software rasterizer"};
+    char lower[PLATFORM_TEXT];
+    size_t n = 0;
+    for (; renderer[n] != '\0' && n + 1 < sizeof lower; n++)
+        lower[n] = (char)tolower((unsigned char)renderer[n]);
+    lower[n] = '\0';
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strstr(lower, names[i]) != NULL)
+            return true;
+    }
+    return false;
+}
+
+bool egl_inspect(struct platform_context *context, char reason[PLATFORM_TEXT])
+{
+    const char *version = gl_text(GL_VERSION);
+    int major = 0, minor = 0;
+    if (sscanf(version, "OpenGL ES %d.%d", &major, &minor) != 2 || major < 3 ||
+        (major == 3 && minor < 1)) {
+        snprintf(reason, PLATFORM_TEXT, "found \"%s\", need OpenGL ES 3.1", version);
+        return false;
+    }
+    snprintf(context->chosen.detail, PLATFORM_TEXT, "%s", gl_text(GL_RENDERER));
+    context->chosen.software = is_software(context->chosen.detail);
+    return true;
+}
+
+/* A driver below ES 3.1 refuses the context; a lesser one tells which version it has. */
+static void explain_refusal(struct platform_context *context, const struct display_traits *traits,
+                            char *reason)
+{
+    static const struct context_wish lesser[] = {{3, 0, false, false}, {2, 0, false, false}};
+    snprintf(reason, PLATFORM_TEXT, "eglCreateContext for OpenGL ES 3.1: %s", egl_error());
+    for (size_t i = 0; i < sizeof lesser / sizeof lesser[0]; i++) {
+        context->context = create(context->display, traits, &lesser[i]);
+        if (context->context == EGL_NO_CONTEXT)
+            continue;
+        if (egl_make_current(context))
+            egl_inspect(context, reason);
+        return;
+    }
+}
+
+static bool open_initialised(struct platform_context *context, bool debug, char *reason)
+{
+    struct display_traits traits = {false, false};
+    if (!initialise(context->display, &traits, reason))
+        return false;
+    if (!create_best(context, &traits, debug)) {
+        explain_refusal(context, &traits, reason);
+        return false;
+    }
+    if (!egl_make_current(context)) {
+        snprintf(reason, PLATFORM_TEXT, "eglMakeCurrent without a surface: %s", egl_error());
+        return false;
+    }
+    return egl_inspect(context, reason);
+}
+
+bool egl_open(struct platform_context *context, const struct platform_request *request,
+              char reason[PLATFORM_TEXT])
+{
+    EGLenum before = bind_es();
+    context->context = EGL_NO_CONTEXT;
+    context->draw = context->read = EGL_NO_SURFACE;
+    bool good = open_initialised(context, request->debug, reason);
+    if (!good)
+        egl_close(context);
+    eglBindAPI(before);
+    return good;
+}
+
+void egl_close(struct platform_context *context)
+{
+    if (context->borrowed)
+        return;
+    if (context->context != EGL_NO_CONTEXT) {
+        egl_release_current(context);
+        eglDestroyContext(context->display, context->context);
+    }
+    if (context->private_display && context->display != EGL_NO_DISPLAY)
+        eglTerminate(context->display);
+    if (context->provider->release != NULL)
+        context->provider->release(context);
+    context->context = EGL_NO_CONTEXT;
+    context->display = EGL_NO_DISPLAY;
+}
+
+static PFNEGLQUERYDEVICESTRINGEXTPROC device_query(void)
+{
+    if (!egl_client_has("EGL_EXT_device_query") && !egl_client_has("EGL_EXT_device_base"))
+        return NULL;
+    return (PFNEGLQUERYDEVICESTRINGEXTPROC)eglGetProcAddress("eglQueryDeviceStringEXT");
+}
+
+size_t egl_devices(EGLDeviceEXT *devices, size_t capacity)
+{
+    bool enumerates =
+        egl_client_has("EGL_EXT_device_enumeration") || egl_client_has("EGL_EXT_device_base");
+    if (!enumerates || !egl_client_has("EGL_EXT_platform_device") || device_query() == NULL)
+        return 0;
+    PFNEGLQUERYDEVICESEXTPROC query =
+        (PFNEGLQUERYDEVICESEXTPROC)eglGetProcAddress("eglQueryDevicesEXT");
+    EGLint count = 0;
+    if (query == NULL || !query((EGLint)capacity, devices, &count) || count < 0)
+        return 0;
+    return (size_t)count < capacity ? (size_t)count : capacity;
+}
+
+bool egl_device_has(EGLDeviceEXT device, const char *extension)
+{
+    PFNEGLQUERYDEVICESTRINGEXTPROC query = device_query();
+    return query != NULL && egl_list_has(query(device, EGL_EXTENSIONS), extension);
+}
+
+const char *egl_device_string(EGLDeviceEXT device, const char *extension, EGLint name)
+{
+    if (!egl_device_has(device, extension))
+        return "";
+    const char *text = device_query()(device, name);
+    return text != NULL ? text : "";
+}
