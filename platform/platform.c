@@ -183,12 +183,11 @@ static bool matches(const struct choice *choice, const struct candidate *candida
 
 /* ------------------------------------------------------------------------------- the search */
 
-/* Whether an earlier candidate of the search has said the same of the same node. */
-static bool said_before(const struct search *search, const struct candidate *candidate)
+/* Whether the search has come upon a node without permission already: what to do is said once. */
+static bool denied_before(const struct search *search, const struct candidate *candidate)
 {
     for (const struct candidate *other = search->list.items; other < candidate; other++) {
-        if (other->denied && matches(&search->choice, other) &&
-            strcmp(other->info.node, candidate->info.node) == 0)
+        if (other->denied && matches(&search->choice, other))
             return true;
     }
     return false;
@@ -197,10 +196,10 @@ static bool said_before(const struct search *search, const struct candidate *can
 static void report_denied(const struct search *search, const struct candidate *candidate)
 {
     char name[PLATFORM_TEXT];
-    bool again = said_before(search, candidate);
+    bool again = denied_before(search, candidate);
     describe(candidate, name);
     write_log(search->request, again ? GLCNN_LOG_DEBUG : GLCNN_LOG_WARNING, "platform: %s: %s",
-              name, again ? "no permission, as said above" : candidate->info.detail);
+              name, again ? "no permission either" : candidate->info.detail);
 }
 
 /* Decides what becomes of a context that works. NULL, or the reason why it is not wanted. */
@@ -284,11 +283,12 @@ static size_t explain_each(const struct search *search, char error[PLATFORM_ERRO
     size_t named = 0;
     for (size_t i = 0; i < search->list.count; i++) {
         const struct candidate *candidate = &search->list.items[i];
-        if (!matches(&search->choice, candidate) ||
-            (candidate->denied && said_before(search, candidate)))
+        if (!matches(&search->choice, candidate))
             continue;
+        bool again = candidate->denied && denied_before(search, candidate);
         describe(candidate, name);
-        append(error, "%s%s: %s", named++ == 0 ? ": " : "; ", name, candidate->info.detail);
+        append(error, "%s%s: %s", named++ == 0 ? ": " : "; ", name,
+               again ? "no permission either" : candidate->info.detail);
     }
     return named;
 }
