@@ -221,6 +221,16 @@ static const char *judge(struct search *search, platform_context *context)
     return NULL;
 }
 
+/* With software in hand, neither more of it nor the same node again can give anything better. */
+static bool pointless(const struct search *search, const struct candidate *candidate)
+{
+    if (search->held == NULL)
+        return false;
+    const char *node = search->held->chosen.node;
+    return candidate->provider->software ||
+           (node[0] != '\0' && strcmp(node, candidate->info.node) == 0);
+}
+
 static void consider(struct search *search, struct candidate *candidate)
 {
     char name[PLATFORM_TEXT];
@@ -230,8 +240,11 @@ static void consider(struct search *search, struct candidate *candidate)
         report_denied(search, candidate);
         return;
     }
-    if (search->held != NULL && candidate->provider->software)
+    if (pointless(search, candidate)) {
+        write_log(search->request, GLCNN_LOG_DEBUG, "platform: %s: not tried: software is held",
+                  name);
         return;
+    }
     platform_context *context = open_candidate(candidate, search->request);
     if (context == NULL) {
         write_log(search->request, GLCNN_LOG_DEBUG, "platform: %s: passed over: %s", name,
