@@ -54,7 +54,6 @@ bool egl_client_has(const char *extension)
 struct egl_current egl_current_save(void)
 {
     return (struct egl_current){
-        .api = eglQueryAPI(),
         .display = eglGetCurrentDisplay(),
         .draw = eglGetCurrentSurface(EGL_DRAW),
         .read = eglGetCurrentSurface(EGL_READ),
@@ -64,8 +63,6 @@ struct egl_current egl_current_save(void)
 
 void egl_current_restore(const struct egl_current *saved)
 {
-    if (saved->api != EGL_NONE)
-        eglBindAPI(saved->api);
     if (saved->context != EGL_NO_CONTEXT && saved->context != eglGetCurrentContext())
         eglMakeCurrent(saved->display, saved->draw, saved->read, saved->context);
 }

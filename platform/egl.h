@@ -10,9 +10,9 @@
 
 #include "platform/provider.h"
 
-/* What is current on a thread, to be put back. */
+/* What is current on a thread for the API it has bound, to be put back. Opening and closing leave
+ * the bound API as it was by themselves. */
 struct egl_current {
-    EGLenum api;
     EGLDisplay display;
     EGLSurface draw, read;
     EGLContext context;
