@@ -286,7 +286,9 @@ static void environment_is_ignored_by_a_privileged_program(void)
     CU_ASSERT_EQUAL(outcome.status, GLCNN_NO_DEVICE);
     if (getuid() != 0)
         return; /* only root can take an effective user that is not its own */
-    outcome = open_elsewhere("GLCNN_DEVICE=no_such_driver", "--open-as-other", "-");
+    /* virpipe would end the process: its socket is closed to another user. */
+    outcome = open_elsewhere("GLCNN_DEVICE=no_such_driver GALLIUM_DRIVER=llvmpipe",
+                             "--open-as-other", "-");
     CU_ASSERT(outcome.status >= 0);
     CU_ASSERT_PTR_NULL(strstr(outcome.text, "no_such_driver"));
 }
@@ -483,18 +485,15 @@ static void list_and_failure_leave_the_current_context(void)
 static void debug_context_is_given_where_asked_for(void)
 {
     const struct platform_request request = {.debug = true};
-    const GLenum context_flags = 0x821E; /* of GL_KHR_debug and ES 3.2 */
+    const GLenum debug_output = 0x92E0; /* of GL_KHR_debug: on from the start in a debug context */
     platform_context *context = NULL;
     char error[PLATFORM_ERROR];
     CU_ASSERT_EQUAL(platform_open(&request, &context, error), GLCNN_SUCCESS);
     CU_ASSERT_PTR_NOT_NULL_FATAL(context);
-    PFNGLGETINTEGERVPROC get = (PFNGLGETINTEGERVPROC)platform_symbol(context, "glGetIntegerv");
+    PFNGLISENABLEDPROC enabled = (PFNGLISENABLEDPROC)platform_symbol(context, "glIsEnabled");
     PFNGLGETSTRINGPROC text = (PFNGLGETSTRINGPROC)platform_symbol(context, "glGetString");
-    if (strstr((const char *)text(GL_EXTENSIONS), "GL_KHR_debug") != NULL) {
-        GLint flags = 0;
-        get(context_flags, &flags);
-        CU_ASSERT(flags & 2);
-    }
+    if (strstr((const char *)text(GL_EXTENSIONS), "GL_KHR_debug") != NULL)
+        CU_ASSERT(enabled(debug_output));
     CU_ASSERT(context_works(context));
     platform_close(&context);
 }
