@@ -256,7 +256,7 @@ T             ?= test_%
 selected_tests = $(foreach test,$(UNIT_TESTS) $(PUBLIC_TESTS),$(if $(filter $(T),$(notdir $(test))),$(test)))
 selected_shell = $(foreach test,$(SHELL_TESTS),$(if $(filter $(T),$(basename $(notdir $(test)))),$(test)))
 
-test-run: all tests
+test-run: all examples tests
 	@MAKE='$(MAKE)' CC='$(CC)' CXX='$(CXX)' PKG_CONFIG='$(PKG_CONFIG)' O='$(O)' \
 	    sh tests/run.sh $(selected_tests) $(selected_shell)
 

@@ -1,0 +1,30 @@
+#!/bin/sh
+# Each public header compiles alone, as C and as C++ where there is a C++ compiler, without a warning.
+#
+# Runs from the top of a built tree. CC, CXX and O may be given.
+
+cc=${CC:-cc} cxx=${CXX:-c++} out=${O:-build}
+warnings='-Wall -Wextra -Wconversion -Wundef -pedantic -Werror'
+failed=0
+
+command -v "${cxx%% *}" >/dev/null || {
+    echo "no C++ compiler ($cxx): the headers were compiled as C alone"
+    cxx=
+}
+
+# compile COMPILER OPTIONS HEADER: a source that includes the header first and uses nothing of it.
+compile() {
+    printf '#include <%s>\nint not_empty;\n' "${3#*include/}" |
+        $1 $2 $warnings -Iinclude -I"$out/include" -fsyntax-only - || {
+        echo "$3 does not compile alone: $1 $2"
+        failed=1
+    }
+}
+
+for header in include/glcnn/*.h include/glcnn/kernels/*.h "$out/include/glcnn/kernels.h"; do
+    [ -f "$header" ] || continue
+    compile "$cc" '-std=c11 -x c' "$header"
+    [ -z "$cxx" ] || compile "$cxx" '-std=c++11 -x c++' "$header"
+done
+
+[ $failed = 0 ] && echo 'every header compiles alone'

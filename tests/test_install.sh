@@ -1,0 +1,158 @@
+#!/bin/sh
+# The build as a packager sees it, on a copy of the tree: another toolchain by CROSS_COMPILE, another
+# build directory, what is remade and when, and what is installed and exported.
+#
+# Runs from the top of the tree. CC, PKG_CONFIG and MAKE may be given.
+
+set -e
+cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} make=${MAKE:-make}
+top=$PWD
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# The settings of a make that runs this test are not those under test.
+unset MAKEFLAGS MFLAGS MAKELEVEL CC CXX AR PKG_CONFIG O CFLAGS CPPFLAGS LDFLAGS PREFIX DESTDIR LIBDIR
+
+fail() {
+    echo "test_install: $*" >&2
+    exit 1
+}
+
+# A toolchain whose programs note that they were called.
+mkdir "$work/bin"
+for tool in "gcc:$cc" "g++:c++" "ar:ar" "pkg-config:$pkg_config"; do
+    printf '#!/bin/sh\necho called >"%s"\nexec %s "$@"\n' "$work/${tool%%:*}.called" "${tool#*:}" \
+        >"$work/bin/foo-${tool%%:*}"
+done
+chmod +x "$work"/bin/*
+PATH=$work/bin:$PATH
+
+mkdir "$work/tree"
+cp -R Makefile include src glsl platform examples tests "$work/tree"
+cd "$work/tree"
+out=$work/out dest=$work/dest prefix=/opt/glcnn
+
+build() {
+    $make -j2 O="$out" CROSS_COMPILE=foo- CFLAGS=-O0 PREFIX=$prefix LIBDIR=$prefix/lib/foo "$@"
+}
+
+# ---- Building ------------------------------------------------------------------------------------
+
+build >"$work/log" 2>&1 || { cat "$work/log"; fail 'the build failed'; }
+[ ! -e build ] || fail 'O= was given, but build/ was written'
+for tool in gcc ar pkg-config; do
+    [ -e "$work/$tool.called" ] || fail "CROSS_COMPILE=foo- did not use foo-$tool"
+done
+build | grep -q 'Nothing to be done' || fail 'a second make did something'
+! build -q CPPFLAGS=-DOTHER || fail 'a change of CPPFLAGS remakes nothing'
+
+# Adding and taking away files changes the generated lists, and nothing that does not use them.
+listed() { # FILE WORD
+    build "$out/$1" >/dev/null && grep -q "$2" "$out/$1"
+}
+mkdir -p include/glcnn/kernels
+echo 'const struct glcnn_descriptor glcnn_kernel_added = {0};' >src/kernels/added.c
+echo 'void main() {}' >glsl/added.comp
+echo '/* nothing */' >include/glcnn/kernels/added.h
+listed registry.c glcnn_kernel_added || fail 'a new kernel is not in the registry'
+listed shaders.c '"added.comp"' || fail 'a new shader is not embedded'
+listed include/glcnn/kernels.h '<glcnn/kernels/added.h>' || fail 'a new header is not in kernels.h'
+rm src/kernels/added.c glsl/added.comp include/glcnn/kernels/added.h
+! listed registry.c glcnn_kernel_added || fail 'a removed kernel is still in the registry'
+! listed shaders.c '"added.comp"' || fail 'a removed shader is still embedded'
+! listed include/glcnn/kernels.h added || fail 'a removed header is still in kernels.h'
+build >/dev/null
+
+# A shader arrives byte for byte: quotes, backslashes, bytes above 127, no line feed at the end.
+printf 'a "quoted" \\ line\n\303\251\nno end' >glsl/bytes.comp
+build "$out/shaders.c" >/dev/null
+cat >"$work/bytes.c" <<'END'
+#include <stdio.h>
+#include <string.h>
+#include "shader_source.h"
+int main(void)
+{
+    const struct glcnn_shader_source *s = glcnn_shader_sources;
+    while (s->name != NULL && strcmp(s->name, "bytes.comp") != 0)
+        s++;
+    return s->name == NULL || s->text[s->length] != 0 ||
+           fwrite(s->text, 1, s->length, stdout) != s->length;
+}
+END
+$cc -Isrc -o "$work/bytes" "$work/bytes.c" "$out/shaders.c"
+"$work/bytes" | cmp - glsl/bytes.comp || fail 'an embedded shader differs from its file'
+rm glsl/bytes.comp
+
+# ---- Installing ----------------------------------------------------------------------------------
+
+build install DESTDIR="$dest" >/dev/null
+root=$dest$prefix
+for file in bin/glcnn lib/foo/libglcnn.a lib/foo/libglcnn.so lib/foo/pkgconfig/glcnn.pc \
+    include/glcnn/glcnn.h include/glcnn/kernels.h; do
+    [ -f "$root/$file" ] || fail "install left out $file"
+done
+! grep -q "$work" "$root/lib/foo/pkgconfig/glcnn.pc" || fail 'glcnn.pc names DESTDIR'
+
+# The file says where it is by ${prefix} alone, so that one line moves it.
+mkdir "$work/pc"
+sed "s|^prefix=.*|prefix=$root|" "$root/lib/foo/pkgconfig/glcnn.pc" >"$work/pc/glcnn.pc"
+pc() {
+    PKG_CONFIG_PATH=$work/pc $pkg_config "$@"
+}
+number() {
+    sed -n "s/^#define GLCNN_VERSION_$1 *//p" "$root/include/glcnn/status.h"
+}
+version=$(number MAJOR).$(number MINOR).$(number PATCH)
+[ "$(pc --modversion glcnn)" = "$version" ] || fail "glcnn.pc does not say version $version"
+
+cat >"$work/program.c" <<'END'
+#include <glcnn/glcnn.h>
+#include <stdio.h>
+int main(void)
+{
+    printf("%s\n", glcnn_version());
+    for (size_t i = 0; glcnn_kernel_info(i) != NULL; i++)
+        printf("%s\n", glcnn_kernel_info(i)->name);
+    return 0;
+}
+END
+$cc -o "$work/shared" "$work/program.c" $(pc --cflags --libs glcnn)
+$cc -o "$work/static" "$work/program.c" \
+    $(pc --static --cflags --libs glcnn | sed 's/-lglcnn/-l:libglcnn.a/')
+LD_LIBRARY_PATH=$root/lib/foo "$work/shared" >"$work/shared.out"
+"$work/static" >"$work/static.out"
+[ "$(head -n 1 "$work/shared.out")" = "$version" ] || fail "glcnn_version() is not $version"
+[ "$(wc -l <"$work/shared.out")" -gt 1 ] || fail 'the library has no kernel'
+cmp "$work/shared.out" "$work/static.out" || fail 'the static library lacks what the shared one has'
+
+for example in examples/*.c; do
+    $cc -o "$work/example" "$example" $(pc --cflags --libs glcnn zlib libpng libzip) -lm ||
+        fail "$example does not build against what was installed"
+done
+
+# ---- What the shared library shows ---------------------------------------------------------------
+
+library=$root/lib/foo/libglcnn.so
+soname=libglcnn.so.$(number MAJOR)
+[ "$(number MAJOR)" != 0 ] || soname=$soname.$(number MINOR)
+readelf -d "$library" | grep -q "SONAME.*\[$soname\]" || fail "the soname is not $soname"
+readelf -d "$work/shared" | grep -q "NEEDED.*\[$soname\]" || fail "a program does not ask for $soname"
+
+# Exactly the functions that the headers declare, all under the version node of this release.
+$cc -E -P $(pc --cflags glcnn) "$root/include/glcnn/glcnn.h" | tr '\n' ' ' | tr ';' '\n' |
+    sed -n 's/.*visibility("default").*[ *]\(glcnn_[a-z0-9_]*\)(.*/\1/p' | sort >"$work/declared"
+nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' | sort >"$work/exported"
+node=GLCNN_$(number MAJOR).$(number MINOR)
+sed "s/\$/@@$node/" "$work/declared" | diff - "$work/exported" ||
+    fail "declared (<) and exported (>) functions differ"
+
+# ---- Uninstalling --------------------------------------------------------------------------------
+
+build uninstall DESTDIR="$dest" >/dev/null
+left=$(find "$dest" ! -type d)
+[ -z "$left" ] || fail "uninstall left $left"
+[ ! -d "$root/include/glcnn" ] || fail 'uninstall left include/glcnn'
+build clean >/dev/null
+[ ! -e "$out" ] || fail 'clean left the build directory'
+cd "$top"
+echo 'build, install and uninstall are as packagers expect'
