@@ -91,6 +91,7 @@ LINKS  := $(O)/$(SONAME) $(O)/libglcnn.so
 TOOL   := $(if $(TOOL_SOURCES),$(O)/glcnn)
 
 # Our own flags are kept apart from the user's, which come after them and so have the last word.
+# Internal headers answer to "" alone, so that src/limits.h does not hide <limits.h>.
 # pkg-config may be missing now: 'packages' is what installs it, and 'demo' and 'test' start make
 # anew after that.
 pkg_flags       = $(shell $(PKG_CONFIG) $1 2>/dev/null)
@@ -99,7 +100,7 @@ own_cflags     := -std=c11 -fPIC -fvisibility=hidden -MMD -MP -Wall -Wextra -Wsh
 own_cppflags   := -D_XOPEN_SOURCE=700 $(call pkg_flags,--cflags $(LIB_MODULES) $(GL_MODULES) $(APP_MODULES))
 own_ldflags    := -Wl,-soname,$(SONAME) -Wl,--version-script,src/libglcnn.map -Wl,--no-undefined
 public_include := -Iinclude -I$(O)/include
-includes        = $(public_include) -Isrc -I.
+includes        = $(public_include) -iquote src -iquote .
 lib_libs       := $(call pkg_flags,--libs $(LIB_MODULES)) -lm
 app_libs       := $(call pkg_flags,--libs $(APP_MODULES))
 test_libs       = $(call pkg_flags,--libs $(TEST_MODULES))
