@@ -96,7 +96,7 @@ TOOL   := $(if $(TOOL_SOURCES),$(O)/glcnn)
 # anew after that.
 pkg_flags       = $(shell $(PKG_CONFIG) $1 2>/dev/null)
 own_cflags     := -std=c11 -fPIC -fvisibility=hidden -MMD -MP -Wall -Wextra -Wshadow -Wconversion \
-                  -Wmissing-prototypes -Wstrict-prototypes -Wundef
+                  -Wmissing-prototypes -Wstrict-prototypes -Wundef -Wno-missing-field-initializers
 own_cppflags   := -D_XOPEN_SOURCE=700 $(call pkg_flags,--cflags $(LIB_MODULES) $(GL_MODULES) $(APP_MODULES))
 own_ldflags    := -Wl,-soname,$(SONAME) -Wl,--version-script,src/libglcnn.map -Wl,--no-undefined
 public_include := -Iinclude -I$(O)/include

@@ -90,6 +90,8 @@ GLCNN_API glcnn_status glcnn_kernel_encode_reload(glcnn_command_buffer *command_
                                                   glcnn_kernel *kernel, const char *name,
                                                   glcnn_buffer *source);
 
+#define GLCNN_CALL_VECTORS 5
+
 /* What an encode works on. Fields that a kernel does not have stay NULL; one that it needs and is
  * NULL is an error that names it. */
 struct glcnn_encode {
@@ -98,6 +100,8 @@ struct glcnn_encode {
                                   forward result for soft-max and log-soft-max) */
     glcnn_state *state;        /* gradient state, or the state to fill */
     glcnn_image *destination;
+    glcnn_image *labels, *label_weights, *loss; /* loss kernels only, glcnn/kernels/loss.h */
+    glcnn_buffer *vectors[GLCNN_CALL_VECTORS];  /* optimizers only, glcnn/kernels/optimizer.h */
 };
 
 /* Non-returning encode: properties are used as they are set and padding is ignored.

@@ -28,7 +28,16 @@ struct glcnn_setting {
     double value;
 };
 
-/* How to run. All zero: on the device, float32 images, padding as set. */
+/* Reads "NAME=VALUE" for kernel `kernel`: a number, or a value's name for an enumeration
+ * ("edge_mode=clamp"), true or false, infinity. Besides parameters NAME may be padding (valid, same, full),
+ * align (centered, top_left, bottom_right), remainder (top_left, top_right, bottom_left,
+ * bottom_right), exclude_edges, destination_width and destination_height. A gradient kernel takes
+ * its forward kernel's names too. *setting refers to storage that lives for ever.
+ * Errors: GLCNN_INVALID_ARGUMENT, with the sentence in `error`. */
+GLCNN_API glcnn_status glcnn_setting_parse(const char *kernel, const char *text,
+                                           struct glcnn_setting *setting, char error[512]);
+
+/* How to run. All zero: on the device, float32 images. */
 struct glcnn_run_options {
     glcnn_channel_format format;
     bool reference; /* compute in double precision on the CPU; `device` is not used and may be NULL */

@@ -1,0 +1,11 @@
+// destination(x0 + x, y0 + y, c, n) = elements[first + n*stride_n + c*stride_c + y*stride_y + x*stride_x]
+void invocation(ivec3 at) {
+    int slice = at.z % destination_slices;
+    int image = at.z / destination_slices;
+    int first = first_element + image * stride_n + at.y * stride_y + at.x * stride_x;
+    vec4 v = vec4(0.0);
+    for (int i = 0; i < 4; i++)
+        if (slice * 4 + i < channel_count)
+            v[i] = elements[first + (slice * 4 + i) * stride_c];
+    store_destination(x0 + at.x, y0 + at.y, slice, image, v);
+}

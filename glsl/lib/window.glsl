@@ -1,0 +1,58 @@
+// The window of spec 5.3: destination column X has taps at source columns
+//     first_x + stride_x * X + dilation_x * p,   p < KERNEL_WIDTH,   X in [begin_x, end_x)
+// and a gradient pass, one invocation a source column y, gathers over the X whose window has y.
+
+#ifdef EDGE_CLAMP
+const bool edge_clamped = true;
+#else
+const bool edge_clamped = false;
+#endif
+
+int floor_divide(int a, int b) { // b > 0; GLSL's division rounds toward zero
+    int q = a / b;
+    return q * b > a ? q - 1 : q;
+}
+
+int ceil_divide(int a, int b) { return -floor_divide(-a, b); }
+
+// First and last X whose window may read source pixel y of `size`, along one axis. With clamping
+// the border pixels also stand for everything outside.
+ivec2 windows_with(int y, int size, int first, int stride, int dilation, int taps, int begin, int end,
+                   bool clamped) {
+    int low = ceil_divide(y - first - (taps - 1) * dilation, stride);
+    int high = floor_divide(y - first, stride);
+    if (clamped && y == 0)
+        low = begin;
+    if (clamped && y == size - 1)
+        high = end - 1;
+    return ivec2(max(low, begin), min(high, end - 1));
+}
+
+// Number of taps of window X that read source pixel y of `size`.
+int taps_at(int y, int size, int X, int first, int stride, int dilation, int taps, bool clamped) {
+    int left = first + stride * X;
+    if (!clamped) {
+        int distance = y - left;
+        return distance >= 0 && distance % dilation == 0 && distance / dilation < taps ? 1 : 0;
+    }
+    int count = 0;
+    for (int p = 0; p < taps; p++)
+        count += clamp(left + dilation * p, 0, size - 1) == y ? 1 : 0;
+    return count;
+}
+
+ivec2 windows_with_x(int x, int width) {
+    return windows_with(x, width, first_x, stride_x, dilation_x, KERNEL_WIDTH, begin_x, end_x, edge_clamped);
+}
+
+ivec2 windows_with_y(int y, int height) {
+    return windows_with(y, height, first_y, stride_y, dilation_y, KERNEL_HEIGHT, begin_y, end_y, edge_clamped);
+}
+
+int taps_at_x(int x, int width, int X) {
+    return taps_at(x, width, X, first_x, stride_x, dilation_x, KERNEL_WIDTH, edge_clamped);
+}
+
+int taps_at_y(int y, int height, int Y) {
+    return taps_at(y, height, Y, first_y, stride_y, dilation_y, KERNEL_HEIGHT, edge_clamped);
+}

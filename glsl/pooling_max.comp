@@ -1,0 +1,14 @@
+// out(X) = largest tap of window X; of equal taps the first, row by row
+void invocation(ivec3 at) {
+    int slice = at.z % destination_slices;
+    int image = at.z / destination_slices;
+    int left = first_x + stride_x * at.x;
+    int top = first_y + stride_y * at.y;
+    vec4 best = source_edge(left, top, slice, image);
+    for (int q = 0; q < KERNEL_HEIGHT; q++)
+        for (int p = 0; p < KERNEL_WIDTH; p++) {
+            vec4 value = source_edge(left + dilation_x * p, top + dilation_y * q, slice, image);
+            best = mix(best, value, wins(value, best));
+        }
+    store_destination(at.x, at.y, slice, image, best);
+}

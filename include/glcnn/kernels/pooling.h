@@ -1,0 +1,71 @@
+/* Pooling: average, L2 norm, max and dilated max, and their gradients. MPSCNNPooling and its
+ * subclasses; spec section 7.1.
+ *
+ *   average    out = sum of taps inside the image / N.  Edge mode zero: N is the whole window;
+ *              clamp: N counts pixels of the image enlarged by the zero pad on each side
+ *   L2 norm    out = sqrt(sum of squared taps)
+ *   max        out = largest tap; of equals the first in row-major order; NaN wins
+ *   gradients  the exact derivatives. sourceImage is the forward source; L2 and max recompute the
+ *              forward result from it
+ *
+ * Channels stay; the result's size comes from the padding policy. Default edge mode: zero.
+ * Where a MPS client may differ: ties of max (any tied element), L2 of an all-zero window (the
+ * gradient is 0 here), L2 with clamp (edge pixels are repeated here); spec section 12, 1 to 6.
+ */
+#ifndef GLCNN_KERNELS_POOLING_H
+#define GLCNN_KERNELS_POOLING_H
+
+#include <glcnn/kernel.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Parameters beyond glcnn_kernel_properties. Average pooling only. */
+struct glcnn_pooling {
+    uint32_t zero_pad_size_x, zero_pad_size_y; /* zeros that count, each side; clamp only; default 0 */
+};
+
+/* The parameters of a pooling kernel, to read and to change; NULL for another kernel. */
+GLCNN_API struct glcnn_pooling *glcnn_pooling(glcnn_kernel *kernel);
+
+/* Each makes a kernel with a window and a stride in pixels, 1 or more. For a gradient these are the
+ * forward kernel's; a gradient state replaces them. The caller owns the kernel.
+ * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_pooling_average_create(glcnn_device *device, uint32_t kernel_width,
+                                                    uint32_t kernel_height, uint32_t stride_x,
+                                                    uint32_t stride_y, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_pooling_average_gradient_create(glcnn_device *device,
+                                                             uint32_t kernel_width,
+                                                             uint32_t kernel_height,
+                                                             uint32_t stride_x, uint32_t stride_y,
+                                                             glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_pooling_l2_norm_create(glcnn_device *device, uint32_t kernel_width,
+                                                    uint32_t kernel_height, uint32_t stride_x,
+                                                    uint32_t stride_y, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_pooling_l2_norm_gradient_create(glcnn_device *device,
+                                                             uint32_t kernel_width,
+                                                             uint32_t kernel_height,
+                                                             uint32_t stride_x, uint32_t stride_y,
+                                                             glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_pooling_max_create(glcnn_device *device, uint32_t kernel_width,
+                                                uint32_t kernel_height, uint32_t stride_x,
+                                                uint32_t stride_y, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_pooling_max_gradient_create(glcnn_device *device,
+                                                         uint32_t kernel_width,
+                                                         uint32_t kernel_height, uint32_t stride_x,
+                                                         uint32_t stride_y, glcnn_kernel **kernel);
+/* The dilation rate is the distance between taps in pixels, 1 or more. */
+GLCNN_API glcnn_status glcnn_dilated_pooling_max_create(glcnn_device *device, uint32_t kernel_width,
+                                                        uint32_t kernel_height, uint32_t stride_x,
+                                                        uint32_t stride_y, uint32_t dilation_rate_x,
+                                                        uint32_t dilation_rate_y,
+                                                        glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_dilated_pooling_max_gradient_create(
+    glcnn_device *device, uint32_t kernel_width, uint32_t kernel_height, uint32_t stride_x,
+    uint32_t stride_y, uint32_t dilation_rate_x, uint32_t dilation_rate_y, glcnn_kernel **kernel);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,429 @@
+/* Command buffers: issuing recorded passes with the barriers that their hazards need. */
+#include "command_buffer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "program.h"
+
+/* Operations that one dispatch may take: a tenth of the 500 ms after which the strictest kernel
+ * driver known (V3D) resets the GPU, at the 5 Gop/s of such a GPU. */
+#define DISPATCH_WORK ((uint64_t)1 << 28)
+#define DEFAULT_WORK  64
+
+glcnn_status glcnn_command_buffer_create(glcnn_device *device,
+                                         glcnn_command_buffer **command_buffer)
+{
+    if (!command_buffer)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_command_buffer_create: command_buffer is NULL");
+    *command_buffer = NULL;
+    glcnn_status status = device_enter(device);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    glcnn_command_buffer *made = calloc(1, sizeof *made);
+    if (!made)
+        return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory making a command buffer");
+    made->device = device_retain(device);
+    made->references = 1;
+    *command_buffer = made;
+    return GLCNN_SUCCESS;
+}
+
+/* ---- Storage of temporary images ---- */
+
+glcnn_status command_buffer_take_storage(struct glcnn_command_buffer *command_buffer,
+                                         uint32_t width, uint32_t height, uint32_t layers,
+                                         glcnn_channel_format format, struct storage **storage)
+{
+    for (struct storage **at = &command_buffer->free_storage; *at; at = &(*at)->next) {
+        struct storage *found = *at;
+        if (found->width != width || found->height != height || found->layers != layers ||
+            found->format != format)
+            continue;
+        *at = found->next;
+        found->next = NULL;
+        *storage = found;
+        return GLCNN_SUCCESS;
+    }
+    return storage_create_pooled(command_buffer->device, width, height, layers, format, storage);
+}
+
+void command_buffer_return_storage(struct glcnn_command_buffer *command_buffer,
+                                   struct storage *storage)
+{
+    storage->next = command_buffer->free_storage;
+    command_buffer->free_storage = storage;
+}
+
+/* ---- Life ---- */
+
+struct glcnn_command_buffer *command_buffer_retain(struct glcnn_command_buffer *command_buffer)
+{
+    command_buffer->references++;
+    return command_buffer;
+}
+
+void command_buffer_release(struct glcnn_command_buffer *command_buffer)
+{
+    if (--command_buffer->references > 0)
+        return;
+    while (command_buffer->free_storage) {
+        struct storage *next = command_buffer->free_storage->next;
+        command_buffer->free_storage->next = NULL;
+        storage_recycle(command_buffer->free_storage);
+        command_buffer->free_storage = next;
+    }
+    device_unreference(command_buffer->device);
+    free(command_buffer);
+}
+
+static void drop_gl_objects(struct glcnn_command_buffer *old)
+{
+    if (!device_can_free(old->device))
+        return;
+    const struct gl *gl = &old->device->gl;
+    if (old->fence) {
+        glcnn_command_buffer_wait(old);
+        gl->DeleteSync(old->fence);
+    }
+    if (old->uniform_buffer)
+        gl->DeleteBuffers(1, &old->uniform_buffer);
+}
+
+void glcnn_command_buffer_destroy(glcnn_command_buffer **command_buffer)
+{
+    if (!command_buffer || !*command_buffer)
+        return;
+    glcnn_command_buffer *old = *command_buffer;
+    *command_buffer = NULL;
+    drop_gl_objects(old);
+    old->closed = true;
+    for (size_t i = old->retained_count; i-- > 0;)
+        old->retained[i].release(old->retained[i].object);
+    free(old->retained);
+    free(old->passes);
+    old->retained = NULL;
+    old->passes = NULL;
+    command_buffer_release(old);
+}
+
+size_t glcnn_command_buffer_pass_count(const glcnn_command_buffer *command_buffer)
+{
+    return command_buffer ? command_buffer->pass_count : 0;
+}
+
+/* ---- Uniforms ---- */
+
+/* Lays out the uniform blocks of passes recorded since the last commit. */
+static void place_uniforms(struct glcnn_command_buffer *buffer)
+{
+    size_t alignment = buffer->device->info.limits.buffer_offset_alignment;
+    for (size_t i = buffer->uniforms_uploaded; i < buffer->pass_count; i++) {
+        struct pass *pass = &buffer->passes[i];
+        pass->uniform_offset = (buffer->uniform_size + alignment - 1) / alignment * alignment;
+        buffer->uniform_size = pass->uniform_offset + program_uniforms(pass, NULL) * 4;
+    }
+}
+
+/* A block's size is rounded up to 16 bytes, as std140 does, so that the bound range covers it. */
+static size_t bound_size(const struct pass *pass)
+{
+    return (program_uniforms(pass, NULL) * 4 + 15) / 16 * 16;
+}
+
+static glcnn_status upload_all(struct glcnn_command_buffer *buffer)
+{
+    const struct gl *gl = &buffer->device->gl;
+    size_t size = (buffer->uniform_size + 15) / 16 * 16;
+    unsigned char *bytes = calloc(1, size);
+    if (!bytes)
+        return device_fail(buffer->device, GLCNN_OUT_OF_MEMORY, "out of memory at commit");
+    for (size_t i = 0; i < buffer->pass_count; i++)
+        program_uniforms(&buffer->passes[i],
+                         (uint32_t *)(void *)(bytes + buffer->passes[i].uniform_offset));
+    if (!buffer->uniform_buffer)
+        gl->GenBuffers(1, &buffer->uniform_buffer);
+    gl->BindBuffer(GL_UNIFORM_BUFFER, buffer->uniform_buffer);
+    gl->BufferData(GL_UNIFORM_BUFFER, (GLsizeiptr)size, bytes, GL_DYNAMIC_DRAW);
+    free(bytes);
+    return GLCNN_SUCCESS;
+}
+
+static void refresh(struct glcnn_command_buffer *buffer)
+{
+    const struct gl *gl = &buffer->device->gl;
+    for (size_t i = 0; i < buffer->pass_count; i++) {
+        struct pass *pass = &buffer->passes[i];
+        uint32_t words[6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS];
+        if (!pass->refresh)
+            continue;
+        pass->refresh(pass->kernel, pass);
+        size_t count = program_uniforms(pass, words);
+        gl->BindBuffer(GL_UNIFORM_BUFFER, buffer->uniform_buffer);
+        gl->BufferSubData(GL_UNIFORM_BUFFER, (GLintptr)pass->uniform_offset,
+                          (GLsizeiptr)(count * 4), words);
+    }
+}
+
+static glcnn_status prepare_uniforms(struct glcnn_command_buffer *buffer)
+{
+    if (buffer->uniforms_uploaded < buffer->pass_count) {
+        place_uniforms(buffer);
+        glcnn_status status = upload_all(buffer);
+        if (status != GLCNN_SUCCESS)
+            return status;
+    }
+    if (buffer->commits > 0)
+        refresh(buffer);
+    buffer->uniforms_uploaded = buffer->pass_count;
+    return GLCNN_SUCCESS;
+}
+
+/* ---- Hazards ---- */
+
+static void need(struct glcnn_device *device, unsigned *bits, enum barrier_kind kind,
+                 uint64_t serial)
+{
+    if (serial > device->barrier_serial[kind])
+        *bits |= 1u << kind;
+}
+
+static uint64_t last_use(const struct hazard *hazard)
+{
+    return hazard->written > hazard->read ? hazard->written : hazard->read;
+}
+
+/* Reads wait for writes; writes wait for writes and reads. */
+static unsigned needed_barriers(struct glcnn_device *device, const struct pass *pass)
+{
+    unsigned bits = 0;
+    for (uint32_t i = 0; i < pass->texture_count; i++)
+        need(device, &bits, pass->loads_images ? BARRIER_IMAGE : BARRIER_TEXTURE,
+             pass->textures[i].view.storage->hazard.written);
+    for (uint32_t i = 0; i < pass->image_count; i++)
+        need(device, &bits, BARRIER_IMAGE, last_use(&pass->images[i].view.storage->hazard));
+    for (uint32_t i = 0; i < pass->buffer_count; i++) {
+        const struct pass_buffer *item = &pass->buffers[i];
+        if (item->view.buffer)
+            need(device, &bits, BARRIER_STORAGE,
+                 item->access & VECTOR_WRITE ? last_use(&item->view.buffer->hazard)
+                                             : item->view.buffer->hazard.written);
+    }
+    return bits;
+}
+
+static void mark_uses(struct glcnn_device *device, const struct pass *pass)
+{
+    uint64_t serial = ++device->serial;
+    for (uint32_t i = 0; i < pass->texture_count; i++)
+        pass->textures[i].view.storage->hazard.read = serial;
+    for (uint32_t i = 0; i < pass->image_count; i++)
+        pass->images[i].view.storage->hazard.written = serial;
+    for (uint32_t i = 0; i < pass->buffer_count; i++) {
+        const struct pass_buffer *item = &pass->buffers[i];
+        if (item->view.buffer && item->access & VECTOR_READ)
+            item->view.buffer->hazard.read = serial;
+        if (item->view.buffer && item->access & VECTOR_WRITE)
+            item->view.buffer->hazard.written = serial;
+    }
+}
+
+/* ---- Issue ---- */
+
+static void bind_image(const struct gl *gl, uint32_t unit, const struct storage *storage,
+                       GLenum access)
+{
+    gl->BindImageTexture(unit, storage->texture, 0, GL_TRUE, 0, access,
+                         storage_internal_format(storage));
+}
+
+/* Every declared binding is bound: two drivers crash at a dispatch with one that is not. */
+static void bind(struct glcnn_device *device, const struct pass *pass)
+{
+    const struct gl *gl = &device->gl;
+    for (uint32_t i = 0; i < pass->texture_count; i++) {
+        const struct storage *storage = pass->textures[i].view.storage;
+        if (pass->loads_images) {
+            bind_image(gl, pass->image_count + i, storage, GL_READ_ONLY);
+            continue;
+        }
+        gl->ActiveTexture(GL_TEXTURE0 + i);
+        gl->BindTexture(GL_TEXTURE_2D_ARRAY, storage->texture);
+    }
+    for (uint32_t i = 0; i < pass->image_count; i++)
+        bind_image(gl, i, pass->images[i].view.storage, GL_WRITE_ONLY);
+    for (uint32_t i = 0; i < pass->buffer_count; i++) {
+        const struct glcnn_buffer *buffer = pass->buffers[i].view.buffer;
+        gl->BindBufferBase(GL_SHADER_STORAGE_BUFFER, i, buffer ? buffer->name : device->zeros->name);
+    }
+}
+
+static uint32_t group_count(const struct pass *pass, int axis)
+{
+    uint32_t local = pass->program->local[axis];
+    return (pass->grid[axis] + local - 1) / local;
+}
+
+/* Work groups of one dispatch along each axis: within the limits, and within DISPATCH_WORK by
+ * halving the longest axis. */
+static void part_size(const struct glcnn_device *device, const struct pass *pass, uint32_t part[3])
+{
+    uint64_t work = pass->work ? pass->work : DEFAULT_WORK;
+    for (int axis = 0; axis < 3; axis++) {
+        uint32_t limit = device->info.limits.work_group_count[axis];
+        part[axis] = group_count(pass, axis) < limit ? group_count(pass, axis) : limit;
+        work *= pass->program->local[axis];
+    }
+    while (work * part[0] * part[1] * part[2] > DISPATCH_WORK) {
+        int longest = part[1] > part[0] ? 1 : 0;
+        if (part[2] > part[longest])
+            longest = 2;
+        if (part[longest] == 1)
+            return;
+        part[longest] = (part[longest] + 1) / 2;
+    }
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static void dispatch(struct glcnn_device *device, const struct pass *pass)
+{
+    const struct gl *gl = &device->gl;
+    const uint32_t *local = pass->program->local;
+    const uint32_t groups[3] = {group_count(pass, 0), group_count(pass, 1), group_count(pass, 2)};
+    uint32_t part[3];
+    part_size(device, pass, part);
+    for (uint32_t z = 0; z < groups[2]; z += part[2])
+        for (uint32_t y = 0; y < groups[1]; y += part[1])
+            for (uint32_t x = 0; x < groups[0]; x += part[0]) {
+                gl->Uniform3i(0, (GLint)(x * local[0]), (GLint)(y * local[1]),
+                              (GLint)(z * local[2]));
+                gl->DispatchCompute(least(part[0], groups[0] - x), least(part[1], groups[1] - y),
+                                    least(part[2], groups[2] - z));
+            }
+}
+
+static void issue(struct glcnn_device *device, const struct pass *pass, GLuint uniform_buffer)
+{
+    const struct gl *gl = &device->gl;
+    if (gl->PushDebugGroupKHR)
+        gl->PushDebugGroupKHR(GL_DEBUG_SOURCE_APPLICATION_KHR, 0, -1, pass->shader);
+    device_barrier(device, needed_barriers(device, pass));
+    gl->UseProgram(pass->program->name);
+    gl->BindBufferRange(GL_UNIFORM_BUFFER, 0, uniform_buffer, (GLintptr)pass->uniform_offset,
+                        (GLsizeiptr)bound_size(pass));
+    bind(device, pass);
+    dispatch(device, pass);
+    mark_uses(device, pass);
+    if (gl->PopDebugGroupKHR)
+        gl->PopDebugGroupKHR();
+}
+
+/* ---- First use of storage ---- */
+
+/* Contents are 0 until written: a pass of its own, outside any command buffer. */
+static glcnn_status clear_storage(struct storage *storage)
+{
+    struct glcnn_device *device = storage->device;
+    const struct gl *gl = &device->gl;
+    uint32_t words[6 + PASS_VIEW_WORDS + 4] = {0};
+    struct pass pass = {.shader = "fill.comp"};
+    struct image_view whole = {.storage = storage,
+                               .layer_stride = 1,
+                               .width = storage->width,
+                               .height = storage->height,
+                               .channels = 4,
+                               .images = storage->layers};
+    pass_image(&pass, "destination", &whole);
+    pass_grid(&pass, whole.width, whole.height, whole.images);
+    glcnn_status status = program_find(device, &pass);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    GLuint uniforms = 0;
+    program_uniforms(&pass, words);
+    gl->GenBuffers(1, &uniforms);
+    gl->BindBuffer(GL_UNIFORM_BUFFER, uniforms);
+    gl->BufferData(GL_UNIFORM_BUFFER, sizeof words, words, GL_STATIC_DRAW);
+    issue(device, &pass, uniforms);
+    gl->DeleteBuffers(1, &uniforms);
+    storage->clear = false;
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status prepare_storage(struct storage *storage)
+{
+    if (storage->texture)
+        return GLCNN_SUCCESS;
+    glcnn_status status = storage_allocate(storage);
+    return status == GLCNN_SUCCESS && storage->clear ? clear_storage(storage) : status;
+}
+
+static glcnn_status prepare_textures(struct glcnn_command_buffer *buffer)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < buffer->pass_count && status == GLCNN_SUCCESS; i++) {
+        const struct pass *pass = &buffer->passes[i];
+        for (uint32_t t = 0; t < pass->texture_count && status == GLCNN_SUCCESS; t++)
+            status = prepare_storage(pass->textures[t].view.storage);
+        for (uint32_t t = 0; t < pass->image_count && status == GLCNN_SUCCESS; t++)
+            status = prepare_storage(pass->images[t].view.storage);
+    }
+    return status;
+}
+
+/* ---- Commit and wait ---- */
+
+static glcnn_status enter(struct glcnn_command_buffer *buffer)
+{
+    return buffer ? device_enter(buffer->device) : GLCNN_INVALID_ARGUMENT;
+}
+
+glcnn_status glcnn_command_buffer_commit(glcnn_command_buffer *command_buffer)
+{
+    glcnn_status status = enter(command_buffer);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    struct glcnn_device *device = command_buffer->device;
+    const struct gl *gl = &device->gl;
+    status = prepare_textures(command_buffer);
+    if (status == GLCNN_SUCCESS)
+        status = prepare_uniforms(command_buffer);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    for (size_t i = 0; i < command_buffer->pass_count; i++)
+        issue(device, &command_buffer->passes[i], command_buffer->uniform_buffer);
+    command_buffer->commits++;
+    if (command_buffer->fence)
+        gl->DeleteSync(command_buffer->fence);
+    command_buffer->fence = gl->FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    gl->Flush();
+    return device_check(device, "glcnn_command_buffer_commit");
+}
+
+glcnn_status glcnn_command_buffer_wait(glcnn_command_buffer *command_buffer)
+{
+    glcnn_status status = enter(command_buffer);
+    if (status != GLCNN_SUCCESS || !command_buffer->fence)
+        return status;
+    const struct gl *gl = &command_buffer->device->gl;
+    GLenum result = GL_TIMEOUT_EXPIRED;
+    while (result == GL_TIMEOUT_EXPIRED)
+        result = gl->ClientWaitSync(command_buffer->fence, GL_SYNC_FLUSH_COMMANDS_BIT, 1000000000u);
+    status = device_check(command_buffer->device, "glcnn_command_buffer_wait");
+    if (status == GLCNN_SUCCESS && result == GL_WAIT_FAILED)
+        status = device_fail(command_buffer->device, GLCNN_DEVICE_LOST,
+                             "glcnn_command_buffer_wait: the driver's fence failed");
+    return status;
+}
+
+bool glcnn_command_buffer_is_complete(glcnn_command_buffer *command_buffer)
+{
+    if (enter(command_buffer) != GLCNN_SUCCESS || !command_buffer->fence)
+        return true;
+    GLenum result = command_buffer->device->gl.ClientWaitSync(command_buffer->fence, 0, 0);
+    return result == GL_ALREADY_SIGNALED || result == GL_CONDITION_SATISFIED;
+}

@@ -1,0 +1,82 @@
+/* Looking through descriptors, and what planning and references share. */
+#include "descriptor.h"
+
+#include <string.h>
+
+const struct glcnn_descriptor *descriptor_find(const char *name)
+{
+    for (size_t i = 0; name && glcnn_registry[i]; i++)
+        if (strcmp(glcnn_registry[i]->name, name) == 0)
+            return glcnn_registry[i];
+    return NULL;
+}
+
+int descriptor_argument(const struct glcnn_descriptor *descriptor, const char *name)
+{
+    for (int i = 0; i < MAX_ARGUMENTS && descriptor->arguments[i].name; i++)
+        if (strcmp(descriptor->arguments[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+int descriptor_place(const struct glcnn_descriptor *descriptor, enum argument_place place)
+{
+    for (int i = 0; i < MAX_ARGUMENTS && descriptor->arguments[i].name; i++)
+        if (descriptor->arguments[i].place == place)
+            return i;
+    return -1;
+}
+
+struct pass *plan_pixels(struct plan *plan, const struct operation *operation, const char *shader,
+                         const struct image_view *destination)
+{
+    struct pass *pass = plan_pass(plan, shader);
+    pass_origin(pass, operation->region_x, operation->region_y, 0);
+    pass_grid(pass, operation->region_width, operation->region_height,
+              slice_count(destination->channels) * destination->images);
+    return pass;
+}
+
+void pass_window(struct pass *pass, const struct window *window)
+{
+    const struct axis *x = &window->x, *y = &window->y;
+    pass_library(pass, "lib/window.glsl");
+    if (window->edge_mode == GLCNN_EDGE_MODE_CLAMP)
+        pass_define(pass, "EDGE_CLAMP", 1);
+    pass_define(pass, "KERNEL_WIDTH", x->size);
+    pass_define(pass, "KERNEL_HEIGHT", y->size);
+    pass_int(pass, "first_x", x->first);
+    pass_int(pass, "first_y", y->first);
+    pass_int(pass, "stride_x", x->stride);
+    pass_int(pass, "stride_y", y->stride);
+    pass_int(pass, "dilation_x", x->dilation);
+    pass_int(pass, "dilation_y", y->dilation);
+    pass_int(pass, "begin_x", x->begin);
+    pass_int(pass, "begin_y", y->begin);
+    pass_int(pass, "end_x", x->end);
+    pass_int(pass, "end_y", y->end);
+    pass_int(pass, "shift_x", x->shift);
+    pass_int(pass, "shift_y", y->shift);
+}
+
+double *tensor_at(const struct tensor *tensor, uint32_t n, uint32_t c, int32_t y, int32_t x)
+{
+    size_t row = ((size_t)n * tensor->channels + c) * tensor->height + (size_t)y;
+    return &tensor->data[row * tensor->width + (size_t)x];
+}
+
+double tensor_get(const struct tensor *tensor, uint32_t n, uint32_t c, int32_t y, int32_t x)
+{
+    if (x < 0 || y < 0 || x >= (int32_t)tensor->width || y >= (int32_t)tensor->height ||
+        n >= tensor->images || c >= tensor->channels)
+        return 0;
+    return *tensor_at(tensor, n, c, y, x);
+}
+
+int32_t axis_tap(const struct axis *axis, glcnn_edge_mode mode, int32_t size, int32_t X, int32_t p)
+{
+    int32_t t = axis->first + axis->stride * X + axis->dilation * p;
+    if (mode == GLCNN_EDGE_MODE_CLAMP)
+        return t < 0 ? 0 : t >= size ? size - 1 : t;
+    return t < 0 || t >= size ? -1 : t;
+}

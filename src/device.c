@@ -1,0 +1,337 @@
+/* Opening and closing of devices, the thread rule, error text and barriers. */
+#include "device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buffer.h"
+#include "limits.h"
+#include "program.h"
+#include "storage.h"
+
+#define TEXT_(x) #x
+#define TEXT(x)  TEXT_(x)
+
+const char *glcnn_version(void)
+{
+    return TEXT(GLCNN_VERSION_MAJOR) "." TEXT(GLCNN_VERSION_MINOR) "." TEXT(GLCNN_VERSION_PATCH);
+}
+
+const char *glcnn_status_text(glcnn_status status)
+{
+    static const char *const names[] = {
+        "success",     "invalid argument", "invalid state", "unsupported", "limit exceeded", "no device",
+        "device lost", "out of memory",    "shader error",  "I/O error",   "malformed data",
+    };
+    return (size_t)status < sizeof names / sizeof *names ? names[status] : "unknown status";
+}
+
+/* ---- Error text and log ---- */
+
+void device_log(struct glcnn_device *device, glcnn_log_level level, const char *format, ...)
+{
+    char text[1024];
+    if (!device->log)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    device->log(device->log_user, level, text);
+}
+
+glcnn_status device_fail(struct glcnn_device *device, glcnn_status status, const char *format, ...)
+{
+    if (!device)
+        return status;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(device->error, sizeof device->error, format, arguments);
+    va_end(arguments);
+    if (device->log)
+        device->log(device->log_user, GLCNN_LOG_ERROR, device->error);
+    return status;
+}
+
+const char *glcnn_device_error(const glcnn_device *device)
+{
+    return device ? device->error : "no device given";
+}
+
+static bool context_was_reset(const struct glcnn_device *device)
+{
+    const struct gl *gl = &device->gl;
+    if (gl->GetGraphicsResetStatusKHR)
+        return gl->GetGraphicsResetStatusKHR() != GL_NO_ERROR;
+    if (gl->GetGraphicsResetStatusEXT)
+        return gl->GetGraphicsResetStatusEXT() != GL_NO_ERROR;
+    return false;
+}
+
+glcnn_status device_check(struct glcnn_device *device, const char *where)
+{
+    GLenum code = GL_NO_ERROR;
+    const char *text = gl_error(&device->gl, &code);
+    if (code == GL_CONTEXT_LOST_KHR || (text && context_was_reset(device))) {
+        device->lost = true;
+        return device_fail(device, GLCNN_DEVICE_LOST,
+                           "%s: the driver reset the context; destroy the device and create it anew",
+                           where);
+    }
+    if (!text)
+        return GLCNN_SUCCESS;
+    return device_fail(device, code == GL_OUT_OF_MEMORY ? GLCNN_OUT_OF_MEMORY : GLCNN_INVALID_STATE,
+                       "%s: the driver reports %s", where, text);
+}
+
+/* ---- Threads ---- */
+
+glcnn_status device_enter(struct glcnn_device *device)
+{
+    if (!device)
+        return GLCNN_INVALID_ARGUMENT;
+    if (device->closed)
+        return device_fail(device, GLCNN_INVALID_STATE, "the device was destroyed");
+    if (device->lost)
+        return device_fail(device, GLCNN_DEVICE_LOST,
+                           "the device was lost before; destroy it and create it anew");
+    if (!device->owned || !pthread_equal(device->owner, pthread_self()))
+        return device_fail(device, GLCNN_INVALID_STATE,
+                           "the device belongs to %s; call glcnn_device_release there and "
+                           "glcnn_device_acquire here first",
+                           device->owned ? "another thread" : "no thread");
+    if (!platform_is_current(device->platform) && !platform_make_current(device->platform))
+        return device_fail(device, GLCNN_INVALID_STATE, "the context cannot be made current");
+    return GLCNN_SUCCESS;
+}
+
+bool device_can_free(struct glcnn_device *device)
+{
+    if (device->closed || !device->owned || !pthread_equal(device->owner, pthread_self()))
+        return false;
+    return platform_is_current(device->platform) || platform_make_current(device->platform);
+}
+
+glcnn_status glcnn_device_release(glcnn_device *device)
+{
+    glcnn_status status = device_enter(device);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    device->gl.Flush();
+    platform_release_current(device->platform);
+    device->owned = false;
+    return GLCNN_SUCCESS;
+}
+
+glcnn_status glcnn_device_acquire(glcnn_device *device)
+{
+    if (!device)
+        return GLCNN_INVALID_ARGUMENT;
+    if (device->owned)
+        return device_fail(device, GLCNN_INVALID_STATE,
+                           "the device still belongs to a thread; release it there first");
+    if (!platform_make_current(device->platform))
+        return device_fail(device, GLCNN_INVALID_STATE,
+                           "the context cannot be made current on this thread");
+    device->owner = pthread_self();
+    device->owned = true;
+    return GLCNN_SUCCESS;
+}
+
+/* ---- Barriers ---- */
+
+void device_barrier(struct glcnn_device *device, unsigned bits)
+{
+    static const GLbitfield gl_bits[BARRIER_KINDS] = {
+        [BARRIER_TEXTURE] = GL_TEXTURE_FETCH_BARRIER_BIT,
+        [BARRIER_IMAGE] = GL_SHADER_IMAGE_ACCESS_BARRIER_BIT,
+        [BARRIER_STORAGE] = GL_SHADER_STORAGE_BARRIER_BIT,
+        [BARRIER_UPDATE] = GL_BUFFER_UPDATE_BARRIER_BIT,
+    };
+    GLbitfield mask = 0;
+    for (int kind = 0; kind < BARRIER_KINDS; kind++) {
+        if (!(bits & (1u << kind)))
+            continue;
+        mask |= gl_bits[kind];
+        device->barrier_serial[kind] = device->serial;
+    }
+    if (mask)
+        device->gl.MemoryBarrier(mask);
+}
+
+glcnn_status glcnn_device_wait(glcnn_device *device)
+{
+    glcnn_status status = device_enter(device);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    device->gl.Finish();
+    return device_check(device, "glcnn_device_wait");
+}
+
+/* ---- Life ---- */
+
+struct glcnn_device *device_retain(struct glcnn_device *device)
+{
+    device->references++;
+    return device;
+}
+
+void device_unreference(struct glcnn_device *device)
+{
+    if (--device->references == 0)
+        free(device);
+}
+
+static void GL_APIENTRY forward_driver_message(GLenum source, GLenum type, GLuint id,
+                                               GLenum severity, GLsizei length,
+                                               const GLchar *message, const void *user)
+{
+    (void)source, (void)id, (void)severity, (void)length;
+    glcnn_device *device = (glcnn_device *)(uintptr_t)user;
+    device_log(device, type == GL_DEBUG_TYPE_ERROR_KHR ? GLCNN_LOG_WARNING : GLCNN_LOG_DEBUG,
+               "driver: %s", message);
+}
+
+static gl_function load_symbol(const void *user, const char *name)
+{
+    return platform_symbol(user, name);
+}
+
+static void fill_info(struct glcnn_device *device, bool clamped)
+{
+    const struct platform_candidate *chosen = platform_chosen(device->platform);
+    struct glcnn_device_info *info = &device->info;
+    info->provider = chosen->provider;
+    info->node = chosen->node;
+    info->driver = chosen->driver;
+    info->reason = platform_reason(device->platform);
+    info->vendor = (const char *)device->gl.GetString(GL_VENDOR);
+    info->renderer = (const char *)device->gl.GetString(GL_RENDERER);
+    info->gl_version = (const char *)device->gl.GetString(GL_VERSION);
+    info->shading_language_version =
+        (const char *)device->gl.GetString(GL_SHADING_LANGUAGE_VERSION);
+    info->software = chosen->software;
+    info->robust = platform_is_robust(device->platform);
+    info->limits_clamped = clamped;
+    /* Measured on Mesa 22.3: llvmpipe's imageLoad takes less than half of its texelFetch. */
+    device->prefers_image_loads = info->renderer && strstr(info->renderer, "llvmpipe");
+    limits_read(&device->gl, clamped, &info->limits);
+}
+
+static glcnn_status open_platform(struct glcnn_device *device,
+                                  const struct glcnn_device_parameters *parameters)
+{
+    struct platform_request request = {
+        .device = parameters->device,
+        .use_current = parameters->use_current_context,
+        .forbid_software = parameters->forbid_software,
+        .debug = parameters->debug,
+        .log = parameters->log,
+        .log_user = parameters->log_user,
+    };
+    char error[PLATFORM_ERROR];
+    glcnn_status status = platform_open(&request, &device->platform, error);
+    if (status != GLCNN_SUCCESS) {
+        if (parameters->log)
+            parameters->log(parameters->log_user, GLCNN_LOG_ERROR, error);
+        return status;
+    }
+    device->owner = pthread_self();
+    device->owned = true;
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status set_up(struct glcnn_device *device,
+                           const struct glcnn_device_parameters *parameters)
+{
+    const char *unknown;
+    bool clamped = limits_clamped_by_environment(&unknown);
+    if (unknown)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "GLCNN_LIMITS is \"%s\"; the only value it takes is \"min\"", unknown);
+    glcnn_status status = open_platform(device, parameters);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    const char *missing = gl_load(&device->gl, load_symbol, device->platform);
+    if (missing)
+        return device_fail(device, GLCNN_NO_DEVICE,
+                           "the driver of %s has no entry point %s, which OpenGL ES 3.1 requires",
+                           platform_chosen(device->platform)->detail, missing);
+    fill_info(device, clamped);
+    if (parameters->debug && device->gl.DebugMessageCallbackKHR)
+        device->gl.DebugMessageCallbackKHR(forward_driver_message, device);
+    device->programs = program_cache_create();
+    device->pool = storage_pool_create();
+    if (!device->programs || !device->pool)
+        return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory opening a device");
+    return buffer_create_zeros(device, &device->zeros);
+}
+
+glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameters,
+                                 glcnn_device **device)
+{
+    static const struct glcnn_device_parameters defaults;
+    if (!device)
+        return GLCNN_INVALID_ARGUMENT;
+    *device = NULL;
+    glcnn_device *made = calloc(1, sizeof *made);
+    if (!made)
+        return GLCNN_OUT_OF_MEMORY;
+    if (!parameters)
+        parameters = &defaults;
+    made->references = 1;
+    made->log = parameters->log;
+    made->log_user = parameters->log_user;
+    glcnn_status status = set_up(made, parameters);
+    if (status == GLCNN_SUCCESS)
+        *device = made;
+    else
+        glcnn_device_destroy(&made);
+    return status;
+}
+
+void glcnn_device_destroy(glcnn_device **device)
+{
+    if (!device || !*device)
+        return;
+    glcnn_device *old = *device;
+    *device = NULL;
+    bool reachable = old->platform && device_can_free(old);
+    if (reachable && old->gl.Finish)
+        old->gl.Finish();
+    glcnn_buffer_destroy(&old->zeros);
+    program_cache_destroy(old->programs, reachable ? &old->gl : NULL);
+    storage_pool_destroy(old->pool, reachable ? &old->gl : NULL);
+    old->closed = true;
+    platform_close(&old->platform);
+    device_unreference(old);
+}
+
+const struct glcnn_device_info *glcnn_device_info(const glcnn_device *device)
+{
+    return device ? &device->info : NULL;
+}
+
+bool glcnn_device_has_extension(const glcnn_device *device, const char *name)
+{
+    if (!name || device_enter((glcnn_device *)(uintptr_t)device) != GLCNN_SUCCESS)
+        return false;
+    return gl_has_extension(&device->gl, name);
+}
+
+size_t glcnn_device_list(struct glcnn_device_candidate *candidates, size_t capacity)
+{
+    struct platform_candidate found[32];
+    size_t count = platform_list(found, sizeof found / sizeof *found);
+    for (size_t i = 0; candidates && i < count && i < capacity && i < 32; i++) {
+        struct glcnn_device_candidate *to = &candidates[i];
+        memcpy(to->provider, found[i].provider, sizeof to->provider);
+        memcpy(to->node, found[i].node, sizeof to->node);
+        memcpy(to->driver, found[i].driver, sizeof to->driver);
+        memcpy(to->detail, found[i].detail, sizeof to->detail);
+        to->software = found[i].software;
+        to->usable = found[i].usable;
+    }
+    return count;
+}

@@ -1,0 +1,643 @@
+/* Encoding: from the user's arguments to passes in a command buffer.
+ *
+ * Order: gather the arguments, resolve geometry, check, find vectors, plan, append. State and read
+ * counts change only once the passes are appended; a failure leaves everything as it was. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "image.h"
+#include "kernel.h"
+#include "state.h"
+
+#define SENTENCE 512
+
+/* One encode on its way. */
+struct call {
+    struct glcnn_command_buffer *command_buffer;
+    struct glcnn_kernel *kernel;
+    struct glcnn_encode arguments;
+    struct operation operation;
+    struct shapes shapes;
+    struct state_vector *state_vectors[MAX_ARGUMENTS];
+};
+
+static glcnn_image *image_at(const struct glcnn_encode *a, enum argument_place place)
+{
+    switch (place) {
+    case PLACE_SOURCE:
+        return a->source;
+    case PLACE_SECONDARY:
+        return a->secondary;
+    case PLACE_DESTINATION:
+        return a->destination;
+    case PLACE_LABELS:
+        return a->labels;
+    case PLACE_LABEL_WEIGHTS:
+        return a->label_weights;
+    case PLACE_LOSS:
+        return a->loss;
+    default:
+        return NULL;
+    }
+}
+
+static const struct argument *argument_of(const struct call *call, int index)
+{
+    const struct argument *argument = &call->kernel->descriptor->arguments[index];
+    return index < MAX_ARGUMENTS && argument->name ? argument : NULL;
+}
+
+static const char *name_of(const struct call *call)
+{
+    return call->kernel->descriptor->name;
+}
+
+static glcnn_status fail(const struct call *call, glcnn_status status, const char *sentence)
+{
+    return device_fail(call->kernel->device, status, "%s: %s", name_of(call), sentence);
+}
+
+/* ---- Arguments ---- */
+
+static glcnn_status gather_images(struct call *call, bool with_destination)
+{
+    const struct argument *argument;
+    for (int i = 0; (argument = argument_of(call, i)); i++) {
+        if (!argument_is_image(argument))
+            continue;
+        if (argument->place == PLACE_DESTINATION && !with_destination)
+            continue;
+        glcnn_image *image = image_at(&call->arguments, argument->place);
+        if (!image && argument->optional)
+            continue;
+        if (!image)
+            return device_fail(call->kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s is NULL",
+                               name_of(call), argument->name);
+        if (call->command_buffer) {
+            glcnn_status status =
+                image_check_use(image, name_of(call), argument->name, call->command_buffer);
+            if (status != GLCNN_SUCCESS)
+                return status;
+        }
+        call->shapes.images[i] = image->descriptor;
+        call->operation.given[i] = true;
+    }
+    return GLCNN_SUCCESS;
+}
+
+/* The forward encode that a gradient kernel follows: the state's, if the kernel's addressing is
+ * what it takes over from that state. */
+static const struct operation *followed(const struct call *call)
+{
+    struct glcnn_kernel_properties adopted;
+    const struct glcnn_state *state = call->arguments.state;
+    const struct glcnn_descriptor *d = call->kernel->descriptor;
+    if (!state || !state->forward.descriptor || !(d->flags & IS_GRADIENT))
+        return NULL;
+    memcpy(&adopted, &call->kernel->properties, sizeof adopted);
+    geometry_adopt(d, &state->forward, &adopted);
+    return memcmp(&adopted, &call->kernel->properties, sizeof adopted) == 0 ? &state->forward
+                                                                            : NULL;
+}
+
+static glcnn_status check_state(const struct call *call)
+{
+    const struct glcnn_descriptor *d = call->kernel->descriptor;
+    const struct glcnn_state *state = call->arguments.state;
+    if (!state && d->flags & NEEDS_STATE)
+        return fail(call, GLCNN_INVALID_ARGUMENT, "state is NULL; this kernel needs one");
+    if (!state)
+        return GLCNN_SUCCESS;
+    const struct glcnn_descriptor *forward = state->forward.descriptor;
+    if (d->flags & IS_GRADIENT && forward && d->family &&
+        (!forward->family || strcmp(forward->family, d->family) != 0))
+        return device_fail(call->kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: the state was made by %s", name_of(call), forward->name);
+    return call->command_buffer ? state_check_use(state, name_of(call), call->command_buffer)
+                                : GLCNN_SUCCESS;
+}
+
+/* Parameters of the forward encode hold for its gradient: the state brings them (spec 7, "state
+ * data"). */
+static void set_parameters(struct call *call)
+{
+    const struct glcnn_state *state = call->arguments.state;
+    call->operation.parameters = call->kernel->parameters;
+    if (call->operation.state_driven && state->parameters && call->kernel->descriptor->family)
+        call->operation.parameters = state->parameters;
+}
+
+static glcnn_status begin(struct call *call, bool with_destination)
+{
+    char sentence[SENTENCE];
+    const struct glcnn_descriptor *d = call->kernel->descriptor;
+    struct operation *o = &call->operation;
+    *o = (struct operation){.descriptor = d,
+                            .device = call->kernel->device,
+                            .kernel = call->kernel,
+                            .properties = call->kernel->properties,
+                            .encode_number = call->kernel->encode_count};
+    glcnn_status status = device_enter(call->kernel->device);
+    if (status == GLCNN_SUCCESS && call->command_buffer &&
+        call->command_buffer->device != call->kernel->device)
+        return fail(call, GLCNN_INVALID_ARGUMENT, "the command buffer is another device's");
+    if (status == GLCNN_SUCCESS)
+        status = gather_images(call, with_destination);
+    if (status == GLCNN_SUCCESS)
+        status = check_state(call);
+    if (status == GLCNN_SUCCESS &&
+        !parameters_check(d, &o->properties, call->kernel->parameters, sentence, SENTENCE))
+        status = fail(call, GLCNN_INVALID_ARGUMENT, sentence);
+    o->state_driven = status == GLCNN_SUCCESS && followed(call);
+    set_parameters(call);
+    return status;
+}
+
+/* ---- Views and vectors ---- */
+
+/* geometry.c left image and channel ranges; here they become layers. */
+static void place_views(struct call *call)
+{
+    const struct argument *argument;
+    for (int i = 0; (argument = argument_of(call, i)); i++) {
+        glcnn_image *image = image_at(&call->arguments, argument->place);
+        struct image_view *view = &call->operation.images[i];
+        if (image && call->operation.given[i])
+            *view = image_view(image, view->first_layer, view->images, view->layer_stride,
+                               view->channels);
+    }
+}
+
+static glcnn_status find_call_vector(struct call *call, int index, size_t position)
+{
+    glcnn_buffer *buffer =
+        position < GLCNN_CALL_VECTORS ? call->arguments.vectors[position] : NULL;
+    const struct argument *argument = argument_of(call, index);
+    if (!buffer && argument->optional)
+        return GLCNN_SUCCESS;
+    if (!buffer)
+        return device_fail(call->kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s is NULL",
+                           name_of(call), argument->name);
+    if (buffer->device != call->kernel->device)
+        return device_fail(call->kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: %s is on another device", name_of(call), argument->name);
+    call->operation.given[index] = true;
+    call->operation.vectors[index] = (struct vector_view){buffer, 0, buffer->size / 4};
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status find_state_vector(struct call *call, int index, size_t length)
+{
+    const struct argument *argument = argument_of(call, index);
+    struct state_vector *vector;
+    glcnn_status status =
+        state_vector(call->arguments.state, argument->name, argument->output ? length : 0, &vector);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    call->state_vectors[index] = vector;
+    bool ready = vector && (argument->output || vector->filled);
+    if (!ready && argument->optional)
+        return GLCNN_SUCCESS;
+    if (!ready)
+        return device_fail(call->kernel->device, GLCNN_INVALID_STATE,
+                           "%s: the state has no %s yet; encode %s first", name_of(call),
+                           argument->name,
+                           argument->filled_by ? argument->filled_by : "the kernel that fills it");
+    if (vector->buffer->size != length * 4)
+        return device_fail(call->kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: the state's %s has %zu elements; %zu are needed", name_of(call),
+                           argument->name, vector->buffer->size / 4, length);
+    call->operation.given[index] = true;
+    call->operation.vectors[index] = (struct vector_view){vector->buffer, 0, length};
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status find_kernel_vector(struct call *call, int index, size_t length)
+{
+    glcnn_buffer *buffer;
+    glcnn_status status = kernel_vector(call->kernel, (size_t)index, length, &buffer);
+    call->operation.given[index] = status == GLCNN_SUCCESS;
+    call->operation.vectors[index] = (struct vector_view){buffer, 0, length};
+    return status;
+}
+
+static glcnn_status find_vectors(struct call *call)
+{
+    const struct glcnn_descriptor *d = call->kernel->descriptor;
+    const struct argument *argument;
+    glcnn_status status = GLCNN_SUCCESS;
+    size_t position = 0;
+    for (int i = 0; status == GLCNN_SUCCESS && (argument = argument_of(call, i)); i++) {
+        if (argument_is_image(argument))
+            continue;
+        size_t length = d->length ? d->length(&call->operation, (size_t)i) : 0;
+        bool in_state = argument->place == PLACE_STATE ||
+                        (argument->place == PLACE_STATE_OR_KERNEL && call->arguments.state);
+        if (argument->place == PLACE_CALL)
+            status = find_call_vector(call, i, position++);
+        else if (in_state && call->arguments.state)
+            status = find_state_vector(call, i, length);
+        else if (argument->place != PLACE_STATE)
+            status = find_kernel_vector(call, i, length);
+        else if (!argument->optional)
+            status = fail(call, GLCNN_INVALID_ARGUMENT, "state is NULL; this kernel needs one");
+        /* Parameters given to the kernel stand in where the state was not given any. */
+        if (status == GLCNN_SUCCESS && argument->place == PLACE_STATE_OR_KERNEL &&
+            !call->operation.given[i] && !argument->output)
+            status = find_kernel_vector(call, i, length);
+    }
+    return status;
+}
+
+/* Whether the outputs in the state are added to, and what they start from (state.h). */
+static void set_accumulation(struct call *call)
+{
+    const struct glcnn_descriptor *d = call->kernel->descriptor;
+    struct glcnn_state *state = call->arguments.state;
+    const struct argument *argument;
+    bool accumulate = false;
+    for (int i = 0; (argument = argument_of(call, i)); i++) {
+        const struct state_vector *vector = call->state_vectors[i];
+        if (vector && argument->output)
+            accumulate = vector->filled && !vector->sealed;
+    }
+    call->operation.accumulate = accumulate;
+    call->operation.samples = state ? state->samples : 0;
+    if (d->flags & STARTS_STATE && !accumulate)
+        call->operation.samples = 0;
+}
+
+/* ---- Resolving ---- */
+
+static glcnn_status check_aliasing(const struct call *call)
+{
+    const struct operation *o = &call->operation;
+    const struct argument *written, *read;
+    for (int i = 0; (written = argument_of(call, i)); i++)
+        for (int j = 0; (read = argument_of(call, j)); j++)
+            if (i != j && argument_is_image(written) && argument_is_image(read) &&
+                written->output && o->given[i] && o->given[j] &&
+                image_views_overlap(&o->images[i], &o->images[j]))
+                return device_fail(call->kernel->device, GLCNN_INVALID_ARGUMENT,
+                                   "%s: %s and %s share storage; a kernel cannot write what it "
+                                   "reads",
+                                   name_of(call), written->name, read->name);
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status resolve(struct call *call)
+{
+    char sentence[SENTENCE];
+    const struct glcnn_descriptor *d = call->kernel->descriptor;
+    struct operation *o = &call->operation;
+    const struct operation *forward = followed(call);
+    if (!geometry_resolve(o, &call->shapes, forward, sentence, SENTENCE))
+        return fail(call, GLCNN_INVALID_ARGUMENT, sentence);
+    place_views(call);
+    glcnn_status status = check_aliasing(call);
+    if (status == GLCNN_SUCCESS)
+        status = find_vectors(call);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    set_accumulation(call);
+    if (d->check && !d->check(o, sentence, SENTENCE))
+        return fail(call, GLCNN_INVALID_ARGUMENT, sentence);
+    return GLCNN_SUCCESS;
+}
+
+/* ---- Planning ---- */
+
+static bool covers(const struct operation *o, const struct image_view *view,
+                   const struct glcnn_image *image)
+{
+    const struct glcnn_image_descriptor *d = &image->descriptor;
+    return o->region_x == 0 && o->region_y == 0 && o->region_width == d->width &&
+           o->region_height == d->height && view->images == d->number_of_images &&
+           slice_count(view->channels) == slice_count(d->feature_channels);
+}
+
+/* What an encode leaves out of a gradient image, or of a temporary image that holds nothing yet,
+ * is 0. */
+static void plan_fill(struct call *call, struct plan *plan)
+{
+    const struct operation *o = &call->operation;
+    int index = descriptor_place(o->descriptor, PLACE_DESTINATION);
+    struct glcnn_image *image = call->arguments.destination;
+    if (index < 0 || !image || covers(o, &o->images[index], image))
+        return;
+    if (!o->state_driven && (!image->command_buffer || image->written))
+        return;
+    struct image_view whole = image_whole_view(image);
+    plan_fill_image(plan, &whole);
+}
+
+static void plan_call(struct call *call, struct plan *plan)
+{
+    plan_fill(call, plan);
+    size_t first = plan->pass_count;
+    if (plan->status == GLCNN_SUCCESS)
+        call->kernel->descriptor->plan(&call->operation, plan);
+    for (size_t i = first; i < plan->pass_count; i++)
+        plan->passes[i].kernel = call->kernel;
+    plan_retain_kernel(plan, call->kernel);
+}
+
+/* ---- What changes once the passes are appended ---- */
+
+static void update_state(struct call *call)
+{
+    struct glcnn_state *state = call->arguments.state;
+    const struct glcnn_descriptor *d = call->kernel->descriptor;
+    const struct operation *o = &call->operation;
+    const struct argument *argument;
+    if (d->flags & STARTS_STATE && !o->accumulate)
+        glcnn_state_reset(state);
+    for (int i = 0; (argument = argument_of(call, i)); i++) {
+        struct state_vector *vector = call->state_vectors[i];
+        if (vector && argument->output) {
+            vector->filled = true;
+            vector->sealed = false;
+        } else if (vector && o->given[i]) {
+            vector->sealed = true;
+        }
+    }
+    int source = descriptor_place(d, PLACE_SOURCE);
+    if (d->flags & COUNTS_SAMPLES)
+        state->samples = o->samples + (uint64_t)o->images[source].width *
+                                          o->images[source].height * o->images[source].images;
+}
+
+static glcnn_status capture(struct call *call)
+{
+    const struct glcnn_descriptor *d = call->kernel->descriptor;
+    struct glcnn_state *state = call->arguments.state;
+    int source = descriptor_place(d, PLACE_SOURCE);
+    int secondary = descriptor_place(d, PLACE_SECONDARY);
+    int destination = descriptor_place(d, PLACE_DESTINATION);
+    if (!(d->flags & MAKES_STATE) || !state)
+        return GLCNN_SUCCESS;
+    struct operation forward = call->operation;
+    /* Keep ranges, not layers: geometry.c compares them with other images. */
+    struct operation ranges = call->operation;
+    if (!geometry_resolve(&ranges, &call->shapes, NULL, (char[SENTENCE]){0}, SENTENCE))
+        return GLCNN_INVALID_ARGUMENT;
+    memcpy(forward.images, ranges.images, sizeof forward.images);
+    for (int i = 0; i < MAX_ARGUMENTS; i++) {
+        forward.images[i].storage = NULL;
+        forward.vectors[i].buffer = NULL;
+    }
+    return state_capture(state, &forward, source < 0 ? NULL : &call->shapes.images[source],
+                         secondary < 0 ? NULL : &call->shapes.images[secondary],
+                         destination < 0 ? NULL : &call->shapes.images[destination]);
+}
+
+static bool read_before(const struct call *calls, size_t index, const glcnn_image *image,
+                        enum argument_place place)
+{
+    for (size_t i = 0; i <= index; i++)
+        for (int p = 0; p < PLACE_IMAGES; p++) {
+            if (i == index && p >= (int)place)
+                return false;
+            if (p != PLACE_DESTINATION && p != PLACE_LOSS &&
+                image_at(&calls[i].arguments, (enum argument_place)p) == image)
+                return true;
+        }
+    return false;
+}
+
+/* Each distinct temporary image that was read loses one read, however often it appears. */
+static void count_reads(const struct call *calls, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct glcnn_descriptor *d = calls[i].kernel->descriptor;
+        for (int p = 0; p < PLACE_IMAGES; p++) {
+            int index = descriptor_place(d, (enum argument_place)p);
+            glcnn_image *image = image_at(&calls[i].arguments, (enum argument_place)p);
+            if (index < 0 || !image || d->arguments[index].output ||
+                read_before(calls, i, image, (enum argument_place)p))
+                continue;
+            image_count_read(image);
+        }
+        bool again = false;
+        for (size_t j = 0; j < i; j++)
+            again |= calls[j].arguments.state == calls[i].arguments.state;
+        if (calls[i].arguments.state && !again &&
+            !(d->flags & (MAKES_STATE | STARTS_STATE)))
+            state_count_read(calls[i].arguments.state);
+    }
+}
+
+/* ---- Encodes ---- */
+
+/* Plans call after call, since a shared state moves with each; on failure the states are put back
+ * as they were. */
+static glcnn_status encode_all(struct glcnn_command_buffer *command_buffer, struct call *calls,
+                               size_t count)
+{
+    struct plan plan;
+    struct state_flags {
+        struct state_vector vectors[STATE_VECTORS];
+        uint64_t samples;
+    } *saved = calloc(count, sizeof *saved);
+    if (!saved)
+        return device_fail(command_buffer->device, GLCNN_OUT_OF_MEMORY, "out of memory encoding");
+    plan_begin(&plan, command_buffer);
+    size_t done = 0;
+    for (; done < count && plan.status == GLCNN_SUCCESS; done++) {
+        struct call *call = &calls[done];
+        struct glcnn_state *state = call->arguments.state;
+        glcnn_status status = resolve(call);
+        if (state) {
+            memcpy(saved[done].vectors, state->vectors, sizeof state->vectors);
+            saved[done].samples = state->samples;
+        }
+        if (status == GLCNN_SUCCESS)
+            plan_call(call, &plan);
+        else
+            plan.status = status;
+        if (plan.status == GLCNN_SUCCESS && state)
+            update_state(call);
+        if (plan.status == GLCNN_SUCCESS)
+            call->kernel->encode_count++;
+    }
+    glcnn_status status = plan_end(&plan);
+    for (size_t i = done; status != GLCNN_SUCCESS && i-- > 0;) {
+        struct glcnn_state *state = calls[i].arguments.state;
+        for (size_t v = 0; state && v < state->vector_count; v++) {
+            state->vectors[v].filled = saved[i].vectors[v].name && saved[i].vectors[v].filled;
+            state->vectors[v].sealed = saved[i].vectors[v].name && saved[i].vectors[v].sealed;
+        }
+        if (state)
+            state->samples = saved[i].samples;
+    }
+    free(saved);
+    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++) {
+        if (calls[i].arguments.destination)
+            calls[i].arguments.destination->written = true;
+        status = capture(&calls[i]);
+    }
+    if (status == GLCNN_SUCCESS)
+        count_reads(calls, count);
+    return status;
+}
+
+static glcnn_status check_handles(const struct glcnn_command_buffer *command_buffer,
+                                  const struct glcnn_kernel *kernel, const void *arguments)
+{
+    if (!kernel)
+        return command_buffer ? device_fail(command_buffer->device, GLCNN_INVALID_ARGUMENT,
+                                            "encode: kernel is NULL")
+                              : GLCNN_INVALID_ARGUMENT;
+    if (!command_buffer || !arguments)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s is NULL",
+                           kernel->descriptor->name,
+                           command_buffer ? "arguments" : "command_buffer");
+    return GLCNN_SUCCESS;
+}
+
+glcnn_status glcnn_kernel_encode_batch(glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
+                                       const struct glcnn_encode *arguments, size_t count)
+{
+    glcnn_status status = check_handles(command_buffer, kernel, arguments);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (count == 0)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: the batch is empty",
+                           kernel->descriptor->name);
+    struct call *calls = calloc(count, sizeof *calls);
+    if (!calls)
+        return device_fail(kernel->device, GLCNN_OUT_OF_MEMORY, "out of memory encoding");
+    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++) {
+        calls[i] = (struct call){
+            .command_buffer = command_buffer, .kernel = kernel, .arguments = arguments[i]};
+        status = begin(&calls[i], true);
+        calls[i].operation.encode_number += (uint32_t)i;
+    }
+    if (status == GLCNN_SUCCESS)
+        status = encode_all(command_buffer, calls, count);
+    free(calls);
+    return status;
+}
+
+glcnn_status glcnn_kernel_encode(glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
+                                 const struct glcnn_encode *arguments)
+{
+    return glcnn_kernel_encode_batch(command_buffer, kernel, arguments, 1);
+}
+
+/* ---- Returning encodes ---- */
+
+/* Sets the kernel's addressing from padding or state, and says what the result is like. */
+static glcnn_status describe(struct glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
+                             const struct glcnn_encode *arguments,
+                             struct glcnn_image_descriptor *result)
+{
+    char sentence[SENTENCE];
+    struct call call = {
+        .command_buffer = command_buffer, .kernel = kernel, .arguments = *arguments};
+    if (descriptor_place(kernel->descriptor, PLACE_DESTINATION) < 0)
+        return device_fail(kernel->device, GLCNN_UNSUPPORTED, "%s makes no image",
+                           kernel->descriptor->name);
+    bool gradient = kernel->descriptor->flags & IS_GRADIENT;
+    const struct glcnn_state *state = arguments->state;
+    struct glcnn_kernel_properties kept = kernel->properties;
+    if (gradient && state && state->forward.descriptor)
+        geometry_adopt(kernel->descriptor, &state->forward, &kernel->properties);
+    glcnn_status status = begin(&call, false);
+    if (status == GLCNN_SUCCESS &&
+        !geometry_result(&call.operation, &call.shapes, result, sentence, SENTENCE))
+        status = fail(&call, GLCNN_INVALID_ARGUMENT, sentence);
+    if (status != GLCNN_SUCCESS) {
+        kernel->properties = kept;
+        return status;
+    }
+    if (gradient && state && state->source.width) {
+        glcnn_channel_format format = result->channel_format;
+        *result = state->source;
+        result->channel_format = format;
+    }
+    if (!gradient)
+        kernel->properties.primary.offset = call.operation.properties.primary.offset;
+    return image_complete_descriptor(kernel->device, kernel->descriptor->name, result);
+}
+
+glcnn_status glcnn_kernel_destination_descriptor(glcnn_kernel *kernel,
+                                                 const struct glcnn_encode *arguments,
+                                                 struct glcnn_image_descriptor *result)
+{
+    if (!kernel)
+        return GLCNN_INVALID_ARGUMENT;
+    if (!arguments || !result)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s is NULL",
+                           kernel->descriptor->name, arguments ? "result" : "arguments");
+    return describe(NULL, kernel, arguments, result);
+}
+
+glcnn_status glcnn_kernel_result_state(glcnn_kernel *kernel, glcnn_command_buffer *command_buffer,
+                                       const struct glcnn_encode *arguments, glcnn_state **state)
+{
+    if (!kernel)
+        return GLCNN_INVALID_ARGUMENT;
+    if (!state)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: state is NULL",
+                           kernel->descriptor->name);
+    (void)arguments;
+    *state = NULL;
+    glcnn_status status = device_enter(kernel->device);
+    if (status != GLCNN_SUCCESS || !(kernel->descriptor->flags & MAKES_STATE))
+        return status;
+    return state_create(kernel->device, command_buffer, state);
+}
+
+static glcnn_status make_destination(glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
+                                     const struct glcnn_image_descriptor *descriptor,
+                                     glcnn_image **image)
+{
+    return kernel->properties.result_is_ordinary
+               ? glcnn_image_create(kernel->device, descriptor, image)
+               : glcnn_temporary_image_create(command_buffer, descriptor, image);
+}
+
+glcnn_status glcnn_kernel_encode_returning(glcnn_command_buffer *command_buffer,
+                                           glcnn_kernel *kernel,
+                                           const struct glcnn_encode *arguments,
+                                           glcnn_image **destination, glcnn_state **state)
+{
+    struct glcnn_image_descriptor descriptor;
+    if (destination)
+        *destination = NULL;
+    if (state)
+        *state = NULL;
+    glcnn_status status = check_handles(command_buffer, kernel, arguments);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (!destination || arguments->destination)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s", kernel->descriptor->name,
+                           destination ? "a returning encode makes its destination itself"
+                                       : "destination is NULL");
+    struct glcnn_encode complete = *arguments;
+    glcnn_image *image = NULL;
+    glcnn_state *made = NULL;
+    status = describe(command_buffer, kernel, arguments, &descriptor);
+    if (status == GLCNN_SUCCESS)
+        status = make_destination(command_buffer, kernel, &descriptor, &image);
+    complete.destination = image;
+    if (status == GLCNN_SUCCESS && state && !arguments->state)
+        status = glcnn_kernel_result_state(
+            kernel, kernel->properties.result_is_ordinary ? NULL : command_buffer, arguments, &made);
+    if (made)
+        complete.state = made;
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_kernel_encode(command_buffer, kernel, &complete);
+    if (status != GLCNN_SUCCESS) {
+        if (image && image->command_buffer)
+            glcnn_image_set_read_count(image, 0);
+        glcnn_image_destroy(&image);
+        glcnn_state_destroy(&made);
+        return status;
+    }
+    *destination = image;
+    if (state)
+        *state = made;
+    return GLCNN_SUCCESS;
+}

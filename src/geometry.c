@@ -1,0 +1,472 @@
+/* Geometry of an encode: which pixels, channels and images of each argument take part. Spec 5.2 to
+ * 5.6 and 6. Knows extents only, so encodes and references share it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel.h"
+
+static bool refuse(char *sentence, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static bool refuse(char *sentence, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, size, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static const struct glcnn_image_descriptor *
+shape_at(const struct operation *operation, const struct shapes *shapes, enum argument_place place)
+{
+    int index = descriptor_place(operation->descriptor, place);
+    return index >= 0 && shapes->images[index].width ? &shapes->images[index] : NULL;
+}
+
+/* ---- Channels ---- */
+
+/* Channels that one source contributes. */
+static bool channels_read(const struct glcnn_source_properties *source, const char *what,
+                          const struct glcnn_image_descriptor *shape, uint32_t *count,
+                          char *sentence, size_t size)
+{
+    *count = 0;
+    if (source->feature_channel_offset % 4 ||
+        source->feature_channel_offset >= shape->feature_channels)
+        return refuse(sentence, size,
+                      "source feature channel offset is %u; it must be a multiple of 4 below the "
+                      "%u channels of the %s",
+                      source->feature_channel_offset, shape->feature_channels, what);
+    *count = least(source->feature_channel_max_count,
+                   shape->feature_channels - source->feature_channel_offset);
+    return true;
+}
+
+static void set_view(struct operation *operation, int index,
+                     const struct glcnn_image_descriptor *shape, uint32_t first_image,
+                     uint32_t images, uint32_t first_channel, uint32_t channels)
+{
+    struct image_view *view = &operation->images[index];
+    view->width = shape->width;
+    view->height = shape->height;
+    view->channels = channels;
+    view->images = images;
+    /* Relative to the image; encode.c turns them into layers of its storage. */
+    view->first_layer = first_image;
+    view->layer_stride = first_channel;
+}
+
+/* Extents of an argument that is not a place of sources or destination: used whole. */
+static void set_other_views(struct operation *operation, const struct shapes *shapes)
+{
+    for (int i = 0; i < MAX_ARGUMENTS && operation->descriptor->arguments[i].name; i++) {
+        enum argument_place place = operation->descriptor->arguments[i].place;
+        const struct glcnn_image_descriptor *shape = &shapes->images[i];
+        if ((place == PLACE_LABELS || place == PLACE_LABEL_WEIGHTS || place == PLACE_LOSS) &&
+            shape->width)
+            set_view(operation, i, shape, 0, shape->number_of_images, 0, shape->feature_channels);
+    }
+}
+
+/* Channels, width and so on of the whole result as the operation alone decides, without offset. */
+static void natural_shape(const struct operation *operation, uint32_t width, uint32_t height,
+                          uint32_t channels, uint32_t images, struct glcnn_image_descriptor *result)
+{
+    *result = (struct glcnn_image_descriptor){.width = width,
+                                              .height = height,
+                                              .feature_channels = channels,
+                                              .number_of_images = images};
+    if (operation->descriptor->shape)
+        operation->descriptor->shape(operation, result);
+}
+
+/* ---- Results of returning encodes ---- */
+
+static bool resolve_padding(struct operation *operation, const struct glcnn_image_descriptor *from,
+                            struct glcnn_image_descriptor *result, char *sentence, size_t size)
+{
+    struct glcnn_source_properties *p = &operation->properties.primary;
+    uint32_t method = operation->properties.padding;
+    int32_t kw = dilated_size((int32_t)p->kernel_width, (int32_t)p->dilation_rate_x);
+    int32_t kh = dilated_size((int32_t)p->kernel_height, (int32_t)p->dilation_rate_y);
+    if (glcnn_padding_resolve(method, false, from->width, (uint32_t)kw, p->stride_in_pixels_x,
+                              &result->width, &p->offset.x) != GLCNN_SUCCESS ||
+        glcnn_padding_resolve(method, true, from->height, (uint32_t)kh, p->stride_in_pixels_y,
+                              &result->height, &p->offset.y) != GLCNN_SUCCESS)
+        return refuse(sentence, size,
+                      "padding %#x gives no result for a source of %ux%u, a window of %dx%d and "
+                      "strides %u and %u",
+                      method, from->width, from->height, kw, kh, p->stride_in_pixels_x,
+                      p->stride_in_pixels_y);
+    return true;
+}
+
+static bool forward_result(struct operation *operation, const struct shapes *shapes,
+                           struct glcnn_image_descriptor *result, char *sentence, size_t size)
+{
+    const struct glcnn_image_descriptor *source = shape_at(operation, shapes, PLACE_SOURCE);
+    struct glcnn_kernel_properties *p = &operation->properties;
+    struct glcnn_image_descriptor sized = *source;
+    uint32_t channels;
+    if (!channels_read(&p->primary, "source", source, &channels, sentence, size))
+        return false;
+    bool windowed = operation->descriptor->flags & (HAS_WINDOW | HAS_STRIDE);
+    if (windowed && !resolve_padding(operation, source, &sized, sentence, size))
+        return false;
+    if ((uint32_t)p->primary.offset.z >= source->number_of_images)
+        return refuse(sentence, size, "offset z is %d; the source has %u images",
+                      p->primary.offset.z, source->number_of_images);
+    natural_shape(operation, sized.width, sized.height, channels,
+                  source->number_of_images - (uint32_t)p->primary.offset.z, result);
+    result->feature_channels += p->destination_feature_channel_offset;
+    result->channel_format = source->channel_format;
+    return true;
+}
+
+/* The gradient of an image has the image's shape. */
+static bool gradient_result(const struct operation *operation, const struct shapes *shapes,
+                            struct glcnn_image_descriptor *result)
+{
+    const struct glcnn_image_descriptor *source = shape_at(operation, shapes, PLACE_SECONDARY);
+    *result = *source;
+    result->channel_format = shape_at(operation, shapes, PLACE_SOURCE)->channel_format;
+    return true;
+}
+
+bool geometry_result(struct operation *operation, const struct shapes *shapes,
+                     struct glcnn_image_descriptor *result, char *sentence, size_t size)
+{
+    if (operation->descriptor->flags & IS_GRADIENT)
+        return gradient_result(operation, shapes, result);
+    /* Views are needed by `prepare` and `shape` before the result is known. */
+    const struct glcnn_image_descriptor *source = shape_at(operation, shapes, PLACE_SOURCE);
+    set_view(operation, descriptor_place(operation->descriptor, PLACE_SOURCE), source, 0,
+             source->number_of_images, 0,
+             least(operation->properties.primary.feature_channel_max_count,
+                   source->feature_channels - least(operation->properties.primary.feature_channel_offset,
+                                                    source->feature_channels)));
+    if (operation->descriptor->prepare)
+        operation->descriptor->prepare(operation);
+    return forward_result(operation, shapes, result, sentence, size);
+}
+
+/* ---- Clip rectangle ---- */
+
+struct clip {
+    uint32_t x, y, z, width, height, depth;
+};
+
+static bool intersect_clip(const struct operation *operation,
+                           const struct glcnn_image_descriptor *destination, struct clip *clip,
+                           char *sentence, size_t size)
+{
+    const glcnn_region *r = &operation->properties.clip_rect;
+    if (r->origin.x >= destination->width || r->origin.y >= destination->height ||
+        r->origin.z >= destination->number_of_images || !r->size.width || !r->size.height ||
+        !r->size.depth)
+        return refuse(sentence, size,
+                      "clip rectangle at (%u, %u, %u) of %ux%ux%u does not meet the destination's "
+                      "%ux%u pixels and %u images",
+                      r->origin.x, r->origin.y, r->origin.z, r->size.width, r->size.height,
+                      r->size.depth, destination->width, destination->height,
+                      destination->number_of_images);
+    *clip = (struct clip){
+        r->origin.x,
+        r->origin.y,
+        r->origin.z,
+        least(r->size.width, destination->width - r->origin.x),
+        least(r->size.height, destination->height - r->origin.y),
+        least(r->size.depth, destination->number_of_images - r->origin.z),
+    };
+    return true;
+}
+
+static bool check_images(const char *what, int32_t first, uint32_t count,
+                         const struct glcnn_image_descriptor *shape, char *sentence, size_t size)
+{
+    if (first >= 0 && (uint32_t)first < shape->number_of_images &&
+        count <= shape->number_of_images - (uint32_t)first)
+        return true;
+    return refuse(sentence, size, "%u images are wanted of the %s from image %d on; it has %u",
+                  count, what, first, shape->number_of_images);
+}
+
+static bool check_destination_channels(const struct operation *operation,
+                                       const struct glcnn_image_descriptor *destination,
+                                       uint32_t outputs, char *sentence, size_t size)
+{
+    uint32_t offset = operation->properties.destination_feature_channel_offset;
+    if (offset % 4)
+        return refuse(sentence, size,
+                      "destination feature channel offset is %u; it must be a multiple of 4", offset);
+    if (offset > destination->feature_channels || outputs > destination->feature_channels - offset)
+        return refuse(sentence, size,
+                      "the destination has %u channels; %u from channel %u on are written",
+                      destination->feature_channels, outputs, offset);
+    return true;
+}
+
+/* ---- Forward ---- */
+
+static void set_axis(struct axis *axis, int32_t offset, uint32_t stride, uint32_t kernel,
+                     uint32_t dilation, uint32_t begin, uint32_t count)
+{
+    int32_t Kd = dilated_size((int32_t)kernel, (int32_t)dilation);
+    *axis = (struct axis){
+        .first = offset - (int32_t)stride * (int32_t)begin - Kd / 2,
+        .stride = (int32_t)stride,
+        .size = (int32_t)kernel,
+        .dilation = (int32_t)dilation,
+        .begin = (int32_t)begin,
+        .end = (int32_t)(begin + count),
+    };
+}
+
+static void set_window(struct operation *operation, const struct glcnn_source_properties *p,
+                       const struct clip *clip)
+{
+    set_axis(&operation->window.x, p->offset.x, p->stride_in_pixels_x, p->kernel_width,
+             p->dilation_rate_x, clip->x, clip->width);
+    set_axis(&operation->window.y, p->offset.y, p->stride_in_pixels_y, p->kernel_height,
+             p->dilation_rate_y, clip->y, clip->height);
+    operation->window.edge_mode = p->edge_mode;
+    operation->window.exclude_edges = operation->properties.padding & GLCNN_PADDING_EXCLUDE_EDGES;
+}
+
+static void set_region(struct operation *operation, const struct clip *clip)
+{
+    operation->region_x = clip->x;
+    operation->region_y = clip->y;
+    operation->region_width = clip->width;
+    operation->region_height = clip->height;
+}
+
+/* Kernels that read a source and leave vectors only. */
+static bool resolve_without_destination(struct operation *operation,
+                                        const struct glcnn_image_descriptor *source,
+                                        char *sentence, size_t size)
+{
+    const struct glcnn_source_properties *p = &operation->properties.primary;
+    uint32_t channels;
+    if (!channels_read(p, "source", source, &channels, sentence, size))
+        return false;
+    uint32_t first = (uint32_t)p->offset.z;
+    if (!check_images("source", p->offset.z, 1, source, sentence, size))
+        return false;
+    set_view(operation, descriptor_place(operation->descriptor, PLACE_SOURCE), source, first,
+             source->number_of_images - first, p->feature_channel_offset, channels);
+    struct clip whole = {0, 0, 0, source->width, source->height, source->number_of_images - first};
+    set_window(operation, p, &whole);
+    set_region(operation, &whole);
+    return true;
+}
+
+static bool resolve_secondary(struct operation *operation, const struct shapes *shapes,
+                              uint32_t depth, char *sentence, size_t size)
+{
+    const struct glcnn_image_descriptor *shape = shape_at(operation, shapes, PLACE_SECONDARY);
+    const struct glcnn_source_properties *p = &operation->properties.secondary;
+    uint32_t channels;
+    if (!shape)
+        return true;
+    if (!channels_read(p, "secondary source", shape, &channels, sentence, size) ||
+        !check_images("secondary source", p->offset.z, depth, shape, sentence, size))
+        return false;
+    set_view(operation, descriptor_place(operation->descriptor, PLACE_SECONDARY), shape,
+             (uint32_t)p->offset.z, depth, p->feature_channel_offset, channels);
+    return true;
+}
+
+static bool resolve_forward(struct operation *operation, const struct shapes *shapes,
+                            char *sentence, size_t size)
+{
+    const struct glcnn_descriptor *d = operation->descriptor;
+    const struct glcnn_image_descriptor *source = shape_at(operation, shapes, PLACE_SOURCE);
+    const struct glcnn_image_descriptor *destination =
+        shape_at(operation, shapes, PLACE_DESTINATION);
+    struct glcnn_kernel_properties *p = &operation->properties;
+    struct clip clip;
+    uint32_t channels;
+    if (!destination)
+        return resolve_without_destination(operation, source, sentence, size);
+    if (!channels_read(&p->primary, "source", source, &channels, sentence, size) ||
+        !intersect_clip(operation, destination, &clip, sentence, size) ||
+        !check_images("source", p->primary.offset.z, clip.depth, source, sentence, size) ||
+        !resolve_secondary(operation, shapes, clip.depth, sentence, size))
+        return false;
+    set_view(operation, descriptor_place(d, PLACE_SOURCE), source, (uint32_t)p->primary.offset.z,
+             clip.depth, p->primary.feature_channel_offset, channels);
+    if (d->prepare)
+        d->prepare(operation);
+    struct glcnn_image_descriptor natural;
+    natural_shape(operation, destination->width, destination->height, channels, clip.depth,
+                  &natural);
+    if (!check_destination_channels(operation, destination, natural.feature_channels, sentence,
+                                    size))
+        return false;
+    set_view(operation, descriptor_place(d, PLACE_DESTINATION), destination, clip.z, clip.depth,
+             p->destination_feature_channel_offset, natural.feature_channels);
+    set_window(operation, &p->primary, &clip);
+    set_region(operation, &clip);
+    set_other_views(operation, shapes);
+    return true;
+}
+
+/* ---- Gradient, following a state ---- */
+
+/* An image that must have the shape the forward encode saw. */
+static bool check_same(const char *what, const struct glcnn_image_descriptor *shape,
+                       const struct image_view *forward, uint32_t channels, char *sentence,
+                       size_t size)
+{
+    uint32_t images = forward->first_layer + forward->images;
+    if (shape->width == forward->width && shape->height == forward->height &&
+        shape->feature_channels >= channels && shape->number_of_images >= images)
+        return true;
+    return refuse(sentence, size,
+                  "%s is %ux%u with %u channels and %u images; the forward encode needs %ux%u with "
+                  "%u channels and %u images",
+                  what, shape->width, shape->height, shape->feature_channels,
+                  shape->number_of_images, forward->width, forward->height, channels, images);
+}
+
+/* Gives the argument at `place` the range that the forward encode's view `like` had. */
+static bool follow(struct operation *operation, const struct shapes *shapes,
+                   enum argument_place place, const char *what, const struct image_view *like,
+                   char *sentence, size_t size)
+{
+    const struct glcnn_image_descriptor *shape = shape_at(operation, shapes, place);
+    if (!shape)
+        return true;
+    if (!check_same(what, shape, like, like->layer_stride + like->channels, sentence, size))
+        return false;
+    set_view(operation, descriptor_place(operation->descriptor, place), shape, like->first_layer,
+             like->images, like->layer_stride, like->channels);
+    return true;
+}
+
+static bool resolve_state_driven(struct operation *operation, const struct shapes *shapes,
+                                 const struct operation *forward, char *sentence, size_t size)
+{
+    const struct glcnn_descriptor *f = forward->descriptor;
+    const struct image_view *source = &forward->images[descriptor_place(f, PLACE_SOURCE)];
+    const struct image_view *result = &forward->images[descriptor_place(f, PLACE_DESTINATION)];
+    bool needs_result = operation->descriptor->flags & NEEDS_RESULT;
+    operation->window = forward->window;
+    if (!follow(operation, shapes, PLACE_SOURCE, "source gradient", result, sentence, size) ||
+        !follow(operation, shapes, PLACE_SECONDARY,
+                needs_result ? "source image (the forward result)" : "source image",
+                needs_result ? result : source, sentence, size) ||
+        !follow(operation, shapes, PLACE_DESTINATION, "destination gradient", source, sentence,
+                size))
+        return false;
+    set_region(operation, &(struct clip){0, 0, 0, source->width, source->height, 0});
+    set_other_views(operation, shapes);
+    return true;
+}
+
+/* ---- Gradient, addressed by hand ---- */
+
+static void set_manual_axis(struct axis *axis, const struct glcnn_descriptor *descriptor,
+                            int32_t kernel_offset, int32_t gradient_offset, uint32_t used,
+                            uint32_t gradient_size, uint32_t clip_origin)
+{
+    bool dense = descriptor->flags & DENSE_MANUAL;
+    int32_t left = axis->first; /* of the window of the gradient pixel at gradient_offset */
+    int32_t begin = gradient_offset > 0 ? gradient_offset : 0;
+    int64_t end = (int64_t)gradient_offset + used;
+    axis->first = left - axis->stride * gradient_offset - (dense ? 0 : kernel_offset);
+    axis->begin = begin;
+    axis->end = end < gradient_size ? (int32_t)end : (int32_t)gradient_size;
+    axis->shift = (dense || left < 0 ? 0 : left) - (int32_t)clip_origin;
+}
+
+static void set_manual_window(struct operation *operation,
+                              const struct glcnn_image_descriptor *gradient,
+                              const struct clip *clip)
+{
+    const struct glcnn_kernel_properties *p = &operation->properties;
+    set_window(operation, &p->secondary, &(struct clip){0, 0, 0, 0, 0, 0});
+    set_manual_axis(&operation->window.x, operation->descriptor, p->kernel_offset_x,
+                    p->primary.offset.x, p->source_size.width, gradient->width, clip->x);
+    set_manual_axis(&operation->window.y, operation->descriptor, p->kernel_offset_y,
+                    p->primary.offset.y, p->source_size.height, gradient->height, clip->y);
+}
+
+static bool resolve_manual(struct operation *operation, const struct shapes *shapes,
+                           char *sentence, size_t size)
+{
+    const struct glcnn_descriptor *d = operation->descriptor;
+    const struct glcnn_kernel_properties *p = &operation->properties;
+    const struct glcnn_image_descriptor *gradient = shape_at(operation, shapes, PLACE_SOURCE);
+    const struct glcnn_image_descriptor *source = shape_at(operation, shapes, PLACE_SECONDARY);
+    const struct glcnn_image_descriptor *destination =
+        shape_at(operation, shapes, PLACE_DESTINATION);
+    uint32_t read, outputs;
+    struct clip clip = {0, 0, 0, source->width, source->height, source->number_of_images};
+    if (destination && !intersect_clip(operation, destination, &clip, sentence, size))
+        return false;
+    if (!channels_read(&p->primary, "source gradient", gradient, &read, sentence, size) ||
+        !channels_read(&p->secondary, "source image", source, &outputs, sentence, size) ||
+        !check_images("source gradient", p->primary.offset.z, clip.depth, gradient, sentence,
+                      size) ||
+        !check_images("source image", p->secondary.offset.z, clip.depth, source, sentence, size))
+        return false;
+    set_view(operation, descriptor_place(d, PLACE_SOURCE), gradient, (uint32_t)p->primary.offset.z,
+             clip.depth, p->primary.feature_channel_offset, read);
+    set_view(operation, descriptor_place(d, PLACE_SECONDARY), source,
+             (uint32_t)p->secondary.offset.z, clip.depth, p->secondary.feature_channel_offset,
+             outputs);
+    set_manual_window(operation, gradient, &clip);
+    set_region(operation, &clip);
+    set_other_views(operation, shapes);
+    if (!destination)
+        return true;
+    set_view(operation, descriptor_place(d, PLACE_DESTINATION), destination, clip.z, clip.depth,
+             p->destination_feature_channel_offset, outputs);
+    return check_destination_channels(operation, destination, outputs, sentence, size);
+}
+
+/* ---- All ---- */
+
+bool geometry_resolve(struct operation *operation, const struct shapes *shapes,
+                      const struct operation *forward, char *sentence, size_t size)
+{
+    if (operation->descriptor->flags & WITHOUT_PIXELS)
+        return true;
+    if (!(operation->descriptor->flags & IS_GRADIENT))
+        return resolve_forward(operation, shapes, sentence, size);
+    operation->state_driven = forward != NULL;
+    if (!forward && operation->descriptor->prepare)
+        operation->descriptor->prepare(operation);
+    return forward ? resolve_state_driven(operation, shapes, forward, sentence, size)
+                   : resolve_manual(operation, shapes, sentence, size);
+}
+
+void geometry_adopt(const struct glcnn_descriptor *descriptor, const struct operation *forward,
+                    struct glcnn_kernel_properties *properties)
+{
+    const struct glcnn_kernel_properties *f = &forward->properties;
+    struct glcnn_source_properties *g = &properties->primary;
+    struct glcnn_source_properties *x = &properties->secondary;
+    *x = f->primary;
+    g->stride_in_pixels_x = f->primary.stride_in_pixels_x;
+    g->stride_in_pixels_y = f->primary.stride_in_pixels_y;
+    g->feature_channel_offset = f->destination_feature_channel_offset;
+    g->offset.x = (int32_t)f->clip_rect.origin.x;
+    g->offset.y = (int32_t)f->clip_rect.origin.y;
+    g->offset.z = (int32_t)f->clip_rect.origin.z;
+    properties->kernel_offset_x = properties->kernel_offset_y = 0;
+    if (!(descriptor->flags & DENSE_MANUAL))
+        return;
+    int32_t Kx = dilated_size((int32_t)x->kernel_width, (int32_t)x->dilation_rate_x);
+    int32_t Ky = dilated_size((int32_t)x->kernel_height, (int32_t)x->dilation_rate_y);
+    properties->kernel_offset_x = -x->offset.x + (Kx % 2 == 0);
+    properties->kernel_offset_y = -x->offset.y + (Ky % 2 == 0);
+}

@@ -1,0 +1,289 @@
+/* Kernel objects: life, properties and vectors. */
+#include "kernel.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Life ---- */
+
+glcnn_status kernel_create(struct glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                           glcnn_kernel **kernel)
+{
+    if (!kernel)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: kernel is NULL", descriptor->name);
+    *kernel = NULL;
+    glcnn_status status = device_enter(device);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    glcnn_kernel *made = calloc(1, sizeof *made);
+    void *parameters = calloc(1, descriptor->parameters_size ? descriptor->parameters_size : 1);
+    if (!made || !parameters) {
+        free(made);
+        free(parameters);
+        return device_fail(device, GLCNN_OUT_OF_MEMORY, "%s: out of memory", descriptor->name);
+    }
+    made->device = device_retain(device);
+    made->references = 1;
+    made->descriptor = descriptor;
+    made->parameters = parameters;
+    properties_set_defaults(descriptor, &made->properties, made->parameters);
+    *kernel = made;
+    return GLCNN_SUCCESS;
+}
+
+glcnn_status glcnn_kernel_create(glcnn_device *device, const char *name, glcnn_kernel **kernel)
+{
+    const struct glcnn_descriptor *descriptor = descriptor_find(name);
+    if (kernel)
+        *kernel = NULL;
+    if (!descriptor)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "there is no kernel named \"%s\"; glcnn_kernel_info lists all of them",
+                           name ? name : "(NULL)");
+    return kernel_create(device, descriptor, kernel);
+}
+
+struct glcnn_kernel *kernel_retain(struct glcnn_kernel *kernel)
+{
+    kernel->references++;
+    return kernel;
+}
+
+void glcnn_kernel_destroy(glcnn_kernel **kernel)
+{
+    if (!kernel || !*kernel)
+        return;
+    glcnn_kernel *old = *kernel;
+    *kernel = NULL;
+    if (--old->references > 0)
+        return;
+    for (size_t i = 0; i < MAX_ARGUMENTS; i++)
+        glcnn_buffer_destroy(&old->vectors[i]);
+    device_unreference(old->device);
+    free(old->parameters);
+    free(old);
+}
+
+static glcnn_status copy_vectors(struct glcnn_kernel *from, struct glcnn_kernel *to)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < MAX_ARGUMENTS && status == GLCNN_SUCCESS; i++) {
+        if (!from->vectors[i])
+            continue;
+        size_t size = from->vectors[i]->size;
+        void *values = malloc(size);
+        if (!values)
+            return device_fail(to->device, GLCNN_OUT_OF_MEMORY, "glcnn_kernel_copy: out of memory");
+        status = glcnn_buffer_read(from->vectors[i], 0, size, values);
+        if (status == GLCNN_SUCCESS)
+            status = glcnn_buffer_create(to->device, size, &to->vectors[i]);
+        if (status == GLCNN_SUCCESS)
+            status = glcnn_buffer_write(to->vectors[i], 0, size, values);
+        free(values);
+    }
+    return status;
+}
+
+glcnn_status glcnn_kernel_copy(glcnn_kernel *kernel, glcnn_device *device, glcnn_kernel **copy)
+{
+    if (copy)
+        *copy = NULL;
+    if (!kernel)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT, "glcnn_kernel_copy: kernel is NULL");
+    glcnn_status status = kernel_create(device, kernel->descriptor, copy);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    (*copy)->properties = kernel->properties;
+    (*copy)->encode_count = kernel->encode_count;
+    if (kernel->descriptor->parameters_size)
+        memcpy((*copy)->parameters, kernel->parameters, kernel->descriptor->parameters_size);
+    status = copy_vectors(kernel, *copy);
+    if (status != GLCNN_SUCCESS)
+        glcnn_kernel_destroy(copy);
+    return status;
+}
+
+/* ---- Properties ---- */
+
+const char *glcnn_kernel_name(const glcnn_kernel *kernel)
+{
+    return kernel ? kernel->descriptor->name : "";
+}
+
+struct glcnn_kernel_properties *glcnn_kernel_properties(glcnn_kernel *kernel)
+{
+    return kernel ? &kernel->properties : NULL;
+}
+
+void *kernel_parameters(const struct glcnn_kernel *kernel, const char *family)
+{
+    if (!kernel || !kernel->descriptor->family || strcmp(kernel->descriptor->family, family) != 0)
+        return NULL;
+    return kernel->parameters;
+}
+
+glcnn_status glcnn_kernel_set(glcnn_kernel *kernel, const char *name, double value)
+{
+    char sentence[256];
+    if (!kernel || !name)
+        return GLCNN_INVALID_ARGUMENT;
+    if (parameter_set(kernel->descriptor, &kernel->properties, kernel->parameters, name, value,
+                      sentence, sizeof sentence))
+        return GLCNN_SUCCESS;
+    if (!sentence[0])
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: there is no parameter \"%s\"; glcnn_kernel_info lists them",
+                           kernel->descriptor->name, name);
+    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s", kernel->descriptor->name,
+                       sentence);
+}
+
+glcnn_status glcnn_kernel_get(glcnn_kernel *kernel, const char *name, double *value)
+{
+    if (!kernel || !name || !value)
+        return GLCNN_INVALID_ARGUMENT;
+    if (parameter_get(kernel->descriptor, &kernel->properties, kernel->parameters, name, value))
+        return GLCNN_SUCCESS;
+    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                       "%s: there is no parameter \"%s\"; glcnn_kernel_info lists them",
+                       kernel->descriptor->name, name);
+}
+
+static bool has_flag(const glcnn_kernel *kernel, unsigned flag)
+{
+    return kernel && kernel->descriptor->flags & flag;
+}
+
+bool glcnn_kernel_is_result_state_reused_across_batch(const glcnn_kernel *kernel)
+{
+    return has_flag(kernel, SHARED_STATE);
+}
+
+bool glcnn_kernel_append_batch_barrier(const glcnn_kernel *kernel)
+{
+    return has_flag(kernel, BATCH_BARRIER);
+}
+
+bool glcnn_kernel_is_state_modified(const glcnn_kernel *kernel)
+{
+    return has_flag(kernel, MODIFIES_STATE);
+}
+
+/* ---- Vectors ---- */
+
+static bool is_kept(const struct argument *argument)
+{
+    return argument->place == PLACE_KERNEL || argument->place == PLACE_STATE_OR_KERNEL;
+}
+
+static int kept_argument(const struct glcnn_kernel *kernel, const char *name)
+{
+    int index = name ? descriptor_argument(kernel->descriptor, name) : -1;
+    return index >= 0 && is_kept(&kernel->descriptor->arguments[index]) ? index : -1;
+}
+
+static glcnn_status fill_neutral(struct glcnn_buffer *buffer, float value)
+{
+    size_t count = buffer->size / 4;
+    float *values = malloc(buffer->size);
+    if (!values)
+        return device_fail(buffer->device, GLCNN_OUT_OF_MEMORY, "out of memory making a vector");
+    for (size_t i = 0; i < count; i++)
+        values[i] = value;
+    glcnn_status status = glcnn_buffer_write(buffer, 0, buffer->size, values);
+    free(values);
+    return status;
+}
+
+glcnn_status kernel_vector(struct glcnn_kernel *kernel, size_t index, size_t length,
+                           struct glcnn_buffer **buffer)
+{
+    const struct argument *argument = &kernel->descriptor->arguments[index];
+    *buffer = kernel->vectors[index];
+    if (*buffer && (*buffer)->size == length * 4)
+        return GLCNN_SUCCESS;
+    if (*buffer)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: %s has %zu elements; %zu are needed", kernel->descriptor->name,
+                           argument->name, (*buffer)->size / 4, length);
+    glcnn_status status = glcnn_buffer_create(kernel->device, length * 4, &kernel->vectors[index]);
+    if (status == GLCNN_SUCCESS && argument->neutral != 0)
+        status = fill_neutral(kernel->vectors[index], (float)argument->neutral);
+    *buffer = kernel->vectors[index];
+    return status;
+}
+
+/* Length of a kept vector as far as parameters tell; 0: only an encode will. */
+static size_t known_length(const struct glcnn_kernel *kernel, size_t index)
+{
+    struct operation operation = {.descriptor = kernel->descriptor,
+                                  .properties = kernel->properties,
+                                  .parameters = kernel->parameters};
+    return kernel->descriptor->length ? kernel->descriptor->length(&operation, index) : 0;
+}
+
+glcnn_buffer *glcnn_kernel_vector(const glcnn_kernel *kernel, const char *name)
+{
+    int index = kernel ? kept_argument(kernel, name) : -1;
+    if (index < 0)
+        return NULL;
+    size_t length = known_length(kernel, (size_t)index);
+    glcnn_buffer *buffer = kernel->vectors[index];
+    if (!buffer && length && device_enter(kernel->device) == GLCNN_SUCCESS)
+        kernel_vector((glcnn_kernel *)(uintptr_t)kernel, (size_t)index, length, &buffer);
+    return buffer;
+}
+
+/* The vector by name with `count` elements, made if there is none yet. */
+static glcnn_status reach_vector(glcnn_kernel *kernel, const char *name, size_t count,
+                                 struct glcnn_buffer **buffer)
+{
+    glcnn_status status = device_enter(kernel->device);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    int index = kept_argument(kernel, name);
+    if (index < 0)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: the kernel has no vector \"%s\"", kernel->descriptor->name,
+                           name ? name : "(NULL)");
+    size_t length = known_length(kernel, (size_t)index);
+    if (count == 0 || (length && count != length))
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: %s has %zu elements; %zu are given", kernel->descriptor->name, name,
+                           length, count);
+    return kernel_vector(kernel, (size_t)index, count, buffer);
+}
+
+glcnn_status glcnn_kernel_set_vector(glcnn_kernel *kernel, const char *name, const float *values,
+                                     size_t count)
+{
+    glcnn_buffer *buffer;
+    if (!kernel)
+        return GLCNN_INVALID_ARGUMENT;
+    if (!values)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: values of %s is NULL",
+                           kernel->descriptor->name, name ? name : "(NULL)");
+    glcnn_status status = reach_vector(kernel, name, count, &buffer);
+    return status == GLCNN_SUCCESS ? glcnn_buffer_write(buffer, 0, count * 4, values) : status;
+}
+
+glcnn_status glcnn_kernel_encode_reload(glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
+                                        const char *name, glcnn_buffer *source)
+{
+    struct plan plan;
+    glcnn_buffer *buffer;
+    if (!command_buffer || !kernel)
+        return GLCNN_INVALID_ARGUMENT;
+    if (!source || source->device != kernel->device || command_buffer->device != kernel->device)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: reload of %s: the source is NULL or on another device",
+                           kernel->descriptor->name, name ? name : "(NULL)");
+    glcnn_status status = reach_vector(kernel, name, source->size / 4, &buffer);
+    if (status != GLCNN_SUCCESS || buffer == source)
+        return status;
+    plan_begin(&plan, command_buffer);
+    plan_copy_vector(&plan, &(struct vector_view){source, 0, source->size / 4},
+                     &(struct vector_view){buffer, 0, source->size / 4});
+    return plan_end(&plan);
+}

@@ -1,0 +1,65 @@
+#ifndef GLCNN_KERNEL_INTERNAL_H
+#define GLCNN_KERNEL_INTERNAL_H
+
+#include "descriptor.h"
+
+struct glcnn_kernel {
+    struct glcnn_device *device;
+    int references;
+    const struct glcnn_descriptor *descriptor;
+    struct glcnn_kernel_properties properties;
+    void *parameters; /* descriptor->parameters_size bytes */
+    struct glcnn_buffer *vectors[MAX_ARGUMENTS]; /* made at first need */
+    uint32_t encode_count; /* encodes so far */
+};
+
+struct glcnn_kernel *kernel_retain(struct glcnn_kernel *kernel);
+
+/* A kernel with default parameters. */
+glcnn_status kernel_create(struct glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                           glcnn_kernel **kernel);
+/* The kernel's parameters if it is of `family`; NULL otherwise. For typed accessors. */
+void *kernel_parameters(const struct glcnn_kernel *kernel, const char *family);
+/* The kernel's vector of an argument, made with its neutral value if there is none yet. */
+glcnn_status kernel_vector(struct glcnn_kernel *kernel, size_t index, size_t length,
+                           struct glcnn_buffer **buffer);
+
+/* ---- Parameter tables (parameters.c) ---- */
+
+/* Tables of properties that a descriptor's kernels have, one after the other; ends with NULL. */
+#define MAX_TABLES 8
+void property_tables(const struct glcnn_descriptor *descriptor,
+                     const struct parameter *tables[MAX_TABLES]);
+void properties_set_defaults(const struct glcnn_descriptor *descriptor,
+                             struct glcnn_kernel_properties *properties, void *parameters);
+/* Sets by name in properties or parameters. False: no such name (sentence empty) or out of range. */
+bool parameter_set(const struct glcnn_descriptor *descriptor,
+                   struct glcnn_kernel_properties *properties, void *parameters, const char *name,
+                   double value, char *sentence, size_t size);
+bool parameter_get(const struct glcnn_descriptor *descriptor,
+                   const struct glcnn_kernel_properties *properties, const void *parameters,
+                   const char *name, double *value);
+/* Checks every value against its range. */
+bool parameters_check(const struct glcnn_descriptor *descriptor,
+                      const struct glcnn_kernel_properties *properties, const void *parameters,
+                      char *sentence, size_t size);
+
+/* ---- Geometry (geometry.c): shared by encodes and references ---- */
+
+/* Extents of what an operation works on. */
+struct shapes {
+    struct glcnn_image_descriptor images[MAX_ARGUMENTS]; /* width 0: not given */
+};
+
+/* Computes the result's descriptor, and with padding the offsets in operation->properties. */
+bool geometry_result(struct operation *operation, const struct shapes *shapes,
+                     struct glcnn_image_descriptor *result, char *sentence, size_t size);
+/* Fills window, region and all views but their storage from properties and shapes; `forward` is
+ * the state's operation for a state-driven gradient. */
+bool geometry_resolve(struct operation *operation, const struct shapes *shapes,
+                      const struct operation *forward, char *sentence, size_t size);
+/* What a gradient kernel takes over from the forward operation (spec 5.5). */
+void geometry_adopt(const struct glcnn_descriptor *descriptor, const struct operation *forward,
+                    struct glcnn_kernel_properties *properties);
+
+#endif

@@ -1,0 +1,476 @@
+/* Pooling and its gradients: spec 7.1. All gradients gather: one invocation owns one source pixel
+ * and walks the windows that read it, so there is nothing to accumulate between invocations. */
+#include "glcnn/kernels/pooling.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "kernel.h"
+
+struct glcnn_pooling *glcnn_pooling(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "pooling");
+}
+
+/* ---- Constructors ---- */
+
+static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                           const uint32_t window[6], glcnn_kernel **kernel)
+{
+    static const char *const names[] = {"kernel_width",       "kernel_height",
+                                        "stride_in_pixels_x", "stride_in_pixels_y",
+                                        "dilation_rate_x",    "dilation_rate_y"};
+    glcnn_status status = kernel_create(device, descriptor, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    for (int i = 0; i < 6 && status == GLCNN_SUCCESS; i++) {
+        char name[48];
+        bool given = i < 4 || descriptor->flags & HAS_DILATION;
+        snprintf(name, sizeof name, "%s%s", descriptor->flags & IS_GRADIENT ? "secondary_" : "",
+                 names[i]);
+        if (given)
+            status = glcnn_kernel_set(*kernel, name, window[i]);
+    }
+    if (status != GLCNN_SUCCESS)
+        glcnn_kernel_destroy(kernel);
+    return status;
+}
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_width,                \
+                                       uint32_t kernel_height, uint32_t stride_x,                  \
+                                       uint32_t stride_y, glcnn_kernel **kernel)                   \
+    {                                                                                              \
+        const uint32_t window[6] = {kernel_width, kernel_height, stride_x, stride_y, 1, 1};        \
+        return create(device, &glcnn_kernel_##NAME, window, kernel);                               \
+    }
+
+DEFINE_CREATE(pooling_average)
+DEFINE_CREATE(pooling_average_gradient)
+DEFINE_CREATE(pooling_l2_norm)
+DEFINE_CREATE(pooling_l2_norm_gradient)
+DEFINE_CREATE(pooling_max)
+DEFINE_CREATE(pooling_max_gradient)
+
+#define DEFINE_DILATED_CREATE(NAME)                                                                \
+    extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_width,                \
+                                       uint32_t kernel_height, uint32_t stride_x,                  \
+                                       uint32_t stride_y, uint32_t dilation_rate_x,                \
+                                       uint32_t dilation_rate_y, glcnn_kernel **kernel)            \
+    {                                                                                              \
+        const uint32_t window[6] = {kernel_width, kernel_height,   stride_x,                       \
+                                    stride_y,     dilation_rate_x, dilation_rate_y};               \
+        return create(device, &glcnn_kernel_##NAME, window, kernel);                               \
+    }
+
+DEFINE_DILATED_CREATE(dilated_pooling_max)
+DEFINE_DILATED_CREATE(dilated_pooling_max_gradient)
+
+/* ---- Zero padding that counts ---- */
+
+/* Caffe's rule: the padding implied by the offset counts, what lies beyond does not. */
+static int32_t implied_padding(const struct axis *axis)
+{
+    int32_t left = axis->first + axis->stride * axis->begin;
+    return left < 0 ? -left : 0;
+}
+
+static void counted_padding(const struct operation *o, int32_t pad[2])
+{
+    const struct glcnn_pooling *p = o->parameters;
+    pad[0] = (int32_t)p->zero_pad_size_x;
+    pad[1] = (int32_t)p->zero_pad_size_y;
+    if (!o->window.exclude_edges)
+        return;
+    pad[0] = implied_padding(&o->window.x);
+    pad[1] = implied_padding(&o->window.y);
+}
+
+static bool counts_whole_window(const struct operation *o)
+{
+    return o->window.edge_mode == GLCNN_EDGE_MODE_ZERO && !o->window.exclude_edges;
+}
+
+/* ---- Passes ---- */
+
+enum { SOURCE, RESULT };              /* arguments of a forward kernel */
+enum { GRADIENT, IMAGE, DESTINATION }; /* of a gradient kernel */
+
+static struct pass *plan_forward(const struct operation *o, struct plan *plan, const char *shader)
+{
+    struct pass *pass = plan_pixels(plan, o, shader, &o->images[RESULT]);
+    pass_texture(pass, "source", &o->images[SOURCE]);
+    pass_image(pass, "destination", &o->images[RESULT]);
+    pass_window(pass, &o->window);
+    pass->work = (uint32_t)(o->window.x.size * o->window.y.size) * 8;
+    return pass;
+}
+
+static struct pass *plan_gradient(const struct operation *o, struct plan *plan, const char *shader)
+{
+    struct pass *pass = plan_pixels(plan, o, shader, &o->images[DESTINATION]);
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    pass_image(pass, "destination", &o->images[DESTINATION]);
+    pass_window(pass, &o->window);
+    uint32_t taps = (uint32_t)(o->window.x.size * o->window.y.size);
+    pass->work = taps * taps * 8;
+    return pass;
+}
+
+static void add_padding(const struct operation *o, struct pass *pass)
+{
+    int32_t pad[2];
+    counted_padding(o, pad);
+    if (counts_whole_window(o))
+        pass_define(pass, "WHOLE_WINDOW", 1);
+    pass_int(pass, "zero_pad_x", pad[0]);
+    pass_int(pass, "zero_pad_y", pad[1]);
+}
+
+static void plan_average(const struct operation *o, struct plan *plan)
+{
+    struct pass *pass = plan_forward(o, plan, "pooling_average.comp");
+    pass_library(pass, "lib/pooling_average.glsl");
+    add_padding(o, pass);
+}
+
+static void plan_average_gradient(const struct operation *o, struct plan *plan)
+{
+    struct pass *pass = plan_gradient(o, plan, "pooling_average_gradient.comp");
+    pass_library(pass, "lib/pooling_average.glsl");
+    pass_int(pass, "source_width", (int32_t)o->images[IMAGE].width);
+    pass_int(pass, "source_height", (int32_t)o->images[IMAGE].height);
+    add_padding(o, pass);
+}
+
+static void plan_l2_norm(const struct operation *o, struct plan *plan)
+{
+    plan_forward(o, plan, "pooling_l2_norm.comp");
+}
+
+static void plan_max(const struct operation *o, struct plan *plan)
+{
+    pass_library(plan_forward(o, plan, "pooling_max.comp"), "lib/pooling_max.glsl");
+}
+
+static void plan_l2_norm_gradient(const struct operation *o, struct plan *plan)
+{
+    struct pass *pass = plan_gradient(o, plan, "pooling_l2_norm_gradient.comp");
+    pass_texture(pass, "source", &o->images[IMAGE]);
+}
+
+static void plan_max_gradient(const struct operation *o, struct plan *plan)
+{
+    struct pass *pass = plan_gradient(o, plan, "pooling_max_gradient.comp");
+    pass_library(pass, "lib/pooling_max.glsl");
+    pass_texture(pass, "source", &o->images[IMAGE]);
+}
+
+/* ---- References ---- */
+
+/* Calls `visit` for every channel and window of the forward kernel. */
+typedef void (*visit_window)(const struct reference *r, uint32_t n, uint32_t c, int32_t Y,
+                             int32_t X);
+
+static void for_each_window(const struct reference *r, const struct tensor *over,
+                            visit_window visit)
+{
+    const struct window *w = &r->operation->window;
+    for (uint32_t n = 0; n < over->images; n++)
+        for (uint32_t c = 0; c < over->channels; c++)
+            for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
+                for (int32_t X = w->x.begin; X < w->x.end; X++)
+                    visit(r, n, c, Y, X);
+}
+
+/* Position that tap (q, p) of window (Y, X) reads; false: an outside zero. */
+static bool tap(const struct reference *r, const struct tensor *source, int32_t Y, int32_t X,
+                int32_t q, int32_t p, int32_t at[2])
+{
+    const struct window *w = &r->operation->window;
+    at[0] = axis_tap(&w->y, w->edge_mode, (int32_t)source->height, Y, q);
+    at[1] = axis_tap(&w->x, w->edge_mode, (int32_t)source->width, X, p);
+    return at[0] >= 0 && at[1] >= 0;
+}
+
+/* Adds to the gradient of source pixel (y, x). */
+static void add(const struct reference *r, uint32_t n, uint32_t c, int32_t y, int32_t x, double v)
+{
+    const struct tensor *to = &r->images[DESTINATION];
+    y -= r->operation->window.y.shift;
+    x -= r->operation->window.x.shift;
+    if (y >= 0 && x >= 0 && y < (int32_t)to->height && x < (int32_t)to->width)
+        *tensor_at(to, n, c, y, x) += v;
+}
+
+static int32_t counted(const struct axis *axis, int32_t size, int32_t X, int32_t pad)
+{
+    int32_t count = 0;
+    for (int32_t p = 0; p < axis->size; p++) {
+        int32_t t = axis->first + axis->stride * X + axis->dilation * p;
+        count += t >= -pad && t <= size - 1 + pad;
+    }
+    return count;
+}
+
+static double average_count(const struct reference *r, const struct tensor *source, int32_t Y,
+                            int32_t X)
+{
+    const struct window *w = &r->operation->window;
+    int32_t pad[2];
+    if (counts_whole_window(r->operation))
+        return (double)w->x.size * w->y.size;
+    counted_padding(r->operation, pad);
+    return (double)counted(&w->x, (int32_t)source->width, X, pad[0]) *
+           counted(&w->y, (int32_t)source->height, Y, pad[1]);
+}
+
+/* Averages never repeat edge pixels: taps outside are left out whatever the edge mode. */
+static bool average_tap(const struct reference *r, const struct tensor *source, int32_t Y,
+                        int32_t X, int32_t q, int32_t p, int32_t at[2])
+{
+    const struct window *w = &r->operation->window;
+    at[0] = axis_tap(&w->y, GLCNN_EDGE_MODE_ZERO, (int32_t)source->height, Y, q);
+    at[1] = axis_tap(&w->x, GLCNN_EDGE_MODE_ZERO, (int32_t)source->width, X, p);
+    return at[0] >= 0 && at[1] >= 0;
+}
+
+static void average_window(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X)
+{
+    const struct tensor *source = &r->images[SOURCE];
+    const struct window *w = &r->operation->window;
+    double sum = 0, count = average_count(r, source, Y, X);
+    int32_t at[2];
+    for (int32_t q = 0; q < w->y.size; q++)
+        for (int32_t p = 0; p < w->x.size; p++)
+            if (average_tap(r, source, Y, X, q, p, at))
+                sum += *tensor_at(source, n, c, at[0], at[1]);
+    *tensor_at(&r->images[RESULT], n, c, Y, X) = count > 0 ? sum / count : 0;
+}
+
+static void average_gradient_window(const struct reference *r, uint32_t n, uint32_t c, int32_t Y,
+                                    int32_t X)
+{
+    const struct tensor *source = &r->images[IMAGE];
+    const struct window *w = &r->operation->window;
+    double count = average_count(r, source, Y, X);
+    double g = tensor_get(&r->images[GRADIENT], n, c, Y, X);
+    int32_t at[2];
+    for (int32_t q = 0; q < w->y.size; q++)
+        for (int32_t p = 0; p < w->x.size; p++)
+            if (count > 0 && average_tap(r, source, Y, X, q, p, at))
+                add(r, n, c, at[0], at[1], g / count);
+}
+
+static double l2_norm(const struct reference *r, const struct tensor *source, uint32_t n,
+                      uint32_t c, int32_t Y, int32_t X)
+{
+    const struct window *w = &r->operation->window;
+    double sum = 0;
+    int32_t at[2];
+    for (int32_t q = 0; q < w->y.size; q++)
+        for (int32_t p = 0; p < w->x.size; p++)
+            if (tap(r, source, Y, X, q, p, at))
+                sum += pow(*tensor_at(source, n, c, at[0], at[1]), 2);
+    return sqrt(sum);
+}
+
+static void l2_norm_window(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X)
+{
+    *tensor_at(&r->images[RESULT], n, c, Y, X) = l2_norm(r, &r->images[SOURCE], n, c, Y, X);
+}
+
+static void l2_norm_gradient_window(const struct reference *r, uint32_t n, uint32_t c, int32_t Y,
+                                    int32_t X)
+{
+    const struct tensor *source = &r->images[IMAGE];
+    const struct window *w = &r->operation->window;
+    double norm = l2_norm(r, source, n, c, Y, X);
+    double g = tensor_get(&r->images[GRADIENT], n, c, Y, X);
+    int32_t at[2];
+    for (int32_t q = 0; q < w->y.size; q++)
+        for (int32_t p = 0; p < w->x.size; p++)
+            if (norm > 0 && tap(r, source, Y, X, q, p, at))
+                add(r, n, c, at[0], at[1], g * *tensor_at(source, n, c, at[0], at[1]) / norm);
+}
+
+/* Value of the winning tap; its position in `winner`, -1 for an outside zero. */
+static double largest(const struct reference *r, const struct tensor *source, uint32_t n,
+                      uint32_t c, int32_t Y, int32_t X, int32_t winner[2])
+{
+    const struct window *w = &r->operation->window;
+    double best = 0;
+    bool first = true;
+    for (int32_t q = 0; q < w->y.size; q++)
+        for (int32_t p = 0; p < w->x.size; p++) {
+            int32_t at[2];
+            bool inside = tap(r, source, Y, X, q, p, at);
+            double value = inside ? *tensor_at(source, n, c, at[0], at[1]) : 0;
+            if (!first && !(value > best) && !(isnan(value) && !isnan(best)))
+                continue;
+            best = value;
+            first = false;
+            winner[0] = inside ? at[0] : -1;
+            winner[1] = inside ? at[1] : -1;
+        }
+    return best;
+}
+
+static void max_window(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X)
+{
+    int32_t winner[2];
+    *tensor_at(&r->images[RESULT], n, c, Y, X) =
+        largest(r, &r->images[SOURCE], n, c, Y, X, winner);
+}
+
+static void max_gradient_window(const struct reference *r, uint32_t n, uint32_t c, int32_t Y,
+                                int32_t X)
+{
+    int32_t winner[2];
+    largest(r, &r->images[IMAGE], n, c, Y, X, winner);
+    if (winner[0] >= 0)
+        add(r, n, c, winner[0], winner[1], tensor_get(&r->images[GRADIENT], n, c, Y, X));
+}
+
+static void average_reference(const struct reference *r)
+{
+    for_each_window(r, &r->images[RESULT], average_window);
+}
+
+static void average_gradient_reference(const struct reference *r)
+{
+    for_each_window(r, &r->images[DESTINATION], average_gradient_window);
+}
+
+static void l2_norm_reference(const struct reference *r)
+{
+    for_each_window(r, &r->images[RESULT], l2_norm_window);
+}
+
+static void l2_norm_gradient_reference(const struct reference *r)
+{
+    for_each_window(r, &r->images[DESTINATION], l2_norm_gradient_window);
+}
+
+static void max_reference(const struct reference *r)
+{
+    for_each_window(r, &r->images[RESULT], max_window);
+}
+
+static void max_gradient_reference(const struct reference *r)
+{
+    for_each_window(r, &r->images[DESTINATION], max_gradient_window);
+}
+
+/* ---- Cases ---- */
+
+#define WINDOW_CASES                                                                               \
+    {"kernel_width=2 kernel_height=2 stride_in_pixels_x=2 stride_in_pixels_y=2", {2, 5, 6, 8}},    \
+        {"kernel_width=3 kernel_height=3", {1, 1, 5, 5}},                                          \
+        {"kernel_width=3 kernel_height=2 stride_in_pixels_x=2 edge_mode=clamp", {3, 2, 7, 9}},     \
+        {"kernel_width=4 kernel_height=5 offset_x=-2 offset_y=3 destination_width=7 "              \
+         "destination_height=6",                                                                   \
+         {2, 3, 8, 6}},                                                                            \
+        {"kernel_width=5 kernel_height=3 edge_mode=clamp offset_x=4 offset_y=-1 "                  \
+         "destination_width=9 destination_height=4",                                               \
+         {1, 7, 5, 6}},                                                                            \
+        {"kernel_width=2 kernel_height=2 stride_in_pixels_x=5 stride_in_pixels_y=3 padding=full",  \
+         {2, 9, 11, 13}},                                                                          \
+        {"kernel_width=3 kernel_height=3 padding=valid align=top_left", {1, 4, 9, 7}},             \
+        {"kernel_width=3 kernel_height=3 clip_rect_origin_x=1 clip_rect_origin_y=2 "               \
+         "clip_rect_size_width=3 clip_rect_size_height=2 edge_mode=clamp",                         \
+         {2, 6, 6, 7}},                                                                            \
+        {"kernel_width=3 kernel_height=3 source_feature_channel_offset=4 "                         \
+         "source_feature_channel_max_count=3",                                                     \
+         {2, 9, 5, 4}},                                                                            \
+        {"kernel_width=1 kernel_height=7 edge_mode=clamp", {1, 5, 3, 3}},                          \
+        {"kernel_width=3 kernel_height=3 stride_in_pixels_x=2 stride_in_pixels_y=2",               \
+         {16, 37, 28, 28},                                                                         \
+         {0},                                                                                      \
+         true}
+
+static const struct check_case window_cases[] = {WINDOW_CASES, {0}};
+
+static const struct check_case average_cases[] = {
+    WINDOW_CASES,
+    {"kernel_width=3 kernel_height=3 edge_mode=clamp zero_pad_size_x=1 zero_pad_size_y=2",
+     {2, 4, 6, 5}},
+    {"kernel_width=3 kernel_height=3 edge_mode=clamp zero_pad_size_x=1 offset_x=-6 "
+     "destination_width=3 destination_height=3",
+     {1, 2, 4, 4}},
+    {"kernel_width=3 kernel_height=3 stride_in_pixels_x=2 padding=same exclude_edges=1",
+     {1, 5, 6, 6}},
+    {0}};
+
+static const struct check_case dilated_cases[] = {
+    WINDOW_CASES,
+    {"kernel_width=2 kernel_height=3 dilation_rate_x=3 dilation_rate_y=2", {2, 3, 9, 8}},
+    {"kernel_width=3 kernel_height=3 dilation_rate_x=2 dilation_rate_y=2 edge_mode=clamp "
+     "stride_in_pixels_x=2",
+     {1, 5, 8, 9}},
+    {0}};
+
+/* ---- Descriptors ---- */
+
+static const struct parameter parameters[] = {
+    {"zero_pad_size_x", "columns of zeros that count on each side; edge mode clamp only",
+     FIELD_UINT32, offsetof(struct glcnn_pooling, zero_pad_size_x), 0, 0, 65535, NULL},
+    {"zero_pad_size_y", "rows of zeros that count on each side; edge mode clamp only",
+     FIELD_UINT32, offsetof(struct glcnn_pooling, zero_pad_size_y), 0, 0, 65535, NULL},
+    {0}};
+
+#define FORWARD_ARGUMENTS                                                                          \
+    {                                                                                              \
+        {.name = "source_image", .place = PLACE_SOURCE, .input = true},                            \
+        {                                                                                          \
+            .name = "destination_image", .place = PLACE_DESTINATION, .output = true                \
+        }                                                                                          \
+    }
+
+#define GRADIENT_ARGUMENTS                                                                         \
+    {                                                                                              \
+        {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},                         \
+            {.name = "source_image", .place = PLACE_SECONDARY, .input = true},                     \
+        {                                                                                          \
+            .name = "destination_gradient", .place = PLACE_DESTINATION, .output = true             \
+        }                                                                                          \
+    }
+
+#define FORWARD(NAME, MPS, TEXT, FLAGS, PLAN, CASES)                                               \
+    .name = NAME, .mps_class = MPS, .text = TEXT, .family = "pooling",                             \
+    .gradient = NAME "_gradient", .flags = HAS_WINDOW | HAS_STRIDE | MAKES_STATE | (FLAGS),        \
+    .parameters_size = sizeof(struct glcnn_pooling), .parameters = parameters,                     \
+    .arguments = FORWARD_ARGUMENTS, .plan = plan_##PLAN, .reference = PLAN##_reference,            \
+    .cases = CASES
+
+#define GRADIENT(NAME, MPS, FLAGS, PLAN, CASES)                                                    \
+    .name = NAME "_gradient", .mps_class = MPS "Gradient", .text = "gradient of " NAME,            \
+    .family = "pooling", .without_gradient = "it is a gradient itself", .forward = NAME,           \
+    .flags = HAS_WINDOW | HAS_STRIDE | IS_GRADIENT | (FLAGS),                                      \
+    .parameters_size = sizeof(struct glcnn_pooling), .parameters = parameters,                     \
+    .arguments = GRADIENT_ARGUMENTS, .plan = plan_##PLAN, .reference = PLAN##_reference,           \
+    .cases = CASES
+
+const struct glcnn_descriptor glcnn_kernel_pooling_average = {
+    FORWARD("pooling_average", "MPSCNNPoolingAverage", "mean over a window", 0, average,
+            average_cases)};
+const struct glcnn_descriptor glcnn_kernel_pooling_average_gradient = {
+    GRADIENT("pooling_average", "MPSCNNPoolingAverage", 0, average_gradient, average_cases)};
+const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm = {
+    FORWARD("pooling_l2_norm", "MPSCNNPoolingL2Norm", "square root of the sum of squares over a "
+                                                      "window",
+            0, l2_norm, window_cases)};
+const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm_gradient = {
+    GRADIENT("pooling_l2_norm", "MPSCNNPoolingL2Norm", 0, l2_norm_gradient, window_cases)};
+const struct glcnn_descriptor glcnn_kernel_pooling_max = {
+    FORWARD("pooling_max", "MPSCNNPoolingMax", "largest value of a window", 0, max, window_cases)};
+const struct glcnn_descriptor glcnn_kernel_pooling_max_gradient = {
+    GRADIENT("pooling_max", "MPSCNNPoolingMax", 0, max_gradient, window_cases)};
+const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max = {
+    FORWARD("dilated_pooling_max", "MPSCNNDilatedPoolingMax",
+            "largest value of a window with spaced taps", HAS_DILATION, max, dilated_cases)};
+const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max_gradient = {
+    GRADIENT("dilated_pooling_max", "MPSCNNDilatedPoolingMax", HAS_DILATION, max_gradient,
+             dilated_cases)};

@@ -1,0 +1,294 @@
+/* The tables of properties that kernels share, and access by name to them and to parameters. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel.h"
+
+#define NO_LIMIT 4294967295.0
+#define OFFSETS  2147483647.0
+
+#define PRIMARY(member)   offsetof(struct glcnn_kernel_properties, primary.member)
+#define SECONDARY(member) offsetof(struct glcnn_kernel_properties, secondary.member)
+#define SHARED(member)    offsetof(struct glcnn_kernel_properties, member)
+
+static const char *const edge_modes[] = {"zero", "clamp", NULL};
+
+/* Rows of one source's addressing; `prefix` is "" for a unary kernel. */
+#define SOURCE_ROWS(prefix, WHERE)                                                                 \
+    {prefix "offset_x", "window centre for the first destination pixel", FIELD_INT32,             \
+     WHERE(offset.x), 0, -OFFSETS, OFFSETS, NULL},                                                 \
+        {prefix "offset_y", "the same, rows", FIELD_INT32, WHERE(offset.y), 0, -OFFSETS, OFFSETS,  \
+         NULL},                                                                                    \
+        {prefix "offset_z", "first source image", FIELD_INT32, WHERE(offset.z), 0, 0, OFFSETS,     \
+         NULL},                                                                                    \
+        {prefix "edge_mode", "value of reads outside the source", FIELD_ENUM, WHERE(edge_mode), 0, \
+         0, 1, edge_modes},                                                                        \
+        {prefix "source_feature_channel_offset", "first channel read, a multiple of 4",            \
+         FIELD_UINT32, WHERE(feature_channel_offset), 0, 0, OFFSETS, NULL},                        \
+        {prefix "source_feature_channel_max_count", "channels read at most", FIELD_UINT32,         \
+         WHERE(feature_channel_max_count), NO_LIMIT, 1, NO_LIMIT, NULL}
+
+#define WINDOW_ROWS(prefix, WHERE)                                                                 \
+    {prefix "kernel_width", "window width", FIELD_UINT32, WHERE(kernel_width), 1, 1, 65535, NULL}, \
+    {                                                                                              \
+        prefix "kernel_height", "window height", FIELD_UINT32, WHERE(kernel_height), 1, 1, 65535,  \
+            NULL                                                                                   \
+    }
+
+#define STRIDE_ROWS(prefix, WHERE, least)                                                          \
+    {prefix "stride_in_pixels_x", "source columns a destination column", FIELD_UINT32,             \
+     WHERE(stride_in_pixels_x), 1, least, 65535, NULL},                                            \
+    {                                                                                              \
+        prefix "stride_in_pixels_y", "source rows a destination row", FIELD_UINT32,                \
+            WHERE(stride_in_pixels_y), 1, least, 65535, NULL                                       \
+    }
+
+#define DILATION_ROWS(prefix, WHERE)                                                               \
+    {prefix "dilation_rate_x", "source columns between taps", FIELD_UINT32,                        \
+     WHERE(dilation_rate_x), 1, 1, 65535, NULL},                                                   \
+    {                                                                                              \
+        prefix "dilation_rate_y", "source rows between taps", FIELD_UINT32,                        \
+            WHERE(dilation_rate_y), 1, 1, 65535, NULL                                              \
+    }
+
+static const struct parameter no_rows[] = {{0}};
+
+static const struct parameter unary_source[] = {SOURCE_ROWS("", PRIMARY), {0}};
+static const struct parameter unary_window[] = {WINDOW_ROWS("", PRIMARY), {0}};
+static const struct parameter unary_stride[] = {STRIDE_ROWS("", PRIMARY, 1), {0}};
+static const struct parameter unary_dilation[] = {DILATION_ROWS("", PRIMARY), {0}};
+
+static const struct parameter binary_source[] = {
+    SOURCE_ROWS("primary_", PRIMARY), SOURCE_ROWS("secondary_", SECONDARY), {0}};
+static const struct parameter binary_stride[] = {
+    STRIDE_ROWS("primary_", PRIMARY, 0), STRIDE_ROWS("secondary_", SECONDARY, 0), {0}};
+
+/* The secondary source of a gradient kernel is walked as the forward kernel walked it. */
+static const struct parameter gradient_source[] = {
+    SOURCE_ROWS("primary_", PRIMARY),
+    SOURCE_ROWS("secondary_", SECONDARY),
+    {"kernel_offset_x", "shift of the zero-stuffed gradient, columns", FIELD_INT32,
+     SHARED(kernel_offset_x), 0, -OFFSETS, OFFSETS, NULL},
+    {"kernel_offset_y", "shift of the zero-stuffed gradient, rows", FIELD_INT32,
+     SHARED(kernel_offset_y), 0, -OFFSETS, OFFSETS, NULL},
+    {"source_size_width", "columns of the gradient that contribute, from primary_offset_x on",
+     FIELD_UINT32, SHARED(source_size.width), NO_LIMIT, 1, NO_LIMIT, NULL},
+    {"source_size_height", "rows of the gradient that contribute, from primary_offset_y on",
+     FIELD_UINT32, SHARED(source_size.height), NO_LIMIT, 1, NO_LIMIT, NULL},
+    {0}};
+static const struct parameter gradient_window[] = {WINDOW_ROWS("secondary_", SECONDARY), {0}};
+static const struct parameter gradient_stride[] = {STRIDE_ROWS("secondary_", SECONDARY, 1), {0}};
+static const struct parameter gradient_dilation[] = {DILATION_ROWS("secondary_", SECONDARY), {0}};
+
+static const struct parameter destination_rows[] = {
+    {"clip_rect_origin_x", "first column written", FIELD_UINT32, SHARED(clip_rect.origin.x), 0, 0,
+     OFFSETS, NULL},
+    {"clip_rect_origin_y", "first row written", FIELD_UINT32, SHARED(clip_rect.origin.y), 0, 0,
+     OFFSETS, NULL},
+    {"clip_rect_origin_z", "first image written", FIELD_UINT32, SHARED(clip_rect.origin.z), 0, 0,
+     OFFSETS, NULL},
+    {"clip_rect_size_width", "columns written", FIELD_UINT32, SHARED(clip_rect.size.width),
+     NO_LIMIT, 1, NO_LIMIT, NULL},
+    {"clip_rect_size_height", "rows written", FIELD_UINT32, SHARED(clip_rect.size.height), NO_LIMIT,
+     1, NO_LIMIT, NULL},
+    {"clip_rect_size_depth", "images written", FIELD_UINT32, SHARED(clip_rect.size.depth), NO_LIMIT,
+     1, NO_LIMIT, NULL},
+    {"destination_feature_channel_offset", "first channel written, a multiple of 4", FIELD_UINT32,
+     SHARED(destination_feature_channel_offset), 0, 0, OFFSETS, NULL},
+    {"padding", "bits of glcnn/padding.h; returning encodes only", FIELD_UINT32, SHARED(padding),
+     GLCNN_PADDING_DEFAULT, 0, 65535, NULL},
+    {0}};
+
+void property_tables(const struct glcnn_descriptor *descriptor,
+                     const struct parameter *tables[MAX_TABLES])
+{
+    unsigned flags = descriptor->flags;
+    bool gradient = flags & IS_GRADIENT, binary = flags & IS_BINARY;
+    size_t n = 0;
+    if (!(flags & WITHOUT_PIXELS)) {
+        if (flags & HAS_WINDOW)
+            tables[n++] = gradient ? gradient_window : unary_window;
+        if (flags & HAS_STRIDE)
+            tables[n++] = gradient ? gradient_stride : binary ? binary_stride : unary_stride;
+        if (flags & HAS_DILATION)
+            tables[n++] = gradient ? gradient_dilation : unary_dilation;
+        tables[n++] = gradient ? gradient_source : binary ? binary_source : unary_source;
+        if (descriptor_place(descriptor, PLACE_DESTINATION) >= 0)
+            tables[n++] = destination_rows;
+    }
+    if (n == 0)
+        tables[n++] = no_rows;
+    tables[n] = NULL;
+}
+
+/* ---- Values ---- */
+
+static double load(const struct parameter *row, const void *block)
+{
+    const char *at = (const char *)block + row->offset;
+    int32_t i;
+    uint32_t u;
+    float f;
+    double d;
+    bool b;
+    switch (row->type) {
+    case FIELD_INT32:
+        return memcpy(&i, at, sizeof i), i;
+    case FIELD_UINT32:
+    case FIELD_ENUM:
+        return memcpy(&u, at, sizeof u), u;
+    case FIELD_FLOAT:
+        return memcpy(&f, at, sizeof f), (double)f;
+    case FIELD_DOUBLE:
+        return memcpy(&d, at, sizeof d), d;
+    case FIELD_BOOL:
+        return memcpy(&b, at, sizeof b), b;
+    }
+    return 0;
+}
+
+static void store(const struct parameter *row, void *block, double value)
+{
+    char *at = (char *)block + row->offset;
+    int32_t i = row->type == FIELD_INT32 ? (int32_t)value : 0;
+    uint32_t u = row->type == FIELD_UINT32 || row->type == FIELD_ENUM ? (uint32_t)value : 0;
+    float f = (float)value;
+    bool b = value != 0;
+    switch (row->type) {
+    case FIELD_INT32:
+        memcpy(at, &i, sizeof i);
+        break;
+    case FIELD_UINT32:
+    case FIELD_ENUM:
+        memcpy(at, &u, sizeof u);
+        break;
+    case FIELD_FLOAT:
+        memcpy(at, &f, sizeof f);
+        break;
+    case FIELD_DOUBLE:
+        memcpy(at, &value, sizeof value);
+        break;
+    case FIELD_BOOL:
+        memcpy(at, &b, sizeof b);
+        break;
+    }
+}
+
+static bool in_range(const struct parameter *row, double value, char *sentence, size_t size)
+{
+    bool whole = row->type != FIELD_FLOAT && row->type != FIELD_DOUBLE;
+    double low = row->type == FIELD_BOOL ? 0 : row->minimum;
+    double high = row->type == FIELD_BOOL ? 1 : row->maximum;
+    if (value >= low && value <= high && (!whole || value == floor(value)))
+        return true;
+    snprintf(sentence, size, "%s is %g; it must be %s in %g .. %g", row->name, value,
+             whole ? "a whole number" : "a number", low, high);
+    return false;
+}
+
+/* ---- All tables of a descriptor ---- */
+
+struct walk {
+    const struct parameter *tables[MAX_TABLES];
+    const struct parameter *row;
+    size_t table;
+    bool in_parameters; /* the row is of the family's parameters */
+};
+
+static const struct parameter no_parameters[] = {{0}};
+
+static void walk_begin(struct walk *walk, const struct glcnn_descriptor *descriptor)
+{
+    *walk = (struct walk){0};
+    property_tables(descriptor, walk->tables);
+    walk->row = walk->tables[0];
+}
+
+/* The next row, or NULL. Properties first, then parameters. */
+static const struct parameter *walk_next(struct walk *walk,
+                                         const struct glcnn_descriptor *descriptor)
+{
+    while (!walk->row->name) {
+        if (walk->in_parameters)
+            return NULL;
+        walk->row = walk->tables[++walk->table];
+        if (!walk->row) {
+            walk->row = descriptor->parameters ? descriptor->parameters : no_parameters;
+            walk->in_parameters = true;
+        }
+    }
+    return walk->row++;
+}
+
+void properties_set_defaults(const struct glcnn_descriptor *descriptor,
+                             struct glcnn_kernel_properties *properties, void *parameters)
+{
+    static const struct glcnn_source_properties source = {
+        .feature_channel_max_count = UINT32_MAX,
+        .kernel_width = 1,
+        .kernel_height = 1,
+        .stride_in_pixels_x = 1,
+        .stride_in_pixels_y = 1,
+        .dilation_rate_x = 1,
+        .dilation_rate_y = 1,
+    };
+    static const glcnn_region no_clip = GLCNN_NO_CLIP;
+    memset(properties, 0, sizeof *properties);
+    properties->primary = source;
+    properties->secondary = source;
+    properties->clip_rect = no_clip;
+    properties->source_size = no_clip.size;
+    properties->padding = GLCNN_PADDING_DEFAULT;
+    for (const struct parameter *row = descriptor->parameters; row && row->name; row++)
+        store(row, parameters, row->default_value);
+}
+
+bool parameter_set(const struct glcnn_descriptor *descriptor,
+                   struct glcnn_kernel_properties *properties, void *parameters, const char *name,
+                   double value, char *sentence, size_t size)
+{
+    struct walk walk;
+    const struct parameter *row;
+    sentence[0] = 0;
+    walk_begin(&walk, descriptor);
+    while ((row = walk_next(&walk, descriptor))) {
+        if (strcmp(row->name, name) != 0)
+            continue;
+        if (!in_range(row, value, sentence, size))
+            return false;
+        store(row, walk.in_parameters ? parameters : (void *)properties, value);
+        return true;
+    }
+    return false;
+}
+
+bool parameter_get(const struct glcnn_descriptor *descriptor,
+                   const struct glcnn_kernel_properties *properties, const void *parameters,
+                   const char *name, double *value)
+{
+    struct walk walk;
+    const struct parameter *row;
+    walk_begin(&walk, descriptor);
+    while ((row = walk_next(&walk, descriptor))) {
+        if (strcmp(row->name, name) != 0)
+            continue;
+        *value = load(row, walk.in_parameters ? parameters : (const void *)properties);
+        return true;
+    }
+    return false;
+}
+
+bool parameters_check(const struct glcnn_descriptor *descriptor,
+                      const struct glcnn_kernel_properties *properties, const void *parameters,
+                      char *sentence, size_t size)
+{
+    struct walk walk;
+    const struct parameter *row;
+    walk_begin(&walk, descriptor);
+    while ((row = walk_next(&walk, descriptor)))
+        if (!in_range(row, load(row, walk.in_parameters ? parameters : (const void *)properties),
+                      sentence, size))
+            return false;
+    return true;
+}

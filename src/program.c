@@ -1,0 +1,436 @@
+/* Assembles shader sources and compiles them.
+ *
+ * Source lines are numbered so that a compiler's message can be taken back to its file: the body
+ * keeps its own numbers, library i has LIBRARY_LINE * (i + 1) added, and what this file writes
+ * lies from GENERATED_LINE on. Mesa does not keep the file number of #line, so the ranges carry it.
+ */
+#include "program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shader_source.h"
+
+#define LIBRARY_LINE   10000
+#define GENERATED_LINE 100000
+#define BUCKETS        256
+
+struct program_cache {
+    struct program *buckets[BUCKETS];
+};
+
+/* ---- Sources ---- */
+
+static const struct glcnn_shader_source *find_source(const char *name)
+{
+    for (const struct glcnn_shader_source *s = glcnn_shader_sources; s->name; s++)
+        if (strcmp(s->name, name) == 0)
+            return s;
+    return NULL;
+}
+
+/* Tile of a folded layer: it lies at layer L mod fold, tile L / fold, tiles counted to the right
+ * first. */
+static void declare_layer(struct text *t, const struct pass_texture *item)
+{
+    text_format(t, "ivec3 %s_texel(int x, int y, int slice, int image) {\n", item->name);
+    text_format(t, "    int layer = %s_layer + image * %s_stride + slice;\n", item->name,
+                item->name);
+    if (!storage_is_folded(item->view.storage)) {
+        text_format(t, "    return ivec3(x, y, layer);\n}\n");
+        return;
+    }
+    text_format(t, "    int tile = layer / %s_fold;\n", item->name);
+    text_format(t,
+                "    return ivec3(x + (tile %% %s_tiles) * %s_tile_width, y + (tile / %s_tiles) * "
+                "%s_tile_height, layer - tile * %s_fold);\n}\n",
+                item->name, item->name, item->name, item->name, item->name);
+}
+
+static const char *image_format(const struct pass_texture *item)
+{
+    return item->view.storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? "rgba16f" : "rgba32f";
+}
+
+/* Bindings of images that are read follow those of images that are written. */
+static void declare_texture(struct text *t, const struct pass *pass, uint32_t index)
+{
+    const struct pass_texture *item = &pass->textures[index];
+    const char *n = item->name;
+    if (pass->loads_images)
+        text_format(t,
+                    "layout(%s, binding = %u) readonly uniform highp image2DArray %s_texture;\n",
+                    image_format(item), pass->image_count + index, n);
+    else
+        text_format(t, "layout(binding = %u) uniform highp sampler2DArray %s_texture;\n", index, n);
+    declare_layer(t, item);
+    text_format(t, "vec4 %s(int x, int y, int slice, int image) {\n", n);
+    text_format(t, "    vec4 v = %s(%s_texture, %s_texel(x, y, slice, image)%s);\n",
+                pass->loads_images ? "imageLoad" : "texelFetch", n, n,
+                pass->loads_images ? "" : ", 0");
+    if (item->view.masked)
+        text_format(t,
+                    "    v = mix(v, vec4(0.0), greaterThanEqual(ivec4(slice * 4) + ivec4(0, 1, 2, "
+                    "3), ivec4(%s_channels)));\n",
+                    n);
+    text_format(t, "    return v;\n}\n");
+    text_format(t,
+                "vec4 %s_clamp(int x, int y, int slice, int image) {\n    return %s(clamp(x, 0, "
+                "%s_width - 1), clamp(y, 0, %s_height - 1), slice, image);\n}\n",
+                n, n, n, n);
+    text_format(t,
+                "vec4 %s_zero(int x, int y, int slice, int image) {\n    vec4 v = %s_clamp(x, y, "
+                "slice, image);\n    return x >= 0 && y >= 0 && x < %s_width && y < %s_height ? v : "
+                "vec4(0.0);\n}\n",
+                n, n, n, n);
+    text_format(t,
+                "vec4 %s_edge(int x, int y, int slice, int image) {\n#ifdef EDGE_CLAMP\n    return "
+                "%s_clamp(x, y, slice, image);\n#else\n    return %s_zero(x, y, slice, "
+                "image);\n#endif\n}\n",
+                n, n, n);
+}
+
+static void declare_image(struct text *t, const struct pass_texture *item, uint32_t binding)
+{
+    const char *n = item->name;
+    bool half = item->view.storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+    text_format(t,
+                "layout(%s, binding = %u) writeonly uniform highp image2DArray %s_image;\n",
+                image_format(item), binding, n);
+    declare_layer(t, item);
+    text_format(t, "void store_%s(int x, int y, int slice, int image, vec4 v) {\n", n);
+    if (item->view.channels % 4)
+        text_format(t,
+                    "    v = mix(v, vec4(0.0), greaterThanEqual(ivec4(slice * 4) + ivec4(0, 1, 2, "
+                    "3), ivec4(%s_channels)));\n",
+                    n);
+    text_format(t, "    imageStore(%s_image, %s_texel(x, y, slice, image), %s);\n}\n", n, n,
+                half ? "round_to_half(v)" : "v");
+}
+
+static void declare_buffer(struct text *t, const struct pass_buffer *item, uint32_t binding)
+{
+    static const char *const access[] = {
+        [VECTOR_READ] = "readonly ", [VECTOR_WRITE] = "writeonly ", [VECTOR_READ_WRITE] = ""};
+    text_format(t, "layout(std430, binding = %u) %sbuffer %s_buffer { %s %s[]; };\n", binding,
+                access[item->access], item->name, item->type, item->name);
+}
+
+/* The order here is that of program_uniforms. Scalars of std140 lie 4 bytes apart. */
+static void declare_view_uniforms(struct text *t, const char *n)
+{
+    text_format(t,
+                "    int %s_layer; int %s_stride; int %s_width; int %s_height; int %s_channels; int "
+                "%s_images; int %s_fold; int %s_tiles;\n",
+                n, n, n, n, n, n, n, n);
+}
+
+static void declare_uniforms(struct text *t, const struct pass *pass)
+{
+    text_format(t, "layout(std140, binding = 0) uniform Parameters {\n");
+    text_format(t, "    int grid_x; int grid_y; int grid_z;\n");
+    text_format(t, "    int origin_x; int origin_y; int origin_z;\n");
+    for (uint32_t i = 0; i < pass->texture_count; i++)
+        declare_view_uniforms(t, pass->textures[i].name);
+    for (uint32_t i = 0; i < pass->image_count; i++)
+        declare_view_uniforms(t, pass->images[i].name);
+    for (uint32_t i = 0; i < pass->uniform_count; i++)
+        text_format(t, "    %s %s;\n", pass->uniforms[i].is_float ? "float" : "int",
+                    pass->uniforms[i].name);
+    text_format(t, "};\nlayout(location = 0) uniform ivec3 grid_base;\n");
+    text_format(t, "ivec3 grid_size() { return ivec3(grid_x, grid_y, grid_z); }\n");
+}
+
+static void declare_derived(struct text *t, const struct pass_texture *items, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const char *n = items[i].name;
+        text_format(t, "#define %s_slices ((%s_channels + 3) / 4)\n", n, n);
+        text_format(t, "#define %s_tile_width %u\n#define %s_tile_height %u\n", n,
+                    items[i].view.storage->width, n, items[i].view.storage->height);
+    }
+}
+
+static void declare_bindings(struct text *t, const struct pass *pass)
+{
+    declare_uniforms(t, pass);
+    declare_derived(t, pass->textures, pass->texture_count);
+    declare_derived(t, pass->images, pass->image_count);
+    for (uint32_t i = 0; i < pass->buffer_count; i++)
+        declare_buffer(t, &pass->buffers[i], i);
+    for (uint32_t i = 0; i < pass->texture_count; i++)
+        declare_texture(t, pass, i);
+}
+
+static glcnn_status add_file(struct glcnn_device *device, struct text *t, const char *name,
+                             int first_line)
+{
+    const struct glcnn_shader_source *file = find_source(name);
+    if (!file)
+        return device_fail(device, GLCNN_SHADER_ERROR, "there is no shader glsl/%s", name);
+    text_format(t, "#line %d\n", first_line);
+    text_add(t, file->text, file->length);
+    text_format(t, "\n");
+    return GLCNN_SUCCESS;
+}
+
+/* ---- Work groups ---- */
+
+/* Powers of two that cover the grid with the fewest invocations left over, 64 or 128 in all;
+ * wide before high, since neighbours in x share cache lines. */
+static void choose_local(struct pass *pass)
+{
+    static const uint32_t candidates[][3] = {
+        {8, 8, 1}, {16, 4, 1}, {16, 8, 1}, {4, 4, 4}, {32, 2, 1}, {64, 1, 1}, {4, 16, 1},
+        {8, 4, 2}, {2, 2, 16}, {8, 2, 4}, {8, 1, 8}, {1, 1, 64}, {16, 2, 2}, {2, 4, 8},
+    };
+    uint64_t best = UINT64_MAX;
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+        uint64_t covered = 1;
+        for (int axis = 0; axis < 3; axis++)
+            covered *= (uint64_t)((pass->grid[axis] + candidates[i][axis] - 1) /
+                                  candidates[i][axis]) *
+                       candidates[i][axis];
+        if (covered < best) {
+            best = covered;
+            memcpy(pass->local, candidates[i], sizeof pass->local);
+        }
+    }
+}
+
+static void clamp_local(struct pass *pass, const struct glcnn_limits *limits)
+{
+    for (int axis = 0; axis < 3; axis++)
+        if (pass->local[axis] > limits->work_group_size[axis])
+            pass->local[axis] = limits->work_group_size[axis];
+    while (pass->local[0] * pass->local[1] * pass->local[2] > limits->work_group_invocations) {
+        int largest = pass->local[1] > pass->local[0] ? 1 : 0;
+        if (pass->local[2] > pass->local[largest])
+            largest = 2;
+        pass->local[largest] = (pass->local[largest] + 1) / 2;
+    }
+}
+
+/* ---- Assembly ---- */
+
+static void add_prologue(struct text *t, const struct pass *pass)
+{
+    text_format(t, "#version 310 es\n#line %d\n", GENERATED_LINE);
+    text_format(t, "precision highp float;\nprecision highp int;\n");
+    text_format(t, "precision highp sampler2DArray;\nprecision highp image2DArray;\n");
+    text_format(t, "layout(local_size_x = %u, local_size_y = %u, local_size_z = %u) in;\n",
+                pass->local[0], pass->local[1], pass->local[2]);
+    text_format(t, "#define LOCAL_X %u\n#define LOCAL_Y %u\n#define LOCAL_Z %u\n", pass->local[0],
+                pass->local[1], pass->local[2]);
+    for (uint32_t i = 0; i < pass->define_count; i++)
+        text_format(t, "#define %s %d\n", pass->defines[i].name, pass->defines[i].value);
+    declare_bindings(t, pass);
+}
+
+static void add_epilogue(struct text *t, const struct pass *pass)
+{
+    text_format(t, "#line %d\n", GENERATED_LINE);
+    text_format(t, "void main() {\n    ivec3 at = ivec3(gl_GlobalInvocationID) + grid_base;\n");
+    if (!pass->cooperative)
+        text_format(t, "    if (any(greaterThanEqual(at, grid_size()))) return;\n");
+    text_format(t, "    invocation(at + ivec3(origin_x, origin_y, origin_z));\n}\n");
+}
+
+static glcnn_status check_limits(struct glcnn_device *device, const struct pass *pass)
+{
+    const struct glcnn_limits *limits = &device->info.limits;
+    if (pass->overflow)
+        return device_fail(device, GLCNN_SHADER_ERROR, "%s: no room for %s in the pass",
+                           pass->shader, pass->overflow);
+    if (pass->texture_count > limits->texture_units || pass->image_count > limits->image_uniforms ||
+        pass->buffer_count > limits->storage_blocks)
+        return device_fail(device, GLCNN_LIMIT_EXCEEDED,
+                           "%s needs %u textures, %u images and %u buffers; this device has %u, %u "
+                           "and %u",
+                           pass->shader, pass->texture_count, pass->image_count,
+                           pass->buffer_count, limits->texture_units, limits->image_uniforms,
+                           limits->storage_blocks);
+    return GLCNN_SUCCESS;
+}
+
+glcnn_status program_assemble(struct glcnn_device *device, struct pass *pass, struct text *source)
+{
+    glcnn_status status = check_limits(device, pass);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (!pass->local[0])
+        choose_local(pass);
+    clamp_local(pass, &device->info.limits);
+    pass->loads_images =
+        device->prefers_image_loads &&
+        pass->texture_count + pass->image_count <= device->info.limits.image_uniforms;
+    add_prologue(source, pass);
+    for (uint32_t i = 0; status == GLCNN_SUCCESS && i < pass->library_count; i++)
+        status = add_file(device, source, pass->libraries[i], LIBRARY_LINE * ((int)i + 1) + 1);
+    text_format(source, "#line %d\n", GENERATED_LINE);
+    for (uint32_t i = 0; i < pass->image_count; i++)
+        declare_image(source, &pass->images[i], i);
+    if (status == GLCNN_SUCCESS)
+        status = add_file(device, source, pass->shader, 1);
+    add_epilogue(source, pass);
+    if (status == GLCNN_SUCCESS && source->failed)
+        status = device_fail(device, GLCNN_OUT_OF_MEMORY, "%s: out of memory assembling the shader",
+                             pass->shader);
+    return status;
+}
+
+/* ---- Uniforms ---- */
+
+static size_t view_words(const struct image_view *view, uint32_t *words)
+{
+    if (words) {
+        words[0] = view->first_layer;
+        words[1] = view->layer_stride;
+        words[2] = view->width;
+        words[3] = view->height;
+        words[4] = view->channels;
+        words[5] = view->images;
+        words[6] = view->storage->fold;
+        words[7] = view->storage->tiles_x;
+    }
+    return PASS_VIEW_WORDS;
+}
+
+size_t program_uniforms(const struct pass *pass, uint32_t *words)
+{
+    size_t count = 0;
+    for (int axis = 0; words && axis < 3; axis++) {
+        words[axis] = pass->grid[axis];
+        words[axis + 3] = pass->origin[axis];
+    }
+    count += 6;
+    for (uint32_t i = 0; i < pass->texture_count; i++)
+        count += view_words(&pass->textures[i].view, words ? words + count : NULL);
+    for (uint32_t i = 0; i < pass->image_count; i++)
+        count += view_words(&pass->images[i].view, words ? words + count : NULL);
+    for (uint32_t i = 0; i < pass->uniform_count; i++, count++)
+        if (words)
+            memcpy(words + count, &pass->uniforms[i].value, sizeof *words);
+    return count;
+}
+
+/* ---- Compilation ---- */
+
+/* "0:5(48): error: ..." and "ERROR: 0:5: ..." both have the line after the first colon. */
+static glcnn_status fail_with_line(struct glcnn_device *device, const struct pass *pass,
+                                   const char *log)
+{
+    const char *colon = strchr(log, ':');
+    if (colon && strncmp(log, "ERROR", 5) == 0)
+        colon = strchr(colon + 1, ':');
+    long line = colon ? strtol(colon + 1, NULL, 10) : 0;
+    const char *file = pass->shader;
+    if (line >= GENERATED_LINE) {
+        file = "(generated declarations)";
+        line -= GENERATED_LINE;
+    } else if (line > LIBRARY_LINE && (uint32_t)(line / LIBRARY_LINE) <= pass->library_count) {
+        file = pass->libraries[line / LIBRARY_LINE - 1];
+        line %= LIBRARY_LINE;
+    }
+    return device_fail(device, GLCNN_SHADER_ERROR,
+                       "glsl/%s:%ld: the driver refuses the shader of %s: %.600s", file, line,
+                       pass->shader, log);
+}
+
+static GLuint compile(struct glcnn_device *device, const struct pass *pass, const char *source,
+                      glcnn_status *status)
+{
+    const struct gl *gl = &device->gl;
+    char log[1024] = "no message";
+    GLint good = 0;
+    GLuint shader = gl->CreateShader(GL_COMPUTE_SHADER);
+    gl->ShaderSource(shader, 1, &source, NULL);
+    gl->CompileShader(shader);
+    gl->GetShaderiv(shader, GL_COMPILE_STATUS, &good);
+    GLuint name = gl->CreateProgram();
+    if (good) {
+        gl->AttachShader(name, shader);
+        gl->LinkProgram(name);
+        gl->GetProgramiv(name, GL_LINK_STATUS, &good);
+        gl->GetProgramInfoLog(name, sizeof log, NULL, log);
+    } else {
+        gl->GetShaderInfoLog(shader, sizeof log, NULL, log);
+    }
+    gl->DeleteShader(shader);
+    if (good)
+        return name;
+    gl->DeleteProgram(name);
+    *status = fail_with_line(device, pass, log);
+    return 0;
+}
+
+/* FNV-1a. */
+static size_t bucket_of(const char *source)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (const char *c = source; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    return (size_t)(hash % BUCKETS);
+}
+
+static const struct program *add_program(struct glcnn_device *device, const struct pass *pass,
+                                         struct program **bucket, struct text *source,
+                                         glcnn_status *status)
+{
+    struct program *made = calloc(1, sizeof *made);
+    if (!made) {
+        *status = device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory making a program");
+        return NULL;
+    }
+    made->name = compile(device, pass, source->bytes, status);
+    if (!made->name) {
+        free(made);
+        return NULL;
+    }
+    if (device->gl.ObjectLabelKHR)
+        device->gl.ObjectLabelKHR(GL_PROGRAM_KHR, made->name, -1, pass->shader);
+    memcpy(made->local, pass->local, sizeof made->local);
+    made->source = source->bytes;
+    *source = (struct text){0};
+    made->next = *bucket;
+    *bucket = made;
+    return made;
+}
+
+glcnn_status program_find(struct glcnn_device *device, struct pass *pass)
+{
+    struct text source = {0};
+    glcnn_status status = program_assemble(device, pass, &source);
+    if (status == GLCNN_SUCCESS) {
+        struct program **bucket = &device->programs->buckets[bucket_of(source.bytes)];
+        const struct program *found = *bucket;
+        while (found && strcmp(found->source, source.bytes) != 0)
+            found = found->next;
+        pass->program = found ? found : add_program(device, pass, bucket, &source, &status);
+    }
+    text_free(&source);
+    return status;
+}
+
+struct program_cache *program_cache_create(void)
+{
+    return calloc(1, sizeof(struct program_cache));
+}
+
+void program_cache_destroy(struct program_cache *cache, const struct gl *gl)
+{
+    if (!cache)
+        return;
+    for (size_t i = 0; i < BUCKETS; i++) {
+        while (cache->buckets[i]) {
+            struct program *program = cache->buckets[i];
+            cache->buckets[i] = program->next;
+            if (gl)
+                gl->DeleteProgram(program->name);
+            free(program->source);
+            free(program);
+        }
+    }
+    free(cache);
+}

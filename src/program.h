@@ -1,0 +1,31 @@
+/* Programs: assembled from a pass and its shader body, cached in memory by content. */
+#ifndef GLCNN_PROGRAM_H
+#define GLCNN_PROGRAM_H
+
+#include "pass.h"
+#include "text.h"
+
+struct program {
+    struct program *next;
+    char *source; /* the cache's key */
+    GLuint name;
+    uint32_t local[3];
+};
+
+struct program_cache *program_cache_create(void);
+/* `gl` NULL: the context is out of reach, only host memory is freed. */
+void program_cache_destroy(struct program_cache *cache, const struct gl *gl);
+
+/* The whole source of a pass: version, precision, local size, bindings, uniforms, accessors,
+ * libraries, body and main. Chooses pass->local where it is 0. */
+glcnn_status program_assemble(struct glcnn_device *device, struct pass *pass, struct text *source);
+
+/* Sets pass->program, compiling it if the cache has no program of the same source. A refused
+ * shader fails with the file and line of its first error. */
+glcnn_status program_find(struct glcnn_device *device, struct pass *pass);
+
+/* Words of the pass's uniform block, in the order that program_assemble declares them. Writes them
+ * to `words` unless it is NULL. */
+size_t program_uniforms(const struct pass *pass, uint32_t *words);
+
+#endif

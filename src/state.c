@@ -1,0 +1,182 @@
+/* States: what a forward encode leaves for its gradient. */
+#include "state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+glcnn_status state_create(struct glcnn_device *device, struct glcnn_command_buffer *command_buffer,
+                          glcnn_state **state)
+{
+    glcnn_state *made = calloc(1, sizeof *made);
+    if (!made)
+        return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory making a state");
+    made->device = device_retain(device);
+    made->references = 1;
+    if (command_buffer) {
+        made->command_buffer = command_buffer_retain(command_buffer);
+        made->read_count = 1;
+    }
+    *state = made;
+    return GLCNN_SUCCESS;
+}
+
+struct glcnn_state *state_retain(struct glcnn_state *state)
+{
+    state->references++;
+    return state;
+}
+
+glcnn_status state_capture(struct glcnn_state *state, const struct operation *forward,
+                           const struct glcnn_image_descriptor *source,
+                           const struct glcnn_image_descriptor *secondary,
+                           const struct glcnn_image_descriptor *destination)
+{
+    size_t size = forward->descriptor->parameters_size;
+    void *parameters = malloc(size ? size : 1);
+    if (!parameters)
+        return device_fail(state->device, GLCNN_OUT_OF_MEMORY, "out of memory filling a state");
+    if (size)
+        memcpy(parameters, forward->parameters, size);
+    free(state->parameters);
+    state->parameters = parameters;
+    state->forward = *forward;
+    state->forward.parameters = parameters;
+    state->forward.kernel = NULL;
+    if (source)
+        state->source = *source;
+    if (secondary)
+        state->secondary = *secondary;
+    if (destination)
+        state->destination = *destination;
+    return GLCNN_SUCCESS;
+}
+
+/* ---- Vectors ---- */
+
+static struct state_vector *find(struct glcnn_state *state, const char *name)
+{
+    for (size_t i = 0; i < state->vector_count; i++)
+        if (strcmp(state->vectors[i].name, name) == 0)
+            return &state->vectors[i];
+    return NULL;
+}
+
+glcnn_status state_vector(struct glcnn_state *state, const char *name, size_t length,
+                          struct state_vector **vector)
+{
+    *vector = find(state, name);
+    if (*vector && length && (*vector)->buffer->size != length * 4)
+        return device_fail(state->device, GLCNN_INVALID_ARGUMENT,
+                           "the state's %s has %zu elements; %zu are needed: it is another kernel's "
+                           "state",
+                           name, (*vector)->buffer->size / 4, length);
+    if (*vector || !length)
+        return GLCNN_SUCCESS;
+    if (state->vector_count == STATE_VECTORS)
+        return device_fail(state->device, GLCNN_INVALID_STATE, "the state has no room for %s", name);
+    struct state_vector *made = &state->vectors[state->vector_count];
+    glcnn_status status = glcnn_buffer_create(state->device, length * 4, &made->buffer);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    made->name = name;
+    made->filled = made->sealed = false;
+    state->vector_count++;
+    *vector = made;
+    return GLCNN_SUCCESS;
+}
+
+glcnn_buffer *glcnn_state_vector(const glcnn_state *state, const char *name)
+{
+    for (size_t i = 0; state && name && i < state->vector_count; i++)
+        if (strcmp(state->vectors[i].name, name) == 0)
+            return state->vectors[i].filled ? state->vectors[i].buffer : NULL;
+    return NULL;
+}
+
+glcnn_status glcnn_state_reset(glcnn_state *state)
+{
+    if (!state)
+        return GLCNN_INVALID_ARGUMENT;
+    for (size_t i = 0; i < state->vector_count; i++)
+        state->vectors[i].filled = state->vectors[i].sealed = false;
+    state->samples = 0;
+    return GLCNN_SUCCESS;
+}
+
+/* ---- Read counts ---- */
+
+bool glcnn_state_is_temporary(const glcnn_state *state)
+{
+    return state && state->command_buffer;
+}
+
+uint32_t glcnn_state_read_count(const glcnn_state *state)
+{
+    return state ? state->read_count : 0;
+}
+
+glcnn_status glcnn_state_set_read_count(glcnn_state *state, uint32_t count)
+{
+    if (!state)
+        return GLCNN_INVALID_ARGUMENT;
+    if (!state->command_buffer)
+        return device_fail(state->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_state_set_read_count: the state is not temporary");
+    if (state->read_count == 0)
+        return device_fail(state->device, GLCNN_INVALID_STATE,
+                           "glcnn_state_set_read_count: the read count has come to 0 before");
+    state->read_count = count;
+    return GLCNN_SUCCESS;
+}
+
+void state_count_read(struct glcnn_state *state)
+{
+    if (state->command_buffer && state->read_count)
+        state->read_count--;
+}
+
+glcnn_status state_check_use(const struct glcnn_state *state, const char *where,
+                             const struct glcnn_command_buffer *command_buffer)
+{
+    if (state->device != command_buffer->device)
+        return device_fail(command_buffer->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: the state belongs to another device than the command buffer", where);
+    if (!state->command_buffer)
+        return GLCNN_SUCCESS;
+    if (state->command_buffer != command_buffer)
+        return device_fail(state->device, GLCNN_INVALID_STATE,
+                           "%s: the state is a temporary one of another command buffer", where);
+    if (state->read_count == 0)
+        return device_fail(state->device, GLCNN_INVALID_STATE,
+                           "%s: the state is a temporary one whose read count has come to 0", where);
+    return GLCNN_SUCCESS;
+}
+
+/* ---- The rest ---- */
+
+void glcnn_state_destroy(glcnn_state **state)
+{
+    if (!state || !*state)
+        return;
+    glcnn_state *old = *state;
+    *state = NULL;
+    if (--old->references > 0)
+        return;
+    for (size_t i = 0; i < old->vector_count; i++)
+        glcnn_buffer_destroy(&old->vectors[i].buffer);
+    if (old->command_buffer)
+        command_buffer_release(old->command_buffer);
+    device_unreference(old->device);
+    free(old->parameters);
+    free(old);
+}
+
+uint32_t glcnn_state_source_width(const glcnn_state *state)
+{
+    return state ? state->source.width : 0;
+}
+
+uint32_t glcnn_state_source_height(const glcnn_state *state)
+{
+    return state ? state->source.height : 0;
+}

@@ -1,0 +1,19 @@
+/* Text that grows: shader sources and sentences. A failed allocation latches; the text is then
+ * NULL when taken. */
+#ifndef GLCNN_TEXT_H
+#define GLCNN_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct text {
+    char *bytes; /* NUL-terminated once anything was added */
+    size_t length, capacity;
+    bool failed;
+};
+
+void text_add(struct text *text, const char *bytes, size_t length);
+void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_free(struct text *text);
+
+#endif

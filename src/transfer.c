@@ -1,0 +1,286 @@
+/* Upload and read-back of images: compute passes between the image and a buffer of float32, since
+ * glReadPixels of float formats needs an extension. The bytes form adds a staging buffer and, on
+ * the CPU, strides and 16-bit elements. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "half.h"
+#include "image.h"
+
+/* A transfer with nothing left to default. Strides in elements of the CPU side. */
+struct access {
+    uint32_t x, y, width, height, channel, channels, image, images;
+    size_t stride_x, stride_y, stride_c, stride_n;
+    bool channels_last;
+};
+
+static glcnn_status check_region(const struct glcnn_image *image, const char *where,
+                                 const struct access *a, bool write)
+{
+    const struct glcnn_image_descriptor *d = &image->descriptor;
+    if (a->x >= d->width || a->width > d->width - a->x || a->y >= d->height ||
+        a->height > d->height - a->y || a->image >= d->number_of_images ||
+        a->images > d->number_of_images - a->image)
+        return device_fail(image->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: columns %u+%u, rows %u+%u, images %u+%u are not within the image's "
+                           "%ux%u pixels and %u images",
+                           where, a->x, a->width, a->y, a->height, a->image, a->images, d->width,
+                           d->height, d->number_of_images);
+    bool ends = a->channel + a->channels == d->feature_channels;
+    if (a->channel % 4 || a->channel >= d->feature_channels ||
+        a->channels > d->feature_channels - a->channel ||
+        (a->channels % 4 && !ends && (a->channel || write)))
+        return device_fail(image->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: channels %u+%u; the offset must be a multiple of 4, the count too "
+                           "unless it ends with the image's %u channels (or, to read, begins at 0)",
+                           where, a->channel, a->channels, d->feature_channels);
+    return GLCNN_SUCCESS;
+}
+
+static size_t or_dense(size_t stride, size_t element, size_t dense)
+{
+    return stride ? stride / element : dense;
+}
+
+/* Strides, dense where they are 0. */
+static void set_strides(const struct glcnn_image_transfer *t, size_t element, struct access *a)
+{
+    a->channels_last = t->layout == GLCNN_LAYOUT_HEIGHT_WIDTH_CHANNELS;
+    a->stride_x = a->channels_last ? a->channels : 1;
+    a->stride_y = or_dense(t->bytes_per_row, element, a->stride_x * a->width);
+    a->stride_c =
+        a->channels_last ? 1 : or_dense(t->bytes_per_plane, element, a->stride_y * a->height);
+    a->stride_n = or_dense(t->bytes_per_image, element,
+                           a->channels_last ? a->stride_y * a->height : a->stride_c * a->channels);
+}
+
+static glcnn_status resolve(const struct glcnn_image *image, const char *where,
+                            const struct glcnn_image_transfer *t, size_t element, bool write,
+                            struct access *a)
+{
+    static const struct glcnn_image_transfer everything;
+    const struct glcnn_image_descriptor *d = &image->descriptor;
+    if (!t)
+        t = &everything;
+    if (t->layout != GLCNN_LAYOUT_HEIGHT_WIDTH_CHANNELS &&
+        t->layout != GLCNN_LAYOUT_CHANNELS_HEIGHT_WIDTH)
+        return device_fail(image->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: layout %d is none of height-width-channels (0) and "
+                           "channels-height-width (1)",
+                           where, (int)t->layout);
+    if (t->bytes_per_row % element || t->bytes_per_plane % element || t->bytes_per_image % element)
+        return device_fail(image->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: strides of %zu, %zu and %zu bytes must be multiples of the %zu "
+                           "bytes of an element",
+                           where, t->bytes_per_row, t->bytes_per_plane, t->bytes_per_image,
+                           element);
+    *a = (struct access){.x = t->x, .y = t->y, .channel = t->channel_offset,
+                         .image = t->first_image};
+    a->width = t->width ? t->width : d->width - t->x;
+    a->height = t->height ? t->height : d->height - t->y;
+    a->channels = t->channel_count ? t->channel_count : d->feature_channels - t->channel_offset;
+    a->images = t->image_count ? t->image_count : d->number_of_images - t->first_image;
+    set_strides(t, element, a);
+    return check_region(image, where, a, write);
+}
+
+/* One more than the last element touched. */
+static size_t extent(const struct access *a)
+{
+    return (a->images - 1) * a->stride_n + (a->channels - 1) * a->stride_c +
+           (a->height - 1) * a->stride_y + (a->width - 1) * a->stride_x + 1;
+}
+
+/* ---- Passes ---- */
+
+static void add_layout(struct pass *pass, const struct access *a, size_t offset)
+{
+    pass_int(pass, "first_element", (int32_t)(offset / 4));
+    pass_int(pass, "x0", (int32_t)a->x);
+    pass_int(pass, "y0", (int32_t)a->y);
+    pass_int(pass, "stride_x", (int32_t)a->stride_x);
+    pass_int(pass, "stride_y", (int32_t)a->stride_y);
+    pass_int(pass, "stride_c", (int32_t)a->stride_c);
+    pass_int(pass, "stride_n", (int32_t)a->stride_n);
+    pass_int(pass, "channel_count", (int32_t)a->channels);
+    pass_grid(pass, a->width, a->height, slice_count(a->channels) * a->images);
+}
+
+static glcnn_status record(struct glcnn_command_buffer *command_buffer, struct glcnn_image *image,
+                           const struct access *a, struct glcnn_buffer *buffer, size_t offset,
+                           bool write)
+{
+    struct plan plan;
+    struct vector_view vector = {buffer, 0, buffer->size / 4};
+    struct image_view view = image_view(image, a->image, a->images, a->channel, a->channels);
+    plan_begin(&plan, command_buffer);
+    struct pass *pass = plan_pass(&plan, write ? "image_write.comp" : "image_read.comp");
+    if (write)
+        pass_image(pass, "destination", &view);
+    else
+        pass_texture(pass, "source", &view);
+    pass_vector(pass, "elements", &vector, write ? VECTOR_READ : VECTOR_WRITE);
+    add_layout(pass, a, offset);
+    return plan_end(&plan);
+}
+
+static glcnn_status encode(struct glcnn_command_buffer *command_buffer, struct glcnn_image *image,
+                           const struct glcnn_image_transfer *transfer,
+                           struct glcnn_buffer *buffer, size_t offset, bool write,
+                           const char *where)
+{
+    struct access a;
+    if (!command_buffer)
+        return GLCNN_INVALID_ARGUMENT;
+    struct glcnn_device *device = command_buffer->device;
+    glcnn_status status = device_enter(device);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (!image || !buffer)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: %s is NULL", where,
+                           image ? "the buffer" : "image");
+    status = image_check_use(image, where, "image", command_buffer);
+    if (status == GLCNN_SUCCESS)
+        status = resolve(image, where, transfer, 4, write, &a);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (buffer->device != device || offset % 4 || offset / 4 + extent(&a) > buffer->size / 4)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "%s: the transfer needs %zu bytes from byte %zu on (a multiple of 4); "
+                           "the buffer has %zu",
+                           where, extent(&a) * 4, offset, buffer->size);
+    status = record(command_buffer, image, &a, buffer, offset, write);
+    if (status == GLCNN_SUCCESS && write)
+        image->written = true;
+    else if (status == GLCNN_SUCCESS)
+        image_count_read(image);
+    return status;
+}
+
+glcnn_status glcnn_image_encode_write(glcnn_command_buffer *command_buffer, glcnn_image *image,
+                                      const struct glcnn_image_transfer *transfer,
+                                      glcnn_buffer *source, size_t offset)
+{
+    return encode(command_buffer, image, transfer, source, offset, true,
+                  "glcnn_image_encode_write");
+}
+
+glcnn_status glcnn_image_encode_read(glcnn_command_buffer *command_buffer, glcnn_image *image,
+                                     const struct glcnn_image_transfer *transfer,
+                                     glcnn_buffer *destination, size_t offset)
+{
+    return encode(command_buffer, image, transfer, destination, offset, false,
+                  "glcnn_image_encode_read");
+}
+
+/* ---- Bytes ---- */
+
+static void copy_element(char *bytes, float *staged, size_t element, bool write)
+{
+    uint16_t half;
+    if (element == 4 && write)
+        memcpy(staged, bytes, 4);
+    else if (element == 4)
+        memcpy(bytes, staged, 4);
+    else if (write) {
+        memcpy(&half, bytes, 2);
+        *staged = half_to_float(half);
+    } else {
+        half = half_from_float(*staged);
+        memcpy(bytes, &half, 2);
+    }
+}
+
+/* Between the caller's strided elements and dense float32 in the same order. */
+static void stage(const struct access *a, const struct access *dense, char *bytes, float *staged,
+                  size_t element, bool write)
+{
+    for (size_t n = 0; n < a->images; n++)
+        for (size_t c = 0; c < a->channels; c++)
+            for (size_t y = 0; y < a->height; y++)
+                for (size_t x = 0; x < a->width; x++)
+                    copy_element(bytes + element * (n * a->stride_n + c * a->stride_c +
+                                                    y * a->stride_y + x * a->stride_x),
+                                 staged + n * dense->stride_n + c * dense->stride_c +
+                                     y * dense->stride_y + x * dense->stride_x,
+                                 element, write);
+}
+
+/* Runs the pass in a command buffer of its own. */
+static glcnn_status transfer_staged(struct glcnn_image *image, const struct access *dense,
+                                    float *staged, size_t size, bool write)
+{
+    glcnn_command_buffer *commands = NULL;
+    glcnn_buffer *buffer = NULL;
+    glcnn_status status = glcnn_command_buffer_create(image->device, &commands);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_buffer_create(image->device, size, &buffer);
+    if (status == GLCNN_SUCCESS && write)
+        status = glcnn_buffer_write(buffer, 0, size, staged);
+    if (status == GLCNN_SUCCESS)
+        status = record(commands, image, dense, buffer, 0, write);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_command_buffer_commit(commands);
+    if (status == GLCNN_SUCCESS && !write)
+        status = glcnn_buffer_read(buffer, 0, size, staged);
+    glcnn_buffer_destroy(&buffer);
+    glcnn_command_buffer_destroy(&commands);
+    return status;
+}
+
+static glcnn_status transfer_bytes(struct glcnn_image *image,
+                                   const struct glcnn_image_transfer *transfer, char *bytes,
+                                   size_t size, bool write, const char *where)
+{
+    struct access a, dense;
+    if (!image)
+        return GLCNN_INVALID_ARGUMENT;
+    struct glcnn_device *device = image->device;
+    size_t element = image->descriptor.channel_format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? 2 : 4;
+    glcnn_status status = device_enter(device);
+    if (status == GLCNN_SUCCESS)
+        status = resolve(image, where, transfer, element, write, &a);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (image->command_buffer)
+        return device_fail(device, GLCNN_INVALID_STATE,
+                           "%s: a temporary image cannot be reached by the CPU; use an ordinary one",
+                           where);
+    if (!bytes || size < extent(&a) * element)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "%s: the transfer needs %zu bytes; %zu are given", where,
+                           extent(&a) * element, bytes ? size : 0);
+    dense = a;
+    set_strides(&(struct glcnn_image_transfer){.layout = a.channels_last
+                                                             ? GLCNN_LAYOUT_HEIGHT_WIDTH_CHANNELS
+                                                             : GLCNN_LAYOUT_CHANNELS_HEIGHT_WIDTH},
+                4, &dense);
+    size_t staged_size = extent(&dense) * 4;
+    float *staged = calloc(1, staged_size);
+    if (!staged)
+        return device_fail(device, GLCNN_OUT_OF_MEMORY, "%s: out of memory", where);
+    if (write)
+        stage(&a, &dense, bytes, staged, element, true);
+    status = transfer_staged(image, &dense, staged, staged_size, write);
+    if (status == GLCNN_SUCCESS && !write)
+        stage(&a, &dense, bytes, staged, element, false);
+    free(staged);
+    if (status == GLCNN_SUCCESS && write)
+        image->written = true;
+    return status;
+}
+
+glcnn_status glcnn_image_write_bytes(glcnn_image *image,
+                                     const struct glcnn_image_transfer *transfer,
+                                     const void *bytes, size_t size)
+{
+    return transfer_bytes(image, transfer, (char *)(uintptr_t)bytes, size, true,
+                          "glcnn_image_write_bytes");
+}
+
+glcnn_status glcnn_image_read_bytes(glcnn_image *image,
+                                    const struct glcnn_image_transfer *transfer, void *bytes,
+                                    size_t size)
+{
+    return transfer_bytes(image, transfer, bytes, size, false, "glcnn_image_read_bytes");
+}
