@@ -261,11 +261,15 @@ test-run: all examples tests
 	@MAKE='$(MAKE)' CC='$(CC)' CXX='$(CXX)' PKG_CONFIG='$(PKG_CONFIG)' O='$(O)' \
 	    sh tests/run.sh $(selected_tests) $(selected_shell)
 
+# The longer tests, then again with smaller shapes under whatever looks for errors and leaks.
+SANITIZE  = -O1 -g -Werror -fno-omit-frame-pointer -fsanitize=address,undefined \
+            -fno-sanitize-recover=undefined
+inspected = SHELL_TESTS= test-run
+
 check-all: packages
 	@GLCNN_TEST_FULL=1 $(again) test-run
-	@$(again) O=$(O)/asan CFLAGS='-O1 -g -Werror -fno-omit-frame-pointer -fsanitize=address,undefined \
-	    -fno-sanitize-recover=undefined' SHELL_TESTS= RUN_UNDER=sanitizers test-run
-	@! command -v valgrind >/dev/null || $(again) SHELL_TESTS= RUN_UNDER=valgrind test-run
+	@$(again) O=$(O)/asan CFLAGS='$(SANITIZE)' RUN_UNDER=sanitizers $(inspected)
+	@! command -v valgrind >/dev/null || $(again) RUN_UNDER=valgrind $(inspected)
 	@! command -v clang >/dev/null || \
 	    $(again) O=$(O)/clang CC=clang CFLAGS='-O2 -g -Werror' all examples tests
 

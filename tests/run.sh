@@ -8,7 +8,7 @@
 # as the machine is, again with all limits at the ES 3.1 minimum, and, where its source speaks of
 # GLCNN_TEST_QUICK (smaller shapes, said by a variable), on softpipe, the slow rasteriser that
 # shares little with llvmpipe. RUN_UNDER=sanitizers and RUN_UNDER=valgrind look for errors and leaks
-# instead; a leak that is Mesa's own is told by tests/leaks.* and not counted.
+# instead, with the smaller shapes.
 
 limit=${GLCNN_TEST_TIMEOUT:-1800} # seconds; a test that hangs is a failure, not a wait
 passed=0 failed=0 skipped=0 configurations=0
@@ -23,11 +23,10 @@ in_mode() {
     case $mode in
     minimum) set -- env GLCNN_LIMITS=min "$@" ;;
     softpipe) set -- env GALLIUM_DRIVER=softpipe GLCNN_DEVICE=software GLCNN_TEST_QUICK=1 "$@" ;;
-    sanitizers) set -- env GLCNN_TEST_QUICK=1 LSAN_OPTIONS=suppressions=tests/leaks.lsan:print_suppressions=0 \
-        UBSAN_OPTIONS=print_stacktrace=1 "$@" ;;
+    sanitizers) set -- env GLCNN_TEST_QUICK=1 UBSAN_OPTIONS=print_stacktrace=1 "$@" ;;
     valgrind) set -- env GLCNN_TEST_QUICK=1 valgrind -q --error-exitcode=1 --leak-check=full \
         --errors-for-leak-kinds=definite --show-leak-kinds=definite \
-        --suppressions=tests/leaks.valgrind "$@" ;;
+        --suppressions=tests/valgrind.supp "$@" ;;
     esac
     if command -v timeout >/dev/null; then
         set -- timeout -k 10 "$limit" "$@"

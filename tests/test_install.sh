@@ -63,8 +63,8 @@ rm src/kernels/added.c glsl/added.comp include/glcnn/kernels/added.h
 ! listed include/glcnn/kernels.h added || fail 'a removed header is still in kernels.h'
 build >/dev/null
 
-# A shader arrives byte for byte: quotes, backslashes, bytes above 127, no line feed at the end.
-printf 'a "quoted" \\ line\n\303\251\nno end' >glsl/bytes.comp
+# A shader arrives byte for byte: repeats, quotes, backslashes, bytes above 127, no last line feed.
+printf '%064d a "quoted" \\ line\n\303\251\nno end' 0 >glsl/bytes.comp
 build "$out/shaders.c" >/dev/null
 cat >"$work/bytes.c" <<'END'
 #include <stdio.h>
