@@ -143,6 +143,10 @@ struct glcnn_descriptor {
     /* Changes the result's shape, given as the window alone makes it. May be NULL: channels and
      * images of the source. */
     void (*shape)(const struct operation *operation, struct glcnn_image_descriptor *result);
+    /* Shape of output image `index` that is not the destination (a loss). May be NULL where there
+     * is none. */
+    void (*image_shape)(const struct operation *operation, size_t index,
+                        struct glcnn_image_descriptor *result);
     /* Elements of vector argument `index`. May be NULL where there are no vectors. The operation
      * has parameters and properties; images only where an encode is under way. */
     size_t (*length)(const struct operation *operation, size_t index);

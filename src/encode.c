@@ -19,6 +19,7 @@ struct call {
     struct operation operation;
     struct shapes shapes;
     struct state_vector *state_vectors[MAX_ARGUMENTS];
+    double parameters[MAX_PARAMETER_BYTES / sizeof(double)]; /* aligned for anything */
 };
 
 static glcnn_image *image_at(const struct glcnn_encode *a, enum argument_place place)
@@ -122,9 +123,12 @@ static glcnn_status check_state(const struct call *call)
 static void set_parameters(struct call *call)
 {
     const struct glcnn_state *state = call->arguments.state;
-    call->operation.parameters = call->kernel->parameters;
-    if (call->operation.state_driven && state->parameters && call->kernel->descriptor->family)
-        call->operation.parameters = state->parameters;
+    const struct glcnn_descriptor *d = call->kernel->descriptor;
+    if (d->parameters_size)
+        memcpy(call->parameters, call->kernel->parameters, d->parameters_size);
+    if (call->operation.state_driven && d->family)
+        parameters_adopt(state->forward.descriptor, state->parameters, call->parameters);
+    call->operation.parameters = call->parameters;
 }
 
 static glcnn_status begin(struct call *call, bool with_destination)

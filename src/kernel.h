@@ -44,6 +44,12 @@ bool parameters_check(const struct glcnn_descriptor *descriptor,
                       const struct glcnn_kernel_properties *properties, const void *parameters,
                       char *sentence, size_t size);
 
+/* What a gradient kernel takes over from the forward kernel's parameters: every row that the forward
+ * table has. Rows of the gradient's table alone stay its own. */
+void parameters_adopt(const struct glcnn_descriptor *forward, const void *forward_parameters,
+                      void *parameters);
+#define MAX_PARAMETER_BYTES 256
+
 /* ---- Geometry (geometry.c): shared by encodes and references ---- */
 
 /* Extents of what an operation works on. */

@@ -279,6 +279,13 @@ bool parameter_get(const struct glcnn_descriptor *descriptor,
     return false;
 }
 
+void parameters_adopt(const struct glcnn_descriptor *forward, const void *forward_parameters,
+                      void *parameters)
+{
+    for (const struct parameter *row = forward->parameters; row && row->name; row++)
+        store(row, parameters, load(row, forward_parameters));
+}
+
 bool parameters_check(const struct glcnn_descriptor *descriptor,
                       const struct glcnn_kernel_properties *properties, const void *parameters,
                       char *sentence, size_t size)
