@@ -3,7 +3,7 @@
 ## Targets
 ##   all          libglcnn.a, libglcnn.so and the glcnn tool (the default)
 ##   demo         installs what is missing, builds, trains on Fashion-MNIST; DEMO_ARGS are passed on
-##   test         installs what is missing, builds, runs the tests; T='test_a test_b' runs only those
+##   test         installs what is missing, builds, runs the tests; T='test_a test_b' only those
 ##   check-all    the longer tests, then again under sanitizers, valgrind and clang where present
 ##   examples     builds the example programs into $(O)/examples
 ##   tests        builds the test programs into $(O)/tests
@@ -49,6 +49,7 @@ LIB_MODULES  := egl gbm libdrm
 GL_MODULES   := glesv2
 APP_MODULES  := zlib libpng libzip libcjson
 TEST_MODULES := cunit
+BUILD_MODULES = $(LIB_MODULES) $(GL_MODULES) $(APP_MODULES)
 PACKAGES     := pkg-config libegl-dev libgles-dev libgbm-dev libdrm-dev zlib1g-dev libpng-dev \
                 libzip-dev libcjson-dev libegl1 libgl1-mesa-dri libcunit1-dev glslang-tools \
                 dataset-fashion-mnist
@@ -97,7 +98,7 @@ TOOL   := $(if $(TOOL_SOURCES),$(O)/glcnn)
 pkg_flags       = $(shell $(PKG_CONFIG) $1 2>/dev/null)
 own_cflags     := -std=c11 -fPIC -fvisibility=hidden -MMD -MP -Wall -Wextra -Wshadow -Wconversion \
                   -Wmissing-prototypes -Wstrict-prototypes -Wundef -Wno-missing-field-initializers
-own_cppflags   := -D_XOPEN_SOURCE=700 $(call pkg_flags,--cflags $(LIB_MODULES) $(GL_MODULES) $(APP_MODULES))
+own_cppflags   := -D_XOPEN_SOURCE=700 $(call pkg_flags,--cflags $(BUILD_MODULES))
 own_ldflags    := -Wl,-soname,$(SONAME) -Wl,--version-script,src/libglcnn.map -Wl,--no-undefined
 public_include := -Iinclude -I$(O)/include
 includes        = $(public_include) -iquote src -iquote .
@@ -127,7 +128,7 @@ endif
 quote = '$(subst ','\'',$(strip $1))'
 
 # $(eval $(call remember,FILE,VARIABLE)): FILE holds the value of VARIABLE and is written again only
-# when that has changed, so that what depends on FILE is remade then, and a second make does nothing.
+# when that has changed: what depends on FILE is remade then, and a second make does nothing.
 define remember
 ifneq ($$(strip $$(file <$1)),$$(strip $$($2)))
 $1: FORCE
@@ -137,8 +138,8 @@ $1:
 	@printf '%s\n' $$(call quote,$$($2)) >$$@
 endef
 
-FLAGS     = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) : $(own_cppflags) $(own_cflags) $(own_ldflags) : \
-            $(lib_libs) : $(app_libs)
+FLAGS     = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) : $(own_cppflags) $(own_cflags) \
+            $(own_ldflags) : $(lib_libs) : $(app_libs)
 FILES     = $(LIB_SOURCES) $(SHADERS)
 PC_VALUES = $(PREFIX) $(LIBDIR) $(INCLUDEDIR) $(VERSION)
 $(eval $(call remember,$(O)/flags,FLAGS))
@@ -151,7 +152,7 @@ $(eval $(call remember,$(O)/pc-values,PC_VALUES))
 # Compiling. A missing library is named here, once, before a compiler complains of its headers.
 $(O)/flags: | $(O)/modules
 $(O)/modules:
-	@$(PKG_CONFIG) --print-errors --exists $(LIB_MODULES) $(GL_MODULES) $(APP_MODULES) || { \
+	@$(PKG_CONFIG) --print-errors --exists $(BUILD_MODULES) || { \
 	    echo 'Libraries are missing. On Debian, "make packages" installs them.' >&2; exit 1; }
 	@mkdir -p $(@D) && touch $@
 
@@ -242,7 +243,8 @@ $(PUBLIC_TESTS): %: %.o $(LINKS)
 
 # Running. Packages are installed by one make and found by the next, which uses every core unless
 # told otherwise.
-again = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(getconf _NPROCESSORS_ONLN))
+jobs  = $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(getconf _NPROCESSORS_ONLN))
+again = $(MAKE) --no-print-directory $(jobs)
 
 demo: packages
 	@$(again) examples
@@ -253,13 +255,13 @@ test: packages
 
 # Every program is run three times: as the machine is, with all limits at the ES 3.1 minimum, and,
 # where the program knows what GLCNN_TEST_QUICK asks of it, on softpipe.
-T             ?= test_%
-selected_tests = $(foreach test,$(UNIT_TESTS) $(PUBLIC_TESTS),$(if $(filter $(T),$(notdir $(test))),$(test)))
-selected_shell = $(foreach test,$(SHELL_TESTS),$(if $(filter $(T),$(basename $(notdir $(test)))),$(test)))
+T       ?= test_%
+selected = $(foreach test,$(UNIT_TESTS) $(PUBLIC_TESTS) $(SHELL_TESTS),\
+             $(if $(filter $(T),$(basename $(notdir $(test)))),$(test)))
 
 test-run: all examples tests
 	@MAKE='$(MAKE)' CC='$(CC)' CXX='$(CXX)' PKG_CONFIG='$(PKG_CONFIG)' O='$(O)' \
-	    sh tests/run.sh $(selected_tests) $(selected_shell)
+	    sh tests/run.sh $(selected)
 
 # The longer tests, then again with smaller shapes under whatever looks for errors and leaks.
 SANITIZE  = -O1 -g -Werror -fno-omit-frame-pointer -fsanitize=address,undefined \
@@ -277,8 +279,8 @@ check-all: packages
 packages:
 	@set -e; missing=; \
 	if ! command -v dpkg-query >/dev/null; then \
-	    for module in $(LIB_MODULES) $(GL_MODULES) $(APP_MODULES) $(TEST_MODULES); do \
-	        $(PKG_CONFIG) --exists $$module || missing="$$missing $$module"; \
+	    for module in $(BUILD_MODULES) $(TEST_MODULES); do \
+	        $(PKG_CONFIG) --exists $$module 2>/dev/null || missing="$$missing $$module"; \
 	    done; \
 	    [ -z "$$missing" ] || { \
 	        echo "Not a Debian system: install the development files of$$missing by hand." >&2; \

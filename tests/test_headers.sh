@@ -1,5 +1,6 @@
 #!/bin/sh
-# Each public header compiles alone, as C and as C++ where there is a C++ compiler, without a warning.
+# Each public header compiles alone and without a warning, as C and, where it can be, as C++, and a
+# C++ program uses them.
 #
 # Runs from the top of a built tree. CC, CXX and O may be given.
 
@@ -26,5 +27,13 @@ for header in include/glcnn/*.h include/glcnn/kernels/*.h "$out/include/glcnn/ke
     compile "$cc" '-std=c11 -x c' "$header"
     [ -z "$cxx" ] || compile "$cxx" '-std=c++11 -x c++' "$header"
 done
+
+[ -z "$cxx" ] || {
+    $cxx -std=c++11 $warnings -Iinclude -I"$out/include" -o "$out/tests/test_header" \
+        tests/test_header.cpp -L"$out" -lglcnn && LD_LIBRARY_PATH=$out "$out/tests/test_header"
+} || {
+    echo "tests/test_header.cpp does not build or ended with $?"
+    failed=1
+}
 
 [ $failed = 0 ] && echo 'every header compiles alone'

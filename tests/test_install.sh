@@ -1,6 +1,6 @@
 #!/bin/sh
-# The build as a packager sees it, on a copy of the tree: another toolchain by CROSS_COMPILE, another
-# build directory, what is remade and when, and what is installed and exported.
+# The build as a packager sees it, on a copy of the tree: another toolchain by CROSS_COMPILE,
+# another build directory, what is remade and when, and what is installed and exported.
 #
 # Runs from the top of the tree. CC, PKG_CONFIG and MAKE may be given.
 
@@ -11,7 +11,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # The settings of a make that runs this test are not those under test.
-unset MAKEFLAGS MFLAGS MAKELEVEL CC CXX AR PKG_CONFIG O CFLAGS CPPFLAGS LDFLAGS PREFIX DESTDIR LIBDIR
+unset MAKEFLAGS MFLAGS MAKELEVEL CC CXX AR PKG_CONFIG O V CFLAGS CPPFLAGS LDFLAGS
+unset PREFIX DESTDIR LIBDIR INCLUDEDIR BINDIR PKGCONFIGDIR
 
 fail() {
     echo "test_install: $*" >&2
@@ -136,7 +137,8 @@ library=$root/lib/foo/libglcnn.so
 soname=libglcnn.so.$(number MAJOR)
 [ "$(number MAJOR)" != 0 ] || soname=$soname.$(number MINOR)
 readelf -d "$library" | grep -q "SONAME.*\[$soname\]" || fail "the soname is not $soname"
-readelf -d "$work/shared" | grep -q "NEEDED.*\[$soname\]" || fail "a program does not ask for $soname"
+readelf -d "$work/shared" | grep -q "NEEDED.*\[$soname\]" ||
+    fail "a program asks for another soname"
 
 # Exactly the functions that the headers declare, all under the version node of this release.
 $cc -E -P $(pc --cflags glcnn) "$root/include/glcnn/glcnn.h" | tr '\n' ' ' | tr ';' '\n' |
