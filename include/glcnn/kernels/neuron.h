@@ -1,0 +1,91 @@
+/* Neurons: a function applied to every value, and its gradient. MPSCNNNeuron and its subclasses,
+ * MPSNNNeuronDescriptor; spec section 7.3.
+ *
+ *   type          f(x)                             numbers that MPS's graph nodes start from
+ *   none          x
+ *   relu          x >= 0 ? x : a x                 a = 0
+ *   linear        a x + b                          a = 1, b = 0
+ *   sigmoid       1 / (1 + e^-x)
+ *   hard_sigmoid  a x + b, held in 0 .. 1          a = 0.2, b = 0.5
+ *   tanh          a tanh(b x)                      a = 1, b = 1
+ *   absolute      |x|
+ *   soft_plus     a log(1 + e^(b x))               a = 1, b = 1
+ *   soft_sign     x / (1 + |x|)
+ *   elu           x >= 0 ? x : a (e^x - 1)         a = 1
+ *   prelu         x >= 0 ? x : A[c] x              A: a slope per channel, vector "neuron_data"
+ *   relun         min(x >= 0 ? x : a x, b)         a = 1, b = 6
+ *   power         (a x + b)^c                      a = 1, b = 0, c = 1
+ *   exponential   c^(a x + b); c = -1 means e      a = 1, b = 0, c = -1
+ *   logarithm     log_c(a x + b); c = -1 means e   a = 1, b = 0, c = -1
+ *
+ * The gradient is dX = G f'(x), x the forward source. At a kink f' is that of the branch for
+ * greater x, but 0 for absolute at 0 and for relun at b. Outside its domain a function gives NaN,
+ * as C's powf and logf do.
+ *
+ * A descriptor says what its four fields say: a field that is left out is 0, which suits relu,
+ * none, sigmoid, absolute, soft_sign and prelu; glcnn_neuron_descriptor_default gives the numbers
+ * above. In the same way parameters neuron_a, neuron_b and neuron_c of a kernel made by name start
+ * at 0.
+ */
+#ifndef GLCNN_KERNELS_NEURON_H
+#define GLCNN_KERNELS_NEURON_H
+
+#include <glcnn/kernel.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum glcnn_neuron_type {
+    GLCNN_NEURON_TYPE_NONE = 0,
+    GLCNN_NEURON_TYPE_RELU = 1,
+    GLCNN_NEURON_TYPE_LINEAR = 2,
+    GLCNN_NEURON_TYPE_SIGMOID = 3,
+    GLCNN_NEURON_TYPE_HARD_SIGMOID = 4,
+    GLCNN_NEURON_TYPE_TANH = 5,
+    GLCNN_NEURON_TYPE_ABSOLUTE = 6,
+    GLCNN_NEURON_TYPE_SOFT_PLUS = 7,
+    GLCNN_NEURON_TYPE_SOFT_SIGN = 8,
+    GLCNN_NEURON_TYPE_ELU = 9,
+    GLCNN_NEURON_TYPE_PRELU = 10,
+    GLCNN_NEURON_TYPE_RELUN = 11,
+    GLCNN_NEURON_TYPE_POWER = 12,
+    GLCNN_NEURON_TYPE_EXPONENTIAL = 13,
+    GLCNN_NEURON_TYPE_LOGARITHM = 14,
+    GLCNN_NEURON_TYPE_FORCE32 = 0x7fffffff
+} glcnn_neuron_type;
+
+/* MPSNNNeuronDescriptor. PReLU's slopes are a vector of the kernel, not a field. */
+struct glcnn_neuron_descriptor {
+    glcnn_neuron_type type;
+    float a, b, c;
+};
+
+/* A neuron with the numbers of the table above. */
+GLCNN_API struct glcnn_neuron_descriptor glcnn_neuron_descriptor_default(glcnn_neuron_type type);
+
+/* Parameters beyond glcnn_kernel_properties. */
+struct glcnn_neuron {
+    struct glcnn_neuron_descriptor neuron;
+};
+
+/* The parameters of a neuron kernel, to read and to change; NULL for another kernel. */
+GLCNN_API struct glcnn_neuron *glcnn_neuron(glcnn_kernel *kernel);
+
+/* Makes a kernel that applies `neuron`. `data` holds `count` slopes, one per channel that the
+ * kernel will work on, for PReLU; NULL and 0 otherwise, or to set them later ("neuron_data", 0
+ * until then). The gradient kernel takes the type and numbers of the forward kernel from the
+ * gradient state, but needs the slopes itself. The caller owns the kernel. Errors:
+ * GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_neuron_create(glcnn_device *device,
+                                           const struct glcnn_neuron_descriptor *neuron,
+                                           const float *data, size_t count, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_neuron_gradient_create(glcnn_device *device,
+                                                    const struct glcnn_neuron_descriptor *neuron,
+                                                    const float *data, size_t count,
+                                                    glcnn_kernel **kernel);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,383 @@
+/* Neurons, their gradient, and what kernels with a fused neuron share: spec 7.3. */
+#include "neuron.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "kernel.h"
+#include "pointwise.h"
+
+const char *const neuron_type_names[] = {"none",         "relu",        "linear",    "sigmoid",
+                                         "hard_sigmoid", "tanh",        "absolute",  "soft_plus",
+                                         "soft_sign",    "elu",         "prelu",     "relun",
+                                         "power",        "exponential", "logarithm", NULL};
+
+struct glcnn_neuron *glcnn_neuron(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "neuron");
+}
+
+struct glcnn_neuron_descriptor glcnn_neuron_descriptor_default(glcnn_neuron_type type)
+{
+    static const float numbers[][3] = {
+        [GLCNN_NEURON_TYPE_LINEAR] = {1, 0, 0},
+        [GLCNN_NEURON_TYPE_HARD_SIGMOID] = {0.2f, 0.5f, 0},
+        [GLCNN_NEURON_TYPE_TANH] = {1, 1, 0},
+        [GLCNN_NEURON_TYPE_SOFT_PLUS] = {1, 1, 0},
+        [GLCNN_NEURON_TYPE_ELU] = {1, 0, 0},
+        [GLCNN_NEURON_TYPE_RELUN] = {1, 6, 0},
+        [GLCNN_NEURON_TYPE_POWER] = {1, 0, 1},
+        [GLCNN_NEURON_TYPE_EXPONENTIAL] = {1, 0, -1},
+        [GLCNN_NEURON_TYPE_LOGARITHM] = {1, 0, -1},
+    };
+    struct glcnn_neuron_descriptor neuron = {.type = type};
+    if ((unsigned)type > GLCNN_NEURON_TYPE_LOGARITHM)
+        return neuron;
+    neuron.a = numbers[type][0];
+    neuron.b = numbers[type][1];
+    neuron.c = numbers[type][2];
+    return neuron;
+}
+
+/* ---- Fused neurons ---- */
+
+void pass_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron)
+{
+    pass_library(pass, "lib/math.glsl");
+    pass_library(pass, "lib/neuron.glsl");
+    pass_define(pass, "NEURON_TYPE", (int)neuron->type);
+    pass_float(pass, "neuron_a", neuron->a);
+    pass_float(pass, "neuron_b", neuron->b);
+    pass_float(pass, "neuron_c", neuron->c);
+}
+
+void pass_neuron_data(struct pass *pass, const struct glcnn_neuron_descriptor *neuron,
+                      const struct vector_view *data)
+{
+    if (neuron->type != GLCNN_NEURON_TYPE_PRELU)
+        return;
+    pass_define(pass, "NEURON_DATA", 1);
+    pass_int(pass, "neuron_channels", (int32_t)data->count);
+    pass_vector(pass, "neuron_data", data, VECTOR_READ);
+}
+
+bool neuron_check(const struct glcnn_neuron_descriptor *neuron, char *sentence, size_t size)
+{
+    bool based = neuron->type == GLCNN_NEURON_TYPE_EXPONENTIAL ||
+                 neuron->type == GLCNN_NEURON_TYPE_LOGARITHM;
+    float c = neuron->c;
+    bool one_allowed = neuron->type == GLCNN_NEURON_TYPE_EXPONENTIAL;
+    if (!based || c == -1 || (c > 0 && (c != 1 || one_allowed)))
+        return true;
+    snprintf(sentence, size,
+             "neuron_c is %g, the base of neuron_type %s; it must be positive%s, or -1 for e",
+             (double)c, neuron_type_names[neuron->type], one_allowed ? "" : " and not 1");
+    return false;
+}
+
+glcnn_status neuron_set(glcnn_kernel *kernel, const struct glcnn_neuron_descriptor *neuron)
+{
+    static const char *const names[] = {"neuron_type", "neuron_a", "neuron_b", "neuron_c"};
+    const double values[] = {neuron->type, (double)neuron->a, (double)neuron->b, (double)neuron->c};
+    char sentence[256];
+    glcnn_status status = GLCNN_SUCCESS;
+    for (int i = 0; i < 4 && status == GLCNN_SUCCESS; i++)
+        status = glcnn_kernel_set(kernel, names[i], values[i]);
+    if (status == GLCNN_SUCCESS && !neuron_check(neuron, sentence, sizeof sentence))
+        status = device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s",
+                             kernel->descriptor->name, sentence);
+    return status;
+}
+
+/* ---- Double precision ---- */
+
+static double affine(const struct glcnn_neuron_descriptor *n, double x)
+{
+    return (double)n->a * x + (double)n->b;
+}
+
+static double base_log(const struct glcnn_neuron_descriptor *n)
+{
+    return n->c == -1 ? 1 : log((double)n->c);
+}
+
+static double relun_inner(const struct glcnn_neuron_descriptor *n, double x)
+{
+    return x >= 0 ? x : (double)n->a * x;
+}
+
+double neuron_value(const struct glcnn_neuron_descriptor *n, double slope, double x)
+{
+    double a = (double)n->a, b = (double)n->b, c = (double)n->c;
+    switch (n->type) {
+    case GLCNN_NEURON_TYPE_RELU:
+        return x >= 0 ? x : a * x;
+    case GLCNN_NEURON_TYPE_LINEAR:
+        return affine(n, x);
+    case GLCNN_NEURON_TYPE_SIGMOID:
+        return 1 / (1 + exp(-x));
+    case GLCNN_NEURON_TYPE_HARD_SIGMOID:
+        return fmin(fmax(affine(n, x), 0), 1);
+    case GLCNN_NEURON_TYPE_TANH:
+        return a * tanh(b * x);
+    case GLCNN_NEURON_TYPE_ABSOLUTE:
+        return fabs(x);
+    case GLCNN_NEURON_TYPE_SOFT_PLUS:
+        return b * x > 700 ? a * b * x : a * log1p(exp(b * x));
+    case GLCNN_NEURON_TYPE_SOFT_SIGN:
+        return x / (1 + fabs(x));
+    case GLCNN_NEURON_TYPE_ELU:
+        return x >= 0 ? x : a * expm1(x);
+    case GLCNN_NEURON_TYPE_PRELU:
+        return x >= 0 ? x : slope * x;
+    case GLCNN_NEURON_TYPE_RELUN:
+        return fmin(relun_inner(n, x), b);
+    case GLCNN_NEURON_TYPE_POWER:
+        return pow(affine(n, x), c);
+    case GLCNN_NEURON_TYPE_EXPONENTIAL:
+        return exp(affine(n, x) * base_log(n));
+    case GLCNN_NEURON_TYPE_LOGARITHM:
+        return log(affine(n, x)) / base_log(n);
+    default:
+        return x;
+    }
+}
+
+double neuron_derivative(const struct glcnn_neuron_descriptor *n, double slope, double x)
+{
+    double a = (double)n->a, b = (double)n->b, c = (double)n->c;
+    switch (n->type) {
+    case GLCNN_NEURON_TYPE_RELU:
+        return x >= 0 ? 1 : a;
+    case GLCNN_NEURON_TYPE_LINEAR:
+        return a;
+    case GLCNN_NEURON_TYPE_SIGMOID:
+        return 1 / (2 + exp(x) + exp(-x));
+    case GLCNN_NEURON_TYPE_HARD_SIGMOID:
+        return affine(n, x) >= 0 && affine(n, x) <= 1 ? a : 0;
+    case GLCNN_NEURON_TYPE_TANH:
+        return a * b * (1 - pow(tanh(b * x), 2));
+    case GLCNN_NEURON_TYPE_ABSOLUTE:
+        return (x > 0) - (x < 0);
+    case GLCNN_NEURON_TYPE_SOFT_PLUS:
+        return a * b / (1 + exp(-b * x));
+    case GLCNN_NEURON_TYPE_SOFT_SIGN:
+        return 1 / pow(1 + fabs(x), 2);
+    case GLCNN_NEURON_TYPE_ELU:
+        return x >= 0 ? 1 : a * exp(x);
+    case GLCNN_NEURON_TYPE_PRELU:
+        return x >= 0 ? 1 : slope;
+    case GLCNN_NEURON_TYPE_RELUN:
+        return relun_inner(n, x) < b ? (x >= 0 ? 1 : a) : 0;
+    case GLCNN_NEURON_TYPE_POWER:
+        return a * c * pow(affine(n, x), c - 1);
+    case GLCNN_NEURON_TYPE_EXPONENTIAL:
+        return a * base_log(n) * neuron_value(n, slope, x);
+    case GLCNN_NEURON_TYPE_LOGARITHM:
+        return a / (base_log(n) * affine(n, x));
+    default:
+        return 1;
+    }
+}
+
+/* ---- Constructors ---- */
+
+static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                           const struct glcnn_neuron_descriptor *neuron, const float *data,
+                           size_t count, glcnn_kernel **kernel)
+{
+    glcnn_status status = kernel_create(device, descriptor, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    status = neuron ? neuron_set(*kernel, neuron) : GLCNN_SUCCESS;
+    if (status == GLCNN_SUCCESS && data)
+        status = glcnn_kernel_set_vector(*kernel, "neuron_data", data, count);
+    if (status != GLCNN_SUCCESS)
+        glcnn_kernel_destroy(kernel);
+    return status;
+}
+
+extern const struct glcnn_descriptor glcnn_kernel_neuron, glcnn_kernel_neuron_gradient;
+
+glcnn_status glcnn_neuron_create(glcnn_device *device, const struct glcnn_neuron_descriptor *neuron,
+                                 const float *data, size_t count, glcnn_kernel **kernel)
+{
+    return create(device, &glcnn_kernel_neuron, neuron, data, count, kernel);
+}
+
+glcnn_status glcnn_neuron_gradient_create(glcnn_device *device,
+                                          const struct glcnn_neuron_descriptor *neuron,
+                                          const float *data, size_t count, glcnn_kernel **kernel)
+{
+    return create(device, &glcnn_kernel_neuron_gradient, neuron, data, count, kernel);
+}
+
+/* ---- Passes ---- */
+
+enum { SOURCE, RESULT, SLOPES };                        /* arguments of the forward kernel */
+enum { GRADIENT, IMAGE, DESTINATION, GRADIENT_SLOPES }; /* of the gradient kernel */
+
+static bool is_gradient(const struct operation *o)
+{
+    return o->descriptor->flags & IS_GRADIENT;
+}
+
+static size_t length(const struct operation *o, size_t index)
+{
+    (void)index;
+    return o->images[is_gradient(o) ? IMAGE : SOURCE].channels;
+}
+
+static bool check(const struct operation *o, char *sentence, size_t size)
+{
+    const struct glcnn_neuron *p = o->parameters;
+    return neuron_check(&p->neuron, sentence, size);
+}
+
+static void plan_neuron(const struct operation *o, struct plan *plan)
+{
+    const struct glcnn_neuron *p = o->parameters;
+    struct pass *pass = plan_pointwise(plan, o, "neuron.comp", &o->images[RESULT]);
+    pass_texture(pass, "source", &o->images[SOURCE]);
+    pass_image(pass, "destination", &o->images[RESULT]);
+    pass_window(pass, &o->window);
+    pass_neuron(pass, &p->neuron);
+    pass_neuron_data(pass, &p->neuron, &o->vectors[SLOPES]);
+}
+
+static void plan_neuron_gradient(const struct operation *o, struct plan *plan)
+{
+    const struct glcnn_neuron *p = o->parameters;
+    struct pass *pass = plan_pointwise(plan, o, "neuron_gradient.comp", &o->images[DESTINATION]);
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    pass_texture(pass, "source", &o->images[IMAGE]);
+    pass_image(pass, "destination", &o->images[DESTINATION]);
+    pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
+    pass_neuron(pass, &p->neuron);
+    pass_neuron_data(pass, &p->neuron, &o->vectors[GRADIENT_SLOPES]);
+}
+
+/* ---- References ---- */
+
+static double slope_of(const struct reference *r, int argument, uint32_t c)
+{
+    return r->vectors[argument] ? r->vectors[argument][c] : 0;
+}
+
+static void reference(const struct reference *r)
+{
+    const struct window *w = &r->operation->window;
+    const struct glcnn_neuron *p = r->operation->parameters;
+    const struct tensor *from = &r->images[SOURCE], *to = &r->images[RESULT];
+    for (uint32_t n = 0; n < to->images; n++)
+        for (uint32_t c = 0; c < to->channels; c++)
+            for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
+                for (int32_t X = w->x.begin; X < w->x.end; X++)
+                    *tensor_at(to, n, c, Y, X) = neuron_value(
+                        &p->neuron, slope_of(r, SLOPES, c), pointwise_source(w, from, n, c, Y, X));
+}
+
+static void gradient_reference(const struct reference *r)
+{
+    const struct glcnn_neuron *p = r->operation->parameters;
+    const struct tensor *x = &r->images[IMAGE], *to = &r->images[DESTINATION];
+    pointwise_scatter(r->operation, &r->images[GRADIENT], x, to);
+    for (uint32_t n = 0; n < to->images; n++)
+        for (uint32_t c = 0; c < to->channels; c++)
+            for (int32_t y = 0; y < (int32_t)to->height; y++)
+                for (int32_t i = 0; i < (int32_t)to->width; i++)
+                    *tensor_at(to, n, c, y, i) *=
+                        neuron_derivative(&p->neuron, slope_of(r, GRADIENT_SLOPES, c),
+                                          pointwise_seen(r->operation, x, n, c, y, i));
+}
+
+/* ---- Cases ---- */
+
+/* Of power and logarithm only those whose base stays positive, |x| <= 1. */
+#define TYPE_CASES                                                                                 \
+    {"neuron_type=none", {2, 1, 3, 5}}, {"neuron_type=relu neuron_a=0.1", {1, 2, 7, 9}},           \
+        {"neuron_type=linear neuron_a=-1.5 neuron_b=0.25", {3, 3, 4, 4}},                          \
+        {"neuron_type=sigmoid", {1, 4, 5, 8}},                                                     \
+        {"neuron_type=hard_sigmoid neuron_a=0.8 neuron_b=0.5", {1, 5, 6, 7}},                      \
+        {"neuron_type=tanh neuron_a=1.7 neuron_b=0.6", {2, 6, 5, 5}},                              \
+        {"neuron_type=absolute", {1, 7, 3, 3}},                                                    \
+        {"neuron_type=soft_plus neuron_a=0.5 neuron_b=8", {1, 8, 4, 6}},                           \
+        {"neuron_type=soft_sign", {2, 9, 3, 4}}, {"neuron_type=elu neuron_a=1.2", {1, 5, 9, 2}},   \
+        {"neuron_type=prelu", {2, 11, 4, 3}},                                                      \
+        {"neuron_type=relun neuron_a=0.2 neuron_b=0.4", {1, 3, 8, 8}},                             \
+        {"neuron_type=power neuron_a=0.5 neuron_b=1.5 neuron_c=-2.3", {1, 3, 6, 5}},               \
+        {"neuron_type=power neuron_a=2 neuron_b=0 neuron_c=3", {1, 6, 5, 5}},                      \
+        {"neuron_type=exponential neuron_a=3 neuron_b=-1 neuron_c=-1", {1, 2, 6, 6}},              \
+        {"neuron_type=exponential neuron_a=2 neuron_b=0.5 neuron_c=2.5", {1, 2, 6, 6}},            \
+        {"neuron_type=logarithm neuron_a=0.5 neuron_b=1 neuron_c=-1", {1, 4, 6, 6}},               \
+    {                                                                                              \
+        "neuron_type=logarithm neuron_a=0.5 neuron_b=2 neuron_c=10",                               \
+        {                                                                                          \
+            1, 4, 6, 6                                                                             \
+        }                                                                                          \
+    }
+
+#define PLACE_CASES                                                                                \
+    {"neuron_type=sigmoid offset_x=2 offset_y=-1 destination_width=6 destination_height=7",        \
+     {2, 3, 5, 6}},                                                                                \
+        {"neuron_type=tanh neuron_a=1 neuron_b=1 edge_mode=clamp offset_x=-3 offset_y=2 "          \
+         "destination_width=9 destination_height=5",                                               \
+         {2, 5, 4, 5}},                                                                            \
+        {"neuron_type=elu neuron_a=1 clip_rect_origin_x=1 clip_rect_origin_y=2 "                   \
+         "clip_rect_size_width=3 clip_rect_size_height=2",                                         \
+         {2, 6, 6, 7}},                                                                            \
+        {"neuron_type=soft_sign source_feature_channel_offset=4 "                                  \
+         "source_feature_channel_max_count=3",                                                     \
+         {2, 9, 5, 4}},                                                                            \
+        {"neuron_type=relu neuron_a=0.01", {1, 70, 4, 1}},                                         \
+        {"neuron_type=relu", {16, 37, 28, 28}, {0}, true},                                         \
+    {                                                                                              \
+        "neuron_type=sigmoid", {8, 33, 31, 17}, {0}, true                                          \
+    }
+
+static const struct check_case cases[] = {TYPE_CASES, PLACE_CASES, {0}};
+
+/* ---- Descriptors ---- */
+
+static const struct parameter parameters[] = {
+    NEURON_PARAMETERS(struct glcnn_neuron, GLCNN_NEURON_TYPE_NONE), {0}};
+
+const struct glcnn_descriptor glcnn_kernel_neuron = {
+    .name = "neuron",
+    .mps_class = "MPSCNNNeuron",
+    .text = "a function applied to every value",
+    .family = "neuron",
+    .gradient = "neuron_gradient",
+    .flags = MAKES_STATE,
+    .parameters_size = sizeof(struct glcnn_neuron),
+    .parameters = parameters,
+    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
+                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+                  NEURON_DATA_ARGUMENT},
+    .length = length,
+    .check = check,
+    .plan = plan_neuron,
+    .reference = reference,
+    .cases = cases,
+};
+
+const struct glcnn_descriptor glcnn_kernel_neuron_gradient = {
+    .name = "neuron_gradient",
+    .mps_class = "MPSCNNNeuronGradient",
+    .text = "gradient of neuron",
+    .family = "neuron",
+    .without_gradient = "it is a gradient itself",
+    .forward = "neuron",
+    .flags = IS_GRADIENT,
+    .parameters_size = sizeof(struct glcnn_neuron),
+    .parameters = parameters,
+    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+                  NEURON_DATA_ARGUMENT},
+    .length = length,
+    .check = check,
+    .plan = plan_neuron_gradient,
+    .reference = gradient_reference,
+    .cases = cases,
+};

@@ -1,0 +1,57 @@
+/* Neurons as other kernels use them: fused behind a convolution or a batch normalisation.
+ *
+ * A family with a fused neuron has a `struct glcnn_neuron_descriptor neuron` in its parameters,
+ * NEURON_PARAMETERS in its table and, for PReLU, NEURON_DATA_ARGUMENT among its arguments (as long
+ * as the channels that the neuron works on).  A pass calls pass_neuron, then pass_neuron_data if it
+ * reads the slopes; its body calls neuron(x, slope) of lib/neuron.glsl. */
+#ifndef GLCNN_KERNELS_NEURON_INTERNAL_H
+#define GLCNN_KERNELS_NEURON_INTERNAL_H
+
+#include "glcnn/kernels/neuron.h"
+
+#include "descriptor.h"
+
+extern const char *const neuron_type_names[]; /* NULL at the end */
+
+#define NEURON_REAL(STRUCT, MEMBER, TEXT)                                                          \
+    {                                                                                              \
+        "neuron_" #MEMBER, TEXT, FIELD_FLOAT, offsetof(STRUCT, neuron.MEMBER), 0, -3.4e38, 3.4e38, \
+            NULL                                                                                   \
+    }
+
+/* Rows of the parameter table of STRUCT; TYPE is the default type. */
+#define NEURON_PARAMETERS(STRUCT, TYPE)                                                            \
+    {"neuron_type",                                                                                \
+     "function applied to every value",                                                            \
+     FIELD_ENUM,                                                                                   \
+     offsetof(STRUCT, neuron.type),                                                                \
+     TYPE,                                                                                         \
+     0,                                                                                            \
+     GLCNN_NEURON_TYPE_LOGARITHM,                                                                  \
+     neuron_type_names},                                                                           \
+        NEURON_REAL(STRUCT, a, "first number of the function"),                                    \
+        NEURON_REAL(STRUCT, b, "second number of the function"),                                   \
+        NEURON_REAL(STRUCT, c, "third number of the function; -1 stands for e")
+
+#define NEURON_DATA_ARGUMENT                                                                       \
+    {                                                                                              \
+        .name = "neuron_data", .place = PLACE_KERNEL, .input = true, .optional = true              \
+    }
+
+/* Adds lib/neuron.glsl: define NEURON_TYPE, uniforms neuron_a, neuron_b, neuron_c. */
+void pass_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron);
+/* Binds PReLU's slopes for neuron_slope(); does nothing for another type. */
+void pass_neuron_data(struct pass *pass, const struct glcnn_neuron_descriptor *neuron,
+                      const struct vector_view *data);
+
+/* f(x) and f'(x) in double precision; `slope` is PReLU's of the channel. */
+double neuron_value(const struct glcnn_neuron_descriptor *neuron, double slope, double x);
+double neuron_derivative(const struct glcnn_neuron_descriptor *neuron, double slope, double x);
+
+/* Sets the kernel's parameters neuron_type to neuron_c, checked. */
+glcnn_status neuron_set(glcnn_kernel *kernel, const struct glcnn_neuron_descriptor *neuron);
+
+/* A sentence and false if the numbers make no function: a base of 0 or 1. */
+bool neuron_check(const struct glcnn_neuron_descriptor *neuron, char *sentence, size_t size);
+
+#endif

@@ -1,0 +1,28 @@
+/* What kernels share whose results read one source pixel each: windows of 1 by 1 with any offset,
+ * edge mode and clip rectangle. */
+#ifndef GLCNN_KERNELS_POINTWISE_H
+#define GLCNN_KERNELS_POINTWISE_H
+
+#include "descriptor.h"
+
+/* A pass over the destination region with define PIXELS columns to an invocation and uniforms left
+ * and right, the first column and the one after the last. */
+struct pass *plan_pointwise(struct plan *plan, const struct operation *operation,
+                            const char *shader, const struct image_view *destination);
+
+/* lib/gather.glsl: what of the gradient reaches a source pixel, in the cheapest form that is right
+ * for this operation. The pass has textures "gradient" and "source". */
+void pass_gather(struct pass *pass, const struct operation *operation,
+                 const struct image_view *gradient, const struct image_view *source);
+
+/* Pixel that result (Y, X) reads. */
+double pointwise_source(const struct window *window, const struct tensor *source, uint32_t n,
+                        uint32_t c, int32_t Y, int32_t X);
+/* Source pixel whose gradient is written at destination pixel (y, x). */
+double pointwise_seen(const struct operation *operation, const struct tensor *source, uint32_t n,
+                      uint32_t c, int32_t y, int32_t x);
+/* Adds each gradient pixel to the pixel of `to` whose source it read; `source` gives the size. */
+void pointwise_scatter(const struct operation *operation, const struct tensor *gradient,
+                       const struct tensor *source, const struct tensor *to);
+
+#endif
