@@ -27,7 +27,7 @@
 #define PASS_BUFFERS   4
 #define PASS_DEFINES   24
 #define PASS_UNIFORMS  48
-#define PASS_LIBRARIES 4
+#define PASS_LIBRARIES 8
 #define PASS_VIEW_WORDS 8 /* uniform words that describe one view */
 
 /* A part of a storage that a pass sees as an image: layer = first_layer + image*layer_stride +
