@@ -344,6 +344,7 @@ static void plan_call(struct call *call, struct plan *plan)
     for (size_t i = first; i < plan->pass_count; i++)
         plan->passes[i].kernel = call->kernel;
     plan_retain_kernel(plan, call->kernel);
+    plan_release_scratch(plan);
 }
 
 /* ---- What changes once the passes are appended ---- */

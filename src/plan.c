@@ -149,6 +149,13 @@ struct vector_view plan_scratch_vector(struct plan *plan, size_t count)
     return view;
 }
 
+void plan_release_scratch(struct plan *plan)
+{
+    for (size_t i = 0; i < plan->scratch_count; i++)
+        command_buffer_return_storage(plan->command_buffer, plan->scratch[i]);
+    plan->scratch_count = 0;
+}
+
 /* ---- Common passes ---- */
 
 void plan_fill_image(struct plan *plan, const struct image_view *destination)
@@ -224,8 +231,7 @@ glcnn_status plan_end(struct plan *plan)
         append(plan);
     for (size_t i = 0; i < plan->retained_count; i++)
         plan->retained[i].release(plan->retained[i].object);
-    for (size_t i = 0; i < plan->scratch_count; i++)
-        command_buffer_return_storage(plan->command_buffer, plan->scratch[i]);
+    plan_release_scratch(plan);
     free(plan->passes);
     free(plan->retained);
     plan->passes = NULL;
