@@ -62,18 +62,6 @@ static void set_view(struct operation *operation, int index,
     view->layer_stride = first_channel;
 }
 
-/* Extents of an argument that is not a place of sources or destination: used whole. */
-static void set_other_views(struct operation *operation, const struct shapes *shapes)
-{
-    for (int i = 0; i < MAX_ARGUMENTS && operation->descriptor->arguments[i].name; i++) {
-        enum argument_place place = operation->descriptor->arguments[i].place;
-        const struct glcnn_image_descriptor *shape = &shapes->images[i];
-        if ((place == PLACE_LABELS || place == PLACE_LABEL_WEIGHTS || place == PLACE_LOSS) &&
-            shape->width)
-            set_view(operation, i, shape, 0, shape->number_of_images, 0, shape->feature_channels);
-    }
-}
-
 /* Channels, width and so on of the whole result as the operation alone decides, without offset. */
 static void natural_shape(const struct operation *operation, uint32_t width, uint32_t height,
                           uint32_t channels, uint32_t images, struct glcnn_image_descriptor *result)
@@ -283,6 +271,27 @@ static bool resolve_secondary(struct operation *operation, const struct shapes *
     return true;
 }
 
+/* Images beside source and destination, of loss kernels: labels and their weights go with the
+ * source's images, the loss with the destination's. All their channels are used. */
+static bool resolve_beside(struct operation *operation, const struct shapes *shapes,
+                           const struct clip *clip, char *sentence, size_t size)
+{
+    for (int i = 0; i < MAX_ARGUMENTS && operation->descriptor->arguments[i].name; i++) {
+        const struct argument *argument = &operation->descriptor->arguments[i];
+        const struct glcnn_image_descriptor *shape = &shapes->images[i];
+        bool beside = argument->place == PLACE_LABELS || argument->place == PLACE_LABEL_WEIGHTS ||
+                      argument->place == PLACE_LOSS;
+        int32_t first =
+            argument->output ? (int32_t)clip->z : operation->properties.primary.offset.z;
+        if (!beside || !shape->width)
+            continue;
+        if (!check_images(argument->name, first, clip->depth, shape, sentence, size))
+            return false;
+        set_view(operation, i, shape, (uint32_t)first, clip->depth, 0, shape->feature_channels);
+    }
+    return true;
+}
+
 static bool resolve_forward(struct operation *operation, const struct shapes *shapes,
                             char *sentence, size_t size)
 {
@@ -314,8 +323,7 @@ static bool resolve_forward(struct operation *operation, const struct shapes *sh
              p->destination_feature_channel_offset, natural.feature_channels);
     set_window(operation, &p->primary, &clip);
     set_region(operation, &clip);
-    set_other_views(operation, shapes);
-    return true;
+    return resolve_beside(operation, shapes, &clip, sentence, size);
 }
 
 /* ---- Gradient, following a state ---- */
@@ -367,7 +375,6 @@ static bool resolve_state_driven(struct operation *operation, const struct shape
                 size))
         return false;
     set_region(operation, &(struct clip){0, 0, 0, source->width, source->height, 0});
-    set_other_views(operation, shapes);
     return true;
 }
 
@@ -425,7 +432,6 @@ static bool resolve_manual(struct operation *operation, const struct shapes *sha
              outputs);
     set_manual_window(operation, gradient, &clip);
     set_region(operation, &clip);
-    set_other_views(operation, shapes);
     if (!destination)
         return true;
     set_view(operation, descriptor_place(d, PLACE_DESTINATION), destination, clip.z, clip.depth,
