@@ -147,8 +147,9 @@ static void declare_derived(struct text *t, const struct pass_texture *items, ui
     for (uint32_t i = 0; i < count; i++) {
         const char *n = items[i].name;
         text_format(t, "#define %s_slices ((%s_channels + 3) / 4)\n", n, n);
-        text_format(t, "#define %s_tile_width %u\n#define %s_tile_height %u\n", n,
-                    items[i].view.storage->width, n, items[i].view.storage->height);
+        if (storage_is_folded(items[i].view.storage))
+            text_format(t, "#define %s_tile_width %u\n#define %s_tile_height %u\n", n,
+                        items[i].view.storage->width, n, items[i].view.storage->height);
     }
 }
 
