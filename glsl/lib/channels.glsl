@@ -1,0 +1,16 @@
+// Sums and maxima over the channels of a pixel. Components beyond the last channel hold 0, which
+// is not neutral to a maximum or to exp: these leave them out.
+bvec4 is_channel(int slice, int channels) {
+    return lessThan(ivec4(slice * 4) + ivec4(0, 1, 2, 3), ivec4(channels));
+}
+
+// Largest channel of one slice. Its first component is always a channel.
+float slice_max(vec4 v, int slice, int channels) {
+    v = mix(v.xxxx, v, is_channel(slice, channels));
+    return max(max(v.x, v.y), max(v.z, v.w));
+}
+
+float slice_sum(vec4 v, int slice, int channels) {
+    v = mix(vec4(0.0), v, is_channel(slice, channels));
+    return (v.x + v.y) + (v.z + v.w);
+}

@@ -1,0 +1,21 @@
+// soft-max        y(k) = exp(x(k) - m) / sum_i exp(x(i) - m),    m = max_i x(i)
+// log-soft-max    y(k) = x(k) - m - log(sum_i exp(x(i) - m))     with LOGARITHM
+// One invocation owns one pixel with all its channels.
+void invocation(ivec3 at) {
+    int x = first_x + at.x;
+    int y = first_y + at.y;
+    float m = source_edge(x, y, 0, at.z).x;
+    for (int slice = 0; slice < source_slices; slice++)
+        m = max(m, slice_max(source_edge(x, y, slice, at.z), slice, source_channels));
+    float sum = 0.0;
+    for (int slice = 0; slice < source_slices; slice++)
+        sum += slice_sum(exp_precise(source_edge(x, y, slice, at.z) - m), slice, source_channels);
+#ifdef LOGARITHM
+    float log_sum = log_precise(vec4(sum)).x;
+    for (int slice = 0; slice < source_slices; slice++)
+        store_destination(at.x, at.y, slice, at.z, source_edge(x, y, slice, at.z) - m - log_sum);
+#else
+    for (int slice = 0; slice < source_slices; slice++)
+        store_destination(at.x, at.y, slice, at.z, exp_precise(source_edge(x, y, slice, at.z) - m) / sum);
+#endif
+}

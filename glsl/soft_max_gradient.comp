@@ -1,0 +1,72 @@
+// soft-max        dX(k) = sum over X of  y(k) * (G(k) - sum_i G(i) * y(i))
+// log-soft-max    dX(k) = sum over X of  G(k) - exp(y(k)) * sum_i G(i)       with LOGARITHM
+// X are the result's pixels made from source pixel u: one, or several at a clamped border.
+// One invocation owns one source pixel. The result is read where the gradient is, or, addressed by
+// hand (BY_HAND), at u.
+float shared_sum(ivec2 pixel, ivec2 result_pixel, int image) {
+    float sum = 0.0;
+    for (int slice = 0; slice < gradient_slices; slice++) {
+        vec4 g = gradient(pixel.x, pixel.y, slice, image);
+#ifndef LOGARITHM
+        g *= result_edge(result_pixel.x, result_pixel.y, slice, image);
+#endif
+        sum += slice_sum(g, slice, gradient_channels);
+    }
+    return sum;
+}
+
+vec4 term(ivec2 pixel, ivec2 result_pixel, int slice, int image, float sum) {
+    vec4 g = gradient(pixel.x, pixel.y, slice, image);
+    vec4 y = result_edge(result_pixel.x, result_pixel.y, slice, image);
+#ifdef LOGARITHM
+    return g - exp_precise(y) * sum;
+#else
+    return y * (g - sum);
+#endif
+}
+
+#ifdef BY_HAND
+ivec2 result_position(ivec2 u, ivec2 pixel) { return u; }
+ivec2 columns_of(int u) { return ivec2(max(u - first_x, begin_x), min(u - first_x, end_x - 1)); }
+ivec2 rows_of(int u) { return ivec2(max(u - first_y, begin_y), min(u - first_y, end_y - 1)); }
+bool is_source(ivec2 u) { return true; }
+#else
+ivec2 result_position(ivec2 u, ivec2 pixel) { return pixel; }
+ivec2 columns_of(int u) { return windows_with_x(u, source_width); }
+ivec2 rows_of(int u) { return windows_with_y(u, source_height); }
+bool is_source(ivec2 u) { return u.x >= 0 && u.y >= 0 && u.x < source_width && u.y < source_height; }
+#endif
+
+// The usual case, with the sum made once for all slices.
+void store_one(ivec3 at, ivec2 u, ivec2 pixel) {
+    ivec2 from = result_position(u, pixel);
+    float sum = shared_sum(pixel, from, at.z);
+    for (int slice = 0; slice < destination_slices; slice++)
+        store_destination(at.x, at.y, slice, at.z, term(pixel, from, slice, at.z, sum));
+}
+
+vec4 total(ivec2 u, ivec2 columns, ivec2 rows, int slice, int image) {
+    vec4 sum = vec4(0.0);
+    for (int Y = rows.x; Y <= rows.y; Y++)
+        for (int X = columns.x; X <= columns.y; X++) {
+            ivec2 pixel = ivec2(X, Y);
+            ivec2 from = result_position(u, pixel);
+            sum += term(pixel, from, slice, image, shared_sum(pixel, from, image));
+        }
+    return sum;
+}
+
+void invocation(ivec3 at) {
+    ivec2 u = at.xy + ivec2(shift_x, shift_y);
+    ivec2 columns = columns_of(u.x);
+    ivec2 rows = rows_of(u.y);
+    bool inside = is_source(u);
+    if (inside && columns.x == columns.y && rows.x == rows.y) {
+        store_one(at, u, ivec2(columns.x, rows.x));
+        return;
+    }
+    for (int slice = 0; slice < destination_slices; slice++) {
+        vec4 value = inside ? total(u, columns, rows, slice, at.z) : vec4(0.0);
+        store_destination(at.x, at.y, slice, at.z, value);
+    }
+}
