@@ -1,0 +1,8 @@
+// l = |e| <= delta ? e^2 / 2 : delta^2 / 2 + delta (|e| - delta),  d = clamp(e, -delta, delta),
+// with e = y - t.  As q = min(|e|, delta), both branches are q (|e| - q / 2).
+vec4 element_loss(vec4 y, vec4 t) {
+    vec4 e = abs(y - t);
+    vec4 q = min(e, delta);
+    return q * (e - 0.5 * q);
+}
+vec4 element_gradient(vec4 y, vec4 t) { return clamp(y - t, -delta, delta); }

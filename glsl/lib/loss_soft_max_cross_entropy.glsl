@@ -1,0 +1,24 @@
+// Over the channels of a pixel, with m = max_i y(i), S = sum_i exp(y(i) - m), T = sum_i omega(i) t(i):
+//     l(k) = -t(k) (y(k) - m - log S)
+//     omega(k) l(k) has the gradient  exp(y(k) - m) / S * T - omega(k) t(k)
+struct soft_max_sums {
+    float largest, sum, log_sum, labels;
+};
+
+soft_max_sums sums_of(ivec2 at, int image) {
+    soft_max_sums s = soft_max_sums(prediction(at, 0, image).x, 0.0, 0.0, 0.0);
+    for (int slice = 0; slice < source_slices; slice++)
+        s.largest = max(s.largest, slice_max(prediction(at, slice, image), slice, source_channels));
+    for (int slice = 0; slice < source_slices; slice++) {
+        vec4 e = exp_precise(prediction(at, slice, image) - s.largest);
+        s.sum += slice_sum(e, slice, source_channels);
+        s.labels += slice_sum(omega(at, slice, image) * label(at, slice, image), slice, source_channels);
+    }
+    s.log_sum = log_precise(s.sum);
+    return s;
+}
+
+vec4 element_loss(vec4 y, vec4 t, soft_max_sums s) { return -t * (y - s.largest - s.log_sum); }
+vec4 weighted_gradient(vec4 y, vec4 t, vec4 w, soft_max_sums s) {
+    return exp_precise(y - s.largest) / s.sum * s.labels - w * t;
+}

@@ -1,0 +1,35 @@
+// gradient(k) = omega(k) d(k),   loss(k) = omega(k) l(k),   omega = weight * weights image
+// l and d are those of the loss type's library. A pixel's losses are stored one by one (ELEMENTS),
+// or as one texel (sum, number of weights that are not 0) for the reduction (SUMS).
+// One invocation owns one pixel with all its channels.
+void invocation(ivec3 at) {
+    float sum = 0.0;
+    float count = 0.0;
+#ifdef OVER_CHANNELS
+    soft_max_sums s = sums_of(at.xy, at.z);
+#endif
+    for (int slice = 0; slice < source_slices; slice++) {
+        vec4 y = prediction(at.xy, slice, at.z);
+        vec4 t = label(at.xy, slice, at.z);
+        vec4 w = omega(at.xy, slice, at.z);
+#ifdef OVER_CHANNELS
+        vec4 gradient = weighted_gradient(y, t, w, s);
+        vec4 loss = w * element_loss(y, t, s);
+#else
+        vec4 gradient = w * element_gradient(y, t);
+        vec4 loss = w * element_loss(y, t);
+#endif
+        store_destination(at.x, at.y, slice, at.z, gradient);
+#ifdef ELEMENTS
+        store_elements(at.x, at.y, slice, at.z, mix(vec4(0.0), loss, is_channel(slice, source_channels)));
+#endif
+        sum += slice_sum(loss, slice, source_channels);
+#ifdef WEIGHTS
+        vec4 present = vec4(notEqual(weights_image(at.xy, slice, at.z), vec4(0.0)));
+        count += slice_sum(present, slice, source_channels);
+#endif
+    }
+#ifdef SUMS
+    store_sums(at.x - origin_x, at.y - origin_y, 0, at.z, vec4(sum, count, 0.0, 0.0));
+#endif
+}

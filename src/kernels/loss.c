@@ -1,0 +1,585 @@
+/* Loss and first gradient: spec 8. A row of `types` is a loss type: its GLSL functions and the same
+ * in double precision. Soft-max cross entropy works on whole pixels and has its own; everything
+ * else is shared. The loss value is summed pixel by pixel, then over squares of BLOCK x BLOCK, so
+ * its order is fixed. */
+#include "glcnn/kernels/loss.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "kernel.h"
+
+#define BLOCK 8
+
+struct glcnn_loss *glcnn_loss(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "loss");
+}
+
+extern const struct glcnn_descriptor glcnn_kernel_loss;
+
+glcnn_status glcnn_loss_create(glcnn_device *device, glcnn_loss_type loss_type,
+                               glcnn_reduction_type reduction_type, glcnn_kernel **kernel)
+{
+    glcnn_status status = kernel_create(device, &glcnn_kernel_loss, kernel);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_kernel_set(*kernel, "loss_type", loss_type);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_kernel_set(*kernel, "reduction_type", reduction_type);
+    if (status != GLCNN_SUCCESS && kernel)
+        glcnn_kernel_destroy(kernel);
+    return status;
+}
+
+/* ---- Element losses in double precision ---- */
+
+typedef double (*element)(double y, double t, const struct glcnn_loss *p);
+
+static double sign(double v)
+{
+    return (v > 0) - (v < 0);
+}
+
+static double absolute_error(double y, double t, const struct glcnn_loss *p)
+{
+    (void)p;
+    return fabs(y - t);
+}
+
+static double absolute_error_gradient(double y, double t, const struct glcnn_loss *p)
+{
+    (void)p;
+    return sign(y - t);
+}
+
+static double squared_error(double y, double t, const struct glcnn_loss *p)
+{
+    (void)p;
+    return pow(y - t, 2);
+}
+
+static double squared_error_gradient(double y, double t, const struct glcnn_loss *p)
+{
+    (void)p;
+    return 2 * (y - t);
+}
+
+static double sigmoid_cross_entropy(double y, double t, const struct glcnn_loss *p)
+{
+    (void)p;
+    return fmax(y, 0) - y * t + log1p(exp(-fabs(y)));
+}
+
+static double sigmoid_cross_entropy_gradient(double y, double t, const struct glcnn_loss *p)
+{
+    (void)p;
+    return 1 / (1 + exp(-y)) - t;
+}
+
+static double categorical_cross_entropy(double y, double t, const struct glcnn_loss *p)
+{
+    (void)p;
+    return t == 0 ? 0 : -t * log(y);
+}
+
+static double categorical_cross_entropy_gradient(double y, double t, const struct glcnn_loss *p)
+{
+    (void)p;
+    return t == 0 ? 0 : -t / y;
+}
+
+static double hinge(double y, double t, const struct glcnn_loss *p)
+{
+    (void)p;
+    return fmax(1 - (2 * t - 1) * y, 0);
+}
+
+static double hinge_gradient(double y, double t, const struct glcnn_loss *p)
+{
+    return hinge(y, t, p) > 0 ? 1 - 2 * t : 0;
+}
+
+static double huber(double y, double t, const struct glcnn_loss *p)
+{
+    double e = fabs(y - t), delta = (double)p->delta;
+    return e <= delta ? e * e / 2 : delta * delta / 2 + delta * (e - delta);
+}
+
+static double huber_gradient(double y, double t, const struct glcnn_loss *p)
+{
+    return fabs(y - t) <= (double)p->delta ? y - t : sign(y - t) * (double)p->delta;
+}
+
+static double cosine_distance(double y, double t, const struct glcnn_loss *p)
+{
+    (void)p;
+    return -y * t;
+}
+
+static double minus_label(double y, double t, const struct glcnn_loss *p)
+{
+    (void)y;
+    (void)p;
+    return -t;
+}
+
+static double log_loss(double y, double t, const struct glcnn_loss *p)
+{
+    double epsilon = (double)p->epsilon;
+    return -t * log(y + epsilon) - (1 - t) * log(1 - y + epsilon);
+}
+
+static double log_loss_gradient(double y, double t, const struct glcnn_loss *p)
+{
+    double e = (double)p->epsilon;
+    return (-2 * e * t - t + y + e) / (y * (1 - y) + e * (e + 1));
+}
+
+static double kullback_leibler(double y, double t, const struct glcnn_loss *p)
+{
+    (void)p;
+    return t == 0 ? 0 : t * (log(t) - y);
+}
+
+/* ---- Types ---- */
+
+static double by_classes(const struct glcnn_loss *p)
+{
+    return (double)p->label_smoothing / p->number_of_classes;
+}
+
+static double by_two(const struct glcnn_loss *p)
+{
+    return (double)p->label_smoothing / 2;
+}
+
+static const struct loss_row {
+    const char *name, *library;
+    element loss, gradient;                          /* NULL: over the channels of a pixel */
+    double (*smoothing)(const struct glcnn_loss *p); /* what is added to labels; NULL: nothing */
+    double constant;                                 /* of the loss of one image */
+} types[] = {
+    {"mean_absolute_error", "lib/loss_mean_absolute_error.glsl", absolute_error,
+     absolute_error_gradient},
+    {"mean_squared_error", "lib/loss_mean_squared_error.glsl", squared_error,
+     squared_error_gradient},
+    {"soft_max_cross_entropy", "lib/loss_soft_max_cross_entropy.glsl", .smoothing = by_classes},
+    {"sigmoid_cross_entropy", "lib/loss_sigmoid_cross_entropy.glsl", sigmoid_cross_entropy,
+     sigmoid_cross_entropy_gradient, .smoothing = by_two},
+    {"categorical_cross_entropy", "lib/loss_categorical_cross_entropy.glsl",
+     categorical_cross_entropy, categorical_cross_entropy_gradient},
+    {"hinge", "lib/loss_hinge.glsl", hinge, hinge_gradient},
+    {"huber", "lib/loss_huber.glsl", huber, huber_gradient},
+    {"cosine_distance", "lib/loss_cosine_distance.glsl", cosine_distance, minus_label,
+     .constant = 1},
+    {"log", "lib/loss_log.glsl", log_loss, log_loss_gradient},
+    {"kullback_leibler_divergence", "lib/loss_kullback_leibler_divergence.glsl", kullback_leibler,
+     minus_label},
+};
+#define TYPES (sizeof types / sizeof *types)
+
+static const struct loss_row *row_of(const struct operation *o)
+{
+    const struct glcnn_loss *p = o->parameters;
+    return &types[p->loss_type];
+}
+
+static bool over_channels(const struct operation *o)
+{
+    return !row_of(o)->loss;
+}
+
+/* label = t * scale + offset */
+static void smoothing(const struct operation *o, double *scale, double *offset)
+{
+    const struct glcnn_loss *p = o->parameters;
+    bool smooths = row_of(o)->smoothing != NULL;
+    *scale = smooths ? 1 - (double)p->label_smoothing : 1;
+    *offset = smooths ? row_of(o)->smoothing(p) : 0;
+}
+
+/* ---- Arguments ---- */
+
+enum { SOURCE, LABELS, WEIGHTS, DESTINATION, LOSS };
+
+static bool is_element_wise(const struct operation *o)
+{
+    const struct glcnn_loss *p = o->parameters;
+    return p->reduction_type == GLCNN_REDUCTION_TYPE_NONE;
+}
+
+static void loss_shape(const struct operation *o, size_t index,
+                       struct glcnn_image_descriptor *result)
+{
+    const struct image_view *gradient = &o->images[DESTINATION];
+    (void)index;
+    *result = (struct glcnn_image_descriptor){.width = 1,
+                                              .height = 1,
+                                              .feature_channels = 1,
+                                              .number_of_images =
+                                                  gradient->first_layer + gradient->images,
+                                              .channel_format = GLCNN_CHANNEL_FORMAT_FLOAT32};
+    if (!is_element_wise(o))
+        return;
+    result->width = gradient->width;
+    result->height = gradient->height;
+    result->feature_channels = gradient->channels;
+}
+
+static bool same_shape(const struct operation *o, int index, char *sentence, size_t size)
+{
+    const struct image_view *y = &o->images[SOURCE], *t = &o->images[index];
+    if (!o->given[index] ||
+        (t->width == y->width && t->height == y->height && t->channels == y->channels))
+        return true;
+    snprintf(sentence, size,
+             "%s are %ux%u with %u channels; the predictions are %ux%u and %u channels of them are "
+             "read",
+             o->descriptor->arguments[index].name, t->width, t->height, t->channels, y->width,
+             y->height, y->channels);
+    return false;
+}
+
+static bool check_loss_image(const struct operation *o, char *sentence, size_t size)
+{
+    const struct image_view *loss = &o->images[LOSS];
+    uint32_t width = 1, height = 1, channels = 1;
+    if (is_element_wise(o)) {
+        width = o->region_x + o->region_width;
+        height = o->region_y + o->region_height;
+        channels = o->images[SOURCE].channels;
+    }
+    if (!o->given[LOSS] || (loss->width >= width && loss->height >= height &&
+                            loss->channels == channels && (is_element_wise(o) || loss->width == 1)))
+        return true;
+    snprintf(sentence, size,
+             "the loss image is %ux%u with %u channels; this reduction needs %ux%u "
+             "with %u channels",
+             loss->width, loss->height, loss->channels, width, height, channels);
+    return false;
+}
+
+static bool check(const struct operation *o, char *sentence, size_t size)
+{
+    const struct glcnn_loss *p = o->parameters;
+    if (p->loss_type == GLCNN_LOSS_TYPE_COSINE_DISTANCE &&
+        p->reduction_type != GLCNN_REDUCTION_TYPE_SUM) {
+        snprintf(sentence, size,
+                 "the cosine distance is one number for an image; its reduction type must be sum");
+        return false;
+    }
+    return same_shape(o, LABELS, sentence, size) && same_shape(o, WEIGHTS, sentence, size) &&
+           check_loss_image(o, sentence, size);
+}
+
+/* ---- Passes ---- */
+
+/* What a plain sum is multiplied with. */
+static double scale_of(const struct operation *o)
+{
+    const struct glcnn_loss *p = o->parameters;
+    double elements = (double)o->region_width * o->region_height *
+                      (over_channels(o) ? 1 : o->images[SOURCE].channels);
+    return p->reduction_type == GLCNN_REDUCTION_TYPE_SUM ? 1 : 1 / elements;
+}
+
+static bool by_count(const struct operation *o)
+{
+    const struct glcnn_loss *p = o->parameters;
+    return p->reduction_type == GLCNN_REDUCTION_TYPE_SUM_BY_NON_ZERO_WEIGHTS && o->given[WEIGHTS];
+}
+
+static struct pass *plan_square(struct plan *plan, const struct image_view *from,
+                                const struct image_view *to)
+{
+    struct pass *pass = plan_pass(plan, "loss_reduce.comp");
+    pass_texture(pass, "source", from);
+    pass_image(pass, "sums", to);
+    pass_define(pass, "BLOCK", BLOCK);
+    pass_grid(pass, (from->width + BLOCK - 1) / BLOCK, (from->height + BLOCK - 1) / BLOCK,
+              from->images);
+    pass->work = BLOCK * BLOCK * 4;
+    return pass;
+}
+
+static void plan_reduction(const struct operation *o, struct plan *plan, struct image_view sums)
+{
+    const struct glcnn_loss *p = o->parameters;
+    while (sums.width > BLOCK || sums.height > BLOCK) {
+        struct image_view smaller = plan_scratch_image(plan, (sums.width + BLOCK - 1) / BLOCK,
+                                                       (sums.height + BLOCK - 1) / BLOCK, 4,
+                                                       sums.images, GLCNN_CHANNEL_FORMAT_FLOAT32);
+        plan_square(plan, &sums, &smaller);
+        sums = smaller;
+    }
+    struct pass *pass = plan_square(plan, &sums, &o->images[LOSS]);
+    pass_define(pass, "LAST", 1);
+    if (by_count(o))
+        pass_define(pass, "BY_COUNT", 1);
+    pass_float(pass, "constant", (float)(row_of(o)->constant * (double)p->weight));
+    pass_float(pass, "scale", (float)scale_of(o));
+}
+
+static void add_parameters(const struct operation *o, struct pass *pass)
+{
+    const struct glcnn_loss *p = o->parameters;
+    double scale, offset;
+    smoothing(o, &scale, &offset);
+    pass_float(pass, "smoothing_scale", (float)scale);
+    pass_float(pass, "smoothing_offset", (float)offset);
+    pass_float(pass, "weight", p->weight);
+    pass_float(pass, "epsilon", p->epsilon);
+    pass_float(pass, "delta", p->delta);
+    if (over_channels(o))
+        pass_define(pass, "OVER_CHANNELS", 1);
+    if (o->given[WEIGHTS])
+        pass_define(pass, "WEIGHTS", 1);
+}
+
+static struct pass *plan_gradient(const struct operation *o, struct plan *plan)
+{
+    const struct image_view *destination = &o->images[DESTINATION];
+    struct pass *pass = plan_pixels(plan, o, "loss.comp", destination);
+    pass_grid(pass, o->region_width, o->region_height, destination->images);
+    pass_texture(pass, "source", &o->images[SOURCE]);
+    pass_texture(pass, "labels", &o->images[LABELS]);
+    if (o->given[WEIGHTS])
+        pass_texture(pass, "weights", &o->images[WEIGHTS]);
+    pass_image(pass, "destination", destination);
+    pass_window(pass, &o->window);
+    pass_library(pass, "lib/math.glsl");
+    pass_library(pass, "lib/channels.glsl");
+    pass_library(pass, "lib/loss.glsl");
+    pass_library(pass, row_of(o)->library);
+    add_parameters(o, pass);
+    pass->work = slice_count(destination->channels) * 300;
+    return pass;
+}
+
+static void plan_loss(const struct operation *o, struct plan *plan)
+{
+    bool sums = o->given[LOSS] && !is_element_wise(o);
+    struct pass *pass = plan_gradient(o, plan);
+    if (o->given[LOSS] && !sums) {
+        pass_define(pass, "ELEMENTS", 1);
+        pass_image(pass, "elements", &o->images[LOSS]);
+    }
+    if (!sums)
+        return;
+    struct image_view partial =
+        plan_scratch_image(plan, o->region_width, o->region_height, 4,
+                           o->images[DESTINATION].images, GLCNN_CHANNEL_FORMAT_FLOAT32);
+    pass_define(pass, "SUMS", 1);
+    pass_image(pass, "sums", &partial);
+    plan_reduction(o, plan, partial);
+}
+
+/* ---- Reference ---- */
+
+/* A pixel that the loss is computed for: position in the sources after the edge mode, -1 for
+ * outside, and in the destination. */
+struct pixel {
+    uint32_t n;
+    int32_t y, x, Y, X;
+};
+
+static double label(const struct reference *r, const struct pixel *p, uint32_t c)
+{
+    double scale, offset;
+    smoothing(r->operation, &scale, &offset);
+    return tensor_get(&r->images[LABELS], p->n, c, p->y, p->x) * scale + offset;
+}
+
+static double weight(const struct reference *r, const struct pixel *p, uint32_t c)
+{
+    if (!r->images[WEIGHTS].data)
+        return 1;
+    return tensor_get(&r->images[WEIGHTS], p->n, c, p->y, p->x);
+}
+
+static double omega(const struct reference *r, const struct pixel *p, uint32_t c)
+{
+    const struct glcnn_loss *parameters = r->operation->parameters;
+    return (double)parameters->weight * weight(r, p, c);
+}
+
+/* log soft-max of the prediction for channel c. */
+static double log_probability(const struct reference *r, const struct pixel *p, uint32_t c)
+{
+    const struct tensor *y = &r->images[SOURCE];
+    double sum = 0, mine = tensor_get(y, p->n, c, p->y, p->x);
+    for (uint32_t i = 0; i < y->channels; i++)
+        sum += exp(tensor_get(y, p->n, i, p->y, p->x) - mine);
+    return -log(sum);
+}
+
+/* - sum_i omega(i) t(i) d log soft-max(i) / d y(c) */
+static double cross_entropy_gradient(const struct reference *r, const struct pixel *p, uint32_t c)
+{
+    double gradient = 0, probability = exp(log_probability(r, p, c));
+    for (uint32_t i = 0; i < r->images[SOURCE].channels; i++)
+        gradient -= omega(r, p, i) * label(r, p, i) * ((i == c) - probability);
+    return gradient;
+}
+
+/* Weighted loss of one element; its gradient goes to the destination. */
+static double visit(const struct reference *r, const struct pixel *p, uint32_t c)
+{
+    const struct glcnn_loss *parameters = r->operation->parameters;
+    const struct loss_row *row = row_of(r->operation);
+    double *gradient = tensor_at(&r->images[DESTINATION], p->n, c, p->Y, p->X);
+    double y = tensor_get(&r->images[SOURCE], p->n, c, p->y, p->x), t = label(r, p, c);
+    if (!row->loss) {
+        *gradient = cross_entropy_gradient(r, p, c);
+        return omega(r, p, c) * -t * log_probability(r, p, c);
+    }
+    *gradient = omega(r, p, c) * row->gradient(y, t, parameters);
+    return omega(r, p, c) * row->loss(y, t, parameters);
+}
+
+struct totals {
+    double sum, present;
+};
+
+static void visit_pixel(const struct reference *r, const struct pixel *p, struct totals *totals)
+{
+    const struct tensor *loss = &r->images[LOSS];
+    for (uint32_t c = 0; c < r->images[SOURCE].channels; c++) {
+        double value = visit(r, p, c);
+        totals->sum += value;
+        totals->present += weight(r, p, c) != 0;
+        if (loss->data && is_element_wise(r->operation))
+            *tensor_at(loss, p->n, c, p->Y, p->X) = value;
+    }
+}
+
+static void finish_image(const struct reference *r, uint32_t n, const struct totals *totals)
+{
+    const struct glcnn_loss *parameters = r->operation->parameters;
+    double sum = row_of(r->operation)->constant * (double)parameters->weight + totals->sum;
+    if (!r->images[LOSS].data || is_element_wise(r->operation))
+        return;
+    double scale = scale_of(r->operation);
+    if (by_count(r->operation))
+        scale = totals->present > 0 ? 1 / totals->present : 0;
+    *tensor_at(&r->images[LOSS], n, 0, 0, 0) = sum * scale;
+}
+
+static void loss_reference(const struct reference *r)
+{
+    const struct window *w = &r->operation->window;
+    const struct tensor *source = &r->images[SOURCE];
+    for (uint32_t n = 0; n < source->images; n++) {
+        struct totals totals = {0};
+        for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
+            for (int32_t X = w->x.begin; X < w->x.end; X++) {
+                struct pixel p = {n, axis_tap(&w->y, w->edge_mode, (int32_t)source->height, Y, 0),
+                                  axis_tap(&w->x, w->edge_mode, (int32_t)source->width, X, 0), Y,
+                                  X};
+                visit_pixel(r, &p, &totals);
+            }
+        finish_image(r, n, &totals);
+    }
+}
+
+/* ---- Cases ---- */
+
+static const struct check_case cases[] = {
+    {"loss_type=mean_absolute_error reduction_type=none", {1, 1, 3, 3}},
+    {"loss_type=mean_absolute_error reduction_type=sum weight=0.25", {2, 2, 4, 5}},
+    {"loss_type=mean_squared_error reduction_type=none weight=1.5", {2, 3, 4, 2}},
+    {"loss_type=mean_squared_error reduction_type=mean", {3, 6, 5, 4}},
+    {"loss_type=mean_squared_error reduction_type=sum_by_non_zero_weights", {2, 5, 3, 3}},
+    {"loss_type=soft_max_cross_entropy reduction_type=none", {2, 4, 3, 2}},
+    {"loss_type=soft_max_cross_entropy reduction_type=sum weight=-2", {9, 10, 1, 1}},
+    {"loss_type=soft_max_cross_entropy reduction_type=mean", {3, 7, 4, 4}},
+    {"loss_type=soft_max_cross_entropy reduction_type=sum_by_non_zero_weights", {2, 9, 3, 5}},
+    {"loss_type=soft_max_cross_entropy reduction_type=mean label_smoothing=0.1 "
+     "number_of_classes=8",
+     {2, 8, 2, 2}},
+    {"loss_type=soft_max_cross_entropy reduction_type=sum offset_x=-2 offset_y=1 edge_mode=clamp",
+     {1, 5, 4, 6}},
+    {"loss_type=soft_max_cross_entropy reduction_type=none clip_rect_origin_x=1 "
+     "clip_rect_origin_y=2 clip_rect_size_width=3 clip_rect_size_height=1",
+     {2, 3, 4, 5}},
+    {"loss_type=sigmoid_cross_entropy reduction_type=mean label_smoothing=0.2", {1, 3, 5, 5}},
+    {"loss_type=sigmoid_cross_entropy reduction_type=none offset_x=1", {2, 2, 3, 4}},
+    {"loss_type=categorical_cross_entropy reduction_type=sum", {2, 10, 1, 1}},
+    {"loss_type=categorical_cross_entropy reduction_type=none", {1, 5, 3, 3}},
+    {"loss_type=hinge reduction_type=mean", {2, 6, 3, 3}},
+    {"loss_type=hinge reduction_type=sum_by_non_zero_weights weight=0.5", {1, 1, 9, 9}},
+    {"loss_type=huber reduction_type=mean delta=0.2", {2, 3, 7, 5}},
+    {"loss_type=huber reduction_type=none delta=3", {1, 7, 2, 3}},
+    {"loss_type=cosine_distance reduction_type=sum weight=0.75", {3, 9, 2, 2}},
+    {"loss_type=log reduction_type=mean epsilon=0.01", {2, 4, 3, 3}},
+    {"loss_type=log reduction_type=none", {1, 3, 3, 2}},
+    {"loss_type=kullback_leibler_divergence reduction_type=sum", {2, 6, 4, 1}},
+    {"loss_type=mean_squared_error reduction_type=sum clip_rect_origin_x=2 "
+     "clip_rect_size_width=4 clip_rect_origin_z=1 clip_rect_size_depth=2 offset_z=1",
+     {4, 5, 3, 8}},
+    {"loss_type=mean_squared_error reduction_type=mean source_feature_channel_max_count=6",
+     {2, 6, 3, 3}},
+    {"loss_type=mean_squared_error reduction_type=mean", {2, 33, 70, 67}, {0}, true},
+    {"loss_type=soft_max_cross_entropy reduction_type=sum", {16, 100, 9, 9}, {0}, true},
+    {0}};
+
+/* ---- Descriptor ---- */
+
+static const char *const loss_types[] = {"mean_absolute_error",
+                                         "mean_squared_error",
+                                         "soft_max_cross_entropy",
+                                         "sigmoid_cross_entropy",
+                                         "categorical_cross_entropy",
+                                         "hinge",
+                                         "huber",
+                                         "cosine_distance",
+                                         "log",
+                                         "kullback_leibler_divergence",
+                                         NULL};
+static const char *const reduction_types[] = {"none", "sum", "mean", "sum_by_non_zero_weights",
+                                              NULL};
+
+#define FIELD(NAME) offsetof(struct glcnn_loss, NAME)
+static const struct parameter parameters[] = {
+    {"loss_type", "which loss", FIELD_ENUM, FIELD(loss_type), 0, 0, TYPES - 1, loss_types},
+    {"reduction_type", "how the losses of an image become one number; none: they do not",
+     FIELD_ENUM, FIELD(reduction_type), 0, 0, 3, reduction_types},
+    {"weight", "factor of loss and gradient", FIELD_FLOAT, FIELD(weight), 1, -(double)FLT_MAX,
+     (double)FLT_MAX, NULL},
+    {"label_smoothing",
+     "share of labels spread over classes; cross entropies of soft-max and "
+     "sigmoid",
+     FIELD_FLOAT, FIELD(label_smoothing), 0, 0, 1, NULL},
+    {"number_of_classes", "classes that soft-max cross entropy smooths labels over", FIELD_UINT32,
+     FIELD(number_of_classes), 1, 1, 4294967295.0, NULL},
+    {"epsilon", "added to arguments of logarithms; log only", FIELD_FLOAT, FIELD(epsilon), 1e-7, 0,
+     (double)FLT_MAX, NULL},
+    {"delta", "where Huber's loss becomes linear", FIELD_FLOAT, FIELD(delta), 1, 0, (double)FLT_MAX,
+     NULL},
+    {0}};
+
+const struct glcnn_descriptor glcnn_kernel_loss = {
+    .name = "loss",
+    .mps_class = "MPSCNNLoss",
+    .text = "loss of predictions against labels, and its gradient",
+    .family = "loss",
+    .without_gradient = "it computes the first gradient itself",
+    .parameters_size = sizeof(struct glcnn_loss),
+    .parameters = parameters,
+    .arguments =
+        {{.name = "source_image", .place = PLACE_SOURCE, .input = true, .values = VALUES_UNIT},
+         {.name = "labels", .place = PLACE_LABELS, .input = true, .values = VALUES_UNIT},
+         {.name = "label_weights",
+          .place = PLACE_LABEL_WEIGHTS,
+          .input = true,
+          .optional = true,
+          .values = VALUES_ZERO_ONE},
+         {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+         {.name = "loss", .place = PLACE_LOSS, .output = true, .optional = true}},
+    .image_shape = loss_shape,
+    .check = check,
+    .plan = plan_loss,
+    .reference = loss_reference,
+    .cases = cases,
+};
