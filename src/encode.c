@@ -86,8 +86,26 @@ static glcnn_status gather_images(struct call *call, bool with_destination)
     return GLCNN_SUCCESS;
 }
 
-/* The forward encode that a gradient kernel follows: the state's, if the kernel's addressing is
- * what it takes over from that state. */
+/* Whether every property is as the state has it or still at its default. All properties that a
+ * state brings are words of 4 bytes. */
+static bool agrees(const struct glcnn_descriptor *d,
+                   const struct glcnn_kernel_properties *properties,
+                   const struct glcnn_kernel_properties *adopted)
+{
+    struct glcnn_kernel_properties defaults;
+    double unused[MAX_PARAMETER_BYTES / sizeof(double)];
+    properties_set_defaults(d, &defaults, unused);
+    for (size_t at = 0; at + 4 <= sizeof *properties; at += 4) {
+        const char *now = (const char *)properties + at;
+        if (memcmp(now, (const char *)adopted + at, 4) != 0 &&
+            memcmp(now, (const char *)&defaults + at, 4) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* The forward encode that a gradient kernel follows: the state's, unless its addressing was set by
+ * hand to something else. */
 static const struct operation *followed(const struct call *call)
 {
     struct glcnn_kernel_properties adopted;
@@ -97,8 +115,7 @@ static const struct operation *followed(const struct call *call)
         return NULL;
     memcpy(&adopted, &call->kernel->properties, sizeof adopted);
     geometry_adopt(d, &state->forward, &adopted);
-    return memcmp(&adopted, &call->kernel->properties, sizeof adopted) == 0 ? &state->forward
-                                                                            : NULL;
+    return agrees(d, &call->kernel->properties, &adopted) ? &state->forward : NULL;
 }
 
 static glcnn_status check_state(const struct call *call)
@@ -140,6 +157,7 @@ static glcnn_status begin(struct call *call, bool with_destination)
                             .device = call->kernel->device,
                             .kernel = call->kernel,
                             .properties = call->kernel->properties,
+                            .with_state = call->arguments.state != NULL,
                             .encode_number = call->kernel->encode_count};
     glcnn_status status = device_enter(call->kernel->device);
     if (status == GLCNN_SUCCESS && call->command_buffer &&
@@ -153,6 +171,8 @@ static glcnn_status begin(struct call *call, bool with_destination)
         !parameters_check(d, &o->properties, call->kernel->parameters, sentence, SENTENCE))
         status = fail(call, GLCNN_INVALID_ARGUMENT, sentence);
     o->state_driven = status == GLCNN_SUCCESS && followed(call);
+    if (o->state_driven)
+        geometry_adopt(d, &call->arguments.state->forward, &o->properties);
     set_parameters(call);
     return status;
 }
@@ -219,6 +239,8 @@ static glcnn_status find_state_vector(struct call *call, int index, size_t lengt
 static glcnn_status find_kernel_vector(struct call *call, int index, size_t length)
 {
     glcnn_buffer *buffer;
+    if (length == 0 && argument_of(call, index)->optional)
+        return GLCNN_SUCCESS; /* of no use to this encode */
     glcnn_status status = kernel_vector(call->kernel, (size_t)index, length, &buffer);
     call->operation.given[index] = status == GLCNN_SUCCESS;
     call->operation.vectors[index] = (struct vector_view){buffer, 0, length};
@@ -239,6 +261,8 @@ static glcnn_status find_vectors(struct call *call)
                         (argument->place == PLACE_STATE_OR_KERNEL && call->arguments.state);
         if (argument->place == PLACE_CALL)
             status = find_call_vector(call, i, position++);
+        else if (argument->output && length == 0)
+            continue; /* this encode leaves it as it is */
         else if (in_state && call->arguments.state)
             status = find_state_vector(call, i, length);
         else if (argument->place != PLACE_STATE)
@@ -372,6 +396,20 @@ static void update_state(struct call *call)
                                           o->images[source].height * o->images[source].images;
 }
 
+/* Vectors of its own that a forward kernel used go along in the state: its gradient uses the same. */
+static glcnn_status lend_vectors(struct call *call)
+{
+    const struct argument *argument;
+    glcnn_status status = GLCNN_SUCCESS;
+    for (int i = 0; status == GLCNN_SUCCESS && (argument = argument_of(call, i)); i++) {
+        struct glcnn_buffer *own = call->kernel->vectors[i];
+        if (argument->place == PLACE_STATE_OR_KERNEL && own && call->operation.given[i] &&
+            call->operation.vectors[i].buffer == own)
+            status = state_lend(call->arguments.state, argument->name, own);
+    }
+    return status;
+}
+
 static glcnn_status capture(struct call *call)
 {
     const struct glcnn_descriptor *d = call->kernel->descriptor;
@@ -391,6 +429,9 @@ static glcnn_status capture(struct call *call)
         forward.images[i].storage = NULL;
         forward.vectors[i].buffer = NULL;
     }
+    glcnn_status status = lend_vectors(call);
+    if (status != GLCNN_SUCCESS)
+        return status;
     return state_capture(state, &forward, source < 0 ? NULL : &call->shapes.images[source],
                          secondary < 0 ? NULL : &call->shapes.images[secondary],
                          destination < 0 ? NULL : &call->shapes.images[destination]);
@@ -410,6 +451,21 @@ static bool read_before(const struct call *calls, size_t index, const glcnn_imag
     return false;
 }
 
+/* A kernel that makes a state reads it only where it took a vector from it; one that starts a state
+ * does not read it. */
+static bool reads_state(const struct call *call)
+{
+    const struct argument *argument;
+    if (!call->arguments.state || call->kernel->descriptor->flags & STARTS_STATE)
+        return false;
+    if (!(call->kernel->descriptor->flags & MAKES_STATE))
+        return true;
+    for (int i = 0; (argument = argument_of(call, i)); i++)
+        if (call->state_vectors[i] && argument->input && call->operation.given[i])
+            return true;
+    return false;
+}
+
 /* Each distinct temporary image that was read loses one read, however often it appears. */
 static void count_reads(const struct call *calls, size_t count)
 {
@@ -426,8 +482,7 @@ static void count_reads(const struct call *calls, size_t count)
         bool again = false;
         for (size_t j = 0; j < i; j++)
             again |= calls[j].arguments.state == calls[i].arguments.state;
-        if (calls[i].arguments.state && !again &&
-            !(d->flags & (MAKES_STATE | STARTS_STATE)))
+        if (!again && reads_state(&calls[i]))
             state_count_read(calls[i].arguments.state);
     }
 }
@@ -469,8 +524,9 @@ static glcnn_status encode_all(struct glcnn_command_buffer *command_buffer, stru
     for (size_t i = done; status != GLCNN_SUCCESS && i-- > 0;) {
         struct glcnn_state *state = calls[i].arguments.state;
         for (size_t v = 0; state && v < state->vector_count; v++) {
-            state->vectors[v].filled = saved[i].vectors[v].name && saved[i].vectors[v].filled;
-            state->vectors[v].sealed = saved[i].vectors[v].name && saved[i].vectors[v].sealed;
+            bool same = saved[i].vectors[v].buffer == state->vectors[v].buffer;
+            state->vectors[v].filled = same && saved[i].vectors[v].filled;
+            state->vectors[v].sealed = same && saved[i].vectors[v].sealed;
         }
         if (state)
             state->samples = saved[i].samples;
