@@ -13,5 +13,6 @@
 #include <glcnn/kernel.h>
 #include <glcnn/kernels.h>
 #include <glcnn/run.h>
+#include <glcnn/io.h>
 
 #endif
