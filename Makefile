@@ -70,6 +70,8 @@ SHADERS        := $(sort $(wildcard glsl/*.comp glsl/lib/*.glsl))
 HEADERS        := $(sort $(wildcard include/glcnn/*.h))
 KERNEL_HEADERS := $(sort $(wildcard include/glcnn/kernels/*.h))
 TOOL_SOURCES   := $(sort $(wildcard src/tool/*.c))
+# examples/*.c are programs; what they share is linked into each, and into the tests that look at it.
+SUPPORT        := $(sort $(wildcard examples/support/*.c))
 EXAMPLES       := $(patsubst %.c,$(O)/%,$(sort $(wildcard examples/*.c)))
 # tests/test_*.c are programs and may use internal headers; those named test_public_*.c see what a
 # user has, the public headers and the shared library. Other files in tests/ are linked into each
@@ -83,8 +85,9 @@ SHELL_TESTS    := $(sort $(wildcard tests/test_*.sh))
 LIB_OBJECTS    := $(LIB_SOURCES:%.c=$(O)/%.o) $(O)/registry.o $(O)/shaders.o
 TOOL_OBJECTS   := $(TOOL_SOURCES:%.c=$(O)/%.o)
 HELPER_OBJECTS := $(TEST_HELPERS:%.c=$(O)/%.o)
+SUPPORT_OBJECTS := $(SUPPORT:%.c=$(O)/%.o)
 PROGRAMS       := $(EXAMPLES) $(PUBLIC_TESTS) $(UNIT_TESTS)
-OBJECTS        := $(LIB_OBJECTS) $(TOOL_OBJECTS) $(HELPER_OBJECTS) $(PROGRAMS:=.o)
+OBJECTS        := $(LIB_OBJECTS) $(TOOL_OBJECTS) $(HELPER_OBJECTS) $(SUPPORT_OBJECTS) $(PROGRAMS:=.o)
 
 STATIC := $(O)/libglcnn.a
 SHARED := $(O)/libglcnn.so.$(VERSION)
@@ -146,6 +149,7 @@ $(eval $(call remember,$(O)/flags,FLAGS))
 $(eval $(call remember,$(O)/files,FILES))
 $(eval $(call remember,$(O)/kernel-headers,KERNEL_HEADERS))
 $(eval $(call remember,$(O)/helpers,TEST_HELPERS))
+$(eval $(call remember,$(O)/support,SUPPORT))
 $(eval $(call remember,$(O)/tool-files,TOOL_SOURCES))
 $(eval $(call remember,$(O)/pc-values,PC_VALUES))
 
@@ -159,7 +163,7 @@ $(O)/modules:
 COMPILE = $(CC) $(includes) $(own_cppflags) $(CPPFLAGS) $(own_cflags) $(CFLAGS) -c -o $@ $<
 LINK    = $(CC) $(CFLAGS) $(LDFLAGS) -o $@
 
-$(TOOL_OBJECTS) $(EXAMPLES:=.o) $(PUBLIC_TESTS:=.o): includes = $(public_include)
+$(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o) $(PUBLIC_TESTS:=.o): includes = $(public_include)
 
 $(O)/%.o: %.c $(O)/flags | $(O)/include/glcnn/kernels.h
 	$(call say,CC)
@@ -229,13 +233,13 @@ $(O)/glcnn: $(TOOL_OBJECTS) $(STATIC) $(O)/tool-files
 	$(call say,LD)
 	$(Q)$(LINK) $(TOOL_OBJECTS) $(STATIC) $(lib_libs) $(app_libs)
 
-$(EXAMPLES): %: %.o $(STATIC)
+$(EXAMPLES): %: %.o $(SUPPORT_OBJECTS) $(STATIC) $(O)/support
 	$(call say,LD)
-	$(Q)$(LINK) $< $(STATIC) $(lib_libs) $(app_libs)
+	$(Q)$(LINK) $< $(SUPPORT_OBJECTS) $(STATIC) $(lib_libs) $(app_libs)
 
-$(UNIT_TESTS): %: %.o $(HELPER_OBJECTS) $(STATIC) $(O)/helpers
+$(UNIT_TESTS): %: %.o $(HELPER_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) $(O)/helpers $(O)/support
 	$(call say,LD)
-	$(Q)$(LINK) $< $(HELPER_OBJECTS) $(STATIC) $(test_libs) $(lib_libs) $(app_libs)
+	$(Q)$(LINK) $< $(HELPER_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) $(test_libs) $(lib_libs) $(app_libs)
 
 $(PUBLIC_TESTS): %: %.o $(LINKS)
 	$(call say,LD)

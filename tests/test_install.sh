@@ -127,7 +127,8 @@ LD_LIBRARY_PATH=$root/lib/foo "$work/shared" >"$work/shared.out"
 cmp "$work/shared.out" "$work/static.out" || fail 'the static library lacks what the shared one has'
 
 for example in examples/*.c; do
-    $cc -o "$work/example" "$example" $(pc --cflags --libs glcnn zlib libpng libzip) -lm ||
+    $cc -o "$work/example" "$example" examples/support/*.c \
+        $(pc --cflags --libs glcnn zlib libpng libzip) -lm ||
         fail "$example does not build against what was installed"
 done
 

@@ -1,0 +1,34 @@
+/* A progress line: a bar that is redrawn in place on a terminal, plain lines elsewhere.
+ *
+ *     [=============>                ]  43%  loss 0.4127  1843 images/s  18 s left
+ */
+#ifndef SUPPORT_PROGRESS_H
+#define SUPPORT_PROGRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct progress {
+    FILE *stream;
+    size_t total;        /* images in all */
+    bool bar;            /* the stream is a terminal that can redraw a line */
+    double start, drawn; /* seconds; `drawn` is when the last line was */
+    size_t width;        /* characters that the bar's line takes now */
+};
+
+/* Begins now; `total` images are to be done. The stream is stderr as a rule. */
+void progress_begin(struct progress *progress, FILE *stream, size_t total);
+/* `done` images are done, the loss is `loss`. Draws only when it is time to. */
+void progress_update(struct progress *progress, size_t done, double loss);
+/* Draws the last state and ends the line. */
+void progress_end(struct progress *progress, size_t done, double loss);
+/* Seconds since progress_begin. */
+double progress_seconds(const struct progress *progress);
+
+/* The line for `done` of `total` images after `seconds`: without a bar if `columns` is 0, else to
+ * fill that many columns at most. Returns its length. */
+size_t progress_format(char *line, size_t size, size_t done, size_t total, double seconds,
+                       double loss, size_t columns);
+
+#endif
