@@ -1,0 +1,803 @@
+/* Files: .npy of the library; IDX, .npz, PNG and progress of the examples. What is hostile is made
+ * here, byte by byte. */
+#include <glcnn/glcnn.h>
+
+#include "examples/support/idx.h"
+#include "examples/support/npz.h"
+#include "examples/support/plot.h"
+#include "examples/support/progress.h"
+#include "tests/unit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <png.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zip.h>
+#include <zlib.h>
+
+static char folder[] = "/tmp/glcnn-io-XXXXXX";
+
+/* ---------------------------------------------------------------------------------- helpers */
+
+static const char *path_of(const char *name)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void write_file(const char *path, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    CU_ASSERT_EQUAL(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+static size_t read_file(const char *path, void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "rb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    size_t got = fread(bytes, 1, size, file);
+    fclose(file);
+    return got;
+}
+
+static size_t count_files(void)
+{
+    size_t count = 0;
+    DIR *directory = opendir(folder);
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
+        count += entry->d_name[0] != '.';
+    closedir(directory);
+    return count;
+}
+
+static void empty_folder(void)
+{
+    DIR *directory = opendir(folder);
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%.200s", folder, entry->d_name);
+        if (entry->d_name[0] != '.' && remove(path) != 0)
+            CU_FAIL("a file of the test cannot be removed");
+    }
+    closedir(directory);
+}
+
+struct bytes {
+    uint8_t at[4096];
+    size_t size;
+};
+
+static void add(struct bytes *b, const void *bytes, size_t size)
+{
+    if (size > 0)
+        memcpy(b->at + b->size, bytes, size);
+    b->size += size;
+}
+
+/* A .npy file of version `major`.0 with the header as it is and `size` bytes of data. */
+static struct bytes npy_file(int major, const char *header, const void *data, size_t size)
+{
+    struct bytes b = {.size = 0};
+    size_t length = strlen(header);
+    const uint8_t prefix[] = {
+        0x93, 'N', 'U', 'M', 'P', 'Y', (uint8_t)major, 0, (uint8_t)length, (uint8_t)(length >> 8),
+        0,    0};
+    add(&b, prefix, major == 1 ? 10 : 12);
+    add(&b, header, length);
+    add(&b, data, size);
+    return b;
+}
+
+static struct bytes npy_of(const char *descr, const char *order, const char *shape,
+                           const void *data, size_t size)
+{
+    char header[256];
+    snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }  \n",
+             descr, order, shape);
+    return npy_file(1, header, data, size);
+}
+
+/* Parses in a block of exactly `size` bytes, so that a sanitizer sees what goes beyond. */
+static glcnn_status parse(const struct bytes *b, struct glcnn_npy *array, char error[512])
+{
+    void *copy = malloc(b->size ? b->size : 1);
+    memcpy(copy, b->at, b->size);
+    glcnn_status status = glcnn_npy_parse(copy, b->size, array, error);
+    free(copy);
+    return status;
+}
+
+static void check_values(const struct bytes *b, const float *expected, size_t count)
+{
+    struct glcnn_npy array;
+    char error[512] = "";
+    CU_ASSERT_EQUAL(parse(b, &array, error), GLCNN_SUCCESS);
+    CU_ASSERT_STRING_EQUAL(error, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(array.data);
+    for (size_t i = 0; i < count; i++)
+        CU_ASSERT_EQUAL(array.data[i], expected[i]);
+    glcnn_npy_free(&array);
+    CU_ASSERT_PTR_NULL(array.data);
+}
+
+static void check_malformed(const struct bytes *b, const char *phrase)
+{
+    struct glcnn_npy array = {.rank = 7};
+    char error[512] = "";
+    CU_ASSERT_EQUAL(parse(b, &array, error), GLCNN_MALFORMED_DATA);
+    CU_ASSERT_PTR_NULL(array.data);
+    CU_ASSERT_EQUAL(array.rank, 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, phrase));
+    if (!strstr(error, phrase))
+        printf("\n    expected \"%s\", got \"%s\"", phrase, error);
+}
+
+/* ---------------------------------------------------------------------------------- npy, reading
+ */
+
+static void npy_reads_every_kind_of_element(void)
+{
+    static const struct {
+        const char *descr;
+        uint8_t data[16];
+        size_t size;
+        float expected[2];
+    } kinds[] = {
+        {"<f4", {0, 0, 0xc0, 0x3f, 0, 0, 0x80, 0xff}, 8, {1.5f, -INFINITY}},
+        {"<f2", {0, 0x3e, 1, 0}, 4, {1.5f, 0x1p-24f}},
+        {"<f8", {0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0xc0}, 16, {1.5f, -2}},
+        {"|i1", {127, 128}, 2, {127, -128}},
+        {"<i2", {0xff, 0xff, 0, 0x80}, 4, {-1, -32768}},
+        {"<i4", {0xfe, 0xff, 0xff, 0xff, 0, 0, 0, 0x80}, 8, {-2, -2147483648.0f}},
+        {"<i8", {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80}, 16, {1, -0x1p63f}},
+        {"|u1", {255, 1}, 2, {255, 1}},
+        {"<u2", {0xff, 0xff, 0, 1}, 4, {65535, 256}},
+        {"<u4", {0, 0, 0, 0x80, 1, 0, 0, 0}, 8, {0x1p31f, 1}},
+        {"<u8", {0, 0, 0, 0, 0, 0, 0, 0x80, 2, 0, 0, 0, 0, 0, 0, 0}, 16, {0x1p63f, 2}},
+        {"|b1", {1, 0}, 2, {1, 0}},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct bytes b = npy_of(kinds[i].descr, "False", "(2,)", kinds[i].data, kinds[i].size);
+        check_values(&b, kinds[i].expected, 2);
+    }
+}
+
+static void npy_reads_versions_and_spellings(void)
+{
+    const uint8_t data[] = {1, 2, 3, 4, 5, 6};
+    const float expected[] = {1, 2, 3, 4, 5, 6};
+    static const char *const headers[] = {
+        "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }\n",
+        "{\"shape\":(2,3),\"descr\":\"|u1\",\"fortran_order\":False}",
+        " { 'fortran_order' : False , 'descr' : '|u1' , 'shape' : ( 2L , 3L , ) , } \n",
+    };
+    for (int version = 1; version <= 3; version++)
+        for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+            struct bytes b = npy_file(version, headers[i], data, sizeof data);
+            check_values(&b, expected, 6);
+        }
+    struct bytes scalar = npy_of("|u1", "False", "()", data, 1);
+    check_values(&scalar, expected, 1);
+}
+
+static void npy_turns_fortran_order_into_c_order(void)
+{
+    const uint8_t data[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}; /* i + 2 j + 6 k */
+    const float expected[] = {0, 6, 2, 8, 4, 10, 1, 7, 3, 9, 5, 11};
+    struct bytes b = npy_of("|u1", "True", "(2, 3, 2)", data, sizeof data);
+    check_values(&b, expected, 12);
+}
+
+static void npy_refuses_bad_headers(void)
+{
+    static const struct {
+        const char *header, *phrase;
+    } rows[] = {
+        {"", "not a dictionary"},
+        {"[1, 2]", "not a dictionary"},
+        {"{'descr': '<f4'", "no comma or brace"},
+        {"{'descr': '<f4', 'shape': (1,), }", "lacks one of"},
+        {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "twice"},
+        {"{'descr': '<f4', 'colour': 'red', 'fortran_order': False, 'shape': (1,)}", "'colour'"},
+        {"{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}", "neither True nor False"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': [1]}", "not a tuple"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1)}", "not a tuple"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, -1)}", "whole numbers"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1 1)}", "whole numbers"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 0)}", "dimension 1"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x", "goes on"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}", "dimensions"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296,)}", "above 4294967295"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967295, 4294967295)}", "memory"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (65536, 65536, 65536, 65536)}",
+         "memory"},
+        {"{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", "'>f4'"},
+        {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}", "'<c8'"},
+        {"{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "'|O'"},
+        {"{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,)}", "records"},
+        {"{'descr': '<f4\\x27', 'fortran_order': False, 'shape': (1,)}", "not a string"},
+        {"{'descr': '<f4", "not a string"},
+        {"{'descr': 'a name that is much too long for any kind of element'", "not a string"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bytes b = npy_file(1, rows[i].header, "\0\0\0\0", 4);
+        check_malformed(&b, rows[i].phrase);
+    }
+}
+
+static void npy_refuses_every_truncation(void)
+{
+    struct bytes whole = npy_of("<f4", "False", "(2, 2)", "0123456789abcdef", 16);
+    struct glcnn_npy array;
+    for (size_t size = 0; size < whole.size; size++) {
+        struct bytes part = whole;
+        char error[512] = "";
+        part.size = size;
+        CU_ASSERT_EQUAL(parse(&part, &array, error), GLCNN_MALFORMED_DATA);
+        CU_ASSERT(strlen(error) > 20);
+    }
+    struct bytes longer = whole;
+    add(&longer, "x", 1);
+    check_malformed(&longer, "at least 89 bytes");
+}
+
+static void npy_refuses_other_files(void)
+{
+    struct bytes b = npy_file(1, "{}", NULL, 0);
+    b.at[6] = 4;
+    check_malformed(&b, "version 4.0");
+    b.at[6] = 1, b.at[7] = 1;
+    check_malformed(&b, "version 1.1");
+    b.at[0] = 'P';
+    check_malformed(&b, "not a .npy file");
+    b = npy_file(2, "{}", NULL, 0);
+    b.at[11] = 0xff;
+    check_malformed(&b, "expected 65535 at most");
+    b.size = 0;
+    check_malformed(&b, "not a .npy file");
+}
+
+/* Changed bytes may make another valid file, but never a crash or a leak. */
+static void npy_survives_changed_bytes(void)
+{
+    struct bytes whole = npy_of("<f4", "False", "(2, 2)", "0123456789abcdef", 16);
+    size_t refused = 0;
+    for (size_t i = 0; i < whole.size; i++)
+        for (int value = 0; value < 256; value += 3) {
+            struct bytes changed = whole;
+            struct glcnn_npy array;
+            changed.at[i] = (uint8_t)value;
+            refused += parse(&changed, &array, NULL) != GLCNN_SUCCESS;
+            glcnn_npy_free(&array);
+        }
+    CU_ASSERT(refused > 1000);
+}
+
+static void npy_read_names_the_file(void)
+{
+    struct glcnn_npy array;
+    char error[512];
+    const char *path = path_of("short.npy");
+    write_file(path, "\x93NUMPY", 6);
+    CU_ASSERT_EQUAL(glcnn_npy_read(path, &array, error), GLCNN_MALFORMED_DATA);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, path));
+    CU_ASSERT_EQUAL(glcnn_npy_read(path_of("none.npy"), &array, error), GLCNN_IO_ERROR);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "none.npy: cannot be opened"));
+    CU_ASSERT_EQUAL(glcnn_npy_read(folder, &array, error), GLCNN_IO_ERROR);
+    CU_ASSERT_EQUAL(glcnn_npy_read("/dev/zero", &array, error), GLCNN_MALFORMED_DATA);
+    CU_ASSERT_EQUAL(glcnn_npy_read(NULL, &array, error), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_npy_read(path, NULL, NULL), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_npy_parse(NULL, 0, &array, NULL), GLCNN_INVALID_ARGUMENT);
+    empty_folder();
+}
+
+/* More is promised than any machine could give: asking for it would fail in another way. */
+static void npy_takes_no_memory_for_a_promise(void)
+{
+    struct glcnn_npy array;
+    char error[512];
+    struct bytes b = npy_of("<f4", "False", "(4294967295, 65536)", "1234", 4);
+    write_file(path_of("promise.npy"), b.at, b.size);
+    CU_ASSERT_EQUAL(glcnn_npy_read(path_of("promise.npy"), &array, error), GLCNN_MALFORMED_DATA);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "281474976645120 elements"));
+    empty_folder();
+}
+
+/* ---------------------------------------------------------------------------------- npy, writing
+ */
+
+static float some_values[24];
+
+static struct glcnn_npy some_array(uint32_t rank, glcnn_channel_format format)
+{
+    struct glcnn_npy array = {format, rank, {1, 1, 1}, some_values};
+    for (uint32_t i = 0; i < rank; i++)
+        array.shape[i] = i + 1;
+    for (int i = 0; i < 24; i++)
+        some_values[i] = (float)i * 0.37f - 3;
+    return array;
+}
+
+static void npy_comes_back_as_it_was_written(void)
+{
+    for (uint32_t rank = 0; rank <= 4; rank++) {
+        struct glcnn_npy written = some_array(rank, GLCNN_CHANNEL_FORMAT_NONE), array;
+        char error[512] = "";
+        size_t count = rank < 2 ? 1 : rank == 2 ? 2 : rank == 3 ? 6 : 24;
+        CU_ASSERT_EQUAL(glcnn_npy_write(path_of("a.npy"), &written, error), GLCNN_SUCCESS);
+        CU_ASSERT_EQUAL(glcnn_npy_read(path_of("a.npy"), &array, error), GLCNN_SUCCESS);
+        CU_ASSERT_STRING_EQUAL(error, "");
+        CU_ASSERT_EQUAL(array.rank, rank);
+        CU_ASSERT_EQUAL(array.format, GLCNN_CHANNEL_FORMAT_FLOAT32);
+        CU_ASSERT_EQUAL(memcmp(array.shape, written.shape, rank * sizeof *array.shape), 0);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(array.data);
+        CU_ASSERT_EQUAL(memcmp(array.data, some_values, count * sizeof(float)), 0);
+        glcnn_npy_free(&array);
+    }
+    CU_ASSERT_EQUAL(count_files(), 1);
+    empty_folder();
+}
+
+static void npy_writes_half_precision(void)
+{
+    float values[3] = {1.0f / 3, 70000, -2};
+    struct glcnn_npy written = {GLCNN_CHANNEL_FORMAT_FLOAT16, 1, {3}, values}, array;
+    CU_ASSERT_EQUAL(glcnn_npy_write(path_of("h.npy"), &written, NULL), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_npy_read(path_of("h.npy"), &array, NULL), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(array.format, GLCNN_CHANNEL_FORMAT_FLOAT16);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(array.data);
+    CU_ASSERT_EQUAL(array.data[0], 0x1.554p-2f);
+    CU_ASSERT_EQUAL(array.data[1], INFINITY);
+    CU_ASSERT_EQUAL(array.data[2], -2);
+    glcnn_npy_free(&array);
+    empty_folder();
+}
+
+/* Byte for byte what numpy.save writes for numpy.arange(6, dtype='<f4').reshape(2, 3). */
+static void npy_is_what_numpy_writes(void)
+{
+    float values[] = {0, 1, 2, 3, 4, 5};
+    struct glcnn_npy array = {.rank = 2, .shape = {2, 3}, .data = values};
+    const char *header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
+    void *bytes;
+    size_t size;
+    CU_ASSERT_EQUAL(glcnn_npy_format(&array, &bytes, &size, NULL), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL_FATAL(size, 128 + 24);
+    CU_ASSERT_EQUAL(memcmp(bytes, "\x93NUMPY\1\0\x76\0", 10), 0);
+    CU_ASSERT_EQUAL(memcmp((char *)bytes + 10, header, strlen(header)), 0);
+    CU_ASSERT_EQUAL(((char *)bytes)[126], ' ');
+    CU_ASSERT_EQUAL(((char *)bytes)[127], '\n');
+    CU_ASSERT_EQUAL(memcmp((char *)bytes + 128 + 4, "\0\0\x80\x3f", 4), 0);
+    free(bytes);
+}
+
+static void npy_refuses_arrays_that_are_none(void)
+{
+    struct glcnn_npy good = some_array(2, GLCNN_CHANNEL_FORMAT_NONE), bad;
+    void *bytes;
+    size_t size;
+    bad = good, bad.data = NULL;
+    CU_ASSERT_EQUAL(glcnn_npy_format(&bad, &bytes, &size, NULL), GLCNN_INVALID_ARGUMENT);
+    bad = good, bad.rank = GLCNN_MAX_RANK + 1;
+    CU_ASSERT_EQUAL(glcnn_npy_format(&bad, &bytes, &size, NULL), GLCNN_INVALID_ARGUMENT);
+    bad = good, bad.shape[1] = 0;
+    CU_ASSERT_EQUAL(glcnn_npy_format(&bad, &bytes, &size, NULL), GLCNN_INVALID_ARGUMENT);
+    bad = some_array(4, GLCNN_CHANNEL_FORMAT_NONE);
+    for (int i = 0; i < 4; i++)
+        bad.shape[i] = UINT32_MAX;
+    CU_ASSERT_EQUAL(glcnn_npy_format(&bad, &bytes, &size, NULL), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_PTR_NULL(bytes);
+    CU_ASSERT_EQUAL(glcnn_npy_format(NULL, &bytes, &size, NULL), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_npy_format(&good, NULL, &size, NULL), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_npy_write(NULL, &good, NULL), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_npy_write("/tmp/x", NULL, NULL), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_npy_write_all(NULL, NULL, 1, NULL), GLCNN_INVALID_ARGUMENT);
+}
+
+static void npy_writes_all_files_or_none(void)
+{
+    char first[512], error[512] = "", old[16];
+    struct glcnn_npy arrays[2];
+    arrays[0] = arrays[1] = some_array(3, GLCNN_CHANNEL_FORMAT_NONE);
+    snprintf(first, sizeof first, "%s", path_of("first.npy"));
+    write_file(first, "old", 3);
+    const char *missing[] = {first, "/nonexistent/second.npy"}, *twice[] = {first, first};
+    const char *directory[] = {first, "/tmp"};
+    CU_ASSERT_EQUAL(glcnn_npy_write_all(missing, arrays, 2, error), GLCNN_IO_ERROR);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "/nonexistent/second.npy: cannot be created"));
+    CU_ASSERT_EQUAL(glcnn_npy_write_all(directory, arrays, 2, error), GLCNN_IO_ERROR);
+    CU_ASSERT_EQUAL(glcnn_npy_write_all(twice, arrays, 2, error), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "named twice"));
+    arrays[1].shape[0] = 0;
+    const char *both[] = {first, path_of("second.npy")};
+    CU_ASSERT_EQUAL(glcnn_npy_write_all(both, arrays, 2, error), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(count_files(), 1);
+    CU_ASSERT_EQUAL(read_file(first, old, sizeof old), 3);
+    arrays[1].shape[0] = 1;
+    CU_ASSERT_EQUAL(glcnn_npy_write_all(both, arrays, 2, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(count_files(), 2);
+    empty_folder();
+}
+
+/* A full disk: /dev/full takes no byte, a limit on the size of files takes a few. */
+static void npy_leaves_nothing_of_a_failed_write(void)
+{
+    struct rlimit old, low;
+    char error[512];
+    struct glcnn_npy array = some_array(4, GLCNN_CHANNEL_FORMAT_NONE);
+    CU_ASSERT_EQUAL(glcnn_npy_write("/dev/full", &array, error), GLCNN_IO_ERROR);
+    getrlimit(RLIMIT_FSIZE, &old);
+    low = old;
+    low.rlim_cur = 100;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &low);
+    glcnn_status status = glcnn_npy_write(path_of("full.npy"), &array, error);
+    setrlimit(RLIMIT_FSIZE, &old);
+    CU_ASSERT_EQUAL(status, GLCNN_IO_ERROR);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "cannot be written: File too large"));
+    CU_ASSERT_EQUAL(count_files(), 0);
+}
+
+static void npy_follows_links_and_keeps_modes(void)
+{
+    char link[512];
+    struct stat now;
+    struct glcnn_npy array = some_array(2, GLCNN_CHANNEL_FORMAT_NONE);
+    snprintf(link, sizeof link, "%s", path_of("link.npy"));
+    write_file(path_of("file.npy"), "old", 3);
+    CU_ASSERT_EQUAL(chmod(path_of("file.npy"), 0600), 0);
+    CU_ASSERT_EQUAL(symlink("file.npy", link), 0);
+    CU_ASSERT_EQUAL(glcnn_npy_write(link, &array, NULL), GLCNN_SUCCESS);
+    CU_ASSERT(lstat(link, &now) == 0 && S_ISLNK(now.st_mode));
+    CU_ASSERT(stat(path_of("file.npy"), &now) == 0 && now.st_size == 136);
+    CU_ASSERT_EQUAL(now.st_mode & 0777, 0600);
+    CU_ASSERT_EQUAL(glcnn_npy_write("/dev/null", &array, NULL), GLCNN_SUCCESS);
+    CU_ASSERT(stat("/dev/null", &now) == 0 && S_ISCHR(now.st_mode));
+    empty_folder();
+}
+
+/* ---------------------------------------------------------------------------------- idx */
+
+static const uint8_t idx_bytes[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0,
+                                    1, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6};
+
+static void write_gz(const char *path, const void *bytes, size_t size)
+{
+    gzFile file = gzopen(path, "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    CU_ASSERT_EQUAL(gzwrite(file, bytes, (unsigned)size), (int)size);
+    gzclose(file);
+}
+
+static void check_idx(const char *path)
+{
+    struct idx idx;
+    char error[256] = "";
+    CU_ASSERT_TRUE(idx_read(path, &idx, error));
+    CU_ASSERT_STRING_EQUAL(error, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(idx.data);
+    CU_ASSERT(idx.rank == 3 && idx.shape[0] == 2 && idx.shape[1] == 1 && idx.shape[2] == 3);
+    CU_ASSERT_EQUAL(idx.size, 6);
+    CU_ASSERT_EQUAL(memcmp(idx.data, idx_bytes + 16, 6), 0);
+    idx_free(&idx);
+}
+
+static void check_idx_refused(const char *path, const char *phrase)
+{
+    struct idx idx;
+    char error[256] = "";
+    CU_ASSERT_FALSE(idx_read(path, &idx, error));
+    CU_ASSERT_PTR_NULL(idx.data);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, path));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, phrase));
+    if (!strstr(error, phrase))
+        printf("\n    expected \"%s\", got \"%s\"", phrase, error);
+}
+
+static void idx_reads_plain_and_compressed_files(void)
+{
+    write_file(path_of("plain"), idx_bytes, sizeof idx_bytes);
+    check_idx(path_of("plain"));
+    write_gz(path_of("packed.gz"), idx_bytes, sizeof idx_bytes);
+    check_idx(path_of("packed.gz"));
+    empty_folder();
+}
+
+static void idx_refuses_every_truncation(void)
+{
+    uint8_t packed[256];
+    write_gz(path_of("whole.gz"), idx_bytes, sizeof idx_bytes);
+    size_t size = read_file(path_of("whole.gz"), packed, sizeof packed);
+    for (size_t part = 0; part < sizeof idx_bytes; part++) {
+        write_file(path_of("part"), idx_bytes, part);
+        check_idx_refused(path_of("part"), part < 4    ? "not an IDX file"
+                                           : part < 16 ? "within its header"
+                                                       : "of 6 bytes");
+    }
+    for (size_t part = 0; part < size; part++) {
+        write_file(path_of("part.gz"), packed, part);
+        check_idx_refused(path_of("part.gz"), ": ");
+    }
+    empty_folder();
+}
+
+static void idx_refuses_what_is_no_idx(void)
+{
+    static const struct {
+        size_t at;
+        uint8_t value;
+        const char *phrase;
+    } changes[] = {{0, 1, "not an IDX file"},  {1, 1, "not an IDX file"},
+                   {2, 13, "not an IDX file"}, {3, 0, "0 dimensions"},
+                   {3, 5, "5 dimensions"},     {3, 255, "255 dimensions"},
+                   {7, 0, "dimension 0 is 0"}, {7, 3, "6 of 9 bytes"},
+                   {7, 1, "too long"},         {4, 255, "truncated"}};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        uint8_t changed[sizeof idx_bytes];
+        memcpy(changed, idx_bytes, sizeof changed);
+        changed[changes[i].at] = changes[i].value;
+        write_file(path_of("changed"), changed, sizeof changed);
+        check_idx_refused(path_of("changed"), changes[i].phrase);
+    }
+    uint8_t huge[20];
+    memset(huge, 255, sizeof huge);
+    memcpy(huge, "\0\0\10\4", 4);
+    write_file(path_of("huge"), huge, sizeof huge);
+    check_idx_refused(path_of("huge"), "more bytes than memory");
+    empty_folder();
+    check_idx_refused(path_of("none"), "cannot be opened: No such file");
+}
+
+/* What is accepted holds the same data: only padding bits behind the stream mean nothing. */
+static void idx_refuses_changed_compressed_data(void)
+{
+    uint8_t packed[256];
+    size_t refused = 0;
+    write_gz(path_of("whole.gz"), idx_bytes, sizeof idx_bytes);
+    size_t size = read_file(path_of("whole.gz"), packed, sizeof packed);
+    for (size_t i = 10; i < size; i++) { /* behind gzip's own header */
+        struct idx idx;
+        char error[256];
+        packed[i] ^= 0x10;
+        write_file(path_of("changed.gz"), packed, size);
+        packed[i] ^= 0x10;
+        if (idx_read(path_of("changed.gz"), &idx, error))
+            CU_ASSERT(idx.size == 6 && memcmp(idx.data, idx_bytes + 16, 6) == 0)
+        else
+            refused++;
+        idx_free(&idx);
+    }
+    CU_ASSERT(refused >= size - 11);
+    empty_folder();
+}
+
+/* ---------------------------------------------------------------------------------- npz */
+
+static const struct glcnn_array *two_arrays(void)
+{
+    static const struct glcnn_array arrays[] = {{"convolution1.weights", 2, {2, 3}, some_values},
+                                                {"biases", 1, {4}, some_values}};
+    some_array(1, GLCNN_CHANNEL_FORMAT_NONE);
+    return arrays;
+}
+
+static void check_entry(zip_t *archive, const char *name, uint32_t rank, size_t count)
+{
+    uint8_t bytes[512];
+    struct glcnn_npy array;
+    zip_file_t *file = zip_fopen(archive, name, 0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    zip_int64_t size = zip_fread(file, bytes, sizeof bytes);
+    zip_fclose(file);
+    CU_ASSERT_FATAL(size > 0);
+    CU_ASSERT_EQUAL(glcnn_npy_parse(bytes, (size_t)size, &array, NULL), GLCNN_SUCCESS);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(array.data);
+    CU_ASSERT_EQUAL(array.rank, rank);
+    CU_ASSERT_EQUAL(memcmp(array.data, some_values, count * sizeof(float)), 0);
+    glcnn_npy_free(&array);
+}
+
+static void npz_holds_the_arrays(void)
+{
+    char error[256] = "", first[1024], second[1024];
+    CU_ASSERT_TRUE(npz_write(path_of("a.npz"), two_arrays(), 2, error));
+    zip_t *archive = zip_open(path_of("a.npz"), ZIP_RDONLY | ZIP_CHECKCONS, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(archive);
+    CU_ASSERT_EQUAL(zip_get_num_entries(archive, 0), 2);
+    check_entry(archive, "convolution1.weights.npy", 2, 6);
+    check_entry(archive, "biases.npy", 1, 4);
+    zip_discard(archive);
+    size_t size = read_file(path_of("a.npz"), first, sizeof first);
+    CU_ASSERT_TRUE(npz_write(path_of("a.npz"), two_arrays(), 2, error)); /* replaces it */
+    CU_ASSERT_EQUAL(read_file(path_of("a.npz"), second, sizeof second), size);
+    CU_ASSERT_EQUAL(memcmp(first, second, size), 0);
+    CU_ASSERT_EQUAL(count_files(), 1);
+    empty_folder();
+}
+
+static void npz_leaves_nothing_of_a_failed_write(void)
+{
+    char error[256] = "";
+    struct glcnn_array arrays[2] = {two_arrays()[0], two_arrays()[1]};
+    CU_ASSERT_FALSE(npz_write("/nonexistent/a.npz", arrays, 2, error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "/nonexistent/a.npz: cannot be written"));
+    arrays[1].shape[0] = 0;
+    CU_ASSERT_FALSE(npz_write(path_of("a.npz"), arrays, 2, error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "no elements"));
+    CU_ASSERT_EQUAL(count_files(), 0);
+}
+
+/* ---------------------------------------------------------------------------------- plot */
+
+/* Pixels of the file that are as dark blue as the line, and the extent of their rows. */
+static size_t count_line_pixels(const char *path, unsigned *top, unsigned *bottom)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    size_t count = 0;
+    CU_ASSERT_FATAL(png_image_begin_read_from_file(&image, path) != 0);
+    image.format = PNG_FORMAT_RGB;
+    uint8_t *pixels = malloc(PNG_IMAGE_SIZE(image));
+    CU_ASSERT_FATAL(png_image_finish_read(&image, NULL, pixels, 0, NULL) != 0);
+    *top = image.height, *bottom = 0;
+    for (unsigned i = 0; i < image.width * image.height; i++) {
+        if (pixels[3 * i + 2] < 120 || pixels[3 * i] > 60)
+            continue;
+        count++;
+        *top = i / image.width < *top ? i / image.width : *top;
+        *bottom = i / image.width;
+    }
+    free(pixels);
+    return count;
+}
+
+static void plot_draws_a_line_where_the_values_are(void)
+{
+    float values[100];
+    char error[256] = "";
+    unsigned top, bottom;
+    for (int i = 0; i < 100; i++)
+        values[i] = 1; /* between the ends of the axis */
+    struct plot plot = {.title = "Loss", .values = values, .count = 100};
+    values[50] = NAN;
+    CU_ASSERT_TRUE(plot_write(path_of("flat.png"), &plot, error));
+    CU_ASSERT(count_line_pixels(path_of("flat.png"), &top, &bottom) > 700);
+    CU_ASSERT(bottom - top < 6);
+    for (int i = 0; i < 100; i++)
+        values[i] = (float)i;
+    CU_ASSERT_TRUE(plot_write(path_of("flat.png"), &plot, error));
+    count_line_pixels(path_of("flat.png"), &top, &bottom);
+    CU_ASSERT(bottom - top > 300);
+    CU_ASSERT_EQUAL(count_files(), 1);
+    empty_folder();
+}
+
+static void plot_takes_any_values(void)
+{
+    static const float sets[][3] = {
+        {NAN, NAN, NAN},          {INFINITY, -INFINITY, 1}, {0, 0, 0},
+        {-5e-7f, -4e-7f, -3e-7f}, {3e38f, -3e38f, 0},       {1e-45f, 0, 0},
+        {1e6f, 1e6f + 1, 1e6f}};
+    char error[256] = "";
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        for (size_t count = 1; count <= 3; count++) {
+            struct plot plot = {.values = sets[i], .count = count, .width = 200, .height = 150};
+            CU_ASSERT_TRUE(plot_write(path_of("any.png"), &plot, error));
+        }
+    empty_folder();
+}
+
+static void plot_leaves_nothing_of_a_failed_write(void)
+{
+    const float value = 1;
+    char error[256] = "";
+    struct plot plot = {.values = &value, .count = 1};
+    CU_ASSERT_FALSE(plot_write("/nonexistent/a.png", &plot, error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "/nonexistent/a.png: cannot be written"));
+    CU_ASSERT_FALSE(plot_write(folder, &plot, error)); /* the name of a directory */
+    plot.width = 10;
+    CU_ASSERT_FALSE(plot_write(path_of("a.png"), &plot, error));
+    plot.count = 0;
+    CU_ASSERT_FALSE(plot_write(path_of("a.png"), &plot, error));
+    CU_ASSERT_EQUAL(count_files(), 0);
+    snprintf(error, sizeof error, "%s.tmp", folder);
+    CU_ASSERT_NOT_EQUAL(access(error, F_OK), 0);
+}
+
+/* ---------------------------------------------------------------------------------- progress */
+
+static void progress_line_says_loss_speed_and_time(void)
+{
+    char line[256];
+    progress_format(line, sizeof line, 2500, 10000, 10, 0.5, 0);
+    CU_ASSERT_STRING_EQUAL(line, " 25%  loss 0.5000  250 images/s  30 s left");
+    progress_format(line, sizeof line, 1, 10000, 1, 2.5, 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(line, "2 h 46 min left"));
+    progress_format(line, sizeof line, 10, 10000, 1, 2.5, 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(line, "16 min 39 s left"));
+    progress_format(line, sizeof line, 0, 0, 0, NAN, 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(line, "100%"));
+}
+
+static void progress_bar_fits_the_terminal(void)
+{
+    char line[256];
+    for (size_t columns = 1; columns < 200; columns++)
+        for (size_t done = 0; done <= 100; done += 25)
+            CU_ASSERT(progress_format(line, sizeof line, done, 100, 7, 1, columns) < columns);
+    progress_format(line, sizeof line, 50, 100, 7, 1, 200);
+    CU_ASSERT_EQUAL(strncmp(line, "[====================>                   ]   50%", 48), 0);
+    progress_format(line, sizeof line, 100, 100, 7, 1, 200);
+    CU_ASSERT_EQUAL(strncmp(line, "[========================================]  100%", 48), 0);
+}
+
+static void progress_draws_plain_lines_into_a_file(void)
+{
+    struct progress progress;
+    char text[512] = "";
+    FILE *file = tmpfile();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    progress_begin(&progress, file, 100);
+    CU_ASSERT_FALSE(progress.bar);
+    for (size_t i = 0; i < 100; i++)
+        progress_update(&progress, i, 1); /* too early for a line */
+    CU_ASSERT_EQUAL(ftell(file), 0);
+    progress.drawn -= 60;
+    progress_update(&progress, 50, 1);
+    progress_end(&progress, 100, 0.25);
+    rewind(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    CU_ASSERT_EQUAL(strncmp(text, " 50%  loss 1.0000", 17), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\n100%  loss 0.2500"));
+    CU_ASSERT_PTR_NULL(strchr(text, '\r'));
+    CU_ASSERT_EQUAL(text[strlen(text) - 1], '\n');
+    fclose(file);
+}
+
+int main(int argc, char *argv[])
+{
+    const CU_TestInfo tests[] = {
+        UNIT_TEST(npy_reads_every_kind_of_element),
+        UNIT_TEST(npy_reads_versions_and_spellings),
+        UNIT_TEST(npy_turns_fortran_order_into_c_order),
+        UNIT_TEST(npy_refuses_bad_headers),
+        UNIT_TEST(npy_refuses_every_truncation),
+        UNIT_TEST(npy_refuses_other_files),
+        UNIT_TEST(npy_survives_changed_bytes),
+        UNIT_TEST(npy_read_names_the_file),
+        UNIT_TEST(npy_takes_no_memory_for_a_promise),
+        UNIT_TEST(npy_comes_back_as_it_was_written),
+        UNIT_TEST(npy_writes_half_precision),
+        UNIT_TEST(npy_is_what_numpy_writes),
+        UNIT_TEST(npy_refuses_arrays_that_are_none),
+        UNIT_TEST(npy_writes_all_files_or_none),
+        UNIT_TEST(npy_leaves_nothing_of_a_failed_write),
+        UNIT_TEST(npy_follows_links_and_keeps_modes),
+        UNIT_TEST(idx_reads_plain_and_compressed_files),
+        UNIT_TEST(idx_refuses_every_truncation),
+        UNIT_TEST(idx_refuses_what_is_no_idx),
+        UNIT_TEST(idx_refuses_changed_compressed_data),
+        UNIT_TEST(npz_holds_the_arrays),
+        UNIT_TEST(npz_leaves_nothing_of_a_failed_write),
+        UNIT_TEST(plot_draws_a_line_where_the_values_are),
+        UNIT_TEST(plot_takes_any_values),
+        UNIT_TEST(plot_leaves_nothing_of_a_failed_write),
+        UNIT_TEST(progress_line_says_loss_speed_and_time),
+        UNIT_TEST(progress_bar_fits_the_terminal),
+        UNIT_TEST(progress_draws_plain_lines_into_a_file),
+        CU_TEST_INFO_NULL,
+    };
+    if (!mkdtemp(folder)) {
+        fprintf(stderr, "%s cannot be made: %s\n", folder, strerror(errno));
+        return EXIT_FAILURE;
+    }
+    int status = unit_run("io", tests, argc, argv);
+    rmdir(folder);
+    return status;
+}
