@@ -81,6 +81,7 @@ struct operation {
     bool given[MAX_ARGUMENTS];
     struct window window;   /* of the forward kernel, for a gradient kernel too */
     uint32_t region_x, region_y, region_width, region_height; /* destination pixels to write */
+    bool with_state;        /* the encode was given a state */
     bool state_driven;      /* a gradient kernel that follows its state */
     bool accumulate;        /* outputs in the state already hold sums: add to them */
     uint64_t samples;       /* in the state, per channel, before this encode */
@@ -148,7 +149,8 @@ struct glcnn_descriptor {
     void (*image_shape)(const struct operation *operation, size_t index,
                         struct glcnn_image_descriptor *result);
     /* Elements of vector argument `index`. May be NULL where there are no vectors. The operation
-     * has parameters and properties; images only where an encode is under way. */
+     * has parameters and properties; images only where an encode is under way. An output of length
+     * 0 is one that this encode leaves as it is. */
     size_t (*length)(const struct operation *operation, size_t index);
     /* What the tables cannot say. Writes a sentence without the kernel's name and returns false,
      * or returns true. May be NULL. */

@@ -353,15 +353,16 @@ static bool check_vectors(struct run *run, struct operation *o)
         if (array && !array->computed && array_count(array) != length)
             return refuse(run, "%s: %s has %zu elements; %zu are needed", o->descriptor->name,
                           argument->name, array_count(array), length);
-        o->given[i] = array || argument->output || argument->place == PLACE_KERNEL ||
-                      argument->place == PLACE_STATE_OR_KERNEL;
+        o->given[i] = length > 0 && (array || argument->output || argument->place == PLACE_KERNEL ||
+                                     argument->place == PLACE_STATE_OR_KERNEL);
     }
     return true;
 }
 
 static uint64_t source_samples(const struct resolved *r)
 {
-    int index = descriptor_place(r->operation.descriptor, PLACE_SOURCE);
+    int index = descriptor_place(r->operation.descriptor,
+                                 r->has_forward ? PLACE_SECONDARY : PLACE_SOURCE);
     if (index < 0 || r->operation.descriptor->flags & STARTS_STATE)
         return 0;
     const struct image_view *view = &r->operation.images[index];

@@ -61,28 +61,58 @@ static struct state_vector *find(struct glcnn_state *state, const char *name)
     return NULL;
 }
 
+static glcnn_status check_length(const struct glcnn_state *state, const struct state_vector *vector,
+                                 size_t length)
+{
+    if (vector->buffer->size == length * 4)
+        return GLCNN_SUCCESS;
+    return device_fail(state->device, GLCNN_INVALID_ARGUMENT,
+                       "the state's %s has %zu elements; %zu are needed: it is another kernel's "
+                       "state",
+                       vector->name, vector->buffer->size / 4, length);
+}
+
+/* Gives the vector of that name, a new one if need be, `buffer`, which the state takes over. */
+static glcnn_status place_vector(struct glcnn_state *state, const char *name,
+                                 struct glcnn_buffer *buffer, struct state_vector **vector)
+{
+    struct state_vector *place = find(state, name);
+    if (!place && state->vector_count == STATE_VECTORS) {
+        glcnn_buffer_destroy(&buffer);
+        return device_fail(state->device, GLCNN_INVALID_STATE, "the state has no room for %s", name);
+    }
+    if (!place)
+        place = &state->vectors[state->vector_count++];
+    glcnn_buffer_destroy(&place->buffer);
+    *place = (struct state_vector){.name = name, .buffer = buffer};
+    *vector = place;
+    return GLCNN_SUCCESS;
+}
+
 glcnn_status state_vector(struct glcnn_state *state, const char *name, size_t length,
                           struct state_vector **vector)
 {
+    glcnn_buffer *buffer;
     *vector = find(state, name);
-    if (*vector && length && (*vector)->buffer->size != length * 4)
-        return device_fail(state->device, GLCNN_INVALID_ARGUMENT,
-                           "the state's %s has %zu elements; %zu are needed: it is another kernel's "
-                           "state",
-                           name, (*vector)->buffer->size / 4, length);
-    if (*vector || !length)
+    if (!length)
         return GLCNN_SUCCESS;
-    if (state->vector_count == STATE_VECTORS)
-        return device_fail(state->device, GLCNN_INVALID_STATE, "the state has no room for %s", name);
-    struct state_vector *made = &state->vectors[state->vector_count];
-    glcnn_status status = glcnn_buffer_create(state->device, length * 4, &made->buffer);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    made->name = name;
-    made->filled = made->sealed = false;
-    state->vector_count++;
-    *vector = made;
-    return GLCNN_SUCCESS;
+    if (*vector && !(*vector)->lent)
+        return check_length(state, *vector, length);
+    glcnn_status status = glcnn_buffer_create(state->device, length * 4, &buffer);
+    return status == GLCNN_SUCCESS ? place_vector(state, name, buffer, vector) : status;
+}
+
+glcnn_status state_lend(struct glcnn_state *state, const char *name, struct glcnn_buffer *buffer)
+{
+    struct state_vector *vector = find(state, name);
+    if (vector && vector->buffer == buffer) {
+        vector->filled = true;
+        return GLCNN_SUCCESS;
+    }
+    glcnn_status status = place_vector(state, name, buffer_retain(buffer), &vector);
+    if (status == GLCNN_SUCCESS)
+        vector->filled = vector->lent = true;
+    return status;
 }
 
 glcnn_buffer *glcnn_state_vector(const glcnn_state *state, const char *name)

@@ -12,6 +12,7 @@ struct state_vector {
     const char *name;
     struct glcnn_buffer *buffer;
     bool filled, sealed;
+    bool lent; /* the buffer is a kernel's own: never written */
 };
 
 struct glcnn_state {
@@ -38,6 +39,8 @@ glcnn_status state_capture(struct glcnn_state *state, const struct operation *fo
 /* The vector of that name; made with `length` zeros if it is missing and length is not 0. */
 glcnn_status state_vector(struct glcnn_state *state, const char *name, size_t length,
                           struct state_vector **vector);
+/* Makes `buffer` the state's vector of that name, filled. */
+glcnn_status state_lend(struct glcnn_state *state, const char *name, struct glcnn_buffer *buffer);
 glcnn_status state_check_use(const struct glcnn_state *state, const char *where,
                              const struct glcnn_command_buffer *command_buffer);
 void state_count_read(struct glcnn_state *state);
