@@ -61,6 +61,16 @@ void pass_neuron_data(struct pass *pass, const struct glcnn_neuron_descriptor *n
     pass_vector(pass, "neuron_data", data, VECTOR_READ);
 }
 
+size_t neuron_data_length(const struct glcnn_neuron_descriptor *neuron, uint32_t channels)
+{
+    return neuron->type == GLCNN_NEURON_TYPE_PRELU ? channels : 0;
+}
+
+double neuron_slope(const struct glcnn_neuron_descriptor *neuron, const double *data, uint32_t c)
+{
+    return neuron->type == GLCNN_NEURON_TYPE_PRELU && data ? data[c] : 0;
+}
+
 bool neuron_check(const struct glcnn_neuron_descriptor *neuron, char *sentence, size_t size)
 {
     bool based = neuron->type == GLCNN_NEURON_TYPE_EXPONENTIAL ||
@@ -224,8 +234,9 @@ static bool is_gradient(const struct operation *o)
 
 static size_t length(const struct operation *o, size_t index)
 {
+    const struct glcnn_neuron *p = o->parameters;
     (void)index;
-    return o->images[is_gradient(o) ? IMAGE : SOURCE].channels;
+    return neuron_data_length(&p->neuron, o->images[is_gradient(o) ? IMAGE : SOURCE].channels);
 }
 
 static bool check(const struct operation *o, char *sentence, size_t size)
@@ -261,7 +272,8 @@ static void plan_neuron_gradient(const struct operation *o, struct plan *plan)
 
 static double slope_of(const struct reference *r, int argument, uint32_t c)
 {
-    return r->vectors[argument] ? r->vectors[argument][c] : 0;
+    const struct glcnn_neuron *p = r->operation->parameters;
+    return neuron_slope(&p->neuron, r->vectors[argument], c);
 }
 
 static void reference(const struct reference *r)
@@ -298,7 +310,7 @@ static void gradient_reference(const struct reference *r)
     {"neuron_type=none", {2, 1, 3, 5}}, {"neuron_type=relu neuron_a=0.1", {1, 2, 7, 9}},           \
         {"neuron_type=linear neuron_a=-1.5 neuron_b=0.25", {3, 3, 4, 4}},                          \
         {"neuron_type=sigmoid", {1, 4, 5, 8}},                                                     \
-        {"neuron_type=hard_sigmoid neuron_a=0.8 neuron_b=0.5", {1, 5, 6, 7}},                      \
+        {"neuron_type=hard_sigmoid neuron_a=0.75 neuron_b=0.5", {1, 5, 6, 7}},                      \
         {"neuron_type=tanh neuron_a=1.7 neuron_b=0.6", {2, 6, 5, 5}},                              \
         {"neuron_type=absolute", {1, 7, 3, 3}},                                                    \
         {"neuron_type=soft_plus neuron_a=0.5 neuron_b=8", {1, 8, 4, 6}},                           \

@@ -35,7 +35,7 @@ extern const char *const neuron_type_names[]; /* NULL at the end */
 
 #define NEURON_DATA_ARGUMENT                                                                       \
     {                                                                                              \
-        .name = "neuron_data", .place = PLACE_KERNEL, .input = true, .optional = true              \
+        .name = "neuron_data", .place = PLACE_STATE_OR_KERNEL, .input = true, .optional = true     \
     }
 
 /* Adds lib/neuron.glsl: define NEURON_TYPE, uniforms neuron_a, neuron_b, neuron_c. */
@@ -44,6 +44,11 @@ void pass_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron
 void pass_neuron_data(struct pass *pass, const struct glcnn_neuron_descriptor *neuron,
                       const struct vector_view *data);
 
+/* Length of NEURON_DATA_ARGUMENT: only PReLU has slopes. */
+size_t neuron_data_length(const struct glcnn_neuron_descriptor *neuron, uint32_t channels);
+
+/* PReLU's slope of channel c for the next two functions, 0 for another type; `data` may be NULL. */
+double neuron_slope(const struct glcnn_neuron_descriptor *neuron, const double *data, uint32_t c);
 /* f(x) and f'(x) in double precision; `slope` is PReLU's of the channel. */
 double neuron_value(const struct glcnn_neuron_descriptor *neuron, double slope, double x);
 double neuron_derivative(const struct glcnn_neuron_descriptor *neuron, double slope, double x);

@@ -71,6 +71,14 @@ double pointwise_seen(const struct operation *operation, const struct tensor *so
     return tensor_get(source, n, c, y + w->y.shift, x + w->x.shift);
 }
 
+bool pointwise_is_seen(const struct operation *operation, const struct tensor *source, int32_t y,
+                       int32_t x)
+{
+    y += operation->window.y.shift;
+    x += operation->window.x.shift;
+    return y >= 0 && x >= 0 && y < (int32_t)source->height && x < (int32_t)source->width;
+}
+
 void pointwise_scatter(const struct operation *operation, const struct tensor *gradient,
                        const struct tensor *source, const struct tensor *to)
 {

@@ -18,9 +18,12 @@ void pass_gather(struct pass *pass, const struct operation *operation,
 /* Pixel that result (Y, X) reads. */
 double pointwise_source(const struct window *window, const struct tensor *source, uint32_t n,
                         uint32_t c, int32_t Y, int32_t X);
-/* Source pixel whose gradient is written at destination pixel (y, x). */
+/* Source pixel whose gradient is written at destination pixel (y, x), 0 if there is none; and
+ * whether there is one. */
 double pointwise_seen(const struct operation *operation, const struct tensor *source, uint32_t n,
                       uint32_t c, int32_t y, int32_t x);
+bool pointwise_is_seen(const struct operation *operation, const struct tensor *source, int32_t y,
+                       int32_t x);
 /* Adds each gradient pixel to the pixel of `to` whose source it read; `source` gives the size. */
 void pointwise_scatter(const struct operation *operation, const struct tensor *gradient,
                        const struct tensor *source, const struct tensor *to);

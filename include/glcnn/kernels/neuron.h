@@ -74,8 +74,9 @@ GLCNN_API struct glcnn_neuron *glcnn_neuron(glcnn_kernel *kernel);
 
 /* Makes a kernel that applies `neuron`. `data` holds `count` slopes, one per channel that the
  * kernel will work on, for PReLU; NULL and 0 otherwise, or to set them later ("neuron_data", 0
- * until then). The gradient kernel takes the type and numbers of the forward kernel from the
- * gradient state, but needs the slopes itself. The caller owns the kernel. Errors:
+ * until then). A gradient
+ * kernel that follows a gradient state takes type, numbers and slopes from it. The caller owns
+ * the kernel. Errors:
  * GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_neuron_create(glcnn_device *device,
                                            const struct glcnn_neuron_descriptor *neuron,

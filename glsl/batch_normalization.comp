@@ -1,0 +1,16 @@
+// out(X) = act(scale (source(first + X) - mean) + beta),   scale = gamma / sqrt(variance + epsilon)
+void invocation(ivec3 at) {
+    int slice = at.z % destination_slices;
+    int image = at.z / destination_slices;
+    vec4 mean = coefficients(0, 0, slice, 0);
+    vec4 scale = coefficients(1, 0, slice, 0);
+    vec4 beta = coefficients(2, 0, slice, 0);
+    vec4 slope = neuron_slope(slice);
+    for (int i = 0; i < PIXELS; i++) {
+        int x = left + at.x * PIXELS + i;
+        vec4 v = source_edge(first_x + x, first_y + at.y, slice, image);
+        vec4 value = neuron(scale * (v - mean) + beta, slope);
+        if (x < right)
+            store_destination(x, at.y, slice, image, value);
+    }
+}

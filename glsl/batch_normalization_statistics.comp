@@ -1,0 +1,28 @@
+// mean, M2 of run at.x: `span` rows, counted through all images, of slice at.y.
+// BLOCK pixels at a time: their mean, then the squares around it, then a merge.
+void invocation(ivec3 at) {
+    statistics s = statistics(0.0, vec4(0.0), vec4(0.0));
+    int end = min((at.x + 1) * span, rows);
+    for (int row = at.x * span; row < end; row++) {
+        int image = row / source_height;
+        int y = row - image * source_height;
+        for (int left = 0; left < source_width; left += BLOCK) {
+            vec4 v[BLOCK];
+            vec4 mean = vec4(0.0);
+            vec4 m2 = vec4(0.0);
+            float n = float(min(BLOCK, source_width - left));
+            for (int i = 0; i < BLOCK; i++) {
+                v[i] = source(min(left + i, source_width - 1), y, at.y, image);
+                mean += left + i < source_width ? v[i] : vec4(0.0);
+            }
+            mean /= n;
+            for (int i = 0; i < BLOCK; i++) {
+                vec4 d = v[i] - mean;
+                m2 += left + i < source_width ? d * d : vec4(0.0);
+            }
+            merge(s, n, mean, m2);
+        }
+    }
+    store_merged(at.x, 0, at.y, 0, s.mean);
+    store_merged(at.x, 0, at.y, 1, s.m2);
+}
