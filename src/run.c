@@ -264,9 +264,12 @@ static bool resolve_gradient(const struct run *run, struct resolved *r)
         return false;
     geometry_adopt(o->descriptor, &r->forward, &o->properties);
     adopted = o->properties;
-    /* Settings with names of the gradient kernel's own addressing win over what it takes over. */
+    /* Settings with names of the gradient kernel's own addressing win over what it takes over; the
+     * forward kernel's stay as resolved. */
+    struct glcnn_kernel_properties forward = r->forward.properties;
     if (!apply_settings(run, r, false))
         return false;
+    r->forward.properties = forward;
     bool manual = memcmp(&adopted, &o->properties, sizeof adopted) != 0;
     if (!manual && r->forward.descriptor->family)
         parameters_adopt(r->forward.descriptor, r->forward_parameters, r->parameters);
