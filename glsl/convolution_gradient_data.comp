@@ -1,0 +1,43 @@
+// dX(u, c) = sum over X, outputs k and taps (q, p) with edge(first + stride * X + dilation * (p, q)) = u
+//            of W(k, q, p, c) * G(X, k)
+// A gather: one invocation owns one source pixel. With edge mode clamp a border pixel is read by
+// every tap beyond it, so a tap has a range of X. `matrix` is transposed.
+vec4 weight(int element, int k) { return matrix(element & PACKED_MASK, element >> PACKED_SHIFT, 0, k); }
+
+vec4 through_tap(int tap, int X, int Y, int k, int image) {
+    vec4 sum = vec4(0.0);
+    int begin = first_slice(k);
+    for (int s = 0; s < range; s++) {
+        vec4 g = gradient(X, Y, min(begin + s, gradient_slices - 1), image);
+        int element = (tap * range + s) * COMPONENTS;
+#if COMPONENTS == 1
+        sum += product(weight(element, k), g);
+#else
+        sum += weight(element, k) * g.x + weight(element + 1, k) * g.y + weight(element + 2, k) * g.z +
+               weight(element + 3, k) * g.w;
+#endif
+    }
+    return sum;
+}
+
+void invocation(ivec3 at) {
+    int k = at.z % destination_slices;
+    int image = at.z / destination_slices;
+    int x = at.x + shift_x;
+    int y = at.y + shift_y;
+    vec4 sum = vec4(0.0);
+    for (int q = 0; q < KERNEL_HEIGHT; q++) {
+        ivec2 rows = windows_with(y, source_height, first_y + dilation_y * q, stride_y, 1, 1, begin_y, end_y, edge_clamped);
+        for (int p = 0; p < KERNEL_WIDTH; p++) {
+            ivec2 columns = windows_with(x, source_width, first_x + dilation_x * p, stride_x, 1, 1, begin_x, end_x, edge_clamped);
+            for (int Y = rows.x; Y <= rows.y; Y++)
+                for (int X = columns.x; X <= columns.y; X++)
+                    sum += through_tap(q * KERNEL_WIDTH + p, X, Y, k, image);
+        }
+    }
+#ifdef EDGE_CLAMP
+    if (x < 0 || y < 0 || x >= source_width || y >= source_height)
+        sum = vec4(0.0);
+#endif
+    store_destination(at.x, at.y, k, image, sum);
+}

@@ -1,0 +1,34 @@
+// dW, db (+)= sum over chunks, in their order, of what convolution_gradient_weights.comp left.
+// Invocation (element, k) owns four numbers.
+void add_weight(int index, float value) {
+#ifdef ACCUMULATE
+    value += gradient_for_weights[index];
+#endif
+    gradient_for_weights[index] = value;
+}
+
+void add_bias(int index, float value) {
+#ifdef ACCUMULATE
+    value += gradient_for_biases[index];
+#endif
+    gradient_for_biases[index] = value;
+}
+
+void invocation(ivec3 at) {
+    int element = at.x;
+    vec4 sum = vec4(0.0);
+    for (int chunk = 0; chunk < chunk_count; chunk++)
+        sum += parts[(chunk * slice_total + at.y) * (element_count + 1) + element];
+    for (int i = 0; i < 4; i++) {
+        int o = 4 * at.y + i;
+        if (o >= output_count)
+            return;
+        if (element == element_count) {
+            add_bias(o, sum[i]);
+            continue;
+        }
+        int index = weight_index(o, element);
+        if (index >= 0)
+            add_weight(index, sum[i]);
+    }
+}

@@ -1,0 +1,48 @@
+// Packed weights: for each slice of outputs a row of elements, each four numbers of outputs
+// 4k .. 4k + 3. With tap = q * kernel width + p,
+//     element (tap * range + s) * COMPONENTS + c   weights of tap for input 4 * (first_slice(k) + s) + c
+//     element element_count                        biases
+// `range` slices of input hold all that the groups of four outputs see. COMPONENTS is 4; it is 1
+// with ONE_CHANNEL (a single input) and with DEPTHWISE (output o sees input o alone).
+// TRANSPOSED: the inputs here are the layer's outputs and the other way round.
+// FLIPPED: taps count from the last to the first.
+#define PACKED_SHIFT 10 // elements lie in texel rows of 1024
+#define PACKED_MASK  1023
+
+#ifdef GROUPED
+int first_slice(int k) { return 4 * k / outputs_per_group * inputs_per_group / 4; }
+#else
+int first_slice(int k) { return 0; }
+#endif
+
+#ifdef DEPTHWISE
+vec4 product(vec4 weight, vec4 value) { return weight * value; }
+#else
+vec4 product(vec4 weight, vec4 value) { return weight * value.x; }
+#endif
+
+#ifdef WEIGHT_INDEX
+// Place of output o's number of an element in W[outputs][taps][inputs / groups]; -1: it has none.
+int weight_index(int o, int element) {
+    int tap = element / COMPONENTS / range;
+    int s = element / COMPONENTS - tap * range;
+    int c = element % COMPONENTS;
+#ifdef DEPTHWISE
+    int i = o;
+#else
+    int i = 4 * (first_slice(o / 4) + s) + c;
+#endif
+    int group = o / outputs_per_group;
+    int local = i - group * inputs_per_group;
+    if (local < 0 || local >= inputs_per_group)
+        return -1;
+#ifdef FLIPPED
+    tap = tap_count - 1 - tap;
+#endif
+#ifdef TRANSPOSED
+    return (i * tap_count + tap) * outputs_per_group + o - group * outputs_per_group;
+#else
+    return (o * tap_count + tap) * inputs_per_group + local;
+#endif
+}
+#endif

@@ -1,0 +1,90 @@
+/* Convolution and fully connected layers with their gradients: MPSCNNConvolution,
+ * MPSCNNFullyConnected and their Gradient classes; spec sections 5.6 and 7.2.
+ *
+ *   out(x, y, k) = neuron(b[k] + sum over taps (q, p) and inputs c of W[k][q][p][c] * in(tap, c))
+ *   gradients      dX, dW and db, the exact derivatives; dW and db are sums over all images
+ *
+ * Correlation: weights are not turned. Output k belongs to group k / (outputs / groups) and sees
+ * that group's inputs alone; any number of groups that divides both is accepted. groups = inputs is
+ * the depth-wise convolution, with a multiplier of outputs / inputs.
+ *
+ * Weights are float32, W[outputs][kernel_height][kernel_width][inputs / groups], and are the
+ * kernel's vector "weights"; biases, one an output, its vector "biases"; both 0 until set. Forward
+ * and gradient kernel own a copy each, and both must be given new values
+ * (glcnn_kernel_set_vector, glcnn_kernel_encode_reload).
+ *
+ * The gradient kernel adds gradient_for_weights and gradient_for_biases into the state, until
+ * another kernel or the caller has read them; see glcnn/state.h. By hand, without a followed state,
+ * kernel_offset and the primary offset place the gradient for the data gradient and the secondary
+ * offset places the source image for the gradient of the weights.
+ *
+ * Fully connected: the window is the source, which must be kernel_width x kernel_height; the result
+ * is 1x1, the offset is ignored. W[outputs][kernel_height][kernel_width][inputs].
+ *
+ * A kernel with a fused neuron has no gradient: training keeps the neuron apart.
+ */
+#ifndef GLCNN_KERNELS_CONVOLUTION_H
+#define GLCNN_KERNELS_CONVOLUTION_H
+
+#include <glcnn/kernels/neuron.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* MPSCNNConvolutionGradientOption: bits. */
+typedef enum glcnn_gradient_option {
+    GLCNN_GRADIENT_OPTION_DATA = 1,               /* vectors in the state stay as they are */
+    GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES = 2, /* no destination is needed or written */
+    GLCNN_GRADIENT_OPTION_ALL = 3,
+    GLCNN_GRADIENT_OPTION_FORCE32 = 0x7fffffff
+} glcnn_gradient_option;
+
+/* Parameters beyond glcnn_kernel_properties. */
+struct glcnn_convolution {
+    uint32_t input_feature_channels;       /* 0: as many as are read of the source */
+    uint32_t output_feature_channels;      /* at least 1 */
+    uint32_t groups;                       /* divides both; fully connected: none */
+    struct glcnn_neuron_descriptor neuron; /* forward kernels */
+    glcnn_gradient_option gradient_option; /* gradient kernels; default all */
+};
+
+/* The parameters of one of these kernels, to read and to change; NULL for another kernel. */
+GLCNN_API struct glcnn_convolution *glcnn_convolution(glcnn_kernel *kernel);
+
+/* MPSCNNConvolutionDescriptor. Strides, dilation rates and groups that are 0 mean 1. */
+struct glcnn_convolution_descriptor {
+    uint32_t kernel_width, kernel_height;
+    uint32_t input_feature_channels, output_feature_channels;
+    uint32_t stride_in_pixels_x, stride_in_pixels_y;
+    uint32_t dilation_rate_x, dilation_rate_y;
+    uint32_t groups;
+    struct glcnn_neuron_descriptor neuron; /* none if left out; forward kernels */
+};
+
+/* MPSCNNConvolutionDataSource: values in the layout above, copied when the kernel is made. */
+struct glcnn_convolution_weights {
+    const float *weights; /* NULL: 0 */
+    const float *biases;  /* NULL: 0 */
+};
+
+/* Each makes a kernel; `weights` may be NULL: all 0. The fully connected ones take no strides,
+ * dilation rates or groups other than 1. The caller owns the kernel.
+ * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_convolution_create(
+    glcnn_device *device, const struct glcnn_convolution_descriptor *descriptor,
+    const struct glcnn_convolution_weights *weights, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_convolution_gradient_create(
+    glcnn_device *device, const struct glcnn_convolution_descriptor *descriptor,
+    const struct glcnn_convolution_weights *weights, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_fully_connected_create(
+    glcnn_device *device, const struct glcnn_convolution_descriptor *descriptor,
+    const struct glcnn_convolution_weights *weights, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_fully_connected_gradient_create(
+    glcnn_device *device, const struct glcnn_convolution_descriptor *descriptor,
+    const struct glcnn_convolution_weights *weights, glcnn_kernel **kernel);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,570 @@
+/* Convolution and fully connected layers: constructors, checks and descriptors. Spec 5.6 and 7.2.
+ * Passes are in convolution_plan.c, references in convolution_reference.c. */
+#include "convolution.h"
+
+#include <stdio.h>
+
+#include "neuron.h"
+
+extern const struct glcnn_descriptor glcnn_kernel_convolution, glcnn_kernel_convolution_gradient,
+    glcnn_kernel_fully_connected, glcnn_kernel_fully_connected_gradient;
+
+struct glcnn_convolution *glcnn_convolution(glcnn_kernel *kernel)
+{
+    struct glcnn_convolution *parameters = kernel_parameters(kernel, "convolution");
+    return parameters ? parameters : kernel_parameters(kernel, "fully_connected");
+}
+
+/* ---- Constructors ---- */
+
+struct named_number {
+    const char *name;
+    uint32_t value;
+};
+
+static uint32_t one_if_zero(uint32_t value)
+{
+    return value ? value : 1;
+}
+
+/* Names of the window start with "secondary_" in a gradient kernel. */
+static glcnn_status set_window_number(glcnn_kernel *kernel, const struct named_number *number)
+{
+    char name[48];
+    snprintf(name, sizeof name, "%s%s", kernel->descriptor->flags & IS_GRADIENT ? "secondary_" : "",
+             number->name);
+    return glcnn_kernel_set(kernel, name, number->value);
+}
+
+static glcnn_status set_numbers(glcnn_kernel *kernel, const struct glcnn_convolution_descriptor *d)
+{
+    const struct named_number windows[] = {
+        {"kernel_width", d->kernel_width},
+        {"kernel_height", d->kernel_height},
+        {"stride_in_pixels_x", one_if_zero(d->stride_in_pixels_x)},
+        {"stride_in_pixels_y", one_if_zero(d->stride_in_pixels_y)},
+        {"dilation_rate_x", one_if_zero(d->dilation_rate_x)},
+        {"dilation_rate_y", one_if_zero(d->dilation_rate_y)},
+    };
+    const struct named_number channels[] = {
+        {"input_feature_channels", d->input_feature_channels},
+        {"output_feature_channels", d->output_feature_channels},
+        {"groups", one_if_zero(d->groups)},
+    };
+    bool connected = !(kernel->descriptor->flags & HAS_STRIDE);
+    glcnn_status status = GLCNN_SUCCESS;
+    for (int i = 0; i < (connected ? 2 : 6) && status == GLCNN_SUCCESS; i++)
+        status = set_window_number(kernel, &windows[i]);
+    for (int i = 0; i < (connected ? 2 : 3) && status == GLCNN_SUCCESS; i++)
+        status = glcnn_kernel_set(kernel, channels[i].name, channels[i].value);
+    for (int i = 2; connected && i < 6 && status == GLCNN_SUCCESS; i++)
+        if (windows[i].value != 1 || channels[2].value != 1)
+            status = device_fail(
+                kernel->device, GLCNN_INVALID_ARGUMENT,
+                "%s: %s is %u and groups is %u; a fully connected layer has only 1",
+                kernel->descriptor->name, windows[i].name, windows[i].value, channels[2].value);
+    return status;
+}
+
+static glcnn_status set_neuron(glcnn_kernel *kernel, const struct glcnn_neuron_descriptor *neuron)
+{
+    if (!(kernel->descriptor->flags & IS_GRADIENT) || neuron->type == GLCNN_NEURON_TYPE_NONE)
+        return neuron_set(kernel, neuron);
+    return device_fail(kernel->device, GLCNN_UNSUPPORTED,
+                       "%s: a kernel with a fused neuron has no gradient; use a neuron kernel",
+                       kernel->descriptor->name);
+}
+
+static glcnn_status set_weights(glcnn_kernel *kernel, const struct glcnn_convolution_descriptor *d,
+                                const struct glcnn_convolution_weights *weights)
+{
+    size_t inputs = d->input_feature_channels / one_if_zero(d->groups);
+    size_t count = (size_t)d->output_feature_channels * d->kernel_height * d->kernel_width * inputs;
+    glcnn_status status = GLCNN_SUCCESS;
+    if (weights && weights->weights)
+        status = glcnn_kernel_set_vector(kernel, "weights", weights->weights, count);
+    if (status == GLCNN_SUCCESS && weights && weights->biases &&
+        !(kernel->descriptor->flags & IS_GRADIENT))
+        status =
+            glcnn_kernel_set_vector(kernel, "biases", weights->biases, d->output_feature_channels);
+    return status;
+}
+
+static glcnn_status check_descriptor(glcnn_device *device, const char *name,
+                                     const struct glcnn_convolution_descriptor *d)
+{
+    if (!d)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: descriptor is NULL", name);
+    uint32_t groups = one_if_zero(d->groups);
+    if (d->input_feature_channels == 0 || d->input_feature_channels % groups ||
+        d->output_feature_channels % groups)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "%s: %u input and %u output channels in %u groups; there must be some, "
+                           "and groups of equal size",
+                           name, d->input_feature_channels, d->output_feature_channels, groups);
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                           const struct glcnn_convolution_descriptor *d,
+                           const struct glcnn_convolution_weights *weights, glcnn_kernel **kernel)
+{
+    glcnn_status status = kernel_create(device, descriptor, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    status = check_descriptor(device, descriptor->name, d);
+    if (status == GLCNN_SUCCESS)
+        status = set_numbers(*kernel, d);
+    if (status == GLCNN_SUCCESS)
+        status = set_neuron(*kernel, &d->neuron);
+    if (status == GLCNN_SUCCESS)
+        status = set_weights(*kernel, d, weights);
+    if (status != GLCNN_SUCCESS)
+        glcnn_kernel_destroy(kernel);
+    return status;
+}
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    glcnn_status glcnn_##NAME##_create(                                                            \
+        glcnn_device *device, const struct glcnn_convolution_descriptor *descriptor,               \
+        const struct glcnn_convolution_weights *weights, glcnn_kernel **kernel)                    \
+    {                                                                                              \
+        return create(device, &glcnn_kernel_##NAME, descriptor, weights, kernel);                  \
+    }
+
+DEFINE_CREATE(convolution)
+DEFINE_CREATE(convolution_gradient)
+DEFINE_CREATE(fully_connected)
+DEFINE_CREATE(fully_connected_gradient)
+
+/* ---- What the numbers come to ---- */
+
+static bool is_gradient(const struct operation *o)
+{
+    return o->descriptor->flags & IS_GRADIENT;
+}
+
+static const struct image_view *source_view(const struct operation *o)
+{
+    return &o->images[is_gradient(o) ? IMAGE : SOURCE];
+}
+
+static const struct glcnn_source_properties *source_properties(const struct operation *o)
+{
+    return is_gradient(o) ? &o->properties.secondary : &o->properties.primary;
+}
+
+struct channels convolution_channels(const struct operation *o)
+{
+    const struct glcnn_convolution *p = o->parameters;
+    struct channels c = {.inputs = p->input_feature_channels,
+                         .outputs = p->output_feature_channels,
+                         .groups = one_if_zero(p->groups)};
+    if (!c.inputs)
+        c.inputs = source_view(o)->channels;
+    c.inputs_per_group = c.inputs / c.groups;
+    c.outputs_per_group = c.outputs / c.groups;
+    return c;
+}
+
+bool convolution_wants(const struct operation *o, glcnn_gradient_option option)
+{
+    const struct glcnn_convolution *p = o->parameters;
+    return ((unsigned)p->gradient_option & (unsigned)option) != 0;
+}
+
+static size_t weight_count(const struct operation *o)
+{
+    const struct glcnn_source_properties *source = source_properties(o);
+    struct channels c = convolution_channels(o);
+    return (size_t)c.outputs * source->kernel_height * source->kernel_width * c.inputs_per_group;
+}
+
+static size_t forward_length(const struct operation *o, size_t index)
+{
+    const struct glcnn_convolution *p = o->parameters;
+    if (index == NEURON_DATA)
+        return neuron_data_length(&p->neuron, p->output_feature_channels);
+    return index == WEIGHTS ? weight_count(o) : p->output_feature_channels;
+}
+
+/* Outputs that the option leaves out have no length: they stay as they are. */
+static size_t gradient_length(const struct operation *o, size_t index)
+{
+    const struct glcnn_convolution *p = o->parameters;
+    if (index != GRADIENT_WEIGHTS &&
+        !convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES))
+        return 0;
+    return index == GRADIENT_FOR_BIASES ? p->output_feature_channels : weight_count(o);
+}
+
+static void set_data_axis(struct axis *axis, int32_t kernel_offset, int32_t gradient_offset,
+                          uint32_t used, uint32_t gradient_size)
+{
+    int32_t Kd = dilated_size(axis->size, axis->dilation);
+    axis->first = -(gradient_offset * axis->stride + kernel_offset) - (Kd - 1 - Kd / 2);
+    /* All of the gradient counts unless a part of it was chosen. */
+    if (used != UINT32_MAX)
+        return;
+    axis->begin = 0;
+    axis->end = (int32_t)gradient_size;
+}
+
+struct window convolution_data_window(const struct operation *o)
+{
+    struct window w = o->window;
+    const struct glcnn_kernel_properties *p = &o->properties;
+    if (o->state_driven || !(o->descriptor->flags & HAS_STRIDE))
+        return w;
+    set_data_axis(&w.x, p->kernel_offset_x, p->primary.offset.x, p->source_size.width,
+                  o->images[GRADIENT].width);
+    set_data_axis(&w.y, p->kernel_offset_y, p->primary.offset.y, p->source_size.height,
+                  o->images[GRADIENT].height);
+    return w;
+}
+
+/* ---- Shapes and checks ---- */
+
+static void result_shape(const struct operation *o, struct glcnn_image_descriptor *result)
+{
+    const struct glcnn_convolution *p = o->parameters;
+    result->feature_channels = p->output_feature_channels;
+}
+
+static bool check_channels(const struct operation *o, char *sentence, size_t size)
+{
+    struct channels c = convolution_channels(o);
+    if (c.inputs % c.groups || c.outputs % c.groups) {
+        snprintf(sentence, size, "%u input and %u output channels do not divide into %u groups",
+                 c.inputs, c.outputs, c.groups);
+        return false;
+    }
+    if (source_view(o)->channels == c.inputs)
+        return true;
+    snprintf(sentence, size, "the weights are for %u input channels; %u are read of the source",
+             c.inputs, source_view(o)->channels);
+    return false;
+}
+
+static bool forward_check(const struct operation *o, char *sentence, size_t size)
+{
+    const struct glcnn_convolution *p = o->parameters;
+    return check_channels(o, sentence, size) && neuron_check(&p->neuron, sentence, size);
+}
+
+static bool check_neuron_none(const struct operation *o, char *sentence, size_t size)
+{
+    const struct glcnn_convolution *p = o->parameters;
+    if (p->neuron.type == GLCNN_NEURON_TYPE_NONE)
+        return true;
+    snprintf(sentence, size,
+             "the forward kernel has a fused neuron (%s) and so no gradient; use a neuron kernel",
+             neuron_type_names[p->neuron.type]);
+    return false;
+}
+
+static bool gradient_check(const struct operation *o, char *sentence, size_t size)
+{
+    const struct image_view *gradient = &o->images[GRADIENT];
+    struct channels c = convolution_channels(o);
+    if (!check_channels(o, sentence, size) || !check_neuron_none(o, sentence, size))
+        return false;
+    if (gradient->channels != c.outputs) {
+        snprintf(sentence, size,
+                 "the weights are for %u output channels; %u are read of the "
+                 "source gradient",
+                 c.outputs, gradient->channels);
+        return false;
+    }
+    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA) && !o->given[DESTINATION]) {
+        snprintf(sentence, size,
+                 "destination_gradient is NULL; only the option "
+                 "weights_and_biases does without one");
+        return false;
+    }
+    if (o->window.x.begin < o->window.x.end && o->window.y.begin < o->window.y.end)
+        return true;
+    snprintf(sentence, size, "primary offset (%d, %d) leaves nothing of a source gradient of %ux%u",
+             o->properties.primary.offset.x, o->properties.primary.offset.y, gradient->width,
+             gradient->height);
+    return false;
+}
+
+/* ---- Fully connected ---- */
+
+/* One window that is the source, whatever offset, padding and edge mode say. */
+static void connect_all(struct operation *o)
+{
+    struct glcnn_source_properties *source =
+        is_gradient(o) ? &o->properties.secondary : &o->properties.primary;
+    source->offset.x = (int32_t)source->kernel_width / 2;
+    source->offset.y = (int32_t)source->kernel_height / 2;
+    source->edge_mode = GLCNN_EDGE_MODE_ZERO;
+    o->properties.padding = GLCNN_PADDING_SIZE_VALID_ONLY;
+}
+
+static bool check_source_size(const struct operation *o, char *sentence, size_t size)
+{
+    const struct glcnn_source_properties *p = source_properties(o);
+    const struct image_view *source = source_view(o);
+    if (source->width == p->kernel_width && source->height == p->kernel_height)
+        return true;
+    snprintf(sentence, size, "the weights are for a source of %ux%u pixels; it has %ux%u",
+             p->kernel_width, p->kernel_height, source->width, source->height);
+    return false;
+}
+
+static bool connected_check(const struct operation *o, char *sentence, size_t size)
+{
+    if (!forward_check(o, sentence, size) || !check_source_size(o, sentence, size))
+        return false;
+    if (o->region_width == 1 && o->region_height == 1)
+        return true;
+    snprintf(sentence, size,
+             "the result is 1x1; the clip rectangle leaves %ux%u of the destination",
+             o->region_width, o->region_height);
+    return false;
+}
+
+static bool connected_gradient_check(const struct operation *o, char *sentence, size_t size)
+{
+    return gradient_check(o, sentence, size) && check_source_size(o, sentence, size);
+}
+
+/* ---- Cases ---- */
+
+#define WINDOW_CASES                                                                               \
+    {"output_feature_channels=3 kernel_width=3 kernel_height=3", {2, 2, 5, 6}},                    \
+        {"output_feature_channels=5 kernel_width=3 kernel_height=3", {1, 1, 7, 9}},                \
+        {"output_feature_channels=9 kernel_width=2 kernel_height=3 stride_in_pixels_x=2",          \
+         {3, 3, 8, 7}},                                                                            \
+        {"output_feature_channels=8 kernel_width=3 kernel_height=3 edge_mode=clamp",               \
+         {2, 4, 6, 5}},                                                                            \
+        {"output_feature_channels=7 kernel_width=4 kernel_height=5 stride_in_pixels_x=3 "          \
+         "stride_in_pixels_y=2 padding=valid",                                                     \
+         {2, 5, 9, 11}},                                                                           \
+        {"output_feature_channels=6 kernel_width=3 kernel_height=2 dilation_rate_x=2 "             \
+         "dilation_rate_y=3",                                                                      \
+         {1, 6, 9, 8}},                                                                            \
+        {"output_feature_channels=4 kernel_width=3 kernel_height=3 dilation_rate_x=2 "             \
+         "stride_in_pixels_y=2 edge_mode=clamp offset_x=-2 offset_y=3 destination_width=6 "        \
+         "destination_height=5",                                                                   \
+         {2, 3, 7, 6}},                                                                            \
+        {"output_feature_channels=8 kernel_width=3 kernel_height=3 groups=2", {2, 6, 5, 5}},       \
+        {"output_feature_channels=6 kernel_width=3 kernel_height=3 groups=3 stride_in_pixels_x=2", \
+         {1, 9, 6, 7}},                                                                            \
+        {"output_feature_channels=9 kernel_width=3 kernel_height=3 groups=9", {2, 9, 6, 6}},       \
+        {"output_feature_channels=15 kernel_width=3 kernel_height=2 groups=5 edge_mode=clamp",     \
+         {1, 5, 5, 7}},                                                                            \
+        {"output_feature_channels=16 kernel_width=1 kernel_height=1", {2, 8, 7, 3}},               \
+        {"output_feature_channels=1 kernel_width=9 kernel_height=1 padding=full", {1, 7, 4, 12}},  \
+        {"output_feature_channels=2 kernel_width=1 kernel_height=7 offset_x=5 offset_y=-4 "        \
+         "destination_width=4 destination_height=9",                                               \
+         {1, 4, 6, 8}},                                                                            \
+        {"output_feature_channels=5 kernel_width=3 kernel_height=3 clip_rect_origin_x=1 "          \
+         "clip_rect_origin_y=2 clip_rect_size_width=3 clip_rect_size_height=2 "                    \
+         "stride_in_pixels_x=2",                                                                   \
+         {2, 4, 8, 13}},                                                                           \
+        {"output_feature_channels=4 kernel_width=3 kernel_height=3 clip_rect_origin_x=2 "          \
+         "clip_rect_size_width=4",                                                                 \
+         {2, 3, 5, 9}},                                                                            \
+        {"output_feature_channels=4 kernel_width=2 kernel_height=2 "                               \
+         "source_feature_channel_offset=4 "                                                        \
+         "source_feature_channel_max_count=3",                                                     \
+         {2, 9, 5, 4}},                                                                            \
+        {"output_feature_channels=36 kernel_width=5 kernel_height=5", {2, 34, 9, 8}},              \
+        {"output_feature_channels=3 kernel_width=8 kernel_height=3 dilation_rate_y=2",             \
+         {1, 2, 7, 15}},                                                                           \
+        {"output_feature_channels=32 kernel_width=3 kernel_height=3", {8, 16, 14, 14}, {0}, true}, \
+    {                                                                                              \
+        "output_feature_channels=40 kernel_width=3 kernel_height=3 stride_in_pixels_x=2 "          \
+        "stride_in_pixels_y=2",                                                                    \
+            {2, 300, 7, 7}, {0}, true                                                              \
+    }
+
+static const struct check_case convolution_cases[] = {WINDOW_CASES, {0}};
+
+static const struct check_case gradient_cases[] = {
+    WINDOW_CASES,
+    {"output_feature_channels=5 kernel_width=3 kernel_height=3 gradient_option=data", {2, 3, 5, 4}},
+    {"output_feature_channels=5 kernel_width=3 kernel_height=3 "
+     "gradient_option=weights_and_biases",
+     {2, 3, 5, 4}},
+    {"output_feature_channels=3 kernel_width=3 kernel_height=4 kernel_offset_x=2 "
+     "kernel_offset_y=-1 "
+     "secondary_offset_x=-1 secondary_offset_y=1",
+     {1, 2, 7, 6}},
+    {"output_feature_channels=4 kernel_width=2 kernel_height=3 stride_in_pixels_x=2 "
+     "secondary_dilation_rate_y=2 primary_offset_x=1 kernel_offset_x=1",
+     {2, 4, 7, 8}},
+    {"output_feature_channels=4 kernel_width=3 kernel_height=3 primary_offset_y=1 "
+     "source_size_width=2 source_size_height=3 edge_mode=clamp",
+     {2, 5, 6, 7}},
+    {0}};
+
+static const struct check_case connected_cases[] = {
+    {"output_feature_channels=1 kernel_width=1 kernel_height=1", {1, 1, 1, 1}},
+    {"output_feature_channels=2 kernel_width=3 kernel_height=4", {3, 1, 4, 3}},
+    {"output_feature_channels=3 kernel_width=5 kernel_height=2", {2, 2, 2, 5}},
+    {"output_feature_channels=4 kernel_width=2 kernel_height=2", {5, 3, 2, 2}},
+    {"output_feature_channels=5 kernel_width=4 kernel_height=3", {4, 4, 3, 4}},
+    {"output_feature_channels=6 kernel_width=7 kernel_height=1", {1, 5, 1, 7}},
+    {"output_feature_channels=7 kernel_width=1 kernel_height=6", {9, 6, 6, 1}},
+    {"output_feature_channels=8 kernel_width=3 kernel_height=3", {3, 7, 3, 3}},
+    {"output_feature_channels=9 kernel_width=2 kernel_height=3", {2, 8, 3, 2}},
+    {"output_feature_channels=10 kernel_width=4 kernel_height=4", {6, 9, 4, 4}},
+    {"output_feature_channels=35 kernel_width=2 kernel_height=2", {7, 37, 2, 2}},
+    {"output_feature_channels=5 kernel_width=3 kernel_height=3 source_feature_channel_offset=4 "
+     "source_feature_channel_max_count=5 offset_x=3",
+     {2, 11, 3, 3}},
+    {"output_feature_channels=6 kernel_width=3 kernel_height=2 clip_rect_origin_z=1 "
+     "clip_rect_size_depth=2",
+     {4, 4, 2, 3}},
+    {"output_feature_channels=10 kernel_width=7 kernel_height=7", {16, 32, 7, 7}, {0}, true},
+    {0}};
+
+/* ---- Descriptors ---- */
+
+static const char *const option_names[] = {"none", "data", "weights_and_biases", "all", NULL};
+
+#define FIELD(MEMBER) offsetof(struct glcnn_convolution, MEMBER)
+
+#define CHANNEL_ROWS                                                                               \
+    {"input_feature_channels",                                                                     \
+     "channels of the source; 0: as many as are read",                                             \
+     FIELD_UINT32,                                                                                 \
+     FIELD(input_feature_channels),                                                                \
+     0,                                                                                            \
+     0,                                                                                            \
+     65536,                                                                                        \
+     NULL},                                                                                        \
+    {                                                                                              \
+        "output_feature_channels", "channels of the result; to be given", FIELD_UINT32,            \
+            FIELD(output_feature_channels), 0, 1, 65536, NULL                                      \
+    }
+#define GROUP_ROW                                                                                  \
+    {                                                                                              \
+        "groups", "parts of the channels that see only each other; inputs: depth-wise",            \
+            FIELD_UINT32, FIELD(groups), 1, 1, 65536, NULL                                         \
+    }
+#define OPTION_ROW                                                                                 \
+    {                                                                                              \
+        "gradient_option", "which gradients are computed", FIELD_ENUM, FIELD(gradient_option), 3,  \
+            1, 3, option_names                                                                     \
+    }
+#define NEURON_ROWS NEURON_PARAMETERS(struct glcnn_convolution, 0)
+
+static const struct parameter forward_parameters[] = {CHANNEL_ROWS, GROUP_ROW, NEURON_ROWS, {0}};
+static const struct parameter gradient_parameters[] = {
+    CHANNEL_ROWS, GROUP_ROW, OPTION_ROW, NEURON_ROWS, {0}};
+static const struct parameter connected_parameters[] = {CHANNEL_ROWS, NEURON_ROWS, {0}};
+static const struct parameter connected_gradient_parameters[] = {
+    CHANNEL_ROWS, OPTION_ROW, NEURON_ROWS, {0}};
+
+#define KEPT_VECTOR(NAME, OPTIONAL)                                                                \
+    {                                                                                              \
+        .name = NAME, .place = PLACE_KERNEL, .input = true, .optional = OPTIONAL                   \
+    }
+#define STATE_OUTPUT(NAME)                                                                         \
+    {                                                                                              \
+        .name = NAME, .place = PLACE_STATE, .output = true                                         \
+    }
+
+#define FORWARD_ARGUMENTS                                                                          \
+    .arguments = {                                                                                 \
+        {.name = "source_image", .place = PLACE_SOURCE, .input = true},                            \
+        {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},                 \
+        KEPT_VECTOR("weights", false),                                                             \
+        KEPT_VECTOR("biases", true),                                                               \
+        NEURON_DATA_ARGUMENT,                                                                      \
+    }
+#define GRADIENT_ARGUMENTS                                                                         \
+    .arguments = {                                                                                 \
+        {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},                         \
+        {.name = "source_image", .place = PLACE_SECONDARY, .input = true},                         \
+        {.name = "destination_gradient",                                                           \
+         .place = PLACE_DESTINATION,                                                               \
+         .output = true,                                                                           \
+         .optional = true},                                                                        \
+        KEPT_VECTOR("weights", false),                                                             \
+        STATE_OUTPUT("gradient_for_weights"),                                                      \
+        STATE_OUTPUT("gradient_for_biases"),                                                       \
+    }
+
+#define WINDOWED       (HAS_WINDOW | HAS_STRIDE | HAS_DILATION)
+#define FORWARD_FLAGS  (MAKES_STATE | SHARED_STATE)
+#define GRADIENT_FLAGS (IS_GRADIENT | SHARED_STATE | MODIFIES_STATE | DENSE_MANUAL)
+
+const struct glcnn_descriptor glcnn_kernel_convolution = {
+    .name = "convolution",
+    .mps_class = "MPSCNNConvolution",
+    .text = "weighted sum over a window and the channels of a group",
+    .family = "convolution",
+    .gradient = "convolution_gradient",
+    .flags = WINDOWED | FORWARD_FLAGS,
+    .parameters_size = sizeof(struct glcnn_convolution),
+    .parameters = forward_parameters,
+    FORWARD_ARGUMENTS,
+    .shape = result_shape,
+    .length = forward_length,
+    .check = forward_check,
+    .plan = plan_convolution,
+    .reference = convolution_reference,
+    .cases = convolution_cases,
+};
+
+const struct glcnn_descriptor glcnn_kernel_convolution_gradient = {
+    .name = "convolution_gradient",
+    .mps_class = "MPSCNNConvolutionGradient",
+    .text = "gradients of convolution for its source, weights and biases",
+    .family = "convolution",
+    .without_gradient = "it is a gradient itself",
+    .forward = "convolution",
+    .flags = WINDOWED | GRADIENT_FLAGS,
+    .parameters_size = sizeof(struct glcnn_convolution),
+    .parameters = gradient_parameters,
+    GRADIENT_ARGUMENTS,
+    .length = gradient_length,
+    .check = gradient_check,
+    .plan = plan_convolution_gradient,
+    .reference = convolution_gradient_reference,
+    .cases = gradient_cases,
+};
+
+const struct glcnn_descriptor glcnn_kernel_fully_connected = {
+    .name = "fully_connected",
+    .mps_class = "MPSCNNFullyConnected",
+    .text = "weighted sum over all pixels and channels",
+    .family = "fully_connected",
+    .gradient = "fully_connected_gradient",
+    .flags = HAS_WINDOW | FORWARD_FLAGS,
+    .parameters_size = sizeof(struct glcnn_convolution),
+    .parameters = connected_parameters,
+    FORWARD_ARGUMENTS,
+    .prepare = connect_all,
+    .shape = result_shape,
+    .length = forward_length,
+    .check = connected_check,
+    .plan = plan_convolution,
+    .reference = convolution_reference,
+    .cases = connected_cases,
+};
+
+const struct glcnn_descriptor glcnn_kernel_fully_connected_gradient = {
+    .name = "fully_connected_gradient",
+    .mps_class = "MPSCNNFullyConnectedGradient",
+    .text = "gradients of fully_connected for its source, weights and biases",
+    .family = "fully_connected",
+    .without_gradient = "it is a gradient itself",
+    .forward = "fully_connected",
+    .flags = HAS_WINDOW | GRADIENT_FLAGS,
+    .parameters_size = sizeof(struct glcnn_convolution),
+    .parameters = connected_gradient_parameters,
+    GRADIENT_ARGUMENTS,
+    .prepare = connect_all,
+    .length = gradient_length,
+    .check = connected_gradient_check,
+    .plan = plan_fully_connected_gradient,
+    .reference = convolution_gradient_reference,
+    .cases = connected_cases,
+};

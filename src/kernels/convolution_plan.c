@@ -1,0 +1,460 @@
+/* Passes of convolutions and fully connected layers.
+ *
+ * Weights as the user has them are the only truth: every plan packs them anew into a scratch image
+ * (glsl/lib/convolution.glsl has the layout), so a replay sees what the vectors hold then. */
+#include <string.h>
+
+#include "convolution.h"
+#include "neuron.h"
+
+#define ROW_ELEMENTS 1024u /* of a packed row of texels: 1 << PACKED_SHIFT */
+#define SHARED_TAPS  7     /* widest window whose taps share their reads */
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint32_t groups_of(uint32_t count, uint32_t size)
+{
+    return (count + size - 1) / size;
+}
+
+/* ---- Packed weights ---- */
+
+/* `channels` are as the pass sees them: of a transposed packing, inputs are the layer's outputs. */
+struct packing {
+    struct channels channels;
+    uint32_t taps, slices, range, components, elements;
+    bool transposed, flipped, one_channel, depthwise;
+};
+
+static struct channels transpose(const struct channels *c)
+{
+    return (struct channels){c->outputs, c->inputs, c->groups, c->outputs_per_group,
+                             c->inputs_per_group};
+}
+
+/* Slices of input that the four outputs of any slice see at most. */
+static uint32_t input_range(const struct channels *c)
+{
+    uint32_t range = 1;
+    for (uint32_t o = 0; o < c->outputs; o += 4) {
+        uint32_t last = least(o + 3, c->outputs - 1);
+        uint32_t begin = o / c->outputs_per_group * c->inputs_per_group / 4;
+        uint32_t end = ((last / c->outputs_per_group + 1) * c->inputs_per_group - 1) / 4;
+        range = end - begin + 1 > range ? end - begin + 1 : range;
+    }
+    return range;
+}
+
+static struct packing packing_of(const struct operation *o, bool transposed, bool flipped)
+{
+    struct channels c = convolution_channels(o);
+    struct packing p = {.channels = transposed ? transpose(&c) : c,
+                        .taps = (uint32_t)(o->window.x.size * o->window.y.size),
+                        .transposed = transposed,
+                        .flipped = flipped};
+    p.slices = slice_count(p.channels.outputs);
+    p.depthwise = c.groups > 1 && c.inputs_per_group == 1 && c.outputs_per_group == 1;
+    p.one_channel = p.channels.inputs == 1;
+    p.components = p.depthwise || p.one_channel ? 1 : 4;
+    p.range = input_range(&p.channels);
+    p.elements = p.taps * p.range * p.components;
+    return p;
+}
+
+/* What lib/convolution.glsl needs. */
+static void pass_packing(struct pass *pass, const struct packing *p)
+{
+    pass_library(pass, "lib/convolution.glsl");
+    pass_define(pass, "COMPONENTS", (int)p->components);
+    if (p->channels.groups > 1)
+        pass_define(pass, "GROUPED", 1);
+    if (p->depthwise)
+        pass_define(pass, "DEPTHWISE", 1);
+    if (p->one_channel)
+        pass_define(pass, "ONE_CHANNEL", 1);
+    pass_int(pass, "range", (int32_t)p->range);
+    pass_int(pass, "element_count", (int32_t)p->elements);
+    pass_int(pass, "inputs_per_group", (int32_t)p->channels.inputs_per_group);
+    pass_int(pass, "outputs_per_group", (int32_t)p->channels.outputs_per_group);
+}
+
+static void pass_weight_index(struct pass *pass, const struct packing *p)
+{
+    pass_packing(pass, p);
+    pass_define(pass, "WEIGHT_INDEX", 1);
+    if (p->transposed)
+        pass_define(pass, "TRANSPOSED", 1);
+    if (p->flipped)
+        pass_define(pass, "FLIPPED", 1);
+    pass_int(pass, "tap_count", (int32_t)p->taps);
+    pass_int(pass, "output_count", (int32_t)p->channels.outputs);
+}
+
+static struct image_view plan_pack(struct plan *plan, const struct packing *p,
+                                   const struct vector_view *weights,
+                                   const struct vector_view *biases)
+{
+    uint32_t width = least(p->elements + 1, ROW_ELEMENTS);
+    uint32_t height = groups_of(p->elements + 1, width);
+    struct image_view matrix =
+        plan_scratch_image(plan, width, height, 4, p->slices, GLCNN_CHANNEL_FORMAT_FLOAT32);
+    struct pass *pass = plan_pass(plan, "convolution_pack.comp");
+    pass_vector(pass, "weights", weights, VECTOR_READ);
+    if (biases) {
+        pass_define(pass, "BIASES", 1);
+        pass_vector(pass, "biases", biases, VECTOR_READ);
+    }
+    pass_image(pass, "matrix", &matrix);
+    pass_weight_index(pass, p);
+    pass_grid(pass, width, height, p->slices);
+    return matrix;
+}
+
+/* ---- Windows ---- */
+
+static void pass_axes(struct pass *pass, const struct window *w)
+{
+    pass_int(pass, "first_x", w->x.first);
+    pass_int(pass, "first_y", w->y.first);
+    pass_int(pass, "stride_x", w->x.stride);
+    pass_int(pass, "stride_y", w->y.stride);
+    pass_int(pass, "dilation_x", w->x.dilation);
+    pass_int(pass, "dilation_y", w->y.dilation);
+    pass_int(pass, "kernel_width", w->x.size);
+    pass_int(pass, "kernel_height", w->y.size);
+}
+
+static bool is_dense(const struct axis *axis)
+{
+    return axis->stride == 1 && axis->dilation == 1;
+}
+
+/* ---- The sum over windows: forward, and for strides of 1 the data gradient ---- */
+
+/* One such sum: `window` over the part low .. high of the source. */
+struct sum {
+    struct image_view source, destination;
+    struct window window;
+    int32_t low[2], high[2];
+    const struct glcnn_neuron_descriptor *neuron;
+    const struct vector_view *neuron_data;
+};
+
+/* Pixels an invocation makes: those of 4 to 8 that leave the fewest idle, the most of equals. */
+static uint32_t pixels_for(uint32_t width, uint32_t most)
+{
+    uint32_t best = width, least_covered = UINT32_MAX;
+    if (width <= 4)
+        return width;
+    for (uint32_t pixels = 4; pixels <= most; pixels++) {
+        uint32_t covered = groups_of(width, pixels) * pixels;
+        if (covered <= least_covered) {
+            least_covered = covered;
+            best = pixels;
+        }
+    }
+    return best;
+}
+
+static uint32_t slices_for(const struct packing *p)
+{
+    if (p->channels.groups > 1 || p->slices == 1)
+        return 1;
+    return p->components == 1 && p->slices % 4 == 0 ? 4 : 2;
+}
+
+static void plan_sum(const struct operation *o, struct plan *plan, const struct packing *p,
+                     const struct image_view *matrix, const struct sum *sum)
+{
+    const struct window *w = &sum->window;
+    bool shared = is_dense(&w->x) && w->x.size <= SHARED_TAPS;
+    uint32_t slices = slices_for(p);
+    uint32_t pixels = pixels_for(o->region_width, slices == 4 ? 4 : slices == 2 ? 7 : 8);
+    uint32_t columns = groups_of(o->region_width, pixels);
+    struct pass *pass = plan_pass(plan, "convolution.comp");
+    pass_texture(pass, "source", &sum->source);
+    pass_texture(pass, "matrix", matrix);
+    pass_image(pass, "destination", &sum->destination);
+    pass_packing(pass, p);
+    pass_neuron(pass, sum->neuron);
+    if (sum->neuron_data)
+        pass_neuron_data(pass, sum->neuron, sum->neuron_data);
+    pass_axes(pass, w);
+    pass_define(pass, "SLICES", (int)slices);
+    pass_define(pass, "PIXELS", (int)pixels);
+    if (matrix->height == 1)
+        pass_define(pass, "ONE_ROW", 1);
+    if (w->edge_mode == GLCNN_EDGE_MODE_CLAMP)
+        pass_define(pass, "EDGE_CLAMP", 1);
+    if (shared) {
+        pass_define(pass, "SHARED_ROW", 1);
+        pass_define(pass, "KERNEL_WIDTH", w->x.size);
+    }
+    pass_int(pass, "low_x", sum->low[0]);
+    pass_int(pass, "low_y", sum->low[1]);
+    pass_int(pass, "high_x", sum->high[0]);
+    pass_int(pass, "high_y", sum->high[1]);
+    pass_int(pass, "columns", (int32_t)columns);
+    pass_int(pass, "row_count", (int32_t)o->region_height);
+    pass_int(pass, "region_x", (int32_t)o->region_x);
+    pass_int(pass, "region_y", (int32_t)o->region_y);
+    pass_int(pass, "region_width", (int32_t)o->region_width);
+    pass_grid(pass, columns * o->region_height * sum->destination.images,
+              groups_of(p->slices, slices), 1);
+    pass_local(pass, 64, 1, 1);
+    pass->work = p->elements * slices * pixels * 8;
+}
+
+void plan_convolution(const struct operation *o, struct plan *plan)
+{
+    const struct glcnn_convolution *parameters = o->parameters;
+    const struct image_view *source = &o->images[SOURCE];
+    struct packing p = packing_of(o, false, false);
+    struct image_view matrix =
+        plan_pack(plan, &p, &o->vectors[WEIGHTS], o->given[BIASES] ? &o->vectors[BIASES] : NULL);
+    struct sum sum = {.source = *source,
+                      .destination = o->images[RESULT],
+                      .window = o->window,
+                      .high = {(int32_t)source->width - 1, (int32_t)source->height - 1},
+                      .neuron = &parameters->neuron,
+                      .neuron_data = &o->vectors[NEURON_DATA]};
+    plan_sum(o, plan, &p, &matrix, &sum);
+}
+
+/* ---- Data gradient ---- */
+
+/* With strides of 1 and no clamping each source pixel gathers from one window of the gradient, its
+ * taps in reverse:  X = u - first - dilation*(K - 1) + dilation*p. */
+static void turn_axis(struct axis *axis)
+{
+    axis->first = axis->shift - axis->first - axis->dilation * (axis->size - 1);
+}
+
+static void plan_data_turned(const struct operation *o, struct plan *plan)
+{
+    static const struct glcnn_neuron_descriptor none = {.type = GLCNN_NEURON_TYPE_NONE};
+    struct packing p = packing_of(o, true, true);
+    struct image_view matrix = plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], NULL);
+    struct window w = convolution_data_window(o);
+    struct sum sum = {.source = o->images[GRADIENT],
+                      .destination = o->images[DESTINATION],
+                      .low = {w.x.begin, w.y.begin},
+                      .high = {w.x.end - 1, w.y.end - 1},
+                      .neuron = &none};
+    turn_axis(&w.x);
+    turn_axis(&w.y);
+    sum.window = w;
+    plan_sum(o, plan, &p, &matrix, &sum);
+}
+
+static bool can_turn(const struct operation *o)
+{
+    return o->window.x.stride == 1 && o->window.y.stride == 1 &&
+           o->window.edge_mode == GLCNN_EDGE_MODE_ZERO;
+}
+
+static void plan_data_gathered(const struct operation *o, struct plan *plan)
+{
+    struct packing p = packing_of(o, true, false);
+    struct image_view matrix = plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], NULL);
+    struct window w = convolution_data_window(o);
+    struct pass *pass =
+        plan_pixels(plan, o, "convolution_gradient_data.comp", &o->images[DESTINATION]);
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    pass_texture(pass, "matrix", &matrix);
+    pass_image(pass, "destination", &o->images[DESTINATION]);
+    pass_packing(pass, &p);
+    pass_window(pass, &w);
+    pass_int(pass, "source_width", (int32_t)o->images[IMAGE].width);
+    pass_int(pass, "source_height", (int32_t)o->images[IMAGE].height);
+    pass->work = p.elements * 16;
+}
+
+static bool always(const struct operation *o)
+{
+    (void)o;
+    return true;
+}
+
+/* The first that suits is taken. */
+static const struct {
+    bool (*suits)(const struct operation *o);
+    void (*plan)(const struct operation *o, struct plan *plan);
+} data_variants[] = {{can_turn, plan_data_turned}, {always, plan_data_gathered}};
+
+static void plan_data(const struct operation *o, struct plan *plan)
+{
+    size_t i = 0;
+    while (!data_variants[i].suits(o))
+        i++;
+    data_variants[i].plan(o, plan);
+}
+
+/* ---- Gradient of weights and biases ---- */
+
+#define CHUNK_INVOCATIONS 8192u       /* enough for every processor that there is */
+#define CHUNK_BYTES       (16u << 20) /* of part sums, unless one chunk takes more */
+
+/* How the part sums are shared out. */
+struct shares {
+    uint32_t taps_x, taps_y, columns; /* of an invocation */
+    uint32_t rows, rows_per_chunk, chunks;
+    uint32_t invocations; /* of a chunk */
+    bool shared;          /* taps share their reads */
+};
+
+static uint32_t columns_for(uint32_t width, uint32_t most)
+{
+    uint32_t best = 1, least_covered = UINT32_MAX;
+    for (uint32_t columns = 1; columns <= most; columns++) {
+        uint32_t covered = groups_of(width, columns) * columns;
+        if (covered <= least_covered) {
+            least_covered = covered;
+            best = columns;
+        }
+    }
+    return best;
+}
+
+static struct shares share_out(const struct operation *o, const struct packing *p)
+{
+    const struct axis *x = &o->window.x, *y = &o->window.y;
+    uint32_t width = (uint32_t)x->size, height = (uint32_t)y->size;
+    bool small = p->components == 1 && p->taps <= 9;
+    struct shares s = {.shared = is_dense(x) && is_dense(y)};
+    s.taps_x = small ? width : least(width, p->components == 1 ? 7 : 3);
+    s.taps_y = small ? height : 1;
+    s.columns = columns_for((uint32_t)(x->end - x->begin), p->components == 1 ? 7 : 2);
+    s.invocations = p->slices * p->range * groups_of(width, s.taps_x) * groups_of(height, s.taps_y);
+    s.rows = (uint32_t)(y->end - y->begin) * o->images[GRADIENT].images;
+    uint32_t wanted = (CHUNK_INVOCATIONS / s.invocations + 7) / 8 * 8;
+    uint32_t room = CHUNK_BYTES / 16 / (p->slices * (p->elements + 1));
+    uint32_t chunks = least(least(wanted ? wanted : 8, room ? room : 1), s.rows);
+    s.rows_per_chunk = groups_of(s.rows, chunks);
+    s.chunks = groups_of(s.rows, s.rows_per_chunk);
+    return s;
+}
+
+static void plan_parts(const struct operation *o, struct plan *plan, const struct packing *p,
+                       const struct shares *s, const struct vector_view *parts)
+{
+    const struct window *w = &o->window;
+    struct pass *pass = plan_pass(plan, "convolution_gradient_weights.comp");
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    pass_texture(pass, "source", &o->images[IMAGE]);
+    pass_vector_of(pass, "vec4", "parts", parts, VECTOR_WRITE);
+    pass_packing(pass, p);
+    pass_axes(pass, w);
+    if (w->edge_mode == GLCNN_EDGE_MODE_CLAMP)
+        pass_define(pass, "EDGE_CLAMP", 1);
+    if (s->shared)
+        pass_define(pass, "SHARED_ROW", 1);
+    pass_define(pass, "TAPS_X", (int)s->taps_x);
+    pass_define(pass, "TAPS_Y", (int)s->taps_y);
+    pass_define(pass, "COLUMNS", (int)s->columns);
+    pass_int(pass, "begin_x", w->x.begin);
+    pass_int(pass, "begin_y", w->y.begin);
+    pass_int(pass, "end_x", w->x.end);
+    pass_int(pass, "end_y", w->y.end);
+    pass_int(pass, "chunk_count", (int32_t)s->chunks);
+    pass_int(pass, "rows_per_chunk", (int32_t)s->rows_per_chunk);
+    pass_int(pass, "row_total", (int32_t)s->rows);
+    pass_int(pass, "slice_total", (int32_t)p->slices);
+    pass_grid(pass, s->chunks * s->invocations, 1, 1);
+    pass_local(pass, 64, 1, 1);
+    pass->work = s->rows_per_chunk * (uint32_t)(w->x.end - w->x.begin) * s->taps_x * s->taps_y *
+                 p->components * 8;
+}
+
+/* Outputs that hold sums already are added to. */
+static void pass_gradients(struct pass *pass, const struct operation *o)
+{
+    enum vector_access access = o->accumulate ? VECTOR_READ_WRITE : VECTOR_WRITE;
+    if (o->accumulate)
+        pass_define(pass, "ACCUMULATE", 1);
+    pass_vector(pass, "gradient_for_weights", &o->vectors[GRADIENT_FOR_WEIGHTS], access);
+    pass_vector(pass, "gradient_for_biases", &o->vectors[GRADIENT_FOR_BIASES], access);
+}
+
+static void plan_weights(const struct operation *o, struct plan *plan)
+{
+    struct packing p = packing_of(o, false, false);
+    struct shares s = share_out(o, &p);
+    struct vector_view parts =
+        plan_scratch_vector(plan, (size_t)s.chunks * p.slices * (p.elements + 1) * 4);
+    plan_parts(o, plan, &p, &s, &parts);
+    struct pass *pass = plan_pass(plan, "convolution_gradient_sum.comp");
+    pass_vector_of(pass, "vec4", "parts", &parts, VECTOR_READ);
+    pass_gradients(pass, o);
+    pass_weight_index(pass, &p);
+    pass_int(pass, "chunk_count", (int32_t)s.chunks);
+    pass_int(pass, "slice_total", (int32_t)p.slices);
+    pass_grid(pass, p.elements + 1, p.slices, 1);
+    pass_local(pass, 32, 1, 1);
+    pass->work = s.chunks * 4 + 64;
+}
+
+void plan_convolution_gradient(const struct operation *o, struct plan *plan)
+{
+    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA))
+        plan_data(o, plan);
+    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES))
+        plan_weights(o, plan);
+}
+
+/* ---- Fully connected ---- */
+
+static void plan_connected_data(const struct operation *o, struct plan *plan)
+{
+    const struct image_view *to = &o->images[DESTINATION];
+    const struct window *w = &o->window;
+    struct packing p = packing_of(o, false, false);
+    struct image_view matrix = plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], NULL);
+    uint32_t images = least(to->images, 2);
+    struct pass *pass = plan_pixels(plan, o, "fully_connected_gradient_data.comp", to);
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    pass_texture(pass, "matrix", &matrix);
+    pass_image(pass, "destination", to);
+    pass_packing(pass, &p);
+    pass_axes(pass, w);
+    pass_define(pass, "IMAGES", (int)images);
+    pass_int(pass, "begin_x", w->x.begin);
+    pass_int(pass, "begin_y", w->y.begin);
+    pass_int(pass, "shift_x", w->x.shift);
+    pass_int(pass, "shift_y", w->y.shift);
+    pass_grid(pass, o->region_width, o->region_height,
+              slice_count(to->channels) * groups_of(to->images, images));
+    pass->work = slice_count(p.channels.outputs) * images * 32;
+}
+
+static void plan_connected_weights(const struct operation *o, struct plan *plan)
+{
+    const struct image_view *source = &o->images[IMAGE];
+    const struct window *w = &o->window;
+    struct channels c = convolution_channels(o);
+    uint32_t pixel_slices = source->width * source->height * slice_count(source->channels);
+    struct pass *pass = plan_pass(plan, "fully_connected_gradient_weights.comp");
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    pass_texture(pass, "source", source);
+    pass_gradients(pass, o);
+    pass_int(pass, "begin_x", w->x.begin);
+    pass_int(pass, "begin_y", w->y.begin);
+    pass_int(pass, "kernel_width", w->x.size);
+    pass_int(pass, "kernel_height", w->y.size);
+    pass_int(pass, "pixel_slices", (int32_t)pixel_slices);
+    pass_int(pass, "output_count", (int32_t)c.outputs);
+    pass_grid(pass, pixel_slices + 1, slice_count(c.outputs), 1);
+    pass_local(pass, 32, 1, 1);
+    pass->work = source->images * 32;
+}
+
+void plan_fully_connected_gradient(const struct operation *o, struct plan *plan)
+{
+    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA))
+        plan_connected_data(o, plan);
+    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES))
+        plan_connected_weights(o, plan);
+}
