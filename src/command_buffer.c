@@ -150,32 +150,33 @@ static glcnn_status upload_all(struct glcnn_command_buffer *buffer)
     return GLCNN_SUCCESS;
 }
 
-static void refresh(struct glcnn_command_buffer *buffer)
+/* Passes that were committed before. */
+static void refresh(struct glcnn_command_buffer *buffer, size_t count)
 {
     const struct gl *gl = &buffer->device->gl;
-    for (size_t i = 0; i < buffer->pass_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct pass *pass = &buffer->passes[i];
         uint32_t words[6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS];
         if (!pass->refresh)
             continue;
         pass->refresh(pass->kernel, pass);
-        size_t count = program_uniforms(pass, words);
+        size_t size = program_uniforms(pass, words) * 4;
         gl->BindBuffer(GL_UNIFORM_BUFFER, buffer->uniform_buffer);
-        gl->BufferSubData(GL_UNIFORM_BUFFER, (GLintptr)pass->uniform_offset,
-                          (GLsizeiptr)(count * 4), words);
+        gl->BufferSubData(GL_UNIFORM_BUFFER, (GLintptr)pass->uniform_offset, (GLsizeiptr)size,
+                          words);
     }
 }
 
 static glcnn_status prepare_uniforms(struct glcnn_command_buffer *buffer)
 {
+    size_t committed = buffer->uniforms_uploaded;
     if (buffer->uniforms_uploaded < buffer->pass_count) {
         place_uniforms(buffer);
         glcnn_status status = upload_all(buffer);
         if (status != GLCNN_SUCCESS)
             return status;
     }
-    if (buffer->commits > 0)
-        refresh(buffer);
+    refresh(buffer, committed);
     buffer->uniforms_uploaded = buffer->pass_count;
     return GLCNN_SUCCESS;
 }

@@ -77,7 +77,7 @@ struct program;
 struct pass;
 struct glcnn_kernel;
 
-/* Called before every commit after the first: sets uniforms that move with each step. */
+/* Called before every commit of the pass after its first: sets uniforms that move with each step. */
 typedef void (*pass_refresh)(struct glcnn_kernel *kernel, struct pass *pass);
 
 struct pass {
