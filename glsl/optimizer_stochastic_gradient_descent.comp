@@ -1,0 +1,14 @@
+// without momentum    w -= rate * g
+// with MOMENTUM       m = mu * m + rate * g;    w -= m
+//   and Nesterov's    m = mu * m + g;           w -= rate * (g + mu * m)
+void invocation(ivec3 at) {
+    float w = values[at.x];
+    float g = prepared(gradient[at.x], w);
+#ifdef MOMENTUM
+    float m = momentum_scale * momentum[at.x] + (nesterov != 0 ? g : rate * g);
+    momentum[at.x] = m;
+    values[at.x] = w - (nesterov != 0 ? rate * (g + momentum_scale * m) : m);
+#else
+    values[at.x] = w - rate * g;
+#endif
+}

@@ -1,0 +1,483 @@
+/* Optimizers: spec 9. A step updates the result in place, from values copied there first where
+ * that is another buffer: four vectors are bound at most. Every parameter is a uniform, set anew
+ * before a command buffer is committed again. */
+#include "glcnn/kernels/optimizer.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "kernel.h"
+
+struct glcnn_optimizer *glcnn_optimizer(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "optimizer");
+}
+
+/* ---- Constructors ---- */
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    extern const struct glcnn_descriptor glcnn_kernel_optimizer_##NAME;                            \
+    glcnn_status glcnn_optimizer_##NAME##_create(glcnn_device *device, float learning_rate,        \
+                                                 glcnn_kernel **kernel)                            \
+    {                                                                                              \
+        glcnn_status status = kernel_create(device, &glcnn_kernel_optimizer_##NAME, kernel);       \
+        if (status == GLCNN_SUCCESS)                                                               \
+            status = glcnn_kernel_set(*kernel, "learning_rate", (double)learning_rate);            \
+        if (status != GLCNN_SUCCESS && kernel)                                                     \
+            glcnn_kernel_destroy(kernel);                                                          \
+        return status;                                                                             \
+    }
+
+DEFINE_CREATE(stochastic_gradient_descent)
+DEFINE_CREATE(rms_prop)
+DEFINE_CREATE(adam)
+
+/* ---- Vectors ---- */
+
+enum { GRADIENT, VALUES, FIRST }; /* arguments; then a second state vector, the result last */
+
+static int result_index(const struct operation *o)
+{
+    return descriptor_argument(o->descriptor, "result");
+}
+
+static const struct argument *argument_of(const struct operation *o, int index)
+{
+    const struct argument *argument = &o->descriptor->arguments[index];
+    return index < MAX_ARGUMENTS && argument->name ? argument : NULL;
+}
+
+/* Of all pairs of arguments only values and result may be one buffer, if one of them is written. */
+static bool clash(const struct operation *o, int i, int j)
+{
+    const struct argument *a = argument_of(o, i), *b = argument_of(o, j);
+    return o->vectors[i].buffer && o->vectors[i].buffer == o->vectors[j].buffer &&
+           (a->output || b->output) && !(i == VALUES && j == result_index(o));
+}
+
+static bool check_distinct(const struct operation *o, int i, char *sentence, size_t size)
+{
+    const struct argument *other;
+    for (int j = i + 1; (other = argument_of(o, j)); j++)
+        if (clash(o, i, j)) {
+            snprintf(sentence, size, "%s and %s are one buffer; only values and result may be",
+                     argument_of(o, i)->name, other->name);
+            return false;
+        }
+    return true;
+}
+
+static bool check_vectors(const struct operation *o, char *sentence, size_t size)
+{
+    const struct argument *argument;
+    size_t count = o->vectors[VALUES].count;
+    for (int i = 0; (argument = argument_of(o, i)); i++) {
+        if (o->given[i] && o->vectors[i].count != count) {
+            snprintf(sentence, size,
+                     "%s has %zu elements and values have %zu; all vectors of a step are of one "
+                     "length",
+                     argument->name, o->vectors[i].count, count);
+            return false;
+        }
+        if (!check_distinct(o, i, sentence, size))
+            return false;
+    }
+    return true;
+}
+
+static bool check(const struct operation *o, char *sentence, size_t size)
+{
+    const struct glcnn_optimizer *p = o->parameters;
+    bool has_beta = descriptor_argument(o->descriptor, "first_moment") >= 0;
+    if (p->apply_gradient_clipping && p->gradient_clip_min > p->gradient_clip_max) {
+        snprintf(sentence, size, "gradient_clip_min is %g, more than gradient_clip_max, %g",
+                 (double)p->gradient_clip_min, (double)p->gradient_clip_max);
+        return false;
+    }
+    if (has_beta && p->beta1 >= 1) {
+        snprintf(sentence, size, "beta1 is %g; it must be below 1, or no gradient ever counts",
+                 p->beta1);
+        return false;
+    }
+    return check_vectors(o, sentence, size);
+}
+
+glcnn_status glcnn_optimizer_encode(glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
+                                    glcnn_buffer *gradient, glcnn_buffer *values,
+                                    glcnn_buffer *first, glcnn_buffer *second, glcnn_buffer *result)
+{
+    if (!kernel || !glcnn_optimizer(kernel))
+        return kernel ? device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                                    "glcnn_optimizer_encode: %s is no optimizer",
+                                    kernel->descriptor->name)
+                      : GLCNN_INVALID_ARGUMENT;
+    struct glcnn_encode arguments = {.vectors = {gradient, values, first}};
+    bool two = descriptor_argument(kernel->descriptor, "second_moment") >= 0;
+    if (second && !two)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: there is no second state vector; second must be NULL",
+                           kernel->descriptor->name);
+    if (two)
+        arguments.vectors[FIRST + 1] = second;
+    arguments.vectors[FIRST + 1 + two] = result;
+    return glcnn_kernel_encode(command_buffer, kernel, &arguments);
+}
+
+/* ---- Uniforms ---- */
+
+/* A uniform as a function of the parameters. */
+struct scalar {
+    const char *name;
+    double (*value)(const struct glcnn_optimizer *p);
+};
+
+#define SCALAR(NAME, VALUE)                                                                        \
+    static double NAME(const struct glcnn_optimizer *p)                                            \
+    {                                                                                              \
+        return (double)(VALUE);                                                                    \
+    }
+
+static double regularization(const struct glcnn_optimizer *p, glcnn_regularization_type type)
+{
+    return p->regularization_type == type ? (double)p->regularization_scale : 0;
+}
+
+/* Learning rate of step t, with the moments' bias taken out; time_step is t already. */
+static double adam_rate_at(const struct glcnn_optimizer *p, double t)
+{
+    return (double)p->learning_rate * sqrt(1 - pow(p->beta2, t)) / (1 - pow(p->beta1, t));
+}
+
+SCALAR(rescale, p->gradient_rescale)
+SCALAR(clip_min, p->gradient_clip_min)
+SCALAR(clip_max, p->gradient_clip_max)
+SCALAR(l1, regularization(p, GLCNN_REGULARIZATION_TYPE_L1))
+SCALAR(l2, regularization(p, GLCNN_REGULARIZATION_TYPE_L2))
+SCALAR(rate, p->learning_rate)
+SCALAR(momentum_scale, p->momentum_scale)
+SCALAR(decay, p->decay)
+SCALAR(one_minus_decay, 1 - p->decay)
+SCALAR(epsilon, p->epsilon)
+SCALAR(beta1, p->beta1)
+SCALAR(beta2, p->beta2)
+SCALAR(one_minus_beta1, 1 - p->beta1)
+SCALAR(one_minus_beta2, 1 - p->beta2)
+SCALAR(adam_rate, adam_rate_at(p, p->time_step))
+
+#define SHARED_SCALARS                                                                             \
+    {"gradient_rescale", rescale}, {"clip_min", clip_min}, {"clip_max", clip_max}, {"l1", l1},     \
+    {                                                                                              \
+        "l2", l2                                                                                   \
+    }
+
+static const struct scalar descent_scalars[] = {
+    SHARED_SCALARS, {"rate", rate}, {"momentum_scale", momentum_scale}, {0}};
+static const struct scalar rms_prop_scalars[] = {
+    SHARED_SCALARS,       {"rate", rate},
+    {"decay", decay},     {"one_minus_decay", one_minus_decay},
+    {"epsilon", epsilon}, {0}};
+static const struct scalar adam_scalars[] = {SHARED_SCALARS,
+                                             {"rate", adam_rate},
+                                             {"beta1", beta1},
+                                             {"beta2", beta2},
+                                             {"one_minus_beta1", one_minus_beta1},
+                                             {"one_minus_beta2", one_minus_beta2},
+                                             {"epsilon", epsilon},
+                                             {0}};
+
+static void refresh(struct pass *pass, const struct glcnn_optimizer *p,
+                    const struct scalar *scalars)
+{
+    for (; scalars->name; scalars++)
+        pass_update_float(pass, scalars->name, (float)scalars->value(p));
+    pass_update_int(pass, "apply_clipping", p->apply_gradient_clipping);
+    pass_update_int(pass, "nesterov", p->use_nesterov_momentum);
+}
+
+static void refresh_descent(struct glcnn_kernel *kernel, struct pass *pass)
+{
+    refresh(pass, kernel->parameters, descent_scalars);
+}
+
+static void refresh_rms_prop(struct glcnn_kernel *kernel, struct pass *pass)
+{
+    refresh(pass, kernel->parameters, rms_prop_scalars);
+}
+
+static void refresh_adam(struct glcnn_kernel *kernel, struct pass *pass)
+{
+    struct glcnn_optimizer *p = kernel->parameters;
+    p->time_step++;
+    refresh(pass, p, adam_scalars);
+}
+
+/* ---- Passes ---- */
+
+static struct pass *plan_update(const struct operation *o, struct plan *plan, const char *shader,
+                                const struct scalar *scalars, pass_refresh again)
+{
+    const struct vector_view *values = &o->vectors[VALUES], *result = &o->vectors[result_index(o)];
+    if (values->buffer != result->buffer)
+        plan_copy_vector(plan, values, result);
+    struct pass *pass = plan_pass(plan, shader);
+    pass_library(pass, "lib/optimizer.glsl");
+    pass_vector(pass, "gradient", &o->vectors[GRADIENT], VECTOR_READ);
+    pass_vector(pass, "values", result, VECTOR_READ_WRITE);
+    for (int i = FIRST; i < result_index(o); i++)
+        if (o->given[i])
+            pass_vector(pass, argument_of(o, i)->name, &o->vectors[i], VECTOR_READ_WRITE);
+    for (const struct scalar *s = scalars; s->name; s++)
+        pass_float(pass, s->name, 0);
+    pass_int(pass, "apply_clipping", 0);
+    pass_int(pass, "nesterov", 0);
+    pass_grid(pass, (uint32_t)values->count, 1, 1);
+    pass_local(pass, 64, 1, 1);
+    pass->refresh = again;
+    return pass;
+}
+
+static void plan_descent(const struct operation *o, struct plan *plan)
+{
+    struct pass *pass = plan_update(o, plan, "optimizer_stochastic_gradient_descent.comp",
+                                    descent_scalars, refresh_descent);
+    if (o->given[FIRST])
+        pass_define(pass, "MOMENTUM", 1);
+    refresh_descent(o->kernel, pass);
+}
+
+static void plan_rms_prop(const struct operation *o, struct plan *plan)
+{
+    refresh_rms_prop(o->kernel, plan_update(o, plan, "optimizer_rms_prop.comp", rms_prop_scalars,
+                                            refresh_rms_prop));
+}
+
+static void plan_adam(const struct operation *o, struct plan *plan)
+{
+    struct pass *pass = plan_update(o, plan, "optimizer_adam.comp", adam_scalars, refresh_adam);
+    if (plan->status == GLCNN_SUCCESS)
+        refresh_adam(o->kernel, pass);
+}
+
+/* ---- References ---- */
+
+static double prepared(const struct reference *r, size_t i)
+{
+    const struct glcnn_optimizer *p = r->operation->parameters;
+    double g = r->vectors[GRADIENT][i], w = r->vectors[VALUES][i];
+    if (p->apply_gradient_clipping)
+        g = fmin(fmax(g, (double)p->gradient_clip_min), (double)p->gradient_clip_max);
+    g *= (double)p->gradient_rescale;
+    if (p->regularization_type == GLCNN_REGULARIZATION_TYPE_L1 && w != 0)
+        g += copysign((double)p->regularization_scale, w);
+    if (p->regularization_type == GLCNN_REGULARIZATION_TYPE_L2)
+        g += (double)p->regularization_scale * w;
+    return g;
+}
+
+/* What is taken from value i; state vectors move on. */
+typedef double (*step)(const struct reference *r, size_t i, double g);
+
+static void update_all(const struct reference *r, step step_of)
+{
+    double *result = r->vectors[result_index(r->operation)];
+    for (size_t i = 0; i < r->operation->vectors[VALUES].count; i++)
+        result[i] = r->vectors[VALUES][i] - step_of(r, i, prepared(r, i));
+}
+
+static double descent_step(const struct reference *r, size_t i, double g)
+{
+    const struct glcnn_optimizer *p = r->operation->parameters;
+    double learning_rate = (double)p->learning_rate, mu = (double)p->momentum_scale;
+    if (!r->vectors[FIRST])
+        return learning_rate * g;
+    double *m = &r->vectors[FIRST][i];
+    *m = mu * *m + g * (p->use_nesterov_momentum ? 1 : learning_rate);
+    return p->use_nesterov_momentum ? learning_rate * (g + mu * *m) : *m;
+}
+
+static double rms_prop_step(const struct reference *r, size_t i, double g)
+{
+    const struct glcnn_optimizer *p = r->operation->parameters;
+    double *s = &r->vectors[FIRST][i];
+    *s = p->decay * *s + (1 - p->decay) * g * g;
+    return (double)p->learning_rate * g / (sqrt(*s) + (double)p->epsilon);
+}
+
+static double adam_step(const struct reference *r, size_t i, double g)
+{
+    const struct glcnn_optimizer *p = r->operation->parameters;
+    double *m = &r->vectors[FIRST][i], *v = &r->vectors[FIRST + 1][i];
+    *m = p->beta1 * *m + (1 - p->beta1) * g;
+    *v = p->beta2 * *v + (1 - p->beta2) * g * g;
+    return adam_rate_at(p, p->time_step + 1.0) * *m / (sqrt(*v) + (double)p->epsilon);
+}
+
+static void descent_reference(const struct reference *r)
+{
+    update_all(r, descent_step);
+}
+
+static void rms_prop_reference(const struct reference *r)
+{
+    update_all(r, rms_prop_step);
+}
+
+static void adam_reference(const struct reference *r)
+{
+    update_all(r, adam_step);
+}
+
+/* ---- Cases ---- */
+
+#define SHARED_CASES                                                                               \
+    {"", {1, 1, 1, 1}}, {"learning_rate=0.1", {1, 1, 1, 2}}, {"learning_rate=0.5", {1, 1, 1, 3}},  \
+        {"gradient_rescale=0.25 learning_rate=1", {1, 1, 1, 63}},                                  \
+        {"apply_gradient_clipping=1 gradient_clip_min=-0.25 gradient_clip_max=0.5 "                \
+         "gradient_rescale=3 learning_rate=0.1",                                                   \
+         {1, 1, 1, 64}},                                                                           \
+        {"regularization_type=l1 regularization_scale=0.3 learning_rate=0.2", {1, 1, 1, 65}},      \
+        {"regularization_type=l2 regularization_scale=0.3 learning_rate=0.2", {2, 3, 5, 7}},       \
+        {"regularization_type=none regularization_scale=0.3 learning_rate=0.2", {1, 1, 9, 9}},     \
+        {"apply_gradient_clipping=1 regularization_type=l2 regularization_scale=0.1 "              \
+         "gradient_rescale=-2",                                                                    \
+         {1, 4, 4, 4}},                                                                            \
+    {                                                                                              \
+        "learning_rate=0.01", {64, 32, 7, 7}, {0}, true                                            \
+    }
+
+static const struct check_case descent_cases[] = {
+    SHARED_CASES,
+    {"momentum_scale=0.9 learning_rate=0.1", {1, 1, 1, 100}},
+    {"momentum_scale=0.5 use_nesterov_momentum=1 learning_rate=0.1", {1, 1, 1, 129}},
+    {"momentum_scale=0.9 use_nesterov_momentum=1 regularization_type=l1 regularization_scale=0.01",
+     {1, 1, 3, 11}},
+    {0}};
+static const struct check_case rms_prop_cases[] = {
+    SHARED_CASES,
+    {"decay=0.5 learning_rate=0.1", {1, 1, 1, 100}},
+    {"decay=0.99 epsilon=0.1 learning_rate=0.1", {1, 1, 1, 129}},
+    {0}};
+static const struct check_case adam_cases[] = {
+    SHARED_CASES,
+    {"beta1=0.5 beta2=0.9 learning_rate=0.1", {1, 1, 1, 100}},
+    {"time_step=7 learning_rate=0.1", {1, 1, 1, 31}},
+    {"time_step=1000000 epsilon=0.01 learning_rate=0.1", {1, 1, 1, 129}},
+    {0}};
+
+/* ---- Descriptors ---- */
+
+static const char *const regularization_types[] = {"none", "l1", "l2", NULL};
+
+#define LARGEST     (double)FLT_MAX
+#define FIELD(NAME) offsetof(struct glcnn_optimizer, NAME)
+#define SHARED_PARAMETERS                                                                          \
+    {"learning_rate", "size of a step", FIELD_FLOAT, FIELD(learning_rate),                         \
+     0.001,           -LARGEST,         LARGEST,     NULL},                                        \
+        {"gradient_rescale",                                                                       \
+         "factor of the gradient, after clipping",                                                 \
+         FIELD_FLOAT,                                                                              \
+         FIELD(gradient_rescale),                                                                  \
+         1,                                                                                        \
+         -LARGEST,                                                                                 \
+         LARGEST,                                                                                  \
+         NULL},                                                                                    \
+        {"apply_gradient_clipping",                                                                \
+         "whether gradients are clipped",                                                          \
+         FIELD_BOOL,                                                                               \
+         FIELD(apply_gradient_clipping),                                                           \
+         0,                                                                                        \
+         0,                                                                                        \
+         1,                                                                                        \
+         NULL},                                                                                    \
+        {"gradient_clip_max",                                                                      \
+         "largest gradient kept",                                                                  \
+         FIELD_FLOAT,                                                                              \
+         FIELD(gradient_clip_max),                                                                 \
+         LARGEST,                                                                                  \
+         -LARGEST,                                                                                 \
+         LARGEST,                                                                                  \
+         NULL},                                                                                    \
+        {"gradient_clip_min",                                                                      \
+         "least gradient kept",                                                                    \
+         FIELD_FLOAT,                                                                              \
+         FIELD(gradient_clip_min),                                                                 \
+         -LARGEST,                                                                                 \
+         -LARGEST,                                                                                 \
+         LARGEST,                                                                                  \
+         NULL},                                                                                    \
+        {"regularization_type",                                                                    \
+         "what is added to gradients: nothing, the sign of the value or "                          \
+         "the value",                                                                              \
+         FIELD_ENUM,                                                                               \
+         FIELD(regularization_type),                                                               \
+         0,                                                                                        \
+         0,                                                                                        \
+         2,                                                                                        \
+         regularization_types},                                                                    \
+    {                                                                                              \
+        "regularization_scale", "factor of what is added", FIELD_FLOAT,                            \
+            FIELD(regularization_scale), 0, -LARGEST, LARGEST, NULL                                \
+    }
+#define EPSILON                                                                                    \
+    {                                                                                              \
+        "epsilon", "added to the square root", FIELD_FLOAT, FIELD(epsilon), 1e-8, 0, LARGEST, NULL \
+    }
+#define SHARE(NAME, TEXT, DEFAULT)                                                                 \
+    {                                                                                              \
+#NAME, TEXT, FIELD_DOUBLE, FIELD(NAME), DEFAULT, 0, 1, NULL                                \
+    }
+
+static const struct parameter descent_parameters[] = {
+    SHARED_PARAMETERS,
+    {"momentum_scale", "share of the momentum kept", FIELD_FLOAT, FIELD(momentum_scale), 0,
+     -LARGEST, LARGEST, NULL},
+    {"use_nesterov_momentum", "look ahead along the momentum", FIELD_BOOL,
+     FIELD(use_nesterov_momentum), 0, 0, 1, NULL},
+    {0}};
+static const struct parameter rms_prop_parameters[] = {
+    SHARED_PARAMETERS, SHARE(decay, "share of the sum of squares kept", 0.9), EPSILON, {0}};
+static const struct parameter adam_parameters[] = {
+    SHARED_PARAMETERS,
+    SHARE(beta1, "share of the first moment kept", 0.9),
+    SHARE(beta2, "share of the second moment kept", 0.999),
+    EPSILON,
+    {"time_step", "steps made before this one", FIELD_UINT32, FIELD(time_step), 0, 0, 4294967294.0,
+     NULL},
+    {0}};
+
+#define GIVEN(NAME)                                                                                \
+    {                                                                                              \
+        .name = NAME, .place = PLACE_CALL, .input = true                                           \
+    }
+#define UPDATED(NAME, VALUES_OF, OPTIONAL)                                                         \
+    {                                                                                              \
+        .name = NAME, .place = PLACE_CALL, .input = true, .output = true, .optional = OPTIONAL,    \
+        .values = VALUES_OF                                                                        \
+    }
+#define MADE(NAME)                                                                                 \
+    {                                                                                              \
+        .name = NAME, .place = PLACE_CALL, .output = true                                          \
+    }
+
+#define OPTIMIZER(NAME, MPS, TEXT, SHORT)                                                          \
+    .name = "optimizer_" NAME, .mps_class = "MPSNNOptimizer" MPS, .text = TEXT,                    \
+    .family = "optimizer", .without_gradient = "it ends the backward pass",                        \
+    .flags = WITHOUT_PIXELS, .parameters_size = sizeof(struct glcnn_optimizer),                    \
+    .parameters = SHORT##_parameters, .check = check, .plan = plan_##SHORT,                        \
+    .reference = SHORT##_reference, .cases = SHORT##_cases
+
+const struct glcnn_descriptor glcnn_kernel_optimizer_stochastic_gradient_descent = {
+    OPTIMIZER("stochastic_gradient_descent", "StochasticGradientDescent",
+              "step against the gradient, with or without momentum", descent),
+    .arguments = {GIVEN("gradient"), GIVEN("values"), UPDATED("momentum", VALUES_SYMMETRIC, true),
+                  MADE("result")}};
+const struct glcnn_descriptor glcnn_kernel_optimizer_rms_prop = {
+    OPTIMIZER("rms_prop", "RMSProp", "step scaled by the running size of the gradient", rms_prop),
+    .arguments = {GIVEN("gradient"), GIVEN("values"),
+                  UPDATED("sum_of_squares", VALUES_POSITIVE, false), MADE("result")}};
+const struct glcnn_descriptor glcnn_kernel_optimizer_adam = {
+    OPTIMIZER("adam", "Adam", "step along running means of the gradient and its square", adam),
+    .arguments = {GIVEN("gradient"), GIVEN("values"),
+                  UPDATED("first_moment", VALUES_SYMMETRIC, false),
+                  UPDATED("second_moment", VALUES_POSITIVE, false), MADE("result")}};
