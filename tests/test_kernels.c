@@ -1,0 +1,105 @@
+/* Every case of every kernel on this device: against its double-precision reference, in both
+ * storage formats, and twice, because the same run must give the same bytes.
+ *
+ * GLCNN_TEST_QUICK=1 leaves out the large cases. */
+#include "tests/cases.h"
+
+#define FEWEST_CASES 8
+
+static size_t configurations;
+
+static const glcnn_channel_format formats[] = {GLCNN_CHANNEL_FORMAT_FLOAT32,
+                                               GLCNN_CHANNEL_FORMAT_FLOAT16};
+
+/* Kernels without pixels know no storage format. */
+static size_t format_count(const struct glcnn_descriptor *d)
+{
+    return d->flags & WITHOUT_PIXELS ? 1 : 2;
+}
+
+/* Optional inputs come with every second case, so that two cases alike in all else may differ. */
+static bool is_repeated(const struct glcnn_descriptor *d, size_t index)
+{
+    const struct check_case *c = &d->cases[index];
+    for (size_t i = 0; i < index; i++)
+        if (i % 2 == index % 2 && strcmp(c->settings, d->cases[i].settings) == 0 &&
+            memcmp(c->shape, d->cases[i].shape, sizeof c->shape) == 0 &&
+            memcmp(c->secondary, d->cases[i].secondary, sizeof c->secondary) == 0)
+            return true;
+    return false;
+}
+
+static void check_against_reference(const struct glcnn_descriptor *d, size_t index,
+                                    glcnn_channel_format format)
+{
+    char sentence[512];
+    double error;
+    glcnn_status status = check_case_run(cases_device(), d, index, format, &error, sentence);
+    if (status != GLCNN_SUCCESS)
+        cases_fail(d, index, "%s: %s", glcnn_status_text(status), sentence);
+    else if (!(error <= 1))
+        cases_fail(d, index, "%s: the error is %g times its bound",
+                   format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? "float16" : "float32", error);
+    else
+        CU_PASS("within its bound");
+}
+
+static bool run_on_device(struct case_run *c, const struct glcnn_descriptor *d, size_t index)
+{
+    if (!case_prepare(c, d, index, GLCNN_CHANNEL_FORMAT_FLOAT32))
+        return false;
+    c->run.device = cases_device();
+    if (run_kernel(&c->run, d) == GLCNN_SUCCESS)
+        return true;
+    cases_fail(d, index, "%s", c->error);
+    return false;
+}
+
+static void compare_bytes(const struct glcnn_descriptor *d, size_t index, struct bag *first,
+                          struct bag *second)
+{
+    CU_ASSERT_EQUAL(first->count, second->count);
+    for (size_t i = 0; i < first->count; i++) {
+        const struct named_array *a = &first->arrays[i], *b = bag_find(second, a->name);
+        bool same = b && array_count(a) == array_count(b) &&
+                    memcmp(a->data, b->data, array_count(a) * sizeof(double)) == 0;
+        if (!same)
+            cases_fail(d, index, "%s differs between two runs", a->name);
+    }
+}
+
+static void check_determinism(const struct glcnn_descriptor *d, size_t index)
+{
+    struct case_run first, second = {0};
+    if (run_on_device(&first, d, index) && run_on_device(&second, d, index))
+        compare_bytes(d, index, &first.bag, &second.bag);
+    case_release(&first);
+    case_release(&second);
+}
+
+static void kernel_agrees_with_its_reference(void)
+{
+    const struct glcnn_descriptor *d = cases_kernel();
+    size_t distinct = 0;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d->reference);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d->cases);
+    for (size_t i = 0; d->cases[i].settings; i++) {
+        if (case_is_skipped(&d->cases[i]))
+            continue;
+        distinct += !is_repeated(d, i);
+        for (size_t f = 0; f < format_count(d); f++)
+            check_against_reference(d, i, formats[f]);
+        check_determinism(d, i);
+    }
+    CU_ASSERT(distinct >= FEWEST_CASES);
+    configurations += distinct;
+}
+
+int main(int argc, char *argv[])
+{
+    CU_TestInfo *tests = cases_table(kernel_agrees_with_its_reference, NULL, NULL);
+    int status = cases_main("kernels", tests, argc, argv);
+    printf("%zu configurations of operations\n", configurations);
+    free(tests);
+    return status;
+}
