@@ -72,10 +72,14 @@ static glcnn_status load(glcnn_kernel *kernel,
     glcnn_status status = GLCNN_SUCCESS;
     if (source->epsilon != 0)
         status = glcnn_kernel_set(kernel, "epsilon", (double)source->epsilon);
-    for (int i = 0; i < 4 && status == GLCNN_SUCCESS; i++)
-        if (vectors[i].values)
+    for (int i = 0; i < 4 && status == GLCNN_SUCCESS; i++) {
+        int index = descriptor_argument(kernel->descriptor, vectors[i].name);
+        struct glcnn_buffer *made; /* with its neutral value */
+        status = kernel_vector(kernel, (size_t)index, source->number_of_feature_channels, &made);
+        if (status == GLCNN_SUCCESS && vectors[i].values)
             status = glcnn_kernel_set_vector(kernel, vectors[i].name, vectors[i].values,
                                              source->number_of_feature_channels);
+    }
     return status;
 }
 
