@@ -214,6 +214,8 @@ static glcnn_status find_state_vector(struct call *call, int index, size_t lengt
 {
     const struct argument *argument = argument_of(call, index);
     struct state_vector *vector;
+    if (argument->output && length == 0) /* An output without elements is left alone. */
+        return GLCNN_SUCCESS;
     glcnn_status status =
         state_vector(call->arguments.state, argument->name, argument->output ? length : 0, &vector);
     if (status != GLCNN_SUCCESS)
