@@ -544,6 +544,27 @@ static glcnn_status encode_all(struct glcnn_command_buffer *command_buffer, stru
     return status;
 }
 
+/* Planning moves the kernel on: the number of its encodes, an optimizer's time step. A failure puts
+ * it back. */
+static glcnn_status encode_or_put_back(struct glcnn_command_buffer *command_buffer,
+                                       struct glcnn_kernel *kernel, struct call *calls,
+                                       size_t count)
+{
+    size_t size = kernel->descriptor->parameters_size;
+    uint32_t encode_count = kernel->encode_count;
+    void *kept = malloc(size + 1);
+    if (!kept)
+        return device_fail(kernel->device, GLCNN_OUT_OF_MEMORY, "out of memory encoding");
+    memcpy(kept, kernel->parameters, size);
+    glcnn_status status = encode_all(command_buffer, calls, count);
+    if (status != GLCNN_SUCCESS) {
+        memcpy(kernel->parameters, kept, size);
+        kernel->encode_count = encode_count;
+    }
+    free(kept);
+    return status;
+}
+
 static glcnn_status check_handles(const struct glcnn_command_buffer *command_buffer,
                                   const struct glcnn_kernel *kernel, const void *arguments)
 {
@@ -577,7 +598,7 @@ glcnn_status glcnn_kernel_encode_batch(glcnn_command_buffer *command_buffer, glc
         calls[i].operation.encode_number += (uint32_t)i;
     }
     if (status == GLCNN_SUCCESS)
-        status = encode_all(command_buffer, calls, count);
+        status = encode_or_put_back(command_buffer, kernel, calls, count);
     free(calls);
     return status;
 }
