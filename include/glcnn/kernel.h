@@ -20,7 +20,8 @@ typedef struct glcnn_kernel glcnn_kernel;
 /* MPSImageEdgeMode: the value of reads outside the source. */
 typedef enum glcnn_edge_mode {
     GLCNN_EDGE_MODE_ZERO = 0,
-    GLCNN_EDGE_MODE_CLAMP = 1, /* the nearest pixel inside; average pooling cuts its window instead */
+    GLCNN_EDGE_MODE_CLAMP =
+        1, /* the nearest pixel inside; average pooling cuts its window instead */
     GLCNN_EDGE_MODE_FORCE32 = 0x7fffffff
 } glcnn_edge_mode;
 
@@ -29,13 +30,14 @@ typedef enum glcnn_edge_mode {
  * Kd = (kernel_width - 1)*dilation + 1 (spec 5.3). An offset of 0 puts the window's centre, not
  * its left edge, on pixel 0. */
 struct glcnn_source_properties {
-    glcnn_offset offset;      /* window centre for the clip rectangle's first pixel; z: first image */
-    glcnn_edge_mode edge_mode;             /* default zero */
-    uint32_t feature_channel_offset;       /* first channel read, multiple of 4, default 0 */
-    uint32_t feature_channel_max_count;    /* channels read at most, default UINT32_MAX */
-    uint32_t kernel_width, kernel_height;  /* window, default 1 */
-    uint32_t stride_in_pixels_x, stride_in_pixels_y; /* default 1; 0 re-reads one pixel (arithmetic) */
-    uint32_t dilation_rate_x, dilation_rate_y;       /* default 1 */
+    glcnn_offset offset; /* window centre for the clip rectangle's first pixel; z: first image */
+    glcnn_edge_mode edge_mode;            /* default zero */
+    uint32_t feature_channel_offset;      /* first channel read, multiple of 4, default 0 */
+    uint32_t feature_channel_max_count;   /* channels read at most, default UINT32_MAX */
+    uint32_t kernel_width, kernel_height; /* window, default 1 */
+    uint32_t stride_in_pixels_x,
+        stride_in_pixels_y;                    /* default 1; 0 re-reads one pixel (arithmetic) */
+    uint32_t dilation_rate_x, dilation_rate_y; /* default 1 */
 };
 
 /* Properties that every kernel has. `primary` is the only source of a unary kernel, the source
@@ -43,11 +45,12 @@ struct glcnn_source_properties {
  * gradient kernel. The gradient kernel's rules are in spec 5.5. */
 struct glcnn_kernel_properties {
     struct glcnn_source_properties primary, secondary;
-    glcnn_region clip_rect; /* region written, default everything; pixels outside keep their contents */
+    glcnn_region
+        clip_rect; /* region written, default everything; pixels outside keep their contents */
     uint32_t destination_feature_channel_offset; /* first channel written, multiple of 4 */
     int32_t kernel_offset_x, kernel_offset_y;    /* gradient kernels, default 0 */
-    glcnn_size source_size; /* pooling gradients: part of the gradient used, default everything */
-    uint32_t padding;       /* returning encodes only; GLCNN_PADDING_* bits, default _DEFAULT */
+    glcnn_size source_size;  /* pooling gradients: part of the gradient used, default everything */
+    uint32_t padding;        /* returning encodes only; GLCNN_PADDING_* bits, default _DEFAULT */
     bool result_is_ordinary; /* returning encodes: make ordinary, not temporary images and states */
 };
 
@@ -77,7 +80,8 @@ GLCNN_API glcnn_status glcnn_kernel_set(glcnn_kernel *kernel, const char *name, 
 GLCNN_API glcnn_status glcnn_kernel_get(glcnn_kernel *kernel, const char *name, double *value);
 
 /* A vector that the kernel owns ("weights", "biases", "gamma" ...); NULL if it has none of that
- * name. Write it with glcnn_buffer_write: the next encode, or the next replay, uses the new values. */
+ * name. Write it with glcnn_buffer_write: the next encode, or the next replay, uses the new values.
+ */
 GLCNN_API glcnn_buffer *glcnn_kernel_vector(const glcnn_kernel *kernel, const char *name);
 
 /* Gives the kernel `count` float32 values for one of its vectors, immediately.
@@ -95,18 +99,18 @@ GLCNN_API glcnn_status glcnn_kernel_encode_reload(glcnn_command_buffer *command_
 /* What an encode works on. Fields that a kernel does not have stay NULL; one that it needs and is
  * NULL is an error that names it. */
 struct glcnn_encode {
-    glcnn_image *source;       /* the (primary) source; the source gradient of a gradient kernel */
-    glcnn_image *secondary;    /* second source; the forward source image of a gradient kernel (the
-                                  forward result for soft-max and log-soft-max) */
-    glcnn_state *state;        /* gradient state, or the state to fill */
+    glcnn_image *source;    /* the (primary) source; the source gradient of a gradient kernel */
+    glcnn_image *secondary; /* second source; the forward source image of a gradient kernel (the
+                               forward result for soft-max and log-soft-max) */
+    glcnn_state *state;     /* gradient state, or the state to fill */
     glcnn_image *destination;
     glcnn_image *labels, *label_weights, *loss; /* loss kernels only, glcnn/kernels/loss.h */
     glcnn_buffer *vectors[GLCNN_CALL_VECTORS];  /* optimizers only, glcnn/kernels/optimizer.h */
 };
 
 /* Non-returning encode: properties are used as they are set and padding is ignored.
- * With `state`, a unary kernel also fills it; a gradient kernel reads it and obeys the exact rule of
- * spec 5.5: for every source pixel the sum over all results that depend on it. Only where an
+ * With `state`, a unary kernel also fills it; a gradient kernel reads it and obeys the exact rule
+ * of spec 5.5: for every source pixel the sum over all results that depend on it. Only where an
  * addressing property was set by hand, to neither its default nor what the state says, the manual
  * addressing of 5.5 and 7.1 holds. (MPS takes the defaults literally here.) */
 GLCNN_API glcnn_status glcnn_kernel_encode(glcnn_command_buffer *command_buffer,
@@ -171,8 +175,8 @@ struct glcnn_parameter_info {
 
 struct glcnn_argument_info {
     const char *name;
-    bool is_image;  /* an image; otherwise a vector */
-    bool is_output; /* written; an argument may be read and written */
+    bool is_image;            /* an image; otherwise a vector */
+    bool is_input, is_output; /* read, written; some are both */
     bool is_optional; /* may be left out: computed by the kernels that fill it, or neutral */
 };
 
