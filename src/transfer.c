@@ -11,8 +11,12 @@
 struct access {
     uint32_t x, y, width, height, channel, channels, image, images;
     size_t stride_x, stride_y, stride_c, stride_n;
+    size_t extent; /* one more than the last element touched */
     bool channels_last;
 };
+
+/* Staging memory of one pass; longer transfers are made in parts. */
+#define STAGING_BYTES ((size_t)64 << 20)
 
 static glcnn_status check_region(const struct glcnn_image *image, const char *where,
                                  const struct access *a, bool write)
@@ -54,6 +58,30 @@ static void set_strides(const struct glcnn_image_transfer *t, size_t element, st
                            a->channels_last ? a->stride_y * a->height : a->stride_c * a->channels);
 }
 
+/* Adds (count - 1) * stride; false where the sum is beyond any memory. */
+static bool add_steps(size_t *sum, size_t count, size_t stride)
+{
+    const size_t most = SIZE_MAX / 8;
+    if (count > 1 && stride > (most - *sum) / (count - 1))
+        return false;
+    *sum += (count - 1) * stride;
+    return true;
+}
+
+static glcnn_status set_extent(const struct glcnn_image *image, const char *where, struct access *a)
+{
+    a->extent = 1;
+    if (add_steps(&a->extent, a->width, a->stride_x) &&
+        add_steps(&a->extent, a->height, a->stride_y) &&
+        add_steps(&a->extent, a->channels, a->stride_c) &&
+        add_steps(&a->extent, a->images, a->stride_n))
+        return GLCNN_SUCCESS;
+    return device_fail(image->device, GLCNN_INVALID_ARGUMENT,
+                       "%s: strides of %zu, %zu and %zu elements between rows, channels and images "
+                       "reach beyond any memory",
+                       where, a->stride_y, a->stride_c, a->stride_n);
+}
+
 static glcnn_status resolve(const struct glcnn_image *image, const char *where,
                             const struct glcnn_image_transfer *t, size_t element, bool write,
                             struct access *a)
@@ -74,21 +102,17 @@ static glcnn_status resolve(const struct glcnn_image *image, const char *where,
                            "bytes of an element",
                            where, t->bytes_per_row, t->bytes_per_plane, t->bytes_per_image,
                            element);
-    *a = (struct access){.x = t->x, .y = t->y, .channel = t->channel_offset,
-                         .image = t->first_image};
+    *a = (struct access){
+        .x = t->x, .y = t->y, .channel = t->channel_offset, .image = t->first_image};
     a->width = t->width ? t->width : d->width - t->x;
     a->height = t->height ? t->height : d->height - t->y;
     a->channels = t->channel_count ? t->channel_count : d->feature_channels - t->channel_offset;
     a->images = t->image_count ? t->image_count : d->number_of_images - t->first_image;
+    glcnn_status status = check_region(image, where, a, write);
+    if (status != GLCNN_SUCCESS)
+        return status;
     set_strides(t, element, a);
-    return check_region(image, where, a, write);
-}
-
-/* One more than the last element touched. */
-static size_t extent(const struct access *a)
-{
-    return (a->images - 1) * a->stride_n + (a->channels - 1) * a->stride_c +
-           (a->height - 1) * a->stride_y + (a->width - 1) * a->stride_x + 1;
+    return set_extent(image, where, a);
 }
 
 /* ---- Passes ---- */
@@ -125,9 +149,8 @@ static glcnn_status record(struct glcnn_command_buffer *command_buffer, struct g
 }
 
 static glcnn_status encode(struct glcnn_command_buffer *command_buffer, struct glcnn_image *image,
-                           const struct glcnn_image_transfer *transfer,
-                           struct glcnn_buffer *buffer, size_t offset, bool write,
-                           const char *where)
+                           const struct glcnn_image_transfer *transfer, struct glcnn_buffer *buffer,
+                           size_t offset, bool write, const char *where)
 {
     struct access a;
     if (!command_buffer)
@@ -144,11 +167,15 @@ static glcnn_status encode(struct glcnn_command_buffer *command_buffer, struct g
         status = resolve(image, where, transfer, 4, write, &a);
     if (status != GLCNN_SUCCESS)
         return status;
-    if (buffer->device != device || offset % 4 || offset / 4 + extent(&a) > buffer->size / 4)
+    if (buffer->device != device)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "%s: the buffer belongs to another device than the command buffer",
+                           where);
+    if (offset % 4 || offset / 4 + a.extent > buffer->size / 4)
         return device_fail(device, GLCNN_INVALID_ARGUMENT,
                            "%s: the transfer needs %zu bytes from byte %zu on (a multiple of 4); "
                            "the buffer has %zu",
-                           where, extent(&a) * 4, offset, buffer->size);
+                           where, a.extent * 4, offset, buffer->size);
     status = record(command_buffer, image, &a, buffer, offset, write);
     if (status == GLCNN_SUCCESS && write)
         image->written = true;
@@ -228,11 +255,69 @@ static glcnn_status transfer_staged(struct glcnn_image *image, const struct acce
     return status;
 }
 
+/* Whole images, or where one is too long rows of one, from image and row on (counted from the
+ * transfer's first): as much as one pass stages. */
+static struct access part_from(const struct glcnn_image *image, const struct access *a,
+                               uint32_t first_image, uint32_t first_row)
+{
+    size_t block = image->device->info.limits.storage_block_size;
+    size_t most = (block < STAGING_BYTES ? block : STAGING_BYTES) / 4;
+    size_t row = (size_t)a->width * a->channels, rows = most / row, images = rows / a->height;
+    struct access part = *a;
+    part.image += first_image;
+    part.images = images ? a->images - first_image : 1;
+    if (part.images > images && images)
+        part.images = (uint32_t)images;
+    part.y += first_row;
+    part.height -= first_row;
+    if (part.height > rows)
+        part.height = rows ? (uint32_t)rows : 1;
+    return part;
+}
+
+static glcnn_status transfer_part(struct glcnn_image *image, const struct access *part, char *bytes,
+                                  size_t element, bool write, const char *where)
+{
+    struct access dense = *part;
+    set_strides(&(struct glcnn_image_transfer){.layout = part->channels_last
+                                                             ? GLCNN_LAYOUT_HEIGHT_WIDTH_CHANNELS
+                                                             : GLCNN_LAYOUT_CHANNELS_HEIGHT_WIDTH},
+                4, &dense);
+    glcnn_status status = set_extent(image, where, &dense);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    float *staged = calloc(dense.extent, 4);
+    if (!staged)
+        return device_fail(image->device, GLCNN_OUT_OF_MEMORY, "%s: out of memory", where);
+    if (write)
+        stage(part, &dense, bytes, staged, element, true);
+    status = transfer_staged(image, &dense, staged, dense.extent * 4, write);
+    if (status == GLCNN_SUCCESS && !write)
+        stage(part, &dense, bytes, staged, element, false);
+    free(staged);
+    return status;
+}
+
+static glcnn_status transfer_parts(struct glcnn_image *image, const struct access *a, char *bytes,
+                                   size_t element, bool write, const char *where)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    struct access part;
+    for (uint32_t n = 0; n < a->images && status == GLCNN_SUCCESS; n += part.images)
+        for (uint32_t y = 0; y < a->height && status == GLCNN_SUCCESS; y += part.height) {
+            part = part_from(image, a, n, y);
+            status =
+                transfer_part(image, &part, bytes + element * (n * a->stride_n + y * a->stride_y),
+                              element, write, where);
+        }
+    return status;
+}
+
 static glcnn_status transfer_bytes(struct glcnn_image *image,
                                    const struct glcnn_image_transfer *transfer, char *bytes,
                                    size_t size, bool write, const char *where)
 {
-    struct access a, dense;
+    struct access a;
     if (!image)
         return GLCNN_INVALID_ARGUMENT;
     struct glcnn_device *device = image->device;
@@ -243,44 +328,29 @@ static glcnn_status transfer_bytes(struct glcnn_image *image,
     if (status != GLCNN_SUCCESS)
         return status;
     if (image->command_buffer)
-        return device_fail(device, GLCNN_INVALID_STATE,
-                           "%s: a temporary image cannot be reached by the CPU; use an ordinary one",
-                           where);
-    if (!bytes || size < extent(&a) * element)
+        return device_fail(
+            device, GLCNN_INVALID_STATE,
+            "%s: a temporary image cannot be reached by the CPU; use an ordinary one", where);
+    if (!bytes || size < a.extent * element)
         return device_fail(device, GLCNN_INVALID_ARGUMENT,
                            "%s: the transfer needs %zu bytes; %zu are given", where,
-                           extent(&a) * element, bytes ? size : 0);
-    dense = a;
-    set_strides(&(struct glcnn_image_transfer){.layout = a.channels_last
-                                                             ? GLCNN_LAYOUT_HEIGHT_WIDTH_CHANNELS
-                                                             : GLCNN_LAYOUT_CHANNELS_HEIGHT_WIDTH},
-                4, &dense);
-    size_t staged_size = extent(&dense) * 4;
-    float *staged = calloc(1, staged_size);
-    if (!staged)
-        return device_fail(device, GLCNN_OUT_OF_MEMORY, "%s: out of memory", where);
-    if (write)
-        stage(&a, &dense, bytes, staged, element, true);
-    status = transfer_staged(image, &dense, staged, staged_size, write);
-    if (status == GLCNN_SUCCESS && !write)
-        stage(&a, &dense, bytes, staged, element, false);
-    free(staged);
+                           a.extent * element, bytes ? size : 0);
+    status = transfer_parts(image, &a, bytes, element, write, where);
     if (status == GLCNN_SUCCESS && write)
         image->written = true;
     return status;
 }
 
 glcnn_status glcnn_image_write_bytes(glcnn_image *image,
-                                     const struct glcnn_image_transfer *transfer,
-                                     const void *bytes, size_t size)
+                                     const struct glcnn_image_transfer *transfer, const void *bytes,
+                                     size_t size)
 {
     return transfer_bytes(image, transfer, (char *)(uintptr_t)bytes, size, true,
                           "glcnn_image_write_bytes");
 }
 
-glcnn_status glcnn_image_read_bytes(glcnn_image *image,
-                                    const struct glcnn_image_transfer *transfer, void *bytes,
-                                    size_t size)
+glcnn_status glcnn_image_read_bytes(glcnn_image *image, const struct glcnn_image_transfer *transfer,
+                                    void *bytes, size_t size)
 {
     return transfer_bytes(image, transfer, bytes, size, false, "glcnn_image_read_bytes");
 }

@@ -128,7 +128,8 @@ struct glcnn_image_transfer {
     size_t bytes_per_image; /* 0: dense. Stride of n */
     uint32_t x, y, width, height;             /* 0 width or height: all from x or y on */
     uint32_t channel_offset, channel_count;   /* offset multiple of 4; count 0: all the rest, else a
-                                                 multiple of 4 unless the offset is 0 */
+                                                 multiple of 4 unless the last channel is among them
+                                                 or, to read, the offset is 0 */
     uint32_t first_image, image_count;        /* count 0: all from first_image on */
 };
 

@@ -1,0 +1,196 @@
+#include "tests/fixture.h"
+
+#include <math.h>
+
+#include "device.h"
+#include "half.h"
+
+glcnn_device *device;
+
+bool fixture_open(void)
+{
+    return glcnn_device_create(NULL, &device) == GLCNN_SUCCESS;
+}
+
+void fixture_close(void)
+{
+    glcnn_device_destroy(&device);
+}
+
+int fixture_run(const char *suite, const CU_TestInfo *tests, int argc, char *argv[])
+{
+    if (!fixture_open()) {
+        fprintf(stderr, "no device can be opened\n");
+        return EXIT_FAILURE;
+    }
+    int result = unit_run(suite, tests, argc, argv);
+    fixture_close();
+    return result;
+}
+
+bool fixture_good(glcnn_status status, const char *call, int line)
+{
+    if (status != GLCNN_SUCCESS)
+        fprintf(stderr, "\nline %d: %s: %s: %s\n", line, call, glcnn_status_text(status),
+                glcnn_device_error(device));
+    return status == GLCNN_SUCCESS;
+}
+
+void fixture_forget_error(glcnn_device *on)
+{
+    if (on)
+        on->error[0] = 0;
+}
+
+bool fixture_refused(glcnn_device *on, glcnn_status status, glcnn_status expected, const char *call,
+                     int line)
+{
+    bool said = !on || strlen(on->error) > 10;
+    if (status != expected || !said)
+        fprintf(stderr, "\nline %d: %s: %s, not %s: \"%s\"\n", line, call,
+                glcnn_status_text(status), glcnn_status_text(expected), glcnn_device_error(on));
+    return status == expected && said;
+}
+
+uint32_t below(uint32_t *seed, uint32_t limit)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return (*seed >> 8) % limit;
+}
+
+float noise(uint32_t *seed)
+{
+    return (float)below(seed, 4001) / 2000.0f - 1.0f;
+}
+
+/* ---- Images ---- */
+
+size_t count_of(const glcnn_image *image)
+{
+    const struct glcnn_image_descriptor *d = glcnn_image_descriptor(image);
+    return (size_t)d->width * d->height * d->feature_channels * d->number_of_images;
+}
+
+glcnn_image *make_image_of(glcnn_device *on, glcnn_channel_format format, uint32_t images,
+                           uint32_t channels, uint32_t height, uint32_t width)
+{
+    const struct glcnn_image_descriptor descriptor = {width, height, channels, images, format};
+    glcnn_image *image = NULL;
+    GOOD_FATAL(glcnn_image_create(on, &descriptor, &image));
+    return image;
+}
+
+glcnn_image *make_image(uint32_t images, uint32_t channels, uint32_t height, uint32_t width)
+{
+    return make_image_of(device, GLCNN_CHANNEL_FORMAT_FLOAT32, images, channels, height, width);
+}
+
+static size_t element_size(const glcnn_image *image)
+{
+    return glcnn_image_descriptor(image)->channel_format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? 2 : 4;
+}
+
+static const struct glcnn_image_transfer planes = {.layout = GLCNN_LAYOUT_CHANNELS_HEIGHT_WIDTH};
+
+void fill_image(glcnn_image *image, const float *values)
+{
+    size_t count = count_of(image), size = element_size(image);
+    uint16_t *halves = calloc(count, sizeof *halves);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(halves);
+    for (size_t i = 0; i < count; i++)
+        halves[i] = half_from_float(values[i]);
+    GOOD(glcnn_image_write_bytes(image, &planes, size == 2 ? (const void *)halves : values,
+                                 count * size));
+    free(halves);
+}
+
+void fill_noise(glcnn_image *image, uint32_t seed)
+{
+    size_t count = count_of(image);
+    float *values = calloc(count, sizeof *values);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(values);
+    for (size_t i = 0; i < count; i++)
+        values[i] = noise(&seed);
+    fill_image(image, values);
+    free(values);
+}
+
+void fill_constant(glcnn_image *image, float value)
+{
+    size_t count = count_of(image);
+    float *values = calloc(count, sizeof *values);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(values);
+    for (size_t i = 0; i < count; i++)
+        values[i] = value;
+    fill_image(image, values);
+    free(values);
+}
+
+float *read_image(glcnn_image *image)
+{
+    size_t count = count_of(image), size = element_size(image);
+    uint16_t *halves = calloc(count, sizeof *halves);
+    float *values = calloc(count, sizeof *values);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(halves);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(values);
+    GOOD(glcnn_image_read_bytes(image, &planes, size == 2 ? (void *)halves : values, count * size));
+    for (size_t i = 0; size == 2 && i < count; i++)
+        values[i] = half_to_float(halves[i]);
+    free(halves);
+    return values;
+}
+
+static bool same(float a, float b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+bool image_equals(glcnn_image *image, const float *expected)
+{
+    size_t count = count_of(image), i = 0;
+    float *values = read_image(image);
+    while (i < count && same(values[i], expected[i]))
+        i++;
+    if (i < count)
+        fprintf(stderr, "\nelement %zu is %g, not %g\n", i, (double)values[i], (double)expected[i]);
+    free(values);
+    return i == count;
+}
+
+bool images_equal(glcnn_image *a, glcnn_image *b)
+{
+    if (count_of(a) != count_of(b))
+        return false;
+    float *expected = read_image(b);
+    bool equal = image_equals(a, expected);
+    free(expected);
+    return equal;
+}
+
+bool image_is_constant(glcnn_image *image, float value)
+{
+    size_t count = count_of(image);
+    float *expected = calloc(count, sizeof *expected);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(expected);
+    for (size_t i = 0; i < count; i++)
+        expected[i] = value;
+    bool equal = image_equals(image, expected);
+    free(expected);
+    return equal;
+}
+
+/* ---- Command buffers ---- */
+
+glcnn_command_buffer *make_commands(void)
+{
+    glcnn_command_buffer *commands = NULL;
+    GOOD_FATAL(glcnn_command_buffer_create(device, &commands));
+    return commands;
+}
+
+void finish(glcnn_command_buffer **commands)
+{
+    GOOD(glcnn_command_buffer_commit(*commands));
+    GOOD(glcnn_command_buffer_wait(*commands));
+    glcnn_command_buffer_destroy(commands);
+}
