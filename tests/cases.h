@@ -28,13 +28,14 @@ const struct glcnn_descriptor *cases_kernel(void);
 
 /* Whether a case is left out: GLCNN_TEST_QUICK=1 leaves out large ones. */
 bool case_is_skipped(const struct check_case *c);
-/* False, with a message, when the inputs cannot be made. Release with case_release either way. */
+/* False, and the test failed, when the inputs cannot be made. Release with case_release either way.
+ */
 bool case_prepare(struct case_run *c, const struct glcnn_descriptor *d, size_t index,
                   glcnn_channel_format format);
 void case_release(struct case_run *c);
 
-/* Fails the running test; says which case it is about, and why. */
-void cases_fail(const struct glcnn_descriptor *d, size_t index, const char *format, ...)
+/* Says which case the failure is about. */
+void case_report(const struct glcnn_descriptor *d, size_t index, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif
