@@ -96,7 +96,7 @@ vec4 sigmoid_precise(vec4 x) {
     return mix(e, vec4(1.0), greaterThanEqual(x, vec4(0.0))) / (1.0 + e);
 }
 
-// |x|^y for 0 < x < infinity and finite y. With x = 2^e (1 + m) the integer nearest to y e goes
+// x^y for 0 < x < infinity. With x = 2^e (1 + m) the integer nearest to y e goes
 // into the power of two, so that only a small number passes through exp. y is split so that the
 // product of e with the larger part is exact.
 vec4 power_of_positive(vec4 x, vec4 y) {
@@ -113,7 +113,7 @@ vec4 power_of_positive(vec4 x, vec4 y) {
     return scale_by_power(1.0 + expm1_near(clamp(r, -0.35, 0.35)), clamp(n + k, -250.0, 250.0));
 }
 
-// x^y as C's powf for finite y: 0^0 is 1, x^0 is 1, 1^y is 1; a negative base with an exponent that
+// x^y as C's powf, infinite y apart: x^0 is 1, 0^0 too, 1^y is 1; a negative base with an exponent that
 // is no integer gives NaN.
 vec4 pow_precise(vec4 x, vec4 y) {
     vec4 size = abs(x);
@@ -127,7 +127,7 @@ vec4 pow_precise(vec4 x, vec4 y) {
     value = mix(value, -value, both(negative, odd));
     bvec4 undefined_here = both(both(lessThan(x, vec4(0.0)), not(whole)), lessThan(size, infinity4()));
     value = mix(value, nan4(), undefined_here);
-    value = mix(value, x, is_not_a_number(x));
+    value = mix(mix(value, y, is_not_a_number(y)), x, is_not_a_number(x));
     bvec4 unit = bvec4(ivec4(equal(x, vec4(1.0))) | ivec4(equal(y, vec4(0.0))));
     return mix(value, vec4(1.0), unit);
 }

@@ -14,8 +14,8 @@ vec4 neuron_slope(int slice) {
 vec4 neuron_slope(int slice) { return vec4(0.0); }
 #endif
 
-// `below` where x < 0, `above` elsewhere, NaN included
-vec4 by_sign(vec4 x, vec4 below, vec4 above) { return mix(above, below, lessThan(x, vec4(0.0))); }
+// x >= 0 ? above : below
+vec4 by_sign(vec4 x, vec4 below, vec4 above) { return mix(below, above, greaterThanEqual(x, vec4(0.0))); }
 
 #if NEURON_TYPE == 0 // none
 vec4 neuron(vec4 x, vec4 slope) { return x; }
@@ -69,9 +69,9 @@ vec4 neuron_derivative(vec4 x, vec4 slope) {
 }
 
 #elif NEURON_TYPE == 9 // elu: x >= 0 ? x : a (e^x - 1)
-vec4 neuron(vec4 x, vec4 slope) { return by_sign(x, neuron_a * expm1(min(x, vec4(0.0))), x); }
+vec4 neuron(vec4 x, vec4 slope) { return by_sign(x, neuron_a * expm1(x), x); }
 vec4 neuron_derivative(vec4 x, vec4 slope) {
-    return by_sign(x, neuron_a * exp_precise(min(x, vec4(0.0))), vec4(1.0));
+    return by_sign(x, neuron_a * exp_precise(x), vec4(1.0));
 }
 
 #elif NEURON_TYPE == 10 // prelu: x >= 0 ? x : slope x

@@ -166,7 +166,7 @@ double neuron_derivative(const struct glcnn_neuron_descriptor *n, double slope, 
     case GLCNN_NEURON_TYPE_HARD_SIGMOID:
         return affine(n, x) >= 0 && affine(n, x) <= 1 ? a : 0;
     case GLCNN_NEURON_TYPE_TANH:
-        return a * b * (1 - pow(tanh(b * x), 2));
+        return a * b / pow(cosh(b * x), 2);
     case GLCNN_NEURON_TYPE_ABSOLUTE:
         return (x > 0) - (x < 0);
     case GLCNN_NEURON_TYPE_SOFT_PLUS:
