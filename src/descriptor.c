@@ -47,10 +47,10 @@ void pass_window(struct pass *pass, const struct window *window)
     pass_define(pass, "KERNEL_HEIGHT", y->size);
     pass_int(pass, "first_x", x->first);
     pass_int(pass, "first_y", y->first);
-    pass_int(pass, "stride_x", x->stride);
-    pass_int(pass, "stride_y", y->stride);
-    pass_int(pass, "dilation_x", x->dilation);
-    pass_int(pass, "dilation_y", y->dilation);
+    pass_define(pass, "stride_x", x->stride);
+    pass_define(pass, "stride_y", y->stride);
+    pass_define(pass, "dilation_x", x->dilation);
+    pass_define(pass, "dilation_y", y->dilation);
     pass_int(pass, "begin_x", x->begin);
     pass_int(pass, "begin_y", y->begin);
     pass_int(pass, "end_x", x->end);

@@ -198,8 +198,9 @@ static inline int32_t dilated_size(int32_t size, int32_t dilation)
  * and origin are set and views "destination" and the operation's window uniforms are not. */
 struct pass *plan_pixels(struct plan *plan, const struct operation *operation, const char *shader,
                          const struct image_view *destination);
-/* The window for lib/window.glsl: uniforms first_x, stride_x, dilation_x, begin_x, end_x, shift_x
- * and the same in y; defines KERNEL_WIDTH, KERNEL_HEIGHT, and EDGE_CLAMP if the edge mode is clamp. */
+/* The window for lib/window.glsl: uniforms first_x, begin_x, end_x, shift_x and the same in y;
+ * defines stride_x, dilation_x and in y (division by a constant is cheap), KERNEL_WIDTH,
+ * KERNEL_HEIGHT, and EDGE_CLAMP if the edge mode is clamp. */
 void pass_window(struct pass *pass, const struct window *window);
 
 /* Element of a tensor; 0 outside. */

@@ -161,8 +161,48 @@ static void plan_l2_norm_gradient(const struct operation *o, struct plan *plan)
     pass_texture(pass, "source", &o->images[IMAGE]);
 }
 
+/* Windows side by side, none beyond the image: each source pixel has one window at most. */
+static bool tiles(const struct axis *axis, uint32_t source_size)
+{
+    int32_t last = axis->first + axis->stride * axis->end;
+    return axis->stride == axis->size && axis->dilation == 1 && axis->shift == 0 &&
+           axis->first + axis->stride * axis->begin >= 0 && last <= (int32_t)source_size;
+}
+
+static bool covers(const struct axis *axis, uint32_t source_size)
+{
+    return axis->first + axis->stride * axis->begin == 0 &&
+           axis->first + axis->stride * axis->end == (int32_t)source_size;
+}
+
+/* One invocation owns one window and stores all of its pixels: a fraction of the reads. */
+static void plan_max_gradient_tiles(const struct operation *o, struct plan *plan)
+{
+    const struct axis *x = &o->window.x, *y = &o->window.y;
+    const struct image_view *destination = &o->images[DESTINATION];
+    if (!covers(x, o->images[IMAGE].width) || !covers(y, o->images[IMAGE].height))
+        plan_fill_image(plan, destination);
+    struct pass *pass = plan_pass(plan, "pooling_max_gradient_tiles.comp");
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    pass_texture(pass, "source", &o->images[IMAGE]);
+    pass_image(pass, "destination", destination);
+    pass_window(pass, &o->window);
+    pass_library(pass, "lib/pooling_max.glsl");
+    pass_origin(pass, (uint32_t)x->begin, (uint32_t)y->begin, 0);
+    pass_grid(pass, (uint32_t)(x->end - x->begin), (uint32_t)(y->end - y->begin),
+              slice_count(destination->channels) * destination->images);
+    pass->work = (uint32_t)(x->size * y->size) * 16;
+}
+
 static void plan_max_gradient(const struct operation *o, struct plan *plan)
 {
+    bool whole = o->region_width == o->images[DESTINATION].width &&
+                 o->region_height == o->images[DESTINATION].height;
+    if (whole && tiles(&o->window.x, o->images[IMAGE].width) &&
+        tiles(&o->window.y, o->images[IMAGE].height)) {
+        plan_max_gradient_tiles(o, plan);
+        return;
+    }
     struct pass *pass = plan_gradient(o, plan, "pooling_max_gradient.comp");
     pass_library(pass, "lib/pooling_max.glsl");
     pass_texture(pass, "source", &o->images[IMAGE]);
@@ -386,6 +426,15 @@ static void max_gradient_reference(const struct reference *r)
          "source_feature_channel_max_count=3",                                                     \
          {2, 9, 5, 4}},                                                                            \
         {"kernel_width=1 kernel_height=7 edge_mode=clamp", {1, 5, 3, 3}},                          \
+        {"kernel_width=2 kernel_height=3 stride_in_pixels_x=2 stride_in_pixels_y=3 padding=valid", \
+         {2, 6, 8, 9}},                                                                            \
+        {"kernel_width=3 kernel_height=2 stride_in_pixels_x=3 stride_in_pixels_y=2 offset_x=2 "    \
+         "offset_y=2 destination_width=2 destination_height=2",                                    \
+         {1, 5, 8, 9}},                                                                            \
+        {"kernel_width=2 kernel_height=2 stride_in_pixels_x=2 stride_in_pixels_y=2",               \
+         {9, 125, 6, 7},                                                                           \
+         {0},                                                                                      \
+         true},                                                                                    \
         {"kernel_width=3 kernel_height=3 stride_in_pixels_x=2 stride_in_pixels_y=2",               \
          {16, 37, 28, 28},                                                                         \
          {0},                                                                                      \
