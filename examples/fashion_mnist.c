@@ -655,7 +655,7 @@ static const char usage[] =
     "usage: fashion_mnist [--epochs N] [--batch N] [--seed N] [--lr RATE] [--limit IMAGES]\n"
     "                     [--data DIRECTORY] [--out DIRECTORY]\n"
     "Trains on Fashion-MNIST, tests, and writes loss.png and weights.npz to the out directory.\n"
-    "Defaults: 1 epoch, batches of 64, seed 1, rate 0.05, all images,\n"
+    "Defaults: 1 epoch, batches of 64, seed 1, rate 0.02, all images,\n"
     "/usr/share/datasets/fashion-mnist, ./fashion_mnist.\n";
 
 static double number(const char *name, const char *text, double low, double high)
@@ -710,7 +710,7 @@ int main(int argc, char **argv)
     struct options options = {.epochs = 1,
                               .batch = 64,
                               .seed = 1,
-                              .learning_rate = 0.05f,
+                              .learning_rate = 0.02f,
                               .data = "/usr/share/datasets/fashion-mnist",
                               .out = "fashion_mnist"};
     const struct glcnn_device_parameters parameters = {.log = print_log};
