@@ -59,8 +59,7 @@ static void declare_texture(struct text *t, const struct pass *pass, uint32_t in
     const struct pass_texture *item = &pass->textures[index];
     const char *n = item->name;
     if (pass->loads_images)
-        text_format(t,
-                    "layout(%s, binding = %u) readonly uniform highp image2DArray %s_texture;\n",
+        text_format(t, "layout(%s, binding = %u) readonly uniform highp image2DArray %s_texture;\n",
                     image_format(item), pass->image_count + index, n);
     else
         text_format(t, "layout(binding = %u) uniform highp sampler2DArray %s_texture;\n", index, n);
@@ -79,11 +78,12 @@ static void declare_texture(struct text *t, const struct pass *pass, uint32_t in
                 "vec4 %s_clamp(int x, int y, int slice, int image) {\n    return %s(clamp(x, 0, "
                 "%s_width - 1), clamp(y, 0, %s_height - 1), slice, image);\n}\n",
                 n, n, n, n);
-    text_format(t,
-                "vec4 %s_zero(int x, int y, int slice, int image) {\n    vec4 v = %s_clamp(x, y, "
-                "slice, image);\n    return x >= 0 && y >= 0 && x < %s_width && y < %s_height ? v : "
-                "vec4(0.0);\n}\n",
-                n, n, n, n);
+    text_format(
+        t,
+        "vec4 %s_zero(int x, int y, int slice, int image) {\n    vec4 v = %s_clamp(x, y, "
+        "slice, image);\n    return x >= 0 && y >= 0 && x < %s_width && y < %s_height ? v : "
+        "vec4(0.0);\n}\n",
+        n, n, n, n);
     text_format(t,
                 "vec4 %s_edge(int x, int y, int slice, int image) {\n#ifdef EDGE_CLAMP\n    return "
                 "%s_clamp(x, y, slice, image);\n#else\n    return %s_zero(x, y, slice, "
@@ -95,8 +95,7 @@ static void declare_image(struct text *t, const struct pass_texture *item, uint3
 {
     const char *n = item->name;
     bool half = item->view.storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
-    text_format(t,
-                "layout(%s, binding = %u) writeonly uniform highp image2DArray %s_image;\n",
+    text_format(t, "layout(%s, binding = %u) writeonly uniform highp image2DArray %s_image;\n",
                 image_format(item), binding, n);
     declare_layer(t, item);
     text_format(t, "void store_%s(int x, int y, int slice, int image, vec4 v) {\n", n);
@@ -117,28 +116,52 @@ static void declare_buffer(struct text *t, const struct pass_buffer *item, uint3
                 access[item->access], item->name, item->type, item->name);
 }
 
-/* The order here is that of program_uniforms. Scalars of std140 lie 4 bytes apart. */
-static void declare_view_uniforms(struct text *t, const char *n)
+/* How a uniform is written: as a member of the block, as a variable, or the one set from the
+ * other. Bodies use the variables, which main sets before anything else: some compilers read a
+ * member anew, slowly, at each use inside a loop. */
+enum uniform_line { LINE_MEMBER, LINE_VARIABLE, LINE_SET };
+
+static void add_uniform_line(struct text *t, enum uniform_line line, const char *type,
+                             const char *name, const char *suffix)
 {
-    text_format(t,
-                "    int %s_layer; int %s_stride; int %s_width; int %s_height; int %s_channels; int "
-                "%s_images; int %s_fold; int %s_tiles;\n",
-                n, n, n, n, n, n, n, n);
+    if (line == LINE_SET)
+        text_format(t, "    %s%s = uniforms.%s%s;\n", name, suffix, name, suffix);
+    else
+        text_format(t, "%s %s%s;\n", type, name, suffix);
+}
+
+static void add_view_lines(struct text *t, enum uniform_line line, const struct pass_texture *items,
+                           uint32_t count)
+{
+    static const char *const words[PASS_VIEW_WORDS] = {"_layer",    "_stride", "_width", "_height",
+                                                       "_channels", "_images", "_fold",  "_tiles"};
+    for (uint32_t i = 0; i < count; i++)
+        for (int word = 0; word < PASS_VIEW_WORDS; word++)
+            add_uniform_line(t, line, "int", items[i].name, words[word]);
+}
+
+/* The order here is that of program_uniforms. Scalars of std140 lie 4 bytes apart. */
+static void add_uniform_lines(struct text *t, enum uniform_line line, const struct pass *pass)
+{
+    static const char *const axes[] = {"_x", "_y", "_z"};
+    for (int i = 0; i < 3; i++)
+        add_uniform_line(t, line, "int", "grid", axes[i]);
+    for (int i = 0; i < 3; i++)
+        add_uniform_line(t, line, "int", "origin", axes[i]);
+    add_view_lines(t, line, pass->textures, pass->texture_count);
+    add_view_lines(t, line, pass->images, pass->image_count);
+    for (uint32_t i = 0; i < pass->uniform_count; i++)
+        add_uniform_line(t, line, pass->uniforms[i].is_float ? "float" : "int",
+                         pass->uniforms[i].name, "");
 }
 
 static void declare_uniforms(struct text *t, const struct pass *pass)
 {
     text_format(t, "layout(std140, binding = 0) uniform Parameters {\n");
-    text_format(t, "    int grid_x; int grid_y; int grid_z;\n");
-    text_format(t, "    int origin_x; int origin_y; int origin_z;\n");
-    for (uint32_t i = 0; i < pass->texture_count; i++)
-        declare_view_uniforms(t, pass->textures[i].name);
-    for (uint32_t i = 0; i < pass->image_count; i++)
-        declare_view_uniforms(t, pass->images[i].name);
-    for (uint32_t i = 0; i < pass->uniform_count; i++)
-        text_format(t, "    %s %s;\n", pass->uniforms[i].is_float ? "float" : "int",
-                    pass->uniforms[i].name);
-    text_format(t, "};\nlayout(location = 0) uniform ivec3 grid_base;\n");
+    add_uniform_lines(t, LINE_MEMBER, pass);
+    text_format(t, "} uniforms;\n");
+    add_uniform_lines(t, LINE_VARIABLE, pass);
+    text_format(t, "layout(location = 0) uniform ivec3 grid_base;\n");
     text_format(t, "ivec3 grid_size() { return ivec3(grid_x, grid_y, grid_z); }\n");
 }
 
@@ -186,8 +209,8 @@ static void choose_local(struct pass *pass)
     static const uint32_t flat[][3] = {{8, 8, 1},  {16, 4, 1}, {32, 2, 1}, {64, 1, 1}, {4, 16, 1},
                                        {16, 8, 1}, {8, 4, 1},  {16, 2, 1}, {32, 1, 1}, {4, 8, 1},
                                        {2, 32, 1}, {2, 16, 1}, {1, 32, 1}};
-    static const uint32_t deep[][3] = {{4, 4, 4}, {1, 1, 64}, {2, 1, 32}, {1, 2, 32},
-                                       {2, 2, 16}, {4, 2, 8}, {2, 4, 8}};
+    static const uint32_t deep[][3] = {{4, 4, 4},  {1, 1, 64}, {2, 1, 32}, {1, 2, 32},
+                                       {2, 2, 16}, {4, 2, 8},  {2, 4, 8}};
     bool few = pass->grid[0] * pass->grid[1] < 16;
     const uint32_t(*candidates)[3] = few ? deep : flat;
     size_t count = few ? sizeof deep / sizeof *deep : sizeof flat / sizeof *flat;
@@ -195,9 +218,9 @@ static void choose_local(struct pass *pass)
     for (size_t i = 0; i < count; i++) {
         uint64_t covered = 1;
         for (int axis = 0; axis < 3; axis++)
-            covered *= (uint64_t)((pass->grid[axis] + candidates[i][axis] - 1) /
-                                  candidates[i][axis]) *
-                       candidates[i][axis];
+            covered *=
+                (uint64_t)((pass->grid[axis] + candidates[i][axis] - 1) / candidates[i][axis]) *
+                candidates[i][axis];
         if (covered < best) {
             best = covered;
             memcpy(pass->local, candidates[i], sizeof pass->local);
@@ -237,7 +260,9 @@ static void add_prologue(struct text *t, const struct pass *pass)
 static void add_epilogue(struct text *t, const struct pass *pass)
 {
     text_format(t, "#line %d\n", GENERATED_LINE);
-    text_format(t, "void main() {\n    ivec3 at = ivec3(gl_GlobalInvocationID) + grid_base;\n");
+    text_format(t, "void main() {\n");
+    add_uniform_lines(t, LINE_SET, pass);
+    text_format(t, "    ivec3 at = ivec3(gl_GlobalInvocationID) + grid_base;\n");
     if (!pass->cooperative)
         text_format(t, "    if (any(greaterThanEqual(at, grid_size()))) return;\n");
     text_format(t, "    invocation(at + ivec3(origin_x, origin_y, origin_z));\n}\n");
@@ -254,9 +279,8 @@ static glcnn_status check_limits(struct glcnn_device *device, const struct pass 
         return device_fail(device, GLCNN_LIMIT_EXCEEDED,
                            "%s needs %u textures, %u images and %u buffers; this device has %u, %u "
                            "and %u",
-                           pass->shader, pass->texture_count, pass->image_count,
-                           pass->buffer_count, limits->texture_units, limits->image_uniforms,
-                           limits->storage_blocks);
+                           pass->shader, pass->texture_count, pass->image_count, pass->buffer_count,
+                           limits->texture_units, limits->image_uniforms, limits->storage_blocks);
     return GLCNN_SUCCESS;
 }
 
@@ -268,9 +292,8 @@ glcnn_status program_assemble(struct glcnn_device *device, struct pass *pass, st
     if (!pass->local[0])
         choose_local(pass);
     clamp_local(pass, &device->info.limits);
-    pass->loads_images =
-        device->prefers_image_loads &&
-        pass->texture_count + pass->image_count <= device->info.limits.image_uniforms;
+    pass->loads_images = device->prefers_image_loads && pass->texture_count + pass->image_count <=
+                                                            device->info.limits.image_uniforms;
     add_prologue(source, pass);
     for (uint32_t i = 0; status == GLCNN_SUCCESS && i < pass->library_count; i++)
         status = add_file(device, source, pass->libraries[i], LIBRARY_LINE * ((int)i + 1) + 1);
