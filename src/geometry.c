@@ -66,10 +66,8 @@ static void set_view(struct operation *operation, int index,
 static void natural_shape(const struct operation *operation, uint32_t width, uint32_t height,
                           uint32_t channels, uint32_t images, struct glcnn_image_descriptor *result)
 {
-    *result = (struct glcnn_image_descriptor){.width = width,
-                                              .height = height,
-                                              .feature_channels = channels,
-                                              .number_of_images = images};
+    *result = (struct glcnn_image_descriptor){
+        .width = width, .height = height, .feature_channels = channels, .number_of_images = images};
     if (operation->descriptor->shape)
         operation->descriptor->shape(operation, result);
 }
@@ -134,11 +132,12 @@ bool geometry_result(struct operation *operation, const struct shapes *shapes,
         return gradient_result(operation, shapes, result);
     /* Views are needed by `prepare` and `shape` before the result is known. */
     const struct glcnn_image_descriptor *source = shape_at(operation, shapes, PLACE_SOURCE);
-    set_view(operation, descriptor_place(operation->descriptor, PLACE_SOURCE), source, 0,
-             source->number_of_images, 0,
-             least(operation->properties.primary.feature_channel_max_count,
-                   source->feature_channels - least(operation->properties.primary.feature_channel_offset,
-                                                    source->feature_channels)));
+    set_view(
+        operation, descriptor_place(operation->descriptor, PLACE_SOURCE), source, 0,
+        source->number_of_images, 0,
+        least(operation->properties.primary.feature_channel_max_count,
+              source->feature_channels - least(operation->properties.primary.feature_channel_offset,
+                                               source->feature_channels)));
     if (operation->descriptor->prepare)
         operation->descriptor->prepare(operation);
     return forward_result(operation, shapes, result, sentence, size);
@@ -192,7 +191,8 @@ static bool check_destination_channels(const struct operation *operation,
     uint32_t offset = operation->properties.destination_feature_channel_offset;
     if (offset % 4)
         return refuse(sentence, size,
-                      "destination feature channel offset is %u; it must be a multiple of 4", offset);
+                      "destination feature channel offset is %u; it must be a multiple of 4",
+                      offset);
     if (offset > destination->feature_channels || outputs > destination->feature_channels - offset)
         return refuse(sentence, size,
                       "the destination has %u channels; %u from channel %u on are written",
@@ -237,8 +237,8 @@ static void set_region(struct operation *operation, const struct clip *clip)
 
 /* Kernels that read a source and leave vectors only. */
 static bool resolve_without_destination(struct operation *operation,
-                                        const struct glcnn_image_descriptor *source,
-                                        char *sentence, size_t size)
+                                        const struct glcnn_image_descriptor *source, char *sentence,
+                                        size_t size)
 {
     const struct glcnn_source_properties *p = &operation->properties.primary;
     uint32_t channels;
@@ -359,12 +359,27 @@ static bool follow(struct operation *operation, const struct shapes *shapes,
     return true;
 }
 
+/* A state that a whole batch shares was left by the last of several encodes: unless those were
+ * clipped, this encode has as many images as it is given. */
+static uint32_t images_followed(const struct operation *operation, const struct shapes *shapes,
+                                const struct operation *forward, const struct image_view *result)
+{
+    const struct glcnn_image_descriptor *gradient = shape_at(operation, shapes, PLACE_SOURCE);
+    bool counted = operation->descriptor->flags & SHARED_STATE &&
+                   forward->properties.clip_rect.size.depth == UINT32_MAX &&
+                   gradient->number_of_images > result->first_layer;
+    return counted ? gradient->number_of_images - result->first_layer : result->images;
+}
+
 static bool resolve_state_driven(struct operation *operation, const struct shapes *shapes,
                                  const struct operation *forward, char *sentence, size_t size)
 {
     const struct glcnn_descriptor *f = forward->descriptor;
-    const struct image_view *source = &forward->images[descriptor_place(f, PLACE_SOURCE)];
-    const struct image_view *result = &forward->images[descriptor_place(f, PLACE_DESTINATION)];
+    struct image_view source_view = forward->images[descriptor_place(f, PLACE_SOURCE)];
+    struct image_view result_view = forward->images[descriptor_place(f, PLACE_DESTINATION)];
+    const struct image_view *source = &source_view, *result = &result_view;
+    source_view.images = result_view.images =
+        images_followed(operation, shapes, forward, &result_view);
     bool needs_result = operation->descriptor->flags & NEEDS_RESULT;
     operation->window = forward->window;
     if (!follow(operation, shapes, PLACE_SOURCE, "source gradient", result, sentence, size) ||
@@ -406,8 +421,8 @@ static void set_manual_window(struct operation *operation,
                     p->primary.offset.y, p->source_size.height, gradient->height, clip->y);
 }
 
-static bool resolve_manual(struct operation *operation, const struct shapes *shapes,
-                           char *sentence, size_t size)
+static bool resolve_manual(struct operation *operation, const struct shapes *shapes, char *sentence,
+                           size_t size)
 {
     const struct glcnn_descriptor *d = operation->descriptor;
     const struct glcnn_kernel_properties *p = &operation->properties;
