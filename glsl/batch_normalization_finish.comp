@@ -1,17 +1,19 @@
-// mean = mean of all runs and of what the state holds,   variance = M2 / n
+// mean = pivot + mean of all runs, merged with what the state holds,   variance = M2 / n
 void invocation(ivec3 at) {
     statistics s = merge_runs(0, runs, at.y);
+    vec4 pivot = source(0, 0, at.y, 0);
     for (int i = 0; i < 4; i++) {
         int c = at.y * 4 + i;
         if (c >= partial_channels)
             break;
-        statistics one = statistics(s.n, vec4(s.mean[i]), vec4(s.m2[i]));
 #ifdef ACCUMULATE
-        statistics sum = statistics(samples, vec4(mean[c]), vec4(variance[c] * samples));
-        merge(sum, one.n, one.mean, one.m2);
-        one = sum;
+        statistics sum = statistics(samples, vec4(0.0), vec4(variance[c] * samples));
+        merge(sum, s.n, vec4(pivot[i] - mean[c] + s.mean[i]), vec4(s.m2[i]));
+        mean[c] += sum.mean.x;
+        variance[c] = sum.m2.x / sum.n;
+#else
+        mean[c] = pivot[i] + s.mean[i];
+        variance[c] = s.m2[i] / s.n;
 #endif
-        mean[c] = one.mean.x;
-        variance[c] = one.m2.x / one.n;
     }
 }

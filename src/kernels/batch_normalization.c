@@ -292,6 +292,7 @@ static void plan_statistics(const struct operation *o, struct plan *plan)
     plan_merges(plan, &r, "batch_normalization_merge.comp", "lib/merge_statistics.glsl", 1);
     pass = plan_finish(plan, &r, "batch_normalization_finish.comp", "lib/merge_statistics.glsl",
                        o->accumulate);
+    pass_texture(pass, "source", &o->images[S_SOURCE]);
     pass_vector(pass, "mean", &o->vectors[S_MEAN], VECTOR_READ_WRITE);
     pass_vector(pass, "variance", &o->vectors[S_VARIANCE], VECTOR_READ_WRITE);
     pass_float(pass, "samples", (float)o->samples);
