@@ -353,11 +353,13 @@ static void plan_fill(struct call *call, struct plan *plan)
     const struct operation *o = &call->operation;
     int index = descriptor_place(o->descriptor, PLACE_DESTINATION);
     struct glcnn_image *image = call->arguments.destination;
-    if (index < 0 || !image || covers(o, &o->images[index], image))
+    if (index < 0 || !image)
         return;
-    if (!o->state_driven && (!image->command_buffer || image->written))
+    bool unset = image_is_unset(image);
+    bool covered = covers(o, &o->images[index], image) && !(unset && image->parent);
+    if (covered || !(o->state_driven || unset))
         return;
-    struct image_view whole = image_whole_view(image);
+    struct image_view whole = image_whole_view(unset ? image_root(image) : image);
     plan_fill_image(plan, &whole);
 }
 
@@ -491,75 +493,104 @@ static void count_reads(const struct call *calls, size_t count)
 
 /* ---- Encodes ---- */
 
+/* What planning moves on, to be put back by a failure. */
+struct kept {
+    struct state_vector vectors[STATE_VECTORS];
+    size_t vector_count;
+    uint64_t samples;
+    bool written; /* the destination */
+};
+
+static void keep(const struct call *call, struct kept *kept)
+{
+    const struct glcnn_state *state = call->arguments.state;
+    if (call->arguments.destination)
+        kept->written = image_root(call->arguments.destination)->written;
+    if (!state)
+        return;
+    memcpy(kept->vectors, state->vectors, sizeof state->vectors);
+    kept->vector_count = state->vector_count;
+    kept->samples = state->samples;
+}
+
+/* Vectors that the failed encode made go too: their length may be a wrong one. */
+static void put_back(const struct call *call, const struct kept *kept)
+{
+    struct glcnn_state *state = call->arguments.state;
+    if (call->arguments.destination)
+        image_root(call->arguments.destination)->written = kept->written;
+    if (!state)
+        return;
+    while (state->vector_count > kept->vector_count)
+        glcnn_buffer_destroy(&state->vectors[--state->vector_count].buffer);
+    memcpy(state->vectors, kept->vectors, sizeof state->vectors);
+    state->samples = kept->samples;
+}
+
+static glcnn_status plan_one(struct call *call, struct plan *plan)
+{
+    glcnn_status status = resolve(call);
+    if (status == GLCNN_SUCCESS)
+        plan_call(call, plan);
+    else
+        plan->status = status;
+    if (plan->status != GLCNN_SUCCESS)
+        return plan->status;
+    if (call->arguments.state)
+        update_state(call);
+    if (call->arguments.destination)
+        image_root(call->arguments.destination)->written = true;
+    call->kernel->encode_count++;
+    return GLCNN_SUCCESS;
+}
+
 /* Plans call after call, since a shared state moves with each; on failure the states are put back
  * as they were. */
 static glcnn_status encode_all(struct glcnn_command_buffer *command_buffer, struct call *calls,
                                size_t count)
 {
     struct plan plan;
-    struct state_flags {
-        struct state_vector vectors[STATE_VECTORS];
-        uint64_t samples;
-    } *saved = calloc(count, sizeof *saved);
-    if (!saved)
+    struct kept *kept = calloc(count, sizeof *kept);
+    if (!kept)
         return device_fail(command_buffer->device, GLCNN_OUT_OF_MEMORY, "out of memory encoding");
     plan_begin(&plan, command_buffer);
     size_t done = 0;
     for (; done < count && plan.status == GLCNN_SUCCESS; done++) {
-        struct call *call = &calls[done];
-        struct glcnn_state *state = call->arguments.state;
-        glcnn_status status = resolve(call);
-        if (state) {
-            memcpy(saved[done].vectors, state->vectors, sizeof state->vectors);
-            saved[done].samples = state->samples;
-        }
-        if (status == GLCNN_SUCCESS)
-            plan_call(call, &plan);
-        else
-            plan.status = status;
-        if (plan.status == GLCNN_SUCCESS && state)
-            update_state(call);
-        if (plan.status == GLCNN_SUCCESS)
-            call->kernel->encode_count++;
+        keep(&calls[done], &kept[done]);
+        plan_one(&calls[done], &plan);
     }
     glcnn_status status = plan_end(&plan);
-    for (size_t i = done; status != GLCNN_SUCCESS && i-- > 0;) {
-        struct glcnn_state *state = calls[i].arguments.state;
-        for (size_t v = 0; state && v < state->vector_count; v++) {
-            bool same = saved[i].vectors[v].buffer == state->vectors[v].buffer;
-            state->vectors[v].filled = same && saved[i].vectors[v].filled;
-            state->vectors[v].sealed = same && saved[i].vectors[v].sealed;
-        }
-        if (state)
-            state->samples = saved[i].samples;
-    }
-    free(saved);
-    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++) {
-        if (calls[i].arguments.destination)
-            calls[i].arguments.destination->written = true;
+    for (size_t i = done; status != GLCNN_SUCCESS && i-- > 0;)
+        put_back(&calls[i], &kept[i]);
+    free(kept);
+    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
         status = capture(&calls[i]);
-    }
     if (status == GLCNN_SUCCESS)
         count_reads(calls, count);
     return status;
 }
 
-/* Planning moves the kernel on: the number of its encodes, an optimizer's time step. A failure puts
- * it back. */
+/* Planning moves the kernel on: the number of its encodes, an optimizer's time step, vectors made at
+ * their first need. A failure puts it back. */
 static glcnn_status encode_or_put_back(struct glcnn_command_buffer *command_buffer,
                                        struct glcnn_kernel *kernel, struct call *calls,
                                        size_t count)
 {
+    struct glcnn_buffer *vectors[MAX_ARGUMENTS];
     size_t size = kernel->descriptor->parameters_size;
     uint32_t encode_count = kernel->encode_count;
     void *kept = malloc(size + 1);
     if (!kept)
         return device_fail(kernel->device, GLCNN_OUT_OF_MEMORY, "out of memory encoding");
     memcpy(kept, kernel->parameters, size);
+    memcpy(vectors, kernel->vectors, sizeof vectors);
     glcnn_status status = encode_all(command_buffer, calls, count);
     if (status != GLCNN_SUCCESS) {
         memcpy(kernel->parameters, kept, size);
         kernel->encode_count = encode_count;
+        for (int i = 0; i < MAX_ARGUMENTS; i++)
+            if (!vectors[i])
+                glcnn_buffer_destroy(&kernel->vectors[i]);
     }
     free(kept);
     return status;
@@ -668,6 +699,9 @@ glcnn_status glcnn_kernel_result_state(glcnn_kernel *kernel, glcnn_command_buffe
     (void)arguments;
     *state = NULL;
     glcnn_status status = device_enter(kernel->device);
+    if (status == GLCNN_SUCCESS && command_buffer && command_buffer->device != kernel->device)
+        status = device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                             "%s: the command buffer is another device's", kernel->descriptor->name);
     if (status != GLCNN_SUCCESS || !(kernel->descriptor->flags & MAKES_STATE))
         return status;
     return state_create(kernel->device, command_buffer, state);
@@ -700,6 +734,7 @@ glcnn_status glcnn_kernel_encode_returning(glcnn_command_buffer *command_buffer,
                            destination ? "a returning encode makes its destination itself"
                                        : "destination is NULL");
     struct glcnn_encode complete = *arguments;
+    struct glcnn_kernel_properties kept = kernel->properties;
     glcnn_image *image = NULL;
     glcnn_state *made = NULL;
     status = describe(command_buffer, kernel, arguments, &descriptor);
@@ -714,6 +749,7 @@ glcnn_status glcnn_kernel_encode_returning(glcnn_command_buffer *command_buffer,
     if (status == GLCNN_SUCCESS)
         status = glcnn_kernel_encode(command_buffer, kernel, &complete);
     if (status != GLCNN_SUCCESS) {
+        kernel->properties = kept;
         if (image && image->command_buffer)
             glcnn_image_set_read_count(image, 0);
         glcnn_image_destroy(&image);

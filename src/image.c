@@ -24,8 +24,8 @@ glcnn_status image_complete_descriptor(struct glcnn_device *device, const char *
         return device_fail(device, GLCNN_INVALID_ARGUMENT,
                            "%s: channel format %d is none of float32 (4) and float16 (3)", where,
                            (int)descriptor->channel_format);
-    uint64_t layers = (uint64_t)slice_count(descriptor->feature_channels) *
-                      descriptor->number_of_images;
+    uint64_t layers =
+        (uint64_t)slice_count(descriptor->feature_channels) * descriptor->number_of_images;
     if (descriptor->feature_channels > INT32_MAX / 2 || layers > INT32_MAX)
         return device_fail(device, GLCNN_LIMIT_EXCEEDED,
                            "%s: %u images of %u channels are more slices than can be addressed",
@@ -131,6 +131,26 @@ struct glcnn_image *image_retain(struct glcnn_image *image)
 
 /* ---- Views ---- */
 
+struct glcnn_image *image_root(struct glcnn_image *image)
+{
+    while (image->parent)
+        image = image->parent;
+    return image;
+}
+
+bool image_is_unset(struct glcnn_image *image)
+{
+    return image->command_buffer && !image_root(image)->written;
+}
+
+/* Has the read count come to 0, of a view or of what it is a view of? */
+static bool is_spent(const struct glcnn_image *image)
+{
+    while (image && image->storage)
+        image = image->parent;
+    return image != NULL;
+}
+
 static glcnn_status make_view(struct glcnn_image *parent,
                               const struct glcnn_image_descriptor *descriptor,
                               struct glcnn_image **view)
@@ -143,7 +163,6 @@ static glcnn_status make_view(struct glcnn_image *parent,
     made->layer_stride = parent->layer_stride;
     made->channels_behind = parent->channels_behind;
     made->parent = image_retain(parent);
-    made->written = parent->written;
     if (parent->command_buffer) {
         made->command_buffer = command_buffer_retain(parent->command_buffer);
         made->read_count = 1;
@@ -162,7 +181,7 @@ static glcnn_status begin_view(struct glcnn_image *image, const char *where,
         return device_fail(image->device, GLCNN_INVALID_ARGUMENT, "%s: view is NULL", where);
     *view = NULL;
     glcnn_status status = device_enter(image->device);
-    if (status == GLCNN_SUCCESS && !image->storage)
+    if (status == GLCNN_SUCCESS && is_spent(image))
         status = device_fail(image->device, GLCNN_INVALID_STATE,
                              "%s: the temporary image's read count has come to 0", where);
     return status;
@@ -212,8 +231,7 @@ struct image_view image_view(const struct glcnn_image *image, uint32_t first_ima
 {
     return (struct image_view){
         .storage = image->storage,
-        .first_layer =
-            image->first_layer + first_image * image->layer_stride + channel_offset / 4,
+        .first_layer = image->first_layer + first_image * image->layer_stride + channel_offset / 4,
         .layer_stride = image->layer_stride,
         .width = image->descriptor.width,
         .height = image->descriptor.height,
@@ -285,7 +303,7 @@ glcnn_status glcnn_image_set_read_count(glcnn_image *image, uint32_t count)
     if (!image->command_buffer)
         return device_fail(image->device, GLCNN_INVALID_ARGUMENT,
                            "glcnn_image_set_read_count: the image is not temporary");
-    if (!image->storage)
+    if (is_spent(image))
         return device_fail(image->device, GLCNN_INVALID_STATE,
                            "glcnn_image_set_read_count: the read count has come to 0 before");
     image->read_count = count ? count : 1;
@@ -313,6 +331,8 @@ size_t glcnn_image_batch_increment_read_count(glcnn_image *const *images, size_t
         if (!images[i]->command_buffer || images[i]->read_count == 0)
             continue;
         int64_t sum = (int64_t)images[i]->read_count + amount;
+        if (sum > UINT32_MAX)
+            sum = UINT32_MAX;
         glcnn_image_set_read_count(images[i], sum > 0 ? (uint32_t)sum : 0);
     }
     return distinct;
@@ -330,7 +350,7 @@ glcnn_status image_check_use(const struct glcnn_image *image, const char *where,
     if (image->command_buffer != command_buffer)
         return device_fail(device, GLCNN_INVALID_STATE,
                            "%s: %s is a temporary image of another command buffer", where, what);
-    if (!image->storage)
+    if (is_spent(image))
         return device_fail(device, GLCNN_INVALID_STATE,
                            "%s: %s is a temporary image whose read count has come to 0; set the "
                            "count to the number of its readers before the first of them",

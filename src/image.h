@@ -10,12 +10,18 @@ struct glcnn_image {
     struct glcnn_image_descriptor descriptor;
     struct storage *storage; /* NULL once a temporary image is spent */
     uint32_t first_layer, layer_stride;
-    uint32_t channels_behind; /* channels of the parent from this view's first one on */
-    struct glcnn_image *parent;                  /* of a view, retained */
+    uint32_t channels_behind;   /* channels of the parent from this view's first one on */
+    struct glcnn_image *parent; /* of a view, retained */
     struct glcnn_command_buffer *command_buffer; /* of a temporary image, retained */
     uint32_t read_count;                         /* temporary images only */
-    bool written; /* something was recorded that writes it */
+    bool written; /* something was recorded that writes it or a view of it; of a root only */
 };
+
+/* The image that owns the storage: itself, or what it is a view of. */
+struct glcnn_image *image_root(struct glcnn_image *image);
+/* Is it a temporary image, or a view of one, whose storage holds nothing yet but what others left?
+ */
+bool image_is_unset(struct glcnn_image *image);
 
 /* Fills in defaults and checks ranges; fails with a sentence that begins with `where`. */
 glcnn_status image_complete_descriptor(struct glcnn_device *device, const char *where,
@@ -26,8 +32,7 @@ struct glcnn_image *image_retain(struct glcnn_image *image);
 /* The image as a pass sees it: `image_count` images from `first_image` on, `channel_count`
  * channels from `channel_offset` on (a multiple of 4), all within the image. */
 struct image_view image_view(const struct glcnn_image *image, uint32_t first_image,
-                             uint32_t image_count, uint32_t channel_offset,
-                             uint32_t channel_count);
+                             uint32_t image_count, uint32_t channel_offset, uint32_t channel_count);
 struct image_view image_whole_view(const struct glcnn_image *image);
 
 /* May `command_buffer` use the image? A temporary image belongs to one and must not be spent. */

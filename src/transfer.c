@@ -130,6 +130,18 @@ static void add_layout(struct pass *pass, const struct access *a, size_t offset)
     pass_grid(pass, a->width, a->height, slice_count(a->channels) * a->images);
 }
 
+/* What the first write of a temporary image leaves out is 0. */
+static void fill_unset(struct plan *plan, struct glcnn_image *image, const struct access *a)
+{
+    const struct glcnn_image_descriptor *d = &image->descriptor;
+    bool covers = !image->parent && a->width == d->width && a->height == d->height &&
+                  a->channels == d->feature_channels && a->images == d->number_of_images;
+    if (covers || !image_is_unset(image))
+        return;
+    struct image_view whole = image_whole_view(image_root(image));
+    plan_fill_image(plan, &whole);
+}
+
 static glcnn_status record(struct glcnn_command_buffer *command_buffer, struct glcnn_image *image,
                            const struct access *a, struct glcnn_buffer *buffer, size_t offset,
                            bool write)
@@ -138,6 +150,8 @@ static glcnn_status record(struct glcnn_command_buffer *command_buffer, struct g
     struct vector_view vector = {buffer, 0, buffer->size / 4};
     struct image_view view = image_view(image, a->image, a->images, a->channel, a->channels);
     plan_begin(&plan, command_buffer);
+    if (write)
+        fill_unset(&plan, image, a);
     struct pass *pass = plan_pass(&plan, write ? "image_write.comp" : "image_read.comp");
     if (write)
         pass_image(pass, "destination", &view);
@@ -178,7 +192,7 @@ static glcnn_status encode(struct glcnn_command_buffer *command_buffer, struct g
                            where, a.extent * 4, offset, buffer->size);
     status = record(command_buffer, image, &a, buffer, offset, write);
     if (status == GLCNN_SUCCESS && write)
-        image->written = true;
+        image_root(image)->written = true;
     else if (status == GLCNN_SUCCESS)
         image_count_read(image);
     return status;
@@ -335,10 +349,7 @@ static glcnn_status transfer_bytes(struct glcnn_image *image,
         return device_fail(device, GLCNN_INVALID_ARGUMENT,
                            "%s: the transfer needs %zu bytes; %zu are given", where,
                            a.extent * element, bytes ? size : 0);
-    status = transfer_parts(image, &a, bytes, element, write, where);
-    if (status == GLCNN_SUCCESS && write)
-        image->written = true;
-    return status;
+    return transfer_parts(image, &a, bytes, element, write, where);
 }
 
 glcnn_status glcnn_image_write_bytes(glcnn_image *image,
