@@ -71,9 +71,9 @@ vec4 input_at(int x, int y, int slice, int image) {
 
 void invocation(ivec3 at) {
     int row = at.x / columns;
-    int image = row / row_count;
+    int image = row / region_height;
     int x0 = region_x + (at.x - row * columns) * PIXELS;
-    int y0 = region_y + row - image * row_count;
+    int y0 = region_y + row - image * region_height;
     int k = at.y * SLICES;
     int last = destination_slices - 1;
     int k0 = k, k1 = min(k + 1, last), k2 = min(k + 2, last), k3 = min(k + 3, last);

@@ -1,7 +1,8 @@
 // dX(u, c) = sum over X, outputs k and taps (q, p) with edge(first + stride * X + dilation * (p, q)) = u
 //            of W(k, q, p, c) * G(X, k)
 // A gather: one invocation owns one source pixel. With edge mode clamp a border pixel is read by
-// every tap beyond it, so a tap has a range of X. `matrix` is transposed.
+// every tap beyond it, so a tap has a range of X; with zero only each tap_step-th tap can meet a
+// pixel at all. `matrix` is transposed.
 vec4 weight(int element, int k) { return matrix(element & PACKED_MASK, element >> PACKED_SHIFT, 0, k); }
 
 vec4 through_tap(int tap, int X, int Y, int k, int image) {
@@ -20,15 +21,32 @@ vec4 through_tap(int tap, int X, int Y, int k, int image) {
     return sum;
 }
 
+// First tap that may read the pixel `distance` beyond the first tap of window 0.
+int first_tap(int distance, int stride, int dilation, int tap_step) {
+#ifdef EDGE_CLAMP
+    return 0;
+#else
+    int p = 0;
+    for (; p < tap_step; p++) {
+        int t = distance - dilation * p;
+        if (t == floor_divide(t, stride) * stride)
+            return p;
+    }
+    return 65536;
+#endif
+}
+
 void invocation(ivec3 at) {
     int k = at.z % destination_slices;
     int image = at.z / destination_slices;
     int x = at.x + shift_x;
     int y = at.y + shift_y;
+    int p0 = first_tap(x - first_x, stride_x, dilation_x, tap_step_x);
+    int q0 = first_tap(y - first_y, stride_y, dilation_y, tap_step_y);
     vec4 sum = vec4(0.0);
-    for (int q = 0; q < KERNEL_HEIGHT; q++) {
+    for (int q = q0; q < KERNEL_HEIGHT; q += tap_step_y) {
         ivec2 rows = windows_with(y, source_height, first_y + dilation_y * q, stride_y, 1, 1, begin_y, end_y, edge_clamped);
-        for (int p = 0; p < KERNEL_WIDTH; p++) {
+        for (int p = p0; p < KERNEL_WIDTH; p += tap_step_x) {
             ivec2 columns = windows_with(x, source_width, first_x + dilation_x * p, stride_x, 1, 1, begin_x, end_x, edge_clamped);
             for (int Y = rows.x; Y <= rows.y; Y++)
                 for (int X = columns.x; X <= columns.y; X++)

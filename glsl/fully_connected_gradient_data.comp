@@ -3,10 +3,14 @@
 vec4 weight(int element, int k) { return matrix(element & PACKED_MASK, element >> PACKED_SHIFT, 0, k); }
 
 void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices * IMAGES;
+    int row = at.x / region_width;
+    int rest = row / region_height;
+    ivec2 to = ivec2(region_x + at.x - row * region_width, region_y + row - rest * region_height);
+    int image = rest / destination_slices;
+    int slice = rest - image * destination_slices;
+    image *= IMAGES;
     int last = gradient_images - 1;
-    ivec2 pixel = at.xy + ivec2(shift_x, shift_y);
+    ivec2 pixel = to + ivec2(shift_x, shift_y);
     bool inside = pixel.x >= 0 && pixel.y >= 0 && pixel.x < kernel_width && pixel.y < kernel_height;
     int tap = inside ? pixel.y * kernel_width + pixel.x : 0;
     int element = (tap * range + slice) * COMPONENTS;
@@ -29,5 +33,5 @@ void invocation(ivec3 at) {
     }
     for (int i = 0; i < IMAGES; i++)
         if (image + i <= last)
-            store_destination(at.x, at.y, slice, image + i, inside ? sum[i] : vec4(0.0));
+            store_destination(to.x, to.y, slice, image + i, inside ? sum[i] : vec4(0.0));
 }

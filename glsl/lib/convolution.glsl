@@ -32,7 +32,11 @@ int weight_index(int o, int element) {
 #else
     int i = 4 * (first_slice(o / 4) + s) + c;
 #endif
+#ifdef GROUPED
     int group = o / outputs_per_group;
+#else
+    int group = 0;
+#endif
     int local = i - group * inputs_per_group;
     if (local < 0 || local >= inputs_per_group)
         return -1;

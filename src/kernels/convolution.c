@@ -382,7 +382,18 @@ static bool connected_gradient_check(const struct operation *o, char *sentence, 
             {2, 300, 7, 7}, {0}, true                                                              \
     }
 
-static const struct check_case convolution_cases[] = {WINDOW_CASES, {0}};
+static const struct check_case convolution_cases[] = {
+    WINDOW_CASES,
+    {"output_feature_channels=6 kernel_width=3 kernel_height=3 neuron_type=tanh neuron_a=1.5 "
+     "neuron_b=0.5",
+     {2, 3, 5, 7}},
+    {"output_feature_channels=7 kernel_width=2 kernel_height=2 groups=7 neuron_type=prelu",
+     {1, 7, 6, 5}},
+    {"output_feature_channels=16 kernel_width=3 kernel_height=3 neuron_type=prelu", {2, 1, 6, 5}},
+    {"output_feature_channels=9 kernel_width=3 kernel_height=3 stride_in_pixels_x=2 "
+     "neuron_type=relu neuron_a=0.25",
+     {2, 5, 6, 5}},
+    {0}};
 
 static const struct check_case gradient_cases[] = {
     WINDOW_CASES,
@@ -402,25 +413,39 @@ static const struct check_case gradient_cases[] = {
      {2, 5, 6, 7}},
     {0}};
 
+#define CONNECTED_CASES                                                                            \
+    {"output_feature_channels=1 kernel_width=1 kernel_height=1", {1, 1, 1, 1}},                    \
+        {"output_feature_channels=2 kernel_width=3 kernel_height=4", {3, 1, 4, 3}},                \
+        {"output_feature_channels=3 kernel_width=5 kernel_height=2", {2, 2, 2, 5}},                \
+        {"output_feature_channels=4 kernel_width=2 kernel_height=2", {5, 3, 2, 2}},                \
+        {"output_feature_channels=5 kernel_width=4 kernel_height=3", {4, 4, 3, 4}},                \
+        {"output_feature_channels=6 kernel_width=7 kernel_height=1", {1, 5, 1, 7}},                \
+        {"output_feature_channels=7 kernel_width=1 kernel_height=6", {9, 6, 6, 1}},                \
+        {"output_feature_channels=8 kernel_width=3 kernel_height=3", {3, 7, 3, 3}},                \
+        {"output_feature_channels=9 kernel_width=2 kernel_height=3", {2, 8, 3, 2}},                \
+        {"output_feature_channels=10 kernel_width=4 kernel_height=4", {6, 9, 4, 4}},               \
+        {"output_feature_channels=35 kernel_width=2 kernel_height=2", {7, 37, 2, 2}},              \
+        {"output_feature_channels=5 kernel_width=3 kernel_height=3 "                               \
+         "source_feature_channel_offset=4 "                                                        \
+         "source_feature_channel_max_count=5 offset_x=3",                                          \
+         {2, 11, 3, 3}},                                                                           \
+        {"output_feature_channels=6 kernel_width=3 kernel_height=2 clip_rect_origin_z=1 "          \
+         "clip_rect_size_depth=2",                                                                 \
+         {4, 4, 2, 3}},                                                                            \
+    {                                                                                              \
+        "output_feature_channels=10 kernel_width=7 kernel_height=7", {16, 32, 7, 7}, {0}, true     \
+    }
+
 static const struct check_case connected_cases[] = {
-    {"output_feature_channels=1 kernel_width=1 kernel_height=1", {1, 1, 1, 1}},
-    {"output_feature_channels=2 kernel_width=3 kernel_height=4", {3, 1, 4, 3}},
-    {"output_feature_channels=3 kernel_width=5 kernel_height=2", {2, 2, 2, 5}},
-    {"output_feature_channels=4 kernel_width=2 kernel_height=2", {5, 3, 2, 2}},
-    {"output_feature_channels=5 kernel_width=4 kernel_height=3", {4, 4, 3, 4}},
-    {"output_feature_channels=6 kernel_width=7 kernel_height=1", {1, 5, 1, 7}},
-    {"output_feature_channels=7 kernel_width=1 kernel_height=6", {9, 6, 6, 1}},
-    {"output_feature_channels=8 kernel_width=3 kernel_height=3", {3, 7, 3, 3}},
-    {"output_feature_channels=9 kernel_width=2 kernel_height=3", {2, 8, 3, 2}},
-    {"output_feature_channels=10 kernel_width=4 kernel_height=4", {6, 9, 4, 4}},
-    {"output_feature_channels=35 kernel_width=2 kernel_height=2", {7, 37, 2, 2}},
-    {"output_feature_channels=5 kernel_width=3 kernel_height=3 source_feature_channel_offset=4 "
-     "source_feature_channel_max_count=5 offset_x=3",
-     {2, 11, 3, 3}},
-    {"output_feature_channels=6 kernel_width=3 kernel_height=2 clip_rect_origin_z=1 "
-     "clip_rect_size_depth=2",
-     {4, 4, 2, 3}},
-    {"output_feature_channels=10 kernel_width=7 kernel_height=7", {16, 32, 7, 7}, {0}, true},
+    CONNECTED_CASES,
+    {"output_feature_channels=6 kernel_width=3 kernel_height=3 neuron_type=prelu", {3, 3, 3, 3}},
+    {"output_feature_channels=5 kernel_width=2 kernel_height=3 neuron_type=sigmoid", {3, 5, 3, 2}},
+    {0}};
+static const struct check_case connected_gradient_cases[] = {
+    CONNECTED_CASES,
+    {"output_feature_channels=6 kernel_width=3 kernel_height=2 gradient_option=data", {2, 5, 2, 3}},
+    {"output_feature_channels=6 kernel_width=3 kernel_height=2 gradient_option=weights_and_biases",
+     {2, 5, 2, 3}},
     {0}};
 
 /* ---- Descriptors ---- */
@@ -566,5 +591,5 @@ const struct glcnn_descriptor glcnn_kernel_fully_connected_gradient = {
     .check = connected_gradient_check,
     .plan = plan_fully_connected_gradient,
     .reference = convolution_gradient_reference,
-    .cases = connected_cases,
+    .cases = connected_gradient_cases,
 };

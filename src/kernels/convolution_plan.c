@@ -132,6 +132,14 @@ static bool is_dense(const struct axis *axis)
     return axis->stride == 1 && axis->dilation == 1;
 }
 
+static void pass_region(struct pass *pass, const struct operation *o)
+{
+    pass_int(pass, "region_x", (int32_t)o->region_x);
+    pass_int(pass, "region_y", (int32_t)o->region_y);
+    pass_int(pass, "region_width", (int32_t)o->region_width);
+    pass_int(pass, "region_height", (int32_t)o->region_height);
+}
+
 /* ---- The sum over windows: forward, and for strides of 1 the data gradient ---- */
 
 /* One such sum: `window` over the part low .. high of the source. */
@@ -198,10 +206,7 @@ static void plan_sum(const struct operation *o, struct plan *plan, const struct 
     pass_int(pass, "high_x", sum->high[0]);
     pass_int(pass, "high_y", sum->high[1]);
     pass_int(pass, "columns", (int32_t)columns);
-    pass_int(pass, "row_count", (int32_t)o->region_height);
-    pass_int(pass, "region_x", (int32_t)o->region_x);
-    pass_int(pass, "region_y", (int32_t)o->region_y);
-    pass_int(pass, "region_width", (int32_t)o->region_width);
+    pass_region(pass, o);
     pass_grid(pass, columns * o->region_height * sum->destination.images,
               groups_of(p->slices, slices), 1);
     pass_local(pass, 64, 1, 1);
@@ -256,6 +261,18 @@ static bool can_turn(const struct operation *o)
            o->window.edge_mode == GLCNN_EDGE_MODE_ZERO;
 }
 
+/* Taps that lie a multiple of this apart meet the same source pixels. */
+static int32_t tap_step(const struct axis *axis, glcnn_edge_mode mode)
+{
+    int32_t a = axis->stride, b = axis->dilation;
+    while (b) {
+        int32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return mode == GLCNN_EDGE_MODE_CLAMP ? 1 : axis->stride / a;
+}
+
 static void plan_data_gathered(const struct operation *o, struct plan *plan)
 {
     struct packing p = packing_of(o, true, false);
@@ -268,6 +285,8 @@ static void plan_data_gathered(const struct operation *o, struct plan *plan)
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_packing(pass, &p);
     pass_window(pass, &w);
+    pass_int(pass, "tap_step_x", tap_step(&w.x, w.edge_mode));
+    pass_int(pass, "tap_step_y", tap_step(&w.y, w.edge_mode));
     pass_int(pass, "source_width", (int32_t)o->images[IMAGE].width);
     pass_int(pass, "source_height", (int32_t)o->images[IMAGE].height);
     pass->work = p.elements * 16;
@@ -296,6 +315,7 @@ static void plan_data(const struct operation *o, struct plan *plan)
 /* ---- Gradient of weights and biases ---- */
 
 #define CHUNK_INVOCATIONS 8192u       /* enough for every processor that there is */
+#define CHUNK_PRODUCTS    2048u       /* that make a chunk worth its part sums */
 #define CHUNK_BYTES       (16u << 20) /* of part sums, unless one chunk takes more */
 
 /* How the part sums are shared out. */
@@ -319,6 +339,33 @@ static uint32_t columns_for(uint32_t width, uint32_t most)
     return best;
 }
 
+/* Rows of a chunk, `fewest` or up to twice as many: invocations run in eights, of which the fewest
+ * should idle. */
+static uint32_t chunk_rows(uint32_t rows, uint32_t fewest)
+{
+    uint32_t best = fewest;
+    uint64_t least_covered = UINT64_MAX;
+    for (uint32_t r = fewest; r <= 2 * fewest; r++) {
+        uint64_t covered = (uint64_t)groups_of(groups_of(rows, r), 8) * 8 * r;
+        if (covered < least_covered) {
+            least_covered = covered;
+            best = r;
+        }
+    }
+    return best;
+}
+
+/* The fewest rows of a chunk: that leave it enough work, enough chunks, and room for part sums. */
+static uint32_t fewest_rows(const struct packing *p, const struct shares *s, uint32_t width)
+{
+    uint32_t products = width * s->taps_x * s->taps_y * p->components;
+    uint32_t room = CHUNK_BYTES / 16 / (p->slices * (p->elements + 1));
+    uint32_t wanted = groups_of(CHUNK_INVOCATIONS, s->invocations);
+    uint32_t by_work = groups_of(CHUNK_PRODUCTS, products);
+    uint32_t by_count = groups_of(s->rows, least(wanted, room ? room : 1));
+    return by_work > by_count ? by_work : by_count;
+}
+
 static struct shares share_out(const struct operation *o, const struct packing *p)
 {
     const struct axis *x = &o->window.x, *y = &o->window.y;
@@ -327,13 +374,10 @@ static struct shares share_out(const struct operation *o, const struct packing *
     struct shares s = {.shared = is_dense(x) && is_dense(y)};
     s.taps_x = small ? width : least(width, p->components == 1 ? 7 : 3);
     s.taps_y = small ? height : 1;
-    s.columns = columns_for((uint32_t)(x->end - x->begin), p->components == 1 ? 7 : 2);
+    s.columns = columns_for((uint32_t)(x->end - x->begin), p->components == 1 ? 4 : 3);
     s.invocations = p->slices * p->range * groups_of(width, s.taps_x) * groups_of(height, s.taps_y);
     s.rows = (uint32_t)(y->end - y->begin) * o->images[GRADIENT].images;
-    uint32_t wanted = (CHUNK_INVOCATIONS / s.invocations + 7) / 8 * 8;
-    uint32_t room = CHUNK_BYTES / 16 / (p->slices * (p->elements + 1));
-    uint32_t chunks = least(least(wanted ? wanted : 8, room ? room : 1), s.rows);
-    s.rows_per_chunk = groups_of(s.rows, chunks);
+    s.rows_per_chunk = chunk_rows(s.rows, fewest_rows(p, &s, (uint32_t)(x->end - x->begin)));
     s.chunks = groups_of(s.rows, s.rows_per_chunk);
     return s;
 }
@@ -413,8 +457,8 @@ static void plan_connected_data(const struct operation *o, struct plan *plan)
     const struct window *w = &o->window;
     struct packing p = packing_of(o, false, false);
     struct image_view matrix = plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], NULL);
-    uint32_t images = least(to->images, 2);
-    struct pass *pass = plan_pixels(plan, o, "fully_connected_gradient_data.comp", to);
+    uint32_t images = least(to->images, 8);
+    struct pass *pass = plan_pass(plan, "fully_connected_gradient_data.comp");
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "matrix", &matrix);
     pass_image(pass, "destination", to);
@@ -425,8 +469,12 @@ static void plan_connected_data(const struct operation *o, struct plan *plan)
     pass_int(pass, "begin_y", w->y.begin);
     pass_int(pass, "shift_x", w->x.shift);
     pass_int(pass, "shift_y", w->y.shift);
-    pass_grid(pass, o->region_width, o->region_height,
-              slice_count(to->channels) * groups_of(to->images, images));
+    pass_region(pass, o);
+    pass_grid(pass,
+              o->region_width * o->region_height * slice_count(to->channels) *
+                  groups_of(to->images, images),
+              1, 1);
+    pass_local(pass, 64, 1, 1);
     pass->work = slice_count(p.channels.outputs) * images * 32;
 }
 
