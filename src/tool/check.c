@@ -1,0 +1,187 @@
+/* glcnn check: every kernel on this device against its double-precision reference. This is what a
+ * report from a board should carry. */
+#include "tool.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { OPTION_JSON = 256 };
+
+static const struct tool_option options[] = {
+    {'k', "kernel", "NAME", "check this kernel alone; may be given again"},
+    {'q', "quick", NULL, "small shapes only"},
+    {OPTION_JSON, "json", NULL, "answer in JSON; an error of null is not a finite number"},
+    DEVICE_OPTIONS,
+    {0}};
+
+static const char details[] =
+    "Errors are in units of the bound that a kernel keeps: above 1 it fails. Exit status: 0 when\n"
+    "every kernel passed, 1 when one failed, 77 when there is no device.\n";
+
+struct request {
+    const char **kernels; /* none: all */
+    size_t kernel_count;
+    bool quick, json;
+    struct tool_device tool;
+};
+
+struct report {
+    const struct request *request;
+    cJSON *rows; /* NULL: as text */
+    size_t kernels, failed;
+};
+
+static bool has_failed(const struct glcnn_check_row *row)
+{
+    return row->failed > 0 || row->error;
+}
+
+static void print_row(const struct glcnn_check_row *row)
+{
+    printf("%-44s %5u %6u %9.3g  %s\n", row->kernel, row->cases, row->failed, row->largest_error,
+           has_failed(row) ? "FAILED" : "passed");
+    if (row->failed > 0 && row->worst)
+        printf("    worst: %s\n", row->worst);
+    if (row->error)
+        printf("    could not run: %s\n", row->error);
+    fflush(stdout); /* a check takes a while: rows are seen as they come */
+}
+
+static cJSON *json_of_row(const struct glcnn_check_row *row)
+{
+    cJSON *object = cJSON_CreateObject();
+    json_add_text(object, "kernel", row->kernel);
+    cJSON_AddBoolToObject(object, "passed", !has_failed(row));
+    cJSON_AddNumberToObject(object, "cases", row->cases);
+    cJSON_AddNumberToObject(object, "failed", row->failed);
+    cJSON_AddNumberToObject(object, "largest_error", row->largest_error);
+    json_add_text(object, "worst", row->worst);
+    json_add_text(object, "error", row->error);
+    return object;
+}
+
+static void take_row(void *user, const struct glcnn_check_row *row)
+{
+    struct report *report = user;
+    report->kernels++;
+    report->failed += has_failed(row);
+    if (report->rows)
+        cJSON_AddItemToArray(report->rows, json_of_row(row));
+    else
+        print_row(row);
+}
+
+/* All kernels, or those that were named. */
+static glcnn_status check_all(struct report *report, glcnn_device *device)
+{
+    const struct request *r = report->request;
+    glcnn_status status = GLCNN_SUCCESS;
+    size_t failed;
+    if (r->kernel_count == 0)
+        return glcnn_check(device, NULL, r->quick, take_row, report, &failed);
+    for (size_t i = 0; i < r->kernel_count && status == GLCNN_SUCCESS; i++)
+        status = glcnn_check(device, r->kernels[i], r->quick, take_row, report, &failed);
+    return status;
+}
+
+static void print_head(const struct glcnn_device_info *info)
+{
+    printf("glcnn %s on %s, %s\n\n", glcnn_version(), info->renderer, info->gl_version);
+    printf("%-44s %5s %6s %9s\n", "kernel", "cases", "failed", "error");
+}
+
+static int print_json(const struct tool_command *command, const struct report *report,
+                      const struct glcnn_device_info *info)
+{
+    cJSON *json = cJSON_CreateObject();
+    json_add_text(json, "version", glcnn_version());
+    cJSON_AddItemToObject(json, "device", json_of_device(info));
+    cJSON_AddBoolToObject(json, "quick", report->request->quick);
+    cJSON_AddNumberToObject(json, "failed", (double)report->failed);
+    cJSON_AddItemToObject(json, "kernels", report->rows);
+    return json_print(command, json);
+}
+
+static int check_device(const struct tool_command *command, const struct request *request,
+                        glcnn_device *device)
+{
+    struct report report = {.request = request, .rows = request->json ? cJSON_CreateArray() : NULL};
+    const struct glcnn_device_info *info = glcnn_device_info(device);
+    if (!request->json)
+        print_head(info);
+    glcnn_status status = check_all(&report, device);
+    int printed = EXIT_GOOD;
+    if (request->json)
+        printed = print_json(command, &report, info);
+    else
+        printf("\n%zu kernels, %zu failed\n", report.kernels, report.failed);
+    if (status != GLCNN_SUCCESS)
+        return complain(command, EXIT_FAILED, "%s: %s", glcnn_status_text(status),
+                        glcnn_device_error(device));
+    return report.failed > 0 ? EXIT_FAILED : printed;
+}
+
+static int check(const struct tool_command *command, const struct request *request)
+{
+    struct tool_device tool = request->tool;
+    for (size_t i = 0; i < request->kernel_count; i++)
+        if (!glcnn_kernel_info_by_name(request->kernels[i]))
+            return complain(command, EXIT_USAGE,
+                            "there is no kernel \"%s\"; \"glcnn kernels --short\" lists them",
+                            request->kernels[i]);
+    int status = device_open(&tool);
+    if (status != EXIT_GOOD)
+        return complain(command, status, "%s", tool.error);
+    status = check_device(command, request, tool.device);
+    glcnn_device_destroy(&tool.device);
+    return status;
+}
+
+static bool read_option(struct request *r, int letter)
+{
+    switch (letter) {
+    case 'k':
+        r->kernels[r->kernel_count++] = optarg;
+        return true;
+    case 'q':
+        return r->quick = true;
+    case OPTION_JSON:
+        return r->json = true;
+    default:
+        return read_device_option(&r->tool, letter);
+    }
+}
+
+static int read_and_check(const struct tool_command *command, struct request *request, int argc,
+                          char *argv[])
+{
+    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
+        if (letter == 'h') {
+            print_help(command);
+            return EXIT_GOOD;
+        }
+        if (!read_option(request, letter))
+            return EXIT_USAGE;
+    }
+    int status = expect_no_arguments(command, argc, argv);
+    return status == EXIT_GOOD ? check(command, request) : status;
+}
+
+static int run(const struct tool_command *command, int argc, char *argv[])
+{
+    struct request request = {.kernels = calloc((size_t)argc + 1, sizeof(char *))};
+    if (!request.kernels)
+        return complain(command, EXIT_FAILED, "not enough memory");
+    int status = read_and_check(command, &request, argc, argv);
+    free(request.kernels);
+    return status;
+}
+
+const struct tool_command command_check = {
+    .name = "check",
+    .arguments = "[OPTION]...",
+    .text = "every kernel against its double-precision reference on this device",
+    .details = details,
+    .options = options,
+    .run = run};

@@ -1,0 +1,217 @@
+/* glcnn kernels: every kernel with its arguments and parameters, as the library describes them. */
+#include "tool.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { OPTION_JSON = 256 };
+
+static const struct tool_option options[] = {
+    {'s', "short", NULL, "one line for a kernel"},
+    {OPTION_JSON, "json", NULL, "answer in JSON; null stands for an infinite end of a range"},
+    {0}};
+
+static const char *const type_names[] = {"integer", "real", "boolean", "enumeration"};
+
+/* ---- As text ---- */
+
+static void print_arguments(const struct glcnn_kernel_info *info, bool outputs)
+{
+    bool first = true;
+    printf("  %-12s", outputs ? "outputs" : "inputs");
+    for (size_t i = 0; i < info->argument_count; i++) {
+        const struct glcnn_argument_info *a = &info->arguments[i];
+        if (outputs ? !a->is_output : !a->is_input)
+            continue;
+        printf("%s%s%s", first ? "" : ", ", a->name,
+               a->is_optional && !outputs ? " (optional)" : "");
+        first = false;
+    }
+    putchar('\n');
+}
+
+/* A value as it is written behind NAME=. */
+static void format_value(const struct glcnn_parameter_info *p, double value, char text[48])
+{
+    static const char *const booleans[] = {"false", "true"};
+    if (p->type == GLCNN_PARAMETER_ENUMERATION && p->value_names)
+        snprintf(text, 48, "%s", p->value_names[(size_t)value]);
+    else if (p->type == GLCNN_PARAMETER_BOOLEAN)
+        snprintf(text, 48, "%s", booleans[value != 0]);
+    else if (isinf(value))
+        snprintf(text, 48, "%sinfinity", value < 0 ? "-" : "");
+    else
+        snprintf(text, 48, "%.10g", value);
+}
+
+static void print_range(const struct glcnn_parameter_info *p)
+{
+    char minimum[48], maximum[48];
+    if (p->type == GLCNN_PARAMETER_ENUMERATION && p->value_names) {
+        for (size_t i = 0; p->value_names[i]; i++)
+            printf("%s%s", i ? " " : "", p->value_names[i]);
+        return;
+    }
+    format_value(p, p->minimum, minimum);
+    format_value(p, p->maximum, maximum);
+    printf(p->type == GLCNN_PARAMETER_BOOLEAN ? "%s %s" : "%s to %s", minimum, maximum);
+}
+
+static void print_parameter(const struct glcnn_parameter_info *p)
+{
+    char value[48], setting[128];
+    format_value(p, p->default_value, value);
+    snprintf(setting, sizeof setting, "%s=%s", p->name, value);
+    printf("    %-46s ", setting);
+    print_range(p);
+    printf("; %s\n", p->text);
+}
+
+static void print_kernel(const struct glcnn_kernel_info *info)
+{
+    printf("%s\n  %s\n", info->name, info->text);
+    printf("  %-12s%s\n", "MPS class", info->mps_class ? info->mps_class : "none");
+    print_arguments(info, false);
+    print_arguments(info, true);
+    if (info->gradient)
+        printf("  %-12s%s\n", "gradient", info->gradient);
+    else if (info->without_gradient)
+        printf("  %-12snone: %s\n", "gradient", info->without_gradient);
+    puts("  parameters with their defaults, and what they may be");
+    for (size_t i = 0; i < info->parameter_count; i++)
+        print_parameter(&info->parameters[i]);
+    putchar('\n');
+}
+
+static void print_short(const struct glcnn_kernel_info *info)
+{
+    printf("%-44s %s\n", info->name, info->text);
+}
+
+/* ---- As JSON ---- */
+
+static cJSON *json_of_arguments(const struct glcnn_kernel_info *info, bool outputs)
+{
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < info->argument_count; i++) {
+        const struct glcnn_argument_info *a = &info->arguments[i];
+        if (outputs ? !a->is_output : !a->is_input)
+            continue;
+        cJSON *object = cJSON_CreateObject();
+        json_add_text(object, "name", a->name);
+        json_add_text(object, "kind", a->is_image ? "image" : "vector");
+        if (!outputs)
+            cJSON_AddBoolToObject(object, "optional", a->is_optional);
+        cJSON_AddItemToArray(array, object);
+    }
+    return array;
+}
+
+/* Enumerations have names where others have numbers. */
+static void add_default(cJSON *object, const struct glcnn_parameter_info *p)
+{
+    if (p->type == GLCNN_PARAMETER_ENUMERATION && p->value_names)
+        json_add_text(object, "default", p->value_names[(size_t)p->default_value]);
+    else if (p->type == GLCNN_PARAMETER_BOOLEAN)
+        cJSON_AddBoolToObject(object, "default", p->default_value != 0);
+    else
+        cJSON_AddNumberToObject(object, "default", p->default_value);
+}
+
+static cJSON *json_of_parameter(const struct glcnn_parameter_info *p)
+{
+    cJSON *object = cJSON_CreateObject();
+    json_add_text(object, "name", p->name);
+    json_add_text(object, "text", p->text);
+    json_add_text(object, "type", type_names[p->type]);
+    add_default(object, p);
+    if (p->type == GLCNN_PARAMETER_ENUMERATION && p->value_names) {
+        cJSON *values = cJSON_AddArrayToObject(object, "values");
+        for (size_t i = 0; p->value_names[i]; i++)
+            cJSON_AddItemToArray(values, cJSON_CreateString(p->value_names[i]));
+    } else if (p->type != GLCNN_PARAMETER_BOOLEAN) {
+        cJSON_AddNumberToObject(object, "minimum", p->minimum);
+        cJSON_AddNumberToObject(object, "maximum", p->maximum);
+    }
+    return object;
+}
+
+static cJSON *json_of_kernel(const struct glcnn_kernel_info *info)
+{
+    cJSON *object = cJSON_CreateObject();
+    json_add_text(object, "name", info->name);
+    json_add_text(object, "mps_class", info->mps_class);
+    json_add_text(object, "text", info->text);
+    json_add_text(object, "gradient", info->gradient);
+    json_add_text(object, "without_gradient", info->gradient ? NULL : info->without_gradient);
+    cJSON_AddItemToObject(object, "inputs", json_of_arguments(info, false));
+    cJSON_AddItemToObject(object, "outputs", json_of_arguments(info, true));
+    cJSON *parameters = cJSON_AddArrayToObject(object, "parameters");
+    for (size_t i = 0; i < info->parameter_count; i++)
+        cJSON_AddItemToArray(parameters, json_of_parameter(&info->parameters[i]));
+    return object;
+}
+
+/* ---- The command ---- */
+
+static bool is_wanted(const struct glcnn_kernel_info *info, char *const *names)
+{
+    for (size_t i = 0; names[i]; i++)
+        if (strcmp(info->name, names[i]) == 0)
+            return true;
+    return !names[0];
+}
+
+static int print_json(const struct tool_command *command, char *const *names)
+{
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < glcnn_kernel_count(); i++)
+        if (is_wanted(glcnn_kernel_info(i), names))
+            cJSON_AddItemToArray(array, json_of_kernel(glcnn_kernel_info(i)));
+    return json_print(command, array);
+}
+
+static int print_text(void (*print)(const struct glcnn_kernel_info *info), char *const *names)
+{
+    for (size_t i = 0; i < glcnn_kernel_count(); i++)
+        if (is_wanted(glcnn_kernel_info(i), names))
+            print(glcnn_kernel_info(i));
+    return EXIT_GOOD;
+}
+
+static int run(const struct tool_command *command, int argc, char *argv[])
+{
+    bool json = false, brief = false;
+    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
+        switch (letter) {
+        case OPTION_JSON:
+            json = true;
+            break;
+        case 's':
+            brief = true;
+            break;
+        case 'h':
+            print_help(command);
+            return EXIT_GOOD;
+        default:
+            return EXIT_USAGE;
+        }
+    }
+    char *const *names = argv + optind; /* ends with NULL, as argv does */
+    for (size_t i = 0; names[i]; i++)
+        if (!glcnn_kernel_info_by_name(names[i]))
+            return complain(command, EXIT_USAGE,
+                            "there is no kernel \"%s\"; \"glcnn kernels --short\" lists them",
+                            names[i]);
+    return json ? print_json(command, names)
+                : print_text(brief ? print_short : print_kernel, names);
+}
+
+const struct tool_command command_kernels = {
+    .name = "kernels",
+    .arguments = "[OPTION]... [KERNEL]...",
+    .text = "the kernels with their inputs, outputs and parameters",
+    .options = options,
+    .run = run};

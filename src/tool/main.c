@@ -1,0 +1,66 @@
+/* glcnn: looks at devices, lists kernels, runs one on NumPy files, checks all on this device. */
+#include "tool.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct tool_command *const commands[] = {&command_info, &command_kernels, &command_run,
+                                                      &command_check};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static int print_overview(FILE *stream)
+{
+    fprintf(stream, "usage: glcnn COMMAND [OPTION]...\n\n"
+                    "Convolutional networks trained through OpenGL ES 3.1 compute.\n\ncommands:\n");
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(stream, "  %-10s%s\n", commands[i]->name, commands[i]->text);
+    fprintf(stream,
+            "\n\"glcnn COMMAND --help\" tells more; \"glcnn --version\" prints the version.\n"
+            "Exit status: 0 good, 1 failed, 2 a wrong command line, 77 no device.\n");
+    return EXIT_GOOD;
+}
+
+static int print_version(FILE *stream)
+{
+    fprintf(stream, "glcnn %s\n", glcnn_version());
+    return EXIT_GOOD;
+}
+
+static const struct {
+    const char *word;
+    int (*print)(FILE *stream);
+} words[] = {{"--help", print_overview},
+             {"-h", print_overview},
+             {"help", print_overview},
+             {"--version", print_version},
+             {"-V", print_version}};
+
+static int run_command(int argc, char *argv[])
+{
+    if (argc < 2) {
+        print_overview(stderr);
+        return EXIT_USAGE;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(argv[1], words[i].word) == 0)
+            return words[i].print(stdout);
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[1], commands[i]->name) == 0)
+            return commands[i]->run(commands[i], argc - 1, argv + 1);
+    fprintf(stderr, "glcnn: there is no %s \"%s\"; \"glcnn --help\" lists the commands.\n",
+            argv[1][0] == '-' ? "option" : "command", argv[1]);
+    return EXIT_USAGE;
+}
+
+/* An answer that did not reach its reader is a failure. */
+int main(int argc, char *argv[])
+{
+    int status = run_command(argc, argv);
+    bool written = !ferror(stdout);
+    if (fclose(stdout) != 0 || !written) {
+        fprintf(stderr, "glcnn: standard output cannot be written: %s\n", strerror(errno));
+        return status == EXIT_GOOD ? EXIT_FAILED : status;
+    }
+    return status;
+}

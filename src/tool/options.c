@@ -1,0 +1,103 @@
+#include "tool.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define OPTIONS_MAX 16
+
+static const struct tool_option help_option = {'h', "help", NULL, "print this"};
+
+static const struct tool_option *find_letter(const struct tool_command *command, int letter)
+{
+    for (const struct tool_option *o = command->options; o->letter; o++)
+        if (o->letter == letter)
+            return o;
+    return letter == help_option.letter ? &help_option : NULL;
+}
+
+/* getopt's two tables from ours. ":" makes getopt tell a missing value from an unknown option. */
+static void add_option(const struct tool_option *o, struct option *row, char *letters)
+{
+    *row = (struct option){o->name, o->value ? required_argument : no_argument, NULL, o->letter};
+    size_t used = strlen(letters);
+    if (o->letter < 256) {
+        letters[used++] = (char)o->letter;
+        letters[used] = 0;
+        if (o->value)
+            strcpy(letters + used, ":");
+    }
+}
+
+static int complain_of_option(const struct tool_command *command, int kind, const char *word)
+{
+    const struct tool_option *known = find_letter(command, optopt);
+    bool is_long = strncmp(word, "--", 2) == 0;
+    if (kind == ':')
+        complain(command, EXIT_USAGE, "--%s needs a value, %s", known->name, known->value);
+    else if (is_long && optopt != 0 && known)
+        complain(command, EXIT_USAGE, "--%s takes no value", known->name);
+    else if (is_long)
+        complain(command, EXIT_USAGE, "there is no option %s", word);
+    else
+        complain(command, EXIT_USAGE, "there is no option -%c", optopt);
+    return OPTIONS_WRONG;
+}
+
+int next_option(const struct tool_command *command, int argc, char *argv[])
+{
+    struct option rows[OPTIONS_MAX + 2] = {{0}};
+    char letters[2 * OPTIONS_MAX + 4] = ":";
+    size_t count = 0;
+    for (; command->options[count].letter && count < OPTIONS_MAX; count++)
+        add_option(&command->options[count], &rows[count], letters);
+    add_option(&help_option, &rows[count], letters);
+    opterr = 0;
+    int letter = getopt_long(argc, argv, letters, rows, NULL);
+    if (letter == ':' || letter == '?')
+        return complain_of_option(command, letter, argv[optind - 1]);
+    return letter;
+}
+
+static void print_option(const struct tool_option *o)
+{
+    char left[64];
+    snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? "=" : "", o->value ? o->value : "");
+    if (o->letter < 256)
+        printf("  -%c, %-24s%s\n", o->letter, left, o->text);
+    else
+        printf("      %-24s%s\n", left, o->text);
+}
+
+void print_help(const struct tool_command *command)
+{
+    printf("usage: glcnn %s%s%s\n\n%s\n\noptions:\n", command->name, *command->arguments ? " " : "",
+           command->arguments, command->text);
+    for (const struct tool_option *o = command->options; o->letter; o++)
+        print_option(o);
+    print_option(&help_option);
+    if (command->details)
+        printf("\n%s", command->details);
+}
+
+int complain(const struct tool_command *command, int status, const char *format, ...)
+{
+    va_list arguments;
+    fflush(stdout);
+    fprintf(stderr, "glcnn %s: ", command->name);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    if (status == EXIT_USAGE)
+        fprintf(stderr, "\"glcnn %s --help\" says what there is.\n", command->name);
+    return status;
+}
+
+int expect_no_arguments(const struct tool_command *command, int argc, char *argv[])
+{
+    if (optind == argc)
+        return EXIT_GOOD;
+    return complain(command, EXIT_USAGE, "there is no use for the argument \"%s\"", argv[optind]);
+}

@@ -1,0 +1,86 @@
+/* The glcnn command: what its parts share. The tool uses the public headers only.
+ *
+ * Results go to standard output; sentences about what failed, to standard error.
+ */
+#ifndef GLCNN_TOOL_H
+#define GLCNN_TOOL_H
+
+#include <cjson/cJSON.h>
+#include <glcnn/glcnn.h>
+
+/* Exit statuses. */
+enum {
+    EXIT_GOOD = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,     /* the command line makes no sense; nothing was tried */
+    EXIT_NO_DEVICE = 77 /* what tests take as skipped */
+};
+
+/* An option of a command. Letters above 255 have no short form. A table ends with letter 0. */
+struct tool_option {
+    int letter;
+    const char *name;
+    const char *value; /* what its value is called; NULL: it takes none */
+    const char *text;
+};
+
+/* A subcommand. */
+struct tool_command {
+    const char *name;
+    const char *arguments; /* after its name, in its usage line */
+    const char *text;      /* one line */
+    const char *details;   /* paragraphs under the options in --help, or NULL */
+    const struct tool_option *options;
+    int (*run)(const struct tool_command *command, int argc, char *argv[]);
+};
+
+extern const struct tool_command command_info, command_kernels, command_run, command_check;
+
+/* ---- Options (options.c) ---- */
+
+/* Results of next_option besides an option's letter; both end the command. */
+enum { OPTIONS_DONE = -1, OPTIONS_WRONG = -2 };
+
+/* The next option of the command line, its value in `optarg`. Says what is wrong itself. */
+int next_option(const struct tool_command *command, int argc, char *argv[]);
+/* Prints the command's --help. */
+void print_help(const struct tool_command *command);
+/* Prints the sentence as "glcnn COMMAND: ...", and for EXIT_USAGE where help is. Returns status. */
+int complain(const struct tool_command *command, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* complain, if there are arguments from optind on. */
+int expect_no_arguments(const struct tool_command *command, int argc, char *argv[]);
+
+/* ---- Device (device.c) ---- */
+
+#define DEVICE_OPTIONS                                                                             \
+    {'d', "device", "DEVICE", "a node, number or driver of \"glcnn info\", or software"},          \
+    {                                                                                              \
+        'v', "verbose", NULL, "say what the library does, on standard error"                       \
+    }
+
+/* How a device is opened, and what its log said. */
+struct tool_device {
+    const char *name; /* NULL: the library chooses */
+    bool verbose;
+    char error[1024]; /* the last error of the log, or "" */
+    glcnn_device *device;
+};
+
+/* Takes an option of DEVICE_OPTIONS; false if it is none. */
+bool read_device_option(struct tool_device *tool, int letter);
+/* Opens tool->device. Returns EXIT_GOOD, or the status to end with; tool->error has the sentence.
+ */
+int device_open(struct tool_device *tool);
+
+/* ---- JSON (json.c): cJSON prints null for infinities and NaN ---- */
+
+/* A string, or null for NULL. */
+void json_add_text(cJSON *object, const char *name, const char *text);
+/* Prints and deletes it. Returns an exit status. */
+int json_print(const struct tool_command *command, cJSON *json);
+
+/* The device's identity and limits as JSON (info.c). */
+cJSON *json_of_device(const struct glcnn_device_info *info);
+
+#endif
