@@ -1,0 +1,347 @@
+#!/bin/sh
+# The glcnn command as a person meets it: its answers, its sentences, its exit statuses, its files.
+#
+# Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. Exits 77 without a device.
+
+cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
+case $out in /*) ;; *) out=$PWD/$out ;; esac
+top=$PWD tool=$out/glcnn
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+unset GLCNN_DEVICE GLCNN_LIMITS
+failed=0
+
+fail() {
+    echo "test_tool: $*"
+    failed=1
+}
+
+# gives STATUS ARGUMENT...: runs the tool into files out and err and checks its exit status.
+gives() {
+    wanted=$1
+    shift
+    "$tool" "$@" >out 2>err
+    status=$?
+    [ $status = "$wanted" ] || fail "glcnn $*: exit status $status, not $wanted: $(tail -n 2 err)"
+}
+
+# says FILE PHRASE: the file out or err has the phrase.
+says() {
+    grep -qF -- "$2" "$1" || fail "\"$2\" is not in: $(head -n 5 "$1")"
+}
+
+silent() {
+    [ ! -s out ] || fail "something on standard output: $(head -n 2 out)"
+}
+
+# npy FILE SHAPE VALUE...: a NumPy file of whole numbers from -128 to 127.
+npy() {
+    file=$1
+    header="{'descr': '|i1', 'fortran_order': False, 'shape': $2, }"
+    shift 2
+    printf '\223NUMPY\001\000\166\000%-117s\n' "$header" >"$file"
+    for value; do
+        printf "\\$(printf %03o $((value & 255)))" >>"$file"
+    done
+}
+
+# values NAME VALUE...: the last answer has the output of that name with about these values.
+values() {
+    name=$1
+    shift
+    sed -n "s/^$name \[.*\]://p" out >found
+    echo "$*" | cat - found | awk '
+        NR == 1 { n = split($0, wanted) }
+        NR == 2 { for (i = 1; i <= n; i++) {
+            d = wanted[i] - $i; size = wanted[i] < 0 ? -wanted[i] : wanted[i]
+            if (NF != n || d * d > 1e-10 * (1 + size * size)) bad = 1
+        } }
+        END { exit bad || NR != 2 }' || fail "$name is$(cat found), not $*"
+}
+
+"$tool" info >out 2>err
+[ $? != 77 ] || {
+    tail -n 1 err
+    exit 77
+}
+
+# ---- The command itself --------------------------------------------------------------------------
+
+gives 2
+says err 'usage: glcnn COMMAND'
+gives 2 nonsense
+says err 'there is no command "nonsense"'
+gives 2 --nonsense
+says err 'there is no option "--nonsense"'
+silent
+gives 0 --help
+says out 'check'
+gives 0 --version
+says out "glcnn $(sed -n 's/^#define GLCNN_VERSION_MAJOR *//p' "$top/include/glcnn/status.h")."
+for command in info kernels run check; do
+    gives 0 $command --help
+    says out "usage: glcnn $command"
+    gives 2 $command --nonsense
+    says err "glcnn $command: there is no option --nonsense"
+    gives 2 $command -Z
+    says err 'there is no option -Z'
+    silent
+done
+gives 2 info --json=3
+says err '--json takes no value'
+gives 2 check -k
+says err '--kernel needs a value, NAME'
+gives 2 info there
+says err 'no use for the argument "there"'
+if [ -c /dev/full ]; then
+    "$tool" kernels >/dev/full 2>err
+    [ $? = 1 ] || fail 'an answer that cannot be written is no failure'
+    says err 'standard output cannot be written'
+fi
+
+# ---- JSON, as its readers see it -----------------------------------------------------------------
+
+cat >json.c <<'END_OF_C'
+/* json PATH: parses standard input and prints what stands at a.b.0.c; fails where nothing does. */
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char *argv[])
+{
+    static char text[1 << 22];
+    const char *end;
+    text[fread(text, 1, sizeof text - 1, stdin)] = 0;
+    cJSON *json = cJSON_ParseWithOpts(text, &end, 1);
+    char *word = argc > 1 ? strtok(argv[1], ".") : NULL;
+    for (; json && word; word = strtok(NULL, "."))
+        json = cJSON_IsArray(json) ? cJSON_GetArrayItem(json, atoi(word))
+                                   : cJSON_GetObjectItemCaseSensitive(json, word);
+    if (!json)
+        return 1;
+    puts(cJSON_IsString(json) ? json->valuestring : cJSON_PrintUnformatted(json));
+    return 0;
+}
+END_OF_C
+$cc -o json json.c $($pkg_config --cflags --libs libcjson) || fail 'the reader of JSON does not build'
+
+# holds PATH VALUE: the last answer is JSON and has the value there.
+holds() {
+    found=$(./json "$1" <out) || fail "no $1 in the JSON: $(head -n 3 out)"
+    [ "$found" = "$2" ] || fail "$1 is $found, not $2"
+}
+
+# ---- info ----------------------------------------------------------------------------------------
+
+gives 0 info
+says out 'texture_size'
+says out 'pooling_average'
+says out 'chosen'
+gives 0 info --json
+holds device.limits.work_group_count.2 65535
+holds error null
+holds kernels.0.can_run true
+! ./json extensions.GL_NO_SUCH <out >found || fail 'the reader of JSON finds what is not there'
+GLCNN_LIMITS=min gives 0 info --json
+holds device.limits.texture_size 2048
+holds device.limits_clamped true
+gives 77 info --device=/dev/null
+says err '/dev/null'
+gives 77 info --json --device=/dev/null
+holds device null
+gives 0 info --verbose
+says err 'debug:'
+
+# ---- kernels -------------------------------------------------------------------------------------
+
+gives 0 kernels
+says out 'MPSCNNPoolingAverage'
+says out 'kernel_width=1'
+gives 0 kernels --short
+[ "$(grep -c . out)" -gt 7 ] || fail 'kernels --short lists too few'
+gives 0 kernels pooling_max --json
+holds 0.name pooling_max
+holds 0.mps_class MPSCNNPoolingMax
+holds 0.inputs.0.name source_image
+holds 0.outputs.0.kind image
+holds 0.parameters.2.name kernel_width
+holds 0.parameters.2.minimum 1
+gives 0 kernels --short
+first=$(sed -n '1s/ .*//p' out)
+gives 0 kernels --json
+holds 0.name "$first"
+gives 2 kernels no_such
+says err 'there is no kernel "no_such"'
+
+# ---- run: golden values of pooling ---------------------------------------------------------------
+
+npy x.npy '(5,)' 1 2 3 4 5
+npy g.npy '(1, 1, 1, 3)' 1 10 100
+window='-p kernel_width=3 -p stride_in_pixels_x=2 -p destination_width=3 -p destination_height=1'
+
+# golden KERNEL SETTINGS FORWARD GRADIENT: three windows on x.npy, and g.npy back through them.
+golden() {
+    gives 0 run $1 $window $2 -i source_image=x.npy
+    values destination_image $3
+    gives 0 run $1_gradient $window $2 -i source_image=x.npy -i source_gradient=g.npy
+    values destination_gradient $4
+}
+
+golden pooling_average '-p edge_mode=zero' '1 3 3' '0.333333 3.666667 3.333333 36.666667 33.333333'
+golden pooling_average '-p edge_mode=clamp' '1.5 3 4.5' '0.5 3.833333 3.333333 53.333333 50'
+golden pooling_average '-p edge_mode=clamp -p zero_pad_size_x=1' '1 3 3' \
+    '0.333333 3.666667 3.333333 36.666667 33.333333'
+golden pooling_max '-p edge_mode=clamp' '2 4 5' '0 1 0 10 100'
+golden pooling_l2_norm '-p edge_mode=zero' '2.236068 5.385165 6.403124' \
+    '0.447214 4.608334 5.570860 69.897318 78.086881'
+golden pooling_l2_norm '-p edge_mode=clamp' '2.449490 5.385165 8.124038' \
+    '0.816497 4.530403 5.570860 56.664410 123.091491'
+npy x.npy '(5,)' -3 -1 -1 -2 -5
+golden pooling_max '-p edge_mode=zero' '0 -1 0' '0 10 0 0 0'
+golden pooling_max '-p edge_mode=clamp' '-1 -1 -2' '0 11 0 100 0'
+npy x.npy '(1, 6)' 1 9 2 8 3 7
+npy g.npy '(1, 6)' 1 2 4 8 16 32
+window='-p kernel_width=2 -p dilation_rate_x=3 -p destination_width=6 -p destination_height=1'
+golden dilated_pooling_max '' '9 2 8 9 7 8' '0 9 2 36 0 16'
+
+# The reference gives the same without any device, and padding decides where no size is given.
+npy x.npy '(8,)' 1 2 3 4 5 6 7 8
+GLCNN_DEVICE=/dev/null gives 0 run pooling_max -p kernel_width=3 -p padding=valid --reference \
+    -i source_image=x.npy
+values destination_image 3 4 5 6 7 8
+gives 0 run pooling_max -p kernel_width=3 -p padding=valid -i source_image=x.npy
+values destination_image 3 4 5 6 7 8
+gives 0 run pooling_max -p kernel_width=3 -p stride_in_pixels_x=2 -p padding=same \
+    -p remainder=bottom_right -i source_image=x.npy
+values destination_image 3 5 7 8
+
+# ---- run: files ----------------------------------------------------------------------------------
+
+average='run pooling_average -p kernel_width=3 -p edge_mode=clamp -i source_image=x.npy'
+gives 0 $average -o destination_image=y.npy
+silent
+[ "$(head -c 10 y.npy | od -An -to1 | tr -d ' ')" = 223116125115120131001000166000 ] ||
+    fail 'y.npy does not begin as a .npy file'
+says y.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 1, 8), }"
+[ "$(wc -c <y.npy)" -eq 160 ] || fail 'y.npy has not 160 bytes'
+gives 0 run neuron -p neuron_type=linear -p neuron_a=1 -i source_image=y.npy
+values destination_image 1.5 2 3 4 5 6 7 7.5
+gives 0 $average --format float16 -o destination_image=h.npy
+says h.npy "'<f2'"
+[ "$(wc -c <h.npy)" -eq 144 ] || fail 'h.npy has not 144 bytes'
+gives 0 run neuron -p neuron_type=linear -p neuron_a=1 -i source_image=h.npy
+values destination_image 1.5 2 3 4 5 6 7 7.5
+gives 0 $average -o destination_image=/dev/null
+[ -c /dev/null ] || fail '/dev/null was replaced'
+
+# Larger outputs are summed up.
+npy large.npy '(2, 3, 4)' 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23
+gives 0 run pooling_max -i source_image=large.npy
+says out 'destination_image [1 2 3 4]: minimum 0, mean 11.5, maximum 23'
+
+# Nothing is left of a run that fails, and what was there stays.
+cp x.npy kept.npy
+two='run batch_normalization_statistics -i source_image=large.npy -o mean=kept.npy -o'
+gives 1 $two variance=/nonexistent/v.npy
+says err '/nonexistent/v.npy: cannot be created'
+gives 1 $two variance=kept.npy
+says err 'named twice'
+gives 1 $two variance=.
+cmp -s x.npy kept.npy || fail 'a failed run changed kept.npy'
+gives 0 $two variance=v.npy
+says kept.npy '(2,)'
+[ -s v.npy ] || fail 'v.npy is not there'
+[ -z "$(ls | grep tmp)" ] || fail "temporary files are left: $(ls)"
+
+# ---- run: what is wrong --------------------------------------------------------------------------
+
+gives 2 run
+says err 'no kernel is named'
+gives 2 run no_such
+says err 'there is no kernel "no_such"'
+gives 2 run pooling_max pooling_max
+gives 2 run pooling_max -p no_such=1
+says err 'there is no parameter "no_such"'
+gives 2 run pooling_max -p kernel_width
+says err 'NAME=VALUE'
+gives 2 run pooling_max -p kernel_width=wide
+says err '"wide"'
+gives 2 run pooling_max -f float8
+says err '"float8" is no format'
+gives 2 run pooling_max -i x.npy
+says err 'NAME=FILE'
+gives 2 run pooling_max -i source_image=
+gives 2 run pooling_max -i destination_image=x.npy
+says err 'has no input "destination_image"; there is source_image'
+gives 2 run pooling_max -o source_image=x.npy
+says err 'has no output "source_image"; there is destination_image'
+gives 1 run pooling_max
+says err 'source_image'
+gives 1 run pooling_max -p kernel_width=0 -i source_image=x.npy
+says err 'kernel_width'
+gives 1 run pooling_max -i source_image=x.npy -i source_image=x.npy
+says err 'given twice'
+gives 1 run pooling_max -i source_image=none.npy
+says err 'none.npy: cannot be opened'
+head -c 130 x.npy >short.npy
+gives 1 run pooling_max -i source_image=short.npy
+says err 'short.npy: has 130 bytes'
+echo hello >text.npy
+gives 1 run pooling_max -i source_image=text.npy
+says err 'text.npy: is not a .npy file'
+npy deep.npy '(1, 1, 1, 1, 1)' 1
+gives 1 run pooling_max -i source_image=deep.npy
+says err 'rank 5'
+gives 77 run pooling_max -d /dev/null -i source_image=x.npy
+silent
+
+# ---- check ---------------------------------------------------------------------------------------
+
+gives 0 check --quick -k pooling_max -k pooling_average
+says out 'pooling_max '
+says out '2 kernels, 0 failed'
+gives 0 check --quick -k neuron --json
+holds failed 0
+holds quick true
+holds kernels.0.kernel neuron
+holds kernels.0.passed true
+holds device.limits.work_group_count.0 65535
+gives 2 check -k no_such
+says err 'there is no kernel "no_such"'
+gives 77 check -d /dev/null
+silent
+
+# A library whose check finds errors: the tool must not hide them.
+cat >bad.c <<'END_OF_C'
+#include <glcnn/glcnn.h>
+#include <math.h>
+glcnn_status bad_check(glcnn_device *device, const char *name, bool quick, glcnn_check_callback row,
+                       void *user, size_t *failed);
+glcnn_status bad_check(glcnn_device *device, const char *name, bool quick, glcnn_check_callback row,
+                       void *user, size_t *failed)
+{
+    struct glcnn_check_row rows[] = {{name, 5, quick, NAN, "kernel_width=7", NULL},
+                                     {name, 0, 0, 0, NULL, "the driver refused"}};
+    row(user, &rows[0]);
+    row(user, &rows[1]);
+    *failed = 2;
+    return device ? GLCNN_SUCCESS : GLCNN_INVALID_ARGUMENT;
+}
+END_OF_C
+$cc -std=c11 -D_XOPEN_SOURCE=700 -Dglcnn_check=bad_check -I"$top/include" -I"$out/include" \
+    -o bad "$top"/src/tool/*.c bad.c "$out/libglcnn.a" \
+    $($pkg_config --cflags --libs libcjson egl gbm libdrm) -lm || fail 'the bad tool does not build'
+tool=$work/bad
+gives 1 check --quick -k neuron
+says out 'FAILED'
+says out 'worst: kernel_width=7'
+says out 'could not run: the driver refused'
+says out '2 kernels, 2 failed'
+gives 1 check --quick -k neuron --json
+holds failed 2
+holds kernels.0.largest_error null
+holds kernels.0.passed false
+holds kernels.1.error 'the driver refused'
+
+[ $failed = 0 ] && echo 'the glcnn command answers as it should'
