@@ -7,7 +7,7 @@ void invocation(ivec3 at) {
     vec4 beta = coefficients(2, 0, slice, 0);
     vec4 slope = neuron_slope(slice);
     for (int i = 0; i < PIXELS; i++) {
-        int x = left + at.x * PIXELS + i;
+        int x = left + at.x + i * grid_x;
         vec4 v = source_edge(first_x + x, first_y + at.y, slice, image);
         vec4 value = neuron(scale * (v - mean) + beta, slope);
         if (x < right)

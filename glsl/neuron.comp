@@ -1,10 +1,10 @@
-// out(X) = f(source(first + X)), PIXELS columns an invocation
+// out(X) = f(source(first + X)); PIXELS columns to an invocation
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;
     vec4 slope = neuron_slope(slice);
     for (int i = 0; i < PIXELS; i++) {
-        int x = left + at.x * PIXELS + i;
+        int x = left + at.x + i * grid_x;
         vec4 value = neuron(source_edge(first_x + x, first_y + at.y, slice, image), slope);
         if (x < right)
             store_destination(x, at.y, slice, image, value);

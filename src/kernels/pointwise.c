@@ -1,14 +1,10 @@
 #include "pointwise.h"
 
-/* Several columns to an invocation save the work that they share; a divisor of the width wastes
- * none. */
+/* Several columns to an invocation save the work that they share, but a narrow region would leave
+ * too few invocations side by side. */
 static uint32_t columns_at_once(uint32_t width)
 {
-    static const uint32_t candidates[] = {4, 7, 5, 3, 2};
-    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
-        if (width % candidates[i] == 0)
-            return candidates[i];
-    return width < 8 ? 1 : 4;
+    return width >= 12 ? 4 : width >= 6 ? 2 : 1;
 }
 
 struct pass *plan_pointwise(struct plan *plan, const struct operation *operation,

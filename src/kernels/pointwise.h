@@ -5,8 +5,9 @@
 
 #include "descriptor.h"
 
-/* A pass over the destination region with define PIXELS columns to an invocation and uniforms left
- * and right, the first column and the one after the last. */
+/* A pass over the destination region with define PIXELS columns to an invocation, grid_x apart so
+ * that neighbours touch neighbours, and uniforms left and right, the first column and the one after
+ * the last. */
 struct pass *plan_pointwise(struct plan *plan, const struct operation *operation,
                             const char *shader, const struct image_view *destination);
 
