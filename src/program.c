@@ -346,10 +346,23 @@ size_t program_uniforms(const struct pass *pass, uint32_t *words)
 
 /* ---- Compilation ---- */
 
+/* The line of the log that has the first error: warnings may stand before it. */
+static const char *first_error(const char *log)
+{
+    const char *lower = strstr(log, "error"), *upper = strstr(log, "ERROR");
+    const char *at = !lower || (upper && upper < lower) ? upper : lower;
+    if (!at)
+        return log;
+    while (at > log && at[-1] != '\n')
+        at--;
+    return at;
+}
+
 /* "0:5(48): error: ..." and "ERROR: 0:5: ..." both have the line after the first colon. */
 static glcnn_status fail_with_line(struct glcnn_device *device, const struct pass *pass,
                                    const char *log)
 {
+    log = first_error(log);
     const char *colon = strchr(log, ':');
     if (colon && strncmp(log, "ERROR", 5) == 0)
         colon = strchr(colon + 1, ':');
@@ -445,6 +458,14 @@ glcnn_status program_find(struct glcnn_device *device, struct pass *pass)
 struct program_cache *program_cache_create(void)
 {
     return calloc(1, sizeof(struct program_cache));
+}
+
+void program_cache_each(const struct program_cache *cache,
+                        void (*visit)(void *user, const struct program *program), void *user)
+{
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (const struct program *program = cache->buckets[i]; program; program = program->next)
+            visit(user, program);
 }
 
 void program_cache_destroy(struct program_cache *cache, const struct gl *gl)

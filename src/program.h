@@ -16,6 +16,10 @@ struct program_cache *program_cache_create(void);
 /* `gl` NULL: the context is out of reach, only host memory is freed. */
 void program_cache_destroy(struct program_cache *cache, const struct gl *gl);
 
+/* Calls `visit` with every program's source, as the driver got it, in no particular order. */
+void program_cache_each(const struct program_cache *cache,
+                        void (*visit)(void *user, const struct program *program), void *user);
+
 /* The whole source of a pass: version, precision, local size, bindings, uniforms, accessors,
  * libraries, body and main. Chooses pass->local where it is 0. */
 glcnn_status program_assemble(struct glcnn_device *device, struct pass *pass, struct text *source);
