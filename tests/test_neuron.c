@@ -1,0 +1,291 @@
+/* Neurons: every type over the whole range of its argument, what C's functions give at the edges of
+ * their domains, kinks, defaults, PReLU's slopes, and what is refused. */
+#include "glcnn/kernels/neuron.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "kernels/neuron.h"
+#include "tests/fixture.h"
+
+#define COUNT 512
+#define BOUND 2e-6 /* relative to max(1, |f|) */
+
+/* The first of the values; the others sweep both signs from 1e-6 to 80. */
+static const float special[] = {0,  -0.0f, 1,    -1,    0.5f,     -0.5f,     2,      -2,
+                                6,  -6,    100,  -100,  1e30f,    -1e30f,    1e-30f, -1e-30f,
+                                88, -87,   2.5f, -2.5f, INFINITY, -INFINITY, NAN};
+#define SPECIAL (sizeof special / sizeof *special)
+
+static const struct glcnn_neuron_descriptor neurons[] = {
+    {GLCNN_NEURON_TYPE_NONE, 0, 0, 0},
+    {GLCNN_NEURON_TYPE_RELU, 0.25f, 0, 0},
+    {GLCNN_NEURON_TYPE_RELU, 0, 0, 0},
+    {GLCNN_NEURON_TYPE_LINEAR, -2, 0.5f, 0},
+    {GLCNN_NEURON_TYPE_SIGMOID, 0, 0, 0},
+    {GLCNN_NEURON_TYPE_HARD_SIGMOID, 0.25f, 0.5f, 0},
+    {GLCNN_NEURON_TYPE_TANH, 1.5f, 0.75f, 0},
+    {GLCNN_NEURON_TYPE_ABSOLUTE, 0, 0, 0},
+    {GLCNN_NEURON_TYPE_SOFT_PLUS, 1, 1, 0},
+    {GLCNN_NEURON_TYPE_SOFT_PLUS, 0.5f, -4, 0},
+    {GLCNN_NEURON_TYPE_SOFT_SIGN, 0, 0, 0},
+    {GLCNN_NEURON_TYPE_ELU, 1.25f, 0, 0},
+    {GLCNN_NEURON_TYPE_PRELU, 0, 0, 0},
+    {GLCNN_NEURON_TYPE_RELUN, 0.5f, 6, 0},
+    {GLCNN_NEURON_TYPE_POWER, 1, 0, 3},
+    {GLCNN_NEURON_TYPE_POWER, 1, 0, 2},
+    {GLCNN_NEURON_TYPE_POWER, 1, 0, -3},
+    {GLCNN_NEURON_TYPE_POWER, 1, 0, -0.5f},
+    {GLCNN_NEURON_TYPE_POWER, 1, 0, 2.375f},
+    {GLCNN_NEURON_TYPE_POWER, 0.5f, 1, 1},
+    {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, -1},
+    {GLCNN_NEURON_TYPE_EXPONENTIAL, 0.5f, 1, 2},
+    {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, 0.25f},
+    {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, -1},
+    {GLCNN_NEURON_TYPE_LOGARITHM, 2, 0.5f, 10},
+};
+
+static void make_values(float values[COUNT])
+{
+    memcpy(values, special, sizeof special);
+    for (size_t i = SPECIAL; i < COUNT; i++) {
+        double size = 1e-6 * pow(80 / 1e-6, (double)(i - SPECIAL) / (double)(COUNT - SPECIAL));
+        values[i] = (float)(i % 2 ? -size : size);
+    }
+}
+
+/* What a float of the exact value is: beyond its range infinity, and 0 where there are no
+ * subnormals, which are a device's own affair. */
+static bool value_near(float found, double exact)
+{
+    if (isnan(exact))
+        return isnan(found);
+    if (fabs(exact) > (double)FLT_MAX * (1 + 1e-5))
+        return isinf(found) && (found > 0) == (exact > 0);
+    if (fabs(exact) > (double)FLT_MAX * (1 - 1e-5))
+        return true;
+    return fabs((double)found - exact) <= BOUND * fmax(1, fabs(exact));
+}
+
+/* Applies one kernel to COUNT values; for a gradient all of G is 1. */
+static void apply(glcnn_kernel *kernel, bool gradient, const float x[COUNT], float y[COUNT])
+{
+    glcnn_image *source = make_image(1, 4, 8, COUNT / 32), *ones = make_image(1, 4, 8, COUNT / 32);
+    glcnn_image *result = make_image(1, 4, 8, COUNT / 32);
+    glcnn_command_buffer *to = make_commands();
+    fill_image(source, x);
+    fill_constant(ones, 1);
+    struct glcnn_encode encode = {.source = gradient ? ones : source,
+                                  .secondary = gradient ? source : NULL,
+                                  .destination = result};
+    GOOD(glcnn_kernel_encode(to, kernel, &encode));
+    finish(&to);
+    float *values = read_image(result);
+    memcpy(y, values, COUNT * sizeof *y);
+    free(values);
+    glcnn_image_destroy(&source);
+    glcnn_image_destroy(&ones);
+    glcnn_image_destroy(&result);
+}
+
+static const float slopes[4] = {0.5f, -1, 0, 3};
+
+static void compare(const struct glcnn_neuron_descriptor *neuron, bool gradient, const float *x,
+                    const float *y)
+{
+    for (size_t i = 0; i < COUNT; i++) {
+        double slope = (double)slopes[i / (COUNT / 4)];
+        double exact = gradient ? neuron_derivative(neuron, slope, (double)x[i])
+                                : neuron_value(neuron, slope, (double)x[i]);
+        bool good = value_near(y[i], exact);
+        CU_ASSERT(good);
+        if (!good)
+            fprintf(stderr, "\n%s a=%g b=%g c=%g: %s(%g) is %g, not %g\n",
+                    neuron_type_names[neuron->type], (double)neuron->a, (double)neuron->b,
+                    (double)neuron->c, gradient ? "f'" : "f", (double)x[i], (double)y[i], exact);
+    }
+}
+
+static void test_every_type_everywhere(void)
+{
+    float x[COUNT], y[COUNT];
+    make_values(x);
+    for (size_t i = 0; i < sizeof neurons / sizeof *neurons; i++) {
+        glcnn_kernel *forward = NULL, *gradient = NULL;
+        GOOD_FATAL(glcnn_neuron_create(device, &neurons[i], slopes, 4, &forward));
+        GOOD_FATAL(glcnn_neuron_gradient_create(device, &neurons[i], slopes, 4, &gradient));
+        apply(forward, false, x, y);
+        compare(&neurons[i], false, x, y);
+        apply(gradient, true, x, y);
+        compare(&neurons[i], true, x, y);
+        glcnn_kernel_destroy(&forward);
+        glcnn_kernel_destroy(&gradient);
+    }
+}
+
+/* Small results keep their digits: expm1, log1p, tanh and the tail of the sigmoid. */
+static void test_small_results_keep_their_digits(void)
+{
+    static const struct glcnn_neuron_descriptor precise[] = {
+        {GLCNN_NEURON_TYPE_SIGMOID, 0, 0, 0},      {GLCNN_NEURON_TYPE_TANH, 1, 1, 0},
+        {GLCNN_NEURON_TYPE_SOFT_PLUS, 1, 1, 0},    {GLCNN_NEURON_TYPE_ELU, 1, 0, 0},
+        {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, -1}, {GLCNN_NEURON_TYPE_POWER, 1, 0, 1.5f}};
+    float x[COUNT], y[COUNT];
+    make_values(x);
+    for (size_t i = 0; i < sizeof precise / sizeof *precise; i++) {
+        glcnn_kernel *kernel = NULL;
+        GOOD_FATAL(glcnn_neuron_create(device, &precise[i], NULL, 0, &kernel));
+        apply(kernel, false, x, y);
+        for (size_t k = SPECIAL; k < COUNT; k++) {
+            double exact = neuron_value(&precise[i], 0, (double)x[k]);
+            if (fabs(exact) > 1e-37)
+                CU_ASSERT(fabs((double)y[k] / exact - 1) < 1e-6);
+        }
+        glcnn_kernel_destroy(&kernel);
+    }
+}
+
+/* The table of spec 7.3. */
+static void test_derivatives_at_kinks(void)
+{
+    static const struct {
+        struct glcnn_neuron_descriptor neuron;
+        double x, derivative;
+    } rows[] = {
+        {{GLCNN_NEURON_TYPE_RELU, 0.25f, 0, 0}, 0, 1},
+        {{GLCNN_NEURON_TYPE_HARD_SIGMOID, 0.5f, 0.5f, 0}, -1, 0.5},
+        {{GLCNN_NEURON_TYPE_HARD_SIGMOID, 0.5f, 0.5f, 0}, 1, 0.5},
+        {{GLCNN_NEURON_TYPE_ABSOLUTE, 0, 0, 0}, 0, 0},
+        {{GLCNN_NEURON_TYPE_ELU, 2, 0, 0}, 0, 1},
+        {{GLCNN_NEURON_TYPE_PRELU, 0, 0, 0}, 0, 1},
+        {{GLCNN_NEURON_TYPE_RELUN, 1, 6, 0}, 0, 1},
+        {{GLCNN_NEURON_TYPE_RELUN, 1, 6, 0}, 6, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        float x[COUNT], y[COUNT];
+        glcnn_kernel *kernel = NULL;
+        for (size_t k = 0; k < COUNT; k++)
+            x[k] = (float)rows[i].x;
+        GOOD_FATAL(glcnn_neuron_gradient_create(device, &rows[i].neuron, slopes, 4, &kernel));
+        apply(kernel, true, x, y);
+        CU_ASSERT_EQUAL((double)y[0], rows[i].derivative);
+        glcnn_kernel_destroy(&kernel);
+    }
+}
+
+static void test_defaults(void)
+{
+    static const struct glcnn_neuron_descriptor expected[] = {
+        {GLCNN_NEURON_TYPE_NONE, 0, 0, 0},
+        {GLCNN_NEURON_TYPE_RELU, 0, 0, 0},
+        {GLCNN_NEURON_TYPE_LINEAR, 1, 0, 0},
+        {GLCNN_NEURON_TYPE_SIGMOID, 0, 0, 0},
+        {GLCNN_NEURON_TYPE_HARD_SIGMOID, 0.2f, 0.5f, 0},
+        {GLCNN_NEURON_TYPE_TANH, 1, 1, 0},
+        {GLCNN_NEURON_TYPE_ABSOLUTE, 0, 0, 0},
+        {GLCNN_NEURON_TYPE_SOFT_PLUS, 1, 1, 0},
+        {GLCNN_NEURON_TYPE_SOFT_SIGN, 0, 0, 0},
+        {GLCNN_NEURON_TYPE_ELU, 1, 0, 0},
+        {GLCNN_NEURON_TYPE_PRELU, 0, 0, 0},
+        {GLCNN_NEURON_TYPE_RELUN, 1, 6, 0},
+        {GLCNN_NEURON_TYPE_POWER, 1, 0, 1},
+        {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, -1},
+        {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, -1},
+    };
+    for (int type = 0; type <= GLCNN_NEURON_TYPE_LOGARITHM; type++) {
+        struct glcnn_neuron_descriptor made =
+            glcnn_neuron_descriptor_default((glcnn_neuron_type)type);
+        CU_ASSERT_EQUAL(made.type, expected[type].type);
+        CU_ASSERT_EQUAL(made.a, expected[type].a);
+        CU_ASSERT_EQUAL(made.b, expected[type].b);
+        CU_ASSERT_EQUAL(made.c, expected[type].c);
+    }
+}
+
+/* A gradient kernel made without slopes or numbers finds them in the state. */
+static void test_the_state_brings_type_and_slopes(void)
+{
+    static const struct glcnn_neuron_descriptor prelu = {GLCNN_NEURON_TYPE_PRELU, 0, 0, 0};
+    glcnn_kernel *forward = NULL, *gradient = NULL;
+    glcnn_image *x = make_image(1, 4, 3, 5), *y = NULL, *dx = NULL;
+    glcnn_state *state = NULL;
+    glcnn_command_buffer *to = make_commands();
+    fill_constant(x, -2);
+    GOOD_FATAL(glcnn_neuron_create(device, &prelu, slopes, 4, &forward));
+    GOOD_FATAL(glcnn_neuron_gradient_create(device, NULL, NULL, 0, &gradient));
+    glcnn_kernel_properties(forward)->result_is_ordinary = true;
+    glcnn_kernel_properties(gradient)->result_is_ordinary = true;
+    GOOD_FATAL(glcnn_kernel_encode_returning(to, forward, &(struct glcnn_encode){.source = x}, &y,
+                                             &state));
+    GOOD_FATAL(glcnn_kernel_encode_returning(
+        to, gradient, &(struct glcnn_encode){.source = x, .secondary = x, .state = state}, &dx,
+        NULL));
+    finish(&to);
+    float *values = read_image(y), *gradients = read_image(dx);
+    for (int i = 0; i < 60; i++) {
+        CU_ASSERT_EQUAL(values[i], -2 * slopes[i / 15]);
+        CU_ASSERT_EQUAL(gradients[i], -2 * slopes[i / 15]);
+    }
+    free(values);
+    free(gradients);
+    glcnn_image *images[] = {x, y, dx};
+    for (int i = 0; i < 3; i++)
+        glcnn_image_destroy(&images[i]);
+    glcnn_state_destroy(&state);
+    glcnn_kernel_destroy(&forward);
+    glcnn_kernel_destroy(&gradient);
+}
+
+/* Only PReLU's slopes tie a kernel to a number of channels. */
+static void test_channels_may_change(void)
+{
+    static const struct glcnn_neuron_descriptor relu = {GLCNN_NEURON_TYPE_RELU, 0, 0, 0},
+                                                prelu = {GLCNN_NEURON_TYPE_PRELU, 0, 0, 0};
+    glcnn_image *narrow = make_image(1, 4, 2, 2), *wide = make_image(1, 9, 2, 2), *y = NULL;
+    glcnn_kernel *plain = NULL, *sloped = NULL;
+    glcnn_command_buffer *to = make_commands();
+    GOOD_FATAL(glcnn_neuron_create(device, &relu, NULL, 0, &plain));
+    GOOD_FATAL(glcnn_neuron_create(device, &prelu, slopes, 4, &sloped));
+    GOOD(glcnn_kernel_encode_returning(to, plain, &(struct glcnn_encode){.source = narrow}, &y,
+                                       NULL));
+    glcnn_image_destroy(&y);
+    GOOD(
+        glcnn_kernel_encode_returning(to, plain, &(struct glcnn_encode){.source = wide}, &y, NULL));
+    glcnn_image_destroy(&y);
+    REFUSED(GLCNN_INVALID_ARGUMENT,
+            glcnn_kernel_encode_returning(to, sloped, &(struct glcnn_encode){.source = wide}, &y,
+                                          NULL));
+    finish(&to);
+    glcnn_image_destroy(&narrow);
+    glcnn_image_destroy(&wide);
+    glcnn_kernel_destroy(&plain);
+    glcnn_kernel_destroy(&sloped);
+}
+
+static void test_what_is_refused(void)
+{
+    static const struct glcnn_neuron_descriptor wrong[] = {
+        {(glcnn_neuron_type)15, 0, 0, 0},          {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, 0},
+        {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, -2}, {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, 1},
+        {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, 0},    {GLCNN_NEURON_TYPE_RELU, INFINITY, 0, 0},
+    };
+    glcnn_kernel *kernel = NULL;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_neuron_create(device, &wrong[i], NULL, 0, &kernel));
+        CU_ASSERT_PTR_NULL(kernel);
+    }
+    CU_ASSERT_PTR_NULL(glcnn_neuron(NULL));
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {UNIT_TEST(test_every_type_everywhere),
+                                        UNIT_TEST(test_small_results_keep_their_digits),
+                                        UNIT_TEST(test_derivatives_at_kinks),
+                                        UNIT_TEST(test_defaults),
+                                        UNIT_TEST(test_the_state_brings_type_and_slopes),
+                                        UNIT_TEST(test_channels_may_change),
+                                        UNIT_TEST(test_what_is_refused),
+                                        CU_TEST_INFO_NULL};
+    return fixture_run("neuron", tests, argc, argv);
+}
