@@ -115,6 +115,12 @@ size_t glcnn_command_buffer_pass_count(const glcnn_command_buffer *command_buffe
 
 /* ---- Uniforms ---- */
 
+/* A block's size is rounded up to 16 bytes, as std140 does, so that the bound range covers it. */
+static size_t bound_size(const struct pass *pass)
+{
+    return (program_uniforms(pass, NULL) * 4 + 15) / 16 * 16;
+}
+
 /* Lays out the uniform blocks of passes recorded since the last commit. */
 static void place_uniforms(struct glcnn_command_buffer *buffer)
 {
@@ -122,20 +128,14 @@ static void place_uniforms(struct glcnn_command_buffer *buffer)
     for (size_t i = buffer->uniforms_uploaded; i < buffer->pass_count; i++) {
         struct pass *pass = &buffer->passes[i];
         pass->uniform_offset = (buffer->uniform_size + alignment - 1) / alignment * alignment;
-        buffer->uniform_size = pass->uniform_offset + program_uniforms(pass, NULL) * 4;
+        buffer->uniform_size = pass->uniform_offset + bound_size(pass);
     }
-}
-
-/* A block's size is rounded up to 16 bytes, as std140 does, so that the bound range covers it. */
-static size_t bound_size(const struct pass *pass)
-{
-    return (program_uniforms(pass, NULL) * 4 + 15) / 16 * 16;
 }
 
 static glcnn_status upload_all(struct glcnn_command_buffer *buffer)
 {
     const struct gl *gl = &buffer->device->gl;
-    size_t size = (buffer->uniform_size + 15) / 16 * 16;
+    size_t size = buffer->uniform_size;
     unsigned char *bytes = calloc(1, size);
     if (!bytes)
         return device_fail(buffer->device, GLCNN_OUT_OF_MEMORY, "out of memory at commit");
@@ -357,8 +357,6 @@ static glcnn_status clear_storage(struct storage *storage)
 
 static glcnn_status prepare_storage(struct storage *storage)
 {
-    if (storage->texture)
-        return GLCNN_SUCCESS;
     glcnn_status status = storage_allocate(storage);
     return status == GLCNN_SUCCESS && storage->clear ? clear_storage(storage) : status;
 }

@@ -61,9 +61,9 @@ struct pass *plan_pass(struct plan *plan, const char *shader)
 static void retain(struct plan *plan, void *object, release_function release)
 {
     void *items = plan->retained;
-    bool kept = plan->status == GLCNN_SUCCESS &&
-                grow(plan, &items, plan->retained_count, &plan->retained_capacity,
-                     sizeof *plan->retained);
+    bool kept =
+        plan->status == GLCNN_SUCCESS &&
+        grow(plan, &items, plan->retained_count, &plan->retained_capacity, sizeof *plan->retained);
     if (!kept) {
         release(object);
         return;
@@ -193,19 +193,34 @@ static void retain_resources(struct plan *plan, const struct pass *pass)
         plan_retain_kernel(plan, pass->kernel);
 }
 
+/* Room for `more` elements; grows by half, since a training step appends some hundred times. */
+static bool reserve(struct plan *plan, void **items, size_t count, size_t more, size_t *capacity,
+                    size_t size)
+{
+    if (count + more <= *capacity)
+        return true;
+    size_t wanted = count + more + *capacity / 2;
+    void *bigger = realloc(*items, wanted * size);
+    if (!bigger) {
+        plan_fail(plan, GLCNN_OUT_OF_MEMORY, "out of memory recording passes");
+        return false;
+    }
+    *items = bigger;
+    *capacity = wanted;
+    return true;
+}
+
 static bool make_room(struct plan *plan)
 {
     struct glcnn_command_buffer *to = plan->command_buffer;
-    void *passes = realloc(to->passes, (to->pass_count + plan->pass_count + 1) * sizeof *to->passes);
-    if (passes)
-        to->passes = passes;
-    void *retained = realloc(to->retained, (to->retained_count + plan->retained_count + 1) *
-                                               sizeof *to->retained);
-    if (retained)
-        to->retained = retained;
-    if (!passes || !retained)
-        plan_fail(plan, GLCNN_OUT_OF_MEMORY, "out of memory recording passes");
-    return plan->status == GLCNN_SUCCESS;
+    void *passes = to->passes, *retained = to->retained;
+    bool good = reserve(plan, &passes, to->pass_count, plan->pass_count, &to->pass_capacity,
+                        sizeof *to->passes) &&
+                reserve(plan, &retained, to->retained_count, plan->retained_count,
+                        &to->retained_capacity, sizeof *to->retained);
+    to->passes = passes;
+    to->retained = retained;
+    return good;
 }
 
 static void append(struct plan *plan)
