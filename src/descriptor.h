@@ -170,6 +170,14 @@ const struct glcnn_descriptor *descriptor_find(const char *name);
 /* Index of an argument by name or of the first of a place; -1: none. */
 int descriptor_argument(const struct glcnn_descriptor *descriptor, const char *name);
 int descriptor_place(const struct glcnn_descriptor *descriptor, enum argument_place place);
+/* Argument `index`; NULL beyond the last. */
+static inline const struct argument *
+descriptor_argument_at(const struct glcnn_descriptor *descriptor, size_t index)
+{
+    return index < MAX_ARGUMENTS && descriptor->arguments[index].name
+               ? &descriptor->arguments[index]
+               : NULL;
+}
 static inline bool argument_is_image(const struct argument *argument)
 {
     return argument->place < PLACE_IMAGES;

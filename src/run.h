@@ -60,6 +60,21 @@ struct resolved {
 bool run_resolve(const struct run *run, const struct glcnn_descriptor *descriptor,
                  struct resolved *resolved);
 
+/* ---- What the parts of the engine share ---- */
+
+/* Writes the sentence; always false. */
+bool run_refuse(const struct run *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+glcnn_status run_out_of_memory(const struct run *run);
+/* The array that output `index` goes to: one that was an input is updated in place. NULL when out
+ * of memory. */
+struct named_array *run_output(struct run *run, struct resolved *resolved, size_t index);
+/* Samples per channel that a state holds once the source was counted. */
+uint64_t run_samples(const struct resolved *resolved);
+/* The two ways to compute; outputs are added to the bag. */
+glcnn_status run_reference(struct run *run, struct resolved *resolved);
+glcnn_status run_device(struct run *run, struct resolved *resolved);
+
 /* Runs the kernel, first those that fill what is missing. Outputs are added to the bag. */
 glcnn_status run_kernel(struct run *run, const struct glcnn_descriptor *descriptor);
 

@@ -124,7 +124,8 @@ glcnn_status glcnn_run(glcnn_device *device, const char *name, const struct glcn
                       name ? name : "(NULL)");
     if ((!settings && setting_count) || (!inputs && input_count) ||
         (!device && !options->reference))
-        return refuse(error, GLCNN_INVALID_ARGUMENT, "glcnn_run: device, settings or inputs is NULL");
+        return refuse(error, GLCNN_INVALID_ARGUMENT,
+                      "glcnn_run: device, settings or inputs is NULL");
     struct bag bag = {0};
     struct run run = {.device = options->reference ? NULL : device,
                       .format = options->format,
@@ -171,7 +172,8 @@ static const struct named_value named_values[] = {
 static const char *const run_settings[] = {"align", "remainder", "exclude_edges",
                                            "destination_width", "destination_height"};
 
-/* The name with storage that lives for ever, and the names of its values if it is an enumeration. */
+/* The name with storage that lives for ever, and the names of its values if it is an enumeration.
+ */
 static const char *find_setting(const struct glcnn_kernel_info *info, const char *name,
                                 size_t length, const char *const **values)
 {
@@ -216,8 +218,11 @@ glcnn_status glcnn_setting_parse(const char *kernel, const char *text,
     const char *const *values = NULL;
     if (!d || !equals || !setting)
         return refuse(error, GLCNN_INVALID_ARGUMENT,
-                      d ? "\"%s\" is not of the form NAME=VALUE" : "there is no kernel named \"%s\"",
-                      d ? (text ? text : "") : kernel ? kernel : "(NULL)");
+                      d ? "\"%s\" is not of the form NAME=VALUE"
+                        : "there is no kernel named \"%s\"",
+                      d        ? (text ? text : "")
+                      : kernel ? kernel
+                               : "(NULL)");
     size_t length = (size_t)(equals - text);
     const char *name = find_setting(glcnn_kernel_info_by_name(kernel), text, length, &values);
     if (d->forward && !values) {
