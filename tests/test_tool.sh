@@ -124,7 +124,8 @@ int main(int argc, char *argv[])
     return 0;
 }
 END_OF_C
-$cc -o json json.c $($pkg_config --cflags --libs libcjson) || fail 'the reader of JSON does not build'
+$cc -o json json.c $($pkg_config --cflags --libs libcjson) ||
+    fail 'the reader of JSON does not build'
 
 # holds PATH VALUE: the last answer is JSON and has the value there.
 holds() {
@@ -216,8 +217,60 @@ gives 0 run pooling_max -p kernel_width=3 -p stride_in_pixels_x=2 -p padding=sam
     -p remainder=bottom_right -i source_image=x.npy
 values destination_image 3 5 7 8
 
+# ---- run: golden values of kernels with vectors and states ---------------------------------------
+
+npy x.npy '(5,)' 1 2 3 4 5
+npy w.npy '(1, 1, 1, 3)' 1 0 -1
+npy b.npy '(1,)' 1
+npy g.npy '(5,)' 1 1 1 1 1
+gives 0 run convolution -i source_image=x.npy -i weights=w.npy -i biases=b.npy
+values destination_image -1 -1 -1 -1 5
+gives 0 run convolution_gradient -i source_image=x.npy -i weights=w.npy -i source_gradient=g.npy
+values destination_gradient 1 0 0 0 -1
+values gradient_for_weights 10 15 14
+values gradient_for_biases 5
+
+# A state's fields are computed where they are not given, and come out by name.
+npy x.npy '(4,)' 1 2 3 6
+npy gamma.npy '(1,)' 2
+npy beta.npy '(1,)' 0
+npy g.npy '(4,)' 1 0 -1 2
+images='-p epsilon=0 -i source_image=x.npy -i source_gradient=g.npy'
+vectors='-i gamma=gamma.npy -i beta=beta.npy'
+gives 0 run batch_normalization_gradient $images $vectors
+values mean 3
+values variance 3.5
+values gradient_for_gamma 2.138090
+values gradient_for_beta 2
+values destination_gradient 1.145405 -0.229081 -1.603567 0.687243
+gives 0 run batch_normalization_gradient $images $vectors -o mean=m.npy -o variance=v.npy \
+    -o gradient_for_gamma=gg.npy -o gradient_for_beta=gb.npy
+gives 0 run batch_normalization_gradient $images $vectors -i mean=m.npy -i variance=v.npy \
+    -i gradient_for_gamma=gg.npy -i gradient_for_beta=gb.npy
+values destination_gradient 1.145405 -0.229081 -1.603567 0.687243
+! grep -q mean out || fail 'what was given is given back'
+gives 1 run batch_normalization_gradient $images $vectors -i mean=m.npy -i variance=v.npy \
+    -o mean=again.npy
+says err 'did not compute mean'
+
+npy x.npy '(3, 1, 1)' 1 2 3
+npy labels.npy '(3, 1, 1)' 0 0 1
+gives 0 run soft_max -i source_image=x.npy
+values destination_image 0.090031 0.244728 0.665241
+gives 0 run loss -p loss_type=soft_max_cross_entropy -p reduction_type=mean -i source_image=x.npy \
+    -i labels=labels.npy
+values loss 0.407606
+values destination_gradient 0.090031 0.244728 -0.334759
+npy x.npy '(2, 1, 2)' 1 2 3 4
+npy g.npy '(2, 1, 2)' 1 -1 2 0
+gives 0 run optimizer_stochastic_gradient_descent -p learning_rate=0.5 -i values=x.npy \
+    -i gradient=g.npy
+says out 'result [2 1 2]:'
+values result 0.5 2.5 2 4
+
 # ---- run: files ----------------------------------------------------------------------------------
 
+npy x.npy '(8,)' 1 2 3 4 5 6 7 8
 average='run pooling_average -p kernel_width=3 -p edge_mode=clamp -i source_image=x.npy'
 gives 0 $average -o destination_image=y.npy
 silent

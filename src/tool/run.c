@@ -131,9 +131,10 @@ static int read_settings(struct work *w)
     return EXIT_GOOD;
 }
 
+/* Fields of a state that were computed on the way are outputs too. */
 static bool has_direction(const struct glcnn_argument_info *argument, bool output)
 {
-    return output ? argument->is_output : argument->is_input;
+    return output ? argument->is_output || argument->is_optional : argument->is_input;
 }
 
 /* The names that would have been right, "a, b, c". */
