@@ -252,7 +252,7 @@ again = $(MAKE) --no-print-directory $(jobs)
 
 demo: packages
 	@$(again) examples
-	$(O)/examples/fashion_mnist $(DEMO_ARGS)
+	$(O)/examples/fashion_mnist --out $(O)/demo $(DEMO_ARGS)
 
 test: packages
 	@$(again) test-run

@@ -1,0 +1,64 @@
+#!/bin/sh
+# The training example from outside, on a small data set made here: the same seed gives the same
+# bytes, Ctrl-C finishes the batch and saves, bad data and options are refused with a sentence.
+#
+# Runs from the top of the tree, after a build in $O.
+
+set -e
+out=${O:-build}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+example=$out/examples/fashion_mnist
+
+fail() {
+    echo "test_example: $*" >&2
+    exit 1
+}
+
+# files PREFIX COUNT(octal byte) COUNT: noise with labels 0 .. 9 in turn, as IDX files.
+files() {
+    { printf "\\0\\0\\10\\3\\0\\0\\0\\$2\\0\\0\\0\\34\\0\\0\\0\\34"; head -c $(($3 * 784)) /dev/urandom; } |
+        gzip >"$work/$1-images-idx3-ubyte.gz"
+    { printf "\\0\\0\\10\\1\\0\\0\\0\\$2"; i=0; while [ $i -lt $3 ]; do printf "\\$((i % 8))"; i=$((i + 1)); done; } |
+        gzip >"$work/$1-labels-idx1-ubyte.gz"
+}
+files train 140 96
+files t10k 12 10
+
+train() {
+    "$example" --data "$work" --batch 16 "$@" >"$work/log" 2>&1 </dev/null
+}
+
+train --out "$work/a" --seed 3 --epochs 2 || { cat "$work/log"; fail 'training fails'; }
+grep -q '^accuracy 0\.[0-9]* on 10 test images' "$work/log" || fail 'no accuracy is printed'
+[ -s "$work/a/loss.png" ] || fail 'there is no loss curve'
+train --out "$work/b" --seed 3 --epochs 2 || fail 'training fails the second time'
+cmp "$work/a/weights.npz" "$work/b/weights.npz" || fail 'the same seed gives other weights'
+train --out "$work/c" --seed 4 --epochs 2 || fail 'training fails with another seed'
+! cmp -s "$work/a/weights.npz" "$work/c/weights.npz" || fail 'another seed gives the same weights'
+train --out "$work/d" --limit 32 --lr 0.1 || fail 'training fails with a limit'
+
+# Without job control a shell starts background jobs with the signal ignored, so one process each.
+"$example" --data "$work" --batch 16 --out "$work/e" --epochs 10000 >"$work/log" 2>&1 </dev/null &
+child=$!
+tries=0
+until [ -s "$work/log" ] || [ $tries -ge 300 ]; do sleep 0.1; tries=$((tries + 1)); done
+sleep 1
+kill -INT $child
+status=0
+wait $child || status=$?
+[ $status = 130 ] || fail "after Ctrl-C the status is $status"
+[ -s "$work/e/weights.npz" ] || fail 'after Ctrl-C no weights are saved'
+
+refused() {
+    ! train --out "$work/f" "$@" || fail "$* is not refused"
+    grep -q '^fashion_mnist: ' "$work/log" || { cat "$work/log"; fail "$* is refused without a word"; }
+    [ ! -e "$work/f" ] || fail "$* leaves something behind"
+}
+refused --epochs 0
+refused --batch 1000
+refused --lr fast
+refused --data "$work/nowhere"
+refused word
+printf 'no images' | gzip >"$work/t10k-images-idx3-ubyte.gz"
+refused --seed 1
