@@ -1,6 +1,7 @@
 // out(X, k) = neuron(b(k) + sum over taps (q, p) and inputs c of W(k, q, p, c) * in(t, c)),
 //     t = first + stride * X + dilation * (p, q);   in is 0 outside low .. high, or clamped
-// One invocation makes PIXELS neighbours in a row of SLICES output slices.
+// One invocation makes PIXELS neighbours in a row of SLICES output slices. They are stored step
+// pixels apart: a strided data gradient is one such sum for each place within a stride.
 // With SHARED_ROW (stride and dilation 1) the neighbours' taps are read once for all taps of a row.
 vec4 weight(int element, int k) {
 #ifdef ONE_ROW
@@ -72,8 +73,8 @@ vec4 input_at(int x, int y, int slice, int image) {
 void invocation(ivec3 at) {
     int row = at.x / columns;
     int image = row / region_height;
-    int x0 = region_x + (at.x - row * columns) * PIXELS;
-    int y0 = region_y + row - image * region_height;
+    int x0 = (at.x - row * columns) * PIXELS;
+    int y0 = row - image * region_height;
     int k = at.y * SLICES;
     int last = destination_slices - 1;
     int k0 = k, k1 = min(k + 1, last), k2 = min(k + 2, last), k3 = min(k + 3, last);
@@ -114,7 +115,8 @@ void invocation(ivec3 at) {
     for (int j = 0; j < SLICES; j++) {
         vec4 slope = neuron_slope(k + j);
         for (int i = 0; i < PIXELS; i++)
-            if (x0 + i < region_x + region_width && k + j <= last)
-                store_destination(x0 + i, y0, k + j, image, neuron(sum[j * PIXELS + i], slope));
+            if (x0 + i < region_width && k + j <= last)
+                store_destination(region_x + step_x * (x0 + i), region_y + step_y * y0, k + j, image,
+                                  neuron(sum[j * PIXELS + i], slope));
     }
 }

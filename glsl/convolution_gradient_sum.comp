@@ -1,19 +1,5 @@
 // dW, db (+)= sum over chunks, in their order, of what convolution_gradient_weights.comp left.
 // Invocation (element, k) owns four numbers.
-void add_weight(int index, float value) {
-#ifdef ACCUMULATE
-    value += gradient_for_weights[index];
-#endif
-    gradient_for_weights[index] = value;
-}
-
-void add_bias(int index, float value) {
-#ifdef ACCUMULATE
-    value += gradient_for_biases[index];
-#endif
-    gradient_for_biases[index] = value;
-}
-
 void invocation(ivec3 at) {
     int element = at.x;
     vec4 sum = vec4(0.0);

@@ -1,20 +1,6 @@
 // dW(k, u, c) (+)= sum over images of G(k) * in(u, c);   db(k) (+)= sum over images of G(k)
 // One invocation owns a slice of inputs at one pixel and a slice of outputs; in each row of
 // invocations one more, at source_width, stands for the biases of that slice of outputs.
-void add_weight(int index, float value) {
-#ifdef ACCUMULATE
-    value += gradient_for_weights[index];
-#endif
-    gradient_for_weights[index] = value;
-}
-
-void add_bias(int index, float value) {
-#ifdef ACCUMULATE
-    value += gradient_for_biases[index];
-#endif
-    gradient_for_biases[index] = value;
-}
-
 void invocation(ivec3 at) {
     bool is_bias = at.x == pixel_slices;
     int place = is_bias ? 0 : at.x;

@@ -1,11 +1,10 @@
 // Packed weights: for each slice of outputs a row of elements, each four numbers of outputs
-// 4k .. 4k + 3. With tap = q * kernel width + p,
+// 4k .. 4k + 3. With tap = q * tap_width + p, for tap (tap_first + tap_step * (p, q)) of the layer,
 //     element (tap * range + s) * COMPONENTS + c   weights of tap for input 4 * (first_slice(k) + s) + c
 //     element element_count                        biases
 // `range` slices of input hold all that the groups of four outputs see. COMPONENTS is 4; it is 1
 // with ONE_CHANNEL (a single input) and with DEPTHWISE (output o sees input o alone).
 // TRANSPOSED: the inputs here are the layer's outputs and the other way round.
-// FLIPPED: taps count from the last to the first.
 #define PACKED_SHIFT 10 // elements lie in texel rows of 1024
 #define PACKED_MASK  1023
 
@@ -40,13 +39,13 @@ int weight_index(int o, int element) {
     int local = i - group * inputs_per_group;
     if (local < 0 || local >= inputs_per_group)
         return -1;
-#ifdef FLIPPED
-    tap = tap_count - 1 - tap;
-#endif
+    int q = tap / tap_width;
+    int p = tap - q * tap_width;
+    tap = (tap_first_y + tap_step_y * q) * layer_width + tap_first_x + tap_step_x * p;
 #ifdef TRANSPOSED
-    return (i * tap_count + tap) * outputs_per_group + o - group * outputs_per_group;
+    return (i * layer_taps + tap) * outputs_per_group + o - group * outputs_per_group;
 #else
-    return (o * tap_count + tap) * inputs_per_group + local;
+    return (o * layer_taps + tap) * inputs_per_group + local;
 #endif
 }
 #endif

@@ -375,6 +375,16 @@ static bool connected_gradient_check(const struct operation *o, char *sentence, 
         {"output_feature_channels=36 kernel_width=5 kernel_height=5", {2, 34, 9, 8}},              \
         {"output_feature_channels=3 kernel_width=8 kernel_height=3 dilation_rate_y=2",             \
          {1, 2, 7, 15}},                                                                           \
+        {"output_feature_channels=5 kernel_width=2 kernel_height=2 stride_in_pixels_x=2 "          \
+         "stride_in_pixels_y=2 dilation_rate_x=2 dilation_rate_y=2",                               \
+         {2, 3, 7, 8}},                                                                            \
+        {"output_feature_channels=4 kernel_width=1 kernel_height=1 stride_in_pixels_x=2 "          \
+         "stride_in_pixels_y=2",                                                                   \
+         {1, 5, 6, 7}},                                                                            \
+        {"output_feature_channels=5 kernel_width=3 kernel_height=3 stride_in_pixels_x=4 "          \
+         "offset_x=1",                                                                             \
+         {1, 3, 4, 15}},                                                                           \
+        {"output_feature_channels=11 kernel_width=3 kernel_height=2", {90, 12, 3, 3}},             \
         {"output_feature_channels=32 kernel_width=3 kernel_height=3", {8, 16, 14, 14}, {0}, true}, \
     {                                                                                              \
         "output_feature_channels=40 kernel_width=3 kernel_height=3 stride_in_pixels_x=2 "          \

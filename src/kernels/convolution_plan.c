@@ -22,11 +22,18 @@ static uint32_t groups_of(uint32_t count, uint32_t size)
 
 /* ---- Packed weights ---- */
 
+/* Taps of the layer that a packing has along one axis: first + step * i, i < count. */
+struct taps {
+    int32_t first, step, count;
+};
+
 /* `channels` are as the pass sees them: of a transposed packing, inputs are the layer's outputs. */
 struct packing {
     struct channels channels;
-    uint32_t taps, slices, range, components, elements;
-    bool transposed, flipped, one_channel, depthwise;
+    struct taps x, y;
+    int32_t layer_width, layer_taps;
+    uint32_t slices, range, components, elements;
+    bool transposed, one_channel, depthwise;
 };
 
 static struct channels transpose(const struct channels *c)
@@ -48,19 +55,28 @@ static uint32_t input_range(const struct channels *c)
     return range;
 }
 
-static struct packing packing_of(const struct operation *o, bool transposed, bool flipped)
+static void set_taps(struct packing *p, struct taps x, struct taps y)
+{
+    p->x = x;
+    p->y = y;
+    p->elements = (uint32_t)(x.count * y.count) * p->range * p->components;
+}
+
+/* All taps, in their order. */
+static struct packing packing_of(const struct operation *o, bool transposed)
 {
     struct channels c = convolution_channels(o);
+    int32_t width = o->window.x.size, height = o->window.y.size;
     struct packing p = {.channels = transposed ? transpose(&c) : c,
-                        .taps = (uint32_t)(o->window.x.size * o->window.y.size),
-                        .transposed = transposed,
-                        .flipped = flipped};
+                        .layer_width = width,
+                        .layer_taps = width * height,
+                        .transposed = transposed};
     p.slices = slice_count(p.channels.outputs);
     p.depthwise = c.groups > 1 && c.inputs_per_group == 1 && c.outputs_per_group == 1;
     p.one_channel = p.channels.inputs == 1;
     p.components = p.depthwise || p.one_channel ? 1 : 4;
     p.range = input_range(&p.channels);
-    p.elements = p.taps * p.range * p.components;
+    set_taps(&p, (struct taps){0, 1, width}, (struct taps){0, 1, height});
     return p;
 }
 
@@ -87,9 +103,13 @@ static void pass_weight_index(struct pass *pass, const struct packing *p)
     pass_define(pass, "WEIGHT_INDEX", 1);
     if (p->transposed)
         pass_define(pass, "TRANSPOSED", 1);
-    if (p->flipped)
-        pass_define(pass, "FLIPPED", 1);
-    pass_int(pass, "tap_count", (int32_t)p->taps);
+    pass_int(pass, "tap_width", p->x.count);
+    pass_int(pass, "tap_first_x", p->x.first);
+    pass_int(pass, "tap_first_y", p->y.first);
+    pass_int(pass, "tap_step_x", p->x.step);
+    pass_int(pass, "tap_step_y", p->y.step);
+    pass_int(pass, "layer_width", p->layer_width);
+    pass_int(pass, "layer_taps", p->layer_taps);
     pass_int(pass, "output_count", (int32_t)p->channels.outputs);
 }
 
@@ -142,11 +162,13 @@ static void pass_region(struct pass *pass, const struct operation *o)
 
 /* ---- The sum over windows: forward, and for strides of 1 the data gradient ---- */
 
-/* One such sum: `window` over the part low .. high of the source. */
+/* One such sum over the part low .. high of the source. Its pixel (i, j), within `extent`, reads
+ * from  first + stride * (i, j)  of the window on and is stored at  origin + step * (i, j). */
 struct sum {
     struct image_view source, destination;
     struct window window;
     int32_t low[2], high[2];
+    uint32_t origin[2], extent[2], step[2];
     const struct glcnn_neuron_descriptor *neuron;
     const struct vector_view *neuron_data;
 };
@@ -174,14 +196,29 @@ static uint32_t slices_for(const struct packing *p)
     return p->components == 1 && p->slices % 4 == 0 ? 4 : 2;
 }
 
-static void plan_sum(const struct operation *o, struct plan *plan, const struct packing *p,
-                     const struct image_view *matrix, const struct sum *sum)
+static void pass_sum(struct pass *pass, const struct sum *sum)
 {
-    const struct window *w = &sum->window;
-    bool shared = is_dense(&w->x) && w->x.size <= SHARED_TAPS;
+    pass_int(pass, "low_x", sum->low[0]);
+    pass_int(pass, "low_y", sum->low[1]);
+    pass_int(pass, "high_x", sum->high[0]);
+    pass_int(pass, "high_y", sum->high[1]);
+    pass_int(pass, "region_x", (int32_t)sum->origin[0]);
+    pass_int(pass, "region_y", (int32_t)sum->origin[1]);
+    pass_int(pass, "region_width", (int32_t)sum->extent[0]);
+    pass_int(pass, "region_height", (int32_t)sum->extent[1]);
+    pass_int(pass, "step_x", (int32_t)sum->step[0]);
+    pass_int(pass, "step_y", (int32_t)sum->step[1]);
+    if (sum->window.edge_mode == GLCNN_EDGE_MODE_CLAMP)
+        pass_define(pass, "EDGE_CLAMP", 1);
+}
+
+static void plan_sum(struct plan *plan, const struct packing *p, const struct image_view *matrix,
+                     const struct sum *sum)
+{
+    const struct axis *x = &sum->window.x;
     uint32_t slices = slices_for(p);
-    uint32_t pixels = pixels_for(o->region_width, slices == 4 ? 4 : slices == 2 ? 7 : 8);
-    uint32_t columns = groups_of(o->region_width, pixels);
+    uint32_t pixels = pixels_for(sum->extent[0], slices == 4 ? 4 : slices == 2 ? 7 : 8);
+    uint32_t columns = groups_of(sum->extent[0], pixels);
     struct pass *pass = plan_pass(plan, "convolution.comp");
     pass_texture(pass, "source", &sum->source);
     pass_texture(pass, "matrix", matrix);
@@ -190,92 +227,124 @@ static void plan_sum(const struct operation *o, struct plan *plan, const struct 
     pass_neuron(pass, sum->neuron);
     if (sum->neuron_data)
         pass_neuron_data(pass, sum->neuron, sum->neuron_data);
-    pass_axes(pass, w);
+    pass_axes(pass, &sum->window);
+    pass_sum(pass, sum);
     pass_define(pass, "SLICES", (int)slices);
     pass_define(pass, "PIXELS", (int)pixels);
     if (matrix->height == 1)
         pass_define(pass, "ONE_ROW", 1);
-    if (w->edge_mode == GLCNN_EDGE_MODE_CLAMP)
-        pass_define(pass, "EDGE_CLAMP", 1);
-    if (shared) {
+    if (is_dense(x) && x->size > 0 && x->size <= SHARED_TAPS) {
         pass_define(pass, "SHARED_ROW", 1);
-        pass_define(pass, "KERNEL_WIDTH", w->x.size);
+        pass_define(pass, "KERNEL_WIDTH", x->size);
     }
-    pass_int(pass, "low_x", sum->low[0]);
-    pass_int(pass, "low_y", sum->low[1]);
-    pass_int(pass, "high_x", sum->high[0]);
-    pass_int(pass, "high_y", sum->high[1]);
     pass_int(pass, "columns", (int32_t)columns);
-    pass_region(pass, o);
-    pass_grid(pass, columns * o->region_height * sum->destination.images,
+    pass_grid(pass, columns * sum->extent[1] * sum->destination.images,
               groups_of(p->slices, slices), 1);
     pass_local(pass, 64, 1, 1);
-    pass->work = p->elements * slices * pixels * 8;
+    pass->work = (p->elements + 1) * slices * pixels * 8;
 }
 
 void plan_convolution(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_convolution *parameters = o->parameters;
     const struct image_view *source = &o->images[SOURCE];
-    struct packing p = packing_of(o, false, false);
+    struct packing p = packing_of(o, false);
     struct image_view matrix =
         plan_pack(plan, &p, &o->vectors[WEIGHTS], o->given[BIASES] ? &o->vectors[BIASES] : NULL);
     struct sum sum = {.source = *source,
                       .destination = o->images[RESULT],
                       .window = o->window,
                       .high = {(int32_t)source->width - 1, (int32_t)source->height - 1},
+                      .origin = {o->region_x, o->region_y},
+                      .extent = {o->region_width, o->region_height},
+                      .step = {1, 1},
                       .neuron = &parameters->neuron,
                       .neuron_data = &o->vectors[NEURON_DATA]};
-    plan_sum(o, plan, &p, &matrix, &sum);
+    sum.window.x.first += sum.window.x.stride * (int32_t)o->region_x;
+    sum.window.y.first += sum.window.y.stride * (int32_t)o->region_y;
+    plan_sum(plan, &p, &matrix, &sum);
 }
 
 /* ---- Data gradient ---- */
 
-/* With strides of 1 and no clamping each source pixel gathers from one window of the gradient, its
- * taps in reverse:  X = u - first - dilation*(K - 1) + dilation*p. */
-static void turn_axis(struct axis *axis)
+static int32_t common_divisor(int32_t a, int32_t b)
 {
-    axis->first = axis->shift - axis->first - axis->dilation * (axis->size - 1);
-}
-
-static void plan_data_turned(const struct operation *o, struct plan *plan)
-{
-    static const struct glcnn_neuron_descriptor none = {.type = GLCNN_NEURON_TYPE_NONE};
-    struct packing p = packing_of(o, true, true);
-    struct image_view matrix = plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], NULL);
-    struct window w = convolution_data_window(o);
-    struct sum sum = {.source = o->images[GRADIENT],
-                      .destination = o->images[DESTINATION],
-                      .low = {w.x.begin, w.y.begin},
-                      .high = {w.x.end - 1, w.y.end - 1},
-                      .neuron = &none};
-    turn_axis(&w.x);
-    turn_axis(&w.y);
-    sum.window = w;
-    plan_sum(o, plan, &p, &matrix, &sum);
-}
-
-static bool can_turn(const struct operation *o)
-{
-    return o->window.x.stride == 1 && o->window.y.stride == 1 &&
-           o->window.edge_mode == GLCNN_EDGE_MODE_ZERO;
-}
-
-/* Taps that lie a multiple of this apart meet the same source pixels. */
-static int32_t tap_step(const struct axis *axis, glcnn_edge_mode mode)
-{
-    int32_t a = axis->stride, b = axis->dilation;
     while (b) {
         int32_t rest = a % b;
         a = b;
         b = rest;
     }
-    return mode == GLCNN_EDGE_MODE_CLAMP ? 1 : axis->stride / a;
+    return a;
+}
+
+/* Taps that lie a multiple of this apart meet the same source pixels. */
+static int32_t tap_step(const struct axis *axis)
+{
+    return axis->stride / common_divisor(axis->stride, axis->dilation);
+}
+
+/* Source pixels  u = base + stride * i  gather from the gradient pixels
+ *     X = (u - first - dilation * p) / stride = i + constant - dilation * step / stride * m
+ * for the taps  p = p0 + step * m  where that is whole: a window with stride 1, whose taps come in
+ * reverse. Changes `axis` into that window and says which taps it has. */
+static struct taps turn_axis(struct axis *axis, int32_t base)
+{
+    int32_t step = tap_step(axis), p0 = 0;
+    while (p0 < step && (base - axis->first - axis->dilation * p0) % axis->stride != 0)
+        p0++;
+    int32_t count = p0 < step && p0 < axis->size ? (axis->size - p0 + step - 1) / step : 0;
+    int32_t dilation = axis->dilation * step / axis->stride;
+    int32_t nearest = (base - axis->first - axis->dilation * p0) / axis->stride;
+    axis->first = nearest - dilation * (count - 1);
+    axis->stride = 1;
+    axis->dilation = dilation;
+    axis->size = count;
+    return (struct taps){p0 + step * (count - 1), -step, count};
+}
+
+/* The pixels of the region that lie `place` from its corner, within a stride. */
+static void plan_data_place(const struct operation *o, struct plan *plan, const uint32_t place[2])
+{
+    static const struct glcnn_neuron_descriptor none = {.type = GLCNN_NEURON_TYPE_NONE};
+    struct packing p = packing_of(o, true);
+    struct window w = convolution_data_window(o);
+    struct sum sum = {.source = o->images[GRADIENT],
+                      .destination = o->images[DESTINATION],
+                      .low = {w.x.begin, w.y.begin},
+                      .high = {w.x.end - 1, w.y.end - 1},
+                      .origin = {o->region_x + place[0], o->region_y + place[1]},
+                      .step = {(uint32_t)w.x.stride, (uint32_t)w.y.stride},
+                      .neuron = &none};
+    if (place[0] >= o->region_width || place[1] >= o->region_height)
+        return;
+    sum.extent[0] = groups_of(o->region_width - place[0], sum.step[0]);
+    sum.extent[1] = groups_of(o->region_height - place[1], sum.step[1]);
+    struct taps x = turn_axis(&w.x, (int32_t)sum.origin[0] + w.x.shift);
+    struct taps y = turn_axis(&w.y, (int32_t)sum.origin[1] + w.y.shift);
+    set_taps(&p, x, y);
+    sum.window = w;
+    struct image_view matrix = plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], NULL);
+    plan_sum(plan, &p, &matrix, &sum);
+}
+
+static void plan_data_turned(const struct operation *o, struct plan *plan)
+{
+    uint32_t place[2];
+    for (place[1] = 0; place[1] < (uint32_t)o->window.y.stride; place[1]++)
+        for (place[0] = 0; place[0] < (uint32_t)o->window.x.stride; place[0]++)
+            plan_data_place(o, plan, place);
+}
+
+/* One pass for each place within a stride, so not for the longest of strides. */
+static bool can_turn(const struct operation *o)
+{
+    return o->window.x.stride * o->window.y.stride <= 4 &&
+           o->window.edge_mode == GLCNN_EDGE_MODE_ZERO;
 }
 
 static void plan_data_gathered(const struct operation *o, struct plan *plan)
 {
-    struct packing p = packing_of(o, true, false);
+    struct packing p = packing_of(o, true);
     struct image_view matrix = plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], NULL);
     struct window w = convolution_data_window(o);
     struct pass *pass =
@@ -285,8 +354,9 @@ static void plan_data_gathered(const struct operation *o, struct plan *plan)
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_packing(pass, &p);
     pass_window(pass, &w);
-    pass_int(pass, "tap_step_x", tap_step(&w.x, w.edge_mode));
-    pass_int(pass, "tap_step_y", tap_step(&w.y, w.edge_mode));
+    bool clamped = w.edge_mode == GLCNN_EDGE_MODE_CLAMP;
+    pass_int(pass, "tap_step_x", clamped ? 1 : tap_step(&w.x));
+    pass_int(pass, "tap_step_y", clamped ? 1 : tap_step(&w.y));
     pass_int(pass, "source_width", (int32_t)o->images[IMAGE].width);
     pass_int(pass, "source_height", (int32_t)o->images[IMAGE].height);
     pass->work = p.elements * 16;
@@ -370,7 +440,7 @@ static struct shares share_out(const struct operation *o, const struct packing *
 {
     const struct axis *x = &o->window.x, *y = &o->window.y;
     uint32_t width = (uint32_t)x->size, height = (uint32_t)y->size;
-    bool small = p->components == 1 && p->taps <= 9;
+    bool small = p->components == 1 && width * height <= 9;
     struct shares s = {.shared = is_dense(x) && is_dense(y)};
     s.taps_x = small ? width : least(width, p->components == 1 ? 7 : 3);
     s.taps_y = small ? height : 1;
@@ -417,6 +487,7 @@ static void plan_parts(const struct operation *o, struct plan *plan, const struc
 static void pass_gradients(struct pass *pass, const struct operation *o)
 {
     enum vector_access access = o->accumulate ? VECTOR_READ_WRITE : VECTOR_WRITE;
+    pass_library(pass, "lib/convolution_gradient.glsl");
     if (o->accumulate)
         pass_define(pass, "ACCUMULATE", 1);
     pass_vector(pass, "gradient_for_weights", &o->vectors[GRADIENT_FOR_WEIGHTS], access);
@@ -425,7 +496,7 @@ static void pass_gradients(struct pass *pass, const struct operation *o)
 
 static void plan_weights(const struct operation *o, struct plan *plan)
 {
-    struct packing p = packing_of(o, false, false);
+    struct packing p = packing_of(o, false);
     struct shares s = share_out(o, &p);
     struct vector_view parts =
         plan_scratch_vector(plan, (size_t)s.chunks * p.slices * (p.elements + 1) * 4);
@@ -455,7 +526,7 @@ static void plan_connected_data(const struct operation *o, struct plan *plan)
 {
     const struct image_view *to = &o->images[DESTINATION];
     const struct window *w = &o->window;
-    struct packing p = packing_of(o, false, false);
+    struct packing p = packing_of(o, false);
     struct image_view matrix = plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], NULL);
     uint32_t images = least(to->images, 8);
     struct pass *pass = plan_pass(plan, "fully_connected_gradient_data.comp");
