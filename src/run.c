@@ -108,6 +108,8 @@ struct named_array *run_output(struct run *run, struct resolved *r, size_t index
 {
     const struct argument *argument = &r->operation.descriptor->arguments[index];
     struct named_array *array = bag_find(run->bag, argument->name);
+    if (array && !array->computed && !argument->input) /* A field that is given stays as it is. */
+        return bag_add(run->bag, "(not wanted)", array->rank, array->shape);
     if (!array && argument_is_image(argument))
         array = add_image_output(run, argument, &r->shapes.images[index]);
     else if (!array)

@@ -1,0 +1,153 @@
+/* glcnn_run by name on arrays: what is given is used, what is missing is computed or refused with a
+ * sentence. */
+#include <math.h>
+#include <string.h>
+
+#include "tests/cases.h"
+
+static float row[4] = {1, 2, 3, 6};
+
+static struct glcnn_array image(const char *name, float *data, uint32_t width)
+{
+    return (struct glcnn_array){name, 4, {1, 1, 1, width}, data};
+}
+
+static struct glcnn_array vector(const char *name, float *data)
+{
+    return (struct glcnn_array){name, 1, {1}, data};
+}
+
+static const struct glcnn_array *find(const struct glcnn_array *outputs, size_t count,
+                                      const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(outputs[i].name, name) == 0)
+            return &outputs[i];
+    return NULL;
+}
+
+/* On the device and in the reference alike. */
+static void expect(const char *kernel, const struct glcnn_array *inputs, size_t input_count,
+                   const char *name, const float *wanted, size_t wanted_count)
+{
+    for (int reference = 0; reference < 2; reference++) {
+        const struct glcnn_run_options options = {.reference = reference};
+        struct glcnn_array *outputs;
+        size_t count;
+        char error[512];
+        glcnn_status status = glcnn_run(cases_device(), kernel, NULL, 0, inputs, input_count,
+                                        &options, &outputs, &count, error);
+        CU_ASSERT_EQUAL(status, GLCNN_SUCCESS);
+        const struct glcnn_array *found =
+            status == GLCNN_SUCCESS ? find(outputs, count, name) : NULL;
+        CU_ASSERT_EQUAL(found != NULL, wanted != NULL);
+        for (size_t i = 0; found && i < wanted_count; i++)
+            CU_ASSERT_DOUBLE_EQUAL(found->data[i], wanted[i], 1e-5);
+        glcnn_run_free(outputs);
+    }
+}
+
+static void missing_statistics_are_computed(void)
+{
+    const struct glcnn_array inputs[] = {image("source_image", row, 4)};
+    const float mean = 3, variance = 3.5f;
+    expect("batch_normalization", inputs, 1, "mean", &mean, 1);
+    expect("batch_normalization", inputs, 1, "variance", &variance, 1);
+}
+
+/* Only one of two fields that the same kernel fills is given: it is used, and not given back as
+ * something else. */
+static void a_field_that_is_given_is_used(void)
+{
+    float mean = 1;
+    const struct glcnn_array inputs[] = {image("source_image", row, 4), vector("mean", &mean)};
+    const float variance = 3.5f, s = 1 / sqrtf(3.5f), wanted[4] = {0, s, 2 * s, 5 * s};
+    expect("batch_normalization", inputs, 2, "variance", &variance, 1);
+    expect("batch_normalization", inputs, 2, "destination_image", wanted, 4);
+    expect("batch_normalization", inputs, 2, "mean", NULL, 0);
+}
+
+static void refused(const char *kernel, const struct glcnn_array *inputs, size_t input_count,
+                    const struct glcnn_setting *settings, size_t setting_count, const char *word)
+{
+    for (int reference = 0; reference < 2; reference++) {
+        const struct glcnn_run_options options = {.reference = reference};
+        struct glcnn_array *outputs = (struct glcnn_array *)&options;
+        size_t count = 1;
+        char error[512] = "";
+        CU_ASSERT_NOT_EQUAL(glcnn_run(cases_device(), kernel, settings, setting_count, inputs,
+                                      input_count, &options, &outputs, &count, error),
+                            GLCNN_SUCCESS);
+        CU_ASSERT_PTR_NULL(outputs);
+        CU_ASSERT_EQUAL(count, 0);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, word));
+    }
+}
+
+static void bad_requests_are_refused(void)
+{
+    const struct glcnn_array source = image("source_image", row, 4), twice[] = {source, source};
+    const struct glcnn_array strange = image("strange", row, 4);
+    const struct glcnn_array small = image("source_gradient", row, 3), pair[] = {source, small};
+    struct glcnn_array empty = source, deep = source;
+    empty.shape[3] = 0;
+    deep.rank = 5;
+    deep.shape[4] = 1;
+    const struct glcnn_setting unknown = {"kernel_size", 3}, zero = {"kernel_width", 0};
+    const struct glcnn_setting fraction = {"kernel_width", 1.5};
+    const struct glcnn_setting half_size = {"destination_width", 4};
+    refused("pooling_mix", &source, 1, NULL, 0, "pooling_mix");
+    refused("pooling_max", NULL, 0, NULL, 0, "source_image");
+    refused("pooling_max", twice, 2, NULL, 0, "twice");
+    refused("pooling_max", &strange, 1, NULL, 0, "strange");
+    refused("pooling_max", &empty, 1, NULL, 0, "no elements");
+    refused("pooling_max", &deep, 1, NULL, 0, "rank");
+    refused("pooling_max", &source, 1, &unknown, 1, "kernel_size");
+    refused("pooling_max", &source, 1, &zero, 1, "kernel_width");
+    refused("pooling_max", &source, 1, &fraction, 1, "kernel_width");
+    refused("pooling_max", &source, 1, &half_size, 1, "destination_height");
+    refused("pooling_max_gradient", pair, 2, NULL, 0, "source gradient is 3x1");
+}
+
+static void settings_are_read_as_text(void)
+{
+    static const struct {
+        const char *kernel, *text, *name;
+        double value;
+    } good[] = {
+        {"pooling_max", "edge_mode=clamp", "edge_mode", 1},
+        {"pooling_max_gradient", "edge_mode=clamp", "edge_mode", 1},
+        {"pooling_max", "padding=full", "padding", GLCNN_PADDING_SIZE_FULL},
+        {"pooling_max", "align=bottom_right", "align", GLCNN_PADDING_ALIGN_BOTTOM_RIGHT},
+        {"pooling_max", "remainder=top_right", "remainder", GLCNN_PADDING_REMAINDER_TO_TOP_RIGHT},
+        {"batch_normalization", "epsilon=1e-5", "epsilon", 1e-5},
+        {"pooling_max", "offset_x=-2", "offset_x", -2},
+    };
+    static const char *const bad[] = {"edge_mode", "edge_mode=", "edge_mode=mirror", "=3",
+                                      "kernel_size=3", "offset_x=2x"};
+    struct glcnn_setting setting;
+    char error[512];
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        CU_ASSERT_EQUAL(glcnn_setting_parse(good[i].kernel, good[i].text, &setting, error),
+                        GLCNN_SUCCESS);
+        CU_ASSERT_STRING_EQUAL(setting.name, good[i].name);
+        CU_ASSERT_EQUAL(setting.value, good[i].value);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        error[0] = 0;
+        CU_ASSERT_NOT_EQUAL(glcnn_setting_parse("pooling_max", bad[i], &setting, error),
+                            GLCNN_SUCCESS);
+        CU_ASSERT_NOT_EQUAL(error[0], 0);
+    }
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {
+        {"missing statistics are computed", missing_statistics_are_computed},
+        {"a field that is given is used", a_field_that_is_given_is_used},
+        {"bad requests are refused", bad_requests_are_refused},
+        {"settings are read as text", settings_are_read_as_text},
+        CU_TEST_INFO_NULL};
+    return cases_main("run", tests, argc, argv);
+}
