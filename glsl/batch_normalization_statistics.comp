@@ -6,8 +6,8 @@ void invocation(ivec3 at) {
     vec4 pivot = source(0, 0, at.y, 0);
     int end = min((at.x + 1) * span, rows);
     for (int row = at.x * span; row < end; row++) {
-        int image = row / source_height;
-        int y = row - image * source_height;
+        int image = row / image_rows;
+        int y = row - image * image_rows;
         for (int left = 0; left < source_width; left += BLOCK) {
             vec4 v[BLOCK];
             vec4 mean = vec4(0.0);

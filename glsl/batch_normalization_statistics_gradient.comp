@@ -1,6 +1,7 @@
-// Of run at.x, `span` rows counted through all images, of slice at.y:
+// Of run at.x, `span` rows of results counted through all images, of slice at.y:
 //     image 0: sum g',   image 1: sum g' xh
 //     xh = (x - mean) / sqrt(variance + epsilon),   g' = G act'(gamma xh + beta)
+// over results X with x = source(first + X): one that reads outside the source has its part too.
 void invocation(ivec3 at) {
     vec4 mean = coefficients(0, 0, at.y, 0);
     vec4 scale = coefficients(1, 0, at.y, 0);
@@ -11,16 +12,16 @@ void invocation(ivec3 at) {
     vec4 sum_xh = vec4(0.0);
     int end = min((at.x + 1) * span, rows);
     for (int row = at.x * span; row < end; row++) {
-        int image = row / source_height;
-        int y = row - image * source_height;
-        for (int left = 0; left < source_width; left += BLOCK) {
+        int image = row / image_rows;
+        int Y = begin_y + row - image * image_rows;
+        for (int left = begin_x; left < end_x; left += BLOCK) {
             vec4 part = vec4(0.0);
             vec4 part_xh = vec4(0.0);
             for (int i = 0; i < BLOCK; i++) {
-                int x = min(left + i, source_width - 1);
-                vec4 d = source(x, y, at.y, image) - mean;
-                vec4 g = gathered(x, y, at.y, image) * neuron_derivative(scale * d + beta, slope);
-                g = left + i < source_width ? g : vec4(0.0);
+                int X = min(left + i, end_x - 1);
+                vec4 d = source_edge(first_x + X, first_y + Y, at.y, image) - mean;
+                vec4 g = gradient(X, Y, at.y, image) * neuron_derivative(scale * d + beta, slope);
+                g = left + i < end_x ? g : vec4(0.0);
                 part += g;
                 part_xh += g * (d * rate);
             }

@@ -9,7 +9,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "kernel.h"
 #include "neuron.h"
@@ -160,8 +159,20 @@ static bool check_normalize(const struct operation *o, char *sentence, size_t si
     return check_statistics(o, N_PARAMETERS + MEAN, sentence, size);
 }
 
+/* Results of the forward encode along an axis that take part. */
+static uint32_t results_along(const struct axis *axis)
+{
+    return axis->end > axis->begin ? (uint32_t)(axis->end - axis->begin) : 0;
+}
+
 static bool check_statistics_gradient(const struct operation *o, char *sentence, size_t size)
 {
+    if (!results_along(&o->window.x) || !results_along(&o->window.y)) {
+        snprintf(sentence, size,
+                 "primary offset and source size leave no pixel of the %ux%u source gradient",
+                 o->images[D_GRADIENT].width, o->images[D_GRADIENT].height);
+        return false;
+    }
     return check_statistics(o, D_PARAMETERS + MEAN, sentence, size);
 }
 
@@ -181,7 +192,7 @@ static bool check_gradient(const struct operation *o, char *sentence, size_t siz
 /* The rows of all images, `rows` of them, cut into `runs` of `span` rows. */
 struct reduction {
     struct image_view from, to; /* scratch: columns are runs, images the quantities reduced */
-    uint32_t rows, row_pixels, span, runs;
+    uint32_t rows, image_rows, row_pixels, span, runs;
 };
 
 /* Runs enough to keep a GPU busy, long enough that the passes that follow stay cheap; no more than
@@ -195,13 +206,14 @@ static uint32_t choose_span(uint32_t rows, uint32_t row_pixels, uint32_t slices)
     return span > least ? span : least;
 }
 
-static struct reduction begin_reduction(struct plan *plan, const struct image_view *source)
+static struct reduction begin_reduction(struct plan *plan, uint32_t width, uint32_t height,
+                                        uint32_t images, uint32_t channels)
 {
-    struct reduction r = {.rows = source->height * source->images, .row_pixels = source->width};
-    r.span = choose_span(r.rows, r.row_pixels, slice_count(source->channels));
+    struct reduction r = {.rows = height * images, .image_rows = height, .row_pixels = width};
+    r.span = choose_span(r.rows, r.row_pixels, slice_count(channels));
     r.runs = (r.rows + r.span - 1) / r.span;
-    r.to = plan_scratch_image(plan, r.runs, 1, source->channels, 2, GLCNN_CHANNEL_FORMAT_FLOAT32);
-    r.from = plan_scratch_image(plan, (r.runs + FAN_IN - 1) / FAN_IN, 1, source->channels, 2,
+    r.to = plan_scratch_image(plan, r.runs, 1, channels, 2, GLCNN_CHANNEL_FORMAT_FLOAT32);
+    r.from = plan_scratch_image(plan, (r.runs + FAN_IN - 1) / FAN_IN, 1, channels, 2,
                                 GLCNN_CHANNEL_FORMAT_FLOAT32);
     return r;
 }
@@ -209,6 +221,7 @@ static struct reduction begin_reduction(struct plan *plan, const struct image_vi
 static void pass_runs(struct pass *pass, const struct reduction *r)
 {
     pass_int(pass, "rows", (int32_t)r->rows);
+    pass_int(pass, "image_rows", (int32_t)r->image_rows);
     pass_int(pass, "row_pixels", (int32_t)r->row_pixels);
     pass_int(pass, "span", (int32_t)r->span);
     pass_int(pass, "runs", (int32_t)r->runs);
@@ -230,7 +243,7 @@ static int choose_block(uint32_t width)
     return width < 8 ? (int)width : 8;
 }
 
-/* The pass that reads the source and writes a column for each run. */
+/* The pass that reads `source` and writes a column for each run. */
 static struct pass *plan_first(struct plan *plan, struct reduction *r, const char *shader,
                                const struct image_view *source)
 {
@@ -238,7 +251,7 @@ static struct pass *plan_first(struct plan *plan, struct reduction *r, const cha
     pass_grid(pass, r->runs, slice_count(source->channels), 1);
     pass_texture(pass, "source", source);
     pass_image(pass, "merged", &r->to);
-    pass_define(pass, "BLOCK", choose_block(source->width));
+    pass_define(pass, "BLOCK", choose_block(r->row_pixels));
     pass_runs(pass, r);
     pass->work = r->span * r->row_pixels * 8;
     swap(r);
@@ -285,14 +298,15 @@ static struct pass *plan_finish(struct plan *plan, const struct reduction *r, co
 
 static void plan_statistics(const struct operation *o, struct plan *plan)
 {
-    struct reduction r = begin_reduction(plan, &o->images[S_SOURCE]);
-    struct pass *pass =
-        plan_first(plan, &r, "batch_normalization_statistics.comp", &o->images[S_SOURCE]);
+    const struct image_view *source = &o->images[S_SOURCE];
+    struct reduction r =
+        begin_reduction(plan, source->width, source->height, source->images, source->channels);
+    struct pass *pass = plan_first(plan, &r, "batch_normalization_statistics.comp", source);
     pass_library(pass, "lib/partial_statistics.glsl");
     plan_merges(plan, &r, "batch_normalization_merge.comp", "lib/merge_statistics.glsl", 1);
     pass = plan_finish(plan, &r, "batch_normalization_finish.comp", "lib/merge_statistics.glsl",
                        o->accumulate);
-    pass_texture(pass, "source", &o->images[S_SOURCE]);
+    pass_texture(pass, "source", source);
     pass_vector(pass, "mean", &o->vectors[S_MEAN], VECTOR_READ_WRITE);
     pass_vector(pass, "variance", &o->vectors[S_VARIANCE], VECTOR_READ_WRITE);
     pass_float(pass, "samples", (float)o->samples);
@@ -350,12 +364,15 @@ static void plan_normalize(const struct operation *o, struct plan *plan)
 static void plan_statistics_gradient(const struct operation *o, struct plan *plan)
 {
     struct image_view coefficients = plan_coefficients(o, plan, D_PARAMETERS);
-    struct reduction r = begin_reduction(plan, &o->images[D_SOURCE]);
+    const struct image_view *source = &o->images[D_SOURCE];
+    struct reduction r =
+        begin_reduction(plan, results_along(&o->window.x), results_along(&o->window.y),
+                        source->images, source->channels);
     struct pass *pass =
-        plan_first(plan, &r, "batch_normalization_statistics_gradient.comp", &o->images[D_SOURCE]);
+        plan_first(plan, &r, "batch_normalization_statistics_gradient.comp", source);
     pass_texture(pass, "gradient", &o->images[D_GRADIENT]);
     pass_texture(pass, "coefficients", &coefficients);
-    pass_gather(pass, o, &o->images[D_GRADIENT], &o->images[D_SOURCE]);
+    pass_window(pass, &o->window);
     pass_act(pass, o, D_PARAMETERS);
     plan_merges(plan, &r, "batch_normalization_sum.comp", "lib/sum_runs.glsl", 2);
     pass = plan_finish(plan, &r, "batch_normalization_sum_finish.comp", "lib/sum_runs.glsl",
@@ -448,14 +465,15 @@ static double act_derivative(const struct reference *r, const struct channel *k,
                              k->gamma * xh + k->beta);
 }
 
-static void sum_channel(const struct reference *r, const struct tensor *g, uint32_t c)
+static void sum_channel(const struct reference *r, uint32_t n, uint32_t c)
 {
-    const struct tensor *x = &r->images[D_SOURCE];
+    const struct window *w = &r->operation->window;
     struct channel k = channel_at(r, D_PARAMETERS, c);
-    for (uint32_t n = 0; n < x->images; n++)
-        for (uint32_t i = 0; i < x->height * x->width; i++) {
-            double xh = (tensor_at(x, n, c, 0, 0)[i] - k.mean) * k.rate;
-            double inner = tensor_at(g, n, c, 0, 0)[i] * act_derivative(r, &k, xh);
+    for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
+        for (int32_t X = w->x.begin; X < w->x.end; X++) {
+            double xh = (pointwise_source(w, &r->images[D_SOURCE], n, c, Y, X) - k.mean) * k.rate;
+            double inner =
+                tensor_get(&r->images[D_GRADIENT], n, c, Y, X) * act_derivative(r, &k, xh);
             r->vectors[D_FOR_BETA][c] += inner;
             r->vectors[D_FOR_GAMMA][c] += inner * xh;
         }
@@ -463,16 +481,9 @@ static void sum_channel(const struct reference *r, const struct tensor *g, uint3
 
 static void statistics_gradient_reference(const struct reference *r)
 {
-    struct operation whole = *r->operation;
-    struct tensor g = r->images[D_SOURCE];
-    whole.window.x.shift = whole.window.y.shift = 0;
-    g.data = calloc((size_t)g.images * g.channels * g.height * g.width, sizeof *g.data);
-    if (!g.data)
-        return;
-    pointwise_scatter(&whole, &r->images[D_GRADIENT], &r->images[D_SOURCE], &g);
-    for (uint32_t c = 0; c < g.channels; c++)
-        sum_channel(r, &g, c);
-    free(g.data);
+    for (uint32_t n = 0; n < r->images[D_SOURCE].images; n++)
+        for (uint32_t c = 0; c < r->images[D_SOURCE].channels; c++)
+            sum_channel(r, n, c);
 }
 
 static double source_gradient_at(const struct reference *r, const struct channel *k, uint32_t c,
