@@ -105,15 +105,20 @@ static bool agrees(const struct glcnn_descriptor *d,
 }
 
 /* The forward encode that a gradient kernel follows: the state's, unless its addressing was set by
- * hand to something else. */
+ * hand to something else. A clip rectangle or a range that no state brings is such a thing. */
 static const struct operation *followed(const struct call *call)
 {
+    static const glcnn_region no_clip = GLCNN_NO_CLIP;
     struct glcnn_kernel_properties adopted;
     const struct glcnn_state *state = call->arguments.state;
     const struct glcnn_descriptor *d = call->kernel->descriptor;
     if (!state || !state->forward.descriptor || !(d->flags & IS_GRADIENT))
         return NULL;
     memcpy(&adopted, &call->kernel->properties, sizeof adopted);
+    adopted.clip_rect = no_clip;
+    adopted.source_size = no_clip.size;
+    adopted.primary.feature_channel_max_count = UINT32_MAX;
+    adopted.destination_feature_channel_offset = 0;
     geometry_adopt(d, &state->forward, &adopted);
     return agrees(d, &call->kernel->properties, &adopted) ? &state->forward : NULL;
 }

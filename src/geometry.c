@@ -74,11 +74,30 @@ static void natural_shape(const struct operation *operation, uint32_t width, uin
 
 /* ---- Results of returning encodes ---- */
 
+/* Positions that windows may reach, so that no sum of a few of them leaves 32 bits. */
+#define REACH ((int64_t)1 << 29)
+/* Taps of one window. */
+#define TAPS ((uint64_t)1 << 24)
+
+static bool check_reach(int64_t low, int64_t high, char *sentence, size_t size)
+{
+    if (low >= -REACH && high <= REACH)
+        return true;
+    return refuse(sentence, size,
+                  "windows reach from %lld to %lld in pixels of the source; offset, stride, window "
+                  "and dilation must keep them within %lld of it",
+                  (long long)low, (long long)high, (long long)REACH);
+}
+
 static bool resolve_padding(struct operation *operation, const struct glcnn_image_descriptor *from,
                             struct glcnn_image_descriptor *result, char *sentence, size_t size)
 {
     struct glcnn_source_properties *p = &operation->properties.primary;
     uint32_t method = operation->properties.padding;
+    int64_t width = ((int64_t)p->kernel_width - 1) * p->dilation_rate_x;
+    int64_t height = ((int64_t)p->kernel_height - 1) * p->dilation_rate_y;
+    if (!check_reach(0, width > height ? width : height, sentence, size))
+        return false;
     int32_t kw = dilated_size((int32_t)p->kernel_width, (int32_t)p->dilation_rate_x);
     int32_t kh = dilated_size((int32_t)p->kernel_height, (int32_t)p->dilation_rate_y);
     if (glcnn_padding_resolve(method, false, from->width, (uint32_t)kw, p->stride_in_pixels_x,
@@ -202,29 +221,39 @@ static bool check_destination_channels(const struct operation *operation,
 
 /* ---- Forward ---- */
 
-static void set_axis(struct axis *axis, int32_t offset, uint32_t stride, uint32_t kernel,
-                     uint32_t dilation, uint32_t begin, uint32_t count)
+static bool set_axis(struct axis *axis, int32_t offset, uint32_t stride, uint32_t kernel,
+                     uint32_t dilation, uint32_t begin, uint32_t count, char *sentence, size_t size)
 {
-    int32_t Kd = dilated_size((int32_t)kernel, (int32_t)dilation);
+    int64_t Kd = ((int64_t)kernel - 1) * dilation + 1;
+    int64_t first = offset - (int64_t)stride * begin - Kd / 2;
+    int64_t last = first + (int64_t)stride * ((int64_t)begin + count) + Kd;
+    *axis = (struct axis){0};
+    if (!check_reach(first, last, sentence, size))
+        return false;
     *axis = (struct axis){
-        .first = offset - (int32_t)stride * (int32_t)begin - Kd / 2,
+        .first = (int32_t)first,
         .stride = (int32_t)stride,
         .size = (int32_t)kernel,
         .dilation = (int32_t)dilation,
         .begin = (int32_t)begin,
         .end = (int32_t)(begin + count),
     };
+    return true;
 }
 
-static void set_window(struct operation *operation, const struct glcnn_source_properties *p,
-                       const struct clip *clip)
+static bool set_window(struct operation *operation, const struct glcnn_source_properties *p,
+                       const struct clip *clip, char *sentence, size_t size)
 {
-    set_axis(&operation->window.x, p->offset.x, p->stride_in_pixels_x, p->kernel_width,
-             p->dilation_rate_x, clip->x, clip->width);
-    set_axis(&operation->window.y, p->offset.y, p->stride_in_pixels_y, p->kernel_height,
-             p->dilation_rate_y, clip->y, clip->height);
     operation->window.edge_mode = p->edge_mode;
     operation->window.exclude_edges = operation->properties.padding & GLCNN_PADDING_EXCLUDE_EDGES;
+    if ((uint64_t)p->kernel_width * p->kernel_height > TAPS)
+        return refuse(sentence, size,
+                      "a window of %ux%u has more than the %llu taps that are allowed",
+                      p->kernel_width, p->kernel_height, (unsigned long long)TAPS);
+    return set_axis(&operation->window.x, p->offset.x, p->stride_in_pixels_x, p->kernel_width,
+                    p->dilation_rate_x, clip->x, clip->width, sentence, size) &&
+           set_axis(&operation->window.y, p->offset.y, p->stride_in_pixels_y, p->kernel_height,
+                    p->dilation_rate_y, clip->y, clip->height, sentence, size);
 }
 
 static void set_region(struct operation *operation, const struct clip *clip)
@@ -250,9 +279,8 @@ static bool resolve_without_destination(struct operation *operation,
     set_view(operation, descriptor_place(operation->descriptor, PLACE_SOURCE), source, first,
              source->number_of_images - first, p->feature_channel_offset, channels);
     struct clip whole = {0, 0, 0, source->width, source->height, source->number_of_images - first};
-    set_window(operation, p, &whole);
     set_region(operation, &whole);
-    return true;
+    return set_window(operation, p, &whole, sentence, size);
 }
 
 static bool resolve_secondary(struct operation *operation, const struct shapes *shapes,
@@ -321,7 +349,8 @@ static bool resolve_forward(struct operation *operation, const struct shapes *sh
         return false;
     set_view(operation, descriptor_place(d, PLACE_DESTINATION), destination, clip.z, clip.depth,
              p->destination_feature_channel_offset, natural.feature_channels);
-    set_window(operation, &p->primary, &clip);
+    if (!set_window(operation, &p->primary, &clip, sentence, size))
+        return false;
     set_region(operation, &clip);
     return resolve_beside(operation, shapes, &clip, sentence, size);
 }
@@ -395,30 +424,52 @@ static bool resolve_state_driven(struct operation *operation, const struct shape
 
 /* ---- Gradient, addressed by hand ---- */
 
-static void set_manual_axis(struct axis *axis, const struct glcnn_descriptor *descriptor,
+static bool set_manual_axis(struct axis *axis, const struct glcnn_descriptor *descriptor,
                             int32_t kernel_offset, int32_t gradient_offset, uint32_t used,
-                            uint32_t gradient_size, uint32_t clip_origin)
+                            uint32_t gradient_size, uint32_t clip_origin, char *sentence,
+                            size_t size)
 {
     bool dense = descriptor->flags & DENSE_MANUAL;
     int32_t left = axis->first; /* of the window of the gradient pixel at gradient_offset */
-    int32_t begin = gradient_offset > 0 ? gradient_offset : 0;
+    int64_t first =
+        left - (int64_t)axis->stride * gradient_offset - (dense ? 0 : (int64_t)kernel_offset);
+    int64_t last = first + (int64_t)axis->stride * gradient_size +
+                   ((int64_t)axis->size - 1) * axis->dilation + 1;
     int64_t end = (int64_t)gradient_offset + used;
-    axis->first = left - axis->stride * gradient_offset - (dense ? 0 : kernel_offset);
-    axis->begin = begin;
+    if (!check_reach(first, last, sentence, size))
+        return false;
+    axis->first = (int32_t)first;
+    axis->begin = gradient_offset > 0 ? gradient_offset : 0;
     axis->end = end < gradient_size ? (int32_t)end : (int32_t)gradient_size;
     axis->shift = (dense || left < 0 ? 0 : left) - (int32_t)clip_origin;
+    return true;
 }
 
-static void set_manual_window(struct operation *operation,
+static bool set_manual_window(struct operation *operation,
                               const struct glcnn_image_descriptor *gradient,
-                              const struct clip *clip)
+                              const struct clip *clip, char *sentence, size_t size)
 {
     const struct glcnn_kernel_properties *p = &operation->properties;
-    set_window(operation, &p->secondary, &(struct clip){0, 0, 0, 0, 0, 0});
-    set_manual_axis(&operation->window.x, operation->descriptor, p->kernel_offset_x,
-                    p->primary.offset.x, p->source_size.width, gradient->width, clip->x);
-    set_manual_axis(&operation->window.y, operation->descriptor, p->kernel_offset_y,
-                    p->primary.offset.y, p->source_size.height, gradient->height, clip->y);
+    return set_window(operation, &p->secondary, &(struct clip){0, 0, 0, 0, 0, 0}, sentence, size) &&
+           set_manual_axis(&operation->window.x, operation->descriptor, p->kernel_offset_x,
+                           p->primary.offset.x, p->source_size.width, gradient->width, clip->x,
+                           sentence, size) &&
+           set_manual_axis(&operation->window.y, operation->descriptor, p->kernel_offset_y,
+                           p->primary.offset.y, p->source_size.height, gradient->height, clip->y,
+                           sentence, size);
+}
+
+/* Where channels stay, each channel of the result has one of the gradient. */
+static bool check_gradient_channels(const struct glcnn_descriptor *descriptor, uint32_t read,
+                                    uint32_t outputs, char *sentence, size_t size)
+{
+    const struct glcnn_descriptor *forward = descriptor_find(descriptor->forward);
+    if (!forward || forward->shape || read >= outputs)
+        return true;
+    return refuse(sentence, size,
+                  "%u channels of the source gradient are read; the source image "
+                  "needs %u",
+                  read, outputs);
 }
 
 static bool resolve_manual(struct operation *operation, const struct shapes *shapes, char *sentence,
@@ -445,7 +496,9 @@ static bool resolve_manual(struct operation *operation, const struct shapes *sha
     set_view(operation, descriptor_place(d, PLACE_SECONDARY), source,
              (uint32_t)p->secondary.offset.z, clip.depth, p->secondary.feature_channel_offset,
              outputs);
-    set_manual_window(operation, gradient, &clip);
+    if (!check_gradient_channels(d, read, outputs, sentence, size) ||
+        !set_manual_window(operation, gradient, &clip, sentence, size))
+        return false;
     set_region(operation, &clip);
     if (!destination)
         return true;

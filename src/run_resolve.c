@@ -234,6 +234,14 @@ static bool check_gradient_shape(const struct run *run, const struct resolved *r
         wanted.feature_channels);
 }
 
+/* A destination's range was the forward kernel's: the gradient's own is all of it. */
+static void leave_to_forward(struct glcnn_kernel_properties *properties)
+{
+    static const glcnn_region no_clip = GLCNN_NO_CLIP;
+    properties->clip_rect = no_clip;
+    properties->destination_feature_channel_offset = 0;
+}
+
 static bool resolve_gradient(const struct run *run, struct resolved *r)
 {
     char sentence[400];
@@ -250,6 +258,8 @@ static bool resolve_gradient(const struct run *run, struct resolved *r)
         return false;
     r->forward.properties = forward;
     bool manual = memcmp(&adopted, &o->properties, sizeof adopted) != 0;
+    if (!manual)
+        leave_to_forward(&o->properties);
     if (!manual && r->forward.descriptor->family)
         parameters_adopt(r->forward.descriptor, r->forward_parameters, r->parameters);
     mark_given(o, &r->shapes);

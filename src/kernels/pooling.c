@@ -114,8 +114,8 @@ static struct pass *plan_gradient(const struct operation *o, struct plan *plan, 
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_window(pass, &o->window);
-    uint32_t taps = (uint32_t)(o->window.x.size * o->window.y.size);
-    pass->work = taps * taps * 8;
+    uint64_t taps = (uint64_t)o->window.x.size * (uint64_t)o->window.y.size;
+    pass->work = taps < 8192 ? (uint32_t)(taps * taps * 8) : 1u << 29;
     return pass;
 }
 
