@@ -6,7 +6,7 @@ here). Everything is computed in double precision from inputs that float32 holds
 
 cases.txt has a line a case:  KERNEL INDEX BOUND INPUT,... OUTPUT,... SETTING...
 Its arrays are INDEX.NAME in KERNEL.npz, in the layout of glcnn_run. An element passes within
-BOUND * max(1, largest |expected|). To add a case, edit this file alone.
+BOUND * max(1, largest |expected|). training.npz is described further down. To add a case, edit this file alone.
 """
 import collections
 import itertools
@@ -328,6 +328,90 @@ def optimizers():
                        "epsilon": 1e-4 * math.sqrt(1 - 0.984375 ** (t + 1)), **decay})
 
 
+# ---- Training: twenty steps of a network, for test_training.c ----
+#
+# Numbers come from a hash of integers that C computes too, so only results are kept: training.npz
+# has the loss of each step, and the value after the last step (LAYER.NAME) and the gradient in it
+# (LAYER.gradient_for_NAME) of every parameter, weights in the library's layout [Co][kH][kW][Ci].
+
+# A gradient jumps where a maximum changes places or a ReLU changes sides, and float32 turns what is
+# closer than its rounding: PyTorch's own float32 is 1e-3 off then. The last batch is one out of
+# many in which nothing is close.
+
+STEPS, BATCH, CLASSES, SIDE = 20, 64, 10, 28
+BATCHES, MARGIN = list(range(STEPS - 1)) + [151], 1.4e-5
+
+
+def mix(i):
+    """The 32-bit finaliser of MurmurHash3."""
+    i = np.asarray(i).astype(np.uint32)
+    i = (i ^ (i >> np.uint32(16))) * np.uint32(0x85ebca6b)
+    i = (i ^ (i >> np.uint32(13))) * np.uint32(0xc2b2ae35)
+    return i ^ (i >> np.uint32(16))
+
+
+def training_batch(number):
+    """A pattern of the class under noise of the same size, in multiples of 1/256."""
+    image = np.arange(number * BATCH, (number + 1) * BATCH)
+    label, pixel = mix(image + 7) % CLASSES, np.arange(SIDE * SIDE)
+    pattern = mix(label[:, None] * SIDE * SIDE + pixel + 1000003) & 127
+    noise = mix(image[:, None] * SIDE * SIDE + pixel + 2000003) & 127
+    x = (pattern + noise) / 256.0
+    return torch.tensor(x).reshape(BATCH, 1, SIDE, SIDE), torch.tensor(label.astype(np.int64))
+
+
+def initial(layer, bound, *shape):
+    """Weights in -bound .. bound, which is a power of 2; made in the library's layout."""
+    u = mix(np.arange(math.prod(shape)) + layer * 100003) >> np.uint32(8)
+    return torch.tensor(bound * (u / 2.0 ** 23 - 1)).reshape(shape)
+
+
+def margin(x):
+    """How far the inputs of ReLU and max pool 2 are from another gradient."""
+    n, c, h, w = x.shape
+    windows = x.reshape(n, c, h // 2, 2, w // 2, 2).transpose(3, 4).flatten(4)
+    top = windows.topk(2).values
+    return torch.minimum(top[..., 0].abs(), torch.where(top[..., 0] > 0, top[..., 0] - top[..., 1],
+                                                        math.inf)).min().item()
+
+
+def training():
+    parameters, margins = {}, []
+    for layer, bound, *shape in ((0, 0.5, 16, 3, 3, 1), (3, 0.125, 32, 3, 3, 16),
+                                 (7, 0.0625, 10, 7, 7, 32)):
+        parameters[layer, "weights"] = initial(layer, bound, *shape).permute(0, 3, 1, 2)
+        parameters[layer, "biases"] = torch.zeros(shape[0])
+    for layer, channels in ((1, 16), (4, 32)):
+        parameters[layer, "gamma"], parameters[layer, "beta"] = torch.ones(channels), \
+            torch.zeros(channels)
+    p = {key: value.clone().requires_grad_() for key, value in parameters.items()}
+
+    def block(x, first):
+        x = F.conv2d(x, p[first, "weights"], p[first, "biases"], padding=1)
+        x = F.batch_norm(x, None, None, p[first + 1, "gamma"], p[first + 1, "beta"], True,
+                         eps=1e-5)
+        margins.append(margin(x.detach()))
+        return F.max_pool2d(F.relu(x), 2)
+
+    optimizer = torch.optim.SGD(p.values(), 1 / 4096, 0.9)
+    losses_seen = []
+    for number in BATCHES:
+        x, label = training_batch(number)
+        x = block(block(x, 0), 3).flatten(1)
+        loss = F.cross_entropy(F.linear(x, p[7, "weights"].flatten(1), p[7, "biases"]), label)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses_seen.append(loss.detach())
+    assert min(margins[-2:]) > MARGIN
+    arrays = archives["training"]
+    arrays["loss"] = torch.stack(losses_seen).numpy().astype(np.float32)
+    for (layer, name), value in p.items():
+        for kind, t in (("", value.detach()), ("gradient_for_", value.grad)):
+            t = t.permute(0, 2, 3, 1) if name == "weights" else t
+            arrays[f"{layer}.{kind}{name}"] = t.numpy().astype(np.float32)
+
+
 poolings()
 convolutions()
 normalisations()
@@ -335,6 +419,7 @@ neurons()
 soft_maxes()
 losses()
 optimizers()
+training()
 for kernel, arrays in archives.items():
     np.savez_compressed(f"{kernel}.npz", **arrays)
 with open("cases.txt", "w") as file:
