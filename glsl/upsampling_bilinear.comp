@@ -1,0 +1,19 @@
+// out(X) = (1 - f) * source(i) + f * source(i + 1),   i + f = the position of X; the same in rows
+void invocation(ivec3 at) {
+    int slice = at.z % destination_slices;
+    int image = at.z / destination_slices;
+    ivec2 U = enlarged(at.xy);
+    ivec2 divisor = ivec2(divisor_x, divisor_y);
+    ivec2 size = ivec2(source_width, source_height);
+    ivec2 t = position(U, size);
+    ivec2 i = t / divisor;
+    vec2 f = vec2(t - i * divisor) / vec2(divisor);
+    ivec2 j = min(i + 1, size - 1);
+    vec4 top = mix(source(i.x, i.y, slice, image), source(j.x, i.y, slice, image), f.x);
+    vec4 bottom = mix(source(i.x, j.y, slice, image), source(j.x, j.y, slice, image), f.x);
+    vec4 value = mix(top, bottom, f.y);
+#ifndef EDGE_CLAMP
+    value = is_enlarged(U) ? value : vec4(0.0);
+#endif
+    store_destination(at.x, at.y, slice, image, value);
+}

@@ -1,0 +1,195 @@
+/* Up-sampling: worked examples, sizes of results, what a gradient takes from its state. */
+#include "glcnn/kernels/upsampling.h"
+
+#include <math.h>
+
+#include "tests/fixture.h"
+
+enum rule { HALF_PIXEL, ALIGN_CORNERS, ASYMMETRIC };
+
+static glcnn_kernel *make_kernel(bool bilinear, uint32_t x, uint32_t y, enum rule rule)
+{
+    glcnn_kernel *kernel = NULL;
+    GOOD_FATAL(bilinear
+                   ? glcnn_upsampling_bilinear_create(device, x, y, rule == ALIGN_CORNERS, &kernel)
+                   : glcnn_upsampling_nearest_create(device, x, y, &kernel));
+    glcnn_upsampling(kernel)->asymmetric = rule == ASYMMETRIC;
+    glcnn_kernel_properties(kernel)->result_is_ordinary = true;
+    return kernel;
+}
+
+/* The result and, where `state` is not NULL, the state of one returning encode. */
+static glcnn_image *run(glcnn_kernel *kernel, const struct glcnn_encode *arguments,
+                        glcnn_state **state)
+{
+    glcnn_image *result = NULL;
+    glcnn_command_buffer *commands = make_commands();
+    GOOD_FATAL(glcnn_kernel_encode_returning(commands, kernel, arguments, &result, state));
+    finish(&commands);
+    return result;
+}
+
+static void check_values(glcnn_image *image, const float *expected, size_t count)
+{
+    CU_ASSERT_EQUAL_FATAL(count_of(image), count);
+    float *found = read_image(image);
+    for (size_t i = 0; i < count; i++)
+        CU_ASSERT_DOUBLE_EQUAL(found[i], expected[i], 1e-6 * fmax(1, fabs((double)expected[i])));
+    free(found);
+}
+
+/* A row of three pixels, and the same as a column: the axes must not be mixed up. */
+static void check_row(bool bilinear, enum rule rule, const float expected[6])
+{
+    static const float three[] = {1, 3, 9};
+    for (int vertical = 0; vertical < 2; vertical++) {
+        glcnn_image *source = vertical ? make_image(1, 1, 3, 1) : make_image(1, 1, 1, 3);
+        glcnn_kernel *kernel = make_kernel(bilinear, vertical ? 1 : 2, vertical ? 2 : 1, rule);
+        fill_image(source, three);
+        glcnn_image *result = run(kernel, &(struct glcnn_encode){.source = source}, NULL);
+        CU_ASSERT_EQUAL(glcnn_image_descriptor(result)->width, vertical ? 1 : 6);
+        CU_ASSERT_EQUAL(glcnn_image_descriptor(result)->height, vertical ? 6 : 1);
+        check_values(result, expected, 6);
+        glcnn_image_destroy(&source);
+        glcnn_image_destroy(&result);
+        glcnn_kernel_destroy(&kernel);
+    }
+}
+
+static void nearest_repeats_pixels(void)
+{
+    check_row(false, HALF_PIXEL, (const float[]){1, 1, 3, 3, 9, 9});
+}
+
+/* Choice 28: without align_corners positions are those of half pixels. */
+static void choice_28_bilinear_is_half_pixel(void)
+{
+    check_row(true, HALF_PIXEL, (const float[]){1, 1.5f, 2.5f, 4.5f, 7.5f, 9});
+    check_row(true, ALIGN_CORNERS, (const float[]){1, 1.8f, 2.6f, 4.2f, 6.6f, 9});
+    check_row(true, ASYMMETRIC, (const float[]){1, 2, 3, 6, 9, 9});
+}
+
+static void factors_of_one_copy(void)
+{
+    for (int bilinear = 0; bilinear < 2; bilinear++)
+        for (int rule = HALF_PIXEL; rule <= ASYMMETRIC; rule++) {
+            glcnn_image *source = make_image(2, 5, 7, 6);
+            glcnn_kernel *kernel = make_kernel(bilinear, 1, 1, (enum rule)rule);
+            fill_noise(source, 7);
+            glcnn_image *result = run(kernel, &(struct glcnn_encode){.source = source}, NULL);
+            CU_ASSERT_TRUE(images_equal(source, result));
+            glcnn_image_destroy(&source);
+            glcnn_image_destroy(&result);
+            glcnn_kernel_destroy(&kernel);
+        }
+}
+
+/* A gradient kernel with other factors and another rule than the forward kernel's. */
+static glcnn_kernel *make_strange_gradient(bool bilinear)
+{
+    glcnn_kernel *kernel = NULL;
+    GOOD_FATAL(bilinear ? glcnn_upsampling_bilinear_gradient_create(device, 5, 1, false, &kernel)
+                        : glcnn_upsampling_nearest_gradient_create(device, 5, 1, &kernel));
+    glcnn_kernel_properties(kernel)->result_is_ordinary = true;
+    return kernel;
+}
+
+static double inner_product(glcnn_image *a, glcnn_image *b)
+{
+    double sum = 0;
+    float *x = read_image(a), *y = read_image(b);
+    for (size_t i = 0; i < count_of(a); i++)
+        sum += (double)x[i] * (double)y[i];
+    free(x);
+    free(y);
+    return sum;
+}
+
+/* Up-sampling is linear: <G, up(x)> = <gradient(G), x> for every x and G. */
+static void check_transpose(bool bilinear, enum rule rule)
+{
+    glcnn_kernel *forward = make_kernel(bilinear, 3, 2, rule);
+    glcnn_kernel *backward = make_strange_gradient(bilinear);
+    glcnn_image *x = make_image(2, 3, 4, 5), *g = make_image(2, 3, 8, 15);
+    glcnn_state *state = NULL;
+    fill_noise(x, 1);
+    fill_noise(g, 2);
+    glcnn_image *y = run(forward, &(struct glcnn_encode){.source = x}, &state);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(state);
+    glcnn_image *dx =
+        run(backward, &(struct glcnn_encode){.source = g, .secondary = x, .state = state}, NULL);
+    CU_ASSERT_EQUAL_FATAL(count_of(dx), count_of(x));
+    CU_ASSERT_DOUBLE_EQUAL(inner_product(g, y), inner_product(dx, x), 1e-4);
+    glcnn_state_destroy(&state);
+    glcnn_image_destroy(&x);
+    glcnn_image_destroy(&g);
+    glcnn_image_destroy(&y);
+    glcnn_image_destroy(&dx);
+    glcnn_kernel_destroy(&forward);
+    glcnn_kernel_destroy(&backward);
+}
+
+/* Choice 29: the gradient has align_corners from the state, and the factors too. */
+static void choice_29_gradients_follow_the_state(void)
+{
+    check_transpose(false, HALF_PIXEL);
+    for (int rule = HALF_PIXEL; rule <= ASYMMETRIC; rule++)
+        check_transpose(true, (enum rule)rule);
+}
+
+/* By hand: gradient columns 4 .. 7 are those of source columns 1 and 2, written to 0 and 1. */
+static void gradients_addressed_by_hand(void)
+{
+    static const float values[] = {1, 2, 4, 8, 16, 32, 64, 128};
+    glcnn_kernel *kernel = NULL;
+    glcnn_image *g = make_image(1, 1, 1, 8), *x = make_image(1, 1, 1, 4);
+    glcnn_image *dx = make_image(1, 1, 1, 2);
+    fill_image(g, values);
+    GOOD_FATAL(glcnn_upsampling_nearest_gradient_create(device, 2, 1, &kernel));
+    glcnn_kernel_properties(kernel)->primary.offset.x = 4;
+    glcnn_kernel_properties(kernel)->secondary.offset.x = 1;
+    glcnn_command_buffer *commands = make_commands();
+    GOOD(glcnn_kernel_encode(
+        commands, kernel, &(struct glcnn_encode){.source = g, .secondary = x, .destination = dx}));
+    finish(&commands);
+    check_values(dx, (const float[]){48, 192}, 2);
+    glcnn_image_destroy(&g);
+    glcnn_image_destroy(&x);
+    glcnn_image_destroy(&dx);
+    glcnn_kernel_destroy(&kernel);
+}
+
+static void wrong_factors_are_refused(void)
+{
+    glcnn_kernel *kernel = NULL;
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_upsampling_nearest_create(device, 0, 2, &kernel));
+    CU_ASSERT_PTR_NULL(kernel);
+    REFUSED(GLCNN_INVALID_ARGUMENT,
+            glcnn_upsampling_bilinear_create(device, 2, 32769, false, &kernel));
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_upsampling_nearest_create(device, 2, 2, NULL));
+    GOOD_FATAL(glcnn_upsampling_nearest_create(device, 32768, 1, &kernel));
+    glcnn_image *x = make_image(1, 1, 1, 2), *y = make_image(1, 1, 1, 8);
+    glcnn_command_buffer *commands = make_commands();
+    REFUSED(GLCNN_INVALID_ARGUMENT,
+            glcnn_kernel_encode(commands, kernel,
+                                &(struct glcnn_encode){.source = x, .destination = y}));
+    finish(&commands);
+    CU_ASSERT_PTR_NULL(glcnn_upsampling(NULL));
+    glcnn_image_destroy(&x);
+    glcnn_image_destroy(&y);
+    glcnn_kernel_destroy(&kernel);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(nearest_repeats_pixels),
+        UNIT_TEST(choice_28_bilinear_is_half_pixel),
+        UNIT_TEST(factors_of_one_copy),
+        UNIT_TEST(choice_29_gradients_follow_the_state),
+        UNIT_TEST(gradients_addressed_by_hand),
+        UNIT_TEST(wrong_factors_are_refused),
+        CU_TEST_INFO_NULL,
+    };
+    return fixture_run("upsampling", tests, argc, argv);
+}
