@@ -75,21 +75,27 @@ bool pointwise_is_seen(const struct operation *operation, const struct tensor *s
     return y >= 0 && x >= 0 && y < (int32_t)source->height && x < (int32_t)source->width;
 }
 
+bool pointwise_target(const struct operation *operation, const struct tensor *source,
+                      const struct tensor *to, int32_t Y, int32_t X, int32_t at[2])
+{
+    const struct window *w = &operation->window;
+    int32_t y = axis_tap(&w->y, w->edge_mode, (int32_t)source->height, Y, 0);
+    int32_t x = axis_tap(&w->x, w->edge_mode, (int32_t)source->width, X, 0);
+    at[0] = y - w->y.shift;
+    at[1] = x - w->x.shift;
+    return y >= 0 && x >= 0 && at[0] >= 0 && at[1] >= 0 && at[0] < (int32_t)to->height &&
+           at[1] < (int32_t)to->width;
+}
+
 void pointwise_scatter(const struct operation *operation, const struct tensor *gradient,
                        const struct tensor *source, const struct tensor *to)
 {
     const struct window *w = &operation->window;
+    int32_t at[2];
     for (uint32_t n = 0; n < to->images; n++)
         for (uint32_t c = 0; c < to->channels; c++)
             for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
-                for (int32_t X = w->x.begin; X < w->x.end; X++) {
-                    int32_t y = axis_tap(&w->y, w->edge_mode, (int32_t)source->height, Y, 0);
-                    int32_t x = axis_tap(&w->x, w->edge_mode, (int32_t)source->width, X, 0);
-                    bool outside = y < 0 || x < 0;
-                    y -= w->y.shift;
-                    x -= w->x.shift;
-                    if (!outside && y >= 0 && x >= 0 && y < (int32_t)to->height &&
-                        x < (int32_t)to->width)
-                        *tensor_at(to, n, c, y, x) += tensor_get(gradient, n, c, Y, X);
-                }
+                for (int32_t X = w->x.begin; X < w->x.end; X++)
+                    if (pointwise_target(operation, source, to, Y, X, at))
+                        *tensor_at(to, n, c, at[0], at[1]) += tensor_get(gradient, n, c, Y, X);
 }

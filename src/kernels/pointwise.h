@@ -25,6 +25,10 @@ double pointwise_seen(const struct operation *operation, const struct tensor *so
                       uint32_t c, int32_t y, int32_t x);
 bool pointwise_is_seen(const struct operation *operation, const struct tensor *source, int32_t y,
                        int32_t x);
+/* Row and column of `to` where the gradient goes of the source pixel that result (Y, X) reads;
+ * false: there is none. `source` gives the size. */
+bool pointwise_target(const struct operation *operation, const struct tensor *source,
+                      const struct tensor *to, int32_t Y, int32_t X, int32_t at[2]);
 /* Adds each gradient pixel to the pixel of `to` whose source it read; `source` gives the size. */
 void pointwise_scatter(const struct operation *operation, const struct tensor *gradient,
                        const struct tensor *source, const struct tensor *to);

@@ -1,0 +1,10 @@
+// out(k) = X(k) * L(k)^-beta,   L = delta + (alpha / N) * sum of squares over the channels around k
+void invocation(ivec3 at) {
+    int slice = at.z % destination_slices;
+    int image = at.z / destination_slices;
+    int x = first_x + at.x;
+    int y = first_y + at.y;
+    vec4 v = source_edge(x, y, slice, image);
+    store_destination(at.x, at.y, slice, image,
+                      v * pow_precise(scale_at(x, y, slice, image), vec4(-beta)));
+}

@@ -1,0 +1,18 @@
+// dX(k) = G(k) * L(k)^-beta - X(k) * sum of U(r) over the channels r whose window holds k
+//     U(r) = (2 alpha beta / N) * G(r) * X(r) * L(r)^(-beta - 1), of the pass before
+void invocation(ivec3 at) {
+    int slice = at.z % destination_slices;
+    int image = at.z / destination_slices;
+    int x = at.x + shift_x;
+    int y = at.y + shift_y;
+    vec4 value = vec4(0.0);
+    if (x >= 0 && y >= 0 && x < source_width && y < source_height) {
+        vec4 sum = vec4(0.0);
+        int last = last_slice(slice, BEFORE, terms_slices);
+        for (int s = first_slice(slice, AFTER); s <= last; s++)
+            sum += neighbours(terms(x, y, s, image), s, slice, AFTER, BEFORE);
+        vec4 power = pow_precise(scale_at(x, y, slice, image), vec4(-beta));
+        value = gathered(x, y, slice, image) * power - source(x, y, slice, image) * sum;
+    }
+    store_destination(at.x, at.y, slice, image, value);
+}
