@@ -1,0 +1,86 @@
+// out(X) = the sum, or with LARGEST 1 or -1 the largest or smallest, over i of term(X, i), where i
+// goes along a row (AXIS 0), a column (AXIS 1) or the slices of channels (AXIS 2).
+// A sum is scale * sum / divisor, WEIGHTED of source times weights; with ARGUMENT the channel of
+// the extreme is stored. One invocation owns one result. Long sums are made of runs of 32, so that
+// their error grows with the length of a run and with the number of runs, not with the product.
+#if AXIS == 0
+#define SLICE (at.z % destination_slices)
+#define IMAGE (at.z / destination_slices)
+#define POSITION(i) first_x + at.x + i, first_y + at.y, SLICE, IMAGE
+#elif AXIS == 1
+#define SLICE (at.z % destination_slices)
+#define IMAGE (at.z / destination_slices)
+#define POSITION(i) first_x + at.x, first_y + at.y + i, SLICE, IMAGE
+#else
+#define SLICE 0
+#define IMAGE at.z
+#define POSITION(i) first_x + at.x, first_y + at.y, i, IMAGE
+#endif
+
+#ifdef LARGEST
+// Components beyond the last channel take the value of the slice's first, which never loses to them.
+vec4 term(ivec3 at, int i) {
+    vec4 v = float(LARGEST) * source(POSITION(i));
+#if AXIS == 2
+    v = mix(v.xxxx, v, is_channel(i, source_channels));
+#endif
+    return v;
+}
+
+bool beats(float value, float where, float best, float best_where) {
+    bool same = value == best || (is_nan(vec4(value)).x && is_nan(vec4(best)).x);
+    return wins(vec4(value), vec4(best)).x || (same && where < best_where);
+}
+
+vec4 reduced(ivec3 at) {
+    vec4 best = term(at, 0);
+    vec4 where = vec4(0.0, 1.0, 2.0, 3.0);
+    for (int i = 1; i < count; i++) {
+        vec4 value = term(at, i);
+        bvec4 better = wins(value, best);
+        best = mix(best, value, better);
+        where = mix(where, float(4 * i) + vec4(0.0, 1.0, 2.0, 3.0), better);
+    }
+#if AXIS == 2
+    for (int c = 1; c < 4; c++) {
+        bool better = beats(best[c], where[c], best.x, where.x);
+        best.x = better ? best[c] : best.x;
+        where.x = better ? where[c] : where.x;
+    }
+#endif
+#ifdef ARGUMENT
+    return where;
+#else
+    return float(LARGEST) * best;
+#endif
+}
+#else
+vec4 reduced(ivec3 at) {
+    vec4 sum = vec4(0.0);
+    vec4 used = vec4(0.0);
+    for (int start = 0; start < count; start += 32) {
+        int end = min(start + 32, count);
+        vec4 run = vec4(0.0);
+        for (int i = start; i < end; i++) {
+            vec4 v = source(POSITION(i));
+#ifdef WEIGHTED
+            vec4 w = weights(weights_x + at.x, weights_y + at.y, i, IMAGE);
+            used += vec4(notEqual(w, vec4(0.0)));
+            v *= w;
+#endif
+            run += v;
+        }
+        sum += run;
+    }
+#if AXIS == 2
+    sum.x = (sum.x + sum.y) + (sum.z + sum.w);
+#endif
+#ifdef BY_NON_ZERO
+    return scale * sum / max((used.x + used.y) + (used.z + used.w), 1.0);
+#else
+    return scale * sum / divisor;
+#endif
+}
+#endif
+
+void invocation(ivec3 at) { store_destination(at.x, at.y, SLICE, IMAGE, reduced(at)); }
