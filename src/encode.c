@@ -624,7 +624,7 @@ glcnn_status glcnn_kernel_encode_batch(glcnn_command_buffer *command_buffer, glc
     if (count == 0)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: the batch is empty",
                            kernel->descriptor->name);
-    struct call *calls = calloc(count, sizeof *calls);
+    struct call *calls = count < SIZE_MAX / sizeof *calls ? calloc(count, sizeof *calls) : NULL;
     if (!calls)
         return device_fail(kernel->device, GLCNN_OUT_OF_MEMORY, "out of memory encoding");
     for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++) {

@@ -126,8 +126,12 @@ void *kernel_parameters(const struct glcnn_kernel *kernel, const char *family)
 glcnn_status glcnn_kernel_set(glcnn_kernel *kernel, const char *name, double value)
 {
     char sentence[256];
-    if (!kernel || !name)
+    if (!kernel)
         return GLCNN_INVALID_ARGUMENT;
+    if (!name)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: the name of the parameter to set is NULL",
+                           kernel->descriptor->name);
     if (parameter_set(kernel->descriptor, &kernel->properties, kernel->parameters, name, value,
                       sentence, sizeof sentence))
         return GLCNN_SUCCESS;
@@ -141,8 +145,12 @@ glcnn_status glcnn_kernel_set(glcnn_kernel *kernel, const char *name, double val
 
 glcnn_status glcnn_kernel_get(glcnn_kernel *kernel, const char *name, double *value)
 {
-    if (!kernel || !name || !value)
+    if (!kernel)
         return GLCNN_INVALID_ARGUMENT;
+    if (!name || !value)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: reading a parameter: %s is NULL", kernel->descriptor->name,
+                           name ? "value" : "name");
     if (parameter_get(kernel->descriptor, &kernel->properties, kernel->parameters, name, value))
         return GLCNN_SUCCESS;
     return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
@@ -274,7 +282,11 @@ glcnn_status glcnn_kernel_encode_reload(glcnn_command_buffer *command_buffer, gl
     struct plan plan;
     glcnn_buffer *buffer;
     if (!command_buffer || !kernel)
-        return GLCNN_INVALID_ARGUMENT;
+        return device_fail(command_buffer ? command_buffer->device
+                           : kernel       ? kernel->device
+                                          : NULL,
+                           GLCNN_INVALID_ARGUMENT, "glcnn_kernel_encode_reload: %s is NULL",
+                           kernel ? "command_buffer" : "kernel");
     if (!source || source->device != kernel->device || command_buffer->device != kernel->device)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: reload of %s: the source is NULL or on another device",

@@ -134,7 +134,10 @@ glcnn_status glcnn_run(glcnn_device *device, const char *name, const struct glcn
     glcnn_status status = GLCNN_SUCCESS;
     if (!run_settings_read(settings, setting_count, &run.settings))
         status = refuse(error, GLCNN_INVALID_ARGUMENT,
-                        "%s: destination_width and destination_height go together", name);
+                        "%s: destination_width and destination_height go together; these, align, "
+                        "remainder and exclude_edges are whole numbers of 0 or more, and every "
+                        "setting has a name",
+                        name);
     for (size_t i = 0; i < input_count && status == GLCNN_SUCCESS; i++)
         status = take_input(d, &inputs[i], &bag, error);
     if (status == GLCNN_SUCCESS)

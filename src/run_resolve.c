@@ -6,12 +6,28 @@
 
 /* ---- Settings ---- */
 
+static bool is_run_setting(const char *name)
+{
+    static const char *const names[] = {"destination_width", "destination_height", "align",
+                                        "remainder", "exclude_edges"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
 bool run_settings_read(const struct glcnn_setting *items, size_t count,
                        struct run_settings *settings)
 {
     *settings = (struct run_settings){.items = items, .count = count};
     for (size_t i = 0; i < count; i++) {
-        uint32_t value = items[i].value > 0 ? (uint32_t)items[i].value : 0;
+        if (!items[i].name)
+            return false;
+        bool whole = items[i].value >= 0 && items[i].value <= INT32_MAX &&
+                     items[i].value == (int32_t)items[i].value;
+        if (is_run_setting(items[i].name) && !whole)
+            return false;
+        uint32_t value = whole ? (uint32_t)items[i].value : 0;
         if (strcmp(items[i].name, "destination_width") == 0)
             settings->destination_width = value;
         else if (strcmp(items[i].name, "destination_height") == 0)
@@ -22,16 +38,6 @@ bool run_settings_read(const struct glcnn_setting *items, size_t count,
             settings->padding_bits |= GLCNN_PADDING_EXCLUDE_EDGES;
     }
     return !settings->destination_width == !settings->destination_height;
-}
-
-static bool is_run_setting(const char *name)
-{
-    static const char *const names[] = {"destination_width", "destination_height", "align",
-                                        "remainder", "exclude_edges"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
 }
 
 /* Sets what the descriptor has; *known tells whether it has the name. */
