@@ -368,6 +368,8 @@ static void test_batch_views_share_storage(void)
     for (int i = 30; i < 60; i++)
         before[i] = 9;
     CU_ASSERT_TRUE(image_equals(image, before));
+    glcnn_image_destroy(&view);
+    view = image;
     REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_image_batch_view(image, 3, &view));
     CU_ASSERT_PTR_NULL(view);
     free(before);
