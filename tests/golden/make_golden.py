@@ -2,11 +2,12 @@
 """Writes the vectors that test_golden.c runs: results of PyTorch, where it and MPS agree.
 
 Run from this folder; needs python3-torch and python3-numpy (1.13 and 1.24 made the files that are
-here). Everything is computed in double precision from inputs that float32 holds exactly.
+here). Everything is computed in double precision, from drawn numbers that float32 holds exactly.
 
 cases.txt has a line a case:  KERNEL INDEX BOUND INPUT,... OUTPUT,... SETTING...
-Its arrays are INDEX.NAME in KERNEL.npz, in the layout of glcnn_run. An element passes within
-BOUND * max(1, largest |expected|). training.npz is described further down. To add a case, edit this file alone.
+Its arrays are INDEX.NAME in KERNEL.npz, in the layout of glcnn_run; one that goes in and comes out
+is INDEX.NAME.after where it comes out. An element passes within BOUND * max(1, largest |expected|).
+training.npz is described further down. To add a case, edit this file alone.
 """
 import collections
 import itertools
