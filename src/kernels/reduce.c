@@ -247,7 +247,7 @@ static void plan_forward(const struct operation *o, struct plan *plan)
     struct pass *pass = plan_pixels(plan, o, "reduce.comp", result);
     pass_texture(pass, "source", source);
     pass_image(pass, "destination", result);
-    pass_define(pass, "AXIS", r->axis);
+    pass_define(pass, "AXIS", (int)r->axis);
     if (r->quantity == SUM || r->quantity == MEAN)
         pass_scale(pass, o);
     else
