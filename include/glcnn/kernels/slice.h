@@ -1,0 +1,52 @@
+/* Slice, concatenation and reshape, with their gradients: MPSNNSlice, MPSNNConcatenationNode,
+ * MPSNNReshape; spec section 7.13.
+ *
+ *   slice          the pixels from the offset on and the channels from
+ * source_feature_channel_offset on, as many as the clip rectangle and
+ * source_feature_channel_max_count say; a returning encode makes a result that ends where the clip
+ * rectangle ends concatenation  writes its source at destination_feature_channel_offset of the
+ * destination: one encode for each source, all into one destination reshape        the same
+ * numbers, in the order row, column, channel, as an image of another shape; the offset counts in z
+ * only, and the destination is as wide and high as the parameters say
+ *
+ * Sources of a concatenation start at channels that are multiples of 4: with sizes of 23 and 5 the
+ * second starts at channel 24 and the result has 29; the channel between them is 0. As a kernel
+ * leaves channels alone that it does not write, any kernel can write its result at
+ * destination_feature_channel_offset and save the copy.
+ *
+ * The gradient of a concatenation is taken once for each source, with the state of that source's
+ * encode, and is its slice of the gradient. MPS uses MPSNNSlice for it, and has no gradient of
+ * slice and reshape.
+ */
+#ifndef GLCNN_KERNELS_SLICE_H
+#define GLCNN_KERNELS_SLICE_H
+
+#include <glcnn/kernel.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Parameters of reshape and its gradient, which takes them from its state. 0: as the source. */
+struct glcnn_reshape {
+    uint32_t reshaped_width, reshaped_height, reshaped_feature_channels;
+};
+
+/* The parameters of a reshape kernel, to read and to change; NULL for another kernel. */
+GLCNN_API struct glcnn_reshape *glcnn_reshape(glcnn_kernel *kernel);
+
+/* Each makes a kernel that the caller owns.
+ * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_slice_create(glcnn_device *device, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_slice_gradient_create(glcnn_device *device, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_concatenation_create(glcnn_device *device, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_concatenation_gradient_create(glcnn_device *device,
+                                                           glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_reshape_create(glcnn_device *device, uint32_t width, uint32_t height,
+                                            uint32_t feature_channels, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_reshape_gradient_create(glcnn_device *device, glcnn_kernel **kernel);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
