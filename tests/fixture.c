@@ -55,7 +55,7 @@ bool fixture_refused(glcnn_device *on, glcnn_status status, glcnn_status expecte
 uint32_t below(uint32_t *seed, uint32_t limit)
 {
     *seed = *seed * 1664525u + 1013904223u;
-    return (*seed >> 8) % limit;
+    return (*seed >> 16) % limit; /* the lower bits have short periods */
 }
 
 float noise(uint32_t *seed)

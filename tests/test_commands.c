@@ -1,4 +1,6 @@
-/* Command buffers and devices: replay, hazards, splitting, bindings, threads, lifetimes. */
+/* Command buffers and devices: replay, hazards, splitting, bindings, threads, lifetimes.
+ *
+ * All of it is short enough to be run where GLCNN_TEST_QUICK=1 asks for little. */
 #include "tests/fixture.h"
 
 #include <pthread.h>
@@ -196,6 +198,7 @@ static void test_recorded_objects_may_be_destroyed(void)
                              &(struct glcnn_encode){.source = a, .destination = middle}));
     GOOD(copy(commands, middle, b));
     GOOD(copy_buffer(commands, from, to));
+    CU_ASSERT_TRUE(b->storage->references > 1); /* written, and read by nothing */
     glcnn_kernel_destroy(&kernel);
     glcnn_image_destroy(&a);
     glcnn_image_destroy(&middle);
@@ -642,6 +645,26 @@ static void test_every_binding_is_bound(void)
     CU_ASSERT_TRUE(checked_bindings > 100);
 }
 
+/* A buffer that is declared and not given is one of zeros. */
+static void test_a_missing_buffer_is_zeros(void)
+{
+    struct plan plan;
+    glcnn_command_buffer *commands = make_commands();
+    glcnn_buffer *to = make_buffer((float[]){1, 2, 3, 4}, 4);
+    plan_begin(&plan, commands);
+    plan_copy_vector(&plan, &(struct vector_view){.count = 4}, &(struct vector_view){to, 0, 4});
+    GOOD(plan_end(&plan));
+    load_queries();
+    real = device->gl;
+    device->gl.UseProgram = unbind_everything;
+    device->gl.DispatchCompute = check_bindings;
+    GOOD(glcnn_command_buffer_commit(commands));
+    device->gl = real;
+    CU_ASSERT_TRUE(buffer_equals(to, (float[4]){0}, 4));
+    glcnn_command_buffer_destroy(&commands);
+    glcnn_buffer_destroy(&to);
+}
+
 /* ---- Transfers in a command buffer ---- */
 
 static void test_transfers_are_recorded(void)
@@ -910,6 +933,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_long_grids_are_split),
         UNIT_TEST(test_every_kernel_bears_splitting),
         UNIT_TEST(test_every_binding_is_bound),
+        UNIT_TEST(test_a_missing_buffer_is_zeros),
         UNIT_TEST(test_transfers_are_recorded),
         UNIT_TEST(test_buffers_check_their_ranges),
         UNIT_TEST(test_two_devices_on_one_thread),

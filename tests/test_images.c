@@ -1,4 +1,6 @@
-/* Images: what is written is read, in every order and format; views; what images cost; folding. */
+/* Images: what is written is read, in every order and format; views; what images cost; folding.
+ *
+ * All of it is short enough to be run where GLCNN_TEST_QUICK=1 asks for little. */
 #include "tests/fixture.h"
 
 #include <math.h>

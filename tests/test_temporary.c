@@ -1,4 +1,6 @@
-/* Temporary images and states: read counts, views that hold them, and storage that is recycled. */
+/* Temporary images and states: read counts, views that hold them, and storage that is recycled.
+ *
+ * All of it is short enough to be run where GLCNN_TEST_QUICK=1 asks for little. */
 #include "tests/fixture.h"
 
 #include "device.h"
