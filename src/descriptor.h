@@ -50,7 +50,15 @@ struct argument {
 /* One named number of a block of memory, glcnn_kernel_properties or a family's parameters. */
 struct parameter {
     const char *name, *text;
-    enum { FIELD_INT32, FIELD_UINT32, FIELD_FLOAT, FIELD_DOUBLE, FIELD_BOOL, FIELD_ENUM } type;
+    enum {
+        FIELD_INT32,
+        FIELD_UINT32,
+        FIELD_UINT64, /* by name as a number: exact up to 2^53 */
+        FIELD_FLOAT,
+        FIELD_DOUBLE,
+        FIELD_BOOL,
+        FIELD_ENUM
+    } type;
     size_t offset;
     double default_value, minimum, maximum;
     const char *const *value_names; /* FIELD_ENUM; NULL at the end */

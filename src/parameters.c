@@ -129,6 +129,7 @@ static double load(const struct parameter *row, const void *block)
     const char *at = (const char *)block + row->offset;
     int32_t i;
     uint32_t u;
+    uint64_t l;
     float f;
     double d;
     bool b;
@@ -138,6 +139,8 @@ static double load(const struct parameter *row, const void *block)
     case FIELD_UINT32:
     case FIELD_ENUM:
         return memcpy(&u, at, sizeof u), u;
+    case FIELD_UINT64:
+        return memcpy(&l, at, sizeof l), (double)l;
     case FIELD_FLOAT:
         return memcpy(&f, at, sizeof f), (double)f;
     case FIELD_DOUBLE:
@@ -153,6 +156,7 @@ static void store(const struct parameter *row, void *block, double value)
     char *at = (char *)block + row->offset;
     int32_t i = row->type == FIELD_INT32 ? (int32_t)value : 0;
     uint32_t u = row->type == FIELD_UINT32 || row->type == FIELD_ENUM ? (uint32_t)value : 0;
+    uint64_t l = row->type != FIELD_UINT64 ? 0 : value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
     float f = (float)value;
     bool b = value != 0;
     switch (row->type) {
@@ -162,6 +166,9 @@ static void store(const struct parameter *row, void *block, double value)
     case FIELD_UINT32:
     case FIELD_ENUM:
         memcpy(at, &u, sizeof u);
+        break;
+    case FIELD_UINT64:
+        memcpy(at, &l, sizeof l);
         break;
     case FIELD_FLOAT:
         memcpy(at, &f, sizeof f);
@@ -173,6 +180,13 @@ static void store(const struct parameter *row, void *block, double value)
         memcpy(at, &b, sizeof b);
         break;
     }
+}
+
+static size_t size_of(const struct parameter *row)
+{
+    if (row->type == FIELD_BOOL)
+        return sizeof(bool);
+    return row->type == FIELD_DOUBLE || row->type == FIELD_UINT64 ? 8 : 4;
 }
 
 static bool in_range(const struct parameter *row, double value, char *sentence, size_t size)
@@ -283,7 +297,8 @@ void parameters_adopt(const struct glcnn_descriptor *forward, const void *forwar
                       void *parameters)
 {
     for (const struct parameter *row = forward->parameters; row && row->name; row++)
-        store(row, parameters, load(row, forward_parameters));
+        memcpy((char *)parameters + row->offset, (const char *)forward_parameters + row->offset,
+               size_of(row));
 }
 
 bool parameters_check(const struct glcnn_descriptor *descriptor,
