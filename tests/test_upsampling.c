@@ -159,6 +159,24 @@ static void gradients_addressed_by_hand(void)
     glcnn_kernel_destroy(&kernel);
 }
 
+static void gradients_with_too_few_channels_are_refused(void)
+{
+    glcnn_kernel *kernel = NULL;
+    glcnn_image *g = make_image(1, 4, 1, 8), *x = make_image(1, 9, 1, 4);
+    glcnn_image *dx = make_image(1, 9, 1, 4);
+    GOOD_FATAL(glcnn_upsampling_bilinear_gradient_create(device, 2, 1, false, &kernel));
+    glcnn_command_buffer *commands = make_commands();
+    REFUSED(GLCNN_INVALID_ARGUMENT,
+            glcnn_kernel_encode(
+                commands, kernel,
+                &(struct glcnn_encode){.source = g, .secondary = x, .destination = dx}));
+    finish(&commands);
+    glcnn_image_destroy(&g);
+    glcnn_image_destroy(&x);
+    glcnn_image_destroy(&dx);
+    glcnn_kernel_destroy(&kernel);
+}
+
 static void wrong_factors_are_refused(void)
 {
     glcnn_kernel *kernel = NULL;
@@ -170,6 +188,11 @@ static void wrong_factors_are_refused(void)
     GOOD_FATAL(glcnn_upsampling_nearest_create(device, 32768, 1, &kernel));
     glcnn_image *x = make_image(1, 1, 1, 2), *y = make_image(1, 1, 1, 8);
     glcnn_command_buffer *commands = make_commands();
+    REFUSED(GLCNN_INVALID_ARGUMENT,
+            glcnn_kernel_encode(commands, kernel,
+                                &(struct glcnn_encode){.source = x, .destination = y}));
+    glcnn_upsampling(kernel)->scale_factor_x = 4;
+    glcnn_kernel_properties(kernel)->primary.offset.x = 1 << 28;
     REFUSED(GLCNN_INVALID_ARGUMENT,
             glcnn_kernel_encode(commands, kernel,
                                 &(struct glcnn_encode){.source = x, .destination = y}));
@@ -188,6 +211,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(factors_of_one_copy),
         UNIT_TEST(choice_29_gradients_follow_the_state),
         UNIT_TEST(gradients_addressed_by_hand),
+        UNIT_TEST(gradients_with_too_few_channels_are_refused),
         UNIT_TEST(wrong_factors_are_refused),
         CU_TEST_INFO_NULL,
     };

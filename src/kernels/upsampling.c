@@ -226,20 +226,33 @@ static void enlarge(const struct operation *o, struct glcnn_image_descriptor *re
 }
 
 /* Positions are computed in 32 bits. */
+static bool check_axis(int64_t size, int64_t factor, int64_t offset, char *sentence, size_t room)
+{
+    int64_t base = offset * factor;
+    if (size * factor <= 32768 && base >= -(1 << 29) && base <= 1 << 29)
+        return true;
+    snprintf(sentence, room,
+             "a source of %lld pixels a side with scale factor %lld and offset %lld reaches too "
+             "far: the whole result may have 32768 pixels a side",
+             (long long)size, (long long)factor, (long long)offset);
+    return false;
+}
+
 static bool check(const struct operation *o, char *sentence, size_t size)
 {
     const struct glcnn_upsampling *p = o->parameters;
-    const struct image_view *source =
-        &o->images[o->descriptor->flags & IS_GRADIENT ? IMAGE : SOURCE];
-    uint64_t width = (uint64_t)source->width * p->scale_factor_x;
-    uint64_t height = (uint64_t)source->height * p->scale_factor_y;
-    if (width <= 32768 && height <= 32768)
-        return true;
-    snprintf(sentence, size,
-             "a source of %ux%u with scale factors %u and %u makes a whole result of more than "
-             "32768 pixels a side",
-             source->width, source->height, p->scale_factor_x, p->scale_factor_y);
-    return false;
+    bool gradient = o->descriptor->flags & IS_GRADIENT;
+    const struct image_view *source = &o->images[gradient ? IMAGE : SOURCE];
+    const glcnn_offset *offset =
+        gradient ? &o->properties.secondary.offset : &o->properties.primary.offset;
+    if (gradient && o->images[GRADIENT].channels < o->images[DESTINATION].channels) {
+        snprintf(sentence, size,
+                 "%u channels of the source gradient are read; the destination gradient needs %u",
+                 o->images[GRADIENT].channels, o->images[DESTINATION].channels);
+        return false;
+    }
+    return check_axis(source->width, p->scale_factor_x, offset->x, sentence, size) &&
+           check_axis(source->height, p->scale_factor_y, offset->y, sentence, size);
 }
 
 /* ---- References ---- */
