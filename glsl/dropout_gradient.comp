@@ -1,0 +1,16 @@
+// dX(u) = (sum of G(X) over the X that read pixel u) / keep_probability where mask(u) is 1, else 0
+// PIXELS columns to an invocation.
+void invocation(ivec3 at) {
+    int slice = at.z % destination_slices;
+    int image = at.z / destination_slices;
+    ivec3 size = ivec3(source_width, source_height, source_channels);
+    int y = at.y + shift_y;
+    for (int i = 0; i < PIXELS; i++) {
+        int column = left + at.x + i * grid_x;
+        int x = column + shift_x;
+        ivec2 u = clamp(ivec2(x, y), ivec2(0), size.xy - 1);
+        vec4 value = dropped(gathered(x, y, slice, image), u.x, u.y, slice, image, size);
+        if (column < right)
+            store_destination(column, at.y, slice, image, u == ivec2(x, y) ? value : vec4(0.0));
+    }
+}

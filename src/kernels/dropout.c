@@ -1,0 +1,329 @@
+/* Dropout and its gradient: spec 7.10. A pass of its own draws the mask into the state's vector, so
+ * that the gradient and the program read what the forward kernel used. The mask belongs to pixels
+ * of the source: one that is read twice, at a clamped border, is kept or dropped once. */
+#include "glcnn/kernels/dropout.h"
+
+#include <stdio.h>
+
+#include "kernel.h"
+#include "pointwise.h"
+
+struct glcnn_dropout *glcnn_dropout(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "dropout");
+}
+
+/* ---- Constructors ---- */
+
+extern const struct glcnn_descriptor glcnn_kernel_dropout, glcnn_kernel_dropout_gradient;
+
+static bool is_probability(float p)
+{
+    return p > 0 && p < 1;
+}
+
+static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                           float keep_probability, uint64_t seed, glcnn_kernel **kernel)
+{
+    glcnn_status status = kernel_create(device, descriptor, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (!is_probability(keep_probability)) {
+        glcnn_kernel_destroy(kernel);
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "%s: keep_probability is %g; it must lie between 0 and 1, both excluded",
+                           descriptor->name, (double)keep_probability);
+    }
+    glcnn_dropout(*kernel)->keep_probability = keep_probability;
+    glcnn_dropout(*kernel)->seed = seed;
+    return GLCNN_SUCCESS;
+}
+
+glcnn_status glcnn_dropout_create(glcnn_device *device, float keep_probability, uint64_t seed,
+                                  glcnn_kernel **kernel)
+{
+    return create(device, &glcnn_kernel_dropout, keep_probability, seed, kernel);
+}
+
+glcnn_status glcnn_dropout_gradient_create(glcnn_device *device, float keep_probability,
+                                           glcnn_kernel **kernel)
+{
+    return create(device, &glcnn_kernel_dropout_gradient, keep_probability, 0, kernel);
+}
+
+/* ---- The mask's extent ---- */
+
+enum { SOURCE, RESULT, MASK };                        /* arguments of the forward kernel */
+enum { GRADIENT, IMAGE, DESTINATION, GRADIENT_MASK }; /* of the gradient kernel */
+
+struct extent {
+    uint32_t width, height, channels;
+};
+
+static const struct image_view *masked_view(const struct operation *o)
+{
+    return &o->images[o->descriptor->flags & IS_GRADIENT ? IMAGE : SOURCE];
+}
+
+static struct extent mask_extent(const struct operation *o)
+{
+    const struct glcnn_dropout *p = o->parameters;
+    const struct image_view *view = masked_view(o);
+    return (struct extent){p->mask_stride_in_pixels_x ? view->width : 1,
+                           p->mask_stride_in_pixels_y ? view->height : 1,
+                           p->mask_stride_in_feature_channels ? view->channels : 1};
+}
+
+/* Elements of one image's mask; 0 while the image is not known. */
+static size_t mask_length(const struct operation *o)
+{
+    struct extent e = mask_extent(o);
+    return masked_view(o)->channels ? (size_t)e.width * e.height * e.channels : 0;
+}
+
+static size_t length(const struct operation *o, size_t index)
+{
+    (void)index;
+    return mask_length(o) * masked_view(o)->images;
+}
+
+static bool check(const struct operation *o, char *sentence, size_t size)
+{
+    const struct glcnn_dropout *p = o->parameters;
+    if (!is_probability(p->keep_probability)) {
+        snprintf(sentence, size,
+                 "keep_probability is %g; it must lie between 0 and 1, both excluded",
+                 (double)p->keep_probability);
+        return false;
+    }
+    if (length(o, 0) <= INT32_MAX)
+        return true;
+    snprintf(sentence, size, "a mask of %zu elements is more than the %d that can be counted",
+             length(o, 0), INT32_MAX);
+    return false;
+}
+
+/* ---- Passes ---- */
+
+/* A commit that replays the encode is one more encode. */
+static void draw_anew(struct glcnn_kernel *kernel, struct pass *pass)
+{
+    pass_update_int(pass, "encode_number", (int32_t)kernel->encode_count++);
+}
+
+static void plan_mask(const struct operation *o, struct plan *plan, const struct vector_view *mask)
+{
+    const struct glcnn_dropout *p = o->parameters;
+    uint32_t count = (uint32_t)mask_length(o);
+    struct pass *pass = plan_pass(plan, "dropout_mask.comp");
+    pass_library(pass, "lib/philox.glsl");
+    pass_vector(pass, "mask", mask, VECTOR_WRITE);
+    pass_int(pass, "length_of_image", (int32_t)count);
+    pass_int(pass, "encode_number", (int32_t)o->encode_number);
+    pass_int(pass, "seed_low", (int32_t)(uint32_t)p->seed);
+    pass_int(pass, "seed_high", (int32_t)(uint32_t)(p->seed >> 32));
+    pass_float(pass, "keep_probability", p->keep_probability);
+    pass_grid(pass, (count + 3) / 4, o->images[SOURCE].images, 1);
+    pass_local(pass, 64, 1, 1);
+    pass->work = 128;
+    pass->refresh = draw_anew;
+}
+
+static void pass_mask(struct pass *pass, const struct operation *o, const struct vector_view *mask)
+{
+    const struct glcnn_dropout *p = o->parameters;
+    pass_library(pass, "lib/dropout.glsl");
+    pass_vector(pass, "mask", mask, VECTOR_READ);
+    pass_float(pass, "keep_probability", p->keep_probability);
+    pass_define(pass, "MASK_STRIDE_X", (int)p->mask_stride_in_pixels_x);
+    pass_define(pass, "MASK_STRIDE_Y", (int)p->mask_stride_in_pixels_y);
+    pass_define(pass, "MASK_STRIDE_C", (int)p->mask_stride_in_feature_channels);
+}
+
+static void plan_dropout(const struct operation *o, struct plan *plan)
+{
+    struct vector_view mask =
+        o->given[MASK] ? o->vectors[MASK] : plan_scratch_vector(plan, length(o, MASK));
+    plan_mask(o, plan, &mask);
+    struct pass *pass = plan_pointwise(plan, o, "dropout.comp", &o->images[RESULT]);
+    pass_texture(pass, "source", &o->images[SOURCE]);
+    pass_image(pass, "destination", &o->images[RESULT]);
+    pass_window(pass, &o->window);
+    pass_mask(pass, o, &mask);
+}
+
+static void plan_dropout_gradient(const struct operation *o, struct plan *plan)
+{
+    struct pass *pass = plan_pointwise(plan, o, "dropout_gradient.comp", &o->images[DESTINATION]);
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    pass_texture(pass, "source", &o->images[IMAGE]);
+    pass_image(pass, "destination", &o->images[DESTINATION]);
+    pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
+    pass_mask(pass, o, &o->vectors[GRADIENT_MASK]);
+}
+
+/* ---- References ---- */
+
+static uint32_t high_of(uint64_t product)
+{
+    return (uint32_t)(product >> 32);
+}
+
+static void philox(uint32_t c[4], uint64_t seed)
+{
+    uint32_t key[2] = {(uint32_t)seed, high_of(seed)};
+    for (int round = 0; round < 10; round++) {
+        uint64_t first = (uint64_t)0xD2511F53u * c[0], second = (uint64_t)0xCD9E8D57u * c[2];
+        c[0] = high_of(second) ^ c[1] ^ key[0];
+        c[2] = high_of(first) ^ c[3] ^ key[1];
+        c[1] = (uint32_t)second;
+        c[3] = (uint32_t)first;
+        key[0] += 0x9E3779B9u;
+        key[1] += 0xBB67AE85u;
+    }
+}
+
+static double drawn(const struct operation *o, uint32_t image, size_t i)
+{
+    const struct glcnn_dropout *p = o->parameters;
+    uint32_t counter[4] = {(uint32_t)(i / 4), image, o->encode_number, 0};
+    philox(counter, p->seed);
+    double u = (counter[i % 4] >> 8) / 16777216.0;
+    return u < (double)p->keep_probability;
+}
+
+static double masked(const struct operation *o, const double *mask, double value, uint32_t n,
+                     uint32_t c, int32_t y, int32_t x)
+{
+    const struct glcnn_dropout *p = o->parameters;
+    struct extent e = mask_extent(o);
+    size_t row = (size_t)y * p->mask_stride_in_pixels_y;
+    size_t column = (size_t)x * p->mask_stride_in_pixels_x;
+    size_t channel = c * p->mask_stride_in_feature_channels;
+    size_t i = ((n * e.height + row) * e.width + column) * e.channels + channel;
+    return mask[i] != 0 ? value / (double)p->keep_probability : 0;
+}
+
+static void drop_result(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X)
+{
+    const struct operation *o = r->operation;
+    const struct tensor *from = &r->images[SOURCE];
+    int32_t y = axis_tap(&o->window.y, o->window.edge_mode, (int32_t)from->height, Y, 0);
+    int32_t x = axis_tap(&o->window.x, o->window.edge_mode, (int32_t)from->width, X, 0);
+    *tensor_at(&r->images[RESULT], n, c, Y, X) =
+        y < 0 || x < 0 ? 0 : masked(o, r->vectors[MASK], *tensor_at(from, n, c, y, x), n, c, y, x);
+}
+
+static void dropout_reference(const struct reference *r)
+{
+    const struct window *w = &r->operation->window;
+    const struct tensor *to = &r->images[RESULT];
+    size_t count = mask_length(r->operation);
+    for (uint32_t n = 0; n < to->images; n++)
+        for (size_t i = 0; i < count; i++)
+            r->vectors[MASK][n * count + i] = drawn(r->operation, n, i);
+    for (uint32_t n = 0; n < to->images; n++)
+        for (uint32_t c = 0; c < to->channels; c++)
+            for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
+                for (int32_t X = w->x.begin; X < w->x.end; X++)
+                    drop_result(r, n, c, Y, X);
+}
+
+static void dropout_gradient_reference(const struct reference *r)
+{
+    const struct operation *o = r->operation;
+    const struct tensor *source = &r->images[IMAGE], *to = &r->images[DESTINATION];
+    pointwise_scatter(o, &r->images[GRADIENT], source, to);
+    for (uint32_t n = 0; n < to->images; n++)
+        for (uint32_t c = 0; c < to->channels; c++)
+            for (int32_t y = 0; y < (int32_t)to->height; y++)
+                for (int32_t x = 0; x < (int32_t)to->width; x++) {
+                    double *at = tensor_at(to, n, c, y, x);
+                    *at = !pointwise_is_seen(o, source, y, x)
+                              ? 0
+                              : masked(o, r->vectors[GRADIENT_MASK], *at, n, c,
+                                       y + o->window.y.shift, x + o->window.x.shift);
+                }
+}
+
+/* ---- Cases ---- */
+
+static const struct check_case cases[] = {
+    {"", {1, 1, 3, 3}},
+    {"keep_probability=0.8 seed=42", {2, 2, 4, 5}},
+    {"keep_probability=0.25 seed=9007199254740992", {1, 3, 7, 6}},
+    {"seed=4294967296", {3, 4, 5, 5}},
+    {"seed=1 mask_stride_in_pixels_x=0", {2, 5, 4, 7}},
+    {"seed=2 mask_stride_in_pixels_y=0", {2, 6, 5, 3}},
+    {"seed=3 mask_stride_in_feature_channels=0", {2, 7, 4, 4}},
+    {"seed=4 mask_stride_in_pixels_x=0 mask_stride_in_pixels_y=0", {5, 8, 3, 4}},
+    {"seed=5 mask_stride_in_pixels_x=0 mask_stride_in_pixels_y=0 "
+     "mask_stride_in_feature_channels=0",
+     {9, 9, 2, 3}},
+    {"keep_probability=0.001 seed=6", {1, 9, 8, 8}},
+    {"keep_probability=0.999 seed=7", {1, 6, 9, 8}},
+    {"seed=8 offset_x=1 offset_y=-2 destination_width=6 destination_height=7", {2, 3, 5, 6}},
+    {"seed=9 edge_mode=clamp offset_x=-3 offset_y=2 destination_width=9 destination_height=5",
+     {2, 5, 4, 5}},
+    {"seed=10 clip_rect_origin_x=1 clip_rect_origin_y=2 clip_rect_size_width=3 "
+     "clip_rect_size_height=2",
+     {2, 6, 6, 7}},
+    {"seed=11 source_feature_channel_offset=4 source_feature_channel_max_count=3", {2, 9, 5, 4}},
+    {"seed=12 mask_stride_in_feature_channels=0 source_feature_channel_offset=4", {2, 10, 5, 4}},
+    {"keep_probability=0.7 seed=13", {16, 37, 28, 28}, {0}, true},
+    {0}};
+
+/* ---- Descriptors ---- */
+
+static const struct parameter parameters[] = {
+    {"keep_probability", "probability that a value is kept; between 0 and 1, both excluded",
+     FIELD_FLOAT, offsetof(struct glcnn_dropout, keep_probability), 0.5, 0, 1, NULL},
+    {"seed", "of the generator of masks", FIELD_UINT64, offsetof(struct glcnn_dropout, seed), 0, 0,
+     0x1p64, NULL},
+    {"mask_stride_in_pixels_x", "0: one mask value for all columns", FIELD_UINT32,
+     offsetof(struct glcnn_dropout, mask_stride_in_pixels_x), 1, 0, 1, NULL},
+    {"mask_stride_in_pixels_y", "0: one mask value for all rows", FIELD_UINT32,
+     offsetof(struct glcnn_dropout, mask_stride_in_pixels_y), 1, 0, 1, NULL},
+    {"mask_stride_in_feature_channels", "0: one mask value for all channels", FIELD_UINT32,
+     offsetof(struct glcnn_dropout, mask_stride_in_feature_channels), 1, 0, 1, NULL},
+    {0}};
+
+const struct glcnn_descriptor glcnn_kernel_dropout = {
+    .name = "dropout",
+    .mps_class = "MPSCNNDropout",
+    .text = "values at random set to 0, the others scaled so that the mean stays",
+    .family = "dropout",
+    .gradient = "dropout_gradient",
+    .flags = MAKES_STATE,
+    .parameters_size = sizeof(struct glcnn_dropout),
+    .parameters = parameters,
+    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
+                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+                  {.name = "mask", .place = PLACE_STATE, .output = true, .optional = true}},
+    .length = length,
+    .check = check,
+    .plan = plan_dropout,
+    .reference = dropout_reference,
+    .cases = cases,
+};
+
+const struct glcnn_descriptor glcnn_kernel_dropout_gradient = {
+    .name = "dropout_gradient",
+    .mps_class = "MPSCNNDropoutGradient",
+    .text = "gradient of dropout, by the mask of its state",
+    .family = "dropout",
+    .without_gradient = "it is a gradient itself",
+    .forward = "dropout",
+    .flags = IS_GRADIENT | NEEDS_STATE,
+    .parameters_size = sizeof(struct glcnn_dropout),
+    .parameters = parameters,
+    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+                  {.name = "mask", .place = PLACE_STATE, .input = true, .filled_by = "dropout"}},
+    .length = length,
+    .check = check,
+    .plan = plan_dropout_gradient,
+    .reference = dropout_gradient_reference,
+    .cases = cases,
+};
