@@ -424,6 +424,18 @@ static bool resolve_state_driven(struct operation *operation, const struct shape
 
 /* ---- Gradient, addressed by hand ---- */
 
+/* Source pixel whose gradient goes to the first destination pixel, given the left of the window of
+ * the gradient pixel at its offset. Where the result is like the source, a window without a stride,
+ * it is the window's centre; otherwise its first pixel in the image. */
+static int32_t first_seen(const struct axis *axis, unsigned flags, int32_t left)
+{
+    if (flags & DENSE_MANUAL)
+        return 0;
+    if (flags & HAS_WINDOW && !(flags & HAS_STRIDE))
+        return left + axis->size / 2;
+    return left > 0 ? left : 0;
+}
+
 static bool set_manual_axis(struct axis *axis, const struct glcnn_descriptor *descriptor,
                             int32_t kernel_offset, int32_t gradient_offset, uint32_t used,
                             uint32_t gradient_size, uint32_t clip_origin, char *sentence,
@@ -441,7 +453,7 @@ static bool set_manual_axis(struct axis *axis, const struct glcnn_descriptor *de
     axis->first = (int32_t)first;
     axis->begin = gradient_offset > 0 ? gradient_offset : 0;
     axis->end = end < gradient_size ? (int32_t)end : (int32_t)gradient_size;
-    axis->shift = (dense || left < 0 ? 0 : left) - (int32_t)clip_origin;
+    axis->shift = first_seen(axis, descriptor->flags, left) - (int32_t)clip_origin;
     return true;
 }
 
