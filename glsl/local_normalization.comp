@@ -1,0 +1,8 @@
+// out(X) = pm + ps * (Xc - p0 * Mn) * T^-beta, with the statistics of window X
+void invocation(ivec3 at) {
+    int slice = at.z % destination_slices;
+    int image = at.z / destination_slices;
+    local_statistics s = statistics_of(at.x, at.y, slice, image);
+    vec4 power = pow_precise(s.scale, vec4(-beta));
+    store_destination(at.x, at.y, slice, image, pm + ps * s.contrast * power);
+}

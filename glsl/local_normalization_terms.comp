@@ -1,0 +1,19 @@
+// What result X adds to the gradients of the pixels of its window; see local_normalization_gradient:
+//     A = ps * G * T^-beta
+//     B = (2 alpha beta / N) * A * (Xc - p0 * Mn) / T
+//     C = A * p0 / N + B * (Xc - Mn)                     with ABOUT_MEAN
+// A, B and C are images side by side in "terms", whose pixel 0 is result begin.
+void invocation(ivec3 at) {
+    int slice = at.z % terms_slices;
+    int image = at.z / terms_slices;
+    int X = at.x + begin_x;
+    int Y = at.y + begin_y;
+    local_statistics s = statistics_of(X, Y, slice, image);
+    vec4 a = ps * gradient_zero(X, Y, slice, image) * pow_precise(s.scale, vec4(-beta));
+    vec4 b = a * s.contrast * (slope / s.scale);
+    store_terms(at.x, at.y, slice, image, a);
+    store_terms(at.x, at.y, slice, image + gradient_images, b);
+#ifdef ABOUT_MEAN
+    store_terms(at.x, at.y, slice, image + 2 * gradient_images, a * (p0 / TAPS) - b * s.offset);
+#endif
+}

@@ -1,0 +1,214 @@
+/* Passes and references of spatial and local contrast normalisation: spec 7.7 and 7.8.
+ *
+ * The gradient takes two passes. The first computes, for every result, the terms that all pixels of
+ * its window take from it, into a scratch image; the second gathers them, one invocation a source
+ * pixel. A window's statistics and its power are so computed once, not once for each of its pixels.
+ */
+#include "local_normalization.h"
+
+#include <math.h>
+
+#include "kernel.h"
+
+enum { SOURCE, RESULT };               /* arguments of a forward kernel */
+enum { GRADIENT, IMAGE, DESTINATION }; /* of a gradient kernel */
+
+glcnn_status local_normalization_create(glcnn_device *device,
+                                        const struct glcnn_descriptor *descriptor,
+                                        uint32_t kernel_width, uint32_t kernel_height,
+                                        glcnn_kernel **kernel)
+{
+    bool gradient = descriptor->flags & IS_GRADIENT;
+    glcnn_status status = kernel_create(device, descriptor, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    status = glcnn_kernel_set(*kernel, gradient ? "secondary_kernel_width" : "kernel_width",
+                              kernel_width);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_kernel_set(*kernel, gradient ? "secondary_kernel_height" : "kernel_height",
+                                  kernel_height);
+    if (status != GLCNN_SUCCESS)
+        glcnn_kernel_destroy(kernel);
+    return status;
+}
+
+/* ---- Passes ---- */
+
+static uint32_t taps_of(const struct operation *o)
+{
+    return (uint32_t)(o->window.x.size * o->window.y.size);
+}
+
+static void pass_numbers(struct pass *pass, const struct operation *o,
+                         const struct local_normalization *l)
+{
+    pass_window(pass, &o->window);
+    pass_library(pass, "lib/math.glsl");
+    pass_library(pass, "lib/local_statistics.glsl");
+    pass_float(pass, "alpha", l->alpha);
+    pass_float(pass, "beta", l->beta);
+    pass_float(pass, "delta", l->delta);
+    pass_float(pass, "p0", l->p0);
+    pass_float(pass, "pm", l->pm);
+    pass_float(pass, "ps", l->ps);
+    if (l->about_mean)
+        pass_define(pass, "ABOUT_MEAN", 1);
+    pass->work = taps_of(o) * 16 + 128;
+}
+
+void local_normalization_plan(const struct operation *o, struct plan *plan,
+                              const struct local_normalization *l)
+{
+    struct pass *pass = plan_pixels(plan, o, "local_normalization.comp", &o->images[RESULT]);
+    pass_texture(pass, "source", &o->images[SOURCE]);
+    pass_image(pass, "destination", &o->images[RESULT]);
+    pass_numbers(pass, o, l);
+}
+
+/* Results along an axis; where there are none, one that nobody reads. */
+static uint32_t results_of(const struct axis *axis)
+{
+    return axis->end > axis->begin ? (uint32_t)(axis->end - axis->begin) : 1;
+}
+
+static struct image_view plan_terms(const struct operation *o, struct plan *plan,
+                                    const struct local_normalization *l)
+{
+    const struct image_view *gradient = &o->images[GRADIENT];
+    struct image_view terms = plan_scratch_image(
+        plan, results_of(&o->window.x), results_of(&o->window.y), o->images[IMAGE].channels,
+        gradient->images * (l->about_mean ? 3 : 2), GLCNN_CHANNEL_FORMAT_FLOAT32);
+    struct pass *pass = plan_pass(plan, "local_normalization_terms.comp");
+    pass_grid(pass, terms.width, terms.height, slice_count(terms.channels) * gradient->images);
+    pass_texture(pass, "gradient", gradient);
+    pass_texture(pass, "source", &o->images[IMAGE]);
+    pass_image(pass, "terms", &terms);
+    pass_numbers(pass, o, l);
+    pass_float(pass, "slope", 2 * l->alpha * l->beta / (float)taps_of(o));
+    return terms;
+}
+
+void local_normalization_plan_gradient(const struct operation *o, struct plan *plan,
+                                       const struct local_normalization *l)
+{
+    struct image_view terms = plan_terms(o, plan, l);
+    struct pass *pass =
+        plan_pixels(plan, o, "local_normalization_gradient.comp", &o->images[DESTINATION]);
+    pass_texture(pass, "source", &o->images[IMAGE]);
+    pass_texture(pass, "terms", &terms);
+    pass_image(pass, "destination", &o->images[DESTINATION]);
+    pass_numbers(pass, o, l);
+    pass_int(pass, "gradient_images", (int32_t)o->images[GRADIENT].images);
+}
+
+/* ---- References ---- */
+
+/* One window of one channel. Positions are -1 outside, where the value is 0. */
+struct local_window {
+    const struct reference *r;
+    const struct local_normalization *l;
+    const struct tensor *source;
+    uint32_t n, c;
+    int32_t Y, X;
+    double count, mean, scale; /* N, Mn, T */
+};
+
+static double tap(const struct local_window *w, int32_t q, int32_t p, int32_t at[2])
+{
+    const struct window *of = &w->r->operation->window;
+    at[0] = axis_tap(&of->y, of->edge_mode, (int32_t)w->source->height, w->Y, q);
+    at[1] = axis_tap(&of->x, of->edge_mode, (int32_t)w->source->width, w->X, p);
+    return tensor_get(w->source, w->n, w->c, at[0], at[1]);
+}
+
+/* Mean over the window of (tap - around)^power. */
+static double moment(const struct local_window *w, double around, int power)
+{
+    const struct window *of = &w->r->operation->window;
+    double sum = 0;
+    int32_t at[2];
+    for (int32_t q = 0; q < of->y.size; q++)
+        for (int32_t p = 0; p < of->x.size; p++)
+            sum += pow(tap(w, q, p, at) - around, power);
+    return sum / w->count;
+}
+
+static void measure(struct local_window *w)
+{
+    const struct window *of = &w->r->operation->window;
+    w->count = (double)of->x.size * of->y.size;
+    w->mean = w->l->about_mean ? moment(w, 0, 1) : 0;
+    w->scale = (double)w->l->delta + (double)w->l->alpha * moment(w, w->mean, 2);
+}
+
+/* Xc - p0 Mn, and where Xc is. */
+static double contrast(const struct local_window *w, int32_t at[2])
+{
+    const struct window *of = &w->r->operation->window;
+    return tap(w, of->y.size / 2, of->x.size / 2, at) - (double)w->l->p0 * w->mean;
+}
+
+typedef void (*visit_window)(const struct local_window *w);
+
+static void for_each_window(const struct reference *r, const struct local_normalization *l,
+                            const struct tensor *source, visit_window visit)
+{
+    const struct window *of = &r->operation->window;
+    struct local_window w = {.r = r, .l = l, .source = source};
+    for (w.n = 0; w.n < source->images; w.n++)
+        for (w.c = 0; w.c < source->channels; w.c++)
+            for (w.Y = of->y.begin; w.Y < of->y.end; w.Y++)
+                for (w.X = of->x.begin; w.X < of->x.end; w.X++) {
+                    measure(&w);
+                    visit(&w);
+                }
+}
+
+static void normalise(const struct local_window *w)
+{
+    int32_t at[2];
+    double power = pow(w->scale, -(double)w->l->beta);
+    *tensor_at(&w->r->images[RESULT], w->n, w->c, w->Y, w->X) =
+        (double)w->l->pm + (double)w->l->ps * contrast(w, at) * power;
+}
+
+/* Adds to the gradient of source pixel `at`. */
+static void add(const struct local_window *w, const int32_t at[2], double value)
+{
+    const struct tensor *to = &w->r->images[DESTINATION];
+    int32_t y = at[0] - w->r->operation->window.y.shift;
+    int32_t x = at[1] - w->r->operation->window.x.shift;
+    if (at[0] >= 0 && at[1] >= 0 && y >= 0 && x >= 0 && y < (int32_t)to->height &&
+        x < (int32_t)to->width)
+        *tensor_at(to, w->n, w->c, y, x) += value;
+}
+
+/* The product rule: Y changes with a tap through Xc if it is the middle one, through Mn and through
+ * T. Mn and T count a repeated border pixel with every tap that reads it. */
+static void scatter(const struct local_window *w)
+{
+    const struct local_normalization *l = w->l;
+    const struct window *of = &w->r->operation->window;
+    int32_t at[2];
+    double g = (double)l->ps * tensor_get(&w->r->images[GRADIENT], w->n, w->c, w->Y, w->X);
+    double difference = contrast(w, at), beta = (double)l->beta;
+    double power = pow(w->scale, -beta), slope = -beta * pow(w->scale, -beta - 1);
+    add(w, at, g * power);
+    for (int32_t q = 0; q < of->y.size; q++)
+        for (int32_t p = 0; p < of->x.size; p++) {
+            double d_mean = l->about_mean ? 1 / w->count : 0;
+            double d_scale = (double)l->alpha * 2 * (tap(w, q, p, at) - w->mean) / w->count;
+            add(w, at, g * (difference * slope * d_scale - (double)l->p0 * d_mean * power));
+        }
+}
+
+void local_normalization_reference(const struct reference *r, const struct local_normalization *l)
+{
+    for_each_window(r, l, &r->images[SOURCE], normalise);
+}
+
+void local_normalization_gradient_reference(const struct reference *r,
+                                            const struct local_normalization *l)
+{
+    for_each_window(r, l, &r->images[IMAGE], scatter);
+}
