@@ -2,6 +2,8 @@
  * made where MPS is silent or mistyped (15: exact derivatives, 16: what lies outside the image
  * counts in N), powers at their limits, and what a state brings to a gradient. */
 #include "glcnn/kernels/cross_channel_normalization.h"
+#include "glcnn/kernels/local_contrast_normalization.h"
+#include "glcnn/kernels/spatial_normalization.h"
 
 #include <math.h>
 
@@ -226,6 +228,304 @@ static void cross_channel_refusals(void)
     CU_ASSERT_PTR_NULL(glcnn_cross_channel_normalization(NULL));
 }
 
+/* ---- Spatial and local contrast ---- */
+
+/* The formulas of both on an image of 3 rows and 4 columns, window WIDE x HIGH, written down as in
+ * the specification: T = delta + alpha * mean square of (X - Mn), Mn 0 for the spatial one. */
+#define ROWS    3
+#define COLUMNS 4
+#define PIXELS  (ROWS * COLUMNS)
+#define WIDE    3
+#define HIGH    2
+
+static struct {
+    bool clamp, about_mean;
+    double alpha, beta, delta, p0, pm, ps;
+} local;
+
+static double pixel(const double *x, int row, int column)
+{
+    if (local.clamp) {
+        row = row < 0 ? 0 : row >= ROWS ? ROWS - 1 : row;
+        column = column < 0 ? 0 : column >= COLUMNS ? COLUMNS - 1 : column;
+    }
+    bool inside = row >= 0 && column >= 0 && row < ROWS && column < COLUMNS;
+    return inside ? x[row * COLUMNS + column] : 0;
+}
+
+/* Mean of (X - around)^power over the window of pixel i: columns -1 .. 1, rows -1 .. 0 from it. */
+static double window_mean(const double *x, int i, double around, int power)
+{
+    double sum = 0;
+    for (int q = -HIGH / 2; q <= (HIGH - 1) / 2; q++)
+        for (int p = -WIDE / 2; p <= (WIDE - 1) / 2; p++)
+            sum += pow(pixel(x, i / COLUMNS + q, i % COLUMNS + p) - around, power);
+    return sum / (WIDE * HIGH);
+}
+
+static double local_scale(const double *x, int i)
+{
+    double mean = local.about_mean ? window_mean(x, i, 0, 1) : 0;
+    return local.delta + local.alpha * window_mean(x, i, mean, 2);
+}
+
+static void normalise_locally(const double *x, double *y)
+{
+    for (int i = 0; i < PIXELS; i++) {
+        double mean = local.about_mean ? window_mean(x, i, 0, 1) : 0;
+        y[i] = local.pm + local.ps * (x[i] - local.p0 * mean) * pow(local_scale(x, i), -local.beta);
+    }
+}
+
+static const double local_x[PIXELS] = {0.5, -1, 2, 0.25, 1.5, -0.75, 1, -2, 0.125, 3, -1.25, 0.75};
+static const double local_g[PIXELS] = {1, -2, 0.5, 3, -1, 0.25, 2, 1, -0.5, 1.5, -3, 0.75};
+
+static void set_addressing(glcnn_kernel *kernel)
+{
+    glcnn_kernel_properties(kernel)->primary.edge_mode =
+        local.clamp ? GLCNN_EDGE_MODE_CLAMP : GLCNN_EDGE_MODE_ZERO;
+}
+
+/* Gradient kernels are made with another window: that of the state holds. */
+static struct layer spatial(void)
+{
+    struct layer l = {.channels = 1, .height = ROWS, .width = COLUMNS};
+    GOOD_FATAL(glcnn_spatial_normalization_create(device, WIDE, HIGH, &l.forward));
+    GOOD_FATAL(glcnn_spatial_normalization_gradient_create(device, 1, 1, &l.gradient));
+    struct glcnn_spatial_normalization *p = glcnn_spatial_normalization(l.forward);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(p);
+    p->alpha = (float)local.alpha;
+    p->beta = (float)local.beta;
+    p->delta = (float)local.delta;
+    set_addressing(l.forward);
+    return l;
+}
+
+static struct layer local_contrast(void)
+{
+    struct layer l = {.channels = 1, .height = ROWS, .width = COLUMNS};
+    GOOD_FATAL(glcnn_local_contrast_normalization_create(device, WIDE, HIGH, &l.forward));
+    GOOD_FATAL(glcnn_local_contrast_normalization_gradient_create(device, 1, 1, &l.gradient));
+    struct glcnn_local_contrast_normalization *p = glcnn_local_contrast_normalization(l.forward);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(p);
+    *p = (struct glcnn_local_contrast_normalization){
+        .alpha = (float)local.alpha,
+        .beta = (float)local.beta,
+        .delta = (float)local.delta,
+        .p0 = (float)local.p0,
+        .pm = (float)local.pm,
+        .ps = (float)local.ps,
+    };
+    set_addressing(l.forward);
+    return l;
+}
+
+/* Results as the formula, gradients as its differences; `dx` gets the latter. */
+static void check_locally(struct layer *l, double dx[PIXELS])
+{
+    float x[PIXELS], g[PIXELS];
+    double y[PIXELS];
+    to_floats(local_x, x, PIXELS);
+    to_floats(local_g, g, PIXELS);
+    layer_run(l, x, g);
+    normalise_locally(local_x, y);
+    differentiate(normalise_locally, PIXELS, local_x, local_g, dx);
+    check_values(l->y, y, 2e-6);
+    check_values(l->dx, dx, 2e-6);
+    layer_end(l);
+}
+
+/* The header's gradient at pixel i: T(i) outside of the sum, and no 1/N. */
+static double spatial_gradient_as_printed(int i)
+{
+    double sum = 0, scale = local_scale(local_x, i);
+    for (int v = 0; v < PIXELS; v++) {
+        int row = v / COLUMNS - i / COLUMNS, column = v % COLUMNS - i % COLUMNS;
+        bool holds = row >= 0 && row <= 1 && column >= -1 && column <= 1;
+        sum += holds ? local_g[v] * local_x[v] : 0;
+    }
+    double slope = 2 * local.alpha * local.beta * local_x[i] / scale;
+    return pow(scale, -local.beta) * (local_g[i] - slope * sum);
+}
+
+static void choice_15_spatial_gradient_is_exact(void)
+{
+    for (int clamp = 0; clamp < 2; clamp++) {
+        double dx[PIXELS];
+        local.clamp = clamp;
+        local.about_mean = false;
+        local.alpha = 1.5;
+        local.beta = 0.75;
+        local.delta = 0.5;
+        local.p0 = local.pm = 0;
+        local.ps = 1;
+        struct layer l = spatial();
+        check_locally(&l, dx);
+        CU_ASSERT(fabs(spatial_gradient_as_printed(5) - dx[5]) > 0.1);
+    }
+}
+
+/* The gradient at pixel i with "X - 1" where X - M belongs, as the header has it. */
+static double contrast_gradient_as_printed(int i)
+{
+    double sum = 0, slope = 2 * local.alpha * local.beta * (local_x[i] - 1);
+    for (int v = 0; v < PIXELS; v++) {
+        int row = v / COLUMNS - i / COLUMNS, column = v % COLUMNS - i % COLUMNS;
+        bool holds = row >= 0 && row <= 1 && column >= -1 && column <= 1;
+        double scale = local_scale(local_x, v);
+        double contrast = local_x[v] - local.p0 * window_mean(local_x, v, 0, 1);
+        double term = local.p0 + slope * contrast / scale;
+        sum += holds ? local_g[v] * pow(scale, -local.beta) * term / (WIDE * HIGH) : 0;
+    }
+    return local.ps * (local_g[i] * pow(local_scale(local_x, i), -local.beta) - sum);
+}
+
+static void choice_15_local_contrast_gradient_is_exact(void)
+{
+    for (int i = 0; i < 4; i++) {
+        double dx[PIXELS];
+        local.clamp = i % 2;
+        local.about_mean = true;
+        local.alpha = 1.25;
+        local.beta = i < 2 ? 0.5 : 1.5;
+        local.delta = 0.25;
+        local.p0 = i < 2 ? 0 : 0.75;
+        local.pm = i < 2 ? 0 : -0.5;
+        local.ps = i < 2 ? 1 : 2;
+        struct layer l = local_contrast();
+        check_locally(&l, dx);
+        double apart = 0;
+        for (int k = 0; k < PIXELS; k++)
+            apart = fmax(apart, fabs(contrast_gradient_as_printed(k) - dx[k]));
+        CU_ASSERT(apart > 0.1);
+    }
+}
+
+/* All pixels are 1. With zeros outside, the window of the first pixel has 2 ones and 4 zeros, with
+ * clamping 6 ones: neither is a window of 2 pixels. */
+static void choice_16_the_outside_counts(void)
+{
+    static const float ones[PIXELS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, zeros[PIXELS] = {0};
+    static const double first[2] = {2, 5};
+    for (int clamp = 0; clamp < 2; clamp++) {
+        local.clamp = clamp;
+        local.alpha = 2;
+        local.beta = 0.5;
+        local.delta = 0.25;
+        local.p0 = 1;
+        local.pm = 3;
+        local.ps = 1;
+        struct layer l = local_contrast();
+        layer_run(&l, ones, zeros);
+        float *y = read_image(l.y);
+        double mean = clamp ? 1 : 2.0 / 6, variance = mean * (1 - mean);
+        CU_ASSERT(near((double)y[0], 3 + (1 - mean) / sqrt(0.25 + 2 * variance), 1e-6));
+        CU_ASSERT(near((double)y[5], 3, 1e-6)); /* a window inside the image */
+        free(y);
+        layer_end(&l);
+        l = spatial();
+        layer_run(&l, ones, zeros);
+        y = read_image(l.y);
+        CU_ASSERT(near((double)y[0], 1 / sqrt(0.25 + 2 * (clamp ? 1 : first[0] / 6)), 1e-6));
+        free(y);
+        layer_end(&l);
+    }
+}
+
+/* One row, window 3, only the mean taken away: Y(u) = X(u) - (X(u-1) + X(u) + X(u+1)) / 3. Clamped,
+ * the pixels of the border are read twice by the window around them. */
+static void clamped_taps_add_to_the_border(void)
+{
+    static const float x[] = {4, 1, -2, 8}, g[] = {3, 6, -3, 9};
+    static const double dx[2][4] = {{3 - 3, 6 - 2, -3 - 4, 9 - 2}, {3 - 4, 6 - 2, -3 - 4, 9 - 5}};
+    for (int clamp = 0; clamp < 2; clamp++) {
+        struct layer l = {.channels = 1, .height = 1, .width = 4};
+        GOOD_FATAL(glcnn_local_contrast_normalization_create(device, 3, 1, &l.forward));
+        GOOD_FATAL(glcnn_local_contrast_normalization_gradient_create(device, 3, 1, &l.gradient));
+        local.clamp = clamp;
+        set_addressing(l.forward);
+        glcnn_local_contrast_normalization(l.forward)->delta = 1;
+        layer_run(&l, x, g);
+        check_values(l.dx, dx[clamp], 1e-6);
+        layer_end(&l);
+    }
+}
+
+/* Means of a thousand, deviations of a hundredth: mean square less squared mean would have nothing
+ * left in float32. */
+static void contrast_beside_a_large_mean(void)
+{
+    static const float x[] = {1000.0f, 1000.015625f, 1000.03125f, 1000.0078125f, 1000.0234375f};
+    struct layer l = {.channels = 1, .height = 1, .width = 5};
+    GOOD_FATAL(glcnn_local_contrast_normalization_create(device, 3, 1, &l.forward));
+    GOOD_FATAL(glcnn_local_contrast_normalization_gradient_create(device, 3, 1, &l.gradient));
+    struct glcnn_local_contrast_normalization *p = glcnn_local_contrast_normalization(l.forward);
+    p->alpha = 1;
+    p->delta = 1e-6f;
+    layer_run(&l, x, (const float[]){0, 0, 1, 0, 0});
+    float *y = read_image(l.y), *dx = read_image(l.dx);
+    double d = (double)x[2] - 1000, a = (double)x[1] - 1000, b = (double)x[3] - 1000;
+    double mean = (a + d + b) / 3;
+    double scale =
+        1e-6 + ((a - mean) * (a - mean) + (d - mean) * (d - mean) + (b - mean) * (b - mean)) / 3;
+    CU_ASSERT(near((double)y[2], (d - mean) / sqrt(scale), 1e-5));
+    CU_ASSERT_DOUBLE_EQUAL((double)dx[1] + (double)dx[2] + (double)dx[3], 0, 1e-5 / sqrt(scale));
+    free(y);
+    free(dx);
+    layer_end(&l);
+}
+
+/* By hand: G from the primary offset, X from the secondary offset, both counted from the clip
+ * rectangle. Beta 1, alpha 1, delta 1, window 3, X and G of a row. */
+static void spatial_gradient_addressed_by_hand(void)
+{
+    enum { W = 6 };
+    static const float x[W] = {1, -2, 0.5f, 3, -1, 2}, g[W] = {2, 1, -1, 3, 0.5f, -2};
+    glcnn_kernel *kernel = NULL;
+    glcnn_image *image = image_with(1, 1, 1, W, x), *gradient = image_with(1, 1, 1, W, g);
+    glcnn_image *to = make_image(1, 1, 1, W);
+    GOOD_FATAL(glcnn_spatial_normalization_gradient_create(device, 3, 1, &kernel));
+    glcnn_spatial_normalization(kernel)->beta = 1;
+    struct glcnn_kernel_properties *p = glcnn_kernel_properties(kernel);
+    p->secondary.offset.x = 2;
+    p->clip_rect.origin.x = 1;
+    p->clip_rect.size.width = 3;
+    encode(kernel,
+           &(struct glcnn_encode){.source = gradient, .secondary = image, .destination = to});
+    double scale[W] = {0}, expected[W] = {0};
+    for (int u = 1; u < W; u++)
+        for (int v = u - 1; v <= u + 1; v++)
+            scale[u] += v < W ? (double)x[v] * (double)x[v] / 3 : 0;
+    for (int j = 0; j < 3; j++) { /* pixel 2 + j, whose result has gradient j */
+        int u = 2 + j;
+        expected[1 + j] = (double)g[j] / (1 + scale[u]);
+        for (int v = u - 1; v <= u + 1; v++)
+            expected[1 + j] -= v < 2 || v >= W ? 0
+                                               : 2.0 / 3 * (double)x[u] * (double)g[v - 2] *
+                                                     (double)x[v] / pow(1 + scale[v], 2);
+    }
+    check_values(to, expected, 1e-6);
+    glcnn_image_destroy(&image);
+    glcnn_image_destroy(&gradient);
+    glcnn_image_destroy(&to);
+    glcnn_kernel_destroy(&kernel);
+}
+
+static void local_defaults_and_refusals(void)
+{
+    glcnn_kernel *kernel = NULL;
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_spatial_normalization_create(device, 3, 0, &kernel));
+    REFUSED(GLCNN_INVALID_ARGUMENT,
+            glcnn_local_contrast_normalization_gradient_create(device, 0, 3, &kernel));
+    CU_ASSERT_PTR_NULL(kernel);
+    GOOD_FATAL(glcnn_local_contrast_normalization_create(device, 3, 3, &kernel));
+    const struct glcnn_local_contrast_normalization *p = glcnn_local_contrast_normalization(kernel);
+    CU_ASSERT(p->alpha == 0 && p->beta == 0.5f && p->delta == 1.0f / 1024);
+    CU_ASSERT(p->p0 == 1 && p->pm == 0 && p->ps == 1);
+    CU_ASSERT_PTR_NULL(glcnn_spatial_normalization(kernel));
+    glcnn_kernel_destroy(&kernel);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -234,6 +534,13 @@ int main(int argc, char *argv[])
         UNIT_TEST(cross_channel_gradient_takes_the_states_numbers),
         UNIT_TEST(cross_channel_powers_at_their_limits),
         UNIT_TEST(cross_channel_refusals),
+        UNIT_TEST(choice_15_spatial_gradient_is_exact),
+        UNIT_TEST(choice_15_local_contrast_gradient_is_exact),
+        UNIT_TEST(choice_16_the_outside_counts),
+        UNIT_TEST(clamped_taps_add_to_the_border),
+        UNIT_TEST(contrast_beside_a_large_mean),
+        UNIT_TEST(spatial_gradient_addressed_by_hand),
+        UNIT_TEST(local_defaults_and_refusals),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("normalization", tests, argc, argv);

@@ -1,0 +1,134 @@
+/* Local contrast normalisation and its gradient: spec 7.8. */
+#include "glcnn/kernels/local_contrast_normalization.h"
+
+#include "kernel.h"
+#include "local_normalization.h"
+
+typedef struct glcnn_local_contrast_normalization numbers;
+
+numbers *glcnn_local_contrast_normalization(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "local_contrast_normalization");
+}
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_width,                \
+                                       uint32_t kernel_height, glcnn_kernel **kernel)              \
+    {                                                                                              \
+        return local_normalization_create(device, &glcnn_kernel_##NAME, kernel_width,              \
+                                          kernel_height, kernel);                                  \
+    }
+
+DEFINE_CREATE(local_contrast_normalization)
+DEFINE_CREATE(local_contrast_normalization_gradient)
+
+static struct local_normalization as_local(const struct operation *o)
+{
+    const numbers *p = o->parameters;
+    return (struct local_normalization){.alpha = p->alpha,
+                                        .beta = p->beta,
+                                        .delta = p->delta,
+                                        .p0 = p->p0,
+                                        .pm = p->pm,
+                                        .ps = p->ps,
+                                        .about_mean = true};
+}
+
+static void plan_forward(const struct operation *o, struct plan *plan)
+{
+    struct local_normalization l = as_local(o);
+    local_normalization_plan(o, plan, &l);
+}
+
+static void plan_gradient(const struct operation *o, struct plan *plan)
+{
+    struct local_normalization l = as_local(o);
+    local_normalization_plan_gradient(o, plan, &l);
+}
+
+static void reference(const struct reference *r)
+{
+    struct local_normalization l = as_local(r->operation);
+    local_normalization_reference(r, &l);
+}
+
+static void gradient_reference(const struct reference *r)
+{
+    struct local_normalization l = as_local(r->operation);
+    local_normalization_gradient_reference(r, &l);
+}
+
+/* ---- Cases ---- */
+
+static const struct check_case cases[] = {
+    {"", {1, 1, 3, 3}},
+    {"kernel_width=3 kernel_height=3", {2, 2, 5, 6}},
+    {"kernel_width=3 kernel_height=3 alpha=1", {2, 2, 5, 6}},
+    {"kernel_width=5 kernel_height=5 alpha=1 beta=0.75", {1, 3, 7, 6}},
+    {"kernel_width=2 kernel_height=2 alpha=1 beta=1 delta=0.5 p0=0.5", {2, 4, 5, 5}},
+    {"kernel_width=3 kernel_height=2 alpha=2 beta=0.5 delta=0.25 p0=0 pm=0.5 ps=-2", {1, 5, 6, 7}},
+    {"kernel_width=1 kernel_height=4 alpha=-0.5 delta=2 beta=-1.5 p0=-1", {2, 6, 4, 3}},
+    {"kernel_width=9 kernel_height=5 alpha=3 delta=1 beta=2 pm=-1", {1, 7, 4, 5}},
+    {"kernel_width=3 kernel_height=3 edge_mode=clamp alpha=1 delta=0.125", {1, 8, 5, 4}},
+    {"kernel_width=4 kernel_height=3 edge_mode=clamp alpha=3 delta=0.5 p0=0.75", {2, 9, 3, 6}},
+    {"kernel_width=5 kernel_height=7 edge_mode=clamp alpha=1 delta=0.25 ps=3", {1, 5, 2, 1}},
+    {"kernel_width=3 kernel_height=3 alpha=1 delta=0.25 offset_x=-2 offset_y=1 "
+     "destination_width=7 destination_height=4",
+     {2, 3, 6, 5}},
+    {"kernel_width=3 kernel_height=4 alpha=1 delta=0.25 offset_x=3 offset_y=-2 "
+     "destination_width=6 destination_height=9 edge_mode=clamp",
+     {1, 6, 6, 5}},
+    {"kernel_width=3 kernel_height=3 alpha=1 padding=valid align=top_left", {1, 4, 6, 7}},
+    {"kernel_width=4 kernel_height=3 alpha=1 delta=0.5 padding=full beta=1.5", {1, 3, 4, 4}},
+    {"kernel_width=3 kernel_height=3 alpha=1 clip_rect_origin_x=1 clip_rect_origin_y=2 "
+     "clip_rect_size_width=3 clip_rect_size_height=2",
+     {2, 5, 6, 6}},
+    {"kernel_width=3 kernel_height=3 alpha=1 edge_mode=clamp clip_rect_origin_x=2 "
+     "clip_rect_size_width=3 offset_x=1",
+     {2, 6, 5, 6}},
+    {"kernel_width=3 kernel_height=3 alpha=1 source_feature_channel_offset=4 "
+     "source_feature_channel_max_count=3",
+     {2, 9, 4, 5}},
+    {"kernel_width=5 kernel_height=5 alpha=1", {4, 37, 14, 14}, {0}, true},
+    {0}};
+
+/* ---- Descriptors ---- */
+
+static const struct parameter parameters[] = {
+    LOCAL_NORMALIZATION_REAL(numbers, alpha, "factor of the variance over the window", 0),
+    LOCAL_NORMALIZATION_REAL(numbers, beta, "exponent", 0.5),
+    LOCAL_NORMALIZATION_REAL(numbers, delta, "added to the variance", 1.0 / 1024),
+    LOCAL_NORMALIZATION_REAL(numbers, p0, "factor of the mean that is taken away", 1),
+    LOCAL_NORMALIZATION_REAL(numbers, pm, "added to the result", 0),
+    LOCAL_NORMALIZATION_REAL(numbers, ps, "factor of the result", 1),
+    {0}};
+
+#define COMMON                                                                                     \
+    .family = "local_contrast_normalization", .parameters_size = sizeof(numbers),                  \
+    .parameters = parameters, .cases = cases
+
+const struct glcnn_descriptor glcnn_kernel_local_contrast_normalization = {
+    .name = "local_contrast_normalization",
+    .mps_class = "MPSCNNLocalContrastNormalization",
+    .text = "pm + ps (X - p0 mean) (delta + alpha variance)^-beta over a window",
+    COMMON,
+    .gradient = "local_contrast_normalization_gradient",
+    .flags = HAS_WINDOW | MAKES_STATE,
+    .arguments = {LOCAL_NORMALIZATION_ARGUMENTS},
+    .plan = plan_forward,
+    .reference = reference,
+};
+
+const struct glcnn_descriptor glcnn_kernel_local_contrast_normalization_gradient = {
+    .name = "local_contrast_normalization_gradient",
+    .mps_class = "MPSCNNLocalContrastNormalizationGradient",
+    .text = "gradient of local_contrast_normalization",
+    COMMON,
+    .without_gradient = "it is a gradient itself",
+    .forward = "local_contrast_normalization",
+    .flags = HAS_WINDOW | IS_GRADIENT,
+    .arguments = {LOCAL_NORMALIZATION_GRADIENT_ARGUMENTS},
+    .plan = plan_gradient,
+    .reference = gradient_reference,
+};
