@@ -1,6 +1,5 @@
 /* The device against PyTorch: the cases of tests/golden, which golden/make_golden.py describes and
- * writes. Nothing here knows a kernel: a case is a line of cases.txt with its arrays. All are
- * small: GLCNN_TEST_QUICK leaves nothing out. */
+ * writes. Nothing here knows a kernel: a case is a line of cases.txt with its arrays. */
 #include "tests/archive.h"
 #include "tests/cases.h"
 
