@@ -66,6 +66,8 @@ struct parameter {
 
 /* One axis of a window, forward and gradient alike. Destination pixel X of the forward kernel has
  * taps at source pixels  first + stride*X + dilation*p,  p < size;  X in [begin, end).
+ * A backwards kernel has it the other way round: source pixel x adds to destination pixels
+ * first + stride*x + dilation*p,  of which those in [begin, end) count.
  * A gradient kernel writes the gradient of source pixel u at destination pixel u - shift. */
 struct axis {
     int32_t first, stride, size, dilation, begin, end, shift;
@@ -132,7 +134,8 @@ enum descriptor_flags {
     COUNTS_SAMPLES = 2048, /* adds width*height*images of its source to the state's samples */
     WITHOUT_PIXELS = 4096, /* works on vectors alone: no addressing properties */
     NEEDS_RESULT = 8192,   /* the secondary of this gradient is the forward result */
-    DENSE_MANUAL = 16384   /* manual gradient addressing as convolution's (5.6), not pooling's */
+    DENSE_MANUAL = 16384,  /* manual gradient addressing as convolution's (5.6), not pooling's */
+    IS_BACKWARDS = 32768   /* enlarges: strides are steps of the destination, kernel_offset counts */
 };
 
 struct glcnn_descriptor {

@@ -123,6 +123,16 @@ static const struct operation *followed(const struct call *call)
     return agrees(d, &call->kernel->properties, &adopted) ? &state->forward : NULL;
 }
 
+/* A backwards kernel may be given the state of the forward kernel that it mirrors: it takes sizes
+ * from it and leaves it as it is (spec 4, image size encoding states). */
+static bool mirrors_state(const struct call *call)
+{
+    const struct glcnn_descriptor *d = call->kernel->descriptor;
+    const struct glcnn_state *state = call->arguments.state;
+    return state && d->flags & IS_BACKWARDS && state->forward.descriptor &&
+           state->forward.descriptor != d;
+}
+
 static glcnn_status check_state(const struct call *call)
 {
     const struct glcnn_descriptor *d = call->kernel->descriptor;
@@ -426,7 +436,7 @@ static glcnn_status capture(struct call *call)
     int source = descriptor_place(d, PLACE_SOURCE);
     int secondary = descriptor_place(d, PLACE_SECONDARY);
     int destination = descriptor_place(d, PLACE_DESTINATION);
-    if (!(d->flags & MAKES_STATE) || !state)
+    if (!(d->flags & MAKES_STATE) || !state || mirrors_state(call))
         return GLCNN_SUCCESS;
     struct operation forward = call->operation;
     /* Keep ranges, not layers: geometry.c compares them with other images. */
@@ -467,7 +477,7 @@ static bool reads_state(const struct call *call)
     const struct argument *argument;
     if (!call->arguments.state || call->kernel->descriptor->flags & STARTS_STATE)
         return false;
-    if (!(call->kernel->descriptor->flags & MAKES_STATE))
+    if (!(call->kernel->descriptor->flags & MAKES_STATE) || mirrors_state(call))
         return true;
     for (int i = 0; (argument = argument_of(call, i)); i++)
         if (call->state_vectors[i] && argument->input && call->operation.given[i])
@@ -647,6 +657,22 @@ glcnn_status glcnn_kernel_encode(glcnn_command_buffer *command_buffer, glcnn_ker
 
 /* ---- Returning encodes ---- */
 
+/* The result has the size of the mirrored kernel's source, and its pixels meet the same taps. */
+static void follow_mirrored(struct call *call, struct glcnn_image_descriptor *result)
+{
+    const struct glcnn_state *state = call->arguments.state;
+    const struct glcnn_offset *offset = &state->forward.properties.primary.offset;
+    struct glcnn_kernel_properties *p = &call->operation.properties;
+    const struct glcnn_source_properties *window = &p->primary;
+    bool even_x = (window->kernel_width - 1) * window->dilation_rate_x % 2;
+    bool even_y = (window->kernel_height - 1) * window->dilation_rate_y % 2;
+    result->width = state->source.width;
+    result->height = state->source.height;
+    p->primary.offset.x = p->primary.offset.y = 0;
+    p->kernel_offset_x = -offset->x + even_x;
+    p->kernel_offset_y = -offset->y + even_y;
+}
+
 /* Sets the kernel's addressing from padding or state, and says what the result is like. */
 static glcnn_status describe(struct glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
                              const struct glcnn_encode *arguments,
@@ -676,8 +702,13 @@ static glcnn_status describe(struct glcnn_command_buffer *command_buffer, glcnn_
         *result = state->source;
         result->channel_format = format;
     }
-    if (!gradient)
+    if (mirrors_state(&call))
+        follow_mirrored(&call, result);
+    if (!gradient) {
         kernel->properties.primary.offset = call.operation.properties.primary.offset;
+        kernel->properties.kernel_offset_x = call.operation.properties.kernel_offset_x;
+        kernel->properties.kernel_offset_y = call.operation.properties.kernel_offset_y;
+    }
     return image_complete_descriptor(kernel->device, kernel->descriptor->name, result);
 }
 

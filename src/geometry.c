@@ -89,6 +89,33 @@ static bool check_reach(int64_t low, int64_t high, char *sentence, size_t size)
                   (long long)low, (long long)high, (long long)REACH);
 }
 
+/* The mirrored kernel goes from the result to the source, with valid and full in each other's place;
+ * the kernel offset makes the taps meet the same pixels (spec 6.3). */
+static glcnn_status reverse_padding(uint32_t method, bool vertical, uint32_t source, uint32_t window,
+                                    uint32_t stride, uint32_t *result, int32_t *kernel_offset)
+{
+    uint32_t mirrored;
+    int32_t offset;
+    glcnn_status status = glcnn_padding_resolve_reverse(method, source, window, stride, result);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_padding_resolve(glcnn_padding_inverse(method), vertical, *result, window,
+                                       stride, &mirrored, &offset);
+    if (status == GLCNN_SUCCESS)
+        *kernel_offset = -offset + (window % 2 == 0);
+    return status;
+}
+
+static bool resolve_reverse(struct operation *operation, const struct glcnn_image_descriptor *from,
+                            uint32_t kw, uint32_t kh, struct glcnn_image_descriptor *result)
+{
+    struct glcnn_kernel_properties *p = &operation->properties;
+    p->primary.offset.x = p->primary.offset.y = 0;
+    return reverse_padding(p->padding, false, from->width, kw, p->primary.stride_in_pixels_x,
+                           &result->width, &p->kernel_offset_x) == GLCNN_SUCCESS &&
+           reverse_padding(p->padding, true, from->height, kh, p->primary.stride_in_pixels_y,
+                           &result->height, &p->kernel_offset_y) == GLCNN_SUCCESS;
+}
+
 static bool resolve_padding(struct operation *operation, const struct glcnn_image_descriptor *from,
                             struct glcnn_image_descriptor *result, char *sentence, size_t size)
 {
@@ -100,10 +127,16 @@ static bool resolve_padding(struct operation *operation, const struct glcnn_imag
         return false;
     int32_t kw = dilated_size((int32_t)p->kernel_width, (int32_t)p->dilation_rate_x);
     int32_t kh = dilated_size((int32_t)p->kernel_height, (int32_t)p->dilation_rate_y);
-    if (glcnn_padding_resolve(method, false, from->width, (uint32_t)kw, p->stride_in_pixels_x,
-                              &result->width, &p->offset.x) != GLCNN_SUCCESS ||
-        glcnn_padding_resolve(method, true, from->height, (uint32_t)kh, p->stride_in_pixels_y,
-                              &result->height, &p->offset.y) != GLCNN_SUCCESS)
+    bool backwards = operation->descriptor->flags & IS_BACKWARDS;
+    bool good =
+        backwards ? resolve_reverse(operation, from, (uint32_t)kw, (uint32_t)kh, result)
+                  : glcnn_padding_resolve(method, false, from->width, (uint32_t)kw,
+                                          p->stride_in_pixels_x, &result->width,
+                                          &p->offset.x) == GLCNN_SUCCESS &&
+                        glcnn_padding_resolve(method, true, from->height, (uint32_t)kh,
+                                              p->stride_in_pixels_y, &result->height,
+                                              &p->offset.y) == GLCNN_SUCCESS;
+    if (!good)
         return refuse(sentence, size,
                       "padding %#x gives no result for a source of %ux%u, a window of %dx%d and "
                       "strides %u and %u",
@@ -241,6 +274,35 @@ static bool set_axis(struct axis *axis, int32_t offset, uint32_t stride, uint32_
     return true;
 }
 
+/* Source pixel x of a backwards kernel lies at pixel  stride * x  of the zero-stuffed source, of which
+ * the tap p of result pixel y reads  y + total - Kd/2 + dilation * p  (spec 7.2). Seen from x, the
+ * taps come in reverse. */
+static bool set_backwards_axis(struct axis *axis, int32_t offset, int32_t kernel_offset,
+                               uint32_t source_size, char *sentence, size_t size)
+{
+    int64_t Kd = ((int64_t)axis->size - 1) * axis->dilation + 1;
+    int64_t total = (int64_t)offset * axis->stride + kernel_offset;
+    int64_t first = axis->begin + Kd / 2 - total - (Kd - 1);
+    if (!check_reach(first, first + (int64_t)axis->stride * source_size + Kd, sentence, size))
+        return false;
+    axis->first = (int32_t)first;
+    return true;
+}
+
+static bool set_backwards_window(struct operation *operation, char *sentence, size_t size)
+{
+    const struct glcnn_kernel_properties *p = &operation->properties;
+    const struct image_view *source =
+        &operation->images[descriptor_place(operation->descriptor, PLACE_SOURCE)];
+    if (!(operation->descriptor->flags & IS_BACKWARDS))
+        return true;
+    operation->window.edge_mode = GLCNN_EDGE_MODE_ZERO;
+    return set_backwards_axis(&operation->window.x, p->primary.offset.x, p->kernel_offset_x,
+                              source->width, sentence, size) &&
+           set_backwards_axis(&operation->window.y, p->primary.offset.y, p->kernel_offset_y,
+                              source->height, sentence, size);
+}
+
 static bool set_window(struct operation *operation, const struct glcnn_source_properties *p,
                        const struct clip *clip, char *sentence, size_t size)
 {
@@ -349,7 +411,8 @@ static bool resolve_forward(struct operation *operation, const struct shapes *sh
         return false;
     set_view(operation, descriptor_place(d, PLACE_DESTINATION), destination, clip.z, clip.depth,
              p->destination_feature_channel_offset, natural.feature_channels);
-    if (!set_window(operation, &p->primary, &clip, sentence, size))
+    if (!set_window(operation, &p->primary, &clip, sentence, size) ||
+        !set_backwards_window(operation, sentence, size))
         return false;
     set_region(operation, &clip);
     return resolve_beside(operation, shapes, &clip, sentence, size);
@@ -548,7 +611,9 @@ void geometry_adopt(const struct glcnn_descriptor *descriptor, const struct oper
     g->offset.x = (int32_t)f->clip_rect.origin.x;
     g->offset.y = (int32_t)f->clip_rect.origin.y;
     g->offset.z = (int32_t)f->clip_rect.origin.z;
-    properties->kernel_offset_x = properties->kernel_offset_y = 0;
+    bool backwards = forward->descriptor->flags & IS_BACKWARDS;
+    properties->kernel_offset_x = backwards ? f->kernel_offset_x : 0;
+    properties->kernel_offset_y = backwards ? f->kernel_offset_y : 0;
     if (!(descriptor->flags & DENSE_MANUAL))
         return;
     int32_t Kx = dilated_size((int32_t)x->kernel_width, (int32_t)x->dilation_rate_x);

@@ -59,6 +59,13 @@ static const struct parameter unary_window[] = {WINDOW_ROWS("", PRIMARY), {0}};
 static const struct parameter unary_stride[] = {STRIDE_ROWS("", PRIMARY, 1), {0}};
 static const struct parameter unary_dilation[] = {DILATION_ROWS("", PRIMARY), {0}};
 
+static const struct parameter backwards_rows[] = {
+    {"kernel_offset_x", "added to offset_x times the stride, in pixels of the destination",
+     FIELD_INT32, SHARED(kernel_offset_x), 0, -OFFSETS, OFFSETS, NULL},
+    {"kernel_offset_y", "the same, rows", FIELD_INT32, SHARED(kernel_offset_y), 0, -OFFSETS,
+     OFFSETS, NULL},
+    {0}};
+
 static const struct parameter binary_source[] = {
     SOURCE_ROWS("primary_", PRIMARY), SOURCE_ROWS("secondary_", SECONDARY), {0}};
 static const struct parameter binary_stride[] = {
@@ -114,6 +121,8 @@ void property_tables(const struct glcnn_descriptor *descriptor,
         if (flags & HAS_DILATION)
             tables[n++] = gradient ? gradient_dilation : unary_dilation;
         tables[n++] = gradient ? gradient_source : binary ? binary_source : unary_source;
+        if (flags & IS_BACKWARDS)
+            tables[n++] = backwards_rows;
         if (descriptor_place(descriptor, PLACE_DESTINATION) >= 0)
             tables[n++] = destination_rows;
     }

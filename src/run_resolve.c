@@ -160,12 +160,14 @@ static bool result_shape(const struct run *run, struct operation *operation, str
     char sentence[400];
     if (index < 0)
         return true;
-    struct glcnn_offset set = operation->properties.primary.offset;
+    const struct glcnn_kernel_properties set = operation->properties;
     if (!geometry_result(operation, shapes, &shapes->images[index], sentence, sizeof sentence) &&
         !run->settings.destination_width)
         return run_refuse(run, "%s: %s", d->name, sentence);
     if (run->settings.destination_width && !(d->flags & IS_GRADIENT)) {
-        operation->properties.primary.offset = set;
+        operation->properties.primary.offset = set.primary.offset;
+        operation->properties.kernel_offset_x = set.kernel_offset_x;
+        operation->properties.kernel_offset_y = set.kernel_offset_y;
         shapes->images[index].width = run->settings.destination_width;
         shapes->images[index].height = run->settings.destination_height;
     }
