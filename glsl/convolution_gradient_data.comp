@@ -1,5 +1,6 @@
 // dX(u, c) = sum over X, outputs k and taps (q, p) with edge(first + stride * X + dilation * (p, q)) = u
 //            of W(k, q, p, c) * G(X, k)
+// A convolution's transpose is this with biases, element_count, and a neuron.
 // A gather: one invocation owns one source pixel. With edge mode clamp a border pixel is read by
 // every tap beyond it, so a tap has a range of X; with zero only each tap_step-th tap can meet a
 // pixel at all. `matrix` is transposed.
@@ -43,7 +44,7 @@ void invocation(ivec3 at) {
     int y = at.y + shift_y;
     int p0 = first_tap(x - first_x, stride_x, dilation_x, tap_step_x);
     int q0 = first_tap(y - first_y, stride_y, dilation_y, tap_step_y);
-    vec4 sum = vec4(0.0);
+    vec4 sum = weight(element_count, k);
     for (int q = q0; q < KERNEL_HEIGHT; q += tap_step_y) {
         ivec2 rows = windows_with(y, source_height, first_y + dilation_y * q, stride_y, 1, 1, begin_y, end_y, edge_clamped);
         for (int p = p0; p < KERNEL_WIDTH; p += tap_step_x) {
@@ -57,5 +58,5 @@ void invocation(ivec3 at) {
     if (x < 0 || y < 0 || x >= source_width || y >= source_height)
         sum = vec4(0.0);
 #endif
-    store_destination(at.x, at.y, k, image, sum);
+    store_destination(at.x, at.y, k, image, neuron(sum, neuron_slope(k)));
 }

@@ -11,8 +11,12 @@ extern const struct glcnn_descriptor glcnn_kernel_convolution, glcnn_kernel_conv
 
 struct glcnn_convolution *glcnn_convolution(glcnn_kernel *kernel)
 {
-    struct glcnn_convolution *parameters = kernel_parameters(kernel, "convolution");
-    return parameters ? parameters : kernel_parameters(kernel, "fully_connected");
+    static const char *const families[] = {"convolution", "fully_connected",
+                                           "convolution_transpose"};
+    struct glcnn_convolution *parameters = NULL;
+    for (int i = 0; i < 3 && !parameters; i++)
+        parameters = kernel_parameters(kernel, families[i]);
+    return parameters;
 }
 
 /* ---- Constructors ---- */
@@ -105,9 +109,10 @@ static glcnn_status check_descriptor(glcnn_device *device, const char *name,
     return GLCNN_SUCCESS;
 }
 
-static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
-                           const struct glcnn_convolution_descriptor *d,
-                           const struct glcnn_convolution_weights *weights, glcnn_kernel **kernel)
+glcnn_status convolution_create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                                const struct glcnn_convolution_descriptor *d,
+                                const struct glcnn_convolution_weights *weights,
+                                glcnn_kernel **kernel)
 {
     glcnn_status status = kernel_create(device, descriptor, kernel);
     if (status != GLCNN_SUCCESS)
@@ -129,7 +134,7 @@ static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *
         glcnn_device *device, const struct glcnn_convolution_descriptor *descriptor,               \
         const struct glcnn_convolution_weights *weights, glcnn_kernel **kernel)                    \
     {                                                                                              \
-        return create(device, &glcnn_kernel_##NAME, descriptor, weights, kernel);                  \
+        return convolution_create(device, &glcnn_kernel_##NAME, descriptor, weights, kernel);                  \
     }
 
 DEFINE_CREATE(convolution)
@@ -180,7 +185,7 @@ static size_t weight_count(const struct operation *o)
     return (size_t)c.outputs * source->kernel_height * source->kernel_width * c.inputs_per_group;
 }
 
-static size_t forward_length(const struct operation *o, size_t index)
+size_t convolution_length(const struct operation *o, size_t index)
 {
     const struct glcnn_convolution *p = o->parameters;
     if (index == NEURON_DATA)
@@ -189,7 +194,7 @@ static size_t forward_length(const struct operation *o, size_t index)
 }
 
 /* Outputs that the option leaves out have no length: they stay as they are. */
-static size_t gradient_length(const struct operation *o, size_t index)
+size_t convolution_gradient_length(const struct operation *o, size_t index)
 {
     const struct glcnn_convolution *p = o->parameters;
     if (index != GRADIENT_WEIGHTS &&
@@ -225,7 +230,7 @@ struct window convolution_data_window(const struct operation *o)
 
 /* ---- Shapes and checks ---- */
 
-static void result_shape(const struct operation *o, struct glcnn_image_descriptor *result)
+void convolution_result_shape(const struct operation *o, struct glcnn_image_descriptor *result)
 {
     const struct glcnn_convolution *p = o->parameters;
     result->feature_channels = p->output_feature_channels;
@@ -246,7 +251,7 @@ static bool check_channels(const struct operation *o, char *sentence, size_t siz
     return false;
 }
 
-static bool forward_check(const struct operation *o, char *sentence, size_t size)
+bool convolution_check(const struct operation *o, char *sentence, size_t size)
 {
     const struct glcnn_convolution *p = o->parameters;
     return check_channels(o, sentence, size) && neuron_check(&p->neuron, sentence, size);
@@ -263,7 +268,7 @@ static bool check_neuron_none(const struct operation *o, char *sentence, size_t 
     return false;
 }
 
-static bool gradient_check(const struct operation *o, char *sentence, size_t size)
+bool convolution_gradient_check(const struct operation *o, char *sentence, size_t size)
 {
     const struct image_view *gradient = &o->images[GRADIENT];
     struct channels c = convolution_channels(o);
@@ -316,7 +321,7 @@ static bool check_source_size(const struct operation *o, char *sentence, size_t 
 
 static bool connected_check(const struct operation *o, char *sentence, size_t size)
 {
-    if (!forward_check(o, sentence, size) || !check_source_size(o, sentence, size))
+    if (!convolution_check(o, sentence, size) || !check_source_size(o, sentence, size))
         return false;
     if (o->region_width == 1 && o->region_height == 1)
         return true;
@@ -328,7 +333,7 @@ static bool connected_check(const struct operation *o, char *sentence, size_t si
 
 static bool connected_gradient_check(const struct operation *o, char *sentence, size_t size)
 {
-    return gradient_check(o, sentence, size) && check_source_size(o, sentence, size);
+    return convolution_gradient_check(o, sentence, size) && check_source_size(o, sentence, size);
 }
 
 /* ---- Cases ---- */
@@ -489,8 +494,8 @@ static const char *const option_names[] = {"none", "data", "weights_and_biases",
     }
 #define NEURON_ROWS NEURON_PARAMETERS(struct glcnn_convolution, 0)
 
-static const struct parameter forward_parameters[] = {CHANNEL_ROWS, GROUP_ROW, NEURON_ROWS, {0}};
-static const struct parameter gradient_parameters[] = {
+const struct parameter convolution_parameters[] = {CHANNEL_ROWS, GROUP_ROW, NEURON_ROWS, {0}};
+const struct parameter convolution_gradient_parameters[] = {
     CHANNEL_ROWS, GROUP_ROW, OPTION_ROW, NEURON_ROWS, {0}};
 static const struct parameter connected_parameters[] = {CHANNEL_ROWS, NEURON_ROWS, {0}};
 static const struct parameter connected_gradient_parameters[] = {
@@ -538,11 +543,11 @@ const struct glcnn_descriptor glcnn_kernel_convolution = {
     .gradient = "convolution_gradient",
     .flags = WINDOWED | FORWARD_FLAGS,
     .parameters_size = sizeof(struct glcnn_convolution),
-    .parameters = forward_parameters,
+    .parameters = convolution_parameters,
     FORWARD_ARGUMENTS,
-    .shape = result_shape,
-    .length = forward_length,
-    .check = forward_check,
+    .shape = convolution_result_shape,
+    .length = convolution_length,
+    .check = convolution_check,
     .plan = plan_convolution,
     .reference = convolution_reference,
     .cases = convolution_cases,
@@ -557,10 +562,10 @@ const struct glcnn_descriptor glcnn_kernel_convolution_gradient = {
     .forward = "convolution",
     .flags = WINDOWED | GRADIENT_FLAGS,
     .parameters_size = sizeof(struct glcnn_convolution),
-    .parameters = gradient_parameters,
+    .parameters = convolution_gradient_parameters,
     GRADIENT_ARGUMENTS,
-    .length = gradient_length,
-    .check = gradient_check,
+    .length = convolution_gradient_length,
+    .check = convolution_gradient_check,
     .plan = plan_convolution_gradient,
     .reference = convolution_gradient_reference,
     .cases = gradient_cases,
@@ -577,8 +582,8 @@ const struct glcnn_descriptor glcnn_kernel_fully_connected = {
     .parameters = connected_parameters,
     FORWARD_ARGUMENTS,
     .prepare = connect_all,
-    .shape = result_shape,
-    .length = forward_length,
+    .shape = convolution_result_shape,
+    .length = convolution_length,
     .check = connected_check,
     .plan = plan_convolution,
     .reference = convolution_reference,
@@ -597,7 +602,7 @@ const struct glcnn_descriptor glcnn_kernel_fully_connected_gradient = {
     .parameters = connected_gradient_parameters,
     GRADIENT_ARGUMENTS,
     .prepare = connect_all,
-    .length = gradient_length,
+    .length = convolution_gradient_length,
     .check = connected_gradient_check,
     .plan = plan_fully_connected_gradient,
     .reference = convolution_gradient_reference,

@@ -13,7 +13,10 @@ enum {                                                 /* of a gradient kernel *
        DESTINATION,
        GRADIENT_WEIGHTS,
        GRADIENT_FOR_WEIGHTS,
-       GRADIENT_FOR_BIASES
+       GRADIENT_FOR_BIASES,
+       /* Of a data gradient that serves as another kernel's forward pass, added to its sums: */
+       GRADIENT_BIASES,
+       GRADIENT_NEURON_DATA
 };
 
 /* Channels as they are dealt out: output o of group o / outputs_per_group sees inputs_per_group. */
@@ -28,6 +31,19 @@ struct channels convolution_channels(const struct operation *operation);
 struct window convolution_data_window(const struct operation *operation);
 
 bool convolution_wants(const struct operation *operation, glcnn_gradient_option option);
+
+/* For descriptors of layers whose arguments and parameters are those of a convolution. */
+extern const struct parameter convolution_parameters[], convolution_gradient_parameters[];
+glcnn_status convolution_create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                                const struct glcnn_convolution_descriptor *d,
+                                const struct glcnn_convolution_weights *weights,
+                                glcnn_kernel **kernel);
+void convolution_result_shape(const struct operation *operation,
+                              struct glcnn_image_descriptor *result);
+size_t convolution_length(const struct operation *operation, size_t index);
+size_t convolution_gradient_length(const struct operation *operation, size_t index);
+bool convolution_check(const struct operation *operation, char *sentence, size_t size);
+bool convolution_gradient_check(const struct operation *operation, char *sentence, size_t size);
 
 void plan_convolution(const struct operation *operation, struct plan *plan);
 void plan_convolution_gradient(const struct operation *operation, struct plan *plan);

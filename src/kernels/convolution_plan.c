@@ -302,10 +302,17 @@ static struct taps turn_axis(struct axis *axis, int32_t base)
     return (struct taps){p0 + step * (count - 1), -step, count};
 }
 
+static struct image_view plan_data_pack(const struct operation *o, struct plan *plan,
+                                        const struct packing *p)
+{
+    return plan_pack(plan, p, &o->vectors[GRADIENT_WEIGHTS],
+                     o->given[GRADIENT_BIASES] ? &o->vectors[GRADIENT_BIASES] : NULL);
+}
+
 /* The pixels of the region that lie `place` from its corner, within a stride. */
 static void plan_data_place(const struct operation *o, struct plan *plan, const uint32_t place[2])
 {
-    static const struct glcnn_neuron_descriptor none = {.type = GLCNN_NEURON_TYPE_NONE};
+    const struct glcnn_convolution *parameters = o->parameters;
     struct packing p = packing_of(o, true);
     struct window w = convolution_data_window(o);
     struct sum sum = {.source = o->images[GRADIENT],
@@ -314,7 +321,8 @@ static void plan_data_place(const struct operation *o, struct plan *plan, const 
                       .high = {w.x.end - 1, w.y.end - 1},
                       .origin = {o->region_x + place[0], o->region_y + place[1]},
                       .step = {(uint32_t)w.x.stride, (uint32_t)w.y.stride},
-                      .neuron = &none};
+                      .neuron = &parameters->neuron,
+                      .neuron_data = &o->vectors[GRADIENT_NEURON_DATA]};
     if (place[0] >= o->region_width || place[1] >= o->region_height)
         return;
     sum.extent[0] = groups_of(o->region_width - place[0], sum.step[0]);
@@ -323,7 +331,7 @@ static void plan_data_place(const struct operation *o, struct plan *plan, const 
     struct taps y = turn_axis(&w.y, (int32_t)sum.origin[1] + w.y.shift);
     set_taps(&p, x, y);
     sum.window = w;
-    struct image_view matrix = plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], NULL);
+    struct image_view matrix = plan_data_pack(o, plan, &p);
     plan_sum(plan, &p, &matrix, &sum);
 }
 
@@ -344,8 +352,9 @@ static bool can_turn(const struct operation *o)
 
 static void plan_data_gathered(const struct operation *o, struct plan *plan)
 {
+    const struct glcnn_convolution *parameters = o->parameters;
     struct packing p = packing_of(o, true);
-    struct image_view matrix = plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], NULL);
+    struct image_view matrix = plan_data_pack(o, plan, &p);
     struct window w = convolution_data_window(o);
     struct pass *pass =
         plan_pixels(plan, o, "convolution_gradient_data.comp", &o->images[DESTINATION]);
@@ -353,6 +362,8 @@ static void plan_data_gathered(const struct operation *o, struct plan *plan)
     pass_texture(pass, "matrix", &matrix);
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_packing(pass, &p);
+    pass_neuron(pass, &parameters->neuron);
+    pass_neuron_data(pass, &parameters->neuron, &o->vectors[GRADIENT_NEURON_DATA]);
     pass_window(pass, &w);
     bool clamped = w.edge_mode == GLCNN_EDGE_MODE_CLAMP;
     pass_int(pass, "tap_step_x", clamped ? 1 : tap_step(&w.x));
