@@ -89,10 +89,11 @@ static bool check_reach(int64_t low, int64_t high, char *sentence, size_t size)
                   (long long)low, (long long)high, (long long)REACH);
 }
 
-/* The mirrored kernel goes from the result to the source, with valid and full in each other's place;
- * the kernel offset makes the taps meet the same pixels (spec 6.3). */
-static glcnn_status reverse_padding(uint32_t method, bool vertical, uint32_t source, uint32_t window,
-                                    uint32_t stride, uint32_t *result, int32_t *kernel_offset)
+/* The mirrored kernel goes from the result to the source, with valid and full in each other's
+ * place; the kernel offset makes the taps meet the same pixels (spec 6.3). */
+static glcnn_status reverse_padding(uint32_t method, bool vertical, uint32_t source,
+                                    uint32_t window, uint32_t stride, uint32_t *result,
+                                    int32_t *kernel_offset)
 {
     uint32_t mirrored;
     int32_t offset;
@@ -103,6 +104,17 @@ static glcnn_status reverse_padding(uint32_t method, bool vertical, uint32_t sou
     if (status == GLCNN_SUCCESS)
         *kernel_offset = -offset + (window % 2 == 0);
     return status;
+}
+
+static bool resolve_ahead(struct operation *operation, const struct glcnn_image_descriptor *from,
+                          uint32_t kw, uint32_t kh, struct glcnn_image_descriptor *result)
+{
+    struct glcnn_source_properties *p = &operation->properties.primary;
+    uint32_t method = operation->properties.padding;
+    return glcnn_padding_resolve(method, false, from->width, kw, p->stride_in_pixels_x,
+                                 &result->width, &p->offset.x) == GLCNN_SUCCESS &&
+           glcnn_padding_resolve(method, true, from->height, kh, p->stride_in_pixels_y,
+                                 &result->height, &p->offset.y) == GLCNN_SUCCESS;
 }
 
 static bool resolve_reverse(struct operation *operation, const struct glcnn_image_descriptor *from,
@@ -128,15 +140,8 @@ static bool resolve_padding(struct operation *operation, const struct glcnn_imag
     int32_t kw = dilated_size((int32_t)p->kernel_width, (int32_t)p->dilation_rate_x);
     int32_t kh = dilated_size((int32_t)p->kernel_height, (int32_t)p->dilation_rate_y);
     bool backwards = operation->descriptor->flags & IS_BACKWARDS;
-    bool good =
-        backwards ? resolve_reverse(operation, from, (uint32_t)kw, (uint32_t)kh, result)
-                  : glcnn_padding_resolve(method, false, from->width, (uint32_t)kw,
-                                          p->stride_in_pixels_x, &result->width,
-                                          &p->offset.x) == GLCNN_SUCCESS &&
-                        glcnn_padding_resolve(method, true, from->height, (uint32_t)kh,
-                                              p->stride_in_pixels_y, &result->height,
-                                              &p->offset.y) == GLCNN_SUCCESS;
-    if (!good)
+    if (!(backwards ? resolve_reverse : resolve_ahead)(operation, from, (uint32_t)kw, (uint32_t)kh,
+                                                       result))
         return refuse(sentence, size,
                       "padding %#x gives no result for a source of %ux%u, a window of %dx%d and "
                       "strides %u and %u",
@@ -274,9 +279,9 @@ static bool set_axis(struct axis *axis, int32_t offset, uint32_t stride, uint32_
     return true;
 }
 
-/* Source pixel x of a backwards kernel lies at pixel  stride * x  of the zero-stuffed source, of which
- * the tap p of result pixel y reads  y + total - Kd/2 + dilation * p  (spec 7.2). Seen from x, the
- * taps come in reverse. */
+/* Source pixel x of a backwards kernel lies at pixel  stride * x  of the zero-stuffed source, of
+ * which the tap p of result pixel y reads  y + total - Kd/2 + dilation * p  (spec 7.2). Seen from
+ * x, the taps come in reverse. */
 static bool set_backwards_axis(struct axis *axis, int32_t offset, int32_t kernel_offset,
                                uint32_t source_size, char *sentence, size_t size)
 {

@@ -134,7 +134,7 @@ glcnn_status convolution_create(glcnn_device *device, const struct glcnn_descrip
         glcnn_device *device, const struct glcnn_convolution_descriptor *descriptor,               \
         const struct glcnn_convolution_weights *weights, glcnn_kernel **kernel)                    \
     {                                                                                              \
-        return convolution_create(device, &glcnn_kernel_##NAME, descriptor, weights, kernel);                  \
+        return convolution_create(device, &glcnn_kernel_##NAME, descriptor, weights, kernel);      \
     }
 
 DEFINE_CREATE(convolution)
