@@ -1,9 +1,5 @@
-/* Batch normalisation: spec 7.4. The four kernels share a state; statistics and the sums for the
- * gradient are reductions over all pixels of all images, each channel apart.
- *
- * A reduction first cuts the rows of all images into runs, one invocation each, whose results are
- * the columns of a scratch image; passes then merge FAN_IN columns into one, from one scratch image
- * to the other and back; the last writes the state. The order is fixed by the shape alone. */
+/* Batch normalisation: spec 7.4. The four kernels share a state; the passes, which instance
+ * normalisation has too, are in normalization.c. */
 #include "glcnn/kernels/batch_normalization.h"
 
 #include <float.h>
@@ -12,9 +8,8 @@
 
 #include "kernel.h"
 #include "neuron.h"
+#include "normalization.h"
 #include "pointwise.h"
-
-#define FAN_IN 32
 
 struct glcnn_batch_normalization *glcnn_batch_normalization(glcnn_kernel *kernel)
 {
@@ -61,25 +56,12 @@ glcnn_status glcnn_batch_normalization_gradient_create(glcnn_device *device,
 static glcnn_status load(glcnn_kernel *kernel,
                          const struct glcnn_batch_normalization_data_source *source)
 {
-    const struct {
-        const char *name;
-        const float *values;
-    } vectors[] = {{"gamma", source->gamma},
-                   {"beta", source->beta},
-                   {"mean", source->mean},
-                   {"variance", source->variance}};
-    glcnn_status status = GLCNN_SUCCESS;
-    if (source->epsilon != 0)
-        status = glcnn_kernel_set(kernel, "epsilon", (double)source->epsilon);
-    for (int i = 0; i < 4 && status == GLCNN_SUCCESS; i++) {
-        int index = descriptor_argument(kernel->descriptor, vectors[i].name);
-        struct glcnn_buffer *made; /* with its neutral value */
-        status = kernel_vector(kernel, (size_t)index, source->number_of_feature_channels, &made);
-        if (status == GLCNN_SUCCESS && vectors[i].values)
-            status = glcnn_kernel_set_vector(kernel, vectors[i].name, vectors[i].values,
-                                             source->number_of_feature_channels);
-    }
-    return status;
+    const struct normalization_array arrays[] = {{"gamma", source->gamma},
+                                                 {"beta", source->beta},
+                                                 {"mean", source->mean},
+                                                 {"variance", source->variance},
+                                                 {0}};
+    return normalization_load(kernel, source->number_of_feature_channels, source->epsilon, arrays);
 }
 
 glcnn_status glcnn_batch_normalization_create(
@@ -159,21 +141,10 @@ static bool check_normalize(const struct operation *o, char *sentence, size_t si
     return check_statistics(o, N_PARAMETERS + MEAN, sentence, size);
 }
 
-/* Results of the forward encode along an axis that take part. */
-static uint32_t results_along(const struct axis *axis)
-{
-    return axis->end > axis->begin ? (uint32_t)(axis->end - axis->begin) : 0;
-}
-
 static bool check_statistics_gradient(const struct operation *o, char *sentence, size_t size)
 {
-    if (!results_along(&o->window.x) || !results_along(&o->window.y)) {
-        snprintf(sentence, size,
-                 "primary offset and source size leave no pixel of the %ux%u source gradient",
-                 o->images[D_GRADIENT].width, o->images[D_GRADIENT].height);
-        return false;
-    }
-    return check_statistics(o, D_PARAMETERS + MEAN, sentence, size);
+    return normalization_check_results(o, &o->images[D_GRADIENT], sentence, size) &&
+           check_statistics(o, D_PARAMETERS + MEAN, sentence, size);
 }
 
 static bool check_gradient(const struct operation *o, char *sentence, size_t size)
@@ -187,215 +158,58 @@ static bool check_gradient(const struct operation *o, char *sentence, size_t siz
     return check_statistics(o, G_PARAMETERS + MEAN, sentence, size);
 }
 
-/* ---- Reductions ---- */
-
-/* The rows of all images, `rows` of them, cut into `runs` of `span` rows. */
-struct reduction {
-    struct image_view from, to; /* scratch: columns are runs, images the quantities reduced */
-    uint32_t rows, image_rows, row_pixels, span, runs;
-};
-
-/* Runs enough to keep a GPU busy, long enough that the passes that follow stay cheap; no more than
- * a texture has columns everywhere. */
-static uint32_t choose_span(uint32_t rows, uint32_t row_pixels, uint32_t slices)
-{
-    uint32_t wanted = 16384 / slices;
-    wanted = wanted < 64 ? 64 : wanted > 2048 ? 2048 : wanted;
-    uint32_t span = (rows + wanted - 1) / wanted;
-    uint32_t least = (128 + row_pixels - 1) / row_pixels;
-    return span > least ? span : least;
-}
-
-static struct reduction begin_reduction(struct plan *plan, uint32_t width, uint32_t height,
-                                        uint32_t images, uint32_t channels)
-{
-    struct reduction r = {.rows = height * images, .image_rows = height, .row_pixels = width};
-    r.span = choose_span(r.rows, r.row_pixels, slice_count(channels));
-    r.runs = (r.rows + r.span - 1) / r.span;
-    r.to = plan_scratch_image(plan, r.runs, 1, channels, 2, GLCNN_CHANNEL_FORMAT_FLOAT32);
-    r.from = plan_scratch_image(plan, (r.runs + FAN_IN - 1) / FAN_IN, 1, channels, 2,
-                                GLCNN_CHANNEL_FORMAT_FLOAT32);
-    return r;
-}
-
-static void pass_runs(struct pass *pass, const struct reduction *r)
-{
-    pass_int(pass, "rows", (int32_t)r->rows);
-    pass_int(pass, "image_rows", (int32_t)r->image_rows);
-    pass_int(pass, "row_pixels", (int32_t)r->row_pixels);
-    pass_int(pass, "span", (int32_t)r->span);
-    pass_int(pass, "runs", (int32_t)r->runs);
-}
-
-static void swap(struct reduction *r)
-{
-    struct image_view written = r->to;
-    r->to = r->from;
-    r->from = written;
-}
-
-/* Pixels taken together: a divisor of the width where there is a good one. */
-static int choose_block(uint32_t width)
-{
-    for (int block = 14; block >= 4; block--)
-        if (width % (uint32_t)block == 0)
-            return block;
-    return width < 8 ? (int)width : 8;
-}
-
-/* The pass that reads `source` and writes a column for each run. */
-static struct pass *plan_first(struct plan *plan, struct reduction *r, const char *shader,
-                               const struct image_view *source)
-{
-    struct pass *pass = plan_pass(plan, shader);
-    pass_grid(pass, r->runs, slice_count(source->channels), 1);
-    pass_texture(pass, "source", source);
-    pass_image(pass, "merged", &r->to);
-    pass_define(pass, "BLOCK", choose_block(r->row_pixels));
-    pass_runs(pass, r);
-    pass->work = r->span * r->row_pixels * 8;
-    swap(r);
-    return pass;
-}
-
-/* Passes until FAN_IN columns or fewer are left. `quantities`: images that a pass handles apart. */
-static void plan_merges(struct plan *plan, struct reduction *r, const char *shader,
-                        const char *library, uint32_t quantities)
-{
-    while (r->runs > FAN_IN) {
-        struct pass *pass = plan_pass(plan, shader);
-        uint32_t left = (r->runs + FAN_IN - 1) / FAN_IN;
-        pass_grid(pass, left, slice_count(r->from.channels), quantities);
-        pass_library(pass, "lib/partial_statistics.glsl");
-        pass_library(pass, library);
-        pass_texture(pass, "partial", &r->from);
-        pass_image(pass, "merged", &r->to);
-        pass_define(pass, "FAN_IN", FAN_IN);
-        pass_runs(pass, r);
-        pass->work = FAN_IN * 16;
-        r->span *= FAN_IN;
-        r->runs = left;
-        swap(r);
-    }
-}
-
-/* The pass that merges the last columns into two vectors. */
-static struct pass *plan_finish(struct plan *plan, const struct reduction *r, const char *shader,
-                                const char *library, bool accumulate)
-{
-    struct pass *pass = plan_pass(plan, shader);
-    pass_grid(pass, 1, slice_count(r->from.channels), 1);
-    pass_library(pass, "lib/partial_statistics.glsl");
-    pass_library(pass, library);
-    pass_texture(pass, "partial", &r->from);
-    pass_runs(pass, r);
-    if (accumulate)
-        pass_define(pass, "ACCUMULATE", 1);
-    return pass;
-}
-
 /* ---- Passes ---- */
+
+/* `parameters`: index of gamma among the arguments. */
+static struct normalization describe(const struct operation *o, int parameters)
+{
+    return (struct normalization){.groups = 1,
+                                  .channels = channels_of(o),
+                                  .epsilon = parameters_of(o)->epsilon,
+                                  .neuron = parameters_of(o)->neuron,
+                                  .gamma = o->vectors[parameters + GAMMA],
+                                  .beta = o->vectors[parameters + BETA],
+                                  .mean = o->vectors[parameters + MEAN],
+                                  .variance = o->vectors[parameters + VARIANCE],
+                                  .neuron_data = o->vectors[parameters + SLOPES]};
+}
 
 static void plan_statistics(const struct operation *o, struct plan *plan)
 {
-    const struct image_view *source = &o->images[S_SOURCE];
-    struct reduction r =
-        begin_reduction(plan, source->width, source->height, source->images, source->channels);
-    struct pass *pass = plan_first(plan, &r, "batch_normalization_statistics.comp", source);
-    pass_library(pass, "lib/partial_statistics.glsl");
-    plan_merges(plan, &r, "batch_normalization_merge.comp", "lib/merge_statistics.glsl", 1);
-    pass = plan_finish(plan, &r, "batch_normalization_finish.comp", "lib/merge_statistics.glsl",
-                       o->accumulate);
-    pass_texture(pass, "source", source);
-    pass_vector(pass, "mean", &o->vectors[S_MEAN], VECTOR_READ_WRITE);
-    pass_vector(pass, "variance", &o->vectors[S_VARIANCE], VECTOR_READ_WRITE);
-    pass_float(pass, "samples", (float)o->samples);
-}
-
-/* What normalising comes to for each channel, as columns of a scratch image. `first` is the index
- * of gamma among the arguments. */
-static struct image_view plan_coefficients(const struct operation *o, struct plan *plan, int first)
-{
-    uint32_t channels = channels_of(o);
-    struct image_view view =
-        plan_scratch_image(plan, 6, 1, channels, 1, GLCNN_CHANNEL_FORMAT_FLOAT32);
-    struct pass *pass = plan_pass(plan, "batch_normalization_coefficients.comp");
-    pass_grid(pass, slice_count(channels), 1, 1);
-    pass_image(pass, "coefficients", &view);
-    pass_vector(pass, "gamma", &o->vectors[first + GAMMA], VECTOR_READ);
-    pass_vector(pass, "beta", &o->vectors[first + BETA], VECTOR_READ);
-    pass_vector(pass, "mean", &o->vectors[first + MEAN], VECTOR_READ);
-    pass_vector(pass, "variance", &o->vectors[first + VARIANCE], VECTOR_READ);
-    pass_float(pass, "epsilon", parameters_of(o)->epsilon);
-    return view;
-}
-
-static void plan_gradient_coefficients(const struct operation *o, struct plan *plan,
-                                       const struct image_view *view)
-{
-    struct pass *pass = plan_pass(plan, "batch_normalization_gradient_coefficients.comp");
-    pass_grid(pass, slice_count(view->channels), 1, 1);
-    pass_image(pass, "coefficients", view);
-    pass_vector(pass, "gamma", &o->vectors[G_PARAMETERS + GAMMA], VECTOR_READ);
-    pass_vector(pass, "variance", &o->vectors[G_PARAMETERS + VARIANCE], VECTOR_READ);
-    pass_vector(pass, "gradient_for_gamma", &o->vectors[G_FOR_GAMMA], VECTOR_READ);
-    pass_vector(pass, "gradient_for_beta", &o->vectors[G_FOR_BETA], VECTOR_READ);
-    pass_float(pass, "epsilon", parameters_of(o)->epsilon);
-    pass_float(pass, "samples", (float)samples_of(o));
-}
-
-static void pass_act(struct pass *pass, const struct operation *o, int first)
-{
-    pass_neuron(pass, &parameters_of(o)->neuron);
-    pass_neuron_data(pass, &parameters_of(o)->neuron, &o->vectors[first + SLOPES]);
+    const struct normalization n = {.groups = 1,
+                                    .channels = channels_of(o),
+                                    .mean = o->vectors[S_MEAN],
+                                    .variance = o->vectors[S_VARIANCE]};
+    normalization_statistics(plan, &n, &o->images[S_SOURCE],
+                             o->accumulate ? (double)o->samples : 0);
 }
 
 static void plan_normalize(const struct operation *o, struct plan *plan)
 {
-    struct image_view coefficients = plan_coefficients(o, plan, N_PARAMETERS);
-    struct pass *pass = plan_pointwise(plan, o, "batch_normalization.comp", &o->images[N_RESULT]);
-    pass_texture(pass, "source", &o->images[N_SOURCE]);
-    pass_texture(pass, "coefficients", &coefficients);
-    pass_image(pass, "destination", &o->images[N_RESULT]);
-    pass_window(pass, &o->window);
-    pass_act(pass, o, N_PARAMETERS);
+    const struct normalization n = describe(o, N_PARAMETERS);
+    struct image_view coefficients = normalization_coefficients(plan, &n);
+    normalization_apply(o, plan, &n, &coefficients, &o->images[N_SOURCE], &o->images[N_RESULT]);
 }
 
 static void plan_statistics_gradient(const struct operation *o, struct plan *plan)
 {
-    struct image_view coefficients = plan_coefficients(o, plan, D_PARAMETERS);
-    const struct image_view *source = &o->images[D_SOURCE];
-    struct reduction r =
-        begin_reduction(plan, results_along(&o->window.x), results_along(&o->window.y),
-                        source->images, source->channels);
-    struct pass *pass =
-        plan_first(plan, &r, "batch_normalization_statistics_gradient.comp", source);
-    pass_texture(pass, "gradient", &o->images[D_GRADIENT]);
-    pass_texture(pass, "coefficients", &coefficients);
-    pass_window(pass, &o->window);
-    pass_act(pass, o, D_PARAMETERS);
-    plan_merges(plan, &r, "batch_normalization_sum.comp", "lib/sum_runs.glsl", 2);
-    pass = plan_finish(plan, &r, "batch_normalization_sum_finish.comp", "lib/sum_runs.glsl",
+    struct normalization n = describe(o, D_PARAMETERS);
+    n.for_gamma = o->vectors[D_FOR_GAMMA];
+    n.for_beta = o->vectors[D_FOR_BETA];
+    struct image_view coefficients = normalization_coefficients(plan, &n);
+    normalization_sums(o, plan, &n, &coefficients, &o->images[D_GRADIENT], &o->images[D_SOURCE],
                        o->accumulate);
-    pass_vector(pass, "gradient_for_gamma", &o->vectors[D_FOR_GAMMA], VECTOR_READ_WRITE);
-    pass_vector(pass, "gradient_for_beta", &o->vectors[D_FOR_BETA], VECTOR_READ_WRITE);
 }
 
 static void plan_gradient(const struct operation *o, struct plan *plan)
 {
-    struct image_view coefficients = plan_coefficients(o, plan, G_PARAMETERS);
-    if (!is_fixed(o))
-        plan_gradient_coefficients(o, plan, &coefficients);
-    struct pass *pass =
-        plan_pointwise(plan, o, "batch_normalization_gradient.comp", &o->images[G_RESULT]);
-    pass_texture(pass, "gradient", &o->images[G_GRADIENT]);
-    pass_texture(pass, "source", &o->images[G_SOURCE]);
-    pass_texture(pass, "coefficients", &coefficients);
-    pass_image(pass, "destination", &o->images[G_RESULT]);
-    pass_gather(pass, o, &o->images[G_GRADIENT], &o->images[G_SOURCE]);
-    pass_act(pass, o, G_PARAMETERS);
-    if (is_fixed(o))
-        pass_define(pass, "FIXED_STATISTICS", 1);
+    struct normalization n = describe(o, G_PARAMETERS);
+    n.samples = samples_of(o);
+    n.for_gamma = o->vectors[G_FOR_GAMMA];
+    n.for_beta = o->vectors[G_FOR_BETA];
+    struct image_view coefficients = normalization_coefficients(plan, &n);
+    normalization_apply_gradient(o, plan, &n, &coefficients, &o->images[G_GRADIENT],
+                                 &o->images[G_SOURCE], &o->images[G_RESULT], is_fixed(o));
 }
 
 /* ---- References ---- */

@@ -1,13 +1,15 @@
-// mean, M2 of x - pivot over run at.x: `span` rows, counted through all images, of slice at.y.
+// mean, M2 of x - pivot over run at.x of slice at.y, group at.z: `span` of the group's `rows` rows,
+// counted through its images, into images 2 at.z and 2 at.z + 1.
 // BLOCK pixels at a time: their mean, then the squares around it, then a merge. The pivot, a pixel
 // of each channel, keeps the digits of values that differ little beside their mean.
 void invocation(ivec3 at) {
     statistics s = statistics(0.0, vec4(0.0), vec4(0.0));
-    vec4 pivot = source(0, 0, at.y, 0);
+    int first_row = at.z * rows;
+    vec4 pivot = source(0, 0, at.y, first_row / image_rows);
     int end = min((at.x + 1) * span, rows);
     for (int row = at.x * span; row < end; row++) {
-        int image = row / image_rows;
-        int y = row - image * image_rows;
+        int image = (first_row + row) / image_rows;
+        int y = first_row + row - image * image_rows;
         for (int left = 0; left < source_width; left += BLOCK) {
             vec4 v[BLOCK];
             vec4 mean = vec4(0.0);
@@ -25,6 +27,6 @@ void invocation(ivec3 at) {
             merge(s, n, mean, m2);
         }
     }
-    store_merged(at.x, 0, at.y, 0, s.mean);
-    store_merged(at.x, 0, at.y, 1, s.m2);
+    store_merged(at.x, 0, at.y, 2 * at.z, s.mean);
+    store_merged(at.x, 0, at.y, 2 * at.z + 1, s.m2);
 }

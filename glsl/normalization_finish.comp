@@ -1,10 +1,11 @@
-// mean = pivot + mean of all runs, merged with what the state holds,   variance = M2 / n
+// mean = pivot + mean of all runs, merged with what is held already,   variance = M2 / n
+// of slice at.y, group at.z; a vector holds group after group.
 void invocation(ivec3 at) {
-    statistics s = merge_runs(0, runs, at.y);
-    vec4 pivot = source(0, 0, at.y, 0);
+    statistics s = merge_runs(0, runs, at.y, at.z);
+    vec4 pivot = source(0, 0, at.y, at.z * rows / image_rows);
     for (int i = 0; i < 4; i++) {
-        int c = at.y * 4 + i;
-        if (c >= partial_channels)
+        int c = at.z * partial_channels + at.y * 4 + i;
+        if (at.y * 4 + i >= partial_channels)
             break;
 #ifdef ACCUMULATE
         statistics sum = statistics(samples, vec4(0.0), vec4(variance[c] * samples));

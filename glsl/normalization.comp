@@ -2,9 +2,9 @@
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;
-    vec4 mean = coefficients(0, 0, slice, 0);
-    vec4 scale = coefficients(1, 0, slice, 0);
-    vec4 beta = coefficients(2, 0, slice, 0);
+    vec4 mean = mean_of(slice, image);
+    vec4 scale = scale_of(slice, image);
+    vec4 beta = beta_of(slice, image);
     vec4 slope = neuron_slope(slice);
     for (int i = 0; i < PIXELS; i++) {
         int x = left + at.x + i * grid_x;

@@ -1,0 +1,66 @@
+/* Normalising by mean and variance: what batch and instance normalisation share.
+ *
+ * Images are normalised in groups: all together (1 group), or each by itself (as many groups as
+ * images). Vectors of a group's numbers hold group after group, `channels` elements each.
+ *
+ * The passes of a plan:
+ *   normalization_statistics     mean and variance of each group
+ *   normalization_coefficients   scratch image of what the others need for each channel and group
+ *   normalization_apply          out = act(gamma xh + beta),  xh = (x - mean) / sqrt(variance +
+ * eps) normalization_sums           for_beta = sum g',  for_gamma = sum g' xh,  over the results
+ *   normalization_apply_gradient dX = gamma / sqrt(variance + eps) *
+ *                                     (g' - for_beta / samples - xh for_gamma / samples)
+ */
+#ifndef GLCNN_KERNELS_NORMALIZATION_H
+#define GLCNN_KERNELS_NORMALIZATION_H
+
+#include "glcnn/kernels/neuron.h"
+
+#include "descriptor.h"
+
+struct normalization {
+    uint32_t groups, channels;
+    float epsilon;
+    double samples; /* pixels per channel and group */
+    struct glcnn_neuron_descriptor neuron;
+    struct vector_view neuron_data, gamma, beta; /* of `channels` elements */
+    struct vector_view mean, variance, for_gamma, for_beta;
+};
+
+/* With `held` samples behind mean and variance already, adds to them; 0 starts afresh. */
+void normalization_statistics(struct plan *plan, const struct normalization *n,
+                              const struct image_view *source, double held);
+struct image_view normalization_coefficients(struct plan *plan, const struct normalization *n);
+void normalization_apply(const struct operation *operation, struct plan *plan,
+                         const struct normalization *n, const struct image_view *coefficients,
+                         const struct image_view *source, const struct image_view *result);
+/* `accumulate`: for_gamma and for_beta hold sums already. */
+void normalization_sums(const struct operation *operation, struct plan *plan,
+                        const struct normalization *n, const struct image_view *coefficients,
+                        const struct image_view *gradient, const struct image_view *source,
+                        bool accumulate);
+/* `fixed`: mean and variance are constants, dX = gamma / sqrt(variance + eps) g'. */
+void normalization_apply_gradient(const struct operation *operation, struct plan *plan,
+                                  const struct normalization *n,
+                                  const struct image_view *coefficients,
+                                  const struct image_view *gradient,
+                                  const struct image_view *source, const struct image_view *result,
+                                  bool fixed);
+/* total = sum of the groups' parts. */
+void normalization_sum_groups(struct plan *plan, const struct normalization *n,
+                              const struct vector_view *part, const struct vector_view *total);
+
+/* A sentence and false if no result of the forward encode takes part in the sums. */
+bool normalization_check_results(const struct operation *operation,
+                                 const struct image_view *gradient, char *sentence, size_t size);
+
+/* A data source's epsilon (0: leave the default) and arrays, by name, of `channels` values; NULL
+ * values stand for the vector's neutral one. Names end with NULL. */
+struct normalization_array {
+    const char *name;
+    const float *values;
+};
+glcnn_status normalization_load(glcnn_kernel *kernel, uint32_t channels, float epsilon,
+                                const struct normalization_array *arrays);
+
+#endif
