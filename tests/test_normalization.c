@@ -2,6 +2,7 @@
  * made where MPS is silent or mistyped (15: exact derivatives, 16: what lies outside the image
  * counts in N), powers at their limits, and what a state brings to a gradient. */
 #include "glcnn/kernels/cross_channel_normalization.h"
+#include "glcnn/kernels/instance_normalization.h"
 #include "glcnn/kernels/local_contrast_normalization.h"
 #include "glcnn/kernels/spatial_normalization.h"
 
@@ -43,10 +44,10 @@ static void check_values(glcnn_image *image, const double *expected, double tole
     free(found);
 }
 
-/* Forward with a state, then the gradient that follows it. Values are [c][h][w] of one image. */
+/* Forward with a state, then the gradient that follows it. Values are [n][c][h][w]. */
 struct layer {
     glcnn_kernel *forward, *gradient;
-    uint32_t channels, height, width;
+    uint32_t images, channels, height, width; /* images 0: one */
     glcnn_image *x, *y, *g, *dx;
     glcnn_state *state;
 };
@@ -55,10 +56,11 @@ static void layer_run(struct layer *l, const float *x, const float *g)
 {
     CU_ASSERT_PTR_NOT_NULL_FATAL(l->forward);
     CU_ASSERT_PTR_NOT_NULL_FATAL(l->gradient);
-    l->x = image_with(1, l->channels, l->height, l->width, x);
-    l->g = image_with(1, l->channels, l->height, l->width, g);
-    l->y = make_image(1, l->channels, l->height, l->width);
-    l->dx = make_image(1, l->channels, l->height, l->width);
+    uint32_t n = l->images ? l->images : 1;
+    l->x = image_with(n, l->channels, l->height, l->width, x);
+    l->g = image_with(n, l->channels, l->height, l->width, g);
+    l->y = make_image(n, l->channels, l->height, l->width);
+    l->dx = make_image(n, l->channels, l->height, l->width);
     struct glcnn_encode arguments = {.source = l->x, .destination = l->y};
     GOOD_FATAL(glcnn_kernel_result_state(l->forward, NULL, &arguments, &l->state));
     CU_ASSERT_PTR_NOT_NULL_FATAL(l->state);
@@ -526,6 +528,221 @@ static void local_defaults_and_refusals(void)
     glcnn_kernel_destroy(&kernel);
 }
 
+/* ---- Instance ---- */
+
+#define CHANNELS 3
+#define SIDE     4
+#define PLANE    (SIDE * SIDE)
+
+static const float gammas[CHANNELS] = {2, -0.5f, 1.5f}, betas[CHANNELS] = {0.5f, 1, -2};
+
+static struct layer instance(uint32_t channels, const float *gamma, const float *beta,
+                             float epsilon)
+{
+    const struct glcnn_instance_normalization_data_source source = {channels, gamma, beta, epsilon};
+    struct layer l = {.channels = channels, .height = SIDE, .width = SIDE};
+    GOOD_FATAL(glcnn_instance_normalization_create(device, &source, &l.forward));
+    GOOD_FATAL(glcnn_instance_normalization_gradient_create(device, &l.gradient));
+    return l;
+}
+
+static void check_vector(glcnn_state *state, const char *name, const double *expected, size_t count)
+{
+    float values[CHANNELS];
+    glcnn_buffer *buffer = glcnn_state_vector(state, name);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(buffer);
+    CU_ASSERT_EQUAL_FATAL(glcnn_buffer_size(buffer), count * 4);
+    GOOD(glcnn_buffer_read(buffer, 0, count * 4, values));
+    for (size_t i = 0; i < count; i++)
+        CU_ASSERT(near((double)values[i], expected[i], 2e-6));
+}
+
+/* One image of one channel is a batch of one: the golden values of batch normalisation. */
+static void golden_instance(void)
+{
+    static const float x[] = {1, 2, 3, 6}, g[] = {1, 0, -1, 2};
+    struct layer l = instance(1, gammas, betas, 0);
+    l.height = l.width = 2;
+    layer_run(&l, x, g);
+    check_values(l.y, (const double[]){-1.638090, -0.569045, 0.5, 3.707135}, 1e-6);
+    check_values(l.dx, (const double[]){1.145405, -0.229081, -1.603567, 0.687243}, 1e-6);
+    check_vector(l.state, "gradient_for_beta", (const double[]){2}, 1);
+    check_vector(l.state, "gradient_for_gamma", (const double[]){2.138090}, 1);
+    check_vector(l.state, "gamma", (const double[]){2}, 1);
+    layer_end(&l);
+}
+
+/* Image `n` of `from`, alone. */
+static glcnn_image *part_of(glcnn_image *from, size_t n)
+{
+    float *values = read_image(from);
+    glcnn_image *part = image_with(1, CHANNELS, SIDE, SIDE, values + n * CHANNELS * PLANE);
+    free(values);
+    return part;
+}
+
+static void read_vector(glcnn_state *state, const char *name, double sum[CHANNELS])
+{
+    float values[CHANNELS];
+    GOOD(glcnn_buffer_read(glcnn_state_vector(state, name), 0, sizeof values, values));
+    for (int c = 0; c < CHANNELS; c++)
+        sum[c] += (double)values[c];
+}
+
+#define IMAGES 5
+
+/* Everything that a batch of images of one image each takes. */
+struct batch {
+    struct glcnn_encode forward[IMAGES], gradient[IMAGES];
+};
+
+static void batch_begin(struct batch *b, glcnn_kernel *kernel, glcnn_image *x, glcnn_image *g)
+{
+    for (size_t i = 0; i < IMAGES; i++) {
+        struct glcnn_encode *f = &b->forward[i];
+        *f = (struct glcnn_encode){.source = part_of(x, i),
+                                   .destination = make_image(1, CHANNELS, SIDE, SIDE)};
+        GOOD_FATAL(glcnn_kernel_result_state(kernel, NULL, f, &f->state));
+        b->gradient[i] = (struct glcnn_encode){.source = part_of(g, i),
+                                               .secondary = f->source,
+                                               .state = f->state,
+                                               .destination = make_image(1, CHANNELS, SIDE, SIDE)};
+    }
+}
+
+static void batch_end(struct batch *b)
+{
+    for (size_t i = 0; i < IMAGES; i++) {
+        glcnn_image *images[] = {b->forward[i].source, b->forward[i].destination,
+                                 b->gradient[i].source, b->gradient[i].destination};
+        for (int k = 0; k < 4; k++)
+            glcnn_image_destroy(&images[k]);
+        glcnn_state_destroy(&b->forward[i].state);
+    }
+}
+
+/* Several images in one image are normalised as each of them alone; the one state that they have
+ * holds the sum of what their own states hold. */
+static void images_are_normalised_by_themselves(void)
+{
+    static const char *const names[] = {"gradient_for_gamma", "gradient_for_beta"};
+    struct layer l = instance(CHANNELS, gammas, betas, 1e-3f);
+    struct batch b;
+    double sums[2][CHANNELS] = {{0}};
+    glcnn_image *x = make_image(IMAGES, CHANNELS, SIDE, SIDE);
+    glcnn_image *g = make_image(IMAGES, CHANNELS, SIDE, SIDE);
+    fill_noise(x, 1);
+    fill_noise(g, 2);
+    float *xs = read_image(x), *gs = read_image(g);
+    batch_begin(&b, l.forward, x, g);
+    glcnn_command_buffer *commands = make_commands();
+    GOOD(glcnn_kernel_encode_batch(commands, l.forward, b.forward, IMAGES));
+    GOOD(glcnn_kernel_encode_batch(commands, l.gradient, b.gradient, IMAGES));
+    finish(&commands);
+    l.images = IMAGES;
+    layer_run(&l, xs, gs);
+    for (size_t i = 0; i < IMAGES; i++) {
+        glcnn_image *y = part_of(l.y, i), *dx = part_of(l.dx, i);
+        CU_ASSERT(images_equal(y, b.forward[i].destination));
+        CU_ASSERT(images_equal(dx, b.gradient[i].destination));
+        for (int k = 0; k < 2; k++)
+            read_vector(b.forward[i].state, names[k], sums[k]);
+        glcnn_image_destroy(&y);
+        glcnn_image_destroy(&dx);
+    }
+    for (int k = 0; k < 2; k++)
+        check_vector(l.state, names[k], sums[k], CHANNELS);
+    batch_end(&b);
+    free(xs);
+    free(gs);
+    glcnn_image_destroy(&x);
+    glcnn_image_destroy(&g);
+    layer_end(&l);
+}
+
+/* A second gradient encode sets the state's sums anew. */
+static void gradients_do_not_accumulate(void)
+{
+    static const float x[] = {1, 2, 3, 6}, g[] = {1, 0, -1, 2};
+    struct layer l = instance(1, NULL, NULL, 0);
+    l.height = l.width = 2;
+    layer_run(&l, x, g);
+    encode(l.gradient, &(struct glcnn_encode){
+                           .source = l.g, .secondary = l.x, .state = l.state, .destination = l.dx});
+    check_vector(l.state, "gradient_for_beta", (const double[]){2}, 1);
+    check_vector(l.state, "gradient_for_gamma", (const double[]){2.138090}, 1);
+    layer_end(&l);
+}
+
+/* Nothing varies in an image of one pixel, or of equal pixels: the result is beta, and with G the
+ * same everywhere no gradient is left, whatever 1 / sqrt(FLT_MIN) makes of a rounding error. */
+static void images_without_variance(void)
+{
+    static const uint32_t sides[] = {1, 2, 4};
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+        uint32_t side = sides[i];
+        struct layer l = {.channels = 1, .height = side, .width = side};
+        const struct glcnn_instance_normalization_data_source source = {1, gammas, betas, 0};
+        float x[PLANE], g[PLANE];
+        double y[PLANE], dx[PLANE];
+        for (uint32_t k = 0; k < side * side; k++) {
+            x[k] = 0.1f;
+            g[k] = 0.75f;
+            y[k] = 0.5;
+            dx[k] = 0;
+        }
+        GOOD_FATAL(glcnn_instance_normalization_create(device, &source, &l.forward));
+        GOOD_FATAL(glcnn_instance_normalization_gradient_create(device, &l.gradient));
+        layer_run(&l, x, g);
+        check_values(l.y, y, 0);
+        check_values(l.dx, dx, 0);
+        layer_end(&l);
+    }
+}
+
+/* New gamma and beta are used from the next encode on, by the gradient too. */
+static void gamma_is_reloaded_in_order(void)
+{
+    static const float x[] = {-1, 1, -1, 1}, g[] = {4, 0, 0, 0}, three = 3;
+    struct layer l = instance(1, NULL, NULL, 1e-9f);
+    glcnn_buffer *buffer = NULL;
+    glcnn_command_buffer *commands = make_commands();
+    GOOD_FATAL(glcnn_buffer_create(device, 4, &buffer));
+    GOOD(glcnn_buffer_write(buffer, 0, 4, &three));
+    GOOD(glcnn_kernel_encode_reload(commands, l.forward, "gamma", buffer));
+    finish(&commands);
+    l.height = l.width = 2;
+    layer_run(&l, x, g);
+    check_values(l.y, (const double[]){-3, 3, -3, 3}, 1e-6);
+    check_values(l.dx, (const double[]){6, 0, -6, 0}, 1e-6);
+    glcnn_buffer_destroy(&buffer);
+    layer_end(&l);
+}
+
+static void instance_refusals(void)
+{
+    struct layer l = instance(CHANNELS, gammas, betas, 0);
+    glcnn_image *x = make_image(1, CHANNELS, SIDE, SIDE), *y = make_image(1, CHANNELS, SIDE, SIDE);
+    glcnn_image *narrow = make_image(1, 2, SIDE, SIDE), *to = make_image(1, 2, SIDE, SIDE);
+    glcnn_command_buffer *commands = make_commands();
+    REFUSED(
+        GLCNN_INVALID_ARGUMENT,
+        glcnn_kernel_encode(commands, l.gradient,
+                            &(struct glcnn_encode){.source = x, .secondary = x, .destination = y}));
+    REFUSED(GLCNN_INVALID_ARGUMENT,
+            glcnn_kernel_encode(commands, l.forward,
+                                &(struct glcnn_encode){.source = narrow, .destination = to}));
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_kernel_set(l.forward, "epsilon", -1));
+    finish(&commands);
+    CU_ASSERT_FALSE(glcnn_kernel_is_result_state_reused_across_batch(l.forward));
+    CU_ASSERT_FALSE(glcnn_kernel_append_batch_barrier(l.gradient));
+    CU_ASSERT_TRUE(glcnn_kernel_is_state_modified(l.gradient));
+    glcnn_image *images[] = {x, y, narrow, to};
+    for (int i = 0; i < 4; i++)
+        glcnn_image_destroy(&images[i]);
+    layer_end(&l);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -541,6 +758,12 @@ int main(int argc, char *argv[])
         UNIT_TEST(contrast_beside_a_large_mean),
         UNIT_TEST(spatial_gradient_addressed_by_hand),
         UNIT_TEST(local_defaults_and_refusals),
+        UNIT_TEST(golden_instance),
+        UNIT_TEST(images_are_normalised_by_themselves),
+        UNIT_TEST(gradients_do_not_accumulate),
+        UNIT_TEST(images_without_variance),
+        UNIT_TEST(gamma_is_reloaded_in_order),
+        UNIT_TEST(instance_refusals),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("normalization", tests, argc, argv);
