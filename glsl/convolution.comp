@@ -22,11 +22,14 @@ vec4 input_at(int x, int y, int slice, int image) {
 }
 
 // Adds one tap to the sums of slice k + J: v[i + SHIFT] is what pixel i reads.
+// i counts down: counting up, i + SHIFT of SHIFT 1 is also the next i, and virgl (Mesa 22.3) keeps
+// both in one register before it stores the sum, which then goes to sum[i + 1]. No sum depends on
+// the order.
 #if COMPONENTS == 1
 #define ADD_SLICE(J, K, E, SHIFT)                                                                     \
     {                                                                                              \
         vec4 w0 = weight(E, K);                                                                 \
-        for (int i = 0; i < PIXELS; i++)                                                           \
+        for (int i = PIXELS - 1; i >= 0; i--)                                                      \
             sum[J * PIXELS + i] += product(w0, v[i + SHIFT]);                                      \
     }
 #else
@@ -34,7 +37,7 @@ vec4 input_at(int x, int y, int slice, int image) {
     {                                                                                              \
         vec4 w0 = weight(E, K), w1 = weight(E + 1, K);                                       \
         vec4 w2 = weight(E + 2, K), w3 = weight(E + 3, K);                                   \
-        for (int i = 0; i < PIXELS; i++)                                                           \
+        for (int i = PIXELS - 1; i >= 0; i--)                                                      \
             sum[J * PIXELS + i] += w0 * v[i + SHIFT].x + w1 * v[i + SHIFT].y +                     \
                                    w2 * v[i + SHIFT].z + w3 * v[i + SHIFT].w;                      \
     }
