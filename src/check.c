@@ -62,7 +62,7 @@ static bool add_input(struct run *run, const struct argument *argument, uint32_t
                       const uint32_t *shape, uint64_t *seed)
 {
     struct named_array *array = bag_add(run->bag, argument->name, rank, shape);
-    bool image = argument_is_image(argument) && argument->place < PLACE_LABELS;
+    bool image = argument->place < PLACE_LABELS || argument->place == PLACE_FORWARD;
     if (!array)
         return false;
     size_t count = array_count(array);
@@ -73,6 +73,16 @@ static bool add_input(struct run *run, const struct argument *argument, uint32_t
     for (size_t i = 0; i < count; i++)
         array->data[i] = round_input(array->data[i], image ? run->format : GLCNN_CHANNEL_FORMAT_FLOAT32);
     return true;
+}
+
+/* Of an image input. A gradient kernel with both sources of its forward kernel has them by their
+ * forward names: the source image is the first of them. */
+static const uint32_t *shape_of(const struct glcnn_descriptor *d, const struct argument *argument,
+                                const struct check_case *c)
+{
+    bool both = descriptor_place(d, PLACE_FORWARD) >= 0;
+    bool second = argument->place == (both ? PLACE_FORWARD : PLACE_SECONDARY);
+    return second && c->secondary[0] ? c->secondary : c->shape;
 }
 
 /* Shape of the forward result that a gradient's source gradient must have. */
@@ -88,7 +98,7 @@ static bool gradient_shape(const struct run *run, const struct glcnn_descriptor 
     inner.settings.partial = true;
     for (int i = 0; good && i < MAX_ARGUMENTS && f->arguments[i].name; i++)
         if (argument_is_image(&f->arguments[i]) && f->arguments[i].input)
-            good = bag_add(&bag, f->arguments[i].name, 4, c->shape) != NULL;
+            good = bag_add(&bag, f->arguments[i].name, 4, shape_of(f, &f->arguments[i], c)) != NULL;
     good = good && run_resolve(&inner, f, r);
     if (good) {
         const struct glcnn_image_descriptor *result =
@@ -110,11 +120,9 @@ static bool add_images(struct run *run, const struct glcnn_descriptor *d,
         const struct argument *argument = &d->arguments[i];
         uint32_t shape[4];
         if (!argument_is_image(argument) || !argument->input ||
-            (argument->optional && !with_optional))
+            (argument->optional && !with_optional && argument->place != PLACE_FORWARD))
             continue;
-        memcpy(shape, c->shape, sizeof shape);
-        if (argument->place == PLACE_SECONDARY && c->secondary[0])
-            memcpy(shape, c->secondary, sizeof shape);
+        memcpy(shape, shape_of(d, argument, c), sizeof shape);
         if (d->flags & IS_GRADIENT && argument->place == PLACE_SOURCE &&
             !gradient_shape(run, d, c, shape))
             return false;

@@ -27,6 +27,13 @@ int descriptor_place(const struct glcnn_descriptor *descriptor, enum argument_pl
     return -1;
 }
 
+struct operands operation_operands(const struct operation *operation)
+{
+    static const struct operands unary = {PLACE_SOURCE, PLACE_SOURCE};
+    const struct glcnn_descriptor *d = operation->descriptor;
+    return d->operands ? d->operands(operation->parameters) : unary;
+}
+
 struct pass *plan_pixels(struct plan *plan, const struct operation *operation, const char *shader,
                          const struct image_view *destination)
 {

@@ -20,6 +20,8 @@ enum argument_place {
     PLACE_LABELS,
     PLACE_LABEL_WEIGHTS,
     PLACE_LOSS,
+    PLACE_FORWARD,       /* the forward kernel's secondary source, where its gradient is not given it:
+                            for the runner, which makes the state */
     PLACE_IMAGES,        /* how many places of images there are */
     PLACE_KERNEL = PLACE_IMAGES, /* a vector that the kernel owns */
     PLACE_STATE,         /* a vector of the state, by its name */
@@ -75,6 +77,7 @@ struct axis {
 
 struct window {
     struct axis x, y;
+    uint32_t channel_stride; /* 0: every channel of the result reads the first of the source */
     glcnn_edge_mode edge_mode;
     bool exclude_edges; /* GLCNN_PADDING_EXCLUDE_EDGES */
 };
@@ -89,7 +92,10 @@ struct operation {
     struct image_view images[MAX_ARGUMENTS];
     struct vector_view vectors[MAX_ARGUMENTS]; /* count is set even where buffer is NULL */
     bool given[MAX_ARGUMENTS];
-    struct window window;   /* of the forward kernel, for a gradient kernel too */
+    struct window window;   /* of the forward kernel, for a gradient kernel too: on the source that it
+                               differentiates by */
+    struct window secondary_window; /* binary kernels: on the secondary source; of a gradient kernel,
+                                       how results read what it is given as source image */
     uint32_t region_x, region_y, region_width, region_height; /* destination pixels to write */
     bool with_state;        /* the encode was given a state */
     bool state_driven;      /* a gradient kernel that follows its state */
@@ -124,7 +130,8 @@ enum descriptor_flags {
     HAS_STRIDE = 2,
     HAS_DILATION = 4,
     IS_GRADIENT = 8,       /* source = G, secondary = X; addressing of glcnn_kernel.h */
-    IS_BINARY = 16,        /* primary_ and secondary_ properties */
+    IS_BINARY = 16,        /* primary_ and secondary_ properties; with HAS_STRIDE the sources, of which
+                              each has a window, are broadcast. Also the gradient of such a kernel */
     MAKES_STATE = 32,      /* encode can leave a gradient state */
     NEEDS_STATE = 64,      /* refuses to encode without one */
     SHARED_STATE = 128,    /* one state for a whole batch */
@@ -136,6 +143,12 @@ enum descriptor_flags {
     NEEDS_RESULT = 8192,   /* the secondary of this gradient is the forward result */
     DENSE_MANUAL = 16384,  /* manual gradient addressing as convolution's (5.6), not pooling's */
     IS_BACKWARDS = 32768   /* enlarges: strides are steps of the destination, kernel_offset counts */
+};
+
+/* Sources of a binary kernel, PLACE_SOURCE or PLACE_SECONDARY, that its gradient kernel deals with. */
+struct operands {
+    enum argument_place of;    /* the result is the gradient of this one */
+    enum argument_place given; /* this one is given as source image */
 };
 
 struct glcnn_descriptor {
@@ -166,6 +179,8 @@ struct glcnn_descriptor {
     /* What the tables cannot say. Writes a sentence without the kernel's name and returns false,
      * or returns true. May be NULL. */
     bool (*check)(const struct operation *operation, char *sentence, size_t size);
+    /* Gradients of binary kernels, by the kernel's own parameters; NULL: both are the source. */
+    struct operands (*operands)(const void *parameters);
     /* The passes. */
     void (*plan)(const struct operation *operation, struct plan *plan);
     /* The same in double precision, from the formulas alone. */
@@ -189,6 +204,12 @@ descriptor_argument_at(const struct glcnn_descriptor *descriptor, size_t index)
                ? &descriptor->arguments[index]
                : NULL;
 }
+static inline bool descriptor_broadcasts(const struct glcnn_descriptor *descriptor)
+{
+    return descriptor->flags & IS_BINARY && descriptor->flags & HAS_STRIDE;
+}
+/* What a gradient kernel differentiates by, and is given. */
+struct operands operation_operands(const struct operation *operation);
 static inline bool argument_is_image(const struct argument *argument)
 {
     return argument->place < PLACE_IMAGES;

@@ -119,7 +119,7 @@ static const struct operation *followed(const struct call *call)
     adopted.source_size = no_clip.size;
     adopted.primary.feature_channel_max_count = UINT32_MAX;
     adopted.destination_feature_channel_offset = 0;
-    geometry_adopt(d, &state->forward, &adopted);
+    geometry_adopt(d, call->kernel->parameters, &state->forward, &adopted);
     return agrees(d, &call->kernel->properties, &adopted) ? &state->forward : NULL;
 }
 
@@ -187,7 +187,8 @@ static glcnn_status begin(struct call *call, bool with_destination)
         status = fail(call, GLCNN_INVALID_ARGUMENT, sentence);
     o->state_driven = status == GLCNN_SUCCESS && followed(call);
     if (o->state_driven)
-        geometry_adopt(d, &call->arguments.state->forward, &o->properties);
+        geometry_adopt(d, call->kernel->parameters, &call->arguments.state->forward,
+                       &o->properties);
     set_parameters(call);
     return status;
 }
@@ -229,7 +230,7 @@ static glcnn_status find_state_vector(struct call *call, int index, size_t lengt
 {
     const struct argument *argument = argument_of(call, index);
     struct state_vector *vector;
-    if (argument->output && length == 0) /* An output without elements is left alone. */
+    if (length == 0 && (argument->output || argument->optional)) /* of no use to this encode */
         return GLCNN_SUCCESS;
     glcnn_status status =
         state_vector(call->arguments.state, argument->name, argument->output ? length : 0, &vector);
@@ -688,7 +689,8 @@ static glcnn_status describe(struct glcnn_command_buffer *command_buffer, glcnn_
     const struct glcnn_state *state = arguments->state;
     struct glcnn_kernel_properties kept = kernel->properties;
     if (gradient && state && state->forward.descriptor)
-        geometry_adopt(kernel->descriptor, &state->forward, &kernel->properties);
+        geometry_adopt(kernel->descriptor, kernel->parameters, &state->forward,
+                       &kernel->properties);
     glcnn_status status = begin(&call, false);
     if (status == GLCNN_SUCCESS &&
         !geometry_result(&call.operation, &call.shapes, result, sentence, SENTENCE))
@@ -699,7 +701,8 @@ static glcnn_status describe(struct glcnn_command_buffer *command_buffer, glcnn_
     }
     if (gradient && state && state->source.width) {
         glcnn_channel_format format = result->channel_format;
-        *result = state->source;
+        bool secondary = operation_operands(&call.operation).of == PLACE_SECONDARY;
+        *result = secondary ? state->secondary : state->source;
         result->channel_format = format;
     }
     if (mirrors_state(&call))

@@ -150,6 +150,63 @@ static bool resolve_padding(struct operation *operation, const struct glcnn_imag
     return true;
 }
 
+/* Extent of the result of a binary kernel along one axis: that of the sources which walk along it;
+ * one of stride 0 is read at one place for all results. */
+static bool broadcast(const char *what, uint32_t stride, uint32_t extent, uint32_t second_stride,
+                      uint32_t second_extent, uint32_t *result, char *sentence, size_t size)
+{
+    *result = stride ? extent : second_stride ? second_extent : 1;
+    if (!stride || !second_stride || extent == second_extent)
+        return true;
+    return refuse(
+        sentence, size,
+        "the primary source has %u %s and the secondary source %u; they must agree, or one "
+        "be broadcast with a stride of 0",
+        extent, what, second_extent);
+}
+
+/* Channels that the sources make; `read` are of the primary source. */
+static bool broadcast_channels(const struct operation *operation, const struct shapes *shapes,
+                               uint32_t read, uint32_t *channels, char *sentence, size_t size)
+{
+    const struct glcnn_kernel_properties *p = &operation->properties;
+    const struct glcnn_image_descriptor *second = shape_at(operation, shapes, PLACE_SECONDARY);
+    uint32_t second_read;
+    *channels = read;
+    if (!descriptor_broadcasts(operation->descriptor))
+        return true;
+    return channels_read(&p->secondary, "secondary source", second, &second_read, sentence, size) &&
+           broadcast("channels", p->primary.stride_in_feature_channels, read,
+                     p->secondary.stride_in_feature_channels, second_read, channels, sentence,
+                     size);
+}
+
+/* Width and height of the result. Offsets stay as they are. */
+static bool broadcast_size(const struct operation *operation, const struct shapes *shapes,
+                           struct glcnn_image_descriptor *result, char *sentence, size_t size)
+{
+    const struct glcnn_source_properties *p = &operation->properties.primary;
+    const struct glcnn_source_properties *q = &operation->properties.secondary;
+    const struct glcnn_image_descriptor *first = shape_at(operation, shapes, PLACE_SOURCE);
+    const struct glcnn_image_descriptor *second = shape_at(operation, shapes, PLACE_SECONDARY);
+    return broadcast("columns", p->stride_in_pixels_x, first->width, q->stride_in_pixels_x,
+                     second->width, &result->width, sentence, size) &&
+           broadcast("rows", p->stride_in_pixels_y, first->height, q->stride_in_pixels_y,
+                     second->height, &result->height, sentence, size);
+}
+
+static bool result_size(struct operation *operation, const struct shapes *shapes,
+                        struct glcnn_image_descriptor *result, char *sentence, size_t size)
+{
+    unsigned flags = operation->descriptor->flags;
+    if (descriptor_broadcasts(operation->descriptor))
+        return broadcast_size(operation, shapes, result, sentence, size);
+    if (!(flags & (HAS_WINDOW | HAS_STRIDE)))
+        return true;
+    return resolve_padding(operation, shape_at(operation, shapes, PLACE_SOURCE), result, sentence,
+                           size);
+}
+
 static bool forward_result(struct operation *operation, const struct shapes *shapes,
                            struct glcnn_image_descriptor *result, char *sentence, size_t size)
 {
@@ -157,11 +214,11 @@ static bool forward_result(struct operation *operation, const struct shapes *sha
     struct glcnn_kernel_properties *p = &operation->properties;
     struct glcnn_image_descriptor sized = *source;
     uint32_t channels;
-    if (!channels_read(&p->primary, "source", source, &channels, sentence, size))
+    if (!channels_read(&p->primary, "source", source, &channels, sentence, size) ||
+        !broadcast_channels(operation, shapes, channels, &channels, sentence, size))
         return false;
-    bool windowed = operation->descriptor->flags & (HAS_WINDOW | HAS_STRIDE);
-    if (windowed && !resolve_padding(operation, source, &sized, sentence, size))
-        return false;
+    /* All but the size stands where there is none: a caller may have one of its own. */
+    bool has_size = result_size(operation, shapes, &sized, sentence, size);
     if ((uint32_t)p->primary.offset.z >= source->number_of_images)
         return refuse(sentence, size, "offset z is %d; the source has %u images",
                       p->primary.offset.z, source->number_of_images);
@@ -169,7 +226,7 @@ static bool forward_result(struct operation *operation, const struct shapes *sha
                   source->number_of_images - (uint32_t)p->primary.offset.z, result);
     result->feature_channels += p->destination_feature_channel_offset;
     result->channel_format = source->channel_format;
-    return true;
+    return has_size;
 }
 
 /* The gradient of an image has the image's shape. */
@@ -299,8 +356,6 @@ static bool set_backwards_window(struct operation *operation, char *sentence, si
     const struct glcnn_kernel_properties *p = &operation->properties;
     const struct image_view *source =
         &operation->images[descriptor_place(operation->descriptor, PLACE_SOURCE)];
-    if (!(operation->descriptor->flags & IS_BACKWARDS))
-        return true;
     operation->window.edge_mode = GLCNN_EDGE_MODE_ZERO;
     return set_backwards_axis(&operation->window.x, p->primary.offset.x, p->kernel_offset_x,
                               source->width, sentence, size) &&
@@ -308,19 +363,34 @@ static bool set_backwards_window(struct operation *operation, char *sentence, si
                               source->height, sentence, size);
 }
 
-static bool set_window(struct operation *operation, const struct glcnn_source_properties *p,
-                       const struct clip *clip, char *sentence, size_t size)
+static bool set_window(const struct operation *operation, struct window *window,
+                       const struct glcnn_source_properties *p, const struct clip *clip,
+                       char *sentence, size_t size)
 {
-    operation->window.edge_mode = p->edge_mode;
-    operation->window.exclude_edges = operation->properties.padding & GLCNN_PADDING_EXCLUDE_EDGES;
+    window->channel_stride = p->stride_in_feature_channels;
+    window->edge_mode = p->edge_mode;
+    window->exclude_edges = operation->properties.padding & GLCNN_PADDING_EXCLUDE_EDGES;
     if ((uint64_t)p->kernel_width * p->kernel_height > TAPS)
         return refuse(sentence, size,
                       "a window of %ux%u has more than the %llu taps that are allowed",
                       p->kernel_width, p->kernel_height, (unsigned long long)TAPS);
-    return set_axis(&operation->window.x, p->offset.x, p->stride_in_pixels_x, p->kernel_width,
+    return set_axis(&window->x, p->offset.x, p->stride_in_pixels_x, p->kernel_width,
                     p->dilation_rate_x, clip->x, clip->width, sentence, size) &&
-           set_axis(&operation->window.y, p->offset.y, p->stride_in_pixels_y, p->kernel_height,
+           set_axis(&window->y, p->offset.y, p->stride_in_pixels_y, p->kernel_height,
                     p->dilation_rate_y, clip->y, clip->height, sentence, size);
+}
+
+/* The windows of a forward kernel on its sources. */
+static bool set_windows(struct operation *operation, const struct clip *clip, char *sentence,
+                        size_t size)
+{
+    const struct glcnn_kernel_properties *p = &operation->properties;
+    if (!set_window(operation, &operation->window, &p->primary, clip, sentence, size))
+        return false;
+    if (operation->descriptor->flags & IS_BACKWARDS)
+        return set_backwards_window(operation, sentence, size);
+    return !descriptor_broadcasts(operation->descriptor) ||
+           set_window(operation, &operation->secondary_window, &p->secondary, clip, sentence, size);
 }
 
 static void set_region(struct operation *operation, const struct clip *clip)
@@ -347,7 +417,7 @@ static bool resolve_without_destination(struct operation *operation,
              source->number_of_images - first, p->feature_channel_offset, channels);
     struct clip whole = {0, 0, 0, source->width, source->height, source->number_of_images - first};
     set_region(operation, &whole);
-    return set_window(operation, p, &whole, sentence, size);
+    return set_window(operation, &operation->window, p, &whole, sentence, size);
 }
 
 static bool resolve_secondary(struct operation *operation, const struct shapes *shapes,
@@ -396,16 +466,17 @@ static bool resolve_forward(struct operation *operation, const struct shapes *sh
         shape_at(operation, shapes, PLACE_DESTINATION);
     struct glcnn_kernel_properties *p = &operation->properties;
     struct clip clip;
-    uint32_t channels;
+    uint32_t read, channels; /* of the source, and what they make of the result */
     if (!destination)
         return resolve_without_destination(operation, source, sentence, size);
-    if (!channels_read(&p->primary, "source", source, &channels, sentence, size) ||
+    if (!channels_read(&p->primary, "source", source, &read, sentence, size) ||
         !intersect_clip(operation, destination, &clip, sentence, size) ||
         !check_images("source", p->primary.offset.z, clip.depth, source, sentence, size) ||
-        !resolve_secondary(operation, shapes, clip.depth, sentence, size))
+        !resolve_secondary(operation, shapes, clip.depth, sentence, size) ||
+        !broadcast_channels(operation, shapes, read, &channels, sentence, size))
         return false;
     set_view(operation, descriptor_place(d, PLACE_SOURCE), source, (uint32_t)p->primary.offset.z,
-             clip.depth, p->primary.feature_channel_offset, channels);
+             clip.depth, p->primary.feature_channel_offset, read);
     if (d->prepare)
         d->prepare(operation);
     struct glcnn_image_descriptor natural;
@@ -416,8 +487,7 @@ static bool resolve_forward(struct operation *operation, const struct shapes *sh
         return false;
     set_view(operation, descriptor_place(d, PLACE_DESTINATION), destination, clip.z, clip.depth,
              p->destination_feature_channel_offset, natural.feature_channels);
-    if (!set_window(operation, &p->primary, &clip, sentence, size) ||
-        !set_backwards_window(operation, sentence, size))
+    if (!set_windows(operation, &clip, sentence, size))
         return false;
     set_region(operation, &clip);
     return resolve_beside(operation, shapes, &clip, sentence, size);
@@ -468,21 +538,29 @@ static uint32_t images_followed(const struct operation *operation, const struct 
     return counted ? gradient->number_of_images - result->first_layer : result->images;
 }
 
+static const struct window *window_on(const struct operation *forward, enum argument_place place)
+{
+    return place == PLACE_SECONDARY ? &forward->secondary_window : &forward->window;
+}
+
 static bool resolve_state_driven(struct operation *operation, const struct shapes *shapes,
                                  const struct operation *forward, char *sentence, size_t size)
 {
     const struct glcnn_descriptor *f = forward->descriptor;
-    struct image_view source_view = forward->images[descriptor_place(f, PLACE_SOURCE)];
+    struct operands operands = operation_operands(operation);
+    struct image_view source_view = forward->images[descriptor_place(f, operands.of)];
+    struct image_view given_view = forward->images[descriptor_place(f, operands.given)];
     struct image_view result_view = forward->images[descriptor_place(f, PLACE_DESTINATION)];
     const struct image_view *source = &source_view, *result = &result_view;
-    source_view.images = result_view.images =
+    source_view.images = given_view.images = result_view.images =
         images_followed(operation, shapes, forward, &result_view);
     bool needs_result = operation->descriptor->flags & NEEDS_RESULT;
-    operation->window = forward->window;
+    operation->window = *window_on(forward, operands.of);
+    operation->secondary_window = *window_on(forward, operands.given);
     if (!follow(operation, shapes, PLACE_SOURCE, "source gradient", result, sentence, size) ||
         !follow(operation, shapes, PLACE_SECONDARY,
                 needs_result ? "source image (the forward result)" : "source image",
-                needs_result ? result : source, sentence, size) ||
+                needs_result ? result : &given_view, sentence, size) ||
         !follow(operation, shapes, PLACE_DESTINATION, "destination gradient", source, sentence,
                 size))
         return false;
@@ -525,12 +603,51 @@ static bool set_manual_axis(struct axis *axis, const struct glcnn_descriptor *de
     return true;
 }
 
+static bool set_elements_axis(struct axis *axis, struct axis *given, int32_t kernel_offset,
+                              int32_t gradient_offset, uint32_t used, uint32_t gradient_size,
+                              uint32_t clip_origin, char *sentence, size_t size)
+{
+    int64_t start = (int64_t)gradient_offset + kernel_offset;
+    int64_t first = given->first - given->stride * start;
+    int64_t end = (int64_t)gradient_offset + used;
+    if (!check_reach(-start, gradient_size - start, sentence, size) ||
+        !check_reach(first, first + gradient_size, sentence, size))
+        return false;
+    *axis = (struct axis){.first = (int32_t)-start, .stride = 1, .size = 1, .dilation = 1};
+    axis->begin = gradient_offset > 0 ? gradient_offset : 0;
+    axis->end = end < gradient_size ? (int32_t)end : (int32_t)gradient_size;
+    axis->shift = -(int32_t)clip_origin;
+    given->first = (int32_t)first;
+    return true;
+}
+
+/* By hand the gradient of a binary kernel goes element by element (spec 5.5): destination pixel j
+ * has the gradient at primary offset + j and the source image at secondary offset + stride * j,
+ * both counted from the clip rectangle. Which axes were broadcast only a state could tell. */
+static bool set_elements_window(struct operation *operation,
+                                const struct glcnn_image_descriptor *gradient,
+                                const struct clip *clip, char *sentence, size_t size)
+{
+    const struct glcnn_kernel_properties *p = &operation->properties;
+    struct window *window = &operation->window, *given = &operation->secondary_window;
+    *window = (struct window){.channel_stride = 1, .edge_mode = GLCNN_EDGE_MODE_ZERO};
+    return set_window(operation, given, &p->secondary, &(struct clip){0, 0, 0, 0, 0, 0}, sentence,
+                      size) &&
+           set_elements_axis(&window->x, &given->x, p->kernel_offset_x, p->primary.offset.x,
+                             p->source_size.width, gradient->width, clip->x, sentence, size) &&
+           set_elements_axis(&window->y, &given->y, p->kernel_offset_y, p->primary.offset.y,
+                             p->source_size.height, gradient->height, clip->y, sentence, size);
+}
+
 static bool set_manual_window(struct operation *operation,
                               const struct glcnn_image_descriptor *gradient,
                               const struct clip *clip, char *sentence, size_t size)
 {
     const struct glcnn_kernel_properties *p = &operation->properties;
-    return set_window(operation, &p->secondary, &(struct clip){0, 0, 0, 0, 0, 0}, sentence, size) &&
+    if (descriptor_broadcasts(operation->descriptor))
+        return set_elements_window(operation, gradient, clip, sentence, size);
+    return set_window(operation, &operation->window, &p->secondary,
+                      &(struct clip){0, 0, 0, 0, 0, 0}, sentence, size) &&
            set_manual_axis(&operation->window.x, operation->descriptor, p->kernel_offset_x,
                            p->primary.offset.x, p->source_size.width, gradient->width, clip->x,
                            sentence, size) &&
@@ -576,6 +693,8 @@ static bool resolve_manual(struct operation *operation, const struct shapes *sha
     set_view(operation, descriptor_place(d, PLACE_SECONDARY), source,
              (uint32_t)p->secondary.offset.z, clip.depth, p->secondary.feature_channel_offset,
              outputs);
+    if (descriptor_broadcasts(d)) /* the source image may be one that is broadcast */
+        outputs = read;
     if (!check_gradient_channels(d, read, outputs, sentence, size) ||
         !set_manual_window(operation, gradient, &clip, sentence, size))
         return false;
@@ -603,15 +722,19 @@ bool geometry_resolve(struct operation *operation, const struct shapes *shapes,
                    : resolve_manual(operation, shapes, sentence, size);
 }
 
-void geometry_adopt(const struct glcnn_descriptor *descriptor, const struct operation *forward,
-                    struct glcnn_kernel_properties *properties)
+void geometry_adopt(const struct glcnn_descriptor *descriptor, const void *parameters,
+                    const struct operation *forward, struct glcnn_kernel_properties *properties)
 {
     const struct glcnn_kernel_properties *f = &forward->properties;
     struct glcnn_source_properties *g = &properties->primary;
     struct glcnn_source_properties *x = &properties->secondary;
-    *x = f->primary;
-    g->stride_in_pixels_x = f->primary.stride_in_pixels_x;
-    g->stride_in_pixels_y = f->primary.stride_in_pixels_y;
+    bool secondary =
+        descriptor->operands && descriptor->operands(parameters).given == PLACE_SECONDARY;
+    *x = secondary ? f->secondary : f->primary;
+    if (!descriptor_broadcasts(descriptor)) {
+        g->stride_in_pixels_x = f->primary.stride_in_pixels_x;
+        g->stride_in_pixels_y = f->primary.stride_in_pixels_y;
+    }
     g->feature_channel_offset = f->destination_feature_channel_offset;
     g->offset.x = (int32_t)f->clip_rect.origin.x;
     g->offset.y = (int32_t)f->clip_rect.origin.y;

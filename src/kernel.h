@@ -65,7 +65,7 @@ bool geometry_result(struct operation *operation, const struct shapes *shapes,
 bool geometry_resolve(struct operation *operation, const struct shapes *shapes,
                       const struct operation *forward, char *sentence, size_t size);
 /* What a gradient kernel takes over from the forward operation (spec 5.5). */
-void geometry_adopt(const struct glcnn_descriptor *descriptor, const struct operation *forward,
-                    struct glcnn_kernel_properties *properties);
+void geometry_adopt(const struct glcnn_descriptor *descriptor, const void *parameters,
+                    const struct operation *forward, struct glcnn_kernel_properties *properties);
 
 #endif

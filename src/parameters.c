@@ -36,12 +36,12 @@ static const char *const edge_modes[] = {"zero", "clamp", NULL};
             NULL                                                                                   \
     }
 
-#define STRIDE_ROWS(prefix, WHERE, least)                                                          \
+#define STRIDE_ROWS(prefix, WHERE)                                                                 \
     {prefix "stride_in_pixels_x", "source columns a destination column", FIELD_UINT32,             \
-     WHERE(stride_in_pixels_x), 1, least, 65535, NULL},                                            \
+     WHERE(stride_in_pixels_x), 1, 1, 65535, NULL},                                                \
     {                                                                                              \
         prefix "stride_in_pixels_y", "source rows a destination row", FIELD_UINT32,                \
-            WHERE(stride_in_pixels_y), 1, least, 65535, NULL                                       \
+            WHERE(stride_in_pixels_y), 1, 1, 65535, NULL                                           \
     }
 
 #define DILATION_ROWS(prefix, WHERE)                                                               \
@@ -52,11 +52,22 @@ static const char *const edge_modes[] = {"zero", "clamp", NULL};
             WHERE(dilation_rate_y), 1, 1, 65535, NULL                                              \
     }
 
+/* A stride of 0 broadcasts. */
+#define BROADCAST_ROWS(prefix, WHERE)                                                              \
+    {prefix "stride_in_pixels_x", "0: one column is read for all", FIELD_UINT32,                   \
+     WHERE(stride_in_pixels_x), 1, 0, 1, NULL},                                                    \
+        {prefix "stride_in_pixels_y", "0: one row is read for all", FIELD_UINT32,                  \
+         WHERE(stride_in_pixels_y), 1, 0, 1, NULL},                                                \
+    {                                                                                              \
+        prefix "stride_in_feature_channels", "0: the first channel is read for all", FIELD_UINT32, \
+            WHERE(stride_in_feature_channels), 1, 0, 1, NULL                                       \
+    }
+
 static const struct parameter no_rows[] = {{0}};
 
 static const struct parameter unary_source[] = {SOURCE_ROWS("", PRIMARY), {0}};
 static const struct parameter unary_window[] = {WINDOW_ROWS("", PRIMARY), {0}};
-static const struct parameter unary_stride[] = {STRIDE_ROWS("", PRIMARY, 1), {0}};
+static const struct parameter unary_stride[] = {STRIDE_ROWS("", PRIMARY), {0}};
 static const struct parameter unary_dilation[] = {DILATION_ROWS("", PRIMARY), {0}};
 
 static const struct parameter backwards_rows[] = {
@@ -69,7 +80,7 @@ static const struct parameter backwards_rows[] = {
 static const struct parameter binary_source[] = {
     SOURCE_ROWS("primary_", PRIMARY), SOURCE_ROWS("secondary_", SECONDARY), {0}};
 static const struct parameter binary_stride[] = {
-    STRIDE_ROWS("primary_", PRIMARY, 0), STRIDE_ROWS("secondary_", SECONDARY, 0), {0}};
+    BROADCAST_ROWS("primary_", PRIMARY), BROADCAST_ROWS("secondary_", SECONDARY), {0}};
 
 /* The secondary source of a gradient kernel is walked as the forward kernel walked it. */
 static const struct parameter gradient_source[] = {
@@ -85,7 +96,9 @@ static const struct parameter gradient_source[] = {
      FIELD_UINT32, SHARED(source_size.height), NO_LIMIT, 1, NO_LIMIT, NULL},
     {0}};
 static const struct parameter gradient_window[] = {WINDOW_ROWS("secondary_", SECONDARY), {0}};
-static const struct parameter gradient_stride[] = {STRIDE_ROWS("secondary_", SECONDARY, 1), {0}};
+static const struct parameter gradient_stride[] = {STRIDE_ROWS("secondary_", SECONDARY), {0}};
+static const struct parameter binary_gradient_stride[] = {BROADCAST_ROWS("secondary_", SECONDARY),
+                                                           {0}};
 static const struct parameter gradient_dilation[] = {DILATION_ROWS("secondary_", SECONDARY), {0}};
 
 static const struct parameter destination_rows[] = {
@@ -117,7 +130,10 @@ void property_tables(const struct glcnn_descriptor *descriptor,
         if (flags & HAS_WINDOW)
             tables[n++] = gradient ? gradient_window : unary_window;
         if (flags & HAS_STRIDE)
-            tables[n++] = gradient ? gradient_stride : binary ? binary_stride : unary_stride;
+            tables[n++] = gradient && binary ? binary_gradient_stride
+                          : gradient         ? gradient_stride
+                          : binary           ? binary_stride
+                                             : unary_stride;
         if (flags & HAS_DILATION)
             tables[n++] = gradient ? gradient_dilation : unary_dilation;
         tables[n++] = gradient ? gradient_source : binary ? binary_source : unary_source;
@@ -253,6 +269,7 @@ void properties_set_defaults(const struct glcnn_descriptor *descriptor,
         .kernel_height = 1,
         .stride_in_pixels_x = 1,
         .stride_in_pixels_y = 1,
+        .stride_in_feature_channels = 1,
         .dilation_rate_x = 1,
         .dilation_rate_y = 1,
     };

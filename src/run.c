@@ -16,6 +16,21 @@ bool run_refuse(const struct run *run, const char *format, ...)
     return false;
 }
 
+/* ---- Images ---- */
+
+const struct named_array *run_image_input(const struct run *run, const struct operation *operation,
+                                          size_t index)
+{
+    const struct glcnn_descriptor *d = operation->descriptor;
+    const struct argument *argument = &d->arguments[index];
+    int beside = descriptor_place(d, PLACE_FORWARD);
+    if (beside < 0 || argument->place != PLACE_SECONDARY ||
+        operation_operands(operation).given != PLACE_SECONDARY)
+        return bag_find(run->bag, argument->name);
+    const struct named_array *second = bag_find(run->bag, d->arguments[beside].name);
+    return second ? second : bag_find(run->bag, argument->name);
+}
+
 /* ---- Vectors ---- */
 
 static const struct named_array *values_of(struct run *run)
@@ -31,12 +46,13 @@ static size_t vector_length(struct run *run, const struct operation *o, size_t i
     return o->descriptor->length ? o->descriptor->length(o, index) : 0;
 }
 
-/* Runs the kernels that fill inputs which were not given. */
-static glcnn_status fill_missing(struct run *run, const struct glcnn_descriptor *d)
+/* Runs the kernels that fill inputs which were not given and are of use. */
+static glcnn_status fill_missing(struct run *run, const struct operation *o)
 {
     const struct argument *argument;
-    for (size_t i = 0; (argument = descriptor_argument_at(d, i)); i++) {
-        if (!argument->filled_by || !argument->input || bag_find(run->bag, argument->name))
+    for (size_t i = 0; (argument = descriptor_argument_at(o->descriptor, i)); i++) {
+        if (!argument->filled_by || !argument->input || bag_find(run->bag, argument->name) ||
+            vector_length(run, o, i) == 0)
             continue;
         struct run inner = *run;
         inner.settings.partial = true;
@@ -133,9 +149,9 @@ glcnn_status run_kernel(struct run *run, const struct glcnn_descriptor *descript
     struct resolved *r = calloc(1, sizeof *r);
     if (!r)
         return run_out_of_memory(run);
-    glcnn_status status = fill_missing(run, descriptor);
-    if (status == GLCNN_SUCCESS &&
-        (!run_resolve(run, descriptor, r) || !check_vectors(run, &r->operation)))
+    glcnn_status status =
+        run_resolve(run, descriptor, r) ? fill_missing(run, &r->operation) : GLCNN_INVALID_ARGUMENT;
+    if (status == GLCNN_SUCCESS && !check_vectors(run, &r->operation))
         status = GLCNN_INVALID_ARGUMENT;
     if (status == GLCNN_SUCCESS) {
         r->operation.samples = run_samples(r);

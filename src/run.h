@@ -66,6 +66,10 @@ bool run_resolve(const struct run *run, const struct glcnn_descriptor *descripto
 bool run_refuse(const struct run *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 glcnn_status run_out_of_memory(const struct run *run);
+/* The array of image input `index`, NULL if there is none. Where both sources of a binary forward
+ * kernel are there by their names, its gradient takes what it is given from them. */
+const struct named_array *run_image_input(const struct run *run, const struct operation *operation,
+                                          size_t index);
 /* The array that output `index` goes to: one that was an input is updated in place. NULL when out
  * of memory. */
 struct named_array *run_output(struct run *run, struct resolved *resolved, size_t index);

@@ -77,10 +77,12 @@ static glcnn_status make_image(struct run *run, struct resolved *r, struct devic
     const struct argument *argument = &r->operation.descriptor->arguments[index];
     const struct glcnn_image_descriptor *shape = &r->shapes.images[index];
     struct glcnn_image_descriptor made = *shape;
+    if (argument->place == PLACE_FORWARD)
+        return GLCNN_SUCCESS;
     if (argument->place >= PLACE_LABELS)
         made.channel_format = GLCNN_CHANNEL_FORMAT_FLOAT32;
     glcnn_status status = glcnn_image_create(run->device, &made, &d->images[index]);
-    const struct named_array *array = bag_find(run->bag, argument->name);
+    const struct named_array *array = run_image_input(run, &r->operation, index);
     if (status == GLCNN_SUCCESS && argument->input && array)
         status = move_image(run, d->images[index], array->data, array_count(array), true);
     place_image(&d->encode, argument->place, d->images[index]);
@@ -121,7 +123,7 @@ static glcnn_status make_vector(struct run *run, struct resolved *r, struct devi
     size_t length = r->operation.vectors[index].count;
     struct state_vector *vector;
     glcnn_buffer *buffer;
-    if (!array || !argument->input)
+    if (!array || !argument->input || length == 0)
         return GLCNN_SUCCESS;
     if (argument->place == PLACE_KERNEL) {
         glcnn_status status = kernel_vector(d->kernel, index, length, &buffer);
@@ -159,9 +161,11 @@ static glcnn_status make_state(struct run *run, struct resolved *r, struct devic
     if (status != GLCNN_SUCCESS || !r->has_forward)
         return status;
     const struct glcnn_descriptor *f = r->forward.descriptor;
+    int second = descriptor_place(f, PLACE_SECONDARY);
     d->state->samples = run_samples(r);
     return state_capture(d->state, &r->forward,
-                         &r->forward_shapes.images[descriptor_place(f, PLACE_SOURCE)], NULL,
+                         &r->forward_shapes.images[descriptor_place(f, PLACE_SOURCE)],
+                         second < 0 ? NULL : &r->forward_shapes.images[second],
                          &r->forward_shapes.images[descriptor_place(f, PLACE_DESTINATION)]);
 }
 

@@ -30,7 +30,7 @@ static bool set_tensor(struct run *run, struct resolved *r, size_t index, struct
     tensor->data = calloc(count ? count : 1, sizeof(double));
     if (!tensor->data)
         return false;
-    struct named_array *array = bag_find(run->bag, argument->name);
+    const struct named_array *array = run_image_input(run, &r->operation, index);
     if (argument->input && array)
         copy_range(view, &r->shapes.images[index], array->data, tensor->data, false);
     return true;

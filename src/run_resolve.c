@@ -102,7 +102,9 @@ static bool apply_settings(const struct run *run, struct resolved *r, bool forwa
         if (r->has_forward &&
             !apply_one(run, r->forward.descriptor, &r->forward, setting, &known_forward))
             return false;
-        if (!forward_only &&
+        /* A binary kernel and its gradient each have a secondary source, not the same one. */
+        bool taken = known_forward && r->forward.descriptor->flags & IS_BINARY;
+        if (!forward_only && !taken &&
             !apply_one(run, r->operation.descriptor, &r->operation, setting, &known))
             return false;
         if (!known && !known_forward && !run->settings.partial && !forward_only)
@@ -136,16 +138,17 @@ static bool image_shape(const struct run *run, const struct named_array *array,
     return true;
 }
 
-static bool input_shapes(const struct run *run, const struct glcnn_descriptor *d,
+static bool input_shapes(const struct run *run, const struct operation *operation,
                          struct shapes *shapes)
 {
     const struct argument *argument;
-    for (size_t i = 0; (argument = descriptor_argument_at(d, i)); i++) {
+    for (size_t i = 0; (argument = descriptor_argument_at(operation->descriptor, i)); i++) {
         if (!argument_is_image(argument) || !argument->input)
             continue;
-        const struct named_array *array = bag_find(run->bag, argument->name);
+        const struct named_array *array = run_image_input(run, operation, i);
         if (!array && !argument->optional)
-            return run_refuse(run, "%s: the input %s is missing", d->name, argument->name);
+            return run_refuse(run, "%s: the input %s is missing", operation->descriptor->name,
+                              argument->name);
         if (array && !image_shape(run, array, &shapes->images[i]))
             return false;
     }
@@ -192,6 +195,42 @@ static void mark_given(struct operation *operation, const struct shapes *shapes)
 
 /* ---- Resolving ---- */
 
+/* The source that a gradient kernel is not given: as large as the gradient along the axes that it
+ * walks along. */
+static void broadcast_shape(const struct glcnn_source_properties *p,
+                            const struct glcnn_image_descriptor *gradient,
+                            struct glcnn_image_descriptor *shape)
+{
+    *shape = *gradient;
+    shape->width = p->stride_in_pixels_x ? gradient->width : 1;
+    shape->height = p->stride_in_pixels_y ? gradient->height : 1;
+    shape->feature_channels = p->stride_in_feature_channels ? gradient->feature_channels : 1;
+}
+
+/* Sources of the forward encode. Of two that a binary kernel has, a gradient kernel needs one,
+ * which is then its source image; given both, they have their forward names. */
+static bool forward_sources(const struct run *run, struct resolved *r,
+                            const struct named_array *source,
+                            const struct glcnn_image_descriptor *gradient)
+{
+    const struct glcnn_descriptor *f = r->forward.descriptor;
+    const struct glcnn_kernel_properties *p = &r->forward.properties;
+    int beside = descriptor_place(r->operation.descriptor, PLACE_FORWARD);
+    struct glcnn_image_descriptor *first =
+        &r->forward_shapes.images[descriptor_place(f, PLACE_SOURCE)];
+    if (beside < 0)
+        return image_shape(run, source, first);
+    const struct named_array *other =
+        bag_find(run->bag, r->operation.descriptor->arguments[beside].name);
+    struct glcnn_image_descriptor *second =
+        &r->forward_shapes.images[descriptor_place(f, PLACE_SECONDARY)];
+    if (other)
+        return image_shape(run, source, first) && image_shape(run, other, second);
+    bool is_second = operation_operands(&r->operation).given == PLACE_SECONDARY;
+    broadcast_shape(is_second ? &p->primary : &p->secondary, gradient, is_second ? first : second);
+    return image_shape(run, source, is_second ? second : first);
+}
+
 /* The forward encode of a gradient: its source is the gradient's source image, its result has the
  * shape of the source gradient. */
 static bool resolve_forward(const struct run *run, struct resolved *r)
@@ -200,14 +239,15 @@ static bool resolve_forward(const struct run *run, struct resolved *r)
     const struct glcnn_descriptor *d = r->forward.descriptor;
     const struct named_array *source = bag_find(run->bag, "source_image");
     const struct named_array *gradient = bag_find(run->bag, "source_gradient");
-    int from = descriptor_place(d, PLACE_SOURCE), to = descriptor_place(d, PLACE_DESTINATION);
+    struct glcnn_image_descriptor result;
+    int to = descriptor_place(d, PLACE_DESTINATION);
     if (!source || !gradient)
         return run_refuse(run, "%s: the input %s is missing", r->operation.descriptor->name,
                           source ? "source_gradient" : "source_image");
-    if (!image_shape(run, source, &r->forward_shapes.images[from]) ||
-        !result_shape(run, &r->forward, &r->forward_shapes) ||
-        !image_shape(run, gradient, &r->forward_shapes.images[to]))
+    if (!image_shape(run, gradient, &result) || !forward_sources(run, r, source, &result) ||
+        !result_shape(run, &r->forward, &r->forward_shapes))
         return false;
+    r->forward_shapes.images[to] = result;
     mark_given(&r->forward, &r->forward_shapes);
     if (!geometry_resolve(&r->forward, &r->forward_shapes, NULL, sentence, sizeof sentence))
         return run_refuse(run, "%s: %s", d->name, sentence);
@@ -257,7 +297,11 @@ static bool resolve_gradient(const struct run *run, struct resolved *r)
     struct glcnn_kernel_properties adopted;
     if (!resolve_forward(run, r) || !check_gradient_shape(run, r))
         return false;
-    geometry_adopt(o->descriptor, &r->forward, &o->properties);
+    int to = descriptor_place(o->descriptor, PLACE_DESTINATION);
+    int of = descriptor_place(r->forward.descriptor, operation_operands(o).of);
+    if (to >= 0)
+        r->shapes.images[to] = r->forward_shapes.images[of];
+    geometry_adopt(o->descriptor, r->parameters, &r->forward, &o->properties);
     adopted = o->properties;
     /* Settings with names of the gradient kernel's own addressing win over what it takes over; the
      * forward kernel's stay as resolved. */
@@ -289,7 +333,7 @@ bool run_resolve(const struct run *run, const struct glcnn_descriptor *descripto
     if (r->has_forward && !begin_operation(run, descriptor_find(descriptor->forward), &r->forward,
                                            r->forward_parameters))
         return false;
-    if (!apply_settings(run, r, false) || !input_shapes(run, descriptor, &r->shapes) ||
+    if (!apply_settings(run, r, false) || !input_shapes(run, o, &r->shapes) ||
         !result_shape(run, o, &r->shapes))
         return false;
     bool good = true;

@@ -200,19 +200,30 @@ static bool is_zero(const struct named_array *array)
     return true;
 }
 
+/* The forward input that `output` is the gradient of; NULL if that is not known. */
+static const char *input_of(const struct probe *p, const char *output)
+{
+    bool source = strcmp(output, "destination_gradient") == 0;
+    if (source && has_setting(&p->run, "is_secondary_source_filter", 1))
+        return "secondary_image";
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (strcmp(pairs[i][0], output) == 0)
+            return pairs[i][1];
+    return NULL;
+}
+
 static bool compare_output(struct probe *p, const char *output, struct bag *bag)
 {
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        if (strcmp(pairs[i][0], output) != 0)
-            continue;
+    const char *input = input_of(p, output);
+    if (input) {
         const struct named_array *gradient = bag_find(bag, output);
         if (is_left_out(&p->run, output))
             return !gradient || is_zero(gradient);
         if (!gradient)
             return false;
-        if (!bag_find(&p->inputs, pairs[i][1]))
-            add_neutral(p, pairs[i][1], gradient);
-        return compare(p, pairs[i][1], gradient);
+        if (!bag_find(&p->inputs, input))
+            add_neutral(p, input, gradient);
+        return compare(p, input, gradient);
     }
     fprintf(stderr, "\n    it is not known what %s is the gradient of", output);
     return false;

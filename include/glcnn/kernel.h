@@ -36,7 +36,8 @@ struct glcnn_source_properties {
     uint32_t feature_channel_max_count;   /* channels read at most, default UINT32_MAX */
     uint32_t kernel_width, kernel_height; /* window, default 1 */
     uint32_t stride_in_pixels_x,
-        stride_in_pixels_y;                    /* default 1; 0 re-reads one pixel (arithmetic) */
+        stride_in_pixels_y;              /* default 1; 0 re-reads one pixel (arithmetic) */
+    uint32_t stride_in_feature_channels; /* arithmetic: default 1; 0 re-reads the first channel */
     uint32_t dilation_rate_x, dilation_rate_y; /* default 1 */
 };
 
