@@ -1,0 +1,48 @@
+// out(X) = r kept within minimum .. maximum,   x = primary_scale * primary, y = secondary_scale * secondary
+//     add  r = x + y + bias     subtract  r = x - y + bias
+//     multiply  r = x * y + bias     divide  r = x / y + bias
+// A NaN stays one, and is within no bounds; it is told by its bits, since drivers turn comparisons
+// round. For the gradient: which r are within (CLAMP_MASK), and x / y (QUOTIENT).
+// PIXELS columns to an invocation.
+vec4 combined(vec4 x, vec4 y) {
+#if OPERATION == 0
+    return x + y;
+#elif OPERATION == 1
+    return x - y;
+#elif OPERATION == 2
+    return x * y;
+#else
+    return x / y;
+#endif
+}
+
+void keep_for_gradient(int X, int Y, int slice, int image, vec4 value, vec4 r) {
+#if defined(CLAMP_MASK) || defined(QUOTIENT)
+    int index = result_index(X, Y, slice, image, ivec3(destination_width, destination_height, destination_slices));
+#endif
+#ifdef CLAMP_MASK
+    vec4 within = vec4(greaterThanEqual(r, vec4(minimum))) * vec4(lessThanEqual(r, vec4(maximum)));
+    within *= vec4(is_channel(slice, destination_channels)) * vec4(not(is_nan(r)));
+    clamp_mask[index] = dot(within, vec4(1.0, 2.0, 4.0, 8.0));
+#endif
+#ifdef QUOTIENT
+    quotient[index] = mix(vec4(0.0), value, is_channel(slice, destination_channels));
+#endif
+}
+
+void invocation(ivec3 at) {
+    int slice = at.z % destination_slices;
+    int image = at.z / destination_slices;
+    for (int i = 0; i < PIXELS; i++) {
+        int X = left + at.x + i * grid_x;
+        vec4 x = primary_scale * primary_operand(X, at.y, slice, image);
+        vec4 y = secondary_scale * secondary_operand(X, at.y, slice, image);
+        vec4 value = combined(x, y);
+        vec4 r = value + bias;
+        vec4 bounded = clamp(r, vec4(minimum), vec4(maximum));
+        if (X >= right)
+            continue;
+        keep_for_gradient(X, at.y, slice, image, value, r);
+        store_destination(X, at.y, slice, image, mix(bounded, r, is_nan(r)));
+    }
+}

@@ -1,0 +1,47 @@
+// dV(u) = sum of term(X) over the results X that read source pixel u
+// With REDUCED the terms were summed before: over all columns with SUMMED_X, in which case only the
+// source column that was read, source_x, gets them, if there is one (source_x >= 0); rows alike.
+// With SUMMED_C channel 0 gets the sum over all channels.
+#ifdef REDUCED
+vec4 value_at(int X, int Y, int slice, int image) {
+    return reduced(X - begin_x, Y - begin_y, slice, image);
+}
+#else
+vec4 value_at(int X, int Y, int slice, int image) { return term(X, Y, slice, image); }
+#endif
+
+ivec2 columns_of(int u) {
+#ifdef SUMMED_X
+    return u == source_x ? ivec2(begin_x) : ivec2(0, -1);
+#else
+    return windows_with_x(u, destination_width);
+#endif
+}
+
+ivec2 rows_of(int u) {
+#ifdef SUMMED_Y
+    return u == source_y ? ivec2(begin_y) : ivec2(0, -1);
+#else
+    return windows_with_y(u, destination_height);
+#endif
+}
+
+void invocation(ivec3 at) {
+    int slice = at.z % destination_slices;
+    int image = at.z / destination_slices;
+#ifdef DIRECT
+    vec4 sum = value_at(at.x, at.y, slice, image);
+#else
+    ivec2 columns = columns_of(at.x + shift_x);
+    ivec2 rows = rows_of(at.y + shift_y);
+    vec4 sum = vec4(0.0);
+#ifdef SUMMED_C
+    if (slice > 0)
+        rows = ivec2(0, -1);
+#endif
+    for (int Y = rows.x; Y <= rows.y; Y++)
+        for (int X = columns.x; X <= columns.y; X++)
+            sum += value_at(X, Y, slice, image);
+#endif
+    store_destination(at.x, at.y, slice, image, sum);
+}

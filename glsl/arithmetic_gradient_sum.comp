@@ -1,0 +1,24 @@
+// partial(j) = sum of term(X) over block j: BLOCK_X by BLOCK_Y results from (begin_x, begin_y) on, over
+// all channels too with SUM_CHANNELS. An axis that is not summed has blocks of 1.
+vec4 pixel_sum(int X, int Y, int slice, int image) {
+#ifdef SUM_CHANNELS
+    vec4 sum = vec4(0.0);
+    for (int s = 0; s < gradient_slices; s++)
+        sum += term(X, Y, s, image);
+    return vec4((sum.x + sum.y) + (sum.z + sum.w), 0.0, 0.0, 0.0);
+#else
+    return term(X, Y, slice, image);
+#endif
+}
+
+void invocation(ivec3 at) {
+    int slice = at.z % partial_slices;
+    int image = at.z / partial_slices;
+    int left = begin_x + at.x * BLOCK_X;
+    int top = begin_y + at.y * BLOCK_Y;
+    vec4 sum = vec4(0.0);
+    for (int Y = top; Y < min(top + BLOCK_Y, end_y); Y++)
+        for (int X = left; X < min(left + BLOCK_X, end_x); X++)
+            sum += pixel_sum(X, Y, slice, image);
+    store_partial(at.x, at.y, slice, image, sum);
+}

@@ -1,0 +1,78 @@
+/* Arithmetic of two images, and the gradients. MPSCNNAdd, MPSCNNSubtract, MPSCNNMultiply,
+ * MPSCNNDivide; spec section 7.11. With x of the primary and y of the secondary source
+ *
+ *   add        r = primary_scale * x + secondary_scale * y + bias
+ *   subtract   r = primary_scale * x - secondary_scale * y + bias
+ *   multiply   r = (primary_scale * x) * (secondary_scale * y) + bias
+ *   divide     r = (primary_scale * x) / (secondary_scale * y) + bias
+ *   out        r, kept within minimum_value .. maximum_value
+ *
+ * Broadcasting: a source whose stride is 0 along an axis (glcnn_source_properties: columns, rows or
+ * feature channels) is read at its offset only, one pixel or channel for all results. The result
+ * has the extent of the source whose stride is 1; two such sources must agree in channels, and in a
+ * returning encode in width and height. By another encode results that lie beyond a source take its
+ * edge mode. Images of a batch are never broadcast.
+ *
+ * Gradients: a kernel differentiates by one source, the primary or the secondary. With the forward
+ * state it is the exact derivative, the state's scales and strides included, summed over every axis
+ * along which that source was broadcast; the result has that source's size. Where r was outside the
+ * bounds nothing is passed on, on the bounds everything (spec section 12, 27): the forward encode
+ * keeps a mask in the state's vector "clamp_mask", unless both bounds are at their defaults.
+ *
+ *   gradient of     is given as source image
+ *   add, subtract   the source differentiated by; its size alone counts
+ *   multiply        the other source
+ *   divide          the secondary source, always. By the secondary source the quotient is needed
+ * too: the forward encode keeps it in the state's vector "quotient"
+ *
+ * With addressing set by hand the gradient goes pixel by pixel with the kernel's own scales: by
+ * primary_scale * G, for multiply (primary_scale * G) * (secondary_scale * other), for divide by
+ * the formulas of the exact derivative. Nothing is summed.
+ *
+ * Where a MPS client may differ: it sets a gradient's scales itself; its clamp may pass nothing on
+ * exactly at a bound; it has no gradient of divide.
+ */
+#ifndef GLCNN_KERNELS_ARITHMETIC_H
+#define GLCNN_KERNELS_ARITHMETIC_H
+
+#include <glcnn/kernel.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Parameters beyond glcnn_kernel_properties. */
+struct glcnn_arithmetic {
+    float primary_scale, secondary_scale; /* default 1 */
+    float bias;                           /* default 0; gradients ignore it */
+    float minimum_value, maximum_value;   /* defaults -FLT_MAX and FLT_MAX */
+    bool is_secondary_source_filter;      /* gradients: by the secondary source; default false */
+};
+
+/* The parameters of an arithmetic kernel, to read and to change; NULL for another kernel. */
+GLCNN_API struct glcnn_arithmetic *glcnn_arithmetic(glcnn_kernel *kernel);
+
+/* Each makes a kernel. The caller owns it. Errors: GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_add_create(glcnn_device *device, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_subtract_create(glcnn_device *device, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_multiply_create(glcnn_device *device, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_divide_create(glcnn_device *device, glcnn_kernel **kernel);
+
+/* Gradients by the primary source, or by the secondary source. They need the forward state. */
+GLCNN_API glcnn_status glcnn_add_gradient_create(glcnn_device *device,
+                                                 bool is_secondary_source_filter,
+                                                 glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_subtract_gradient_create(glcnn_device *device,
+                                                      bool is_secondary_source_filter,
+                                                      glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_multiply_gradient_create(glcnn_device *device,
+                                                      bool is_secondary_source_filter,
+                                                      glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_divide_gradient_create(glcnn_device *device,
+                                                    bool is_secondary_source_filter,
+                                                    glcnn_kernel **kernel);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,657 @@
+/* Arithmetic of two images and its gradients: spec 7.11. Every result reads one element of each
+ * source; along an axis of stride 0 all results read the same. A gradient first sums its terms over
+ * such axes, block by block in scratch images, in an order that the shape alone fixes, and then
+ * hands each source pixel what the results that read it have. */
+#include "glcnn/kernels/arithmetic.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel.h"
+#include "pointwise.h"
+
+#define BLOCK 64 /* elements summed by one invocation, about */
+
+/* Each operation has a family of its own: a state of one is of no use to the gradient of another.
+ */
+static const char *const families[] = {"add", "subtract", "multiply", "divide"};
+enum operation_kind { ADD, SUBTRACT, MULTIPLY, DIVIDE };
+
+struct glcnn_arithmetic *glcnn_arithmetic(glcnn_kernel *kernel)
+{
+    struct glcnn_arithmetic *parameters = NULL;
+    for (int i = ADD; i <= DIVIDE && !parameters; i++)
+        parameters = kernel_parameters(kernel, families[i]);
+    return parameters;
+}
+
+static enum operation_kind kind_of(const struct operation *o)
+{
+    int kind = ADD;
+    while (kind < DIVIDE && strcmp(families[kind], o->descriptor->family) != 0)
+        kind++;
+    return (enum operation_kind)kind;
+}
+
+/* ---- Constructors ---- */
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    extern const struct glcnn_descriptor glcnn_kernel_##NAME, glcnn_kernel_##NAME##_gradient;      \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
+    {                                                                                              \
+        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
+    }                                                                                              \
+    glcnn_status glcnn_##NAME##_gradient_create(                                                   \
+        glcnn_device *device, bool is_secondary_source_filter, glcnn_kernel **kernel)              \
+    {                                                                                              \
+        glcnn_status status = kernel_create(device, &glcnn_kernel_##NAME##_gradient, kernel);      \
+        if (status == GLCNN_SUCCESS)                                                               \
+            glcnn_arithmetic(*kernel)->is_secondary_source_filter = is_secondary_source_filter;    \
+        return status;                                                                             \
+    }
+
+DEFINE_CREATE(add)
+DEFINE_CREATE(subtract)
+DEFINE_CREATE(multiply)
+DEFINE_CREATE(divide)
+
+/* ---- What gradients are of, and given ---- */
+
+static enum argument_place filtered(const void *parameters)
+{
+    const struct glcnn_arithmetic *p = parameters;
+    return p->is_secondary_source_filter ? PLACE_SECONDARY : PLACE_SOURCE;
+}
+
+static struct operands sum_operands(const void *parameters)
+{
+    return (struct operands){filtered(parameters), filtered(parameters)};
+}
+
+static struct operands product_operands(const void *parameters)
+{
+    bool secondary = filtered(parameters) == PLACE_SECONDARY;
+    return (struct operands){filtered(parameters), secondary ? PLACE_SOURCE : PLACE_SECONDARY};
+}
+
+static struct operands quotient_operands(const void *parameters)
+{
+    return (struct operands){filtered(parameters), PLACE_SECONDARY};
+}
+
+/* ---- Vectors of the state ---- */
+
+enum { PRIMARY, SECONDARY, RESULT, MASK, QUOTIENT }; /* arguments of a forward kernel */
+enum { GRADIENT, GIVEN, DESTINATION, BESIDE, G_MASK, G_QUOTIENT }; /* of a gradient kernel */
+
+static bool is_gradient(const struct operation *o)
+{
+    return o->descriptor->flags & IS_GRADIENT;
+}
+
+static bool is_clamped(const struct operation *o)
+{
+    const struct glcnn_arithmetic *p = o->parameters;
+    return p->minimum_value > -FLT_MAX || p->maximum_value < FLT_MAX;
+}
+
+/* A mask has a number for four channels of a result pixel, the quotient has four. */
+static size_t length(const struct operation *o, size_t index)
+{
+    const struct glcnn_arithmetic *p = o->parameters;
+    const struct image_view *view = &o->images[is_gradient(o) ? GRADIENT : RESULT];
+    bool mask = (int)index == descriptor_argument(o->descriptor, "clamp_mask");
+    bool wanted = mask ? is_clamped(o) : !is_gradient(o) || p->is_secondary_source_filter;
+    size_t pixels = (size_t)view->width * view->height * view->images;
+    return wanted ? pixels * slice_count(view->channels) * (mask ? 1 : 4) : 0;
+}
+
+static bool check(const struct operation *o, char *sentence, size_t size)
+{
+    const struct glcnn_arithmetic *p = o->parameters;
+    if (p->minimum_value > p->maximum_value) {
+        snprintf(sentence, size, "minimum_value is %g, more than maximum_value, %g",
+                 (double)p->minimum_value, (double)p->maximum_value);
+        return false;
+    }
+    return true;
+}
+
+/* ---- Forward passes ---- */
+
+/* Names of one operand's numbers in the shader. */
+struct operand_names {
+    const char *library, *first_x, *first_y, *stride_x, *stride_y, *stride_c, *clamp;
+};
+
+#define OPERAND_NAMES(LOWER, UPPER)                                                                \
+    {                                                                                              \
+        "lib/" LOWER "_operand.glsl", LOWER "_first_x", LOWER "_first_y", UPPER "_STRIDE_X",       \
+            UPPER "_STRIDE_Y", UPPER "_STRIDE_C", UPPER "_CLAMP"                                   \
+    }
+
+static const struct operand_names primary_names = OPERAND_NAMES("primary", "PRIMARY");
+static const struct operand_names secondary_names = OPERAND_NAMES("secondary", "SECONDARY");
+
+static void pass_operand(struct pass *pass, const struct operand_names *names,
+                         const struct window *window)
+{
+    pass_library(pass, names->library);
+    pass_int(pass, names->first_x, window->x.first);
+    pass_int(pass, names->first_y, window->y.first);
+    pass_define(pass, names->stride_x, window->x.stride);
+    pass_define(pass, names->stride_y, window->y.stride);
+    pass_define(pass, names->stride_c, (int)window->channel_stride);
+    if (window->edge_mode == GLCNN_EDGE_MODE_CLAMP)
+        pass_define(pass, names->clamp, 1);
+}
+
+static void pass_state(struct pass *pass, const struct operation *o, int mask, int quotient,
+                       enum vector_access access)
+{
+    pass_library(pass, "lib/channels.glsl");
+    pass_library(pass, "lib/result_index.glsl");
+    if (o->given[mask]) {
+        pass_define(pass, "CLAMP_MASK", 1);
+        pass_vector(pass, "clamp_mask", &o->vectors[mask], access);
+    }
+    if (o->given[quotient]) {
+        pass_define(pass, "QUOTIENT", 1);
+        pass_vector_of(pass, "vec4", "quotient", &o->vectors[quotient], access);
+    }
+}
+
+static void plan_forward(const struct operation *o, struct plan *plan)
+{
+    const struct glcnn_arithmetic *p = o->parameters;
+    struct pass *pass = plan_pointwise(plan, o, "arithmetic.comp", &o->images[RESULT]);
+    pass_texture(pass, "primary", &o->images[PRIMARY]);
+    pass_texture(pass, "secondary", &o->images[SECONDARY]);
+    pass_image(pass, "destination", &o->images[RESULT]);
+    pass_operand(pass, &primary_names, &o->window);
+    pass_operand(pass, &secondary_names, &o->secondary_window);
+    pass_state(pass, o, MASK, QUOTIENT, VECTOR_WRITE);
+    pass_library(pass, "lib/pooling_max.glsl"); /* is_nan */
+    pass_define(pass, "OPERATION", (int)kind_of(o));
+    pass_float(pass, "primary_scale", p->primary_scale);
+    pass_float(pass, "secondary_scale", p->secondary_scale);
+    pass_float(pass, "bias", p->bias);
+    pass_float(pass, "minimum", p->minimum_value);
+    pass_float(pass, "maximum", p->maximum_value);
+}
+
+/* ---- Terms of a gradient ---- */
+
+enum term { SCALED, PRODUCT, BY_DIVIDEND, BY_DIVISOR }; /* lib/arithmetic_term.glsl */
+
+static enum term term_of(const struct operation *o)
+{
+    const struct glcnn_arithmetic *p = o->parameters;
+    switch (kind_of(o)) {
+    case MULTIPLY:
+        return PRODUCT;
+    case DIVIDE:
+        return p->is_secondary_source_filter ? BY_DIVISOR : BY_DIVIDEND;
+    default:
+        return SCALED;
+    }
+}
+
+/* A constant factor of dr/dv. A kernel addressed by hand has scales of its own, which the program
+ * sets as it wants them. */
+static double scale_of(const struct operation *o)
+{
+    const struct glcnn_arithmetic *p = o->parameters;
+    double ps = (double)p->primary_scale, ss = (double)p->secondary_scale;
+    bool secondary = p->is_secondary_source_filter && o->state_driven;
+    switch (kind_of(o)) {
+    case ADD:
+        return secondary ? ss : ps;
+    case SUBTRACT:
+        return secondary ? -ss : ps;
+    case MULTIPLY:
+        return ps * ss;
+    default:
+        return ps / ss;
+    }
+}
+
+static void pass_term(struct pass *pass, const struct operation *o)
+{
+    enum term term = term_of(o);
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    if (term != SCALED) {
+        pass_texture(pass, "secondary", &o->images[GIVEN]);
+        pass_operand(pass, &secondary_names, &o->secondary_window);
+    }
+    pass_state(pass, o, G_MASK, G_QUOTIENT, VECTOR_READ);
+    pass_define(pass, "OPERATION", (int)term);
+    pass_float(pass, "scale", (float)scale_of(o));
+    pass_library(pass, "lib/arithmetic_term.glsl");
+}
+
+/* ---- Sums over broadcast axes ---- */
+
+/* Results that are summed, and how many of them make one block along each axis. */
+struct block {
+    bool x, y, channels; /* axes that are summed */
+    uint32_t width, height;
+};
+
+static struct block block_of(const struct operation *o)
+{
+    struct block b = {o->window.x.stride == 0, o->window.y.stride == 0,
+                      o->window.channel_stride == 0, 1, 1};
+    uint32_t slices = b.channels ? slice_count(o->images[GRADIENT].channels) : 1;
+    uint32_t most = slices < BLOCK ? BLOCK / slices : 1;
+    uint32_t columns = (uint32_t)(o->window.x.end - o->window.x.begin);
+    b.width = !b.x ? 1 : columns < most ? columns : most;
+    b.height = !b.y ? 1 : b.width < most ? most / b.width : 1;
+    return b;
+}
+
+static uint32_t blocks(uint32_t extent, uint32_t size)
+{
+    return (extent + size - 1) / size;
+}
+
+static struct image_view plan_terms(const struct operation *o, struct plan *plan,
+                                    const struct block *b)
+{
+    const struct image_view *g = &o->images[GRADIENT];
+    uint32_t columns = (uint32_t)(o->window.x.end - o->window.x.begin);
+    uint32_t rows = (uint32_t)(o->window.y.end - o->window.y.begin);
+    struct image_view partial =
+        plan_scratch_image(plan, blocks(columns, b->width), blocks(rows, b->height),
+                           b->channels ? 1 : g->channels, g->images, GLCNN_CHANNEL_FORMAT_FLOAT32);
+    struct pass *pass = plan_pass(plan, "arithmetic_gradient_sum.comp");
+    pass_grid(pass, partial.width, partial.height, slice_count(partial.channels) * partial.images);
+    pass_image(pass, "partial", &partial);
+    pass_term(pass, o);
+    pass_define(pass, "BLOCK_X", (int)b->width);
+    pass_define(pass, "BLOCK_Y", (int)b->height);
+    if (b->channels)
+        pass_define(pass, "SUM_CHANNELS", 1);
+    pass_int(pass, "begin_x", o->window.x.begin);
+    pass_int(pass, "begin_y", o->window.y.begin);
+    pass_int(pass, "end_x", o->window.x.end);
+    pass_int(pass, "end_y", o->window.y.end);
+    pass->work = BLOCK * 16;
+    return partial;
+}
+
+/* One more pass of sums, into the other of two scratch images. */
+static struct image_view plan_merge(struct plan *plan, const struct image_view *partial,
+                                    const struct block *b, struct image_view *spare)
+{
+    uint32_t width = !b->x ? 1 : partial->width < BLOCK ? partial->width : BLOCK;
+    uint32_t height = b->y && width < BLOCK ? BLOCK / width : 1;
+    struct image_view merged = *spare;
+    merged.width = blocks(partial->width, width);
+    merged.height = blocks(partial->height, height);
+    if (!spare->storage)
+        merged = plan_scratch_image(plan, merged.width, merged.height, partial->channels,
+                                    partial->images, GLCNN_CHANNEL_FORMAT_FLOAT32);
+    struct pass *pass = plan_pass(plan, "arithmetic_gradient_merge.comp");
+    pass_grid(pass, merged.width, merged.height, slice_count(merged.channels) * merged.images);
+    pass_texture(pass, "partial", partial);
+    pass_image(pass, "merged", &merged);
+    pass_define(pass, "BLOCK_X", (int)width);
+    pass_define(pass, "BLOCK_Y", (int)height);
+    pass->work = BLOCK * 8;
+    *spare = *partial;
+    return merged;
+}
+
+/* The terms summed over every broadcast axis: 1 wide, high or deep along those. */
+static struct image_view plan_sums(const struct operation *o, struct plan *plan)
+{
+    struct block b = block_of(o);
+    struct image_view spare = {0}, sums = plan_terms(o, plan, &b);
+    while ((b.x && sums.width > 1) || (b.y && sums.height > 1))
+        sums = plan_merge(plan, &sums, &b, &spare);
+    return sums;
+}
+
+/* ---- Gradient passes ---- */
+
+/* Source pixel that a broadcast axis reads; -1: a zero outside. */
+static int32_t broadcast_source(const struct operation *o, const struct axis *axis, uint32_t size)
+{
+    return axis->end > axis->begin
+               ? axis_tap(axis, o->window.edge_mode, (int32_t)size, axis->begin, 0)
+               : -1;
+}
+
+/* Every pixel of the result is read once, in its place. */
+static bool is_direct(const struct axis *axis, uint32_t gradient, uint32_t source)
+{
+    return axis->stride == 1 && axis->first == 0 && axis->begin == 0 && axis->shift == 0 &&
+           axis->end == (int32_t)gradient && gradient == source;
+}
+
+static void pass_placing(struct pass *pass, const struct operation *o)
+{
+    const struct image_view *g = &o->images[GRADIENT], *to = &o->images[DESTINATION];
+    struct window window = o->window;
+    if (window.channel_stride == 1 && is_direct(&window.x, g->width, to->width) &&
+        is_direct(&window.y, g->height, to->height))
+        pass_define(pass, "DIRECT", 1);
+    if (window.x.stride == 0)
+        pass_define(pass, "SUMMED_X", 1);
+    if (window.y.stride == 0)
+        pass_define(pass, "SUMMED_Y", 1);
+    if (window.channel_stride == 0)
+        pass_define(pass, "SUMMED_C", 1);
+    pass_int(pass, "source_x", broadcast_source(o, &window.x, to->width));
+    pass_int(pass, "source_y", broadcast_source(o, &window.y, to->height));
+    window.x.stride = window.y.stride = 1; /* of axes that are gathered */
+    pass_window(pass, &window);
+}
+
+static void plan_gradient(const struct operation *o, struct plan *plan)
+{
+    const struct window *w = &o->window;
+    bool reduced = w->x.stride == 0 || w->y.stride == 0 || w->channel_stride == 0;
+    bool empty = w->x.end <= w->x.begin || w->y.end <= w->y.begin;
+    if (reduced && empty) {
+        plan_fill_image(plan, &o->images[DESTINATION]);
+        return;
+    }
+    struct image_view sums;
+    if (reduced)
+        sums = plan_sums(o, plan);
+    struct pass *pass = plan_pixels(plan, o, "arithmetic_gradient.comp", &o->images[DESTINATION]);
+    pass_image(pass, "destination", &o->images[DESTINATION]);
+    pass_placing(pass, o);
+    if (!reduced) {
+        pass_term(pass, o);
+        return;
+    }
+    pass_define(pass, "REDUCED", 1);
+    pass_texture(pass, "reduced", &sums);
+}
+
+/* ---- References ---- */
+
+/* What result (Y, X, k) reads of a source. */
+static double operand(const struct tensor *source, const struct window *w, uint32_t n, uint32_t k,
+                      int32_t Y, int32_t X)
+{
+    int32_t y = axis_tap(&w->y, w->edge_mode, (int32_t)source->height, Y, 0);
+    int32_t x = axis_tap(&w->x, w->edge_mode, (int32_t)source->width, X, 0);
+    return tensor_get(source, n, k * w->channel_stride, y, x);
+}
+
+static double combine(enum operation_kind kind, double x, double y)
+{
+    switch (kind) {
+    case ADD:
+        return x + y;
+    case SUBTRACT:
+        return x - y;
+    case MULTIPLY:
+        return x * y;
+    case DIVIDE:
+        return x / y;
+    }
+    return 0;
+}
+
+/* Index of a slice of four channels in the vectors of a state. */
+static size_t slice_index(const struct tensor *result, uint32_t n, uint32_t k, int32_t Y, int32_t X)
+{
+    size_t pixel = ((size_t)n * result->height + (size_t)Y) * result->width + (size_t)X;
+    return pixel * slice_count(result->channels) + k / 4;
+}
+
+static void reference_at(const struct reference *r, uint32_t n, uint32_t k, int32_t Y, int32_t X)
+{
+    const struct operation *o = r->operation;
+    const struct glcnn_arithmetic *p = o->parameters;
+    const struct tensor *to = &r->images[RESULT];
+    double x = operand(&r->images[PRIMARY], &o->window, n, k, Y, X);
+    double y = operand(&r->images[SECONDARY], &o->secondary_window, n, k, Y, X);
+    double value =
+        combine(kind_of(o), (double)p->primary_scale * x, (double)p->secondary_scale * y);
+    double low = (double)p->minimum_value, high = (double)p->maximum_value;
+    double sum = value + (double)p->bias;
+    size_t index = slice_index(to, n, k, Y, X);
+    *tensor_at(to, n, k, Y, X) = sum < low ? low : sum > high ? high : sum;
+    if (r->vectors[MASK] && sum >= low && sum <= high)
+        r->vectors[MASK][index] += 1 << k % 4;
+    if (r->vectors[QUOTIENT])
+        r->vectors[QUOTIENT][index * 4 + k % 4] = value;
+}
+
+static void reference(const struct reference *r)
+{
+    const struct window *w = &r->operation->window;
+    const struct tensor *to = &r->images[RESULT];
+    for (uint32_t n = 0; n < to->images; n++)
+        for (uint32_t k = 0; k < to->channels; k++)
+            for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
+                for (int32_t X = w->x.begin; X < w->x.end; X++)
+                    reference_at(r, n, k, Y, X);
+}
+
+static double reference_term(const struct reference *r, uint32_t n, uint32_t k, int32_t Y,
+                             int32_t X)
+{
+    const struct operation *o = r->operation;
+    const struct tensor *g = &r->images[GRADIENT];
+    size_t index = slice_index(g, n, k, Y, X);
+    double value = scale_of(o) * tensor_get(g, n, k, Y, X);
+    double given = operand(&r->images[GIVEN], &o->secondary_window, n, k, Y, X);
+    if (r->vectors[G_MASK] && !((int)r->vectors[G_MASK][index] >> k % 4 & 1))
+        return 0;
+    switch (term_of(o)) {
+    case SCALED:
+        return value;
+    case PRODUCT:
+        return value * given;
+    case BY_DIVIDEND:
+        return value / given;
+    case BY_DIVISOR:
+        return -tensor_get(g, n, k, Y, X) * r->vectors[G_QUOTIENT][index * 4 + k % 4] / given;
+    }
+    return 0;
+}
+
+static void gradient_reference(const struct reference *r)
+{
+    const struct window *w = &r->operation->window;
+    const struct tensor *g = &r->images[GRADIENT], *to = &r->images[DESTINATION];
+    for (uint32_t n = 0; n < g->images; n++)
+        for (uint32_t k = 0; k < g->channels; k++)
+            for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
+                for (int32_t X = w->x.begin; X < w->x.end; X++) {
+                    int32_t at[2];
+                    if (pointwise_target(r->operation, to, to, Y, X, at))
+                        *tensor_at(to, n, k * w->channel_stride, at[0], at[1]) +=
+                            reference_term(r, n, k, Y, X);
+                }
+}
+
+/* ---- Cases ---- */
+
+#define STRIDES(WHICH, X, Y, C)                                                                    \
+    WHICH "_stride_in_pixels_x=" #X " " WHICH "_stride_in_pixels_y=" #Y " " WHICH                  \
+          "_stride_in_feature_channels=" #C
+
+#define SCALES "primary_scale=0.75 secondary_scale=-1.25 bias=0.5 "
+#define BOUNDS "minimum_value=-0.37 maximum_value=0.57 "
+
+#define CASES(FILTER)                                                                              \
+    {FILTER "", {1, 1, 3, 4}}, {FILTER SCALES, {2, 5, 4, 3}}, {FILTER BOUNDS, {2, 3, 5, 5}},       \
+        {FILTER SCALES BOUNDS, {1, 9, 6, 7}},                                                      \
+        {FILTER SCALES STRIDES("secondary", 0, 0, 1), {2, 6, 5, 7}, {2, 6, 1, 1}},                 \
+        {FILTER SCALES BOUNDS STRIDES("secondary", 0, 0, 0), {3, 7, 4, 6}, {3, 1, 1, 1}},          \
+        {FILTER SCALES STRIDES("secondary", 1, 1, 0), {2, 8, 3, 5}, {2, 1, 3, 5}},                 \
+        {FILTER STRIDES("primary", 0, 1, 1), {2, 2, 6, 1}, {2, 2, 6, 9}},                          \
+        {FILTER SCALES STRIDES("primary", 1, 0, 0), {1, 1, 1, 5}, {1, 10, 4, 5}},                  \
+        {FILTER BOUNDS STRIDES("primary", 0, 1, 1) " " STRIDES("secondary", 1, 0, 1),              \
+         {2, 4, 5, 1},                                                                             \
+         {2, 4, 1, 6}},                                                                            \
+        {FILTER STRIDES("secondary", 0, 0, 1) " secondary_offset_x=2 secondary_offset_y=1",        \
+         {2, 3, 4, 5},                                                                             \
+         {2, 3, 3, 4}},                                                                            \
+        {FILTER BOUNDS "primary_edge_mode=clamp primary_offset_x=-2 secondary_edge_mode=clamp "    \
+                       "secondary_offset_y=-1 destination_width=9 destination_height=6",           \
+         {1, 6, 4, 5},                                                                             \
+         {1, 6, 5, 6}},                                                                            \
+        {FILTER SCALES BOUNDS "clip_rect_origin_x=1 clip_rect_origin_y=2 clip_rect_size_width=3 "  \
+                              "clip_rect_size_height=2",                                           \
+         {2, 6, 6, 7}},                                                                            \
+        {FILTER "clip_rect_origin_x=1 clip_rect_size_height=3 " STRIDES("secondary", 0, 0, 0),     \
+         {2, 3, 5, 6},                                                                             \
+         {2, 5, 2, 2}},                                                                            \
+        {FILTER BOUNDS "primary_source_feature_channel_offset=4 "                                  \
+                       "primary_source_feature_channel_max_count=3",                               \
+         {2, 9, 4, 4},                                                                             \
+         {2, 3, 4, 4}},                                                                            \
+    {                                                                                              \
+        FILTER SCALES                                                                              \
+            "secondary_edge_mode=clamp secondary_offset_x=9 secondary_offset_y=-3 " STRIDES(       \
+                "secondary", 0, 0, 1),                                                             \
+            {1, 4, 3, 3},                                                                          \
+        {                                                                                          \
+            1, 4, 2, 2                                                                             \
+        }                                                                                          \
+    }
+
+/* Reads outside a source: 0, or for a divisor the nearest pixel. */
+#define OUTSIDE_CASES(FILTER)                                                                      \
+    {FILTER SCALES "primary_offset_x=1 primary_offset_y=-1 secondary_offset_x=-1 "                 \
+                   "secondary_offset_y=2 destination_width=7 destination_height=6",                \
+     {2, 5, 6, 6},                                                                                 \
+     {2, 5, 8, 7}},                                                                                \
+    {                                                                                              \
+        FILTER STRIDES("secondary", 0, 1, 1) " secondary_offset_x=-1", {1, 2, 3, 4},               \
+        {                                                                                          \
+            1, 2, 3, 1                                                                             \
+        }                                                                                          \
+    }
+
+#define DIVISOR_CASES(FILTER)                                                                      \
+    {                                                                                              \
+        FILTER SCALES "primary_offset_x=1 primary_offset_y=-1 secondary_offset_x=-1 "              \
+                      "secondary_edge_mode=clamp destination_width=7 destination_height=6",        \
+            {2, 5, 6, 6},                                                                          \
+        {                                                                                          \
+            2, 5, 8, 7                                                                             \
+        }                                                                                          \
+    }
+
+#define LARGE_CASES(FILTER)                                                                        \
+    {FILTER SCALES STRIDES("secondary", 0, 0, 1), {3, 37, 61, 83}, {3, 37, 1, 1}, true},           \
+        {FILTER BOUNDS STRIDES("secondary", 0, 1, 0), {2, 130, 9, 71}, {2, 1, 9, 1}, true},        \
+    {                                                                                              \
+        FILTER BOUNDS, {9, 37, 14, 13}, {0}, true                                                  \
+    }
+
+static const struct check_case forward_cases[] = {
+    CASES(""), OUTSIDE_CASES(""), LARGE_CASES(""), {0}};
+static const struct check_case divide_cases[] = {
+    CASES(""), DIVISOR_CASES(""), LARGE_CASES(""), {0}};
+
+#define BY_SECONDARY "is_secondary_source_filter=1 "
+
+static const struct check_case gradient_cases[] = {CASES(""),
+                                                   OUTSIDE_CASES(""),
+                                                   LARGE_CASES(""),
+                                                   CASES(BY_SECONDARY),
+                                                   OUTSIDE_CASES(BY_SECONDARY),
+                                                   LARGE_CASES(BY_SECONDARY),
+                                                   {0}};
+static const struct check_case divide_gradient_cases[] = {CASES(""),
+                                                          DIVISOR_CASES(""),
+                                                          LARGE_CASES(""),
+                                                          CASES(BY_SECONDARY),
+                                                          DIVISOR_CASES(BY_SECONDARY),
+                                                          LARGE_CASES(BY_SECONDARY),
+                                                          {0}};
+
+/* ---- Descriptors ---- */
+
+#define ROW(NAME, TEXT, DEFAULT)                                                                   \
+    {                                                                                              \
+#NAME, TEXT, FIELD_FLOAT, offsetof(struct glcnn_arithmetic, NAME), DEFAULT,                \
+            -(double)FLT_MAX, (double)FLT_MAX, NULL                                                \
+    }
+
+#define SHARED_ROWS                                                                                \
+    ROW(primary_scale, "factor of the primary source", 1),                                         \
+        ROW(secondary_scale, "factor of the secondary source", 1),                                 \
+        ROW(bias, "added to the result; gradients ignore it", 0),                                  \
+        ROW(minimum_value, "least result", -(double)FLT_MAX),                                      \
+        ROW(maximum_value, "largest result", (double)FLT_MAX)
+
+static const struct parameter parameters[] = {SHARED_ROWS, {0}};
+static const struct parameter gradient_parameters[] = {
+    SHARED_ROWS,
+    {"is_secondary_source_filter", "the gradient is by the secondary source", FIELD_BOOL,
+     offsetof(struct glcnn_arithmetic, is_secondary_source_filter), 0, 0, 1, NULL},
+    {0}};
+
+#define COMMON(NAME)                                                                               \
+    .family = NAME, .parameters_size = sizeof(struct glcnn_arithmetic), .length = length,          \
+    .check = check
+
+/* VALUES are the secondary source's: a divisor stays away from 0. */
+#define FORWARD(NAME, MPS, TEXT, VALUES, CASES_OF, ...)                                            \
+    .name = NAME, .mps_class = MPS, .text = TEXT, COMMON(NAME), .parameters = parameters,          \
+    .gradient = NAME "_gradient", .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE,                   \
+    .arguments =                                                                                   \
+        {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                           \
+         {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES},   \
+         {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},                \
+         {.name = "clamp_mask", .place = PLACE_STATE, .output = true, .optional = true},           \
+         __VA_ARGS__},                                                                             \
+    .plan = plan_forward, .reference = reference, .cases = CASES_OF
+
+#define BACKWARD(NAME, MPS, OPERANDS, VALUES, CASES_OF, ...)                                       \
+    .name = NAME "_gradient", .mps_class = MPS, .text = "gradient of " NAME " by one source",      \
+    COMMON(NAME), .parameters = gradient_parameters,                                               \
+    .without_gradient = "it is a gradient itself", .forward = NAME,                                \
+    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE, .operands = OPERANDS,             \
+    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
+                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
+                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},    \
+                  {.name = "secondary_image",                                                      \
+                   .place = PLACE_FORWARD,                                                         \
+                   .input = true,                                                                  \
+                   .optional = true,                                                               \
+                   .values = VALUES},                                                              \
+                  {.name = "clamp_mask",                                                           \
+                   .place = PLACE_STATE,                                                           \
+                   .input = true,                                                                  \
+                   .optional = true,                                                               \
+                   .filled_by = NAME},                                                             \
+                  __VA_ARGS__},                                                                    \
+    .plan = plan_gradient, .reference = gradient_reference, .cases = CASES_OF
+
+const struct glcnn_descriptor glcnn_kernel_add = {
+    FORWARD("add", "MPSCNNAdd", "sum of two images", VALUES_SYMMETRIC, forward_cases, {0})};
+const struct glcnn_descriptor glcnn_kernel_add_gradient = {
+    BACKWARD("add", "MPSCNNAddGradient", sum_operands, VALUES_SYMMETRIC, gradient_cases, {0})};
+const struct glcnn_descriptor glcnn_kernel_subtract = {
+    FORWARD("subtract", "MPSCNNSubtract", "difference of two images", VALUES_SYMMETRIC,
+            forward_cases, {0})};
+const struct glcnn_descriptor glcnn_kernel_subtract_gradient = {BACKWARD(
+    "subtract", "MPSCNNSubtractGradient", sum_operands, VALUES_SYMMETRIC, gradient_cases, {0})};
+const struct glcnn_descriptor glcnn_kernel_multiply = {FORWARD(
+    "multiply", "MPSCNNMultiply", "product of two images", VALUES_SYMMETRIC, forward_cases, {0})};
+const struct glcnn_descriptor glcnn_kernel_multiply_gradient = {BACKWARD(
+    "multiply", "MPSCNNMultiplyGradient", product_operands, VALUES_SYMMETRIC, gradient_cases, {0})};
+const struct glcnn_descriptor glcnn_kernel_divide = {
+    FORWARD("divide", "MPSCNNDivide", "quotient of two images", VALUES_POSITIVE, divide_cases,
+            {.name = "quotient", .place = PLACE_STATE, .output = true, .optional = true})};
+const struct glcnn_descriptor glcnn_kernel_divide_gradient = {
+    BACKWARD("divide", "none", quotient_operands, VALUES_POSITIVE, divide_gradient_cases,
+             {.name = "quotient",
+              .place = PLACE_STATE,
+              .input = true,
+              .optional = true,
+              .filled_by = "divide"})};
