@@ -159,6 +159,27 @@ static void gradients_addressed_by_hand(void)
     glcnn_kernel_destroy(&kernel);
 }
 
+static void states_of_the_other_kind_are_refused(void)
+{
+    glcnn_kernel *forward = make_kernel(false, 3, 2, HALF_PIXEL);
+    glcnn_kernel *backward = make_strange_gradient(true);
+    glcnn_image *x = make_image(1, 3, 4, 5), *dx = NULL;
+    glcnn_state *state = NULL;
+    glcnn_image *y = run(forward, &(struct glcnn_encode){.source = x}, &state);
+    glcnn_command_buffer *commands = make_commands();
+    REFUSED(GLCNN_INVALID_ARGUMENT,
+            glcnn_kernel_encode_returning(
+                commands, backward,
+                &(struct glcnn_encode){.source = y, .secondary = x, .state = state}, &dx, NULL));
+    CU_ASSERT_PTR_NULL(dx);
+    glcnn_command_buffer_destroy(&commands);
+    glcnn_state_destroy(&state);
+    glcnn_image_destroy(&x);
+    glcnn_image_destroy(&y);
+    glcnn_kernel_destroy(&forward);
+    glcnn_kernel_destroy(&backward);
+}
+
 static void gradients_with_too_few_channels_are_refused(void)
 {
     glcnn_kernel *kernel = NULL;
@@ -211,6 +232,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(factors_of_one_copy),
         UNIT_TEST(choice_29_gradients_follow_the_state),
         UNIT_TEST(gradients_addressed_by_hand),
+        UNIT_TEST(states_of_the_other_kind_are_refused),
         UNIT_TEST(gradients_with_too_few_channels_are_refused),
         UNIT_TEST(wrong_factors_are_refused),
         CU_TEST_INFO_NULL,

@@ -8,9 +8,11 @@
 
 #include "kernel.h"
 
+/* Each has a family of its own: a state of one is of no use to the gradient of the other. */
 struct glcnn_upsampling *glcnn_upsampling(glcnn_kernel *kernel)
 {
-    return kernel_parameters(kernel, "upsampling");
+    struct glcnn_upsampling *nearest = kernel_parameters(kernel, "upsampling_nearest");
+    return nearest ? nearest : kernel_parameters(kernel, "upsampling_bilinear");
 }
 
 /* ---- Constructors ---- */
@@ -443,9 +445,9 @@ static const struct parameter bilinear_parameters[] = {
     {0}};
 
 #define FORWARD(NAME, KIND, MPS, TEXT)                                                             \
-    .name = NAME, .mps_class = MPS, .text = TEXT, .family = "upsampling",                          \
-    .gradient = NAME "_gradient", .flags = MAKES_STATE,                                            \
-    .parameters_size = sizeof(struct glcnn_upsampling), .parameters = KIND##_parameters,           \
+    .name = NAME, .mps_class = MPS, .text = TEXT, .family = NAME, .gradient = NAME "_gradient",    \
+    .flags = MAKES_STATE, .parameters_size = sizeof(struct glcnn_upsampling),                      \
+    .parameters = KIND##_parameters,                                                               \
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                  \
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},      \
     .shape = enlarge, .check = check, .plan = plan_##KIND, .reference = KIND##_reference,          \
@@ -453,7 +455,7 @@ static const struct parameter bilinear_parameters[] = {
 
 #define BACKWARD(NAME, KIND, MPS)                                                                  \
     .name = NAME "_gradient", .mps_class = MPS "Gradient", .text = "gradient of " NAME,            \
-    .family = "upsampling", .without_gradient = "it is a gradient itself", .forward = NAME,        \
+    .family = NAME, .without_gradient = "it is a gradient itself", .forward = NAME,                \
     .flags = IS_GRADIENT, .parameters_size = sizeof(struct glcnn_upsampling),                      \
     .parameters = KIND##_parameters,                                                               \
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
