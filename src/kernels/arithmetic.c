@@ -172,7 +172,7 @@ static void plan_forward(const struct operation *o, struct plan *plan)
     pass_operand(pass, &primary_names, &o->window);
     pass_operand(pass, &secondary_names, &o->secondary_window);
     pass_state(pass, o, MASK, QUOTIENT, VECTOR_WRITE);
-    pass_library(pass, "lib/pooling_max.glsl"); /* is_nan */
+    pass_library(pass, "lib/compare.glsl"); /* is_nan */
     pass_define(pass, "OPERATION", (int)kind_of(o));
     pass_float(pass, "primary_scale", p->primary_scale);
     pass_float(pass, "secondary_scale", p->secondary_scale);

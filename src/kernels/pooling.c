@@ -152,7 +152,7 @@ static void plan_l2_norm(const struct operation *o, struct plan *plan)
 
 static void plan_max(const struct operation *o, struct plan *plan)
 {
-    pass_library(plan_forward(o, plan, "pooling_max.comp"), "lib/pooling_max.glsl");
+    pass_library(plan_forward(o, plan, "pooling_max.comp"), "lib/compare.glsl");
 }
 
 static void plan_l2_norm_gradient(const struct operation *o, struct plan *plan)
@@ -187,7 +187,7 @@ static void plan_max_gradient_tiles(const struct operation *o, struct plan *plan
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_image(pass, "destination", destination);
     pass_window(pass, &o->window);
-    pass_library(pass, "lib/pooling_max.glsl");
+    pass_library(pass, "lib/compare.glsl");
     pass_origin(pass, (uint32_t)x->begin, (uint32_t)y->begin, 0);
     pass_grid(pass, (uint32_t)(x->end - x->begin), (uint32_t)(y->end - y->begin),
               slice_count(destination->channels) * destination->images);
@@ -204,7 +204,7 @@ static void plan_max_gradient(const struct operation *o, struct plan *plan)
         return;
     }
     struct pass *pass = plan_gradient(o, plan, "pooling_max_gradient.comp");
-    pass_library(pass, "lib/pooling_max.glsl");
+    pass_library(pass, "lib/compare.glsl");
     pass_texture(pass, "source", &o->images[IMAGE]);
 }
 
