@@ -33,16 +33,23 @@ const struct named_array *run_image_input(const struct run *run, const struct op
 
 /* ---- Vectors ---- */
 
-static const struct named_array *values_of(struct run *run)
+/* What all vectors of a call are like: an optimizer's values, else the first one given. */
+static const struct named_array *values_of(struct run *run, const struct glcnn_descriptor *d)
 {
-    return bag_find(run->bag, "values");
+    const struct named_array *array = bag_find(run->bag, "values");
+    const struct argument *argument;
+    for (size_t i = 0; !array && (argument = descriptor_argument_at(d, i)); i++)
+        if (argument->place == PLACE_CALL)
+            array = bag_find(run->bag, argument->name);
+    return array;
 }
 
 static size_t vector_length(struct run *run, const struct operation *o, size_t index)
 {
-    const struct named_array *values = values_of(run);
-    if (o->descriptor->arguments[index].place == PLACE_CALL && values)
-        return array_count(values);
+    if (o->descriptor->arguments[index].place == PLACE_CALL) {
+        const struct named_array *values = values_of(run, o->descriptor);
+        return values ? array_count(values) : 0;
+    }
     return o->descriptor->length ? o->descriptor->length(o, index) : 0;
 }
 
@@ -95,15 +102,17 @@ uint64_t run_samples(const struct resolved *r)
 }
 
 /* Shape of a vector output: of what it is the gradient of, of the values, or flat. */
-static struct named_array *add_vector_output(struct run *run, const struct argument *argument,
-                                             size_t length)
+static struct named_array *add_vector_output(struct run *run, const struct operation *o,
+                                             size_t index)
 {
+    const struct argument *argument = &o->descriptor->arguments[index];
+    size_t length = o->vectors[index].count;
     uint32_t flat = (uint32_t)length;
     const struct named_array *like = NULL;
     if (strncmp(argument->name, "gradient_for_", 13) == 0)
         like = bag_find(run->bag, argument->name + 13);
     else if (argument->place == PLACE_CALL)
-        like = values_of(run);
+        like = values_of(run, o->descriptor);
     if (like && array_count(like) == length)
         return bag_add(run->bag, argument->name, like->rank, like->shape);
     return bag_add(run->bag, argument->name, 1, &flat);
@@ -129,7 +138,7 @@ struct named_array *run_output(struct run *run, struct resolved *r, size_t index
     if (!array && argument_is_image(argument))
         array = add_image_output(run, argument, &r->shapes.images[index]);
     else if (!array)
-        array = add_vector_output(run, argument, r->operation.vectors[index].count);
+        array = add_vector_output(run, &r->operation, index);
     if (array)
         array->computed = true;
     return array;
