@@ -1,0 +1,174 @@
+/* Running averages of batch statistics: spec 7.4 and PyTorch's unbiased variance. Works on vectors
+ * alone, as optimizers do; momentum and samples are uniforms, set anew before a command buffer is
+ * committed again. */
+#include "glcnn/kernels/running_statistics.h"
+
+#include <stdio.h>
+
+#include "kernel.h"
+
+struct glcnn_running_statistics *glcnn_running_statistics(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "running_statistics");
+}
+
+/* ---- Constructor and encode ---- */
+
+extern const struct glcnn_descriptor glcnn_kernel_batch_normalization_running_statistics;
+
+glcnn_status glcnn_batch_normalization_running_statistics_create(glcnn_device *device,
+                                                                 double momentum, uint64_t samples,
+                                                                 glcnn_kernel **kernel)
+{
+    glcnn_status status =
+        kernel_create(device, &glcnn_kernel_batch_normalization_running_statistics, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    status = glcnn_kernel_set(*kernel, "momentum", momentum);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_kernel_set(*kernel, "samples", (double)samples);
+    if (status != GLCNN_SUCCESS)
+        glcnn_kernel_destroy(kernel);
+    return status;
+}
+
+glcnn_status glcnn_batch_normalization_running_statistics_encode(
+    glcnn_command_buffer *command_buffer, glcnn_kernel *kernel, glcnn_buffer *mean,
+    glcnn_buffer *variance, glcnn_buffer *running_mean, glcnn_buffer *running_variance)
+{
+    const struct glcnn_encode arguments = {
+        .vectors = {mean, variance, running_mean, running_variance}};
+    if (kernel && !glcnn_running_statistics(kernel))
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_batch_normalization_running_statistics_encode: %s keeps no "
+                           "running statistics",
+                           kernel->descriptor->name);
+    return glcnn_kernel_encode(command_buffer, kernel, &arguments);
+}
+
+/* ---- Passes ---- */
+
+enum { MEAN, VARIANCE, RUNNING_MEAN, RUNNING_VARIANCE, VECTORS };
+
+/* What makes a biased variance of M pixels unbiased; a single pixel has no other. */
+static double correction(const struct glcnn_running_statistics *p)
+{
+    return p->samples > 1 ? (double)p->samples / (double)(p->samples - 1) : 1;
+}
+
+/* The running vectors may stand nowhere else; mean and variance may be one buffer. */
+static bool check_distinct(const struct operation *o, int running, char *sentence, size_t size)
+{
+    const struct argument *arguments = o->descriptor->arguments;
+    for (int i = 0; i < running; i++)
+        if (o->vectors[i].buffer && o->vectors[i].buffer == o->vectors[running].buffer) {
+            snprintf(sentence, size, "%s and %s are one buffer; %s is updated and must be its own",
+                     arguments[i].name, arguments[running].name, arguments[running].name);
+            return false;
+        }
+    return true;
+}
+
+static bool check(const struct operation *o, char *sentence, size_t size)
+{
+    const struct argument *arguments = o->descriptor->arguments;
+    for (int i = 1; i < VECTORS; i++)
+        if (o->vectors[i].count != o->vectors[MEAN].count) {
+            snprintf(sentence, size, "%s has %zu elements and %s has %zu; give all four one length",
+                     arguments[MEAN].name, o->vectors[MEAN].count, arguments[i].name,
+                     o->vectors[i].count);
+            return false;
+        }
+    return check_distinct(o, RUNNING_MEAN, sentence, size) &&
+           check_distinct(o, RUNNING_VARIANCE, sentence, size);
+}
+
+static void refresh(struct glcnn_kernel *kernel, struct pass *pass)
+{
+    const struct glcnn_running_statistics *p = kernel->parameters;
+    pass_update_float(pass, "kept", (float)(1 - p->momentum));
+    pass_update_float(pass, "mean_share", (float)p->momentum);
+    pass_update_float(pass, "variance_share", (float)(p->momentum * correction(p)));
+}
+
+static void plan(const struct operation *o, struct plan *plan)
+{
+    static const char *const uniforms[] = {"kept", "mean_share", "variance_share"};
+    struct pass *pass = plan_pass(plan, "running_statistics.comp");
+    for (int i = 0; i < VECTORS; i++)
+        pass_vector(pass, o->descriptor->arguments[i].name, &o->vectors[i],
+                    i < RUNNING_MEAN ? VECTOR_READ : VECTOR_READ_WRITE);
+    for (int i = 0; i < 3; i++)
+        pass_float(pass, uniforms[i], 0);
+    pass_grid(pass, (uint32_t)o->vectors[MEAN].count, 1, 1);
+    pass_local(pass, 64, 1, 1);
+    pass->refresh = refresh;
+    refresh(o->kernel, pass);
+}
+
+/* ---- Reference ---- */
+
+/* The old average moves towards the batch by its share of the way. */
+static void move(double *running, double batch, double share)
+{
+    *running += share * (batch - *running);
+}
+
+static void reference(const struct reference *r)
+{
+    const struct glcnn_running_statistics *p = r->operation->parameters;
+    for (size_t c = 0; c < r->operation->vectors[MEAN].count; c++) {
+        move(&r->vectors[RUNNING_MEAN][c], r->vectors[MEAN][c], p->momentum);
+        move(&r->vectors[RUNNING_VARIANCE][c], r->vectors[VARIANCE][c] * correction(p),
+             p->momentum);
+    }
+}
+
+/* ---- Cases, descriptor ---- */
+
+static const struct check_case cases[] = {{"", {1, 1, 1, 1}},
+                                          {"samples=2", {1, 1, 1, 2}},
+                                          {"samples=3 momentum=0.5", {1, 1, 1, 3}},
+                                          {"momentum=0", {1, 1, 1, 4}},
+                                          {"momentum=1", {1, 1, 1, 5}},
+                                          {"momentum=1 samples=2", {1, 1, 1, 6}},
+                                          {"momentum=0.25 samples=12544", {1, 1, 1, 7}},
+                                          {"momentum=0.003 samples=50", {1, 1, 1, 8}},
+                                          {"samples=9007199254740992", {1, 1, 1, 9}},
+                                          {"samples=784", {1, 1, 1, 63}},
+                                          {"samples=784", {1, 1, 1, 64}},
+                                          {"samples=784", {1, 1, 1, 65}},
+                                          {"momentum=0.9 samples=10", {2, 3, 5, 7}},
+                                          {"samples=25088", {64, 32, 7, 7}, {0}, true},
+                                          {0}};
+
+static const struct parameter parameters[] = {
+    {"momentum", "share of the batch in the new average", FIELD_DOUBLE,
+     offsetof(struct glcnn_running_statistics, momentum), 0.1, 0, 1, NULL},
+    {"samples", "pixels per channel that the variance was taken over; 1: take it as it is",
+     FIELD_UINT64, offsetof(struct glcnn_running_statistics, samples), 1, 1, 9007199254740992.0,
+     NULL},
+    {0}};
+
+const struct glcnn_descriptor glcnn_kernel_batch_normalization_running_statistics = {
+    .name = "batch_normalization_running_statistics",
+    .text = "running averages of a batch's means and unbiased variances",
+    .family = "running_statistics",
+    .without_gradient = "its results serve inference alone",
+    .flags = WITHOUT_PIXELS,
+    .parameters_size = sizeof(struct glcnn_running_statistics),
+    .parameters = parameters,
+    .arguments =
+        {{.name = "mean", .place = PLACE_CALL, .input = true},
+         {.name = "variance", .place = PLACE_CALL, .input = true, .values = VALUES_POSITIVE},
+         {.name = "running_mean", .place = PLACE_CALL, .input = true, .output = true},
+         {.name = "running_variance",
+          .place = PLACE_CALL,
+          .input = true,
+          .output = true,
+          .values = VALUES_POSITIVE}},
+    .check = check,
+    .plan = plan,
+    .reference = reference,
+    .cases = cases,
+};
