@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data_source.h"
+
 /* ---- Life ---- */
 
 glcnn_status kernel_create(struct glcnn_device *device, const struct glcnn_descriptor *descriptor,
@@ -60,6 +62,7 @@ void glcnn_kernel_destroy(glcnn_kernel **kernel)
         return;
     for (size_t i = 0; i < MAX_ARGUMENTS; i++)
         glcnn_buffer_destroy(&old->vectors[i]);
+    data_source_release(&old->data_source);
     device_unreference(old->device);
     free(old->parameters);
     free(old);
@@ -99,6 +102,8 @@ glcnn_status glcnn_kernel_copy(glcnn_kernel *kernel, glcnn_device *device, glcnn
     if (kernel->descriptor->parameters_size)
         memcpy((*copy)->parameters, kernel->parameters, kernel->descriptor->parameters_size);
     status = copy_vectors(kernel, *copy);
+    if (status == GLCNN_SUCCESS && kernel->data_source)
+        status = data_source_copy(kernel->data_source, device, &(*copy)->data_source);
     if (status != GLCNN_SUCCESS)
         glcnn_kernel_destroy(copy);
     return status;
@@ -185,7 +190,7 @@ static bool is_kept(const struct argument *argument)
     return argument->place == PLACE_KERNEL || argument->place == PLACE_STATE_OR_KERNEL;
 }
 
-static int kept_argument(const struct glcnn_kernel *kernel, const char *name)
+int kernel_kept_argument(const struct glcnn_kernel *kernel, const char *name)
 {
     int index = name ? descriptor_argument(kernel->descriptor, name) : -1;
     return index >= 0 && is_kept(&kernel->descriptor->arguments[index]) ? index : -1;
@@ -222,21 +227,23 @@ glcnn_status kernel_vector(struct glcnn_kernel *kernel, size_t index, size_t len
     return status;
 }
 
-/* Length of a kept vector as far as parameters tell; 0: only an encode will. */
-static size_t known_length(const struct glcnn_kernel *kernel, size_t index)
+size_t kernel_vector_length(const struct glcnn_kernel *kernel, size_t index, uint32_t channels)
 {
     struct operation operation = {.descriptor = kernel->descriptor,
                                   .properties = kernel->properties,
                                   .parameters = kernel->parameters};
-    return kernel->descriptor->length ? kernel->descriptor->length(&operation, index) : 0;
+    for (size_t i = 0; i < MAX_ARGUMENTS; i++)
+        operation.images[i].channels = channels;
+    size_t length = kernel->descriptor->length ? kernel->descriptor->length(&operation, index) : 0;
+    return length || !kernel->vectors[index] ? length : kernel->vectors[index]->size / 4;
 }
 
 glcnn_buffer *glcnn_kernel_vector(const glcnn_kernel *kernel, const char *name)
 {
-    int index = kernel ? kept_argument(kernel, name) : -1;
+    int index = kernel ? kernel_kept_argument(kernel, name) : -1;
     if (index < 0)
         return NULL;
-    size_t length = known_length(kernel, (size_t)index);
+    size_t length = kernel_vector_length(kernel, (size_t)index, 0);
     glcnn_buffer *buffer = kernel->vectors[index];
     if (!buffer && length && device_enter(kernel->device) == GLCNN_SUCCESS)
         kernel_vector((glcnn_kernel *)(uintptr_t)kernel, (size_t)index, length, &buffer);
@@ -250,12 +257,12 @@ static glcnn_status reach_vector(glcnn_kernel *kernel, const char *name, size_t 
     glcnn_status status = device_enter(kernel->device);
     if (status != GLCNN_SUCCESS)
         return status;
-    int index = kept_argument(kernel, name);
+    int index = kernel_kept_argument(kernel, name);
     if (index < 0)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: the kernel has no vector \"%s\"", kernel->descriptor->name,
                            name ? name : "(NULL)");
-    size_t length = known_length(kernel, (size_t)index);
+    size_t length = kernel_vector_length(kernel, (size_t)index, 0);
     if (count == 0 || (length && count != length))
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: %s has %zu elements; %zu are given", kernel->descriptor->name, name,

@@ -8,9 +8,10 @@ struct glcnn_kernel {
     int references;
     const struct glcnn_descriptor *descriptor;
     struct glcnn_kernel_properties properties;
-    void *parameters; /* descriptor->parameters_size bytes */
+    void *parameters;                            /* descriptor->parameters_size bytes */
     struct glcnn_buffer *vectors[MAX_ARGUMENTS]; /* made at first need */
-    uint32_t encode_count; /* encodes so far */
+    uint32_t encode_count;                       /* encodes so far */
+    struct data_source *data_source;             /* NULL: none */
 };
 
 struct glcnn_kernel *kernel_retain(struct glcnn_kernel *kernel);
@@ -24,6 +25,12 @@ void *kernel_parameters(const struct glcnn_kernel *kernel, const char *family);
 glcnn_status kernel_vector(struct glcnn_kernel *kernel, size_t index, size_t length,
                            struct glcnn_buffer **buffer);
 
+/* Index of the argument that is a vector of the kernel's own; -1: there is none of that name. */
+int kernel_kept_argument(const struct glcnn_kernel *kernel, const char *name);
+/* Length of such a vector, with `channels` (0: not known) of the source: by the parameters, else
+ * that of the vector there is; 0: only an encode will tell. */
+size_t kernel_vector_length(const struct glcnn_kernel *kernel, size_t index, uint32_t channels);
+
 /* ---- Parameter tables (parameters.c) ---- */
 
 /* Tables of properties that a descriptor's kernels have, one after the other; ends with NULL. */
@@ -32,7 +39,8 @@ void property_tables(const struct glcnn_descriptor *descriptor,
                      const struct parameter *tables[MAX_TABLES]);
 void properties_set_defaults(const struct glcnn_descriptor *descriptor,
                              struct glcnn_kernel_properties *properties, void *parameters);
-/* Sets by name in properties or parameters. False: no such name (sentence empty) or out of range. */
+/* Sets by name in properties or parameters. False: no such name (sentence empty) or out of range.
+ */
 bool parameter_set(const struct glcnn_descriptor *descriptor,
                    struct glcnn_kernel_properties *properties, void *parameters, const char *name,
                    double value, char *sentence, size_t size);
@@ -44,8 +52,8 @@ bool parameters_check(const struct glcnn_descriptor *descriptor,
                       const struct glcnn_kernel_properties *properties, const void *parameters,
                       char *sentence, size_t size);
 
-/* What a gradient kernel takes over from the forward kernel's parameters: every row that the forward
- * table has. Rows of the gradient's table alone stay its own. */
+/* What a gradient kernel takes over from the forward kernel's parameters: every row that the
+ * forward table has. Rows of the gradient's table alone stay its own. */
 void parameters_adopt(const struct glcnn_descriptor *forward, const void *forward_parameters,
                       void *parameters);
 #define MAX_PARAMETER_BYTES 256

@@ -11,6 +11,7 @@
 #include <glcnn/padding.h>
 #include <glcnn/state.h>
 #include <glcnn/kernel.h>
+#include <glcnn/data_source.h>
 #include <glcnn/kernels.h>
 #include <glcnn/run.h>
 #include <glcnn/io.h>
