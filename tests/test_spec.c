@@ -1,9 +1,7 @@
 /* The worked examples: small enough to be followed by hand, written here as they are known, and
  * computed by the device. Rows of pixels unless said otherwise. Larger vectors are in golden/. */
-#include "glcnn/padding.h"
-#include "tests/cases.h"
-
-#include <math.h>
+#include "tests/examples.h"
+#include "tests/fixture.h"
 
 /* ---- Padding ---- */
 
@@ -60,114 +58,7 @@ static void padding_makes_the_sizes_and_offsets_of_the_table(void)
 
 /* ---- Kernels ---- */
 
-#define MAX_VALUES 8
-#define MAX_INPUTS 4
-#define PRECISION  2e-6 /* relative to max(1, |value|): the tables have six digits */
-
-enum direction { ROW, CHANNELS, WEIGHTS };
-
-struct vector {
-    const char *name;
-    enum direction direction;
-    uint32_t count;
-    float values[MAX_VALUES];
-};
-
-struct example {
-    const char *kernel, *settings;
-    struct vector inputs[MAX_INPUTS], outputs[MAX_INPUTS];
-};
-
-static struct glcnn_array as_array(const struct vector *vector, float values[MAX_VALUES])
-{
-    static const uint32_t ranks[] = {[ROW] = 1, [CHANNELS] = 3, [WEIGHTS] = 4};
-    struct glcnn_array array = {
-        .name = vector->name, .rank = ranks[vector->direction], .shape = {1, 1, 1, 1}};
-    array.shape[vector->direction == CHANNELS ? 0 : array.rank - 1] = vector->count;
-    array.data = values;
-    memcpy(values, vector->values, sizeof vector->values);
-    return array;
-}
-
-static size_t parse_settings(const char *kernel, const char *text,
-                             struct glcnn_setting settings[CHECK_SETTINGS])
-{
-    char copy[256], error[512], *rest = NULL;
-    size_t count = 0;
-    snprintf(copy, sizeof copy, "%s", text);
-    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-        CU_ASSERT_FATAL(count < CHECK_SETTINGS);
-        CU_ASSERT_EQUAL_FATAL(glcnn_setting_parse(kernel, word, &settings[count++], error),
-                              GLCNN_SUCCESS);
-    }
-    return count;
-}
-
-static struct glcnn_array *run(const char *kernel, const char *text, const struct vector *inputs,
-                               size_t *output_count)
-{
-    struct glcnn_setting settings[CHECK_SETTINGS];
-    struct glcnn_array arrays[MAX_INPUTS], *outputs = NULL;
-    float values[MAX_INPUTS][MAX_VALUES];
-    char error[512] = "";
-    size_t count = 0;
-    for (; count < MAX_INPUTS && inputs[count].name; count++)
-        arrays[count] = as_array(&inputs[count], values[count]);
-    glcnn_status status =
-        glcnn_run(cases_device(), kernel, settings, parse_settings(kernel, text, settings), arrays,
-                  count, NULL, &outputs, output_count, error);
-    CU_ASSERT_EQUAL(status, GLCNN_SUCCESS);
-    if (status != GLCNN_SUCCESS)
-        fprintf(stderr, "\n  %s\n", error);
-    return outputs;
-}
-
-static const float *values_of(const struct glcnn_array *arrays, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(arrays[i].name, name) == 0)
-            return arrays[i].data;
-    return NULL;
-}
-
-static void check_values(const char *kernel, const struct vector *wanted, const float *found)
-{
-    CU_ASSERT_PTR_NOT_NULL(found);
-    for (uint32_t i = 0; found && i < wanted->count; i++) {
-        double value = (double)wanted->values[i], error = fabs((double)found[i] - value);
-        bool good = error <= PRECISION * fmax(1, fabs(value));
-        CU_ASSERT(good);
-        if (!good)
-            fprintf(stderr, "\n  %s: %s[%u] is %.9g, not %.9g\n", kernel, wanted->name, i,
-                    (double)found[i], value);
-    }
-}
-
-static void check_example(const struct example *e)
-{
-    size_t count = 0;
-    struct glcnn_array *outputs = run(e->kernel, e->settings, e->inputs, &count);
-    for (int i = 0; outputs && i < MAX_INPUTS && e->outputs[i].name; i++)
-        check_values(e->kernel, &e->outputs[i], values_of(outputs, count, e->outputs[i].name));
-    glcnn_run_free(outputs);
-}
-
-static void check_examples(const struct example *examples)
-{
-    for (; examples->kernel; examples++)
-        check_example(examples);
-}
-
 /* clang-format off */
-#define OF(...) sizeof((float[]){__VA_ARGS__}) / sizeof(float), {__VA_ARGS__}
-#define IMAGE(...) {"source_image", ROW, OF(__VA_ARGS__)}
-#define G(...) {"source_gradient", ROW, OF(__VA_ARGS__)}
-#define RESULT(...) {"destination_image", ROW, OF(__VA_ARGS__)}
-#define GRADIENT(...) {"destination_gradient", ROW, OF(__VA_ARGS__)}
-#define TAPS(...) {"weights", WEIGHTS, OF(__VA_ARGS__)}
-#define FOR_TAPS(...) {"gradient_for_weights", WEIGHTS, OF(__VA_ARGS__)}
-#define FOR_BIAS(X) {"gradient_for_biases", ROW, OF(X)}
-
 /* ---- Pooling: windows of three pixels with stride 2 around pixels 0, 2 and 4 ---- */
 
 #define THREE "kernel_width=3 stride_in_pixels_x=2 offset_x=0 destination_width=3 destination_height=1 "
@@ -212,7 +103,7 @@ static const struct example dilated_poolings[] = {
 
 /* ---- Convolution of 1 2 3 4 5 with a bias of 0.5 ---- */
 
-#define HALF {"biases", ROW, OF(0.5f)}
+#define HALF VECTOR("biases", 0.5f)
 #define CONVOLUTION(SETTINGS, W, Y, GRADIENT_IN, DX, DW, DB)                                       \
     {"convolution", SETTINGS " destination_height=1", {ONE_TO_FIVE, W, HALF}, {Y}},                \
     {"convolution_gradient", SETTINGS " destination_height=1", {GRADIENT_IN, ONE_TO_FIVE, W},      \
@@ -238,22 +129,21 @@ static const struct example convolutions[] = {
 /* ---- One channel normalised over four pixels ---- */
 
 #define FOUR IMAGE(1, 2, 3, 6)
-#define GAMMA_BETA {"gamma", ROW, OF(2)}, {"beta", ROW, OF(0.5f)}
+#define GAMMA_BETA VECTOR("gamma", 2), VECTOR("beta", 0.5f)
 
 static const struct example normalisations[] = {
     {"batch_normalization_statistics", "", {FOUR},
-     {{"mean", ROW, OF(3)}, {"variance", ROW, OF(3.5f)}}},
+     {VECTOR("mean", 3), VECTOR("variance", 3.5f)}},
     {"batch_normalization", "epsilon=0", {FOUR, GAMMA_BETA},
      {RESULT(-1.638090f, -0.569045f, 0.5f, 3.707135f)}},
     {"batch_normalization_statistics_gradient", "epsilon=0", {G(1, 0, -1, 2), FOUR, GAMMA_BETA},
-     {{"gradient_for_gamma", ROW, OF(2.138090f)}, {"gradient_for_beta", ROW, OF(2)}}},
+     {VECTOR("gradient_for_gamma", 2.138090f), VECTOR("gradient_for_beta", 2)}},
     {"batch_normalization_gradient", "epsilon=0", {G(1, 0, -1, 2), FOUR, GAMMA_BETA},
      {GRADIENT(1.145405f, -0.229081f, -1.603567f, 0.687243f)}},
     {0}};
 
 /* ---- One pixel of three channels ---- */
 
-#define PIXEL(NAME, ...) {NAME, CHANNELS, OF(__VA_ARGS__)}
 #define ONE_TWO_THREE PIXEL("source_image", 1, 2, 3)
 
 static const struct example soft_maxes[] = {
@@ -268,7 +158,7 @@ static const struct example soft_maxes[] = {
      {PIXEL("destination_gradient", 0.909969f, -0.244728f, -0.665241f)}},
     {"loss", "loss_type=soft_max_cross_entropy reduction_type=sum",
      {ONE_TWO_THREE, PIXEL("labels", 0, 0, 1)},
-     {{"loss", ROW, OF(0.407606f)},
+     {VECTOR("loss", 0.407606f),
       PIXEL("destination_gradient", 0.090031f, 0.244728f, -0.334759f)}},
     {0}};
 
@@ -294,21 +184,21 @@ static const struct example preparations[] = {
     {"optimizer_stochastic_gradient_descent",
      "learning_rate=1 apply_gradient_clipping=1 gradient_clip_min=-1 gradient_clip_max=1 "
      "gradient_rescale=0.5 regularization_type=l2 regularization_scale=0.1",
-     {{"gradient", ROW, OF(3)}, {"values", ROW, OF(2)}}, {{"result", ROW, OF(1.3f)}}},
+     {VECTOR("gradient", 3), VECTOR("values", 2)}, {VECTOR("result", 1.3f)}},
     {0}};
 /* clang-format on */
 
 static void take(struct vector *to, const struct glcnn_array *outputs, size_t count,
                  const char *name)
 {
-    const float *values = values_of(outputs, count, name);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(values);
-    to->values[0] = values[0];
+    const struct glcnn_array *array = example_output(outputs, count, name);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(array);
+    to->values[0] = array->data[0];
 }
 
 static void check_descent(const struct descent *d)
 {
-    struct vector inputs[MAX_INPUTS] = {{"values", ROW, 1, {1}},
+    struct vector inputs[EXAMPLE_ARRAYS] = {{"values", ROW, 1, {1}},
                                         {"gradient", ROW, 1, {0.5f}},
                                         {d->states[0], ROW, 1, {0}},
                                         {d->states[1], ROW, 1, {0}}};
@@ -318,9 +208,9 @@ static void check_descent(const struct descent *d)
         char settings[256];
         size_t count = 0;
         snprintf(settings, sizeof settings, "%s%s", d->settings, !counts ? "" : step ? "1" : "0");
-        struct glcnn_array *outputs = run(d->kernel, settings, inputs, &count);
+        struct glcnn_array *outputs = example_run(device, d->kernel, settings, inputs, &count);
         CU_ASSERT_PTR_NOT_NULL_FATAL(outputs);
-        check_values(d->kernel, &wanted, values_of(outputs, count, "result"));
+        example_compare(d->kernel, &wanted, example_output(outputs, count, "result"));
         take(&inputs[0], outputs, count, "result");
         for (int i = 0; i < 2 && d->states[i]; i++)
             take(&inputs[2 + i], outputs, count, d->states[i]);
@@ -331,27 +221,27 @@ static void check_descent(const struct descent *d)
 
 static void pooling_and_its_gradients(void)
 {
-    check_examples(poolings);
+    examples_check(device, poolings);
 }
 
 static void dilated_pooling_and_its_gradient(void)
 {
-    check_examples(dilated_poolings);
+    examples_check(device, dilated_poolings);
 }
 
 static void convolution_and_its_gradients(void)
 {
-    check_examples(convolutions);
+    examples_check(device, convolutions);
 }
 
 static void batch_normalisation_and_its_gradients(void)
 {
-    check_examples(normalisations);
+    examples_check(device, normalisations);
 }
 
 static void soft_max_its_gradients_and_its_loss(void)
 {
-    check_examples(soft_maxes);
+    examples_check(device, soft_maxes);
 }
 
 static void optimizers_step_twice(void)
@@ -362,7 +252,7 @@ static void optimizers_step_twice(void)
 
 static void gradients_are_clipped_then_rescaled_then_regularised(void)
 {
-    check_examples(preparations);
+    examples_check(device, preparations);
 }
 
 int main(int argc, char *argv[])
@@ -378,5 +268,5 @@ int main(int argc, char *argv[])
         UNIT_TEST(gradients_are_clipped_then_rescaled_then_regularised),
         CU_TEST_INFO_NULL,
     };
-    return cases_main("spec", tests, argc, argv);
+    return fixture_run("spec", tests, argc, argv);
 }
