@@ -79,6 +79,24 @@ static glcnn_status set_neuron(glcnn_kernel *kernel, const struct glcnn_neuron_d
                        kernel->descriptor->name);
 }
 
+static glcnn_status set_scale_factor(glcnn_kernel *kernel,
+                                     const struct glcnn_convolution_descriptor *d)
+{
+    uint32_t factor = one_if_zero(d->sub_pixel_scale_factor);
+    if (factor == 1)
+        return GLCNN_SUCCESS;
+    if (kernel->descriptor != &glcnn_kernel_convolution)
+        return device_fail(kernel->device, GLCNN_UNSUPPORTED,
+                           "%s: sub_pixel_scale_factor is %u; only convolution has sub-pixels, and "
+                           "then no gradient",
+                           kernel->descriptor->name, factor);
+    if (factor <= 256 && d->output_feature_channels % (factor * factor) == 0)
+        return glcnn_kernel_set(kernel, "sub_pixel_scale_factor", factor);
+    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                       "%s: %u output channels do not divide into sub-pixels of %u x %u",
+                       kernel->descriptor->name, d->output_feature_channels, factor, factor);
+}
+
 static glcnn_status set_weights(glcnn_kernel *kernel, const struct glcnn_convolution_descriptor *d,
                                 const struct glcnn_convolution_weights *weights)
 {
@@ -122,6 +140,8 @@ glcnn_status convolution_create(glcnn_device *device, const struct glcnn_descrip
         status = set_numbers(*kernel, d);
     if (status == GLCNN_SUCCESS)
         status = set_neuron(*kernel, &d->neuron);
+    if (status == GLCNN_SUCCESS)
+        status = set_scale_factor(*kernel, d);
     if (status == GLCNN_SUCCESS)
         status = set_weights(*kernel, d, weights);
     if (status != GLCNN_SUCCESS)
@@ -176,6 +196,28 @@ bool convolution_wants(const struct operation *o, glcnn_gradient_option option)
 {
     const struct glcnn_convolution *p = o->parameters;
     return ((unsigned)p->gradient_option & (unsigned)option) != 0;
+}
+
+uint32_t convolution_scale_factor(const struct operation *o)
+{
+    const struct glcnn_convolution *p = o->parameters;
+    return one_if_zero(p->sub_pixel_scale_factor);
+}
+
+static void set_sum_axis(struct axis *axis, uint32_t origin, uint32_t extent, uint32_t factor)
+{
+    axis->first += axis->stride * (int32_t)origin;
+    axis->begin = 0;
+    axis->end = cdiv((int32_t)extent, (int32_t)factor);
+}
+
+struct window convolution_sum_window(const struct operation *o)
+{
+    struct window w = o->window;
+    uint32_t factor = convolution_scale_factor(o);
+    set_sum_axis(&w.x, o->region_x, o->region_width, factor);
+    set_sum_axis(&w.y, o->region_y, o->region_height, factor);
+    return w;
 }
 
 static size_t weight_count(const struct operation *o)
@@ -233,7 +275,12 @@ struct window convolution_data_window(const struct operation *o)
 void convolution_result_shape(const struct operation *o, struct glcnn_image_descriptor *result)
 {
     const struct glcnn_convolution *p = o->parameters;
-    result->feature_channels = p->output_feature_channels;
+    uint32_t factor = convolution_scale_factor(o);
+    result->width *= factor;
+    result->height *= factor;
+    result->feature_channels = p->output_feature_channels / (factor * factor);
+    if (result->feature_channels == 0) /* refused by the check */
+        result->feature_channels = 1;
 }
 
 static bool check_channels(const struct operation *o, char *sentence, size_t size)
@@ -251,20 +298,39 @@ static bool check_channels(const struct operation *o, char *sentence, size_t siz
     return false;
 }
 
+static bool check_sub_pixels(const struct operation *o, char *sentence, size_t size)
+{
+    const struct glcnn_convolution *p = o->parameters;
+    uint32_t factor = convolution_scale_factor(o);
+    if (p->output_feature_channels % (factor * factor) == 0)
+        return true;
+    snprintf(sentence, size, "%u output channels do not divide into sub-pixels of %u x %u",
+             p->output_feature_channels, factor, factor);
+    return false;
+}
+
 bool convolution_check(const struct operation *o, char *sentence, size_t size)
 {
     const struct glcnn_convolution *p = o->parameters;
-    return check_channels(o, sentence, size) && neuron_check(&p->neuron, sentence, size);
+    return check_channels(o, sentence, size) && check_sub_pixels(o, sentence, size) &&
+           neuron_check(&p->neuron, sentence, size);
 }
 
-static bool check_neuron_none(const struct operation *o, char *sentence, size_t size)
+static bool check_differentiable(const struct operation *o, char *sentence, size_t size)
 {
     const struct glcnn_convolution *p = o->parameters;
-    if (p->neuron.type == GLCNN_NEURON_TYPE_NONE)
+    if (p->neuron.type != GLCNN_NEURON_TYPE_NONE)
+        snprintf(sentence, size,
+                 "the forward kernel has a fused neuron (%s) and so no gradient; use a neuron "
+                 "kernel",
+                 neuron_type_names[p->neuron.type]);
+    else if (convolution_scale_factor(o) > 1)
+        snprintf(sentence, size,
+                 "the forward kernel has a sub-pixel scale factor of %u and so no gradient; train "
+                 "with a transposed convolution",
+                 p->sub_pixel_scale_factor);
+    else
         return true;
-    snprintf(sentence, size,
-             "the forward kernel has a fused neuron (%s) and so no gradient; use a neuron kernel",
-             neuron_type_names[p->neuron.type]);
     return false;
 }
 
@@ -272,7 +338,7 @@ bool convolution_gradient_check(const struct operation *o, char *sentence, size_
 {
     const struct image_view *gradient = &o->images[GRADIENT];
     struct channels c = convolution_channels(o);
-    if (!check_channels(o, sentence, size) || !check_neuron_none(o, sentence, size))
+    if (!check_channels(o, sentence, size) || !check_differentiable(o, sentence, size))
         return false;
     if (gradient->channels != c.outputs) {
         snprintf(sentence, size,
@@ -397,6 +463,35 @@ static bool connected_gradient_check(const struct operation *o, char *sentence, 
             {2, 300, 7, 7}, {0}, true                                                              \
     }
 
+/* FACTOR * FACTOR * CHANNELS = OUTPUTS */
+#define SUB_PIXELS(OUTPUTS, FACTOR, WIDTH, HEIGHT, MORE)                                           \
+    "output_feature_channels=" #OUTPUTS " sub_pixel_scale_factor=" #FACTOR " kernel_width=" #WIDTH \
+    " kernel_height=" #HEIGHT " " MORE
+
+#define SUB_PIXEL_CASES                                                                            \
+    {SUB_PIXELS(4, 2, 3, 3, ""), {1, 1, 4, 5}}, {SUB_PIXELS(8, 2, 3, 3, ""), {2, 2, 5, 4}},        \
+        {SUB_PIXELS(12, 2, 2, 3, "neuron_type=prelu"), {2, 3, 4, 6}},                              \
+        {SUB_PIXELS(16, 2, 1, 1, ""), {3, 4, 3, 3}},                                               \
+        {SUB_PIXELS(45, 3, 3, 3, "neuron_type=tanh neuron_a=1 neuron_b=1"), {2, 5, 4, 3}},         \
+        {SUB_PIXELS(36, 3, 3, 2, "groups=2"), {1, 6, 3, 5}},                                       \
+        {SUB_PIXELS(16, 4, 3, 3, "groups=16 dilation_rate_x=2"), {1, 16, 4, 5}},                   \
+        {SUB_PIXELS(28, 2, 3, 3, "stride_in_pixels_x=2 padding=valid edge_mode=clamp"),            \
+         {1, 7, 6, 9}},                                                                            \
+        {SUB_PIXELS(20, 2, 3, 3,                                                                   \
+                    "offset_x=-1 offset_y=2 destination_width=7 destination_height=9"),            \
+         {2, 3, 5, 4}},                                                                            \
+        {SUB_PIXELS(27, 3, 3, 3,                                                                   \
+                    "offset_x=1 clip_rect_origin_x=1 clip_rect_origin_y=2 "                        \
+                    "clip_rect_size_width=7 clip_rect_size_height=8"),                             \
+         {2, 2, 4, 5}},                                                                            \
+        {SUB_PIXELS(24, 2, 2, 2,                                                                   \
+                    "source_feature_channel_offset=4 source_feature_channel_max_count=2 "          \
+                    "destination_feature_channel_offset=4 clip_rect_origin_z=1 offset_z=1"),       \
+         {3, 6, 4, 3}},                                                                            \
+    {                                                                                              \
+        SUB_PIXELS(48, 4, 5, 5, ""), {4, 24, 9, 8}, {0}, true                                      \
+    }
+
 static const struct check_case convolution_cases[] = {
     WINDOW_CASES,
     {"output_feature_channels=6 kernel_width=3 kernel_height=3 neuron_type=tanh neuron_a=1.5 "
@@ -408,6 +503,7 @@ static const struct check_case convolution_cases[] = {
     {"output_feature_channels=9 kernel_width=3 kernel_height=3 stride_in_pixels_x=2 "
      "neuron_type=relu neuron_a=0.25",
      {2, 5, 6, 5}},
+    SUB_PIXEL_CASES,
     /* The least that shares reads; virgl, where it is run by hand, stored it a pixel too far. */
     {"output_feature_channels=1 kernel_width=2 kernel_height=1", {1, 1, 1, 5}},
     {0}};
@@ -494,10 +590,22 @@ static const char *const option_names[] = {"none", "data", "weights_and_biases",
         "gradient_option", "which gradients are computed", FIELD_ENUM, FIELD(gradient_option), 3,  \
             1, 3, option_names                                                                     \
     }
+#define SUB_PIXEL_ROW                                                                              \
+    {                                                                                              \
+        "sub_pixel_scale_factor",                                                                  \
+            "columns and rows of the result for one of the convolution; its square divides the "   \
+            "channels",                                                                            \
+            FIELD_UINT32, FIELD(sub_pixel_scale_factor), 1, 1, 256, NULL                           \
+    }
 #define NEURON_ROWS NEURON_PARAMETERS(struct glcnn_convolution, 0)
 
-const struct parameter convolution_parameters[] = {CHANNEL_ROWS, GROUP_ROW, NEURON_ROWS, {0}};
-const struct parameter convolution_gradient_parameters[] = {
+static const struct parameter convolution_parameters[] = {
+    CHANNEL_ROWS, GROUP_ROW, SUB_PIXEL_ROW, NEURON_ROWS, {0}};
+static const struct parameter convolution_gradient_parameters[] = {
+    CHANNEL_ROWS, GROUP_ROW, OPTION_ROW, SUB_PIXEL_ROW, NEURON_ROWS, {0}};
+const struct parameter convolution_transpose_parameters[] = {
+    CHANNEL_ROWS, GROUP_ROW, NEURON_ROWS, {0}};
+const struct parameter convolution_transpose_gradient_parameters[] = {
     CHANNEL_ROWS, GROUP_ROW, OPTION_ROW, NEURON_ROWS, {0}};
 static const struct parameter connected_parameters[] = {CHANNEL_ROWS, NEURON_ROWS, {0}};
 static const struct parameter connected_gradient_parameters[] = {

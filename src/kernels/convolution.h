@@ -30,10 +30,17 @@ struct channels convolution_channels(const struct operation *operation);
  * weights. */
 struct window convolution_data_window(const struct operation *operation);
 
+/* Pixels of the result along each axis for one of the sum over windows. */
+uint32_t convolution_scale_factor(const struct operation *operation);
+/* The window of a forward kernel's sums, which count from the corner of the region; a region that
+ * the scale factor does not divide has the last of them in part. */
+struct window convolution_sum_window(const struct operation *operation);
+
 bool convolution_wants(const struct operation *operation, glcnn_gradient_option option);
 
-/* For descriptors of layers whose arguments and parameters are those of a convolution. */
-extern const struct parameter convolution_parameters[], convolution_gradient_parameters[];
+/* For descriptors of layers whose arguments are those of a convolution. */
+extern const struct parameter convolution_transpose_parameters[],
+    convolution_transpose_gradient_parameters[];
 glcnn_status convolution_create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
                                 const struct glcnn_convolution_descriptor *d,
                                 const struct glcnn_convolution_weights *weights,

@@ -244,7 +244,9 @@ static void plan_sum(struct plan *plan, const struct packing *p, const struct im
     pass->work = (p->elements + 1) * slices * pixels * 8;
 }
 
-void plan_convolution(const struct operation *o, struct plan *plan)
+/* The sums of the operation's region, from pixel (x, y) on of `destination`. */
+static void plan_forward(const struct operation *o, struct plan *plan,
+                         const struct image_view *destination, uint32_t x, uint32_t y)
 {
     const struct glcnn_convolution *parameters = o->parameters;
     const struct image_view *source = &o->images[SOURCE];
@@ -252,17 +254,39 @@ void plan_convolution(const struct operation *o, struct plan *plan)
     struct image_view matrix =
         plan_pack(plan, &p, &o->vectors[WEIGHTS], o->given[BIASES] ? &o->vectors[BIASES] : NULL);
     struct sum sum = {.source = *source,
-                      .destination = o->images[RESULT],
-                      .window = o->window,
+                      .destination = *destination,
+                      .window = convolution_sum_window(o),
                       .high = {(int32_t)source->width - 1, (int32_t)source->height - 1},
-                      .origin = {o->region_x, o->region_y},
-                      .extent = {o->region_width, o->region_height},
+                      .origin = {x, y},
                       .step = {1, 1},
                       .neuron = &parameters->neuron,
                       .neuron_data = &o->vectors[NEURON_DATA]};
-    sum.window.x.first += sum.window.x.stride * (int32_t)o->region_x;
-    sum.window.y.first += sum.window.y.stride * (int32_t)o->region_y;
+    sum.extent[0] = (uint32_t)sum.window.x.end;
+    sum.extent[1] = (uint32_t)sum.window.y.end;
     plan_sum(plan, &p, &matrix, &sum);
+}
+
+static void plan_sub_pixels(const struct operation *o, struct plan *plan)
+{
+    const struct image_view *result = &o->images[RESULT];
+    struct window w = convolution_sum_window(o);
+    struct image_view sums = plan_scratch_image(plan, (uint32_t)w.x.end, (uint32_t)w.y.end,
+                                                convolution_channels(o).outputs, result->images,
+                                                GLCNN_CHANNEL_FORMAT_FLOAT32);
+    plan_forward(o, plan, &sums, 0, 0);
+    struct pass *pass = plan_pixels(plan, o, "convolution_sub_pixels.comp", result);
+    pass_texture(pass, "sums", &sums);
+    pass_image(pass, "destination", result);
+    pass_define(pass, "FACTOR", (int)convolution_scale_factor(o));
+    pass_region(pass, o);
+}
+
+void plan_convolution(const struct operation *o, struct plan *plan)
+{
+    if (convolution_scale_factor(o) > 1)
+        plan_sub_pixels(o, plan);
+    else
+        plan_forward(o, plan, &o->images[RESULT], o->region_x, o->region_y);
 }
 
 /* ---- Data gradient ---- */

@@ -47,31 +47,49 @@ static void for_each_product(const struct reference *r, const struct window *w,
 
 /* ---- Forward ---- */
 
-static void add_output(const struct reference *r, const struct product *p)
+/* Where sum (k, Y, X) goes in the result; NULL: beyond its region. Factor 1 leaves it in place. */
+static double *result_at(const struct reference *r, uint32_t n, uint32_t k, int32_t Y, int32_t X)
 {
-    *tensor_at(&r->images[RESULT], p->n, p->k, p->Y, p->X) +=
-        r->vectors[WEIGHTS][p->weight] * *tensor_at(&r->images[SOURCE], p->n, p->c, p->y, p->x);
+    const struct operation *o = r->operation;
+    const struct tensor *to = &r->images[RESULT];
+    uint32_t factor = convolution_scale_factor(o), place = k / to->channels;
+    uint32_t y = (uint32_t)Y * factor + place / factor;
+    uint32_t x = (uint32_t)X * factor + place % factor;
+    if (y >= o->region_height || x >= o->region_width)
+        return NULL;
+    return tensor_at(to, n, k % to->channels, (int32_t)(o->region_y + y),
+                     (int32_t)(o->region_x + x));
 }
 
-static void finish(const struct reference *r, uint32_t n, uint32_t k)
+static void add_output(const struct reference *r, const struct product *p)
+{
+    double *at = result_at(r, p->n, p->k, p->Y, p->X);
+    if (at)
+        *at +=
+            r->vectors[WEIGHTS][p->weight] * *tensor_at(&r->images[SOURCE], p->n, p->c, p->y, p->x);
+}
+
+static void finish(const struct reference *r, const struct window *w, uint32_t n, uint32_t k)
 {
     const struct glcnn_convolution *parameters = r->operation->parameters;
-    const struct window *w = &r->operation->window;
     double bias = r->vectors[BIASES] ? r->vectors[BIASES][k] : 0;
     double slope = neuron_slope(&parameters->neuron, r->vectors[NEURON_DATA], k);
     for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
         for (int32_t X = w->x.begin; X < w->x.end; X++) {
-            double *at = tensor_at(&r->images[RESULT], n, k, Y, X);
-            *at = neuron_value(&parameters->neuron, slope, *at + bias);
+            double *at = result_at(r, n, k, Y, X);
+            if (at)
+                *at = neuron_value(&parameters->neuron, slope, *at + bias);
         }
 }
 
 void convolution_reference(const struct reference *r)
 {
-    for_each_product(r, &r->operation->window, &r->images[SOURCE], add_output);
+    struct window w = convolution_sum_window(r->operation);
+    uint32_t outputs = convolution_channels(r->operation).outputs;
+    for_each_product(r, &w, &r->images[SOURCE], add_output);
     for (uint32_t n = 0; n < r->images[RESULT].images; n++)
-        for (uint32_t k = 0; k < r->images[RESULT].channels; k++)
-            finish(r, n, k);
+        for (uint32_t k = 0; k < outputs; k++)
+            finish(r, &w, n, k);
 }
 
 /* ---- Gradients ---- */

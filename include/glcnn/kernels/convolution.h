@@ -21,7 +21,15 @@
  * Fully connected: the window is the source, which must be kernel_width x kernel_height; the result
  * is 1x1, the offset is ignored. W[outputs][kernel_height][kernel_width][inputs].
  *
- * A kernel with a fused neuron has no gradient: training keeps the neuron apart.
+ * Sub-pixel convolution (MPSCNNSubPixelConvolutionDescriptor), for factor r: the result has r times
+ * the convolution's columns and rows and 1 / r^2 of its outputs, which r^2 must divide,
+ *   result(x, y, c) = out(floor(x / r), floor(y / r),
+ *                         (outputs / r^2) * (r * (y mod r) + (x mod r)) + c)
+ * x and y count from the clip rectangle's corner, as they do wherever an offset applies. Strides,
+ * padding, biases, groups and neuron are those of the convolution `out`.
+ *
+ * Neither a kernel with a fused neuron nor a sub-pixel convolution has a gradient: training keeps
+ * the neuron apart.
  */
 #ifndef GLCNN_KERNELS_CONVOLUTION_H
 #define GLCNN_KERNELS_CONVOLUTION_H
@@ -47,12 +55,14 @@ struct glcnn_convolution {
     uint32_t groups;                       /* divides both; fully connected: none */
     struct glcnn_neuron_descriptor neuron; /* forward kernels */
     glcnn_gradient_option gradient_option; /* gradient kernels; default all */
+    uint32_t sub_pixel_scale_factor;       /* convolution; at most 256 */
 };
 
 /* The parameters of one of these kernels, to read and to change; NULL for another kernel. */
 GLCNN_API struct glcnn_convolution *glcnn_convolution(glcnn_kernel *kernel);
 
-/* MPSCNNConvolutionDescriptor. Strides, dilation rates and groups that are 0 mean 1. */
+/* MPSCNNConvolutionDescriptor. Strides, dilation rates, groups and a scale factor that are 0 mean
+ * 1. */
 struct glcnn_convolution_descriptor {
     uint32_t kernel_width, kernel_height;
     uint32_t input_feature_channels, output_feature_channels;
@@ -60,6 +70,7 @@ struct glcnn_convolution_descriptor {
     uint32_t dilation_rate_x, dilation_rate_y;
     uint32_t groups;
     struct glcnn_neuron_descriptor neuron; /* none if left out; forward kernels */
+    uint32_t sub_pixel_scale_factor;       /* glcnn_convolution_create alone takes one above 1 */
 };
 
 /* MPSCNNConvolutionDataSource: values in the layout above, copied when the kernel is made. */

@@ -1,0 +1,176 @@
+/* Convolution where formulas give exact values: sub-pixels. */
+#include "tests/fixture.h"
+
+/* ---- Sub-pixels ---- */
+
+/* out(x, y, k) = in(x, y) + 100 * k */
+static glcnn_kernel *make_numbered(uint32_t outputs, uint32_t factor)
+{
+    float weights[64], biases[64];
+    glcnn_kernel *kernel = NULL;
+    for (uint32_t k = 0; k < outputs; k++) {
+        weights[k] = 1;
+        biases[k] = 100 * (float)k;
+    }
+    GOOD_FATAL(glcnn_convolution_create(
+        device,
+        &(struct glcnn_convolution_descriptor){.kernel_width = 1,
+                                               .kernel_height = 1,
+                                               .input_feature_channels = 1,
+                                               .output_feature_channels = outputs,
+                                               .sub_pixel_scale_factor = factor},
+        &(struct glcnn_convolution_weights){.weights = weights, .biases = biases}, &kernel));
+    glcnn_kernel_properties(kernel)->result_is_ordinary = true;
+    return kernel;
+}
+
+/* The value of a source that fill_numbers filled, 0 outside. */
+static float number_at(const glcnn_image *source, int32_t x, int32_t y)
+{
+    const struct glcnn_image_descriptor *d = glcnn_image_descriptor(source);
+    bool inside = x >= 0 && y >= 0 && x < (int32_t)d->width && y < (int32_t)d->height;
+    return inside ? (float)(1 + x + (int32_t)d->width * y) : 0;
+}
+
+static glcnn_image *make_numbers(uint32_t height, uint32_t width)
+{
+    float values[64];
+    glcnn_image *image = make_image(1, 1, height, width);
+    for (uint32_t i = 0; i < height * width; i++)
+        values[i] = 1 + (float)i;
+    fill_image(image, values);
+    return image;
+}
+
+/* What the result is from the clip rectangle's corner on; -1 beyond the rectangle. */
+static void check_sub_pixels(const glcnn_kernel *kernel, glcnn_image *source, glcnn_image *result,
+                             uint32_t factor)
+{
+    const struct glcnn_image_descriptor *d = glcnn_image_descriptor(result);
+    const struct glcnn_kernel_properties *p = glcnn_kernel_properties((glcnn_kernel *)kernel);
+    const glcnn_region *clip = &p->clip_rect;
+    float *values = read_image(result), *at = values;
+    for (uint32_t c = 0; c < d->feature_channels; c++)
+        for (uint32_t row = 0; row < d->height; row++)
+            for (uint32_t column = 0; column < d->width; column++) {
+                uint32_t x = column - clip->origin.x, y = row - clip->origin.y;
+                uint32_t k = d->feature_channels * (factor * (y % factor) + x % factor) + c;
+                float expected = number_at(source, (int32_t)(x / factor) + p->primary.offset.x,
+                                           (int32_t)(y / factor) + p->primary.offset.y) +
+                                 100 * (float)k;
+                bool written = column >= clip->origin.x && row >= clip->origin.y &&
+                               x < clip->size.width && y < clip->size.height;
+                CU_ASSERT_EQUAL(*at++, written ? expected : -1);
+            }
+    free(values);
+}
+
+static void sub_pixels_are_channels(void)
+{
+    static const uint32_t shapes[][2] = {{4, 2}, {12, 2}, {16, 2}, {9, 3}, {45, 3}, {16, 4}};
+    glcnn_image *source = make_numbers(3, 5);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        uint32_t outputs = shapes[i][0], factor = shapes[i][1];
+        glcnn_kernel *kernel = make_numbered(outputs, factor);
+        glcnn_image *result = NULL;
+        glcnn_command_buffer *commands = make_commands();
+        GOOD_FATAL(glcnn_kernel_encode_returning(
+            commands, kernel, &(struct glcnn_encode){.source = source}, &result, NULL));
+        finish(&commands);
+        const struct glcnn_image_descriptor *d = glcnn_image_descriptor(result);
+        CU_ASSERT_EQUAL(d->width, 5 * factor);
+        CU_ASSERT_EQUAL(d->height, 3 * factor);
+        CU_ASSERT_EQUAL(d->feature_channels, outputs / (factor * factor));
+        check_sub_pixels(kernel, source, result, factor);
+        glcnn_image_destroy(&result);
+        glcnn_kernel_destroy(&kernel);
+    }
+    glcnn_image_destroy(&source);
+}
+
+static void sub_pixels_count_from_the_clip_rectangle(void)
+{
+    glcnn_kernel *kernel = make_numbered(27, 3);
+    glcnn_image *source = make_numbers(3, 5), *result = make_image(1, 3, 9, 11);
+    struct glcnn_kernel_properties *p = glcnn_kernel_properties(kernel);
+    p->primary.offset.x = -1;
+    p->primary.offset.y = 1;
+    p->clip_rect = (glcnn_region){{1, 2, 0}, {8, 5, 1}};
+    fill_constant(result, -1);
+    glcnn_command_buffer *commands = make_commands();
+    GOOD(glcnn_kernel_encode(commands, kernel,
+                             &(struct glcnn_encode){.source = source, .destination = result}));
+    finish(&commands);
+    check_sub_pixels(kernel, source, result, 3);
+    glcnn_image_destroy(&source);
+    glcnn_image_destroy(&result);
+    glcnn_kernel_destroy(&kernel);
+}
+
+static void sub_pixels_have_no_gradient(void)
+{
+    const struct glcnn_convolution_descriptor plain = {.kernel_width = 1,
+                                                       .kernel_height = 1,
+                                                       .input_feature_channels = 1,
+                                                       .output_feature_channels = 4};
+    struct glcnn_convolution_descriptor d = plain;
+    glcnn_kernel *gradient = NULL, *kernel = make_numbered(4, 2);
+    glcnn_image *x = make_numbers(2, 2), *y = NULL, *dx = make_image(1, 1, 2, 2);
+    glcnn_state *state = NULL;
+    d.sub_pixel_scale_factor = 2;
+    REFUSED(GLCNN_UNSUPPORTED, glcnn_convolution_gradient_create(device, &d, NULL, &gradient));
+    REFUSED(GLCNN_UNSUPPORTED, glcnn_fully_connected_create(device, &d, NULL, &gradient));
+    REFUSED(GLCNN_UNSUPPORTED, glcnn_convolution_transpose_create(device, &d, NULL, &gradient));
+    GOOD_FATAL(glcnn_convolution_gradient_create(device, &plain, NULL, &gradient));
+    glcnn_command_buffer *commands = make_commands();
+    GOOD_FATAL(glcnn_kernel_encode_returning(commands, kernel, &(struct glcnn_encode){.source = x},
+                                             &y, &state));
+    struct glcnn_encode arguments = {
+        .source = y, .secondary = x, .state = state, .destination = dx};
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_kernel_encode(commands, gradient, &arguments));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "sub-pixel"));
+    finish(&commands);
+    glcnn_image_destroy(&x);
+    glcnn_image_destroy(&y);
+    glcnn_image_destroy(&dx);
+    glcnn_state_destroy(&state);
+    glcnn_kernel_destroy(&kernel);
+    glcnn_kernel_destroy(&gradient);
+}
+
+static void sub_pixels_divide_the_outputs(void)
+{
+    struct glcnn_convolution_descriptor d = {.kernel_width = 1,
+                                             .kernel_height = 1,
+                                             .input_feature_channels = 1,
+                                             .output_feature_channels = 6,
+                                             .sub_pixel_scale_factor = 2};
+    glcnn_kernel *kernel = NULL;
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_convolution_create(device, &d, NULL, &kernel));
+    d.sub_pixel_scale_factor = 65536;
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_convolution_create(device, &d, NULL, &kernel));
+    kernel = make_numbered(4, 2);
+    glcnn_image *x = make_numbers(2, 2), *y = make_image(1, 1, 6, 6);
+    GOOD(glcnn_kernel_set(kernel, "sub_pixel_scale_factor", 3));
+    glcnn_command_buffer *commands = make_commands();
+    REFUSED(GLCNN_INVALID_ARGUMENT,
+            glcnn_kernel_encode(commands, kernel,
+                                &(struct glcnn_encode){.source = x, .destination = y}));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "sub-pixels"));
+    finish(&commands);
+    glcnn_image_destroy(&x);
+    glcnn_image_destroy(&y);
+    glcnn_kernel_destroy(&kernel);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(sub_pixels_are_channels),
+        UNIT_TEST(sub_pixels_count_from_the_clip_rectangle),
+        UNIT_TEST(sub_pixels_have_no_gradient),
+        UNIT_TEST(sub_pixels_divide_the_outputs),
+        CU_TEST_INFO_NULL,
+    };
+    return fixture_run("convolution", tests, argc, argv);
+}
