@@ -2,12 +2,13 @@
 """Writes the vectors that test_golden.c runs: results of PyTorch, where it and MPS agree.
 
 Run from this folder; needs python3-torch and python3-numpy (1.13 and 1.24 made the files that are
-here). Everything is computed in double precision, from drawn numbers that float32 holds exactly.
+here). Everything is computed in double precision, from drawn numbers that float32 holds exactly;
+torch_operations.py has the operations, this file the shapes.
 
 cases.txt has a line a case:  KERNEL INDEX BOUND INPUT,... OUTPUT,... SETTING...
 Its arrays are INDEX.NAME in KERNEL.npz, in the layout of glcnn_run; one that goes in and comes out
 is INDEX.NAME.after where it comes out. An element passes within BOUND * max(1, largest |expected|).
-training.npz is described further down. To add a case, edit this file alone.
+training.npz is described further down. To add a case, edit this file and torch_operations.py alone.
 """
 import collections
 import itertools
@@ -17,59 +18,31 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-torch.set_default_dtype(torch.float64)
+import torch_operations as ops
+from torch_operations import draw
+
 torch.manual_seed(1)
+
+BOUND = 1e-5
 
 lines = []
 archives = collections.defaultdict(dict)
 
 
-def add(kernel, inputs, outputs, bound=1e-5, **settings):
-    index = sum(line.split()[0] == kernel for line in lines)
-    for name, value in {**inputs, **outputs}.items():
-        in_and_out = name in inputs and name in outputs
-        for suffix, array in ((("", inputs[name]), (".after", outputs[name])) if in_and_out
-                              else (("", value),)):
-            archives[kernel][f"{index}.{name}{suffix}"] = \
-                array.detach().numpy().astype(np.float32)
-    words = [f"{k}={v!r}" if isinstance(v, float) else f"{k}={v}" for k, v in settings.items()]
-    lines.append(" ".join([kernel, str(index), f"{bound:g}", ",".join(inputs), ",".join(outputs)]
-                          + words))
-
-
-def draw(*shape, low=-1.0, high=1.0):
-    """Uniform numbers that float32 holds exactly; they need gradients."""
-    values = torch.rand(shape) * (high - low) + low
-    return values.float().double().requires_grad_()
-
-
-def pull_back(result, *leaves):
-    """A gradient for the result, and what it gives the leaves."""
-    g = draw(*result.shape).detach()
-    return (g,) + torch.autograd.grad(result, leaves, g)
+def keep(cases):
+    for case in cases:
+        index = sum(line.split()[0] == case.kernel for line in lines)
+        inputs, outputs = ops.arrays_of(case)
+        for name, array in inputs.items():
+            archives[case.kernel][f"{index}.{name}"] = array
+        for name, array in outputs.items():
+            after = ".after" if name in inputs else ""
+            archives[case.kernel][f"{index}.{name}{after}"] = array
+        lines.append(" ".join([case.kernel, str(index), f"{BOUND:g}", ",".join(inputs),
+                               ",".join(outputs)] + ops.words_of(case)))
 
 
 # ---- Pooling ----
-
-def window(kernel, stride, padding, dilation, result):
-    """Settings of a window as section 14 of the specification translates them."""
-    kh, kw = kernel
-    settings = {"kernel_width": kw, "kernel_height": kh,
-                "stride_in_pixels_x": stride[1], "stride_in_pixels_y": stride[0]}
-    if dilation != (1, 1):
-        settings.update(dilation_rate_x=dilation[1], dilation_rate_y=dilation[0])
-    dilated = [(k - 1) * d + 1 for k, d in zip(kernel, dilation)]
-    settings.update(offset_x=dilated[1] // 2 - padding[1], offset_y=dilated[0] // 2 - padding[0],
-                    destination_width=result.shape[3], destination_height=result.shape[2])
-    return settings
-
-
-def pool(kernel, x, y, **settings):
-    g, dx = pull_back(y, x)
-    add(kernel, {"source_image": x}, {"destination_image": y}, **settings)
-    add(kernel + "_gradient", {"source_gradient": g, "source_image": x},
-        {"destination_gradient": dx}, **settings)
-
 
 #        N  C  H   W    kernel  stride  padding
 POOLS = [((1, 1, 5, 7), (2, 2), (2, 2), (0, 0)),
@@ -82,22 +55,12 @@ POOLS = [((1, 1, 5, 7), (2, 2), (2, 2), (0, 0)),
 def poolings():
     for (shape, kernel, stride, padding), ceil in zip(POOLS, itertools.cycle((True, False))):
         for counted in (True, False):
-            x = draw(*shape)
-            y = F.avg_pool2d(x, kernel, stride, padding, ceil, counted)
-            zeros = {"zero_pad_size_x": padding[1], "zero_pad_size_y": padding[0]} if counted else {}
-            pool("pooling_average", x, y, edge_mode="clamp", **zeros,
-                 **window(kernel, stride, padding, (1, 1), y))
-        x = draw(*shape)
-        y = F.max_pool2d(x, kernel, stride, padding, ceil_mode=ceil)
-        pool("pooling_max", x, y, edge_mode="clamp", **window(kernel, stride, padding, (1, 1), y))
+            keep(ops.pooling_average(draw(*shape), kernel, stride, padding, ceil, counted))
+        keep(ops.pooling_max(draw(*shape), kernel, stride, padding, ceil))
     for shape, kernel, stride, _ in POOLS:
-        x = draw(*shape)
-        y = F.lp_pool2d(x, 2, kernel, stride)
-        pool("pooling_l2_norm", x, y, **window(kernel, stride, (0, 0), (1, 1), y))
+        keep(ops.pooling_l2_norm(draw(*shape), kernel, stride))
     for (shape, kernel, stride, _), dilation in zip(POOLS, ((3, 2), (2, 2), (1, 3), (1, 1), (5, 2))):
-        x = draw(*shape)
-        y = F.max_pool2d(x, kernel, stride, 0, dilation)
-        pool("dilated_pooling_max", x, y, **window(kernel, stride, (0, 0), dilation, y))
+        keep(ops.dilated_pooling_max(draw(*shape), kernel, stride, dilation))
 
 
 # ---- Convolution ----
@@ -117,14 +80,6 @@ CONVOLUTIONS = [((1, 1, 5, 5), 1, (3, 3), (1, 1), (1, 1), (1, 1), 1),
                 ((1, 7, 5, 4), 6, (4, 3), (3, 4), (3, 2), (1, 1), 1)]
 
 
-def convolve(x, w, b, y, kernel="convolution", **settings):
-    g, dx, dw, db = pull_back(y, x, w, b)
-    add(kernel, {"source_image": x, "weights": w, "biases": b}, {"destination_image": y}, **settings)
-    add(kernel + "_gradient", {"source_gradient": g, "source_image": x, "weights": w},
-        {"destination_gradient": dx, "gradient_for_weights": dw, "gradient_for_biases": db},
-        **settings)
-
-
 def convolutions():
     for clamp in (False, True):
         for shape, outputs, kernel, stride, padding, dilation, groups in CONVOLUTIONS:
@@ -133,200 +88,185 @@ def convolutions():
             x = draw(*shape)
             w = draw(outputs, shape[1] // groups, *kernel)
             b = draw(outputs)
-            (top, left), mode = padding, {"mode": "replicate" if clamp else "constant"}
-            y = F.conv2d(F.pad(x, (left, left, top, top), **mode), w, b, stride, 0, dilation, groups)
-            settings = window(kernel, stride, padding, dilation, y)
-            settings.pop("kernel_width"), settings.pop("kernel_height")  # the weights tell
-            if groups != 1:
-                settings["groups"] = groups
-            convolve(x, w, b, y, edge_mode="clamp" if clamp else "zero", **settings)
+            keep(ops.convolution(x, w, b, stride, padding, dilation, groups, clamp))
     x, w, b = draw(2, 3, 6, 5), draw(6, 3, 3, 3), draw(6)
-    add("convolution", {"source_image": x, "weights": w, "biases": b},
-        {"destination_image": F.leaky_relu(F.conv2d(x, w, b, 1, 1), 0.125)},
-        neuron_type="relu", neuron_a=0.125)
+    keep(ops.convolution_with_neuron(x, w, b, "relu", 0.125))
     for n, c, h, w, k in ((1, 1, 1, 1, 1), (3, 5, 2, 3, 10), (2, 9, 4, 4, 3), (5, 2, 7, 1, 6)):
         x, weights, b = draw(n, c, h, w), draw(k, c, h, w), draw(k)
-        y = F.linear(x.flatten(1), weights.flatten(1), b).reshape(n, k, 1, 1)
-        convolve(x, weights, b, y, "fully_connected")
+        keep(ops.fully_connected(x, weights, b))
 
 
-# ---- Batch normalisation ----
+#               N  Ci H  W    Co  kernel stride  padding output padding, dilation, groups
+TRANSPOSES = [((1, 1, 3, 4), 1, (3, 3), (2, 2), (0, 0), (0, 0), (1, 1), 1),
+              ((2, 3, 4, 3), 5, (4, 3), (2, 3), (1, 1), (1, 0), (1, 1), 1),
+              ((1, 6, 3, 5), 4, (2, 4), (1, 2), (0, 1), (0, 1), (2, 1), 2),
+              ((2, 5, 3, 3), 5, (3, 2), (3, 1), (2, 0), (0, 0), (1, 2), 5),
+              ((3, 4, 4, 2), 9, (1, 5), (2, 2), (0, 2), (1, 1), (1, 1), 1)]
 
-ACTS = [({}, lambda x: x), ({"neuron_type": "relu", "neuron_a": 0.25}, lambda x: F.leaky_relu(x, 0.25)),
-        ({"neuron_type": "sigmoid"}, torch.sigmoid)]
+
+def transposes():
+    for shape, outputs, kernel, stride, padding, more, dilation, groups in TRANSPOSES:
+        x, w, b = draw(*shape), draw(outputs, shape[1] // groups, *kernel), draw(outputs)
+        keep(ops.convolution_transpose(x, w, b, stride, padding, more, dilation, groups))
+
+
+# ---- Normalisation ----
+
+NEURONS = [("none",), ("relu", 0.25), ("sigmoid",)]
 
 
 def normalisations():
     shapes = ((1, 1, 5, 4), (3, 2, 4, 3), (2, 5, 3, 7), (3, 8, 5, 2), (2, 9, 6, 6))
-    for (shape, (neuron, act)), fixed in itertools.product(zip(shapes, itertools.cycle(ACTS)),
-                                                          (False, True)):
+    for (shape, neuron), fixed in itertools.product(zip(shapes, itertools.cycle(NEURONS)),
+                                                    (False, True)):
         # A mean far from 0 shows a variance computed as E[x^2] - E[x]^2.
         x, gamma, beta = draw(*shape, low=2, high=4), draw(shape[1], low=0.5, high=2), draw(shape[1])
         mean, variance = draw(shape[1]).detach(), draw(shape[1], low=0.5, high=2).detach()
-        y = act(F.batch_norm(x, mean.clone(), variance.clone(), gamma, beta, not fixed, 0.1, 1e-3))
-        g, dx, dgamma, dbeta = pull_back(y, x, gamma, beta)
-        settings = {"epsilon": 1e-3, **neuron, **({"flags": "never"} if fixed else {})}
-        known = {"mean": mean, "variance": variance} if fixed else {}
-        parameters = {"gamma": gamma, "beta": beta, **known}
-        both = {"source_gradient": g, "source_image": x, **parameters}
-        add("batch_normalization", {"source_image": x, **parameters}, {"destination_image": y},
-            **settings)
-        add("batch_normalization_gradient", both, {"destination_gradient": dx}, **settings)
-        add("batch_normalization_statistics_gradient", both,
-            {"gradient_for_gamma": dgamma, "gradient_for_beta": dbeta}, **settings)
-        if not fixed:
-            add("batch_normalization_statistics", {"source_image": x},
-                {"mean": x.mean((0, 2, 3)), "variance": x.var((0, 2, 3), unbiased=False)})
+        keep(ops.batch_normalization(x, gamma, beta, mean, variance, fixed, 1e-3, *neuron))
+
+
+#          N  C  H  W    kernel
+WINDOWS = [((1, 1, 4, 5), (3, 3)), ((2, 3, 5, 4), (2, 2)), ((1, 6, 3, 6), (5, 3)),
+           ((2, 9, 2, 3), (1, 4))]
+
+
+def normalisations_by_image():
+    for shape in ((1, 1, 5, 4), (3, 2, 4, 3), (2, 5, 3, 7), (1, 9, 6, 1)):
+        x, gamma, beta = draw(*shape, low=2, high=4), draw(shape[1], low=0.5, high=2), draw(shape[1])
+        keep(ops.instance_normalization(x, gamma, beta, 1e-3))
+    for shape, size, *numbers in (((1, 1, 3, 3), 5, 1.0, 5.0, 1.0), ((2, 7, 2, 3), 3, 0.5, 0.75, 2.0),
+                                  ((1, 9, 3, 2), 4, 2.0, 0.5, 1.0), ((2, 37, 1, 2), 5, 1e-4, 0.75, 1.0)):
+        keep(ops.cross_channel_normalization(draw(*shape, low=-3, high=3), size, *numbers))
+    for (shape, kernel), clamp in itertools.product(WINDOWS, (False, True)):
+        keep(ops.spatial_normalization(draw(*shape, low=-2, high=2), kernel, clamp, 1.5, 0.75, 1.25))
+        keep(ops.local_contrast_normalization(draw(*shape, low=-2, high=2), kernel, clamp, 1.5, 0.75,
+                                              0.25, 0.875, 0.5, 1.25))
 
 
 # ---- Element by element ----
 
-def neuron(shape, f, type_, a=None, b=None, c=None, low=-3.0, high=3.0, data=None):
-    x = draw(*shape, low=low, high=high)
-    y = f(x)
-    g, dx = pull_back(y, x)
-    settings = {"neuron_type": type_, **{f"neuron_{k}": float(v) for k, v in
-                                         (("a", a), ("b", b), ("c", c)) if v is not None}}
-    slopes = {} if data is None else {"neuron_data": data}
-    add("neuron", {"source_image": x, **slopes}, {"destination_image": y}, **settings)
-    add("neuron_gradient", {"source_gradient": g, "source_image": x, **slopes},
-        {"destination_gradient": dx}, **settings)
-
-
 def neurons():
     slopes = draw(6).detach()
-    neuron((1, 3, 4, 5), lambda x: x, "none")
-    neuron((1, 5, 3, 3), F.relu, "relu")
-    neuron((2, 2, 3, 5), lambda x: F.leaky_relu(x, 0.125), "relu", 0.125)
-    neuron((1, 1, 5, 5), lambda x: 1.5 * x - 0.25, "linear", 1.5, -0.25)
-    neuron((3, 4, 2, 3), torch.sigmoid, "sigmoid", low=-9, high=9)
-    neuron((1, 6, 4, 4), F.hardsigmoid, "hard_sigmoid", 1 / 6, 0.5, low=-5, high=5)
-    neuron((1, 7, 3, 4), lambda x: torch.clamp(0.25 * x + 0.5, 0, 1), "hard_sigmoid", 0.25, 0.5)
-    neuron((1, 2, 5, 3), torch.tanh, "tanh", 1, 1)
-    neuron((2, 3, 3, 3), lambda x: 1.75 * torch.tanh(0.5 * x), "tanh", 1.75, 0.5)
-    neuron((1, 9, 2, 3), torch.abs, "absolute")
-    neuron((1, 4, 4, 3), F.softplus, "soft_plus", 1, 1, low=-15, high=15)
-    neuron((1, 5, 3, 2), lambda x: F.softplus(x, 4, 1000), "soft_plus", 0.25, 4)
-    neuron((2, 8, 3, 1), F.softsign, "soft_sign")
-    neuron((1, 3, 5, 5), F.elu, "elu", 1)
-    neuron((1, 2, 4, 5), lambda x: F.elu(x, 1.5), "elu", 1.5)
-    neuron((2, 6, 3, 2), lambda x: F.prelu(x, slopes), "prelu", data=slopes)
-    neuron((1, 5, 4, 4), F.relu6, "relun", 0, 6, low=-2, high=8)
-    neuron((1, 3, 4, 4), lambda x: torch.pow(0.5 * x + 2, 2.5), "power", 0.5, 2, 2.5)
-    neuron((1, 3, 4, 4), lambda x: torch.exp(0.5 * x + 1), "exponential", 0.5, 1, -1)
-    neuron((1, 3, 4, 4), lambda x: torch.pow(torch.tensor(2.0), x), "exponential", 1, 0, 2)
-    neuron((1, 3, 4, 4), lambda x: torch.log(0.5 * x + 2), "logarithm", 0.5, 2, -1)
+
+    def neuron(shape, *type_and_numbers, low=-3.0, high=3.0):
+        keep(ops.neuron(draw(*shape, low=low, high=high), *type_and_numbers))
+
+    neuron((1, 3, 4, 5), "none")
+    neuron((1, 5, 3, 3), "relu", 0)
+    neuron((2, 2, 3, 5), "relu", 0.125)
+    neuron((1, 1, 5, 5), "linear", 1.5, -0.25)
+    neuron((3, 4, 2, 3), "sigmoid", low=-9, high=9)
+    neuron((1, 6, 4, 4), "hard_sigmoid", 1 / 6, 0.5, low=-5, high=5)
+    neuron((1, 7, 3, 4), "hard_sigmoid", 0.25, 0.5)
+    neuron((1, 2, 5, 3), "tanh", 1, 1)
+    neuron((2, 3, 3, 3), "tanh", 1.75, 0.5)
+    neuron((1, 9, 2, 3), "absolute")
+    neuron((1, 4, 4, 3), "soft_plus", 1, 1, low=-15, high=15)
+    neuron((1, 5, 3, 2), "soft_plus", 0.25, 4)
+    neuron((2, 8, 3, 1), "soft_sign")
+    neuron((1, 3, 5, 5), "elu", 1)
+    neuron((1, 2, 4, 5), "elu", 1.5)
+    keep(ops.prelu(draw(2, 6, 3, 2, low=-3, high=3), slopes))
+    neuron((1, 5, 4, 4), "relun", 0, 6, low=-2, high=8)
+    neuron((1, 3, 4, 4), "power", 0.5, 2, 2.5)
+    neuron((1, 3, 4, 4), "exponential", 0.5, 1, -1)
+    neuron((1, 3, 4, 4), "exponential", 1, 0, 2)
+    neuron((1, 3, 4, 4), "logarithm", 0.5, 2, -1)
 
 
 def soft_maxes():
     for shape in ((1, 1, 2, 2), (3, 3, 2, 1), (1, 5, 4, 3), (2, 8, 3, 3), (3, 9, 2, 2), (2, 37, 1, 1)):
-        for kernel, f in (("soft_max", F.softmax), ("log_soft_max", F.log_softmax)):
-            x = draw(*shape, low=-20, high=20)
-            y = f(x, 1)
-            g, dx = pull_back(y, x)
-            add(kernel, {"source_image": x}, {"destination_image": y})
-            add(kernel + "_gradient", {"source_gradient": g, "source_image": y},
-                {"destination_gradient": dx})
+        for kernel in ("soft_max", "log_soft_max"):
+            keep(ops.soft_max(kernel, draw(*shape, low=-20, high=20)))
+
+
+#           primary      secondary
+OPERANDS = [((1, 1, 3, 4), (1, 1, 3, 4)),
+            ((2, 5, 3, 2), (2, 5, 1, 1)),
+            ((2, 1, 4, 1), (2, 6, 1, 5)),
+            ((3, 9, 2, 3), (3, 1, 2, 3))]
+
+
+def arithmetics():
+    for kernel, (first, second) in itertools.product(ops.ARITHMETIC, OPERANDS):
+        for numbers in ((), (1.5, -0.75, 0.25, (-0.5, 1.0))):
+            keep(ops.arithmetic(kernel, draw(*first), draw(*second, low=0.5, high=2), *numbers))
+
+
+def dropouts():
+    for shape, keep_probability, seed, strides in (
+            ((1, 1, 3, 5), 0.5, 0, (1, 1, 1)), ((3, 5, 4, 3), 0.75, 7, (1, 1, 1)),
+            ((2, 9, 3, 2), 0.25, 2**40 + 5, (0, 0, 1)), ((2, 6, 4, 5), 0.5, 3, (1, 0, 0))):
+        keep(ops.dropout(draw(*shape), keep_probability, seed, strides))
+
+
+# ---- Shapes and reductions ----
+
+def shapes():
+    for shape, factors in (((1, 1, 3, 4), (2, 2)), ((2, 5, 2, 3), (3, 1)), ((3, 8, 1, 2), (2, 5))):
+        keep(ops.upsampling(draw(*shape), "nearest", factors))
+        for align in (False, True):
+            keep(ops.upsampling(draw(*shape), "bilinear", factors, align))
+    for shape, *part in (((1, 3, 4, 5), 1, 2, 0, 3, 2, 3), ((2, 10, 3, 4), 0, 1, 4, 2, 3, 5),
+                         ((3, 37, 2, 2), 1, 0, 8, 1, 2, 29)):
+        keep(ops.slice_(draw(*shape), *part))
+    for n, h, w, *channels in ((1, 2, 3, 4, 4), (2, 3, 2, 23, 5), (3, 1, 4, 1, 2, 3)):
+        keep(ops.concatenation([draw(n, c, h, w) for c in channels]))
+    for shape, *to in (((1, 1, 4, 6), 6, 2, 2), ((2, 6, 2, 5), 4, 5, 3), ((3, 9, 2, 2), 36, 1, 1)):
+        keep(ops.reshape(draw(*shape), *to))
+
+
+def reductions():
+    for axis, kind in itertools.product(ops.AXES, ops.REDUCTIONS):
+        if kind.startswith("argument") and axis != "feature_channels":
+            continue
+        for shape, clip in (((2, 5, 3, 4), None), ((1, 9, 5, 6), (1, 2, 3, 3))):
+            scale = {"weight": 0.75} if (axis, kind) == ("feature_channels", "sum") else {}
+            keep(ops.reduce_(axis, kind, draw(*shape), clip, **scale))
+    for kind, non_zero in (("sum", False), ("sum", True), ("mean", False)):
+        w = torch.randint(3, (2, 7, 3, 2)).double() / 2
+        keep(ops.reduce_with_weights(kind, draw(2, 7, 3, 2), w, non_zero))
 
 
 # ---- Loss ----
 
-LOSSES = {
-    "mean_absolute_error": lambda y, t: F.l1_loss(y, t, reduction="none"),
-    "mean_squared_error": lambda y, t: F.mse_loss(y, t, reduction="none"),
-    "soft_max_cross_entropy": lambda y, t: -t * F.log_softmax(y, 1),
-    "sigmoid_cross_entropy":
-        lambda y, t: F.binary_cross_entropy_with_logits(y, t, reduction="none"),
-    "categorical_cross_entropy": lambda y, t: -t * torch.log(y),
-    "hinge": lambda y, t: F.relu(1 - (2 * t - 1) * y),
-    "huber": lambda y, t: F.huber_loss(y, t, reduction="none", delta=0.25),
-    "log": lambda y, t: F.binary_cross_entropy(y, t, reduction="none"),
-    "kullback_leibler_divergence": lambda y, t: F.kl_div(y, t, reduction="none"),
-}
-
-
-def labels_for(loss_type, shape):
-    if loss_type == "soft_max_cross_entropy":
-        return F.one_hot(torch.randint(shape[1], shape[:1] + shape[2:]),
-                         shape[1]).movedim(-1, 1).double()
-    if loss_type == "hinge":
-        return torch.randint(2, shape).double()
-    return draw(*shape, low=0.1, high=0.9).detach()
-
-
-def per_image(values):
-    return values.sum((1, 2, 3))
-
-
 def losses():
-    for (loss_type, f), shape in zip(LOSSES.items(), itertools.cycle(
+    numbers = {"huber": {"delta": 0.25}, "log": {"epsilon": 0.0}}
+    for loss_type, shape in zip(ops.LOSSES, itertools.cycle(
             ((2, 3, 3, 2), (1, 5, 2, 4), (3, 10, 1, 1), (2, 6, 3, 3)))):
-        t = labels_for(loss_type, shape)
-        eps = {"epsilon": 0.0} if loss_type == "log" else {}
-        settings = {"loss_type": loss_type, **({"delta": 0.25} if loss_type == "huber" else eps)}
+        t = ops.labels_for(loss_type, shape)
         y = draw(*shape, low=0.1, high=0.9)
         w = torch.randint(3, shape).double() / 2
-        pixels = shape[2] * shape[3] * (1 if loss_type == "soft_max_cross_entropy" else shape[1])
-        inputs = {"source_image": y, "labels": t}
-        d, = torch.autograd.grad(f(y, t).sum(), y)
-        for reduction, loss in (("none", f(y, t)), ("sum", per_image(f(y, t))),
-                                ("mean", per_image(f(y, t)) / pixels)):
-            add("loss", inputs, {"destination_gradient": d, "loss": loss}, **settings,
-                reduction_type=reduction)
-        d, = torch.autograd.grad((0.5 * w * f(y, t)).sum(), y)
-        add("loss", {**inputs, "label_weights": w},
-            {"destination_gradient": d, "loss": per_image(0.5 * w * f(y, t))}, **settings,
-            weight=0.5, reduction_type="sum")
+        more = numbers.get(loss_type, {})
+        for reduction in ("none", "sum", "mean"):
+            keep(ops.loss(loss_type, y, t, reduction, **more))
+        keep(ops.loss(loss_type, y, t, "sum", w, 0.5, **more))
     y, t = draw(2, 6, 3, 2), draw(2, 6, 3, 2).detach()
-    loss = 1 - per_image(y * t)
-    d, = torch.autograd.grad(loss.sum(), y)
-    add("loss", {"source_image": y, "labels": t}, {"destination_gradient": d, "loss": loss},
-        loss_type="cosine_distance", reduction_type="sum")
+    keep(ops.cosine_distance(y, t))
     y = draw(5, 7, 1, 1, low=-4, high=4)
-    t = torch.randint(7, (5,))
-    loss = F.cross_entropy(y[:, :, 0, 0], t, reduction="none", label_smoothing=0.25)
-    d, = torch.autograd.grad(loss.sum(), y)
-    add("loss", {"source_image": y, "labels": F.one_hot(t, 7).reshape(5, 7, 1, 1)},
-        {"destination_gradient": d, "loss": loss}, loss_type="soft_max_cross_entropy",
-        reduction_type="mean", label_smoothing=0.25, number_of_classes=7)
+    t = F.one_hot(torch.randint(7, (5,)), 7).reshape(5, 7, 1, 1)
+    keep(ops.loss("soft_max_cross_entropy", y, t, "mean", smoothing=0.25))
 
 
-# ---- Optimizers: several steps, each a case that starts where the step before ended ----
+def losses_with_weights():
+    """Of the numbers of labels that count; of smoothed labels; of a logarithm kept from 0."""
+    for loss_type, more in (("soft_max_cross_entropy", {"smoothing": 0.125}),
+                            ("sigmoid_cross_entropy", {"smoothing": 0.25}),
+                            ("log", {"epsilon": 0.125}), ("huber", {"delta": 2.0})):
+        t = ops.labels_for(loss_type, (2, 6, 2, 3))
+        y, w = draw(2, 6, 2, 3, low=0.1, high=0.9), torch.randint(3, (2, 6, 2, 3)).double() / 2
+        keep(ops.loss(loss_type, y, t, "sum_by_non_zero_weights", w, 1.5, **more))
 
-def descend(make, kernel, states, settings_of, steps=4):
-    w = torch.nn.Parameter(draw(3, 5).detach())
-    optimizer = make([w])
-    before = {name: torch.zeros(3, 5) for name in states}
-    for step in range(steps):
-        g = draw(3, 5).detach()
-        values = w.detach().clone()
-        w.grad = g.clone()
-        optimizer.step()
-        after = {name: scale * optimizer.state[w][key] for name, (key, scale) in states.items()}
-        add(kernel, {"gradient": g, "values": values, **before}, {"result": w.clone(), **after},
-            **settings_of(step))
-        before = {name: value.clone() for name, value in after.items()}
 
+# ---- Optimizers ----
 
 def optimizers():
-    sgd, lr = "optimizer_stochastic_gradient_descent", 0.125
-    decay = {"regularization_type": "l2", "regularization_scale": 0.25}
-    descend(lambda p: torch.optim.SGD(p, lr), sgd, {}, lambda _: {"learning_rate": lr}, 1)
-    # MPS keeps lr * m without Nesterov's form, and m with it.
-    descend(lambda p: torch.optim.SGD(p, lr, 0.875), sgd, {"momentum": ("momentum_buffer", lr)},
-            lambda _: {"learning_rate": lr, "momentum_scale": 0.875})
-    descend(lambda p: torch.optim.SGD(p, lr, 0.875, nesterov=True, weight_decay=0.25), sgd,
-            {"momentum": ("momentum_buffer", 1)},
-            lambda _: {"learning_rate": lr, "momentum_scale": 0.875, "use_nesterov_momentum": 1,
-                       **decay})
-    descend(lambda p: torch.optim.RMSprop(p, lr, 0.75, 1e-4), "optimizer_rms_prop",
-            {"sum_of_squares": ("square_avg", 1)},
-            lambda _: {"learning_rate": lr, "decay": 0.75, "epsilon": 1e-4})
-    # MPS adds epsilon to sqrt(v), PyTorch to sqrt(v / (1 - beta2^t)).
-    descend(lambda p: torch.optim.Adam(p, lr, (0.875, 0.984375), 1e-4, 0.25), "optimizer_adam",
-            {"first_moment": ("exp_avg", 1), "second_moment": ("exp_avg_sq", 1)},
-            lambda t: {"learning_rate": lr, "beta1": 0.875, "beta2": 0.984375, "time_step": t,
-                       "epsilon": 1e-4 * math.sqrt(1 - 0.984375 ** (t + 1)), **decay})
+    lr, decay, shape = 0.125, 0.25, (3, 5)
+    keep(ops.gradient_descent(lr, 0, False, 0, 1, shape))
+    keep(ops.gradient_descent(lr, 0.875, False, 0, 4, shape))
+    keep(ops.gradient_descent(lr, 0.875, True, decay, 4, shape))
+    keep(ops.rms_prop(lr, 0.75, 1e-4, 0, 4, shape))
+    keep(ops.adam(lr, 0.875, 0.984375, 1e-4, decay, 4, shape))
 
 
 # ---- Training: twenty steps of a network, for test_training.c ----
@@ -420,6 +360,13 @@ neurons()
 soft_maxes()
 losses()
 optimizers()
+transposes()
+normalisations_by_image()
+arithmetics()
+dropouts()
+shapes()
+reductions()
+losses_with_weights()
 training()
 for kernel, arrays in archives.items():
     np.savez_compressed(f"{kernel}.npz", **arrays)

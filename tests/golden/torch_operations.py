@@ -1,0 +1,542 @@
+"""Operations of PyTorch as cases of kernels: what make_golden.py keeps and differential.py draws.
+
+A function takes the operands and what PyTorch's own function takes, and returns cases: a kernel's
+name, its arrays in the layout of glcnn_run, the results, and its settings as section 14 of the
+specification translates them. Results are double precision; operands are numbers that float32
+holds exactly. A gradient is autograd's, for a source gradient that is drawn last.
+"""
+import collections
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+torch.set_default_dtype(torch.float64)
+
+Case = collections.namedtuple("Case", "kernel inputs outputs settings")
+
+
+def arrays_of(case):
+    """Inputs and outputs as float32 arrays by name."""
+    return [{name: value.detach().numpy().astype(np.float32) for name, value in tensors.items()}
+            for tensors in (case.inputs, case.outputs)]
+
+
+def words_of(case):
+    """Settings as glcnn_setting_parse reads them."""
+    return [f"{k}={v!r}" if isinstance(v, float) else f"{k}={v}" for k, v in case.settings.items()]
+
+
+def draw(*shape, low=-1.0, high=1.0):
+    """Uniform numbers that float32 holds exactly; they need gradients."""
+    values = torch.rand(shape) * (high - low) + low
+    return values.float().double().requires_grad_()
+
+
+def pull_back(result, *leaves):
+    """A gradient for the result, and what it gives the leaves."""
+    g = draw(*result.shape).detach()
+    return (g,) + torch.autograd.grad(result, leaves, g)
+
+
+def image_to_image(kernel, x, y, **settings):
+    """Of a kernel with one image in and one out, and of its gradient."""
+    g, dx = pull_back(y, x)
+    return [Case(kernel, {"source_image": x}, {"destination_image": y}, settings),
+            Case(kernel + "_gradient", {"source_gradient": g, "source_image": x},
+                 {"destination_gradient": dx}, settings)]
+
+
+# ---- Windows ----
+
+def offsets(kernel, padding, dilation, result):
+    dilated = [(k - 1) * d + 1 for k, d in zip(kernel, dilation)]
+    return {"offset_x": dilated[1] // 2 - padding[1], "offset_y": dilated[0] // 2 - padding[0],
+            "destination_width": result.shape[3], "destination_height": result.shape[2]}
+
+
+def strides(stride, dilation=(1, 1)):
+    settings = {"stride_in_pixels_x": stride[1], "stride_in_pixels_y": stride[0]}
+    if dilation != (1, 1):
+        settings.update(dilation_rate_x=dilation[1], dilation_rate_y=dilation[0])
+    return settings
+
+
+def size_of(kernel):
+    return {"kernel_width": kernel[1], "kernel_height": kernel[0]}
+
+
+def window(kernel, stride, padding, dilation, result):
+    return {**size_of(kernel), **strides(stride, dilation),
+            **offsets(kernel, padding, dilation, result)}
+
+
+def edge(clamp):
+    return "clamp" if clamp else "zero"
+
+
+def extend(x, before, after, clamp):
+    """x with rows and columns (height, width) before and after it."""
+    return F.pad(x, (before[1], after[1], before[0], after[0]),
+                 mode="replicate" if clamp else "constant")
+
+
+# ---- Pooling ----
+
+def pooling_average(x, kernel, stride, padding, ceil, counted):
+    y = F.avg_pool2d(x, kernel, stride, padding, ceil, counted)
+    zeros = {"zero_pad_size_x": padding[1], "zero_pad_size_y": padding[0]} if counted else {}
+    return image_to_image("pooling_average", x, y, edge_mode="clamp", **zeros,
+                          **window(kernel, stride, padding, (1, 1), y))
+
+
+def pooling_max(x, kernel, stride, padding, ceil):
+    y = F.max_pool2d(x, kernel, stride, padding, ceil_mode=ceil)
+    return image_to_image("pooling_max", x, y, edge_mode="clamp",
+                          **window(kernel, stride, padding, (1, 1), y))
+
+
+def pooling_l2_norm(x, kernel, stride):
+    y = F.lp_pool2d(x, 2, kernel, stride)
+    return image_to_image("pooling_l2_norm", x, y, **window(kernel, stride, (0, 0), (1, 1), y))
+
+
+def dilated_pooling_max(x, kernel, stride, dilation):
+    y = F.max_pool2d(x, kernel, stride, 0, dilation)
+    return image_to_image("dilated_pooling_max", x, y,
+                          **window(kernel, stride, (0, 0), dilation, y))
+
+
+POOLS = {"pooling_average": lambda x, k, s, d: F.avg_pool2d(x, k, s),
+         "pooling_l2_norm": lambda x, k, s, d: F.lp_pool2d(x, 2, k, s),
+         "pooling_max": lambda x, k, s, d: F.max_pool2d(x, k, s),
+         "dilated_pooling_max": lambda x, k, s, d: F.max_pool2d(x, k, s, 0, d)}
+
+
+def pooling_with_edges(name, x, kernel, stride, padding, dilation, clamp):
+    """Of an image that was extended, by any amount, before it is pooled."""
+    y = POOLS[name](extend(x, padding, padding, clamp), kernel, stride, dilation)
+    return image_to_image(name, x, y, edge_mode=edge(clamp),
+                          **window(kernel, stride, padding, dilation, y))
+
+
+# ---- Convolution ----
+
+def weighted(kernel, x, w, b, y, settings):
+    g, dx, dw, db = pull_back(y, x, w, b)
+    return [Case(kernel, {"source_image": x, "weights": w, "biases": b}, {"destination_image": y},
+                 settings),
+            Case(kernel + "_gradient", {"source_gradient": g, "source_image": x, "weights": w},
+                 {"destination_gradient": dx, "gradient_for_weights": dw,
+                  "gradient_for_biases": db}, settings)]
+
+
+def grouped(groups):
+    return {"groups": groups} if groups != 1 else {}
+
+
+def convolution(x, w, b, stride, padding, dilation, groups, clamp):
+    y = F.conv2d(extend(x, padding, padding, clamp), w, b, stride, 0, dilation, groups)
+    return weighted("convolution", x, w, b, y,
+                    {"edge_mode": edge(clamp), **strides(stride, dilation),
+                     **offsets(w.shape[2:], padding, dilation, y), **grouped(groups)})
+
+
+def convolution_with_neuron(x, w, b, neuron_type, *numbers):
+    """A kernel with a fused neuron has no gradient."""
+    padding = [k // 2 for k in w.shape[2:]]
+    y = F.conv2d(extend(x, padding, [(k - 1) // 2 for k in w.shape[2:]], False), w, b)
+    return [Case("convolution", {"source_image": x, "weights": w, "biases": b},
+                 {"destination_image": neuron_function(neuron_type, *numbers)(y)},
+                 neuron_settings(neuron_type, *numbers))]
+
+
+def fully_connected(x, w, b):
+    y = F.linear(x.flatten(1), w.flatten(1), b).reshape(x.shape[0], w.shape[0], 1, 1)
+    return weighted("fully_connected", x, w, b, y, {})
+
+
+def convolution_transpose(x, w, b, stride, padding, output_padding, dilation, groups):
+    """w is [Co][Ci/groups][kH][kW]; PyTorch's weights are [Ci][Co/groups][kH][kW], turned."""
+    co, inputs, *kernel = w.shape
+    turned = w.reshape(groups, co // groups, inputs, *kernel).transpose(1, 2)
+    turned = turned.reshape(x.shape[1], co // groups, *kernel).flip(2, 3)
+    y = F.conv_transpose2d(x, turned, b, stride, padding, output_padding, groups, dilation)
+    dilated = [(k - 1) * d + 1 for k, d in zip(kernel, dilation)]
+    top, left = (p - (k - 1) + k // 2 for k, p in zip(dilated, padding))
+    return weighted("convolution_transpose", x, w, b, y,
+                    {**strides(stride, dilation), "kernel_offset_x": left, "kernel_offset_y": top,
+                     "destination_width": y.shape[3], "destination_height": y.shape[2],
+                     **grouped(groups)})
+
+
+# ---- Normalisation ----
+
+def batch_normalization(x, gamma, beta, mean, variance, fixed, epsilon, neuron_type="none",
+                        *numbers):
+    act = neuron_function(neuron_type, *numbers)
+    y = act(F.batch_norm(x, mean.clone(), variance.clone(), gamma, beta, not fixed, 0.1, epsilon))
+    g, dx, dgamma, dbeta = pull_back(y, x, gamma, beta)
+    settings = {"epsilon": epsilon, **neuron_settings(neuron_type, *numbers),
+                **({"flags": "never"} if fixed else {})}
+    known = {"mean": mean, "variance": variance} if fixed else {}
+    parameters = {"gamma": gamma, "beta": beta, **known}
+    both = {"source_gradient": g, "source_image": x, **parameters}
+    cases = [Case("batch_normalization", {"source_image": x, **parameters},
+                  {"destination_image": y}, settings),
+             Case("batch_normalization_gradient", both, {"destination_gradient": dx}, settings),
+             Case("batch_normalization_statistics_gradient", both,
+                  {"gradient_for_gamma": dgamma, "gradient_for_beta": dbeta}, settings)]
+    statistics = {"mean": x.mean((0, 2, 3)), "variance": x.var((0, 2, 3), unbiased=False)}
+    return cases if fixed else cases + [Case("batch_normalization_statistics",
+                                             {"source_image": x}, statistics, {})]
+
+
+def instance_normalization(x, gamma, beta, epsilon):
+    y = F.instance_norm(x, None, None, gamma, beta, True, 0.1, epsilon)
+    g, dx, dgamma, dbeta = pull_back(y, x, gamma, beta)
+    inputs = {"source_image": x, "gamma": gamma, "beta": beta}
+    return [Case("instance_normalization", inputs, {"destination_image": y}, {"epsilon": epsilon}),
+            Case("instance_normalization_gradient", {"source_gradient": g, **inputs},
+                 {"destination_gradient": dx, "gradient_for_gamma": dgamma,
+                  "gradient_for_beta": dbeta}, {"epsilon": epsilon})]
+
+
+def cross_channel_normalization(x, size, alpha, beta, delta):
+    y = F.local_response_norm(x, size, alpha, beta, delta)
+    return image_to_image("cross_channel_normalization", x, y, kernel_size=size, alpha=alpha,
+                          beta=beta, delta=delta)
+
+
+def window_mean(x, kernel, clamp):
+    """Mean over the window around each pixel; what lies outside counts."""
+    before, after = [k // 2 for k in kernel], [(k - 1) // 2 for k in kernel]
+    return F.avg_pool2d(extend(x, before, after, clamp), kernel, 1)
+
+
+def spatial_normalization(x, kernel, clamp, alpha, beta, delta):
+    y = x * (delta + alpha * window_mean(x * x, kernel, clamp)) ** -beta
+    return image_to_image("spatial_normalization", x, y, edge_mode=edge(clamp), **size_of(kernel),
+                          alpha=alpha, beta=beta, delta=delta)
+
+
+def local_contrast_normalization(x, kernel, clamp, alpha, beta, delta, p0, pm, ps):
+    mean = window_mean(x, kernel, clamp)
+    variance = window_mean(x * x, kernel, clamp) - mean * mean
+    y = pm + ps * (x - p0 * mean) * (delta + alpha * variance) ** -beta
+    return image_to_image("local_contrast_normalization", x, y, edge_mode=edge(clamp),
+                          **size_of(kernel), alpha=alpha, beta=beta, delta=delta, p0=p0, pm=pm,
+                          ps=ps)
+
+
+# ---- Element by element ----
+
+NEURONS = {
+    "none": lambda x: x,
+    "relu": F.leaky_relu,
+    "linear": lambda x, a, b: a * x + b,
+    "sigmoid": torch.sigmoid,
+    "hard_sigmoid": lambda x, a, b: torch.clamp(a * x + b, 0, 1),
+    "tanh": lambda x, a, b: a * torch.tanh(b * x),
+    "absolute": torch.abs,
+    "soft_plus": lambda x, a, b: a * b * F.softplus(x, b, 1000),
+    "soft_sign": F.softsign,
+    "elu": F.elu,
+    "relun": lambda x, a, b: torch.clamp(F.leaky_relu(x, a), max=b),
+    "power": lambda x, a, b, c: torch.pow(a * x + b, c),
+    "exponential": lambda x, a, b, c:
+        torch.exp(a * x + b) if c == -1 else torch.pow(torch.tensor(c), a * x + b),
+    "logarithm": lambda x, a, b, c:
+        torch.log(a * x + b) / (1 if c == -1 else math.log(c)),
+}
+
+
+def neuron_function(neuron_type, *numbers):
+    return lambda x: NEURONS[neuron_type](x, *(float(v) for v in numbers))
+
+
+def neuron_settings(neuron_type, *numbers):
+    if neuron_type == "none":
+        return {}
+    return {"neuron_type": neuron_type, **{f"neuron_{k}": float(v) for k, v in zip("abc", numbers)}}
+
+
+def neuron(x, neuron_type, *numbers):
+    y = neuron_function(neuron_type, *numbers)(x)
+    return image_to_image("neuron", x, y, **neuron_settings(neuron_type, *numbers))
+
+
+def prelu(x, slopes):
+    cases = image_to_image("neuron", x, F.prelu(x, slopes), neuron_type="prelu")
+    for case in cases:
+        case.inputs["neuron_data"] = slopes
+    return cases
+
+
+def soft_max(kernel, x):
+    y = {"soft_max": F.softmax, "log_soft_max": F.log_softmax}[kernel](x, 1)
+    forward, gradient = image_to_image(kernel, x, y)
+    return [forward, gradient._replace(inputs={**gradient.inputs, "source_image": y})]
+
+
+ARITHMETIC = {"add": torch.add, "subtract": torch.sub, "multiply": torch.mul, "divide": torch.div}
+
+
+def arithmetic_result(kernel, x, y, primary_scale, secondary_scale, bias):
+    return ARITHMETIC[kernel](primary_scale * x, secondary_scale * y) + bias
+
+
+def arithmetic(kernel, x, y, primary_scale=1.0, secondary_scale=1.0, bias=0.0, bounds=None):
+    """Axes on which a source has an extent of 1 and the other has more are broadcast."""
+    names = {"stride_in_pixels_x": 3, "stride_in_pixels_y": 2, "stride_in_feature_channels": 1}
+    settings = {f"{source}_{name}": 0 for source, one, other in (("primary", x, y),
+                                                                 ("secondary", y, x))
+                for name, axis in names.items() if one.shape[axis] == 1 < other.shape[axis]}
+    settings.update(primary_scale=primary_scale, secondary_scale=secondary_scale, bias=bias)
+    r = arithmetic_result(kernel, x, y, primary_scale, secondary_scale, bias)
+    if bounds:
+        settings.update(minimum_value=bounds[0], maximum_value=bounds[1])
+        r = torch.clamp(r, *bounds)
+    g, dx, dy = pull_back(r, x, y)
+    inputs = {"source_image": x, "secondary_image": y}
+    return [Case(kernel, inputs, {"destination_image": r}, settings)] + \
+        [Case(kernel + "_gradient", {"source_gradient": g, **inputs}, {"destination_gradient": d},
+              {**settings, "is_secondary_source_filter": which})
+         for which, d in (("false", dx), ("true", dy))]
+
+
+# ---- Dropout ----
+
+def philox(counter, key):
+    """Philox4x32-10 of counters [4][n] and a key of two words."""
+    c = [np.asarray(word, np.uint64) for word in counter]
+    k = [np.uint64(word) for word in key]
+    low = np.uint64(0xffffffff)
+    for _ in range(10):
+        first, second = c[0] * np.uint64(0xd2511f53), c[2] * np.uint64(0xcd9e8d57)
+        shift = np.uint64(32)
+        c = [(second >> shift) ^ c[1] ^ k[0], second & low, (first >> shift) ^ c[3] ^ k[1],
+             first & low]
+        k = [(k[0] + np.uint64(0x9e3779b9)) & low, (k[1] + np.uint64(0xbb67ae85)) & low]
+    return np.stack(c)
+
+
+def dropout_mask(shape, keep, seed, mask_strides):
+    """[image][row][column][channel] of the first encode; axes of stride 0 have one element."""
+    n, *extents = shape[0], shape[2], shape[3], shape[1]
+    extents = [extent if s else 1 for extent, s in zip(extents, mask_strides)]
+    i = np.arange(math.prod(extents))
+    words = [philox([i // 4, np.full_like(i, image), i * 0, i * 0], [seed % 2**32, seed >> 32])
+             [i % 4, i] for image in range(n)]
+    u = (np.stack(words) >> np.uint64(8)) * 2.0 ** -24
+    return torch.tensor((u < keep).astype(float)).reshape(n, *extents)
+
+
+def dropout(x, keep, seed, mask_strides):
+    """Mask strides are of rows, columns and channels; keep is a number of float32."""
+    mask = dropout_mask(x.shape, keep, seed, mask_strides)
+    y = x * mask.permute(0, 3, 1, 2) / keep
+    settings = {"keep_probability": keep, "seed": seed,
+                **{f"mask_stride_in_{name}": 0 for name, s in zip(
+                    ("pixels_y", "pixels_x", "feature_channels"), mask_strides) if not s}}
+    forward, gradient = image_to_image("dropout", x, y, **settings)
+    forward.outputs["mask"] = mask
+    given = gradient._replace(inputs={**gradient.inputs, "mask": mask})
+    return [forward, gradient, given]
+
+
+# ---- Shapes ----
+
+def upsampling(x, mode, factors, align=None):
+    y = F.interpolate(x, scale_factor=tuple(float(f) for f in factors), mode=mode,
+                      align_corners=align)
+    corners = {} if align is None else {"align_corners": str(align).lower()}
+    return image_to_image(f"upsampling_{mode}", x, y, scale_factor_x=factors[1],
+                          scale_factor_y=factors[0], **corners)
+
+
+def slice_(x, row, column, channel, height, width, channels):
+    y = x[:, channel:channel + channels, row:row + height, column:column + width]
+    return image_to_image("slice", x, y, offset_x=column, offset_y=row,
+                          source_feature_channel_offset=channel,
+                          source_feature_channel_max_count=channels,
+                          destination_width=width, destination_height=height)
+
+
+def concatenation(sources):
+    """One encode for each source; a case has zeros where the others go."""
+    starts, channel = [], 0
+    for x in sources:
+        starts.append(channel)
+        channel += (x.shape[1] + 3) // 4 * 4
+    cases = []
+    for x, start in zip(sources, starts):
+        y = torch.cat([torch.zeros_like(x[:, :1]).repeat(1, start, 1, 1), x], 1)
+        cases += image_to_image("concatenation", x, y, destination_feature_channel_offset=start)
+    return cases
+
+
+def reshape(x, channels, height, width):
+    y = x.permute(0, 2, 3, 1).reshape(-1, height, width, channels).permute(0, 3, 1, 2)
+    return image_to_image("reshape", x, y, reshaped_width=width, reshaped_height=height,
+                          reshaped_feature_channels=channels)
+
+
+# ---- Reductions ----
+
+AXES = {"row": 3, "column": 2, "feature_channels": 1}
+REDUCTIONS = {"min": torch.amin, "max": torch.amax, "mean": torch.mean, "sum": torch.sum,
+              "argument_min": torch.argmin, "argument_max": torch.argmax}
+
+
+def clip_of(prefix, clip):
+    return {} if clip is None else dict(zip(
+        (f"{prefix}_origin_y", f"{prefix}_origin_x", f"{prefix}_size_height",
+         f"{prefix}_size_width"), clip))
+
+
+def clipped(x, clip):
+    row, column, height, width = clip or (0, 0, x.shape[2], x.shape[3])
+    return x[:, :, row:row + height, column:column + width]
+
+
+def reduce_(axis, kind, x, clip=None, weight=None):
+    """clip is row, column, height and width of the pixels reduced."""
+    kernel = f"reduce_{axis}_{kind}"
+    y = REDUCTIONS[kind](clipped(x, clip), AXES[axis], keepdim=True)
+    settings = clip_of("clip_rect_source", clip)
+    if weight is not None:
+        y, settings = weight * y, {**settings, "weight": weight}
+    if kind in ("mean", "sum"):
+        return image_to_image(kernel, x, y, **settings)
+    return [Case(kernel, {"source_image": x}, {"destination_image": y}, settings)]
+
+
+def reduce_with_weights(kind, x, w, non_zero=False):
+    y = (x * w).sum(1, keepdim=True)
+    y = y / x.shape[1] if kind == "mean" else y
+    y = y / (w != 0).sum(1, keepdim=True).clamp(min=1) if non_zero else y
+    settings = {"do_weighted_sum_by_non_zero_weights": "true"} if non_zero else {}
+    return [Case(f"reduce_feature_channels_and_weights_{kind}",
+                 {"source_image": x, "secondary_image": w}, {"destination_image": y}, settings)]
+
+
+# ---- Loss ----
+
+def log_loss(y, t, epsilon):
+    if epsilon == 0:
+        return F.binary_cross_entropy(y, t, reduction="none")
+    return -t * torch.log(y + epsilon) - (1 - t) * torch.log(1 - y + epsilon)
+
+
+LOSSES = {
+    "mean_absolute_error": lambda y, t: F.l1_loss(y, t, reduction="none"),
+    "mean_squared_error": lambda y, t: F.mse_loss(y, t, reduction="none"),
+    "soft_max_cross_entropy": lambda y, t: -t * F.log_softmax(y, 1),
+    "sigmoid_cross_entropy":
+        lambda y, t: F.binary_cross_entropy_with_logits(y, t, reduction="none"),
+    "categorical_cross_entropy": lambda y, t: -t * torch.log(y),
+    "hinge": lambda y, t: F.relu(1 - (2 * t - 1) * y),
+    "huber": lambda y, t, delta: F.huber_loss(y, t, reduction="none", delta=delta),
+    "log": log_loss,
+    "kullback_leibler_divergence": lambda y, t: F.kl_div(y, t, reduction="none"),
+}
+
+
+def labels_for(loss_type, shape):
+    if loss_type == "soft_max_cross_entropy":
+        return F.one_hot(torch.randint(shape[1], shape[:1] + shape[2:]),
+                         shape[1]).movedim(-1, 1).double()
+    if loss_type == "hinge":
+        return torch.randint(2, shape).double()
+    return draw(*shape, low=0.1, high=0.9).detach()
+
+
+def per_image(values):
+    return values.sum((1, 2, 3))
+
+
+def smoothed(loss_type, t, smoothing, classes):
+    if loss_type == "soft_max_cross_entropy":
+        return t * (1 - smoothing) + smoothing / classes
+    return t * (1 - smoothing) + smoothing / 2 if loss_type == "sigmoid_cross_entropy" else t
+
+
+def loss(loss_type, y, t, reduction, w=None, weight=1.0, smoothing=0.0, **numbers):
+    """numbers: delta of huber, epsilon of log."""
+    element = LOSSES[loss_type](y, smoothed(loss_type, t, smoothing, y.shape[1]), **numbers)
+    element = weight * element * (1 if w is None else w)
+    d, = torch.autograd.grad(element.sum(), y)
+    pixels = y[0, 0 if loss_type == "soft_max_cross_entropy" else ...].numel()
+    count = pixels if w is None or reduction == "mean" else per_image(w != 0)
+    result = {"none": element, "sum": per_image(element)}.get(reduction, per_image(element) / count)
+    settings = {"loss_type": loss_type, **numbers}
+    if weight != 1:
+        settings["weight"] = weight
+    if smoothing:
+        settings.update(label_smoothing=smoothing, number_of_classes=y.shape[1])
+    return [Case("loss", {"source_image": y, "labels": t, **({} if w is None else
+                                                             {"label_weights": w})},
+                 {"destination_gradient": d, "loss": result},
+                 {**settings, "reduction_type": reduction})]
+
+
+def cosine_distance(y, t, weight=1.0):
+    result = weight * (1 - per_image(y * t))
+    d, = torch.autograd.grad(result.sum(), y)
+    scaled = {"weight": weight} if weight != 1 else {}
+    return [Case("loss", {"source_image": y, "labels": t}, {"destination_gradient": d,
+                                                            "loss": result},
+                 {"loss_type": "cosine_distance", **scaled, "reduction_type": "sum"})]
+
+
+# ---- Optimizers: several steps, each a case that starts where the step before ended ----
+
+def descend(make, kernel, states, settings_of, steps, shape, prepare=lambda g, w: g, **settings):
+    """prepare is what the kernel does, and PyTorch's optimizer does not, to a raw gradient."""
+    w = torch.nn.Parameter(draw(*shape).detach())
+    optimizer = make([w])
+    before, cases = {name: torch.zeros(shape) for name in states}, []
+    for step in range(steps):
+        g = draw(*shape).detach()
+        values = w.detach().clone()
+        w.grad = prepare(g, values).clone()
+        optimizer.step()
+        after = {name: scale * optimizer.state[w][key] for name, (key, scale) in states.items()}
+        cases.append(Case(kernel, {"gradient": g, "values": values, **before},
+                          {"result": w.detach().clone(), **after},
+                          {**settings_of(step), **settings}))
+        before = {name: value.clone() for name, value in after.items()}
+    return cases
+
+
+def decays(decay):
+    return {"regularization_type": "l2", "regularization_scale": decay} if decay else {}
+
+
+def gradient_descent(lr, momentum, nesterov, decay, steps, shape, **more):
+    """MPS keeps lr * m without Nesterov's form, and m with it."""
+    settings = {"learning_rate": lr, **({"momentum_scale": momentum} if momentum else {}),
+                **({"use_nesterov_momentum": 1} if nesterov else {}), **decays(decay)}
+    states = {"momentum": ("momentum_buffer", 1 if nesterov else lr)} if momentum else {}
+    return descend(lambda p: torch.optim.SGD(p, lr, momentum, 0, decay, nesterov),
+                   "optimizer_stochastic_gradient_descent", states, lambda _: settings, steps,
+                   shape, **more)
+
+
+def rms_prop(lr, decay_rate, epsilon, decay, steps, shape, **more):
+    settings = {"learning_rate": lr, "decay": decay_rate, "epsilon": epsilon, **decays(decay)}
+    return descend(lambda p: torch.optim.RMSprop(p, lr, decay_rate, epsilon, decay),
+                   "optimizer_rms_prop", {"sum_of_squares": ("square_avg", 1)}, lambda _: settings,
+                   steps, shape, **more)
+
+
+def adam(lr, beta1, beta2, epsilon, decay, steps, shape, **more):
+    """MPS adds epsilon to sqrt(v), PyTorch to sqrt(v / (1 - beta2^t))."""
+    return descend(lambda p: torch.optim.Adam(p, lr, (beta1, beta2), epsilon, decay),
+                   "optimizer_adam",
+                   {"first_moment": ("exp_avg", 1), "second_moment": ("exp_avg_sq", 1)},
+                   lambda t: {"learning_rate": lr, "beta1": beta1, "beta2": beta2, "time_step": t,
+                              "epsilon": epsilon * math.sqrt(1 - beta2 ** (t + 1)),
+                              **decays(decay)}, steps, shape, **more)
