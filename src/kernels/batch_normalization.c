@@ -9,6 +9,7 @@
 #include "kernel.h"
 #include "neuron.h"
 #include "normalization.h"
+#include "pixel_reduction.h"
 #include "pointwise.h"
 
 struct glcnn_batch_normalization *glcnn_batch_normalization(glcnn_kernel *kernel)
@@ -143,7 +144,7 @@ static bool check_normalize(const struct operation *o, char *sentence, size_t si
 
 static bool check_statistics_gradient(const struct operation *o, char *sentence, size_t size)
 {
-    return normalization_check_results(o, &o->images[D_GRADIENT], sentence, size) &&
+    return pixel_reduction_check(o, &o->images[D_GRADIENT], sentence, size) &&
            check_statistics(o, D_PARAMETERS + MEAN, sentence, size);
 }
 

@@ -7,6 +7,7 @@
 
 #include "kernel.h"
 #include "normalization.h"
+#include "pixel_reduction.h"
 #include "pointwise.h"
 
 extern const struct glcnn_descriptor glcnn_kernel_instance_normalization,
@@ -61,7 +62,7 @@ static size_t length(const struct operation *o, size_t index)
 
 static bool check_gradient(const struct operation *o, char *sentence, size_t size)
 {
-    return normalization_check_results(o, &o->images[G_GRADIENT], sentence, size);
+    return pixel_reduction_check(o, &o->images[G_GRADIENT], sentence, size);
 }
 
 /* ---- Passes ---- */

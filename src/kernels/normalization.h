@@ -6,10 +6,10 @@
  * The passes of a plan:
  *   normalization_statistics     mean and variance of each group
  *   normalization_coefficients   scratch image of what the others need for each channel and group
- *   normalization_apply          out = act(gamma xh + beta),  xh = (x - mean) / sqrt(variance +
- * eps) normalization_sums           for_beta = sum g',  for_gamma = sum g' xh,  over the results
- *   normalization_apply_gradient dX = gamma / sqrt(variance + eps) *
- *                                     (g' - for_beta / samples - xh for_gamma / samples)
+ *   normalization_apply          out = act(gamma xh + beta),  xh = (x - mean) / s,
+ *                                s = sqrt(variance + epsilon)
+ *   normalization_sums           for_beta = sum g',  for_gamma = sum g' xh,  over the results
+ *   normalization_apply_gradient dX = gamma / s (g' - for_beta / samples - xh for_gamma / samples)
  */
 #ifndef GLCNN_KERNELS_NORMALIZATION_H
 #define GLCNN_KERNELS_NORMALIZATION_H
@@ -49,10 +49,6 @@ void normalization_apply_gradient(const struct operation *operation, struct plan
 /* total = sum of the groups' parts. */
 void normalization_sum_groups(struct plan *plan, const struct normalization *n,
                               const struct vector_view *part, const struct vector_view *total);
-
-/* A sentence and false if no result of the forward encode takes part in the sums. */
-bool normalization_check_results(const struct operation *operation,
-                                 const struct image_view *gradient, char *sentence, size_t size);
 
 /* A data source's epsilon (0: leave the default) and arrays, by name, of `channels` values; NULL
  * values stand for the vector's neutral one. Names end with NULL. */

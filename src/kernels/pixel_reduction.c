@@ -1,0 +1,155 @@
+#include "pixel_reduction.h"
+
+#include <stdio.h>
+
+/* ---- Results that take part ---- */
+
+/* Along one axis. */
+static uint32_t results_along(const struct axis *axis)
+{
+    return axis->end > axis->begin ? (uint32_t)(axis->end - axis->begin) : 0;
+}
+
+bool pixel_reduction_check(const struct operation *o, const struct image_view *gradient,
+                           char *sentence, size_t size)
+{
+    if (results_along(&o->window.x) && results_along(&o->window.y))
+        return true;
+    snprintf(sentence, size,
+             "primary offset and source size leave no pixel of the %ux%u source gradient",
+             gradient->width, gradient->height);
+    return false;
+}
+
+/* ---- Runs ---- */
+
+/* Runs enough to keep a GPU busy, long enough that the passes that follow stay cheap; no more than
+ * a texture has columns everywhere. */
+static uint32_t choose_span(uint32_t rows, uint32_t row_pixels, uint32_t columns_apart)
+{
+    uint32_t wanted = 16384 / columns_apart;
+    wanted = wanted < 64 ? 64 : wanted > 2048 ? 2048 : wanted;
+    uint32_t span = (rows + wanted - 1) / wanted;
+    uint32_t least = (128 + row_pixels - 1) / row_pixels;
+    return span > least ? span : least;
+}
+
+static struct image_view columns(struct plan *plan, const struct pixel_reduction *r, uint32_t count)
+{
+    return plan_scratch_image(plan, count, 1, r->channels, r->quantities * r->groups,
+                              GLCNN_CHANNEL_FORMAT_FLOAT32);
+}
+
+struct pixel_reduction pixel_reduction_begin(struct plan *plan, uint32_t width, uint32_t height,
+                                             uint32_t images, uint32_t channels, uint32_t groups,
+                                             uint32_t quantities)
+{
+    struct pixel_reduction r = {.groups = groups,
+                                .quantities = quantities,
+                                .channels = channels,
+                                .rows = height * (images / groups),
+                                .image_rows = height,
+                                .row_pixels = width};
+    r.span = choose_span(r.rows, r.row_pixels, slice_count(channels) * groups);
+    r.runs = (r.rows + r.span - 1) / r.span;
+    r.to = columns(plan, &r, r.runs);
+    r.from = columns(plan, &r, (r.runs + PIXEL_FAN_IN - 1) / PIXEL_FAN_IN);
+    return r;
+}
+
+struct pixel_reduction pixel_reduction_of_results(struct plan *plan, const struct operation *o,
+                                                  const struct image_view *source, uint32_t groups,
+                                                  uint32_t quantities)
+{
+    return pixel_reduction_begin(plan, results_along(&o->window.x), results_along(&o->window.y),
+                                 source->images, source->channels, groups, quantities);
+}
+
+/* ---- Passes ---- */
+
+static void pass_runs(struct pass *pass, const struct pixel_reduction *r)
+{
+    pass_int(pass, "rows", (int32_t)r->rows);
+    pass_int(pass, "image_rows", (int32_t)r->image_rows);
+    pass_int(pass, "row_pixels", (int32_t)r->row_pixels);
+    pass_int(pass, "span", (int32_t)r->span);
+    pass_int(pass, "runs", (int32_t)r->runs);
+}
+
+static void swap(struct pixel_reduction *r)
+{
+    struct image_view written = r->to;
+    r->to = r->from;
+    r->from = written;
+}
+
+/* Pixels taken together: a divisor of the width where there is a good one. */
+static int choose_block(uint32_t width)
+{
+    for (int block = 14; block >= 4; block--)
+        if (width % (uint32_t)block == 0)
+            return block;
+    return width < 8 ? (int)width : 8;
+}
+
+struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r, const char *shader,
+                                   const struct image_view *source)
+{
+    struct pass *pass = plan_pass(plan, shader);
+    pass_grid(pass, r->runs, slice_count(source->channels), r->groups);
+    pass_texture(pass, "source", source);
+    pass_image(pass, "merged", &r->to);
+    pass_define(pass, "BLOCK", choose_block(r->row_pixels));
+    pass_runs(pass, r);
+    pass->work = r->span * r->row_pixels * 8;
+    swap(r);
+    return pass;
+}
+
+void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const char *shader,
+                           const char *library, uint32_t apart)
+{
+    while (r->runs > PIXEL_FAN_IN) {
+        struct pass *pass = plan_pass(plan, shader);
+        uint32_t left = (r->runs + PIXEL_FAN_IN - 1) / PIXEL_FAN_IN;
+        pass_grid(pass, left, slice_count(r->channels), apart);
+        pass_library(pass, "lib/partial_statistics.glsl");
+        pass_library(pass, library);
+        pass_texture(pass, "partial", &r->from);
+        pass_image(pass, "merged", &r->to);
+        pass_define(pass, "FAN_IN", PIXEL_FAN_IN);
+        pass_runs(pass, r);
+        pass->work = PIXEL_FAN_IN * 16;
+        r->span *= PIXEL_FAN_IN;
+        r->runs = left;
+        swap(r);
+    }
+}
+
+struct pass *pixel_reduction_finish(struct plan *plan, const struct pixel_reduction *r,
+                                    const char *shader, const char *library, bool accumulate)
+{
+    struct pass *pass = plan_pass(plan, shader);
+    pass_grid(pass, 1, slice_count(r->channels), r->groups);
+    pass_library(pass, "lib/partial_statistics.glsl");
+    pass_library(pass, library);
+    pass_texture(pass, "partial", &r->from);
+    pass_runs(pass, r);
+    if (accumulate)
+        pass_define(pass, "ACCUMULATE", 1);
+    return pass;
+}
+
+void pixel_reduction_sums(struct plan *plan, struct pixel_reduction *r,
+                          const struct vector_view *const sums[], bool accumulate)
+{
+    pixel_reduction_merge(plan, r, "pixel_sums_merge.comp", "lib/sum_runs.glsl",
+                          r->quantities * r->groups);
+    struct pass *pass =
+        pixel_reduction_finish(plan, r, "pixel_sums_finish.comp", "lib/sum_runs.glsl", accumulate);
+    pass_vector(pass, "first_sum", sums[0], VECTOR_READ_WRITE);
+    if (r->quantities == 2) {
+        pass_define(pass, "TWO_SUMS", 1);
+        pass_vector(pass, "second_sum", sums[1], VECTOR_READ_WRITE);
+    }
+}
