@@ -1,4 +1,4 @@
-/* Convolution where formulas give exact values: sub-pixels. */
+/* Convolution where formulas give exact values: sub-pixels, and the types of weights. */
 #include "tests/fixture.h"
 
 /* ---- Sub-pixels ---- */
@@ -163,6 +163,151 @@ static void sub_pixels_divide_the_outputs(void)
     glcnn_kernel_destroy(&kernel);
 }
 
+/* ---- Types of weights ---- */
+
+enum { OUTPUTS = 3, TAPS = 2, INPUTS = 43, WEIGHTS = OUTPUTS * TAPS * INPUTS }; /* 258 */
+
+static const struct glcnn_convolution_descriptor typed = {.kernel_width = 1,
+                                                          .kernel_height = TAPS,
+                                                          .input_feature_channels = INPUTS,
+                                                          .output_feature_channels = OUTPUTS};
+
+typedef glcnn_status (*creator)(glcnn_device *, const struct glcnn_convolution_descriptor *,
+                                const struct glcnn_convolution_weights *, glcnn_kernel **);
+static const creator creators[] = {
+    glcnn_convolution_create,           glcnn_convolution_gradient_create,
+    glcnn_fully_connected_create,       glcnn_fully_connected_gradient_create,
+    glcnn_convolution_transpose_create, glcnn_convolution_transpose_gradient_create,
+};
+
+/* The kernel's own vector, exactly. */
+static void check_weights(const struct glcnn_convolution_weights *weights, const float *expected)
+{
+    for (size_t i = 0; i < sizeof creators / sizeof *creators; i++) {
+        float values[WEIGHTS];
+        glcnn_kernel *kernel = NULL;
+        GOOD_FATAL(creators[i](device, &typed, weights, &kernel));
+        GOOD(glcnn_buffer_read(glcnn_kernel_vector(kernel, "weights"), 0, sizeof values, values));
+        for (int j = 0; j < WEIGHTS; j++)
+            CU_ASSERT_EQUAL(values[j], expected[j]);
+        glcnn_kernel_destroy(&kernel);
+    }
+}
+
+/* Steps of 2 / 255, 1 and a quarter, and a range of nothing. */
+static void linear_bytes(void)
+{
+    static const float ranges[2 * OUTPUTS] = {-1, 1, -100, 155, 7.5F, 7.5F};
+    uint8_t bytes[WEIGHTS];
+    float expected[WEIGHTS];
+    for (int i = 0; i < WEIGHTS; i++) {
+        int k = i / (TAPS * INPUTS);
+        bytes[i] = (uint8_t)(i * 77);
+        expected[i] = k == 0   ? (float)((2 * bytes[i] - 255) / 255.0)
+                      : k == 1 ? (float)(bytes[i] - 100)
+                               : 7.5F;
+    }
+    bytes[0] = 0;
+    bytes[1] = 255;
+    expected[0] = -1;
+    expected[1] = 1;
+    check_weights(
+        &(struct glcnn_convolution_weights){
+            .weights = bytes, .type = GLCNN_CONVOLUTION_WEIGHTS_UINT8_LINEAR, .ranges = ranges},
+        expected);
+}
+
+static void bytes_of_a_table(void)
+{
+    float table[256], expected[WEIGHTS];
+    uint8_t bytes[WEIGHTS];
+    uint32_t seed = 9;
+    for (int i = 0; i < 256; i++)
+        table[i] = noise(&seed);
+    for (int i = 0; i < WEIGHTS; i++) {
+        bytes[i] = (uint8_t)(255 - i % 256);
+        expected[i] = table[255 - i % 256];
+    }
+    check_weights(&(struct glcnn_convolution_weights){.weights = bytes,
+                                                      .type = GLCNN_CONVOLUTION_WEIGHTS_UINT8_TABLE,
+                                                      .table = table},
+                  expected);
+}
+
+/* Bits of 1 + i / 1024, which fit a half; of a small one, and of one below the normal ones. */
+static void halves(void)
+{
+    uint16_t bits[WEIGHTS];
+    float expected[WEIGHTS];
+    for (int i = 0; i < WEIGHTS; i++) {
+        bits[i] = (uint16_t)((i % 2 ? 0xbc00 : 0x3c00) + i);
+        expected[i] = (i % 2 ? -1 : 1) * (1 + (float)i / 1024);
+    }
+    bits[5] = 0x0401;
+    expected[5] = 0x1.004p-14F;
+    bits[6] = 0x8003;
+    expected[6] = -0x3p-24F;
+    check_weights(&(struct glcnn_convolution_weights){.weights = bits,
+                                                      .type = GLCNN_CONVOLUTION_WEIGHTS_FLOAT16},
+                  expected);
+}
+
+static void floats_are_the_type_left_out(void)
+{
+    float weights[WEIGHTS];
+    uint32_t seed = 3;
+    for (int i = 0; i < WEIGHTS; i++)
+        weights[i] = noise(&seed);
+    check_weights(&(struct glcnn_convolution_weights){.weights = weights}, weights);
+}
+
+/* out = b + w0 x0 + w1 x1 */
+static void bytes_in_a_sum(void)
+{
+    static const uint8_t bytes[] = {0, 51, 255, 102};
+    static const float ranges[] = {-1, 4, 0, 10}, biases[] = {0.5F, -3}, values[] = {2, 8};
+    glcnn_kernel *kernel = NULL;
+    GOOD_FATAL(glcnn_convolution_create(
+        device,
+        &(struct glcnn_convolution_descriptor){.kernel_width = 1,
+                                               .kernel_height = 1,
+                                               .input_feature_channels = 2,
+                                               .output_feature_channels = 2},
+        &(struct glcnn_convolution_weights){.weights = bytes,
+                                            .biases = biases,
+                                            .type = GLCNN_CONVOLUTION_WEIGHTS_UINT8_LINEAR,
+                                            .ranges = ranges},
+        &kernel));
+    glcnn_image *x = make_image(1, 2, 1, 1), *y = make_image(1, 2, 1, 1);
+    fill_image(x, values);
+    glcnn_command_buffer *commands = make_commands();
+    GOOD(glcnn_kernel_encode(commands, kernel,
+                             &(struct glcnn_encode){.source = x, .destination = y}));
+    finish(&commands);
+    CU_ASSERT(image_equals(y, (const float[]){-1.5F, 49}));
+    glcnn_image_destroy(&x);
+    glcnn_image_destroy(&y);
+    glcnn_kernel_destroy(&kernel);
+}
+
+static void types_need_what_decodes_them(void)
+{
+    static const uint8_t bytes[WEIGHTS];
+    glcnn_kernel *kernel = NULL;
+    struct glcnn_convolution_weights w = {.weights = bytes,
+                                          .type = GLCNN_CONVOLUTION_WEIGHTS_UINT8_LINEAR};
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_convolution_create(device, &typed, &w, &kernel));
+    CU_ASSERT_PTR_NULL(kernel);
+    w.type = GLCNN_CONVOLUTION_WEIGHTS_UINT8_TABLE;
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_convolution_create(device, &typed, &w, &kernel));
+    w.type = (glcnn_convolution_weights_type)4;
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_convolution_create(device, &typed, &w, &kernel));
+    w.weights = NULL;
+    w.type = GLCNN_CONVOLUTION_WEIGHTS_UINT8_LINEAR;
+    GOOD(glcnn_convolution_create(device, &typed, &w, &kernel));
+    glcnn_kernel_destroy(&kernel);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -170,6 +315,12 @@ int main(int argc, char *argv[])
         UNIT_TEST(sub_pixels_count_from_the_clip_rectangle),
         UNIT_TEST(sub_pixels_have_no_gradient),
         UNIT_TEST(sub_pixels_divide_the_outputs),
+        UNIT_TEST(linear_bytes),
+        UNIT_TEST(bytes_of_a_table),
+        UNIT_TEST(halves),
+        UNIT_TEST(floats_are_the_type_left_out),
+        UNIT_TEST(bytes_in_a_sum),
+        UNIT_TEST(types_need_what_decodes_them),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("convolution", tests, argc, argv);

@@ -1,5 +1,7 @@
 /* Convolution and fully connected layers: constructors, checks and descriptors. Spec 5.6 and 7.2.
- * Passes are in convolution_plan.c, references in convolution_reference.c. */
+ * Values of the
+ * data source are in convolution_weights.c, passes in convolution_plan.c, references in
+ * convolution_reference.c. */
 #include "convolution.h"
 
 #include <stdio.h>
@@ -97,21 +99,6 @@ static glcnn_status set_scale_factor(glcnn_kernel *kernel,
                        kernel->descriptor->name, d->output_feature_channels, factor, factor);
 }
 
-static glcnn_status set_weights(glcnn_kernel *kernel, const struct glcnn_convolution_descriptor *d,
-                                const struct glcnn_convolution_weights *weights)
-{
-    size_t inputs = d->input_feature_channels / one_if_zero(d->groups);
-    size_t count = (size_t)d->output_feature_channels * d->kernel_height * d->kernel_width * inputs;
-    glcnn_status status = GLCNN_SUCCESS;
-    if (weights && weights->weights)
-        status = glcnn_kernel_set_vector(kernel, "weights", weights->weights, count);
-    if (status == GLCNN_SUCCESS && weights && weights->biases &&
-        !(kernel->descriptor->flags & IS_GRADIENT))
-        status =
-            glcnn_kernel_set_vector(kernel, "biases", weights->biases, d->output_feature_channels);
-    return status;
-}
-
 static glcnn_status check_descriptor(glcnn_device *device, const char *name,
                                      const struct glcnn_convolution_descriptor *d)
 {
@@ -143,7 +130,7 @@ glcnn_status convolution_create(glcnn_device *device, const struct glcnn_descrip
     if (status == GLCNN_SUCCESS)
         status = set_scale_factor(*kernel, d);
     if (status == GLCNN_SUCCESS)
-        status = set_weights(*kernel, d, weights);
+        status = convolution_set_weights(*kernel, d, weights);
     if (status != GLCNN_SUCCESS)
         glcnn_kernel_destroy(kernel);
     return status;

@@ -45,6 +45,10 @@ glcnn_status convolution_create(glcnn_device *device, const struct glcnn_descrip
                                 const struct glcnn_convolution_descriptor *d,
                                 const struct glcnn_convolution_weights *weights,
                                 glcnn_kernel **kernel);
+/* The vectors of a kernel whose parameters are set; `weights` may be NULL. */
+glcnn_status convolution_set_weights(glcnn_kernel *kernel,
+                                     const struct glcnn_convolution_descriptor *d,
+                                     const struct glcnn_convolution_weights *weights);
 void convolution_result_shape(const struct operation *operation,
                               struct glcnn_image_descriptor *result);
 size_t convolution_length(const struct operation *operation, size_t index);

@@ -73,10 +73,25 @@ struct glcnn_convolution_descriptor {
     uint32_t sub_pixel_scale_factor;       /* glcnn_convolution_create alone takes one above 1 */
 };
 
-/* MPSCNNConvolutionDataSource: values in the layout above, copied when the kernel is made. */
+/* What weights are made of. */
+typedef enum glcnn_convolution_weights_type {
+    GLCNN_CONVOLUTION_WEIGHTS_FLOAT32 = 0,      /* float */
+    GLCNN_CONVOLUTION_WEIGHTS_FLOAT16 = 1,      /* IEEE 754 binary16, as uint16_t */
+    GLCNN_CONVOLUTION_WEIGHTS_UINT8_LINEAR = 2, /* uint8_t u: u / 255 * (max - min) + min */
+    GLCNN_CONVOLUTION_WEIGHTS_UINT8_TABLE = 3,  /* uint8_t u: table[u] */
+    GLCNN_CONVOLUTION_WEIGHTS_FORCE32 = 0x7fffffff
+} glcnn_convolution_weights_type;
+
+/* MPSCNNConvolutionDataSource: values in the layout above, copied when the kernel is made. Every
+ * type is decoded then: the kernel's vector "weights", what is computed with it and what its
+ * gradients are added to is float32, so the narrow types save space in what a caller keeps or
+ * loads, not on the device. */
 struct glcnn_convolution_weights {
-    const float *weights; /* NULL: 0 */
-    const float *biases;  /* NULL: 0 */
+    const void *weights;                 /* of `type`; NULL: 0 */
+    const float *biases;                 /* NULL: 0 */
+    glcnn_convolution_weights_type type; /* left out: float32 */
+    const float *ranges;                 /* uint8_linear: min and max of each output in turn */
+    const float *table;                  /* uint8_table: 256 values */
 };
 
 /* Each makes a kernel; `weights` may be NULL: all 0. The fully connected ones take no strides,
