@@ -6,8 +6,6 @@
 
 #include <stdio.h>
 
-#include "neuron.h"
-
 extern const struct glcnn_descriptor glcnn_kernel_convolution, glcnn_kernel_convolution_gradient,
     glcnn_kernel_fully_connected, glcnn_kernel_fully_connected_gradient;
 
@@ -136,18 +134,10 @@ glcnn_status convolution_create(glcnn_device *device, const struct glcnn_descrip
     return status;
 }
 
-#define DEFINE_CREATE(NAME)                                                                        \
-    glcnn_status glcnn_##NAME##_create(                                                            \
-        glcnn_device *device, const struct glcnn_convolution_descriptor *descriptor,               \
-        const struct glcnn_convolution_weights *weights, glcnn_kernel **kernel)                    \
-    {                                                                                              \
-        return convolution_create(device, &glcnn_kernel_##NAME, descriptor, weights, kernel);      \
-    }
-
-DEFINE_CREATE(convolution)
-DEFINE_CREATE(convolution_gradient)
-DEFINE_CREATE(fully_connected)
-DEFINE_CREATE(fully_connected_gradient)
+DEFINE_CONVOLUTION_CREATE(convolution)
+DEFINE_CONVOLUTION_CREATE(convolution_gradient)
+DEFINE_CONVOLUTION_CREATE(fully_connected)
+DEFINE_CONVOLUTION_CREATE(fully_connected_gradient)
 
 /* ---- What the numbers come to ---- */
 
@@ -598,37 +588,6 @@ static const struct parameter connected_parameters[] = {CHANNEL_ROWS, NEURON_ROW
 static const struct parameter connected_gradient_parameters[] = {
     CHANNEL_ROWS, OPTION_ROW, NEURON_ROWS, {0}};
 
-#define KEPT_VECTOR(NAME, OPTIONAL)                                                                \
-    {                                                                                              \
-        .name = NAME, .place = PLACE_KERNEL, .input = true, .optional = OPTIONAL                   \
-    }
-#define STATE_OUTPUT(NAME)                                                                         \
-    {                                                                                              \
-        .name = NAME, .place = PLACE_STATE, .output = true                                         \
-    }
-
-#define FORWARD_ARGUMENTS                                                                          \
-    .arguments = {                                                                                 \
-        {.name = "source_image", .place = PLACE_SOURCE, .input = true},                            \
-        {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},                 \
-        KEPT_VECTOR("weights", false),                                                             \
-        KEPT_VECTOR("biases", true),                                                               \
-        NEURON_DATA_ARGUMENT,                                                                      \
-    }
-#define GRADIENT_ARGUMENTS                                                                         \
-    .arguments = {                                                                                 \
-        {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},                         \
-        {.name = "source_image", .place = PLACE_SECONDARY, .input = true},                         \
-        {.name = "destination_gradient",                                                           \
-         .place = PLACE_DESTINATION,                                                               \
-         .output = true,                                                                           \
-         .optional = true},                                                                        \
-        KEPT_VECTOR("weights", false),                                                             \
-        STATE_OUTPUT("gradient_for_weights"),                                                      \
-        STATE_OUTPUT("gradient_for_biases"),                                                       \
-    }
-
-#define WINDOWED       (HAS_WINDOW | HAS_STRIDE | HAS_DILATION)
 #define FORWARD_FLAGS  (MAKES_STATE | SHARED_STATE)
 #define GRADIENT_FLAGS (IS_GRADIENT | SHARED_STATE | MODIFIES_STATE | DENSE_MANUAL)
 
@@ -638,10 +597,10 @@ const struct glcnn_descriptor glcnn_kernel_convolution = {
     .text = "weighted sum over a window and the channels of a group",
     .family = "convolution",
     .gradient = "convolution_gradient",
-    .flags = WINDOWED | FORWARD_FLAGS,
+    .flags = CONVOLUTION_WINDOW | FORWARD_FLAGS,
     .parameters_size = sizeof(struct glcnn_convolution),
     .parameters = convolution_parameters,
-    FORWARD_ARGUMENTS,
+    CONVOLUTION_ARGUMENTS,
     .shape = convolution_result_shape,
     .length = convolution_length,
     .check = convolution_check,
@@ -657,10 +616,10 @@ const struct glcnn_descriptor glcnn_kernel_convolution_gradient = {
     .family = "convolution",
     .without_gradient = "it is a gradient itself",
     .forward = "convolution",
-    .flags = WINDOWED | GRADIENT_FLAGS,
+    .flags = CONVOLUTION_WINDOW | GRADIENT_FLAGS,
     .parameters_size = sizeof(struct glcnn_convolution),
     .parameters = convolution_gradient_parameters,
-    GRADIENT_ARGUMENTS,
+    CONVOLUTION_GRADIENT_ARGUMENTS,
     .length = convolution_gradient_length,
     .check = convolution_gradient_check,
     .plan = plan_convolution_gradient,
@@ -677,7 +636,7 @@ const struct glcnn_descriptor glcnn_kernel_fully_connected = {
     .flags = HAS_WINDOW | FORWARD_FLAGS,
     .parameters_size = sizeof(struct glcnn_convolution),
     .parameters = connected_parameters,
-    FORWARD_ARGUMENTS,
+    CONVOLUTION_ARGUMENTS,
     .prepare = connect_all,
     .shape = convolution_result_shape,
     .length = convolution_length,
@@ -697,7 +656,7 @@ const struct glcnn_descriptor glcnn_kernel_fully_connected_gradient = {
     .flags = HAS_WINDOW | GRADIENT_FLAGS,
     .parameters_size = sizeof(struct glcnn_convolution),
     .parameters = connected_gradient_parameters,
-    GRADIENT_ARGUMENTS,
+    CONVOLUTION_GRADIENT_ARGUMENTS,
     .prepare = connect_all,
     .length = convolution_gradient_length,
     .check = connected_gradient_check,

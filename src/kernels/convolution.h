@@ -5,6 +5,7 @@
 #include "glcnn/kernels/convolution.h"
 
 #include "kernel.h"
+#include "neuron.h"
 
 enum { SOURCE, RESULT, WEIGHTS, BIASES, NEURON_DATA }; /* arguments of a forward kernel */
 enum {                                                 /* of a gradient kernel */
@@ -38,7 +39,49 @@ struct window convolution_sum_window(const struct operation *operation);
 
 bool convolution_wants(const struct operation *operation, glcnn_gradient_option option);
 
-/* For descriptors of layers whose arguments are those of a convolution. */
+/* ---- For descriptors of layers whose arguments are those of a convolution ---- */
+
+#define CONVOLUTION_WINDOW (HAS_WINDOW | HAS_STRIDE | HAS_DILATION)
+
+#define CONVOLUTION_VECTOR(NAME, OPTIONAL)                                                         \
+    {                                                                                              \
+        .name = NAME, .place = PLACE_KERNEL, .input = true, .optional = OPTIONAL                   \
+    }
+#define CONVOLUTION_SUM(NAME)                                                                      \
+    {                                                                                              \
+        .name = NAME, .place = PLACE_STATE, .output = true                                         \
+    }
+
+#define CONVOLUTION_ARGUMENTS                                                                      \
+    .arguments = {                                                                                 \
+        {.name = "source_image", .place = PLACE_SOURCE, .input = true},                            \
+        {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},                 \
+        CONVOLUTION_VECTOR("weights", false),                                                      \
+        CONVOLUTION_VECTOR("biases", true),                                                        \
+        NEURON_DATA_ARGUMENT,                                                                      \
+    }
+#define CONVOLUTION_GRADIENT_ARGUMENTS                                                             \
+    .arguments = {                                                                                 \
+        {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},                         \
+        {.name = "source_image", .place = PLACE_SECONDARY, .input = true},                         \
+        {.name = "destination_gradient",                                                           \
+         .place = PLACE_DESTINATION,                                                               \
+         .output = true,                                                                           \
+         .optional = true},                                                                        \
+        CONVOLUTION_VECTOR("weights", false),                                                      \
+        CONVOLUTION_SUM("gradient_for_weights"),                                                   \
+        CONVOLUTION_SUM("gradient_for_biases"),                                                    \
+    }
+
+/* Defines glcnn_NAME_create of glcnn_kernel_NAME. */
+#define DEFINE_CONVOLUTION_CREATE(NAME)                                                            \
+    glcnn_status glcnn_##NAME##_create(                                                            \
+        glcnn_device *device, const struct glcnn_convolution_descriptor *descriptor,               \
+        const struct glcnn_convolution_weights *weights, glcnn_kernel **kernel)                    \
+    {                                                                                              \
+        return convolution_create(device, &glcnn_kernel_##NAME, descriptor, weights, kernel);      \
+    }
+
 extern const struct parameter convolution_transpose_parameters[],
     convolution_transpose_gradient_parameters[];
 glcnn_status convolution_create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
@@ -61,5 +104,9 @@ void plan_convolution_gradient(const struct operation *operation, struct plan *p
 void plan_fully_connected_gradient(const struct operation *operation, struct plan *plan);
 void convolution_reference(const struct reference *reference);
 void convolution_gradient_reference(const struct reference *reference);
+/* Biases and neuron of the region of a forward kernel's result, whose sums are made. */
+void convolution_reference_finish(const struct reference *reference);
+/* Sums of the gradient into gradient_for_biases. */
+void convolution_reference_biases(const struct reference *reference);
 
 #endif

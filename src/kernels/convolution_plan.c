@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "convolution.h"
-#include "neuron.h"
 
 #define ROW_ELEMENTS 1024u /* of a packed row of texels: 1 << PACKED_SHIFT */
 #define SHARED_TAPS  7     /* widest window whose taps share their reads */

@@ -1,7 +1,6 @@
 /* Convolution in double precision, straight from spec 7.2. All three gradients scatter: every
  * forward product hands its share to what it was made of. */
 #include "convolution.h"
-#include "neuron.h"
 
 /* One product of the forward sum: output (k, Y, X) with tap (q, p) and input c of k's group. */
 struct product {
@@ -69,27 +68,34 @@ static void add_output(const struct reference *r, const struct product *p)
             r->vectors[WEIGHTS][p->weight] * *tensor_at(&r->images[SOURCE], p->n, p->c, p->y, p->x);
 }
 
-static void finish(const struct reference *r, const struct window *w, uint32_t n, uint32_t k)
+static void finish(const struct reference *r, uint32_t n, uint32_t c)
 {
-    const struct glcnn_convolution *parameters = r->operation->parameters;
-    double bias = r->vectors[BIASES] ? r->vectors[BIASES][k] : 0;
-    double slope = neuron_slope(&parameters->neuron, r->vectors[NEURON_DATA], k);
-    for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
-        for (int32_t X = w->x.begin; X < w->x.end; X++) {
-            double *at = result_at(r, n, k, Y, X);
-            if (at)
-                *at = neuron_value(&parameters->neuron, slope, *at + bias);
+    const struct operation *o = r->operation;
+    const struct glcnn_convolution *parameters = o->parameters;
+    uint32_t factor = convolution_scale_factor(o), channels = r->images[RESULT].channels;
+    for (uint32_t y = 0; y < o->region_height; y++)
+        for (uint32_t x = 0; x < o->region_width; x++) {
+            uint32_t k = channels * (factor * (y % factor) + x % factor) + c;
+            double *at = tensor_at(&r->images[RESULT], n, c, (int32_t)(o->region_y + y),
+                                   (int32_t)(o->region_x + x));
+            double sum = *at + (r->vectors[BIASES] ? r->vectors[BIASES][k] : 0);
+            double slope = neuron_slope(&parameters->neuron, r->vectors[NEURON_DATA], k);
+            *at = neuron_value(&parameters->neuron, slope, sum);
         }
+}
+
+void convolution_reference_finish(const struct reference *r)
+{
+    for (uint32_t n = 0; n < r->images[RESULT].images; n++)
+        for (uint32_t c = 0; c < r->images[RESULT].channels; c++)
+            finish(r, n, c);
 }
 
 void convolution_reference(const struct reference *r)
 {
     struct window w = convolution_sum_window(r->operation);
-    uint32_t outputs = convolution_channels(r->operation).outputs;
     for_each_product(r, &w, &r->images[SOURCE], add_output);
-    for (uint32_t n = 0; n < r->images[RESULT].images; n++)
-        for (uint32_t k = 0; k < outputs; k++)
-            finish(r, &w, n, k);
+    convolution_reference_finish(r);
 }
 
 /* ---- Gradients ---- */
@@ -120,7 +126,7 @@ static void add_weight(const struct reference *r, const struct product *p)
         gradient_at(r, p) * *tensor_at(&r->images[IMAGE], p->n, p->c, p->y, p->x);
 }
 
-static void add_biases(const struct reference *r)
+void convolution_reference_biases(const struct reference *r)
 {
     const struct window *w = &r->operation->window;
     const struct tensor *gradient = &r->images[GRADIENT];
@@ -140,5 +146,5 @@ void convolution_gradient_reference(const struct reference *r)
     if (!convolution_wants(r->operation, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES))
         return;
     for_each_product(r, &r->operation->window, &r->images[IMAGE], add_weight);
-    add_biases(r);
+    convolution_reference_biases(r);
 }

@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "convolution.h"
-#include "neuron.h"
 #include "pointwise.h"
 
 extern const struct glcnn_descriptor glcnn_kernel_convolution, glcnn_kernel_convolution_gradient,
@@ -17,16 +16,8 @@ extern const struct glcnn_descriptor glcnn_kernel_convolution, glcnn_kernel_conv
 
 /* ---- Constructors ---- */
 
-#define DEFINE_CREATE(NAME)                                                                        \
-    glcnn_status glcnn_##NAME##_create(                                                            \
-        glcnn_device *device, const struct glcnn_convolution_descriptor *descriptor,               \
-        const struct glcnn_convolution_weights *weights, glcnn_kernel **kernel)                    \
-    {                                                                                              \
-        return convolution_create(device, &glcnn_kernel_##NAME, descriptor, weights, kernel);      \
-    }
-
-DEFINE_CREATE(convolution_transpose)
-DEFINE_CREATE(convolution_transpose_gradient)
+DEFINE_CONVOLUTION_CREATE(convolution_transpose)
+DEFINE_CONVOLUTION_CREATE(convolution_transpose_gradient)
 
 static bool gradient_check(const struct operation *o, char *sentence, size_t size)
 {
@@ -260,20 +251,8 @@ static void add_output(const struct reference *r, const struct product *p)
 
 static void forward_reference(const struct reference *r)
 {
-    const struct glcnn_convolution *parameters = r->operation->parameters;
-    const struct window *w = &r->operation->window;
-    const struct tensor *to = &r->images[RESULT];
     for_each_product(r, &r->images[SOURCE], add_output);
-    for (uint32_t n = 0; n < to->images; n++)
-        for (uint32_t k = 0; k < to->channels; k++)
-            for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
-                for (int32_t X = w->x.begin; X < w->x.end; X++) {
-                    double *at = tensor_at(to, n, k, Y, X);
-                    double sum = *at + (r->vectors[BIASES] ? r->vectors[BIASES][k] : 0);
-                    *at = neuron_value(
-                        &parameters->neuron,
-                        neuron_slope(&parameters->neuron, r->vectors[NEURON_DATA], k), sum);
-                }
+    convolution_reference_finish(r);
 }
 
 static void add_data(const struct reference *r, const struct product *p)
@@ -290,17 +269,6 @@ static void add_weight(const struct reference *r, const struct product *p)
         *tensor_at(&r->images[IMAGE], p->n, p->c, p->y, p->x);
 }
 
-static void add_biases(const struct reference *r)
-{
-    const struct window *w = &r->operation->window;
-    const struct tensor *g = &r->images[GRADIENT];
-    for (uint32_t n = 0; n < g->images; n++)
-        for (uint32_t k = 0; k < g->channels; k++)
-            for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
-                for (int32_t X = w->x.begin; X < w->x.end; X++)
-                    r->vectors[GRADIENT_FOR_BIASES][k] += *tensor_at(g, n, k, Y, X);
-}
-
 static void gradient_reference(const struct reference *r)
 {
     const struct tensor *source = &r->images[IMAGE];
@@ -309,7 +277,7 @@ static void gradient_reference(const struct reference *r)
     if (!convolution_wants(r->operation, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES))
         return;
     for_each_product(r, source, add_weight);
-    add_biases(r);
+    convolution_reference_biases(r);
 }
 
 /* ---- Cases ---- */
@@ -365,22 +333,16 @@ static const struct check_case gradient_cases[] = {
 
 /* ---- Descriptors ---- */
 
-#define WINDOWED (HAS_WINDOW | HAS_STRIDE | HAS_DILATION)
-
 const struct glcnn_descriptor glcnn_kernel_convolution_transpose = {
     .name = "convolution_transpose",
     .mps_class = "MPSCNNConvolutionTranspose",
     .text = "convolution of a source that is spread out by strides",
     .family = "convolution_transpose",
     .gradient = "convolution_transpose_gradient",
-    .flags = WINDOWED | MAKES_STATE | SHARED_STATE | IS_BACKWARDS,
+    .flags = CONVOLUTION_WINDOW | MAKES_STATE | SHARED_STATE | IS_BACKWARDS,
     .parameters_size = sizeof(struct glcnn_convolution),
     .parameters = convolution_transpose_parameters,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
-                  {.name = "weights", .place = PLACE_KERNEL, .input = true},
-                  {.name = "biases", .place = PLACE_KERNEL, .input = true, .optional = true},
-                  NEURON_DATA_ARGUMENT},
+    CONVOLUTION_ARGUMENTS,
     .shape = convolution_result_shape,
     .length = convolution_length,
     .check = convolution_check,
@@ -395,18 +357,10 @@ const struct glcnn_descriptor glcnn_kernel_convolution_transpose_gradient = {
     .family = "convolution_transpose",
     .without_gradient = "it is a gradient itself",
     .forward = "convolution_transpose",
-    .flags = WINDOWED | IS_GRADIENT | SHARED_STATE | MODIFIES_STATE | NEEDS_STATE,
+    .flags = CONVOLUTION_WINDOW | IS_GRADIENT | SHARED_STATE | MODIFIES_STATE | NEEDS_STATE,
     .parameters_size = sizeof(struct glcnn_convolution),
     .parameters = convolution_transpose_gradient_parameters,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient",
-                   .place = PLACE_DESTINATION,
-                   .output = true,
-                   .optional = true},
-                  {.name = "weights", .place = PLACE_KERNEL, .input = true},
-                  {.name = "gradient_for_weights", .place = PLACE_STATE, .output = true},
-                  {.name = "gradient_for_biases", .place = PLACE_STATE, .output = true}},
+    CONVOLUTION_GRADIENT_ARGUMENTS,
     .length = convolution_gradient_length,
     .check = gradient_check,
     .plan = plan_gradient,
