@@ -27,7 +27,8 @@ static const char *const pairs[][2] = {{"destination_gradient", "source_image"},
                                        {"gradient_for_weights", "weights"},
                                        {"gradient_for_biases", "biases"},
                                        {"gradient_for_gamma", "gamma"},
-                                       {"gradient_for_beta", "beta"}};
+                                       {"gradient_for_beta", "beta"},
+                                       {"gradient_for_neuron_data", "neuron_data"}};
 
 /* A forward kernel as a function L of one of its inputs. */
 struct probe {

@@ -1,5 +1,5 @@
 /* Neurons: every type over the whole range of its argument, what C's functions give at the edges of
- * their domains, kinks, defaults, PReLU's slopes, and what is refused. */
+ * their domains, kinks, defaults, PReLU's slopes and their gradient, and what is refused. */
 #include "glcnn/kernels/neuron.h"
 
 #include <float.h>
@@ -236,6 +236,68 @@ static void test_the_state_brings_type_and_slopes(void)
     glcnn_kernel_destroy(&gradient);
 }
 
+/* One channel holds -2, 0, 3 and -0.5, the other 1, -1, -0 and 4; an infinite gradient counts only
+ * where the slope does. */
+static void test_gradient_for_slopes_adds_up(void)
+{
+    static const struct glcnn_neuron_descriptor prelu = {GLCNN_NEURON_TYPE_PRELU, 0, 0, 0};
+    glcnn_kernel *forward = NULL, *sums = NULL;
+    glcnn_image *x = make_image(1, 2, 2, 2), *g = make_image(1, 2, 2, 2), *y = NULL;
+    glcnn_state *state = NULL;
+    float found[2];
+    fill_image(x, (const float[]){-2, 0, 3, -0.5f, 1, -1, -0.0f, 4});
+    fill_image(g, (const float[]){1, INFINITY, 5, 8, INFINITY, 0.25f, 2, INFINITY});
+    GOOD_FATAL(glcnn_neuron_create(device, &prelu, slopes, 2, &forward));
+    GOOD_FATAL(glcnn_neuron_slope_gradient_create(device, &sums));
+    const struct glcnn_encode arguments = {.source = x};
+    glcnn_command_buffer *to = make_commands();
+    glcnn_kernel_properties(forward)->result_is_ordinary = true;
+    GOOD_FATAL(glcnn_kernel_encode_returning(to, forward, &arguments, &y, &state));
+    const struct glcnn_encode backward = {.source = g, .secondary = x, .state = state};
+    for (int i = 0; i < 3; i++) {
+        if (i == 2) /* the third encode starts over */
+            GOOD(glcnn_state_reset(state));
+        GOOD(glcnn_kernel_encode(to, sums, &backward));
+        finish(&to);
+        GOOD(glcnn_buffer_read(glcnn_state_vector(state, "gradient_for_neuron_data"), 0,
+                               sizeof found, found));
+        CU_ASSERT_EQUAL(found[0], i == 1 ? -12 : -6);
+        CU_ASSERT_EQUAL(found[1], i == 1 ? -0.5f : -0.25f);
+        to = make_commands();
+    }
+    finish(&to);
+    glcnn_image *images[] = {x, g, y};
+    for (int i = 0; i < 3; i++)
+        glcnn_image_destroy(&images[i]);
+    glcnn_state_destroy(&state);
+    glcnn_kernel_destroy(&forward);
+    glcnn_kernel_destroy(&sums);
+}
+
+/* Other types have no slopes to differentiate by. */
+static void test_gradient_for_slopes_needs_slopes(void)
+{
+    static const struct glcnn_neuron_descriptor relu = {GLCNN_NEURON_TYPE_RELU, 0, 0, 0};
+    glcnn_kernel *forward = NULL, *sums = NULL;
+    glcnn_image *x = make_image(1, 2, 2, 2), *y = NULL;
+    glcnn_state *state = NULL;
+    glcnn_command_buffer *to = make_commands();
+    GOOD_FATAL(glcnn_neuron_create(device, &relu, NULL, 0, &forward));
+    GOOD_FATAL(glcnn_neuron_slope_gradient_create(device, &sums));
+    GOOD_FATAL(glcnn_kernel_encode_returning(to, forward, &(struct glcnn_encode){.source = x}, &y,
+                                             &state));
+    const struct glcnn_encode backward = {.source = x, .secondary = x, .state = state};
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_kernel_encode(to, sums, &backward));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "neuron_type is relu"));
+    CU_ASSERT_PTR_NULL(glcnn_state_vector(state, "gradient_for_neuron_data"));
+    glcnn_command_buffer_destroy(&to);
+    glcnn_image_destroy(&x);
+    glcnn_image_destroy(&y);
+    glcnn_state_destroy(&state);
+    glcnn_kernel_destroy(&forward);
+    glcnn_kernel_destroy(&sums);
+}
+
 /* Only PReLU's slopes tie a kernel to a number of channels. */
 static void test_channels_may_change(void)
 {
@@ -284,6 +346,8 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(test_derivatives_at_kinks),
                                         UNIT_TEST(test_defaults),
                                         UNIT_TEST(test_the_state_brings_type_and_slopes),
+                                        UNIT_TEST(test_gradient_for_slopes_adds_up),
+                                        UNIT_TEST(test_gradient_for_slopes_needs_slopes),
                                         UNIT_TEST(test_channels_may_change),
                                         UNIT_TEST(test_what_is_refused),
                                         CU_TEST_INFO_NULL};

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "kernel.h"
+#include "pixel_reduction.h"
 #include "pointwise.h"
 
 const char *const neuron_type_names[] = {"none",         "relu",        "linear",    "sigmoid",
@@ -207,7 +208,8 @@ static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *
     return status;
 }
 
-extern const struct glcnn_descriptor glcnn_kernel_neuron, glcnn_kernel_neuron_gradient;
+extern const struct glcnn_descriptor glcnn_kernel_neuron, glcnn_kernel_neuron_gradient,
+    glcnn_kernel_neuron_slope_gradient;
 
 glcnn_status glcnn_neuron_create(glcnn_device *device, const struct glcnn_neuron_descriptor *neuron,
                                  const float *data, size_t count, glcnn_kernel **kernel)
@@ -222,10 +224,16 @@ glcnn_status glcnn_neuron_gradient_create(glcnn_device *device,
     return create(device, &glcnn_kernel_neuron_gradient, neuron, data, count, kernel);
 }
 
+glcnn_status glcnn_neuron_slope_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_neuron_slope_gradient, kernel);
+}
+
 /* ---- Passes ---- */
 
 enum { SOURCE, RESULT, SLOPES };                        /* arguments of the forward kernel */
 enum { GRADIENT, IMAGE, DESTINATION, GRADIENT_SLOPES }; /* of the gradient kernel */
+enum { FOR_SLOPES = DESTINATION };                      /* of the gradient for the slopes */
 
 static bool is_gradient(const struct operation *o)
 {
@@ -243,6 +251,16 @@ static bool check(const struct operation *o, char *sentence, size_t size)
 {
     const struct glcnn_neuron *p = o->parameters;
     return neuron_check(&p->neuron, sentence, size);
+}
+
+static bool check_slopes(const struct operation *o, char *sentence, size_t size)
+{
+    const struct glcnn_neuron *p = o->parameters;
+    if (p->neuron.type == GLCNN_NEURON_TYPE_PRELU)
+        return pixel_reduction_check(o, &o->images[GRADIENT], sentence, size);
+    snprintf(sentence, size, "neuron_type is %s, which has no slopes; prelu has them",
+             neuron_type_names[p->neuron.type]);
+    return false;
 }
 
 static void plan_neuron(const struct operation *o, struct plan *plan)
@@ -266,6 +284,19 @@ static void plan_neuron_gradient(const struct operation *o, struct plan *plan)
     pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
     pass_neuron(pass, &p->neuron);
     pass_neuron_data(pass, &p->neuron, &o->vectors[GRADIENT_SLOPES]);
+}
+
+static void plan_slope_gradient(const struct operation *o, struct plan *plan)
+{
+    const struct glcnn_neuron *p = o->parameters;
+    const struct image_view *source = &o->images[IMAGE];
+    const struct vector_view *const sums[] = {&o->vectors[FOR_SLOPES]};
+    struct pixel_reduction r = pixel_reduction_of_results(plan, o, source, 1, 1);
+    struct pass *pass = pixel_reduction_first(plan, &r, "neuron_slope_gradient.comp", source);
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    pass_window(pass, &o->window);
+    pass_neuron(pass, &p->neuron);
+    pixel_reduction_sums(plan, &r, sums, o->accumulate);
 }
 
 /* ---- References ---- */
@@ -303,6 +334,23 @@ static void gradient_reference(const struct reference *r)
                                           pointwise_seen(r->operation, x, n, c, y, i));
 }
 
+/* f is linear in the slope: its derivative by it is f with slope 1 less f with slope 0. */
+static void slope_gradient_reference(const struct reference *r)
+{
+    const struct window *w = &r->operation->window;
+    const struct glcnn_neuron *p = r->operation->parameters;
+    const struct tensor *from = &r->images[IMAGE];
+    for (uint32_t n = 0; n < from->images; n++)
+        for (uint32_t c = 0; c < from->channels; c++)
+            for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
+                for (int32_t X = w->x.begin; X < w->x.end; X++) {
+                    double x = pointwise_source(w, from, n, c, Y, X);
+                    r->vectors[FOR_SLOPES][c] +=
+                        tensor_get(&r->images[GRADIENT], n, c, Y, X) *
+                        (neuron_value(&p->neuron, 1, x) - neuron_value(&p->neuron, 0, x));
+                }
+}
+
 /* ---- Cases ---- */
 
 /* Of power and logarithm only those whose base stays positive, |x| <= 1. */
@@ -310,7 +358,7 @@ static void gradient_reference(const struct reference *r)
     {"neuron_type=none", {2, 1, 3, 5}}, {"neuron_type=relu neuron_a=0.1", {1, 2, 7, 9}},           \
         {"neuron_type=linear neuron_a=-1.5 neuron_b=0.25", {3, 3, 4, 4}},                          \
         {"neuron_type=sigmoid", {1, 4, 5, 8}},                                                     \
-        {"neuron_type=hard_sigmoid neuron_a=0.75 neuron_b=0.5", {1, 5, 6, 7}},                      \
+        {"neuron_type=hard_sigmoid neuron_a=0.75 neuron_b=0.5", {1, 5, 6, 7}},                     \
         {"neuron_type=tanh neuron_a=1.7 neuron_b=0.6", {2, 6, 5, 5}},                              \
         {"neuron_type=absolute", {1, 7, 3, 3}},                                                    \
         {"neuron_type=soft_plus neuron_a=0.5 neuron_b=8", {1, 8, 4, 6}},                           \
@@ -348,6 +396,32 @@ static void gradient_reference(const struct reference *r)
     }
 
 static const struct check_case cases[] = {TYPE_CASES, PLACE_CASES, {0}};
+
+static const struct check_case slope_cases[] = {
+    {"neuron_type=prelu", {1, 1, 1, 1}},
+    {"neuron_type=prelu", {2, 2, 3, 5}},
+    {"neuron_type=prelu", {1, 3, 7, 9}},
+    {"neuron_type=prelu", {3, 4, 14, 14}},
+    {"neuron_type=prelu", {1, 5, 1, 131}},
+    {"neuron_type=prelu", {2, 6, 37, 1}},
+    {"neuron_type=prelu", {5, 7, 4, 8}},
+    {"neuron_type=prelu", {1, 8, 5, 5}},
+    {"neuron_type=prelu", {9, 9, 2, 3}},
+    {"neuron_type=prelu", {1, 70, 4, 3}},
+    {"neuron_type=prelu", {1, 1, 65, 131}},
+    {"neuron_type=prelu offset_x=2 offset_y=-1 destination_width=6 destination_height=7",
+     {2, 3, 5, 6}},
+    {"neuron_type=prelu edge_mode=clamp offset_x=-3 offset_y=2 destination_width=9 "
+     "destination_height=5",
+     {2, 5, 4, 5}},
+    {"neuron_type=prelu clip_rect_origin_x=1 clip_rect_origin_y=2 clip_rect_size_width=3 "
+     "clip_rect_size_height=2",
+     {2, 6, 6, 7}},
+    {"neuron_type=prelu source_feature_channel_offset=4 source_feature_channel_max_count=3",
+     {2, 9, 5, 4}},
+    {"neuron_type=prelu", {16, 37, 28, 28}, {0}, true},
+    {"neuron_type=prelu", {2, 3, 300, 257}, {0}, true},
+    {0}};
 
 /* ---- Descriptors ---- */
 
@@ -392,4 +466,23 @@ const struct glcnn_descriptor glcnn_kernel_neuron_gradient = {
     .plan = plan_neuron_gradient,
     .reference = gradient_reference,
     .cases = cases,
+};
+
+const struct glcnn_descriptor glcnn_kernel_neuron_slope_gradient = {
+    .name = "neuron_slope_gradient",
+    .text = "gradient for the slopes of a neuron of type prelu, into a state",
+    .family = "neuron",
+    .without_gradient = "it is a gradient itself",
+    .forward = "neuron",
+    .flags = IS_GRADIENT | NEEDS_STATE | MODIFIES_STATE,
+    .parameters_size = sizeof(struct glcnn_neuron),
+    .parameters = parameters,
+    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+                  {.name = "gradient_for_neuron_data", .place = PLACE_STATE, .output = true}},
+    .length = length,
+    .check = check_slopes,
+    .plan = plan_slope_gradient,
+    .reference = slope_gradient_reference,
+    .cases = slope_cases,
 };

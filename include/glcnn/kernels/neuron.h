@@ -22,6 +22,12 @@
  * greater x, but 0 for absolute at 0 and for relun at b. Outside its domain a function gives NaN,
  * as C's powf and logf do.
  *
+ * neuron_slope_gradient is what MPS lacks to train PReLU's slopes. It takes what neuron_gradient
+ * takes but a destination, and adds, over the results of channel c,
+ * gradient_for_neuron_data[c] += sum of x >= 0 ? 0 : G x  into the state that the neuron left.
+ * Encodes into one state add up until glcnn_state_reset. Slopes of a neuron that is fused into
+ * another kernel have no gradient: encode that neuron by itself to train them.
+ *
  * A descriptor says what its four fields say: a field that is left out is 0, which suits relu,
  * none, sigmoid, absolute, soft_sign and prelu; glcnn_neuron_descriptor_default gives the numbers
  * above. In the same way parameters neuron_a, neuron_b and neuron_c of a kernel made by name start
@@ -74,10 +80,9 @@ GLCNN_API struct glcnn_neuron *glcnn_neuron(glcnn_kernel *kernel);
 
 /* Makes a kernel that applies `neuron`. `data` holds `count` slopes, one per channel that the
  * kernel will work on, for PReLU; NULL and 0 otherwise, or to set them later ("neuron_data", 0
- * until then). A gradient
- * kernel that follows a gradient state takes type, numbers and slopes from it. The caller owns
- * the kernel. Errors:
- * GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
+ * until then). A gradient kernel that follows a gradient state takes type, numbers and slopes from
+ * it. The caller owns the kernel.
+ * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_neuron_create(glcnn_device *device,
                                            const struct glcnn_neuron_descriptor *neuron,
                                            const float *data, size_t count, glcnn_kernel **kernel);
@@ -85,6 +90,8 @@ GLCNN_API glcnn_status glcnn_neuron_gradient_create(glcnn_device *device,
                                                     const struct glcnn_neuron_descriptor *neuron,
                                                     const float *data, size_t count,
                                                     glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_neuron_slope_gradient_create(glcnn_device *device,
+                                                          glcnn_kernel **kernel);
 
 #ifdef __cplusplus
 }
