@@ -328,12 +328,8 @@ size_t glcnn_image_batch_increment_read_count(glcnn_image *const *images, size_t
         if (!images[i] || appeared_before(images, i))
             continue;
         distinct++;
-        if (!images[i]->command_buffer || images[i]->read_count == 0)
-            continue;
-        int64_t sum = (int64_t)images[i]->read_count + amount;
-        if (sum > UINT32_MAX)
-            sum = UINT32_MAX;
-        glcnn_image_set_read_count(images[i], sum > 0 ? (uint32_t)sum : 0);
+        if (images[i]->command_buffer && images[i]->read_count)
+            glcnn_image_set_read_count(images[i], moved_read_count(images[i]->read_count, amount));
     }
     return distinct;
 }

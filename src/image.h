@@ -42,6 +42,13 @@ glcnn_status image_check_use(const struct glcnn_image *image, const char *where,
 /* Takes one read from a temporary image; nothing for an ordinary one. */
 void image_count_read(struct glcnn_image *image);
 
+/* A read count, not 0, after adding `amount`: of temporary images and states. */
+static inline uint32_t moved_read_count(uint32_t count, int32_t amount)
+{
+    int64_t sum = (int64_t)count + amount;
+    return sum > UINT32_MAX ? UINT32_MAX : sum > 0 ? (uint32_t)sum : 0;
+}
+
 /* Do the two share any texel? */
 bool image_views_overlap(const struct image_view *a, const struct image_view *b);
 

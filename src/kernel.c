@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "data_source.h"
+#include "text.h"
 
 /* ---- Life ---- */
 
@@ -65,6 +66,8 @@ void glcnn_kernel_destroy(glcnn_kernel **kernel)
     data_source_release(&old->data_source);
     device_unreference(old->device);
     free(old->parameters);
+    free(old->label);
+    free(old->title);
     free(old);
 }
 
@@ -102,6 +105,8 @@ glcnn_status glcnn_kernel_copy(glcnn_kernel *kernel, glcnn_device *device, glcnn
     if (kernel->descriptor->parameters_size)
         memcpy((*copy)->parameters, kernel->parameters, kernel->descriptor->parameters_size);
     status = copy_vectors(kernel, *copy);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_kernel_set_label(*copy, kernel->label);
     if (status == GLCNN_SUCCESS && kernel->data_source)
         status = data_source_copy(kernel->data_source, device, &(*copy)->data_source);
     if (status != GLCNN_SUCCESS)
@@ -114,6 +119,37 @@ glcnn_status glcnn_kernel_copy(glcnn_kernel *kernel, glcnn_device *device, glcnn
 const char *glcnn_kernel_name(const glcnn_kernel *kernel)
 {
     return kernel ? kernel->descriptor->name : "";
+}
+
+const char *glcnn_kernel_label(const glcnn_kernel *kernel)
+{
+    return kernel ? kernel->label : NULL;
+}
+
+const char *kernel_title(const struct glcnn_kernel *kernel)
+{
+    return kernel->title ? kernel->title : kernel->descriptor->name;
+}
+
+glcnn_status glcnn_kernel_set_label(glcnn_kernel *kernel, const char *label)
+{
+    if (!kernel)
+        return GLCNN_INVALID_ARGUMENT;
+    struct text title = {0};
+    char *copy = label ? strdup(label) : NULL;
+    if (label)
+        text_format(&title, "%s \"%s\"", kernel->descriptor->name, label);
+    if ((label && !copy) || title.failed) {
+        free(copy);
+        text_free(&title);
+        return device_fail(kernel->device, GLCNN_OUT_OF_MEMORY, "%s: out of memory for a label",
+                           kernel->descriptor->name);
+    }
+    free(kernel->label);
+    free(kernel->title);
+    kernel->label = copy;
+    kernel->title = title.bytes;
+    return GLCNN_SUCCESS;
 }
 
 struct glcnn_kernel_properties *glcnn_kernel_properties(glcnn_kernel *kernel)
@@ -135,16 +171,15 @@ glcnn_status glcnn_kernel_set(glcnn_kernel *kernel, const char *name, double val
         return GLCNN_INVALID_ARGUMENT;
     if (!name)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: the name of the parameter to set is NULL",
-                           kernel->descriptor->name);
+                           "%s: the name of the parameter to set is NULL", kernel_title(kernel));
     if (parameter_set(kernel->descriptor, &kernel->properties, kernel->parameters, name, value,
                       sentence, sizeof sentence))
         return GLCNN_SUCCESS;
     if (!sentence[0])
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: there is no parameter \"%s\"; glcnn_kernel_info lists them",
-                           kernel->descriptor->name, name);
-    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s", kernel->descriptor->name,
+                           kernel_title(kernel), name);
+    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s", kernel_title(kernel),
                        sentence);
 }
 
@@ -154,13 +189,13 @@ glcnn_status glcnn_kernel_get(glcnn_kernel *kernel, const char *name, double *va
         return GLCNN_INVALID_ARGUMENT;
     if (!name || !value)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: reading a parameter: %s is NULL", kernel->descriptor->name,
+                           "%s: reading a parameter: %s is NULL", kernel_title(kernel),
                            name ? "value" : "name");
     if (parameter_get(kernel->descriptor, &kernel->properties, kernel->parameters, name, value))
         return GLCNN_SUCCESS;
     return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                        "%s: there is no parameter \"%s\"; glcnn_kernel_info lists them",
-                       kernel->descriptor->name, name);
+                       kernel_title(kernel), name);
 }
 
 static bool has_flag(const glcnn_kernel *kernel, unsigned flag)
@@ -218,7 +253,7 @@ glcnn_status kernel_vector(struct glcnn_kernel *kernel, size_t index, size_t len
         return GLCNN_SUCCESS;
     if (*buffer)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: %s has %zu elements; %zu are needed", kernel->descriptor->name,
+                           "%s: %s has %zu elements; %zu are needed", kernel_title(kernel),
                            argument->name, (*buffer)->size / 4, length);
     glcnn_status status = glcnn_buffer_create(kernel->device, length * 4, &kernel->vectors[index]);
     if (status == GLCNN_SUCCESS && argument->neutral != 0)
@@ -260,12 +295,12 @@ static glcnn_status reach_vector(glcnn_kernel *kernel, const char *name, size_t 
     int index = kernel_kept_argument(kernel, name);
     if (index < 0)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: the kernel has no vector \"%s\"", kernel->descriptor->name,
+                           "%s: the kernel has no vector \"%s\"", kernel_title(kernel),
                            name ? name : "(NULL)");
     size_t length = kernel_vector_length(kernel, (size_t)index, 0);
     if (count == 0 || (length && count != length))
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: %s has %zu elements; %zu are given", kernel->descriptor->name, name,
+                           "%s: %s has %zu elements; %zu are given", kernel_title(kernel), name,
                            length, count);
     return kernel_vector(kernel, (size_t)index, count, buffer);
 }
@@ -278,7 +313,7 @@ glcnn_status glcnn_kernel_set_vector(glcnn_kernel *kernel, const char *name, con
         return GLCNN_INVALID_ARGUMENT;
     if (!values)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: values of %s is NULL",
-                           kernel->descriptor->name, name ? name : "(NULL)");
+                           kernel_title(kernel), name ? name : "(NULL)");
     glcnn_status status = reach_vector(kernel, name, count, &buffer);
     return status == GLCNN_SUCCESS ? glcnn_buffer_write(buffer, 0, count * 4, values) : status;
 }
@@ -297,7 +332,7 @@ glcnn_status glcnn_kernel_encode_reload(glcnn_command_buffer *command_buffer, gl
     if (!source || source->device != kernel->device || command_buffer->device != kernel->device)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: reload of %s: the source is NULL or on another device",
-                           kernel->descriptor->name, name ? name : "(NULL)");
+                           kernel_title(kernel), name ? name : "(NULL)");
     glcnn_status status = reach_vector(kernel, name, source->size / 4, &buffer);
     if (status != GLCNN_SUCCESS || buffer == source)
         return status;

@@ -12,6 +12,7 @@ struct glcnn_kernel {
     struct glcnn_buffer *vectors[MAX_ARGUMENTS]; /* made at first need */
     uint32_t encode_count;                       /* encodes so far */
     struct data_source *data_source;             /* NULL: none */
+    char *label, *title;                         /* NULL without a label */
 };
 
 struct glcnn_kernel *kernel_retain(struct glcnn_kernel *kernel);
@@ -19,6 +20,8 @@ struct glcnn_kernel *kernel_retain(struct glcnn_kernel *kernel);
 /* A kernel with default parameters. */
 glcnn_status kernel_create(struct glcnn_device *device, const struct glcnn_descriptor *descriptor,
                            glcnn_kernel **kernel);
+/* How sentences call the kernel: its name, with its label if it has one. */
+const char *kernel_title(const struct glcnn_kernel *kernel);
 /* The kernel's parameters if it is of `family`; NULL otherwise. For typed accessors. */
 void *kernel_parameters(const struct glcnn_kernel *kernel, const char *family);
 /* The kernel's vector of an argument, made with its neutral value if there is none yet. */
@@ -30,6 +33,13 @@ int kernel_kept_argument(const struct glcnn_kernel *kernel, const char *name);
 /* Length of such a vector, with `channels` (0: not known) of the source: by the parameters, else
  * that of the vector there is; 0: only an encode will tell. */
 size_t kernel_vector_length(const struct glcnn_kernel *kernel, size_t index, uint32_t channels);
+
+/* glcnn_kernel_encode_batch for an optimizer whose encodes are parts of one step. In the same plan
+ * copies `from` to `to`, unless `from` has no buffer. */
+glcnn_status kernel_encode_step(struct glcnn_command_buffer *command_buffer,
+                                struct glcnn_kernel *kernel, const struct glcnn_encode *arguments,
+                                size_t count, const struct vector_view *from,
+                                const struct vector_view *to);
 
 /* ---- Parameter tables (parameters.c) ---- */
 

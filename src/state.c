@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image.h"
+
 glcnn_status state_create(struct glcnn_device *device, struct glcnn_command_buffer *command_buffer,
                           glcnn_state **state)
 {
@@ -79,7 +81,8 @@ static glcnn_status place_vector(struct glcnn_state *state, const char *name,
     struct state_vector *place = find(state, name);
     if (!place && state->vector_count == STATE_VECTORS) {
         glcnn_buffer_destroy(&buffer);
-        return device_fail(state->device, GLCNN_INVALID_STATE, "the state has no room for %s", name);
+        return device_fail(state->device, GLCNN_INVALID_STATE, "the state has no room for %s",
+                           name);
     }
     if (!place)
         place = &state->vectors[state->vector_count++];
@@ -115,6 +118,12 @@ glcnn_status state_lend(struct glcnn_state *state, const char *name, struct glcn
     return status;
 }
 
+struct state_vector *state_filled_vector(struct glcnn_state *state, const char *name)
+{
+    struct state_vector *vector = find(state, name);
+    return vector && vector->filled ? vector : NULL;
+}
+
 glcnn_buffer *glcnn_state_vector(const glcnn_state *state, const char *name)
 {
     for (size_t i = 0; state && name && i < state->vector_count; i++)
@@ -123,12 +132,86 @@ glcnn_buffer *glcnn_state_vector(const glcnn_state *state, const char *name)
     return NULL;
 }
 
+glcnn_status glcnn_state_set_vector(glcnn_state *state, const char *name, const float *values,
+                                    size_t count)
+{
+    if (!state)
+        return GLCNN_INVALID_ARGUMENT;
+    struct state_vector *vector = name ? find(state, name) : NULL;
+    if (!vector || !values)
+        return device_fail(state->device, GLCNN_INVALID_ARGUMENT, "glcnn_state_set_vector: %s %s",
+                           vector ? "values is NULL for" : "the state has no vector",
+                           name ? name : "(NULL)");
+    if (vector->lent)
+        return device_fail(state->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_state_set_vector: %s is a kernel's own vector, which its encode "
+                           "left in the state; use glcnn_kernel_set_vector",
+                           name);
+    if (vector->buffer->size / 4 != count)
+        return device_fail(state->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_state_set_vector: %s has %zu elements; %zu are given", name,
+                           vector->buffer->size / 4, count);
+    glcnn_status status = glcnn_buffer_write(vector->buffer, 0, count * 4, values);
+    vector->filled |= status == GLCNN_SUCCESS;
+    return status;
+}
+
+/* ---- States of named vectors ---- */
+
+static glcnn_status add_vector(struct glcnn_state *state, const char *name, size_t length)
+{
+    struct state_vector *vector;
+    if (!name || !name[0] || find(state, name))
+        return device_fail(state->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_state_create: vector %zu is \"%s\"; each has a name of its own",
+                           state->vector_count, name ? name : "(NULL)");
+    if (length == 0 || length > SIZE_MAX / 4)
+        return device_fail(state->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_state_create: %s is to have %zu elements", name, length);
+    char *copy = strdup(name);
+    if (!copy)
+        return device_fail(state->device, GLCNN_OUT_OF_MEMORY, "out of memory making a state");
+    state->names[state->vector_count] = copy;
+    glcnn_status status = state_vector(state, copy, length, &vector);
+    if (status == GLCNN_SUCCESS)
+        vector->filled = vector->made = true;
+    return status;
+}
+
+glcnn_status glcnn_state_create(glcnn_device *device, glcnn_command_buffer *command_buffer,
+                                const char *const *names, const size_t *lengths, size_t count,
+                                glcnn_state **state)
+{
+    if (!state)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT, "glcnn_state_create: state is NULL");
+    *state = NULL;
+    glcnn_status status = device_enter(device);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (!names || !lengths || count == 0 || count > STATE_VECTORS)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_state_create: %zu vectors with %s and %s; 1 to %d must be named",
+                           count, names ? "names" : "no names", lengths ? "lengths" : "no lengths",
+                           STATE_VECTORS);
+    if (command_buffer && command_buffer->device != device)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_state_create: the command buffer is another device's");
+    status = state_create(device, command_buffer, state);
+    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
+        status = add_vector(*state, names[i], lengths[i]);
+    if (status != GLCNN_SUCCESS)
+        glcnn_state_destroy(state);
+    return status;
+}
+
 glcnn_status glcnn_state_reset(glcnn_state *state)
 {
     if (!state)
         return GLCNN_INVALID_ARGUMENT;
-    for (size_t i = 0; i < state->vector_count; i++)
-        state->vectors[i].filled = state->vectors[i].sealed = false;
+    for (size_t i = 0; i < state->vector_count; i++) {
+        state->vectors[i].filled = state->vectors[i].made;
+        state->vectors[i].sealed = false;
+    }
     state->samples = 0;
     return GLCNN_SUCCESS;
 }
@@ -159,6 +242,28 @@ glcnn_status glcnn_state_set_read_count(glcnn_state *state, uint32_t count)
     return GLCNN_SUCCESS;
 }
 
+static bool appeared_before(glcnn_state *const *states, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (states[i] == states[index])
+            return true;
+    return false;
+}
+
+size_t glcnn_state_batch_increment_read_count(glcnn_state *const *states, size_t count,
+                                              int32_t amount)
+{
+    size_t distinct = 0;
+    for (size_t i = 0; states && i < count; i++) {
+        if (!states[i] || appeared_before(states, i))
+            continue;
+        distinct++;
+        if (states[i]->command_buffer && states[i]->read_count)
+            states[i]->read_count = moved_read_count(states[i]->read_count, amount);
+    }
+    return distinct;
+}
+
 void state_count_read(struct glcnn_state *state)
 {
     if (state->command_buffer && state->read_count)
@@ -170,7 +275,8 @@ glcnn_status state_check_use(const struct glcnn_state *state, const char *where,
 {
     if (state->device != command_buffer->device)
         return device_fail(command_buffer->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: the state belongs to another device than the command buffer", where);
+                           "%s: the state belongs to another device than the command buffer",
+                           where);
     if (!state->command_buffer)
         return GLCNN_SUCCESS;
     if (state->command_buffer != command_buffer)
@@ -178,7 +284,8 @@ glcnn_status state_check_use(const struct glcnn_state *state, const char *where,
                            "%s: the state is a temporary one of another command buffer", where);
     if (state->read_count == 0)
         return device_fail(state->device, GLCNN_INVALID_STATE,
-                           "%s: the state is a temporary one whose read count has come to 0", where);
+                           "%s: the state is a temporary one whose read count has come to 0",
+                           where);
     return GLCNN_SUCCESS;
 }
 
@@ -194,6 +301,8 @@ void glcnn_state_destroy(glcnn_state **state)
         return;
     for (size_t i = 0; i < old->vector_count; i++)
         glcnn_buffer_destroy(&old->vectors[i].buffer);
+    for (size_t i = 0; i < STATE_VECTORS; i++)
+        free(old->names[i]);
     if (old->command_buffer)
         command_buffer_release(old->command_buffer);
     device_unreference(old->device);

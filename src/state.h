@@ -4,7 +4,7 @@
 #include "glcnn/state.h"
 #include "descriptor.h"
 
-#define STATE_VECTORS 8
+#define STATE_VECTORS GLCNN_STATE_VECTORS
 
 /* A vector is filled once something was encoded that writes it, and sealed once something was
  * encoded that reads it. A write to a filled vector adds, to a sealed one starts over. */
@@ -13,6 +13,7 @@ struct state_vector {
     struct glcnn_buffer *buffer;
     bool filled, sealed;
     bool lent; /* the buffer is a kernel's own: never written */
+    bool made; /* by glcnn_state_create: filled for good */
 };
 
 struct glcnn_state {
@@ -23,7 +24,8 @@ struct glcnn_state {
     void *parameters; /* of forward */
     struct state_vector vectors[STATE_VECTORS];
     size_t vector_count;
-    uint64_t samples; /* per channel, accumulated */
+    char *names[STATE_VECTORS]; /* of glcnn_state_create; others are the descriptors' */
+    uint64_t samples;           /* per channel, accumulated */
     struct glcnn_command_buffer *command_buffer; /* of a temporary state, retained */
     uint32_t read_count;
 };
@@ -41,6 +43,8 @@ glcnn_status state_vector(struct glcnn_state *state, const char *name, size_t le
                           struct state_vector **vector);
 /* Makes `buffer` the state's vector of that name, filled. */
 glcnn_status state_lend(struct glcnn_state *state, const char *name, struct glcnn_buffer *buffer);
+/* The vector of that name if something has filled it; NULL otherwise. */
+struct state_vector *state_filled_vector(struct glcnn_state *state, const char *name);
 glcnn_status state_check_use(const struct glcnn_state *state, const char *where,
                              const struct glcnn_command_buffer *command_buffer);
 void state_count_read(struct glcnn_state *state);

@@ -75,6 +75,12 @@ GLCNN_API void glcnn_kernel_destroy(glcnn_kernel **kernel);
 
 GLCNN_API const char *glcnn_kernel_name(const glcnn_kernel *kernel);
 
+/* A name of the caller's for this kernel, copied, which sentences of errors give beside the
+ * kernel's own name; NULL: none, as at first. A copy of the kernel has it too. MPSKernel's label.
+ */
+GLCNN_API glcnn_status glcnn_kernel_set_label(glcnn_kernel *kernel, const char *label);
+GLCNN_API const char *glcnn_kernel_label(const glcnn_kernel *kernel);
+
 /* Any property or parameter by its name in `glcnn kernels`, "stride_in_pixels_x" or "epsilon", as
  * a number. Errors: GLCNN_INVALID_ARGUMENT for an unknown name or a value out of range. */
 GLCNN_API glcnn_status glcnn_kernel_set(glcnn_kernel *kernel, const char *name, double value);
@@ -94,6 +100,23 @@ GLCNN_API glcnn_status glcnn_kernel_set_vector(glcnn_kernel *kernel, const char 
 GLCNN_API glcnn_status glcnn_kernel_encode_reload(glcnn_command_buffer *command_buffer,
                                                   glcnn_kernel *kernel, const char *name,
                                                   glcnn_buffer *source);
+
+/* Records copies of the kernel's vectors of weights, biases, gamma, beta, mean and variance into a
+ * state, as they are when the copies run: temporary unless result_is_ordinary. The caller owns it.
+ * exportWeightsAndBiasesWithCommandBuffer: and MPSCNNConvolutionWeightsAndBiasesState,
+ * MPSCNNNormalizationGammaAndBetaState, MPSCNNNormalizationMeanAndVarianceState.
+ * Errors: GLCNN_INVALID_ARGUMENT if the kernel has none, or the length of one is not known yet. */
+GLCNN_API glcnn_status glcnn_kernel_export(glcnn_command_buffer *command_buffer,
+                                           glcnn_kernel *kernel, glcnn_state **state);
+
+/* Records copies of the same vectors, those that kernel and state both have by name, from a state
+ * into the kernel; a temporary state loses one read. Gradients whose forward encode used the kernel
+ * come before it: the state of batch and instance normalisation refers to the kernel's gamma and
+ * beta. reloadWeightsAndBiasesWithCommandBuffer:state:, reloadGammaAndBetaWithCommandBuffer:,
+ * reloadMeanAndVarianceWithCommandBuffer:. Errors: GLCNN_INVALID_ARGUMENT if the two have no vector
+ * in common or one has another length; then nothing is recorded. */
+GLCNN_API glcnn_status glcnn_kernel_reload(glcnn_command_buffer *command_buffer,
+                                           glcnn_kernel *kernel, glcnn_state *state);
 
 #define GLCNN_CALL_VECTORS 5
 
