@@ -1,4 +1,5 @@
-/* Convolution where formulas give exact values: sub-pixels, and the types of weights. */
+/* Convolution where formulas give exact values: sub-pixels, and the types of weights. A folded
+ * batch normalisation against one that follows the convolution. */
 #include "tests/fixture.h"
 
 /* ---- Sub-pixels ---- */
@@ -308,6 +309,144 @@ static void types_need_what_decodes_them(void)
     glcnn_kernel_destroy(&kernel);
 }
 
+/* ---- Batch normalisation folded in ---- */
+
+/* I = 4 / sqrt(3 + 1) and -1 / sqrt(3 + 1). */
+static void folded_vectors(void)
+{
+    static const uint8_t bytes[] = {2, 3, 5, 7};
+    static const float ranges[] = {0, 255, 0, 255}, biases[] = {3, -1};
+    const struct glcnn_convolution_descriptor d = {.kernel_width = 1,
+                                                   .kernel_height = 1,
+                                                   .input_feature_channels = 2,
+                                                   .output_feature_channels = 2};
+    const struct glcnn_batch_normalization_data_source b = {.number_of_feature_channels = 2,
+                                                            .gamma = (const float[]){4, -1},
+                                                            .beta = (const float[]){7, 8},
+                                                            .mean = (const float[]){5, 0.5F},
+                                                            .variance = (const float[]){3, 3},
+                                                            .epsilon = 1};
+    struct glcnn_convolution_weights w = {.weights = bytes,
+                                          .biases = biases,
+                                          .type = GLCNN_CONVOLUTION_WEIGHTS_UINT8_LINEAR,
+                                          .ranges = ranges,
+                                          .batch_normalization = &b};
+    static const float weights[] = {4, 6, -2.5F, -3.5F};
+    static const float folded[2][2] = {{3, 8.75F}, {-3, 8.25F}}; /* with biases, and without */
+    float values[4];
+    for (int i = 0; i < 2; i++) {
+        glcnn_kernel *kernel = NULL;
+        GOOD_FATAL(glcnn_convolution_create(device, &d, &w, &kernel));
+        GOOD(glcnn_buffer_read(glcnn_kernel_vector(kernel, "weights"), 0, 16, values));
+        CU_ASSERT(memcmp(values, weights, sizeof weights) == 0);
+        GOOD(glcnn_buffer_read(glcnn_kernel_vector(kernel, "biases"), 0, 8, values));
+        CU_ASSERT(memcmp(values, folded[i], sizeof folded[i]) == 0);
+        glcnn_kernel_destroy(&kernel);
+        w.biases = NULL;
+    }
+}
+
+enum { CHANNELS = 6 };
+
+struct normalized {
+    float weights[CHANNELS * 3 * 3 * 5], biases[CHANNELS];
+    float gamma[CHANNELS], beta[CHANNELS], mean[CHANNELS], variance[CHANNELS];
+};
+
+static void make_normalized(struct normalized *n, struct glcnn_batch_normalization_data_source *b)
+{
+    uint32_t seed = 21;
+    for (size_t i = 0; i < sizeof n->weights / sizeof *n->weights; i++)
+        n->weights[i] = noise(&seed);
+    for (int k = 0; k < CHANNELS; k++) {
+        n->biases[k] = noise(&seed);
+        n->gamma[k] = noise(&seed);
+        n->beta[k] = noise(&seed);
+        n->mean[k] = noise(&seed);
+        n->variance[k] = 1.25F + noise(&seed);
+    }
+    *b = (struct glcnn_batch_normalization_data_source){CHANNELS, n->gamma,    n->beta,
+                                                        n->mean,  n->variance, 0.125F};
+}
+
+static glcnn_image *encode_one(glcnn_kernel *kernel, glcnn_image *source)
+{
+    glcnn_image *result = NULL;
+    glcnn_command_buffer *commands = make_commands();
+    glcnn_kernel_properties(kernel)->result_is_ordinary = true;
+    GOOD_FATAL(glcnn_kernel_encode_returning(
+        commands, kernel, &(struct glcnn_encode){.source = source}, &result, NULL));
+    finish(&commands);
+    return result;
+}
+
+static void check_folded(creator create, const struct glcnn_batch_normalization_data_source *b,
+                         struct glcnn_convolution_weights w, glcnn_image *source)
+{
+    const struct glcnn_neuron_descriptor neuron = {GLCNN_NEURON_TYPE_RELU, 0.25F, 0, 0};
+    struct glcnn_convolution_descriptor d = {.kernel_width = 3,
+                                             .kernel_height = 3,
+                                             .input_feature_channels = 5,
+                                             .output_feature_channels = CHANNELS};
+    glcnn_kernel *convolution = NULL, *normalization = NULL, *folded = NULL;
+    GOOD_FATAL(create(device, &d, &w, &convolution));
+    GOOD_FATAL(glcnn_batch_normalization_create(device, b, &neuron, &normalization));
+    w.batch_normalization = b;
+    d.neuron = neuron;
+    GOOD_FATAL(create(device, &d, &w, &folded));
+    glcnn_image *sums = encode_one(convolution, source);
+    glcnn_image *two = encode_one(normalization, sums), *one = encode_one(folded, source);
+    CU_ASSERT_EQUAL_FATAL(count_of(one), count_of(two));
+    float *x = read_image(one), *y = read_image(two);
+    for (size_t i = 0; i < count_of(one); i++)
+        CU_ASSERT_DOUBLE_EQUAL(x[i], y[i], 2e-5);
+    free(x);
+    free(y);
+    glcnn_image_destroy(&sums);
+    glcnn_image_destroy(&one);
+    glcnn_image_destroy(&two);
+    glcnn_kernel_destroy(&convolution);
+    glcnn_kernel_destroy(&normalization);
+    glcnn_kernel_destroy(&folded);
+}
+
+/* Of all forward kernels, with every array and with those left out that have a default. */
+static void folded_is_convolution_then_normalization(void)
+{
+    struct normalized n;
+    struct glcnn_batch_normalization_data_source b;
+    make_normalized(&n, &b);
+    glcnn_image *source = make_image(2, 5, 3, 3);
+    fill_noise(source, 12);
+    for (int i = 0; i < 6; i += 2) { /* creators alternate with those of gradients */
+        struct glcnn_batch_normalization_data_source plain = b;
+        check_folded(creators[i], &b,
+                     (struct glcnn_convolution_weights){.weights = n.weights, .biases = n.biases},
+                     source);
+        plain.gamma = plain.beta = NULL;
+        check_folded(creators[i], &plain, (struct glcnn_convolution_weights){.weights = n.weights},
+                     source);
+        plain.mean = plain.variance = NULL;
+        plain.epsilon = 0;
+        check_folded(creators[i], &plain, (struct glcnn_convolution_weights){.biases = n.biases},
+                     source);
+    }
+    glcnn_image_destroy(&source);
+}
+
+static void folding_is_for_inference(void)
+{
+    const struct glcnn_batch_normalization_data_source b = {.number_of_feature_channels = OUTPUTS},
+                                                       few = {.number_of_feature_channels = 2};
+    struct glcnn_convolution_weights w = {.batch_normalization = &b};
+    glcnn_kernel *kernel = NULL;
+    for (int i = 1; i < 6; i += 2)
+        REFUSED(GLCNN_UNSUPPORTED, creators[i](device, &typed, &w, &kernel));
+    w.batch_normalization = &few;
+    for (int i = 0; i < 6; i += 2)
+        REFUSED(GLCNN_INVALID_ARGUMENT, creators[i](device, &typed, &w, &kernel));
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -321,6 +460,9 @@ int main(int argc, char *argv[])
         UNIT_TEST(floats_are_the_type_left_out),
         UNIT_TEST(bytes_in_a_sum),
         UNIT_TEST(types_need_what_decodes_them),
+        UNIT_TEST(folded_vectors),
+        UNIT_TEST(folded_is_convolution_then_normalization),
+        UNIT_TEST(folding_is_for_inference),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("convolution", tests, argc, argv);

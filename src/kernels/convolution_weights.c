@@ -1,11 +1,16 @@
-/* The data source of a convolution: spec 7.2. Weights of every type become float32 here, each
- * computed in double precision and rounded once; nothing after this knows the type. */
+/* The data source of a convolution: spec 7.2. Weights of every type become float32 here, with a
+ * batch normalisation folded into them, each computed in double precision and rounded once; nothing
+ * after this knows of either. */
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "convolution.h"
 #include "half.h"
 
-/* Weight `index`, which is one of output k's. */
+/* ---- Types ---- */
+
+/* Number `index`, which is one of output k's. */
 typedef double (*decoder)(const struct glcnn_convolution_weights *w, size_t index, size_t k);
 
 static double decode_float32(const struct glcnn_convolution_weights *w, size_t index, size_t k)
@@ -56,16 +61,73 @@ static glcnn_status check_type(const glcnn_kernel *kernel,
     return GLCNN_SUCCESS;
 }
 
-static glcnn_status set_decoded(glcnn_kernel *kernel, const struct glcnn_convolution_weights *w,
-                                size_t outputs, size_t per_output)
+/* ---- Batch normalisation ---- */
+
+/* Output x becomes scale * x + shift. */
+struct fold {
+    double scale, shift;
+};
+
+static struct fold fold_of(const struct glcnn_batch_normalization_data_source *b, size_t k)
 {
-    float *values = calloc(outputs * per_output, sizeof *values);
-    if (!values)
-        return device_fail(kernel->device, GLCNN_OUT_OF_MEMORY, "%s: out of memory for weights",
+    if (!b)
+        return (struct fold){1, 0};
+    double epsilon = b->epsilon != 0 ? (double)b->epsilon : (double)FLT_MIN;
+    double gamma = b->gamma ? b->gamma[k] : 1, beta = b->beta ? b->beta[k] : 0;
+    double mean = b->mean ? b->mean[k] : 0, variance = b->variance ? b->variance[k] : 1;
+    double scale = gamma / sqrt(variance + epsilon);
+    return (struct fold){scale, beta - scale * mean};
+}
+
+static glcnn_status check_fold(const glcnn_kernel *kernel,
+                               const struct glcnn_batch_normalization_data_source *b,
+                               size_t outputs)
+{
+    if (b && kernel->descriptor->flags & IS_GRADIENT)
+        return device_fail(kernel->device, GLCNN_UNSUPPORTED,
+                           "%s: weights with a batch normalisation folded in have no gradient; use "
+                           "a batch_normalization kernel",
                            kernel->descriptor->name);
-    for (size_t i = 0; i < outputs * per_output; i++)
-        values[i] = (float)decoders[w->type](w, i, i / per_output);
-    glcnn_status status = glcnn_kernel_set_vector(kernel, "weights", values, outputs * per_output);
+    if (b && b->number_of_feature_channels != outputs)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: the batch normalisation has %u channels; the convolution makes %zu",
+                           kernel->descriptor->name, b->number_of_feature_channels, outputs);
+    return GLCNN_SUCCESS;
+}
+
+/* ---- Vectors ---- */
+
+typedef double (*folded)(const struct glcnn_convolution_weights *w, size_t index, size_t k,
+                         const struct fold *fold);
+
+static double folded_weight(const struct glcnn_convolution_weights *w, size_t index, size_t k,
+                            const struct fold *fold)
+{
+    return decoders[w->type](w, index, k) * fold->scale;
+}
+
+static double folded_bias(const struct glcnn_convolution_weights *w, size_t index, size_t k,
+                          const struct fold *fold)
+{
+    (void)k;
+    return (w->biases ? (double)w->biases[index] : 0) * fold->scale + fold->shift;
+}
+
+/* The kernel's vector `name`, made of `count` values for each output. */
+static glcnn_status set_vector(glcnn_kernel *kernel, const char *name,
+                               const struct glcnn_convolution_weights *w, size_t outputs,
+                               size_t count, folded value)
+{
+    float *values = calloc(outputs * count, sizeof *values);
+    if (!values)
+        return device_fail(kernel->device, GLCNN_OUT_OF_MEMORY, "%s: out of memory for %s",
+                           kernel->descriptor->name, name);
+    for (size_t k = 0; k < outputs; k++) {
+        struct fold fold = fold_of(w->batch_normalization, k);
+        for (size_t i = k * count; i < (k + 1) * count; i++)
+            values[i] = (float)value(w, i, k, &fold);
+    }
+    glcnn_status status = glcnn_kernel_set_vector(kernel, name, values, outputs * count);
     free(values);
     return status;
 }
@@ -75,16 +137,18 @@ glcnn_status convolution_set_weights(glcnn_kernel *kernel,
                                      const struct glcnn_convolution_weights *weights)
 {
     size_t inputs = d->input_feature_channels / (d->groups ? d->groups : 1);
-    size_t per_output = (size_t)d->kernel_height * d->kernel_width * inputs;
-    glcnn_status status = GLCNN_SUCCESS;
-    if (weights && weights->weights) {
+    size_t outputs = d->output_feature_channels;
+    size_t count = (size_t)d->kernel_height * d->kernel_width * inputs;
+    if (!weights)
+        return GLCNN_SUCCESS;
+    glcnn_status status = check_fold(kernel, weights->batch_normalization, outputs);
+    if (status == GLCNN_SUCCESS && weights->weights)
         status = check_type(kernel, weights);
-        if (status == GLCNN_SUCCESS)
-            status = set_decoded(kernel, weights, d->output_feature_channels, per_output);
-    }
-    if (status == GLCNN_SUCCESS && weights && weights->biases &&
-        !(kernel->descriptor->flags & IS_GRADIENT))
-        status =
-            glcnn_kernel_set_vector(kernel, "biases", weights->biases, d->output_feature_channels);
+    if (status == GLCNN_SUCCESS && weights->weights)
+        status = set_vector(kernel, "weights", weights, outputs, count, folded_weight);
+    bool biased = !(kernel->descriptor->flags & IS_GRADIENT) &&
+                  (weights->biases || weights->batch_normalization);
+    if (status == GLCNN_SUCCESS && biased)
+        status = set_vector(kernel, "biases", weights, outputs, 1, folded_bias);
     return status;
 }

@@ -34,6 +34,7 @@
 #ifndef GLCNN_KERNELS_CONVOLUTION_H
 #define GLCNN_KERNELS_CONVOLUTION_H
 
+#include <glcnn/kernels/batch_normalization.h>
 #include <glcnn/kernels/neuron.h>
 
 #ifdef __cplusplus
@@ -85,13 +86,20 @@ typedef enum glcnn_convolution_weights_type {
 /* MPSCNNConvolutionDataSource: values in the layout above, copied when the kernel is made. Every
  * type is decoded then: the kernel's vector "weights", what is computed with it and what its
  * gradients are added to is float32, so the narrow types save space in what a caller keeps or
- * loads, not on the device. */
+ * loads, not on the device.
+ *
+ * With batch_normalization, one for each output channel, the kernel is the convolution, that
+ * normalisation by its mean and variance, and the neuron in one, for inference: with
+ *   I = gamma / sqrt(variance + epsilon)
+ * its vectors are weights * I and (biases - mean) * I + beta. Kernels that compute gradients refuse
+ * it; one that is given new vectors later takes them as they are. */
 struct glcnn_convolution_weights {
     const void *weights;                 /* of `type`; NULL: 0 */
     const float *biases;                 /* NULL: 0 */
     glcnn_convolution_weights_type type; /* left out: float32 */
     const float *ranges;                 /* uint8_linear: min and max of each output in turn */
     const float *table;                  /* uint8_table: 256 values */
+    const struct glcnn_batch_normalization_data_source *batch_normalization; /* NULL: none */
 };
 
 /* Each makes a kernel; `weights` may be NULL: all 0. The fully connected ones take no strides,
