@@ -102,6 +102,7 @@ struct operation {
     bool accumulate;        /* outputs in the state already hold sums: add to them */
     uint64_t samples;       /* in the state, per channel, before this encode */
     uint32_t encode_number; /* of the kernel */
+    bool continues_step;    /* an optimizer's: part of the step of the encode before it */
 };
 
 /* Arrays of the reference: the operation's views and vectors in double precision. */
@@ -142,7 +143,9 @@ enum descriptor_flags {
     WITHOUT_PIXELS = 4096, /* works on vectors alone: no addressing properties */
     NEEDS_RESULT = 8192,   /* the secondary of this gradient is the forward result */
     DENSE_MANUAL = 16384,  /* manual gradient addressing as convolution's (5.6), not pooling's */
-    IS_BACKWARDS = 32768   /* enlarges: strides are steps of the destination, kernel_offset counts */
+    IS_BACKWARDS = 32768,  /* enlarges: strides are steps of the destination, kernel_offset counts */
+    GATHERS = 65536        /* a node of it takes any number of sources, encoded one by one into channels
+                              that follow each other */
 };
 
 /* Sources of a binary kernel, PLACE_SOURCE or PLACE_SECONDARY, that its gradient kernel deals with. */
@@ -161,6 +164,13 @@ struct glcnn_descriptor {
     size_t parameters_size;       /* of the family's parameters; 0: none */
     const struct parameter *parameters; /* name NULL at the end; may be NULL */
     struct argument arguments[MAX_ARGUMENTS]; /* name NULL at the end */
+
+    /* For graphs. The kernel that the whole batch goes through first where there is a state, or NULL;
+     * settings that a node has beyond the kernel's defaults, or NULL; and what depends on settings,
+     * called when they are made. */
+    const char *collector;
+    const char *node_settings;
+    void (*node_defaults)(void *parameters);
 
     /* Changes properties before geometry is computed, knowing the sources (a fully connected layer
      * sets its offset). May be NULL. */

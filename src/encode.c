@@ -11,6 +11,11 @@
 
 #define SENTENCE 512
 
+/* A vector that is copied along with encodes. */
+struct copy {
+    const struct vector_view *from, *to; /* NULL: nothing */
+};
+
 /* One encode on its way. */
 struct call {
     struct glcnn_command_buffer *command_buffer;
@@ -50,7 +55,7 @@ static const struct argument *argument_of(const struct call *call, int index)
 
 static const char *name_of(const struct call *call)
 {
-    return call->kernel->descriptor->name;
+    return kernel_title(call->kernel);
 }
 
 static glcnn_status fail(const struct call *call, glcnn_status status, const char *sentence)
@@ -133,6 +138,17 @@ static bool mirrors_state(const struct call *call)
            state->forward.descriptor != d;
 }
 
+/* A gradient kernel follows its own forward kernel alone; another one that needs a state shares
+ * that of its family. One that makes its state overwrites what is there. */
+static bool accepts_state_of(const struct glcnn_descriptor *d,
+                             const struct glcnn_descriptor *forward)
+{
+    if (d->flags & IS_GRADIENT && d->forward)
+        return strcmp(d->forward, forward->name) == 0;
+    return !(d->flags & (IS_GRADIENT | NEEDS_STATE)) || !d->family ||
+           (forward->family && strcmp(d->family, forward->family) == 0);
+}
+
 static glcnn_status check_state(const struct call *call)
 {
     const struct glcnn_descriptor *d = call->kernel->descriptor;
@@ -142,10 +158,11 @@ static glcnn_status check_state(const struct call *call)
     if (!state)
         return GLCNN_SUCCESS;
     const struct glcnn_descriptor *forward = state->forward.descriptor;
-    if (d->flags & IS_GRADIENT && forward && d->family &&
-        (!forward->family || strcmp(forward->family, d->family) != 0))
+    if (forward && !accepts_state_of(d, forward))
         return device_fail(call->kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: the state was made by %s", name_of(call), forward->name);
+                           "%s: the state was made by %s; it must be one that %s made",
+                           name_of(call), forward->name,
+                           d->forward ? d->forward : "a kernel of the same family");
     return call->command_buffer ? state_check_use(state, name_of(call), call->command_buffer)
                                 : GLCNN_SUCCESS;
 }
@@ -210,8 +227,7 @@ static void place_views(struct call *call)
 
 static glcnn_status find_call_vector(struct call *call, int index, size_t position)
 {
-    glcnn_buffer *buffer =
-        position < GLCNN_CALL_VECTORS ? call->arguments.vectors[position] : NULL;
+    glcnn_buffer *buffer = position < GLCNN_CALL_VECTORS ? call->arguments.vectors[position] : NULL;
     const struct argument *argument = argument_of(call, index);
     if (!buffer && argument->optional)
         return GLCNN_SUCCESS;
@@ -412,11 +428,12 @@ static void update_state(struct call *call)
     }
     int source = descriptor_place(d, PLACE_SOURCE);
     if (d->flags & COUNTS_SAMPLES)
-        state->samples = o->samples + (uint64_t)o->images[source].width *
-                                          o->images[source].height * o->images[source].images;
+        state->samples = o->samples + (uint64_t)o->images[source].width * o->images[source].height *
+                                          o->images[source].images;
 }
 
-/* Vectors of its own that a forward kernel used go along in the state: its gradient uses the same. */
+/* Vectors of its own that a forward kernel used go along in the state: its gradient uses the same.
+ */
 static glcnn_status lend_vectors(struct call *call)
 {
     const struct argument *argument;
@@ -563,7 +580,7 @@ static glcnn_status plan_one(struct call *call, struct plan *plan)
 /* Plans call after call, since a shared state moves with each; on failure the states are put back
  * as they were. */
 static glcnn_status encode_all(struct glcnn_command_buffer *command_buffer, struct call *calls,
-                               size_t count)
+                               size_t count, struct copy copy)
 {
     struct plan plan;
     struct kept *kept = calloc(count, sizeof *kept);
@@ -575,6 +592,8 @@ static glcnn_status encode_all(struct glcnn_command_buffer *command_buffer, stru
         keep(&calls[done], &kept[done]);
         plan_one(&calls[done], &plan);
     }
+    if (copy.from && copy.from->buffer)
+        plan_copy_vector(&plan, copy.from, copy.to);
     glcnn_status status = plan_end(&plan);
     for (size_t i = done; status != GLCNN_SUCCESS && i-- > 0;)
         put_back(&calls[i], &kept[i]);
@@ -586,11 +605,11 @@ static glcnn_status encode_all(struct glcnn_command_buffer *command_buffer, stru
     return status;
 }
 
-/* Planning moves the kernel on: the number of its encodes, an optimizer's time step, vectors made at
- * their first need. A failure puts it back. */
+/* Planning moves the kernel on: the number of its encodes, an optimizer's time step, vectors made
+ * at their first need. A failure puts it back. */
 static glcnn_status encode_or_put_back(struct glcnn_command_buffer *command_buffer,
                                        struct glcnn_kernel *kernel, struct call *calls,
-                                       size_t count)
+                                       size_t count, struct copy copy)
 {
     struct glcnn_buffer *vectors[MAX_ARGUMENTS];
     size_t size = kernel->descriptor->parameters_size;
@@ -600,7 +619,7 @@ static glcnn_status encode_or_put_back(struct glcnn_command_buffer *command_buff
         return device_fail(kernel->device, GLCNN_OUT_OF_MEMORY, "out of memory encoding");
     memcpy(kept, kernel->parameters, size);
     memcpy(vectors, kernel->vectors, sizeof vectors);
-    glcnn_status status = encode_all(command_buffer, calls, count);
+    glcnn_status status = encode_all(command_buffer, calls, count, copy);
     if (status != GLCNN_SUCCESS) {
         memcpy(kernel->parameters, kept, size);
         kernel->encode_count = encode_count;
@@ -621,20 +640,20 @@ static glcnn_status check_handles(const struct glcnn_command_buffer *command_buf
                               : GLCNN_INVALID_ARGUMENT;
     if (!command_buffer || !arguments)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s is NULL",
-                           kernel->descriptor->name,
-                           command_buffer ? "arguments" : "command_buffer");
+                           kernel_title(kernel), command_buffer ? "arguments" : "command_buffer");
     return GLCNN_SUCCESS;
 }
 
-glcnn_status glcnn_kernel_encode_batch(glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
-                                       const struct glcnn_encode *arguments, size_t count)
+static glcnn_status encode_each(struct glcnn_command_buffer *command_buffer,
+                                struct glcnn_kernel *kernel, const struct glcnn_encode *arguments,
+                                size_t count, bool one_step, struct copy copy)
 {
     glcnn_status status = check_handles(command_buffer, kernel, arguments);
     if (status != GLCNN_SUCCESS)
         return status;
     if (count == 0)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: the batch is empty",
-                           kernel->descriptor->name);
+                           kernel_title(kernel));
     struct call *calls = count < SIZE_MAX / sizeof *calls ? calloc(count, sizeof *calls) : NULL;
     if (!calls)
         return device_fail(kernel->device, GLCNN_OUT_OF_MEMORY, "out of memory encoding");
@@ -643,11 +662,26 @@ glcnn_status glcnn_kernel_encode_batch(glcnn_command_buffer *command_buffer, glc
             .command_buffer = command_buffer, .kernel = kernel, .arguments = arguments[i]};
         status = begin(&calls[i], true);
         calls[i].operation.encode_number += (uint32_t)i;
+        calls[i].operation.continues_step = one_step && i > 0;
     }
     if (status == GLCNN_SUCCESS)
-        status = encode_or_put_back(command_buffer, kernel, calls, count);
+        status = encode_or_put_back(command_buffer, kernel, calls, count, copy);
     free(calls);
     return status;
+}
+
+glcnn_status glcnn_kernel_encode_batch(glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
+                                       const struct glcnn_encode *arguments, size_t count)
+{
+    return encode_each(command_buffer, kernel, arguments, count, false, (struct copy){NULL, NULL});
+}
+
+glcnn_status kernel_encode_step(struct glcnn_command_buffer *command_buffer,
+                                struct glcnn_kernel *kernel, const struct glcnn_encode *arguments,
+                                size_t count, const struct vector_view *from,
+                                const struct vector_view *to)
+{
+    return encode_each(command_buffer, kernel, arguments, count, true, (struct copy){from, to});
 }
 
 glcnn_status glcnn_kernel_encode(glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
@@ -684,7 +718,7 @@ static glcnn_status describe(struct glcnn_command_buffer *command_buffer, glcnn_
         .command_buffer = command_buffer, .kernel = kernel, .arguments = *arguments};
     if (descriptor_place(kernel->descriptor, PLACE_DESTINATION) < 0)
         return device_fail(kernel->device, GLCNN_UNSUPPORTED, "%s makes no image",
-                           kernel->descriptor->name);
+                           kernel_title(kernel));
     bool gradient = kernel->descriptor->flags & IS_GRADIENT;
     const struct glcnn_state *state = arguments->state;
     struct glcnn_kernel_properties kept = kernel->properties;
@@ -712,7 +746,7 @@ static glcnn_status describe(struct glcnn_command_buffer *command_buffer, glcnn_
         kernel->properties.kernel_offset_x = call.operation.properties.kernel_offset_x;
         kernel->properties.kernel_offset_y = call.operation.properties.kernel_offset_y;
     }
-    return image_complete_descriptor(kernel->device, kernel->descriptor->name, result);
+    return image_complete_descriptor(kernel->device, kernel_title(kernel), result);
 }
 
 glcnn_status glcnn_kernel_destination_descriptor(glcnn_kernel *kernel,
@@ -723,7 +757,7 @@ glcnn_status glcnn_kernel_destination_descriptor(glcnn_kernel *kernel,
         return GLCNN_INVALID_ARGUMENT;
     if (!arguments || !result)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s is NULL",
-                           kernel->descriptor->name, arguments ? "result" : "arguments");
+                           kernel_title(kernel), arguments ? "result" : "arguments");
     return describe(NULL, kernel, arguments, result);
 }
 
@@ -734,13 +768,13 @@ glcnn_status glcnn_kernel_result_state(glcnn_kernel *kernel, glcnn_command_buffe
         return GLCNN_INVALID_ARGUMENT;
     if (!state)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: state is NULL",
-                           kernel->descriptor->name);
+                           kernel_title(kernel));
     (void)arguments;
     *state = NULL;
     glcnn_status status = device_enter(kernel->device);
     if (status == GLCNN_SUCCESS && command_buffer && command_buffer->device != kernel->device)
         status = device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                             "%s: the command buffer is another device's", kernel->descriptor->name);
+                             "%s: the command buffer is another device's", kernel_title(kernel));
     if (status != GLCNN_SUCCESS || !(kernel->descriptor->flags & MAKES_STATE))
         return status;
     return state_create(kernel->device, command_buffer, state);
@@ -769,7 +803,7 @@ glcnn_status glcnn_kernel_encode_returning(glcnn_command_buffer *command_buffer,
     if (status != GLCNN_SUCCESS)
         return status;
     if (!destination || arguments->destination)
-        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s", kernel->descriptor->name,
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s", kernel_title(kernel),
                            destination ? "a returning encode makes its destination itself"
                                        : "destination is NULL");
     struct glcnn_encode complete = *arguments;
@@ -782,7 +816,8 @@ glcnn_status glcnn_kernel_encode_returning(glcnn_command_buffer *command_buffer,
     complete.destination = image;
     if (status == GLCNN_SUCCESS && state && !arguments->state)
         status = glcnn_kernel_result_state(
-            kernel, kernel->properties.result_is_ordinary ? NULL : command_buffer, arguments, &made);
+            kernel, kernel->properties.result_is_ordinary ? NULL : command_buffer, arguments,
+            &made);
     if (made)
         complete.state = made;
     if (status == GLCNN_SUCCESS)

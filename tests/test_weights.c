@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "device.h"
+#include "kernel.h"
+#include "state.h"
 
 #define INVALID GLCNN_INVALID_ARGUMENT
 #define MOST    64
@@ -378,6 +380,359 @@ static void test_a_copy_has_a_context_of_its_own(void)
     CU_ASSERT_EQUAL(s.destroyed, 1);
 }
 
+/* ---- States of named vectors ---- */
+
+static const char *const layer_names[] = {"weights", "biases"};
+static const size_t layer_lengths[] = {30, 5};
+
+/* A state for `layer` with the values of a source at `base`. */
+static glcnn_state *make_layer_state(glcnn_command_buffer *commands, float base)
+{
+    struct source s = source_at(base);
+    glcnn_state *state = NULL;
+    GOOD_FATAL(glcnn_state_create(device, commands, layer_names, layer_lengths, 2, &state));
+    for (size_t i = 0; i < 2; i++)
+        GOOD(glcnn_state_set_vector(state, layer_names[i],
+                                    source_values(&s, layer_names[i], layer_lengths[i]),
+                                    layer_lengths[i]));
+    return state;
+}
+
+static void check_layer_state(const glcnn_state *state, float base)
+{
+    check_source_values(glcnn_state_vector(state, "weights"), base, "weights", 30);
+    check_source_values(glcnn_state_vector(state, "biases"), base, "biases", 5);
+}
+
+static void test_states_are_made_of_names(void)
+{
+    float values[30];
+    char name[] = "weights";
+    const char *const one[] = {name};
+    glcnn_state *state = NULL;
+    GOOD_FATAL(glcnn_state_create(device, NULL, one, layer_lengths, 1, &state));
+    name[0] = 'x'; /* the state has a copy */
+    CU_ASSERT_FALSE(glcnn_state_is_temporary(state));
+    CU_ASSERT_PTR_NULL(glcnn_state_vector(state, "biases"));
+    read_vector(glcnn_state_vector(state, "weights"), 30, values);
+    for (size_t i = 0; i < 30; i++)
+        CU_ASSERT_EQUAL(values[i], 0.0f);
+    values[7] = 2.5f;
+    GOOD(glcnn_state_set_vector(state, "weights", values, 30));
+    GOOD(glcnn_state_reset(state));
+    read_vector(glcnn_state_vector(state, "weights"), 30, values);
+    CU_ASSERT_EQUAL(values[7], 2.5f);
+    glcnn_state_destroy(&state);
+}
+
+static void test_made_states_are_refused(void)
+{
+    static const char *const same[] = {"beta", "beta"}, *const missing[] = {"beta", NULL};
+    static const size_t empty[] = {3, 0};
+    glcnn_state *state = NULL;
+    REFUSED(INVALID, glcnn_state_create(device, NULL, layer_names, layer_lengths, 2, NULL));
+    REFUSED(INVALID, glcnn_state_create(device, NULL, NULL, layer_lengths, 2, &state));
+    REFUSED(INVALID, glcnn_state_create(device, NULL, layer_names, NULL, 2, &state));
+    REFUSED(INVALID, glcnn_state_create(device, NULL, layer_names, layer_lengths, 0, &state));
+    REFUSED(INVALID, glcnn_state_create(device, NULL, layer_names, layer_lengths, 9, &state));
+    REFUSED_SAYING("vector 1 is \"beta\"",
+                   glcnn_state_create(device, NULL, same, layer_lengths, 2, &state));
+    REFUSED_SAYING("vector 1 is \"(NULL)\"",
+                   glcnn_state_create(device, NULL, missing, layer_lengths, 2, &state));
+    REFUSED_SAYING("biases is to have 0 elements",
+                   glcnn_state_create(device, NULL, layer_names, empty, 2, &state));
+    CU_ASSERT_PTR_NULL(state);
+    CU_ASSERT_EQUAL(glcnn_state_create(NULL, NULL, layer_names, layer_lengths, 2, &state), INVALID);
+    const float few[5] = {0};
+    state = make_layer_state(NULL, 1);
+    REFUSED_SAYING("has 30 elements; 5 are given",
+                   glcnn_state_set_vector(state, "weights", few, 5));
+    REFUSED_SAYING("no vector gamma", glcnn_state_set_vector(state, "gamma", few, 5));
+    REFUSED_SAYING("values is NULL", glcnn_state_set_vector(state, "biases", NULL, 5));
+    REFUSED(INVALID, glcnn_state_set_vector(state, NULL, few, 5));
+    CU_ASSERT_EQUAL(glcnn_state_set_vector(NULL, "biases", few, 5), INVALID);
+    check_layer_state(state, 1);
+    glcnn_state_destroy(&state);
+}
+
+static void test_read_counts_of_batches(void)
+{
+    glcnn_command_buffer *commands = make_commands();
+    glcnn_state *a = make_layer_state(commands, 1), *b = make_layer_state(commands, 1);
+    glcnn_state *spent = make_layer_state(commands, 1), *ordinary = make_layer_state(NULL, 1);
+    glcnn_state *const batch[] = {a, b, a, NULL, ordinary, spent, a, ordinary};
+    GOOD(glcnn_state_set_read_count(spent, 0));
+    CU_ASSERT_EQUAL(glcnn_state_batch_increment_read_count(batch, 8, 3), 4);
+    CU_ASSERT_EQUAL(glcnn_state_read_count(a), 4);
+    CU_ASSERT_EQUAL(glcnn_state_read_count(b), 4);
+    CU_ASSERT_EQUAL(glcnn_state_read_count(spent), 0);
+    CU_ASSERT_EQUAL(glcnn_state_read_count(ordinary), 0);
+    CU_ASSERT_EQUAL(glcnn_state_batch_increment_read_count(batch, 2, -3), 2);
+    CU_ASSERT_EQUAL(glcnn_state_read_count(a), 1);
+    CU_ASSERT_EQUAL(glcnn_state_batch_increment_read_count(batch, 1, INT32_MIN), 1);
+    CU_ASSERT_EQUAL(glcnn_state_read_count(a), 0);
+    CU_ASSERT_EQUAL(glcnn_state_batch_increment_read_count(NULL, 8, 1), 0);
+    glcnn_state_destroy(&a);
+    glcnn_state_destroy(&b);
+    glcnn_state_destroy(&spent);
+    glcnn_state_destroy(&ordinary);
+    glcnn_command_buffer_destroy(&commands);
+}
+
+/* ---- Export and reload ---- */
+
+/* The two states have the weights before and after the reload between them. */
+static void test_exports_are_in_order(void)
+{
+    struct source s = source_at(1);
+    struct glcnn_data_source given = callbacks(&s);
+    glcnn_kernel *kernel = make_convolution();
+    glcnn_command_buffer *commands = make_commands();
+    glcnn_state *before = NULL, *after = NULL, *values = make_layer_state(NULL, 20);
+    GOOD(glcnn_kernel_set_data_source(kernel, &given));
+    GOOD_FATAL(glcnn_kernel_export(commands, kernel, &before));
+    CU_ASSERT_TRUE(glcnn_state_is_temporary(before));
+    GOOD(glcnn_kernel_reload(commands, kernel, values));
+    glcnn_kernel_properties(kernel)->result_is_ordinary = true;
+    GOOD_FATAL(glcnn_kernel_export(commands, kernel, &after));
+    CU_ASSERT_FALSE(glcnn_state_is_temporary(after));
+    check_convolution_values(kernel, 1);
+    s.base = 4;
+    GOOD(glcnn_kernel_reload_from_data_source(kernel));
+    finish(&commands);
+    check_layer_state(before, 4);
+    check_layer_state(after, 20);
+    check_convolution_values(kernel, 20);
+    glcnn_state_destroy(&before);
+    glcnn_state_destroy(&after);
+    glcnn_state_destroy(&values);
+    glcnn_kernel_destroy(&kernel);
+}
+
+/* A gradient kernel takes the weights alone; each reload takes one read; each commit copies. */
+static void test_reloads_serve_both_kernels(void)
+{
+    glcnn_kernel *forward = make_convolution(), *gradient = NULL;
+    glcnn_command_buffer *commands = make_commands();
+    GOOD_FATAL(glcnn_convolution_gradient_create(device, &layer, NULL, &gradient));
+    glcnn_state *state = make_layer_state(commands, 3);
+    GOOD(glcnn_state_set_read_count(state, 2));
+    GOOD(glcnn_kernel_reload(commands, forward, state));
+    GOOD(glcnn_kernel_reload(commands, gradient, state));
+    CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), 3);
+    CU_ASSERT_EQUAL(glcnn_state_read_count(state), 0);
+    REFUSED(GLCNN_INVALID_STATE, glcnn_kernel_reload(commands, forward, state));
+    GOOD(glcnn_command_buffer_commit(commands));
+    check_convolution_values(forward, 3);
+    check_source_values(glcnn_kernel_vector(gradient, "weights"), 3, "weights", 30);
+    float again[5] = {9, 8, 7, 6, 5}, read[5];
+    GOOD(glcnn_state_set_vector(state, "biases", again, 5));
+    finish(&commands);
+    read_vector(glcnn_kernel_vector(forward, "biases"), 5, read);
+    CU_ASSERT_EQUAL(memcmp(read, again, sizeof read), 0);
+    glcnn_state_destroy(&state);
+    glcnn_kernel_destroy(&forward);
+    glcnn_kernel_destroy(&gradient);
+}
+
+/* A kernel that does not know its channels takes the state's lengths. */
+static void test_reloads_make_vectors(void)
+{
+    static const char *const given[] = {"mean", "variance"};
+    static const size_t lengths[] = {3, 3};
+    const float mean[] = {1, 2, 3}, variance[] = {4, 5, 6};
+    float read[3];
+    glcnn_kernel *kernel = make_kernel("batch_normalization");
+    glcnn_command_buffer *commands = make_commands();
+    glcnn_state *state = NULL;
+    GOOD_FATAL(glcnn_state_create(device, NULL, given, lengths, 2, &state));
+    GOOD(glcnn_state_set_vector(state, "mean", mean, 3));
+    GOOD(glcnn_state_set_vector(state, "variance", variance, 3));
+    GOOD(glcnn_kernel_reload(commands, kernel, state));
+    finish(&commands);
+    read_vector(glcnn_kernel_vector(kernel, "mean"), 3, read);
+    CU_ASSERT_EQUAL(memcmp(read, mean, sizeof read), 0);
+    read_vector(glcnn_kernel_vector(kernel, "variance"), 3, read);
+    CU_ASSERT_EQUAL(memcmp(read, variance, sizeof read), 0);
+    CU_ASSERT_PTR_NULL(glcnn_kernel_vector(kernel, "gamma"));
+    glcnn_state_destroy(&state);
+    glcnn_kernel_destroy(&kernel);
+}
+
+/* From the state of a batch come its statistics; gamma and beta there are the kernel's already. */
+static void test_statistics_become_the_kernels(void)
+{
+    static const float pixels[] = {1, 2, 3, 6, -1, -1, 3, 3};
+    glcnn_kernel *statistics = make_kernel("batch_normalization_statistics");
+    glcnn_kernel *kernel = make_kernel("batch_normalization");
+    glcnn_command_buffer *commands = make_commands();
+    glcnn_image *source = make_image(1, 2, 2, 2), *result = make_image(1, 2, 2, 2);
+    glcnn_state *state = NULL;
+    float mean[2], variance[2];
+    fill_image(source, pixels);
+    GOOD_FATAL(glcnn_kernel_result_state(kernel, NULL, &(struct glcnn_encode){0}, &state));
+    GOOD(glcnn_kernel_encode(commands, statistics,
+                             &(struct glcnn_encode){.source = source, .state = state}));
+    GOOD(glcnn_kernel_encode(
+        commands, kernel,
+        &(struct glcnn_encode){.source = source, .state = state, .destination = result}));
+    size_t passes = glcnn_command_buffer_pass_count(commands);
+    GOOD(glcnn_kernel_reload(commands, kernel, state));
+    CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), passes + 2);
+    REFUSED_SAYING("a kernel's own vector", glcnn_state_set_vector(state, "gamma", mean, 2));
+    finish(&commands);
+    read_vector(glcnn_kernel_vector(kernel, "mean"), 2, mean);
+    read_vector(glcnn_kernel_vector(kernel, "variance"), 2, variance);
+    CU_ASSERT_DOUBLE_EQUAL(mean[0], 3, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(mean[1], 1, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(variance[0], 3.5, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(variance[1], 4, 1e-6);
+    glcnn_state_destroy(&state);
+    glcnn_image_destroy(&source);
+    glcnn_image_destroy(&result);
+    glcnn_kernel_destroy(&statistics);
+    glcnn_kernel_destroy(&kernel);
+}
+
+static void test_exports_and_reloads_are_refused(void)
+{
+    static const char *const other[] = {"gamma"}, *const half[] = {"biases", "weights"};
+    static const size_t lengths[] = {5, 29};
+    glcnn_kernel *kernel = make_convolution(), *pooling = make_kernel("pooling_max");
+    glcnn_kernel *unknown = make_kernel("instance_normalization");
+    glcnn_command_buffer *commands = make_commands();
+    glcnn_state *state = NULL, *gamma = NULL, *shorter = NULL;
+    REFUSED_SAYING("owns no weights", glcnn_kernel_export(commands, pooling, &state));
+    REFUSED_SAYING("length of gamma is not known", glcnn_kernel_export(commands, unknown, &state));
+    REFUSED_SAYING("state is NULL", glcnn_kernel_export(commands, kernel, NULL));
+    REFUSED_SAYING("command_buffer is NULL", glcnn_kernel_export(NULL, kernel, &state));
+    REFUSED_SAYING("kernel is NULL", glcnn_kernel_export(commands, NULL, &state));
+    CU_ASSERT_PTR_NULL(state);
+    GOOD_FATAL(glcnn_state_create(device, NULL, other, lengths, 1, &gamma));
+    GOOD_FATAL(glcnn_state_create(device, NULL, half, lengths, 2, &shorter));
+    REFUSED_SAYING("the state has none of", glcnn_kernel_reload(commands, kernel, gamma));
+    REFUSED_SAYING("weights has 30 elements; the state's has 29",
+                   glcnn_kernel_reload(commands, kernel, shorter));
+    REFUSED_SAYING("state is NULL", glcnn_kernel_reload(commands, kernel, NULL));
+    REFUSED_SAYING("command_buffer is NULL", glcnn_kernel_reload(NULL, kernel, gamma));
+    CU_ASSERT_EQUAL(glcnn_kernel_reload(NULL, NULL, gamma), INVALID);
+    CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), 0);
+    glcnn_state_destroy(&gamma);
+    glcnn_state_destroy(&shorter);
+    glcnn_command_buffer_destroy(&commands);
+    glcnn_kernel_destroy(&kernel);
+    glcnn_kernel_destroy(&pooling);
+    glcnn_kernel_destroy(&unknown);
+}
+
+/* ---- States of other kernels ---- */
+
+static void refuse_state_of(glcnn_command_buffer *commands, const struct glcnn_descriptor *gradient,
+                            const struct glcnn_descriptor *forward,
+                            const struct glcnn_encode *arguments)
+{
+    struct glcnn_encode given = *arguments;
+    glcnn_kernel *kernel = make_kernel(gradient->name);
+    GOOD_FATAL(state_create(device, NULL, &given.state));
+    given.state->forward.descriptor = forward;
+    REFUSED(INVALID, glcnn_kernel_encode(commands, kernel, &given));
+    CU_ASSERT_TRUE(says("the state was made by"));
+    CU_ASSERT_TRUE(says(forward->name));
+    glcnn_state_destroy(&given.state);
+    glcnn_kernel_destroy(&kernel);
+}
+
+/* Every gradient kernel refuses the states of all forward kernels but its own. */
+static void test_gradients_refuse_other_kernels_states(void)
+{
+    glcnn_image *a = make_image(1, 4, 2, 2), *b = make_image(1, 4, 2, 2),
+                *c = make_image(1, 4, 2, 2);
+    const struct glcnn_encode arguments = {.source = a, .secondary = b, .destination = c};
+    glcnn_command_buffer *commands = make_commands();
+    size_t count = 0;
+    for (const struct glcnn_descriptor *const *g = glcnn_registry; *g; g++)
+        for (const struct glcnn_descriptor *const *f = glcnn_registry; *f; f++) {
+            bool own = (*g)->forward && strcmp((*g)->forward, (*f)->name) == 0;
+            if (!((*g)->flags & IS_GRADIENT) || !((*f)->flags & MAKES_STATE) || own)
+                continue;
+            refuse_state_of(commands, *g, *f, &arguments);
+            count++;
+        }
+    CU_ASSERT_TRUE(count > 100);
+    CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), 0);
+    glcnn_command_buffer_destroy(&commands);
+    glcnn_image_destroy(&a);
+    glcnn_image_destroy(&b);
+    glcnn_image_destroy(&c);
+}
+
+static void test_statistics_refuse_other_families_states(void)
+{
+    glcnn_image *image = make_image(1, 4, 2, 2);
+    const struct glcnn_encode arguments = {.source = image};
+    glcnn_command_buffer *commands = make_commands();
+    refuse_state_of(commands, descriptor_find("batch_normalization_statistics"),
+                    descriptor_find("convolution"), &arguments);
+    glcnn_command_buffer_destroy(&commands);
+    glcnn_image_destroy(&image);
+}
+
+/* One family, one configuration: still another derivative. */
+static void test_max_is_not_average(void)
+{
+    glcnn_kernel *pooling = make_kernel("pooling_max");
+    glcnn_kernel *average = make_kernel("pooling_average_gradient");
+    glcnn_kernel *max = make_kernel("pooling_max_gradient");
+    glcnn_image *source = make_image(1, 4, 4, 4), *result = NULL, *gradient = NULL;
+    glcnn_command_buffer *commands = make_commands();
+    glcnn_state *state = NULL;
+    glcnn_kernel_properties(pooling)->result_is_ordinary = true;
+    GOOD_FATAL(glcnn_kernel_encode_returning(
+        commands, pooling, &(struct glcnn_encode){.source = source}, &result, &state));
+    const struct glcnn_encode arguments = {.source = result, .secondary = source, .state = state};
+    REFUSED_SAYING("the state was made by pooling_max; it must be one that pooling_average made",
+                   glcnn_kernel_encode_returning(commands, average, &arguments, &gradient, NULL));
+    CU_ASSERT_PTR_NULL(gradient);
+    GOOD(glcnn_kernel_encode_returning(commands, max, &arguments, &gradient, NULL));
+    glcnn_state_destroy(&state);
+    glcnn_image_destroy(&gradient);
+    glcnn_image_destroy(&result);
+    glcnn_image_destroy(&source);
+    glcnn_command_buffer_destroy(&commands);
+    glcnn_kernel_destroy(&pooling);
+    glcnn_kernel_destroy(&average);
+    glcnn_kernel_destroy(&max);
+}
+
+/* ---- Labels ---- */
+
+static void test_labels_are_in_sentences(void)
+{
+    glcnn_command_buffer *commands = make_commands();
+    glcnn_kernel *kernel = make_convolution(), *copy = NULL;
+    char label[] = "stem";
+    CU_ASSERT_PTR_NULL(glcnn_kernel_label(kernel));
+    CU_ASSERT_PTR_NULL(glcnn_kernel_label(NULL));
+    REFUSED_SAYING("convolution: source_image is NULL",
+                   glcnn_kernel_encode(commands, kernel, &(struct glcnn_encode){0}));
+    GOOD(glcnn_kernel_set_label(kernel, label));
+    label[0] = 'x';
+    CU_ASSERT_STRING_EQUAL(glcnn_kernel_label(kernel), "stem");
+    REFUSED_SAYING("convolution \"stem\": source_image is NULL",
+                   glcnn_kernel_encode(commands, kernel, &(struct glcnn_encode){0}));
+    REFUSED_SAYING("convolution \"stem\": ", glcnn_kernel_set(kernel, "no such", 1));
+    GOOD_FATAL(glcnn_kernel_copy(kernel, device, &copy));
+    CU_ASSERT_STRING_EQUAL(glcnn_kernel_label(copy), "stem");
+    CU_ASSERT_STRING_EQUAL(glcnn_kernel_name(copy), "convolution");
+    GOOD(glcnn_kernel_set_label(kernel, NULL));
+    CU_ASSERT_PTR_NULL(glcnn_kernel_label(kernel));
+    REFUSED_SAYING("convolution: ", glcnn_kernel_reload_from_data_source(kernel));
+    CU_ASSERT_EQUAL(glcnn_kernel_set_label(NULL, "x"), INVALID);
+    glcnn_kernel_destroy(&copy);
+    glcnn_kernel_destroy(&kernel);
+    glcnn_command_buffer_destroy(&commands);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -391,6 +746,18 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_data_sources_are_refused),
         UNIT_TEST(test_a_copy_shares_the_context),
         UNIT_TEST(test_a_copy_has_a_context_of_its_own),
+        UNIT_TEST(test_states_are_made_of_names),
+        UNIT_TEST(test_made_states_are_refused),
+        UNIT_TEST(test_read_counts_of_batches),
+        UNIT_TEST(test_exports_are_in_order),
+        UNIT_TEST(test_reloads_serve_both_kernels),
+        UNIT_TEST(test_reloads_make_vectors),
+        UNIT_TEST(test_statistics_become_the_kernels),
+        UNIT_TEST(test_exports_and_reloads_are_refused),
+        UNIT_TEST(test_gradients_refuse_other_kernels_states),
+        UNIT_TEST(test_statistics_refuse_other_families_states),
+        UNIT_TEST(test_max_is_not_average),
+        UNIT_TEST(test_labels_are_in_sentences),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("weights", tests, argc, argv);
