@@ -649,7 +649,7 @@ const struct glcnn_descriptor glcnn_kernel_divide = {
     FORWARD("divide", "MPSCNNDivide", "quotient of two images", VALUES_POSITIVE, divide_cases,
             {.name = "quotient", .place = PLACE_STATE, .output = true, .optional = true})};
 const struct glcnn_descriptor glcnn_kernel_divide_gradient = {
-    BACKWARD("divide", "none", quotient_operands, VALUES_POSITIVE, divide_gradient_cases,
+    BACKWARD("divide", NULL, quotient_operands, VALUES_POSITIVE, divide_gradient_cases,
              {.name = "quotient",
               .place = PLACE_STATE,
               .input = true,

@@ -518,7 +518,7 @@ static const struct parameter sum_weights_rows[] = {
 #define EXTREME(NAME, MPS, TEXT, CASES)                                                            \
     REDUCTION(NAME, MPS, TEXT, rows, CASES),                                                       \
         .arguments = {SOURCE_ARGUMENT, RESULT_ARGUMENT},                                           \
-        .without_gradient = "MPS has none; max pooling with a window as large has one",            \
+        .without_gradient = "MPS has none; of minima and maxima pooling alone has one",            \
         .check = forward_check
 #define ARGUMENT(NAME, MPS, TEXT)                                                                  \
     REDUCTION(NAME, MPS, TEXT, rows, channel_cases),                                               \
