@@ -7,6 +7,7 @@
 ##   check-all    the longer tests, then again under sanitizers, valgrind and clang where present
 ##   examples     builds the example programs into $(O)/examples
 ##   tests        builds the test programs into $(O)/tests
+##   readme       writes README.md's table of kernels anew, as "glcnn kernels --table" prints it
 ##   packages     installs the Debian packages that are missing; does nothing where all are there
 ##   install      headers, libraries, pkg-config file and tool, below $(DESTDIR)$(PREFIX)
 ##   uninstall    removes what install put there
@@ -114,7 +115,7 @@ test_libs       = $(call pkg_flags,--libs $(TEST_MODULES))
 .SUFFIXES:
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: all examples tests demo test check-all test-run packages install uninstall clean help FORCE
+.PHONY: all examples tests demo test check-all test-run readme packages install uninstall clean help FORCE
 
 all: $(STATIC) $(SHARED) $(LINKS) $(TOOL)
 examples: $(EXAMPLES)
@@ -278,6 +279,14 @@ check-all: packages
 	@! command -v valgrind >/dev/null || $(again) RUN_UNDER=valgrind $(inspected)
 	@! command -v clang >/dev/null || \
 	    $(again) O=$(O)/clang CC=clang CFLAGS='-O2 -g -Werror' all examples tests
+
+# What stands between the two marks is the tool's; tests/test_readme.sh compares them.
+readme: $(TOOL)
+	$(Q)$(O)/glcnn kernels --table >$(O)/kernels.md
+	$(Q)awk -v table=$(O)/kernels.md '/^<!-- end of kernels/ { inside = 0 } !inside { print } \
+	    /^<!-- kernels/ { inside = 1; while ((getline line <table) > 0) print line }' \
+	    README.md >$(O)/README.md
+	$(Q)cp $(O)/README.md README.md
 
 # Nothing is asked of apt, and no right is needed, where every package is there already.
 packages:

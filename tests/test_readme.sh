@@ -1,6 +1,7 @@
 #!/bin/sh
-# The README's code does what the README says: its program compiles and prints what average pooling
-# makes, and its new kernel, added to a copy of the tree as two new files, passes the self-check.
+# The README's code does what the README says: its table of kernels is the tool's, its program
+# compiles and prints what average pooling makes, and its new kernel, added to a copy of the tree as
+# two new files, passes the self-check.
 #
 # Runs from the top of the tree, after a build in $O. CC and MAKE may be given.
 
@@ -13,6 +14,10 @@ fail() {
     echo "test_readme: $*" >&2
     exit 1
 }
+
+sed -n '/^<!-- kernels/,/^<!-- end of kernels/{/^<!--/!p;}' README.md >"$work/said"
+"$out/glcnn" kernels --table >"$work/true"
+diff "$work/said" "$work/true" || fail 'the table of kernels is not that of the tool: make readme'
 
 # block LANGUAGE N: the Nth fenced block of that language.
 block() {

@@ -172,6 +172,15 @@ gives 0 kernels --short
 first=$(sed -n '1s/ .*//p' out)
 gives 0 kernels --json
 holds 0.name "$first"
+gives 0 kernels --table
+says out '| MPSCNNPoolingMax | `pooling_max` | `pooling_max_gradient`, MPSCNNPoolingMaxGradient | float32, float16 |'
+says out '| MPSCNNDivide | `divide` | `divide_gradient`, not in MPS | float32, float16 |'
+says out '| MPSCNNLoss | `loss` | none: it computes the first gradient itself | float32, float16 |'
+says out '| none: it ends the backward pass | float32 vectors |'
+says out '| MPSCNNPooling, MPSCNNPoolingGradient |'
+gives 2 kernels --table pooling_max
+gives 0 kernels
+says out 'MPSCNNArithmetic, MPSCNNArithmeticGradient'
 gives 2 kernels no_such
 says err 'there is no kernel "no_such"'
 

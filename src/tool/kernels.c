@@ -6,11 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPTION_JSON = 256 };
+enum { OPTION_JSON = 256, OPTION_TABLE };
 
 static const struct tool_option options[] = {
     {'s', "short", NULL, "one line for a kernel"},
     {OPTION_JSON, "json", NULL, "answer in JSON; null stands for an infinite end of a range"},
+    {OPTION_TABLE, "table", NULL, "the classes of MPS and their kernels as a Markdown table"},
     {0}};
 
 static const char *const type_names[] = {"integer", "real", "boolean", "enumeration"};
@@ -178,25 +179,42 @@ static int print_text(void (*print)(const struct glcnn_kernel_info *info), char 
     for (size_t i = 0; i < glcnn_kernel_count(); i++)
         if (is_wanted(glcnn_kernel_info(i), names))
             print(glcnn_kernel_info(i));
+    if (print == print_kernel && !names[0])
+        print_other_classes();
     return EXIT_GOOD;
+}
+
+static int print_table(const struct tool_command *command, char *const *names)
+{
+    if (names[0])
+        return complain(command, EXIT_USAGE, "--table is of all kernels; it takes no names");
+    print_class_table();
+    return EXIT_GOOD;
+}
+
+static int print_as(const struct tool_command *command, int form, char *const *names)
+{
+    switch (form) {
+    case OPTION_JSON:
+        return print_json(command, names);
+    case OPTION_TABLE:
+        return print_table(command, names);
+    case 's':
+        return print_text(print_short, names);
+    default:
+        return print_text(print_kernel, names);
+    }
 }
 
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
-    bool json = false, brief = false;
-    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
-        switch (letter) {
-        case OPTION_JSON:
-            json = true;
-            break;
-        case 's':
-            brief = true;
-            break;
-        case 'h':
+    int form = 0; /* the option that asked for it; the last one counts */
+    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE; form = letter) {
+        if (letter == OPTIONS_WRONG)
+            return EXIT_USAGE;
+        if (letter == 'h') {
             print_help(command);
             return EXIT_GOOD;
-        default:
-            return EXIT_USAGE;
         }
     }
     char *const *names = argv + optind; /* ends with NULL, as argv does */
@@ -205,8 +223,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
             return complain(command, EXIT_USAGE,
                             "there is no kernel \"%s\"; \"glcnn kernels --short\" lists them",
                             names[i]);
-    return json ? print_json(command, names)
-                : print_text(brief ? print_short : print_kernel, names);
+    return print_as(command, form, names);
 }
 
 const struct tool_command command_kernels = {

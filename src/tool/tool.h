@@ -36,6 +36,13 @@ struct tool_command {
 
 extern const struct tool_command command_info, command_kernels, command_run, command_check;
 
+/* ---- Classes (table.c) ---- */
+
+/* Every class of MPS with its kernel, gradient and formats, as Markdown tables. */
+void print_class_table(void);
+/* The classes that are no kernels of their own, as text. */
+void print_other_classes(void);
+
 /* ---- Options (options.c) ---- */
 
 /* Results of next_option besides an option's letter; both end the command. */

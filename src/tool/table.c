@@ -1,0 +1,88 @@
+/* The README's table of MPS classes, from what the library says of its kernels; and the classes of
+ * MPS that are no kernel of their own, with what stands for each. */
+#include "tool.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Classes that describe others or carry data. The rest of the table makes itself. */
+static const struct {
+    const char *classes, *instead;
+} others[] = {
+    {"MPSKernel, MPSCNNKernel, MPSCNNBinaryKernel, MPSCNNGradientKernel",
+     "bases: glcnn_kernel is one type for all kernels"},
+    {"MPSCNNPooling, MPSCNNPoolingGradient", "bases: what pooling kernels share is struct "
+                                             "glcnn_pooling"},
+    {"MPSCNNNeuron's 14 subclasses, MPSCNNNeuronReLU to MPSCNNNeuronLogarithm",
+     "neuron_type of the kernel neuron tells them apart"},
+    {"MPSCNNArithmetic, MPSCNNArithmeticGradient",
+     "bases: what arithmetic kernels share is struct glcnn_arithmetic"},
+    {"MPSCNNUpsampling, MPSCNNUpsamplingGradient",
+     "bases: what up-sampling kernels share is struct glcnn_upsampling"},
+    {"MPSNNReduceUnary, MPSNNReduceBinary", "bases: what reductions share is struct glcnn_reduce"},
+    {"MPSNNOptimizer, MPSNNOptimizerDescriptor",
+     "base: what optimizers share is struct glcnn_optimizer"},
+    {"MPSState, MPSNNGradientState, MPSNNBinaryGradientState and the states of single classes",
+     "glcnn_state is one type for all states; its vectors have names"},
+    {"MPSCNNConvolutionDescriptor, MPSCNNDepthWiseConvolutionDescriptor, "
+     "MPSCNNSubPixelConvolutionDescriptor",
+     "struct glcnn_convolution_descriptor: groups and sub_pixel_scale_factor"},
+    {"MPSCNNLossLabels, MPSCNNLossDescriptor, MPSCNNLossDataDescriptor",
+     "images of labels, weights and loss in struct glcnn_encode, and struct glcnn_loss"},
+};
+
+#define OTHERS (sizeof others / sizeof *others)
+
+void print_other_classes(void)
+{
+    puts("MPS classes that are no kernels of their own");
+    for (size_t i = 0; i < OTHERS; i++)
+        printf("  %s\n    %s\n", others[i].classes, others[i].instead);
+}
+
+static bool is_gradient(const struct glcnn_kernel_info *info)
+{
+    for (size_t i = 0; i < glcnn_kernel_count(); i++) {
+        const char *gradient = glcnn_kernel_info(i)->gradient;
+        if (gradient && strcmp(gradient, info->name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What images may be stored as; every image of any kernel may be either. */
+static const char *formats_of(const struct glcnn_kernel_info *info)
+{
+    for (size_t i = 0; i < info->argument_count; i++)
+        if (info->arguments[i].is_image)
+            return "float32, float16";
+    return "float32 vectors";
+}
+
+static const char *class_of(const struct glcnn_kernel_info *info)
+{
+    return info->mps_class ? info->mps_class : "not in MPS";
+}
+
+static void print_row(const struct glcnn_kernel_info *info)
+{
+    const struct glcnn_kernel_info *gradient =
+        info->gradient ? glcnn_kernel_info_by_name(info->gradient) : NULL;
+    printf("| %s | `%s` | ", class_of(info), info->name);
+    if (gradient)
+        printf("`%s`, %s", gradient->name, class_of(gradient));
+    else
+        printf("none: %s", info->without_gradient);
+    printf(" | %s |\n", formats_of(info));
+}
+
+void print_class_table(void)
+{
+    puts("| MPS class | kernel | gradient, its MPS class | formats |\n| --- | --- | --- | --- |");
+    for (size_t i = 0; i < glcnn_kernel_count(); i++)
+        if (!is_gradient(glcnn_kernel_info(i)))
+            print_row(glcnn_kernel_info(i));
+    puts("\n| other MPS classes | what stands for them |\n| --- | --- |");
+    for (size_t i = 0; i < OTHERS; i++)
+        printf("| %s | %s |\n", others[i].classes, others[i].instead);
+}
