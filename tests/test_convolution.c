@@ -139,6 +139,36 @@ static void sub_pixels_have_no_gradient(void)
     glcnn_kernel_destroy(&gradient);
 }
 
+/* By the structure of parameters, which no table checks for them. */
+static void other_layers_read_no_factor(void)
+{
+    static const float weights[] = {3};
+    const struct glcnn_convolution_descriptor d = {.kernel_width = 1,
+                                                   .kernel_height = 1,
+                                                   .input_feature_channels = 1,
+                                                   .output_feature_channels = 1};
+    const struct glcnn_convolution_weights w = {.weights = weights};
+    glcnn_kernel *kernels[2] = {NULL, NULL};
+    GOOD_FATAL(glcnn_fully_connected_create(device, &d, &w, &kernels[0]));
+    GOOD_FATAL(glcnn_convolution_transpose_create(device, &d, &w, &kernels[1]));
+    glcnn_image *x = make_image(1, 1, 1, 1);
+    fill_constant(x, 2);
+    for (int i = 0; i < 2; i++) {
+        glcnn_image *y = NULL;
+        glcnn_command_buffer *commands = make_commands();
+        glcnn_kernel_properties(kernels[i])->result_is_ordinary = true;
+        glcnn_convolution(kernels[i])->sub_pixel_scale_factor = 65536;
+        GOOD_FATAL(glcnn_kernel_encode_returning(commands, kernels[i],
+                                                 &(struct glcnn_encode){.source = x}, &y, NULL));
+        finish(&commands);
+        CU_ASSERT_EQUAL(count_of(y), 1);
+        CU_ASSERT(image_is_constant(y, 6));
+        glcnn_image_destroy(&y);
+        glcnn_kernel_destroy(&kernels[i]);
+    }
+    glcnn_image_destroy(&x);
+}
+
 static void sub_pixels_divide_the_outputs(void)
 {
     struct glcnn_convolution_descriptor d = {.kernel_width = 1,
@@ -453,6 +483,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(sub_pixels_are_channels),
         UNIT_TEST(sub_pixels_count_from_the_clip_rectangle),
         UNIT_TEST(sub_pixels_have_no_gradient),
+        UNIT_TEST(other_layers_read_no_factor),
         UNIT_TEST(sub_pixels_divide_the_outputs),
         UNIT_TEST(linear_bytes),
         UNIT_TEST(bytes_of_a_table),

@@ -175,10 +175,11 @@ bool convolution_wants(const struct operation *o, glcnn_gradient_option option)
     return ((unsigned)p->gradient_option & (unsigned)option) != 0;
 }
 
+/* Of other layers the member is not checked, so it must not be used. */
 uint32_t convolution_scale_factor(const struct operation *o)
 {
     const struct glcnn_convolution *p = o->parameters;
-    return one_if_zero(p->sub_pixel_scale_factor);
+    return o->descriptor == &glcnn_kernel_convolution ? one_if_zero(p->sub_pixel_scale_factor) : 1;
 }
 
 static void set_sum_axis(struct axis *axis, uint32_t origin, uint32_t extent, uint32_t factor)
@@ -301,7 +302,7 @@ static bool check_differentiable(const struct operation *o, char *sentence, size
                  "the forward kernel has a fused neuron (%s) and so no gradient; use a neuron "
                  "kernel",
                  neuron_type_names[p->neuron.type]);
-    else if (convolution_scale_factor(o) > 1)
+    else if (p->sub_pixel_scale_factor > 1)
         snprintf(sentence, size,
                  "the forward kernel has a sub-pixel scale factor of %u and so no gradient; train "
                  "with a transposed convolution",

@@ -56,7 +56,7 @@ struct glcnn_convolution {
     uint32_t groups;                       /* divides both; fully connected: none */
     struct glcnn_neuron_descriptor neuron; /* forward kernels */
     glcnn_gradient_option gradient_option; /* gradient kernels; default all */
-    uint32_t sub_pixel_scale_factor;       /* convolution; at most 256 */
+    uint32_t sub_pixel_scale_factor;       /* at most 256; of convolution, others read none */
 };
 
 /* The parameters of one of these kernels, to read and to change; NULL for another kernel. */
