@@ -9,6 +9,8 @@
  *              forward result from it
  *
  * Channels stay; the result's size comes from the padding policy. Default edge mode: zero.
+ * Global pooling, one pixel from each channel of an image, is a window as large as the source and
+ * padding GLCNN_PADDING_SIZE_VALID_ONLY, or offset (width / 2, height / 2) without padding.
  * Where a MPS client may differ: ties of max (any tied element), L2 of an all-zero window (the
  * gradient is 0 here), L2 with clamp (edge pixels are repeated here); spec section 12, 1 to 6.
  */
