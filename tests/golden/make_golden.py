@@ -59,7 +59,8 @@ def poolings():
         keep(ops.pooling_max(draw(*shape), kernel, stride, padding, ceil))
     for shape, kernel, stride, _ in POOLS:
         keep(ops.pooling_l2_norm(draw(*shape), kernel, stride))
-    for (shape, kernel, stride, _), dilation in zip(POOLS, ((3, 2), (2, 2), (1, 3), (1, 1), (5, 2))):
+    for (shape, kernel, stride, _), dilation in zip(
+            POOLS, ((3, 2), (2, 2), (1, 3), (1, 1), (5, 2))):
         keep(ops.dilated_pooling_max(draw(*shape), kernel, stride, dilation))
 
 
@@ -115,12 +116,16 @@ def transposes():
 NEURONS = [("none",), ("relu", 0.25), ("sigmoid",)]
 
 
+def normalised(shape):
+    """Operands. A mean far from 0 shows a variance computed as E[x^2] - E[x]^2."""
+    return draw(*shape, low=2, high=4), draw(shape[1], low=0.5, high=2), draw(shape[1])
+
+
 def normalisations():
     shapes = ((1, 1, 5, 4), (3, 2, 4, 3), (2, 5, 3, 7), (3, 8, 5, 2), (2, 9, 6, 6))
     for (shape, neuron), fixed in itertools.product(zip(shapes, itertools.cycle(NEURONS)),
                                                     (False, True)):
-        # A mean far from 0 shows a variance computed as E[x^2] - E[x]^2.
-        x, gamma, beta = draw(*shape, low=2, high=4), draw(shape[1], low=0.5, high=2), draw(shape[1])
+        x, gamma, beta = normalised(shape)
         mean, variance = draw(shape[1]).detach(), draw(shape[1], low=0.5, high=2).detach()
         keep(ops.batch_normalization(x, gamma, beta, mean, variance, fixed, 1e-3, *neuron))
 
@@ -132,21 +137,23 @@ WINDOWS = [((1, 1, 4, 5), (3, 3)), ((2, 3, 5, 4), (2, 2)), ((1, 6, 3, 6), (5, 3)
 
 def normalisations_by_image():
     for shape in ((1, 1, 5, 4), (3, 2, 4, 3), (2, 5, 3, 7), (1, 9, 6, 1)):
-        x, gamma, beta = draw(*shape, low=2, high=4), draw(shape[1], low=0.5, high=2), draw(shape[1])
+        x, gamma, beta = normalised(shape)
         keep(ops.instance_normalization(x, gamma, beta, 1e-3))
-    for shape, size, *numbers in (((1, 1, 3, 3), 5, 1.0, 5.0, 1.0), ((2, 7, 2, 3), 3, 0.5, 0.75, 2.0),
-                                  ((1, 9, 3, 2), 4, 2.0, 0.5, 1.0), ((2, 37, 1, 2), 5, 1e-4, 0.75, 1.0)):
+    for shape, size, *numbers in (
+            ((1, 1, 3, 3), 5, 1.0, 5.0, 1.0), ((2, 7, 2, 3), 3, 0.5, 0.75, 2.0),
+            ((1, 9, 3, 2), 4, 2.0, 0.5, 1.0), ((2, 37, 1, 2), 5, 1e-4, 0.75, 1.0)):
         keep(ops.cross_channel_normalization(draw(*shape, low=-3, high=3), size, *numbers))
     for (shape, kernel), clamp in itertools.product(WINDOWS, (False, True)):
-        keep(ops.spatial_normalization(draw(*shape, low=-2, high=2), kernel, clamp, 1.5, 0.75, 1.25))
-        keep(ops.local_contrast_normalization(draw(*shape, low=-2, high=2), kernel, clamp, 1.5, 0.75,
-                                              0.25, 0.875, 0.5, 1.25))
+        x, numbers = draw(*shape, low=-2, high=2), (1.5, 0.75, 1.25)
+        keep(ops.spatial_normalization(x, kernel, clamp, *numbers))
+        x, numbers = draw(*shape, low=-2, high=2), (1.5, 0.75, 0.25, 0.875, 0.5, 1.25)
+        keep(ops.local_contrast_normalization(x, kernel, clamp, *numbers))
 
 
 # ---- Element by element ----
 
 def neurons():
-    slopes = draw(6).detach()
+    slopes = draw(6)
 
     def neuron(shape, *type_and_numbers, low=-3.0, high=3.0):
         keep(ops.neuron(draw(*shape, low=low, high=high), *type_and_numbers))
@@ -175,7 +182,8 @@ def neurons():
 
 
 def soft_maxes():
-    for shape in ((1, 1, 2, 2), (3, 3, 2, 1), (1, 5, 4, 3), (2, 8, 3, 3), (3, 9, 2, 2), (2, 37, 1, 1)):
+    for shape in ((1, 1, 2, 2), (3, 3, 2, 1), (1, 5, 4, 3), (2, 8, 3, 3), (3, 9, 2, 2),
+                  (2, 37, 1, 1)):
         for kernel in ("soft_max", "log_soft_max"):
             keep(ops.soft_max(kernel, draw(*shape, low=-20, high=20)))
 
@@ -256,6 +264,21 @@ def losses_with_weights():
         t = ops.labels_for(loss_type, (2, 6, 2, 3))
         y, w = draw(2, 6, 2, 3, low=0.1, high=0.9), torch.randint(3, (2, 6, 2, 3)).double() / 2
         keep(ops.loss(loss_type, y, t, "sum_by_non_zero_weights", w, 1.5, **more))
+
+
+# ---- What is like an operation above ----
+
+def sub_pixels():
+    for (n, c, h, w), outputs, kernel, factor in (((2, 3, 4, 5), 8, (3, 3), 2),
+                                                  ((1, 5, 2, 3), 27, (2, 1), 3)):
+        keep(ops.sub_pixel_convolution(draw(n, c, h, w), draw(outputs, c, *kernel),
+                                       draw(outputs), factor))
+
+
+def running():
+    for shape, momentum in (((3, 5, 2, 4), 0.1), ((1, 9, 3, 1), 0.75)):
+        keep(ops.running_statistics(draw(*shape, low=2, high=4).detach(), draw(shape[1]).detach(),
+                                    draw(shape[1], low=0.5, high=2).detach(), momentum))
 
 
 # ---- Optimizers ----
@@ -367,6 +390,8 @@ dropouts()
 shapes()
 reductions()
 losses_with_weights()
+sub_pixels()
+running()
 training()
 for kernel, arrays in archives.items():
     np.savez_compressed(f"{kernel}.npz", **arrays)

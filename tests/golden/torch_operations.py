@@ -143,13 +143,32 @@ def convolution(x, w, b, stride, padding, dilation, groups, clamp):
                      **offsets(w.shape[2:], padding, dilation, y), **grouped(groups)})
 
 
-def convolution_with_neuron(x, w, b, neuron_type, *numbers):
-    """A kernel with a fused neuron has no gradient."""
-    padding = [k // 2 for k in w.shape[2:]]
-    y = F.conv2d(extend(x, padding, [(k - 1) // 2 for k in w.shape[2:]], False), w, b)
+def around(x, kernel, clamp):
+    """x with what windows of every pixel need."""
+    return extend(x, [k // 2 for k in kernel], [(k - 1) // 2 for k in kernel], clamp)
+
+
+def convolution_of_same_size(x, w, b):
+    return F.conv2d(around(x, w.shape[2:], False), w, b)
+
+
+def forward_convolution(x, w, b, y, settings):
+    """Of kernels that have no gradient: with a fused neuron, or to sub-pixels."""
     return [Case("convolution", {"source_image": x, "weights": w, "biases": b},
-                 {"destination_image": neuron_function(neuron_type, *numbers)(y)},
-                 neuron_settings(neuron_type, *numbers))]
+                 {"destination_image": y}, settings)]
+
+
+def convolution_with_neuron(x, w, b, neuron_type, *numbers):
+    y = neuron_function(neuron_type, *numbers)(convolution_of_same_size(x, w, b))
+    return forward_convolution(x, w, b, y, neuron_settings(neuron_type, *numbers))
+
+
+def sub_pixel_convolution(x, w, b, factor):
+    """Neighbouring channels are one sub-pixel of each result in MPS, one result in PyTorch."""
+    y = convolution_of_same_size(x, w, b)
+    y = y.unflatten(1, (factor * factor, -1)).transpose(1, 2).flatten(1, 2)
+    return forward_convolution(x, w, b, F.pixel_shuffle(y, factor),
+                               {"sub_pixel_scale_factor": factor})
 
 
 def fully_connected(x, w, b):
@@ -193,6 +212,16 @@ def batch_normalization(x, gamma, beta, mean, variance, fixed, epsilon, neuron_t
                                              {"source_image": x}, statistics, {})]
 
 
+def running_statistics(x, mean, variance, momentum):
+    after = mean.clone(), variance.clone()
+    F.batch_norm(x, *after, training=True, momentum=momentum)
+    return [Case("batch_normalization_running_statistics",
+                 {"mean": x.mean((0, 2, 3)), "variance": x.var((0, 2, 3), unbiased=False),
+                  "running_mean": mean, "running_variance": variance},
+                 {"running_mean": after[0], "running_variance": after[1]},
+                 {"momentum": momentum, "samples": x[:, 0].numel()})]
+
+
 def instance_normalization(x, gamma, beta, epsilon):
     y = F.instance_norm(x, None, None, gamma, beta, True, 0.1, epsilon)
     g, dx, dgamma, dbeta = pull_back(y, x, gamma, beta)
@@ -211,8 +240,7 @@ def cross_channel_normalization(x, size, alpha, beta, delta):
 
 def window_mean(x, kernel, clamp):
     """Mean over the window around each pixel; what lies outside counts."""
-    before, after = [k // 2 for k in kernel], [(k - 1) // 2 for k in kernel]
-    return F.avg_pool2d(extend(x, before, after, clamp), kernel, 1)
+    return F.avg_pool2d(around(x, kernel, clamp), kernel, 1)
 
 
 def spatial_normalization(x, kernel, clamp, alpha, beta, delta):
@@ -268,10 +296,13 @@ def neuron(x, neuron_type, *numbers):
 
 
 def prelu(x, slopes):
-    cases = image_to_image("neuron", x, F.prelu(x, slopes), neuron_type="prelu")
-    for case in cases:
-        case.inputs["neuron_data"] = slopes
-    return cases
+    y, settings = F.prelu(x, slopes), {"neuron_type": "prelu"}
+    g, dx, dslopes = pull_back(y, x, slopes)
+    given, gradient = {"neuron_data": slopes}, {"source_gradient": g, "source_image": x}
+    return [Case("neuron", {"source_image": x, **given}, {"destination_image": y}, settings),
+            Case("neuron_gradient", {**gradient, **given}, {"destination_gradient": dx}, settings),
+            Case("neuron_slope_gradient", gradient, {"gradient_for_neuron_data": dslopes},
+                 settings)]
 
 
 def soft_max(kernel, x):
