@@ -3,6 +3,15 @@
  *
  * Each operation has a typed constructor in its family's header (glcnn/kernels/FAMILY.h). A kernel
  * may be used for any number of encodes; an encode captures all property values at that moment.
+ *
+ * What goes for one family alone its header says, also where a MPS client may see another result.
+ * For all kernels (spec section 12, 35, 36 and 39):
+ *   - what edge mode zero reads outside is 0 in every channel, where MPS has 1 in the fourth
+ *     component of formats without alpha;
+ *   - a result that a returning encode makes has the format of the primary source, which for a
+ *     gradient kernel is the source gradient; MPS does not say;
+ *   - states are shared by a batch, and modified, as the functions at the end of the encodes tell;
+ *     MPS names convolution and batch normalisation and does not list the rest.
  */
 #ifndef GLCNN_KERNEL_H
 #define GLCNN_KERNEL_H

@@ -23,7 +23,7 @@
  *   add, subtract   the source differentiated by; its size alone counts
  *   multiply        the other source
  *   divide          the secondary source, always. By the secondary source the quotient is needed
- * too: the forward encode keeps it in the state's vector "quotient"
+ *                   too: the forward encode keeps it in the state's vector "quotient"
  *
  * With addressing set by hand the gradient goes pixel by pixel with the kernel's own scales: by
  * primary_scale * G, for multiply (primary_scale * G) * (secondary_scale * other), for divide by

@@ -9,9 +9,8 @@
  *                                               xh = (x - mean) / sqrt(variance + epsilon)
  *   3 batch_normalization_statistics_gradient   gradient_for_beta += sum g',  gradient_for_gamma +=
  *                                               sum g' xh,  g' = G act'(gamma xh + beta)
- *   4 batch_normalization_gradient              dX = gamma / sqrt(variance + epsilon) *
- *                                               (g' - gradient_for_beta / M - xh gradient_for_gamma
- * / M)
+ *   4 batch_normalization_gradient              dX = gamma / sqrt(variance + epsilon) * (g' -
+ *                                               (gradient_for_beta + xh gradient_for_gamma) / M)
  *
  * M counts the pixels per channel that 1 has seen. Every image of a batch goes through 1 before any
  * goes through 2, and through 3 before any goes through 4. The state's vectors are mean, variance,
@@ -32,6 +31,10 @@
  * are the data source's business; they are never updated here.
  *
  * Of a temporary state 2, 3 and 4 each take one read, 1 takes none.
+ *
+ * Where a MPS client may differ (spec section 12, 17 to 19): MPS does not say that the variance is
+ * the biased one, nor that statistics start afresh once they were used; it has reset for that, and
+ * clients that do not call it. As in MPS epsilon is FLT_MIN unless it is set; PyTorch's is 1e-5.
  */
 #ifndef GLCNN_KERNELS_BATCH_NORMALIZATION_H
 #define GLCNN_KERNELS_BATCH_NORMALIZATION_H

@@ -28,6 +28,16 @@
  * x and y count from the clip rectangle's corner, as they do wherever an offset applies. Strides,
  * padding, biases, groups and neuron are those of the convolution `out`.
  *
+ * Where a MPS client may differ (spec section 12, 9 to 11 and 38):
+ *   - windows of the weight gradient start floor(Kd / 2) pixels before their centre, as forward;
+ *     one text of MPS has floor(dilation * K / 2);
+ *   - the gradient's secondary offset is the forward offset; a later MPS wants it less
+ *     floor(Kd / 2) when it is set by hand;
+ *   - the primary offset is added to the gradient's pixels; one formula of MPS subtracts it;
+ *   - sums start at 0 with the state and every encode adds; MPS may overwrite with the first;
+ *   - weights of a fully connected layer go by row, column, channel; one text of MPS has columns
+ *     first.
+ *
  * Neither a kernel with a fused neuron nor a sub-pixel convolution has a gradient: training keeps
  * the neuron apart.
  */

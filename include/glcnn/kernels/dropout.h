@@ -1,9 +1,9 @@
 /* Dropout and its gradient. MPSCNNDropout; spec section 7.10.
  *
  *   mask      1 with probability keep_probability, else 0; one for each source pixel and channel,
- * or one for all that differ along an axis whose mask stride is 0 only out       source /
- * keep_probability where mask is 1, 0 elsewhere gradient  G / keep_probability where mask is 1, 0
- * elsewhere; sourceImage gives the size alone
+ *             or one for all that differ along an axis whose mask stride is 0 only
+ *   out       source / keep_probability where mask is 1, 0 elsewhere
+ *   gradient  G / keep_probability where mask is 1, 0 elsewhere; sourceImage gives the size alone
  *
  * The state owns the mask: its vector "mask" has a 1 or 0 for [image][row][column][channel] of what
  * was read, axes of mask stride 0 having one element. Without a state the mask is forgotten.
@@ -13,7 +13,8 @@
  * key (seed mod 2^32, seed / 2^32), shifted right by 8 and divided by 2^24, is below
  * keep_probability. `encode` counts the encodes of this kernel object and the commits that replay
  * them, from 0: each draws a new mask, and a kernel made anew draws the same masks again.
- * A MPS client's masks differ: its generator is not known; spec section 12, 31 and 40.
+ * Where a MPS client may differ (spec section 12, 31 and 40): its masks do, as its generator is not
+ * known; and a text of a later MPS hints at one state for a batch, where here each image has one.
  *
  * In training only: a network that is trained leaves dropout out.
  */

@@ -1,9 +1,10 @@
 /* Instance normalisation and its gradient. MPSCNNInstanceNormalization; spec section 7.5. For each
  * channel of each image by itself, M = width * height of the source:
  *
- *   xh = (x - mean) / sqrt(variance + epsilon),   mean and biased variance over that image's
- * channel y  = gamma xh + beta dX = gamma / sqrt(variance + epsilon) * (G - Sb / M - xh Sg / M), Sb
- * = sum G,  Sg = sum G xh
+ *   xh = (x - mean) / sqrt(variance + epsilon),   mean and biased variance of that channel
+ *   y  = gamma xh + beta
+ *   dX = gamma / sqrt(variance + epsilon) * (G - Sb / M - xh Sg / M),
+ *        Sb = sum G,  Sg = sum G xh
  *
  * gamma and beta have an element for each channel read, are the kernel's vectors of these names and
  * 1 and 0 until they are set: with the data source, with glcnn_kernel_set_vector, or in order with
@@ -15,6 +16,9 @@
  * adds to what an earlier one left. There is one state for each image of a batch, so the batch's
  * states are added up by whoever updates gamma and beta. For an image that holds several images the
  * state has the sums over them.
+ *
+ * Where a MPS client may differ (spec section 12, 17): MPS does not say that the variance is the
+ * biased one. As in MPS epsilon is FLT_MIN unless it is set; PyTorch's is 1e-5.
  *
  * Results that read outside the source (offset, edge mode zero) count in Sb and Sg, not in mean,
  * variance and M: dX is the exact derivative.

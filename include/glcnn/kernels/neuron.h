@@ -28,6 +28,11 @@
  * Encodes into one state add up until glcnn_state_reset. Slopes of a neuron that is fused into
  * another kernel have no gradient: encode that neuron by itself to train them.
  *
+ * Where a MPS client may differ (spec section 12, 12 to 14): the derivative of hard_sigmoid is a
+ * where a x + b is in 0 .. 1, both included; the text of MPS asks for x itself. That of relun is 0
+ * from b on, where the text has b. At 0 relu, prelu and elu have the slope 1, as in MPS; PyTorch
+ * takes that of the left.
+ *
  * A descriptor says what its four fields say: a field that is left out is 0, which suits relu,
  * none, sigmoid, absolute, soft_sign and prelu; glcnn_neuron_descriptor_default gives the numbers
  * above. In the same way parameters neuron_a, neuron_b and neuron_c of a kernel made by name start

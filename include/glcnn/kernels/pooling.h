@@ -11,8 +11,18 @@
  * Channels stay; the result's size comes from the padding policy. Default edge mode: zero.
  * Global pooling, one pixel from each channel of an image, is a window as large as the source and
  * padding GLCNN_PADDING_SIZE_VALID_ONLY, or offset (width / 2, height / 2) without padding.
- * Where a MPS client may differ: ties of max (any tied element), L2 of an all-zero window (the
- * gradient is 0 here), L2 with clamp (edge pixels are repeated here); spec section 12, 1 to 6.
+ * Where a MPS client may differ (spec section 12, 1 to 6, 37 and 41):
+ *   - of equal largest taps MPS may choose any for the gradient; what it does with NaN it does not
+ *     say;
+ *   - the gradient of L2 is 0 where all taps are 0, in MPS perhaps NaN;
+ *   - L2, max and dilated max repeat edge pixels with clamp; MPS may cut the window, as it says of
+ *     average only. For equal results of L2 use zero;
+ *   - an average of no pixel of the image is 0, whether its zeros count or not;
+ *   - a gradient addressed by hand writes its first pixel for the first pixel of the image that the
+ *     first window holds. By a state it writes all pixels, where MPS may leave border pixels
+ *     undefined;
+ *   - GLCNN_PADDING_EXCLUDE_EDGES of average is clamp with the zero pad that the offset implies,
+ *     max(0, floor(kernel / 2) - offset) on each side; MPS gives no details.
  */
 #ifndef GLCNN_KERNELS_POOLING_H
 #define GLCNN_KERNELS_POOLING_H

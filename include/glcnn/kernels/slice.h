@@ -2,12 +2,14 @@
  * MPSNNReshape; spec section 7.13.
  *
  *   slice          the pixels from the offset on and the channels from
- * source_feature_channel_offset on, as many as the clip rectangle and
- * source_feature_channel_max_count say; a returning encode makes a result that ends where the clip
- * rectangle ends concatenation  writes its source at destination_feature_channel_offset of the
- * destination: one encode for each source, all into one destination reshape        the same
- * numbers, in the order row, column, channel, as an image of another shape; the offset counts in z
- * only, and the destination is as wide and high as the parameters say
+ *                  source_feature_channel_offset on, as many as the clip rectangle and
+ *                  source_feature_channel_max_count say; a returning encode makes a result that
+ *                  ends where the clip rectangle ends
+ *   concatenation  writes its source at destination_feature_channel_offset of the destination: one
+ *                  encode for each source, all into one destination
+ *   reshape        the same numbers, in the order row, column, channel, as an image of another
+ *                  shape; the offset counts in z only, and the destination is as wide and high as
+ *                  the parameters say
  *
  * Sources of a concatenation start at channels that are multiples of 4: with sizes of 23 and 5 the
  * second starts at channel 24 and the result has 29; the channel between them is 0. As a kernel
@@ -17,6 +19,9 @@
  * The gradient of a concatenation is taken once for each source, with the state of that source's
  * encode, and is its slice of the gradient. MPS uses MPSNNSlice for it, and has no gradient of
  * slice and reshape.
+ *
+ * Where a MPS client may differ (spec section 12, 30 and 42): MPS does not say that the channels
+ * between two sources are 0 and that none follow the last, nor what order reshape keeps.
  */
 #ifndef GLCNN_KERNELS_SLICE_H
 #define GLCNN_KERNELS_SLICE_H

@@ -8,7 +8,7 @@
  *               X (W - 1) / (W factor - 1)                           align_corners
  *               X / factor                                           asymmetric
  *   gradients the transpose of the interpolation. sourceImage gives the size alone; the state
- * brings factors, align_corners and asymmetric
+ *             brings factors, align_corners and asymmetric
  *
  * An offset is counted in source pixels: with offset o the first column written is column
  * o * factor of the whole result. Results beyond the whole result take the edge mode.
