@@ -117,78 +117,72 @@ static double relun_inner(const struct glcnn_neuron_descriptor *n, double x)
     return x >= 0 ? x : (double)n->a * x;
 }
 
+/* Of each type f and f'; `slope` is PReLU's. */
+typedef double (*neuron_function)(const struct glcnn_neuron_descriptor *n, double slope, double x);
+
+#define FUNCTION(NAME, VALUE)                                                                      \
+    static double NAME(const struct glcnn_neuron_descriptor *n, double slope, double x)            \
+    {                                                                                              \
+        (void)n, (void)slope, (void)x;                                                             \
+        return VALUE;                                                                              \
+    }
+#define NEURON(NAME, VALUE, DERIVATIVE)                                                            \
+    FUNCTION(NAME, VALUE)                                                                          \
+    FUNCTION(NAME##_derivative, DERIVATIVE)
+#define A ((double)n->a)
+#define B ((double)n->b)
+#define C ((double)n->c)
+
+/* clang-format off */
+NEURON(none, x, 1)
+NEURON(relu, x >= 0 ? x : A * x, x >= 0 ? 1 : A)
+NEURON(linear, affine(n, x), A)
+NEURON(sigmoid, 1 / (1 + exp(-x)), 1 / (2 + exp(x) + exp(-x)))
+NEURON(hard_sigmoid, fmin(fmax(affine(n, x), 0), 1), affine(n, x) >= 0 && affine(n, x) <= 1 ? A : 0)
+NEURON(hyperbolic, A * tanh(B * x), A * B / pow(cosh(B * x), 2))
+NEURON(absolute, fabs(x), (x > 0) - (x < 0))
+NEURON(soft_plus, B * x > 700 ? A * B * x : A * log1p(exp(B * x)), A * B / (1 + exp(-B * x)))
+NEURON(soft_sign, x / (1 + fabs(x)), 1 / pow(1 + fabs(x), 2))
+NEURON(elu, x >= 0 ? x : A * expm1(x), x >= 0 ? 1 : A * exp(x))
+NEURON(prelu, x >= 0 ? x : slope * x, x >= 0 ? 1 : slope)
+NEURON(relun, fmin(relun_inner(n, x), B), relun_inner(n, x) < B ? (x >= 0 ? 1 : A) : 0)
+NEURON(power, pow(affine(n, x), C), A * C * pow(affine(n, x), C - 1))
+NEURON(exponential, exp(affine(n, x) * base_log(n)), A * base_log(n) * exponential(n, slope, x))
+NEURON(logarithm, log(affine(n, x)) / base_log(n), A / (base_log(n) * affine(n, x)))
+/* clang-format on */
+
+#undef A
+#undef B
+#undef C
+
+#define ROW(TYPE, NAME) [GLCNN_NEURON_TYPE_##TYPE] = {NAME, NAME##_derivative}
+
+static const struct {
+    neuron_function value, derivative;
+} functions[] = {ROW(NONE, none),
+                 ROW(RELU, relu),
+                 ROW(LINEAR, linear),
+                 ROW(SIGMOID, sigmoid),
+                 ROW(HARD_SIGMOID, hard_sigmoid),
+                 ROW(TANH, hyperbolic),
+                 ROW(ABSOLUTE, absolute),
+                 ROW(SOFT_PLUS, soft_plus),
+                 ROW(SOFT_SIGN, soft_sign),
+                 ROW(ELU, elu),
+                 ROW(PRELU, prelu),
+                 ROW(RELUN, relun),
+                 ROW(POWER, power),
+                 ROW(EXPONENTIAL, exponential),
+                 ROW(LOGARITHM, logarithm)};
+
 double neuron_value(const struct glcnn_neuron_descriptor *n, double slope, double x)
 {
-    double a = (double)n->a, b = (double)n->b, c = (double)n->c;
-    switch (n->type) {
-    case GLCNN_NEURON_TYPE_RELU:
-        return x >= 0 ? x : a * x;
-    case GLCNN_NEURON_TYPE_LINEAR:
-        return affine(n, x);
-    case GLCNN_NEURON_TYPE_SIGMOID:
-        return 1 / (1 + exp(-x));
-    case GLCNN_NEURON_TYPE_HARD_SIGMOID:
-        return fmin(fmax(affine(n, x), 0), 1);
-    case GLCNN_NEURON_TYPE_TANH:
-        return a * tanh(b * x);
-    case GLCNN_NEURON_TYPE_ABSOLUTE:
-        return fabs(x);
-    case GLCNN_NEURON_TYPE_SOFT_PLUS:
-        return b * x > 700 ? a * b * x : a * log1p(exp(b * x));
-    case GLCNN_NEURON_TYPE_SOFT_SIGN:
-        return x / (1 + fabs(x));
-    case GLCNN_NEURON_TYPE_ELU:
-        return x >= 0 ? x : a * expm1(x);
-    case GLCNN_NEURON_TYPE_PRELU:
-        return x >= 0 ? x : slope * x;
-    case GLCNN_NEURON_TYPE_RELUN:
-        return fmin(relun_inner(n, x), b);
-    case GLCNN_NEURON_TYPE_POWER:
-        return pow(affine(n, x), c);
-    case GLCNN_NEURON_TYPE_EXPONENTIAL:
-        return exp(affine(n, x) * base_log(n));
-    case GLCNN_NEURON_TYPE_LOGARITHM:
-        return log(affine(n, x)) / base_log(n);
-    default:
-        return x;
-    }
+    return functions[n->type].value(n, slope, x);
 }
 
 double neuron_derivative(const struct glcnn_neuron_descriptor *n, double slope, double x)
 {
-    double a = (double)n->a, b = (double)n->b, c = (double)n->c;
-    switch (n->type) {
-    case GLCNN_NEURON_TYPE_RELU:
-        return x >= 0 ? 1 : a;
-    case GLCNN_NEURON_TYPE_LINEAR:
-        return a;
-    case GLCNN_NEURON_TYPE_SIGMOID:
-        return 1 / (2 + exp(x) + exp(-x));
-    case GLCNN_NEURON_TYPE_HARD_SIGMOID:
-        return affine(n, x) >= 0 && affine(n, x) <= 1 ? a : 0;
-    case GLCNN_NEURON_TYPE_TANH:
-        return a * b / pow(cosh(b * x), 2);
-    case GLCNN_NEURON_TYPE_ABSOLUTE:
-        return (x > 0) - (x < 0);
-    case GLCNN_NEURON_TYPE_SOFT_PLUS:
-        return a * b / (1 + exp(-b * x));
-    case GLCNN_NEURON_TYPE_SOFT_SIGN:
-        return 1 / pow(1 + fabs(x), 2);
-    case GLCNN_NEURON_TYPE_ELU:
-        return x >= 0 ? 1 : a * exp(x);
-    case GLCNN_NEURON_TYPE_PRELU:
-        return x >= 0 ? 1 : slope;
-    case GLCNN_NEURON_TYPE_RELUN:
-        return relun_inner(n, x) < b ? (x >= 0 ? 1 : a) : 0;
-    case GLCNN_NEURON_TYPE_POWER:
-        return a * c * pow(affine(n, x), c - 1);
-    case GLCNN_NEURON_TYPE_EXPONENTIAL:
-        return a * base_log(n) * neuron_value(n, slope, x);
-    case GLCNN_NEURON_TYPE_LOGARITHM:
-        return a / (base_log(n) * affine(n, x));
-    default:
-        return 1;
-    }
+    return functions[n->type].derivative(n, slope, x);
 }
 
 /* ---- Constructors ---- */
