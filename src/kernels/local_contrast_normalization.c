@@ -11,53 +11,8 @@ numbers *glcnn_local_contrast_normalization(glcnn_kernel *kernel)
     return kernel_parameters(kernel, "local_contrast_normalization");
 }
 
-#define DEFINE_CREATE(NAME)                                                                        \
-    extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_width,                \
-                                       uint32_t kernel_height, glcnn_kernel **kernel)              \
-    {                                                                                              \
-        return local_normalization_create(device, &glcnn_kernel_##NAME, kernel_width,              \
-                                          kernel_height, kernel);                                  \
-    }
-
-DEFINE_CREATE(local_contrast_normalization)
-DEFINE_CREATE(local_contrast_normalization_gradient)
-
-static struct local_normalization as_local(const struct operation *o)
-{
-    const numbers *p = o->parameters;
-    return (struct local_normalization){.alpha = p->alpha,
-                                        .beta = p->beta,
-                                        .delta = p->delta,
-                                        .p0 = p->p0,
-                                        .pm = p->pm,
-                                        .ps = p->ps,
-                                        .about_mean = true};
-}
-
-static void plan_forward(const struct operation *o, struct plan *plan)
-{
-    struct local_normalization l = as_local(o);
-    local_normalization_plan(o, plan, &l);
-}
-
-static void plan_gradient(const struct operation *o, struct plan *plan)
-{
-    struct local_normalization l = as_local(o);
-    local_normalization_plan_gradient(o, plan, &l);
-}
-
-static void reference(const struct reference *r)
-{
-    struct local_normalization l = as_local(r->operation);
-    local_normalization_reference(r, &l);
-}
-
-static void gradient_reference(const struct reference *r)
-{
-    struct local_normalization l = as_local(r->operation);
-    local_normalization_gradient_reference(r, &l);
-}
+LOCAL_NORMALIZATION_CREATE(local_contrast_normalization)
+LOCAL_NORMALIZATION_CREATE(local_contrast_normalization_gradient)
 
 /* ---- Cases ---- */
 
@@ -104,31 +59,14 @@ static const struct parameter parameters[] = {
     LOCAL_NORMALIZATION_REAL(numbers, ps, "factor of the result", 1),
     {0}};
 
-#define COMMON                                                                                     \
-    .family = "local_contrast_normalization", .parameters_size = sizeof(numbers),                  \
-    .parameters = parameters, .cases = cases
+#define NUMBERS .parameters_size = sizeof(numbers), .parameters = parameters, .cases = cases
 
 const struct glcnn_descriptor glcnn_kernel_local_contrast_normalization = {
-    .name = "local_contrast_normalization",
-    .mps_class = "MPSCNNLocalContrastNormalization",
-    .text = "pm + ps (X - p0 mean) (delta + alpha variance)^-beta over a window",
-    COMMON,
-    .gradient = "local_contrast_normalization_gradient",
-    .flags = HAS_WINDOW | MAKES_STATE,
-    .arguments = {LOCAL_NORMALIZATION_ARGUMENTS},
-    .plan = plan_forward,
-    .reference = reference,
-};
-
+    LOCAL_NORMALIZATION_FORWARD(
+        "local_contrast_normalization", "MPSCNNLocalContrastNormalization",
+        "pm + ps (X - p0 mean) (delta + alpha variance)^-beta over a window"),
+    NUMBERS};
 const struct glcnn_descriptor glcnn_kernel_local_contrast_normalization_gradient = {
-    .name = "local_contrast_normalization_gradient",
-    .mps_class = "MPSCNNLocalContrastNormalizationGradient",
-    .text = "gradient of local_contrast_normalization",
-    COMMON,
-    .without_gradient = "it is a gradient itself",
-    .forward = "local_contrast_normalization",
-    .flags = HAS_WINDOW | IS_GRADIENT,
-    .arguments = {LOCAL_NORMALIZATION_GRADIENT_ARGUMENTS},
-    .plan = plan_gradient,
-    .reference = gradient_reference,
-};
+    LOCAL_NORMALIZATION_GRADIENT("local_contrast_normalization",
+                                 "MPSCNNLocalContrastNormalization"),
+    NUMBERS};

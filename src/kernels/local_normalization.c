@@ -32,6 +32,34 @@ glcnn_status local_normalization_create(glcnn_device *device,
     return status;
 }
 
+/* ---- Numbers ---- */
+
+struct numbers {
+    float alpha, beta, delta, p0, pm, ps;
+    bool about_mean;
+};
+
+/* A parameter by its name; `otherwise` in the family that does not have it. */
+static float number(const struct operation *o, const char *name, float otherwise)
+{
+    double value;
+    return parameter_get(o->descriptor, &o->properties, o->parameters, name, &value) ? (float)value
+                                                                                     : otherwise;
+}
+
+static struct numbers numbers_of(const struct operation *o)
+{
+    double p0;
+    return (struct numbers){
+        .alpha = number(o, "alpha", 0),
+        .beta = number(o, "beta", 0),
+        .delta = number(o, "delta", 0),
+        .p0 = number(o, "p0", 0),
+        .pm = number(o, "pm", 0),
+        .ps = number(o, "ps", 1),
+        .about_mean = parameter_get(o->descriptor, &o->properties, o->parameters, "p0", &p0)};
+}
+
 /* ---- Passes ---- */
 
 static uint32_t taps_of(const struct operation *o)
@@ -39,8 +67,7 @@ static uint32_t taps_of(const struct operation *o)
     return (uint32_t)(o->window.x.size * o->window.y.size);
 }
 
-static void pass_numbers(struct pass *pass, const struct operation *o,
-                         const struct local_normalization *l)
+static void pass_numbers(struct pass *pass, const struct operation *o, const struct numbers *l)
 {
     pass_window(pass, &o->window);
     pass_library(pass, "lib/math.glsl");
@@ -56,13 +83,13 @@ static void pass_numbers(struct pass *pass, const struct operation *o,
     pass->work = taps_of(o) * 16 + 128;
 }
 
-void local_normalization_plan(const struct operation *o, struct plan *plan,
-                              const struct local_normalization *l)
+void local_normalization_plan(const struct operation *o, struct plan *plan)
 {
+    const struct numbers l = numbers_of(o);
     struct pass *pass = plan_pixels(plan, o, "local_normalization.comp", &o->images[RESULT]);
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_image(pass, "destination", &o->images[RESULT]);
-    pass_numbers(pass, o, l);
+    pass_numbers(pass, o, &l);
 }
 
 /* Results along an axis; where there are none, one that nobody reads. */
@@ -72,7 +99,7 @@ static uint32_t results_of(const struct axis *axis)
 }
 
 static struct image_view plan_terms(const struct operation *o, struct plan *plan,
-                                    const struct local_normalization *l)
+                                    const struct numbers *l)
 {
     const struct image_view *gradient = &o->images[GRADIENT];
     struct image_view terms = plan_scratch_image(
@@ -88,16 +115,16 @@ static struct image_view plan_terms(const struct operation *o, struct plan *plan
     return terms;
 }
 
-void local_normalization_plan_gradient(const struct operation *o, struct plan *plan,
-                                       const struct local_normalization *l)
+void local_normalization_plan_gradient(const struct operation *o, struct plan *plan)
 {
-    struct image_view terms = plan_terms(o, plan, l);
+    const struct numbers l = numbers_of(o);
+    struct image_view terms = plan_terms(o, plan, &l);
     struct pass *pass =
         plan_pixels(plan, o, "local_normalization_gradient.comp", &o->images[DESTINATION]);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_texture(pass, "terms", &terms);
     pass_image(pass, "destination", &o->images[DESTINATION]);
-    pass_numbers(pass, o, l);
+    pass_numbers(pass, o, &l);
     pass_int(pass, "gradient_images", (int32_t)o->images[GRADIENT].images);
 }
 
@@ -106,7 +133,7 @@ void local_normalization_plan_gradient(const struct operation *o, struct plan *p
 /* One window of one channel. Positions are -1 outside, where the value is 0. */
 struct local_window {
     const struct reference *r;
-    const struct local_normalization *l;
+    const struct numbers *l;
     const struct tensor *source;
     uint32_t n, c;
     int32_t Y, X;
@@ -150,11 +177,12 @@ static double contrast(const struct local_window *w, int32_t at[2])
 
 typedef void (*visit_window)(const struct local_window *w);
 
-static void for_each_window(const struct reference *r, const struct local_normalization *l,
-                            const struct tensor *source, visit_window visit)
+static void for_each_window(const struct reference *r, const struct tensor *source,
+                            visit_window visit)
 {
     const struct window *of = &r->operation->window;
-    struct local_window w = {.r = r, .l = l, .source = source};
+    const struct numbers l = numbers_of(r->operation);
+    struct local_window w = {.r = r, .l = &l, .source = source};
     for (w.n = 0; w.n < source->images; w.n++)
         for (w.c = 0; w.c < source->channels; w.c++)
             for (w.Y = of->y.begin; w.Y < of->y.end; w.Y++)
@@ -187,7 +215,7 @@ static void add(const struct local_window *w, const int32_t at[2], double value)
  * T. Mn and T count a repeated border pixel with every tap that reads it. */
 static void scatter(const struct local_window *w)
 {
-    const struct local_normalization *l = w->l;
+    const struct numbers *l = w->l;
     const struct window *of = &w->r->operation->window;
     int32_t at[2];
     double g = (double)l->ps * tensor_get(&w->r->images[GRADIENT], w->n, w->c, w->Y, w->X);
@@ -202,13 +230,12 @@ static void scatter(const struct local_window *w)
         }
 }
 
-void local_normalization_reference(const struct reference *r, const struct local_normalization *l)
+void local_normalization_reference(const struct reference *r)
 {
-    for_each_window(r, l, &r->images[SOURCE], normalise);
+    for_each_window(r, &r->images[SOURCE], normalise);
 }
 
-void local_normalization_gradient_reference(const struct reference *r,
-                                            const struct local_normalization *l)
+void local_normalization_gradient_reference(const struct reference *r)
 {
-    for_each_window(r, l, &r->images[IMAGE], scatter);
+    for_each_window(r, &r->images[IMAGE], scatter);
 }

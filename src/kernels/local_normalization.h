@@ -10,21 +10,13 @@
 
 #include "descriptor.h"
 
-struct local_normalization {
-    float alpha, beta, delta, p0, pm, ps;
-    bool about_mean;
-};
-
-/* Arguments of a forward kernel: source and result; of a gradient kernel: source gradient, source
- * image, destination gradient. */
-void local_normalization_plan(const struct operation *operation, struct plan *plan,
-                              const struct local_normalization *numbers);
-void local_normalization_plan_gradient(const struct operation *operation, struct plan *plan,
-                                       const struct local_normalization *numbers);
-void local_normalization_reference(const struct reference *reference,
-                                   const struct local_normalization *numbers);
-void local_normalization_gradient_reference(const struct reference *reference,
-                                            const struct local_normalization *numbers);
+/* What a kernel of either family is made of, by the names of its parameters: one without p0 is not
+ * about the mean. Arguments of a forward kernel: source and result; of a gradient kernel: source
+ * gradient, source image, destination gradient. */
+void local_normalization_plan(const struct operation *operation, struct plan *plan);
+void local_normalization_plan_gradient(const struct operation *operation, struct plan *plan);
+void local_normalization_reference(const struct reference *reference);
+void local_normalization_gradient_reference(const struct reference *reference);
 
 /* Makes a kernel with a window. */
 glcnn_status local_normalization_create(glcnn_device *device,
@@ -32,21 +24,35 @@ glcnn_status local_normalization_create(glcnn_device *device,
                                         uint32_t kernel_width, uint32_t kernel_height,
                                         glcnn_kernel **kernel);
 
-/* Rows of a parameter table and arguments that both families have. */
+#define LOCAL_NORMALIZATION_CREATE(NAME)                                                           \
+    extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_width,                \
+                                       uint32_t kernel_height, glcnn_kernel **kernel)              \
+    {                                                                                              \
+        return local_normalization_create(device, &glcnn_kernel_##NAME, kernel_width,              \
+                                          kernel_height, kernel);                                  \
+    }
+
+/* A row of a parameter table. */
 #define LOCAL_NORMALIZATION_REAL(STRUCT, NAME, TEXT, DEFAULT)                                      \
     {                                                                                              \
 #NAME, TEXT, FIELD_FLOAT, offsetof(STRUCT, NAME), DEFAULT, -3.4e38, 3.4e38, NULL           \
     }
-#define LOCAL_NORMALIZATION_ARGUMENTS                                                              \
-    {.name = "source_image", .place = PLACE_SOURCE, .input = true},                                \
-    {                                                                                              \
-        .name = "destination_image", .place = PLACE_DESTINATION, .output = true                    \
-    }
-#define LOCAL_NORMALIZATION_GRADIENT_ARGUMENTS                                                     \
-    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},                             \
-        {.name = "source_image", .place = PLACE_SECONDARY, .input = true},                         \
-    {                                                                                              \
-        .name = "destination_gradient", .place = PLACE_DESTINATION, .output = true                 \
-    }
+
+/* The descriptors of a family, but for their parameters and cases. */
+#define LOCAL_NORMALIZATION_FORWARD(NAME, MPS, TEXT)                                               \
+    .name = NAME, .mps_class = MPS, .text = TEXT, .family = NAME, .gradient = NAME "_gradient",    \
+    .flags = HAS_WINDOW | MAKES_STATE,                                                             \
+    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                  \
+                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},      \
+    .plan = local_normalization_plan, .reference = local_normalization_reference
+#define LOCAL_NORMALIZATION_GRADIENT(NAME, MPS)                                                    \
+    .name = NAME "_gradient", .mps_class = MPS "Gradient", .text = "gradient of " NAME,            \
+    .family = NAME, .without_gradient = "it is a gradient itself", .forward = NAME,                \
+    .flags = HAS_WINDOW | IS_GRADIENT,                                                             \
+    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
+                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
+                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},   \
+    .plan = local_normalization_plan_gradient, .reference = local_normalization_gradient_reference
 
 #endif

@@ -11,48 +11,8 @@ numbers *glcnn_spatial_normalization(glcnn_kernel *kernel)
     return kernel_parameters(kernel, "spatial_normalization");
 }
 
-#define DEFINE_CREATE(NAME)                                                                        \
-    extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_width,                \
-                                       uint32_t kernel_height, glcnn_kernel **kernel)              \
-    {                                                                                              \
-        return local_normalization_create(device, &glcnn_kernel_##NAME, kernel_width,              \
-                                          kernel_height, kernel);                                  \
-    }
-
-DEFINE_CREATE(spatial_normalization)
-DEFINE_CREATE(spatial_normalization_gradient)
-
-static struct local_normalization as_local(const struct operation *o)
-{
-    const numbers *p = o->parameters;
-    return (struct local_normalization){
-        .alpha = p->alpha, .beta = p->beta, .delta = p->delta, .ps = 1};
-}
-
-static void plan_forward(const struct operation *o, struct plan *plan)
-{
-    struct local_normalization l = as_local(o);
-    local_normalization_plan(o, plan, &l);
-}
-
-static void plan_gradient(const struct operation *o, struct plan *plan)
-{
-    struct local_normalization l = as_local(o);
-    local_normalization_plan_gradient(o, plan, &l);
-}
-
-static void reference(const struct reference *r)
-{
-    struct local_normalization l = as_local(r->operation);
-    local_normalization_reference(r, &l);
-}
-
-static void gradient_reference(const struct reference *r)
-{
-    struct local_normalization l = as_local(r->operation);
-    local_normalization_gradient_reference(r, &l);
-}
+LOCAL_NORMALIZATION_CREATE(spatial_normalization)
+LOCAL_NORMALIZATION_CREATE(spatial_normalization_gradient)
 
 /* ---- Cases ---- */
 
@@ -95,31 +55,11 @@ static const struct parameter parameters[] = {
     LOCAL_NORMALIZATION_REAL(numbers, delta, "added to the mean square", 1),
     {0}};
 
-#define COMMON                                                                                     \
-    .family = "spatial_normalization", .parameters_size = sizeof(numbers),                         \
-    .parameters = parameters, .cases = cases
+#define NUMBERS .parameters_size = sizeof(numbers), .parameters = parameters, .cases = cases
 
 const struct glcnn_descriptor glcnn_kernel_spatial_normalization = {
-    .name = "spatial_normalization",
-    .mps_class = "MPSCNNSpatialNormalization",
-    .text = "X (delta + alpha mean square over a window)^-beta",
-    COMMON,
-    .gradient = "spatial_normalization_gradient",
-    .flags = HAS_WINDOW | MAKES_STATE,
-    .arguments = {LOCAL_NORMALIZATION_ARGUMENTS},
-    .plan = plan_forward,
-    .reference = reference,
-};
-
+    LOCAL_NORMALIZATION_FORWARD("spatial_normalization", "MPSCNNSpatialNormalization",
+                                "X (delta + alpha mean square over a window)^-beta"),
+    NUMBERS};
 const struct glcnn_descriptor glcnn_kernel_spatial_normalization_gradient = {
-    .name = "spatial_normalization_gradient",
-    .mps_class = "MPSCNNSpatialNormalizationGradient",
-    .text = "gradient of spatial_normalization",
-    COMMON,
-    .without_gradient = "it is a gradient itself",
-    .forward = "spatial_normalization",
-    .flags = HAS_WINDOW | IS_GRADIENT,
-    .arguments = {LOCAL_NORMALIZATION_GRADIENT_ARGUMENTS},
-    .plan = plan_gradient,
-    .reference = gradient_reference,
-};
+    LOCAL_NORMALIZATION_GRADIENT("spatial_normalization", "MPSCNNSpatialNormalization"), NUMBERS};
