@@ -428,44 +428,35 @@ static const struct check_case channel_cases[] = {
     {0}};
 static const struct check_case sum_cases[] = {
     PLAIN_CASES, RECTANGLE_CASES, {"weight=-2.5", {2, 6, 3, 4}}, {0}};
-static const struct check_case weights_cases[] = {
-    {"", {1, 1, 3, 3}},
-    {"", {2, 2, 4, 3}},
-    {"", {1, 3, 1, 1}},
-    {"", {3, 4, 2, 5}},
-    {"", {1, 5, 7, 6}},
-    {"", {2, 6, 3, 3}},
-    {"", {1, 7, 5, 2}},
-    {"", {9, 8, 1, 1}},
-    {"", {1, 37, 5, 6}},
-    {"primary_source_feature_channel_offset=4 secondary_source_feature_channel_offset=8 "
-     "primary_source_feature_channel_max_count=3",
-     {2, 9, 3, 4},
-     {2, 11, 3, 4}},
-    {"primary_source_clip_rect_origin_x=1 primary_source_clip_rect_size_height=2 "
-     "secondary_source_clip_rect_origin_x=2 secondary_source_clip_rect_origin_y=1",
-     {2, 5, 4, 5},
-     {2, 5, 3, 6}},
-    {"clip_rect_origin_x=1 clip_rect_origin_y=2 clip_rect_size_width=2", {2, 5, 4, 5}},
-    {"", {2, 300, 9, 13}, {0}, true},
-    {0}};
+#define WEIGHTS_CASES                                                                              \
+    {"", {2, 6, 3, 3}}, {"", {1, 7, 5, 2}}, {"", {9, 8, 1, 1}}, {"", {1, 37, 5, 6}},               \
+        {"primary_source_clip_rect_origin_x=1 primary_source_clip_rect_size_height=2 "             \
+         "secondary_source_clip_rect_origin_x=2 secondary_source_clip_rect_origin_y=1",            \
+         {2, 5, 4, 5},                                                                             \
+         {2, 5, 3, 6}},                                                                            \
+        {"clip_rect_origin_x=1 clip_rect_origin_y=2 clip_rect_size_width=2", {2, 5, 4, 5}},        \
+        {"primary_source_feature_channel_offset=4 secondary_source_feature_channel_offset=8 "      \
+         "primary_source_feature_channel_max_count=3",                                             \
+         {2, 9, 3, 4},                                                                             \
+         {2, 11, 3, 4}},                                                                           \
+    {                                                                                              \
+        "", {2, 300, 9, 13}, {0}, true                                                             \
+    }
+static const struct check_case weights_cases[] = {WEIGHTS_CASES,
+                                                  {"", {1, 1, 3, 3}},
+                                                  {"", {2, 2, 4, 3}},
+                                                  {"", {1, 3, 1, 1}},
+                                                  {"", {3, 4, 2, 5}},
+                                                  {"", {1, 5, 7, 6}},
+                                                  {0}};
 static const struct check_case weights_sum_cases[] = {
+    WEIGHTS_CASES,
     {"", {1, 3, 4, 3}},
     {"do_weighted_sum_by_non_zero_weights=1", {1, 1, 3, 3}},
     {"do_weighted_sum_by_non_zero_weights=1", {2, 2, 4, 3}},
     {"do_weighted_sum_by_non_zero_weights=1", {1, 5, 7, 6}},
     {"do_weighted_sum_by_non_zero_weights=1", {2, 8, 3, 3}},
     {"do_weighted_sum_by_non_zero_weights=1", {2, 35, 3, 3}},
-    {"", {2, 6, 3, 3}},
-    {"", {1, 7, 5, 2}},
-    {"", {9, 8, 1, 1}},
-    {"", {1, 37, 5, 6}},
-    {"primary_source_clip_rect_origin_x=1 primary_source_clip_rect_size_height=2 "
-     "secondary_source_clip_rect_origin_x=2 secondary_source_clip_rect_origin_y=1",
-     {2, 5, 4, 5},
-     {2, 5, 3, 6}},
-    {"clip_rect_origin_x=1 clip_rect_origin_y=2 clip_rect_size_width=2", {2, 5, 4, 5}},
-    {"", {2, 300, 9, 13}, {0}, true},
     {0}};
 
 /* ---- Descriptors ---- */
