@@ -1,7 +1,7 @@
 // m = beta1 * m + (1 - beta1) * g;    v = beta2 * v + (1 - beta2) * g^2
 // w -= rate * m / (sqrt(v) + epsilon);    rate has the correction of the time step
 void invocation(ivec3 at) {
-    float w = values[at.x];
+    float w = kept * values[at.x];
     float g = prepared(gradient[at.x], w);
     float m = beta1 * first_moment[at.x] + one_minus_beta1 * g;
     float v = beta2 * second_moment[at.x] + one_minus_beta2 * (g * g);

@@ -1,6 +1,6 @@
 // s = decay * s + (1 - decay) * g^2;    w -= rate * g / (sqrt(s) + epsilon)
 void invocation(ivec3 at) {
-    float w = values[at.x];
+    float w = kept * values[at.x];
     float g = prepared(gradient[at.x], w);
     float s = decay * sum_of_squares[at.x] + one_minus_decay * (g * g);
     sum_of_squares[at.x] = s;

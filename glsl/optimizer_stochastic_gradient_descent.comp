@@ -2,7 +2,7 @@
 // with MOMENTUM       m = mu * m + rate * g;    w -= m
 //   and Nesterov's    m = mu * m + g;           w -= rate * (g + mu * m)
 void invocation(ivec3 at) {
-    float w = values[at.x];
+    float w = kept * values[at.x];
     float g = prepared(gradient[at.x], w);
 #ifdef MOMENTUM
     float m = momentum_scale * momentum[at.x] + (nesterov != 0 ? g : rate * g);

@@ -471,6 +471,350 @@ static void long_vectors_are_covered(void)
     tensor_end(&t);
 }
 
+/* ---- Decoupled weight decay ---- */
+
+static void descent_decays(void)
+{
+    struct tensor_run t =
+        tensor_begin("optimizer_stochastic_gradient_descent", 1, (const float[]){1});
+    glcnn_buffer_destroy(&t.first);
+    glcnn_optimizer(t.kernel)->weight_decay = 0.5f;
+    check_two_steps(&t, 0.95 - 0.05, 0.9 * 0.95 + 0.025);
+}
+
+/* AdamW: the first step has the size of the learning rate, whatever the gradient. */
+static void adam_decays(void)
+{
+    struct tensor_run t = tensor_begin("optimizer_adam", 1, (const float[]){1});
+    glcnn_optimizer(t.kernel)->weight_decay = 0.5f;
+    check_two_steps(&t, 0.850000063, 0.850000063 * 0.95 + 0.873366374 - 0.900000063);
+}
+
+static void decay_comes_before_regularization(void)
+{
+    struct glcnn_optimizer p = plain;
+    p.weight_decay = 0.25f; /* 2 becomes 1.5, of which 0.5 is added to the gradient, 1 */
+    p.regularization_type = GLCNN_REGULARIZATION_TYPE_L2;
+    p.regularization_scale = 1.0f / 3;
+    CU_ASSERT_DOUBLE_EQUAL(prepared(2, 1, &p), 0.5 + 1.5, 1e-6);
+}
+
+static void negative_decay_is_refused(void)
+{
+    struct tensor_run t = tensor_begin("optimizer_adam", 1, NULL);
+    glcnn_optimizer(t.kernel)->weight_decay = -0.5f;
+    check_refused(&t, "weight_decay is -0.5");
+    tensor_end(&t);
+}
+
+/* ---- Steps by states ---- */
+
+enum { WEIGHTS, BIASES, PARAMETERS };
+static const size_t lengths[PARAMETERS] = {37, 5};
+static const char *const layer_gradients[] = {"gradient_for_weights", "gradient_for_biases"};
+static const char *const layer_values[] = {"weights", "biases"};
+
+/* A layer's states and moments, and the same numbers in double precision. */
+struct layer_run {
+    glcnn_kernel *kernel;
+    glcnn_state *gradients, *values, *result;
+    glcnn_buffer *first[PARAMETERS], *second[PARAMETERS];
+    double w[PARAMETERS][MOST], m[PARAMETERS][MOST], v[PARAMETERS][MOST];
+    unsigned steps;
+};
+
+static glcnn_state *make_state(glcnn_command_buffer *of, const char *const *names, size_t count)
+{
+    glcnn_state *state = NULL;
+    CU_ASSERT_EQUAL_FATAL(glcnn_state_create(cases_device(), of, names, lengths, count, &state),
+                          GLCNN_SUCCESS);
+    return state;
+}
+
+static struct layer_run layer_begin(const char *name)
+{
+    struct layer_run l = {.gradients = make_state(NULL, layer_gradients, 2),
+                          .values = make_state(NULL, layer_values, 2),
+                          .result = make_state(NULL, layer_values, 2)};
+    CU_ASSERT_EQUAL_FATAL(glcnn_kernel_create(cases_device(), name, &l.kernel), GLCNN_SUCCESS);
+    glcnn_optimizer(l.kernel)->learning_rate = 0.1f;
+    glcnn_optimizer(l.kernel)->momentum_scale = 0.9f;
+    for (size_t p = 0; p < PARAMETERS; p++) {
+        float start[MOST];
+        fill(start, lengths[p], (unsigned)p);
+        for (size_t i = 0; i < lengths[p]; i++)
+            l.w[p][i] = (double)start[i];
+        glcnn_state_set_vector(l.values, layer_values[p], start, lengths[p]);
+        l.first[p] = vector(lengths[p], NULL);
+        l.second[p] = vector(lengths[p], NULL);
+    }
+    return l;
+}
+
+static void layer_end(struct layer_run *l)
+{
+    for (size_t p = 0; p < PARAMETERS; p++) {
+        glcnn_buffer_destroy(&l->first[p]);
+        glcnn_buffer_destroy(&l->second[p]);
+    }
+    glcnn_state_destroy(&l->gradients);
+    glcnn_state_destroy(&l->values);
+    glcnn_state_destroy(&l->result);
+    glcnn_kernel_destroy(&l->kernel);
+}
+
+/* What one step of each optimizer takes from a value; rate 0.1, all else the defaults. */
+static double descent_taken(struct layer_run *l, size_t p, size_t i, double g)
+{
+    l->m[p][i] = 0.9 * l->m[p][i] + 0.1 * g;
+    return l->m[p][i];
+}
+
+static double plain_taken(struct layer_run *l, size_t p, size_t i, double g)
+{
+    (void)l, (void)p, (void)i;
+    return 0.1 * g;
+}
+
+static double rms_prop_taken(struct layer_run *l, size_t p, size_t i, double g)
+{
+    l->m[p][i] = 0.9 * l->m[p][i] + 0.1 * g * g;
+    return 0.1 * g / (sqrt(l->m[p][i]) + 1e-8);
+}
+
+static double adam_taken(struct layer_run *l, size_t p, size_t i, double g)
+{
+    double t = (double)l->steps;
+    l->m[p][i] = 0.9 * l->m[p][i] + 0.1 * g;
+    l->v[p][i] = 0.999 * l->v[p][i] + 0.001 * g * g;
+    return 0.1 * sqrt(1 - pow(0.999, t)) / (1 - pow(0.9, t)) * l->m[p][i] /
+           (sqrt(l->v[p][i]) + 1e-8);
+}
+
+typedef double (*taken)(struct layer_run *l, size_t p, size_t i, double g);
+
+/* New gradients on the device; the expected numbers move on for `count` parameters. */
+static void next_gradients(struct layer_run *l, size_t count, taken taken_of)
+{
+    float g[MOST];
+    l->steps++;
+    for (size_t p = 0; p < PARAMETERS; p++) {
+        fill(g, lengths[p], l->steps * 2 + (unsigned)p);
+        CU_ASSERT_EQUAL(glcnn_state_set_vector(l->gradients, layer_gradients[p], g, lengths[p]),
+                        GLCNN_SUCCESS);
+        for (size_t i = 0; i < lengths[p] && p < count; i++)
+            l->w[p][i] -= taken_of(l, p, i, (double)g[i]);
+    }
+}
+
+static void check_values(const struct layer_run *l, const glcnn_state *state)
+{
+    for (size_t p = 0; p < PARAMETERS; p++) {
+        float values[MOST];
+        read_back(glcnn_state_vector(state, layer_values[p]), values);
+        for (size_t i = 0; i < lengths[p]; i++)
+            CU_ASSERT_DOUBLE_EQUAL((double)values[i], l->w[p][i], 2e-6);
+    }
+}
+
+/* Three steps: into another state, and on in that state. */
+static void check_layer(const char *name, bool moments, bool two, size_t count, taken taken_of)
+{
+    struct layer_run l = layer_begin(name);
+    for (int i = 0; i < 3; i++) {
+        glcnn_command_buffer *to = commands();
+        next_gradients(&l, count, taken_of);
+        CU_ASSERT_EQUAL(glcnn_optimizer_encode_states(
+                            to, l.kernel, l.gradients, i ? l.result : l.values,
+                            moments ? l.first : NULL, two ? l.second : NULL, count, l.result),
+                        GLCNN_SUCCESS);
+        CU_ASSERT_EQUAL(glcnn_command_buffer_commit(to), GLCNN_SUCCESS);
+        glcnn_command_buffer_destroy(&to);
+        check_values(&l, l.result);
+    }
+    layer_end(&l);
+}
+
+static void states_are_stepped(void)
+{
+    check_layer("optimizer_stochastic_gradient_descent", true, false, 2, descent_taken);
+    check_layer("optimizer_stochastic_gradient_descent", false, false, 2, plain_taken);
+    check_layer("optimizer_rms_prop", true, false, 2, rms_prop_taken);
+    check_layer("optimizer_adam", true, true, 2, adam_taken);
+}
+
+/* The result has the biases all the same. */
+static void one_state_vector_steps_the_weights_alone(void)
+{
+    check_layer("optimizer_stochastic_gradient_descent", true, false, 1, descent_taken);
+    check_layer("optimizer_adam", true, true, 1, adam_taken);
+}
+
+/* Weights and biases are of one step, encoded and repeated. */
+static void adam_counts_states_once(void)
+{
+    struct layer_run l = layer_begin("optimizer_adam");
+    glcnn_command_buffer *to = commands();
+    next_gradients(&l, 2, adam_taken);
+    CU_ASSERT_EQUAL(glcnn_optimizer_encode_states(to, l.kernel, l.gradients, l.values, l.first,
+                                                  l.second, 2, l.values),
+                    GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(to), 2);
+    for (unsigned i = 1; i <= 4; i++) {
+        CU_ASSERT_EQUAL(glcnn_command_buffer_commit(to), GLCNN_SUCCESS);
+        CU_ASSERT_EQUAL(glcnn_optimizer(l.kernel)->time_step, i);
+        check_values(&l, l.values);
+        next_gradients(&l, 2, adam_taken);
+    }
+    glcnn_command_buffer_destroy(&to);
+    layer_end(&l);
+}
+
+/* A layer without biases. */
+static void descent_steps_what_there_is(void)
+{
+    struct layer_run l = layer_begin("optimizer_stochastic_gradient_descent");
+    glcnn_state *weights = make_state(NULL, layer_values, 1);
+    glcnn_command_buffer *to = commands();
+    CU_ASSERT_EQUAL(
+        glcnn_optimizer_encode_states(to, l.kernel, l.gradients, weights, NULL, NULL, 0, weights),
+        GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(to), 1);
+    glcnn_command_buffer_destroy(&to);
+    glcnn_state_destroy(&weights);
+    layer_end(&l);
+}
+
+/* Batch normalisation has gradients and values in one state, which loses one read. */
+static void one_state_may_have_both(void)
+{
+    static const char *const names[] = {"gamma", "gradient_for_gamma", "beta", "gradient_for_beta"};
+    static const size_t four[] = {2, 2, 2, 2};
+    const float numbers[][2] = {{1, 2}, {10, -20}, {3, 4}, {5, 0}};
+    const float expected[][2] = {{0, 4}, {2.5f, 4}};
+    struct layer_run l = layer_begin("optimizer_stochastic_gradient_descent");
+    glcnn_command_buffer *to = commands();
+    glcnn_state *state = NULL, *result = NULL;
+    const char *const values[] = {names[0], names[2]};
+    glcnn_state_create(cases_device(), to, names, four, 4, &state);
+    glcnn_state_create(cases_device(), to, values, four, 2, &result);
+    for (size_t i = 0; i < 4; i++)
+        glcnn_state_set_vector(state, names[i], numbers[i], 2);
+    CU_ASSERT_EQUAL(glcnn_state_set_read_count(state, 2), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(
+        glcnn_optimizer_encode_states(to, l.kernel, state, state, NULL, NULL, 0, result),
+        GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_state_read_count(state), 1);
+    CU_ASSERT_EQUAL(glcnn_state_read_count(result), 1);
+    CU_ASSERT_EQUAL(glcnn_command_buffer_commit(to), GLCNN_SUCCESS);
+    for (size_t i = 0; i < 2; i++) {
+        float read[2];
+        read_back(glcnn_state_vector(result, values[i]), read);
+        for (size_t c = 0; c < 2; c++)
+            CU_ASSERT_DOUBLE_EQUAL((double)read[c], (double)expected[i][c], 1e-6);
+    }
+    glcnn_state_destroy(&state);
+    glcnn_state_destroy(&result);
+    glcnn_command_buffer_destroy(&to);
+    layer_end(&l);
+}
+
+/* ---- States: misuse ---- */
+
+static bool says(const char *phrase)
+{
+    bool found = strstr(glcnn_device_error(cases_device()), phrase);
+    if (!found)
+        fprintf(stderr, "\n  \"%s\" lacks \"%s\"\n", glcnn_device_error(cases_device()), phrase);
+    return found;
+}
+
+/* A temporary state of gradients keeps its read count, and no time passes. */
+static void check_states_refused(struct layer_run *l, glcnn_state *values,
+                                 glcnn_buffer *const *first, glcnn_buffer *const *second,
+                                 size_t count, glcnn_state *result, const char *phrase)
+{
+    glcnn_command_buffer *to = commands();
+    glcnn_state *gradients = make_state(to, layer_gradients, 2);
+    CU_ASSERT_EQUAL(glcnn_optimizer_encode_states(to, l->kernel, gradients, values, first, second,
+                                                  count, result),
+                    GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_TRUE(says(phrase));
+    CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(to), 0);
+    CU_ASSERT_EQUAL(glcnn_state_read_count(gradients), 1);
+    CU_ASSERT_EQUAL(glcnn_optimizer(l->kernel)->time_step, 0);
+    glcnn_state_destroy(&gradients);
+    glcnn_command_buffer_destroy(&to);
+}
+
+static void states_are_checked(void)
+{
+    struct layer_run l = layer_begin("optimizer_adam");
+    glcnn_state *weights = make_state(NULL, layer_values, 1);
+    glcnn_state *gradients = make_state(NULL, layer_gradients, 2);
+    glcnn_buffer *const same[] = {l.first[0], l.first[0]}, *const half[] = {l.first[0], NULL};
+    glcnn_buffer *const swapped[] = {l.first[1], l.first[0]};
+    check_states_refused(&l, NULL, l.first, l.second, 2, l.result, "source_state is NULL");
+    check_states_refused(&l, l.values, l.first, l.second, 2, NULL, "result_state is NULL");
+    check_states_refused(&l, l.values, l.first, l.second, 0, l.result, "count is 0");
+    check_states_refused(&l, l.values, l.first, l.second, 3, l.result, "count is 3");
+    check_states_refused(&l, l.values, NULL, NULL, 2, l.result, "first_moment is NULL");
+    check_states_refused(&l, l.values, l.first, NULL, 2, l.result, "second_moment is NULL");
+    check_states_refused(&l, l.values, half, l.second, 2, l.result, "first_moment is NULL");
+    check_states_refused(&l, l.values, swapped, l.second, 2, l.result,
+                         "first_moment has 5 elements and values have 37");
+    check_states_refused(&l, l.values, same, l.second, 2, l.result,
+                         "one buffer serves weights and biases");
+    check_states_refused(&l, weights, l.first, l.second, 2, l.result, "source_state has no biases");
+    check_states_refused(&l, l.values, l.first, l.second, 2, weights, "result_state has no biases");
+    check_states_refused(&l, gradients, l.first, l.second, 2, l.result, "have neither");
+    glcnn_state_destroy(&weights);
+    glcnn_state_destroy(&gradients);
+    layer_end(&l);
+}
+
+static void states_of_another_length_are_refused(void)
+{
+    static const size_t longer[] = {37, 6};
+    struct layer_run l = layer_begin("optimizer_adam");
+    glcnn_state *state = NULL;
+    glcnn_state_create(cases_device(), NULL, layer_values, longer, 2, &state);
+    check_states_refused(&l, state, l.first, l.second, 2, state,
+                         "gradient has 5 elements and values have 6");
+    check_states_refused(&l, state, l.first, l.second, 1, l.result,
+                         "biases has 6 elements in source_state and 5 in result_state");
+    glcnn_state_destroy(&state);
+    layer_end(&l);
+}
+
+static void spent_states_are_refused(void)
+{
+    struct layer_run l = layer_begin("optimizer_adam");
+    glcnn_command_buffer *to = commands(), *other = commands();
+    glcnn_state *gradients = make_state(to, layer_gradients, 2);
+    const struct {
+        glcnn_command_buffer *commands;
+        glcnn_status status;
+    } calls[] = {{other, GLCNN_INVALID_STATE}, {to, GLCNN_SUCCESS}, {to, GLCNN_INVALID_STATE}};
+    for (size_t i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(glcnn_optimizer_encode_states(calls[i].commands, l.kernel, gradients,
+                                                      l.values, l.first, l.second, 2, l.values),
+                        calls[i].status);
+    CU_ASSERT_EQUAL(glcnn_optimizer(l.kernel)->time_step, 1);
+    CU_ASSERT_EQUAL(glcnn_optimizer_encode_states(NULL, l.kernel, l.gradients, l.values, l.first,
+                                                  l.second, 2, l.values),
+                    GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_TRUE(says("command_buffer is NULL"));
+    CU_ASSERT_EQUAL(glcnn_optimizer_encode_states(to, NULL, l.gradients, l.values, l.first,
+                                                  l.second, 2, l.values),
+                    GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_TRUE(says("kernel is NULL"));
+    glcnn_state_destroy(&gradients);
+    glcnn_command_buffer_destroy(&to);
+    glcnn_command_buffer_destroy(&other);
+    layer_end(&l);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -495,6 +839,18 @@ int main(int argc, char *argv[])
         UNIT_TEST(another_kernel_is_refused),
         UNIT_TEST(constructors_set_the_learning_rate),
         UNIT_TEST(long_vectors_are_covered),
+        UNIT_TEST(descent_decays),
+        UNIT_TEST(adam_decays),
+        UNIT_TEST(decay_comes_before_regularization),
+        UNIT_TEST(negative_decay_is_refused),
+        UNIT_TEST(states_are_stepped),
+        UNIT_TEST(one_state_vector_steps_the_weights_alone),
+        UNIT_TEST(adam_counts_states_once),
+        UNIT_TEST(descent_steps_what_there_is),
+        UNIT_TEST(one_state_may_have_both),
+        UNIT_TEST(states_are_checked),
+        UNIT_TEST(states_of_another_length_are_refused),
+        UNIT_TEST(spent_states_are_refused),
         CU_TEST_INFO_NULL,
     };
     return cases_main("optimizer", tests, argc, argv);

@@ -704,6 +704,138 @@ static void test_max_is_not_average(void)
     glcnn_kernel_destroy(&max);
 }
 
+/* ---- A training step ---- */
+
+/* One weight and one bias, trained on the device by the data source's callback. */
+struct trained {
+    glcnn_kernel *optimizer;
+    glcnn_state *values;
+    float start[2];
+};
+
+static const float *trained_values(void *context, const char *vector, size_t count)
+{
+    struct trained *t = context;
+    CU_ASSERT_EQUAL(count, 1);
+    return &t->start[strcmp(vector, "biases") == 0];
+}
+
+static glcnn_status trained_update(void *context, glcnn_command_buffer *commands,
+                                   glcnn_state *gradients, glcnn_state *source,
+                                   glcnn_state **updated)
+{
+    struct trained *t = context;
+    (void)source;
+    *updated = t->values;
+    return glcnn_optimizer_encode_states(commands, t->optimizer, gradients, t->values, NULL, NULL,
+                                         0, t->values);
+}
+
+/* The loop that a graph runs for each layer. */
+static void record_update(glcnn_command_buffer *commands, glcnn_kernel *forward,
+                          glcnn_kernel *gradient, glcnn_state *state)
+{
+    const struct glcnn_data_source *source = glcnn_kernel_data_source(forward);
+    glcnn_state *updated = NULL;
+    GOOD_FATAL(source->update(source->context, commands, state, state, &updated));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(updated);
+    GOOD(glcnn_kernel_reload(commands, forward, updated));
+    GOOD(glcnn_kernel_reload(commands, gradient, updated));
+}
+
+static void check_scalar(glcnn_buffer *buffer, double expected)
+{
+    float value;
+    read_vector(buffer, 1, &value);
+    CU_ASSERT_DOUBLE_EQUAL((double)value, expected, 1e-6);
+}
+
+static const struct glcnn_convolution_descriptor scalar = {.kernel_width = 1,
+                                                           .kernel_height = 1,
+                                                           .input_feature_channels = 1,
+                                                           .output_feature_channels = 1};
+
+/* Gradients dW = sum G X = 6 and db = sum G = 2, the same at every step of rate 0.1. Two encodes,
+ * whose gradients do not add up, and each of them committed twice. */
+static void test_a_callback_trains_both_kernels(void)
+{
+    static const float x[] = {1, 2, 3, -1}, g[] = {1, 2, 0, -1}, one = 1, half = 0.5f;
+    struct trained t = {.start = {one, half}};
+    const struct glcnn_data_source given = {
+        .context = &t, .values = trained_values, .update = trained_update};
+    static const size_t single[] = {1, 1};
+    glcnn_kernel *forward = NULL, *gradient = NULL;
+    glcnn_image *source = make_image(1, 1, 2, 2), *result = make_image(1, 1, 2, 2);
+    glcnn_image *G = make_image(1, 1, 2, 2), *dX = make_image(1, 1, 2, 2);
+    glcnn_state *state = NULL;
+    GOOD_FATAL(glcnn_convolution_create(device, &scalar, NULL, &forward));
+    GOOD_FATAL(glcnn_convolution_gradient_create(device, &scalar, NULL, &gradient));
+    GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(device, 0.1f, &t.optimizer));
+    GOOD(glcnn_kernel_set_data_source(forward, &given));
+    GOOD(glcnn_kernel_share_data_source(gradient, forward));
+    GOOD_FATAL(glcnn_state_create(device, NULL, layer_names, single, 2, &t.values));
+    GOOD(glcnn_state_set_vector(t.values, "weights", &one, 1));
+    GOOD(glcnn_state_set_vector(t.values, "biases", &half, 1));
+    GOOD(glcnn_kernel_result_state(forward, NULL, &(struct glcnn_encode){0}, &state));
+    fill_image(source, x);
+    fill_image(G, g);
+    for (int step = 0; step < 2; step++) {
+        glcnn_command_buffer *commands = make_commands();
+        GOOD(glcnn_kernel_encode(
+            commands, forward,
+            &(struct glcnn_encode){.source = source, .state = state, .destination = result}));
+        GOOD(glcnn_kernel_encode(
+            commands, gradient,
+            &(struct glcnn_encode){
+                .source = G, .secondary = source, .state = state, .destination = dX}));
+        record_update(commands, forward, gradient, state);
+        GOOD(glcnn_command_buffer_commit(commands));
+        finish(&commands);
+        check_scalar(glcnn_state_vector(state, "gradient_for_weights"), 6);
+        check_scalar(glcnn_kernel_vector(forward, "weights"), 1 - 0.6 * 2 * (step + 1));
+        check_scalar(glcnn_kernel_vector(gradient, "weights"), 1 - 0.6 * 2 * (step + 1));
+        check_scalar(glcnn_kernel_vector(forward, "biases"), 0.5 - 0.2 * 2 * (step + 1));
+    }
+    glcnn_kernel_destroy(&forward);
+    glcnn_kernel_destroy(&gradient);
+    glcnn_kernel_destroy(&t.optimizer);
+    glcnn_state_destroy(&t.values);
+    glcnn_state_destroy(&state);
+    glcnn_image_destroy(&source);
+    glcnn_image_destroy(&result);
+    glcnn_image_destroy(&G);
+    glcnn_image_destroy(&dX);
+}
+
+/* A state's gamma and beta are the kernel's own: not a place for results. */
+static void test_lent_vectors_are_no_results(void)
+{
+    static const char *const gradients[] = {"gradient_for_gamma", "gradient_for_beta"};
+    static const size_t two[] = {2, 2};
+    glcnn_kernel *kernel = make_kernel("instance_normalization"), *optimizer = NULL;
+    glcnn_image *source = make_image(1, 2, 2, 2), *result = make_image(1, 2, 2, 2);
+    glcnn_command_buffer *commands = make_commands();
+    glcnn_state *state = NULL, *given = NULL;
+    GOOD_FATAL(glcnn_optimizer_adam_create(device, 0.1f, &optimizer));
+    GOOD_FATAL(glcnn_state_create(device, NULL, gradients, two, 2, &given));
+    GOOD(glcnn_kernel_result_state(kernel, NULL, &(struct glcnn_encode){0}, &state));
+    GOOD(glcnn_kernel_encode(
+        commands, kernel,
+        &(struct glcnn_encode){.source = source, .state = state, .destination = result}));
+    size_t passes = glcnn_command_buffer_pass_count(commands);
+    REFUSED_SAYING(
+        "gamma of result_state is the kernel's own",
+        glcnn_optimizer_encode_states(commands, optimizer, given, state, NULL, NULL, 0, state));
+    CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), passes);
+    glcnn_state_destroy(&state);
+    glcnn_state_destroy(&given);
+    glcnn_command_buffer_destroy(&commands);
+    glcnn_image_destroy(&source);
+    glcnn_image_destroy(&result);
+    glcnn_kernel_destroy(&kernel);
+    glcnn_kernel_destroy(&optimizer);
+}
+
 /* ---- Labels ---- */
 
 static void test_labels_are_in_sentences(void)
@@ -757,6 +889,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_gradients_refuse_other_kernels_states),
         UNIT_TEST(test_statistics_refuse_other_families_states),
         UNIT_TEST(test_max_is_not_average),
+        UNIT_TEST(test_a_callback_trains_both_kernels),
+        UNIT_TEST(test_lent_vectors_are_no_results),
         UNIT_TEST(test_labels_are_in_sentences),
         CU_TEST_INFO_NULL,
     };

@@ -6,8 +6,10 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "kernel.h"
+#include "state.h"
 
 struct glcnn_optimizer *glcnn_optimizer(glcnn_kernel *kernel)
 {
@@ -103,25 +105,248 @@ static bool check(const struct operation *o, char *sentence, size_t size)
     return check_vectors(o, sentence, size);
 }
 
+/* ---- Encodes ---- */
+
+static glcnn_status check_kernel(const struct glcnn_command_buffer *command_buffer,
+                                 glcnn_kernel *kernel, const char *where)
+{
+    if (!kernel)
+        return command_buffer ? device_fail(command_buffer->device, GLCNN_INVALID_ARGUMENT,
+                                            "%s: kernel is NULL", where)
+                              : GLCNN_INVALID_ARGUMENT;
+    if (!glcnn_optimizer(kernel))
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s is no optimizer", where,
+                           kernel_title(kernel));
+    return GLCNN_SUCCESS;
+}
+
+static bool has_second(const glcnn_kernel *kernel)
+{
+    return descriptor_argument(kernel->descriptor, "second_moment") >= 0;
+}
+
+/* The vectors of one encode in the order of the arguments. */
+static glcnn_status set_vectors(const glcnn_kernel *kernel, struct glcnn_buffer *gradient,
+                                struct glcnn_buffer *values, struct glcnn_buffer *first,
+                                struct glcnn_buffer *second, struct glcnn_buffer *result,
+                                struct glcnn_encode *arguments)
+{
+    bool two = has_second(kernel);
+    if (second && !two)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: there is no second state vector; second must be NULL",
+                           kernel_title(kernel));
+    *arguments = (struct glcnn_encode){.vectors = {gradient, values, first}};
+    if (two)
+        arguments->vectors[FIRST + 1] = second;
+    arguments->vectors[FIRST + 1 + two] = result;
+    return GLCNN_SUCCESS;
+}
+
 glcnn_status glcnn_optimizer_encode(glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
                                     glcnn_buffer *gradient, glcnn_buffer *values,
                                     glcnn_buffer *first, glcnn_buffer *second, glcnn_buffer *result)
 {
-    if (!kernel || !glcnn_optimizer(kernel))
-        return kernel ? device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                                    "glcnn_optimizer_encode: %s is no optimizer",
-                                    kernel->descriptor->name)
-                      : GLCNN_INVALID_ARGUMENT;
-    struct glcnn_encode arguments = {.vectors = {gradient, values, first}};
-    bool two = descriptor_argument(kernel->descriptor, "second_moment") >= 0;
-    if (second && !two)
-        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: there is no second state vector; second must be NULL",
-                           kernel->descriptor->name);
-    if (two)
-        arguments.vectors[FIRST + 1] = second;
-    arguments.vectors[FIRST + 1 + two] = result;
-    return glcnn_kernel_encode(command_buffer, kernel, &arguments);
+    struct glcnn_encode arguments;
+    glcnn_status status = check_kernel(command_buffer, kernel, "glcnn_optimizer_encode");
+    if (status == GLCNN_SUCCESS)
+        status = set_vectors(kernel, gradient, values, first, second, result, &arguments);
+    return status == GLCNN_SUCCESS ? glcnn_kernel_encode(command_buffer, kernel, &arguments)
+                                   : status;
+}
+
+/* ---- Encodes by states ---- */
+
+#define PLACES 2
+
+/* The parameters of one kind of layer and their gradients. */
+struct layer_vectors {
+    const char *gradients[PLACES], *values[PLACES];
+};
+
+static const struct layer_vectors layers[] = {
+    {{"gradient_for_weights", "gradient_for_biases"}, {"weights", "biases"}},
+    {{"gradient_for_gamma", "gradient_for_beta"}, {"gamma", "beta"}},
+};
+
+enum role { ROLE_GRADIENT, ROLE_SOURCE, ROLE_RESULT, ROLES };
+static const char *const roles[ROLES] = {"gradient_state", "source_state", "result_state"};
+
+/* One call on its way. */
+struct state_step {
+    struct glcnn_command_buffer *command_buffer;
+    struct glcnn_kernel *kernel;
+    struct glcnn_state *states[ROLES];
+    const struct layer_vectors *layer;
+    struct state_vector *vectors[PLACES][ROLES]; /* NULL: the state has none */
+    struct glcnn_encode encodes[PLACES];
+    size_t count;                /* of places that are updated */
+    struct vector_view from, to; /* of a parameter that is copied */
+};
+
+static glcnn_status check_states(const struct state_step *s)
+{
+    for (int i = 0; i < ROLES; i++) {
+        if (!s->states[i])
+            return device_fail(s->kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s is NULL",
+                               kernel_title(s->kernel), roles[i]);
+        glcnn_status status =
+            state_check_use(s->states[i], kernel_title(s->kernel), s->command_buffer);
+        if (status != GLCNN_SUCCESS)
+            return status;
+    }
+    return GLCNN_SUCCESS;
+}
+
+static const char *name_in(const struct layer_vectors *layer, int role, size_t place)
+{
+    return role == ROLE_GRADIENT ? layer->gradients[place] : layer->values[place];
+}
+
+static glcnn_status find_layer(struct state_step *s)
+{
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
+        if (state_filled_vector(s->states[ROLE_GRADIENT], layers[i].gradients[0]) &&
+            state_filled_vector(s->states[ROLE_SOURCE], layers[i].values[0])) {
+            s->layer = &layers[i];
+            return GLCNN_SUCCESS;
+        }
+    return device_fail(s->kernel->device, GLCNN_INVALID_ARGUMENT,
+                       "%s: the states have neither gradient_for_weights and weights nor "
+                       "gradient_for_gamma and gamma; encode the gradient kernel first, and give "
+                       "the layer's own states",
+                       kernel_title(s->kernel));
+}
+
+static void find_vectors(struct state_step *s)
+{
+    for (size_t place = 0; place < PLACES; place++)
+        for (int role = 0; role < ROLES; role++)
+            s->vectors[place][role] =
+                state_filled_vector(s->states[role], name_in(s->layer, role, place));
+}
+
+static glcnn_status check_result(const struct state_step *s, size_t place)
+{
+    if (!s->vectors[place][ROLE_RESULT]->lent)
+        return GLCNN_SUCCESS;
+    return device_fail(s->kernel->device, GLCNN_INVALID_ARGUMENT,
+                       "%s: %s of result_state is the kernel's own, which its encode left there; "
+                       "make a state with glcnn_state_create and reload from it",
+                       kernel_title(s->kernel), s->layer->values[place]);
+}
+
+static glcnn_status prepare_place(struct state_step *s, size_t place, struct glcnn_buffer *first,
+                                  struct glcnn_buffer *second)
+{
+    struct state_vector *const *vectors = s->vectors[place];
+    for (int role = 0; role < ROLES; role++)
+        if (!vectors[role])
+            return device_fail(s->kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s has no %s",
+                               kernel_title(s->kernel), roles[role],
+                               name_in(s->layer, role, place));
+    glcnn_status status = check_result(s, place);
+    s->count = place + 1;
+    return status != GLCNN_SUCCESS ? status
+                                   : set_vectors(s->kernel, vectors[ROLE_GRADIENT]->buffer,
+                                                 vectors[ROLE_SOURCE]->buffer, first, second,
+                                                 vectors[ROLE_RESULT]->buffer, &s->encodes[place]);
+}
+
+/* The parameter that is not updated: it is in the result all the same. */
+static glcnn_status prepare_copy(struct state_step *s)
+{
+    const struct state_vector *from = s->vectors[1][ROLE_SOURCE], *to = s->vectors[1][ROLE_RESULT];
+    if (s->count == PLACES || !from || !to || from->buffer == to->buffer)
+        return GLCNN_SUCCESS;
+    if (from->buffer->size != to->buffer->size)
+        return device_fail(s->kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: %s has %zu elements in source_state and %zu in result_state",
+                           kernel_title(s->kernel), from->name, from->buffer->size / 4,
+                           to->buffer->size / 4);
+    s->from = (struct vector_view){from->buffer, 0, from->buffer->size / 4};
+    s->to = (struct vector_view){to->buffer, 0, to->buffer->size / 4};
+    return check_result(s, 1);
+}
+
+/* No vector may be of both places if one of them writes it: a state vector used twice. Gradient and
+ * values are read alone. */
+static glcnn_status check_places_apart(const struct state_step *s)
+{
+    const struct glcnn_encode *a = &s->encodes[0], *b = &s->encodes[1];
+    for (int i = 0; i < GLCNN_CALL_VECTORS; i++)
+        for (int j = 0; j < GLCNN_CALL_VECTORS; j++)
+            if (a->vectors[i] && a->vectors[i] == b->vectors[j] && (i >= FIRST || j >= FIRST))
+                return device_fail(s->kernel->device, GLCNN_INVALID_ARGUMENT,
+                                   "%s: one buffer serves %s and %s; each has vectors of its own",
+                                   kernel_title(s->kernel), s->layer->values[0],
+                                   s->layer->values[1]);
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status check_count(const struct state_step *s, bool arrays, size_t count)
+{
+    if (!arrays || (count >= 1 && count <= PLACES))
+        return GLCNN_SUCCESS;
+    return device_fail(s->kernel->device, GLCNN_INVALID_ARGUMENT,
+                       "%s: count is %zu; there is 1 state vector, or 2", kernel_title(s->kernel),
+                       count);
+}
+
+static glcnn_status prepare(struct state_step *s, glcnn_buffer *const *first,
+                            glcnn_buffer *const *second, size_t count)
+{
+    glcnn_status status = check_count(s, first || second, count);
+    if (status == GLCNN_SUCCESS)
+        status = check_states(s);
+    if (status == GLCNN_SUCCESS)
+        status = find_layer(s);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    find_vectors(s);
+    if (!first && !second)
+        count = s->vectors[1][ROLE_SOURCE] ? 2 : 1;
+    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
+        status = prepare_place(s, i, first ? first[i] : NULL, second ? second[i] : NULL);
+    if (status == GLCNN_SUCCESS)
+        status = check_places_apart(s);
+    return status == GLCNN_SUCCESS ? prepare_copy(s) : status;
+}
+
+/* What was read is sealed, as by any encode: gradients encoded from now on start over. */
+static void update_states(const struct state_step *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        s->vectors[i][ROLE_GRADIENT]->sealed = true;
+        s->vectors[i][ROLE_SOURCE]->sealed = true;
+        s->vectors[i][ROLE_RESULT]->sealed = false;
+    }
+    state_count_read(s->states[ROLE_GRADIENT]);
+    if (s->states[ROLE_SOURCE] != s->states[ROLE_GRADIENT])
+        state_count_read(s->states[ROLE_SOURCE]);
+}
+
+glcnn_status glcnn_optimizer_encode_states(glcnn_command_buffer *command_buffer,
+                                           glcnn_kernel *kernel, glcnn_state *gradient_state,
+                                           glcnn_state *source_state, glcnn_buffer *const *first,
+                                           glcnn_buffer *const *second, size_t count,
+                                           glcnn_state *result_state)
+{
+    struct state_step s = {.command_buffer = command_buffer,
+                           .kernel = kernel,
+                           .states = {gradient_state, source_state, result_state}};
+    glcnn_status status = check_kernel(command_buffer, kernel, "glcnn_optimizer_encode_states");
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (!command_buffer)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: command_buffer is NULL",
+                           kernel_title(kernel));
+    status = prepare(&s, first, second, count);
+    if (status == GLCNN_SUCCESS)
+        status = kernel_encode_step(command_buffer, kernel, s.encodes, s.count, &s.from, &s.to);
+    if (status == GLCNN_SUCCESS)
+        update_states(&s);
+    return status;
 }
 
 /* ---- Uniforms ---- */
@@ -155,6 +380,7 @@ SCALAR(clip_max, p->gradient_clip_max)
 SCALAR(l1, regularization(p, GLCNN_REGULARIZATION_TYPE_L1))
 SCALAR(l2, regularization(p, GLCNN_REGULARIZATION_TYPE_L2))
 SCALAR(rate, p->learning_rate)
+SCALAR(kept, 1 - (double)p->learning_rate * (double)p->weight_decay)
 SCALAR(momentum_scale, p->momentum_scale)
 SCALAR(decay, p->decay)
 SCALAR(one_minus_decay, 1 - p->decay)
@@ -166,7 +392,8 @@ SCALAR(one_minus_beta2, 1 - p->beta2)
 SCALAR(adam_rate, adam_rate_at(p, p->time_step))
 
 #define SHARED_SCALARS                                                                             \
-    {"gradient_rescale", rescale}, {"clip_min", clip_min}, {"clip_max", clip_max}, {"l1", l1},     \
+    {"gradient_rescale", rescale}, {"clip_min", clip_min}, {"clip_max", clip_max}, {"kept", kept}, \
+        {"l1", l1},                                                                                \
     {                                                                                              \
         "l2", l2                                                                                   \
     }
@@ -203,6 +430,12 @@ static void refresh_descent(struct glcnn_kernel *kernel, struct pass *pass)
 static void refresh_rms_prop(struct glcnn_kernel *kernel, struct pass *pass)
 {
     refresh(pass, kernel->parameters, rms_prop_scalars);
+}
+
+/* A pass of the step that another pass has begun. */
+static void refresh_adam_within(struct glcnn_kernel *kernel, struct pass *pass)
+{
+    refresh(pass, kernel->parameters, adam_scalars);
 }
 
 static void refresh_adam(struct glcnn_kernel *kernel, struct pass *pass)
@@ -254,17 +487,25 @@ static void plan_rms_prop(const struct operation *o, struct plan *plan)
 
 static void plan_adam(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass = plan_update(o, plan, "optimizer_adam.comp", adam_scalars, refresh_adam);
+    pass_refresh again = o->continues_step ? refresh_adam_within : refresh_adam;
+    struct pass *pass = plan_update(o, plan, "optimizer_adam.comp", adam_scalars, again);
     if (plan->status == GLCNN_SUCCESS)
-        refresh_adam(o->kernel, pass);
+        again(o->kernel, pass);
 }
 
 /* ---- References ---- */
 
+static double decayed(const struct reference *r, size_t i)
+{
+    const struct glcnn_optimizer *p = r->operation->parameters;
+    double w = r->vectors[VALUES][i];
+    return w - (double)p->learning_rate * (double)p->weight_decay * w;
+}
+
 static double prepared(const struct reference *r, size_t i)
 {
     const struct glcnn_optimizer *p = r->operation->parameters;
-    double g = r->vectors[GRADIENT][i], w = r->vectors[VALUES][i];
+    double g = r->vectors[GRADIENT][i], w = decayed(r, i);
     if (p->apply_gradient_clipping)
         g = fmin(fmax(g, (double)p->gradient_clip_min), (double)p->gradient_clip_max);
     g *= (double)p->gradient_rescale;
@@ -282,7 +523,7 @@ static void update_all(const struct reference *r, step step_of)
 {
     double *result = r->vectors[result_index(r->operation)];
     for (size_t i = 0; i < r->operation->vectors[VALUES].count; i++)
-        result[i] = r->vectors[VALUES][i] - step_of(r, i, prepared(r, i));
+        result[i] = decayed(r, i) - step_of(r, i, prepared(r, i));
 }
 
 static double descent_step(const struct reference *r, size_t i, double g)
@@ -338,6 +579,9 @@ static void adam_reference(const struct reference *r)
          {1, 1, 1, 64}},                                                                           \
         {"regularization_type=l1 regularization_scale=0.3 learning_rate=0.2", {1, 1, 1, 65}},      \
         {"regularization_type=l2 regularization_scale=0.3 learning_rate=0.2", {2, 3, 5, 7}},       \
+        {"weight_decay=0.5 learning_rate=0.2", {1, 1, 1, 7}},                                      \
+        {"weight_decay=2 regularization_type=l2 regularization_scale=0.3 learning_rate=0.1",       \
+         {1, 1, 3, 11}},                                                                           \
         {"regularization_type=none regularization_scale=0.3 learning_rate=0.2", {1, 1, 9, 9}},     \
         {"apply_gradient_clipping=1 regularization_type=l2 regularization_scale=0.1 "              \
          "gradient_rescale=-2",                                                                    \
@@ -415,9 +659,17 @@ static const char *const regularization_types[] = {"none", "l1", "l2", NULL};
          0,                                                                                        \
          2,                                                                                        \
          regularization_types},                                                                    \
+        {"regularization_scale",                                                                   \
+         "factor of what is added",                                                                \
+         FIELD_FLOAT,                                                                              \
+         FIELD(regularization_scale),                                                              \
+         0,                                                                                        \
+         -LARGEST,                                                                                 \
+         LARGEST,                                                                                  \
+         NULL},                                                                                    \
     {                                                                                              \
-        "regularization_scale", "factor of what is added", FIELD_FLOAT,                            \
-            FIELD(regularization_scale), 0, -LARGEST, LARGEST, NULL                                \
+        "weight_decay", "part of the value, times the learning rate, taken off before the step",   \
+            FIELD_FLOAT, FIELD(weight_decay), 0, 0, LARGEST, NULL                                  \
     }
 #define EPSILON                                                                                    \
     {                                                                                              \

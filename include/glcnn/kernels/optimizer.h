@@ -17,12 +17,16 @@
  *     m = beta1*m + (1 - beta1)*g;   v = beta2*v + (1 - beta2)*g^2
  *     w -= lr_t * m / (sqrt(v) + epsilon)
  *
+ * All of them take w - learning_rate*weight_decay*w for w before anything else, the decoupled decay
+ * of AdamW and SGDW; MPS has none, which is the default, 0.
+ *
  * Each encode is one dispatch over the whole vector, after a copy where the result is another
  * buffer than the values. A command buffer that is committed again takes the parameters as they
  * are at that commit, so a learning rate changed between commits counts from the next one on; the
  * first commit takes those at encode. Adam's time step advances once for each encode and once for
- * each encode that a later commit repeats; an optimizer that serves several vectors of one step
- * would advance with each of them, so give each vector an optimizer of its own.
+ * each encode that a later commit repeats. An optimizer that serves several vectors of one step
+ * would advance with each of them: glcnn_optimizer_encode_states is one encode for the weights and
+ * biases, or gamma and beta, of a layer; otherwise give each vector an optimizer of its own.
  *
  * Where a MPS client may differ (spec section 12): l1 adds sign(w), not 1. Compared with PyTorch
  * Adam's epsilon stands beside sqrt(v) before the correction by beta2^t.
@@ -54,6 +58,8 @@ struct glcnn_optimizer {
     glcnn_regularization_type regularization_type; /* default none */
     float regularization_scale;                    /* default 0 */
 
+    float weight_decay; /* decoupled, at least 0, default 0; not in MPS */
+
     float momentum_scale;       /* default 0; stochastic gradient descent */
     bool use_nesterov_momentum; /* default false; stochastic gradient descent */
     double decay;               /* 0 .. 1, default 0.9; RMSProp */
@@ -84,6 +90,33 @@ GLCNN_API glcnn_status glcnn_optimizer_encode(glcnn_command_buffer *command_buff
                                               glcnn_kernel *kernel, glcnn_buffer *gradient,
                                               glcnn_buffer *values, glcnn_buffer *first,
                                               glcnn_buffer *second, glcnn_buffer *result);
+
+/* Records one step on the parameters of a layer, held by states:
+ *
+ *   place   gradient_state            source_state, result_state
+ *   0       gradient_for_weights      weights
+ *   1       gradient_for_biases       biases
+ *   0       gradient_for_gamma        gamma
+ *   1       gradient_for_beta         beta
+ *
+ * `first` and `second` have `count` state vectors, named as above, one a place; NULL where the
+ * optimizer has none. With count 1 the parameter of place 1 is not updated, but copied to another
+ * result_state that has it too. Stochastic gradient descent takes NULL for `first`: no momentum,
+ * and place 1 is updated if source_state has it; count is ignored.
+ *
+ * result_state may be source_state; source_state may be gradient_state, as batch normalisation has
+ * all in one. Vectors that a forward encode left in a state are the kernel's own and not to be
+ * written: make the result with glcnn_state_create or glcnn_kernel_export, and give the kernels its
+ * values with glcnn_kernel_reload. The next gradient encode into gradient_state starts from
+ * nothing. Temporary gradient and source states lose one read, once if they are one.
+ *
+ * encodeToCommandBuffer:convolutionGradientState:..., :batchNormalizationState:...,
+ * :batchNormalizationGradientState:... Errors: GLCNN_INVALID_ARGUMENT when a state lacks a vector,
+ * and those of glcnn_optimizer_encode; then nothing is recorded and no time step counted. */
+GLCNN_API glcnn_status glcnn_optimizer_encode_states(
+    glcnn_command_buffer *command_buffer, glcnn_kernel *kernel, glcnn_state *gradient_state,
+    glcnn_state *source_state, glcnn_buffer *const *first, glcnn_buffer *const *second,
+    size_t count, glcnn_state *result_state);
 
 #ifdef __cplusplus
 }
