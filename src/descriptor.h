@@ -225,6 +225,15 @@ static inline bool argument_is_image(const struct argument *argument)
     return argument->place < PLACE_IMAGES;
 }
 
+/* Without any, storage formats make no difference. */
+static inline bool descriptor_has_images(const struct glcnn_descriptor *descriptor)
+{
+    for (size_t i = 0; descriptor_argument_at(descriptor, i); i++)
+        if (argument_is_image(&descriptor->arguments[i]))
+            return true;
+    return false;
+}
+
 /* ---- Arithmetic of the specification (notation, section 0) ---- */
 
 static inline int32_t fdiv(int32_t a, int32_t b)

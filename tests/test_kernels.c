@@ -12,10 +12,9 @@ static size_t configurations;
 static const glcnn_channel_format formats[] = {GLCNN_CHANNEL_FORMAT_FLOAT32,
                                                GLCNN_CHANNEL_FORMAT_FLOAT16};
 
-/* Kernels without pixels know no storage format. */
 static size_t format_count(const struct glcnn_descriptor *d)
 {
-    return d->flags & WITHOUT_PIXELS ? 1 : 2;
+    return descriptor_has_images(d) ? 2 : 1;
 }
 
 static bool is_quick(void)

@@ -368,6 +368,10 @@ holds failed 0
 holds quick true
 holds kernels.0.kernel neuron
 holds kernels.0.passed true
+cases=$(./json kernels.0.cases <out)
+holds kernels.0.float16_cases $((cases / 2))
+gives 0 check --quick -k optimizer_adam --json
+holds kernels.0.float16_cases 0
 holds device.limits.work_group_count.0 65535
 gives 2 check -k no_such
 says err 'there is no kernel "no_such"'

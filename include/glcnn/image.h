@@ -11,6 +11,19 @@
  *      +-----------+    +-----------+    +-----------+    +-----------+
  *
  * Components beyond the last channel hold 0 always. Arithmetic is float32 whatever the storage.
+ *
+ * Float16 storage: a value is rounded once, when it is stored, to the nearest of 11 significant
+ * bits, ties to even. For inputs as they are stored, each element of a result differs from the exact
+ * r, M being the largest |r| of the image, by at most
+ *
+ *      float32   1e-5 * max(1, M)
+ *      float16   1e-5 * max(1, M) + 1.0001 * 2^-11 * |r| + 2^-25
+ *
+ * 2^-11 |r| is half a unit of the last place of r or more, 2^-25 half the step of numbers below
+ * 2^-14; 1.0001 covers that r is rounded with its float32 error. Vectors keep float32's bound.
+ * glcnn check holds every kernel that has images to both, with source, forward source and
+ * destination stored as the one and as the other; labels and losses stay float32.
+ *
  * An image with more layers than the device's texture arrays have is folded: layer L lies at
  * layer L mod max, tile L / max to the right or below; nothing else changes.
  */

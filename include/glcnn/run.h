@@ -66,11 +66,14 @@ struct glcnn_check_row {
     double largest_error; /* in units of the bound: above 1 fails */
     const char *worst;    /* parameters and shape of the worst case */
     const char *error;    /* sentence of the first case that could not run, or NULL */
+    uint32_t float16_cases;       /* of the cases, those with images stored as float16 */
+    double largest_float16_error; /* of these alone */
 };
 typedef void (*glcnn_check_callback)(void *user, const struct glcnn_check_row *row);
 
 /* Runs the cases of every kernel, or of kernel `name`, against the references in both storage
- * formats and calls `row` once a kernel. `quick` takes small shapes only.
+ * formats and calls `row` once a kernel. The bound is that of glcnn/image.h. `quick` takes small
+ * shapes only.
  * Returns GLCNN_SUCCESS when the check ran; *failed counts kernels with a failing case. */
 GLCNN_API glcnn_status glcnn_check(glcnn_device *device, const char *name, bool quick,
                                    glcnn_check_callback row, void *user, size_t *failed);

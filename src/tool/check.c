@@ -3,6 +3,7 @@
 #include "tool.h"
 
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,8 +17,10 @@ static const struct tool_option options[] = {
     {0}};
 
 static const char details[] =
-    "Errors are in units of the bound that a kernel keeps: above 1 it fails. Exit status: 0 when\n"
-    "every kernel passed, 1 when one failed, 77 when there is no device.\n";
+    "Errors are in units of the bound that a kernel keeps (glcnn/image.h): above 1 it fails. "
+    "Those\n"
+    "of images stored as float16 stand in a column of their own too. Exit status: 0 when every\n"
+    "kernel passed, 1 when one failed, 77 when there is no device.\n";
 
 struct request {
     const char **kernels; /* none: all */
@@ -30,6 +33,7 @@ struct report {
     const struct request *request;
     cJSON *rows; /* NULL: as text */
     size_t kernels, failed;
+    double largest_error, largest_float16_error; /* of all kernels */
 };
 
 static bool has_failed(const struct glcnn_check_row *row)
@@ -39,8 +43,11 @@ static bool has_failed(const struct glcnn_check_row *row)
 
 static void print_row(const struct glcnn_check_row *row)
 {
-    printf("%-44s %5u %6u %9.3g  %s\n", row->kernel, row->cases, row->failed, row->largest_error,
-           has_failed(row) ? "FAILED" : "passed");
+    char half[32] = "-";
+    if (row->float16_cases > 0)
+        snprintf(half, sizeof half, "%.3g", row->largest_float16_error);
+    printf("%-44s %5u %6u %9.3g %9s  %s\n", row->kernel, row->cases, row->failed,
+           row->largest_error, half, has_failed(row) ? "FAILED" : "passed");
     if (row->failed > 0 && row->worst)
         printf("    worst: %s\n", row->worst);
     if (row->error)
@@ -56,6 +63,8 @@ static cJSON *json_of_row(const struct glcnn_check_row *row)
     cJSON_AddNumberToObject(object, "cases", row->cases);
     cJSON_AddNumberToObject(object, "failed", row->failed);
     cJSON_AddNumberToObject(object, "largest_error", row->largest_error);
+    cJSON_AddNumberToObject(object, "float16_cases", row->float16_cases);
+    cJSON_AddNumberToObject(object, "largest_float16_error", row->largest_float16_error);
     json_add_text(object, "worst", row->worst);
     json_add_text(object, "error", row->error);
     return object;
@@ -66,6 +75,8 @@ static void take_row(void *user, const struct glcnn_check_row *row)
     struct report *report = user;
     report->kernels++;
     report->failed += has_failed(row);
+    report->largest_error = fmax(report->largest_error, row->largest_error);
+    report->largest_float16_error = fmax(report->largest_float16_error, row->largest_float16_error);
     if (report->rows)
         cJSON_AddItemToArray(report->rows, json_of_row(row));
     else
@@ -88,7 +99,7 @@ static glcnn_status check_all(struct report *report, glcnn_device *device)
 static void print_head(const struct glcnn_device_info *info)
 {
     printf("glcnn %s on %s, %s\n\n", glcnn_version(), info->renderer, info->gl_version);
-    printf("%-44s %5s %6s %9s\n", "kernel", "cases", "failed", "error");
+    printf("%-44s %5s %6s %9s %9s\n", "kernel", "cases", "failed", "error", "float16");
 }
 
 static int print_json(const struct tool_command *command, const struct report *report,
@@ -115,7 +126,8 @@ static int check_device(const struct tool_command *command, const struct request
     if (request->json)
         printed = print_json(command, &report, info);
     else
-        printf("\n%zu kernels, %zu failed\n", report.kernels, report.failed);
+        printf("\n%zu kernels, %zu failed; largest error %.3g, in float16 %.3g\n", report.kernels,
+               report.failed, report.largest_error, report.largest_float16_error);
     if (status != GLCNN_SUCCESS)
         return complain(command, EXIT_FAILED, "%s: %s", glcnn_status_text(status),
                         glcnn_device_error(device));
