@@ -13,8 +13,8 @@
  * Components beyond the last channel hold 0 always. Arithmetic is float32 whatever the storage.
  *
  * Float16 storage: a value is rounded once, when it is stored, to the nearest of 11 significant
- * bits, ties to even. For inputs as they are stored, each element of a result differs from the exact
- * r, M being the largest |r| of the image, by at most
+ * bits, ties to even. For inputs as they are stored, each element of a result differs from the
+ * exact r, M being the largest |r| of the image, by at most
  *
  *      float32   1e-5 * max(1, M)
  *      float16   1e-5 * max(1, M) + 1.0001 * 2^-11 * |r| + 2^-25
