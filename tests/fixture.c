@@ -126,6 +126,14 @@ void fill_constant(glcnn_image *image, float value)
     free(values);
 }
 
+glcnn_image *image_with(uint32_t images, uint32_t channels, uint32_t height, uint32_t width,
+                        const float *values)
+{
+    glcnn_image *image = make_image(images, channels, height, width);
+    fill_image(image, values);
+    return image;
+}
+
 float *read_image(glcnn_image *image)
 {
     size_t count = count_of(image), size = element_size(image);
@@ -179,6 +187,33 @@ bool image_is_constant(glcnn_image *image, float value)
     return equal;
 }
 
+bool is_near(double found, double expected, double tolerance)
+{
+    bool good = fabs(found - expected) <= tolerance * fmax(1, fabs(expected));
+    if (!good)
+        fprintf(stderr, "\nfound %.9g, not %.9g\n", found, expected);
+    return good;
+}
+
+void check_doubles(glcnn_image *image, const double *expected, double tolerance)
+{
+    float *found = read_image(image);
+    for (size_t i = 0; i < count_of(image); i++)
+        CU_ASSERT(is_near((double)found[i], expected[i], tolerance));
+    free(found);
+}
+
+void check_floats(glcnn_image *image, const float *expected, size_t count, double tolerance)
+{
+    CU_ASSERT_EQUAL_FATAL(count_of(image), count);
+    double *wider = calloc(count, sizeof *wider);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(wider);
+    for (size_t i = 0; i < count; i++)
+        wider[i] = (double)expected[i];
+    check_doubles(image, wider, tolerance);
+    free(wider);
+}
+
 /* ---- Command buffers ---- */
 
 glcnn_command_buffer *make_commands(void)
@@ -193,4 +228,14 @@ void finish(glcnn_command_buffer **commands)
     GOOD(glcnn_command_buffer_commit(*commands));
     GOOD(glcnn_command_buffer_wait(*commands));
     glcnn_command_buffer_destroy(commands);
+}
+
+glcnn_image *result_of(glcnn_kernel *kernel, const struct glcnn_encode *arguments,
+                       glcnn_state **state)
+{
+    glcnn_image *result = NULL;
+    glcnn_command_buffer *commands = make_commands();
+    GOOD_FATAL(glcnn_kernel_encode_returning(commands, kernel, arguments, &result, state));
+    finish(&commands);
+    return result;
 }

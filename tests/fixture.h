@@ -45,14 +45,25 @@ glcnn_image *make_image_of(glcnn_device *on, glcnn_channel_format format, uint32
 void fill_image(glcnn_image *image, const float *values);
 void fill_noise(glcnn_image *image, uint32_t seed);
 void fill_constant(glcnn_image *image, float value);
+glcnn_image *image_with(uint32_t images, uint32_t channels, uint32_t height, uint32_t width,
+                        const float *values);
 /* The caller frees the array. */
 float *read_image(glcnn_image *image);
 bool image_equals(glcnn_image *image, const float *expected);
 bool images_equal(glcnn_image *a, glcnn_image *b);
 bool image_is_constant(glcnn_image *image, float value);
 
+/* Whether |found - expected| is within tolerance * max(1, |expected|); says if it is not. */
+bool is_near(double found, double expected, double tolerance);
+/* Each element of the image is_near what is expected; of floats there are `count`. */
+void check_floats(glcnn_image *image, const float *expected, size_t count, double tolerance);
+void check_doubles(glcnn_image *image, const double *expected, double tolerance);
+
 glcnn_command_buffer *make_commands(void);
 /* Commits, waits and destroys. */
 void finish(glcnn_command_buffer **commands);
+/* The result and, where `state` is not NULL, the state of one returning encode, finished. */
+glcnn_image *result_of(glcnn_kernel *kernel, const struct glcnn_encode *arguments,
+                       glcnn_state **state);
 
 #endif

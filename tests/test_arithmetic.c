@@ -36,29 +36,14 @@ static glcnn_kernel *make_gradient(int kind, bool secondary)
 
 static glcnn_image *row_of(uint32_t count, const float *values)
 {
-    glcnn_image *image = make_image(1, 1, 1, count);
-    fill_image(image, values);
-    return image;
+    return image_with(1, 1, 1, count, values);
 }
 
 static glcnn_image *encode(glcnn_kernel *kernel, glcnn_image *first, glcnn_image *second,
                            glcnn_state *given, glcnn_state **made)
 {
-    glcnn_image *result = NULL;
-    glcnn_command_buffer *commands = make_commands();
     const struct glcnn_encode arguments = {.source = first, .secondary = second, .state = given};
-    GOOD_FATAL(glcnn_kernel_encode_returning(commands, kernel, &arguments, &result, made));
-    finish(&commands);
-    return result;
-}
-
-static void check_values(glcnn_image *image, const float *expected, size_t count)
-{
-    CU_ASSERT_EQUAL_FATAL(count_of(image), count);
-    float *found = read_image(image);
-    for (size_t i = 0; i < count; i++)
-        CU_ASSERT_DOUBLE_EQUAL(found[i], expected[i], 1e-6 * fmax(1, fabs((double)expected[i])));
-    free(found);
+    return result_of(kernel, &arguments, made);
 }
 
 static bool has_shape(glcnn_image *image, uint32_t channels, uint32_t height, uint32_t width)
@@ -84,7 +69,7 @@ static void formulas_with_scales_and_bias(void)
         glcnn_arithmetic(kernel)->secondary_scale = 3;
         glcnn_arithmetic(kernel)->bias = 0.5f;
         glcnn_image *result = encode(kernel, a, b, NULL, NULL);
-        check_values(result, expected[kind], 3);
+        check_floats(result, expected[kind], 3, 1e-6);
         glcnn_image_destroy(&a);
         glcnn_image_destroy(&b);
         glcnn_image_destroy(&result);
@@ -135,7 +120,7 @@ static void strides_of_zero_broadcast(void)
     set_strides(kernel, true, 0, 0, 1);
     glcnn_image *result = encode(kernel, a, b, NULL, NULL);
     CU_ASSERT_TRUE(has_shape(result, 2, 2, 3));
-    check_values(result, pixel, 12);
+    check_floats(result, pixel, 12, 1e-6);
     glcnn_image_destroy(&a);
     glcnn_image_destroy(&b);
     glcnn_image_destroy(&result);
@@ -146,7 +131,7 @@ static void strides_of_zero_broadcast(void)
     set_strides(kernel, true, 0, 1, 1);
     result = encode(kernel, a, b, NULL, NULL);
     CU_ASSERT_TRUE(has_shape(result, 1, 2, 3));
-    check_values(result, outer, 6);
+    check_floats(result, outer, 6, 1e-6);
     glcnn_image_destroy(&a);
     glcnn_image_destroy(&b);
     glcnn_image_destroy(&result);
@@ -162,7 +147,7 @@ static void offsets_say_which_pixel_is_broadcast(void)
     set_strides(kernel, true, 0, 1, 1);
     glcnn_kernel_properties(kernel)->secondary.offset.x = 2;
     glcnn_image *result = encode(kernel, a, b, NULL, NULL);
-    check_values(result, (const float[]){30, 60, 90}, 3);
+    check_floats(result, (const float[]){30, 60, 90}, 3, 1e-6);
     glcnn_image_destroy(&a);
     glcnn_image_destroy(&b);
     glcnn_image_destroy(&result);
@@ -241,7 +226,7 @@ static void gradients_by_either_source(void)
             glcnn_arithmetic(p.forward)->secondary_scale = 5;
             glcnn_arithmetic(p.forward)->bias = 7;
             differentiate(&p, kind, secondary);
-            check_values(p.gradient, &expected[kind][secondary], 1);
+            check_floats(p.gradient, &expected[kind][secondary], 1, 1e-6);
             release(&p);
         }
 }
@@ -257,7 +242,7 @@ static void choice_27_the_clamp_mask_is_inclusive(void)
         glcnn_arithmetic(p.forward)->minimum_value = -1;
         glcnn_arithmetic(p.forward)->maximum_value = 2;
         differentiate(&p, ADD, secondary);
-        check_values(p.gradient, expected, 7);
+        check_floats(p.gradient, expected, 7, 1e-6);
         CU_ASSERT_PTR_NOT_NULL(glcnn_state_vector(p.state, "clamp_mask"));
         release(&p);
     }
@@ -271,7 +256,7 @@ static void masks_are_kept_where_there_are_bounds(void)
         .forward = make_kernel(MULTIPLY), .x = row_of(2, x), .y = row_of(2, y), .g = row_of(2, g)};
     glcnn_arithmetic(p.forward)->maximum_value = 2;
     differentiate(&p, MULTIPLY, true);
-    check_values(p.gradient, (const float[]){3, 0}, 2);
+    check_floats(p.gradient, (const float[]){3, 0}, 2, 1e-6);
     glcnn_arithmetic(p.forward)->maximum_value = FLT_MAX;
     glcnn_command_buffer *commands = make_commands();
     struct glcnn_encode arguments = {
@@ -282,7 +267,7 @@ static void masks_are_kept_where_there_are_bounds(void)
     arguments.destination = p.gradient;
     GOOD(glcnn_kernel_encode(commands, p.backward, &arguments));
     finish(&commands);
-    check_values(p.gradient, (const float[]){3, 20}, 2);
+    check_floats(p.gradient, (const float[]){3, 20}, 2, 1e-6);
     release(&p);
     p = (struct pair){
         .forward = make_kernel(ADD), .x = row_of(2, x), .y = row_of(2, y), .g = row_of(2, g)};
@@ -322,7 +307,7 @@ static void other_pixels_of_what_is_broadcast_get_zero(void)
     glcnn_kernel_properties(p.forward)->secondary.offset.y = 1;
     differentiate(&p, SUBTRACT, true);
     expected[1 * 4 + 3] = -2 * 7 * 5 * 6;
-    check_values(p.gradient, expected, 2 * 3 * 4);
+    check_floats(p.gradient, expected, 2 * 3 * 4, 1e-6);
     release(&p);
 }
 
@@ -399,7 +384,7 @@ static void gradients_addressed_by_hand(void)
         &(struct glcnn_encode){
             .source = p.g, .secondary = p.y, .state = p.state, .destination = p.gradient}));
     finish(&commands);
-    check_values(p.gradient, (const float[]){-1, 2 * 30, 3 * 40, -1}, 4);
+    check_floats(p.gradient, (const float[]){-1, 2 * 30, 3 * 40, -1}, 4, 1e-6);
     release(&p);
 }
 

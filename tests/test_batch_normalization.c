@@ -99,21 +99,13 @@ static void read_vector(const struct layer *l, const char *name, float *values, 
     GOOD(glcnn_buffer_read(buffer, 0, count * 4, values));
 }
 
-static bool near(double found, double expected, double bound)
-{
-    bool good = fabs(found - expected) <= bound * fmax(1, fabs(expected));
-    if (!good)
-        fprintf(stderr, "\nfound %.9g, not %.9g\n", found, expected);
-    return good;
-}
-
 static bool image_near(glcnn_image *image, const double *expected, double bound)
 {
     size_t count = count_of(image);
     float *values = read_image(image);
     bool good = true;
     for (size_t i = 0; good && i < count; i++)
-        good = near((double)values[i], expected[i], bound);
+        good = is_near((double)values[i], expected[i], bound);
     free(values);
     return good;
 }
@@ -141,7 +133,7 @@ static bool vectors_near(const struct layer *a, const struct layer *b, const cha
     read_vector(a, name, found, CHANNELS);
     read_vector(b, name, expected, CHANNELS);
     for (int c = 0; c < CHANNELS; c++)
-        good = good && near((double)found[c], (double)expected[c], bound);
+        good = good && is_near((double)found[c], (double)expected[c], bound);
     return good;
 }
 
@@ -172,7 +164,7 @@ static void test_golden_values(void)
                    {"beta", 0.5}, {"gradient_for_beta", 2}, {"gradient_for_gamma", 2.138090}};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         read_vector(&l, vectors[i].name, &value, 1);
-        CU_ASSERT(near((double)value, vectors[i].value, 1e-6));
+        CU_ASSERT(is_near((double)value, vectors[i].value, 1e-6));
     }
     for (int i = 0; i < 4; i++)
         glcnn_image_destroy(&images[i]);
@@ -198,7 +190,7 @@ static void test_variance_beside_a_large_mean(void)
     GOOD(collect(to, &l, x));
     finish(&to);
     read_vector(&l, "mean", &found, 1);
-    CU_ASSERT(near((double)found, mean, 1e-7));
+    CU_ASSERT(is_near((double)found, mean, 1e-7));
     read_vector(&l, "variance", &found, 1);
     CU_ASSERT_DOUBLE_EQUAL((double)found / variance, 1, 1e-5);
     free(values);

@@ -19,31 +19,6 @@ static void encode(glcnn_kernel *kernel, const struct glcnn_encode *arguments)
     finish(&commands);
 }
 
-static glcnn_image *image_with(uint32_t images, uint32_t channels, uint32_t height, uint32_t width,
-                               const float *values)
-{
-    glcnn_image *image = make_image(images, channels, height, width);
-    fill_image(image, values);
-    return image;
-}
-
-static bool near(double found, double expected, double tolerance)
-{
-    bool good = fabs(found - expected) <= tolerance * fmax(1, fabs(expected));
-    if (!good)
-        fprintf(stderr, "\n  found %.9g, not %.9g", found, expected);
-    return good;
-}
-
-static void check_values(glcnn_image *image, const double *expected, double tolerance)
-{
-    float *found = read_image(image);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(found);
-    for (size_t i = 0; i < count_of(image); i++)
-        CU_ASSERT(near((double)found[i], expected[i], tolerance));
-    free(found);
-}
-
 /* Forward with a state, then the gradient that follows it. Values are [n][c][h][w]. */
 struct layer {
     glcnn_kernel *forward, *gradient;
@@ -132,8 +107,8 @@ static void golden_cross_channel(void)
     struct layer l = cross_channel(3, 1, 1, 1);
     l.channels = 3;
     layer_run(&l, x, g);
-    check_values(l.y, (const double[]){0.375, 0.352941, 0.5625}, 1e-6);
-    check_values(l.dx, (const double[]){0.239728, -0.234699, -0.148005}, 1e-6);
+    check_doubles(l.y, (const double[]){0.375, 0.352941, 0.5625}, 1e-6);
+    check_doubles(l.dx, (const double[]){0.239728, -0.234699, -0.148005}, 1e-6);
     layer_end(&l);
 }
 
@@ -175,8 +150,8 @@ static void choice_15_cross_channel_gradient_is_exact(void)
     layer_run(&l, xf, gf);
     lrn(x, y);
     differentiate(lrn, LRN_CHANNELS, x, g, dx);
-    check_values(l.y, y, 1e-6);
-    check_values(l.dx, dx, 1e-6);
+    check_doubles(l.y, y, 1e-6);
+    check_doubles(l.dx, dx, 1e-6);
     CU_ASSERT(fabs(lrn_gradient_as_printed(x, g, 3) - dx[3]) > 0.1);
     layer_end(&l);
 }
@@ -193,7 +168,7 @@ static void cross_channel_gradient_takes_the_states_numbers(void)
         double v = (double)x[k], scale = 0.5 + 3 * v * v;
         dx[k] = (double)g[k] * (pow(scale, -2) - 12 * v * v * pow(scale, -3));
     }
-    check_values(l.dx, dx, 1e-6);
+    check_doubles(l.dx, dx, 1e-6);
     layer_end(&l);
 }
 
@@ -210,8 +185,8 @@ static void cross_channel_powers_at_their_limits(void)
         double x = (double)rows[i].x, alpha = (double)rows[i].alpha, beta = (double)rows[i].beta;
         double scale = (double)rows[i].delta + alpha * x * x, power = pow(scale, -beta);
         layer_run(&l, &rows[i].x, (const float[]){1});
-        check_values(l.y, (const double[]){x * power}, 1e-5);
-        check_values(l.dx, (const double[]){power - 2 * alpha * beta * x * x * power / scale},
+        check_doubles(l.y, (const double[]){x * power}, 1e-5);
+        check_doubles(l.dx, (const double[]){power - 2 * alpha * beta * x * x * power / scale},
                      1e-5);
         layer_end(&l);
     }
@@ -332,8 +307,8 @@ static void check_locally(struct layer *l, double dx[PIXELS])
     layer_run(l, x, g);
     normalise_locally(local_x, y);
     differentiate(normalise_locally, PIXELS, local_x, local_g, dx);
-    check_values(l->y, y, 2e-6);
-    check_values(l->dx, dx, 2e-6);
+    check_doubles(l->y, y, 2e-6);
+    check_doubles(l->dx, dx, 2e-6);
     layer_end(l);
 }
 
@@ -421,14 +396,14 @@ static void choice_16_the_outside_counts(void)
         layer_run(&l, ones, zeros);
         float *y = read_image(l.y);
         double mean = clamp ? 1 : 2.0 / 6, variance = mean * (1 - mean);
-        CU_ASSERT(near((double)y[0], 3 + (1 - mean) / sqrt(0.25 + 2 * variance), 1e-6));
-        CU_ASSERT(near((double)y[5], 3, 1e-6)); /* a window inside the image */
+        CU_ASSERT(is_near((double)y[0], 3 + (1 - mean) / sqrt(0.25 + 2 * variance), 1e-6));
+        CU_ASSERT(is_near((double)y[5], 3, 1e-6)); /* a window inside the image */
         free(y);
         layer_end(&l);
         l = spatial();
         layer_run(&l, ones, zeros);
         y = read_image(l.y);
-        CU_ASSERT(near((double)y[0], 1 / sqrt(0.25 + 2 * (clamp ? 1 : first[0] / 6)), 1e-6));
+        CU_ASSERT(is_near((double)y[0], 1 / sqrt(0.25 + 2 * (clamp ? 1 : first[0] / 6)), 1e-6));
         free(y);
         layer_end(&l);
     }
@@ -448,7 +423,7 @@ static void clamped_taps_add_to_the_border(void)
         set_addressing(l.forward);
         glcnn_local_contrast_normalization(l.forward)->delta = 1;
         layer_run(&l, x, g);
-        check_values(l.dx, dx[clamp], 1e-6);
+        check_doubles(l.dx, dx[clamp], 1e-6);
         layer_end(&l);
     }
 }
@@ -470,7 +445,7 @@ static void contrast_beside_a_large_mean(void)
     double mean = (a + d + b) / 3;
     double scale =
         1e-6 + ((a - mean) * (a - mean) + (d - mean) * (d - mean) + (b - mean) * (b - mean)) / 3;
-    CU_ASSERT(near((double)y[2], (d - mean) / sqrt(scale), 1e-5));
+    CU_ASSERT(is_near((double)y[2], (d - mean) / sqrt(scale), 1e-5));
     CU_ASSERT_DOUBLE_EQUAL((double)dx[1] + (double)dx[2] + (double)dx[3], 0, 1e-5 / sqrt(scale));
     free(y);
     free(dx);
@@ -506,7 +481,7 @@ static void spatial_gradient_addressed_by_hand(void)
                                                : 2.0 / 3 * (double)x[u] * (double)g[v - 2] *
                                                      (double)x[v] / pow(1 + scale[v], 2);
     }
-    check_values(to, expected, 1e-6);
+    check_doubles(to, expected, 1e-6);
     glcnn_image_destroy(&image);
     glcnn_image_destroy(&gradient);
     glcnn_image_destroy(&to);
@@ -554,7 +529,7 @@ static void check_vector(glcnn_state *state, const char *name, const double *exp
     CU_ASSERT_EQUAL_FATAL(glcnn_buffer_size(buffer), count * 4);
     GOOD(glcnn_buffer_read(buffer, 0, count * 4, values));
     for (size_t i = 0; i < count; i++)
-        CU_ASSERT(near((double)values[i], expected[i], 2e-6));
+        CU_ASSERT(is_near((double)values[i], expected[i], 2e-6));
 }
 
 /* One image of one channel is a batch of one: the golden values of batch normalisation. */
@@ -564,8 +539,8 @@ static void golden_instance(void)
     struct layer l = instance(1, gammas, betas, 0);
     l.height = l.width = 2;
     layer_run(&l, x, g);
-    check_values(l.y, (const double[]){-1.638090, -0.569045, 0.5, 3.707135}, 1e-6);
-    check_values(l.dx, (const double[]){1.145405, -0.229081, -1.603567, 0.687243}, 1e-6);
+    check_doubles(l.y, (const double[]){-1.638090, -0.569045, 0.5, 3.707135}, 1e-6);
+    check_doubles(l.dx, (const double[]){1.145405, -0.229081, -1.603567, 0.687243}, 1e-6);
     check_vector(l.state, "gradient_for_beta", (const double[]){2}, 1);
     check_vector(l.state, "gradient_for_gamma", (const double[]){2.138090}, 1);
     check_vector(l.state, "gamma", (const double[]){2}, 1);
@@ -694,8 +669,8 @@ static void images_without_variance(void)
         GOOD_FATAL(glcnn_instance_normalization_create(device, &source, &l.forward));
         GOOD_FATAL(glcnn_instance_normalization_gradient_create(device, &l.gradient));
         layer_run(&l, x, g);
-        check_values(l.y, y, 0);
-        check_values(l.dx, dx, 0);
+        check_doubles(l.y, y, 0);
+        check_doubles(l.dx, dx, 0);
         layer_end(&l);
     }
 }
@@ -713,8 +688,8 @@ static void gamma_is_reloaded_in_order(void)
     finish(&commands);
     l.height = l.width = 2;
     layer_run(&l, x, g);
-    check_values(l.y, (const double[]){-3, 3, -3, 3}, 1e-6);
-    check_values(l.dx, (const double[]){6, 0, -6, 0}, 1e-6);
+    check_doubles(l.y, (const double[]){-3, 3, -3, 3}, 1e-6);
+    check_doubles(l.dx, (const double[]){6, 0, -6, 0}, 1e-6);
     glcnn_buffer_destroy(&buffer);
     layer_end(&l);
 }

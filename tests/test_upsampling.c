@@ -1,8 +1,6 @@
 /* Up-sampling: worked examples, sizes of results, what a gradient takes from its state. */
 #include "glcnn/kernels/upsampling.h"
 
-#include <math.h>
-
 #include "tests/fixture.h"
 
 enum rule { HALF_PIXEL, ALIGN_CORNERS, ASYMMETRIC };
@@ -18,26 +16,6 @@ static glcnn_kernel *make_kernel(bool bilinear, uint32_t x, uint32_t y, enum rul
     return kernel;
 }
 
-/* The result and, where `state` is not NULL, the state of one returning encode. */
-static glcnn_image *run(glcnn_kernel *kernel, const struct glcnn_encode *arguments,
-                        glcnn_state **state)
-{
-    glcnn_image *result = NULL;
-    glcnn_command_buffer *commands = make_commands();
-    GOOD_FATAL(glcnn_kernel_encode_returning(commands, kernel, arguments, &result, state));
-    finish(&commands);
-    return result;
-}
-
-static void check_values(glcnn_image *image, const float *expected, size_t count)
-{
-    CU_ASSERT_EQUAL_FATAL(count_of(image), count);
-    float *found = read_image(image);
-    for (size_t i = 0; i < count; i++)
-        CU_ASSERT_DOUBLE_EQUAL(found[i], expected[i], 1e-6 * fmax(1, fabs((double)expected[i])));
-    free(found);
-}
-
 /* A row of three pixels, and the same as a column: the axes must not be mixed up. */
 static void check_row(bool bilinear, enum rule rule, const float expected[6])
 {
@@ -46,10 +24,10 @@ static void check_row(bool bilinear, enum rule rule, const float expected[6])
         glcnn_image *source = vertical ? make_image(1, 1, 3, 1) : make_image(1, 1, 1, 3);
         glcnn_kernel *kernel = make_kernel(bilinear, vertical ? 1 : 2, vertical ? 2 : 1, rule);
         fill_image(source, three);
-        glcnn_image *result = run(kernel, &(struct glcnn_encode){.source = source}, NULL);
+        glcnn_image *result = result_of(kernel, &(struct glcnn_encode){.source = source}, NULL);
         CU_ASSERT_EQUAL(glcnn_image_descriptor(result)->width, vertical ? 1 : 6);
         CU_ASSERT_EQUAL(glcnn_image_descriptor(result)->height, vertical ? 6 : 1);
-        check_values(result, expected, 6);
+        check_floats(result, expected, 6, 1e-6);
         glcnn_image_destroy(&source);
         glcnn_image_destroy(&result);
         glcnn_kernel_destroy(&kernel);
@@ -76,7 +54,7 @@ static void factors_of_one_copy(void)
             glcnn_image *source = make_image(2, 5, 7, 6);
             glcnn_kernel *kernel = make_kernel(bilinear, 1, 1, (enum rule)rule);
             fill_noise(source, 7);
-            glcnn_image *result = run(kernel, &(struct glcnn_encode){.source = source}, NULL);
+            glcnn_image *result = result_of(kernel, &(struct glcnn_encode){.source = source}, NULL);
             CU_ASSERT_TRUE(images_equal(source, result));
             glcnn_image_destroy(&source);
             glcnn_image_destroy(&result);
@@ -114,10 +92,10 @@ static void check_transpose(bool bilinear, enum rule rule)
     glcnn_state *state = NULL;
     fill_noise(x, 1);
     fill_noise(g, 2);
-    glcnn_image *y = run(forward, &(struct glcnn_encode){.source = x}, &state);
+    glcnn_image *y = result_of(forward, &(struct glcnn_encode){.source = x}, &state);
     CU_ASSERT_PTR_NOT_NULL_FATAL(state);
-    glcnn_image *dx =
-        run(backward, &(struct glcnn_encode){.source = g, .secondary = x, .state = state}, NULL);
+    glcnn_image *dx = result_of(
+        backward, &(struct glcnn_encode){.source = g, .secondary = x, .state = state}, NULL);
     CU_ASSERT_EQUAL_FATAL(count_of(dx), count_of(x));
     CU_ASSERT_DOUBLE_EQUAL(inner_product(g, y), inner_product(dx, x), 1e-4);
     glcnn_state_destroy(&state);
@@ -152,7 +130,7 @@ static void gradients_addressed_by_hand(void)
     GOOD(glcnn_kernel_encode(
         commands, kernel, &(struct glcnn_encode){.source = g, .secondary = x, .destination = dx}));
     finish(&commands);
-    check_values(dx, (const float[]){48, 192}, 2);
+    check_floats(dx, (const float[]){48, 192}, 2, 1e-6);
     glcnn_image_destroy(&g);
     glcnn_image_destroy(&x);
     glcnn_image_destroy(&dx);
@@ -165,7 +143,7 @@ static void states_of_the_other_kind_are_refused(void)
     glcnn_kernel *backward = make_strange_gradient(true);
     glcnn_image *x = make_image(1, 3, 4, 5), *dx = NULL;
     glcnn_state *state = NULL;
-    glcnn_image *y = run(forward, &(struct glcnn_encode){.source = x}, &state);
+    glcnn_image *y = result_of(forward, &(struct glcnn_encode){.source = x}, &state);
     glcnn_command_buffer *commands = make_commands();
     REFUSED(GLCNN_INVALID_ARGUMENT,
             glcnn_kernel_encode_returning(
