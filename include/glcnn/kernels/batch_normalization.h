@@ -28,7 +28,7 @@
  * 2 leaves its gamma, beta and parameters (epsilon, neuron, flags) in the state, and 3 and 4 use
  * them. Kernel vectors "gamma", "beta", "mean" and "variance" are written with
  * glcnn_kernel_set_vector or reloaded in order with glcnn_kernel_encode_reload. Running averages
- * are the data source's business; they are never updated here.
+ * are the data source's business; glcnn/kernels/running_statistics.h keeps them on the device.
  *
  * Of a temporary state 2, 3 and 4 each take one read, 1 takes none.
  *
