@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "tests/fixture.h"
+
 #define SETTINGS  24
 #define PRECISION 2e-6
 
@@ -46,8 +48,8 @@ static size_t parse_settings(const char *kernel, const char *text,
     return count;
 }
 
-struct glcnn_array *example_run(glcnn_device *device, const char *kernel, const char *text,
-                                const struct vector *inputs, size_t *output_count)
+struct glcnn_array *example_run(const char *kernel, const char *text, const struct vector *inputs,
+                                size_t *output_count)
 {
     struct glcnn_setting settings[SETTINGS];
     struct glcnn_array arrays[EXAMPLE_ARRAYS], *outputs = NULL;
@@ -74,13 +76,6 @@ const struct glcnn_array *example_output(const struct glcnn_array *outputs, size
     return NULL;
 }
 
-static bool close_to(double found, double wanted)
-{
-    if (isnan(wanted))
-        return isnan(found);
-    return fabs(found - wanted) <= PRECISION * fmax(1, fabs(wanted));
-}
-
 void example_compare(const char *kernel, const struct vector *wanted,
                      const struct glcnn_array *found)
 {
@@ -89,26 +84,26 @@ void example_compare(const char *kernel, const struct vector *wanted,
         return;
     CU_ASSERT_EQUAL(elements_of(found), wanted->count);
     for (uint32_t i = 0; i < wanted->count && i < elements_of(found); i++) {
-        bool good = close_to((double)found->data[i], (double)wanted->values[i]);
+        double value = (double)found->data[i], expected = (double)wanted->values[i];
+        bool good = isnan(expected) ? isnan(value) : is_near(value, expected, PRECISION);
         CU_ASSERT(good);
         if (!good)
-            fprintf(stderr, "\n  %s: %s[%u] is %.9g, not %.9g\n", kernel, wanted->name, i,
-                    (double)found->data[i], (double)wanted->values[i]);
+            fprintf(stderr, "  in %s of %s, element %u\n", wanted->name, kernel, i);
     }
 }
 
-static void check_example(glcnn_device *device, const struct example *e)
+static void check_example(const struct example *e)
 {
     size_t count = 0;
-    struct glcnn_array *outputs = example_run(device, e->kernel, e->settings, e->inputs, &count);
+    struct glcnn_array *outputs = example_run(e->kernel, e->settings, e->inputs, &count);
     for (int i = 0; outputs && i < EXAMPLE_ARRAYS && e->outputs[i].name; i++)
         example_compare(e->kernel, &e->outputs[i],
                         example_output(outputs, count, e->outputs[i].name));
     glcnn_run_free(outputs);
 }
 
-void examples_check(glcnn_device *device, const struct example *examples)
+void examples_check(const struct example *examples)
 {
     for (; examples->kernel; examples++)
-        check_example(device, examples);
+        check_example(examples);
 }

@@ -32,13 +32,13 @@ struct example {
     struct vector inputs[EXAMPLE_ARRAYS], outputs[EXAMPLE_ARRAYS];
 };
 
-/* Each example on the device, up to one whose kernel is NULL. Values may differ by 2e-6 relative to
- * max(1, |value|), as tables have six digits; NaN is equal to NaN. */
-void examples_check(glcnn_device *device, const struct example *examples);
+/* Each example on the device of tests/fixture.h, up to one whose kernel is NULL. Values may differ
+ * by 2e-6 relative to max(1, |value|), as tables have six digits; NaN is equal to NaN. */
+void examples_check(const struct example *examples);
 
 /* Their parts. `inputs` end with a name of NULL or after EXAMPLE_ARRAYS. What example_run returns
  * is to be released with glcnn_run_free; NULL, and the test failed, when it could not run. */
-struct glcnn_array *example_run(glcnn_device *device, const char *kernel, const char *settings,
+struct glcnn_array *example_run(const char *kernel, const char *settings,
                                 const struct vector *inputs, size_t *output_count);
 const struct glcnn_array *example_output(const struct glcnn_array *outputs, size_t count,
                                          const char *name);

@@ -208,7 +208,7 @@ static void check_descent(const struct descent *d)
         char settings[256];
         size_t count = 0;
         snprintf(settings, sizeof settings, "%s%s", d->settings, !counts ? "" : step ? "1" : "0");
-        struct glcnn_array *outputs = example_run(device, d->kernel, settings, inputs, &count);
+        struct glcnn_array *outputs = example_run(d->kernel, settings, inputs, &count);
         CU_ASSERT_PTR_NOT_NULL_FATAL(outputs);
         example_compare(d->kernel, &wanted, example_output(outputs, count, "result"));
         take(&inputs[0], outputs, count, "result");
@@ -221,27 +221,27 @@ static void check_descent(const struct descent *d)
 
 static void pooling_and_its_gradients(void)
 {
-    examples_check(device, poolings);
+    examples_check(poolings);
 }
 
 static void dilated_pooling_and_its_gradient(void)
 {
-    examples_check(device, dilated_poolings);
+    examples_check(dilated_poolings);
 }
 
 static void convolution_and_its_gradients(void)
 {
-    examples_check(device, convolutions);
+    examples_check(convolutions);
 }
 
 static void batch_normalisation_and_its_gradients(void)
 {
-    examples_check(device, normalisations);
+    examples_check(normalisations);
 }
 
 static void soft_max_its_gradients_and_its_loss(void)
 {
-    examples_check(device, soft_maxes);
+    examples_check(soft_maxes);
 }
 
 static void optimizers_step_twice(void)
@@ -252,7 +252,7 @@ static void optimizers_step_twice(void)
 
 static void gradients_are_clipped_then_rescaled_then_regularised(void)
 {
-    examples_check(device, preparations);
+    examples_check(preparations);
 }
 
 int main(int argc, char *argv[])
