@@ -214,7 +214,7 @@ struct glcnn_argument_info {
 };
 
 struct glcnn_kernel_info {
-    const char *name, *mps_class, *text;
+    const char *name, *mps_class, *text; /* mps_class NULL: MPS has none */
     const char *gradient;         /* name of the gradient kernel, NULL if there is none */
     const char *without_gradient; /* then: why, a sentence */
     size_t argument_count, parameter_count;
