@@ -2,8 +2,8 @@
  * images stored as float32 and as float16.
  *
  * An element passes within the bound of glcnn/image.h, which allowed() computes: float32's, and for
- * float16 images half a unit of the last place more. Inputs are rounded to the format beforehand, so
- * that device and reference see the same numbers. */
+ * float16 images half a unit of the last place more. Inputs are rounded to the format beforehand,
+ * so that device and reference see the same numbers. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -39,7 +39,7 @@ CHOICE(choice_02_l2_of_nothing_but_zeros_has_gradient_0,
      {G(8, 10), IMAGE(0, 0, 3, 4)}, {GRADIENT(0, 0, 6, 8)}})
 
 /* A window of four taps around the only pixel reads it four times. */
-#define ONE_PIXEL "kernel_width=2 kernel_height=2 offset_x=0 offset_y=0 edge_mode=clamp "             \
+#define ONE_PIXEL "kernel_width=2 kernel_height=2 offset_x=0 offset_y=0 edge_mode=clamp "           \
                   "destination_width=1 destination_height=1"
 CHOICE(choice_03_l2_and_max_repeat_the_edge,
     {"pooling_l2_norm", ONE_PIXEL, {IMAGE(3)}, {RESULT(6)}},
@@ -48,15 +48,16 @@ CHOICE(choice_03_l2_and_max_repeat_the_edge,
     {"pooling_max_gradient", ONE_PIXEL, {G(5), IMAGE(-3)}, {GRADIENT(5)}})
 
 /* Taps at X - 2 and X + 1: what lies outside is the 9 of the edge, not left out. */
-#define SPACED "kernel_width=2 dilation_rate_x=3 offset_x=0 edge_mode=clamp destination_width=3 "     \
+#define SPACED "kernel_width=2 dilation_rate_x=3 offset_x=0 edge_mode=clamp destination_width=3 "   \
                "destination_height=1"
 CHOICE(choice_04_dilated_max_repeats_the_edge,
     {"dilated_pooling_max", SPACED, {IMAGE(9, 1, 2)}, {RESULT(9, 9, 9)}},
-    {"dilated_pooling_max_gradient", SPACED, {G(1, 10, 100), IMAGE(9, 1, 2)}, {GRADIENT(111, 0, 0)}})
+    {"dilated_pooling_max_gradient", SPACED, {G(1, 10, 100), IMAGE(9, 1, 2)},
+     {GRADIENT(111, 0, 0)}})
 
 /* The first window holds a zero that counts and a pixel that does not, or nothing at all. */
-#define BESIDE "kernel_width=2 offset_x=-1 edge_mode=clamp destination_width=3 destination_height=1 " \
-               "zero_pad_size_x="
+#define BESIDE "kernel_width=2 offset_x=-1 edge_mode=clamp destination_width=3 "                     \
+               "destination_height=1 zero_pad_size_x="
 CHOICE(choice_05_an_average_of_no_pixel_is_0,
     {"pooling_average", BESIDE "1", {IMAGE(4, 8)}, {RESULT(0, 2, 6)}},
     {"pooling_average", BESIDE "0", {IMAGE(4, 8)}, {RESULT(0, 4, 6)}},
@@ -267,15 +268,16 @@ CHOICE(choice_13_relun_is_flat_from_b_on,
      {G(4, 4, 4, 4), IMAGE(-1, 5, 6, 7)}, {GRADIENT(2, 4, 0, 0)}})
 
 #define AT_ZERO(TYPE, ...)                                                                         \
-    {"neuron_gradient", "neuron_type=" TYPE " neuron_a=0.25", {G(4, 4), IMAGE(0, -0.0f), __VA_ARGS__}, \
-     {GRADIENT(4, 4)}}
+    {"neuron_gradient", "neuron_type=" TYPE " neuron_a=0.25",                                      \
+     {G(4, 4), IMAGE(0, -0.0f), __VA_ARGS__}, {GRADIENT(4, 4)}}
 CHOICE(choice_14_slopes_at_0_are_those_of_the_right,
     AT_ZERO("relu", {0}), AT_ZERO("elu", {0}), AT_ZERO("prelu", VECTOR("neuron_data", 0.25f)))
 
 /* ---- Normalisation ---- */
 
 /* Cross-channel: L = 2, dX = 1/2 - 2*(5/5)*1*1/4. Spatial, T = 3 4 3: the middle pixel has
- * 1/4 - 2 (1/9 + 1/16 + 1/9). Local contrast of (0, 2): mean 1, T = 4, dX = 1/2 - 1/2 (1/2 + 1/8). */
+ * 1/4 - 2 (1/9 + 1/16 + 1/9). Local contrast of (0, 2): mean 1, T = 4,
+ * dX = 1/2 - 1/2 (1/2 + 1/8). */
 CHOICE(choice_15_normalisation_gradients_are_exact,
     {"cross_channel_normalization_gradient", "alpha=5 beta=1 delta=1 kernel_size=5",
      {G(1), IMAGE(1)}, {GRADIENT(0)}},
