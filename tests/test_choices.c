@@ -39,7 +39,7 @@ CHOICE(choice_02_l2_of_nothing_but_zeros_has_gradient_0,
      {G(8, 10), IMAGE(0, 0, 3, 4)}, {GRADIENT(0, 0, 6, 8)}})
 
 /* A window of four taps around the only pixel reads it four times. */
-#define ONE_PIXEL "kernel_width=2 kernel_height=2 offset_x=0 offset_y=0 edge_mode=clamp "           \
+#define ONE_PIXEL "kernel_width=2 kernel_height=2 offset_x=0 offset_y=0 edge_mode=clamp " \
                   "destination_width=1 destination_height=1"
 CHOICE(choice_03_l2_and_max_repeat_the_edge,
     {"pooling_l2_norm", ONE_PIXEL, {IMAGE(3)}, {RESULT(6)}},
@@ -48,7 +48,7 @@ CHOICE(choice_03_l2_and_max_repeat_the_edge,
     {"pooling_max_gradient", ONE_PIXEL, {G(5), IMAGE(-3)}, {GRADIENT(5)}})
 
 /* Taps at X - 2 and X + 1: what lies outside is the 9 of the edge, not left out. */
-#define SPACED "kernel_width=2 dilation_rate_x=3 offset_x=0 edge_mode=clamp destination_width=3 "   \
+#define SPACED "kernel_width=2 dilation_rate_x=3 offset_x=0 edge_mode=clamp destination_width=3 " \
                "destination_height=1"
 CHOICE(choice_04_dilated_max_repeats_the_edge,
     {"dilated_pooling_max", SPACED, {IMAGE(9, 1, 2)}, {RESULT(9, 9, 9)}},
@@ -56,7 +56,7 @@ CHOICE(choice_04_dilated_max_repeats_the_edge,
      {GRADIENT(111, 0, 0)}})
 
 /* The first window holds a zero that counts and a pixel that does not, or nothing at all. */
-#define BESIDE "kernel_width=2 offset_x=-1 edge_mode=clamp destination_width=3 "                     \
+#define BESIDE "kernel_width=2 offset_x=-1 edge_mode=clamp destination_width=3 " \
                "destination_height=1 zero_pad_size_x="
 CHOICE(choice_05_an_average_of_no_pixel_is_0,
     {"pooling_average", BESIDE "1", {IMAGE(4, 8)}, {RESULT(0, 2, 6)}},
