@@ -36,6 +36,13 @@ glcnn_status command_buffer_take_storage(struct glcnn_command_buffer *command_bu
                                          uint32_t width, uint32_t height, uint32_t layers,
                                          glcnn_channel_format format, struct storage **storage)
 {
+    if (command_buffer->planned) {
+        glcnn_status status =
+            storage_create(command_buffer->device, width, height, layers, format, storage);
+        if (status == GLCNN_SUCCESS)
+            (*storage)->clear = false;
+        return status;
+    }
     for (struct storage **at = &command_buffer->free_storage; *at; at = &(*at)->next) {
         struct storage *found = *at;
         if (found->width != width || found->height != height || found->layers != layers ||
@@ -52,6 +59,10 @@ glcnn_status command_buffer_take_storage(struct glcnn_command_buffer *command_bu
 void command_buffer_return_storage(struct glcnn_command_buffer *command_buffer,
                                    struct storage *storage)
 {
+    if (command_buffer->planned) {
+        storage_release(storage);
+        return;
+    }
     storage->next = command_buffer->free_storage;
     command_buffer->free_storage = storage;
 }
@@ -169,7 +180,8 @@ static void refresh(struct glcnn_command_buffer *buffer, size_t count)
 
 static glcnn_status prepare_uniforms(struct glcnn_command_buffer *buffer)
 {
-    size_t committed = buffer->uniforms_uploaded;
+    /* A planned buffer leaves kernels as they were while it is recorded: its first commit counts. */
+    size_t committed = buffer->planned ? buffer->pass_count : buffer->uniforms_uploaded;
     if (buffer->uniforms_uploaded < buffer->pass_count) {
         place_uniforms(buffer);
         glcnn_status status = upload_all(buffer);
@@ -201,9 +213,10 @@ static unsigned needed_barriers(struct glcnn_device *device, const struct pass *
     unsigned bits = 0;
     for (uint32_t i = 0; i < pass->texture_count; i++)
         need(device, &bits, pass->loads_images ? BARRIER_IMAGE : BARRIER_TEXTURE,
-             pass->textures[i].view.storage->hazard.written);
+             storage_owner(pass->textures[i].view.storage)->hazard.written);
     for (uint32_t i = 0; i < pass->image_count; i++)
-        need(device, &bits, BARRIER_IMAGE, last_use(&pass->images[i].view.storage->hazard));
+        need(device, &bits, BARRIER_IMAGE, 
+             last_use(&storage_owner(pass->images[i].view.storage)->hazard));
     for (uint32_t i = 0; i < pass->buffer_count; i++) {
         const struct pass_buffer *item = &pass->buffers[i];
         if (item->view.buffer)
@@ -218,9 +231,9 @@ static void mark_uses(struct glcnn_device *device, const struct pass *pass)
 {
     uint64_t serial = ++device->serial;
     for (uint32_t i = 0; i < pass->texture_count; i++)
-        pass->textures[i].view.storage->hazard.read = serial;
+        storage_owner(pass->textures[i].view.storage)->hazard.read = serial;
     for (uint32_t i = 0; i < pass->image_count; i++)
-        pass->images[i].view.storage->hazard.written = serial;
+        storage_owner(pass->images[i].view.storage)->hazard.written = serial;
     for (uint32_t i = 0; i < pass->buffer_count; i++) {
         const struct pass_buffer *item = &pass->buffers[i];
         if (item->view.buffer && item->access & VECTOR_READ)
@@ -244,7 +257,7 @@ static void bind(struct glcnn_device *device, const struct pass *pass)
 {
     const struct gl *gl = &device->gl;
     for (uint32_t i = 0; i < pass->texture_count; i++) {
-        const struct storage *storage = pass->textures[i].view.storage;
+        const struct storage *storage = storage_owner(pass->textures[i].view.storage);
         if (pass->loads_images) {
             bind_image(gl, pass->image_count + i, storage, GL_READ_ONLY);
             continue;
@@ -253,7 +266,7 @@ static void bind(struct glcnn_device *device, const struct pass *pass)
         gl->BindTexture(GL_TEXTURE_2D_ARRAY, storage->texture);
     }
     for (uint32_t i = 0; i < pass->image_count; i++)
-        bind_image(gl, i, pass->images[i].view.storage, GL_WRITE_ONLY);
+        bind_image(gl, i, storage_owner(pass->images[i].view.storage), GL_WRITE_ONLY);
     for (uint32_t i = 0; i < pass->buffer_count; i++) {
         const struct glcnn_buffer *buffer = pass->buffers[i].view.buffer;
         gl->BindBufferBase(GL_SHADER_STORAGE_BUFFER, i, buffer ? buffer->name : device->zeros->name);
@@ -367,9 +380,9 @@ static glcnn_status prepare_textures(struct glcnn_command_buffer *buffer)
     for (size_t i = 0; i < buffer->pass_count && status == GLCNN_SUCCESS; i++) {
         const struct pass *pass = &buffer->passes[i];
         for (uint32_t t = 0; t < pass->texture_count && status == GLCNN_SUCCESS; t++)
-            status = prepare_storage(pass->textures[t].view.storage);
+            status = prepare_storage(storage_owner(pass->textures[t].view.storage));
         for (uint32_t t = 0; t < pass->image_count && status == GLCNN_SUCCESS; t++)
-            status = prepare_storage(pass->images[t].view.storage);
+            status = prepare_storage(storage_owner(pass->images[t].view.storage));
     }
     return status;
 }

@@ -17,6 +17,7 @@ struct glcnn_command_buffer {
     struct glcnn_device *device;
     int references; /* the user's, and one of each temporary image and state */
     bool closed;    /* the user destroyed it */
+    bool planned;   /* textures are placed and programs made by command_buffer_plan */
     struct pass *passes;
     size_t pass_count, pass_capacity;
     struct retained *retained;
@@ -66,6 +67,22 @@ struct vector_view plan_scratch_vector(struct plan *plan, size_t count);
 void plan_fill_image(struct plan *plan, const struct image_view *destination);
 void plan_copy_vector(struct plan *plan, const struct vector_view *source,
                       const struct vector_view *destination);
+
+/* ---- Planned command buffers (command_plan.c) ----
+ *
+ * While `planned` is set temporary images each have a storage of their own and no program is made.
+ * command_buffer_place then lets storages whose lifetimes do not meet share textures, and
+ * command_buffer_compile makes the programs. No texture exists before the first commit. */
+struct command_memory {
+    uint64_t planned, without_sharing, lower_bound; /* bytes of textures of temporary images */
+};
+glcnn_status command_buffer_place(struct glcnn_command_buffer *command_buffer,
+                                  struct command_memory *memory);
+glcnn_status command_buffer_compile(struct glcnn_command_buffer *command_buffer);
+/* Lets all passes that use one of two storages of the same extent use the other. The caller keeps both
+ * alive. */
+void command_buffer_exchange(struct glcnn_command_buffer *command_buffer, struct storage *a,
+                             struct storage *b);
 
 /* Keeps objects alive as long as the command buffer. */
 void plan_retain_storage(struct plan *plan, struct storage *storage);

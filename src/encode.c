@@ -606,7 +606,8 @@ static glcnn_status encode_all(struct glcnn_command_buffer *command_buffer, stru
 }
 
 /* Planning moves the kernel on: the number of its encodes, an optimizer's time step, vectors made
- * at their first need. A failure puts it back. */
+ * at their first need. A failure puts it back. So does a planned command buffer, but for the vectors:
+ * each of its commits, the first too, moves the kernel on. */
 static glcnn_status encode_or_put_back(struct glcnn_command_buffer *command_buffer,
                                        struct glcnn_kernel *kernel, struct call *calls,
                                        size_t count, struct copy copy)
@@ -620,13 +621,13 @@ static glcnn_status encode_or_put_back(struct glcnn_command_buffer *command_buff
     memcpy(kept, kernel->parameters, size);
     memcpy(vectors, kernel->vectors, sizeof vectors);
     glcnn_status status = encode_all(command_buffer, calls, count, copy);
-    if (status != GLCNN_SUCCESS) {
+    if (status != GLCNN_SUCCESS || command_buffer->planned) {
         memcpy(kernel->parameters, kept, size);
         kernel->encode_count = encode_count;
-        for (int i = 0; i < MAX_ARGUMENTS; i++)
-            if (!vectors[i])
-                glcnn_buffer_destroy(&kernel->vectors[i]);
     }
+    for (int i = 0; i < MAX_ARGUMENTS && status != GLCNN_SUCCESS; i++)
+        if (!vectors[i])
+            glcnn_buffer_destroy(&kernel->vectors[i]);
     free(kept);
     return status;
 }

@@ -152,7 +152,10 @@ struct vector_view plan_scratch_vector(struct plan *plan, size_t count)
 void plan_release_scratch(struct plan *plan)
 {
     for (size_t i = 0; i < plan->scratch_count; i++)
-        command_buffer_return_storage(plan->command_buffer, plan->scratch[i]);
+        if (plan->command_buffer->planned)
+            retain(plan, plan->scratch[i], release_storage); /* each has one of its own */
+        else
+            command_buffer_return_storage(plan->command_buffer, plan->scratch[i]);
     plan->scratch_count = 0;
 }
 
@@ -238,7 +241,8 @@ static void append(struct plan *plan)
 
 glcnn_status plan_end(struct plan *plan)
 {
-    for (size_t i = 0; i < plan->pass_count && plan->status == GLCNN_SUCCESS; i++)
+    bool compile = !plan->command_buffer->planned;
+    for (size_t i = 0; compile && i < plan->pass_count && plan->status == GLCNN_SUCCESS; i++)
         plan->status = program_find(plan->device, &plan->passes[i]);
     for (size_t i = 0; i < plan->pass_count && plan->status == GLCNN_SUCCESS; i++)
         retain_resources(plan, &plan->passes[i]);

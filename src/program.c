@@ -30,6 +30,19 @@ static const struct glcnn_shader_source *find_source(const char *name)
     return NULL;
 }
 
+/* Layers that lie side by side in a cell of the owner's texture, to the right first. The numbers
+ * are constants, since division by a variable is dear. */
+static void declare_cell(struct text *t, const struct storage *storage)
+{
+    uint32_t each = storage->across * storage->down;
+    if (each == 1)
+        return;
+    text_format(t, "    int cell = layer / %u, beside = layer - cell * %u;\n", each, each);
+    text_format(t, "    x += beside %% %u * %u;\n    y += beside / %u * %u;\n", storage->across,
+                storage->width, storage->across, storage->height);
+    text_format(t, "    layer = cell;\n");
+}
+
 /* Tile of a folded layer: it lies at layer L mod fold, tile L / fold, tiles counted to the right
  * first. */
 static void declare_layer(struct text *t, const struct pass_texture *item)
@@ -37,7 +50,8 @@ static void declare_layer(struct text *t, const struct pass_texture *item)
     text_format(t, "ivec3 %s_texel(int x, int y, int slice, int image) {\n", item->name);
     text_format(t, "    int layer = %s_layer + image * %s_stride + slice;\n", item->name,
                 item->name);
-    if (!storage_is_folded(item->view.storage)) {
+    declare_cell(t, item->view.storage);
+    if (!storage_is_folded(storage_owner(item->view.storage))) {
         text_format(t, "    return ivec3(x, y, layer);\n}\n");
         return;
     }
@@ -170,9 +184,10 @@ static void declare_derived(struct text *t, const struct pass_texture *items, ui
     for (uint32_t i = 0; i < count; i++) {
         const char *n = items[i].name;
         text_format(t, "#define %s_slices ((%s_channels + 3) / 4)\n", n, n);
-        if (storage_is_folded(items[i].view.storage))
+        const struct storage *owner = storage_owner(items[i].view.storage);
+        if (storage_is_folded(owner))
             text_format(t, "#define %s_tile_width %u\n#define %s_tile_height %u\n", n,
-                        items[i].view.storage->width, n, items[i].view.storage->height);
+                        owner->width, n, owner->height);
     }
 }
 
@@ -313,15 +328,16 @@ glcnn_status program_assemble(struct glcnn_device *device, struct pass *pass, st
 
 static size_t view_words(const struct image_view *view, uint32_t *words)
 {
+    const struct storage *storage = view->storage, *owner = storage_owner(view->storage);
     if (words) {
-        words[0] = view->first_layer;
+        words[0] = view->first_layer + storage->cell * storage->across * storage->down;
         words[1] = view->layer_stride;
         words[2] = view->width;
         words[3] = view->height;
         words[4] = view->channels;
         words[5] = view->images;
-        words[6] = view->storage->fold;
-        words[7] = view->storage->tiles_x;
+        words[6] = owner->fold;
+        words[7] = owner->tiles_x;
     }
     return PASS_VIEW_WORDS;
 }

@@ -10,6 +10,20 @@ struct storage_pool {
     size_t size;
 };
 
+struct storage *storage_owner(struct storage *storage)
+{
+    return storage->within ? storage->within : storage;
+}
+
+void storage_place(struct storage *storage, struct storage *within, uint32_t cell, uint32_t across,
+                   uint32_t down)
+{
+    storage->within = storage_retain(within);
+    storage->cell = cell;
+    storage->across = across;
+    storage->down = down;
+}
+
 bool storage_is_folded(const struct storage *storage)
 {
     return storage->tiles_x * storage->tiles_y > 1;
@@ -37,7 +51,8 @@ static bool fold(struct storage *storage, const struct glcnn_limits *limits)
     uint32_t most_y = limits->texture_size / storage->height;
     storage->tiles_x = tiles < most_x ? tiles : most_x;
     storage->tiles_y = (tiles + storage->tiles_x - 1) / storage->tiles_x;
-    storage->fold = tiles == 1 ? storage->layers : limits->array_layers;
+    tiles = storage->tiles_x * storage->tiles_y;
+    storage->fold = (storage->layers + tiles - 1) / tiles;
     return storage->tiles_y <= most_y;
 }
 
@@ -53,13 +68,15 @@ glcnn_status storage_create(struct glcnn_device *device, uint32_t width, uint32_
     made->format = format;
     made->references = 1;
     made->clear = true;
+    made->across = made->down = 1;
     if (!fold(made, &device->info.limits)) {
         free(made);
-        return device_fail(device, GLCNN_LIMIT_EXCEEDED,
-                           "an image of %u x %u pixels and %u layers does not fit a texture of this "
-                           "device: %u x %u pixels, %u layers",
-                           width, height, layers, device->info.limits.texture_size,
-                           device->info.limits.texture_size, device->info.limits.array_layers);
+        return device_fail(
+            device, GLCNN_LIMIT_EXCEEDED,
+            "an image of %u x %u pixels and %u layers does not fit a texture of this "
+            "device: %u x %u pixels, %u layers",
+            width, height, layers, device->info.limits.texture_size,
+            device->info.limits.texture_size, device->info.limits.array_layers);
     }
     made->device = device_retain(device);
     *storage = made;
@@ -115,6 +132,8 @@ void storage_release(struct storage *storage)
     if (!storage || --storage->references > 0)
         return;
     struct glcnn_device *device = storage->device;
+    if (storage->within)
+        storage_release(storage->within);
     free_storage(storage, device_can_free(device) ? &device->gl : NULL);
     device_unreference(device);
 }
@@ -137,7 +156,8 @@ void storage_recycle(struct storage *storage)
     if (!storage)
         return;
     struct glcnn_device *device = storage->device;
-    if (storage->references > 1 || !storage->texture || !device_can_free(device)) {
+    if (storage->references > 1 || storage->within || !storage->texture ||
+        !device_can_free(device)) {
         storage_release(storage);
         return;
     }

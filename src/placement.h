@@ -1,0 +1,47 @@
+/* Sharing of textures between images whose lifetimes do not meet: pure arithmetic, no GL.
+ *
+ * Items are taken from the largest to the smallest. Each goes into the free room of a texture that
+ * exists, or a texture of its own extent is made for it. A texture is a row of cells, one a layer;
+ * a smaller image lies in a range of cells, as many of its layers side by side in a cell as fit.
+ * No item shares a texture with one that the same pass uses: a shader may read a texture or write
+ * it, never both.
+ */
+#ifndef GLCNN_PLACEMENT_H
+#define GLCNN_PLACEMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An image: what it needs, and after placement where it lies. */
+struct placement_item {
+    uint32_t width, height, layers, texel_size;
+    uint32_t first, last;  /* passes of its first and last use, both included */
+    uint32_t texture;      /* index */
+    uint32_t cell;         /* first cell */
+    uint32_t across, down; /* layers side by side in a cell; 1, 1: a layer a cell */
+};
+
+struct placement_texture {
+    uint32_t width, height, layers, texel_size;
+};
+
+struct placement {
+    struct placement_item *items;
+    size_t item_count;
+    const bool *together;               /* [item_count][item_count]: used by the same pass */
+    struct placement_texture *textures; /* room for item_count */
+    size_t texture_count;
+};
+
+/* Fills in where items lie, and the textures. False: out of memory. */
+bool placement_solve(struct placement *placement);
+
+uint64_t placement_item_size(const struct placement_item *item);
+/* Bytes of the textures; of the items without sharing; the most bytes that live at one pass: no
+ * plan needs less. */
+uint64_t placement_size(const struct placement *placement);
+uint64_t placement_size_without_sharing(const struct placement *placement);
+uint64_t placement_lower_bound(const struct placement *placement);
+
+#endif
