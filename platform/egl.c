@@ -331,3 +331,25 @@ const char *egl_device_string(EGLDeviceEXT device, const char *extension, EGLint
     const char *text = device_query()(device, name);
     return text != NULL ? text : "";
 }
+
+/* ---- Fences ---- */
+
+int platform_fence_descriptor(const platform_context *context)
+{
+    PFNEGLCREATESYNCKHRPROC create_sync =
+        (PFNEGLCREATESYNCKHRPROC)eglGetProcAddress("eglCreateSyncKHR");
+    PFNEGLDESTROYSYNCKHRPROC destroy_sync =
+        (PFNEGLDESTROYSYNCKHRPROC)eglGetProcAddress("eglDestroySyncKHR");
+    PFNEGLDUPNATIVEFENCEFDANDROIDPROC duplicate =
+        (PFNEGLDUPNATIVEFENCEFDANDROIDPROC)eglGetProcAddress("eglDupNativeFenceFDANDROID");
+    const char *extensions = eglQueryString(context->display, EGL_EXTENSIONS);
+    if (!egl_list_has(extensions, "EGL_ANDROID_native_fence_sync") || !create_sync ||
+        !destroy_sync || !duplicate)
+        return -1;
+    EGLSyncKHR sync = create_sync(context->display, EGL_SYNC_NATIVE_FENCE_ANDROID, NULL);
+    if (sync == EGL_NO_SYNC_KHR)
+        return -1;
+    int descriptor = duplicate(context->display, sync);
+    destroy_sync(context->display, sync);
+    return descriptor;
+}

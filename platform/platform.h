@@ -47,6 +47,9 @@ void platform_close(platform_context **context);
 bool platform_make_current(platform_context *context);
 void platform_release_current(platform_context *context);
 bool platform_is_current(const platform_context *context);
+/* A file descriptor that becomes readable once everything issued so far has finished, the caller's to
+ * close; -1 without EGL_ANDROID_native_fence_sync. The context must be current. */
+int platform_fence_descriptor(const platform_context *context);
 
 /* Entry point of GL by name. The context must be current. NULL where there is none, but libglvnd
  * gives a stub for any name: the version and the extension strings tell what exists. */

@@ -226,6 +226,17 @@ glcnn_status glcnn_image_channel_view(glcnn_image *image, uint32_t location, uin
     return status;
 }
 
+glcnn_status image_range_view(struct glcnn_image *image, uint32_t first, uint32_t count,
+                              struct glcnn_image **view)
+{
+    struct glcnn_image_descriptor descriptor = image->descriptor;
+    descriptor.number_of_images = count;
+    glcnn_status status = make_view(image, &descriptor, view);
+    if (status == GLCNN_SUCCESS)
+        (*view)->first_layer += first * image->layer_stride;
+    return status;
+}
+
 struct image_view image_view(const struct glcnn_image *image, uint32_t first_image,
                              uint32_t image_count, uint32_t channel_offset, uint32_t channel_count)
 {

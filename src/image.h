@@ -28,6 +28,9 @@ glcnn_status image_complete_descriptor(struct glcnn_device *device, const char *
                                        struct glcnn_image_descriptor *descriptor);
 
 struct glcnn_image *image_retain(struct glcnn_image *image);
+/* A view of some of the images; the caller owns it, and they must be in range. */
+glcnn_status image_range_view(struct glcnn_image *image, uint32_t first, uint32_t count,
+                              struct glcnn_image **view);
 
 /* The image as a pass sees it: `image_count` images from `first_image` on, `channel_count`
  * channels from `channel_offset` on (a multiple of 4), all within the image. */

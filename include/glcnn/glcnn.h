@@ -13,6 +13,9 @@
 #include <glcnn/kernel.h>
 #include <glcnn/data_source.h>
 #include <glcnn/kernels.h>
+#include <glcnn/node.h>
+#include <glcnn/graph.h>
+#include <glcnn/training.h>
 #include <glcnn/run.h>
 #include <glcnn/io.h>
 

@@ -238,6 +238,7 @@ const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization = {
     COMMON,
     .gradient = "cross_channel_normalization_gradient",
     .flags = MAKES_STATE,
+    .node_settings = "kernel_size=5",
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
     .plan = plan_forward,

@@ -65,7 +65,7 @@ const struct glcnn_descriptor glcnn_kernel_local_contrast_normalization = {
     LOCAL_NORMALIZATION_FORWARD(
         "local_contrast_normalization", "MPSCNNLocalContrastNormalization",
         "pm + ps (X - p0 mean) (delta + alpha variance)^-beta over a window"),
-    NUMBERS};
+    .node_settings = "kernel_width=5 kernel_height=5 alpha=1", NUMBERS};
 const struct glcnn_descriptor glcnn_kernel_local_contrast_normalization_gradient = {
     LOCAL_NORMALIZATION_GRADIENT("local_contrast_normalization",
                                  "MPSCNNLocalContrastNormalization"),

@@ -422,12 +422,20 @@ static const struct check_case slope_cases[] = {
 static const struct parameter parameters[] = {
     NEURON_PARAMETERS(struct glcnn_neuron, GLCNN_NEURON_TYPE_NONE), {0}};
 
+/* The numbers of a graph's node, by the type that was set. */
+static void node_defaults(void *kernel_parameters)
+{
+    struct glcnn_neuron *p = kernel_parameters;
+    p->neuron = glcnn_neuron_descriptor_default(p->neuron.type);
+}
+
 const struct glcnn_descriptor glcnn_kernel_neuron = {
     .name = "neuron",
     .mps_class = "MPSCNNNeuron",
     .text = "a function applied to every value",
     .family = "neuron",
     .gradient = "neuron_gradient",
+    .node_defaults = node_defaults,
     .flags = MAKES_STATE,
     .parameters_size = sizeof(struct glcnn_neuron),
     .parameters = parameters,

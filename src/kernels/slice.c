@@ -332,8 +332,8 @@ static const struct parameter reshape_rows[] = {
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
                   {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}}
-#define COPY                                                                                       \
-    FORWARD_ARGUMENTS, .flags = MAKES_STATE, .plan = plan_copy, .reference = copy_reference,       \
+#define COPY(FLAGS)                                                                                \
+    FORWARD_ARGUMENTS, .flags = MAKES_STATE | (FLAGS), .plan = plan_copy, .reference = copy_reference,       \
                        .cases = copy_cases
 #define COPY_GRADIENT(NAME)                                                                        \
     GRADIENT_ARGUMENTS, .family = NAME, .forward = NAME, .flags = IS_GRADIENT,                     \
@@ -348,7 +348,7 @@ const struct glcnn_descriptor glcnn_kernel_slice = {
     .family = "slice",
     .gradient = "slice_gradient",
     .shape = slice_shape,
-    COPY,
+    COPY(0),
 };
 
 const struct glcnn_descriptor glcnn_kernel_slice_gradient = {
@@ -363,7 +363,7 @@ const struct glcnn_descriptor glcnn_kernel_concatenation = {
     .text = "writes one source at a destination feature channel offset, beside others",
     .family = "concatenation",
     .gradient = "concatenation_gradient",
-    COPY,
+    COPY(GATHERS),
 };
 
 const struct glcnn_descriptor glcnn_kernel_concatenation_gradient = {

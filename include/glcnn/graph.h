@@ -1,0 +1,101 @@
+/* Graphs: networks of nodes compiled into recorded passes with planned memory, and executed.
+ * MPSNNGraph; spec section 10.4.
+ *
+ * A graph is compiled at its first execution for images of given sizes and formats: every filter is
+ * encoded once, textures of intermediate images are planned, programs are made. Executions of the
+ * same sizes replay it: nothing is allocated, compiled or encoded. A second batch size is compiled
+ * beside the first.
+ *
+ * Images carry a whole batch: number_of_images is the batch size, the same for all sources.
+ */
+#ifndef GLCNN_GRAPH_H
+#define GLCNN_GRAPH_H
+
+#include <glcnn/node.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct glcnn_graph glcnn_graph;
+
+struct glcnn_graph_descriptor {
+    glcnn_image_node *const *results; /* result images; what nothing of them needs is dropped */
+    const bool *result_is_needed; /* NULL: all. A result that is not needed is computed as far as an
+                                     update of weights or an exported image needs it */
+    size_t result_count;
+    glcnn_channel_format format; /* of intermediate images; none: float32. (MPS: float16, with which
+                                    training as written here need not converge) */
+    uint64_t memory_budget; /* bytes of textures of intermediate images; 0: as many as needed. A
+                               batch that needs more runs in sub-batches; results are the same
+                               up to the order of sums */
+};
+
+/* Compiles nothing yet. The caller owns the graph; the network must outlive it.
+ * Errors: GLCNN_INVALID_ARGUMENT (a node of another network, a result without a filter),
+ * GLCNN_OUT_OF_MEMORY, or the failure that the network keeps. */
+GLCNN_API glcnn_status glcnn_graph_create(glcnn_network *network,
+                                          const struct glcnn_graph_descriptor *descriptor,
+                                          glcnn_graph **graph);
+/* Waits for executions, then destroys; *graph becomes NULL. */
+GLCNN_API void glcnn_graph_destroy(glcnn_graph **graph);
+
+/* The inputs that an execution takes, in its order: depth first from the first result, sources in
+ * argument order (sourceImageHandles). NULL beyond the last. */
+GLCNN_API size_t glcnn_graph_source_count(const glcnn_graph *graph);
+GLCNN_API glcnn_image_node *glcnn_graph_source(const glcnn_graph *graph, size_t index);
+/* The filters that the graph runs, in order; fewer than the network has. NULL beyond the last. */
+GLCNN_API glcnn_filter_node *glcnn_graph_filter(const glcnn_graph *graph, size_t index);
+
+/* Texture memory of intermediate images, in bytes: what the plan takes, what it would take without
+ * sharing, and the most that lives at one time, below which no plan can be. */
+struct glcnn_graph_memory {
+    uint64_t planned, without_sharing, lower_bound;
+    uint32_t sub_batches; /* 1: the batch runs at once */
+};
+
+/* Plans for sources of these descriptors, in the order of glcnn_graph_source, before any texture is
+ * allocated. Errors: those of an execution; GLCNN_LIMIT_EXCEEDED when no plan keeps within the
+ * budget, with a sentence that tells how much is needed. */
+GLCNN_API glcnn_status glcnn_graph_memory(glcnn_graph *graph,
+                                          const struct glcnn_image_descriptor *sources,
+                                          struct glcnn_graph_memory *memory);
+
+/* Records one run of the graph into a command buffer of the user's, with temporary images in it,
+ * and returns the result images, ordinary ones that the caller owns: results[i] is NULL for a
+ * result that is not needed. Sub-batches and CPU training style are for executions. A temporary
+ * source loses one read. On failure nothing is returned; the command buffer may hold passes of
+ * filters that were recorded before and is not to be committed. */
+GLCNN_API glcnn_status glcnn_graph_encode(glcnn_graph *graph, glcnn_command_buffer *command_buffer,
+                                          glcnn_image *const *sources, glcnn_image **results);
+
+/* Called once an execution is complete, by the call that finds it so: glcnn_graph_wait,
+ * glcnn_graph_poll or the next execution, on their thread. */
+typedef void (*glcnn_graph_handler)(void *user, glcnn_graph *graph, glcnn_status status);
+
+/* Runs the graph on the sources and returns without waiting. Sources are ordinary images, not
+ * views. Results, exported images and states are the graph's own, to be had by glcnn_graph_image
+ * and glcnn_graph_state, and hold until the next execution of these sizes. `handler` may be NULL.
+ * executeAsyncWithSourceImages:completionHandler:.
+ * Errors: those of encoding, GLCNN_DEVICE_LOST. */
+GLCNN_API glcnn_status glcnn_graph_execute(glcnn_graph *graph, glcnn_image *const *sources,
+                                           glcnn_graph_handler handler, void *user);
+/* Waits for the last execution, lets CPU training callbacks update, and calls the handler. */
+GLCNN_API glcnn_status glcnn_graph_wait(glcnn_graph *graph);
+/* The same if it has finished; returns whether it has. Never waits. */
+GLCNN_API bool glcnn_graph_poll(glcnn_graph *graph);
+/* A file descriptor that becomes readable when the last execution has finished, to be closed by the
+ * caller; -1 where the driver has no EGL_ANDROID_native_fence_sync. */
+GLCNN_API int glcnn_graph_fence_descriptor(glcnn_graph *graph);
+
+/* A result or exported image of the last execution; NULL if there is none. The graph owns it. */
+GLCNN_API glcnn_image *glcnn_graph_image(const glcnn_graph *graph, const glcnn_image_node *node);
+GLCNN_API glcnn_state *glcnn_graph_state(const glcnn_graph *graph, const glcnn_state_node *node);
+
+/* Reads all data sources anew, immediately; the graph must not be executing. */
+GLCNN_API glcnn_status glcnn_graph_reload_from_data_sources(glcnn_graph *graph);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,183 @@
+/* Nodes: a network as a graph of filters on images, and the filters of its gradient.
+ * MPSNNImageNode, MPSNNStateNode, MPSNNFilterNode, MPSNNGradientFilterNode; spec sections 10.1
+ * to 10.3.
+ *
+ * A network owns its nodes; they live as long as it does. Nodes describe: nothing is computed and
+ * no image exists before a graph (glcnn/graph.h) is made of them and executed. An image node is the
+ * result of one filter, or an input where no filter makes it, and any number of filters read it.
+ *
+ * A node's parameters are those of its kernel: glcnn_filter_node_kernel gives it, and the typed
+ * accessors and glcnn_kernel_properties serve as they do without a graph. All graphs of a network
+ * use the nodes' kernels, so weights trained in one are those of every other.
+ *
+ * Functions that make nodes return NULL on failure and also when a node that they are given is
+ * NULL, so that a network can be written down without a check after each line. The first failure
+ * stays with the network: glcnn_network_status and glcnn_graph_create report it with its sentence.
+ *
+ * Not thread-safe: a network is used by the thread of its device.
+ */
+#ifndef GLCNN_NODE_H
+#define GLCNN_NODE_H
+
+#include <glcnn/data_source.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct glcnn_network glcnn_network;
+typedef struct glcnn_image_node glcnn_image_node;
+typedef struct glcnn_state_node glcnn_state_node;
+typedef struct glcnn_filter_node glcnn_filter_node;
+
+/* Makes an empty network. The caller owns it, and destroys it after the graphs made of it.
+ * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_network_create(glcnn_device *device, glcnn_network **network);
+
+/* Destroys the network, its nodes and their kernels; *network becomes NULL. */
+GLCNN_API void glcnn_network_destroy(glcnn_network **network);
+
+/* GLCNN_SUCCESS, or the status of the first node that could not be made; the device then has its
+ * sentence as the last error again. */
+GLCNN_API glcnn_status glcnn_network_status(const glcnn_network *network);
+
+/* ---- Images ---- */
+
+/* Properties of an image node, to read and to change before a graph is made. */
+struct glcnn_image_node_properties {
+    glcnn_channel_format format; /* default none: the graph's format */
+    bool export_from_graph;      /* default false; true: kept, and given by glcnn_graph_image */
+    bool stop_gradient;          /* default false; true: training graphs end here: filters that read
+                                    the image get gradient nodes, filters before it get none */
+};
+
+/* An input of the network. `handle` names it for the user and in files, and is copied; it may be
+ * NULL. MPSNNImageNode nodeWithHandle:, and MPSNNLabelsNode: labels are images here. */
+GLCNN_API glcnn_image_node *glcnn_image_node_create(glcnn_network *network, const char *handle);
+
+GLCNN_API struct glcnn_image_node_properties *glcnn_image_node_properties(glcnn_image_node *node);
+/* The handle; NULL if there is none. Of a gradient's result: that of the image whose gradient it
+ * is, unless a node handler set another. */
+GLCNN_API const char *glcnn_image_node_handle(const glcnn_image_node *node);
+GLCNN_API glcnn_status glcnn_image_node_set_handle(glcnn_image_node *node, const char *handle);
+/* The filter that makes the image; NULL for an input. */
+GLCNN_API glcnn_filter_node *glcnn_image_node_filter(const glcnn_image_node *node);
+
+/* ---- Filters ---- */
+
+/* Makes a filter node for kernel `kernel`, a name of `glcnn kernels` that is no gradient and no
+ * optimizer. `settings` are "NAME=VALUE" words as glcnn_setting_parse reads them, set one after the
+ * other: "kernel_width=3 kernel_height=3 padding=valid"; NULL for none. Defaults are the kernel's,
+ * but for those in which the MPS node's differ: pooling has edge_mode=clamp, local contrast
+ * normalisation alpha=1, cross-channel, spatial and local contrast normalisation a kernel size of
+ * 5, and neurons the values of spec 7.3. The padding policy is the kernel's: same size unless set.
+ *
+ * Sources by kernel: one image; two for add, subtract, multiply, divide and the reductions with
+ * weights; any number for concatenation, which come one after the other in the result, each from a
+ * channel that is a multiple of 4; predictions, labels and optionally label weights for loss, whose
+ * result is the gradient (glcnn_filter_node_loss has the loss).
+ *
+ * Kernels with weights must know their input channels (input_feature_channels, kernel sizes) before
+ * weights are set; a batch normalisation's data source tells its channels. */
+GLCNN_API glcnn_filter_node *glcnn_filter_node_create(glcnn_network *network, const char *kernel,
+                                                      const char *settings,
+                                                      glcnn_image_node *const *sources,
+                                                      size_t source_count);
+
+/* The same for one source, returning the result: networks can be written as nested or chained
+ * calls. */
+GLCNN_API glcnn_image_node *glcnn_node(glcnn_image_node *source, const char *kernel,
+                                       const char *settings);
+/* The same for two sources. */
+GLCNN_API glcnn_image_node *glcnn_node_binary(glcnn_image_node *primary,
+                                              glcnn_image_node *secondary, const char *kernel,
+                                              const char *settings);
+
+GLCNN_API glcnn_kernel *glcnn_filter_node_kernel(glcnn_filter_node *node);
+/* The label: "KERNEL_NUMBER" with the number of such nodes before it, or what was set. It names the
+ * node's weights in files; keep labels unique. */
+GLCNN_API const char *glcnn_filter_node_label(const glcnn_filter_node *node);
+GLCNN_API glcnn_status glcnn_filter_node_set_label(glcnn_filter_node *node, const char *label);
+
+GLCNN_API glcnn_image_node *glcnn_filter_node_result(const glcnn_filter_node *node);
+/* The loss of a loss node, one value an image unless its reduction is none; NULL for others. */
+GLCNN_API glcnn_image_node *glcnn_filter_node_loss(const glcnn_filter_node *node);
+GLCNN_API size_t glcnn_filter_node_source_count(const glcnn_filter_node *node);
+/* A gradient node's sources: the gradient, then the forward source or result if its kernel reads
+ * one. */
+GLCNN_API glcnn_image_node *glcnn_filter_node_source(const glcnn_filter_node *node, size_t index);
+
+/* The filter nodes of a network in the order of their making; NULL beyond the last. */
+GLCNN_API glcnn_filter_node *glcnn_network_filter(const glcnn_network *network, size_t index);
+
+/* ---- States ---- */
+
+/* The state that a filter leaves, of its first source: NULL if its kernel makes none. */
+GLCNN_API glcnn_state_node *glcnn_filter_node_result_state(glcnn_filter_node *node);
+/* Keeps the state after an execution: glcnn_graph_state gives it. Default false. */
+GLCNN_API void glcnn_state_node_set_export_from_graph(glcnn_state_node *node, bool value);
+/* Lets a convolution transpose take sizes from a convolution's state (spec 7.2). */
+GLCNN_API glcnn_status glcnn_filter_node_set_source_state(glcnn_filter_node *node,
+                                                          glcnn_state_node *state);
+
+/* ---- Training ---- */
+
+/* MPSNNTrainingStyle: who updates a node's weights after its gradient. */
+typedef enum glcnn_training_style {
+    GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE = 0, /* nobody: their gradient is not computed */
+    GLCNN_TRAINING_STYLE_UPDATE_DEVICE_CPU = 1,  /* the data source's CPU callbacks */
+    GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU = 2,  /* the data source's update, while recording */
+    GLCNN_TRAINING_STYLE_FORCE32 = 0x7fffffff
+} glcnn_training_style;
+
+/* Of a forward node with weights; default GPU. Its gradient nodes follow it. */
+GLCNN_API glcnn_status glcnn_filter_node_set_training_style(glcnn_filter_node *node,
+                                                            glcnn_training_style style);
+
+/* The gradient filter nodes of a filter, given the gradients of its results (one): one node for
+ * each source that has a gradient, in source order, at most `capacity` of them into `nodes`. They
+ * copy the filter's parameters and label, and are wired to its forward source, result and state.
+ * Returns how many there are; 0 is a failure. unary filters                                1 add,
+ * subtract, multiply, divide              2: of the primary, of the secondary source concatenation
+ * one a source: slices of the gradient loss, gradient filters, reductions without   a failure:
+ * there is none gradient MPS has no gradient of division, convolution transpose, slice, reshape and
+ * reductions; here they have. gradientFiltersWithSources:, gradientFiltersWithSource:. */
+GLCNN_API size_t glcnn_gradient_filters_with_sources(glcnn_filter_node *node,
+                                                     glcnn_image_node *const *gradients,
+                                                     size_t gradient_count,
+                                                     glcnn_filter_node **nodes, size_t capacity);
+GLCNN_API size_t glcnn_gradient_filters_with_source(glcnn_filter_node *node,
+                                                    glcnn_image_node *gradient,
+                                                    glcnn_filter_node **nodes, size_t capacity);
+/* The same where there is one gradient filter: a failure, NULL, where there are more.
+ * gradientFilterWithSources:, gradientFilterWithSource:. */
+GLCNN_API glcnn_filter_node *glcnn_gradient_filter_with_sources(glcnn_filter_node *node,
+                                                                glcnn_image_node *const *gradients,
+                                                                size_t gradient_count);
+GLCNN_API glcnn_filter_node *glcnn_gradient_filter_with_source(glcnn_filter_node *node,
+                                                               glcnn_image_node *gradient);
+
+/* Called for each gradient node as it is made, with the forward node, the forward source image and
+ * the gradient that the node takes; `forward` and `forward_source` are NULL for an addition that
+ * sums the gradients of an image that several filters read. It may set stop_gradient or a handle
+ * of the node's result. */
+typedef void (*glcnn_node_handler)(void *user, glcnn_filter_node *gradient_node,
+                                   glcnn_filter_node *forward, glcnn_image_node *forward_source,
+                                   glcnn_image_node *gradient);
+
+/* Makes the gradient nodes of everything that `last` depends on, in reverse order, summing where an
+ * image has several readers. `last` is the last node of the network, normally its loss; `gradient`
+ * is the gradient of its result, or NULL: its result itself (which of a loss is the gradient).
+ * Stores the nodes whose result nothing reads, at most `capacity`, and returns how many there are;
+ * 0 is a failure. A graph made of their results, not needed, trains.
+ * trainingGraphWithSourceGradient:nodeHandler:. */
+GLCNN_API size_t glcnn_training_graph_with_source_gradient(glcnn_filter_node *last,
+                                                           glcnn_image_node *gradient,
+                                                           glcnn_node_handler handler, void *user,
+                                                           glcnn_filter_node **nodes,
+                                                           size_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,50 @@
+/* Training weights on the device: a ready-made data source that steps an optimizer.
+ *
+ * MPS leaves updates to the data sources of its users. This one serves where the update is a plain
+ * optimizer step: weights stay on the device, in the kernel's own vectors, and are changed there;
+ * batch normalisation's running averages too. Values are written and read with
+ * glcnn_kernel_set_vector and glcnn_buffer_read of glcnn_kernel_vector.
+ */
+#ifndef GLCNN_TRAINING_H
+#define GLCNN_TRAINING_H
+
+#include <glcnn/node.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct glcnn_training_descriptor {
+    glcnn_kernel
+        *optimizer; /* of glcnn/kernels/optimizer.h; copied, so that each kernel's weights have
+                       one of their own. Properties of the copy: glcnn_kernel_optimizer */
+    double running_momentum;   /* share of a batch in running averages, 0 .. 1; 0: 0.1 */
+    uint32_t feature_channels; /* of the source, where the kernel cannot tell (data_source.h) */
+};
+
+/* Makes the kernel, one with weights, train with an optimizer: sets its data source. Vectors keep
+ * their values. Errors: GLCNN_INVALID_ARGUMENT for a kernel without weights or an optimizer that is
+ * none, GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_kernel_train(glcnn_kernel *kernel,
+                                          const struct glcnn_training_descriptor *descriptor);
+
+/* The same for every filter node of the network that has weights and no data source. Batch and
+ * instance normalisations whose channels are not known get them from the filter that makes their
+ * source, if it has output_feature_channels. */
+GLCNN_API glcnn_status glcnn_network_train(glcnn_network *network,
+                                           const struct glcnn_training_descriptor *descriptor);
+
+/* The optimizer that steps the kernel's weights, to read and to change; NULL if it is not trained
+ * so. The kernel owns it. */
+GLCNN_API glcnn_kernel *glcnn_kernel_optimizer(const glcnn_kernel *kernel);
+
+/* A state vector of the optimizer for one of the kernel's vectors ("weights"): the optimizer's
+ * `first` (index 0) or `second` (index 1). Made of zeros if there is none yet; NULL where this
+ * optimizer has none, or the vector's length is not known yet. The kernel owns it. */
+GLCNN_API glcnn_buffer *glcnn_kernel_optimizer_vector(const glcnn_kernel *kernel,
+                                                      const char *vector, unsigned index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,391 @@
+/* Compiling graphs for the sizes of their sources, and executing what was compiled. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph.h"
+#include "platform/platform.h"
+
+/* A graph compiled for sources of these descriptors. */
+struct compiled {
+    struct compiled *next;
+    struct glcnn_image *
+        *sources; /* whose storage the passes use now: placeholders until executed */
+    struct glcnn_command_buffer *command_buffer;
+    struct recording recording;
+    struct command_memory memory;
+    bool has_programs;
+};
+
+/* ---- Compiling ---- */
+
+static void drop_recording(struct compiled *c)
+{
+    if (c->recording.graph)
+        recording_free(&c->recording);
+    glcnn_command_buffer_destroy(&c->command_buffer);
+}
+
+static void free_compiled(struct compiled *c, size_t source_count)
+{
+    drop_recording(c);
+    for (size_t i = 0; c->sources && i < source_count; i++)
+        glcnn_image_destroy(&c->sources[i]);
+    free(c->sources);
+    free(c);
+}
+
+static glcnn_status record(struct glcnn_graph *graph, struct compiled *c, uint32_t sub_batches)
+{
+    glcnn_status status = glcnn_command_buffer_create(graph->device, &c->command_buffer);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    c->command_buffer->planned = true;
+    status = recording_make(&c->recording, graph, c->command_buffer, c->sources, sub_batches);
+    return status == GLCNN_SUCCESS ? command_buffer_place(c->command_buffer, &c->memory) : status;
+}
+
+static uint32_t batch_of(const struct glcnn_graph *graph, const struct compiled *c)
+{
+    return graph->source_count ? c->sources[0]->descriptor.number_of_images : 1;
+}
+
+/* More and more parts, until the plan keeps within the budget. */
+static glcnn_status record_within_budget(struct glcnn_graph *graph, struct compiled *c)
+{
+    uint32_t batch = batch_of(graph, c), most = graph_can_be_split(graph) ? batch : 1;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t parts = 1;; parts = parts * 2 < most ? parts * 2 : most) {
+        glcnn_status status = record(graph, c, parts);
+        if (status != GLCNN_SUCCESS)
+            return status;
+        if (!graph->memory_budget || c->memory.planned <= graph->memory_budget)
+            return GLCNN_SUCCESS;
+        least = c->memory.planned < least ? c->memory.planned : least;
+        drop_recording(c);
+        if (parts == most)
+            break;
+    }
+    return device_fail(graph->device, GLCNN_LIMIT_EXCEEDED,
+                       "graph: a batch of %u needs %llu bytes of textures in the smallest "
+                       "sub-batches; the budget is %llu; raise it or lower the batch size",
+                       batch, (unsigned long long)least, (unsigned long long)graph->memory_budget);
+}
+
+static glcnn_status compile(struct glcnn_graph *graph, const struct glcnn_image_descriptor *sources,
+                            struct compiled **compiled)
+{
+    struct compiled *c = calloc(1, sizeof *c);
+    if (c)
+        c->sources = calloc(graph->source_count + 1, sizeof(*c->sources));
+    if (!c || !c->sources) {
+        free(c);
+        return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory compiling a graph");
+    }
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < graph->source_count && status == GLCNN_SUCCESS; i++)
+        status = glcnn_image_create(graph->device, &sources[i], &c->sources[i]);
+    if (status == GLCNN_SUCCESS)
+        status = record_within_budget(graph, c);
+    if (status != GLCNN_SUCCESS) {
+        free_compiled(c, graph->source_count);
+        return status;
+    }
+    c->next = graph->compiled;
+    graph->compiled = c;
+    *compiled = c;
+    return GLCNN_SUCCESS;
+}
+
+static bool same(const struct glcnn_image_descriptor *a, const struct glcnn_image_descriptor *b)
+{
+    return a->width == b->width && a->height == b->height &&
+           a->feature_channels == b->feature_channels &&
+           a->number_of_images == b->number_of_images && a->channel_format == b->channel_format;
+}
+
+static glcnn_status find_compiled(struct glcnn_graph *graph,
+                                  const struct glcnn_image_descriptor *sources,
+                                  struct compiled **compiled)
+{
+    for (struct compiled *c = graph->compiled; c; c = c->next) {
+        size_t i = 0;
+        while (i < graph->source_count && same(&c->sources[i]->descriptor, &sources[i]))
+            i++;
+        if (i == graph->source_count) {
+            *compiled = c;
+            return GLCNN_SUCCESS;
+        }
+    }
+    return compile(graph, sources, compiled);
+}
+
+glcnn_status glcnn_graph_memory(glcnn_graph *graph, const struct glcnn_image_descriptor *sources,
+                                struct glcnn_graph_memory *memory)
+{
+    struct compiled *c;
+    if (!graph)
+        return GLCNN_INVALID_ARGUMENT;
+    if (!memory || (!sources && graph->source_count))
+        return device_fail(graph->device, GLCNN_INVALID_ARGUMENT, "glcnn_graph_memory: %s is NULL",
+                           memory ? "sources" : "memory");
+    glcnn_status status = device_enter(graph->device);
+    struct glcnn_image_descriptor *complete = calloc(graph->source_count + 1, sizeof *complete);
+    if (!complete)
+        return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory planning a graph");
+    for (size_t i = 0; i < graph->source_count && status == GLCNN_SUCCESS; i++) {
+        complete[i] = sources[i];
+        status = image_complete_descriptor(graph->device, "glcnn_graph_memory", &complete[i]);
+    }
+    if (status == GLCNN_SUCCESS)
+        status = find_compiled(graph, complete, &c);
+    free(complete);
+    if (status == GLCNN_SUCCESS)
+        *memory = (struct glcnn_graph_memory){c->memory.planned, c->memory.without_sharing,
+                                              c->memory.lower_bound, c->recording.sub_batches};
+    return status;
+}
+
+/* ---- Encoding for the user ---- */
+
+/* A temporary source loses one read, however many filters read it. */
+static void hold_sources(const struct glcnn_graph *graph, glcnn_image *const *sources,
+                         uint32_t *reads)
+{
+    for (size_t i = 0; i < graph->source_count; i++) {
+        reads[i] = glcnn_image_read_count(sources[i]);
+        if (reads[i])
+            glcnn_image_set_read_count(sources[i], INT32_MAX);
+    }
+}
+
+static void let_sources_go(const struct glcnn_graph *graph, glcnn_image *const *sources,
+                           const uint32_t *reads, uint32_t taken)
+{
+    for (size_t i = 0; i < graph->source_count; i++)
+        if (reads[i])
+            glcnn_image_set_read_count(sources[i], reads[i] - taken);
+}
+
+glcnn_status glcnn_graph_encode(glcnn_graph *graph, glcnn_command_buffer *command_buffer,
+                                glcnn_image *const *sources, glcnn_image **results)
+{
+    struct recording recording = {0};
+    if (!graph || !command_buffer)
+        return GLCNN_INVALID_ARGUMENT;
+    for (size_t i = 0; results && i < graph->result_count; i++)
+        results[i] = NULL;
+    if (!results || (!sources && graph->source_count))
+        return device_fail(graph->device, GLCNN_INVALID_ARGUMENT, "glcnn_graph_encode: %s is NULL",
+                           results ? "sources" : "results");
+    for (size_t i = 0; i < graph->source_count; i++)
+        if (!sources[i])
+            return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
+                               "glcnn_graph_encode: source %zu is NULL", i);
+    uint32_t *reads = calloc(graph->source_count + 1, sizeof *reads);
+    if (!reads)
+        return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory recording a graph");
+    hold_sources(graph, sources, reads);
+    glcnn_status status = recording_make(&recording, graph, command_buffer, sources, 1);
+    for (size_t i = 0; i < graph->result_count && status == GLCNN_SUCCESS; i++)
+        if (graph->result_is_needed[i])
+            results[i] = image_retain(recording.images[graph->results[i]->index]);
+    recording_free(&recording);
+    let_sources_go(graph, sources, reads, status == GLCNN_SUCCESS);
+    free(reads);
+    return status;
+}
+
+/* ---- Completion ---- */
+
+static bool updates_on_cpu(const struct glcnn_graph *graph)
+{
+    for (size_t i = 0; i < graph->filter_count; i++)
+        if (graph->filters[i].updates &&
+            graph->filters[i].node->forward->style == GLCNN_TRAINING_STYLE_UPDATE_DEVICE_CPU)
+            return true;
+    return false;
+}
+
+glcnn_status glcnn_graph_wait(glcnn_graph *graph)
+{
+    if (!graph)
+        return GLCNN_INVALID_ARGUMENT;
+    if (!graph->pending)
+        return GLCNN_SUCCESS;
+    graph->pending = false;
+    glcnn_graph_handler handler = graph->handler;
+    glcnn_status status = glcnn_command_buffer_wait(graph->executing->command_buffer);
+    if (status == GLCNN_SUCCESS)
+        status = update_on_cpu(&graph->executing->recording);
+    graph->handler = NULL;
+    if (handler)
+        handler(graph->user, graph, status);
+    return status;
+}
+
+/* Somebody must see that an execution is complete before the next begins. */
+static glcnn_status wait_if_watched(glcnn_graph *graph)
+{
+    return graph->pending && (graph->handler || updates_on_cpu(graph)) ? glcnn_graph_wait(graph)
+                                                                       : GLCNN_SUCCESS;
+}
+
+/* ---- Executing ---- */
+
+static glcnn_status check_source(const struct glcnn_graph *graph, glcnn_image *const *sources,
+                                 size_t index)
+{
+    const struct glcnn_image *image = sources[index];
+    const char *wrong = !image                           ? "NULL"
+                        : image->device != graph->device ? "an image of another device"
+                        : image->command_buffer          ? "a temporary image"
+                        : image->parent                  ? "a view"
+                                                         : NULL;
+    for (size_t i = 0; !wrong && i < index; i++)
+        if (sources[i] == image)
+            wrong = "given twice";
+    if (wrong)
+        return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_graph_execute: source %zu is %s", index, wrong);
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status find_for_images(struct glcnn_graph *graph, glcnn_image *const *sources,
+                                    struct compiled **compiled)
+{
+    struct glcnn_image_descriptor *descriptors =
+        calloc(graph->source_count + 1, sizeof *descriptors);
+    if (!descriptors)
+        return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory executing a graph");
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < graph->source_count && status == GLCNN_SUCCESS; i++) {
+        status = check_source(graph, sources, i);
+        if (status == GLCNN_SUCCESS)
+            descriptors[i] = sources[i]->descriptor;
+    }
+    if (status == GLCNN_SUCCESS)
+        status = find_compiled(graph, descriptors, compiled);
+    free(descriptors);
+    return status;
+}
+
+/* Lets the passes read the user's images. Every source has a storage of its own, before and after:
+ * all old ones are parted with before a new one comes in. */
+static void bind_sources(struct glcnn_graph *graph, struct compiled *c, glcnn_image *const *sources)
+{
+    for (size_t i = 0; i < graph->source_count; i++) {
+        if (c->sources[i] == sources[i])
+            continue;
+        for (size_t j = i + 1; j < graph->source_count; j++)
+            if (c->sources[j] == sources[i]) { /* two sources change places */
+                struct glcnn_image *other = c->sources[i];
+                command_buffer_exchange(c->command_buffer, other->storage, sources[i]->storage);
+                c->sources[i] = c->sources[j];
+                c->sources[j] = other;
+            }
+        if (c->sources[i] == sources[i])
+            continue;
+        command_buffer_exchange(c->command_buffer, c->sources[i]->storage, sources[i]->storage);
+        glcnn_image_destroy(&c->sources[i]);
+        c->sources[i] = image_retain(sources[i]);
+    }
+}
+
+static glcnn_status commit(struct glcnn_graph *graph, struct compiled *c)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    if (!c->has_programs)
+        status = command_buffer_compile(c->command_buffer);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    c->has_programs = true;
+    status = glcnn_command_buffer_commit(c->command_buffer);
+    if (status == GLCNN_SUCCESS)
+        graph->executing = c;
+    return status;
+}
+
+glcnn_status glcnn_graph_execute(glcnn_graph *graph, glcnn_image *const *sources,
+                                 glcnn_graph_handler handler, void *user)
+{
+    struct compiled *c;
+    if (!graph)
+        return GLCNN_INVALID_ARGUMENT;
+    if (!sources && graph->source_count)
+        return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_graph_execute: sources is NULL");
+    glcnn_status status = device_enter(graph->device);
+    if (status == GLCNN_SUCCESS)
+        status = wait_if_watched(graph);
+    if (status == GLCNN_SUCCESS)
+        status = find_for_images(graph, sources, &c);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    bind_sources(graph, c, sources);
+    status = commit(graph, c);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    graph->pending = true;
+    graph->handler = handler;
+    graph->user = user;
+    return GLCNN_SUCCESS;
+}
+
+/* ---- What became of it ---- */
+
+bool glcnn_graph_poll(glcnn_graph *graph)
+{
+    if (!graph || !graph->pending)
+        return true;
+    if (!glcnn_command_buffer_is_complete(graph->executing->command_buffer))
+        return false;
+    glcnn_graph_wait(graph);
+    return true;
+}
+
+int glcnn_graph_fence_descriptor(glcnn_graph *graph)
+{
+    if (!graph || !graph->executing || device_enter(graph->device) != GLCNN_SUCCESS)
+        return -1;
+    int descriptor = platform_fence_descriptor(graph->device->platform);
+    graph->device->gl.Flush(); /* the fence exists once it has gone to the driver */
+    return descriptor;
+}
+
+glcnn_image *glcnn_graph_image(const glcnn_graph *graph, const glcnn_image_node *node)
+{
+    if (!graph || !node || !graph->executing || node->network != graph->network ||
+        node->index >= graph->image_count || !graph->wanted[node->index])
+        return NULL;
+    return graph->executing->recording.images[node->index];
+}
+
+glcnn_state *glcnn_graph_state(const glcnn_graph *graph, const glcnn_state_node *node)
+{
+    if (!graph || !node || !graph->executing || !node->export_from_graph)
+        return NULL;
+    size_t filter = graph_find_filter(graph, node->filter);
+    return filter == SIZE_MAX ? NULL : recording_state(&graph->executing->recording, filter, 0, 0);
+}
+
+void glcnn_graph_destroy(glcnn_graph **graph)
+{
+    if (!graph || !*graph)
+        return;
+    glcnn_graph *old = *graph;
+    *graph = NULL;
+    if (old->pending)
+        glcnn_graph_wait(old);
+    while (old->compiled) {
+        struct compiled *next = old->compiled->next;
+        free_compiled(old->compiled, old->source_count);
+        old->compiled = next;
+    }
+    free(old->filters);
+    free(old->sources);
+    free(old->results);
+    free(old->result_is_needed);
+    free(old->wanted);
+    device_unreference(old->device);
+    free(old);
+}

@@ -1,0 +1,275 @@
+/* Gradient filter nodes and training graphs: spec sections 10.2 and 10.3. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "node.h"
+
+/* ---- One gradient node ---- */
+
+static size_t gradient_count(const struct glcnn_filter_node *node)
+{
+    const struct glcnn_descriptor *d = node->kernel->descriptor;
+    if (d->flags & IS_GRADIENT || !d->gradient)
+        return 0;
+    return d->flags & (GATHERS | IS_BINARY) ? node->source_count : 1;
+}
+
+/* What the gradient kernel reads besides the gradient; NULL: nothing. */
+static struct glcnn_image_node *given_image(const struct glcnn_filter_node *forward,
+                                            const struct glcnn_kernel *gradient, size_t source)
+{
+    const struct glcnn_descriptor *d = gradient->descriptor;
+    if (descriptor_place(d, PLACE_SECONDARY) < 0)
+        return NULL;
+    if (d->flags & NEEDS_RESULT)
+        return forward->result;
+    if (d->operands)
+        source = d->operands(gradient->parameters).given == PLACE_SECONDARY ? 1 : 0;
+    return forward->sources[source];
+}
+
+static glcnn_status make_kernel(const struct glcnn_filter_node *forward, size_t source,
+                                struct glcnn_kernel **kernel)
+{
+    const struct glcnn_descriptor *d = forward->kernel->descriptor;
+    glcnn_status status = glcnn_kernel_create(forward->network->device, d->gradient, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    parameters_adopt(d, forward->kernel->parameters, (*kernel)->parameters);
+    (*kernel)->properties.padding = glcnn_padding_inverse(forward->kernel->properties.padding);
+    return d->flags & IS_BINARY
+               ? glcnn_kernel_set(*kernel, "is_secondary_source_filter", (double)source)
+               : GLCNN_SUCCESS;
+}
+
+static struct glcnn_filter_node *make_gradient(struct glcnn_filter_node *forward, size_t source,
+                                               struct glcnn_image_node *gradient)
+{
+    struct glcnn_kernel *kernel = NULL;
+    glcnn_status status = make_kernel(forward, source, &kernel);
+    if (status != GLCNN_SUCCESS) {
+        glcnn_kernel_destroy(&kernel);
+        return network_keep_failure(forward->network, status);
+    }
+    struct glcnn_image_node *given = given_image(forward, kernel, source);
+    struct glcnn_image_node *const sources[] = {gradient, given};
+    struct glcnn_filter_node *made =
+        filter_node_make(forward->network, kernel, sources, given ? 2 : 1);
+    if (!made)
+        return NULL;
+    made->forward = forward;
+    made->forward_source = source;
+    glcnn_filter_node_set_label(made, forward->label);
+    return made;
+}
+
+/* ---- The four methods ---- */
+
+static size_t fail(struct glcnn_filter_node *node, const char *text)
+{
+    network_fail(node->network, GLCNN_INVALID_ARGUMENT, "gradient of %s (%s): %s", node->label,
+                 node->kernel->descriptor->name, text);
+    return 0;
+}
+
+size_t glcnn_gradient_filters_with_sources(glcnn_filter_node *node,
+                                           glcnn_image_node *const *gradients,
+                                           size_t gradient_sources, glcnn_filter_node **nodes,
+                                           size_t capacity)
+{
+    if (!node || node->network->status != GLCNN_SUCCESS)
+        return 0;
+    const struct glcnn_descriptor *d = node->kernel->descriptor;
+    size_t count = gradient_count(node);
+    if (count == 0)
+        return fail(node, d->without_gradient ? d->without_gradient : "there is none");
+    if (gradient_sources != 1 || !gradients || !gradients[0])
+        return fail(node, "it takes one gradient, that of the filter's result");
+    if (gradients[0]->network != node->network)
+        return fail(node, "the gradient is a node of another network");
+    if (!nodes || capacity < count)
+        return fail(node, "there are more gradient filters than room for them");
+    for (size_t i = 0; i < count; i++)
+        if (!(nodes[i] = make_gradient(node, i, gradients[0])))
+            return 0;
+    return count;
+}
+
+size_t glcnn_gradient_filters_with_source(glcnn_filter_node *node, glcnn_image_node *gradient,
+                                          glcnn_filter_node **nodes, size_t capacity)
+{
+    return glcnn_gradient_filters_with_sources(node, &gradient, 1, nodes, capacity);
+}
+
+glcnn_filter_node *glcnn_gradient_filter_with_sources(glcnn_filter_node *node,
+                                                      glcnn_image_node *const *gradients,
+                                                      size_t gradient_sources)
+{
+    glcnn_filter_node *made[1];
+    if (node && node->network->status == GLCNN_SUCCESS && gradient_count(node) > 1) {
+        fail(node, "it has more than one; glcnn_gradient_filters_with_source makes them all");
+        return NULL;
+    }
+    return glcnn_gradient_filters_with_sources(node, gradients, gradient_sources, made, 1) ? made[0]
+                                                                                           : NULL;
+}
+
+glcnn_filter_node *glcnn_gradient_filter_with_source(glcnn_filter_node *node,
+                                                     glcnn_image_node *gradient)
+{
+    return glcnn_gradient_filter_with_sources(node, &gradient, 1);
+}
+
+/* ---- Training graphs ---- */
+
+struct training {
+    struct glcnn_network *network;
+    bool *reached;                       /* [filters]: the last node depends on it */
+    struct glcnn_filter_node **filters;  /* [filters] by index */
+    struct glcnn_image_node **gradients; /* [images]: sum of those collected so far; NULL: none */
+    glcnn_node_handler handler;
+    void *user;
+};
+
+static void reach(struct training *t, const struct glcnn_image_node *image)
+{
+    struct glcnn_filter_node *filter = image->filter;
+    if (!filter || t->reached[filter->index])
+        return;
+    t->reached[filter->index] = true;
+    t->filters[filter->index] = filter;
+    for (size_t i = 0; i < filter->source_count; i++)
+        reach(t, filter->sources[i]);
+}
+
+static void handle(struct training *t, struct glcnn_filter_node *node,
+                   struct glcnn_filter_node *forward, struct glcnn_image_node *source,
+                   struct glcnn_image_node *gradient)
+{
+    if (source)
+        glcnn_image_node_set_handle(node->result, source->handle);
+    if (t->handler)
+        t->handler(t->user, node, forward, source, gradient);
+}
+
+/* One more gradient of an image: kept, or added to those before. */
+static bool collect(struct training *t, const struct glcnn_image_node *image,
+                    struct glcnn_image_node *gradient)
+{
+    struct glcnn_image_node **sum = &t->gradients[image->index];
+    if (*sum) {
+        struct glcnn_image_node *const sources[] = {*sum, gradient};
+        struct glcnn_filter_node *add =
+            glcnn_filter_node_create(t->network, "add", NULL, sources, 2);
+        if (!add)
+            return false;
+        handle(t, add, NULL, NULL, gradient);
+        gradient = add->result;
+    }
+    *sum = gradient;
+    return true;
+}
+
+static bool visit(struct training *t, struct glcnn_filter_node *filter)
+{
+    struct glcnn_image_node *gradient = t->gradients[filter->result->index];
+    size_t count = gradient_count(filter);
+    if (!gradient)
+        return true;
+    struct glcnn_filter_node **made = calloc(count + 1, sizeof(*made));
+    if (!made) {
+        network_fail(t->network, GLCNN_OUT_OF_MEMORY, "out of memory making a training graph");
+        return false;
+    }
+    bool good = glcnn_gradient_filters_with_source(filter, gradient, made, count + 1) == count;
+    for (size_t i = 0; i < count && good && made[i]; i++) {
+        struct glcnn_image_node *source = filter->sources[i];
+        handle(t, made[i], filter, source, gradient);
+        if (!source->properties.stop_gradient && !made[i]->result->properties.stop_gradient)
+            good = collect(t, source, made[i]->result);
+    }
+    free(made);
+    return good && t->network->status == GLCNN_SUCCESS;
+}
+
+/* A filter's index is above that of all that it depends on, so going down is reverse order. */
+static bool visit_all(struct training *t, size_t filter_count)
+{
+    bool good = true;
+    for (size_t i = filter_count; good && i-- > 0;)
+        if (t->filters[i])
+            good = visit(t, t->filters[i]);
+    return good;
+}
+
+static bool is_read(const struct glcnn_network *network, const struct glcnn_image_node *image)
+{
+    for (const struct glcnn_filter_node *n = network->filters; n; n = n->next)
+        for (size_t i = 0; i < n->source_count; i++)
+            if (n->sources[i] == image)
+                return true;
+    return false;
+}
+
+static size_t list_ends(const struct training *t, size_t first, glcnn_filter_node **nodes,
+                        size_t capacity)
+{
+    size_t count = 0;
+    for (struct glcnn_filter_node *n = t->network->filters; n; n = n->next)
+        if (n->index >= first && !is_read(t->network, n->result)) {
+            if (count < capacity)
+                nodes[count] = n;
+            count++;
+        }
+    return count;
+}
+
+static size_t make_training(struct training *t, struct glcnn_filter_node *last,
+                            struct glcnn_image_node *gradient, glcnn_filter_node **nodes,
+                            size_t capacity)
+{
+    size_t filters = t->network->filter_count;
+    bool is_loss = last->loss != NULL;
+    reach(t, last->result);
+    t->gradients[(is_loss ? last->sources[0] : last->result)->index] =
+        gradient ? gradient : last->result;
+    if (is_loss)
+        t->filters[last->index] = NULL;
+    if (!visit_all(t, filters))
+        return 0;
+    size_t count = list_ends(t, filters, nodes, capacity);
+    if (count == 0)
+        return fail(last, "nothing that it depends on has a gradient");
+    if (count > capacity)
+        return fail(last, "the training graph has more ends than room for them");
+    return count;
+}
+
+size_t glcnn_training_graph_with_source_gradient(glcnn_filter_node *last,
+                                                 glcnn_image_node *gradient,
+                                                 glcnn_node_handler handler, void *user,
+                                                 glcnn_filter_node **nodes, size_t capacity)
+{
+    if (!last || last->network->status != GLCNN_SUCCESS)
+        return 0;
+    if (gradient && gradient->network != last->network)
+        return fail(last, "the gradient is a node of another network");
+    if (!nodes || capacity == 0)
+        return fail(last, "there is no room for the nodes that end the training graph");
+    struct glcnn_network *network = last->network;
+    struct training t = {.network = network,
+                         .reached = calloc(network->filter_count, sizeof *t.reached),
+                         .filters = calloc(network->filter_count, sizeof(*t.filters)),
+                         .gradients = calloc(network->image_count, sizeof(*t.gradients)),
+                         .handler = handler,
+                         .user = user};
+    size_t count = 0;
+    if (t.reached && t.filters && t.gradients)
+        count = make_training(&t, last, gradient, nodes, capacity);
+    else
+        network_fail(network, GLCNN_OUT_OF_MEMORY, "out of memory making a training graph");
+    free(t.reached);
+    free(t.filters);
+    free(t.gradients);
+    return count;
+}

@@ -1,0 +1,352 @@
+/* From nodes to what a graph runs: what is reached, what is needed, what is fused. */
+#include "graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "glcnn/kernels/neuron.h"
+
+/* ---- What results depend on ---- */
+
+struct walk {
+    bool *filters, *images; /* of the network, by index: reached */
+    struct glcnn_image_node **sources;
+    size_t source_count;
+};
+
+static void walk_image(struct walk *walk, struct glcnn_image_node *image);
+
+static void walk_filter(struct walk *walk, struct glcnn_filter_node *filter)
+{
+    if (walk->filters[filter->index])
+        return;
+    walk->filters[filter->index] = true;
+    for (size_t i = 0; i < filter->source_count; i++)
+        walk_image(walk, filter->sources[i]);
+    if (filter->forward)
+        walk_filter(walk, filter->forward);
+    if (filter->source_state)
+        walk_filter(walk, filter->source_state->filter);
+}
+
+static void walk_image(struct walk *walk, struct glcnn_image_node *image)
+{
+    if (walk->images[image->index])
+        return;
+    walk->images[image->index] = true;
+    if (image->filter)
+        walk_filter(walk, image->filter);
+    else
+        walk->sources[walk->source_count++] = image;
+}
+
+static bool list_filters(struct glcnn_graph *graph, const struct walk *walk)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < graph->network->filter_count; i++)
+        count += walk->filters[i];
+    graph->filters = calloc(count + 1, sizeof *graph->filters);
+    if (!graph->filters)
+        return false;
+    for (struct glcnn_filter_node *n = graph->network->filters; n; n = n->next)
+        if (walk->filters[n->index])
+            graph->filters[graph->filter_count++].node = n;
+    return true;
+}
+
+static bool walk_all(struct glcnn_graph *graph)
+{
+    const struct glcnn_network *network = graph->network;
+    struct walk walk = {calloc(network->filter_count + 1, sizeof(bool)),
+                        calloc(network->image_count + 1, sizeof(bool)),
+                        calloc(network->image_count + 1, sizeof(struct glcnn_image_node *)), 0};
+    bool good = walk.filters && walk.images && walk.sources;
+    for (size_t i = 0; good && i < graph->result_count; i++)
+        walk_image(&walk, graph->results[i]);
+    good = good && list_filters(graph, &walk);
+    free(walk.filters);
+    free(walk.images);
+    graph->sources = walk.sources;
+    graph->source_count = walk.source_count;
+    return good;
+}
+
+size_t graph_find_filter(const struct glcnn_graph *graph, const struct glcnn_filter_node *node)
+{
+    for (size_t i = 0; i < graph->filter_count; i++)
+        if (graph->filters[i].node == node)
+            return i;
+    return SIZE_MAX;
+}
+
+/* ---- What is needed ---- */
+
+static double setting_of(const struct glcnn_kernel *kernel, const char *name)
+{
+    double value = 0;
+    return parameter_get(kernel->descriptor, &kernel->properties, kernel->parameters, name, &value)
+               ? value
+               : 0;
+}
+
+/* A gradient node updates weights if somebody is there to do it. */
+static bool updates(const struct glcnn_filter_node *node)
+{
+    const struct glcnn_filter_node *forward = node->forward;
+    const struct glcnn_data_source *source =
+        forward ? glcnn_kernel_data_source(forward->kernel) : NULL;
+    if (!source || !filter_has_weights(forward))
+        return false;
+    return (forward->style == GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU && source->update) ||
+           (forward->style == GLCNN_TRAINING_STYLE_UPDATE_DEVICE_CPU && source->update_cpu);
+}
+
+/* Exported gradients of weights are as good a reason as an update. */
+static bool wants_weights(const struct glcnn_filter_node *node)
+{
+    const struct glcnn_filter_node *forward = node->forward;
+    return updates(node) || (forward && filter_has_weights(forward) &&
+                             forward->style != GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE &&
+                             forward->state.export_from_graph);
+}
+
+/* Whether a batch normalisation computes statistics is its flag's to say; the gradients' sums are
+ * always collected. */
+static bool collects(const struct graph_filter *filter)
+{
+    const struct glcnn_filter_node *node = filter->node;
+    int flags = (int)setting_of(node->kernel, "flags");
+    if (!node->collector)
+        return false;
+    if (node->kernel->descriptor->flags & IS_GRADIENT)
+        return true;
+    return flags == 1 || (flags == 0 && filter->makes_state);
+}
+
+/* From the last filter to the first: a filter runs if its image is read by one that runs, or is
+ * wanted, or if it updates weights. */
+static void find_needs(struct glcnn_graph *graph)
+{
+    bool *read = graph->wanted; /* grows to what is read; restored to what is wanted below */
+    for (size_t i = graph->filter_count; i-- > 0;) {
+        struct graph_filter *f = &graph->filters[i];
+        f->makes_result = read[f->node->result->index];
+        f->makes_loss = f->node->loss && read[f->node->loss->index];
+        f->updates = wants_weights(f->node);
+        f->makes_state |= f->node->state.export_from_graph;
+        f->skipped = !f->makes_result && !f->makes_loss && !f->updates && !f->makes_state;
+        if (f->skipped)
+            continue;
+        for (size_t s = 0; s < f->node->source_count; s++)
+            read[f->node->sources[s]->index] = true;
+        if (f->node->forward)
+            graph->filters[graph_find_filter(graph, f->node->forward)].makes_state = true;
+        if (f->node->source_state)
+            graph->filters[graph_find_filter(graph, f->node->source_state->filter)].makes_state =
+                true;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->filter_count; i++) {
+        struct graph_filter f = graph->filters[i];
+        if (f.skipped)
+            continue;
+        if (!(f.node->kernel->descriptor->flags & MAKES_STATE))
+            f.makes_state = false;
+        f.collects = collects(&f);
+        graph->filters[kept++] = f;
+    }
+    graph->filter_count = kept;
+}
+
+static void mark_wanted(struct glcnn_graph *graph)
+{
+    memset(graph->wanted, 0, graph->image_count * sizeof *graph->wanted);
+    for (const struct glcnn_image_node *n = graph->network->images; n; n = n->next)
+        graph->wanted[n->index] = n->properties.export_from_graph && n->filter;
+    for (size_t i = 0; i < graph->result_count; i++)
+        if (graph->result_is_needed[i])
+            graph->wanted[graph->results[i]->index] = true;
+}
+
+/* Sources that only dropped filters read are no sources. */
+static void keep_read_sources(struct glcnn_graph *graph, const bool *read)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->source_count; i++)
+        if (read[graph->sources[i]->index])
+            graph->sources[kept++] = graph->sources[i];
+    graph->source_count = kept;
+}
+
+/* ---- Fusion ---- */
+
+/* The one filter of the graph that reads the image; NULL: none or several. */
+static struct graph_filter *only_reader(struct glcnn_graph *graph,
+                                        const struct glcnn_image_node *image)
+{
+    struct graph_filter *reader = NULL;
+    for (size_t i = 0; i < graph->filter_count; i++)
+        for (size_t s = 0; s < graph->filters[i].node->source_count; s++)
+            if (graph->filters[i].node->sources[s] == image) {
+                if (reader)
+                    return NULL;
+                reader = &graph->filters[i];
+            }
+    return reader;
+}
+
+/* Is the neuron applied to the whole image, pixel for pixel? */
+static bool is_plain_neuron(const struct glcnn_filter_node *node)
+{
+    struct glcnn_kernel_properties defaults;
+    double unused[MAX_PARAMETER_BYTES / sizeof(double)];
+    if (!filter_is(node, "neuron") ||
+        setting_of(node->kernel, "neuron_type") == (double)GLCNN_NEURON_TYPE_PRELU)
+        return false;
+    properties_set_defaults(node->kernel->descriptor, &defaults, unused);
+    return memcmp(&defaults, &node->kernel->properties, sizeof defaults) == 0;
+}
+
+/* Only rounding to the storage between the two is left out. A filter with a state has a gradient,
+ * which wants the image between. */
+static void fuse_neurons(struct glcnn_graph *graph)
+{
+    for (size_t i = 0; i < graph->filter_count; i++) {
+        struct graph_filter *f = &graph->filters[i];
+        double type;
+        const struct glcnn_kernel *kernel = f->node->kernel;
+        if (f->makes_state || filter_is(f->node, "neuron") ||
+            kernel->descriptor->flags & IS_GRADIENT || graph->wanted[f->node->result->index] ||
+            !parameter_get(kernel->descriptor, &kernel->properties, kernel->parameters,
+                           "neuron_type", &type) ||
+            type != (double)GLCNN_NEURON_TYPE_NONE)
+            continue;
+        struct graph_filter *reader = only_reader(graph, f->node->result);
+        if (!reader || reader->makes_state || !is_plain_neuron(reader->node))
+            continue;
+        f->fused = reader->node;
+        reader->skipped = true;
+    }
+}
+
+/* ---- Life ---- */
+
+static glcnn_status check_descriptor(struct glcnn_network *network,
+                                     const struct glcnn_graph_descriptor *descriptor)
+{
+    if (!descriptor || !descriptor->results || descriptor->result_count == 0)
+        return device_fail(network->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_graph_create: there are no results");
+    for (size_t i = 0; i < descriptor->result_count; i++) {
+        const struct glcnn_image_node *node = descriptor->results[i];
+        if (!node || node->network != network || !node->filter)
+            return device_fail(network->device, GLCNN_INVALID_ARGUMENT,
+                               "glcnn_graph_create: result %zu is %s", i,
+                               !node          ? "NULL"
+                               : node->filter ? "a node of another network"
+                                              : "an input: no filter makes it");
+    }
+    if (descriptor->format != GLCNN_CHANNEL_FORMAT_NONE &&
+        descriptor->format != GLCNN_CHANNEL_FORMAT_FLOAT32 &&
+        descriptor->format != GLCNN_CHANNEL_FORMAT_FLOAT16)
+        return device_fail(network->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_graph_create: format %d is none of float32 (4) and float16 (3)",
+                           (int)descriptor->format);
+    return GLCNN_SUCCESS;
+}
+
+static bool take_descriptor(struct glcnn_graph *graph,
+                            const struct glcnn_graph_descriptor *descriptor)
+{
+    size_t count = descriptor->result_count;
+    graph->results = calloc(count, sizeof(*graph->results));
+    graph->result_is_needed = calloc(count, sizeof *graph->result_is_needed);
+    graph->wanted = calloc(graph->image_count + 1, sizeof *graph->wanted);
+    if (!graph->results || !graph->result_is_needed || !graph->wanted)
+        return false;
+    graph->result_count = count;
+    memcpy(graph->results, descriptor->results, count * sizeof(*graph->results));
+    for (size_t i = 0; i < count; i++)
+        graph->result_is_needed[i] =
+            !descriptor->result_is_needed || descriptor->result_is_needed[i];
+    graph->format = descriptor->format ? descriptor->format : GLCNN_CHANNEL_FORMAT_FLOAT32;
+    graph->memory_budget = descriptor->memory_budget;
+    return true;
+}
+
+glcnn_status glcnn_graph_create(glcnn_network *network,
+                                const struct glcnn_graph_descriptor *descriptor,
+                                glcnn_graph **graph)
+{
+    if (!network)
+        return GLCNN_INVALID_ARGUMENT;
+    if (!graph)
+        return device_fail(network->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_graph_create: graph is NULL");
+    *graph = NULL;
+    glcnn_status status = glcnn_network_status(network);
+    if (status == GLCNN_SUCCESS)
+        status = check_descriptor(network, descriptor);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    glcnn_graph *made = calloc(1, sizeof *made);
+    if (!made)
+        return device_fail(network->device, GLCNN_OUT_OF_MEMORY, "out of memory making a graph");
+    made->network = network;
+    made->device = device_retain(network->device);
+    made->image_count = network->image_count;
+    if (!take_descriptor(made, descriptor) || !walk_all(made)) {
+        glcnn_graph_destroy(&made);
+        return device_fail(network->device, GLCNN_OUT_OF_MEMORY, "out of memory making a graph");
+    }
+    mark_wanted(made);
+    find_needs(made);
+    keep_read_sources(made, made->wanted);
+    mark_wanted(made);
+    fuse_neurons(made);
+    if (made->filter_count == 0) {
+        glcnn_graph_destroy(&made);
+        return device_fail(network->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_graph_create: no result is needed, no image exported and no "
+                           "weights updated: there is nothing to run");
+    }
+    *graph = made;
+    return GLCNN_SUCCESS;
+}
+
+size_t glcnn_graph_source_count(const glcnn_graph *graph)
+{
+    return graph ? graph->source_count : 0;
+}
+
+glcnn_image_node *glcnn_graph_source(const glcnn_graph *graph, size_t index)
+{
+    return graph && index < graph->source_count ? graph->sources[index] : NULL;
+}
+
+glcnn_filter_node *glcnn_graph_filter(const glcnn_graph *graph, size_t index)
+{
+    return graph && index < graph->filter_count ? graph->filters[index].node : NULL;
+}
+
+/* Dropout draws anew for each encode. */
+bool graph_can_be_split(const struct glcnn_graph *graph)
+{
+    for (size_t i = 0; i < graph->filter_count; i++)
+        if (filter_is(graph->filters[i].node, "dropout"))
+            return false;
+    return true;
+}
+
+glcnn_status glcnn_graph_reload_from_data_sources(glcnn_graph *graph)
+{
+    if (!graph)
+        return GLCNN_INVALID_ARGUMENT;
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < graph->filter_count && status == GLCNN_SUCCESS; i++) {
+        struct glcnn_kernel *kernel = graph->filters[i].node->kernel;
+        if (glcnn_kernel_data_source(kernel))
+            status = glcnn_kernel_reload_from_data_source(kernel);
+    }
+    return status;
+}

@@ -1,0 +1,81 @@
+/* Graphs as their own code sees them: which filters run and how (graph.c), one recording of them
+ * (record.c), compiled recordings and their execution (execute.c). */
+#ifndef GLCNN_GRAPH_INTERNAL_H
+#define GLCNN_GRAPH_INTERNAL_H
+
+#include "command_buffer.h"
+#include "glcnn/graph.h"
+#include "image.h"
+#include "node.h"
+#include "state.h"
+
+/* A filter as this graph runs it. */
+struct graph_filter {
+    struct glcnn_filter_node *node;
+    bool makes_result; /* its image is read or wanted; otherwise it serves an update alone */
+    bool makes_loss;
+    bool makes_state;                /* a gradient, another filter or the user wants its state */
+    bool collects;                   /* the whole batch goes through its collector first */
+    bool updates;                    /* a gradient node after which weights are updated */
+    struct glcnn_filter_node *fused; /* a neuron that this filter computes too */
+    bool skipped;                    /* a neuron that another filter computes */
+};
+
+struct glcnn_graph {
+    struct glcnn_network *network;
+    struct glcnn_device *device;
+    struct graph_filter *filters; /* sources before readers */
+    size_t filter_count;
+    struct glcnn_image_node **sources, **results;
+    size_t source_count, result_count;
+    bool *result_is_needed;
+    bool *wanted; /* [images of the network]: a needed result or exported */
+    size_t image_count;
+    glcnn_channel_format format;
+    uint64_t memory_budget;
+    struct compiled *compiled;  /* most recent first */
+    struct compiled *executing; /* the last execution's; NULL: none */
+    bool pending;               /* its completion was not seen yet */
+    glcnn_graph_handler handler;
+    void *user;
+};
+
+/* A run of the graph on its way into a command buffer. Images and states stay until it is freed. */
+struct recording {
+    const struct glcnn_graph *graph;
+    struct glcnn_command_buffer *command_buffer;
+    uint32_t batch, sub_batches;
+    bool ordinary_results;       /* wanted images are kept: ordinary ones */
+    struct glcnn_image **images; /* by image node; of the sub-batch under way where they are not
+                                    kept whole */
+    bool *whole;                 /* by image node: holds all images of the batch */
+    struct glcnn_state **states; /* by filter, sub-batch, source */
+    size_t most_sources;
+    struct record_step *steps;
+    size_t step_count;
+    size_t *last_reader; /* by image node: step; SIZE_MAX: none */
+};
+
+/* Records everything; `sources` are in the graph's order. Free the recording in any case. */
+glcnn_status recording_make(struct recording *recording, const struct glcnn_graph *graph,
+                            struct glcnn_command_buffer *command_buffer,
+                            struct glcnn_image *const *sources, uint32_t sub_batches);
+void recording_free(struct recording *recording);
+struct glcnn_state *recording_state(const struct recording *recording, size_t filter,
+                                    uint32_t sub_batch, size_t source);
+/* Position of a node in the graph; SIZE_MAX: it is not in it. */
+size_t graph_find_filter(const struct glcnn_graph *graph, const struct glcnn_filter_node *node);
+/* May the batch be run in parts with the same results? */
+bool graph_can_be_split(const struct glcnn_graph *graph);
+
+/* ---- Updates (update.c) ---- */
+
+/* Records the GPU style's updates of weights and statistics. */
+glcnn_status update_record(const struct recording *recording);
+/* Calls the CPU style's callbacks and reloads. */
+glcnn_status update_on_cpu(const struct recording *recording);
+/* Gives the gradient kernel the vectors of its forward kernel, so that both have the same weights.
+ */
+glcnn_status update_share_vectors(struct glcnn_filter_node *gradient);
+
+#endif

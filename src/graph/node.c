@@ -1,0 +1,462 @@
+/* Networks and their nodes. A network owns everything; nodes hold plain pointers to each other. */
+#include "node.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "glcnn/run.h"
+
+/* ---- Failures ---- */
+
+void *network_keep_failure(struct glcnn_network *network, glcnn_status status)
+{
+    if (network->status == GLCNN_SUCCESS && status != GLCNN_SUCCESS) {
+        network->status = status;
+        snprintf(network->error, sizeof network->error, "%s", glcnn_device_error(network->device));
+    }
+    return NULL;
+}
+
+void *network_fail(struct glcnn_network *network, glcnn_status status, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return network_keep_failure(network, device_fail(network->device, status, "%s", text));
+}
+
+static void *out_of_memory(struct glcnn_network *network)
+{
+    return network_fail(network, GLCNN_OUT_OF_MEMORY, "out of memory making a node");
+}
+
+glcnn_status glcnn_network_status(const glcnn_network *network)
+{
+    if (!network)
+        return GLCNN_INVALID_ARGUMENT;
+    if (network->status != GLCNN_SUCCESS)
+        device_fail(network->device, network->status, "%s", network->error);
+    return network->status;
+}
+
+/* ---- Networks ---- */
+
+glcnn_status glcnn_network_create(glcnn_device *device, glcnn_network **network)
+{
+    if (!network)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT, "glcnn_network_create: network is NULL");
+    *network = NULL;
+    glcnn_status status = device_enter(device);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    glcnn_network *made = calloc(1, sizeof *made);
+    if (!made)
+        return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory making a network");
+    made->device = device_retain(device);
+    made->last_image = &made->images;
+    made->last_filter = &made->filters;
+    *network = made;
+    return GLCNN_SUCCESS;
+}
+
+static void free_filter(struct glcnn_filter_node *node)
+{
+    glcnn_kernel_destroy(&node->kernel);
+    glcnn_kernel_destroy(&node->collector);
+    free(node->label);
+    free(node->sources);
+    free(node);
+}
+
+void glcnn_network_destroy(glcnn_network **network)
+{
+    if (!network || !*network)
+        return;
+    glcnn_network *old = *network;
+    *network = NULL;
+    while (old->filters) {
+        struct glcnn_filter_node *next = old->filters->next;
+        free_filter(old->filters);
+        old->filters = next;
+    }
+    while (old->images) {
+        struct glcnn_image_node *next = old->images->next;
+        free(old->images->handle);
+        free(old->images);
+        old->images = next;
+    }
+    device_unreference(old->device);
+    free(old);
+}
+
+/* ---- Images ---- */
+
+static struct glcnn_image_node *make_image(struct glcnn_network *network, const char *handle)
+{
+    struct glcnn_image_node *made = calloc(1, sizeof *made);
+    char *copy = handle ? strdup(handle) : NULL;
+    if (!made || (handle && !copy)) {
+        free(made);
+        free(copy);
+        return out_of_memory(network);
+    }
+    made->network = network;
+    made->handle = copy;
+    made->index = network->image_count++;
+    *network->last_image = made;
+    network->last_image = &made->next;
+    return made;
+}
+
+glcnn_image_node *glcnn_image_node_create(glcnn_network *network, const char *handle)
+{
+    return network ? make_image(network, handle) : NULL;
+}
+
+struct glcnn_image_node_properties *glcnn_image_node_properties(glcnn_image_node *node)
+{
+    return node ? &node->properties : NULL;
+}
+
+const char *glcnn_image_node_handle(const glcnn_image_node *node)
+{
+    return node ? node->handle : NULL;
+}
+
+/* Replaces a string by a copy of another. */
+static glcnn_status set_text(struct glcnn_network *network, char **text, const char *value)
+{
+    char *copy = value ? strdup(value) : NULL;
+    if (value && !copy)
+        return device_fail(network->device, GLCNN_OUT_OF_MEMORY, "out of memory naming a node");
+    free(*text);
+    *text = copy;
+    return GLCNN_SUCCESS;
+}
+
+glcnn_status glcnn_image_node_set_handle(glcnn_image_node *node, const char *handle)
+{
+    return node ? set_text(node->network, &node->handle, handle) : GLCNN_INVALID_ARGUMENT;
+}
+
+glcnn_filter_node *glcnn_image_node_filter(const glcnn_image_node *node)
+{
+    return node ? node->filter : NULL;
+}
+
+/* ---- Filters ---- */
+
+bool filter_is(const struct glcnn_filter_node *node, const char *kernel)
+{
+    return strcmp(node->kernel->descriptor->name, kernel) == 0;
+}
+
+bool filter_has_weights(const struct glcnn_filter_node *node)
+{
+    const struct glcnn_descriptor *d = node->kernel->descriptor;
+    if (!d->gradient || d->flags & IS_GRADIENT)
+        return false;
+    return descriptor_argument(d, "weights") >= 0 || descriptor_argument(d, "gamma") >= 0;
+}
+
+static bool make_label(struct glcnn_filter_node *node)
+{
+    char label[128];
+    size_t number = 0;
+    const char *name = node->kernel->descriptor->name;
+    for (const struct glcnn_filter_node *n = node->network->filters; n; n = n->next)
+        number += filter_is(n, name);
+    snprintf(label, sizeof label, "%s_%zu", name, number);
+    node->label = strdup(label);
+    return node->label != NULL;
+}
+
+/* Kernels that the whole batch goes through first work for the node too. */
+static glcnn_status make_collector(struct glcnn_filter_node *node)
+{
+    const char *collector = node->kernel->descriptor->collector;
+    return collector ? glcnn_kernel_create(node->network->device, collector, &node->collector)
+                     : GLCNN_SUCCESS;
+}
+
+static bool make_results(struct glcnn_filter_node *node)
+{
+    node->result = make_image(node->network, NULL);
+    if (node->result)
+        node->result->filter = node;
+    if (!node->result || descriptor_place(node->kernel->descriptor, PLACE_LOSS) < 0)
+        return node->result != NULL;
+    node->loss = make_image(node->network, NULL);
+    if (node->loss)
+        node->loss->filter = node;
+    return node->loss != NULL;
+}
+
+struct glcnn_filter_node *filter_node_make(struct glcnn_network *network,
+                                           struct glcnn_kernel *kernel,
+                                           struct glcnn_image_node *const *sources,
+                                           size_t source_count)
+{
+    struct glcnn_filter_node *made = calloc(1, sizeof *made);
+    struct glcnn_image_node **copy = calloc(source_count, sizeof(*copy));
+    if (!made || !copy) {
+        free(made);
+        free(copy);
+        glcnn_kernel_destroy(&kernel);
+        return out_of_memory(network);
+    }
+    *made = (struct glcnn_filter_node){.network = network,
+                                       .kernel = kernel,
+                                       .sources = copy,
+                                       .source_count = source_count,
+                                       .state = {.filter = made},
+                                       .style = GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU};
+    memcpy(copy, sources, source_count * sizeof(*copy));
+    glcnn_status status = make_collector(made);
+    bool named = make_label(made);
+    if (status != GLCNN_SUCCESS || !named || !make_results(made)) {
+        free_filter(made);
+        return status != GLCNN_SUCCESS ? network_keep_failure(network, status)
+                                       : out_of_memory(network);
+    }
+    made->index = network->filter_count++;
+    *network->last_filter = made;
+    network->last_filter = &made->next;
+    return made;
+}
+
+/* ---- Settings ---- */
+
+static glcnn_status set_word(struct glcnn_kernel *kernel, const char *word)
+{
+    char error[512];
+    struct glcnn_setting setting;
+    glcnn_status status = glcnn_setting_parse(kernel->descriptor->name, word, &setting, error);
+    if (status != GLCNN_SUCCESS)
+        return device_fail(kernel->device, status, "%s: %s", kernel->descriptor->name, error);
+    return glcnn_kernel_set(kernel, setting.name, setting.value);
+}
+
+static glcnn_status set_words(struct glcnn_kernel *kernel, const char *settings)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    while (settings && *settings && status == GLCNN_SUCCESS) {
+        char word[256];
+        settings += strspn(settings, " ");
+        size_t length = strcspn(settings, " ");
+        if (length == 0)
+            break;
+        if (length >= sizeof word)
+            return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                               "%s: a setting is longer than %zu characters: %.40s...",
+                               kernel->descriptor->name, sizeof word - 1, settings);
+        memcpy(word, settings, length);
+        word[length] = '\0';
+        status = set_word(kernel, word);
+        settings += length;
+    }
+    return status;
+}
+
+/* A node's defaults may depend on what is set (a neuron's on its type), so settings come twice. */
+static glcnn_status apply_settings(struct glcnn_kernel *kernel, const char *settings)
+{
+    const struct glcnn_descriptor *d = kernel->descriptor;
+    glcnn_status status = set_words(kernel, d->node_settings);
+    if (status == GLCNN_SUCCESS)
+        status = set_words(kernel, settings);
+    if (status == GLCNN_SUCCESS && d->node_defaults) {
+        d->node_defaults(kernel->parameters);
+        status = set_words(kernel, settings);
+    }
+    return status;
+}
+
+/* ---- Making filters ---- */
+
+/* How many sources a kernel takes, at least and at most. */
+static void source_range(const struct glcnn_descriptor *d, size_t *least, size_t *most)
+{
+    *least = *most = 1;
+    if (descriptor_place(d, PLACE_SECONDARY) >= 0)
+        *least = *most = 2;
+    if (descriptor_place(d, PLACE_LABELS) >= 0) {
+        *least = 2;
+        *most = 3;
+    }
+    if (d->flags & GATHERS)
+        *most = SIZE_MAX;
+}
+
+static bool check_sources(struct glcnn_network *network, const struct glcnn_descriptor *d,
+                          glcnn_image_node *const *sources, size_t count)
+{
+    size_t least, most;
+    source_range(d, &least, &most);
+    if (count < least || count > most) {
+        network_fail(network, GLCNN_INVALID_ARGUMENT,
+                     "%s: a node of it takes %zu%s sources, not %zu", d->name, least,
+                     most > least ? " or more" : "", count);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (sources && sources[i] && sources[i]->network == network)
+            continue;
+        network_fail(network, GLCNN_INVALID_ARGUMENT, "%s: source %zu is %s", d->name, i,
+                     sources && sources[i] ? "a node of another network" : "NULL");
+        return false;
+    }
+    return true;
+}
+
+static const struct glcnn_descriptor *find_kernel(struct glcnn_network *network, const char *name)
+{
+    const struct glcnn_descriptor *d = name ? descriptor_find(name) : NULL;
+    if (!d)
+        return network_fail(network, GLCNN_INVALID_ARGUMENT,
+                            "there is no kernel \"%s\"; \"glcnn kernels\" lists them",
+                            name ? name : "(NULL)");
+    if (d->flags & (IS_GRADIENT | WITHOUT_PIXELS) || descriptor_place(d, PLACE_DESTINATION) < 0)
+        return network_fail(
+            network, GLCNN_INVALID_ARGUMENT, "%s: no node can be made of it: it %s", name,
+            d->flags & IS_GRADIENT ? "is a gradient, made by glcnn_gradient_filter_with_source"
+                                   : "makes no image");
+    return d;
+}
+
+glcnn_filter_node *glcnn_filter_node_create(glcnn_network *network, const char *kernel,
+                                            const char *settings, glcnn_image_node *const *sources,
+                                            size_t source_count)
+{
+    glcnn_kernel *made = NULL;
+    if (!network || network->status != GLCNN_SUCCESS)
+        return NULL;
+    const struct glcnn_descriptor *d = find_kernel(network, kernel);
+    if (!d || !check_sources(network, d, sources, source_count))
+        return NULL;
+    glcnn_status status = kernel_create(network->device, d, &made);
+    if (status == GLCNN_SUCCESS)
+        status = apply_settings(made, settings);
+    if (status != GLCNN_SUCCESS) {
+        glcnn_kernel_destroy(&made);
+        return network_keep_failure(network, status);
+    }
+    return filter_node_make(network, made, sources, source_count);
+}
+
+static glcnn_network *network_of(const glcnn_image_node *node)
+{
+    return node ? node->network : NULL;
+}
+
+glcnn_image_node *glcnn_node(glcnn_image_node *source, const char *kernel, const char *settings)
+{
+    return glcnn_filter_node_result(
+        glcnn_filter_node_create(network_of(source), kernel, settings, &source, 1));
+}
+
+glcnn_image_node *glcnn_node_binary(glcnn_image_node *primary, glcnn_image_node *secondary,
+                                    const char *kernel, const char *settings)
+{
+    glcnn_image_node *const sources[] = {primary, secondary};
+    if (!primary || !secondary)
+        return NULL;
+    return glcnn_filter_node_result(
+        glcnn_filter_node_create(primary->network, kernel, settings, sources, 2));
+}
+
+/* ---- Access ---- */
+
+glcnn_kernel *glcnn_filter_node_kernel(glcnn_filter_node *node)
+{
+    return node ? node->kernel : NULL;
+}
+
+const char *glcnn_filter_node_label(const glcnn_filter_node *node)
+{
+    return node ? node->label : NULL;
+}
+
+glcnn_status glcnn_filter_node_set_label(glcnn_filter_node *node, const char *label)
+{
+    if (!node)
+        return GLCNN_INVALID_ARGUMENT;
+    if (!label)
+        return device_fail(node->network->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_filter_node_set_label: label is NULL");
+    return set_text(node->network, &node->label, label);
+}
+
+glcnn_image_node *glcnn_filter_node_result(const glcnn_filter_node *node)
+{
+    return node ? node->result : NULL;
+}
+
+glcnn_image_node *glcnn_filter_node_loss(const glcnn_filter_node *node)
+{
+    return node ? node->loss : NULL;
+}
+
+size_t glcnn_filter_node_source_count(const glcnn_filter_node *node)
+{
+    return node ? node->source_count : 0;
+}
+
+glcnn_image_node *glcnn_filter_node_source(const glcnn_filter_node *node, size_t index)
+{
+    return node && index < node->source_count ? node->sources[index] : NULL;
+}
+
+glcnn_filter_node *glcnn_network_filter(const glcnn_network *network, size_t index)
+{
+    struct glcnn_filter_node *node = network ? network->filters : NULL;
+    while (node && index--)
+        node = node->next;
+    return node;
+}
+
+glcnn_state_node *glcnn_filter_node_result_state(glcnn_filter_node *node)
+{
+    return node && node->kernel->descriptor->flags & MAKES_STATE ? &node->state : NULL;
+}
+
+void glcnn_state_node_set_export_from_graph(glcnn_state_node *node, bool value)
+{
+    if (node)
+        node->export_from_graph = value;
+}
+
+glcnn_status glcnn_filter_node_set_source_state(glcnn_filter_node *node, glcnn_state_node *state)
+{
+    if (!node || !state)
+        return GLCNN_INVALID_ARGUMENT;
+    if (!(node->kernel->descriptor->flags & IS_BACKWARDS) ||
+        node->kernel->descriptor->flags & IS_GRADIENT)
+        return device_fail(node->network->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_filter_node_set_source_state: %s takes no sizes from a state; "
+                           "convolution_transpose does",
+                           node->label);
+    if (state->filter->network != node->network || state->filter->index >= node->index)
+        return device_fail(node->network->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_filter_node_set_source_state: the state must be of an earlier "
+                           "node of the same network");
+    node->source_state = state;
+    return GLCNN_SUCCESS;
+}
+
+glcnn_status glcnn_filter_node_set_training_style(glcnn_filter_node *node,
+                                                  glcnn_training_style style)
+{
+    if (!node)
+        return GLCNN_INVALID_ARGUMENT;
+    if ((unsigned)style > GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU)
+        return device_fail(node->network->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_filter_node_set_training_style: %d is no training style",
+                           (int)style);
+    node->style = style;
+    return GLCNN_SUCCESS;
+}

@@ -1,0 +1,64 @@
+/* Nodes as the graph code sees them. */
+#ifndef GLCNN_NODE_INTERNAL_H
+#define GLCNN_NODE_INTERNAL_H
+
+#include "glcnn/node.h"
+#include "kernel.h"
+
+struct glcnn_image_node {
+    struct glcnn_network *network;
+    struct glcnn_image_node *next; /* of the network's, in the order of making */
+    size_t index;
+    char *handle;
+    struct glcnn_image_node_properties properties;
+    struct glcnn_filter_node *filter; /* NULL: an input */
+};
+
+struct glcnn_state_node {
+    struct glcnn_filter_node *filter;
+    bool export_from_graph;
+};
+
+struct glcnn_filter_node {
+    struct glcnn_network *network;
+    struct glcnn_filter_node *next;
+    size_t index;
+    char *label;
+    struct glcnn_kernel *kernel;
+    struct glcnn_kernel *collector; /* what the whole batch must go through first; NULL: nothing */
+    struct glcnn_image_node **sources;
+    size_t source_count;
+    struct glcnn_image_node *result, *loss;
+    struct glcnn_state_node state;
+    struct glcnn_state_node *source_state; /* NULL, or whose sizes this filter follows */
+    glcnn_training_style style;
+    struct glcnn_filter_node *forward; /* of a gradient node */
+    size_t forward_source;             /* whose gradient it makes: index of forward's sources */
+};
+
+struct glcnn_network {
+    struct glcnn_device *device;
+    struct glcnn_image_node *images, **last_image;
+    struct glcnn_filter_node *filters, **last_filter;
+    size_t image_count, filter_count;
+    glcnn_status status; /* the first failure */
+    char error[512];
+};
+
+/* Keeps a failure in the network, with the device's last sentence or a new one. Returns NULL. */
+void *network_keep_failure(struct glcnn_network *network, glcnn_status status);
+void *network_fail(struct glcnn_network *network, glcnn_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A filter node with its result, its sources and a label; `kernel` is taken over, also on failure.
+ */
+struct glcnn_filter_node *filter_node_make(struct glcnn_network *network,
+                                           struct glcnn_kernel *kernel,
+                                           struct glcnn_image_node *const *sources,
+                                           size_t source_count);
+
+bool filter_is(const struct glcnn_filter_node *node, const char *kernel);
+/* Has the filter weights that a gradient is computed for? */
+bool filter_has_weights(const struct glcnn_filter_node *node);
+
+#endif

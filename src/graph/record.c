@@ -1,0 +1,461 @@
+/* Recording a graph: one encode for each filter, or several where the batch runs in parts.
+ *
+ * Filters are cut into segments, each of which ends with a collector: the whole batch must go
+ * through a segment before the next begins. Within a segment each sub-batch goes through all
+ * filters before the next does, so images that only one segment uses need hold but a sub-batch. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "glcnn/kernels/loss.h"
+#include "glcnn/kernels/neuron.h"
+#include "graph.h"
+
+/* A filter's encode or its collector's. */
+struct record_step {
+    size_t filter;
+    bool collector;
+    uint32_t segment;
+};
+
+/* Images of the batch that an encode works on. */
+struct range {
+    uint32_t sub_batch, first, count;
+};
+
+static const struct graph_filter *filter_of(const struct recording *r,
+                                            const struct record_step *step)
+{
+    return &r->graph->filters[step->filter];
+}
+
+static glcnn_status out_of_memory(const struct recording *r)
+{
+    return device_fail(r->graph->device, GLCNN_OUT_OF_MEMORY, "out of memory recording a graph");
+}
+
+struct glcnn_state *recording_state(const struct recording *r, size_t filter, uint32_t sub_batch,
+                                    size_t source)
+{
+    return r->states[(filter * r->sub_batches + sub_batch) * r->most_sources + source];
+}
+
+static struct glcnn_state **state_at(const struct recording *r, size_t filter, uint32_t sub_batch,
+                                     size_t source)
+{
+    return &r->states[(filter * r->sub_batches + sub_batch) * r->most_sources + source];
+}
+
+/* ---- Steps ---- */
+
+/* A gradient without a result that has a collector is its collector alone. */
+static bool has_main_step(const struct graph_filter *f)
+{
+    return !(f->collects && f->node->kernel->descriptor->flags & IS_GRADIENT && !f->makes_result);
+}
+
+static void list_steps(struct recording *r)
+{
+    uint32_t segment = 0;
+    for (size_t i = 0; i < r->graph->filter_count; i++) {
+        const struct graph_filter *f = &r->graph->filters[i];
+        if (f->skipped)
+            continue;
+        if (f->collects)
+            r->steps[r->step_count++] = (struct record_step){i, true, segment++};
+        if (has_main_step(f))
+            r->steps[r->step_count++] = (struct record_step){i, false, segment};
+    }
+}
+
+/* The image that a filter's encode makes. */
+static const struct glcnn_image_node *result_of(const struct graph_filter *f)
+{
+    return f->fused ? f->fused->result : f->node->result;
+}
+
+/* Last readers, and which images several segments use. */
+static void find_lifetimes(struct recording *r)
+{
+    const struct glcnn_graph *g = r->graph;
+    uint32_t made_in[1 << 8];
+    uint32_t *segments = g->image_count <= 256 ? made_in : malloc(g->image_count * 4);
+    for (size_t i = 0; i < g->image_count; i++) {
+        r->last_reader[i] = SIZE_MAX;
+        r->whole[i] = g->wanted[i] || r->sub_batches == 1 || !segments;
+    }
+    for (size_t i = 0; i < g->source_count; i++)
+        r->whole[g->sources[i]->index] = true;
+    for (size_t s = 0; s < r->step_count; s++) {
+        const struct graph_filter *f = filter_of(r, &r->steps[s]);
+        for (size_t i = 0; i < f->node->source_count; i++) {
+            size_t image = f->node->sources[i]->index;
+            r->last_reader[image] = s;
+            if (!r->whole[image] && segments[image] != r->steps[s].segment)
+                r->whole[image] = true;
+        }
+        if (segments)
+            segments[result_of(f)->index] = r->steps[s].segment;
+        if (segments && f->node->loss)
+            segments[f->node->loss->index] = r->steps[s].segment;
+    }
+    if (segments != made_in)
+        free(segments);
+}
+
+/* ---- Images ---- */
+
+/* The images of a range as one image; a new reference. */
+static glcnn_status get_image(const struct recording *r, const struct glcnn_image_node *node,
+                              const struct range *range, struct glcnn_image **image)
+{
+    struct glcnn_image *whole = r->images[node->index];
+    if (r->whole[node->index] && r->sub_batches > 1)
+        return image_range_view(whole, range->first, range->count, image);
+    *image = image_retain(whole);
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status make_image(const struct recording *r, bool wanted,
+                               const struct glcnn_image_descriptor *descriptor,
+                               struct glcnn_image **image)
+{
+    if (wanted && r->ordinary_results)
+        return glcnn_image_create(r->graph->device, descriptor, image);
+    glcnn_status status = glcnn_temporary_image_create(r->command_buffer, descriptor, image);
+    /* Released by drop_image, once all readers are recorded. */
+    return status == GLCNN_SUCCESS ? glcnn_image_set_read_count(*image, INT32_MAX) : status;
+}
+
+static void drop_image(struct recording *r, size_t index)
+{
+    struct glcnn_image *image = r->images[index];
+    if (image && image->command_buffer && image->read_count)
+        glcnn_image_set_read_count(image, 0);
+    glcnn_image_destroy(&r->images[index]);
+}
+
+/* The image that a node's result goes to, made at the first sub-batch where it is kept whole. */
+static glcnn_status prepare_result(struct recording *r, const struct glcnn_image_node *node,
+                                   const struct range *range,
+                                   const struct glcnn_image_descriptor *descriptor,
+                                   struct glcnn_image **image)
+{
+    struct glcnn_image_descriptor d = *descriptor;
+    glcnn_status status = GLCNN_SUCCESS;
+    d.channel_format = node->properties.format ? node->properties.format : r->graph->format;
+    d.number_of_images = r->whole[node->index] ? r->batch : range->count;
+    if (!r->images[node->index])
+        status = make_image(r, r->graph->wanted[node->index], &d, &r->images[node->index]);
+    return status == GLCNN_SUCCESS ? get_image(r, node, range, image) : status;
+}
+
+/* ---- Arguments ---- */
+
+/* What an encode of a filter is given; references to be dropped by `release`. */
+struct encode {
+    struct glcnn_encode arguments;
+    struct glcnn_image *views[5];
+    size_t view_count;
+};
+
+static void release(struct encode *e)
+{
+    while (e->view_count) {
+        struct glcnn_image *view = e->views[--e->view_count];
+        if (view->command_buffer && view->parent && view->read_count)
+            glcnn_image_set_read_count(view, 0);
+        glcnn_image_destroy(&view);
+    }
+}
+
+static glcnn_status take(struct recording *r, struct encode *e, const struct glcnn_image_node *node,
+                         const struct range *range, struct glcnn_image **place)
+{
+    glcnn_status status = get_image(r, node, range, place);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    e->views[e->view_count++] = *place;
+    if ((*place)->command_buffer && (*place)->parent)
+        status = glcnn_image_set_read_count(*place, INT32_MAX);
+    return status;
+}
+
+/* Sources of a node by place; a concatenation takes them one by one. */
+static glcnn_status take_sources(struct recording *r, struct encode *e,
+                                 const struct graph_filter *f, const struct range *range,
+                                 size_t only)
+{
+    const struct glcnn_filter_node *n = f->node;
+    bool labels = n->loss != NULL;
+    struct glcnn_image **const places[] = {&e->arguments.source,
+                                           labels ? &e->arguments.labels : &e->arguments.secondary,
+                                           &e->arguments.label_weights};
+    bool gathers = n->kernel->descriptor->flags & GATHERS;
+    glcnn_status status = GLCNN_SUCCESS;
+    if (gathers)
+        return take(r, e, n->sources[only], range, places[0]);
+    for (size_t i = 0; i < n->source_count && status == GLCNN_SUCCESS; i++)
+        status = take(r, e, n->sources[i], range, places[i]);
+    return status;
+}
+
+/* The state that an encode fills or reads: its own, its forward filter's, or one that gives sizes.
+ */
+static glcnn_status take_state(struct recording *r, struct encode *e, const struct graph_filter *f,
+                               size_t index, const struct range *range, size_t source)
+{
+    const struct glcnn_filter_node *n = f->node;
+    uint32_t sub_batch = n->kernel->descriptor->flags & SHARED_STATE ? 0 : range->sub_batch;
+    struct glcnn_state **state;
+    if (n->forward) {
+        size_t at = graph_find_filter(r->graph, n->forward);
+        bool shared = n->forward->kernel->descriptor->flags & SHARED_STATE;
+        bool gathers = n->forward->kernel->descriptor->flags & GATHERS;
+        e->arguments.state =
+            recording_state(r, at, shared ? 0 : range->sub_batch, gathers ? n->forward_source : 0);
+        return GLCNN_SUCCESS;
+    }
+    if (n->source_state) {
+        e->arguments.state =
+            recording_state(r, graph_find_filter(r->graph, n->source_state->filter), 0, 0);
+        return GLCNN_SUCCESS;
+    }
+    if (!f->makes_state)
+        return GLCNN_SUCCESS;
+    state = state_at(r, index, sub_batch, source);
+    if (!*state) {
+        glcnn_status status = glcnn_kernel_result_state(n->kernel, NULL, &e->arguments, state);
+        if (status != GLCNN_SUCCESS)
+            return status;
+    }
+    e->arguments.state = *state;
+    return GLCNN_SUCCESS;
+}
+
+/* ---- Encodes ---- */
+
+/* Channels of a concatenation: each source but the last is padded to 4. */
+static uint32_t gathered_channels(const struct recording *r, const struct graph_filter *f,
+                                  size_t sources)
+{
+    uint32_t channels = 0;
+    for (size_t i = 0; i < sources; i++) {
+        uint32_t own = r->images[f->node->sources[i]->index]->descriptor.feature_channels;
+        channels = (channels + 3) / 4 * 4 + own;
+    }
+    return channels;
+}
+
+static glcnn_status prepare_destination(struct recording *r, struct encode *e,
+                                        const struct graph_filter *f, const struct range *range)
+{
+    struct glcnn_image_descriptor descriptor;
+    const struct glcnn_filter_node *n = f->node;
+    glcnn_status status =
+        glcnn_kernel_destination_descriptor(n->kernel, &e->arguments, &descriptor);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (n->kernel->descriptor->flags & GATHERS)
+        descriptor.feature_channels = gathered_channels(r, f, n->source_count);
+    status = prepare_result(r, result_of(f), range, &descriptor, &e->arguments.destination);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    e->views[e->view_count++] = e->arguments.destination;
+    if (!f->makes_loss)
+        return GLCNN_SUCCESS;
+    if (glcnn_loss(n->kernel)->reduction_type != GLCNN_REDUCTION_TYPE_NONE)
+        descriptor.width = descriptor.height = descriptor.feature_channels = 1;
+    status = prepare_result(r, n->loss, range, &descriptor, &e->arguments.loss);
+    if (status == GLCNN_SUCCESS)
+        e->views[e->view_count++] = e->arguments.loss;
+    return status;
+}
+
+/* What the gradient of a filter with weights computes. */
+static glcnn_status set_gradient_option(const struct graph_filter *f)
+{
+    struct glcnn_kernel *kernel = f->node->kernel;
+    double unused;
+    if (!parameter_get(kernel->descriptor, &kernel->properties, kernel->parameters,
+                       "gradient_option", &unused))
+        return GLCNN_SUCCESS;
+    return glcnn_kernel_set(kernel, "gradient_option",
+                            (f->makes_result ? 1 : 0) + (f->updates ? 2 : 0));
+}
+
+/* Copies a neuron's descriptor into the kernel that computes it too, and back to none. */
+static void set_fused_neuron(const struct graph_filter *f, bool on)
+{
+    static const char *const names[] = {"neuron_type", "neuron_a", "neuron_b", "neuron_c"};
+    for (size_t i = 0; f->fused && i < sizeof names / sizeof *names; i++) {
+        double value = 0;
+        if (on)
+            glcnn_kernel_get(f->fused->kernel, names[i], &value);
+        glcnn_kernel_set(f->node->kernel, names[i], value);
+    }
+}
+
+static glcnn_status prepare_kernel(struct recording *r, const struct graph_filter *f, size_t source)
+{
+    struct glcnn_kernel *kernel = f->node->kernel;
+    glcnn_status status = GLCNN_SUCCESS;
+    if (f->node->forward) {
+        status = update_share_vectors(f->node);
+        if (status == GLCNN_SUCCESS)
+            status = set_gradient_option(f);
+    }
+    if (kernel->descriptor->flags & GATHERS)
+        kernel->properties.destination_feature_channel_offset =
+            (gathered_channels(r, f, source) + 3) / 4 * 4;
+    return status;
+}
+
+static glcnn_status encode_source(struct recording *r, const struct record_step *step,
+                                  const struct range *range, size_t source)
+{
+    const struct graph_filter *f = filter_of(r, step);
+    struct encode e = {0};
+    glcnn_status status = take_sources(r, &e, f, range, source);
+    if (status == GLCNN_SUCCESS)
+        status = take_state(r, &e, f, step->filter, range, source);
+    if (status == GLCNN_SUCCESS && !step->collector)
+        status = prepare_kernel(r, f, source);
+    if (status == GLCNN_SUCCESS && !step->collector &&
+        (f->makes_result || !(f->node->kernel->descriptor->flags & IS_GRADIENT)))
+        status = prepare_destination(r, &e, f, range);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_kernel_encode(r->command_buffer,
+                                     step->collector ? f->node->collector : f->node->kernel,
+                                     &e.arguments);
+    release(&e);
+    return status;
+}
+
+static glcnn_status encode_step(struct recording *r, const struct record_step *step,
+                                const struct range *range)
+{
+    const struct graph_filter *f = filter_of(r, step);
+    bool gathers = f->node->kernel->descriptor->flags & GATHERS;
+    glcnn_status status = GLCNN_SUCCESS;
+    set_fused_neuron(f, true);
+    for (size_t i = 0; i < (gathers ? f->node->source_count : 1) && status == GLCNN_SUCCESS; i++)
+        status = encode_source(r, step, range, i);
+    set_fused_neuron(f, false);
+    return status;
+}
+
+/* Images that nothing reads after the step; those kept whole go with the last sub-batch. */
+static void drop_read_images(struct recording *r, size_t step, const struct range *range)
+{
+    const struct graph_filter *f = filter_of(r, &r->steps[step]);
+    const struct glcnn_filter_node *n = f->node;
+    bool last = range->first + range->count == r->batch;
+    for (size_t i = 0; i <= n->source_count; i++) {
+        size_t image = i < n->source_count ? n->sources[i]->index : result_of(f)->index;
+        bool done = r->last_reader[image] == step ||
+                    (i == n->source_count && r->last_reader[image] == SIZE_MAX);
+        bool input = i < n->source_count && !n->sources[i]->filter;
+        if (done && !input && !r->graph->wanted[image] && (last || !r->whole[image]))
+            drop_image(r, image);
+    }
+}
+
+static struct range part(const struct recording *r, uint32_t index)
+{
+    uint32_t first = (uint32_t)((uint64_t)r->batch * index / r->sub_batches);
+    uint32_t next = (uint32_t)((uint64_t)r->batch * (index + 1) / r->sub_batches);
+    return (struct range){index, first, next - first};
+}
+
+static glcnn_status record_segments(struct recording *r)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t first = 0, end; first < r->step_count; first = end) {
+        for (end = first; end < r->step_count && r->steps[end].segment == r->steps[first].segment;)
+            end++;
+        for (uint32_t b = 0; b < r->sub_batches; b++) {
+            struct range range = part(r, b);
+            for (size_t s = first; s < end && status == GLCNN_SUCCESS; s++) {
+                status = encode_step(r, &r->steps[s], &range);
+                if (status == GLCNN_SUCCESS)
+                    drop_read_images(r, s, &range);
+            }
+        }
+    }
+    return status;
+}
+
+/* ---- The whole ---- */
+
+static glcnn_status check_sources(const struct recording *r, struct glcnn_image *const *sources)
+{
+    const struct glcnn_graph *g = r->graph;
+    for (size_t i = 0; i < g->source_count; i++) {
+        const char *handle = g->sources[i]->handle ? g->sources[i]->handle : "without a handle";
+        if (!sources || !sources[i])
+            return device_fail(g->device, GLCNN_INVALID_ARGUMENT, "graph: source %zu (%s) is NULL",
+                               i, handle);
+        if (sources[i]->descriptor.number_of_images != sources[0]->descriptor.number_of_images)
+            return device_fail(g->device, GLCNN_INVALID_ARGUMENT,
+                               "graph: source %zu (%s) has %u images, source 0 has %u", i, handle,
+                               sources[i]->descriptor.number_of_images,
+                               sources[0]->descriptor.number_of_images);
+    }
+    return GLCNN_SUCCESS;
+}
+
+static bool allocate(struct recording *r)
+{
+    const struct glcnn_graph *g = r->graph;
+    r->most_sources = 1;
+    for (size_t i = 0; i < g->filter_count; i++)
+        if (g->filters[i].node->source_count > r->most_sources)
+            r->most_sources = g->filters[i].node->source_count;
+    size_t states = g->filter_count * r->sub_batches * r->most_sources;
+    r->images = calloc(g->image_count + 1, sizeof(*r->images));
+    r->whole = calloc(g->image_count + 1, sizeof *r->whole);
+    r->last_reader = calloc(g->image_count + 1, sizeof *r->last_reader);
+    r->states = calloc(states + 1, sizeof(*r->states));
+    r->steps = calloc(2 * g->filter_count + 1, sizeof *r->steps);
+    return r->images && r->whole && r->last_reader && r->states && r->steps;
+}
+
+glcnn_status recording_make(struct recording *r, const struct glcnn_graph *graph,
+                            struct glcnn_command_buffer *command_buffer,
+                            struct glcnn_image *const *sources, uint32_t sub_batches)
+{
+    *r = (struct recording){.graph = graph,
+                            .command_buffer = command_buffer,
+                            .sub_batches = sub_batches,
+                            .ordinary_results = true};
+    glcnn_status status = check_sources(r, sources);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (!allocate(r))
+        return out_of_memory(r);
+    r->batch = graph->source_count ? sources[0]->descriptor.number_of_images : 1;
+    for (size_t i = 0; i < graph->source_count; i++) {
+        r->images[graph->sources[i]->index] = image_retain(sources[i]);
+    }
+    list_steps(r);
+    find_lifetimes(r);
+    status = record_segments(r);
+    return status == GLCNN_SUCCESS ? update_record(r) : status;
+}
+
+void recording_free(struct recording *r)
+{
+    for (size_t i = 0; r->images && i < r->graph->source_count; i++)
+        glcnn_image_destroy(&r->images[r->graph->sources[i]->index]);
+    for (size_t i = 0; r->images && i < r->graph->image_count; i++)
+        drop_image(r, i);
+    size_t states = r->graph->filter_count * r->sub_batches * r->most_sources;
+    for (size_t i = 0; r->states && i < states; i++)
+        glcnn_state_destroy(&r->states[i]);
+    free(r->images);
+    free(r->whole);
+    free(r->last_reader);
+    free(r->states);
+    free(r->steps);
+    *r = (struct recording){.graph = r->graph};
+}

@@ -1,0 +1,246 @@
+/* The data source that trains weights where they are. */
+#include "glcnn/training.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "glcnn/kernels/optimizer.h"
+#include "glcnn/kernels/running_statistics.h"
+#include "node.h"
+#include "state.h"
+
+#define PLACES 2 /* weights and biases, gamma and beta */
+
+struct trainer {
+    struct glcnn_kernel *kernel; /* whose weights; it owns the trainer */
+    struct glcnn_kernel *optimizer;
+    double running_momentum;
+    struct glcnn_buffer *first[PLACES], *second[PLACES]; /* NULL until needed */
+};
+
+static const char *const names[][PLACES] = {{"weights", "biases"}, {"gamma", "beta"}};
+
+static int place_of(const char *vector)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (int p = 0; p < PLACES; p++)
+            if (strcmp(names[i][p], vector) == 0)
+                return p;
+    return -1;
+}
+
+/* ---- State vectors ---- */
+
+/* How many state vectors the optimizer keeps for each vector. */
+static unsigned vectors_kept(const struct glcnn_kernel *optimizer)
+{
+    const struct glcnn_descriptor *d = optimizer->descriptor;
+    if (strcmp(d->name, "optimizer_stochastic_gradient_descent") == 0)
+        return glcnn_optimizer((glcnn_kernel *)(uintptr_t)optimizer)->momentum_scale != 0;
+    return strcmp(d->name, "optimizer_adam") == 0 ? 2 : 1;
+}
+
+static glcnn_status need(struct trainer *t, int place, size_t size)
+{
+    struct glcnn_buffer **const vectors[] = {&t->first[place], &t->second[place]};
+    glcnn_status status = GLCNN_SUCCESS;
+    for (unsigned i = 0; i < vectors_kept(t->optimizer) && status == GLCNN_SUCCESS; i++)
+        if (!*vectors[i])
+            status = glcnn_buffer_create(t->kernel->device, size, vectors[i]);
+    return status;
+}
+
+/* ---- Callbacks ---- */
+
+static glcnn_status update(void *context, glcnn_command_buffer *command_buffer,
+                           glcnn_state *gradient_state, glcnn_state *source_state,
+                           glcnn_state **updated)
+{
+    struct trainer *t = context;
+    unsigned kept = vectors_kept(t->optimizer);
+    glcnn_status status = GLCNN_SUCCESS;
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (int p = 0; p < PLACES && status == GLCNN_SUCCESS; p++) {
+            glcnn_buffer *values = glcnn_state_vector(source_state, names[i][p]);
+            if (!values)
+                continue;
+            status = need(t, p, glcnn_buffer_size(values));
+            count++;
+        }
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_optimizer_encode_states(command_buffer, t->optimizer, gradient_state,
+                                               source_state, kept > 0 ? t->first : NULL,
+                                               kept > 1 ? t->second : NULL, count, source_state);
+    if (status == GLCNN_SUCCESS)
+        *updated = source_state;
+    return status;
+}
+
+/* The kernel's vector, made neutral if there is none yet, of the length of `like`. */
+static glcnn_status running_vector(struct glcnn_kernel *kernel, const char *name,
+                                   const glcnn_buffer *like, glcnn_buffer **vector)
+{
+    return kernel_vector(kernel, (size_t)descriptor_argument(kernel->descriptor, name),
+                         glcnn_buffer_size(like) / 4, vector);
+}
+
+/* Each recording has a kernel of its own: the count of pixels differs with the batch. */
+static glcnn_status update_statistics(void *context, glcnn_command_buffer *command_buffer,
+                                      glcnn_state *state, glcnn_state **updated)
+{
+    struct trainer *t = context;
+    glcnn_buffer *mean = glcnn_state_vector(state, "mean");
+    glcnn_buffer *variance = glcnn_state_vector(state, "variance");
+    glcnn_buffer *running_mean, *running_variance;
+    glcnn_kernel *average = NULL;
+    (void)updated;
+    if (!mean || !variance)
+        return device_fail(t->kernel->device, GLCNN_INVALID_STATE,
+                           "%s: there are no batch statistics to average", kernel_title(t->kernel));
+    glcnn_status status = running_vector(t->kernel, "mean", mean, &running_mean);
+    if (status == GLCNN_SUCCESS)
+        status = running_vector(t->kernel, "variance", variance, &running_variance);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_batch_normalization_running_statistics_create(
+            t->kernel->device, t->running_momentum, state->samples, &average);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_batch_normalization_running_statistics_encode(
+            command_buffer, average, mean, variance, running_mean, running_variance);
+    glcnn_kernel_destroy(&average);
+    return status;
+}
+
+static void destroy(void *context)
+{
+    struct trainer *t = context;
+    for (int p = 0; p < PLACES; p++) {
+        glcnn_buffer_destroy(&t->first[p]);
+        glcnn_buffer_destroy(&t->second[p]);
+    }
+    glcnn_kernel_destroy(&t->optimizer);
+    free(t);
+}
+
+/* A copy of a kernel has no weights in common with it, so it trains by itself or not at all. */
+static void *refuse_copy(void *context, glcnn_device *device)
+{
+    (void)context;
+    (void)device;
+    return NULL;
+}
+
+/* ---- Making ---- */
+
+static bool is_optimizer(const struct glcnn_kernel *kernel)
+{
+    return kernel && glcnn_optimizer((glcnn_kernel *)(uintptr_t)kernel);
+}
+
+static glcnn_status make(struct glcnn_kernel *kernel,
+                         const struct glcnn_training_descriptor *descriptor,
+                         struct trainer **trainer)
+{
+    struct trainer *made = calloc(1, sizeof *made);
+    if (!made)
+        return device_fail(kernel->device, GLCNN_OUT_OF_MEMORY, "out of memory making a trainer");
+    made->kernel = kernel;
+    made->running_momentum = descriptor->running_momentum > 0 ? descriptor->running_momentum : 0.1;
+    glcnn_status status =
+        glcnn_kernel_copy(descriptor->optimizer, kernel->device, &made->optimizer);
+    if (status != GLCNN_SUCCESS) {
+        free(made);
+        return status;
+    }
+    *trainer = made;
+    return GLCNN_SUCCESS;
+}
+
+glcnn_status glcnn_kernel_train(glcnn_kernel *kernel,
+                                const struct glcnn_training_descriptor *descriptor)
+{
+    struct trainer *trainer = NULL;
+    if (!kernel)
+        return GLCNN_INVALID_ARGUMENT;
+    if (!descriptor || !is_optimizer(descriptor->optimizer))
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: glcnn_kernel_train: there is no optimizer", kernel_title(kernel));
+    if (!(descriptor->running_momentum >= 0 && descriptor->running_momentum <= 1))
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: glcnn_kernel_train: running_momentum is %g, not in 0 .. 1",
+                           kernel_title(kernel), descriptor->running_momentum);
+    glcnn_status status = make(kernel, descriptor, &trainer);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    const struct glcnn_data_source source = {
+        .context = trainer,
+        .feature_channels = descriptor->feature_channels,
+        .update = update,
+        .update_statistics =
+            descriptor_argument(kernel->descriptor, "mean") >= 0 ? update_statistics : NULL,
+        .copy = refuse_copy,
+        .destroy = destroy};
+    status = glcnn_kernel_set_data_source(kernel, &source);
+    if (status != GLCNN_SUCCESS)
+        destroy(trainer);
+    return status;
+}
+
+/* Channels of an image, as far as the filters before it tell. */
+static uint32_t channels_of(const struct glcnn_image_node *image)
+{
+    double channels = 0;
+    for (const struct glcnn_filter_node *f = image->filter; f; f = f->sources[0]->filter)
+        if (parameter_get(f->kernel->descriptor, &f->kernel->properties, f->kernel->parameters,
+                          "output_feature_channels", &channels))
+            return (uint32_t)channels;
+    return 0;
+}
+
+glcnn_status glcnn_network_train(glcnn_network *network,
+                                 const struct glcnn_training_descriptor *descriptor)
+{
+    glcnn_status status = glcnn_network_status(network);
+    if (status == GLCNN_SUCCESS && !descriptor)
+        return device_fail(network->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_network_train: descriptor is NULL");
+    for (struct glcnn_filter_node *n = status == GLCNN_SUCCESS ? network->filters : NULL;
+         n && status == GLCNN_SUCCESS; n = n->next) {
+        struct glcnn_training_descriptor own = *descriptor;
+        if (!filter_has_weights(n) || glcnn_kernel_data_source(n->kernel))
+            continue;
+        if (!own.feature_channels)
+            own.feature_channels = channels_of(n->sources[0]);
+        status = glcnn_kernel_train(n->kernel, &own);
+    }
+    return status;
+}
+
+/* ---- Access ---- */
+
+static struct trainer *trainer_of(const struct glcnn_kernel *kernel)
+{
+    const struct glcnn_data_source *source = kernel ? glcnn_kernel_data_source(kernel) : NULL;
+    return source && source->update == update ? source->context : NULL;
+}
+
+glcnn_kernel *glcnn_kernel_optimizer(const glcnn_kernel *kernel)
+{
+    const struct trainer *t = trainer_of(kernel);
+    return t ? t->optimizer : NULL;
+}
+
+glcnn_buffer *glcnn_kernel_optimizer_vector(const glcnn_kernel *kernel, const char *vector,
+                                            unsigned index)
+{
+    struct trainer *t = trainer_of(kernel);
+    int place = vector ? place_of(vector) : -1;
+    int argument = t && place >= 0 ? descriptor_argument(kernel->descriptor, vector) : -1;
+    if (argument < 0 || index >= vectors_kept(t->optimizer))
+        return NULL;
+    const struct glcnn_data_source *source = glcnn_kernel_data_source(kernel);
+    size_t length = kernel_vector_length(kernel, (size_t)argument, source->feature_channels);
+    if (!length || need(t, place, length * 4) != GLCNN_SUCCESS)
+        return NULL;
+    return index ? t->second[place] : t->first[place];
+}

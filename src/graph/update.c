@@ -1,0 +1,131 @@
+/* Updates of weights and statistics after a run, by training style: spec section 10.4. */
+#include <string.h>
+
+#include "graph.h"
+
+glcnn_status update_share_vectors(struct glcnn_filter_node *gradient)
+{
+    struct glcnn_kernel *to = gradient->kernel, *from = gradient->forward->kernel;
+    const struct argument *argument;
+    for (size_t i = 0; (argument = descriptor_argument_at(to->descriptor, i)); i++) {
+        int own = descriptor_argument(from->descriptor, argument->name);
+        struct glcnn_buffer *vector = own < 0 ? NULL : from->vectors[own];
+        if (!vector || to->vectors[i] == vector || argument->output ||
+            (argument->place != PLACE_KERNEL && argument->place != PLACE_STATE_OR_KERNEL))
+            continue;
+        glcnn_buffer_destroy(&to->vectors[i]);
+        to->vectors[i] = buffer_retain(vector);
+    }
+    return GLCNN_SUCCESS;
+}
+
+/* A state whose vectors are the kernel's own: what is written there is the kernel's at once. */
+static glcnn_status make_source_state(const struct glcnn_kernel *kernel, struct glcnn_state **state)
+{
+    const struct argument *argument;
+    glcnn_status status = state_create(kernel->device, NULL, state);
+    for (size_t i = 0;
+         status == GLCNN_SUCCESS && (argument = descriptor_argument_at(kernel->descriptor, i)); i++)
+        if (!argument_is_image(argument) && kernel->vectors[i])
+            status = state_lend(*state, argument->name, kernel->vectors[i]);
+    for (size_t i = 0; status == GLCNN_SUCCESS && i < (*state)->vector_count; i++)
+        (*state)->vectors[i].lent = false;
+    if (status != GLCNN_SUCCESS)
+        glcnn_state_destroy(state);
+    return status;
+}
+
+/* What an update of one gradient node works on. */
+struct update {
+    struct glcnn_kernel *kernel; /* forward */
+    const struct glcnn_data_source *source;
+    struct glcnn_state *gradients, *weights;
+    bool has_statistics;
+};
+
+static glcnn_status begin(const struct recording *r, const struct graph_filter *f,
+                          struct update *update)
+{
+    size_t forward = graph_find_filter(r->graph, f->node->forward);
+    *update = (struct update){.kernel = f->node->forward->kernel,
+                              .source = glcnn_kernel_data_source(f->node->forward->kernel),
+                              .gradients = recording_state(r, forward, 0, 0),
+                              .has_statistics = r->graph->filters[forward].collects};
+    return make_source_state(update->kernel, &update->weights);
+}
+
+static glcnn_status reload(const struct recording *r, const struct update *u,
+                           struct glcnn_state *updated)
+{
+    if (!updated || updated == u->weights)
+        return GLCNN_SUCCESS;
+    return glcnn_kernel_reload(r->command_buffer, u->kernel, updated);
+}
+
+static glcnn_status record_one(const struct recording *r, const struct update *u)
+{
+    struct glcnn_state *updated = NULL;
+    glcnn_status status = GLCNN_SUCCESS;
+    if (u->source->update) {
+        status = u->source->update(u->source->context, r->command_buffer, u->gradients, u->weights,
+                                   &updated);
+        if (status == GLCNN_SUCCESS)
+            status = reload(r, u, updated);
+    }
+    updated = NULL;
+    if (status == GLCNN_SUCCESS && u->has_statistics && u->source->update_statistics) {
+        status = u->source->update_statistics(u->source->context, r->command_buffer, u->gradients,
+                                              &updated);
+        if (status == GLCNN_SUCCESS)
+            status = reload(r, u, updated);
+    }
+    return status;
+}
+
+static bool has_style(const struct graph_filter *f, glcnn_training_style style)
+{
+    return f->updates && f->node->forward->style == style &&
+           glcnn_kernel_data_source(f->node->forward->kernel);
+}
+
+glcnn_status update_record(const struct recording *r)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < r->graph->filter_count && status == GLCNN_SUCCESS; i++) {
+        const struct graph_filter *f = &r->graph->filters[i];
+        struct update update;
+        if (!has_style(f, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU))
+            continue;
+        status = begin(r, f, &update);
+        if (status == GLCNN_SUCCESS)
+            status = record_one(r, &update);
+        glcnn_state_destroy(&update.weights);
+    }
+    return status;
+}
+
+static glcnn_status update_one_on_cpu(const struct update *u)
+{
+    bool changed = false;
+    if (u->source->update_cpu)
+        changed = u->source->update_cpu(u->source->context, u->gradients, u->weights);
+    if (u->has_statistics && u->source->update_statistics_cpu)
+        changed |= u->source->update_statistics_cpu(u->source->context, u->gradients);
+    return changed ? glcnn_kernel_reload_from_data_source(u->kernel) : GLCNN_SUCCESS;
+}
+
+glcnn_status update_on_cpu(const struct recording *r)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < r->graph->filter_count && status == GLCNN_SUCCESS; i++) {
+        const struct graph_filter *f = &r->graph->filters[i];
+        struct update update;
+        if (!has_style(f, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_CPU))
+            continue;
+        status = begin(r, f, &update);
+        if (status == GLCNN_SUCCESS)
+            status = update_one_on_cpu(&update);
+        glcnn_state_destroy(&update.weights);
+    }
+    return status;
+}
