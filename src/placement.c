@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#define TRIES 200
+
 uint64_t placement_item_size(const struct placement_item *item)
 {
     return (uint64_t)item->width * item->height * item->layers * item->texel_size;
@@ -65,9 +67,19 @@ static bool lives_with(const struct placement_item *a, const struct placement_it
 
 struct search {
     struct placement *placement;
-    size_t *order; /* items, largest first; those before `placed` have a place */
+    size_t *order; /* items; those before `placed` have a place */
     size_t placed;
+    uint64_t *weights; /* by item: the heaviest is placed first */
+    uint32_t random;   /* 0: no choice is left to chance */
 };
+
+/* xorshift32: the same choices on every run. */
+static uint32_t draw(struct search *search)
+{
+    search->random ^= search->random << 13;
+    search->random ^= search->random >> 17;
+    return search->random ^= search->random << 5;
+}
 
 /* The first cell where `item` can lie in the texture. False: none, or another item of the same pass
  * is there. */
@@ -96,8 +108,9 @@ static bool find_cell(const struct search *search, size_t index, uint32_t textur
     return *cell + cells <= p->textures[texture].layers;
 }
 
-/* Of the textures with room for it, the one where it takes the fewest bytes. */
-static bool place_in_existing(const struct search *search, size_t index)
+/* Of the textures with room for it, the one where it takes the fewest bytes; of equals the first,
+ * or any. */
+static bool place_in_existing(struct search *search, size_t index)
 {
     struct placement *p = search->placement;
     struct placement_item *item = &p->items[index];
@@ -106,7 +119,8 @@ static bool place_in_existing(const struct search *search, size_t index)
         const struct placement_texture *texture = &p->textures[t];
         uint32_t cell, cells = cells_in(texture, item);
         uint64_t size = (uint64_t)cells * texture->width * texture->height;
-        if (!cells || size >= best || !find_cell(search, index, t, cells, &cell))
+        bool better = size < best || (size == best && search->random && draw(search) & 1);
+        if (!cells || !better || !find_cell(search, index, t, cells, &cell))
             continue;
         best = size;
         item->texture = t;
@@ -126,35 +140,76 @@ static void place_in_its_own(struct placement *p, struct placement_item *item)
     item->across = item->down = 1;
 }
 
-/* Largest first; of equals the one that lives first. */
-static bool before(const struct placement_item *a, const struct placement_item *b)
+/* ---- Searching ---- */
+
+/* The heaviest first; of equals the one that lives first. */
+static bool before(const struct search *search, size_t a, size_t b)
 {
-    uint64_t size_a = placement_item_size(a), size_b = placement_item_size(b);
-    return size_a != size_b ? size_a > size_b : a->first < b->first;
+    const struct placement_item *items = search->placement->items;
+    return search->weights[a] != search->weights[b] ? search->weights[a] > search->weights[b]
+                                                    : items[a].first < items[b].first;
 }
 
-static void sort(const struct placement *p, size_t *order)
+static void sort(struct search *search)
 {
-    for (size_t i = 0; i < p->item_count; i++) {
+    for (size_t i = 0; i < search->placement->item_count; i++) {
         size_t at = i;
-        for (; at > 0 && before(&p->items[i], &p->items[order[at - 1]]); at--)
-            order[at] = order[at - 1];
-        order[at] = i;
+        for (; at > 0 && before(search, i, search->order[at - 1]); at--)
+            search->order[at] = search->order[at - 1];
+        search->order[at] = i;
     }
+}
+
+/* By size; where chance has a say, by up to twice the size. */
+static void weigh(struct search *search)
+{
+    const struct placement *p = search->placement;
+    for (size_t i = 0; i < p->item_count; i++) {
+        uint64_t size = placement_item_size(&p->items[i]);
+        search->weights[i] = search->random ? size * (256 + draw(search) % 256) : size;
+    }
+}
+
+static uint64_t place_all(struct search *search, uint32_t random)
+{
+    struct placement *p = search->placement;
+    search->random = random;
+    weigh(search);
+    sort(search);
+    p->texture_count = 0;
+    for (search->placed = 0; search->placed < p->item_count; search->placed++) {
+        size_t index = search->order[search->placed];
+        if (!place_in_existing(search, index))
+            place_in_its_own(p, &p->items[index]);
+    }
+    return placement_size(p);
+}
+
+/* Largest first is good and now and then not the best: some tries by chance stand beside it. */
+static void search_best(struct search *search)
+{
+    uint64_t bound = placement_lower_bound(search->placement);
+    uint32_t best_random = 0;
+    uint64_t best = place_all(search, 0);
+    for (uint32_t i = 1; i <= TRIES && best > bound; i++) {
+        uint64_t size = place_all(search, i * 2654435761u);
+        if (size < best) {
+            best = size;
+            best_random = i * 2654435761u;
+        }
+    }
+    place_all(search, best_random);
 }
 
 bool placement_solve(struct placement *placement)
 {
-    struct search search = {placement, calloc(placement->item_count + 1, sizeof(size_t)), 0};
-    if (!search.order)
-        return false;
-    sort(placement, search.order);
-    placement->texture_count = 0;
-    for (; search.placed < placement->item_count; search.placed++) {
-        size_t index = search.order[search.placed];
-        if (!place_in_existing(&search, index))
-            place_in_its_own(placement, &placement->items[index]);
-    }
+    struct search search = {.placement = placement,
+                            .order = calloc(placement->item_count + 1, sizeof(size_t)),
+                            .weights = calloc(placement->item_count + 1, sizeof(uint64_t))};
+    bool good = search.order && search.weights;
+    if (good)
+        search_best(&search);
     free(search.order);
-    return true;
+    free(search.weights);
+    return good;
 }

@@ -1,10 +1,10 @@
 /* Sharing of textures between images whose lifetimes do not meet: pure arithmetic, no GL.
  *
- * Items are taken from the largest to the smallest. Each goes into the free room of a texture that
- * exists, or a texture of its own extent is made for it. A texture is a row of cells, one a layer;
- * a smaller image lies in a range of cells, as many of its layers side by side in a cell as fit.
- * No item shares a texture with one that the same pass uses: a shader may read a texture or write
- * it, never both.
+ * Items are taken one by one, large ones first. Each goes into the free room of a texture that
+ * exists, or a texture of its own extent is made for it. Of several orders the best is taken,
+ * always the same for the same items. A texture is a row of cells, one a layer; a smaller image
+ * lies in a range of cells, as many of its layers side by side in a cell as fit. No item shares a
+ * texture with one that the same pass uses: a shader may read a texture or write it, never both.
  */
 #ifndef GLCNN_PLACEMENT_H
 #define GLCNN_PLACEMENT_H
