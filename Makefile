@@ -1,7 +1,7 @@
 ## GLCNN: convolutional networks trained through OpenGL ES 3.1 compute. GNU make 4.2 or newer.
 ##
 ## Targets
-##   all          libglcnn.a, libglcnn.so and the glcnn tool (the default)
+##   all          libglcnn, libglcnn_interchange (.a, .so) and the glcnn tool (the default)
 ##   demo         installs what is missing, builds, trains on Fashion-MNIST; DEMO_ARGS are passed on
 ##   test         installs what is missing, builds, runs the tests; T='test_a test_b' only those
 ##   check-all    the longer tests, then again under sanitizers, valgrind and clang where present
@@ -9,7 +9,7 @@
 ##   tests        builds the test programs into $(O)/tests
 ##   readme       writes README.md's table of kernels anew, as "glcnn kernels --table" prints it
 ##   packages     installs the Debian packages that are missing; does nothing where all are there
-##   install      headers, libraries, pkg-config file and tool, below $(DESTDIR)$(PREFIX)
+##   install      headers, libraries, pkg-config files and tool, below $(DESTDIR)$(PREFIX)
 ##   uninstall    removes what install put there
 ##   clean        removes $(O)
 ##   help         prints this
@@ -45,15 +45,17 @@ PKG_CONFIG ?= $(CROSS_COMPILE)pkg-config
 CFLAGS     ?= -O2 -g
 CXXFLAGS   ?= -O2 -g
 
-# pkg-config modules, and the Debian packages that hold them or are needed to run.
+# pkg-config modules, and the Debian packages that hold them or are needed to run. libglcnn takes
+# those of LIB_MODULES alone; what needs more for its files is libglcnn_interchange.
 LIB_MODULES  := egl gbm libdrm
+INTERCHANGE_MODULES := libcjson libcbor
 GL_MODULES   := glesv2
 APP_MODULES  := zlib libpng libzip libcjson
 TEST_MODULES := cunit
-BUILD_MODULES = $(LIB_MODULES) $(GL_MODULES) $(APP_MODULES)
+BUILD_MODULES = $(LIB_MODULES) $(INTERCHANGE_MODULES) $(GL_MODULES) $(APP_MODULES)
 PACKAGES     := pkg-config libegl-dev libgles-dev libgbm-dev libdrm-dev zlib1g-dev libpng-dev \
-                libzip-dev libcjson-dev libegl1 libgl1-mesa-dri libcunit1-dev glslang-tools \
-                dataset-fashion-mnist
+                libzip-dev libcjson-dev libcbor-dev libegl1 libgl1-mesa-dri libcunit1-dev \
+                glslang-tools dataset-fashion-mnist
 
 # The header is the one place that states the version. Before 1.0 a minor release may change the
 # binary interface, so the soname carries the minor number: a program linked with 0.1 never loads
@@ -62,16 +64,18 @@ version       := $(shell sed -n 's/^.define GLCNN_VERSION_[MP][A-Z]* *//p' inclu
 VERSION_MAJOR := $(word 1,$(version))
 VERSION_MINOR := $(word 2,$(version))
 VERSION       := $(VERSION_MAJOR).$(VERSION_MINOR).$(word 3,$(version))
-SONAME        := libglcnn.so.$(if $(filter 0,$(VERSION_MAJOR)),0.$(VERSION_MINOR),$(VERSION_MAJOR))
+SOVERSION     := $(if $(filter 0,$(VERSION_MAJOR)),0.$(VERSION_MINOR),$(VERSION_MAJOR))
 
 # Lists of files. A new kernel, shader, header, test or example is found here; nothing names it.
 LIB_SOURCES    := $(sort $(wildcard $(addsuffix /*.c,src src/kernels src/io src/graph platform)))
+INTERCHANGE_SOURCES := $(sort $(wildcard src/interchange/*.c))
 KERNELS        := $(sort $(wildcard src/kernels/*.c))
 SHADERS        := $(sort $(wildcard glsl/*.comp glsl/lib/*.glsl))
 HEADERS        := $(sort $(wildcard include/glcnn/*.h))
 KERNEL_HEADERS := $(sort $(wildcard include/glcnn/kernels/*.h))
 TOOL_SOURCES   := $(sort $(wildcard src/tool/*.c))
-# examples/*.c are programs; what they share is linked into each, and into the tests that look at it.
+# examples/*.c are programs; what they share is linked into each, into the tool, which trains on the
+# same data, and into the tests that look at it.
 SUPPORT        := $(sort $(wildcard examples/support/*.c))
 EXAMPLES       := $(patsubst %.c,$(O)/%,$(sort $(wildcard examples/*.c)))
 # tests/test_*.c are programs and may use internal headers; those named test_public_*.c see what a
@@ -84,16 +88,22 @@ TEST_HELPERS   := $(filter-out tests/test_%,$(sort $(wildcard tests/*.c)))
 SHELL_TESTS    := $(sort $(wildcard tests/test_*.sh))
 
 LIB_OBJECTS    := $(LIB_SOURCES:%.c=$(O)/%.o) $(O)/registry.o $(O)/shaders.o
+INTERCHANGE_OBJECTS := $(INTERCHANGE_SOURCES:%.c=$(O)/%.o)
 TOOL_OBJECTS   := $(TOOL_SOURCES:%.c=$(O)/%.o)
 HELPER_OBJECTS := $(TEST_HELPERS:%.c=$(O)/%.o)
 SUPPORT_OBJECTS := $(SUPPORT:%.c=$(O)/%.o)
 PROGRAMS       := $(EXAMPLES) $(PUBLIC_TESTS) $(UNIT_TESTS)
-OBJECTS        := $(LIB_OBJECTS) $(TOOL_OBJECTS) $(HELPER_OBJECTS) $(SUPPORT_OBJECTS) $(PROGRAMS:=.o)
+OBJECTS        := $(LIB_OBJECTS) $(INTERCHANGE_OBJECTS) $(TOOL_OBJECTS) $(HELPER_OBJECTS) \
+                  $(SUPPORT_OBJECTS) $(PROGRAMS:=.o)
 
-STATIC := $(O)/libglcnn.a
-SHARED := $(O)/libglcnn.so.$(VERSION)
-LINKS  := $(O)/$(SONAME) $(O)/libglcnn.so
-TOOL   := $(if $(TOOL_SOURCES),$(O)/glcnn)
+# Static libraries stand in the order of linking: one uses those behind it.
+LIBRARIES   := libglcnn_interchange libglcnn
+STATIC      := $(LIBRARIES:%=$(O)/%.a)
+LINKS       := $(foreach library,$(LIBRARIES),$(O)/$(library).so.$(SOVERSION) $(O)/$(library).so)
+CORE        := $(O)/libglcnn.so.$(VERSION)
+INTERCHANGE := $(O)/libglcnn_interchange.so.$(VERSION)
+SHARED      := $(CORE) $(INTERCHANGE)
+TOOL        := $(if $(TOOL_SOURCES),$(O)/glcnn)
 
 # Our own flags are kept apart from the user's, which come after them and so have the last word.
 # Internal headers answer to "" alone, so that src/limits.h does not hide <limits.h>.
@@ -103,10 +113,12 @@ pkg_flags       = $(shell $(PKG_CONFIG) $1 2>/dev/null)
 own_cflags     := -std=c11 -fPIC -fvisibility=hidden -MMD -MP -Wall -Wextra -Wshadow -Wconversion \
                   -Wmissing-prototypes -Wstrict-prototypes -Wundef -Wno-missing-field-initializers
 own_cppflags   := -D_XOPEN_SOURCE=700 $(call pkg_flags,--cflags $(BUILD_MODULES))
-own_ldflags    := -Wl,-soname,$(SONAME) -Wl,--version-script,src/libglcnn.map -Wl,--no-undefined
+own_ldflags    := -Wl,--version-script,src/libglcnn.map -Wl,--no-undefined
+soname          = -Wl,-soname,$(patsubst %.$(VERSION),%.$(SOVERSION),$(@F))
 public_include := -Iinclude -I$(O)/include
 includes        = $(public_include) -iquote src -iquote .
 lib_libs       := $(call pkg_flags,--libs $(LIB_MODULES)) -lm
+interchange_libs := $(call pkg_flags,--libs $(INTERCHANGE_MODULES))
 app_libs       := $(call pkg_flags,--libs $(APP_MODULES))
 test_libs       = $(call pkg_flags,--libs $(TEST_MODULES))
 
@@ -143,11 +155,12 @@ $1:
 endef
 
 FLAGS     = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) : $(own_cppflags) $(own_cflags) \
-            $(own_ldflags) : $(lib_libs) : $(app_libs)
+            $(own_ldflags) : $(lib_libs) : $(interchange_libs) : $(app_libs)
 FILES     = $(LIB_SOURCES) $(SHADERS)
 PC_VALUES = $(PREFIX) $(LIBDIR) $(INCLUDEDIR) $(VERSION)
 $(eval $(call remember,$(O)/flags,FLAGS))
 $(eval $(call remember,$(O)/files,FILES))
+$(eval $(call remember,$(O)/interchange-files,INTERCHANGE_SOURCES))
 $(eval $(call remember,$(O)/kernel-headers,KERNEL_HEADERS))
 $(eval $(call remember,$(O)/helpers,TEST_HELPERS))
 $(eval $(call remember,$(O)/support,SUPPORT))
@@ -164,7 +177,9 @@ $(O)/modules:
 COMPILE = $(CC) $(includes) $(own_cppflags) $(CPPFLAGS) $(own_cflags) $(CFLAGS) -c -o $@ $<
 LINK    = $(CC) $(CFLAGS) $(LDFLAGS) -o $@
 
-$(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o) $(PUBLIC_TESTS:=.o): includes = $(public_include)
+$(INTERCHANGE_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o) $(PUBLIC_TESTS:=.o): \
+    includes = $(public_include)
+$(TOOL_OBJECTS): includes = $(public_include) -iquote examples
 
 $(O)/%.o: %.c $(O)/flags | $(O)/include/glcnn/kernels.h
 	$(call say,CC)
@@ -218,29 +233,40 @@ $(O)/shaders.c: $(SHADERS) $(O)/files
 
 # Libraries and programs.
 
-$(STATIC): $(LIB_OBJECTS) $(O)/files
+$(O)/libglcnn.a: $(LIB_OBJECTS) $(O)/files
+$(O)/libglcnn_interchange.a: $(INTERCHANGE_OBJECTS) $(O)/interchange-files
+$(STATIC):
 	$(call say,AR)
-	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJECTS)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
-$(SHARED): $(LIB_OBJECTS) $(O)/files src/libglcnn.map
+$(CORE): $(LIB_OBJECTS) $(O)/files src/libglcnn.map
 	$(call say,LD)
-	$(Q)$(CC) -shared $(own_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ $(LIB_OBJECTS) $(lib_libs)
+	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ $(LIB_OBJECTS) \
+	    $(lib_libs)
 
-$(LINKS): $(SHARED)
+$(INTERCHANGE): $(INTERCHANGE_OBJECTS) $(O)/interchange-files src/libglcnn.map $(CORE)
+	$(call say,LD)
+	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ $(INTERCHANGE_OBJECTS) \
+	    $(CORE) $(interchange_libs)
+
+$(filter $(O)/libglcnn.%,$(LINKS)): $(CORE)
+$(filter $(O)/libglcnn_interchange.%,$(LINKS)): $(INTERCHANGE)
+$(LINKS):
 	$(Q)ln -sf $(<F) $@
 
-# The tool and the unit tests take the static library, so that they run where they are built.
-$(O)/glcnn: $(TOOL_OBJECTS) $(STATIC) $(O)/tool-files
+# The tool and the unit tests take the static libraries, so that they run where they are built.
+$(O)/glcnn: $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) $(O)/tool-files $(O)/support
 	$(call say,LD)
-	$(Q)$(LINK) $(TOOL_OBJECTS) $(STATIC) $(lib_libs) $(app_libs)
+	$(Q)$(LINK) $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) $(lib_libs) $(interchange_libs) $(app_libs)
 
 $(EXAMPLES): %: %.o $(SUPPORT_OBJECTS) $(STATIC) $(O)/support
 	$(call say,LD)
-	$(Q)$(LINK) $< $(SUPPORT_OBJECTS) $(STATIC) $(lib_libs) $(app_libs)
+	$(Q)$(LINK) $< $(SUPPORT_OBJECTS) $(STATIC) $(lib_libs) $(interchange_libs) $(app_libs)
 
 $(UNIT_TESTS): %: %.o $(HELPER_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) $(O)/helpers $(O)/support
 	$(call say,LD)
-	$(Q)$(LINK) $< $(HELPER_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) $(test_libs) $(lib_libs) $(app_libs)
+	$(Q)$(LINK) $< $(HELPER_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) $(test_libs) $(lib_libs) \
+	    $(interchange_libs) $(app_libs)
 
 $(PUBLIC_TESTS): %: %.o $(LINKS)
 	$(call say,LD)
@@ -320,28 +346,39 @@ packages:
 # Installing. The .pc file is relative to ${prefix}, so that pkg-config can move it into a sysroot.
 relative = $(patsubst $(PREFIX)/%,$${prefix}/%,$1)
 
+pc_head = 'prefix=$(PREFIX)' 'libdir=$(call relative,$(LIBDIR))' \
+          'includedir=$(call relative,$(INCLUDEDIR))' '' 'Name: $(basename $(@F))' \
+          'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -l$(basename $(@F))'
+PC     := $(LIBRARIES:lib%=$(O)/%.pc)
+
 $(O)/glcnn.pc: $(O)/pc-values
 	$(call say,GEN)
-	$(Q)printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(call relative,$(LIBDIR))' \
-	    'includedir=$(call relative,$(INCLUDEDIR))' '' 'Name: glcnn' \
+	$(Q)printf '%s\n' $(pc_head) \
 	    'Description: Trains convolutional networks through OpenGL ES 3.1 compute' \
-	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lglcnn' \
 	    'Requires.private: $(LIB_MODULES)' 'Libs.private: -lm' >$@
+
+$(O)/glcnn_interchange.pc: $(O)/pc-values
+	$(call say,GEN)
+	$(Q)printf '%s\n' $(pc_head) \
+	    'Description: Checkpoints and serialised graphs of glcnn' \
+	    'Requires: glcnn = $(VERSION)' 'Requires.private: $(INTERCHANGE_MODULES)' >$@
 
 dest_include := $(DESTDIR)$(INCLUDEDIR)/glcnn
 dest_lib     := $(DESTDIR)$(LIBDIR)
 dest_pc      := $(DESTDIR)$(PKGCONFIGDIR)
 dest_bin     := $(DESTDIR)$(BINDIR)
 
-install: all $(O)/glcnn.pc $(O)/include/glcnn/kernels.h
+install: all $(PC) $(O)/include/glcnn/kernels.h
 	install -d $(dest_include)/kernels $(dest_lib) $(dest_pc) $(dest_bin)
 	install -m 644 $(HEADERS) $(O)/include/glcnn/kernels.h $(dest_include)
 	$(if $(KERNEL_HEADERS),install -m 644 $(KERNEL_HEADERS) $(dest_include)/kernels)
 	install -m 644 $(STATIC) $(dest_lib)
 	install -m 755 $(SHARED) $(dest_lib)
-	ln -sf $(notdir $(SHARED)) $(dest_lib)/$(SONAME)
-	ln -sf $(SONAME) $(dest_lib)/libglcnn.so
-	install -m 644 $(O)/glcnn.pc $(dest_pc)
+	for library in $(LIBRARIES); do \
+	    ln -sf $$library.so.$(VERSION) $(dest_lib)/$$library.so.$(SOVERSION) && \
+	    ln -sf $$library.so.$(SOVERSION) $(dest_lib)/$$library.so || exit 1; \
+	done
+	install -m 644 $(PC) $(dest_pc)
 	$(if $(TOOL),install -m 755 $(TOOL) $(dest_bin))
 	[ -n '$(DESTDIR)' ] || ldconfig 2>/dev/null || true
 
@@ -349,7 +386,7 @@ uninstall:
 	rm -f $(HEADERS:include/glcnn/%=$(dest_include)/%) $(dest_include)/kernels.h
 	rm -f $(KERNEL_HEADERS:include/glcnn/%=$(dest_include)/%)
 	rm -f $(addprefix $(dest_lib)/,$(notdir $(STATIC) $(SHARED) $(LINKS)))
-	rm -f $(dest_pc)/glcnn.pc $(dest_bin)/glcnn
+	rm -f $(addprefix $(dest_pc)/,$(notdir $(PC))) $(dest_bin)/glcnn
 	rmdir $(dest_include)/kernels $(dest_include) 2>/dev/null || true
 
 clean:
