@@ -19,14 +19,21 @@ static bool is_to_be_placed(const struct storage *storage)
     return !storage->clear && !storage->texture && !storage->within;
 }
 
-/* Index of a storage, entered if need be; -1: not to be placed, or out of memory. */
-static long enter(struct collection *c, struct storage *storage, uint32_t pass)
+/* Index of a storage; the number of items if it is not there. */
+static size_t find(const struct collection *c, const struct storage *storage)
 {
-    if (!is_to_be_placed(storage))
-        return -1;
     size_t index = 0;
     while (index < c->placement.item_count && c->storages[index] != storage)
         index++;
+    return index;
+}
+
+/* Passes are taken in order, so the last one to use a storage is the one at hand. */
+static void enter(struct collection *c, struct storage *storage, uint32_t pass)
+{
+    if (!is_to_be_placed(storage))
+        return;
+    size_t index = find(c, storage);
     if (index == c->placement.item_count) {
         c->storages[c->placement.item_count++] = storage;
         c->placement.items[index] = (struct placement_item){
@@ -37,7 +44,6 @@ static long enter(struct collection *c, struct storage *storage, uint32_t pass)
             .first = pass};
     }
     c->placement.items[index].last = pass;
-    return (long)index;
 }
 
 static struct storage *storage_of(const struct pass *pass, uint32_t i)
@@ -55,20 +61,22 @@ static void collect(struct collection *c, const struct glcnn_command_buffer *buf
     }
 }
 
+static void mark_together(struct collection *c, const struct storage *a, const struct storage *b)
+{
+    size_t n = c->placement.item_count, i = find(c, a), j = find(c, b);
+    if (i != j && i < n && j < n)
+        c->together[i * n + j] = c->together[j * n + i] = true;
+}
+
 /* Two storages of one pass of which one is written. */
 static void find_together(struct collection *c, const struct glcnn_command_buffer *buffer)
 {
-    size_t n = c->placement.item_count;
-    for (uint32_t p = 0; p < buffer->pass_count; p++) {
+    for (size_t p = 0; p < buffer->pass_count; p++) {
         const struct pass *pass = &buffer->passes[p];
-        for (uint32_t i = 0; i < pass->texture_count + pass->image_count; i++)
-            for (uint32_t j = pass->texture_count; j < pass->texture_count + pass->image_count;
-                 j++) {
-                long a = enter(c, storage_of(pass, i), p), b = enter(c, storage_of(pass, j), p);
-                if (i != j && a >= 0 && b >= 0)
-                    c->together[(size_t)a * n + (size_t)b] =
-                        c->together[(size_t)b * n + (size_t)a] = true;
-            }
+        uint32_t count = pass->texture_count + pass->image_count;
+        for (uint32_t written = pass->texture_count; written < count; written++)
+            for (uint32_t other = 0; other < count; other++)
+                mark_together(c, storage_of(pass, written), storage_of(pass, other));
     }
 }
 
