@@ -198,6 +198,54 @@ glcnn_status glcnn_kernel_get(glcnn_kernel *kernel, const char *name, double *va
                        kernel_title(kernel), name);
 }
 
+/* The parameter of 64 bits in the kernel's parameters; NULL, with a sentence, if that is none. */
+static uint64_t *find_uint64(glcnn_kernel *kernel, const char *name)
+{
+    uint64_t *at = kernel && name ? parameter_uint64(kernel, name) : NULL;
+    if (kernel && !at)
+        device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                    "%s: there is no parameter \"%s\" of 64 bits", kernel_title(kernel),
+                    name ? name : "(NULL)");
+    return at;
+}
+
+glcnn_status glcnn_kernel_set_uint64(glcnn_kernel *kernel, const char *name, uint64_t value)
+{
+    uint64_t *at = find_uint64(kernel, name);
+    glcnn_status status =
+        at ? glcnn_kernel_set(kernel, name, (double)value) : GLCNN_INVALID_ARGUMENT;
+    if (status == GLCNN_SUCCESS)
+        *at = value;
+    return status;
+}
+
+glcnn_status glcnn_kernel_get_uint64(glcnn_kernel *kernel, const char *name, uint64_t *value)
+{
+    const uint64_t *at = find_uint64(kernel, name);
+    if (at && !value)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: reading a parameter: value is NULL", kernel_title(kernel));
+    if (at)
+        *value = *at;
+    return at ? GLCNN_SUCCESS : GLCNN_INVALID_ARGUMENT;
+}
+
+uint32_t glcnn_kernel_encode_count(const glcnn_kernel *kernel)
+{
+    return kernel ? kernel->encode_count : 0;
+}
+
+void glcnn_kernel_set_encode_count(glcnn_kernel *kernel, uint32_t count)
+{
+    if (kernel)
+        kernel->encode_count = count;
+}
+
+glcnn_device *glcnn_kernel_device(const glcnn_kernel *kernel)
+{
+    return kernel ? kernel->device : NULL;
+}
+
 static bool has_flag(const glcnn_kernel *kernel, unsigned flag)
 {
     return kernel && kernel->descriptor->flags & flag;
@@ -271,6 +319,12 @@ size_t kernel_vector_length(const struct glcnn_kernel *kernel, size_t index, uin
         operation.images[i].channels = channels;
     size_t length = kernel->descriptor->length ? kernel->descriptor->length(&operation, index) : 0;
     return length || !kernel->vectors[index] ? length : kernel->vectors[index]->size / 4;
+}
+
+bool glcnn_kernel_has_vector(const glcnn_kernel *kernel, const char *name)
+{
+    int index = kernel ? kernel_kept_argument(kernel, name) : -1;
+    return index >= 0 && kernel->vectors[index];
 }
 
 glcnn_buffer *glcnn_kernel_vector(const glcnn_kernel *kernel, const char *name)

@@ -57,6 +57,8 @@ bool parameter_set(const struct glcnn_descriptor *descriptor,
 bool parameter_get(const struct glcnn_descriptor *descriptor,
                    const struct glcnn_kernel_properties *properties, const void *parameters,
                    const char *name, double *value);
+/* Where the kernel's parameters have the FIELD_UINT64 of that name; NULL: nowhere. */
+uint64_t *parameter_uint64(const struct glcnn_kernel *kernel, const char *name);
 /* Checks every value against its range. */
 bool parameters_check(const struct glcnn_descriptor *descriptor,
                       const struct glcnn_kernel_properties *properties, const void *parameters,

@@ -319,6 +319,14 @@ bool parameter_get(const struct glcnn_descriptor *descriptor,
     return false;
 }
 
+uint64_t *parameter_uint64(const struct glcnn_kernel *kernel, const char *name)
+{
+    for (const struct parameter *row = kernel->descriptor->parameters; row && row->name; row++)
+        if (row->type == FIELD_UINT64 && strcmp(row->name, name) == 0)
+            return (uint64_t *)(void *)((char *)kernel->parameters + row->offset);
+    return NULL;
+}
+
 void parameters_adopt(const struct glcnn_descriptor *forward, const void *forward_parameters,
                       void *parameters)
 {

@@ -95,6 +95,25 @@ GLCNN_API const char *glcnn_kernel_label(const glcnn_kernel *kernel);
 GLCNN_API glcnn_status glcnn_kernel_set(glcnn_kernel *kernel, const char *name, double value);
 GLCNN_API glcnn_status glcnn_kernel_get(glcnn_kernel *kernel, const char *name, double *value);
 
+/* The same for a parameter of 64 bits, exact where a double rounds (beyond 2^53): the seed of
+ * dropout. Errors: as above, also for any other parameter. */
+GLCNN_API glcnn_status glcnn_kernel_set_uint64(glcnn_kernel *kernel, const char *name,
+                                               uint64_t value);
+GLCNN_API glcnn_status glcnn_kernel_get_uint64(glcnn_kernel *kernel, const char *name,
+                                               uint64_t *value);
+
+/* Encodes that the kernel has made, replays of those of dropout included: its masks follow the
+ * count, so a kernel that is to go on as another would takes the other's. */
+GLCNN_API uint32_t glcnn_kernel_encode_count(const glcnn_kernel *kernel);
+GLCNN_API void glcnn_kernel_set_encode_count(glcnn_kernel *kernel, uint32_t count);
+
+/* The device that the kernel was made on; NULL for NULL. */
+GLCNN_API glcnn_device *glcnn_kernel_device(const glcnn_kernel *kernel);
+
+/* Whether the kernel has a vector of that name in memory, as one that was set or used has.
+ * glcnn_kernel_vector would make it, of neutral values. */
+GLCNN_API bool glcnn_kernel_has_vector(const glcnn_kernel *kernel, const char *name);
+
 /* A vector that the kernel owns ("weights", "biases", "gamma" ...); NULL if it has none of that
  * name. Write it with glcnn_buffer_write: the next encode, or the next replay, uses the new values.
  */
