@@ -107,6 +107,9 @@ GLCNN_API size_t glcnn_filter_node_source_count(const glcnn_filter_node *node);
  * one. */
 GLCNN_API glcnn_image_node *glcnn_filter_node_source(const glcnn_filter_node *node, size_t index);
 
+/* The image nodes of a network, inputs and results, in the order of their making; NULL beyond the
+ * last. */
+GLCNN_API glcnn_image_node *glcnn_network_image(const glcnn_network *network, size_t index);
 /* The filter nodes of a network in the order of their making; NULL beyond the last. */
 GLCNN_API glcnn_filter_node *glcnn_network_filter(const glcnn_network *network, size_t index);
 
@@ -114,11 +117,16 @@ GLCNN_API glcnn_filter_node *glcnn_network_filter(const glcnn_network *network, 
 
 /* The state that a filter leaves, of its first source: NULL if its kernel makes none. */
 GLCNN_API glcnn_state_node *glcnn_filter_node_result_state(glcnn_filter_node *node);
+/* The filter that leaves the state. */
+GLCNN_API glcnn_filter_node *glcnn_state_node_filter(const glcnn_state_node *node);
 /* Keeps the state after an execution: glcnn_graph_state gives it. Default false. */
 GLCNN_API void glcnn_state_node_set_export_from_graph(glcnn_state_node *node, bool value);
+GLCNN_API bool glcnn_state_node_export_from_graph(const glcnn_state_node *node);
 /* Lets a convolution transpose take sizes from a convolution's state (spec 7.2). */
 GLCNN_API glcnn_status glcnn_filter_node_set_source_state(glcnn_filter_node *node,
                                                           glcnn_state_node *state);
+/* The state that was set; NULL if none was. */
+GLCNN_API glcnn_state_node *glcnn_filter_node_source_state(const glcnn_filter_node *node);
 
 /* ---- Training ---- */
 
@@ -133,6 +141,12 @@ typedef enum glcnn_training_style {
 /* Of a forward node with weights; default GPU. Its gradient nodes follow it. */
 GLCNN_API glcnn_status glcnn_filter_node_set_training_style(glcnn_filter_node *node,
                                                             glcnn_training_style style);
+GLCNN_API glcnn_training_style glcnn_filter_node_training_style(const glcnn_filter_node *node);
+
+/* The filter whose gradient node this is, and of which of its sources it makes the gradient
+ * (*source, which may be NULL); NULL for a node that is no gradient node. */
+GLCNN_API glcnn_filter_node *glcnn_filter_node_forward(const glcnn_filter_node *node,
+                                                       size_t *source);
 
 /* The gradient filter nodes of a filter, given the gradients of its results (one): one node for
  * each source that has a gradient, in source order, at most `capacity` of them into `nodes`. They

@@ -411,6 +411,14 @@ glcnn_image_node *glcnn_filter_node_source(const glcnn_filter_node *node, size_t
     return node && index < node->source_count ? node->sources[index] : NULL;
 }
 
+glcnn_image_node *glcnn_network_image(const glcnn_network *network, size_t index)
+{
+    struct glcnn_image_node *node = network ? network->images : NULL;
+    while (node && index--)
+        node = node->next;
+    return node;
+}
+
 glcnn_filter_node *glcnn_network_filter(const glcnn_network *network, size_t index)
 {
     struct glcnn_filter_node *node = network ? network->filters : NULL;
@@ -422,6 +430,16 @@ glcnn_filter_node *glcnn_network_filter(const glcnn_network *network, size_t ind
 glcnn_state_node *glcnn_filter_node_result_state(glcnn_filter_node *node)
 {
     return node && node->kernel->descriptor->flags & MAKES_STATE ? &node->state : NULL;
+}
+
+glcnn_filter_node *glcnn_state_node_filter(const glcnn_state_node *node)
+{
+    return node ? node->filter : NULL;
+}
+
+bool glcnn_state_node_export_from_graph(const glcnn_state_node *node)
+{
+    return node && node->export_from_graph;
 }
 
 void glcnn_state_node_set_export_from_graph(glcnn_state_node *node, bool value)
@@ -459,4 +477,21 @@ glcnn_status glcnn_filter_node_set_training_style(glcnn_filter_node *node,
                            (int)style);
     node->style = style;
     return GLCNN_SUCCESS;
+}
+
+glcnn_state_node *glcnn_filter_node_source_state(const glcnn_filter_node *node)
+{
+    return node ? node->source_state : NULL;
+}
+
+glcnn_training_style glcnn_filter_node_training_style(const glcnn_filter_node *node)
+{
+    return node ? node->style : GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE;
+}
+
+glcnn_filter_node *glcnn_filter_node_forward(const glcnn_filter_node *node, size_t *source)
+{
+    if (node && node->forward && source)
+        *source = node->forward_source;
+    return node ? node->forward : NULL;
 }
