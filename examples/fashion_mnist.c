@@ -11,7 +11,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +19,15 @@
 
 #include <glcnn/glcnn.h>
 
-#include "support/idx.h"
+#include "support/fashion.h"
 #include "support/npz.h"
 #include "support/plot.h"
 #include "support/progress.h"
+#include "support/random.h"
 
-#define SIDE       28
-#define PIXELS     (SIDE * SIDE)
-#define CLASSES    10
+#define SIDE       FASHION_SIDE
+#define PIXELS     FASHION_PIXELS
+#define CLASSES    FASHION_CLASSES
 #define BLOCKS     2
 #define TEST_BATCH 100
 #define MOMENTUM   0.9f
@@ -81,87 +81,20 @@ static void print_log(void *user, glcnn_log_level level, const char *text)
         fprintf(stderr, "%s\n", text);
 }
 
-/* ---- Random numbers: splitmix64 ---- */
+/* ---- The data ---- */
 
-static uint64_t next_random(uint64_t *state)
+static void load_data(const char *directory, const char *prefix, struct fashion *data)
 {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+    char error[512];
+    if (!fashion_read(directory, prefix, data, error))
+        die(error);
 }
 
-static float uniform(uint64_t *state, float bound)
-{
-    return bound * (2.0f * (float)(next_random(state) >> 40) / (float)(1 << 24) - 1.0f);
-}
-
-/* Uniform weights of variance 2 / inputs (He et al. 2015), for layers before a ReLU. */
 static float *initial_weights(uint64_t *state, size_t count, uint32_t inputs)
 {
     float *weights = allocate(count, sizeof *weights);
-    for (size_t i = 0; i < count; i++)
-        weights[i] = uniform(state, sqrtf(6.0f / (float)inputs));
+    random_weights(state, weights, count, inputs);
     return weights;
-}
-
-static void shuffle(uint32_t *order, uint32_t count, uint64_t *state)
-{
-    for (uint32_t i = count; i > 1; i--) {
-        uint32_t j = (uint32_t)(next_random(state) % i), kept = order[i - 1];
-        order[i - 1] = order[j];
-        order[j] = kept;
-    }
-}
-
-/* ---- The data ---- */
-
-struct data_set {
-    struct idx images, labels;
-};
-
-static void load_file(const char *directory, const char *name, uint32_t rank, struct idx *idx)
-{
-    char path[4096], error[256], text[8192];
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    if (!idx_read(path, idx, error)) {
-        snprintf(text, sizeof text, "%s. The data is in Debian's package dataset-fashion-mnist; "
-                                    "--data names another directory",
-                 error);
-        die(text);
-    }
-    if (idx->rank != rank || (rank == 3 && (idx->shape[1] != SIDE || idx->shape[2] != SIDE))) {
-        snprintf(text, sizeof text, "%s: not %s", path,
-                 rank == 3 ? "images of 28x28 pixels" : "a list of labels");
-        die(text);
-    }
-}
-
-static void load_data(const char *directory, const char *prefix, struct data_set *data)
-{
-    char name[64];
-    snprintf(name, sizeof name, "%s-images-idx3-ubyte.gz", prefix);
-    load_file(directory, name, 3, &data->images);
-    snprintf(name, sizeof name, "%s-labels-idx1-ubyte.gz", prefix);
-    load_file(directory, name, 1, &data->labels);
-    if (data->images.shape[0] != data->labels.shape[0])
-        die("there are not as many labels as images");
-    for (uint32_t i = 0; i < data->labels.shape[0]; i++)
-        if (data->labels.data[i] >= CLASSES)
-            die("a label is not in 0 .. 9");
-}
-
-/* images: [count][1][28][28] in 0 .. 1; labels: [count][10], 1 at the class. */
-static void gather_batch(const struct data_set *data, const uint32_t *order, uint32_t count,
-                         float *images, float *labels)
-{
-    memset(labels, 0, sizeof *labels * CLASSES * count);
-    for (uint32_t n = 0; n < count; n++) {
-        const uint8_t *from = data->images.data + (size_t)order[n] * PIXELS;
-        for (uint32_t i = 0; i < PIXELS; i++)
-            images[n * PIXELS + i] = (float)from[i] / 255.0f;
-        labels[n * CLASSES + data->labels.data[order[n]]] = 1.0f;
-    }
 }
 
 /* ---- The network ---- */
@@ -189,8 +122,8 @@ static void make_convolution(uint32_t inputs, uint32_t outputs, uint32_t size, b
         .input_feature_channels = inputs,
         .output_feature_channels = outputs,
     };
-    float *weights = initial_weights(random, (size_t)outputs * size * size * inputs,
-                                     size * size * inputs);
+    float *weights =
+        initial_weights(random, (size_t)outputs * size * size * inputs, size * size * inputs);
     const struct glcnn_convolution_weights source = {.weights = weights};
     if (full) {
         must(glcnn_fully_connected_create(device, &descriptor, &source, forward));
@@ -229,8 +162,8 @@ static void make_network(struct network *network, const struct options *options)
         GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES;
     make_convolution(channels[BLOCKS], CLASSES, 7, true, &random, &network->classify,
                      &network->classify_gradient);
-    must(glcnn_loss_create(device, GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY,
-                           GLCNN_REDUCTION_TYPE_SUM, &network->loss));
+    must(glcnn_loss_create(device, GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, GLCNN_REDUCTION_TYPE_SUM,
+                           &network->loss));
     glcnn_loss(network->loss)->weight = 1.0f / (float)options->batch; /* mean over the batch */
     must(glcnn_optimizer_stochastic_gradient_descent_create(device, options->learning_rate,
                                                             &network->descent));
@@ -279,19 +212,19 @@ static void forward_block(glcnn_command_buffer *commands, struct block *block, g
     trace->convolved =
         encode(commands, block->convolution, source, NULL, NULL, &trace->convolution, 4);
     must(glcnn_kernel_result_state(block->normalise, NULL, NULL, &trace->normalisation));
-    must(glcnn_kernel_encode(commands, block->statistics,
-                             &(struct glcnn_encode){.source = trace->convolved,
-                                                    .state = trace->normalisation}));
-    trace->normalised = encode(commands, block->normalise, trace->convolved, NULL,
-                               trace->normalisation, NULL, 2);
+    must(glcnn_kernel_encode(
+        commands, block->statistics,
+        &(struct glcnn_encode){.source = trace->convolved, .state = trace->normalisation}));
+    trace->normalised =
+        encode(commands, block->normalise, trace->convolved, NULL, trace->normalisation, NULL, 2);
     trace->result = encode(commands, block->pool, trace->normalised, NULL, NULL, &trace->pool, 2);
 }
 
 static glcnn_image *gradient_block(glcnn_command_buffer *commands, struct block *block,
                                    glcnn_image *gradient, struct trace *trace, bool first)
 {
-    glcnn_image *pooled = encode(commands, block->pool_gradient, gradient, trace->normalised,
-                                 trace->pool, NULL, 2);
+    glcnn_image *pooled =
+        encode(commands, block->pool_gradient, gradient, trace->normalised, trace->pool, NULL, 2);
     const struct glcnn_encode sums = {
         .source = pooled, .secondary = trace->convolved, .state = trace->normalisation};
     must(glcnn_kernel_encode(commands, block->statistics_gradient, &sums));
@@ -360,8 +293,7 @@ static void update_block(struct step *step, struct network *network, int b)
     glcnn_state *convolution = step->traces[b].convolution;
     glcnn_state *normalisation = step->traces[b].normalisation;
     update(step, network->descent, block->convolution, "weights",
-           glcnn_state_vector(convolution, "gradient_for_weights"),
-           block->convolution_gradient);
+           glcnn_state_vector(convolution, "gradient_for_weights"), block->convolution_gradient);
     update(step, network->descent, block->convolution, "biases",
            glcnn_state_vector(convolution, "gradient_for_biases"), NULL);
     update(step, network->descent, block->normalise, "gamma",
@@ -372,8 +304,8 @@ static void update_block(struct step *step, struct network *network, int b)
     for (int i = 0; i < 2; i++) {
         glcnn_buffer *running = glcnn_kernel_vector(block->normalise, statistics[i]);
         must(glcnn_optimizer_encode(step->commands, network->average,
-                                    glcnn_state_vector(normalisation, statistics[i]), running,
-                                    NULL, NULL, running));
+                                    glcnn_state_vector(normalisation, statistics[i]), running, NULL,
+                                    NULL, running));
     }
 }
 
@@ -463,12 +395,12 @@ struct curve {
     size_t count;
 };
 
-static float commit_step(struct step *step, const struct data_set *data, const uint32_t *order,
+static float commit_step(struct step *step, const struct fashion *data, const uint32_t *order,
                          uint32_t batch, float *scratch)
 {
     float *images = scratch, *labels = scratch + (size_t)batch * PIXELS;
     float *losses = labels + (size_t)batch * CLASSES;
-    gather_batch(data, order, batch, images, labels);
+    fashion_gather(data, order, batch, images, labels);
     must(glcnn_buffer_write(step->image_bytes, 0, sizeof(float) * batch * PIXELS, images));
     must(glcnn_buffer_write(step->label_bytes, 0, sizeof(float) * batch * CLASSES, labels));
     must(glcnn_command_buffer_commit(step->commands));
@@ -481,7 +413,7 @@ static float commit_step(struct step *step, const struct data_set *data, const u
 
 /* The learning rate falls in a straight line to 0 at the last step. */
 static void train(struct network *network, const struct options *options,
-                  const struct data_set *data, struct curve *curve)
+                  const struct fashion *data, struct curve *curve)
 {
     struct step step = {0};
     struct progress progress;
@@ -499,7 +431,7 @@ static void train(struct network *network, const struct options *options,
     double smooth = 0;
     for (size_t s = 0; s < total && !interrupted; s++) {
         if (s % steps == 0)
-            shuffle(order, count, &random);
+            random_shuffle(&random, order, count);
         glcnn_optimizer(network->descent)->learning_rate =
             options->learning_rate * (float)(total - s) / (float)total;
         float loss = commit_step(&step, data, order + s % steps * batch, batch, scratch);
@@ -515,7 +447,7 @@ static void train(struct network *network, const struct options *options,
 
 /* ---- Testing ---- */
 
-static void classify_batches(struct network *network, const struct data_set *data, uint32_t count,
+static void classify_batches(struct network *network, const struct fashion *data, uint32_t count,
                              uint32_t confusion[CLASSES][CLASSES])
 {
     glcnn_command_buffer *commands;
@@ -543,7 +475,7 @@ static void classify_batches(struct network *network, const struct data_set *dat
         uint32_t order[TEST_BATCH];
         for (uint32_t n = 0; n < TEST_BATCH; n++)
             order[n] = first + n < count ? first + n : count - 1;
-        gather_batch(data, order, TEST_BATCH, floats, floats + TEST_BATCH * PIXELS);
+        fashion_gather(data, order, TEST_BATCH, floats, floats + TEST_BATCH * PIXELS);
         must(glcnn_buffer_write(pixels, 0, sizeof(float) * TEST_BATCH * PIXELS, floats));
         must(glcnn_command_buffer_commit(commands));
         must(glcnn_buffer_read(scores, 0, sizeof(float) * TEST_BATCH * CLASSES, floats));
@@ -565,20 +497,18 @@ static void classify_batches(struct network *network, const struct data_set *dat
 
 static void print_confusion(uint32_t confusion[CLASSES][CLASSES])
 {
-    static const char *const names[CLASSES] = {"T-shirt", "trouser", "pullover", "dress", "coat",
-                                               "sandal",  "shirt",   "sneaker",  "bag",   "boot"};
     printf("\n%-10s", "is \\ taken");
     for (int k = 0; k < CLASSES; k++)
-        printf("%9s", names[k]);
+        printf("%9s", fashion_names[k]);
     for (int t = 0; t < CLASSES; t++) {
-        printf("\n%-10s", names[t]);
+        printf("\n%-10s", fashion_names[t]);
         for (int k = 0; k < CLASSES; k++)
             printf("%9u", confusion[t][k]);
     }
     printf("\n\n");
 }
 
-static void test(struct network *network, const struct data_set *data)
+static void test(struct network *network, const struct fashion *data)
 {
     uint32_t confusion[CLASSES][CLASSES] = {{0}}, right = 0, count = data->images.shape[0];
     classify_batches(network, data, count, confusion);
@@ -672,12 +602,15 @@ static double number(const char *name, const char *text, double low, double high
 
 static void read_options(int argc, char **argv, struct options *options)
 {
-    static const struct option table[] = {
-        {"epochs", required_argument, NULL, 'e'}, {"batch", required_argument, NULL, 'b'},
-        {"seed", required_argument, NULL, 's'},   {"lr", required_argument, NULL, 'r'},
-        {"limit", required_argument, NULL, 'l'},  {"data", required_argument, NULL, 'd'},
-        {"out", required_argument, NULL, 'o'},    {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0}};
+    static const struct option table[] = {{"epochs", required_argument, NULL, 'e'},
+                                          {"batch", required_argument, NULL, 'b'},
+                                          {"seed", required_argument, NULL, 's'},
+                                          {"lr", required_argument, NULL, 'r'},
+                                          {"limit", required_argument, NULL, 'l'},
+                                          {"data", required_argument, NULL, 'd'},
+                                          {"out", required_argument, NULL, 'o'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     int which, index = 0;
     while ((which = getopt_long(argc, argv, "", table, &index)) != -1) {
         if (which == 'h') {
@@ -711,10 +644,10 @@ int main(int argc, char **argv)
                               .batch = 64,
                               .seed = 1,
                               .learning_rate = 0.02f,
-                              .data = "/usr/share/datasets/fashion-mnist",
+                              .data = FASHION_DIRECTORY,
                               .out = "fashion_mnist"};
     const struct glcnn_device_parameters parameters = {.log = print_log};
-    struct data_set training = {0}, testing = {0};
+    struct fashion training = {0}, testing = {0};
     struct network network = {0};
     struct curve curve = {0};
     read_options(argc, argv, &options);
@@ -733,10 +666,8 @@ int main(int argc, char **argv)
     save(&network, &options, &curve);
     destroy_network(&network);
     glcnn_device_destroy(&device);
-    idx_free(&training.images);
-    idx_free(&training.labels);
-    idx_free(&testing.images);
-    idx_free(&testing.labels);
+    fashion_free(&training);
+    fashion_free(&testing);
     free(curve.losses);
     return interrupted ? 130 : 0;
 }

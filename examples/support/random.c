@@ -1,0 +1,31 @@
+#include "random.h"
+
+#include <math.h>
+
+uint64_t random_next(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static float uniform(uint64_t *state, float bound)
+{
+    return bound * (2.0f * (float)(random_next(state) >> 40) / (float)(1 << 24) - 1.0f);
+}
+
+void random_weights(uint64_t *state, float *weights, size_t count, uint32_t inputs)
+{
+    for (size_t i = 0; i < count; i++)
+        weights[i] = uniform(state, sqrtf(6.0f / (float)inputs));
+}
+
+void random_shuffle(uint64_t *state, uint32_t *order, uint32_t count)
+{
+    for (uint32_t i = count; i > 1; i--) {
+        uint32_t j = (uint32_t)(random_next(state) % i), kept = order[i - 1];
+        order[i - 1] = order[j];
+        order[j] = kept;
+    }
+}
