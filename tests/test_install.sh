@@ -89,14 +89,18 @@ rm glsl/bytes.comp
 build install DESTDIR="$dest" >/dev/null
 root=$dest$prefix
 for file in bin/glcnn lib/foo/libglcnn.a lib/foo/libglcnn.so lib/foo/pkgconfig/glcnn.pc \
+    lib/foo/libglcnn_interchange.a lib/foo/libglcnn_interchange.so \
+    lib/foo/pkgconfig/glcnn_interchange.pc include/glcnn/checkpoint.h \
     include/glcnn/glcnn.h include/glcnn/kernels.h; do
     [ -f "$root/$file" ] || fail "install left out $file"
 done
-! grep -q "$work" "$root/lib/foo/pkgconfig/glcnn.pc" || fail 'glcnn.pc names DESTDIR'
+! grep -q "$work" "$root"/lib/foo/pkgconfig/*.pc || fail 'a .pc file names DESTDIR'
 
 # The file says where it is by ${prefix} alone, so that one line moves it.
 mkdir "$work/pc"
-sed "s|^prefix=.*|prefix=$root|" "$root/lib/foo/pkgconfig/glcnn.pc" >"$work/pc/glcnn.pc"
+for file in glcnn.pc glcnn_interchange.pc; do
+    sed "s|^prefix=.*|prefix=$root|" "$root/lib/foo/pkgconfig/$file" >"$work/pc/$file"
+done
 pc() {
     PKG_CONFIG_PATH=$work/pc $pkg_config "$@"
 }
@@ -126,6 +130,23 @@ LD_LIBRARY_PATH=$root/lib/foo "$work/shared" >"$work/shared.out"
 [ "$(wc -l <"$work/shared.out")" -gt 1 ] || fail 'the library has no kernel'
 cmp "$work/shared.out" "$work/static.out" || fail 'the static library lacks what the shared one has'
 
+# The second library, linked both ways, brings the first with it.
+cat >"$work/second.c" <<'END'
+#include <glcnn/checkpoint.h>
+#include <stdio.h>
+int main(void)
+{
+    char error[512] = "";
+    glcnn_status status = glcnn_checkpoint_load(NULL, NULL, NULL, error);
+    return status != GLCNN_INVALID_ARGUMENT || error[0] == 0 || glcnn_version()[0] == 0;
+}
+END
+$cc -o "$work/second" "$work/second.c" $(pc --cflags --libs glcnn_interchange)
+LD_LIBRARY_PATH=$root/lib/foo "$work/second" || fail 'libglcnn_interchange.so does not work'
+$cc -o "$work/second" "$work/second.c" $(pc --static --cflags --libs glcnn_interchange |
+    sed 's/-lglcnn_interchange/-l:libglcnn_interchange.a/; s/-lglcnn /-l:libglcnn.a /')
+"$work/second" || fail 'libglcnn_interchange.a does not work'
+
 for example in examples/*.c; do
     $cc -o "$work/example" "$example" examples/support/*.c \
         $(pc --cflags --libs glcnn zlib libpng libzip) -lm ||
@@ -134,20 +155,35 @@ done
 
 # ---- What the shared library shows ---------------------------------------------------------------
 
-library=$root/lib/foo/libglcnn.so
-soname=libglcnn.so.$(number MAJOR)
-[ "$(number MAJOR)" != 0 ] || soname=$soname.$(number MINOR)
-readelf -d "$library" | grep -q "SONAME.*\[$soname\]" || fail "the soname is not $soname"
-readelf -d "$work/shared" | grep -q "NEEDED.*\[$soname\]" ||
+for library in libglcnn libglcnn_interchange; do
+    soname=$library.so.$(number MAJOR)
+    [ "$(number MAJOR)" != 0 ] || soname=$soname.$(number MINOR)
+    readelf -d "$root/lib/foo/$library.so" | grep -q "SONAME.*\[$soname\]" ||
+        fail "the soname is not $soname"
+done
+readelf -d "$work/shared" | grep -q "NEEDED.*\[libglcnn.so.$(number MAJOR)" ||
     fail "a program asks for another soname"
 
+# declared HEADER...: the functions that the headers and all that they include declare.
+declared() {
+    cat "$@" | $cc -E -P $(pc --cflags glcnn) -x c - | tr '\n' ' ' | tr ';' '\n' |
+        sed -n 's/.*visibility("default").*[ *]\(glcnn_[a-z0-9_]*\)(.*/\1/p' | sort -u
+}
 # Exactly the functions that the headers declare, all under the version node of this release.
-$cc -E -P $(pc --cflags glcnn) "$root/include/glcnn/glcnn.h" | tr '\n' ' ' | tr ';' '\n' |
-    sed -n 's/.*visibility("default").*[ *]\(glcnn_[a-z0-9_]*\)(.*/\1/p' | sort >"$work/declared"
-nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' | sort >"$work/exported"
 node=GLCNN_$(number MAJOR).$(number MINOR)
-sed "s/\$/@@$node/" "$work/declared" | diff - "$work/exported" ||
-    fail "declared (<) and exported (>) functions differ"
+exports() { # LIBRARY FILE-OF-NAMES
+    nm -D --defined-only "$root/lib/foo/$1.so" | awk '$2 != "A" { print $3 }' | sort \
+        >"$work/exported"
+    sed "s/\$/@@$node/" "$2" | diff - "$work/exported" ||
+        fail "$1: declared (<) and exported (>) functions differ"
+}
+cd "$root/include/glcnn"
+declared glcnn.h >"$work/core"
+declared glcnn.h checkpoint.h $([ ! -e serialize.h ] || echo serialize.h) >"$work/all"
+cd "$work/tree"
+comm -13 "$work/core" "$work/all" >"$work/interchange"
+exports libglcnn "$work/core"
+exports libglcnn_interchange "$work/interchange"
 
 # ---- Uninstalling --------------------------------------------------------------------------------
 

@@ -1,0 +1,63 @@
+/* The .safetensors format: eight bytes, little-endian, of header length; a header of JSON, padded
+ * with spaces so that what follows is aligned to eight bytes; the tensors, without holes.
+ *
+ * Invariant of an open file: names are unique, every tensor's size is that of its shape and dtype,
+ * tensors follow each other from 0 to the end of the file, metadata are texts, all is UTF-8.
+ */
+#ifndef GLCNN_CHECKPOINT_FILE_H
+#define GLCNN_CHECKPOINT_FILE_H
+
+#include <cjson/cJSON.h>
+#include <glcnn/checkpoint.h>
+
+#define CHECKPOINT_MAX_RANK 8
+#define CHECKPOINT_METADATA "__metadata__"
+
+struct checkpoint_tensor {
+    const char *name, *dtype;
+    uint64_t shape[CHECKPOINT_MAX_RANK];
+    uint32_t rank;
+    uint64_t begin, end; /* bytes behind the header */
+    bool is_used;        /* for the reader's own marks; false at first */
+};
+
+struct checkpoint_file {
+    int descriptor;
+    cJSON *header;
+    const cJSON *metadata; /* an object of strings; NULL if there is none */
+    struct checkpoint_tensor *tensors, **by_name;
+    size_t count;
+    uint64_t data_at, data_size;
+};
+
+/* Opens and checks a file; all its bytes are there. Close it with checkpoint_file_close; on failure
+ * *file is closed, which may be done again. */
+glcnn_status checkpoint_file_open(const char *path, struct checkpoint_file *file, char *error);
+void checkpoint_file_close(struct checkpoint_file *file);
+
+struct checkpoint_tensor *checkpoint_file_find(const struct checkpoint_file *file,
+                                               const char *name);
+
+/* Reads the bytes of all tensors, to be released with free. */
+glcnn_status checkpoint_file_read(const struct checkpoint_file *file, const char *path,
+                                  uint8_t **data, char *error);
+
+/* Writes a file of parts: `next` fills in the bytes of the part `index`, to be left alone until the
+ * next call. The file appears under its name when all of it is on the disk, and the name is on the
+ * disk when this returns. */
+struct checkpoint_parts {
+    size_t count;
+    void *context;
+    glcnn_status (*next)(void *context, size_t index, const void **bytes, size_t *size,
+                         char *error);
+};
+glcnn_status checkpoint_file_write(const char *path, const struct checkpoint_parts *parts,
+                                   char *error);
+
+/* Stores a sentence of at most 511 bytes, if `error` is not NULL, and returns the status. */
+glcnn_status checkpoint_fail(char *error, glcnn_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+bool checkpoint_is_utf8(const char *text);
+
+#endif
