@@ -41,6 +41,9 @@ GLCNN_API void glcnn_network_destroy(glcnn_network **network);
  * sentence as the last error again. */
 GLCNN_API glcnn_status glcnn_network_status(const glcnn_network *network);
 
+/* The device that the network was made on; NULL for NULL. */
+GLCNN_API glcnn_device *glcnn_network_device(const glcnn_network *network);
+
 /* ---- Images ---- */
 
 /* Properties of an image node, to read and to change before a graph is made. */

@@ -63,6 +63,11 @@ glcnn_status glcnn_network_create(glcnn_device *device, glcnn_network **network)
     return GLCNN_SUCCESS;
 }
 
+glcnn_device *glcnn_network_device(const glcnn_network *network)
+{
+    return network ? network->device : NULL;
+}
+
 static void free_filter(struct glcnn_filter_node *node)
 {
     glcnn_kernel_destroy(&node->kernel);
