@@ -153,6 +153,8 @@ static void find_needs(struct glcnn_graph *graph)
         if (!(f.node->kernel->descriptor->flags & MAKES_STATE))
             f.makes_state = false;
         f.collects = collects(&f);
+        if (f.collects && !(f.node->kernel->descriptor->flags & IS_GRADIENT))
+            f.makes_state = true; /* where the collector leaves what it finds */
         graph->filters[kept++] = f;
     }
     graph->filter_count = kept;
