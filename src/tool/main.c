@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct tool_command *const commands[] = {&command_info, &command_kernels, &command_run,
-                                                      &command_check};
+static const struct tool_command *const commands[] = {&command_info,  &command_kernels,
+                                                      &command_run,   &command_check,
+                                                      &command_train, &command_predict};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static int print_overview(FILE *stream)
@@ -17,7 +18,8 @@ static int print_overview(FILE *stream)
         fprintf(stream, "  %-10s%s\n", commands[i]->name, commands[i]->text);
     fprintf(stream,
             "\n\"glcnn COMMAND --help\" tells more; \"glcnn --version\" prints the version.\n"
-            "Exit status: 0 good, 1 failed, 2 a wrong command line, 77 no device.\n");
+            "Exit status: 0 good, 1 failed, 2 a wrong command line, 77 no device,\n"
+            "130 interrupted.\n");
     return EXIT_GOOD;
 }
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OPTIONS_MAX 16
+#define OPTIONS_MAX 24
 
 static const struct tool_option help_option = {'h', "help", NULL, "print this"};
 

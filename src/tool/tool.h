@@ -12,8 +12,9 @@
 enum {
     EXIT_GOOD = 0,
     EXIT_FAILED = 1,
-    EXIT_USAGE = 2,     /* the command line makes no sense; nothing was tried */
-    EXIT_NO_DEVICE = 77 /* what tests take as skipped */
+    EXIT_USAGE = 2,        /* the command line makes no sense; nothing was tried */
+    EXIT_NO_DEVICE = 77,   /* what tests take as skipped */
+    EXIT_INTERRUPTED = 130 /* by Ctrl-C, in good order */
 };
 
 /* An option of a command. Letters above 255 have no short form. A table ends with letter 0. */
@@ -34,7 +35,8 @@ struct tool_command {
     int (*run)(const struct tool_command *command, int argc, char *argv[]);
 };
 
-extern const struct tool_command command_info, command_kernels, command_run, command_check;
+extern const struct tool_command command_info, command_kernels, command_run, command_check,
+    command_train, command_predict;
 
 /* ---- Classes (table.c) ---- */
 

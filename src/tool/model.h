@@ -1,0 +1,52 @@
+/* A network of nets.h with what training and inference need around it: the loss, the nodes of its
+ * gradient, and graphs with the images that they take.
+ *
+ * Functions that return false have left their sentence with the device. */
+#ifndef GLCNN_TOOL_MODEL_H
+#define GLCNN_TOOL_MODEL_H
+
+#include "nets.h"
+
+struct model {
+    const struct net *net;
+    glcnn_device *device;
+    glcnn_network *network;
+    glcnn_image_node *image, *labels, *scores, *probabilities;
+    glcnn_filter_node *loss;
+};
+
+/* Builds the network; its loss is the mean over batches of `batch`. Release with model_destroy,
+ * after a failure too. */
+bool model_create(glcnn_device *device, const struct net *net, uint32_t batch, struct model *model);
+void model_destroy(struct model *model);
+
+/* Random weights; biases are 0, scales 1. */
+bool model_initialise(struct model *model, uint64_t seed);
+/* The learning rate of all layers from the next step on. */
+void model_set_learning_rate(struct model *model, float rate);
+
+/* The class of the largest of ten values. */
+uint32_t model_best(const float *values);
+
+/* A graph of a model, for batches of one size. */
+struct runner {
+    glcnn_graph *graph;
+    glcnn_image_node *result;
+    uint32_t batch;
+    glcnn_image *images, *labels; /* labels NULL: inference */
+};
+
+/* memory: bytes for intermediate images, 0 as many as needed. Release with runner_destroy, after a
+ * failure too. */
+bool runner_create_training(struct model *model, uint32_t batch, uint64_t memory,
+                            struct runner *runner);
+bool runner_create_inference(struct model *model, uint32_t batch, uint64_t memory,
+                             struct runner *runner);
+void runner_destroy(struct runner *runner);
+
+bool runner_memory(struct runner *runner, struct glcnn_graph_memory *memory);
+/* Runs one batch, images [batch][28][28] and labels [batch][10] or NULL, and reads the result:
+ * losses [batch], or probabilities [batch][10]. */
+bool runner_run(struct runner *runner, const float *images, const float *labels, float *result);
+
+#endif

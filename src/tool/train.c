@@ -1,0 +1,375 @@
+/* glcnn train: a network of nets.c on data of Fashion-MNIST's form.
+ *
+ * What a step does follows from the settings and the number of the step alone: the order of images
+ * from the seed and the epoch, the learning rate from the step. So a run that is stopped and
+ * resumed gives the bits that it would have given in one. Images that do not fill a batch are left
+ * out of the epoch; the next one has them in another place. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "model.h"
+#include "support/fashion.h"
+#include "support/plot.h"
+#include "support/progress.h"
+#include "support/random.h"
+#include "train_settings.h"
+
+#define TEST_BATCH  100
+#define SAVE_PERIOD 60 /* seconds between checkpoints */
+
+static const char details[] =
+    "After each epoch the accuracy on the test images is printed. The first Ctrl-C finishes the\n"
+    "batch and saves, the second ends at once. The checkpoint of --out is written at the start,\n"
+    "after each epoch, once a minute and at the end, always whole; --resume takes the settings "
+    "that\n"
+    "are not given from it and goes on as if the run had not been stopped, bit for bit.\n"
+    "\n"
+    "  glcnn train --net resnet8 --lr 0.05 --epochs 3 --out resnet8.safetensors --plot loss.png\n"
+    "  glcnn train --resume resnet8.safetensors --epochs 4 --out resnet8.safetensors\n";
+
+/* ---- A session ---- */
+
+struct session {
+    const struct tool_command *command;
+    const struct settings *settings;
+    struct tool_device tool;
+    struct fashion training, testing;
+    struct model model;
+    struct runner trainer, tester;
+    uint32_t batch, used, tested; /* images of a step, of training, of test */
+    size_t steps, total;          /* steps of an epoch, of the whole run */
+    size_t first, step;           /* steps made before this run, and so far */
+    uint32_t *order;
+    float *images, *labels, *result; /* of a batch */
+    float *losses;                   /* one a step of this run */
+    FILE *log;
+    time_t saved; /* when the last checkpoint was */
+};
+
+static volatile sig_atomic_t interrupted;
+
+/* The first Ctrl-C finishes the batch and saves; a second one ends at once. */
+static void interrupt(int number)
+{
+    interrupted = 1;
+    signal(number, SIG_DFL);
+}
+
+static int complain_of_device(const struct session *s)
+{
+    return complain(s->command, EXIT_FAILED, "%s", glcnn_device_error(s->tool.device));
+}
+
+static uint32_t limited(const struct session *s, const struct fashion *data)
+{
+    uint32_t count = data->images.shape[0];
+    double limit = s->settings->limit;
+    return limit > 0 && limit < count ? (uint32_t)limit : count;
+}
+
+static int load_data(struct session *s)
+{
+    char error[512];
+    if (!fashion_read(s->settings->data, "train", &s->training, error) ||
+        !fashion_read(s->settings->data, "t10k", &s->testing, error))
+        return complain(s->command, EXIT_FAILED, "%s", error);
+    s->batch = (uint32_t)s->settings->batch;
+    s->used = limited(s, &s->training);
+    s->tested = limited(s, &s->testing);
+    s->steps = s->used / s->batch;
+    s->total = s->steps * (size_t)s->settings->epochs;
+    s->first = s->step = (size_t)s->settings->step;
+    if (s->settings->resume && s->settings->images != s->used)
+        return complain(s->command, EXIT_FAILED,
+                        "%s: cannot be resumed: it was trained on %.0f images, here are %u",
+                        s->settings->resume, s->settings->images, s->used);
+    if (s->steps == 0)
+        return complain(s->command, EXIT_FAILED,
+                        "a batch of %u images is more than the %u that there are; lower --batch",
+                        s->batch, s->used);
+    return EXIT_GOOD;
+}
+
+static int allocate(struct session *s)
+{
+    size_t most = s->batch > TEST_BATCH ? s->batch : TEST_BATCH;
+    s->order = calloc(s->used > TEST_BATCH ? s->used : TEST_BATCH, sizeof *s->order);
+    s->images = calloc(most * FASHION_PIXELS, sizeof *s->images);
+    s->labels = calloc(most * FASHION_CLASSES, sizeof *s->labels);
+    s->result = calloc(most * FASHION_CLASSES, sizeof *s->result);
+    s->losses = calloc(s->total + 1, sizeof *s->losses);
+    return s->order && s->images && s->labels && s->result && s->losses
+               ? EXIT_GOOD
+               : complain(s->command, EXIT_FAILED, "not enough memory");
+}
+
+static bool train_network(struct session *s)
+{
+    struct glcnn_training_descriptor descriptor = {NULL};
+    if (s->settings->optimizer->create(s->model.device, 0, &descriptor.optimizer) != GLCNN_SUCCESS)
+        return false;
+    glcnn_optimizer(descriptor.optimizer)->momentum_scale = s->settings->optimizer->momentum;
+    glcnn_status status = glcnn_network_train(s->model.network, &descriptor);
+    glcnn_kernel_destroy(&descriptor.optimizer);
+    return status == GLCNN_SUCCESS;
+}
+
+static bool make_model(struct session *s)
+{
+    uint64_t memory = (uint64_t)s->settings->memory;
+    return model_create(s->tool.device, s->settings->net, s->batch, &s->model) &&
+           model_initialise(&s->model, (uint64_t)s->settings->seed) && train_network(s) &&
+           runner_create_training(&s->model, s->batch, memory, &s->trainer) &&
+           runner_create_inference(&s->model, TEST_BATCH, memory, &s->tester);
+}
+
+/* What will run where, and the memory that it takes. */
+static int describe(struct session *s)
+{
+    struct glcnn_graph_memory m;
+    if (!runner_memory(&s->trainer, &m))
+        return complain_of_device(s);
+    printf("device: %s\n", glcnn_device_info(s->tool.device)->renderer);
+    printf("network: %s, %zu steps of %u images an epoch\n", s->settings->net->name, s->steps,
+           s->batch);
+    printf("intermediate images: %.1f MiB, without sharing %.1f MiB", (double)m.planned / 1048576,
+           (double)m.without_sharing / 1048576);
+    if (m.sub_batches > 1)
+        printf(", %u parts a batch", m.sub_batches);
+    printf("\n");
+    fflush(stdout);
+    return EXIT_GOOD;
+}
+
+static int open_log(struct session *s)
+{
+    if (!s->settings->log)
+        return EXIT_GOOD;
+    s->log = fopen(s->settings->log, s->first ? "a" : "w");
+    if (!s->log)
+        return complain(s->command, EXIT_FAILED, "%s: cannot be written: %s", s->settings->log,
+                        strerror(errno));
+    if (!s->first)
+        fputs("step,epoch,learning_rate,loss,test_accuracy\n", s->log);
+    return EXIT_GOOD;
+}
+
+static int load_checkpoint(struct session *s)
+{
+    char error[512];
+    if (!s->settings->resume ||
+        glcnn_checkpoint_load(s->model.network, s->settings->resume, NULL, error) == GLCNN_SUCCESS)
+        return EXIT_GOOD;
+    return complain(s->command, EXIT_FAILED, "%s", error);
+}
+
+static int save(struct session *s)
+{
+    char error[512];
+    struct settings_entries e;
+    s->saved = time(NULL);
+    if (!s->settings->out)
+        return EXIT_GOOD;
+    settings_describe(s->settings, s->step, s->used, &e);
+    if (glcnn_checkpoint_save(s->model.network, s->settings->out, e.entries, e.count, error) ==
+        GLCNN_SUCCESS)
+        return EXIT_GOOD;
+    return complain(s->command, EXIT_FAILED, "%s", error);
+}
+
+static int begin(struct session *s)
+{
+    int status = device_open(&s->tool);
+    if (status != EXIT_GOOD)
+        return complain(s->command, status, "%s", s->tool.error);
+    if (!make_model(s))
+        return complain_of_device(s);
+    status = load_checkpoint(s);
+    if (status == EXIT_GOOD)
+        status = describe(s);
+    if (status == EXIT_GOOD)
+        status = open_log(s);
+    return status == EXIT_GOOD ? save(s) : status;
+}
+
+static void end(struct session *s)
+{
+    runner_destroy(&s->trainer);
+    runner_destroy(&s->tester);
+    model_destroy(&s->model);
+    glcnn_device_destroy(&s->tool.device);
+    fashion_free(&s->training);
+    fashion_free(&s->testing);
+    free(s->order);
+    free(s->images);
+    free(s->labels);
+    free(s->result);
+    free(s->losses);
+}
+
+/* ---- Testing ---- */
+
+/* The last batch is filled with copies of the last image. */
+static bool test(struct session *s, double *accuracy)
+{
+    uint32_t right = 0;
+    for (uint32_t first = 0; first < s->tested; first += TEST_BATCH) {
+        uint32_t order[TEST_BATCH];
+        for (uint32_t n = 0; n < TEST_BATCH; n++)
+            order[n] = first + n < s->tested ? first + n : s->tested - 1;
+        fashion_gather(&s->testing, order, TEST_BATCH, s->images, s->labels);
+        if (!runner_run(&s->tester, s->images, NULL, s->result))
+            return false;
+        for (uint32_t n = 0; n < TEST_BATCH && first + n < s->tested; n++)
+            right += model_best(s->result + (size_t)n * FASHION_CLASSES) ==
+                     s->testing.labels.data[order[n]];
+    }
+    *accuracy = (double)right / s->tested;
+    return true;
+}
+
+/* ---- Training ---- */
+
+static void order_epoch(struct session *s, size_t epoch)
+{
+    uint64_t random = ((uint64_t)s->settings->seed << 20) + epoch;
+    for (uint32_t i = 0; i < s->used; i++)
+        s->order[i] = i;
+    random_shuffle(&random, s->order, s->used);
+}
+
+/* Falls by --decay over each epoch, a little with every step. */
+static float learning_rate(const struct session *s)
+{
+    return (float)(s->settings->rate * pow(s->settings->decay, (double)s->step / (double)s->steps));
+}
+
+static bool make_step(struct session *s, float *loss)
+{
+    double sum = 0;
+    model_set_learning_rate(&s->model, learning_rate(s));
+    fashion_gather(&s->training, s->order + s->step % s->steps * s->batch, s->batch, s->images,
+                   s->labels);
+    if (!runner_run(&s->trainer, s->images, s->labels, s->result))
+        return false;
+    for (uint32_t n = 0; n < s->batch; n++)
+        sum += s->result[n];
+    *loss = (float)sum;
+    return true;
+}
+
+/* accuracy NAN: not tested after this step. */
+static void log_step(struct session *s, float loss, double accuracy)
+{
+    if (!s->log)
+        return;
+    fprintf(s->log, "%zu,%zu,%.9g,%.9g,", s->step + 1, s->step / s->steps + 1,
+            (double)learning_rate(s), (double)loss);
+    fprintf(s->log, isnan(accuracy) ? "\n" : "%.4f\n", accuracy);
+}
+
+static int finish_epoch(struct session *s, double smooth, double seconds, double *accuracy)
+{
+    if (!test(s, accuracy))
+        return complain_of_device(s);
+    printf("epoch %zu: loss %.4f, accuracy %.4f on %u test images, %.0f s\n",
+           s->step / s->steps + 1, smooth, *accuracy, s->tested, seconds);
+    fflush(stdout);
+    return EXIT_GOOD;
+}
+
+/* From where the session is to the end of the epoch. */
+static int train_epoch(struct session *s)
+{
+    struct progress progress;
+    double smooth = 0;
+    int status = EXIT_GOOD;
+    size_t begun = s->step, last = (begun / s->steps + 1) * s->steps;
+    order_epoch(s, begun / s->steps);
+    progress_begin(&progress, stderr, (last - begun) * s->batch);
+    while (s->step < last && !interrupted && status == EXIT_GOOD) {
+        float loss;
+        double accuracy = NAN;
+        if (!make_step(s, &loss))
+            return complain_of_device(s);
+        smooth = s->step > begun ? 0.95 * smooth + 0.05 * loss : loss;
+        s->losses[s->step - s->first] = loss;
+        progress_update(&progress, (s->step + 1 - begun) * s->batch, smooth);
+        if (s->step + 1 == last || interrupted)
+            progress_end(&progress, (s->step + 1 - begun) * s->batch, smooth);
+        if (s->step + 1 == last)
+            status = finish_epoch(s, smooth, progress_seconds(&progress), &accuracy);
+        log_step(s, loss, accuracy);
+        s->step++;
+        if (status == EXIT_GOOD && (s->step == last || time(NULL) - s->saved >= SAVE_PERIOD))
+            status = save(s);
+    }
+    return status;
+}
+
+static int write_plot(const struct session *s)
+{
+    char error[256];
+    const struct plot plot = {.title = s->settings->net->name,
+                              .x_label = "step",
+                              .y_label = "loss",
+                              .values = s->losses,
+                              .count = s->step - s->first};
+    if (!s->settings->plot || plot.count == 0 || plot_write(s->settings->plot, &plot, error))
+        return EXIT_GOOD;
+    return complain(s->command, EXIT_FAILED, "%s", error);
+}
+
+static int close_log(struct session *s)
+{
+    bool good = !s->log || !ferror(s->log);
+    if (s->log && fclose(s->log) != 0)
+        good = false;
+    return good ? EXIT_GOOD
+                : complain(s->command, EXIT_FAILED, "%s: cannot be written", s->settings->log);
+}
+
+static int train(struct session *s)
+{
+    int status = load_data(s);
+    if (status == EXIT_GOOD)
+        status = allocate(s);
+    if (status == EXIT_GOOD)
+        status = begin(s);
+    signal(SIGINT, interrupt);
+    while (status == EXIT_GOOD && s->step < s->total && !interrupted)
+        status = train_epoch(s);
+    if (status == EXIT_GOOD && interrupted)
+        status = save(s);
+    int closed = close_log(s);
+    if (status == EXIT_GOOD)
+        status = closed;
+    if (status == EXIT_GOOD)
+        status = write_plot(s);
+    end(s);
+    return status == EXIT_GOOD && interrupted ? EXIT_INTERRUPTED : status;
+}
+
+static int run(const struct tool_command *command, int argc, char *argv[])
+{
+    bool help = false;
+    struct settings settings;
+    struct session session = {.command = command, .settings = &settings};
+    settings.device = &session.tool;
+    int status = settings_read(command, argc, argv, &settings, &help);
+    if (help)
+        print_help(command);
+    return help || status != EXIT_GOOD ? status : train(&session);
+}
+
+const struct tool_command command_train = {.name = "train",
+                                           .arguments = "[OPTION]...",
+                                           .text = "a network on Fashion-MNIST",
+                                           .details = details,
+                                           .options = train_options,
+                                           .run = run};

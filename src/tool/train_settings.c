@@ -1,0 +1,274 @@
+/* A number that nobody has given is NAN until defaults are filled in. */
+#include "train_settings.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/fashion.h"
+
+enum {
+    OPTION_NET = 256,
+    OPTION_DATA,
+    OPTION_OPTIMIZER,
+    OPTION_EPOCHS,
+    OPTION_BATCH,
+    OPTION_LIMIT,
+    OPTION_SEED,
+    OPTION_RATE,
+    OPTION_DECAY,
+    OPTION_MEMORY,
+    OPTION_RESUME,
+    OPTION_OUT,
+    OPTION_LOG,
+    OPTION_PLOT,
+    NO_OPTION /* in a checkpoint alone */
+};
+
+const struct tool_option train_options[] = {
+    {OPTION_NET, "net", "NAME", "lenet, small (the default), resnet8 or mobilenet-tiny"},
+    {OPTION_DATA, "data", "DIR", "where the IDX files are: " FASHION_DIRECTORY},
+    {OPTION_OPTIMIZER, "optimizer", "NAME", "sgd (the default, momentum 0.9), rmsprop or adam"},
+    {OPTION_EPOCHS, "epochs", "N", "how often every image is seen, resumed ones counted in: 1"},
+    {OPTION_BATCH, "batch", "N", "images of a step: 64"},
+    {OPTION_LIMIT, "limit", "N", "only the first so many images, of training and of test"},
+    {OPTION_SEED, "seed", "N", "of weights and order: 1"},
+    {OPTION_RATE, "lr", "RATE", "learning rate at the start: sgd 0.02, rmsprop and adam 0.001"},
+    {OPTION_DECAY, "decay", "FACTOR", "what an epoch leaves of the learning rate: 0.3"},
+    {OPTION_MEMORY, "memory", "BYTES", "for intermediate images; a batch that needs more is split"},
+    {OPTION_RESUME, "resume", "FILE", "go on from a checkpoint"},
+    {OPTION_OUT, "out", "FILE", "write checkpoints, .safetensors"},
+    {OPTION_LOG, "log", "FILE", "write a line of CSV for every step"},
+    {OPTION_PLOT, "plot", "FILE", "write the loss as a curve, PNG"},
+    DEVICE_OPTIONS,
+    {0}};
+
+static const struct optimizer optimizers[] = {
+    {"sgd", 0.02, glcnn_optimizer_stochastic_gradient_descent_create, 0.9f},
+    {"rmsprop", 0.001, glcnn_optimizer_rms_prop_create, 0},
+    {"adam", 0.001, glcnn_optimizer_adam_create, 0}};
+enum { OPTIMIZERS = sizeof optimizers / sizeof *optimizers };
+
+/* ---- Numbers ---- */
+
+struct number {
+    int letter;
+    const char *name;
+    size_t offset;
+    double low, high, fallback; /* fallback NAN: the optimizer's */
+    bool whole;
+    bool kept;  /* in checkpoints */
+    bool fixed; /* cannot change when a run is resumed */
+};
+
+#define FIELD(NAME) #NAME, offsetof(struct settings, NAME)
+static const struct number numbers[] = {
+    {OPTION_EPOCHS, FIELD(epochs), 1, 10000, 1, true, false, false},
+    {OPTION_BATCH, FIELD(batch), 1, 4096, 64, true, true, true},
+    {OPTION_LIMIT, FIELD(limit), 1, 1e9, 0, true, true, true},
+    {OPTION_SEED, FIELD(seed), 0, 9007199254740992.0, 1, true, true, true},
+    {OPTION_RATE, "lr", offsetof(struct settings, rate), 0, 100, NAN, false, true, false},
+    {OPTION_DECAY, FIELD(decay), 0, 1, 0.3, false, true, false},
+    {OPTION_MEMORY, FIELD(memory), 1, 1e15, 0, true, true, false},
+    {NO_OPTION, FIELD(step), 0, 9007199254740992.0, 0, true, true, false},
+    {NO_OPTION, FIELD(images), 1, 4294967295.0, 0, true, true, false}};
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+
+static double *place(struct settings *s, const struct number *n)
+{
+    return (double *)(void *)((char *)s + n->offset);
+}
+
+static bool parse_number(const struct number *n, const char *text, double *value)
+{
+    char *end;
+    *value = strtod(text, &end);
+    return end != text && *end == 0 && (!n->whole || *value == floor(*value)) && *value >= n->low &&
+           *value <= n->high;
+}
+
+static int read_number(const struct tool_command *command, struct settings *s,
+                       const struct number *n)
+{
+    if (parse_number(n, optarg, place(s, n)))
+        return EXIT_GOOD;
+    return complain(command, EXIT_USAGE, "--%s is \"%s\"; it must be a %s in %.16g .. %.16g",
+                    n->name, optarg, n->whole ? "whole number" : "number", n->low, n->high);
+}
+
+/* ---- Names ---- */
+
+static const struct optimizer *find_optimizer(const char *name)
+{
+    for (size_t i = 0; i < OPTIMIZERS; i++)
+        if (strcmp(optimizers[i].name, name) == 0)
+            return &optimizers[i];
+    return NULL;
+}
+
+static int read_net(const struct tool_command *command, struct settings *s)
+{
+    char names[256];
+    s->net = net_find(optarg);
+    net_names(names, sizeof names);
+    return s->net ? EXIT_GOOD
+                  : complain(command, EXIT_USAGE, "there is no network \"%s\"; there are %s",
+                             optarg, names);
+}
+
+static int read_optimizer(const struct tool_command *command, struct settings *s)
+{
+    s->optimizer = find_optimizer(optarg);
+    return s->optimizer
+               ? EXIT_GOOD
+               : complain(command, EXIT_USAGE,
+                          "there is no optimizer \"%s\"; there are sgd, rmsprop and adam", optarg);
+}
+
+/* ---- The command line ---- */
+
+static const struct {
+    int letter;
+    size_t offset;
+} paths[] = {{OPTION_DATA, offsetof(struct settings, data)},
+             {OPTION_RESUME, offsetof(struct settings, resume)},
+             {OPTION_OUT, offsetof(struct settings, out)},
+             {OPTION_LOG, offsetof(struct settings, log)},
+             {OPTION_PLOT, offsetof(struct settings, plot)}};
+
+static int read_option(const struct tool_command *command, struct settings *s, int letter)
+{
+    for (size_t i = 0; i < NUMBERS; i++)
+        if (numbers[i].letter == letter)
+            return read_number(command, s, &numbers[i]);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (paths[i].letter == letter) {
+            *(const char **)(void *)((char *)s + paths[i].offset) = optarg;
+            return EXIT_GOOD;
+        }
+    if (letter == OPTION_NET)
+        return read_net(command, s);
+    if (letter == OPTION_OPTIMIZER)
+        return read_optimizer(command, s);
+    return read_device_option(s->device, letter) ? EXIT_GOOD : EXIT_USAGE;
+}
+
+/* ---- The checkpoint ---- */
+
+static int refuse(const struct tool_command *command, const struct settings *s, const char *name,
+                  const char *text)
+{
+    return complain(command, EXIT_FAILED,
+                    "%s: cannot be resumed: --%s differs; the run began with \"%s\"", s->resume,
+                    name, text);
+}
+
+static int resume_number(const struct tool_command *command, struct settings *s,
+                         const struct number *n, const char *text)
+{
+    double value, *given = place(s, n);
+    if (!text || (!parse_number(n, text, &value) && value != n->fallback))
+        return complain(command, EXIT_FAILED,
+                        "%s: is no checkpoint of \"glcnn train\": its %s is "
+                        "%s",
+                        s->resume, n->name, text ? text : "missing");
+    if (isnan(*given))
+        *given = value;
+    else if (n->fixed && *given != value)
+        return refuse(command, s, n->name, text);
+    return EXIT_GOOD;
+}
+
+static int resume_names(const struct tool_command *command, struct settings *s, const char *net,
+                        const char *optimizer)
+{
+    const struct net *known_net = net ? net_find(net) : NULL;
+    const struct optimizer *known = optimizer ? find_optimizer(optimizer) : NULL;
+    if (!known_net || !known)
+        return complain(command, EXIT_FAILED,
+                        "%s: is no checkpoint of \"glcnn train\": it names no network or optimizer "
+                        "of its",
+                        s->resume);
+    if (s->net && s->net != known_net)
+        return refuse(command, s, "net", net);
+    if (s->optimizer && s->optimizer != known)
+        return refuse(command, s, "optimizer", optimizer);
+    s->net = known_net;
+    s->optimizer = known;
+    return EXIT_GOOD;
+}
+
+static int resume(const struct tool_command *command, struct settings *s)
+{
+    char error[512];
+    struct glcnn_checkpoint_metadata m;
+    if (glcnn_checkpoint_read_metadata(s->resume, &m, error) != GLCNN_SUCCESS)
+        return complain(command, EXIT_FAILED, "%s", error);
+    int status = resume_names(command, s, glcnn_checkpoint_text(&m, "net"),
+                              glcnn_checkpoint_text(&m, "optimizer"));
+    for (size_t i = 0; i < NUMBERS && status == EXIT_GOOD; i++)
+        if (numbers[i].kept)
+            status =
+                resume_number(command, s, &numbers[i], glcnn_checkpoint_text(&m, numbers[i].name));
+    glcnn_checkpoint_free_metadata(&m);
+    return status;
+}
+
+void settings_describe(const struct settings *settings, size_t step, uint32_t images,
+                       struct settings_entries *e)
+{
+    struct settings now = *settings;
+    now.step = (double)step;
+    now.images = images;
+    e->entries[0] = (struct glcnn_checkpoint_entry){"net", now.net->name};
+    e->entries[1] = (struct glcnn_checkpoint_entry){"optimizer", now.optimizer->name};
+    e->count = 2;
+    for (size_t i = 0; i < NUMBERS; i++) {
+        if (!numbers[i].kept)
+            continue;
+        snprintf(e->texts[e->count], sizeof e->texts[0], "%.17g", *place(&now, &numbers[i]));
+        e->entries[e->count] = (struct glcnn_checkpoint_entry){numbers[i].name, e->texts[e->count]};
+        e->count++;
+    }
+}
+
+/* ---- All ---- */
+
+static void fill_defaults(struct settings *s)
+{
+    if (!s->net)
+        s->net = net_find("small");
+    if (!s->optimizer)
+        s->optimizer = &optimizers[0];
+    for (size_t i = 0; i < NUMBERS; i++)
+        if (isnan(*place(s, &numbers[i])))
+            *place(s, &numbers[i]) = numbers[i].fallback;
+    if (isnan(s->rate))
+        s->rate = s->optimizer->rate;
+}
+
+int settings_read(const struct tool_command *command, int argc, char *argv[],
+                  struct settings *settings, bool *help)
+{
+    int status = EXIT_GOOD;
+    struct tool_device *device = settings->device;
+    *settings = (struct settings){.data = FASHION_DIRECTORY, .device = device};
+    for (size_t i = 0; i < NUMBERS; i++)
+        *place(settings, &numbers[i]) = NAN;
+    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
+        *help = letter == 'h';
+        if (!*help)
+            status = read_option(command, settings, letter);
+        if (*help || status != EXIT_GOOD)
+            return status;
+    }
+    status = expect_no_arguments(command, argc, argv);
+    if (status == EXIT_GOOD && settings->resume)
+        status = resume(command, settings);
+    if (status == EXIT_GOOD)
+        fill_defaults(settings);
+    return status;
+}

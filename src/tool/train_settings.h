@@ -1,0 +1,47 @@
+/* What glcnn train is to do: from its command line, from the checkpoint that it resumes, and
+ * defaults for the rest. */
+#ifndef GLCNN_TOOL_TRAIN_SETTINGS_H
+#define GLCNN_TOOL_TRAIN_SETTINGS_H
+
+#include <glcnn/checkpoint.h>
+
+#include "nets.h"
+#include "tool.h"
+
+struct optimizer {
+    const char *name;
+    double rate; /* where the user says none */
+    glcnn_status (*create)(glcnn_device *device, float rate, glcnn_kernel **kernel);
+    float momentum;
+};
+
+struct settings {
+    const struct net *net;
+    const struct optimizer *optimizer;
+    const char *data, *resume, *out, *log, *plot; /* but for data NULL: none */
+    double epochs, batch, seed, rate, decay;
+    double limit, memory; /* 0: none */
+    double step, images;  /* of the checkpoint: steps made, images of an epoch; else 0 */
+    struct tool_device *device;
+};
+
+extern const struct tool_option train_options[];
+
+/* Reads the command line, and then the checkpoint of --resume: its settings stand for those that
+ * the command line leaves out, and where a run would not go on as it began they must be the same.
+ * Says what is wrong itself. *help is true if help is asked for; settings are not to be used
+ * then. */
+int settings_read(const struct tool_command *command, int argc, char *argv[],
+                  struct settings *settings, bool *help);
+
+/* The same as metadata, which settings_read finds in a checkpoint. */
+#define SETTINGS_ENTRIES_MAX 16
+struct settings_entries {
+    struct glcnn_checkpoint_entry entries[SETTINGS_ENTRIES_MAX];
+    size_t count;
+    char texts[SETTINGS_ENTRIES_MAX][32];
+};
+void settings_describe(const struct settings *settings, size_t step, uint32_t images,
+                       struct settings_entries *entries);
+
+#endif
