@@ -97,8 +97,10 @@ static bool updates(const struct glcnn_filter_node *node)
         forward ? glcnn_kernel_data_source(forward->kernel) : NULL;
     if (!source || !filter_has_weights(forward))
         return false;
-    return (forward->style == GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU && source->update) ||
-           (forward->style == GLCNN_TRAINING_STYLE_UPDATE_DEVICE_CPU && source->update_cpu);
+    if (forward->style == GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU)
+        return source->update || source->update_statistics;
+    return forward->style == GLCNN_TRAINING_STYLE_UPDATE_DEVICE_CPU &&
+           (source->update_cpu || source->update_statistics_cpu);
 }
 
 /* Exported gradients of weights are as good a reason as an update. */
