@@ -5,8 +5,15 @@
 // `range` slices of input hold all that the groups of four outputs see. COMPONENTS is 4; it is 1
 // with ONE_CHANNEL (a single input) and with DEPTHWISE (output o sees input o alone).
 // TRANSPOSED: the inputs here are the layer's outputs and the other way round.
-#define PACKED_SHIFT 10 // elements lie in texel rows of 1024
-#define PACKED_MASK  1023
+// Elements lie in a single row of texels, or in rows of 16.
+#define PACKED_SHIFT 4
+#ifdef ONE_ROW
+#define PACKED_X(element) (element)
+#define PACKED_Y(element) 0
+#else
+#define PACKED_X(element) ((element) & ((1 << PACKED_SHIFT) - 1))
+#define PACKED_Y(element) ((element) >> PACKED_SHIFT)
+#endif
 
 #ifdef GROUPED
 int first_slice(int k) { return 4 * k / outputs_per_group * inputs_per_group / 4; }

@@ -6,8 +6,13 @@
 
 #include "convolution.h"
 
-#define ROW_ELEMENTS 1024u /* of a packed row of texels: 1 << PACKED_SHIFT */
-#define SHARED_TAPS  7     /* widest window whose taps share their reads */
+/* Most elements, of a slice of outputs and in all, of a matrix that has a single row for a slice,
+ * which is the fastest to read. */
+#define SMALL_SLICE  160u
+#define SMALL_MATRIX 2048u
+/* Elements of a row of others, 1 << PACKED_SHIFT: they lie in the textures of most images then. */
+#define ROW_ELEMENTS 16u
+#define SHARED_TAPS  7 /* widest window whose taps share their reads */
 
 static uint32_t least(uint32_t a, uint32_t b)
 {
@@ -112,11 +117,19 @@ static void pass_weight_index(struct pass *pass, const struct packing *p)
     pass_int(pass, "output_count", (int32_t)p->channels.outputs);
 }
 
+static void pass_matrix(struct pass *pass, const struct image_view *matrix)
+{
+    pass_texture(pass, "matrix", matrix);
+    if (matrix->height == 1)
+        pass_define(pass, "ONE_ROW", 1);
+}
+
 static struct image_view plan_pack(struct plan *plan, const struct packing *p,
                                    const struct vector_view *weights,
                                    const struct vector_view *biases)
 {
-    uint32_t width = least(p->elements + 1, ROW_ELEMENTS);
+    bool small = p->elements < SMALL_SLICE && (p->elements + 1) * p->slices <= SMALL_MATRIX;
+    uint32_t width = small ? p->elements + 1 : ROW_ELEMENTS;
     uint32_t height = groups_of(p->elements + 1, width);
     struct image_view matrix =
         plan_scratch_image(plan, width, height, 4, p->slices, GLCNN_CHANNEL_FORMAT_FLOAT32);
@@ -220,7 +233,7 @@ static void plan_sum(struct plan *plan, const struct packing *p, const struct im
     uint32_t columns = groups_of(sum->extent[0], pixels);
     struct pass *pass = plan_pass(plan, "convolution.comp");
     pass_texture(pass, "source", &sum->source);
-    pass_texture(pass, "matrix", matrix);
+    pass_matrix(pass, matrix);
     pass_image(pass, "destination", &sum->destination);
     pass_packing(pass, p);
     pass_neuron(pass, sum->neuron);
@@ -230,8 +243,6 @@ static void plan_sum(struct plan *plan, const struct packing *p, const struct im
     pass_sum(pass, sum);
     pass_define(pass, "SLICES", (int)slices);
     pass_define(pass, "PIXELS", (int)pixels);
-    if (matrix->height == 1)
-        pass_define(pass, "ONE_ROW", 1);
     if (is_dense(x) && x->size > 0 && x->size <= SHARED_TAPS) {
         pass_define(pass, "SHARED_ROW", 1);
         pass_define(pass, "KERNEL_WIDTH", x->size);
@@ -382,7 +393,7 @@ static void plan_data_gathered(const struct operation *o, struct plan *plan)
     struct pass *pass =
         plan_pixels(plan, o, "convolution_gradient_data.comp", &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
-    pass_texture(pass, "matrix", &matrix);
+    pass_matrix(pass, &matrix);
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_packing(pass, &p);
     pass_neuron(pass, &parameters->neuron);
@@ -546,12 +557,14 @@ static void plan_weights(const struct operation *o, struct plan *plan)
     pass->work = s.chunks * 4 + 64;
 }
 
+/* Weights first: the source image is then of no more use, and its memory free for the destination.
+ */
 void plan_convolution_gradient(const struct operation *o, struct plan *plan)
 {
-    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA))
-        plan_data(o, plan);
     if (convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES))
         plan_weights(o, plan);
+    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA))
+        plan_data(o, plan);
 }
 
 /* ---- Fully connected ---- */
@@ -565,7 +578,7 @@ static void plan_connected_data(const struct operation *o, struct plan *plan)
     uint32_t images = least(to->images, 8);
     struct pass *pass = plan_pass(plan, "fully_connected_gradient_data.comp");
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
-    pass_texture(pass, "matrix", &matrix);
+    pass_matrix(pass, &matrix);
     pass_image(pass, "destination", to);
     pass_packing(pass, &p);
     pass_axes(pass, w);
@@ -606,8 +619,8 @@ static void plan_connected_weights(const struct operation *o, struct plan *plan)
 
 void plan_fully_connected_gradient(const struct operation *o, struct plan *plan)
 {
-    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA))
-        plan_connected_data(o, plan);
     if (convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES))
         plan_connected_weights(o, plan);
+    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA))
+        plan_connected_data(o, plan);
 }

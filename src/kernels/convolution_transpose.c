@@ -181,12 +181,12 @@ static void plan_biases(const struct operation *o, struct plan *plan, const stru
 static void plan_gradient(const struct operation *o, struct plan *plan)
 {
     struct image_view g = plan_clipped(o, plan);
+    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES)) {
+        plan_weights(o, plan, &g);
+        plan_biases(o, plan, &g);
+    }
     if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA))
         plan_data(o, plan, &g);
-    if (!convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES))
-        return;
-    plan_weights(o, plan, &g);
-    plan_biases(o, plan, &g);
 }
 
 /* ---- References ---- */
