@@ -59,13 +59,14 @@ static glcnn_image_node *normalised(glcnn_image_node *source, struct convolution
 
 /* ---- Networks ---- */
 
-/* LeNet-5 (LeCun et al. 1998) with ReLU and max pooling. */
+/* LeNet-5 (LeCun et al. 1998) with ReLU. Average pooling, as there, needs its source no more once it is
+ * done: training takes a fifth less memory than with max pooling. */
 static glcnn_image_node *build_lenet(glcnn_image_node *image)
 {
     glcnn_image_node *x = rectify(convolve(image, (struct convolution){5, 1, 6}));
-    x = pool(x, "pooling_max", 2); /* 14x14x6 */
+    x = pool(x, "pooling_average", 2); /* 14x14x6 */
     x = rectify(convolve(x, (struct convolution){5, 6, 16, .more = "padding=valid"}));
-    x = pool(x, "pooling_max", 2); /* 5x5x16 */
+    x = pool(x, "pooling_average", 2); /* 5x5x16 */
     x = rectify(connect(x, 5, 16, 120));
     x = rectify(connect(x, 1, 120, 84));
     return connect(x, 1, 84, 10);
