@@ -9,12 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <glcnn/kernels/neuron.h>
 #include <glcnn/kernels/optimizer.h>
 
 #include "checkpoint_file.h"
 
 #define MAX_NAME 1024
 #define MOMENTS  2
+#define SLOPES   "neuron_data"
 
 struct parameter {
     char *name;
@@ -32,8 +34,7 @@ struct parameter {
 struct parameters {
     struct parameter *at;
     size_t count, capacity;
-    bool is_loading;
-    const cJSON *metadata; /* of the file that is loaded; NULL: none */
+    const struct checkpoint_file *file; /* that is loaded; NULL: saving */
     char *error;
 };
 
@@ -43,10 +44,9 @@ struct parameters {
 static const struct vector_kind {
     const char *name;
     float neutral;
-    bool is_optional; /* not in every kernel that could have it */
-} kinds[] = {{"weights", 0, false},   {"biases", 0, false}, {"gamma", 1, false},
-             {"beta", 0, false},      {"mean", 0, false},   {"variance", 1, false},
-             {"neuron_data", 0, true}};
+    bool is_stepped; /* by the optimizer of a kernel that is trained */
+} kinds[] = {{"weights", 0, true}, {"biases", 0, true},    {"gamma", 1, true}, {"beta", 0, true},
+             {"mean", 0, false},   {"variance", 1, false}, {SLOPES, 0, false}};
 
 static const char *const moments[MOMENTS] = {"first", "second"};
 
@@ -57,6 +57,16 @@ static bool takes_vector(const glcnn_kernel *kernel, const char *name)
         if (strcmp(info->arguments[i].name, name) == 0)
             return !info->arguments[i].is_image && info->arguments[i].is_input;
     return false;
+}
+
+/* Any kernel with a neuron could take slopes; PReLU alone has them. */
+static bool owns_vector(glcnn_kernel *kernel, const char *name)
+{
+    double neuron = 0;
+    return takes_vector(kernel, name) &&
+           (strcmp(name, SLOPES) != 0 ||
+            (glcnn_kernel_get(kernel, "neuron_type", &neuron) == GLCNN_SUCCESS &&
+             (glcnn_neuron_type)neuron == GLCNN_NEURON_TYPE_PRELU));
 }
 
 static uint64_t extent(glcnn_kernel *kernel, const char *name)
@@ -87,8 +97,7 @@ static unsigned moment_count(const glcnn_kernel *kernel, const struct vector_kin
 {
     glcnn_kernel *optimizer = glcnn_kernel_optimizer(kernel);
     const char *name = optimizer ? glcnn_kernel_name(optimizer) : "";
-    if (!optimizer || strcmp(kind->name, "mean") == 0 || strcmp(kind->name, "variance") == 0 ||
-        kind->is_optional)
+    if (!optimizer || !kind->is_stepped)
         return 0;
     if (strcmp(name, "optimizer_stochastic_gradient_descent") == 0)
         return glcnn_optimizer(optimizer)->momentum_scale != 0;
@@ -145,14 +154,26 @@ static const char *entry_of(const cJSON *metadata, const char *prefix, const cha
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(metadata, name));
 }
 
+static glcnn_status unknown_length(const struct parameters *list, const char *label,
+                                   const char *vector)
+{
+    return checkpoint_fail(
+        list->error, GLCNN_INVALID_ARGUMENT,
+        "%.100s.%s: its length is not known yet; set input_feature_channels, or for a "
+        "normalisation train the network or execute a graph of it first",
+        label, vector);
+}
+
 /* State vectors of the optimizer, unless a file has nothing of it for this label. */
 static glcnn_status append_moments(struct parameters *list, const struct parameter *p,
                                    const struct vector_kind *kind, const char *label)
 {
     glcnn_status status = GLCNN_SUCCESS;
     unsigned count = moment_count(p->kernel, kind);
-    if (list->is_loading && !entry_of(list->metadata, "optimizer", label))
+    if (list->file && !entry_of(list->file->metadata, "optimizer", label))
         return GLCNN_SUCCESS;
+    if (count && !p->count)
+        return unknown_length(list, label, kind->name);
     for (unsigned i = 0; i < count && status == GLCNN_SUCCESS; i++) {
         struct parameter moment = *p;
         moment.is_moment = true;
@@ -164,10 +185,11 @@ static glcnn_status append_moments(struct parameters *list, const struct paramet
     return status;
 }
 
+/* Channels of a normalisation that has not met its first image. */
 static uint32_t expected_channels(const glcnn_kernel *kernel)
 {
     const struct glcnn_data_source *source = glcnn_kernel_data_source(kernel);
-    return source ? source->feature_channels : 0;
+    return source && takes_vector(kernel, "gamma") ? source->feature_channels : 0;
 }
 
 static glcnn_status append_vector(struct parameters *list, glcnn_kernel *kernel,
@@ -175,61 +197,59 @@ static glcnn_status append_vector(struct parameters *list, glcnn_kernel *kernel,
 {
     struct parameter p = {.kernel = kernel, .vector = kind->name, .neutral = kind->neutral};
     p.buffer = glcnn_kernel_vector(kernel, kind->name);
-    p.count = p.buffer ? glcnn_buffer_size(p.buffer) / 4 : 0;
-    if (!p.buffer && kind->is_optional)
-        return GLCNN_SUCCESS;
-    if (!p.count && takes_vector(kernel, "gamma"))
-        p.count = expected_channels(kernel);
-    if (!p.count && !(list->is_loading && takes_vector(kernel, "gamma")))
-        return checkpoint_fail(
-            list->error, GLCNN_INVALID_ARGUMENT,
-            "%.100s.%s: its length is not known yet; set input_feature_channels, or for a "
-            "normalisation train the network or execute a graph of it first",
-            label, kind->name);
+    p.count = p.buffer ? glcnn_buffer_size(p.buffer) / 4 : expected_channels(kernel);
+    /* A file tells lengths of one dimension. */
+    if (!p.count && (!list->file || strcmp(kind->name, "weights") == 0))
+        return unknown_length(list, label, kind->name);
     glcnn_status status = append(list, &p, label, NULL);
     return status == GLCNN_SUCCESS ? append_moments(list, &p, kind, label) : status;
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_texts(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static glcnn_status check_labels(const struct parameters *list)
+/* All labels, whether a filter has anything to save or not, so that a network that can be saved
+ * still can when one is trained. */
+static glcnn_status check_labels(const struct parameters *list, glcnn_network *network)
 {
+    size_t count = 0, i = 0;
+    glcnn_filter_node *node;
     const char *repeated = NULL;
-    const char **names = calloc(list->count + 1, sizeof *names);
-    if (!names)
+    while (glcnn_network_filter(network, i))
+        i++;
+    const char **labels = calloc(i + 1, sizeof *labels);
+    if (!labels)
         return no_memory(list->error);
-    for (size_t i = 0; i < list->count; i++)
-        names[i] = list->at[i].name;
-    qsort(names, list->count, sizeof *names, compare_names);
-    for (size_t i = 1; i < list->count && !repeated; i++)
-        repeated = strcmp(names[i - 1], names[i]) == 0 ? names[i] : NULL;
-    free(names);
+    for (i = 0; (node = glcnn_network_filter(network, i)); i++)
+        if (!glcnn_filter_node_forward(node, NULL))
+            labels[count++] = glcnn_filter_node_label(node);
+    qsort(labels, count, sizeof *labels, compare_texts);
+    for (i = 1; i < count && !repeated; i++)
+        repeated = strcmp(labels[i - 1], labels[i]) == 0 ? labels[i] : NULL;
+    free(labels);
     if (!repeated)
         return GLCNN_SUCCESS;
     return checkpoint_fail(list->error, GLCNN_INVALID_ARGUMENT,
-                           "two filters of the network have \"%.200s\"; give them labels of their "
-                           "own",
+                           "two filters of the network have the label \"%.200s\", which names what "
+                           "is saved; give them labels of their own",
                            repeated);
 }
 
 static glcnn_status collect(struct parameters *list, glcnn_network *network)
 {
     glcnn_filter_node *node;
-    glcnn_status status = GLCNN_SUCCESS;
-    for (size_t i = 0; (node = glcnn_network_filter(network, i)); i++) {
+    glcnn_status status = check_labels(list, network);
+    for (size_t i = 0; status == GLCNN_SUCCESS && (node = glcnn_network_filter(network, i)); i++) {
         glcnn_kernel *kernel = glcnn_filter_node_kernel(node);
         if (glcnn_filter_node_forward(node, NULL))
             continue; /* its kernel has its forward kernel's vectors, and its label */
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds && status == GLCNN_SUCCESS; k++)
-            if (takes_vector(kernel, kinds[k].name))
+            if (owns_vector(kernel, kinds[k].name))
                 status = append_vector(list, kernel, &kinds[k], glcnn_filter_node_label(node));
-        if (status != GLCNN_SUCCESS)
-            return status;
     }
-    return check_labels(list);
+    return status;
 }
 
 static glcnn_status check_arguments(glcnn_network *network, const char *path, char *error)
@@ -369,8 +389,13 @@ static glcnn_status make_header(const struct parameters *list, cJSON *header, ui
     for (size_t i = 0; i < list->count && good; i++)
         good = add_tensor(header, &list->at[i], &offset);
     char *json = good ? cJSON_PrintUnformatted(header) : NULL;
-    *bytes = json ? frame_header(json, size) : NULL;
+    bool fits = json && strlen(json) <= CHECKPOINT_MAX_HEADER - 8;
+    *bytes = fits ? frame_header(json, size) : NULL;
     cJSON_free(json);
+    if (json && !fits)
+        return checkpoint_fail(list->error, GLCNN_INVALID_ARGUMENT,
+                               "the header would have more than %u bytes: give fewer metadata",
+                               CHECKPOINT_MAX_HEADER);
     return *bytes ? GLCNN_SUCCESS : no_memory(list->error);
 }
 
@@ -381,15 +406,15 @@ struct output {
     float *values; /* of the parameter at hand */
 };
 
-/* Host order to little-endian, or back, in place. */
-static void swap_to_little_endian(float *values, uint64_t count)
+/* Elements of four bytes from host order to little-endian, or back, in place. */
+static void swap_to_little_endian(void *values, uint64_t count)
 {
-    uint8_t *bytes = (uint8_t *)values;
-    for (uint64_t i = 0; i < count; i++) {
+    uint8_t *at = values;
+    for (uint64_t i = 0; i < count; i++, at += 4) {
         uint32_t bits;
-        memcpy(&bits, &values[i], sizeof bits);
+        memcpy(&bits, at, sizeof bits);
         for (unsigned b = 0; b < 4; b++)
-            bytes[4 * i + b] = (uint8_t)(bits >> 8 * b);
+            at[b] = (uint8_t)(bits >> 8 * b);
     }
 }
 
@@ -502,9 +527,6 @@ static glcnn_status match(struct input *in, struct parameter *p)
                          p->name);
     p->tensor = t;
     t->is_used = true;
-    if (strcmp(t->dtype, "F32") != 0)
-        return MALFORMED(in, "tensor \"%.100s\" is of dtype %.20s; expected F32", in->path, p->name,
-                         t->dtype);
     if (!p->count)
         learn_length(in, p);
     if (p->count && p->rank == t->rank &&
@@ -578,6 +600,19 @@ static glcnn_status check_optimizer(const struct input *in, glcnn_filter_node *n
     return check_counters(in, node);
 }
 
+/* A tensor that is no parameter, and one whose elements are not float32: after this each begins at
+ * a multiple of 4. */
+static glcnn_status check_tensor(const struct input *in, const struct checkpoint_tensor *t)
+{
+    if (!t->is_used && !is_spare_moment(in, t))
+        return MALFORMED(in, "has the tensor \"%.100s\", which the network does not know", in->path,
+                         t->name);
+    if (strcmp(t->dtype, "F32") != 0)
+        return MALFORMED(in, "tensor \"%.100s\" is of dtype %.20s; expected F32", in->path, t->name,
+                         t->dtype);
+    return GLCNN_SUCCESS;
+}
+
 static glcnn_status check(struct input *in)
 {
     glcnn_filter_node *node;
@@ -588,32 +623,37 @@ static glcnn_status check(struct input *in)
     for (size_t i = 0; i < in->list.count && status == GLCNN_SUCCESS; i++)
         status = match(in, &in->list.at[i]);
     for (size_t i = 0; i < in->file.count && status == GLCNN_SUCCESS; i++)
-        if (!in->file.tensors[i].is_used && !is_spare_moment(in, &in->file.tensors[i]))
-            status = MALFORMED(in, "has the tensor \"%.100s\", which the network does not know",
-                               in->path, in->file.tensors[i].name);
+        status = check_tensor(in, &in->file.tensors[i]);
     return status;
 }
 
-static glcnn_status write_values(const struct input *in, const struct parameter *p)
+static glcnn_status fail_write(const struct input *in, const struct parameter *p,
+                               glcnn_status status)
 {
-    size_t size = (size_t)p->count * 4;
-    float *values = malloc(size);
-    if (!values)
-        return no_memory(in->error);
-    const uint8_t *from = in->data + p->tensor->begin;
-    for (size_t i = 0; i < (size_t)p->count; i++) {
-        uint32_t bits = from[4 * i] | (uint32_t)from[4 * i + 1] << 8 |
-                        (uint32_t)from[4 * i + 2] << 16 | (uint32_t)from[4 * i + 3] << 24;
-        memcpy(&values[i], &bits, sizeof bits);
-    }
-    glcnn_status status =
-        p->is_moment ? glcnn_buffer_write(p->buffer, 0, size, values)
-                     : glcnn_kernel_set_vector(p->kernel, p->vector, values, (size_t)p->count);
-    free(values);
     return status == GLCNN_SUCCESS
                ? status
                : checkpoint_fail(in->error, status, "%.200s cannot be written to the device: %s",
                                  p->name, glcnn_status_text(status));
+}
+
+/* Makes the vector, neutral, so that writing values takes no memory. */
+static glcnn_status make_vector(const struct input *in, const struct parameter *p)
+{
+    float *values = malloc((size_t)p->count * 4);
+    if (!values)
+        return no_memory(in->error);
+    for (size_t i = 0; i < (size_t)p->count; i++)
+        values[i] = p->neutral;
+    glcnn_status status = glcnn_kernel_set_vector(p->kernel, p->vector, values, (size_t)p->count);
+    free(values);
+    return fail_write(in, p, status);
+}
+
+static glcnn_status write_values(const struct input *in, const struct parameter *p)
+{
+    glcnn_buffer *buffer = p->is_moment ? p->buffer : glcnn_kernel_vector(p->kernel, p->vector);
+    return fail_write(
+        in, p, glcnn_buffer_write(buffer, 0, (size_t)p->count * 4, in->data + p->tensor->begin));
 }
 
 static void set_counters(const struct input *in, glcnn_filter_node *node)
@@ -630,6 +670,9 @@ static glcnn_status apply(const struct input *in)
 {
     glcnn_status status = GLCNN_SUCCESS;
     glcnn_filter_node *node;
+    for (size_t i = 0; i < in->list.count && status == GLCNN_SUCCESS; i++)
+        if (!in->list.at[i].buffer)
+            status = make_vector(in, &in->list.at[i]);
     for (size_t i = 0; i < in->list.count && status == GLCNN_SUCCESS; i++)
         status = write_values(in, &in->list.at[i]);
     for (size_t i = 0; status == GLCNN_SUCCESS && (node = glcnn_network_filter(in->network, i));
@@ -660,13 +703,14 @@ static glcnn_status copy_metadata(const struct checkpoint_file *file,
 
 static glcnn_status prepare(struct input *in, struct glcnn_checkpoint_metadata *metadata)
 {
-    in->list =
-        (struct parameters){.is_loading = true, .metadata = in->file.metadata, .error = in->error};
+    in->list = (struct parameters){.file = &in->file, .error = in->error};
     glcnn_status status = collect(&in->list, in->network);
     if (status == GLCNN_SUCCESS)
         status = check(in);
     if (status == GLCNN_SUCCESS)
         status = checkpoint_file_read(&in->file, in->path, &in->data, in->error);
+    if (status == GLCNN_SUCCESS)
+        swap_to_little_endian(in->data, in->file.data_size / 4);
     if (status == GLCNN_SUCCESS && metadata)
         status = copy_metadata(&in->file, metadata, in->error);
     return status;

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #define PREFIX      8
-#define MAX_HEADER  (8u << 20)         /* that of a network of 10,000 tensors has 2 MiB */
 #define MAX_INTEGER 9007199254740992.0 /* 2^53: beyond it JSON's numbers are not exact */
 
 /* Whose file it is, and where the sentence goes. */
@@ -353,12 +352,12 @@ static glcnn_status read_file(const struct reader *r)
         return status;
     for (size_t i = 0; i < PREFIX; i++)
         length |= (uint64_t)prefix[i] << 8 * i;
-    if (length > size - PREFIX || length > MAX_HEADER || length == 0)
+    if (length > size - PREFIX || length > CHECKPOINT_MAX_HEADER || length == 0)
         return MALFORMED(r,
                          "says that its header has %llu bytes; %llu follow, and a header has 1 to "
                          "%u: it is truncated or no .safetensors file",
                          r->path, (unsigned long long)length, (unsigned long long)(size - PREFIX),
-                         MAX_HEADER);
+                         CHECKPOINT_MAX_HEADER);
     r->file->data_at = PREFIX + length;
     r->file->data_size = size - PREFIX - length;
     return read_header(r, (size_t)length);

@@ -10,8 +10,9 @@
 #include <cjson/cJSON.h>
 #include <glcnn/checkpoint.h>
 
-#define CHECKPOINT_MAX_RANK 8
-#define CHECKPOINT_METADATA "__metadata__"
+#define CHECKPOINT_MAX_HEADER (8u << 20) /* that of a network of 10,000 tensors has 2 MiB */
+#define CHECKPOINT_MAX_RANK   8
+#define CHECKPOINT_METADATA   "__metadata__"
 
 struct checkpoint_tensor {
     const char *name, *dtype;

@@ -83,7 +83,7 @@ static glcnn_status open_temporary(struct output *o)
     for (int i = 0; i < 100; i++) {
         o->descriptor = open(o->temporary, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (o->descriptor < 0)
-            return fail(o, "cannot be created");
+            return fail(o, "its .tmp file cannot be created");
         if (is_locked_elsewhere(o->descriptor))
             return fail(o, "is being written by another process");
         o->is_made = is_current(o);

@@ -1,0 +1,922 @@
+/* Checkpoints: what was saved is loaded bit for bit, training goes on as if it had not stopped, and
+ * a file that is damaged or of another network changes nothing. */
+#include <glcnn/checkpoint.h>
+#include <glcnn/kernels/optimizer.h>
+
+#include "tests/fixture.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/glcnn-checkpoint-XXXXXX";
+static char error[512];
+
+/* ---------------------------------------------------------------------------------- helpers */
+
+static const char *path_of(const char *name)
+{
+    static char paths[8][1024];
+    static unsigned next;
+    char *path = paths[next++ % 8];
+    snprintf(path, 1024, "%s/%s", folder, name);
+    return path;
+}
+
+static size_t count_files(void)
+{
+    size_t count = 0;
+    DIR *directory = opendir(folder);
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
+        count += entry->d_name[0] != '.';
+    closedir(directory);
+    return count;
+}
+
+static void empty_folder(void)
+{
+    DIR *directory = opendir(folder);
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%.200s", folder, entry->d_name);
+        if (entry->d_name[0] != '.' && remove(path) != 0)
+            CU_FAIL("a file of the test cannot be removed");
+    }
+    closedir(directory);
+}
+
+/* The call must succeed without a sentence, or fail with one. */
+static bool ends_with(glcnn_status status, glcnn_status expected, int line)
+{
+    if (status == expected && (status == GLCNN_SUCCESS) == (error[0] == 0))
+        return true;
+    fprintf(stderr, "\n  line %d: %s: %s\n", line, glcnn_status_text(status), error);
+    return false;
+}
+#define ENDS(expected, call) CU_ASSERT_TRUE(ends_with(call, expected, __LINE__))
+
+struct bytes {
+    uint8_t *at;
+    size_t size;
+};
+
+static struct bytes read_file(const char *path)
+{
+    struct stat info;
+    FILE *file = fopen(path, "rb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    fstat(fileno(file), &info);
+    struct bytes b = {malloc((size_t)info.st_size + 1), (size_t)info.st_size};
+    CU_ASSERT_EQUAL(fread(b.at, 1, b.size, file), b.size);
+    fclose(file);
+    return b;
+}
+
+static void write_file(const char *path, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    CU_ASSERT_EQUAL(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+static bool files_equal(const char *a, const char *b)
+{
+    struct bytes x = read_file(a), y = read_file(b);
+    bool equal = x.size == y.size && memcmp(x.at, y.at, x.size) == 0;
+    free(x.at);
+    free(y.at);
+    return equal;
+}
+
+/* ---------------------------------------------------------------------------------- networks */
+
+/* A convolution, one in two groups, batch normalisations, dropout, a fully connected layer. */
+#define SIDE    8
+#define CLASSES 4
+#define BATCH   3
+
+struct model {
+    glcnn_network *network;
+    glcnn_graph *graph;
+    glcnn_image *sources[2];
+};
+
+static glcnn_image_node *describe(glcnn_image_node *y)
+{
+    y = glcnn_node(y, "convolution",
+                   "input_feature_channels=1 output_feature_channels=6 kernel_width=3 "
+                   "kernel_height=3");
+    y = glcnn_node(y, "batch_normalization", "epsilon=1e-5 neuron_type=relu");
+    y = glcnn_node(y, "convolution",
+                   "input_feature_channels=6 output_feature_channels=4 kernel_width=2 "
+                   "kernel_height=3 groups=2");
+    y = glcnn_node(y, "batch_normalization", "epsilon=1e-5");
+    y = glcnn_node(y, "dropout", "keep_probability=0.75 seed=5");
+    return glcnn_node(y, "fully_connected",
+                      "input_feature_channels=4 output_feature_channels=4 kernel_width=8 "
+                      "kernel_height=8");
+}
+
+static void give_noise(glcnn_network *network, uint32_t seed)
+{
+    glcnn_filter_node *node;
+    for (size_t i = 0; (node = glcnn_network_filter(network, i)); i++) {
+        glcnn_buffer *buffer = glcnn_kernel_vector(glcnn_filter_node_kernel(node), "weights");
+        if (!buffer || glcnn_filter_node_forward(node, NULL))
+            continue;
+        float values[1024];
+        for (size_t k = 0; k < glcnn_buffer_size(buffer) / 4; k++)
+            values[k] = 0.3f * noise(&seed);
+        GOOD(glcnn_buffer_write(buffer, 0, glcnn_buffer_size(buffer), values));
+    }
+}
+
+static glcnn_kernel *make_optimizer(const char *name)
+{
+    glcnn_kernel *optimizer = NULL;
+    GOOD_FATAL(glcnn_kernel_create(device, name, &optimizer));
+    glcnn_optimizer(optimizer)->learning_rate = 0.01f;
+    if (strstr(name, "gradient_descent"))
+        glcnn_optimizer(optimizer)->momentum_scale = 0.9f;
+    return optimizer;
+}
+
+/* Untrained without an optimizer. */
+static struct model make_model(const char *optimizer_name, uint32_t seed)
+{
+    struct model m = {0};
+    glcnn_filter_node *ends[8];
+    GOOD_FATAL(glcnn_network_create(device, &m.network));
+    glcnn_image_node *y = describe(glcnn_image_node_create(m.network, "image"));
+    glcnn_image_node *pair[] = {y, glcnn_image_node_create(m.network, "labels")};
+    glcnn_filter_node *loss = glcnn_filter_node_create(
+        m.network, "loss", "loss_type=soft_max_cross_entropy reduction_type=sum", pair, 2);
+    size_t count = glcnn_training_graph_with_source_gradient(loss, NULL, NULL, NULL, ends, 8);
+    GOOD_FATAL(glcnn_network_status(m.network));
+    give_noise(m.network, seed);
+    if (!optimizer_name)
+        return m;
+    glcnn_kernel *optimizer = make_optimizer(optimizer_name);
+    GOOD(glcnn_network_train(m.network,
+                             &(struct glcnn_training_descriptor){.optimizer = optimizer}));
+    glcnn_kernel_destroy(&optimizer);
+    glcnn_image_node *results[9] = {glcnn_filter_node_loss(loss)};
+    bool needed[9] = {true};
+    for (size_t i = 0; i < count; i++)
+        results[i + 1] = glcnn_filter_node_result(ends[i]);
+    GOOD_FATAL(glcnn_graph_create(m.network,
+                                  &(struct glcnn_graph_descriptor){.results = results,
+                                                                   .result_is_needed = needed,
+                                                                   .result_count = count + 1},
+                                  &m.graph));
+    m.sources[0] = make_image(BATCH, 1, SIDE, SIDE);
+    m.sources[1] = make_image(BATCH, CLASSES, 1, 1);
+    return m;
+}
+
+static void destroy_model(struct model *m)
+{
+    glcnn_graph_destroy(&m->graph);
+    glcnn_image_destroy(&m->sources[0]);
+    glcnn_image_destroy(&m->sources[1]);
+    glcnn_network_destroy(&m->network);
+}
+
+/* Steps first .. last - 1, each on images of its own. */
+static void train(struct model *m, uint32_t first, uint32_t last)
+{
+    for (uint32_t step = first; step < last; step++) {
+        float labels[BATCH * CLASSES] = {0};
+        for (uint32_t i = 0; i < BATCH; i++)
+            labels[i * CLASSES + (step + i) % CLASSES] = 1;
+        fill_noise(m->sources[0], step + 1);
+        fill_image(m->sources[1], labels);
+        GOOD_FATAL(glcnn_graph_execute(m->graph, m->sources, NULL, NULL));
+        GOOD_FATAL(glcnn_graph_wait(m->graph));
+    }
+}
+
+static const char *const optimizers[] = {"optimizer_adam", "optimizer_stochastic_gradient_descent",
+                                         "optimizer_rms_prop"};
+enum { OPTIMIZERS = sizeof optimizers / sizeof *optimizers };
+
+/* ---------------------------------------------------------------------------------- tests */
+
+/* Two files are equal only if every tensor and every counter is. */
+static void test_round_trip(void)
+{
+    for (int i = 0; i < OPTIMIZERS; i++) {
+        struct model from = make_model(optimizers[i], 1), to = make_model(optimizers[i], 2);
+        train(&from, 0, 3);
+        ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(from.network, path_of("a"), NULL, 0, error));
+        ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(to.network, path_of("b"), NULL, 0, error));
+        CU_ASSERT_FALSE(files_equal(path_of("a"), path_of("b")));
+        ENDS(GLCNN_SUCCESS, glcnn_checkpoint_load(to.network, path_of("a"), NULL, error));
+        ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(to.network, path_of("b"), NULL, 0, error));
+        CU_ASSERT_TRUE(files_equal(path_of("a"), path_of("b")));
+        destroy_model(&from);
+        destroy_model(&to);
+    }
+    CU_ASSERT_EQUAL(count_files(), 2);
+    empty_folder();
+}
+
+/* Loaded before the first step of a process, and into a graph that has run. */
+static void test_training_goes_on(void)
+{
+    for (int i = 0; i < OPTIMIZERS; i++) {
+        struct model whole = make_model(optimizers[i], 1), stopped = make_model(optimizers[i], 1);
+        train(&whole, 0, 6);
+        train(&stopped, 0, 3);
+        ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(stopped.network, path_of("3"), NULL, 0, error));
+        ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(whole.network, path_of("6"), NULL, 0, error));
+        for (uint32_t before = 0; before < 3; before += 2) {
+            struct model resumed = make_model(optimizers[i], 9);
+            train(&resumed, 0, before);
+            ENDS(GLCNN_SUCCESS, glcnn_checkpoint_load(resumed.network, path_of("3"), NULL, error));
+            train(&resumed, 3, 6);
+            ENDS(GLCNN_SUCCESS,
+                 glcnn_checkpoint_save(resumed.network, path_of("b"), NULL, 0, error));
+            CU_ASSERT_TRUE(files_equal(path_of("6"), path_of("b")));
+            destroy_model(&resumed);
+        }
+        destroy_model(&whole);
+        destroy_model(&stopped);
+    }
+    empty_folder();
+}
+
+/* ---------------------------------------------------------------------------------- the format */
+
+static uint64_t little_endian(const uint8_t *bytes)
+{
+    uint64_t value = 0;
+    for (int i = 7; i >= 0; i--)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+/* The number behind the first `key` in the text, and in `rest` what follows it. */
+static uint64_t number_behind(const char *text, const char *key, char **rest)
+{
+    const char *at = strstr(text, key);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+    return strtoull(at + strlen(key), rest, 10);
+}
+
+/* Reads a header as the format's text has it, and as this library writes it: entries one behind the
+ * other without spaces, tensors in the order of their places. */
+static void check_format(const struct bytes *b, unsigned expected_tensors)
+{
+    CU_ASSERT_FATAL(b->size > 8);
+    uint64_t length = little_endian(b->at), end = 0;
+    CU_ASSERT_FATAL(length % 8 == 0 && length < b->size - 8);
+    char *header = calloc(1, length + 1), *at = header;
+    memcpy(header, b->at + 8, length);
+    CU_ASSERT_EQUAL(strlen(header), length);
+    CU_ASSERT_EQUAL(strncmp(header, "{\"__metadata__\":{", 17), 0);
+    unsigned tensors = 0;
+    for (; strstr(at, "\"dtype\""); tensors++) {
+        uint64_t elements = 1;
+        CU_ASSERT_PTR_NOT_NULL(strstr(at, "\"dtype\":\"F32\""));
+        at = strstr(at, "\"shape\":[") + 9;
+        for (; *at != ']'; at += *at == ',')
+            elements *= strtoull(at, &at, 10);
+        CU_ASSERT_EQUAL(number_behind(at, "\"data_offsets\":[", &at), end);
+        CU_ASSERT_EQUAL(number_behind(at, ",", &at), end + 4 * elements);
+        end += 4 * elements;
+    }
+    CU_ASSERT_EQUAL(tensors, expected_tensors);
+    CU_ASSERT_EQUAL(8 + length + end, b->size);
+    while (*at == ']' || *at == '}' || *at == ' ')
+        at++;
+    CU_ASSERT_EQUAL(*at, 0);
+    free(header);
+}
+
+/* Three layers of weights and biases, two of four vectors; Adam keeps two for each of weights,
+ * biases, gamma and beta. */
+static void test_format(void)
+{
+    struct model m = make_model("optimizer_adam", 1);
+    train(&m, 0, 1);
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(m.network, path_of("a"), NULL, 0, error));
+    struct bytes b = read_file(path_of("a"));
+    check_format(&b, 3 * 2 + 2 * 4 + (3 * 2 + 2 * 2) * 2);
+    const char *header = (const char *)b.at + 8;
+    CU_ASSERT_PTR_NOT_NULL(strstr(header, "\"convolution_1.weights\":{\"dtype\":\"F32\",\"shape\":"
+                                          "[4,3,2,3]"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(header, "\"time_step.convolution_1\":\"1\""));
+    CU_ASSERT_PTR_NOT_NULL(strstr(header, "\"encodes.dropout_0\":\"1\""));
+    /* The first tensor are the first layer's weights. */
+    float values[6 * 9];
+    glcnn_filter_node *first = glcnn_network_filter(m.network, 0);
+    GOOD(glcnn_buffer_read(glcnn_kernel_vector(glcnn_filter_node_kernel(first), "weights"), 0,
+                           sizeof values, values));
+    CU_ASSERT_EQUAL(memcmp(values, b.at + 8 + little_endian(b.at), sizeof values), 0);
+    free(b.at);
+    destroy_model(&m);
+    empty_folder();
+}
+
+/* ---------------------------------------------------------------------------------- metadata */
+
+static void test_metadata(void)
+{
+    const struct glcnn_checkpoint_entry entries[] = {
+        {"epoch", "3"}, {"", "empty name"}, {"text", "a \"quote\" \\ \n \x01 \xc3\xa9"}};
+    const struct glcnn_checkpoint_entry refused[][2] = {
+        {{"a", "1"}, {"a", "2"}},        {{"a", "1"}, {NULL, "2"}},
+        {{"a", "1"}, {"b", NULL}},       {{"a", "\xff"}, {"b", "2"}},
+        {{"\xc0\x80", "1"}, {"b", "2"}}, {{"a", "1"}, {"encodes.dropout_0", "2"}}};
+    struct glcnn_checkpoint_metadata metadata;
+    struct model t = make_model("optimizer_adam", 1);
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(t.network, path_of("a"), entries, 3, error));
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        ENDS(GLCNN_INVALID_ARGUMENT,
+             glcnn_checkpoint_save(t.network, path_of("a"), refused[i], 2, error));
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_read_metadata(path_of("a"), &metadata, error));
+    for (size_t i = 0; i < 3; i++)
+        CU_ASSERT_STRING_EQUAL(glcnn_checkpoint_text(&metadata, entries[i].name), entries[i].text);
+    CU_ASSERT_PTR_NULL(glcnn_checkpoint_text(&metadata, "epoc"));
+    CU_ASSERT_STRING_EQUAL(glcnn_checkpoint_text(&metadata, "optimizer.convolution_0"),
+                           "optimizer_adam");
+    glcnn_checkpoint_free_metadata(&metadata);
+    CU_ASSERT_EQUAL(metadata.count, 0);
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_load(t.network, path_of("a"), &metadata, error));
+    CU_ASSERT_STRING_EQUAL(glcnn_checkpoint_text(&metadata, "epoch"), "3");
+    glcnn_checkpoint_free_metadata(&metadata);
+    destroy_model(&t);
+    empty_folder();
+}
+
+/* ---------------------------------------------------------------------------------- damage */
+
+/* One fully connected layer "f" of one input and two outputs. */
+static glcnn_network *make_layer(void)
+{
+    glcnn_network *network;
+    GOOD_FATAL(glcnn_network_create(device, &network));
+    glcnn_image_node *y = glcnn_node(glcnn_image_node_create(network, "x"), "fully_connected",
+                                     "input_feature_channels=1 output_feature_channels=2");
+    GOOD(glcnn_filter_node_set_label(glcnn_image_node_filter(y), "f"));
+    give_noise(network, 4);
+    return network;
+}
+
+static struct bytes file_of(const char *header, size_t header_size, size_t data_size)
+{
+    struct bytes b = {calloc(1, 8 + header_size + data_size), 8 + header_size + data_size};
+    for (size_t i = 0; i < 8; i++)
+        b.at[i] = (uint8_t)(header_size >> 8 * i);
+    memcpy(b.at + 8, header, header_size);
+    return b;
+}
+
+/* Loads the bytes; a load that fails must say so and leave the network as it was. */
+static glcnn_status load_bytes(glcnn_network *network, const struct bytes *b)
+{
+    const char *before = path_of("before"), *after = path_of("after"), *path = path_of("damaged");
+    struct glcnn_checkpoint_metadata metadata;
+    char sentence[512];
+    write_file(path, b->at, b->size);
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(network, before, NULL, 0, error));
+    glcnn_status status = glcnn_checkpoint_load(network, path, &metadata, sentence);
+    CU_ASSERT_EQUAL(status == GLCNN_SUCCESS, sentence[0] == 0);
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(network, after, NULL, 0, error));
+    if (status != GLCNN_SUCCESS) {
+        CU_ASSERT_TRUE(files_equal(before, after));
+        CU_ASSERT_PTR_NULL(metadata.entries);
+    }
+    glcnn_checkpoint_free_metadata(&metadata);
+    strcpy(error, sentence);
+    return status;
+}
+
+#define TENSOR(name, dtype, shape, offsets)                                                        \
+    "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" offsets "}"
+#define W           TENSOR("f.weights", "F32", "[2,1,1,1]", "[0,8]")
+#define B           TENSOR("f.biases", "F32", "[2]", "[8,16]")
+#define GOOD_HEADER "{" W "," B "}"
+
+static const struct {
+    const char *header;
+    size_t data_size;
+    const char *said;
+} damages[] = {
+    {"{}", 0, "no tensor \"f.weights\""},
+    {"", 16, "truncated"},
+    {"[]", 16, "no JSON object"},
+    {"NaN", 16, "no JSON object"},
+    {"{\"a\":NaN}", 16, "no JSON object"},
+    {" " GOOD_HEADER, 16, "no JSON object"},
+    {GOOD_HEADER " x", 16, "no JSON object"},
+    {"{" W "," B, 16, "no JSON object"},
+    {"{\"\xff\":1," W "," B "}", 16, "no JSON object"},
+    {"{\"f.weights\\u0000\":1," W "," B "}", 16, "no JSON object"},
+    {"{" W "}", 8, "no tensor \"f.biases\""},
+    {"{" W "," B "}", 15, "bytes 8 to 16 of 15"},
+    {"{" W "," B "}", 20, "have 16 bytes and the file has 20"},
+    {"{" W "," W "," B "}", 16, "overlap"},
+    {"{" W "," TENSOR("f.weights", "F32", "[2]", "[8,16]") "}", 16, "\"f.weights\" twice"},
+    {"{" W "," TENSOR("f.biases", "F32", "[2]", "[4,12]") "}", 12, "overlap"},
+    {"{" W "," TENSOR("f.biases", "F32", "[2]", "[12,20]") "}", 20, "holes"},
+    {"{" W "," B "," TENSOR("extra", "F32", "[1]", "[16,20]") "}", 20, "\"extra\", which"},
+    {"{" W "," B "," TENSOR("half", "F16", "[1]", "[16,18]") "}", 18, "\"half\", which"},
+    {"{" W "," B "," TENSOR("none", "F32", "[0]", "[16,16]") "}", 16, "\"none\", which"},
+    {"{" W "," B "," TENSOR("f.weights.optimizer.third", "F32", "[1]", "[16,20]") "}", 20,
+     "third\", which"},
+    {"{" W "," B "," TENSOR("f.weights.optimizer.first", "F16", "[1]", "[16,18]") "}", 18,
+     "expected F32"},
+    {"{" W "," TENSOR("f.biases", "I32", "[2]", "[8,16]") "}", 16, "I32; expected F32"},
+    {"{" W "," TENSOR("f.biases", "F31", "[2]", "[8,16]") "}", 16, "unknown dtype"},
+    {"{" W "," TENSOR("f.biases", "F32", "[1,2]", "[8,16]") "}", 16, "is 1 x 2"},
+    {"{" W "," TENSOR("f.biases", "F32", "[]", "[8,12]") "}", 12, "\"f.biases\" is ;"},
+    {"{" W "," TENSOR("f.biases", "F32", "[3]", "[8,20]") "}", 20, "is 3; the network's is 2"},
+    {"{" W "," TENSOR("f.biases", "F32", "[-2]", "[8,16]") "}", 16, "whole numbers"},
+    {"{" W "," TENSOR("f.biases", "F32", "[2.5]", "[8,18]") "}", 18, "whole numbers"},
+    {"{" W "," TENSOR("f.biases", "F32", "[1e300]", "[8,16]") "}", 16, "whole numbers"},
+    {"{" W "," TENSOR("f.biases", "F32", "[\"2\"]", "[8,16]") "}", 16, "whole numbers"},
+    {"{" W "," TENSOR("f.biases", "F32", "2", "[8,16]") "}", 16, "whole numbers"},
+    {"{" W "," TENSOR("f.biases", "F32", "[1,1,1,1,1,1,1,1,2]", "[8,16]") "}", 16, "at most 8"},
+    {"{" W "," TENSOR("f.biases", "F32", "[4294967296,4294967296,2]", "[8,16]") "}", 16, "do not"},
+    {"{" W "," TENSOR("f.biases", "F32", "[4611686018427387904]", "[8,8]") "}", 8, "whole numbers"},
+    {"{" W "," TENSOR("f.biases", "F32", "[2]", "[16,8]") "}", 16, "do not make that"},
+    {"{" W "," TENSOR("f.biases", "F32", "[2]", "[8,16,24]") "}", 16, "two whole numbers"},
+    {"{" W "," TENSOR("f.biases", "F32", "[2]", "[8]") "}", 16, "two whole numbers"},
+    {"{" W "," TENSOR("f.biases", "F32", "[2]", "[8,1e17]") "}", 16, "two whole numbers"},
+    {"{" W "," TENSOR("f.biases", "F32", "[2]", "{}") "}", 16, "two whole numbers"},
+    {"{" W ",\"f.biases\":{\"dtype\":\"F32\",\"shape\":[2]}}", 16, "is no tensor"},
+    {"{" W ",\"f.biases\":{\"dtype\":1,\"shape\":[2],\"data_offsets\":[8,16]}}", 16, "no tensor"},
+    {"{" W ",\"f.biases\":[2]}", 16, "is no tensor"},
+    {"{\"__metadata__\":[]," W "," B "}", 16, "no object"},
+    {"{\"__metadata__\":{\"a\":1}," W "," B "}", 16, "no text"},
+    {"{\"__metadata__\":{\"a\":\"\",\"a\":\"\"}," W "," B "}", 16, "a name twice"},
+    {"{\"__metadata__\":{},\"__metadata__\":{}," W "," B "}", 16, "__metadata__ twice"},
+};
+
+static void test_damage(void)
+{
+    glcnn_network *network = make_layer();
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        struct bytes b =
+            file_of(damages[i].header, strlen(damages[i].header), damages[i].data_size);
+        CU_ASSERT_EQUAL(load_bytes(network, &b), GLCNN_MALFORMED_DATA);
+        if (!strstr(error, damages[i].said))
+            fprintf(stderr, "\n  row %zu: %s\n", i, error);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, damages[i].said));
+        free(b.at);
+    }
+    /* What the rows are changed from is good, with spaces around it, and in any order. */
+    static const char *const accepted[] = {
+        GOOD_HEADER, "{\"__metadata__\":{\"a\":\"b\"}, " B " ,\n" W "}   ",
+        "{" W "," B "," TENSOR("f.biases.optimizer.second", "F32", "[0]", "[8,8]") "}"};
+    for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++) {
+        struct bytes b = file_of(accepted[i], strlen(accepted[i]), 16);
+        CU_ASSERT_EQUAL(load_bytes(network, &b), GLCNN_SUCCESS);
+        free(b.at);
+    }
+    glcnn_network_destroy(&network);
+    empty_folder();
+}
+
+/* Every prefix, what goes beyond the end, lengths of the header that cannot be, each byte changed.
+ */
+static void test_damaged_bytes(void)
+{
+    glcnn_network *network = make_layer();
+    struct bytes good = file_of(GOOD_HEADER, strlen(GOOD_HEADER), 16), b = good;
+    for (b.size = 0; b.size < good.size; b.size++)
+        CU_ASSERT_EQUAL(load_bytes(network, &b), GLCNN_MALFORMED_DATA);
+    for (size_t i = 0; i < 8; i++) {
+        uint8_t old = good.at[i];
+        good.at[i] = 0xff;
+        CU_ASSERT_EQUAL(load_bytes(network, &good), GLCNN_MALFORMED_DATA);
+        good.at[i] = old;
+    }
+    uint32_t seed = 3;
+    for (size_t i = 8; i < good.size - 16; i++) {
+        uint8_t old = good.at[i];
+        good.at[i] = (uint8_t)below(&seed, 256);
+        load_bytes(network, &good);
+        good.at[i] = old;
+    }
+    CU_ASSERT_EQUAL(load_bytes(network, &good), GLCNN_SUCCESS);
+    b = file_of("{}\0{}", 5, 0);
+    CU_ASSERT_EQUAL(load_bytes(network, &b), GLCNN_MALFORMED_DATA);
+    free(b.at);
+    free(good.at);
+    glcnn_network_destroy(&network);
+    empty_folder();
+}
+
+/* Brackets without end: the parser must neither run out of stack nor take what the file lies of. */
+static void test_deep_header(void)
+{
+    glcnn_network *network = make_layer();
+    struct bytes b = file_of("", 0, 9u << 20);
+    memset(b.at, '[', b.size);
+    memcpy(b.at, "\0\0\x70\0\0\0\0\0{\"a\":", 13); /* 7 MiB */
+    CU_ASSERT_EQUAL(load_bytes(network, &b), GLCNN_MALFORMED_DATA);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "no JSON object"));
+    b.at[2] = 0x81; /* 8.06 MiB */
+    CU_ASSERT_EQUAL(load_bytes(network, &b), GLCNN_MALFORMED_DATA);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "a header has 1 to"));
+    free(b.at);
+    glcnn_network_destroy(&network);
+    empty_folder();
+}
+
+/* ---------------------------------------------------------------------------------- networks */
+
+static uint32_t time_step_of(struct model *m)
+{
+    glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_network_filter(m->network, 0));
+    return glcnn_optimizer(glcnn_kernel_optimizer(kernel))->time_step;
+}
+
+/* What is trained otherwise, or not at all. */
+static void test_other_training(void)
+{
+    struct model adam = make_model("optimizer_adam", 1),
+                 other = make_model("optimizer_stochastic_gradient_descent", 2),
+                 plain = make_model(NULL, 3);
+    train(&adam, 0, 2);
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(adam.network, path_of("adam"), NULL, 0, error));
+    ENDS(GLCNN_MALFORMED_DATA, glcnn_checkpoint_load(other.network, path_of("adam"), NULL, error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "optimizer_adam"));
+    /* The network without training knows no channels of its normalisations until it has them. */
+    ENDS(GLCNN_INVALID_ARGUMENT,
+         glcnn_checkpoint_save(plain.network, path_of("plain"), NULL, 0, error));
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_load(plain.network, path_of("adam"), NULL, error));
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(plain.network, path_of("plain"), NULL, 0, error));
+    /* Parameters alone: the optimizer's state stays, and so the second load changes nothing. */
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_load(adam.network, path_of("plain"), NULL, error));
+    CU_ASSERT_EQUAL(time_step_of(&adam), 2);
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(adam.network, path_of("again"), NULL, 0, error));
+    CU_ASSERT_TRUE(files_equal(path_of("adam"), path_of("again")));
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_load(other.network, path_of("plain"), NULL, error));
+    destroy_model(&adam);
+    destroy_model(&other);
+    destroy_model(&plain);
+    empty_folder();
+}
+
+/* Replaces the first `from` in a file by `to`, which is as long. */
+static void edit_file(const char *path, const char *from, const char *to)
+{
+    struct bytes b = read_file(path);
+    size_t length = strlen(from);
+    CU_ASSERT_EQUAL_FATAL(length, strlen(to));
+    for (size_t i = 0; i + length <= b.size; i++)
+        if (memcmp(b.at + i, from, length) == 0) {
+            memcpy(b.at + i, to, length);
+            write_file(path, b.at, b.size);
+            free(b.at);
+            return;
+        }
+    CU_FAIL("the text to replace is not there");
+    free(b.at);
+}
+
+static void test_counters(void)
+{
+    static const char *const edits[][2] = {
+        {"\"time_step.convolution_0\":\"2\"", "\"time_step.convolution_0\":\"x\""},
+        {"\"time_step.convolution_0\":\"2\"", "\"time_step.convolution_0\":\"-\""},
+        {"\"time_step.convolution_0\"", "\"time_stop.convolution_0\""},
+        {"\"encodes.dropout_0\":\"2\"", "\"encodes.dropout_0\":\" \""},
+        {"optimizer_adam", "optimizer_adan"}};
+    struct model m = make_model("optimizer_adam", 1);
+    train(&m, 0, 2);
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(m.network, path_of("a"), NULL, 0, error));
+        edit_file(path_of("a"), edits[i][0], edits[i][1]);
+        ENDS(GLCNN_MALFORMED_DATA, glcnn_checkpoint_load(m.network, path_of("a"), NULL, error));
+    }
+    destroy_model(&m);
+    empty_folder();
+}
+
+static void test_labels(void)
+{
+    glcnn_network *network = make_layer();
+    glcnn_image_node *y = glcnn_node(glcnn_network_image(network, 1), "convolution",
+                                     "input_feature_channels=2 output_feature_channels=1");
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(network, path_of("a"), NULL, 0, error));
+    GOOD(glcnn_filter_node_set_label(glcnn_image_node_filter(y), "f"));
+    ENDS(GLCNN_INVALID_ARGUMENT, glcnn_checkpoint_save(network, path_of("b"), NULL, 0, error));
+    ENDS(GLCNN_INVALID_ARGUMENT, glcnn_checkpoint_load(network, path_of("a"), NULL, error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "label \"f\""));
+    GOOD(glcnn_filter_node_set_label(glcnn_image_node_filter(y), "\xff"));
+    ENDS(GLCNN_INVALID_ARGUMENT, glcnn_checkpoint_save(network, path_of("b"), NULL, 0, error));
+    GOOD(glcnn_filter_node_set_label(glcnn_image_node_filter(y), "other"));
+    ENDS(GLCNN_MALFORMED_DATA, glcnn_checkpoint_load(network, path_of("a"), NULL, error));
+    CU_ASSERT_EQUAL(count_files(), 1);
+    glcnn_network_destroy(&network);
+    empty_folder();
+}
+
+/* Slopes of PReLU belong to a network; other neurons have none. */
+static void test_slopes(void)
+{
+    glcnn_network *networks[2];
+    const float slopes[] = {0.25f, -0.5f, 2};
+    for (int i = 0; i < 2; i++) {
+        GOOD_FATAL(glcnn_network_create(device, &networks[i]));
+        glcnn_image_node *y =
+            glcnn_node(glcnn_image_node_create(networks[i], "x"), "neuron", "neuron_type=prelu");
+        glcnn_node(y, "neuron", "neuron_type=relu");
+    }
+    glcnn_kernel *from = glcnn_filter_node_kernel(glcnn_network_filter(networks[0], 0)),
+                 *to = glcnn_filter_node_kernel(glcnn_network_filter(networks[1], 0));
+    GOOD(glcnn_kernel_set_vector(from, "neuron_data", slopes, 3));
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(networks[0], path_of("a"), NULL, 0, error));
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_load(networks[1], path_of("a"), NULL, error));
+    float values[3];
+    glcnn_buffer *loaded = glcnn_kernel_vector(to, "neuron_data");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(loaded);
+    GOOD(glcnn_buffer_read(loaded, 0, sizeof values, values));
+    CU_ASSERT_EQUAL(memcmp(values, slopes, sizeof slopes), 0);
+    for (int i = 0; i < 2; i++)
+        glcnn_network_destroy(&networks[i]);
+    empty_folder();
+}
+
+/* ---------------------------------------------------------------------------------- files */
+
+static void test_arguments(void)
+{
+    glcnn_network *network = make_layer();
+    struct glcnn_checkpoint_metadata metadata;
+    ENDS(GLCNN_INVALID_ARGUMENT, glcnn_checkpoint_save(NULL, path_of("a"), NULL, 0, error));
+    ENDS(GLCNN_INVALID_ARGUMENT, glcnn_checkpoint_save(network, NULL, NULL, 0, error));
+    ENDS(GLCNN_INVALID_ARGUMENT, glcnn_checkpoint_load(NULL, path_of("a"), NULL, error));
+    ENDS(GLCNN_INVALID_ARGUMENT, glcnn_checkpoint_load(network, NULL, NULL, error));
+    ENDS(GLCNN_INVALID_ARGUMENT, glcnn_checkpoint_read_metadata(NULL, &metadata, error));
+    ENDS(GLCNN_INVALID_ARGUMENT, glcnn_checkpoint_read_metadata(path_of("a"), NULL, error));
+    CU_ASSERT_EQUAL(glcnn_checkpoint_load(network, path_of("a"), NULL, NULL), GLCNN_IO_ERROR);
+    glcnn_checkpoint_free_metadata(NULL);
+    CU_ASSERT_EQUAL(count_files(), 0);
+    glcnn_network_destroy(&network);
+}
+
+static void test_places(void)
+{
+    glcnn_network *network = make_layer();
+    char longest[400];
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = 0;
+    write_file(path_of("file"), "x", 1);
+    CU_ASSERT_EQUAL(mkfifo(path_of("pipe"), 0600), 0);
+    const char *const places[] = {path_of("none/a"), path_of("file/a"), folder, "",
+                                  path_of(longest)};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        ENDS(GLCNN_IO_ERROR, glcnn_checkpoint_save(network, places[i], NULL, 0, error));
+        CU_ASSERT_NOT_EQUAL(glcnn_checkpoint_load(network, places[i], NULL, error), GLCNN_SUCCESS);
+        CU_ASSERT_NOT_EQUAL(error[0], 0);
+    }
+    ENDS(GLCNN_IO_ERROR, glcnn_checkpoint_save(network, path_of("pipe"), NULL, 0, error));
+    ENDS(GLCNN_MALFORMED_DATA, glcnn_checkpoint_load(network, path_of("pipe"), NULL, error));
+    ENDS(GLCNN_IO_ERROR, glcnn_checkpoint_save(network, "/proc/glcnn", NULL, 0, error));
+    CU_ASSERT_EQUAL(count_files(), 2);
+    glcnn_network_destroy(&network);
+    empty_folder();
+}
+
+/* A link stays one, the mode of the file stays, and what a killed process left is taken over. */
+static void test_replaced_file(void)
+{
+    glcnn_network *network = make_layer();
+    struct stat info;
+    write_file(path_of("file"), "old", 3);
+    write_file(path_of("file.tmp"), "left behind", 11);
+    CU_ASSERT_EQUAL(chmod(path_of("file"), 0640), 0);
+    CU_ASSERT_EQUAL(symlink("file", path_of("link")), 0);
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(network, path_of("link"), NULL, 0, error));
+    CU_ASSERT_EQUAL(lstat(path_of("link"), &info), 0);
+    CU_ASSERT_TRUE(S_ISLNK(info.st_mode));
+    CU_ASSERT_EQUAL(stat(path_of("file"), &info), 0);
+    CU_ASSERT_EQUAL(info.st_mode & 0777, 0640);
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_load(network, path_of("file"), NULL, error));
+    CU_ASSERT_EQUAL(count_files(), 2);
+    /* A link that stands in the way of what is written first is not followed. */
+    CU_ASSERT_EQUAL(symlink("victim", path_of("file.tmp")), 0);
+    ENDS(GLCNN_IO_ERROR, glcnn_checkpoint_save(network, path_of("file"), NULL, 0, error));
+    CU_ASSERT_NOT_EQUAL(stat(path_of("victim"), &info), 0);
+    glcnn_network_destroy(&network);
+    empty_folder();
+}
+
+/* A limit of the size of files stands for a full disk. */
+static void test_full_disk(void)
+{
+    struct model m = make_model("optimizer_adam", 1);
+    struct rlimit old, small;
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(m.network, path_of("a"), NULL, 0, error));
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(m.network, path_of("b"), NULL, 0, error));
+    train(&m, 0, 1);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    for (rlim_t size = 0; size < 9000; size += 1500) {
+        small = old;
+        small.rlim_cur = size;
+        setrlimit(RLIMIT_FSIZE, &small);
+        glcnn_status status = glcnn_checkpoint_save(m.network, path_of("a"), NULL, 0, error);
+        setrlimit(RLIMIT_FSIZE, &old);
+        ENDS(GLCNN_IO_ERROR, status);
+        CU_ASSERT_TRUE(files_equal(path_of("a"), path_of("b")));
+        CU_ASSERT_EQUAL(count_files(), 2);
+    }
+    signal(SIGXFSZ, SIG_DFL);
+    destroy_model(&m);
+    empty_folder();
+}
+
+/* Another process that is writing: the child locks, and waits for the pipe to close. */
+static void test_two_writers(void)
+{
+    glcnn_network *network = make_layer();
+    int ready[2], done[2];
+    char byte;
+    CU_ASSERT_EQUAL_FATAL(pipe(ready) | pipe(done), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        int file = open(path_of("a.tmp"), O_WRONLY | O_CREAT, 0600);
+        close(done[1]);
+        _exit(fcntl(file, F_SETLK, &lock) != 0 || write(ready[1], "", 1) != 1 ||
+              read(done[0], &byte, 1) != 0);
+    }
+    CU_ASSERT_EQUAL(read(ready[0], &byte, 1), 1);
+    ENDS(GLCNN_IO_ERROR, glcnn_checkpoint_save(network, path_of("a"), NULL, 0, error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "another process"));
+    for (int i = 0; i < 2; i++) {
+        close(done[i]);
+        close(ready[i]);
+    }
+    int result = -1;
+    CU_ASSERT_EQUAL(waitpid(child, &result, 0), child);
+    CU_ASSERT_EQUAL(result, 0);
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(network, path_of("a"), NULL, 0, error));
+    CU_ASSERT_EQUAL(count_files(), 1);
+    glcnn_network_destroy(&network);
+    empty_folder();
+}
+
+/* ---------------------------------------------------------------------------------- kills */
+
+#define KILLS       50
+#define BIG_WEIGHTS (64 * 64 * 9)
+
+/* Layers of equal weights, all as many as the number in the metadata. */
+static glcnn_network *make_big_network(void)
+{
+    glcnn_network *network;
+    GOOD_FATAL(glcnn_network_create(device, &network));
+    glcnn_image_node *y = glcnn_image_node_create(network, "x");
+    for (int i = 0; i < 4; i++)
+        y = glcnn_node(y, "convolution",
+                       "input_feature_channels=64 output_feature_channels=64 kernel_width=3 "
+                       "kernel_height=3");
+    GOOD_FATAL(glcnn_network_status(network));
+    return network;
+}
+
+static void fill_weights(glcnn_network *network, unsigned number)
+{
+    static float values[BIG_WEIGHTS];
+    for (size_t i = 0; i < BIG_WEIGHTS; i++)
+        values[i] = (float)number;
+    for (size_t i = 0; i < 4; i++)
+        GOOD(glcnn_kernel_set_vector(glcnn_filter_node_kernel(glcnn_network_filter(network, i)),
+                                     "weights", values, BIG_WEIGHTS));
+}
+
+/* The number of the checkpoint, if all of it is of one save. */
+static unsigned number_of_checkpoint(glcnn_network *network, const char *path)
+{
+    static float values[BIG_WEIGHTS];
+    struct glcnn_checkpoint_metadata metadata;
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_load(network, path, &metadata, error));
+    const char *text = glcnn_checkpoint_text(&metadata, "number");
+    unsigned number = text ? (unsigned)strtoul(text, NULL, 10) : 0, different = 0;
+    glcnn_checkpoint_free_metadata(&metadata);
+    for (size_t i = 0; i < 4; i++) {
+        glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_network_filter(network, i));
+        GOOD(glcnn_buffer_read(glcnn_kernel_vector(kernel, "weights"), 0, sizeof values, values));
+        for (size_t k = 0; k < BIG_WEIGHTS; k++)
+            different += values[k] != (float)number;
+    }
+    CU_ASSERT_EQUAL(different, 0);
+    return number;
+}
+
+/* The child is this program with other arguments: the path of the checkpoint. It saves until it is
+ * killed, from the checkpoint's number on, and tells after each save. */
+#define CHILD "save-forever"
+#define TELL  3 /* the descriptor */
+
+static const char *program, *child_path;
+
+static void save_forever(void)
+{
+    glcnn_network *network = make_big_network();
+    unsigned number = number_of_checkpoint(network, child_path);
+    while (error[0] == 0) {
+        char text[16];
+        fill_weights(network, ++number);
+        snprintf(text, sizeof text, "%u", number);
+        ENDS(GLCNN_SUCCESS,
+             glcnn_checkpoint_save(network, child_path,
+                                   &(struct glcnn_checkpoint_entry){"number", text}, 1, error));
+        if (write(TELL, "", 1) != 1)
+            return;
+    }
+}
+
+static int run_child(char *path)
+{
+    static const CU_TestInfo tests[] = {UNIT_TEST(save_forever), CU_TEST_INFO_NULL};
+    child_path = path;
+    return fixture_run("child", tests, 1, &path);
+}
+
+/* Returns when the child has saved once; *tells is to be closed once it is dead. */
+static pid_t start_child(const char *path, int *tells)
+{
+    int channel[2];
+    char byte;
+    CU_ASSERT_EQUAL_FATAL(pipe(channel), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        int nowhere = open("/dev/null", O_WRONLY);
+        int tell = fcntl(channel[1], F_DUPFD, TELL + 1);
+        dup2(nowhere, STDOUT_FILENO);
+        dup2(tell, TELL);
+        execl(program, program, CHILD, path, (char *)NULL);
+        _exit(127);
+    }
+    close(channel[1]);
+    CU_ASSERT_EQUAL(read(channel[0], &byte, 1), 1);
+    *tells = channel[0];
+    return child;
+}
+
+static void test_kills(void)
+{
+    static char path[512];
+    uint32_t seed = (uint32_t)time(NULL);
+    unsigned last = 1, saved = 0, interrupted = 0;
+    glcnn_network *network = make_big_network();
+    snprintf(path, sizeof path, "%s/a", folder);
+    fill_weights(network, 1);
+    ENDS(GLCNN_SUCCESS,
+         glcnn_checkpoint_save(network, path, &(struct glcnn_checkpoint_entry){"number", "1"}, 1,
+                               error));
+    for (int i = 0; i < KILLS; i++) {
+        int tells, result = 0;
+        pid_t child = start_child(path, &tells);
+        nanosleep(&(struct timespec){.tv_nsec = 1000 * (long)below(&seed, 20000)}, NULL);
+        kill(child, SIGKILL);
+        CU_ASSERT_EQUAL(waitpid(child, &result, 0), child);
+        close(tells);
+        CU_ASSERT_TRUE(WIFSIGNALED(result) && WTERMSIG(result) == SIGKILL);
+        unsigned number = number_of_checkpoint(network, path);
+        CU_ASSERT_TRUE(number > last);
+        saved += number - last;
+        last = number;
+        interrupted += count_files() > 1;
+    }
+    printf(" %u saves, %u of %d kills within one ... ", saved, interrupted, KILLS);
+    glcnn_network_destroy(&network);
+    empty_folder();
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(test_round_trip),  UNIT_TEST(test_training_goes_on),
+        UNIT_TEST(test_format),      UNIT_TEST(test_metadata),
+        UNIT_TEST(test_damage),      UNIT_TEST(test_damaged_bytes),
+        UNIT_TEST(test_deep_header), UNIT_TEST(test_other_training),
+        UNIT_TEST(test_counters),    UNIT_TEST(test_labels),
+        UNIT_TEST(test_slopes),      UNIT_TEST(test_arguments),
+        UNIT_TEST(test_places),      UNIT_TEST(test_replaced_file),
+        UNIT_TEST(test_full_disk),   UNIT_TEST(test_two_writers),
+        UNIT_TEST(test_kills),       CU_TEST_INFO_NULL};
+    program = argv[0];
+    if (argc == 3 && strcmp(argv[1], CHILD) == 0)
+        return run_child(argv[2]);
+    if (!mkdtemp(folder))
+        return EXIT_FAILURE;
+    int result = fixture_run("checkpoint", tests, argc, argv);
+    rmdir(folder);
+    return result;
+}
