@@ -1,0 +1,84 @@
+/* Kernels and networks as bytes, and from bytes: NSSecureCoding of MPSKernel and MPSNNGraph; spec
+ * section 11.
+ *
+ * Part of libglcnn_interchange, not of libglcnn, and not included by glcnn/glcnn.h.
+ *
+ * The bytes are one item of CBOR (RFC 8949), a map with definite lengths, whose key "glcnn" has the
+ * version of the format, 1. A kernel's map has
+ *
+ *   kernel           its name
+ *   label            text, if it has one
+ *   parameters       every property and parameter by the name that glcnn_kernel_info gives: whole
+ *                    numbers as integers, real ones as floats of 32 or 64 bits, whichever holds the
+ *                    value exactly, enumerations by the names of their values
+ *   result_is_ordinary, encode_count
+ *   vectors          with weights: those that are set, by name, as byte strings of little-endian
+ *                    float32
+ *
+ * A network's map has
+ *
+ *   inputs           images that no filter makes, each a map: handle, format, export_from_graph,
+ *                    stop_gradient
+ *   filters          in order, each a map: kernel (as above), label, training_style, result and
+ *                    loss (as inputs); sources, a list of numbers of images, or gradient, a list of
+ *                    the forward filter's number, the source's and the gradient image's;
+ *                    source_state, the number of the filter that leaves it; export_state.
+ *
+ * Images are numbered: inputs first, then result and loss of each filter in order. A number refers
+ * to something earlier, so there are no cycles.
+ *
+ * Not written: the device, data sources, optimizers with their state, and states. Vectors are
+ * written from the kernel that owns them, whatever data source it has. A kernel that is read gives
+ * bit-identical results, a network too; to train on, give it data sources, glcnn_network_train for
+ * one, and load a checkpoint (glcnn/checkpoint.h).
+ *
+ * Reading trusts nothing. What is damaged, cut off, longer than its item, of another kind or
+ * version, or beyond a legal range gives GLCNN_MALFORMED_DATA, a sentence and no object. Nothing
+ * recurses. Memory is in proportion to the size of the bytes: a count is believed only as far as
+ * the bytes that follow can hold it, vectors are only as long as the bytes they are given by,
+ * images and weights that a network describes are made by its first execution alone, and each
+ * filter, of which there is a map of 20 bytes at least or for a gradient an entry in the forward
+ * filter's sources, takes a few KiB. Time is in proportion too, but for the square of the number of
+ * filters, at some nanoseconds a pair.
+ *
+ * Not thread-safe: kernels and networks are used by the thread of their device.
+ */
+#ifndef GLCNN_SERIALIZE_H
+#define GLCNN_SERIALIZE_H
+
+#include <glcnn/node.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Writes a kernel down. *bytes is to be released with glcnn_serialize_free. With weights, work
+ * that is committed is waited for. After a failure *bytes is NULL and `error`, if not NULL, has the
+ * sentence. Errors: GLCNN_INVALID_ARGUMENT (also for a value out of its range, which encodes
+ * refuse, and for text that is not UTF-8), GLCNN_OUT_OF_MEMORY, those of glcnn_buffer_read. */
+GLCNN_API glcnn_status glcnn_kernel_serialize(glcnn_kernel *kernel, bool with_weights,
+                                              uint8_t **bytes, size_t *size, char error[512]);
+
+/* Makes the kernel that the bytes describe. What they leave out has its default; vectors that they
+ * leave out are not set. The caller owns the kernel. After a failure *kernel is NULL and `error`,
+ * if not NULL, has the sentence. Errors: GLCNN_MALFORMED_DATA, GLCNN_INVALID_ARGUMENT for a NULL,
+ * those of glcnn_kernel_create and glcnn_kernel_set_vector. */
+GLCNN_API glcnn_status glcnn_kernel_deserialize(glcnn_device *device, const uint8_t *bytes,
+                                                size_t size, glcnn_kernel **kernel,
+                                                char error[512]);
+
+/* The same for a network, all of its nodes, in the order of glcnn_network_filter. Errors: as above,
+ * and the failure that the network keeps. */
+GLCNN_API glcnn_status glcnn_network_serialize(glcnn_network *network, bool with_weights,
+                                               uint8_t **bytes, size_t *size, char error[512]);
+GLCNN_API glcnn_status glcnn_network_deserialize(glcnn_device *device, const uint8_t *bytes,
+                                                 size_t size, glcnn_network **network,
+                                                 char error[512]);
+
+/* Releases what the functions above wrote; NULL does nothing. */
+GLCNN_API void glcnn_serialize_free(uint8_t *bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
