@@ -333,11 +333,19 @@ glcnn_filter_node *glcnn_graph_filter(const glcnn_graph *graph, size_t index)
     return graph && index < graph->filter_count ? graph->filters[index].node : NULL;
 }
 
-/* Dropout draws anew for each encode. */
+/* Dropout draws anew for each encode; gradients of weights are added up over the parts only in a
+ * state that is one for the whole batch. */
+static bool filter_can_be_split(const struct graph_filter *filter)
+{
+    const struct glcnn_filter_node *forward = filter->node->forward;
+    bool sums = !filter->updates || forward->kernel->descriptor->flags & SHARED_STATE;
+    return sums && !filter_is(filter->node, "dropout");
+}
+
 bool graph_can_be_split(const struct glcnn_graph *graph)
 {
     for (size_t i = 0; i < graph->filter_count; i++)
-        if (filter_is(graph->filters[i].node, "dropout"))
+        if (!filter_can_be_split(&graph->filters[i]))
             return false;
     return true;
 }

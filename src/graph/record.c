@@ -271,13 +271,25 @@ static glcnn_status prepare_destination(struct recording *r, struct encode *e,
     return status;
 }
 
+static bool has_gradient_option(const struct glcnn_kernel *kernel)
+{
+    double unused;
+    return parameter_get(kernel->descriptor, &kernel->properties, kernel->parameters,
+                         "gradient_option", &unused);
+}
+
+/* Without the option a gradient computes its image along with those of weights, read or not. */
+static bool has_destination(const struct graph_filter *f)
+{
+    return f->makes_result || !(f->node->kernel->descriptor->flags & IS_GRADIENT) ||
+           !has_gradient_option(f->node->kernel);
+}
+
 /* What the gradient of a filter with weights computes. */
 static glcnn_status set_gradient_option(const struct graph_filter *f)
 {
     struct glcnn_kernel *kernel = f->node->kernel;
-    double unused;
-    if (!parameter_get(kernel->descriptor, &kernel->properties, kernel->parameters,
-                       "gradient_option", &unused))
+    if (!has_gradient_option(kernel))
         return GLCNN_SUCCESS;
     return glcnn_kernel_set(kernel, "gradient_option",
                             (f->makes_result ? 1 : 0) + (f->updates ? 2 : 0));
@@ -320,8 +332,7 @@ static glcnn_status encode_source(struct recording *r, const struct record_step 
         status = take_state(r, &e, f, step->filter, range, source);
     if (status == GLCNN_SUCCESS && !step->collector)
         status = prepare_kernel(r, f, source);
-    if (status == GLCNN_SUCCESS && !step->collector &&
-        (f->makes_result || !(f->node->kernel->descriptor->flags & IS_GRADIENT)))
+    if (status == GLCNN_SUCCESS && !step->collector && has_destination(f))
         status = prepare_destination(r, &e, f, range);
     if (status == GLCNN_SUCCESS)
         status = glcnn_kernel_encode(r->command_buffer,
