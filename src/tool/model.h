@@ -20,20 +20,16 @@ struct model {
 bool model_create(glcnn_device *device, const struct net *net, uint32_t batch, struct model *model);
 void model_destroy(struct model *model);
 
-/* Random weights; biases are 0, scales 1. */
-bool model_initialise(struct model *model, uint64_t seed);
 /* The learning rate of all layers from the next step on. */
 void model_set_learning_rate(struct model *model, float rate);
-
-/* The class of the largest of ten values. */
-uint32_t model_best(const float *values);
 
 /* A graph of a model, for batches of one size. */
 struct runner {
     glcnn_graph *graph;
     glcnn_image_node *result;
     uint32_t batch;
-    glcnn_image *images, *labels; /* labels NULL: inference */
+    bool trains;
+    glcnn_image *sources[2];
 };
 
 /* memory: bytes for intermediate images, 0 as many as needed. Release with runner_destroy, after a

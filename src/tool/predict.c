@@ -9,6 +9,7 @@
 
 #include "model.h"
 #include "support/fashion.h"
+#include "support/network.h"
 
 #define BATCH_MAX 100
 
@@ -126,7 +127,7 @@ static void print_classes(const float *probabilities, uint32_t first, uint32_t c
 {
     for (uint32_t n = 0; n < count; n++) {
         const float *row = probabilities + (size_t)n * FASHION_CLASSES;
-        uint32_t best = model_best(row);
+        uint32_t best = network_best(row);
         printf("%u %u %s %.4f\n", first + n, best, fashion_names[best], (double)row[best]);
     }
 }

@@ -14,6 +14,7 @@
 
 #include "model.h"
 #include "support/fashion.h"
+#include "support/network.h"
 #include "support/plot.h"
 #include "support/progress.h"
 #include "support/random.h"
@@ -123,7 +124,7 @@ static bool make_model(struct session *s)
 {
     uint64_t memory = (uint64_t)s->settings->memory;
     return model_create(s->tool.device, s->settings->net, s->batch, &s->model) &&
-           model_initialise(&s->model, (uint64_t)s->settings->seed) && train_network(s) &&
+           network_randomise(s->model.network, (uint64_t)s->settings->seed) && train_network(s) &&
            runner_create_training(&s->model, s->batch, memory, &s->trainer) &&
            runner_create_inference(&s->model, TEST_BATCH, memory, &s->tester);
 }
@@ -226,7 +227,7 @@ static bool test(struct session *s, double *accuracy)
         if (!runner_run(&s->tester, s->images, NULL, s->result))
             return false;
         for (uint32_t n = 0; n < TEST_BATCH && first + n < s->tested; n++)
-            right += model_best(s->result + (size_t)n * FASHION_CLASSES) ==
+            right += network_best(s->result + (size_t)n * FASHION_CLASSES) ==
                      s->testing.labels.data[order[n]];
     }
     *accuracy = (double)right / s->tested;

@@ -1,0 +1,79 @@
+/* Trains a small network on Fashion-MNIST, written with nodes: the graph makes the gradient, plans
+ * memory and updates weights. Arguments: how many images, all if none. */
+#include <glcnn/glcnn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/fashion.h"
+#include "support/network.h"
+
+#define BATCH 50
+
+static glcnn_device *device;
+static float images[BATCH * FASHION_PIXELS], labels[BATCH * FASHION_CLASSES], losses[BATCH];
+
+static void must(bool good)
+{
+    if (!good) {
+        fprintf(stderr, "graph_example: %s\n", glcnn_device_error(device));
+        exit(1);
+    }
+}
+
+/* Images to scores: half the size by a stride, batch normalisation with ReLU, all connected. */
+static glcnn_image_node *build(glcnn_image_node *x)
+{
+    x = glcnn_node(x, "convolution",
+                   "kernel_width=5 kernel_height=5 stride_in_pixels_x=2 stride_in_pixels_y=2 "
+                   "input_feature_channels=1 output_feature_channels=16");
+    x = glcnn_node(x, "batch_normalization", "neuron_type=relu epsilon=1e-5");
+    return glcnn_node(x, "fully_connected",
+                      "kernel_width=14 kernel_height=14 "
+                      "input_feature_channels=16 output_feature_channels=10");
+}
+
+int main(int argc, char **argv)
+{
+    struct fashion data;
+    struct glcnn_training_descriptor training = {NULL};
+    glcnn_network *network;
+    glcnn_filter_node *end;
+    glcnn_graph *graph;
+    glcnn_image *sources[2];
+    char error[512];
+    if (!fashion_read(FASHION_DIRECTORY, "train", &data, error))
+        return puts(error), 1;
+    if (glcnn_device_create(NULL, &device))
+        return 77;
+    must(!glcnn_network_create(device, &network));
+    glcnn_image_node *pair[] = {build(glcnn_image_node_create(network, "images")),
+                                glcnn_image_node_create(network, "labels")};
+    glcnn_filter_node *loss = glcnn_filter_node_create(
+        network, "loss", "loss_type=soft_max_cross_entropy reduction_type=sum", pair, 2);
+    must(glcnn_training_graph_with_source_gradient(loss, NULL, NULL, NULL, &end, 1));
+    must(network_randomise(network, 1));
+    must(!glcnn_optimizer_adam_create(device, 0.001f, &training.optimizer));
+    must(!glcnn_network_train(network, &training));
+    glcnn_image_node *results[] = {glcnn_filter_node_loss(loss), glcnn_filter_node_result(end)};
+    must(!glcnn_graph_create(network, &(struct glcnn_graph_descriptor){results, NULL, 2}, &graph));
+    must(!network_sources(device, BATCH, sources));
+    uint32_t order[BATCH], count = argc > 1 ? (uint32_t)atoi(argv[1]) : UINT32_MAX;
+    double sum = 0;
+    for (uint32_t first = 0; first + BATCH <= count && first + BATCH <= data.images.shape[0];) {
+        for (uint32_t i = 0; i < BATCH; i++)
+            order[i] = first++;
+        fashion_gather(&data, order, BATCH, images, labels);
+        must(!network_run(graph, sources, images, labels, results[0], losses, BATCH));
+        for (uint32_t i = 0; i < BATCH; i++)
+            sum += losses[i];
+        if (first % 1000 == 0)
+            printf("%u images, mean loss %.4f\n", first, sum / 1000), sum = 0;
+    }
+    glcnn_graph_destroy(&graph);
+    glcnn_network_destroy(&network);
+    glcnn_kernel_destroy(&training.optimizer);
+    glcnn_image_destroy(&sources[0]);
+    glcnn_image_destroy(&sources[1]);
+    glcnn_device_destroy(&device);
+    fashion_free(&data);
+}

@@ -1,0 +1,92 @@
+#include "network.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fashion.h"
+#include "random.h"
+
+/* 0 where the kernel has no such parameter. */
+static uint32_t parameter(glcnn_kernel *kernel, const char *name)
+{
+    double value = 0;
+    return glcnn_kernel_get(kernel, name, &value) == GLCNN_SUCCESS ? (uint32_t)value : 0;
+}
+
+static bool initialise_kernel(glcnn_kernel *kernel, uint64_t *random)
+{
+    uint32_t groups = parameter(kernel, "groups");
+    uint32_t inputs = parameter(kernel, "kernel_width") * parameter(kernel, "kernel_height") *
+                      parameter(kernel, "input_feature_channels") / (groups ? groups : 1);
+    size_t count = (size_t)inputs * parameter(kernel, "output_feature_channels");
+    float *weights = calloc(count, sizeof *weights);
+    if (!weights)
+        return false;
+    random_weights(random, weights, count, inputs);
+    bool done = glcnn_kernel_set_vector(kernel, "weights", weights, count) == GLCNN_SUCCESS;
+    free(weights);
+    return done;
+}
+
+bool network_randomise(glcnn_network *network, uint64_t seed)
+{
+    uint64_t random = seed;
+    glcnn_filter_node *node;
+    for (size_t i = 0; (node = glcnn_network_filter(network, i)) != NULL; i++) {
+        glcnn_kernel *kernel = glcnn_filter_node_kernel(node);
+        const char *name = glcnn_kernel_name(kernel);
+        bool layer = strcmp(name, "convolution") == 0 || strcmp(name, "fully_connected") == 0;
+        if (layer && !initialise_kernel(kernel, &random))
+            return false;
+    }
+    return true;
+}
+
+struct glcnn_image_descriptor network_images(uint32_t batch)
+{
+    return (struct glcnn_image_descriptor){.width = FASHION_SIDE,
+                                           .height = FASHION_SIDE,
+                                           .feature_channels = 1,
+                                           .number_of_images = batch};
+}
+
+struct glcnn_image_descriptor network_labels(uint32_t batch)
+{
+    return (struct glcnn_image_descriptor){.feature_channels = FASHION_CLASSES,
+                                           .number_of_images = batch};
+}
+
+glcnn_status network_sources(glcnn_device *device, uint32_t batch, glcnn_image *sources[2])
+{
+    const struct glcnn_image_descriptor images = network_images(batch),
+                                        labels = network_labels(batch);
+    glcnn_status status = glcnn_image_create(device, &images, &sources[0]);
+    return status != GLCNN_SUCCESS ? status : glcnn_image_create(device, &labels, &sources[1]);
+}
+
+glcnn_status network_run(glcnn_graph *graph, glcnn_image *const sources[2], const float *images,
+                         const float *labels, glcnn_image_node *result, float *values, size_t count)
+{
+    const size_t batch = glcnn_image_descriptor(sources[0])->number_of_images;
+    glcnn_status status =
+        glcnn_image_write_bytes(sources[0], NULL, images, sizeof *images * FASHION_PIXELS * batch);
+    if (status == GLCNN_SUCCESS && labels)
+        status = glcnn_image_write_bytes(sources[1], NULL, labels,
+                                         sizeof *labels * FASHION_CLASSES * batch);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_graph_execute(graph, sources, NULL, NULL);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_graph_wait(graph);
+    return status != GLCNN_SUCCESS ? status
+                                   : glcnn_image_read_bytes(glcnn_graph_image(graph, result), NULL,
+                                                            values, sizeof *values * count);
+}
+
+uint32_t network_best(const float *scores)
+{
+    uint32_t best = 0;
+    for (uint32_t k = 1; k < FASHION_CLASSES; k++)
+        if (scores[k] > scores[best])
+            best = k;
+    return best;
+}

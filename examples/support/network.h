@@ -1,0 +1,27 @@
+/* Graphs on Fashion-MNIST: weights to begin with, batches in and values out. */
+#ifndef SUPPORT_NETWORK_H
+#define SUPPORT_NETWORK_H
+
+#include <glcnn/glcnn.h>
+
+/* Gives every convolution and fully connected layer random weights (random_weights), in the order
+ * of their making; other vectors stay neutral. False if memory is short or a layer does not know
+ * its input channels. */
+bool network_randomise(glcnn_network *network, uint64_t seed);
+
+/* What images and labels of a batch are. */
+struct glcnn_image_descriptor network_images(uint32_t batch);
+struct glcnn_image_descriptor network_labels(uint32_t batch);
+/* Makes both: the sources of a training graph; one for inference takes the first alone. */
+glcnn_status network_sources(glcnn_device *device, uint32_t batch, glcnn_image *sources[2]);
+
+/* Runs a batch, images [batch][28][28] and labels [batch][10] or NULL where the graph has none, and
+ * reads `count` values of a result image. */
+glcnn_status network_run(glcnn_graph *graph, glcnn_image *const sources[2], const float *images,
+                         const float *labels, glcnn_image_node *result, float *values,
+                         size_t count);
+
+/* The class of the largest of ten scores. */
+uint32_t network_best(const float *scores);
+
+#endif
