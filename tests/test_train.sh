@@ -1,0 +1,151 @@
+#!/bin/sh
+# glcnn train and glcnn predict from outside, on a small data set made here: every network makes a
+# few steps, a run that is stopped and resumed gives the bytes of one that was not, a killed one
+# leaves a checkpoint that loads, a model classifies, and what makes no sense is refused with a
+# sentence.
+#
+# Runs from the top of the tree, after a build in $O.
+
+set -e
+out=${O:-build}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+glcnn=$out/glcnn
+
+fail() {
+    echo "test_train: $*" >&2
+    exit 1
+}
+
+# files PREFIX COUNT(octal bytes) COUNT: noise with labels 0 .. 7 in turn, as IDX files.
+files() {
+    { printf "\\0\\0\\10\\3\\0\\0$2\\0\\0\\0\\34\\0\\0\\0\\34"; head -c $(($3 * 784)) /dev/urandom; } |
+        gzip >"$work/$1-images-idx3-ubyte.gz"
+    { printf "\\0\\0\\10\\1\\0\\0$2"; i=0; while [ $i -lt $3 ]; do printf "\\$((i % 8))"; i=$((i + 1)); done; } |
+        gzip >"$work/$1-labels-idx1-ubyte.gz"
+}
+files train '\1\54' 300
+files t10k '\0\50' 40
+
+# train ARGUMENT...: what it says is in $work/log.
+train() {
+    "$glcnn" train --data "$work" --batch 32 --limit 128 "$@" >"$work/log" 2>&1 </dev/null
+}
+must_train() {
+    train "$@" || { cat "$work/log"; fail "train $* fails"; }
+}
+
+# ---- Every network; plot, log ----------------------------------------------------------------------
+
+for net in lenet small resnet8 mobilenet-tiny; do
+    must_train --net $net --limit 64 --batch 16 --out "$work/$net" --log "$work/$net.csv" \
+        --plot "$work/$net.png"
+    grep -q '^epoch 1: loss [0-9.]*, accuracy [01]\.[0-9]* on 40 test images' "$work/log" ||
+        fail "$net: no accuracy is printed"
+    [ "$(wc -l <"$work/$net.csv")" = 5 ] || fail "$net: the log does not have a line for each step"
+    [ -s "$work/$net.png" ] || fail "$net: there is no loss curve"
+    ! grep -qi 'nan' "$work/$net.csv" || fail "$net: a loss is no number"
+done
+
+# ---- Resuming --------------------------------------------------------------------------------------
+
+# resume ARGUMENT...: two epochs at once, and one and then another.
+resume() {
+    must_train "$@" --epochs 2 --out "$work/whole" --log "$work/whole.csv"
+    must_train "$@" --epochs 1 --out "$work/parts" --log "$work/parts.csv"
+    ! cmp -s "$work/whole" "$work/parts" || fail "$*: the second epoch changes nothing"
+    "$glcnn" train --data "$work" --resume "$work/parts" --epochs 2 --out "$work/parts" \
+        --log "$work/parts.csv" >"$work/log" 2>&1 || { cat "$work/log"; fail "$*: no resuming"; }
+    cmp "$work/whole" "$work/parts" || fail "$*: a resumed run gives other weights"
+    cmp "$work/whole.csv" "$work/parts.csv" || fail "$*: a resumed run logs other losses"
+}
+resume --net small
+resume --net small --optimizer adam
+resume --net lenet --optimizer rmsprop
+must_train --net small --epochs 2 --seed 2 --out "$work/other"
+must_train --net small --epochs 2 --out "$work/small"
+! cmp -s "$work/small" "$work/other" || fail 'another seed gives the same weights'
+
+# One process each: without job control a shell starts background jobs with SIGINT ignored.
+interrupt() {
+    rm -f "$work/stopped"
+    "$glcnn" train --data "$work" --epochs 10000 --out "$work/stopped" >"$work/log" 2>&1 </dev/null &
+    child=$!
+    tries=0
+    until [ -s "$work/stopped" ] || [ $tries -ge 300 ]; do sleep 0.1; tries=$((tries + 1)); done
+    sleep "$2"
+    kill -"$1" $child
+    status=0
+    wait $child 2>/dev/null || status=$?
+    [ $status = "$3" ] || { cat "$work/log"; fail "after SIG$1 the status is $status"; }
+    "$glcnn" predict "$work/stopped" "$work/t10k-images-idx3-ubyte.gz" >/dev/null 2>"$work/log" ||
+        { cat "$work/log"; fail "after SIG$1 the checkpoint does not load"; }
+}
+interrupt INT 0.5 130
+for moment in 0.1 0.33 0.7; do interrupt KILL $moment 137; done
+
+# Stopped within an epoch, wherever that was: the rest of it gives the same bytes.
+"$glcnn" train --data "$work" --batch 4 --out "$work/stopped" >"$work/log" 2>&1 </dev/null &
+child=$!
+tries=0
+until grep -q 'images/s' "$work/log" || [ $tries -ge 15 ]; do sleep 0.1; tries=$((tries + 1)); done
+kill -INT $child
+wait $child 2>/dev/null || :
+"$glcnn" train --data "$work" --resume "$work/stopped" --out "$work/stopped" >"$work/log" 2>&1
+"$glcnn" train --data "$work" --batch 4 --out "$work/whole" >"$work/log" 2>&1
+cmp "$work/stopped" "$work/whole" || fail 'a run stopped within an epoch goes on differently'
+
+# ---- Predicting ------------------------------------------------------------------------------------
+
+"$glcnn" predict "$work/small" "$work/t10k-images-idx3-ubyte.gz" >"$work/idx" 2>"$work/log" ||
+    { cat "$work/log"; fail 'predict fails'; }
+[ "$(wc -l <"$work/idx")" = 40 ] || fail 'predict has not a line for each image'
+! grep -Evq '^[0-9]+ [0-9] [A-Za-z-]+ [01]\.[0-9]{4}$' "$work/idx" || fail 'a line of predict is odd'
+
+# npy SHAPE: the pixels of the test images, as many as fit, as bytes in NumPy's format.
+npy() {
+    header="{'descr': '|u1', 'fortran_order': False, 'shape': ($1), }"
+    printf '\223NUMPY\1\0\166\0%-117s\n' "$header"
+    gzip -dc "$work/t10k-images-idx3-ubyte.gz" | tail -c +17 | head -c "$2"
+}
+npy 40,28,28 31360 >"$work/three.npy"
+npy 40,1,28,28 31360 >"$work/four.npy"
+npy 28,28 784 >"$work/two.npy"
+for file in three four; do
+    "$glcnn" predict "$work/small" "$work/$file.npy" 2>/dev/null | cmp - "$work/idx" ||
+        fail "$file.npy gives other classes than the IDX file"
+done
+"$glcnn" predict "$work/small" "$work/two.npy" 2>/dev/null >"$work/one"
+head -n 1 "$work/idx" | cut -d ' ' -f 1-3 >"$work/first"
+cut -d ' ' -f 1-3 "$work/one" | cmp - "$work/first" || fail 'one image is classified otherwise'
+
+# ---- Refusals --------------------------------------------------------------------------------------
+
+# refused STATUS WORD COMMAND ARGUMENT...: ends with the status and a sentence that has the word.
+refused() {
+    wanted=$1 word=$2 status=0
+    shift 2
+    "$glcnn" "$@" >"$work/log" 2>&1 </dev/null || status=$?
+    [ $status = "$wanted" ] || fail "$*: the status is $status, not $wanted"
+    grep "^glcnn $1: " "$work/log" | grep -q -e "$word" || { cat "$work/log"; fail "$*: no word of it"; }
+}
+refused 2 lenet train --net vgg
+refused 2 rmsprop train --optimizer newton
+for option in epochs batch limit seed lr decay memory; do
+    refused 2 "--$option is" train --$option much
+    refused 2 "--$option is" train --$option -1
+done
+refused 2 argument train word
+refused 1 dataset-fashion-mnist train --data "$work/nowhere"
+refused 1 batch train --data "$work" --limit 10
+refused 1 needs train --data "$work" --memory 1000
+refused 1 cannot train --data "$work" --limit 64 --out "$work/no/where"
+refused 1 seed train --data "$work" --resume "$work/small" --seed 9
+refused 1 net train --data "$work" --resume "$work/small" --net lenet
+refused 1 optimizer train --data "$work" --resume "$work/small" --optimizer adam
+refused 1 small.png train --data "$work" --resume "$work/small.png"
+refused 2 model predict
+refused 2 images predict "$work/small"
+refused 1 nowhere predict "$work/nowhere" "$work/two.npy"
+refused 1 small.png predict "$work/small" "$work/small.png"
+refused 1 '\[40\]' predict "$work/small" "$work/t10k-labels-idx1-ubyte.gz"
