@@ -74,8 +74,9 @@ GLCNN_API glcnn_status glcnn_graph_encode(glcnn_graph *graph, glcnn_command_buff
 typedef void (*glcnn_graph_handler)(void *user, glcnn_graph *graph, glcnn_status status);
 
 /* Runs the graph on the sources and returns without waiting. Sources are ordinary images, not
- * views. Results, exported images and states are the graph's own, to be had by glcnn_graph_image
- * and glcnn_graph_state, and hold until the next execution of these sizes. `handler` may be NULL.
+ * views, each another one, and no results of this graph's own executions of these sizes. Results,
+ * exported images and states are the graph's own, to be had by glcnn_graph_image and
+ * glcnn_graph_state, and hold until the next execution of these sizes. `handler` may be NULL.
  * executeAsyncWithSourceImages:completionHandler:.
  * Errors: those of encoding, GLCNN_DEVICE_LOST. */
 GLCNN_API glcnn_status glcnn_graph_execute(glcnn_graph *graph, glcnn_image *const *sources,

@@ -147,12 +147,20 @@ glcnn_status glcnn_graph_memory(glcnn_graph *graph, const struct glcnn_image_des
 
 /* ---- Encoding for the user ---- */
 
-/* A temporary source loses one read, however many filters read it. */
+static bool came_before(glcnn_image *const *sources, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (sources[i] == sources[index])
+            return true;
+    return false;
+}
+
+/* A temporary source loses one read, however many filters read it and places it has. */
 static void hold_sources(const struct glcnn_graph *graph, glcnn_image *const *sources,
                          uint32_t *reads)
 {
     for (size_t i = 0; i < graph->source_count; i++) {
-        reads[i] = glcnn_image_read_count(sources[i]);
+        reads[i] = came_before(sources, i) ? 0 : glcnn_image_read_count(sources[i]);
         if (reads[i])
             glcnn_image_set_read_count(sources[i], INT32_MAX);
     }
@@ -241,12 +249,25 @@ static glcnn_status check_source(const struct glcnn_graph *graph, glcnn_image *c
                         : image->command_buffer          ? "a temporary image"
                         : image->parent                  ? "a view"
                                                          : NULL;
-    for (size_t i = 0; !wrong && i < index; i++)
-        if (sources[i] == image)
-            wrong = "given twice";
+    if (!wrong && came_before(sources, index))
+        wrong = "given twice";
     if (wrong)
         return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
                            "glcnn_graph_execute: source %zu is %s", index, wrong);
+    return GLCNN_SUCCESS;
+}
+
+/* Passes cannot read an image that they write: what was compiled has its own results. */
+static glcnn_status check_not_own(const struct glcnn_graph *graph, const struct compiled *c,
+                                  glcnn_image *const *sources)
+{
+    for (size_t i = 0; i < graph->source_count; i++)
+        for (size_t k = 0; k < graph->image_count; k++)
+            if (sources[i] == c->recording.images[k])
+                return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
+                                   "glcnn_graph_execute: source %zu is the graph's own result, "
+                                   "which this execution writes; give it a copy",
+                                   i);
     return GLCNN_SUCCESS;
 }
 
@@ -266,7 +287,7 @@ static glcnn_status find_for_images(struct glcnn_graph *graph, glcnn_image *cons
     if (status == GLCNN_SUCCESS)
         status = find_compiled(graph, descriptors, compiled);
     free(descriptors);
-    return status;
+    return status == GLCNN_SUCCESS ? check_not_own(graph, *compiled, sources) : status;
 }
 
 /* Lets the passes read the user's images. Every source has a storage of its own, before and after:
