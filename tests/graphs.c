@@ -311,6 +311,7 @@ void count_gl(struct gl_count *count)
 
 void stop_counting_gl(void)
 {
+    CU_ASSERT_PTR_NOT_NULL_FATAL(counted);
     device->gl = real;
     counted = NULL;
 }
