@@ -278,8 +278,9 @@ jobs  = $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(getconf _NPROCESSORS_ONLN))
 again = $(MAKE) --no-print-directory $(jobs)
 
 demo: packages
-	@$(again) examples
-	$(O)/examples/fashion_mnist --out $(O)/demo $(DEMO_ARGS)
+	@$(again) all
+	@mkdir -p $(O)/demo
+	$(O)/glcnn train --out $(O)/demo/model.safetensors --plot $(O)/demo/loss.png $(DEMO_ARGS)
 
 test: packages
 	@$(again) test-run
