@@ -1,0 +1,304 @@
+/* Loading: file and network are compared, everything is read and every vector made; only then are
+ * values written. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checkpoint_parameters.h"
+
+struct input {
+    struct checkpoint_file file;
+    struct parameters list;
+    glcnn_network *network;
+    const char *path;
+    char *error;
+    uint8_t *data;
+};
+
+#define MALFORMED(in, ...)                                                                         \
+    checkpoint_fail((in)->error, GLCNN_MALFORMED_DATA, "%.200s: " __VA_ARGS__)
+
+static void print_shape(char text[128], const uint64_t *shape, uint32_t rank)
+{
+    size_t length = 0;
+    text[0] = 0;
+    for (uint32_t i = 0; i < rank && length < 100; i++)
+        length += (size_t)snprintf(text + length, 128 - length, "%s%llu", i ? " x " : "",
+                                   (unsigned long long)shape[i]);
+}
+
+/* The length that is not known yet is the file's; the kernel's other vectors then have it too. */
+static void learn_length(struct input *in, const struct parameter *p)
+{
+    uint64_t count = p->tensor->rank == 1 ? p->tensor->shape[0] : 0;
+    for (size_t i = 0; i < in->list.count && count; i++) {
+        struct parameter *other = &in->list.at[i];
+        if (other->kernel != p->kernel || other->count)
+            continue;
+        other->count = count;
+        parameter_find_shape(other);
+    }
+}
+
+static glcnn_status match(struct input *in, struct parameter *p)
+{
+    struct checkpoint_tensor *t = checkpoint_file_find(&in->file, p->name);
+    if (!t)
+        return MALFORMED(in, "has no tensor \"%.100s\", which the network needs", in->path,
+                         p->name);
+    p->tensor = t;
+    t->is_used = true;
+    if (!p->count)
+        learn_length(in, p);
+    if (p->count && p->rank == t->rank &&
+        memcmp(p->shape, t->shape, p->rank * sizeof *p->shape) == 0)
+        return GLCNN_SUCCESS;
+    char found[128], expected[128];
+    print_shape(found, t->shape, t->rank);
+    print_shape(expected, p->shape, p->count ? p->rank : 0);
+    return MALFORMED(in, "tensor \"%.100s\" is %s; the network's is %s", in->path, p->name, found,
+                     p->count ? expected : "of one dimension");
+}
+
+/* Whether the tensor is the optimizer's state for a vector of a kernel that is not trained. */
+static bool is_spare_moment(const struct input *in, const struct checkpoint_tensor *t)
+{
+    for (size_t i = 0; i < in->list.count; i++) {
+        const struct parameter *p = &in->list.at[i];
+        size_t length = strlen(p->name);
+        if (p->is_moment || glcnn_kernel_optimizer(p->kernel) ||
+            strncmp(t->name, p->name, length) != 0 ||
+            strncmp(t->name + length, ".optimizer.", 11) != 0)
+            continue;
+        for (unsigned m = 0; m < MOMENTS; m++)
+            if (strcmp(t->name + length + 11, checkpoint_moments[m]) == 0)
+                return true;
+    }
+    return false;
+}
+
+static bool read_number(const char *text, uint32_t *number)
+{
+    size_t digits = strspn(text, "0123456789");
+    unsigned long long value = strtoull(text, NULL, 10);
+    *number = (uint32_t)value;
+    return digits > 0 && digits <= 10 && text[digits] == 0 && value <= UINT32_MAX;
+}
+
+/* The counter in the file, if kernel and file have it. False: there is one, and it is no number. */
+static bool find_counter(const struct input *in, const struct checkpoint_counter *counter,
+                         glcnn_filter_node *node, bool *has, uint32_t *value)
+{
+    glcnn_kernel *kernel = glcnn_filter_node_kernel(node);
+    const char *text =
+        checkpoint_entry_of(in->file.metadata, counter->name, glcnn_filter_node_label(node));
+    *has = text && !glcnn_filter_node_forward(node, NULL) && counter->get(kernel, value);
+    return !*has || read_number(text, value);
+}
+
+static glcnn_status check_counters(const struct input *in, glcnn_filter_node *node)
+{
+    const char *label = glcnn_filter_node_label(node);
+    for (size_t i = 0; i < CHECKPOINT_COUNTERS; i++) {
+        bool has;
+        uint32_t value;
+        if (!find_counter(in, &checkpoint_counters[i], node, &has, &value))
+            return MALFORMED(in, "metadata \"%s.%.100s\" is no whole number below 2^32", in->path,
+                             checkpoint_counters[i].name, label);
+    }
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status check_optimizer(const struct input *in, glcnn_filter_node *node)
+{
+    const char *label = glcnn_filter_node_label(node);
+    glcnn_kernel *optimizer = glcnn_kernel_optimizer(glcnn_filter_node_kernel(node));
+    const char *found =
+        optimizer ? checkpoint_entry_of(in->file.metadata, "optimizer", label) : NULL;
+    if (found && strcmp(found, glcnn_kernel_name(optimizer)) != 0)
+        return MALFORMED(in, "\"%.100s\" was trained with %.60s; here it is trained with %s",
+                         in->path, label, found, glcnn_kernel_name(optimizer));
+    if (found && !checkpoint_entry_of(in->file.metadata, "time_step", label))
+        return MALFORMED(in, "has no metadata \"time_step.%.100s\"", in->path, label);
+    return check_counters(in, node);
+}
+
+/* A tensor that is no parameter, and one whose elements are not float32: after this each begins at
+ * a multiple of 4. */
+static glcnn_status check_tensor(const struct input *in, const struct checkpoint_tensor *t)
+{
+    if (!t->is_used && !is_spare_moment(in, t))
+        return MALFORMED(in, "has the tensor \"%.100s\", which the network does not know", in->path,
+                         t->name);
+    if (strcmp(t->dtype, "F32") != 0)
+        return MALFORMED(in, "tensor \"%.100s\" is of dtype %.20s; expected F32", in->path, t->name,
+                         t->dtype);
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status check(struct input *in)
+{
+    glcnn_filter_node *node;
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; status == GLCNN_SUCCESS && (node = glcnn_network_filter(in->network, i));
+         i++)
+        status = check_optimizer(in, node);
+    for (size_t i = 0; i < in->list.count && status == GLCNN_SUCCESS; i++)
+        status = match(in, &in->list.at[i]);
+    for (size_t i = 0; i < in->file.count && status == GLCNN_SUCCESS; i++)
+        status = check_tensor(in, &in->file.tensors[i]);
+    return status;
+}
+
+static glcnn_status fail_write(const struct input *in, const struct parameter *p,
+                               glcnn_status status)
+{
+    return status == GLCNN_SUCCESS
+               ? status
+               : checkpoint_fail(in->error, status, "%.200s cannot be written to the device: %s",
+                                 p->name, glcnn_status_text(status));
+}
+
+/* Makes the vector, neutral, so that writing values takes no memory. */
+static glcnn_status make_vector(const struct input *in, const struct parameter *p)
+{
+    float *values = malloc((size_t)p->count * 4);
+    if (!values)
+        return checkpoint_no_memory(in->error);
+    for (size_t i = 0; i < (size_t)p->count; i++)
+        values[i] = p->neutral;
+    glcnn_status status = glcnn_kernel_set_vector(p->kernel, p->vector, values, (size_t)p->count);
+    free(values);
+    return fail_write(in, p, status);
+}
+
+static glcnn_status write_values(const struct input *in, const struct parameter *p)
+{
+    glcnn_buffer *buffer = p->is_moment ? p->buffer : glcnn_kernel_vector(p->kernel, p->vector);
+    return fail_write(
+        in, p, glcnn_buffer_write(buffer, 0, (size_t)p->count * 4, in->data + p->tensor->begin));
+}
+
+static void set_counters(const struct input *in, glcnn_filter_node *node)
+{
+    for (size_t i = 0; i < CHECKPOINT_COUNTERS; i++) {
+        bool has;
+        uint32_t value;
+        if (find_counter(in, &checkpoint_counters[i], node, &has, &value) && has)
+            checkpoint_counters[i].set(glcnn_filter_node_kernel(node), value);
+    }
+}
+
+static glcnn_status apply(const struct input *in)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    glcnn_filter_node *node;
+    for (size_t i = 0; i < in->list.count && status == GLCNN_SUCCESS; i++)
+        if (!in->list.at[i].buffer)
+            status = make_vector(in, &in->list.at[i]);
+    for (size_t i = 0; i < in->list.count && status == GLCNN_SUCCESS; i++)
+        status = write_values(in, &in->list.at[i]);
+    for (size_t i = 0; status == GLCNN_SUCCESS && (node = glcnn_network_filter(in->network, i));
+         i++)
+        set_counters(in, node);
+    return status;
+}
+
+static glcnn_status copy_metadata(const struct checkpoint_file *file,
+                                  struct glcnn_checkpoint_metadata *metadata, char *error)
+{
+    const cJSON *item;
+    size_t capacity = (size_t)cJSON_GetArraySize(file->metadata);
+    metadata->entries = calloc(capacity + 1, sizeof *metadata->entries);
+    if (!metadata->entries)
+        return checkpoint_no_memory(error);
+    for (item = file->metadata ? file->metadata->child : NULL; item; item = item->next) {
+        struct glcnn_checkpoint_entry *entry = &metadata->entries[metadata->count++];
+        entry->name = strdup(item->string);
+        entry->text = strdup(item->valuestring);
+        if (!entry->name || !entry->text) {
+            glcnn_checkpoint_free_metadata(metadata);
+            return checkpoint_no_memory(error);
+        }
+    }
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status prepare(struct input *in, struct glcnn_checkpoint_metadata *metadata)
+{
+    in->list = (struct parameters){.file = &in->file, .error = in->error};
+    glcnn_status status = parameters_collect(&in->list, in->network);
+    if (status == GLCNN_SUCCESS)
+        status = check(in);
+    if (status == GLCNN_SUCCESS)
+        status = checkpoint_file_read(&in->file, in->path, &in->data, in->error);
+    if (status == GLCNN_SUCCESS)
+        checkpoint_swap_to_little_endian(in->data, in->file.data_size / 4);
+    if (status == GLCNN_SUCCESS && metadata)
+        status = copy_metadata(&in->file, metadata, in->error);
+    return status;
+}
+
+glcnn_status glcnn_checkpoint_load(glcnn_network *network, const char *path,
+                                   struct glcnn_checkpoint_metadata *metadata, char error[512])
+{
+    struct input in = {.network = network, .path = path, .error = error};
+    if (metadata)
+        *metadata = (struct glcnn_checkpoint_metadata){0};
+    glcnn_status status = checkpoint_check_arguments(network, path, error);
+    if (status == GLCNN_SUCCESS)
+        status = checkpoint_file_open(path, &in.file, error);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    status = prepare(&in, metadata);
+    if (status == GLCNN_SUCCESS)
+        status = apply(&in);
+    if (status != GLCNN_SUCCESS)
+        glcnn_checkpoint_free_metadata(metadata);
+    free(in.data);
+    parameters_release(&in.list);
+    checkpoint_file_close(&in.file);
+    return status;
+}
+
+/* ---- Metadata ---- */
+
+glcnn_status glcnn_checkpoint_read_metadata(const char *path,
+                                            struct glcnn_checkpoint_metadata *metadata,
+                                            char error[512])
+{
+    struct checkpoint_file file;
+    if (error)
+        error[0] = 0;
+    if (metadata)
+        *metadata = (struct glcnn_checkpoint_metadata){0};
+    if (!path || !metadata)
+        return checkpoint_fail(error, GLCNN_INVALID_ARGUMENT, "checkpoint: %s is NULL",
+                               path ? "metadata" : "path");
+    glcnn_status status = checkpoint_file_open(path, &file, error);
+    if (status == GLCNN_SUCCESS)
+        status = copy_metadata(&file, metadata, error);
+    checkpoint_file_close(&file);
+    return status;
+}
+
+const char *glcnn_checkpoint_text(const struct glcnn_checkpoint_metadata *metadata,
+                                  const char *name)
+{
+    for (size_t i = 0; metadata && name && i < metadata->count; i++)
+        if (strcmp(metadata->entries[i].name, name) == 0)
+            return metadata->entries[i].text;
+    return NULL;
+}
+
+void glcnn_checkpoint_free_metadata(struct glcnn_checkpoint_metadata *metadata)
+{
+    if (!metadata)
+        return;
+    for (size_t i = 0; i < metadata->count; i++) {
+        free((char *)(uintptr_t)metadata->entries[i].name);
+        free((char *)(uintptr_t)metadata->entries[i].text);
+    }
+    free(metadata->entries);
+    *metadata = (struct glcnn_checkpoint_metadata){0};
+}
