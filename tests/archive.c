@@ -1,7 +1,9 @@
 #include "tests/archive.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <zip.h>
 
 struct zip *archive_open(const char *path)
@@ -30,6 +32,31 @@ bool archive_read(struct zip *archive, const char *name, struct glcnn_npy *array
     if (file)
         zip_fclose(file);
     return good;
+}
+
+size_t archive_count(struct zip *archive, const char *prefix)
+{
+    size_t count = 0;
+    for (zip_int64_t i = 0; i < zip_get_num_entries(archive, 0); i++) {
+        const char *name = zip_get_name(archive, (zip_uint64_t)i, 0);
+        count += name && strncmp(name, prefix, strlen(prefix)) == 0;
+    }
+    return count;
+}
+
+double archive_error(const struct glcnn_npy *wanted, const float *found, size_t count)
+{
+    double squares = 0, worst = 0;
+    size_t elements = 1;
+    for (uint32_t i = 0; i < wanted->rank; i++)
+        elements *= wanted->shape[i];
+    for (size_t i = 0; elements == count && i < count; i++) {
+        double error = fabs((double)found[i] - (double)wanted->data[i]);
+        if (!(error <= worst) && !isnan(worst))
+            worst = error;
+        squares += (double)wanted->data[i] * (double)wanted->data[i];
+    }
+    return elements == count ? worst / fmax(1, sqrt(squares)) : (double)NAN;
 }
 
 void archive_close(struct zip *archive)

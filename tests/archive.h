@@ -11,6 +11,11 @@ struct zip *archive_open(const char *path);
 /* The array of that name, to be released with glcnn_npy_free. False, with a
  * message, when there is none. */
 bool archive_read(struct zip *archive, const char *name, struct glcnn_npy *array);
+/* How many arrays there are whose name begins so. */
+size_t archive_count(struct zip *archive, const char *prefix);
+/* The largest difference of the values from the array's, over max(1, norm of the array). NAN if one
+ * is not a number or the array has not `count` elements. */
+double archive_error(const struct glcnn_npy *wanted, const float *found, size_t count);
 void archive_close(struct zip *archive);
 
 #endif

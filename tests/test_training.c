@@ -12,8 +12,6 @@
 #include "tests/archive.h"
 #include "tests/cases.h"
 
-#include <math.h>
-
 #define STEPS     20
 #define BATCH     64
 #define CLASSES   10
@@ -241,37 +239,14 @@ static void encode_updates(void)
 
 /* ---- Comparison ---- */
 
-static double norm_of(const struct glcnn_npy *array, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += (double)array->data[i] * (double)array->data[i];
-    return fmax(1, sqrt(sum));
-}
-
-static size_t count_of(const struct glcnn_npy *array)
-{
-    size_t count = 1;
-    for (uint32_t i = 0; i < array->rank; i++)
-        count *= array->shape[i];
-    return count;
-}
-
 static void compare(struct zip *archive, const char *name, const float *found, size_t count)
 {
     struct glcnn_npy wanted;
-    double worst = 0;
     CU_ASSERT_FATAL(archive_read(archive, name, &wanted));
-    CU_ASSERT_EQUAL_FATAL(count_of(&wanted), count);
-    for (size_t i = 0; i < count; i++) {
-        double error = fabs((double)found[i] - (double)wanted.data[i]);
-        worst = error <= worst ? worst : error; /* a NaN stays */
-    }
-    bool good = worst <= TOLERANCE * norm_of(&wanted, count);
-    CU_ASSERT(good);
-    if (!good)
-        fprintf(stderr, "\n  %s is off by %g, with a norm of %g\n", name, worst,
-                norm_of(&wanted, count));
+    double error = archive_error(&wanted, found, count);
+    CU_ASSERT(error <= TOLERANCE);
+    if (!(error <= TOLERANCE))
+        fprintf(stderr, "\n  %s is off by %g times max(1, norm)\n", name, error);
     glcnn_npy_free(&wanted);
 }
 
