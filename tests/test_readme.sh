@@ -1,6 +1,6 @@
 #!/bin/sh
-# The README's code does what the README says: its table of kernels is the tool's, its program
-# compiles and prints what average pooling makes, and its new kernel, added to a copy of the tree as
+# The README's code does what the README says: its table of kernels is the tool's, its programs
+# compile and print what they should, and its new kernel, added to a copy of the tree as
 # two new files, passes the self-check.
 #
 # Runs from the top of the tree, after a build in $O. CC and MAKE may be given.
@@ -27,19 +27,24 @@ block() {
         inside { print }' README.md
 }
 
-block c 1 >"$work/program.c"
-$cc -std=c11 -Iinclude -I"$out/include" -o "$work/program" "$work/program.c" "$out/libglcnn.a" \
-    $(${PKG_CONFIG:-pkg-config} --libs egl gbm libdrm) -lm || fail 'the program does not compile'
-"$work/program" >"$work/printed" || fail "the program ends with status $?"
-wanted='0.625 0.625 1.125 1.125 0.625 0.625 1.125 1.125 2.625 2.625 3.125 3.125 2.625 2.625 3.125 3.125 '
-[ "$(cat "$work/printed")" = "$wanted" ] || fail "the program prints $(cat "$work/printed")"
+# runs N TEXT: the Nth block of C is a program that prints TEXT.
+runs() {
+    block c "$1" >"$work/program.c"
+    $cc -std=c11 -Iinclude -I"$out/include" -o "$work/program" "$work/program.c" "$out/libglcnn.a" \
+        $(${PKG_CONFIG:-pkg-config} --libs egl gbm libdrm) -lm || fail "program $1 does not compile"
+    "$work/program" >"$work/printed" || fail "program $1 ends with status $?"
+    [ "$(cat "$work/printed")" = "$2" ] || fail "program $1 prints $(cat "$work/printed")"
+}
+
+runs 1 '0.625 0.625 1.125 1.125 0.625 0.625 1.125 1.125 2.625 2.625 3.125 3.125 2.625 2.625 3.125 3.125 '
+runs 2 learned
 
 # The times are kept, so that only what the new files change is remade.
 mkdir "$work/tree"
 cp -Rp Makefile include src glsl platform examples tests "$work/tree"
 cp -Rp "$out" "$work/out"
 block glsl 1 >"$work/tree/glsl/square.comp"
-block c 2 >"$work/tree/src/kernels/square.c"
+block c 3 >"$work/tree/src/kernels/square.c"
 unset MAKEFLAGS MFLAGS MAKELEVEL O
 $make -C "$work/tree" O="$work/out" >"$work/log" 2>&1 || { cat "$work/log"; fail 'the kernel does not build'; }
 "$work/out/glcnn" check -k square >"$work/checked" || { cat "$work/checked"; fail 'the kernel fails its check'; }
