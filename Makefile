@@ -90,6 +90,7 @@ SHELL_TESTS    := $(sort $(wildcard tests/test_*.sh))
 LIB_OBJECTS    := $(LIB_SOURCES:%.c=$(O)/%.o) $(O)/registry.o $(O)/shaders.o
 INTERCHANGE_OBJECTS := $(INTERCHANGE_SOURCES:%.c=$(O)/%.o)
 TOOL_OBJECTS   := $(TOOL_SOURCES:%.c=$(O)/%.o)
+NET_OBJECTS    := $(O)/src/tool/model.o $(O)/src/tool/nets.o # the tool's networks, which tests train
 HELPER_OBJECTS := $(TEST_HELPERS:%.c=$(O)/%.o)
 SUPPORT_OBJECTS := $(SUPPORT:%.c=$(O)/%.o)
 PROGRAMS       := $(EXAMPLES) $(PUBLIC_TESTS) $(UNIT_TESTS)
@@ -263,10 +264,11 @@ $(EXAMPLES): %: %.o $(SUPPORT_OBJECTS) $(STATIC) $(O)/support
 	$(call say,LD)
 	$(Q)$(LINK) $< $(SUPPORT_OBJECTS) $(STATIC) $(lib_libs) $(interchange_libs) $(app_libs)
 
-$(UNIT_TESTS): %: %.o $(HELPER_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) $(O)/helpers $(O)/support
+$(UNIT_TESTS): %: %.o $(HELPER_OBJECTS) $(NET_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) \
+    $(O)/helpers $(O)/support
 	$(call say,LD)
-	$(Q)$(LINK) $< $(HELPER_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) $(test_libs) $(lib_libs) \
-	    $(interchange_libs) $(app_libs)
+	$(Q)$(LINK) $< $(HELPER_OBJECTS) $(NET_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) $(test_libs) \
+	    $(lib_libs) $(interchange_libs) $(app_libs)
 
 $(PUBLIC_TESTS): %: %.o $(LINKS)
 	$(call say,LD)

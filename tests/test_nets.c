@@ -1,0 +1,272 @@
+/* The networks of src/tool/nets.c: twenty training steps by a graph against PyTorch's autograd, and
+ * the memory that their graphs plan. golden/make_nets.py makes the same weights and batches and
+ * wrote PyTorch's losses, weights, momentum and running averages. Momentum over the learning rate
+ * is the sum of all steps' gradients, each 0.9 times the weight of the next one.
+ *
+ * GLCNN_TEST_QUICK=1: only the losses of some steps, and not of the largest network. */
+#include "tests/archive.h"
+#include "tests/fixture.h"
+
+#include <inttypes.h>
+
+#include "examples/support/fashion.h"
+#include "examples/support/network.h"
+#include "examples/support/random.h"
+#include "tool/model.h"
+
+#define STEPS       20
+#define QUICK_STEPS 3
+#define BATCH       4
+#define RATE        (1.0f / 2048)
+#define SEED        1
+#define TOLERANCE   1e-4 /* times max(1, norm) */
+#define OVER_BOUND  1.10
+
+#define TRAINING_BATCH  64
+#define INFERENCE_BATCH 100
+
+static struct zip *archive;
+
+static void good(bool done)
+{
+    if (!done)
+        fprintf(stderr, "\n  %s\n", glcnn_device_error(device));
+    CU_ASSERT_TRUE_FATAL(done);
+}
+
+static bool is_quick(void)
+{
+    const char *quick = getenv("GLCNN_TEST_QUICK");
+    return quick && strcmp(quick, "1") == 0;
+}
+
+/* ---- The network ---- */
+
+static struct model make_model(const char *name, uint32_t batch)
+{
+    struct model model;
+    glcnn_kernel *optimizer;
+    const struct net *net = net_find(name);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(net);
+    good(model_create(device, net, batch, &model));
+    GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(device, RATE, &optimizer));
+    glcnn_optimizer(optimizer)->momentum_scale = 0.9f;
+    const struct glcnn_training_descriptor descriptor = {.optimizer = optimizer};
+    GOOD_FATAL(glcnn_network_train(model.network, &descriptor));
+    glcnn_kernel_destroy(&optimizer);
+    return model;
+}
+
+/* ---- Batches ---- */
+
+static float seven_bits(uint64_t *random)
+{
+    return (float)(random_next(random) >> 57) / 256;
+}
+
+/* A pattern of the class under noise of the same size. */
+static void make_batch(uint32_t number, float pixels[BATCH][FASHION_PIXELS],
+                       float labels[BATCH][FASHION_CLASSES])
+{
+    uint64_t random = (uint64_t)number << 32;
+    memset(labels, 0, BATCH * sizeof *labels);
+    for (int n = 0; n < BATCH; n++) {
+        uint64_t label = random_next(&random) % FASHION_CLASSES, pattern = 1 + label;
+        labels[n][label] = 1;
+        for (int i = 0; i < FASHION_PIXELS; i++)
+            pixels[n][i] = seven_bits(&pattern) + seven_bits(&random);
+    }
+}
+
+static float run_step(struct runner *runner, float number)
+{
+    static float pixels[BATCH][FASHION_PIXELS], labels[BATCH][FASHION_CLASSES];
+    float losses[BATCH];
+    double sum = 0;
+    make_batch((uint32_t)number, pixels, labels);
+    good(runner_run(runner, pixels[0], labels[0], losses));
+    for (int n = 0; n < BATCH; n++)
+        sum += (double)losses[n];
+    return (float)sum;
+}
+
+/* ---- Comparison ---- */
+
+/* The largest error relative to the norm, and where it is. */
+struct worst {
+    double error;
+    char name[96];
+};
+
+static void compare(struct worst *worst, const char *name, const float *found, size_t count,
+                    bool whole)
+{
+    struct glcnn_npy wanted;
+    CU_ASSERT_FATAL(archive_read(archive, name, &wanted));
+    if (!whole)
+        wanted.shape[0] = (uint32_t)count;
+    double error = archive_error(&wanted, found, count);
+    CU_ASSERT(error <= TOLERANCE);
+    if (!(error <= TOLERANCE))
+        fprintf(stderr, "\n  %s is off by %g times max(1, norm)\n", name, error);
+    if (!(error <= worst->error)) {
+        worst->error = error;
+        snprintf(worst->name, sizeof worst->name, "%s", name);
+    }
+    glcnn_npy_free(&wanted);
+}
+
+static void compare_buffer(struct worst *worst, const char *net, const char *label,
+                           const char *vector, glcnn_buffer *buffer, float scale)
+{
+    char name[96];
+    size_t size = glcnn_buffer_size(buffer);
+    float *values = malloc(size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(values);
+    GOOD_FATAL(glcnn_buffer_read(buffer, 0, size, values));
+    for (size_t i = 0; i < size / sizeof *values; i++)
+        values[i] *= scale;
+    snprintf(name, sizeof name, "%s.%s.%s", net, label, vector);
+    compare(worst, name, values, size / sizeof *values, true);
+    free(values);
+}
+
+/* Returns how many arrays were compared. */
+static size_t compare_filter(struct worst *worst, const char *net, glcnn_filter_node *node)
+{
+    static const char *const vectors[] = {"weights", "biases", "gamma", "beta", "mean", "variance"};
+    glcnn_kernel *kernel = glcnn_filter_node_kernel(node);
+    const char *label = glcnn_filter_node_label(node);
+    char name[32];
+    size_t compared = 0;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        glcnn_buffer *values =
+            glcnn_kernel_optimizer(kernel) ? glcnn_kernel_vector(kernel, vectors[i]) : NULL;
+        glcnn_buffer *momentum = glcnn_kernel_optimizer_vector(kernel, vectors[i], 0);
+        snprintf(name, sizeof name, "momentum_of_%s", vectors[i]);
+        if (values)
+            compare_buffer(worst, net, label, vectors[i], values, 1);
+        if (momentum)
+            compare_buffer(worst, net, label, name, momentum, 1 / RATE);
+        compared += (values != NULL) + (momentum != NULL);
+    }
+    return compared;
+}
+
+static void compare_network(struct worst *worst, const struct model *model)
+{
+    glcnn_filter_node *node;
+    char prefix[64];
+    size_t compared = 0;
+    for (size_t i = 0; (node = glcnn_network_filter(model->network, i)) != NULL; i++)
+        compared += compare_filter(worst, model->net->name, node);
+    snprintf(prefix, sizeof prefix, "%s.", model->net->name);
+    CU_ASSERT_EQUAL(compared + 2, archive_count(archive, prefix)); /* batches and losses: 2 */
+}
+
+/* ---- Training ---- */
+
+static void run_steps(const char *net, struct runner *runner, struct worst *worst)
+{
+    struct glcnn_npy batches;
+    char name[64];
+    float losses[STEPS];
+    const size_t steps = is_quick() ? QUICK_STEPS : STEPS;
+    snprintf(name, sizeof name, "%s.batches", net);
+    CU_ASSERT_FATAL(archive_read(archive, name, &batches));
+    CU_ASSERT_EQUAL_FATAL(batches.shape[0], STEPS);
+    for (size_t step = 0; step < steps; step++)
+        losses[step] = run_step(runner, batches.data[step]);
+    glcnn_npy_free(&batches);
+    snprintf(name, sizeof name, "%s.loss", net);
+    compare(worst, name, losses, steps, !is_quick());
+}
+
+static void train_as_pytorch(const char *name)
+{
+    struct worst worst = {0};
+    struct model model = make_model(name, BATCH);
+    struct runner runner;
+    CU_ASSERT_FATAL(network_randomise(model.network, SEED));
+    good(runner_create_training(&model, BATCH, 0, &runner));
+    run_steps(name, &runner, &worst);
+    if (!is_quick())
+        compare_network(&worst, &model);
+    printf("\n    largest error %.2g times max(1, norm), of %s  ", worst.error, worst.name);
+    runner_destroy(&runner);
+    model_destroy(&model);
+}
+
+static void lenet_trains_as_in_pytorch(void)
+{
+    train_as_pytorch("lenet");
+}
+
+static void small_trains_as_in_pytorch(void)
+{
+    train_as_pytorch("small");
+}
+
+static void resnet8_trains_as_in_pytorch(void)
+{
+    if (!is_quick())
+        train_as_pytorch("resnet8");
+}
+
+static void mobilenet_tiny_trains_as_in_pytorch(void)
+{
+    train_as_pytorch("mobilenet-tiny");
+}
+
+/* ---- Memory ---- */
+
+static void check_memory(struct runner *runner, const char *what)
+{
+    struct glcnn_graph_memory memory = {0};
+    good(runner_memory(runner, &memory));
+    double over = (double)memory.planned / (double)memory.lower_bound;
+    printf("\n    %-24s %9" PRIu64 " bytes, %.3f of the lower bound, %.3f of all images", what,
+           memory.planned, over, (double)memory.planned / (double)memory.without_sharing);
+    CU_ASSERT(memory.lower_bound > 0);
+    CU_ASSERT(memory.planned <= memory.without_sharing);
+    CU_ASSERT(over <= OVER_BOUND);
+    CU_ASSERT_EQUAL(memory.sub_batches, 1);
+}
+
+static void check_memory_of(const char *name)
+{
+    char what[64];
+    struct runner runner;
+    struct model model = make_model(name, TRAINING_BATCH);
+    good(runner_create_inference(&model, INFERENCE_BATCH, 0, &runner));
+    snprintf(what, sizeof what, "%s, inference", name);
+    check_memory(&runner, what);
+    runner_destroy(&runner);
+    good(runner_create_training(&model, TRAINING_BATCH, 0, &runner));
+    snprintf(what, sizeof what, "%s, training", name);
+    check_memory(&runner, what);
+    runner_destroy(&runner);
+    model_destroy(&model);
+}
+
+static void memory_is_near_the_lower_bound(void)
+{
+    static const char *const names[] = {"lenet", "small", "resnet8", "mobilenet-tiny"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        check_memory_of(names[i]);
+    printf("\n  ");
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(lenet_trains_as_in_pytorch),     UNIT_TEST(small_trains_as_in_pytorch),
+        UNIT_TEST(resnet8_trains_as_in_pytorch),   UNIT_TEST(mobilenet_tiny_trains_as_in_pytorch),
+        UNIT_TEST(memory_is_near_the_lower_bound), CU_TEST_INFO_NULL};
+    archive = archive_open("tests/golden/nets.npz");
+    if (!archive)
+        return EXIT_FAILURE;
+    int result = fixture_run("nets", tests, argc, argv);
+    archive_close(archive);
+    return result;
+}
