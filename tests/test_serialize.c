@@ -1,6 +1,6 @@
 /* Kernels and networks as bytes: what goes in comes out, bit for bit, and what is not such bytes
  * gives a sentence and nothing else. */
-#include <cbor.h>
+#include <dirent.h>
 #include <float.h>
 #include <math.h>
 
@@ -681,6 +681,48 @@ static void test_mutated(void)
     release(&network);
 }
 
+/* ---- What was written before ---- */
+
+static struct bytes file_bytes(const char *name)
+{
+    char path[512];
+    struct bytes b = {malloc(1 << 20), 0};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(b.data);
+    snprintf(path, sizeof path, "tests/fuzz/corpus/%s", name);
+    FILE *file = fopen(path, "rb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    b.size = fread(b.data, 1, 1 << 20, file);
+    fclose(file);
+    return b;
+}
+
+/* The seeds of the fuzz target keep the format: what some version wrote is read by those after it,
+ * and written as it was. */
+static void test_corpus(void)
+{
+    DIR *directory = opendir("tests/fuzz/corpus");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(directory);
+    size_t count = 0;
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        if (!strstr(entry->d_name, ".cbor"))
+            continue;
+        struct bytes b = file_bytes(entry->d_name), again = {0};
+        bool is_network = strncmp(entry->d_name, "network", 7) == 0;
+        bool has_vectors = strcmp(entry->d_name, "network_training.cbor") != 0;
+        glcnn_kernel *kernel = is_network ? NULL : kernel_of(b);
+        glcnn_network *network = is_network ? network_of(b) : NULL;
+        again = is_network ? network_bytes(network, has_vectors) : kernel_bytes(kernel, true);
+        CU_ASSERT(equal(b, again));
+        count++;
+        free(b.data);
+        release(&again);
+        glcnn_kernel_destroy(&kernel);
+        glcnn_network_destroy(&network);
+    }
+    closedir(directory);
+    CU_ASSERT(count >= 11);
+}
+
 /* ---- What is not written ---- */
 
 static void test_not_written(void)
@@ -708,6 +750,8 @@ static void test_not_written(void)
     CU_ASSERT_EQUAL(glcnn_network_serialize(network, true, &b.data, &b.size, error),
                     GLCNN_INVALID_ARGUMENT);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "no such"));
+    glcnn_network_destroy(&network);
+    network = (glcnn_network *)(uintptr_t)1;
     CU_ASSERT_EQUAL(glcnn_network_deserialize(NULL, (const uint8_t *)"", 0, &network, error),
                     GLCNN_INVALID_ARGUMENT);
     CU_ASSERT_PTR_NULL(network);
@@ -731,6 +775,7 @@ int main(int argc, char *argv[])
                                  UNIT_TEST(test_patched_states),
                                  UNIT_TEST(test_truncated),
                                  UNIT_TEST(test_mutated),
+                                 UNIT_TEST(test_corpus),
                                  UNIT_TEST(test_not_written),
                                  CU_TEST_INFO_NULL};
     return fixture_run("serialize", tests, argc, argv);
