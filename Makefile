@@ -5,6 +5,8 @@
 ##   demo         installs what is missing, builds, trains on Fashion-MNIST; DEMO_ARGS are passed on
 ##   test         installs what is missing, builds, runs the tests; T='test_a test_b' only those
 ##   check-all    the longer tests, then again under sanitizers, valgrind and clang where present
+##   fuzz         feeds the decoder damaged bytes for FUZZ_SECONDS; needs clang
+##   fuzz-seeds   writes tests/fuzz/corpus, what fuzz begins with, anew
 ##   examples     builds the example programs into $(O)/examples
 ##   tests        builds the test programs into $(O)/tests
 ##   readme       writes README.md's table of kernels anew, as "glcnn kernels --table" prints it
@@ -20,6 +22,7 @@
 ##   CC CXX AR CFLAGS CXXFLAGS CPPFLAGS LDFLAGS PKG_CONFIG   the usual; CXX serves a test alone
 ##   CROSS_COMPILE                     prefix of CC, CXX, AR and PKG_CONFIG, as aarch64-linux-gnu-
 ##   O                                 where everything is built: build
+##   FUZZ_SECONDS                      how long fuzz runs: 600
 ##   V                                 1 shows the commands
 
 # ---- Settings ------------------------------------------------------------------------------------
@@ -85,6 +88,7 @@ PUBLIC_TESTS   := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/test_public_*.c)
 UNIT_TESTS     := $(filter-out $(PUBLIC_TESTS),\
                     $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/test_*.c))))
 TEST_HELPERS   := $(filter-out tests/test_%,$(sort $(wildcard tests/*.c)))
+FUZZERS        := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/*.c)))
 SHELL_TESTS    := $(sort $(wildcard tests/test_*.sh))
 
 LIB_OBJECTS    := $(LIB_SOURCES:%.c=$(O)/%.o) $(O)/registry.o $(O)/shaders.o
@@ -95,7 +99,7 @@ HELPER_OBJECTS := $(TEST_HELPERS:%.c=$(O)/%.o)
 SUPPORT_OBJECTS := $(SUPPORT:%.c=$(O)/%.o)
 PROGRAMS       := $(EXAMPLES) $(PUBLIC_TESTS) $(UNIT_TESTS)
 OBJECTS        := $(LIB_OBJECTS) $(INTERCHANGE_OBJECTS) $(TOOL_OBJECTS) $(HELPER_OBJECTS) \
-                  $(SUPPORT_OBJECTS) $(PROGRAMS:=.o)
+                  $(SUPPORT_OBJECTS) $(PROGRAMS:=.o) $(FUZZERS:=.o)
 
 # Static libraries stand in the order of linking: one uses those behind it.
 LIBRARIES   := libglcnn_interchange libglcnn
@@ -128,7 +132,8 @@ test_libs       = $(call pkg_flags,--libs $(TEST_MODULES))
 .SUFFIXES:
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: all examples tests demo test check-all test-run readme packages install uninstall clean help FORCE
+.PHONY: all examples tests demo test check-all test-run fuzz fuzz-run fuzz-seeds readme \
+        packages install uninstall clean help FORCE
 
 all: $(STATIC) $(SHARED) $(LINKS) $(TOOL)
 examples: $(EXAMPLES)
@@ -308,6 +313,33 @@ check-all: packages
 	@! command -v valgrind >/dev/null || $(again) RUN_UNDER=valgrind $(inspected)
 	@! command -v clang >/dev/null || \
 	    $(again) O=$(O)/clang CC=clang CFLAGS='-O2 -g -Werror' all examples tests
+
+# The decoder under libFuzzer. Inputs that reach further stay in $(O)/fuzz/corpus for the next run;
+# what fails is left in $(O)/fuzz/findings. One allocation that is far above the longest input is a
+# failure too.
+FUZZ_SECONDS ?= 600
+FUZZ_FLAGS    = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+                -fno-sanitize-recover=undefined
+
+$(FUZZERS:=.o): includes = $(public_include) -iquote .
+$(O)/tests/fuzz/deserialize: fuzz_main = -fsanitize=fuzzer
+$(FUZZERS): %: %.o $(STATIC)
+	$(call say,LD)
+	$(Q)$(LINK) $(fuzz_main) $< $(STATIC) $(lib_libs) $(interchange_libs)
+
+fuzz: packages
+	@command -v clang >/dev/null || { echo 'fuzz needs clang and its sanitizers' >&2; exit 1; }
+	@$(again) O=$(O)/fuzz CC=clang CFLAGS='$(FUZZ_FLAGS)' FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz-run
+
+fuzz-run: $(O)/tests/fuzz/deserialize
+	@mkdir -p $(O)/corpus $(O)/findings
+	$< -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -timeout=20 -malloc_limit_mb=64 \
+	    -print_final_stats=1 -artifact_prefix=$(O)/findings/ $(O)/corpus tests/fuzz/corpus
+
+fuzz-seeds: packages
+	@mkdir -p tests/fuzz/corpus
+	@$(again) $(O)/tests/fuzz/seeds
+	$(O)/tests/fuzz/seeds tests/fuzz/corpus
 
 # What stands between the two marks is the tool's; tests/test_readme.sh compares them.
 readme: $(TOOL)
