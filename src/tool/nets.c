@@ -59,8 +59,8 @@ static glcnn_image_node *normalised(glcnn_image_node *source, struct convolution
 
 /* ---- Networks ---- */
 
-/* LeNet-5 (LeCun et al. 1998) with ReLU. Average pooling, as there, needs its source no more once it is
- * done: training takes a fifth less memory than with max pooling. */
+/* LeNet-5 (LeCun et al. 1998) with ReLU. Average pooling, as there, needs its source no more once
+ * it is done: training takes a fifth less memory than with max pooling. */
 static glcnn_image_node *build_lenet(glcnn_image_node *image)
 {
     glcnn_image_node *x = rectify(convolve(image, (struct convolution){5, 1, 6}));
