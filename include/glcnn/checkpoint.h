@@ -55,10 +55,11 @@ GLCNN_API glcnn_status glcnn_checkpoint_save(glcnn_network *network, const char 
  * GLCNN_OUT_OF_MEMORY the network is as it was. `metadata`, if not NULL, receives the file's
  * entries, to be released with glcnn_checkpoint_free_metadata.
  *
- * A file must have every vector of the network of which it has the label's optimizer state, and
- * nothing else. For a network that is not trained, or that is trained and finds no optimizer state
- * at all in the file, the parameters alone are read: that is inference, or fine-tuning, where the
- * optimizers keep the state that they have. */
+ * The file must have every vector that the network has, and no other tensor. The state of an
+ * optimizer is read where the kernel is trained and the file has "optimizer.LABEL", which must name
+ * the same optimizer. A network that is not trained takes the parameters alone, for inference; so
+ * does one that is trained from a file without optimizers, which is fine-tuning: its optimizers
+ * keep the state that they have. */
 GLCNN_API glcnn_status glcnn_checkpoint_load(glcnn_network *network, const char *path,
                                              struct glcnn_checkpoint_metadata *metadata,
                                              char error[512]);
