@@ -109,7 +109,7 @@ static void compare(struct worst *worst, const char *name, const float *found, s
     CU_ASSERT(error <= TOLERANCE);
     if (!(error <= TOLERANCE))
         fprintf(stderr, "\n  %s is off by %g times max(1, norm)\n", name, error);
-    if (!(error <= worst->error)) {
+    if (!(error < worst->error)) {
         worst->error = error;
         snprintf(worst->name, sizeof worst->name, "%s", name);
     }
@@ -148,7 +148,7 @@ static size_t compare_filter(struct worst *worst, const char *net, glcnn_filter_
             compare_buffer(worst, net, label, vectors[i], values, 1);
         if (momentum)
             compare_buffer(worst, net, label, name, momentum, 1 / RATE);
-        compared += (values != NULL) + (momentum != NULL);
+        compared += (values ? 1u : 0u) + (momentum ? 1u : 0u);
     }
     return compared;
 }
