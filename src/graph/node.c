@@ -45,6 +45,14 @@ glcnn_status glcnn_network_status(const glcnn_network *network)
 
 /* ---- Networks ---- */
 
+static size_t count_registry(void)
+{
+    size_t count = 0;
+    while (glcnn_registry[count])
+        count++;
+    return count;
+}
+
 glcnn_status glcnn_network_create(glcnn_device *device, glcnn_network **network)
 {
     if (!network)
@@ -54,8 +62,13 @@ glcnn_status glcnn_network_create(glcnn_device *device, glcnn_network **network)
     if (status != GLCNN_SUCCESS)
         return status;
     glcnn_network *made = calloc(1, sizeof *made);
-    if (!made)
+    size_t *counts = calloc(count_registry() + 1, sizeof *counts);
+    if (!made || !counts) {
+        free(made);
+        free(counts);
         return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory making a network");
+    }
+    made->kernel_counts = counts;
     made->device = device_retain(device);
     made->last_image = &made->images;
     made->last_filter = &made->filters;
@@ -95,6 +108,7 @@ void glcnn_network_destroy(glcnn_network **network)
         old->images = next;
     }
     device_unreference(old->device);
+    free(old->kernel_counts);
     free(old);
 }
 
@@ -171,11 +185,11 @@ bool filter_has_weights(const struct glcnn_filter_node *node)
 static bool make_label(struct glcnn_filter_node *node)
 {
     char label[128];
-    size_t number = 0;
-    const char *name = node->kernel->descriptor->name;
-    for (const struct glcnn_filter_node *n = node->network->filters; n; n = n->next)
-        number += filter_is(n, name);
-    snprintf(label, sizeof label, "%s_%zu", name, number);
+    size_t index = 0;
+    while (glcnn_registry[index] != node->kernel->descriptor)
+        index++;
+    snprintf(label, sizeof label, "%s_%zu", node->kernel->descriptor->name,
+             node->network->kernel_counts[index]++);
     node->label = strdup(label);
     return node->label != NULL;
 }

@@ -41,6 +41,7 @@ struct glcnn_network {
     struct glcnn_image_node *images, **last_image;
     struct glcnn_filter_node *filters, **last_filter;
     size_t image_count, filter_count;
+    size_t *kernel_counts; /* [registry]: filters of each kernel, so that labels cost no search */
     glcnn_status status; /* the first failure */
     char error[512];
 };
