@@ -34,12 +34,11 @@
  *
  * Reading trusts nothing. What is damaged, cut off, longer than its item, of another kind or
  * version, or beyond a legal range gives GLCNN_MALFORMED_DATA, a sentence and no object. Nothing
- * recurses. Memory is in proportion to the size of the bytes: a count is believed only as far as
- * the bytes that follow can hold it, vectors are only as long as the bytes they are given by,
+ * recurses. Memory and time are in proportion to the size of the bytes: a count is believed only as
+ * far as the bytes that follow can hold it, vectors are only as long as the bytes they are given by,
  * images and weights that a network describes are made by its first execution alone, and each
- * filter, of which there is a map of 20 bytes at least or for a gradient an entry in the forward
- * filter's sources, takes a few KiB. Time is in proportion too, but for the square of the number of
- * filters, at some nanoseconds a pair.
+ * filter, of which there is a map of 50 bytes or more, or for a gradient an entry in the forward
+ * filter's sources, takes less than 2 KiB.
  *
  * Not thread-safe: kernels and networks are used by the thread of their device.
  */
