@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "graph/node.h"
+#include "graph/graph.h"
 
 #define INVALID GLCNN_INVALID_ARGUMENT
 
@@ -175,6 +175,47 @@ static void test_textures_made_are_those_planned(void)
     check_memory(&c, cnn_training_graph(&c, 0), glcnn_filter_node_loss(c.loss), 2);
     c = make_cnn();
     check_memory(&c, graph_of(c.scores), c.scores, 1);
+}
+
+/* What a pass writes lies in no texture that it reads or writes elsewhere. */
+static void check_pass(const struct pass *pass)
+{
+    for (uint32_t i = 0; i < pass->image_count; i++) {
+        struct storage *written = pass->images[i].view.storage;
+        for (uint32_t t = 0; t < pass->texture_count; t++) {
+            struct storage *read = pass->textures[t].view.storage;
+            CU_ASSERT(read == written || storage_owner(read) != storage_owner(written));
+        }
+        for (uint32_t k = 0; k < i; k++) {
+            struct storage *other = pass->images[k].view.storage;
+            CU_ASSERT(other == written || storage_owner(other) != storage_owner(written));
+        }
+    }
+}
+
+/* Software rasterisers do not mind; OpenGL ES leaves it undefined. */
+static void test_passes_write_no_texture_that_they_read(void)
+{
+    struct cnn c = make_cnn();
+    glcnn_image *sources[2];
+    struct command_memory memory;
+    struct recording recording;
+    train_network(c.net, false);
+    make_cnn_sources(4, sources);
+    glcnn_graph *graph = cnn_training_graph(&c, 0);
+    glcnn_command_buffer *commands = make_commands();
+    commands->planned = true;
+    GOOD_FATAL(recording_make(&recording, graph, commands, sources, 1));
+    GOOD_FATAL(command_buffer_place(commands, &memory));
+    CU_ASSERT(memory.planned < memory.without_sharing);
+    CU_ASSERT(commands->pass_count > 20);
+    for (size_t i = 0; i < commands->pass_count; i++)
+        check_pass(&commands->passes[i]);
+    recording_free(&recording);
+    glcnn_command_buffer_destroy(&commands);
+    glcnn_graph_destroy(&graph);
+    destroy_images(sources, 2);
+    glcnn_network_destroy(&c.net);
 }
 
 /* ---- Encoding for the user ---- */
@@ -547,6 +588,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_batch_sizes_are_kept),
         UNIT_TEST(test_dropout_draws_at_each_execution),
         UNIT_TEST(test_textures_made_are_those_planned),
+        UNIT_TEST(test_passes_write_no_texture_that_they_read),
         UNIT_TEST(test_encoding_equals_executing),
         UNIT_TEST(test_temporary_sources_lose_one_read),
         UNIT_TEST(test_encoding_takes_views),
