@@ -820,6 +820,21 @@ static void test_training_graphs_are_refused(void)
     glcnn_network_destroy(&other);
 }
 
+/* A transposed convolution that follows a state leaves none that its gradient could read. */
+static void test_sized_transposes_have_no_gradient(void)
+{
+    glcnn_network *net = make_network();
+    glcnn_image_node *x = glcnn_image_node_create(net, NULL);
+    glcnn_image_node *down = glcnn_node(x, "convolution", NULL);
+    glcnn_image_node *up = glcnn_node(down, "convolution_transpose", NULL);
+    CU_ASSERT_PTR_NOT_NULL(glcnn_gradient_filter_with_source(filter_of(up), x));
+    GOOD(glcnn_filter_node_set_source_state(filter_of(up),
+                                            glcnn_filter_node_result_state(filter_of(down))));
+    CU_ASSERT_PTR_NULL(glcnn_gradient_filter_with_source(filter_of(up), x));
+    check_failed(net, "takes its sizes from a state");
+    glcnn_network_destroy(&net);
+}
+
 /* A loss of an input, and a filter on the way that has no gradient. */
 static void test_ways_back_must_exist(void)
 {
@@ -871,6 +886,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_other_branches_are_left_alone),
         UNIT_TEST(test_a_concatenation_splits_the_gradient),
         UNIT_TEST(test_training_graphs_are_refused),
+        UNIT_TEST(test_sized_transposes_have_no_gradient),
         UNIT_TEST(test_ways_back_must_exist),
         CU_TEST_INFO_NULL,
     };

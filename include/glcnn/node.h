@@ -125,7 +125,8 @@ GLCNN_API glcnn_filter_node *glcnn_state_node_filter(const glcnn_state_node *nod
 /* Keeps the state after an execution: glcnn_graph_state gives it. Default false. */
 GLCNN_API void glcnn_state_node_set_export_from_graph(glcnn_state_node *node, bool value);
 GLCNN_API bool glcnn_state_node_export_from_graph(const glcnn_state_node *node);
-/* Lets a convolution transpose take sizes from a convolution's state (spec 7.2). */
+/* Lets a convolution transpose take sizes from a convolution's state (spec 7.2). It then leaves no
+ * state of its own and has no gradient. */
 GLCNN_API glcnn_status glcnn_filter_node_set_source_state(glcnn_filter_node *node,
                                                           glcnn_state_node *state);
 /* The state that was set; NULL if none was. */

@@ -83,6 +83,8 @@ size_t glcnn_gradient_filters_with_sources(glcnn_filter_node *node,
     size_t count = gradient_count(node);
     if (count == 0)
         return fail(node, d->without_gradient ? d->without_gradient : "there is none");
+    if (node->source_state)
+        return fail(node, "it takes its sizes from a state and so leaves none for a gradient");
     if (gradient_sources != 1 || !gradients || !gradients[0])
         return fail(node, "it takes one gradient, that of the filter's result");
     if (gradients[0]->network != node->network)
