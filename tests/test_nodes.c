@@ -406,7 +406,7 @@ static void check_gradients(const struct single *s, const struct glcnn_descripto
         CU_ASSERT_EQUAL(made[i]->forward_source, i);
         CU_ASSERT_PTR_NOT_NULL(glcnn_filter_node_result(made[i]));
         if (count == 2)
-            CU_ASSERT_EQUAL(number_of(made[i], "is_secondary_source_filter"), i);
+            CU_ASSERT_EQUAL(number_of(made[i], "is_secondary_source_filter"), (double)i);
         check_sources(s, made[i], i);
     }
 }
