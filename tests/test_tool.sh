@@ -395,9 +395,11 @@ glcnn_status bad_check(glcnn_device *device, const char *name, bool quick, glcnn
     return device ? GLCNN_SUCCESS : GLCNN_INVALID_ARGUMENT;
 }
 END_OF_C
+others=$(ls "$out"/src/tool/*.o "$out"/examples/support/*.o | grep -v /check.o)
 $cc -std=c11 -D_XOPEN_SOURCE=700 -Dglcnn_check=bad_check -I"$top/include" -I"$out/include" \
-    -o bad "$top"/src/tool/*.c bad.c "$out/libglcnn.a" \
-    $($pkg_config --cflags --libs libcjson egl gbm libdrm) -lm || fail 'the bad tool does not build'
+    -o bad "$top/src/tool/check.c" bad.c $others "$out/libglcnn_interchange.a" "$out/libglcnn.a" \
+    $($pkg_config --cflags --libs libcjson libcbor libzip libpng zlib egl gbm libdrm) -lm ||
+    fail 'the bad tool does not build'
 tool=$work/bad
 gives 1 check --quick -k neuron
 says out 'FAILED'
