@@ -425,6 +425,28 @@ static void test_handlers_may_execute(void)
     destroy_simple(&s);
 }
 
+/* Two executions would have one place for their handlers. */
+static void execute_within(void *user, glcnn_graph *graph, glcnn_status status)
+{
+    struct chain *chain = user;
+    CU_ASSERT_EQUAL(status, GLCNN_SUCCESS);
+    chain->left--;
+    REFUSED(GLCNN_INVALID_STATE,
+            glcnn_graph_execute(graph, &chain->simple->source, execute_within, chain));
+}
+
+static void test_handlers_of_an_execution_may_not(void)
+{
+    struct simple s = make_simple();
+    struct chain chain = {&s, 1};
+    GOOD(glcnn_graph_execute(s.graph, &s.source, execute_within, &chain));
+    GOOD(glcnn_graph_execute(s.graph, &s.source, NULL, NULL));
+    CU_ASSERT_EQUAL(chain.left, 0);
+    GOOD(glcnn_graph_wait(s.graph));
+    CU_ASSERT_TRUE(image_is_constant(glcnn_graph_image(s.graph, s.y), 6));
+    destroy_simple(&s);
+}
+
 static void test_fences_become_readable(void)
 {
     struct simple s = make_simple();
@@ -594,6 +616,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_encoding_takes_views),
         UNIT_TEST(test_handlers_are_called_once),
         UNIT_TEST(test_handlers_may_execute),
+        UNIT_TEST(test_handlers_of_an_execution_may_not),
         UNIT_TEST(test_fences_become_readable),
         UNIT_TEST(test_null_is_refused),
         UNIT_TEST(test_wrong_graphs_are_refused),

@@ -32,6 +32,9 @@ struct glcnn_graph_descriptor {
 };
 
 /* Compiles nothing yet. The caller owns the graph; the network must outlive it.
+ * Which weights are updated is settled here: set data sources and training styles before. Their
+ * `update` callbacks are called whenever the graph is recorded: once for each encode, and while
+ * compiling once for each way to split the batch that is tried.
  * Errors: GLCNN_INVALID_ARGUMENT (a node of another network, a result without a filter),
  * GLCNN_OUT_OF_MEMORY, or the failure that the network keeps. */
 GLCNN_API glcnn_status glcnn_graph_create(glcnn_network *network,
@@ -70,7 +73,8 @@ GLCNN_API glcnn_status glcnn_graph_encode(glcnn_graph *graph, glcnn_command_buff
                                           glcnn_image *const *sources, glcnn_image **results);
 
 /* Called once an execution is complete, by the call that finds it so: glcnn_graph_wait,
- * glcnn_graph_poll or the next execution, on their thread. */
+ * glcnn_graph_poll or the next execution, on their thread. It may execute the graph again,
+ * but not where an execution calls it. */
 typedef void (*glcnn_graph_handler)(void *user, glcnn_graph *graph, glcnn_status status);
 
 /* Runs the graph on the sources and returns without waiting. Sources are ordinary images, not

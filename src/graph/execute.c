@@ -234,8 +234,12 @@ glcnn_status glcnn_graph_wait(glcnn_graph *graph)
 /* Somebody must see that an execution is complete before the next begins. */
 static glcnn_status wait_if_watched(glcnn_graph *graph)
 {
-    return graph->pending && (graph->handler || updates_on_cpu(graph)) ? glcnn_graph_wait(graph)
-                                                                       : GLCNN_SUCCESS;
+    if (!graph->pending || (!graph->handler && !updates_on_cpu(graph)))
+        return GLCNN_SUCCESS;
+    graph->waiting = true;
+    glcnn_status status = glcnn_graph_wait(graph);
+    graph->waiting = false;
+    return status;
 }
 
 /* ---- Executing ---- */
@@ -335,6 +339,11 @@ glcnn_status glcnn_graph_execute(glcnn_graph *graph, glcnn_image *const *sources
     if (!sources && graph->source_count)
         return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
                            "glcnn_graph_execute: sources is NULL");
+    if (graph->waiting)
+        return device_fail(
+            graph->device, GLCNN_INVALID_STATE,
+            "glcnn_graph_execute: the handler that an execution calls must not begin "
+            "another");
     glcnn_status status = device_enter(graph->device);
     if (status == GLCNN_SUCCESS)
         status = wait_if_watched(graph);

@@ -126,22 +126,24 @@ glcnn_filter_node *glcnn_gradient_filter_with_source(glcnn_filter_node *node,
 
 struct training {
     struct glcnn_network *network;
-    bool *reached;                       /* [filters]: the last node depends on it */
-    struct glcnn_filter_node **filters;  /* [filters] by index */
+    struct glcnn_filter_node **filters;  /* [filters] by index: what the last node depends on */
     struct glcnn_image_node **gradients; /* [images]: sum of those collected so far; NULL: none */
     glcnn_node_handler handler;
     void *user;
 };
 
-static void reach(struct training *t, const struct glcnn_image_node *image)
+/* A filter's index is above that of all that it depends on, so one way down finds them all. */
+static void reach(struct training *t, struct glcnn_filter_node *last)
 {
-    struct glcnn_filter_node *filter = image->filter;
-    if (!filter || t->reached[filter->index])
-        return;
-    t->reached[filter->index] = true;
-    t->filters[filter->index] = filter;
-    for (size_t i = 0; i < filter->source_count; i++)
-        reach(t, filter->sources[i]);
+    t->filters[last->index] = last;
+    for (size_t i = last->index + 1; i-- > 0;) {
+        const struct glcnn_filter_node *filter = t->filters[i];
+        for (size_t s = 0; filter && s < filter->source_count; s++) {
+            struct glcnn_filter_node *producer = filter->sources[s]->filter;
+            if (producer)
+                t->filters[producer->index] = producer;
+        }
+    }
 }
 
 static void handle(struct training *t, struct glcnn_filter_node *node,
@@ -194,7 +196,7 @@ static bool visit(struct training *t, struct glcnn_filter_node *filter)
     return good && t->network->status == GLCNN_SUCCESS;
 }
 
-/* A filter's index is above that of all that it depends on, so going down is reverse order. */
+/* Down the indices is reverse order. */
 static bool visit_all(struct training *t, size_t filter_count)
 {
     bool good = true;
@@ -232,7 +234,7 @@ static size_t make_training(struct training *t, struct glcnn_filter_node *last,
 {
     size_t filters = t->network->filter_count;
     bool is_loss = last->loss != NULL;
-    reach(t, last->result);
+    reach(t, last);
     t->gradients[(is_loss ? last->sources[0] : last->result)->index] =
         gradient ? gradient : last->result;
     if (is_loss)
@@ -260,17 +262,15 @@ size_t glcnn_training_graph_with_source_gradient(glcnn_filter_node *last,
         return fail(last, "there is no room for the nodes that end the training graph");
     struct glcnn_network *network = last->network;
     struct training t = {.network = network,
-                         .reached = calloc(network->filter_count, sizeof *t.reached),
                          .filters = calloc(network->filter_count, sizeof(*t.filters)),
                          .gradients = calloc(network->image_count, sizeof(*t.gradients)),
                          .handler = handler,
                          .user = user};
     size_t count = 0;
-    if (t.reached && t.filters && t.gradients)
+    if (t.filters && t.gradients)
         count = make_training(&t, last, gradient, nodes, capacity);
     else
         network_fail(network, GLCNN_OUT_OF_MEMORY, "out of memory making a training graph");
-    free(t.reached);
     free(t.filters);
     free(t.gradients);
     return count;

@@ -8,36 +8,57 @@
 
 /* ---- What results depend on ---- */
 
+/* A filter whose dependences are being walked, and which of them is next. */
+struct visit {
+    struct glcnn_filter_node *filter;
+    size_t next;
+};
+
+/* Depth first with a stack of its own: networks may be deeper than the thread's. */
 struct walk {
     bool *filters, *images; /* of the network, by index: reached */
     struct glcnn_image_node **sources;
     size_t source_count;
+    struct visit *stack; /* [filters of the network] */
+    size_t depth;
 };
 
-static void walk_image(struct walk *walk, struct glcnn_image_node *image);
-
-static void walk_filter(struct walk *walk, struct glcnn_filter_node *filter)
+static void enter_filter(struct walk *walk, struct glcnn_filter_node *filter)
 {
     if (walk->filters[filter->index])
         return;
     walk->filters[filter->index] = true;
-    for (size_t i = 0; i < filter->source_count; i++)
-        walk_image(walk, filter->sources[i]);
-    if (filter->forward)
-        walk_filter(walk, filter->forward);
-    if (filter->source_state)
-        walk_filter(walk, filter->source_state->filter);
+    walk->stack[walk->depth++] = (struct visit){filter, 0};
 }
 
-static void walk_image(struct walk *walk, struct glcnn_image_node *image)
+static void enter_image(struct walk *walk, struct glcnn_image_node *image)
 {
     if (walk->images[image->index])
         return;
     walk->images[image->index] = true;
     if (image->filter)
-        walk_filter(walk, image->filter);
+        enter_filter(walk, image->filter);
     else
         walk->sources[walk->source_count++] = image;
+}
+
+/* A filter's dependences are its sources, then the filters whose states it takes. */
+static void walk_from(struct walk *walk, struct glcnn_image_node *image)
+{
+    enter_image(walk, image);
+    while (walk->depth) {
+        struct visit *at = &walk->stack[walk->depth - 1];
+        struct glcnn_filter_node *filter = at->filter;
+        size_t next = at->next++;
+        if (next < filter->source_count)
+            enter_image(walk, filter->sources[next]);
+        else if (next == filter->source_count && filter->forward)
+            enter_filter(walk, filter->forward);
+        else if (next == filter->source_count + 1 && filter->source_state)
+            enter_filter(walk, filter->source_state->filter);
+        else if (next > filter->source_count + 1)
+            walk->depth--;
+    }
 }
 
 static bool list_filters(struct glcnn_graph *graph, const struct walk *walk)
@@ -57,15 +78,17 @@ static bool list_filters(struct glcnn_graph *graph, const struct walk *walk)
 static bool walk_all(struct glcnn_graph *graph)
 {
     const struct glcnn_network *network = graph->network;
-    struct walk walk = {calloc(network->filter_count + 1, sizeof(bool)),
-                        calloc(network->image_count + 1, sizeof(bool)),
-                        calloc(network->image_count + 1, sizeof(struct glcnn_image_node *)), 0};
-    bool good = walk.filters && walk.images && walk.sources;
+    struct walk walk = {.filters = calloc(network->filter_count + 1, sizeof *walk.filters),
+                        .images = calloc(network->image_count + 1, sizeof *walk.images),
+                        .sources = calloc(network->image_count + 1, sizeof(*walk.sources)),
+                        .stack = calloc(network->filter_count + 1, sizeof *walk.stack)};
+    bool good = walk.filters && walk.images && walk.sources && walk.stack;
     for (size_t i = 0; good && i < graph->result_count; i++)
-        walk_image(&walk, graph->results[i]);
+        walk_from(&walk, graph->results[i]);
     good = good && list_filters(graph, &walk);
     free(walk.filters);
     free(walk.images);
+    free(walk.stack);
     graph->sources = walk.sources;
     graph->source_count = walk.source_count;
     return good;

@@ -38,6 +38,7 @@ struct glcnn_graph {
     bool pending;               /* its completion was not seen yet */
     glcnn_graph_handler handler;
     void *user;
+    bool waiting; /* an execution lets the one before it complete */
 };
 
 /* A run of the graph on its way into a command buffer. Images and states stay until it is freed. */
