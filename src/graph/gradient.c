@@ -206,25 +206,30 @@ static bool visit_all(struct training *t, size_t filter_count)
     return good;
 }
 
-static bool is_read(const struct glcnn_network *network, const struct glcnn_image_node *image)
+/* [images]: whether some filter reads it; NULL: out of memory. */
+static bool *find_read(const struct glcnn_network *network)
 {
-    for (const struct glcnn_filter_node *n = network->filters; n; n = n->next)
+    bool *read = calloc(network->image_count + 1, sizeof *read);
+    for (const struct glcnn_filter_node *n = network->filters; read && n; n = n->next)
         for (size_t i = 0; i < n->source_count; i++)
-            if (n->sources[i] == image)
-                return true;
-    return false;
+            read[n->sources[i]->index] = true;
+    return read;
 }
 
 static size_t list_ends(const struct training *t, size_t first, glcnn_filter_node **nodes,
                         size_t capacity)
 {
     size_t count = 0;
-    for (struct glcnn_filter_node *n = t->network->filters; n; n = n->next)
-        if (n->index >= first && !is_read(t->network, n->result)) {
+    bool *read = find_read(t->network);
+    if (!read)
+        network_fail(t->network, GLCNN_OUT_OF_MEMORY, "out of memory making a training graph");
+    for (struct glcnn_filter_node *n = t->network->filters; read && n; n = n->next)
+        if (n->index >= first && !read[n->result->index]) {
             if (count < capacity)
                 nodes[count] = n;
             count++;
         }
+    free(read);
     return count;
 }
 
