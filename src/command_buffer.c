@@ -119,6 +119,16 @@ void glcnn_command_buffer_destroy(glcnn_command_buffer **command_buffer)
     command_buffer_release(old);
 }
 
+void command_buffer_cut(struct glcnn_command_buffer *command_buffer, size_t pass_count,
+                        size_t retained_count)
+{
+    command_buffer->pass_count = pass_count;
+    while (command_buffer->retained_count > retained_count) {
+        struct retained *last = &command_buffer->retained[--command_buffer->retained_count];
+        last->release(last->object);
+    }
+}
+
 size_t glcnn_command_buffer_pass_count(const glcnn_command_buffer *command_buffer)
 {
     return command_buffer ? command_buffer->pass_count : 0;

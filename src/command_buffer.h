@@ -68,6 +68,10 @@ void plan_fill_image(struct plan *plan, const struct image_view *destination);
 void plan_copy_vector(struct plan *plan, const struct vector_view *source,
                       const struct vector_view *destination);
 
+/* Takes back what was recorded since the buffer had so many passes and retained objects. */
+void command_buffer_cut(struct glcnn_command_buffer *command_buffer, size_t pass_count,
+                        size_t retained_count);
+
 /* ---- Planned command buffers (command_plan.c) ----
  *
  * While `planned` is set temporary images each have a storage of their own and no program is made.

@@ -550,6 +550,9 @@ static void test_failing_updates_come_out(void)
     glcnn_command_buffer *commands = make_commands();
     CU_ASSERT_EQUAL(glcnn_graph_encode(graph, commands, s.sources, results), GLCNN_INVALID_STATE);
     CU_ASSERT_PTR_NULL(results[0]);
+    CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), 0);
+    GOOD(glcnn_command_buffer_commit(commands));
+    CU_ASSERT_EQUAL(weight_of(&s, "weights"), 1);
     glcnn_command_buffer_destroy(&commands);
     s.fails = GLCNN_SUCCESS;
     run_graph(graph, s.sources);

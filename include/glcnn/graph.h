@@ -67,8 +67,7 @@ GLCNN_API glcnn_status glcnn_graph_memory(glcnn_graph *graph,
 /* Records one run of the graph into a command buffer of the user's, with temporary images in it,
  * and returns the result images, ordinary ones that the caller owns: results[i] is NULL for a
  * result that is not needed. Sub-batches and CPU training style are for executions. A temporary
- * source loses one read. On failure nothing is returned; the command buffer may hold passes of
- * filters that were recorded before and is not to be committed. */
+ * source loses one read. On failure nothing is recorded and nothing returned. */
 GLCNN_API glcnn_status glcnn_graph_encode(glcnn_graph *graph, glcnn_command_buffer *command_buffer,
                                           glcnn_image *const *sources, glcnn_image **results);
 

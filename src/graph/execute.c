@@ -192,12 +192,15 @@ glcnn_status glcnn_graph_encode(glcnn_graph *graph, glcnn_command_buffer *comman
     uint32_t *reads = calloc(graph->source_count + 1, sizeof *reads);
     if (!reads)
         return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory recording a graph");
+    size_t passes = command_buffer->pass_count, retained = command_buffer->retained_count;
     hold_sources(graph, sources, reads);
     glcnn_status status = recording_make(&recording, graph, command_buffer, sources, 1);
     for (size_t i = 0; i < graph->result_count && status == GLCNN_SUCCESS; i++)
         if (graph->result_is_needed[i])
             results[i] = image_retain(recording.images[graph->results[i]->index]);
     recording_free(&recording);
+    if (status != GLCNN_SUCCESS)
+        command_buffer_cut(command_buffer, passes, retained);
     let_sources_go(graph, sources, reads, status == GLCNN_SUCCESS);
     free(reads);
     return status;
