@@ -4,8 +4,8 @@
 #include <glcnn/kernels/optimizer.h>
 
 #include "tests/fixture.h"
+#include "tests/folder.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -26,28 +26,6 @@ static const char *path_of(const char *name)
     char *path = paths[next++ % 8];
     snprintf(path, 1024, "%s/%s", folder, name);
     return path;
-}
-
-static size_t count_files(void)
-{
-    size_t count = 0;
-    DIR *directory = opendir(folder);
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
-        count += entry->d_name[0] != '.';
-    closedir(directory);
-    return count;
-}
-
-static void empty_folder(void)
-{
-    DIR *directory = opendir(folder);
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        char path[512];
-        snprintf(path, sizeof path, "%s/%.200s", folder, entry->d_name);
-        if (entry->d_name[0] != '.' && remove(path) != 0)
-            CU_FAIL("a file of the test cannot be removed");
-    }
-    closedir(directory);
 }
 
 /* The call must succeed without a sentence, or fail with one. */
@@ -223,8 +201,8 @@ static void test_round_trip(void)
         destroy_model(&from);
         destroy_model(&to);
     }
-    CU_ASSERT_EQUAL(count_files(), 2);
-    empty_folder();
+    CU_ASSERT_EQUAL(folder_count_files(folder), 2);
+    folder_empty(folder);
 }
 
 /* Loaded before the first step of a process, and into a graph that has run. */
@@ -249,7 +227,7 @@ static void test_training_goes_on(void)
         destroy_model(&whole);
         destroy_model(&stopped);
     }
-    empty_folder();
+    folder_empty(folder);
 }
 
 /* ---------------------------------------------------------------------------------- the format */
@@ -322,7 +300,7 @@ static void test_format(void)
     CU_ASSERT_EQUAL(memcmp(values, b.at + 8 + little_endian(b.at), sizeof values), 0);
     free(b.at);
     destroy_model(&m);
-    empty_folder();
+    folder_empty(folder);
 }
 
 /* ---------------------------------------------------------------------------------- metadata */
@@ -353,7 +331,7 @@ static void test_metadata(void)
     CU_ASSERT_STRING_EQUAL(glcnn_checkpoint_text(&metadata, "epoch"), "3");
     glcnn_checkpoint_free_metadata(&metadata);
     destroy_model(&t);
-    empty_folder();
+    folder_empty(folder);
 }
 
 /* ---------------------------------------------------------------------------------- damage */
@@ -483,7 +461,7 @@ static void test_damage(void)
         free(b.at);
     }
     glcnn_network_destroy(&network);
-    empty_folder();
+    folder_empty(folder);
 }
 
 /* Every prefix, what goes beyond the end, lengths of the header that cannot be, each byte changed.
@@ -513,7 +491,7 @@ static void test_damaged_bytes(void)
     free(b.at);
     free(good.at);
     glcnn_network_destroy(&network);
-    empty_folder();
+    folder_empty(folder);
 }
 
 /* Brackets without end: the parser must neither run out of stack nor take what the file lies of. */
@@ -530,7 +508,7 @@ static void test_deep_header(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "a header has 1 to"));
     free(b.at);
     glcnn_network_destroy(&network);
-    empty_folder();
+    folder_empty(folder);
 }
 
 /* ---------------------------------------------------------------------------------- networks */
@@ -565,7 +543,7 @@ static void test_other_training(void)
     destroy_model(&adam);
     destroy_model(&other);
     destroy_model(&plain);
-    empty_folder();
+    folder_empty(folder);
 }
 
 /* Replaces the first `from` in a file by `to`, which is as long. */
@@ -601,7 +579,7 @@ static void test_counters(void)
         ENDS(GLCNN_MALFORMED_DATA, glcnn_checkpoint_load(m.network, path_of("a"), NULL, error));
     }
     destroy_model(&m);
-    empty_folder();
+    folder_empty(folder);
 }
 
 static void test_labels(void)
@@ -618,9 +596,9 @@ static void test_labels(void)
     ENDS(GLCNN_INVALID_ARGUMENT, glcnn_checkpoint_save(network, path_of("b"), NULL, 0, error));
     GOOD(glcnn_filter_node_set_label(glcnn_image_node_filter(y), "other"));
     ENDS(GLCNN_MALFORMED_DATA, glcnn_checkpoint_load(network, path_of("a"), NULL, error));
-    CU_ASSERT_EQUAL(count_files(), 1);
+    CU_ASSERT_EQUAL(folder_count_files(folder), 1);
     glcnn_network_destroy(&network);
-    empty_folder();
+    folder_empty(folder);
 }
 
 /* Slopes of PReLU belong to a network; other neurons have none. */
@@ -646,7 +624,7 @@ static void test_slopes(void)
     CU_ASSERT_EQUAL(memcmp(values, slopes, sizeof slopes), 0);
     for (int i = 0; i < 2; i++)
         glcnn_network_destroy(&networks[i]);
-    empty_folder();
+    folder_empty(folder);
 }
 
 /* ---------------------------------------------------------------------------------- files */
@@ -663,7 +641,7 @@ static void test_arguments(void)
     ENDS(GLCNN_INVALID_ARGUMENT, glcnn_checkpoint_read_metadata(path_of("a"), NULL, error));
     CU_ASSERT_EQUAL(glcnn_checkpoint_load(network, path_of("a"), NULL, NULL), GLCNN_IO_ERROR);
     glcnn_checkpoint_free_metadata(NULL);
-    CU_ASSERT_EQUAL(count_files(), 0);
+    CU_ASSERT_EQUAL(folder_count_files(folder), 0);
     glcnn_network_destroy(&network);
 }
 
@@ -685,9 +663,9 @@ static void test_places(void)
     ENDS(GLCNN_IO_ERROR, glcnn_checkpoint_save(network, path_of("pipe"), NULL, 0, error));
     ENDS(GLCNN_MALFORMED_DATA, glcnn_checkpoint_load(network, path_of("pipe"), NULL, error));
     ENDS(GLCNN_IO_ERROR, glcnn_checkpoint_save(network, "/proc/glcnn", NULL, 0, error));
-    CU_ASSERT_EQUAL(count_files(), 2);
+    CU_ASSERT_EQUAL(folder_count_files(folder), 2);
     glcnn_network_destroy(&network);
-    empty_folder();
+    folder_empty(folder);
 }
 
 /* A link stays one, the mode of the file stays, and what a killed process left is taken over. */
@@ -705,13 +683,13 @@ static void test_replaced_file(void)
     CU_ASSERT_EQUAL(stat(path_of("file"), &info), 0);
     CU_ASSERT_EQUAL(info.st_mode & 0777, 0640);
     ENDS(GLCNN_SUCCESS, glcnn_checkpoint_load(network, path_of("file"), NULL, error));
-    CU_ASSERT_EQUAL(count_files(), 2);
+    CU_ASSERT_EQUAL(folder_count_files(folder), 2);
     /* A link that stands in the way of what is written first is not followed. */
     CU_ASSERT_EQUAL(symlink("victim", path_of("file.tmp")), 0);
     ENDS(GLCNN_IO_ERROR, glcnn_checkpoint_save(network, path_of("file"), NULL, 0, error));
     CU_ASSERT_NOT_EQUAL(stat(path_of("victim"), &info), 0);
     glcnn_network_destroy(&network);
-    empty_folder();
+    folder_empty(folder);
 }
 
 /* A limit of the size of files stands for a full disk. */
@@ -732,11 +710,11 @@ static void test_full_disk(void)
         setrlimit(RLIMIT_FSIZE, &old);
         ENDS(GLCNN_IO_ERROR, status);
         CU_ASSERT_TRUE(files_equal(path_of("a"), path_of("b")));
-        CU_ASSERT_EQUAL(count_files(), 2);
+        CU_ASSERT_EQUAL(folder_count_files(folder), 2);
     }
     signal(SIGXFSZ, SIG_DFL);
     destroy_model(&m);
-    empty_folder();
+    folder_empty(folder);
 }
 
 /* Another process that is writing: the child locks, and waits for the pipe to close. */
@@ -765,9 +743,9 @@ static void test_two_writers(void)
     CU_ASSERT_EQUAL(waitpid(child, &result, 0), child);
     CU_ASSERT_EQUAL(result, 0);
     ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(network, path_of("a"), NULL, 0, error));
-    CU_ASSERT_EQUAL(count_files(), 1);
+    CU_ASSERT_EQUAL(folder_count_files(folder), 1);
     glcnn_network_destroy(&network);
-    empty_folder();
+    folder_empty(folder);
 }
 
 /* ---------------------------------------------------------------------------------- kills */
@@ -892,11 +870,11 @@ static void test_kills(void)
         CU_ASSERT_TRUE(number > last);
         saved += number - last;
         last = number;
-        interrupted += count_files() > 1;
+        interrupted += folder_count_files(folder) > 1;
     }
     printf(" %u saves, %u of %d kills within one ... ", saved, interrupted, KILLS);
     glcnn_network_destroy(&network);
-    empty_folder();
+    folder_empty(folder);
 }
 
 int main(int argc, char *argv[])

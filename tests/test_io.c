@@ -6,9 +6,9 @@
 #include "examples/support/npz.h"
 #include "examples/support/plot.h"
 #include "examples/support/progress.h"
+#include "tests/folder.h"
 #include "tests/unit.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <png.h>
@@ -45,28 +45,6 @@ static size_t read_file(const char *path, void *bytes, size_t size)
     size_t got = fread(bytes, 1, size, file);
     fclose(file);
     return got;
-}
-
-static size_t count_files(void)
-{
-    size_t count = 0;
-    DIR *directory = opendir(folder);
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
-        count += entry->d_name[0] != '.';
-    closedir(directory);
-    return count;
-}
-
-static void empty_folder(void)
-{
-    DIR *directory = opendir(folder);
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        char path[512];
-        snprintf(path, sizeof path, "%s/%.200s", folder, entry->d_name);
-        if (entry->d_name[0] != '.' && remove(path) != 0)
-            CU_FAIL("a file of the test cannot be removed");
-    }
-    closedir(directory);
 }
 
 struct bytes {
@@ -295,7 +273,7 @@ static void npy_read_names_the_file(void)
     CU_ASSERT_EQUAL(glcnn_npy_read(NULL, &array, error), GLCNN_INVALID_ARGUMENT);
     CU_ASSERT_EQUAL(glcnn_npy_read(path, NULL, NULL), GLCNN_INVALID_ARGUMENT);
     CU_ASSERT_EQUAL(glcnn_npy_parse(NULL, 0, &array, NULL), GLCNN_INVALID_ARGUMENT);
-    empty_folder();
+    folder_empty(folder);
 }
 
 /* More is promised than any machine could give: asking for it would fail in another way. */
@@ -307,7 +285,7 @@ static void npy_takes_no_memory_for_a_promise(void)
     write_file(path_of("promise.npy"), b.at, b.size);
     CU_ASSERT_EQUAL(glcnn_npy_read(path_of("promise.npy"), &array, error), GLCNN_MALFORMED_DATA);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "281474976645120 elements"));
-    empty_folder();
+    folder_empty(folder);
 }
 
 /* ---------------------------------------------------------------------------------- npy, writing
@@ -341,8 +319,8 @@ static void npy_comes_back_as_it_was_written(void)
         CU_ASSERT_EQUAL(memcmp(array.data, some_values, count * sizeof(float)), 0);
         glcnn_npy_free(&array);
     }
-    CU_ASSERT_EQUAL(count_files(), 1);
-    empty_folder();
+    CU_ASSERT_EQUAL(folder_count_files(folder), 1);
+    folder_empty(folder);
 }
 
 static void npy_writes_half_precision(void)
@@ -357,7 +335,7 @@ static void npy_writes_half_precision(void)
     CU_ASSERT_EQUAL(array.data[1], INFINITY);
     CU_ASSERT_EQUAL(array.data[2], -2);
     glcnn_npy_free(&array);
-    empty_folder();
+    folder_empty(folder);
 }
 
 /* Byte for byte what numpy.save writes for numpy.arange(6, dtype='<f4').reshape(2, 3). */
@@ -418,12 +396,12 @@ static void npy_writes_all_files_or_none(void)
     arrays[1].shape[0] = 0;
     const char *both[] = {first, path_of("second.npy")};
     CU_ASSERT_EQUAL(glcnn_npy_write_all(both, arrays, 2, error), GLCNN_INVALID_ARGUMENT);
-    CU_ASSERT_EQUAL(count_files(), 1);
+    CU_ASSERT_EQUAL(folder_count_files(folder), 1);
     CU_ASSERT_EQUAL(read_file(first, old, sizeof old), 3);
     arrays[1].shape[0] = 1;
     CU_ASSERT_EQUAL(glcnn_npy_write_all(both, arrays, 2, error), GLCNN_SUCCESS);
-    CU_ASSERT_EQUAL(count_files(), 2);
-    empty_folder();
+    CU_ASSERT_EQUAL(folder_count_files(folder), 2);
+    folder_empty(folder);
 }
 
 /* A full disk: /dev/full takes no byte, a limit on the size of files takes a few. */
@@ -442,7 +420,7 @@ static void npy_leaves_nothing_of_a_failed_write(void)
     setrlimit(RLIMIT_FSIZE, &old);
     CU_ASSERT_EQUAL(status, GLCNN_IO_ERROR);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "cannot be written: File too large"));
-    CU_ASSERT_EQUAL(count_files(), 0);
+    CU_ASSERT_EQUAL(folder_count_files(folder), 0);
 }
 
 static void npy_follows_links_and_keeps_modes(void)
@@ -460,7 +438,7 @@ static void npy_follows_links_and_keeps_modes(void)
     CU_ASSERT_EQUAL(now.st_mode & 0777, 0600);
     CU_ASSERT_EQUAL(glcnn_npy_write("/dev/null", &array, NULL), GLCNN_SUCCESS);
     CU_ASSERT(stat("/dev/null", &now) == 0 && S_ISCHR(now.st_mode));
-    empty_folder();
+    folder_empty(folder);
 }
 
 /* ---------------------------------------------------------------------------------- idx */
@@ -507,7 +485,7 @@ static void idx_reads_plain_and_compressed_files(void)
     check_idx(path_of("plain"));
     write_gz(path_of("packed.gz"), idx_bytes, sizeof idx_bytes);
     check_idx(path_of("packed.gz"));
-    empty_folder();
+    folder_empty(folder);
 }
 
 static void idx_refuses_every_truncation(void)
@@ -525,7 +503,7 @@ static void idx_refuses_every_truncation(void)
         write_file(path_of("part.gz"), packed, part);
         check_idx_refused(path_of("part.gz"), ": ");
     }
-    empty_folder();
+    folder_empty(folder);
 }
 
 static void idx_refuses_what_is_no_idx(void)
@@ -551,7 +529,7 @@ static void idx_refuses_what_is_no_idx(void)
     memcpy(huge, "\0\0\10\4", 4);
     write_file(path_of("huge"), huge, sizeof huge);
     check_idx_refused(path_of("huge"), "more bytes than memory");
-    empty_folder();
+    folder_empty(folder);
     check_idx_refused(path_of("none"), "cannot be opened: No such file");
 }
 
@@ -575,7 +553,7 @@ static void idx_refuses_changed_compressed_data(void)
         idx_free(&idx);
     }
     CU_ASSERT(refused >= size - 11);
-    empty_folder();
+    folder_empty(folder);
 }
 
 /* ---------------------------------------------------------------------------------- npz */
@@ -618,8 +596,8 @@ static void npz_holds_the_arrays(void)
     CU_ASSERT_TRUE(npz_write(path_of("a.npz"), two_arrays(), 2, error)); /* replaces it */
     CU_ASSERT_EQUAL(read_file(path_of("a.npz"), second, sizeof second), size);
     CU_ASSERT_EQUAL(memcmp(first, second, size), 0);
-    CU_ASSERT_EQUAL(count_files(), 1);
-    empty_folder();
+    CU_ASSERT_EQUAL(folder_count_files(folder), 1);
+    folder_empty(folder);
 }
 
 static void npz_leaves_nothing_of_a_failed_write(void)
@@ -631,7 +609,7 @@ static void npz_leaves_nothing_of_a_failed_write(void)
     arrays[1].shape[0] = 0;
     CU_ASSERT_FALSE(npz_write(path_of("a.npz"), arrays, 2, error));
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "no elements"));
-    CU_ASSERT_EQUAL(count_files(), 0);
+    CU_ASSERT_EQUAL(folder_count_files(folder), 0);
 }
 
 /* ---------------------------------------------------------------------------------- plot */
@@ -674,8 +652,8 @@ static void plot_draws_a_line_where_the_values_are(void)
     CU_ASSERT_TRUE(plot_write(path_of("flat.png"), &plot, error));
     count_line_pixels(path_of("flat.png"), &top, &bottom);
     CU_ASSERT(bottom - top > 300);
-    CU_ASSERT_EQUAL(count_files(), 1);
-    empty_folder();
+    CU_ASSERT_EQUAL(folder_count_files(folder), 1);
+    folder_empty(folder);
 }
 
 static void plot_takes_any_values(void)
@@ -690,7 +668,7 @@ static void plot_takes_any_values(void)
             struct plot plot = {.values = sets[i], .count = count, .width = 200, .height = 150};
             CU_ASSERT_TRUE(plot_write(path_of("any.png"), &plot, error));
         }
-    empty_folder();
+    folder_empty(folder);
 }
 
 static void plot_leaves_nothing_of_a_failed_write(void)
@@ -705,7 +683,7 @@ static void plot_leaves_nothing_of_a_failed_write(void)
     CU_ASSERT_FALSE(plot_write(path_of("a.png"), &plot, error));
     plot.count = 0;
     CU_ASSERT_FALSE(plot_write(path_of("a.png"), &plot, error));
-    CU_ASSERT_EQUAL(count_files(), 0);
+    CU_ASSERT_EQUAL(folder_count_files(folder), 0);
     snprintf(error, sizeof error, "%s.tmp", folder);
     CU_ASSERT_NOT_EQUAL(access(error, F_OK), 0);
 }
