@@ -9,6 +9,7 @@
 #include "limits.h"
 #include "program.h"
 #include "storage.h"
+#include "traits.h"
 
 #define TEXT_(x) #x
 #define TEXT(x)  TEXT_(x)
@@ -179,8 +180,10 @@ struct glcnn_device *device_retain(struct glcnn_device *device)
 
 void device_unreference(struct glcnn_device *device)
 {
-    if (--device->references == 0)
-        free(device);
+    if (--device->references > 0)
+        return;
+    free(device->forced_variants);
+    free(device);
 }
 
 static void GL_APIENTRY forward_driver_message(GLenum source, GLenum type, GLuint id,
@@ -214,8 +217,7 @@ static void fill_info(struct glcnn_device *device, bool clamped)
     info->software = chosen->software;
     info->robust = platform_is_robust(device->platform);
     info->limits_clamped = clamped;
-    /* Measured on Mesa 22.3: llvmpipe's imageLoad takes less than half of its texelFetch. */
-    device->prefers_image_loads = info->renderer && strstr(info->renderer, "llvmpipe");
+    info->traits = traits_find(info->vendor, info->renderer);
     limits_read(&device->gl, clamped, &info->limits);
 }
 
@@ -261,9 +263,12 @@ static glcnn_status set_up(struct glcnn_device *device,
     fill_info(device, clamped);
     if (parameters->debug && device->gl.DebugMessageCallbackKHR)
         device->gl.DebugMessageCallbackKHR(forward_driver_message, device);
+    const char *forced = getenv("GLCNN_VARIANTS");
+    if (forced && *forced)
+        device->forced_variants = strdup(forced);
     device->programs = program_cache_create();
     device->pool = storage_pool_create();
-    if (!device->programs || !device->pool)
+    if (!device->programs || !device->pool || (forced && *forced && !device->forced_variants))
         return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory opening a device");
     return buffer_create_zeros(device, &device->zeros);
 }

@@ -24,11 +24,11 @@ struct glcnn_device {
     bool owned; /* some thread has it */
     bool closed; /* the user destroyed it; GL objects are gone with the context */
     bool lost;
-    bool prefers_image_loads; /* imageLoad is faster than texelFetch here */
     struct gl gl;
     struct glcnn_device_info info;
     uint64_t serial;                      /* of the last pass issued */
     uint64_t barrier_serial[BARRIER_KINDS]; /* serial at the last barrier of each kind */
+    char *forced_variants; /* the environment's GLCNN_VARIANTS at opening, or NULL */
     struct program_cache *programs;
     struct storage_pool *pool;
     struct glcnn_buffer *zeros; /* bound where a declared buffer is not given */

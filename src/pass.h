@@ -7,6 +7,8 @@
  *     vec4 NAME_zero(int x, int y, int slice, int image)    0 outside
  *     vec4 NAME_clamp(int x, int y, int slice, int image)   nearest pixel outside
  *     vec4 NAME_edge(int x, int y, int slice, int image)    one of the two, by define EDGE_CLAMP
+ *     vec4 NAME_at(ivec3 place, int x, int y, int slice)    inside only, place NAME_place(slice, image):
+ *                                                           found once for many pixels of a slice
  * for an image bound as NAME
  *     void store_NAME(int x, int y, int slice, int image, vec4 value)
  * and for either the ints NAME_width, NAME_height, NAME_channels, NAME_slices, NAME_images.
@@ -97,6 +99,7 @@ struct pass {
     bool loads_images; /* textures are read with imageLoad; set by program.c */
     pass_refresh refresh; /* may be NULL */
     struct glcnn_kernel *kernel; /* for refresh */
+    const char *variant; /* row of a table of variants that it is made by, or NULL */
     const struct program *program;
     size_t uniform_offset; /* in the command buffer's uniform buffer */
     const char *overflow;  /* name of what found no room, NULL when all is well */

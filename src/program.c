@@ -16,8 +16,12 @@
 #define GENERATED_LINE 100000
 #define BUCKETS        256
 
+#define REFUSALS       64
+
 struct program_cache {
     struct program *buckets[BUCKETS];
+    const char *refused[REFUSALS];
+    size_t refusals;
 };
 
 /* ---- Sources ---- */
@@ -31,35 +35,33 @@ static const struct glcnn_shader_source *find_source(const char *name)
 }
 
 /* Layers that lie side by side in a cell of the owner's texture, to the right first. The numbers
- * are constants, since division by a variable is dear. */
+ * are constants, since division by a variable is dear, and unsigned: powers of two become shifts. */
 static void declare_cell(struct text *t, const struct storage *storage)
 {
     uint32_t each = storage->across * storage->down;
     if (each == 1)
         return;
-    text_format(t, "    int cell = layer / %u, beside = layer - cell * %u;\n", each, each);
-    text_format(t, "    x += beside %% %u * %u;\n    y += beside / %u * %u;\n", storage->across,
-                storage->width, storage->across, storage->height);
-    text_format(t, "    layer = cell;\n");
+    text_format(t, "    uint cell = uint(layer) / %uu, beside = uint(layer) - cell * %uu;\n", each,
+                each);
+    text_format(t, "    x = int(beside %% %uu * %uu);\n    y = int(beside / %uu * %uu);\n",
+                storage->across, storage->width, storage->across, storage->height);
+    text_format(t, "    layer = int(cell);\n");
 }
 
-/* Tile of a folded layer: it lies at layer L mod fold, tile L / fold, tiles counted to the right
- * first. */
-static void declare_layer(struct text *t, const struct pass_texture *item)
+/* Where the first pixel of a slice of an image lies. Tile of a folded layer: it lies at layer
+ * L mod fold, tile L / fold, tiles counted to the right first. */
+static void declare_place(struct text *t, const struct pass_texture *item)
 {
-    text_format(t, "ivec3 %s_texel(int x, int y, int slice, int image) {\n", item->name);
-    text_format(t, "    int layer = %s_layer + image * %s_stride + slice;\n", item->name,
-                item->name);
+    const char *n = item->name;
+    text_format(t, "ivec3 %s_place(int slice, int image) {\n", n);
+    text_format(t, "    int x = 0, y = 0, layer = %s_layer + image * %s_stride + slice;\n", n, n);
     declare_cell(t, item->view.storage);
-    if (!storage_is_folded(storage_owner(item->view.storage))) {
-        text_format(t, "    return ivec3(x, y, layer);\n}\n");
-        return;
+    if (storage_is_folded(storage_owner(item->view.storage))) {
+        text_format(t, "    int tile = layer / %s_fold, row = tile / %s_tiles;\n", n, n);
+        text_format(t, "    x += (tile - row * %s_tiles) * %s_tile_width;\n", n, n);
+        text_format(t, "    y += row * %s_tile_height;\n    layer -= tile * %s_fold;\n", n, n);
     }
-    text_format(t, "    int tile = layer / %s_fold;\n", item->name);
-    text_format(t,
-                "    return ivec3(x + (tile %% %s_tiles) * %s_tile_width, y + (tile / %s_tiles) * "
-                "%s_tile_height, layer - tile * %s_fold);\n}\n",
-                item->name, item->name, item->name, item->name, item->name);
+    text_format(t, "    return ivec3(x, y, layer);\n}\n");
 }
 
 static const char *image_format(const struct pass_texture *item)
@@ -77,17 +79,20 @@ static void declare_texture(struct text *t, const struct pass *pass, uint32_t in
                     image_format(item), pass->image_count + index, n);
     else
         text_format(t, "layout(binding = %u) uniform highp sampler2DArray %s_texture;\n", index, n);
-    declare_layer(t, item);
-    text_format(t, "vec4 %s(int x, int y, int slice, int image) {\n", n);
-    text_format(t, "    vec4 v = %s(%s_texture, %s_texel(x, y, slice, image)%s);\n",
-                pass->loads_images ? "imageLoad" : "texelFetch", n, n,
-                pass->loads_images ? "" : ", 0");
+    declare_place(t, item);
+    text_format(t, "vec4 %s_at(ivec3 place, int x, int y, int slice) {\n", n);
+    text_format(t, "    vec4 v = %s(%s_texture, place + ivec3(x, y, 0)%s);\n",
+                pass->loads_images ? "imageLoad" : "texelFetch", n, pass->loads_images ? "" : ", 0");
     if (item->view.masked)
         text_format(t,
                     "    v = mix(v, vec4(0.0), greaterThanEqual(ivec4(slice * 4) + ivec4(0, 1, 2, "
                     "3), ivec4(%s_channels)));\n",
                     n);
     text_format(t, "    return v;\n}\n");
+    text_format(t,
+                "vec4 %s(int x, int y, int slice, int image) {\n"
+                "    return %s_at(%s_place(slice, image), x, y, slice);\n}\n",
+                n, n, n);
     text_format(t,
                 "vec4 %s_clamp(int x, int y, int slice, int image) {\n    return %s(clamp(x, 0, "
                 "%s_width - 1), clamp(y, 0, %s_height - 1), slice, image);\n}\n",
@@ -111,15 +116,15 @@ static void declare_image(struct text *t, const struct pass_texture *item, uint3
     bool half = item->view.storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
     text_format(t, "layout(%s, binding = %u) writeonly uniform highp image2DArray %s_image;\n",
                 image_format(item), binding, n);
-    declare_layer(t, item);
+    declare_place(t, item);
     text_format(t, "void store_%s(int x, int y, int slice, int image, vec4 v) {\n", n);
     if (item->view.channels % 4)
         text_format(t,
                     "    v = mix(v, vec4(0.0), greaterThanEqual(ivec4(slice * 4) + ivec4(0, 1, 2, "
                     "3), ivec4(%s_channels)));\n",
                     n);
-    text_format(t, "    imageStore(%s_image, %s_texel(x, y, slice, image), %s);\n}\n", n, n,
-                half ? "round_to_half(v)" : "v");
+    text_format(t, "    imageStore(%s_image, %s_place(slice, image) + ivec3(x, y, 0), %s);\n}\n", n,
+                n, half ? "round_to_half(v)" : "v");
 }
 
 static void declare_buffer(struct text *t, const struct pass_buffer *item, uint32_t binding)
@@ -131,8 +136,9 @@ static void declare_buffer(struct text *t, const struct pass_buffer *item, uint3
 }
 
 /* How a uniform is written: as a member of the block, as a variable, or the one set from the
- * other. Bodies use the variables, which main sets before anything else: some compilers read a
- * member anew, slowly, at each use inside a loop. */
+ * other. Where the device's traits ask for copies bodies use the variables, which main sets before
+ * anything else; elsewhere the members themselves, and the compiler decides where each is read: V3D's
+ * (Mesa 22.3 to 25.0) never ends on some long runs of reads in the block's order. */
 enum uniform_line { LINE_MEMBER, LINE_VARIABLE, LINE_SET };
 
 static void add_uniform_line(struct text *t, enum uniform_line line, const char *type,
@@ -169,14 +175,24 @@ static void add_uniform_lines(struct text *t, enum uniform_line line, const stru
                          pass->uniforms[i].name, "");
 }
 
-static void declare_uniforms(struct text *t, const struct pass *pass)
+/* Whole division by way of floats: where a GPU has no instruction for it, whole numbers take it
+ * thirty to two hundred. The float quotient is off by one at most. */
+static const char whole_quotient[] = "int whole_quotient(int a, int b) { /* 0 <= a < 2^22, 0 < b */\n"
+                               "    int q = int(float(a) / float(b));\n"
+                               "    int rest = a - q * b;\n"
+                               "    return rest < 0 ? q - 1 : rest >= b ? q + 1 : q;\n}\n";
+
+static void declare_uniforms(struct text *t, const struct pass *pass,
+                             const struct glcnn_device_traits *traits)
 {
     text_format(t, "layout(std140, binding = 0) uniform Parameters {\n");
     add_uniform_lines(t, LINE_MEMBER, pass);
-    text_format(t, "} uniforms;\n");
-    add_uniform_lines(t, LINE_VARIABLE, pass);
+    text_format(t, traits->uniform_copies ? "} uniforms;\n" : "};\n");
+    if (traits->uniform_copies)
+        add_uniform_lines(t, LINE_VARIABLE, pass);
     text_format(t, "layout(location = 0) uniform ivec3 grid_base;\n");
     text_format(t, "ivec3 grid_size() { return ivec3(grid_x, grid_y, grid_z); }\n");
+    text_format(t, "%s", whole_quotient);
 }
 
 static void declare_derived(struct text *t, const struct pass_texture *items, uint32_t count)
@@ -191,9 +207,10 @@ static void declare_derived(struct text *t, const struct pass_texture *items, ui
     }
 }
 
-static void declare_bindings(struct text *t, const struct pass *pass)
+static void declare_bindings(struct text *t, const struct pass *pass,
+                             const struct glcnn_device_traits *traits)
 {
-    declare_uniforms(t, pass);
+    declare_uniforms(t, pass, traits);
     declare_derived(t, pass->textures, pass->texture_count);
     declare_derived(t, pass->images, pass->image_count);
     for (uint32_t i = 0; i < pass->buffer_count; i++)
@@ -258,7 +275,8 @@ static void clamp_local(struct pass *pass, const struct glcnn_limits *limits)
 
 /* ---- Assembly ---- */
 
-static void add_prologue(struct text *t, const struct pass *pass)
+static void add_prologue(struct text *t, const struct pass *pass,
+                         const struct glcnn_device_traits *traits)
 {
     text_format(t, "#version 310 es\n#line %d\n", GENERATED_LINE);
     text_format(t, "precision highp float;\nprecision highp int;\n");
@@ -269,14 +287,16 @@ static void add_prologue(struct text *t, const struct pass *pass)
                 pass->local[1], pass->local[2]);
     for (uint32_t i = 0; i < pass->define_count; i++)
         text_format(t, "#define %s %d\n", pass->defines[i].name, pass->defines[i].value);
-    declare_bindings(t, pass);
+    declare_bindings(t, pass, traits);
 }
 
-static void add_epilogue(struct text *t, const struct pass *pass)
+static void add_epilogue(struct text *t, const struct pass *pass,
+                         const struct glcnn_device_traits *traits)
 {
     text_format(t, "#line %d\n", GENERATED_LINE);
     text_format(t, "void main() {\n");
-    add_uniform_lines(t, LINE_SET, pass);
+    if (traits->uniform_copies)
+        add_uniform_lines(t, LINE_SET, pass);
     text_format(t, "    ivec3 at = ivec3(gl_GlobalInvocationID) + grid_base;\n");
     if (!pass->cooperative)
         text_format(t, "    if (any(greaterThanEqual(at, grid_size()))) return;\n");
@@ -301,15 +321,17 @@ static glcnn_status check_limits(struct glcnn_device *device, const struct pass 
 
 glcnn_status program_assemble(struct glcnn_device *device, struct pass *pass, struct text *source)
 {
+    const struct glcnn_device_traits *traits = &device->info.traits;
     glcnn_status status = check_limits(device, pass);
     if (status != GLCNN_SUCCESS)
         return status;
     if (!pass->local[0])
         choose_local(pass);
     clamp_local(pass, &device->info.limits);
-    pass->loads_images = device->prefers_image_loads && pass->texture_count + pass->image_count <=
-                                                            device->info.limits.image_uniforms;
-    add_prologue(source, pass);
+    pass->loads_images =
+        traits->image_loads &&
+        pass->texture_count + pass->image_count <= device->info.limits.image_uniforms;
+    add_prologue(source, pass, traits);
     for (uint32_t i = 0; status == GLCNN_SUCCESS && i < pass->library_count; i++)
         status = add_file(device, source, pass->libraries[i], LIBRARY_LINE * ((int)i + 1) + 1);
     text_format(source, "#line %d\n", GENERATED_LINE);
@@ -317,7 +339,7 @@ glcnn_status program_assemble(struct glcnn_device *device, struct pass *pass, st
         declare_image(source, &pass->images[i], i);
     if (status == GLCNN_SUCCESS)
         status = add_file(device, source, pass->shader, 1);
-    add_epilogue(source, pass);
+    add_epilogue(source, pass, traits);
     if (status == GLCNN_SUCCESS && source->failed)
         status = device_fail(device, GLCNN_OUT_OF_MEMORY, "%s: out of memory assembling the shader",
                              pass->shader);
@@ -469,6 +491,28 @@ glcnn_status program_find(struct glcnn_device *device, struct pass *pass)
     }
     text_free(&source);
     return status;
+}
+
+/* ---- Refused variants ---- */
+
+bool program_is_refused(const struct glcnn_device *device, const char *name)
+{
+    for (size_t i = 0; i < device->programs->refusals; i++)
+        if (strcmp(device->programs->refused[i], name) == 0)
+            return true;
+    return false;
+}
+
+void program_refuse(struct glcnn_device *device, const char *name)
+{
+    struct program_cache *cache = device->programs;
+    if (cache->refusals < REFUSALS && !program_is_refused(device, name))
+        cache->refused[cache->refusals++] = name;
+}
+
+size_t program_refusals(const struct glcnn_device *device)
+{
+    return device->programs->refusals;
 }
 
 struct program_cache *program_cache_create(void)

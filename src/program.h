@@ -28,6 +28,12 @@ glcnn_status program_assemble(struct glcnn_device *device, struct pass *pass, st
  * shader fails with the file and line of its first error. */
 glcnn_status program_find(struct glcnn_device *device, struct pass *pass);
 
+/* Variants whose programs the driver accepted and did not run. `name` lives as long as the device. */
+void program_refuse(struct glcnn_device *device, const char *name);
+bool program_is_refused(const struct glcnn_device *device, const char *name);
+/* How many there are: grows where program_find fails and a smaller variant may be tried. */
+size_t program_refusals(const struct glcnn_device *device);
+
 /* Words of the pass's uniform block, in the order that program_assemble declares them. Writes them
  * to `words` unless it is NULL. */
 size_t program_uniforms(const struct pass *pass, uint32_t *words);

@@ -74,6 +74,20 @@ struct glcnn_limits {
     uint32_t buffer_offset_alignment; /* bytes, the larger of storage and uniform blocks' */
 };
 
+/* What is known of a device's compiler and memory, by the names that its driver gives. Kernels
+ * choose by it between variants of their passes; every variant gives the same result within
+ * rounding. A driver that is not known has the traits that suit every GPU. */
+struct glcnn_device_traits {
+    const char *family;     /* "mali-midgard", "mali-bifrost", "v3d", "adreno", "nvidia", "nouveau",
+                               "llvmpipe", "softpipe", "swiftshader" or "unknown" */
+    uint32_t registers;     /* four-component values that an invocation keeps without spilling */
+    uint32_t width;         /* invocations that run in step */
+    bool shared_memory;     /* that of a work group lies on the chip, not in the GPU's memory */
+    bool image_loads;       /* imageLoad is cheaper than texelFetch */
+    bool uniform_copies;    /* members of a uniform block are dear to read again and again */
+    bool may_skip_programs; /* may accept a program that it then does not run, in silence */
+};
+
 /* What was opened. Strings live as long as the device. */
 struct glcnn_device_info {
     const char *provider; /* "current", "device", "gbm" or "software" */
@@ -83,6 +97,7 @@ struct glcnn_device_info {
     const char *vendor, *renderer, *gl_version, *shading_language_version;
     bool software, robust, limits_clamped;
     struct glcnn_limits limits;
+    struct glcnn_device_traits traits;
 };
 GLCNN_API const struct glcnn_device_info *glcnn_device_info(const glcnn_device *device);
 
