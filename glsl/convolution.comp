@@ -24,7 +24,7 @@ vec4 input_at(int x, int y, int slice, int image) {
     {                                                                                              \
         vec4 w0 = weight(E, K);                                                                 \
         for (int i = PIXELS - 1; i >= 0; i--)                                                      \
-            sum[J * PIXELS + i] += product(w0, v[i + SHIFT]);                                      \
+            sum[J * PIXELS + i] += product(w0, v[i + SHIFT], 0);                                      \
     }
 #else
 #define ADD_SLICE(J, K, E, SHIFT)                                                                     \

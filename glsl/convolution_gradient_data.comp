@@ -13,7 +13,7 @@ vec4 through_tap(int tap, int X, int Y, int k, int image) {
         vec4 g = gradient(X, Y, min(begin + s, gradient_slices - 1), image);
         int element = (tap * range + s) * COMPONENTS;
 #if COMPONENTS == 1
-        sum += product(weight(element, k), g);
+        sum += product(weight(element, k), g, 0);
 #else
         sum += weight(element, k) * g.x + weight(element + 1, k) * g.y + weight(element + 2, k) * g.z +
                weight(element + 3, k) * g.w;

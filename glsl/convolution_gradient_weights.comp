@@ -58,7 +58,7 @@ void invocation(ivec3 at) {
 #endif
 #if COMPONENTS == 1
                     for (int u = 0; u < COLUMNS; u++)
-                        sum[j * TAPS_X + t] += product(g[u], VALUE(u));
+                        sum[j * TAPS_X + t] += product(g[u], VALUE(u), 0);
 #else
                     for (int c = 0; c < 4; c++)
                         for (int u = 0; u < COLUMNS; u++)

@@ -7,16 +7,15 @@ void invocation(ivec3 at) {
     for (int row = at.x * span; row < end; row++) {
         int image = row / image_rows;
         int Y = begin_y + row - image * image_rows;
-        for (int left = begin_x; left < end_x; left += BLOCK) {
-            vec4 part = vec4(0.0);
+        vec4 part = vec4(0.0);
+        for (int left = begin_x; left < end_x; left += BLOCK)
             for (int i = 0; i < BLOCK; i++) {
                 int X = min(left + i, end_x - 1);
                 vec4 x = source_edge(first_x + X, first_y + Y, at.y, image);
                 vec4 term = by_sign(x, gradient(X, Y, at.y, image) * x, vec4(0.0));
                 part += left + i < end_x ? term : vec4(0.0);
             }
-            sum += part;
-        }
+        sum += part;
     }
     store_merged(at.x, 0, at.y, 0, sum);
 }

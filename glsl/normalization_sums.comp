@@ -16,9 +16,9 @@ void invocation(ivec3 at) {
     for (int row = at.x * span; row < end; row++) {
         int image = (first_row + row) / image_rows;
         int Y = begin_y + first_row + row - image * image_rows;
-        for (int left = begin_x; left < end_x; left += BLOCK) {
-            vec4 part = vec4(0.0);
-            vec4 part_xh = vec4(0.0);
+        vec4 part = vec4(0.0);
+        vec4 part_xh = vec4(0.0);
+        for (int left = begin_x; left < end_x; left += BLOCK)
             for (int i = 0; i < BLOCK; i++) {
                 int X = min(left + i, end_x - 1);
                 vec4 d = source_edge(first_x + X, first_y + Y, at.y, image) - mean;
@@ -27,9 +27,8 @@ void invocation(ivec3 at) {
                 part += g;
                 part_xh += g * (d * rate);
             }
-            sum += part;
-            sum_xh += part_xh;
-        }
+        sum += part;
+        sum_xh += part_xh;
     }
     store_merged(at.x, 0, at.y, 2 * at.z, sum);
     store_merged(at.x, 0, at.y, 2 * at.z + 1, sum_xh);

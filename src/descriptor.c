@@ -44,14 +44,24 @@ struct pass *plan_pixels(struct plan *plan, const struct operation *operation, c
     return pass;
 }
 
+/* Sizes of windows of more taps are no constants: compilers that unroll loops would keep all that
+ * the window reads at once. */
+#define CONSTANT_TAPS 16
+
+static void pass_size(struct pass *pass, const struct axis *x, const struct axis *y)
+{
+    bool constant = x->size * y->size <= CONSTANT_TAPS;
+    (constant ? pass_define : pass_int)(pass, "KERNEL_WIDTH", x->size);
+    (constant ? pass_define : pass_int)(pass, "KERNEL_HEIGHT", y->size);
+}
+
 void pass_window(struct pass *pass, const struct window *window)
 {
     const struct axis *x = &window->x, *y = &window->y;
     pass_library(pass, "lib/window.glsl");
     if (window->edge_mode == GLCNN_EDGE_MODE_CLAMP)
         pass_define(pass, "EDGE_CLAMP", 1);
-    pass_define(pass, "KERNEL_WIDTH", x->size);
-    pass_define(pass, "KERNEL_HEIGHT", y->size);
+    pass_size(pass, x, y);
     pass_int(pass, "first_x", x->first);
     pass_int(pass, "first_y", y->first);
     pass_define(pass, "stride_x", x->stride);

@@ -9,6 +9,7 @@
 
 #include "glcnn/kernel.h"
 #include "command_buffer.h"
+#include "variant.h"
 
 #define MAX_ARGUMENTS 12
 
@@ -191,7 +192,8 @@ struct glcnn_descriptor {
     bool (*check)(const struct operation *operation, char *sentence, size_t size);
     /* Gradients of binary kernels, by the kernel's own parameters; NULL: both are the source. */
     struct operands (*operands)(const void *parameters);
-    /* The passes. */
+    /* The passes, and the tables of variants that they choose from: NULL at the end; may be NULL. */
+    const struct variant *const *variants;
     void (*plan)(const struct operation *operation, struct plan *plan);
     /* The same in double precision, from the formulas alone. */
     void (*reference)(const struct reference *reference);
@@ -258,8 +260,8 @@ static inline int32_t dilated_size(int32_t size, int32_t dilation)
 struct pass *plan_pixels(struct plan *plan, const struct operation *operation, const char *shader,
                          const struct image_view *destination);
 /* The window for lib/window.glsl: uniforms first_x, begin_x, end_x, shift_x and the same in y;
- * defines stride_x, dilation_x and in y (division by a constant is cheap), KERNEL_WIDTH,
- * KERNEL_HEIGHT, and EDGE_CLAMP if the edge mode is clamp. */
+ * defines stride_x, dilation_x and in y (division by a constant is cheap),
+ * KERNEL_WIDTH and KERNEL_HEIGHT (constants of small windows only), and EDGE_CLAMP if the edge mode is clamp. */
 void pass_window(struct pass *pass, const struct window *window);
 
 /* Element of a tensor; 0 outside. */

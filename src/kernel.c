@@ -17,6 +17,8 @@ glcnn_status kernel_create(struct glcnn_device *device, const struct glcnn_descr
         return device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: kernel is NULL", descriptor->name);
     *kernel = NULL;
     glcnn_status status = device_enter(device);
+    if (status == GLCNN_SUCCESS)
+        status = variants_check(device);
     if (status != GLCNN_SUCCESS)
         return status;
     glcnn_kernel *made = calloc(1, sizeof *made);

@@ -21,10 +21,11 @@ int first_slice(int k) { return 4 * k / outputs_per_group * inputs_per_group / 4
 int first_slice(int k) { return 0; }
 #endif
 
+// Of an element's weights and the input of its component c; with COMPONENTS 1, c is 0.
 #ifdef DEPTHWISE
-vec4 product(vec4 weight, vec4 value) { return weight * value; }
+vec4 product(vec4 weight, vec4 value, int c) { return weight * value; }
 #else
-vec4 product(vec4 weight, vec4 value) { return weight * value.x; }
+vec4 product(vec4 weight, vec4 value, int c) { return weight * value[c]; }
 #endif
 
 #ifdef WEIGHT_INDEX

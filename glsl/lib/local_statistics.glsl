@@ -6,7 +6,7 @@
 // Without ABOUT_MEAN Mn is 0, and so p0 * Mn. N counts all taps; those outside the image are 0, or with
 // EDGE_CLAMP the nearest pixel inside. All is taken relative to the tap in the middle, and rows are
 // summed apart: a contrast that is small beside the mean keeps its digits.
-const float TAPS = float(KERNEL_WIDTH * KERNEL_HEIGHT);
+#define TAPS float(KERNEL_WIDTH * KERNEL_HEIGHT)
 
 struct local_statistics {
     vec4 centre;

@@ -99,6 +99,7 @@ size_t convolution_gradient_length(const struct operation *operation, size_t ind
 bool convolution_check(const struct operation *operation, char *sentence, size_t size);
 bool convolution_gradient_check(const struct operation *operation, char *sentence, size_t size);
 
+extern const struct variant *const convolution_variants[];
 void plan_convolution(const struct operation *operation, struct plan *plan);
 void plan_convolution_gradient(const struct operation *operation, struct plan *plan);
 void plan_fully_connected_gradient(const struct operation *operation, struct plan *plan);

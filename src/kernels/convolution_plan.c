@@ -14,6 +14,31 @@
 #define ROW_ELEMENTS 16u
 #define SHARED_TAPS  7 /* widest window whose taps share their reads */
 
+/* Rows of pixels of the result: `pixels` and `slices` at most; windows of up to `taps` columns, of
+ * stride and dilation 1, read each pixel once for all of them. */
+static const struct variant sum_variants[] = {
+    {"convolution_wide", "convolution.comp", 32, .pixels = 8, .slices = 4, .taps = SHARED_TAPS},
+    {"convolution_row", "convolution_narrow.comp", 14, .pixels = 4, .slices = 1, .taps = 5},
+    {"convolution_four", "convolution_narrow.comp", 12, .pixels = 4, .slices = 1, .masks = true},
+    {"convolution_two", "convolution_narrow.comp", 8, .pixels = 2, .slices = 1},
+    {0}};
+
+/* Part sums of the gradient of weights, of `taps` columns of the window and `pixels` of the gradient
+ * at once. The first row takes all of up to 9 taps of windows of one channel, or 7 of a row. */
+static const struct variant part_variants[] = {
+    {"weights_wide", "convolution_gradient_weights.comp", 32, .pixels = 3, .taps = 3},
+    {"weights_two", "convolution_gradient_weights_narrow.comp", 12, .pixels = 1, .taps = 2},
+    {"weights_one", "convolution_gradient_weights_narrow.comp", 8, .pixels = 1, .taps = 1},
+    {0}};
+
+/* Data gradient of a fully connected layer: images that share what is read of the weights. */
+static const struct variant connected_variants[] = {{"connected_eight", .registers = 32, .images = 8},
+                                                    {"connected_two", .registers = 8, .images = 2},
+                                                    {0}};
+
+const struct variant *const convolution_variants[] = {sum_variants, part_variants,
+                                                      connected_variants, NULL};
+
 static uint32_t least(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
@@ -151,9 +176,7 @@ static void pass_axes(struct pass *pass, const struct window *w)
 {
     pass_int(pass, "first_x", w->x.first);
     pass_int(pass, "first_y", w->y.first);
-    pass_int(pass, "stride_x", w->x.stride);
     pass_int(pass, "stride_y", w->y.stride);
-    pass_int(pass, "dilation_x", w->x.dilation);
     pass_int(pass, "dilation_y", w->y.dilation);
     pass_int(pass, "kernel_width", w->x.size);
     pass_int(pass, "kernel_height", w->y.size);
@@ -224,14 +247,50 @@ static void pass_sum(struct pass *pass, const struct sum *sum)
         pass_define(pass, "EDGE_CLAMP", 1);
 }
 
-static void plan_sum(struct plan *plan, const struct packing *p, const struct image_view *matrix,
-                     const struct sum *sum)
+static void pass_wide(struct pass *pass, const struct packing *p, const struct sum *sum)
 {
-    const struct axis *x = &sum->window.x;
     uint32_t slices = slices_for(p);
     uint32_t pixels = pixels_for(sum->extent[0], slices == 4 ? 4 : slices == 2 ? 7 : 8);
     uint32_t columns = groups_of(sum->extent[0], pixels);
-    struct pass *pass = plan_pass(plan, "convolution.comp");
+    pass_int(pass, "stride_x", sum->window.x.stride);
+    pass_int(pass, "dilation_x", sum->window.x.dilation);
+    pass_define(pass, "SLICES", (int)slices);
+    pass_define(pass, "PIXELS", (int)pixels);
+    pass_int(pass, "columns", (int32_t)columns);
+    pass_grid(pass, columns * sum->extent[1] * sum->destination.images,
+              groups_of(p->slices, slices), 1);
+    pass_local(pass, 64, 1, 1);
+    pass->work = (p->elements + 1) * slices * pixels * 8;
+}
+
+static void pass_outside(struct pass *pass, const struct variant *variant)
+{
+    pass_library(pass, "lib/outside.glsl");
+    if (variant->masks)
+        pass_define(pass, "MASKS", 1);
+}
+
+/* Few registers want steps that are constants. */
+static void pass_narrow(struct pass *pass, const struct packing *p, const struct sum *sum,
+                        const struct variant *variant)
+{
+    uint32_t pixels = least(variant->pixels, sum->extent[0]);
+    pass_outside(pass, variant);
+    pass_define(pass, "stride_x", sum->window.x.stride);
+    pass_define(pass, "dilation_x", sum->window.x.dilation);
+    pass_define(pass, "PIXELS", (int)pixels);
+    pass_grid(pass, groups_of(sum->extent[0], pixels), sum->extent[1],
+              p->slices * sum->destination.images);
+    pass->work = (p->elements + 1) * pixels * 8;
+}
+
+static void plan_sum(struct plan *plan, const struct packing *p, const struct image_view *matrix,
+                     const struct sum *sum)
+{
+    const struct variant *variant = variant_choose(plan, sum_variants);
+    const struct axis *x = &sum->window.x;
+    struct pass *pass = plan_pass(plan, variant->shader);
+    pass_variant(pass, variant);
     pass_texture(pass, "source", &sum->source);
     pass_matrix(pass, matrix);
     pass_image(pass, "destination", &sum->destination);
@@ -241,17 +300,14 @@ static void plan_sum(struct plan *plan, const struct packing *p, const struct im
         pass_neuron_data(pass, sum->neuron, sum->neuron_data);
     pass_axes(pass, &sum->window);
     pass_sum(pass, sum);
-    pass_define(pass, "SLICES", (int)slices);
-    pass_define(pass, "PIXELS", (int)pixels);
-    if (is_dense(x) && x->size > 0 && x->size <= SHARED_TAPS) {
+    if (is_dense(x) && x->size > 0 && (uint32_t)x->size <= variant->taps) {
         pass_define(pass, "SHARED_ROW", 1);
         pass_define(pass, "KERNEL_WIDTH", x->size);
     }
-    pass_int(pass, "columns", (int32_t)columns);
-    pass_grid(pass, columns * sum->extent[1] * sum->destination.images,
-              groups_of(p->slices, slices), 1);
-    pass_local(pass, 64, 1, 1);
-    pass->work = (p->elements + 1) * slices * pixels * 8;
+    if (variant->slices > 1)
+        pass_wide(pass, p, sum);
+    else
+        pass_narrow(pass, p, sum, variant);
 }
 
 /* The sums of the operation's region, from pixel (x, y) on of `destination`. */
@@ -481,15 +537,18 @@ static uint32_t fewest_rows(const struct packing *p, const struct shares *s, uin
     return by_work > by_count ? by_work : by_count;
 }
 
-static struct shares share_out(const struct operation *o, const struct packing *p)
+static struct shares share_out(const struct operation *o, const struct packing *p,
+                               const struct variant *variant)
 {
     const struct axis *x = &o->window.x, *y = &o->window.y;
     uint32_t width = (uint32_t)x->size, height = (uint32_t)y->size;
-    bool small = p->components == 1 && width * height <= 9;
+    bool wide = variant->pixels > 1, one = p->components == 1, small = one && width * height <= 9;
     struct shares s = {.shared = is_dense(x) && is_dense(y)};
-    s.taps_x = small ? width : least(width, p->components == 1 ? 7 : 3);
-    s.taps_y = small ? height : 1;
-    s.columns = columns_for((uint32_t)(x->end - x->begin), p->components == 1 ? 4 : 3);
+    uint32_t most = !one ? variant->taps : wide ? 7 : 4 * variant->taps; /* as many sums */
+    s.taps_x = wide && small ? width : least(width, most);
+    s.taps_y = wide && small ? height : 1;
+    s.columns =
+        columns_for((uint32_t)(x->end - x->begin), wide && one ? 4 : variant->pixels);
     s.invocations = p->slices * p->range * groups_of(width, s.taps_x) * groups_of(height, s.taps_y);
     s.rows = (uint32_t)(y->end - y->begin) * o->images[GRADIENT].images;
     s.rows_per_chunk = chunk_rows(s.rows, fewest_rows(p, &s, (uint32_t)(x->end - x->begin)));
@@ -497,11 +556,39 @@ static struct shares share_out(const struct operation *o, const struct packing *
     return s;
 }
 
-static void plan_parts(const struct operation *o, struct plan *plan, const struct packing *p,
-                       const struct shares *s, const struct vector_view *parts)
+static void pass_wide_parts(struct pass *pass, const struct operation *o, const struct shares *s)
+{
+    pass_int(pass, "stride_x", o->window.x.stride);
+    pass_int(pass, "dilation_x", o->window.x.dilation);
+    if (s->shared)
+        pass_define(pass, "SHARED_ROW", 1);
+    pass_define(pass, "TAPS_X", (int)s->taps_x);
+    pass_define(pass, "TAPS_Y", (int)s->taps_y);
+    pass_define(pass, "COLUMNS", (int)s->columns);
+    pass_grid(pass, s->chunks * s->invocations, 1, 1);
+    pass_local(pass, 64, 1, 1);
+}
+
+static void pass_narrow_parts(struct pass *pass, const struct operation *o,
+                              const struct packing *p, const struct shares *s,
+                              const struct variant *variant)
 {
     const struct window *w = &o->window;
-    struct pass *pass = plan_pass(plan, "convolution_gradient_weights.comp");
+    uint32_t groups = groups_of((uint32_t)w->x.size, s->taps_x) * (uint32_t)w->y.size;
+    pass_outside(pass, variant);
+    pass_define(pass, "stride_x", w->x.stride);
+    pass_define(pass, "dilation_x", w->x.dilation);
+    pass_define(pass, "TAPS", (int)s->taps_x);
+    pass_grid(pass, s->chunks, groups + 1, p->slices * p->range);
+}
+
+static void plan_parts(const struct operation *o, struct plan *plan, const struct packing *p,
+                       const struct vector_view *parts, const struct shares *s,
+                       const struct variant *variant)
+{
+    const struct window *w = &o->window;
+    struct pass *pass = plan_pass(plan, variant->shader);
+    pass_variant(pass, variant);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_vector_of(pass, "vec4", "parts", parts, VECTOR_WRITE);
@@ -509,11 +596,6 @@ static void plan_parts(const struct operation *o, struct plan *plan, const struc
     pass_axes(pass, w);
     if (w->edge_mode == GLCNN_EDGE_MODE_CLAMP)
         pass_define(pass, "EDGE_CLAMP", 1);
-    if (s->shared)
-        pass_define(pass, "SHARED_ROW", 1);
-    pass_define(pass, "TAPS_X", (int)s->taps_x);
-    pass_define(pass, "TAPS_Y", (int)s->taps_y);
-    pass_define(pass, "COLUMNS", (int)s->columns);
     pass_int(pass, "begin_x", w->x.begin);
     pass_int(pass, "begin_y", w->y.begin);
     pass_int(pass, "end_x", w->x.end);
@@ -522,8 +604,10 @@ static void plan_parts(const struct operation *o, struct plan *plan, const struc
     pass_int(pass, "rows_per_chunk", (int32_t)s->rows_per_chunk);
     pass_int(pass, "row_total", (int32_t)s->rows);
     pass_int(pass, "slice_total", (int32_t)p->slices);
-    pass_grid(pass, s->chunks * s->invocations, 1, 1);
-    pass_local(pass, 64, 1, 1);
+    if (variant->pixels > 1)
+        pass_wide_parts(pass, o, s);
+    else
+        pass_narrow_parts(pass, o, p, s, variant);
     pass->work = s->rows_per_chunk * (uint32_t)(w->x.end - w->x.begin) * s->taps_x * s->taps_y *
                  p->components * 8;
 }
@@ -542,10 +626,11 @@ static void pass_gradients(struct pass *pass, const struct operation *o)
 static void plan_weights(const struct operation *o, struct plan *plan)
 {
     struct packing p = packing_of(o, false);
-    struct shares s = share_out(o, &p);
+    const struct variant *variant = variant_choose(plan, part_variants);
+    struct shares s = share_out(o, &p, variant);
     struct vector_view parts =
         plan_scratch_vector(plan, (size_t)s.chunks * p.slices * (p.elements + 1) * 4);
-    plan_parts(o, plan, &p, &s, &parts);
+    plan_parts(o, plan, &p, &parts, &s, variant);
     struct pass *pass = plan_pass(plan, "convolution_gradient_sum.comp");
     pass_vector_of(pass, "vec4", "parts", &parts, VECTOR_READ);
     pass_gradients(pass, o);
@@ -575,8 +660,10 @@ static void plan_connected_data(const struct operation *o, struct plan *plan)
     const struct window *w = &o->window;
     struct packing p = packing_of(o, false);
     struct image_view matrix = plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], NULL);
-    uint32_t images = least(to->images, 8);
+    const struct variant *variant = variant_choose(plan, connected_variants);
+    uint32_t images = least(to->images, variant->images);
     struct pass *pass = plan_pass(plan, "fully_connected_gradient_data.comp");
+    pass_variant(pass, variant);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_matrix(pass, &matrix);
     pass_image(pass, "destination", to);

@@ -296,7 +296,7 @@ static struct pass *plan_square(struct plan *plan, const struct image_view *from
     struct pass *pass = plan_pass(plan, "loss_reduce.comp");
     pass_texture(pass, "source", from);
     pass_image(pass, "sums", to);
-    pass_define(pass, "BLOCK", BLOCK);
+    pass_int(pass, "block", BLOCK); /* no constant: some compilers would unroll both loops */
     pass_grid(pass, (from->width + BLOCK - 1) / BLOCK, (from->height + BLOCK - 1) / BLOCK,
               from->images);
     pass->work = BLOCK * BLOCK * 4;

@@ -286,7 +286,7 @@ static void plan_slope_gradient(const struct operation *o, struct plan *plan)
     const struct image_view *source = &o->images[IMAGE];
     const struct vector_view *const sums[] = {&o->vectors[FOR_SLOPES]};
     struct pixel_reduction r = pixel_reduction_of_results(plan, o, source, 1, 1);
-    struct pass *pass = pixel_reduction_first(plan, &r, "neuron_slope_gradient.comp", source);
+    struct pass *pass = pixel_reduction_first(plan, &r, pixel_sum_variants, "neuron_slope_gradient.comp", source);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_window(pass, &o->window);
     pass_neuron(pass, &p->neuron);
@@ -484,6 +484,7 @@ const struct glcnn_descriptor glcnn_kernel_neuron_slope_gradient = {
                   {.name = "gradient_for_neuron_data", .place = PLACE_STATE, .output = true}},
     .length = length,
     .check = check_slopes,
+    .variants = pixel_reduction_variants,
     .plan = plan_slope_gradient,
     .reference = slope_gradient_reference,
     .cases = slope_cases,

@@ -32,7 +32,8 @@ void normalization_statistics(struct plan *plan, const struct normalization *n,
 {
     struct pixel_reduction r = pixel_reduction_begin(plan, source->width, source->height,
                                                      source->images, n->channels, n->groups, 2);
-    struct pass *pass = pixel_reduction_first(plan, &r, "normalization_statistics.comp", source);
+    struct pass *pass = pixel_reduction_first(plan, &r, pixel_statistics_variants,
+                                              "normalization_statistics.comp", source);
     pass_library(pass, "lib/partial_statistics.glsl");
     pixel_reduction_merge(plan, &r, "normalization_merge.comp", "lib/merge_statistics.glsl",
                           r.groups);
@@ -101,7 +102,7 @@ void normalization_sums(const struct operation *o, struct plan *plan, const stru
 {
     const struct vector_view *const sums[] = {&n->for_beta, &n->for_gamma};
     struct pixel_reduction r = pixel_reduction_of_results(plan, o, source, n->groups, 2);
-    struct pass *pass = pixel_reduction_first(plan, &r, "normalization_sums.comp", source);
+    struct pass *pass = pixel_reduction_first(plan, &r, pixel_sum_variants, "normalization_sums.comp", source);
     pass_texture(pass, "gradient", gradient);
     pass_window(pass, &o->window);
     pass_act(pass, n, coefficients);

@@ -78,6 +78,19 @@ static void pass_runs(struct pass *pass, const struct pixel_reduction *r)
     pass_int(pass, "runs", (int32_t)r->runs);
 }
 
+const struct variant pixel_statistics_variants[] = {
+    {"statistics_fourteen", .registers = 32, .pixels = 14},
+    {"statistics_four", .registers = 12, .pixels = 4},
+    {"statistics_two", .registers = 8, .pixels = 2},
+    {0}};
+
+const struct variant pixel_sum_variants[] = {{"sums_fourteen", .registers = 32, .pixels = 14},
+                                             {"sums_one", .registers = 8, .pixels = 1},
+                                             {0}};
+
+const struct variant *const pixel_reduction_variants[] = {pixel_statistics_variants,
+                                                          pixel_sum_variants, NULL};
+
 static void swap(struct pixel_reduction *r)
 {
     struct image_view written = r->to;
@@ -86,22 +99,26 @@ static void swap(struct pixel_reduction *r)
 }
 
 /* Pixels taken together: a divisor of the width where there is a good one. */
-static int choose_block(uint32_t width)
+static uint32_t choose_block(uint32_t width, uint32_t most)
 {
-    for (int block = 14; block >= 4; block--)
-        if (width % (uint32_t)block == 0)
+    uint32_t good = most < 4 ? most : most < 8 ? 3 : 4, usual = most < 8 ? most : 8;
+    for (uint32_t block = most; block >= good; block--)
+        if (width % block == 0)
             return block;
-    return width < 8 ? (int)width : 8;
+    return width < usual ? width : usual;
 }
 
-struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r, const char *shader,
+struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
+                                   const struct variant *table, const char *shader,
                                    const struct image_view *source)
 {
+    const struct variant *variant = variant_choose(plan, table);
     struct pass *pass = plan_pass(plan, shader);
+    pass_variant(pass, variant);
     pass_grid(pass, r->runs, slice_count(source->channels), r->groups);
     pass_texture(pass, "source", source);
     pass_image(pass, "merged", &r->to);
-    pass_define(pass, "BLOCK", choose_block(r->row_pixels));
+    pass_define(pass, "BLOCK", (int)choose_block(r->row_pixels, variant->pixels));
     pass_runs(pass, r);
     pass->work = r->span * r->row_pixels * 8;
     swap(r);

@@ -26,8 +26,10 @@ struct pixel_reduction pixel_reduction_of_results(struct plan *plan, const struc
 
 /* The pass that reads pixels of texture "source" and writes column at.x of "merged" for slice at.y
  * and group at.z: of rows at.x * span and on, counted through the group's images. Uniforms rows,
- * image_rows, row_pixels, span, runs; define BLOCK, columns that are best taken together. */
-struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r, const char *shader,
+ * image_rows, row_pixels, span, runs; define BLOCK, columns that are best taken together, which
+ * `table` bounds by `pixels`. */
+struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
+                                   const struct variant *table, const char *shader,
                                    const struct image_view *source);
 /* Passes until no more than PIXEL_FAN_IN columns are left, of texture "partial", each with grid z
  * of `apart`. */
@@ -37,6 +39,10 @@ void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const c
 /* The pass that merges the last columns of each group, to be given vectors. */
 struct pass *pixel_reduction_finish(struct plan *plan, const struct pixel_reduction *r,
                                     const char *shader, const char *library, bool accumulate);
+
+/* Statistics keep the pixels of a block, sums do not; and, for descriptors, both. */
+extern const struct variant pixel_statistics_variants[], pixel_sum_variants[];
+extern const struct variant *const pixel_reduction_variants[];
 
 /* Merges and finish where every quantity is a sum: one vector for each, of group after group. */
 void pixel_reduction_sums(struct plan *plan, struct pixel_reduction *r,

@@ -1,0 +1,72 @@
+// dW(k, q, p, c) = sum over images and X of G(X, k) * in(first + stride * X + dilation * (p, q), c)
+// db(k) = sum of G(X, k)
+// Part sums as those of convolution_gradient_weights.comp, for compilers that keep few values:
+// invocation (chunk, taps, s and k) has up to TAPS taps of a row of the window for one slice of
+// inputs; beyond the last taps one more stands for the biases.
+void keep(int chunk, int k, int element, vec4 value) {
+    parts[(chunk * slice_total + k) * (element_count + 1) + element] = value;
+}
+
+vec4 input_at(ivec3 row, int x, int slice) {
+#ifdef EDGE_CLAMP
+    return source_at(row, clamp(x, 0, source_width - 1), 0, slice);
+#else
+    return zero_outside(source_at(row, x, 0, slice), x, 0, source_width - 1);
+#endif
+}
+
+void sum_biases(int chunk, int k) {
+    vec4 sum = vec4(0.0);
+    int end = min((chunk + 1) * rows_per_chunk, row_total);
+    for (int number = chunk * rows_per_chunk; number < end; number++) {
+        int image = whole_quotient(number, end_y - begin_y);
+        int Y = begin_y + number - image * (end_y - begin_y);
+        ivec3 row = gradient_place(k, image) + ivec3(0, Y, 0);
+        for (int X = begin_x; X < end_x; X++)
+            sum += gradient_at(row, X, 0, k);
+    }
+    keep(chunk, k, element_count, sum);
+}
+
+void sum_weights(int chunk, int k, int s, int p0, int q) {
+    int slice = min(first_slice(k) + s, source_slices - 1);
+    vec4 sum[TAPS * COMPONENTS];
+    for (int i = 0; i < TAPS * COMPONENTS; i++)
+        sum[i] = vec4(0.0);
+    int end = min((chunk + 1) * rows_per_chunk, row_total);
+    for (int number = chunk * rows_per_chunk; number < end; number++) {
+        int image = whole_quotient(number, end_y - begin_y);
+        int Y = begin_y + number - image * (end_y - begin_y);
+        int y = first_y + stride_y * Y + dilation_y * q;
+        int row_y = clamp(y, 0, source_height - 1);
+#ifndef EDGE_CLAMP
+        if (y != row_y)
+            continue;
+#endif
+        ivec3 from = gradient_place(k, image) + ivec3(0, Y, 0);
+        ivec3 row = source_place(slice, image) + ivec3(0, row_y, 0);
+        for (int X = begin_x; X < end_x; X++) {
+            vec4 g = gradient_at(from, X, 0, k);
+            for (int t = 0; t < TAPS; t++) {
+                vec4 v = input_at(row, first_x + stride_x * X + dilation_x * (p0 + t), slice);
+                for (int c = 0; c < COMPONENTS; c++)
+                    sum[t * COMPONENTS + c] += product(g, v, c);
+            }
+        }
+    }
+    int element = ((q * kernel_width + p0) * range + s) * COMPONENTS;
+    for (int t = 0; t < TAPS; t++, element += range * COMPONENTS)
+        for (int c = 0; c < COMPONENTS && p0 + t < kernel_width; c++)
+            keep(chunk, k, element + c, sum[t * COMPONENTS + c]);
+}
+
+void invocation(ivec3 at) {
+    int k = whole_quotient(at.z, range);
+    int s = at.z - k * range;
+    int groups = (kernel_width + TAPS - 1) / TAPS;
+    int q = whole_quotient(at.y, groups);
+    if (q < kernel_height)
+        sum_weights(at.x, k, s, (at.y - q * groups) * TAPS, q);
+    else if (s == 0)
+        sum_biases(at.x, k);
+}

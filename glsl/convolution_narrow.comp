@@ -1,0 +1,78 @@
+// out(X, k) = neuron(b(k) + sum over taps (q, p) and inputs c of W(k, q, p, c) * in(t, c)),
+//     t = first + stride * X + dilation * (p, q);   in is 0 outside low .. high, or clamped
+// As convolution.comp, for compilers that keep few values: one invocation makes PIXELS neighbours in
+// a row of one output slice, at least as wide as the region; the last of a row overlaps the one
+// before it. With SHARED_ROW (stride and dilation 1) all taps of a row share what they read.
+#ifdef SHARED_ROW
+#define READS   (PIXELS + KERNEL_WIDTH - 1)
+#define TOGETHER KERNEL_WIDTH
+#define TURNS   1
+#else
+#define READS   PIXELS
+#define TOGETHER 1
+#define TURNS   kernel_width
+#endif
+
+vec4 weight(ivec3 place, int element) {
+    return matrix_at(place, PACKED_X(element), PACKED_Y(element), 0);
+}
+
+vec4 input_at(ivec3 row, int x, int slice) {
+#ifdef EDGE_CLAMP
+    return source_at(row, clamp(x, low_x, high_x), 0, slice);
+#else
+    return zero_outside(source_at(row, x, 0, slice), x, low_x, high_x);
+#endif
+}
+
+void invocation(ivec3 at) {
+    int image = whole_quotient(at.z, destination_slices);
+    int k = at.z - image * destination_slices;
+    int x0 = min(PIXELS * at.x, region_width - PIXELS);
+    int left = first_x + stride_x * x0;
+    int top = first_y + stride_y * at.y;
+    int begin = first_slice(k);
+    ivec3 weights = matrix_place(0, k);
+    vec4 bias = weight(weights, element_count);
+    vec4 sum[PIXELS];
+    for (int i = 0; i < PIXELS; i++)
+        sum[i] = bias;
+    for (int s = 0; s < range; s++) {
+        int slice = min(begin + s, source_slices - 1);
+        ivec3 place = source_place(slice, image);
+        int element = s * COMPONENTS;
+        for (int q = 0; q < kernel_height; q++) {
+            int y = top + dilation_y * q;
+            int row_y = clamp(y, low_y, high_y);
+#ifndef EDGE_CLAMP
+            if (y != row_y) {
+                element += kernel_width * range * COMPONENTS;
+                continue;
+            }
+#endif
+            ivec3 row = place + ivec3(0, row_y, 0);
+            for (int p = 0; p < TURNS; p++) {
+                vec4 v[READS], w[COMPONENTS];
+#ifdef SHARED_ROW
+                for (int i = 0; i < READS; i++)
+                    v[i] = input_at(row, left + i, slice);
+#endif
+                for (int t = 0; t < TOGETHER; t++, element += range * COMPONENTS) {
+                    for (int c = 0; c < COMPONENTS; c++)
+                        w[c] = weight(weights, element + c);
+                    for (int i = 0; i < PIXELS; i++) {
+#ifndef SHARED_ROW
+                        v[i] = input_at(row, left + stride_x * i + dilation_x * p, slice);
+#endif
+                        for (int c = 0; c < COMPONENTS; c++)
+                            sum[i] += product(w[c], v[i + t], c);
+                    }
+                }
+            }
+        }
+    }
+    vec4 slope = neuron_slope(k);
+    for (int i = 0; i < PIXELS; i++)
+        store_destination(region_x + step_x * (x0 + i), region_y + step_y * at.y, k, image,
+                          neuron(sum[i], slope));
+}
