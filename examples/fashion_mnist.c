@@ -532,7 +532,7 @@ static void read_vector(glcnn_kernel *kernel, const char *name, const char *pref
 }
 
 /* Weights as [outputs][height][width][inputs], vectors as [channels]. */
-static bool save_weights(struct network *network, const char *path, char error[256])
+static bool save_weights(struct network *network, const char *path, char error[512])
 {
     static const char *const vectors[] = {"gamma", "beta", "mean", "variance"};
     struct glcnn_array arrays[6 * BLOCKS + 2];
@@ -559,7 +559,7 @@ static bool save_weights(struct network *network, const char *path, char error[2
 
 static void save(struct network *network, const struct options *options, const struct curve *curve)
 {
-    char path[4096], error[256];
+    char path[4096], error[512];
     if (mkdir(options->out, 0777) != 0 && errno != EEXIST)
         die("the directory of --out cannot be made");
     snprintf(path, sizeof path, "%s/weights.npz", options->out);

@@ -10,11 +10,14 @@
 #include "tests/unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <png.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <zip.h>
 #include <zlib.h>
@@ -584,7 +587,7 @@ static void check_entry(zip_t *archive, const char *name, uint32_t rank, size_t 
 
 static void npz_holds_the_arrays(void)
 {
-    char error[256] = "", first[1024], second[1024];
+    char error[512] = "", first[1024], second[1024];
     CU_ASSERT_TRUE(npz_write(path_of("a.npz"), two_arrays(), 2, error));
     zip_t *archive = zip_open(path_of("a.npz"), ZIP_RDONLY | ZIP_CHECKCONS, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(archive);
@@ -602,10 +605,10 @@ static void npz_holds_the_arrays(void)
 
 static void npz_leaves_nothing_of_a_failed_write(void)
 {
-    char error[256] = "";
+    char error[512] = "";
     struct glcnn_array arrays[2] = {two_arrays()[0], two_arrays()[1]};
     CU_ASSERT_FALSE(npz_write("/nonexistent/a.npz", arrays, 2, error));
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, "/nonexistent/a.npz: cannot be written"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "/nonexistent/a.npz: cannot be created"));
     arrays[1].shape[0] = 0;
     CU_ASSERT_FALSE(npz_write(path_of("a.npz"), arrays, 2, error));
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "no elements"));
@@ -638,7 +641,7 @@ static size_t count_line_pixels(const char *path, unsigned *top, unsigned *botto
 static void plot_draws_a_line_where_the_values_are(void)
 {
     float values[100];
-    char error[256] = "";
+    char error[512] = "";
     unsigned top, bottom;
     for (int i = 0; i < 100; i++)
         values[i] = 1; /* between the ends of the axis */
@@ -662,7 +665,7 @@ static void plot_takes_any_values(void)
         {NAN, NAN, NAN},          {INFINITY, -INFINITY, 1}, {0, 0, 0},
         {-5e-7f, -4e-7f, -3e-7f}, {3e38f, -3e38f, 0},       {1e-45f, 0, 0},
         {1e6f, 1e6f + 1, 1e6f}};
-    char error[256] = "";
+    char error[512] = "";
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         for (size_t count = 1; count <= 3; count++) {
             struct plot plot = {.values = sets[i], .count = count, .width = 200, .height = 150};
@@ -674,10 +677,10 @@ static void plot_takes_any_values(void)
 static void plot_leaves_nothing_of_a_failed_write(void)
 {
     const float value = 1;
-    char error[256] = "";
+    char error[512] = "";
     struct plot plot = {.values = &value, .count = 1};
     CU_ASSERT_FALSE(plot_write("/nonexistent/a.png", &plot, error));
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, "/nonexistent/a.png: cannot be written"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "/nonexistent/a.png: cannot be created"));
     CU_ASSERT_FALSE(plot_write(folder, &plot, error)); /* the name of a directory */
     plot.width = 10;
     CU_ASSERT_FALSE(plot_write(path_of("a.png"), &plot, error));
@@ -686,6 +689,287 @@ static void plot_leaves_nothing_of_a_failed_write(void)
     CU_ASSERT_EQUAL(folder_count_files(folder), 0);
     snprintf(error, sizeof error, "%s.tmp", folder);
     CU_ASSERT_NOT_EQUAL(access(error, F_OK), 0);
+}
+
+/* ---------------------------------------------------------------------------------- writing */
+
+/* Everything that writes a file, each with a few bytes. */
+static bool write_npy(const char *path, char error[512])
+{
+    struct glcnn_npy array = some_array(2, GLCNN_CHANNEL_FORMAT_NONE);
+    return glcnn_npy_write(path, &array, error) == GLCNN_SUCCESS;
+}
+
+static bool write_npz(const char *path, char error[512])
+{
+    return npz_write(path, two_arrays(), 2, error);
+}
+
+static bool write_plot(const char *path, char error[512])
+{
+    static const float values[] = {3, 1, 2};
+    const struct plot plot = {.values = values, .count = 3, .width = 200, .height = 150};
+    return plot_write(path, &plot, error);
+}
+
+static bool write_text(const char *path, char error[512])
+{
+    return glcnn_file_save(path, "some text\n", 10, error) == GLCNN_SUCCESS;
+}
+
+static const struct writer {
+    const char *name;
+    bool (*write)(const char *path, char error[512]);
+} writers[] = {{"npy", write_npy}, {"npz", write_npz}, {"plot", write_plot}, {"text", write_text}};
+#define WRITERS (sizeof writers / sizeof *writers)
+
+/* Paths in the folder that are needed at one time. */
+static const char *place(const char *name)
+{
+    static char paths[4][512];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+/* What the writer writes. */
+static size_t expected_bytes(const struct writer *writer, uint8_t bytes[4096])
+{
+    char error[512] = "";
+    CU_ASSERT_TRUE(writer->write(place("expected"), error));
+    CU_ASSERT_STRING_EQUAL(error, "");
+    size_t size = read_file(place("expected"), bytes, 4096);
+    CU_ASSERT(size > 0 && size < 4096);
+    CU_ASSERT_EQUAL(remove(place("expected")), 0);
+    return size;
+}
+
+static bool holds(const char *path, const void *bytes, size_t size)
+{
+    uint8_t found[4096];
+    return read_file(path, found, sizeof found) == size && memcmp(found, bytes, size) == 0;
+}
+
+/* Whether the path itself, no link followed, is of a kind; S_IFREG and the like. */
+static bool is_kind(const char *path, mode_t kind)
+{
+    struct stat now;
+    return lstat(path, &now) == 0 && (now.st_mode & S_IFMT) == kind;
+}
+
+static mode_t mode_of(const char *path)
+{
+    struct stat now;
+    return stat(path, &now) == 0 ? now.st_mode & 07777 : 0;
+}
+
+static void writers_keep_links_and_modes(void)
+{
+    for (size_t i = 0; i < WRITERS; i++) {
+        char error[512] = "";
+        uint8_t bytes[4096];
+        size_t size = expected_bytes(&writers[i], bytes);
+        write_file(place("file"), "old", 3);
+        CU_ASSERT_EQUAL(chmod(place("file"), 0604), 0);
+        CU_ASSERT_EQUAL(symlink("file", place("inner")), 0);
+        CU_ASSERT_EQUAL(symlink(place("inner"), place("outer")), 0);
+        CU_ASSERT_TRUE(writers[i].write(place("outer"), error));
+        CU_ASSERT_TRUE(is_kind(place("outer"), S_IFLNK) && is_kind(place("inner"), S_IFLNK));
+        CU_ASSERT_TRUE(is_kind(place("file"), S_IFREG) && holds(place("file"), bytes, size));
+        CU_ASSERT_EQUAL(mode_of(place("file")), 0604);
+        CU_ASSERT_EQUAL(folder_count_files(folder), 3);
+        folder_empty(folder);
+    }
+}
+
+/* A link to nothing yet: what it points to is made. A link to itself leads nowhere. */
+static void writers_make_what_a_link_points_to(void)
+{
+    for (size_t i = 0; i < WRITERS; i++) {
+        char error[512] = "";
+        uint8_t bytes[4096];
+        size_t size = expected_bytes(&writers[i], bytes);
+        mode_t mask = umask(027);
+        CU_ASSERT_EQUAL(symlink("made", place("link")), 0);
+        CU_ASSERT_TRUE(writers[i].write(place("link"), error));
+        umask(mask);
+        CU_ASSERT_TRUE(is_kind(place("link"), S_IFLNK));
+        CU_ASSERT_TRUE(is_kind(place("made"), S_IFREG) && holds(place("made"), bytes, size));
+        CU_ASSERT_EQUAL(mode_of(place("made")), 0640);
+        CU_ASSERT_EQUAL(symlink("loop", place("loop")), 0);
+        CU_ASSERT_FALSE(writers[i].write(place("loop"), error));
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, strerror(ELOOP)));
+        CU_ASSERT_EQUAL(folder_count_files(folder), 3);
+        folder_empty(folder);
+    }
+}
+
+/* What stands where a writer might put its bytes at first, and leads elsewhere. */
+static void writers_follow_no_planted_link(void)
+{
+    static const char *const names[] = {"file.tmp", "file.glcnn-0.tmp"};
+    for (size_t i = 0; i < WRITERS; i++) {
+        char error[512] = "";
+        uint8_t bytes[4096];
+        size_t size = expected_bytes(&writers[i], bytes);
+        write_file(place("victim"), "precious", 8);
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+            CU_ASSERT_EQUAL(symlink("victim", place(names[n])), 0);
+        CU_ASSERT_EQUAL(link(place("victim"), place("file.glcnn-1.tmp")), 0);
+        CU_ASSERT_TRUE(writers[i].write(place("file"), error));
+        CU_ASSERT_TRUE(is_kind(place("file"), S_IFREG) && holds(place("file"), bytes, size));
+        CU_ASSERT_TRUE(holds(place("victim"), "precious", 8));
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+            CU_ASSERT_TRUE(is_kind(place(names[n]), S_IFLNK));
+        folder_empty(folder);
+    }
+}
+
+/* The test holds the pipe open, so that nobody waits. */
+static void writers_write_a_pipe_in_place(void)
+{
+    for (size_t i = 0; i < WRITERS; i++) {
+        char error[512] = "";
+        uint8_t bytes[4096], found[4096];
+        size_t size = expected_bytes(&writers[i], bytes);
+        CU_ASSERT_EQUAL(mkfifo(place("pipe"), 0600), 0);
+        int pipe = open(place("pipe"), O_RDWR | O_NONBLOCK);
+        CU_ASSERT_FATAL(pipe >= 0);
+        CU_ASSERT_TRUE(writers[i].write(place("pipe"), error));
+        CU_ASSERT_TRUE(is_kind(place("pipe"), S_IFIFO));
+        CU_ASSERT_EQUAL(read(pipe, found, sizeof found), (ssize_t)size);
+        CU_ASSERT_EQUAL(memcmp(found, bytes, size), 0);
+        close(pipe);
+        CU_ASSERT_EQUAL(folder_count_files(folder), 1);
+        folder_empty(folder);
+    }
+}
+
+/* A device of the test's own, the same as /dev/full: one that is replaced is lost. Without the
+ * right to make one, or where none can be opened, there is nothing to test. */
+static void writers_keep_a_full_device(void)
+{
+    if (mknod(place("full"), S_IFCHR | 0600, makedev(1, 7)) != 0 ||
+        access(place("full"), W_OK) != 0) {
+        printf("no device can be made here ... ");
+        folder_empty(folder);
+        return;
+    }
+    for (size_t i = 0; i < WRITERS; i++) {
+        char error[512] = "";
+        CU_ASSERT_FALSE(writers[i].write(place("full"), error));
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, strerror(ENOSPC)));
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, place("full")));
+        CU_ASSERT_TRUE(is_kind(place("full"), S_IFCHR));
+        CU_ASSERT_EQUAL(folder_count_files(folder), 1);
+    }
+    folder_empty(folder);
+}
+
+/* A limit of the size of files stands for a full disk. */
+static void writers_leave_the_old_file_on_a_full_disk(void)
+{
+    struct rlimit old, low;
+    getrlimit(RLIMIT_FSIZE, &old);
+    signal(SIGXFSZ, SIG_IGN);
+    for (size_t i = 0; i < WRITERS; i++) {
+        char error[512] = "";
+        write_file(place("file"), "old", 3);
+        low = old;
+        low.rlim_cur = 5;
+        setrlimit(RLIMIT_FSIZE, &low);
+        bool written = writers[i].write(place("file"), error);
+        setrlimit(RLIMIT_FSIZE, &old);
+        CU_ASSERT_FALSE(written);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, "file: cannot be written: File too large"));
+        CU_ASSERT_TRUE(holds(place("file"), "old", 3));
+        CU_ASSERT_EQUAL(folder_count_files(folder), 1);
+        folder_empty(folder);
+    }
+    signal(SIGXFSZ, SIG_DFL);
+}
+
+/* What nobody has locked was left by a killed process; what is locked is being written. */
+static void writers_remove_what_was_left_alone(void)
+{
+    for (size_t i = 0; i < WRITERS; i++) {
+        char error[512] = "";
+        write_file(place("file.glcnn-0.tmp"), "in the making", 13);
+        write_file(place("file.glcnn-1.tmp"), "left", 4);
+        int busy = open(place("file.glcnn-0.tmp"), O_WRONLY);
+        CU_ASSERT_FATAL(busy >= 0 && flock(busy, LOCK_EX | LOCK_NB) == 0);
+        CU_ASSERT_TRUE(writers[i].write(place("file"), error));
+        CU_ASSERT_TRUE(holds(place("file.glcnn-0.tmp"), "in the making", 13));
+        CU_ASSERT_EQUAL(folder_count_files(folder), 2);
+        close(busy);
+        CU_ASSERT_TRUE(writers[i].write(place("file"), error));
+        CU_ASSERT_EQUAL(folder_count_files(folder), 1);
+        folder_empty(folder);
+    }
+}
+
+static void writers_refuse_what_is_no_file(void)
+{
+    for (size_t i = 0; i < WRITERS; i++) {
+        char error[512] = "";
+        CU_ASSERT_FALSE(writers[i].write(folder, error));
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, strerror(EISDIR)));
+        CU_ASSERT_FALSE(writers[i].write("", error));
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, strerror(ENOENT)));
+        CU_ASSERT_FALSE(writers[i].write(place("none/file"), error));
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, "none/file: cannot be created: No such file"));
+        CU_ASSERT_EQUAL(folder_count_files(folder), 0);
+    }
+}
+
+static void files_come_in_parts_or_not_at_all(void)
+{
+    char error[512] = "";
+    glcnn_file *file = NULL;
+    CU_ASSERT_EQUAL(glcnn_file_create(place("file"), &file, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_file_write(file, "one, ", 5, error), GLCNN_SUCCESS);
+    CU_ASSERT_FALSE(is_kind(place("file"), S_IFREG));
+    CU_ASSERT_EQUAL(glcnn_file_write(file, NULL, 0, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_file_write(file, NULL, 1, NULL), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_file_write(file, "two", 3, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_file_commit(&file, error), GLCNN_SUCCESS);
+    CU_ASSERT_PTR_NULL(file);
+    CU_ASSERT_TRUE(holds(place("file"), "one, two", 8));
+    CU_ASSERT_EQUAL(glcnn_file_create(place("file"), &file, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_file_write(file, "three", 5, error), GLCNN_SUCCESS);
+    glcnn_file_discard(&file);
+    CU_ASSERT_PTR_NULL(file);
+    glcnn_file_discard(&file);
+    glcnn_file_discard(NULL);
+    CU_ASSERT_TRUE(holds(place("file"), "one, two", 8));
+    CU_ASSERT_EQUAL(folder_count_files(folder), 1);
+    CU_ASSERT_EQUAL(glcnn_file_create(NULL, &file, error), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_file_create("/tmp/x", NULL, error), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_file_write(NULL, "", 0, error), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_file_commit(&file, NULL), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_file_save(NULL, "", 0, NULL), GLCNN_INVALID_ARGUMENT);
+    folder_empty(folder);
+}
+
+/* A regular file behind a descriptor: what it has stays, and it is not replaced. */
+static void files_of_descriptors_are_written_in_place(void)
+{
+    char path[64], error[512] = "";
+    struct stat before, after;
+    write_file(place("file"), "begun, ", 7);
+    int descriptor = open(place("file"), O_WRONLY | O_APPEND);
+    CU_ASSERT_FATAL(descriptor >= 0 && fstat(descriptor, &before) == 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", descriptor);
+    CU_ASSERT_TRUE(write_text(path, error));
+    CU_ASSERT_EQUAL(symlink(path, place("link")), 0);
+    CU_ASSERT_TRUE(write_text(place("link"), error));
+    CU_ASSERT_TRUE(stat(place("file"), &after) == 0 && after.st_ino == before.st_ino);
+    CU_ASSERT_TRUE(holds(place("file"), "begun, some text\nsome text\n", 27));
+    close(descriptor);
+    CU_ASSERT_FALSE(write_text(path, error));
+    CU_ASSERT_EQUAL(folder_count_files(folder), 2);
+    folder_empty(folder);
 }
 
 /* ---------------------------------------------------------------------------------- progress */
@@ -766,6 +1050,16 @@ int main(int argc, char *argv[])
         UNIT_TEST(plot_draws_a_line_where_the_values_are),
         UNIT_TEST(plot_takes_any_values),
         UNIT_TEST(plot_leaves_nothing_of_a_failed_write),
+        UNIT_TEST(writers_keep_links_and_modes),
+        UNIT_TEST(writers_make_what_a_link_points_to),
+        UNIT_TEST(writers_follow_no_planted_link),
+        UNIT_TEST(writers_write_a_pipe_in_place),
+        UNIT_TEST(writers_keep_a_full_device),
+        UNIT_TEST(writers_leave_the_old_file_on_a_full_disk),
+        UNIT_TEST(writers_remove_what_was_left_alone),
+        UNIT_TEST(writers_refuse_what_is_no_file),
+        UNIT_TEST(files_come_in_parts_or_not_at_all),
+        UNIT_TEST(files_of_descriptors_are_written_in_place),
         UNIT_TEST(progress_line_says_loss_speed_and_time),
         UNIT_TEST(progress_bar_fits_the_terminal),
         UNIT_TEST(progress_draws_plain_lines_into_a_file),

@@ -297,6 +297,14 @@ values destination_image 1.5 2 3 4 5 6 7 7.5
 gives 0 $average -o destination_image=/dev/null
 [ -c /dev/null ] || fail '/dev/null was replaced'
 
+# /dev/stdout is written in place, also where it is a regular file: the file that a shell has open
+# stays the one that has the name, with what was in it.
+if [ -e /dev/stdout ]; then
+    { echo begun && "$tool" $average -o destination_image=/dev/stdout && echo ended; } >stdout.npy
+    { echo begun && cat y.npy && echo ended; } >wanted.npy
+    cmp -s stdout.npy wanted.npy || fail '/dev/stdout was replaced, or written from its start'
+fi
+
 # Larger outputs are summed up.
 npy large.npy '(2, 3, 4)' 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23
 gives 0 run pooling_max -i source_image=large.npy

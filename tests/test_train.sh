@@ -140,6 +140,10 @@ refused 1 dataset-fashion-mnist train --data "$work/nowhere"
 refused 1 batch train --data "$work" --limit 10
 refused 1 needs train --data "$work" --memory 1000
 refused 1 cannot train --data "$work" --limit 64 --out "$work/no/where"
+if [ -c /dev/full ]; then
+    refused 1 'full: cannot be written: No space' train --data "$work" --limit 32 --log /dev/full
+    [ -c /dev/full ] || fail '/dev/full was replaced'
+fi
 refused 1 seed train --data "$work" --resume "$work/small" --seed 9
 refused 1 net train --data "$work" --resume "$work/small" --net lenet
 refused 1 optimizer train --data "$work" --resume "$work/small" --optimizer adam

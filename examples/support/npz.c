@@ -1,4 +1,4 @@
-/* libzip writes a temporary file beside the path and renames it in zip_close. */
+/* libzip makes the archive in memory: the library has the one way to write a file. */
 #include "npz.h"
 
 #include <stdio.h>
@@ -10,9 +10,9 @@
  * in each file would make the same arrays different files. */
 #define DOS_EPOCH_DATE ((1 << 5) | 1)
 
-static bool fail(char error[256], const char *path, const char *reason)
+static bool fail(char error[512], const char *path, const char *reason)
 {
-    snprintf(error, 256, "%.120s: cannot be written: %.100s", path, reason);
+    snprintf(error, 512, "%.300s: cannot be written: %.150s", path, reason);
     return false;
 }
 
@@ -34,7 +34,7 @@ static bool add_file(zip_t *archive, const char *name, void *bytes, size_t size)
 }
 
 static bool add_array(zip_t *archive, const char *path, const struct glcnn_array *array,
-                      char error[256])
+                      char error[512])
 {
     struct glcnn_npy npy = {.rank = array->rank, .data = array->data};
     char name[128], sentence[512];
@@ -47,16 +47,29 @@ static bool add_array(zip_t *archive, const char *path, const struct glcnn_array
     return add_file(archive, name, bytes, size) || fail(error, path, zip_strerror(archive));
 }
 
-bool npz_write(const char *path, const struct glcnn_array *arrays, size_t count, char error[256])
+/* Reads the archive out of what libzip has written into memory; false if memory is short. */
+static bool read_source(zip_source_t *source, void **bytes, size_t *size)
 {
-    int code;
-    zip_t *archive = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
-    if (!archive) {
-        zip_error_t reason;
-        zip_error_init_with_code(&reason, code);
-        fail(error, path, zip_error_strerror(&reason));
-        zip_error_fini(&reason);
+    zip_stat_t stat;
+    *bytes = NULL;
+    if (zip_source_stat(source, &stat) != 0 || zip_source_open(source) != 0)
         return false;
+    *size = (size_t)stat.size;
+    *bytes = malloc(*size);
+    bool good = *bytes && zip_source_read(source, *bytes, *size) == (zip_int64_t)*size;
+    zip_source_close(source);
+    return good;
+}
+
+/* Writes the archive into `source`. */
+static bool fill(zip_source_t *source, const char *path, const struct glcnn_array *arrays,
+                 size_t count, char error[512])
+{
+    zip_source_keep(source); /* the archive takes one reference away with it */
+    zip_t *archive = zip_open_from_source(source, ZIP_TRUNCATE, NULL);
+    if (!archive) {
+        zip_source_free(source);
+        return fail(error, path, "not enough memory");
     }
     bool good = true;
     for (size_t i = 0; i < count && good; i++)
@@ -67,4 +80,21 @@ bool npz_write(const char *path, const struct glcnn_array *arrays, size_t count,
         fail(error, path, zip_strerror(archive));
     zip_discard(archive);
     return false;
+}
+
+bool npz_write(const char *path, const struct glcnn_array *arrays, size_t count, char error[512])
+{
+    void *bytes = NULL;
+    size_t size;
+    zip_source_t *source = zip_source_buffer_create(NULL, 0, 0, NULL);
+    if (!source)
+        return fail(error, path, "not enough memory");
+    bool good = fill(source, path, arrays, count, error);
+    if (good && !read_source(source, &bytes, &size))
+        good = fail(error, path, "not enough memory");
+    if (good)
+        good = glcnn_file_save(path, bytes, size, error) == GLCNN_SUCCESS;
+    zip_source_free(source);
+    free(bytes);
+    return good;
 }

@@ -3,7 +3,7 @@
 #include "plot.h"
 
 #include <ctype.h>
-#include <errno.h>
+#include <glcnn/io.h>
 #include <math.h>
 #include <png.h>
 #include <stdint.h>
@@ -293,35 +293,32 @@ static void draw(struct canvas *c, const struct plot *plot)
 
 /* ---- File ---- */
 
-static bool fail(char error[256], const char *path, const char *reason)
+static bool fail(char error[512], const char *path, const char *reason)
 {
-    snprintf(error, 256, "%.120s: cannot be written: %.100s", path, reason);
+    snprintf(error, 512, "%.300s: cannot be written: %.150s", path, reason);
     return false;
 }
 
-static bool write_png(const char *path, const struct canvas *c, char error[256])
+static bool write_png(const char *path, const struct canvas *c, char error[512])
 {
     png_image image = {.version = PNG_IMAGE_VERSION,
                        .width = c->width,
                        .height = c->height,
                        .format = PNG_FORMAT_RGB};
-    size_t size = strlen(path) + 5;
-    char *temporary = malloc(size);
-    if (!temporary)
+    png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
+    void *bytes = malloc(size);
+    if (!bytes)
         return fail(error, path, "not enough memory");
-    snprintf(temporary, size, "%s.tmp", path);
-    bool good = png_image_write_to_file(&image, temporary, 0, c->pixels, 0, NULL) != 0;
+    bool good = png_image_write_to_memory(&image, bytes, &size, 0, c->pixels, 0, NULL) != 0;
     if (!good)
         fail(error, path, image.message);
-    else if (rename(temporary, path) != 0)
-        good = fail(error, path, strerror(errno));
-    if (!good)
-        remove(temporary);
-    free(temporary);
+    else
+        good = glcnn_file_save(path, bytes, size, error) == GLCNN_SUCCESS;
+    free(bytes);
     return good;
 }
 
-bool plot_write(const char *path, const struct plot *plot, char error[256])
+bool plot_write(const char *path, const struct plot *plot, char error[512])
 {
     struct canvas canvas = {plot->width ? plot->width : 960, plot->height ? plot->height : 540,
                             NULL};

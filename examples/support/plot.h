@@ -21,8 +21,7 @@ struct plot {
     unsigned width, height;                /* pixels, 0: 960 x 540 */
 };
 
-/* Writes the picture beside `path` and renames it: it appears complete or not at all. False, with a
- * sentence, if it cannot be written. */
-bool plot_write(const char *path, const struct plot *plot, char error[256]);
+/* Writes the picture as glcnn_file_save writes. False, with a sentence, if it cannot be written. */
+bool plot_write(const char *path, const struct plot *plot, char error[512]);
 
 #endif

@@ -39,10 +39,8 @@ struct glcnn_checkpoint_metadata {
 };
 
 /* Writes the network's checkpoint. The device's committed work is waited for. The file is written
- * beside `path`, brought to the disk and renamed, so that at any time there is the old file or the
- * new one, whole; what was there is left alone when this fails. A killed process may leave
- * PATH.tmp behind, which the next save takes over; two threads of one process must not save to one
- * path at a time.
+ * as glcnn/io.h says: at any time there is the old file or the new one, whole; what was there is
+ * left alone when this fails.
  * Errors: GLCNN_INVALID_ARGUMENT (also for two filters of one label, and for an entry whose name is
  * given twice or is one that this library writes), GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY, those of
  * reading buffers. `error`, if not NULL, has the sentence. */

@@ -1,4 +1,4 @@
-/* Files of arrays: NumPy's .npy, format versions 1, 2 and 3.
+/* Files: arrays as NumPy's .npy, format versions 1, 2 and 3, and how files are written whole.
  *
  * In memory an array is float32 in C order, as glcnn_run takes and gives it. Files are not trusted:
  * one that is truncated, too long, inconsistent or of another kind is refused, with a sentence that
@@ -37,14 +37,51 @@ GLCNN_API void glcnn_npy_free(struct glcnn_npy *array);
 GLCNN_API glcnn_status glcnn_npy_format(const struct glcnn_npy *array, void **bytes, size_t *size,
                                         char error[512]);
 
-/* Writes one file, or `count` files of which either all appear or none. Each is written beside its
- * path and then renamed, so that no reader sees half a file and a failure leaves the old one.
+/* Writes one file, or `count` files of which either all appear or none, each as below: all are on
+ * the disk before the first is renamed.
  * Errors: GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY, GLCNN_INVALID_ARGUMENT (also for a path that is
  * there twice). */
 GLCNN_API glcnn_status glcnn_npy_write(const char *path, const struct glcnn_npy *array,
                                        char error[512]);
 GLCNN_API glcnn_status glcnn_npy_write_all(const char *const *paths, const struct glcnn_npy *arrays,
                                            size_t count, char error[512]);
+
+/* ---- Files that are written whole ----
+ *
+ * The one way in which the library, the tool and the examples write files.
+ *
+ * A regular file, or one that is not there yet, is written into a new file beside it, brought to
+ * the disk and renamed, and then its folder is brought to the disk: at any moment, that of a kill
+ * or of a loss of power too, there is the old file or the new one, whole. An existing file's
+ * permissions stay; a new one's follow the umask. A symbolic link stays: what it points to is
+ * replaced, or made.
+ *
+ * A path to anything else, a device, a FIFO, /dev/stdout, is written in place and never replaced.
+ * Opening a FIFO waits for a reader.
+ *
+ * The new file is called PATH.glcnn-N.tmp. What is there by that name already is neither written
+ * nor followed; only what a killed process left is removed, by the next one that writes PATH. Of
+ * two that write one path at a time the last to finish stays.
+ *
+ * Errors: GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY, GLCNN_INVALID_ARGUMENT for a NULL. `error`, if not
+ * NULL, has the sentence: the path, the step that failed and why. The old file is whole then, and
+ * nothing is left beside it. Where only the last step fails, "its folder cannot be brought to the
+ * disk", the new file is in place, and a loss of power may bring the old one back. */
+typedef struct glcnn_file glcnn_file;
+
+/* Begins a file; the caller owns *file, which is NULL after a failure, until commit or discard. */
+GLCNN_API glcnn_status glcnn_file_create(const char *path, glcnn_file **file, char error[512]);
+/* Appends bytes. After a failure the file is to be discarded. */
+GLCNN_API glcnn_status glcnn_file_write(glcnn_file *file, const void *bytes, size_t size,
+                                        char error[512]);
+/* Puts the file in its place, and releases it in any case; *file becomes NULL. */
+GLCNN_API glcnn_status glcnn_file_commit(glcnn_file **file, char error[512]);
+/* Gives the file up, which leaves the old one; *file becomes NULL. NULL does nothing. */
+GLCNN_API void glcnn_file_discard(glcnn_file **file);
+
+/* All four for bytes that are in memory. */
+GLCNN_API glcnn_status glcnn_file_save(const char *path, const void *bytes, size_t size,
+                                       char error[512]);
 
 #ifdef __cplusplus
 }

@@ -43,18 +43,6 @@ struct checkpoint_tensor *checkpoint_file_find(const struct checkpoint_file *fil
 glcnn_status checkpoint_file_read(const struct checkpoint_file *file, const char *path,
                                   uint8_t **data, char *error);
 
-/* Writes a file of parts: `next` fills in the bytes of the part `index`, to be left alone until the
- * next call. The file appears under its name when all of it is on the disk, and the name is on the
- * disk when this returns. */
-struct checkpoint_parts {
-    size_t count;
-    void *context;
-    glcnn_status (*next)(void *context, size_t index, const void **bytes, size_t *size,
-                         char *error);
-};
-glcnn_status checkpoint_file_write(const char *path, const struct checkpoint_parts *parts,
-                                   char *error);
-
 /* Stores a sentence of at most 511 bytes, if `error` is not NULL, and returns the status. */
 glcnn_status checkpoint_fail(char *error, glcnn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

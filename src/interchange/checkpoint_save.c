@@ -6,6 +6,8 @@
 
 #include "checkpoint_parameters.h"
 
+#include <glcnn/io.h>
+
 static bool add_text(cJSON *object, const char *prefix, const char *label, const char *text)
 {
     char name[MAX_NAME + 32];
@@ -108,13 +110,6 @@ static glcnn_status make_header(const struct parameters *list, cJSON *header, ui
     return *bytes ? GLCNN_SUCCESS : checkpoint_no_memory(list->error);
 }
 
-struct output {
-    const struct parameters *list;
-    const void *header;
-    size_t header_size;
-    float *values; /* of the parameter at hand */
-};
-
 static glcnn_status read_values(const struct parameter *p, float *values, char *error)
 {
     size_t size = (size_t)p->count * 4;
@@ -128,33 +123,40 @@ static glcnn_status read_values(const struct parameter *p, float *values, char *
     return GLCNN_SUCCESS;
 }
 
-static glcnn_status next_part(void *context, size_t index, const void **bytes, size_t *size,
-                              char *error)
+/* One tensor at a time: a network of the device may be larger than the memory that is left. */
+static glcnn_status write_values(glcnn_file *file, const struct parameter *p, char *error)
 {
-    struct output *o = context;
-    if (index == 0) {
-        *bytes = o->header;
-        *size = o->header_size;
-        return GLCNN_SUCCESS;
-    }
-    const struct parameter *p = &o->list->at[index - 1];
-    free(o->values);
-    *size = (size_t)p->count * 4;
-    *bytes = o->values = malloc(*size);
-    return o->values ? read_values(p, o->values, error) : checkpoint_no_memory(error);
+    float *values = malloc((size_t)p->count * 4);
+    glcnn_status status = values ? read_values(p, values, error) : checkpoint_no_memory(error);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_file_write(file, values, (size_t)p->count * 4, error);
+    free(values);
+    return status;
 }
 
-static glcnn_status write_file(const struct parameters *list, cJSON *header, const char *path)
+static glcnn_status write_parts(glcnn_file *file, const struct parameters *list,
+                                const uint8_t *header, size_t header_size)
 {
-    uint8_t *bytes = NULL;
-    struct output o = {.list = list};
-    glcnn_status status = make_header(list, header, &bytes, &o.header_size);
-    o.header = bytes;
+    glcnn_status status = glcnn_file_write(file, header, header_size, list->error);
+    for (size_t i = 0; i < list->count && status == GLCNN_SUCCESS; i++)
+        status = write_values(file, &list->at[i], list->error);
+    return status;
+}
+
+static glcnn_status write_file(const struct parameters *list, cJSON *json, const char *path)
+{
+    uint8_t *header = NULL;
+    size_t header_size = 0;
+    glcnn_file *file = NULL;
+    glcnn_status status = make_header(list, json, &header, &header_size);
     if (status == GLCNN_SUCCESS)
-        status = checkpoint_file_write(
-            path, &(struct checkpoint_parts){list->count + 1, &o, next_part}, list->error);
-    free(o.values);
-    free(bytes);
+        status = glcnn_file_create(path, &file, list->error);
+    if (status == GLCNN_SUCCESS)
+        status = write_parts(file, list, header, header_size);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_file_commit(&file, list->error);
+    glcnn_file_discard(&file);
+    free(header);
     return status;
 }
 

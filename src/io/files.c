@@ -1,5 +1,6 @@
-/* Invariant: until the first rename nothing under a target's own name has changed, and by then all
- * bytes are on the disk. */
+/* Invariant: until the rename nothing under the target's own name has changed, and by then all
+ * bytes are on the disk. The temporary file is locked as long as it is written, so that what a
+ * killed process left can be told from what another one is writing. */
 #include "io/files.h"
 
 #include <errno.h>
@@ -7,158 +8,318 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct pending {
-    const struct file_content *file;
+#define MAX_LINKS 40
+#define MAX_PATH  4096 /* bytes that a link may hold */
+#define TRIES     100
+
+struct glcnn_file {
+    char *path;
     char *target;    /* path with its links followed */
-    char *temporary; /* NULL: written directly, or renamed already */
+    char *temporary; /* NULL: written in place, or renamed already */
+    int descriptor;
+    bool is_synced;
 };
 
-static glcnn_status fail(char error[512], const char *path, const char *what)
+static glcnn_status fail(char *error, const char *path, const char *what)
+{
+    int reason = errno;
+    if (error)
+        snprintf(error, 512, "%.300s: %s: %s", path, what, strerror(reason));
+    return reason == ENOMEM ? GLCNN_OUT_OF_MEMORY : GLCNN_IO_ERROR;
+}
+
+static glcnn_status refuse(char *error, const char *sentence)
 {
     if (error)
-        snprintf(error, 512, "%.300s: %s: %s", path, what, strerror(errno));
-    return GLCNN_IO_ERROR;
+        snprintf(error, 512, "%s", sentence);
+    return GLCNN_INVALID_ARGUMENT;
 }
 
-static bool write_bytes(int descriptor, const void *bytes, size_t size)
+/* ---- Paths ---- */
+
+/* Bytes of a path up to its last part, the slash with them. */
+static size_t folder_length(const char *path)
 {
-    const char *at = bytes;
-    while (size > 0) {
-        ssize_t written = write(descriptor, at, size);
-        if (written < 0 && errno == EINTR)
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* The descriptor of this process that a path names, as /dev/stdout does at the end of its links; -1
+ * for other paths. Opening such a path anew would begin at the start of a regular file. */
+static int named_descriptor(const char *path)
+{
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t length = strlen(folders[i]);
+        if (strncmp(path, folders[i], length) != 0)
             continue;
-        if (written <= 0)
-            return false;
-        at += written;
-        size -= (size_t)written;
+        size_t digits = strspn(path + length, "0123456789");
+        if (digits > 0 && digits < 8 && !path[length + digits])
+            return (int)strtol(path + length, NULL, 10);
     }
-    return true;
+    return -1;
 }
 
-/* Opens a new file beside `target`. open, not mkstemp, so that the mode obeys the umask. */
-static int open_beside(const char *target, char **temporary)
+/* Where a link points to, as seen from where the link's path is seen; NULL with errno. */
+static char *read_link(const char *path)
 {
-    size_t size = strlen(target) + 48;
+    char text[MAX_PATH];
+    ssize_t length = readlink(path, text, sizeof text - 1);
+    if (length < 0)
+        return NULL;
+    text[length] = 0;
+    size_t folder = text[0] == '/' ? 0 : folder_length(path);
+    char *target = malloc(folder + (size_t)length + 1);
+    if (target) {
+        memcpy(target, path, folder);
+        memcpy(target + folder, text, (size_t)length + 1);
+    }
+    return target;
+}
+
+/* The path behind the links of its last part, which need not lead to anything. NULL with errno. */
+static char *follow_links(const char *path)
+{
+    char *at = strdup(path);
+    for (int i = 0; at && named_descriptor(at) < 0; i++) {
+        char *next = read_link(at);
+        if (!next && (errno == EINVAL || errno == ENOENT)) /* no link; nothing there */
+            return at;
+        free(at);
+        at = next;
+        if (i == MAX_LINKS) {
+            free(at);
+            errno = ELOOP;
+            return NULL;
+        }
+    }
+    return at;
+}
+
+/* ---- The temporary file ---- */
+
+/* Whether the name still is that of the open file: another process may have removed or renamed it
+ * before it was locked here. */
+static bool is_current(int descriptor, const char *name)
+{
+    struct stat open_file, named;
+    return fstat(descriptor, &open_file) == 0 && lstat(name, &named) == 0 &&
+           S_ISREG(named.st_mode) && open_file.st_ino == named.st_ino &&
+           open_file.st_dev == named.st_dev;
+}
+
+/* A file system without locks: nobody can hold one. */
+static bool is_locked_elsewhere(int descriptor)
+{
+    return flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+/* Removes what a killed process left under that name; links, and what somebody is writing, stay. */
+static void remove_stale(const char *name)
+{
+    int descriptor = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0)
+        return;
+    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 && is_current(descriptor, name))
+        unlink(name);
+    close(descriptor);
+}
+
+/* A new file of that name, locked; -1 with errno. */
+static int create_locked(const char *name, mode_t mode)
+{
+    int descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (descriptor < 0 || (!is_locked_elsewhere(descriptor) && is_current(descriptor, name)))
+        return descriptor;
+    close(descriptor);
+    errno = EEXIST;
+    return -1;
+}
+
+/* open, not mkstemp, so that the mode obeys the umask. */
+static bool open_beside(glcnn_file *file, mode_t mode)
+{
+    size_t size = strlen(file->target) + 32;
     char *name = malloc(size);
-    int descriptor = -1;
-    for (unsigned i = 0; name && descriptor < 0 && i < 100; i++) {
-        snprintf(name, size, "%s.%ld-%u.tmp", target, (long)getpid(), i);
-        descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor < 0 && errno != EEXIST)
+    for (int i = 0; name && file->descriptor < 0 && i < TRIES; i++) {
+        snprintf(name, size, "%s.glcnn-%d.tmp", file->target, i);
+        remove_stale(name);
+        file->descriptor = create_locked(name, mode);
+        if (file->descriptor < 0 && errno != EEXIST)
             break;
     }
-    if (descriptor < 0) {
+    if (file->descriptor < 0) {
         int reason = errno;
         free(name);
         errno = reason;
-        return -1;
+        return false;
     }
-    *temporary = name;
-    return descriptor;
+    file->temporary = name;
+    return true;
 }
 
-/* A file system may not know how to sync; only a failing write or close counts. */
-static bool fill(int descriptor, const struct file_content *file)
+/* The old file's permissions and, where that is allowed, its owner. */
+static void keep_identity(int descriptor, const struct stat *old)
 {
-    bool good = write_bytes(descriptor, file->bytes, file->size);
+    struct stat now;
+    if (fstat(descriptor, &now) == 0 && (now.st_uid != old->st_uid || now.st_gid != old->st_gid))
+        (void)!fchown(descriptor, old->st_uid, old->st_gid);
+    (void)fchmod(descriptor, old->st_mode & 0777);
+}
+
+/* ---- Opening ---- */
+
+static glcnn_status open_target(glcnn_file *file, char *error)
+{
+    struct stat old;
+    int number = named_descriptor(file->target);
+    bool exists = number < 0 && stat(file->path, &old) == 0;
+    bool is_folder = (exists && S_ISDIR(old.st_mode)) || !file->target[folder_length(file->target)];
+    if (is_folder) {
+        errno = *file->target ? EISDIR : ENOENT;
+        return fail(error, file->path, "cannot be written");
+    }
+    if (number >= 0)
+        file->descriptor = fcntl(number, F_DUPFD_CLOEXEC, 0);
+    else if (exists && !S_ISREG(old.st_mode))
+        file->descriptor = open(file->path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    else if (open_beside(file, exists ? old.st_mode & 0777 : 0666) && exists)
+        keep_identity(file->descriptor, &old);
+    if (file->descriptor >= 0)
+        return GLCNN_SUCCESS;
+    return fail(error, file->path, exists ? "cannot be opened" : "cannot be created");
+}
+
+glcnn_status glcnn_file_create(const char *path, glcnn_file **file, char error[512])
+{
+    if (file)
+        *file = NULL;
+    if (!path || !file)
+        return refuse(error,
+                      path ? "a file to write: file is NULL" : "a file to write: the path is NULL");
+    glcnn_file *made = calloc(1, sizeof *made);
+    if (!made)
+        return fail(error, path, "cannot be created");
+    made->descriptor = -1;
+    made->path = strdup(path);
+    made->target = made->path ? follow_links(path) : NULL;
+    glcnn_status status =
+        made->target ? open_target(made, error) : fail(error, path, "cannot be resolved");
+    if (status != GLCNN_SUCCESS)
+        glcnn_file_discard(&made);
+    *file = made;
+    return status;
+}
+
+/* ---- Writing ---- */
+
+glcnn_status glcnn_file_write(glcnn_file *file, const void *bytes, size_t size, char error[512])
+{
+    const char *at = bytes;
+    if (!file || (!bytes && size))
+        return refuse(error, "a file to write: file or bytes is NULL");
+    while (size > 0) {
+        ssize_t written = write(file->descriptor, at, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return fail(error, file->path, "cannot be written");
+        at += written;
+        size -= (size_t)written;
+    }
+    return GLCNN_SUCCESS;
+}
+
+/* Devices and pipes, and some file systems, know nothing of syncing. */
+static bool sync_descriptor(int descriptor)
+{
+    int result;
+    do
+        result = fsync(descriptor);
+    while (result != 0 && errno == EINTR);
+    return result == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS;
+}
+
+glcnn_status file_sync(glcnn_file *file, char *error)
+{
+    if (!file->is_synced && !sync_descriptor(file->descriptor))
+        return fail(error, file->path, "cannot be brought to the disk");
+    file->is_synced = true;
+    return GLCNN_SUCCESS;
+}
+
+/* A folder that may be written but not read cannot be opened, and so not be synced. */
+static bool sync_folder(const char *path)
+{
+    size_t length = folder_length(path);
+    char *folder = length ? strndup(path, length) : strdup(".");
+    int descriptor = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    bool good = descriptor >= 0 ? sync_descriptor(descriptor) : errno == EACCES;
     int reason = errno;
-    if (good)
-        fsync(descriptor);
-    if (close(descriptor) != 0 && good)
-        return false;
+    if (descriptor >= 0)
+        close(descriptor);
+    free(folder);
     errno = reason;
     return good;
 }
 
-static glcnn_status write_beside(struct pending *p, const struct stat *old, char error[512])
+/* The lock is held until the name is the target's. */
+static glcnn_status put_in_place(glcnn_file *file, char *error)
 {
-    int descriptor = open_beside(p->target, &p->temporary);
-    if (descriptor < 0)
-        return fail(error, p->file->path, "cannot be created");
-    if (old)
-        (void)fchmod(descriptor, old->st_mode & 0777);
-    if (!fill(descriptor, p->file))
-        return fail(error, p->file->path, "cannot be written");
-    return GLCNN_SUCCESS;
+    if (rename(file->temporary, file->target) != 0)
+        return fail(error, file->path, "cannot be replaced");
+    free(file->temporary);
+    file->temporary = NULL;
+    return sync_folder(file->target)
+               ? GLCNN_SUCCESS
+               : fail(error, file->path,
+                      "is written, but its folder cannot be brought to the disk");
 }
 
-static glcnn_status write_directly(const struct pending *p, char error[512])
+glcnn_status glcnn_file_commit(glcnn_file **file, char error[512])
 {
-    int descriptor = open(p->file->path, O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        return fail(error, p->file->path, "cannot be opened");
-    if (!fill(descriptor, p->file))
-        return fail(error, p->file->path, "cannot be written");
-    return GLCNN_SUCCESS;
+    if (!file || !*file)
+        return refuse(error, "a file to write: file is NULL");
+    bool is_in_place = !(*file)->temporary;
+    glcnn_status status = file_sync(*file, error);
+    if (status == GLCNN_SUCCESS && !is_in_place)
+        status = put_in_place(*file, error);
+    int descriptor = (*file)->descriptor;
+    (*file)->descriptor = -1;
+    if (close(descriptor) != 0 && is_in_place && status == GLCNN_SUCCESS)
+        status = fail(error, (*file)->path, "cannot be written");
+    glcnn_file_discard(file);
+    return status;
 }
 
-static glcnn_status prepare(struct pending *p, char error[512])
+void glcnn_file_discard(glcnn_file **file)
 {
-    struct stat old;
-    bool exists = stat(p->file->path, &old) == 0;
-    if (exists && S_ISDIR(old.st_mode)) {
-        errno = EISDIR;
-        return fail(error, p->file->path, "cannot be written");
-    }
-    p->target = exists ? realpath(p->file->path, NULL) : strdup(p->file->path);
-    if (!p->target)
-        return fail(error, p->file->path, "cannot be resolved");
-    if (exists && !S_ISREG(old.st_mode))
-        return write_directly(p, error);
-    return write_beside(p, exists ? &old : NULL, error);
+    glcnn_file *old = file ? *file : NULL;
+    if (!old)
+        return;
+    *file = NULL;
+    if (old->temporary)
+        unlink(old->temporary);
+    if (old->descriptor >= 0)
+        close(old->descriptor);
+    free(old->path);
+    free(old->target);
+    free(old->temporary);
+    free(old);
 }
 
-static glcnn_status commit(struct pending *p, char error[512])
+glcnn_status glcnn_file_save(const char *path, const void *bytes, size_t size, char error[512])
 {
-    if (!p->temporary)
-        return GLCNN_SUCCESS;
-    if (rename(p->temporary, p->target) != 0)
-        return fail(error, p->file->path, "cannot be replaced");
-    free(p->temporary);
-    p->temporary = NULL;
-    return GLCNN_SUCCESS;
-}
-
-static void clean_up(struct pending *pending, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (pending[i].temporary)
-            unlink(pending[i].temporary);
-        free(pending[i].temporary);
-        free(pending[i].target);
-    }
-    free(pending);
-}
-
-static glcnn_status check_distinct(const struct file_content *files, size_t count, char error[512])
-{
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(files[i].path, files[j].path) == 0) {
-                if (error)
-                    snprintf(error, 512,
-                             "%.300s: is named twice; each output needs a file of its own",
-                             files[i].path);
-                return GLCNN_INVALID_ARGUMENT;
-            }
-    return GLCNN_SUCCESS;
-}
-
-glcnn_status files_write(const struct file_content *files, size_t count, char error[512])
-{
-    glcnn_status status = check_distinct(files, count, error);
-    struct pending *pending = calloc(count + 1, sizeof *pending);
-    if (!pending)
-        return GLCNN_OUT_OF_MEMORY;
-    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++) {
-        pending[i].file = &files[i];
-        status = prepare(&pending[i], error);
-    }
-    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
-        status = commit(&pending[i], error);
-    clean_up(pending, count);
+    glcnn_file *file;
+    glcnn_status status = glcnn_file_create(path, &file, error);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_file_write(file, bytes, size, error);
+    if (status == GLCNN_SUCCESS)
+        return glcnn_file_commit(&file, error);
+    glcnn_file_discard(&file);
     return status;
 }

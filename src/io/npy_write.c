@@ -108,24 +108,55 @@ glcnn_status glcnn_npy_format(const struct glcnn_npy *array, void **bytes, size_
     return GLCNN_SUCCESS;
 }
 
+static glcnn_status check_paths(const char *const *paths, size_t count, char error[512])
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!paths[i])
+            return refuse(error, GLCNN_INVALID_ARGUMENT, "npy: a path is NULL");
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(paths[i], paths[j]) == 0) {
+                if (error)
+                    snprintf(error, NPY_ERROR,
+                             "%.300s: is named twice; each output needs a file of its own",
+                             paths[i]);
+                return GLCNN_INVALID_ARGUMENT;
+            }
+    }
+    return GLCNN_SUCCESS;
+}
+
+/* All bytes of the file, on the disk, but not yet under its name. */
+static glcnn_status prepare(const char *path, const struct glcnn_npy *array, glcnn_file **file,
+                            char error[512])
+{
+    void *bytes;
+    size_t size;
+    glcnn_status status = glcnn_npy_format(array, &bytes, &size, error);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_file_create(path, file, error);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_file_write(*file, bytes, size, error);
+    if (status == GLCNN_SUCCESS)
+        status = file_sync(*file, error);
+    free(bytes);
+    return status;
+}
+
 glcnn_status glcnn_npy_write_all(const char *const *paths, const struct glcnn_npy *arrays,
                                  size_t count, char error[512])
 {
-    glcnn_status status = GLCNN_SUCCESS;
     if (count > 0 && (!paths || !arrays))
         return refuse(error, GLCNN_INVALID_ARGUMENT, "npy: paths or arrays is NULL");
-    struct file_content *files = calloc(count + 1, sizeof *files);
+    glcnn_status status = check_paths(paths, count, error);
+    glcnn_file **files = calloc(count + 1, sizeof(glcnn_file *));
     if (!files)
         return refuse(error, GLCNN_OUT_OF_MEMORY, "npy: not enough memory for the files");
-    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++) {
-        files[i].path = paths[i];
-        status = paths[i] ? glcnn_npy_format(&arrays[i], &files[i].bytes, &files[i].size, error)
-                          : refuse(error, GLCNN_INVALID_ARGUMENT, "npy: a path is NULL");
-    }
-    if (status == GLCNN_SUCCESS)
-        status = files_write(files, count, error);
+    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
+        status = prepare(paths[i], &arrays[i], &files[i], error);
+    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
+        status = glcnn_file_commit(&files[i], error);
     for (size_t i = 0; i < count; i++)
-        free(files[i].bytes);
+        glcnn_file_discard(&files[i]);
     free(files);
     return status;
 }

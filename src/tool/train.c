@@ -49,6 +49,7 @@ struct session {
     float *images, *labels, *result; /* of a batch */
     float *losses;                   /* one a step of this run */
     FILE *log;
+    int log_error; /* errno of the first line that could not be written; 0: none */
     time_t saved; /* when the last checkpoint was */
 };
 
@@ -155,6 +156,7 @@ static int open_log(struct session *s)
     if (!s->log)
         return complain(s->command, EXIT_FAILED, "%s: cannot be written: %s", s->settings->log,
                         strerror(errno));
+    setvbuf(s->log, NULL, _IOLBF, BUFSIZ); /* what a killed run has done is there */
     if (!s->first)
         fputs("step,epoch,learning_rate,loss,test_accuracy\n", s->log);
     return EXIT_GOOD;
@@ -271,7 +273,8 @@ static void log_step(struct session *s, float loss, double accuracy)
         return;
     fprintf(s->log, "%zu,%zu,%.9g,%.9g,", s->step + 1, s->step / s->steps + 1,
             (double)learning_rate(s), (double)loss);
-    fprintf(s->log, isnan(accuracy) ? "\n" : "%.4f\n", accuracy);
+    if (fprintf(s->log, isnan(accuracy) ? "\n" : "%.4f\n", accuracy) < 0 && !s->log_error)
+        s->log_error = errno;
 }
 
 static int finish_epoch(struct session *s, double smooth, double seconds, double *accuracy)
@@ -315,7 +318,7 @@ static int train_epoch(struct session *s)
 
 static int write_plot(const struct session *s)
 {
-    char error[256];
+    char error[512];
     const struct plot plot = {.title = s->settings->net->name,
                               .x_label = "step",
                               .y_label = "loss",
@@ -326,13 +329,14 @@ static int write_plot(const struct session *s)
     return complain(s->command, EXIT_FAILED, "%s", error);
 }
 
+/* A run does not end for its log: it is told at the end. */
 static int close_log(struct session *s)
 {
-    bool good = !s->log || !ferror(s->log);
-    if (s->log && fclose(s->log) != 0)
-        good = false;
-    return good ? EXIT_GOOD
-                : complain(s->command, EXIT_FAILED, "%s: cannot be written", s->settings->log);
+    if (s->log && fclose(s->log) != 0 && !s->log_error)
+        s->log_error = errno;
+    return s->log_error ? complain(s->command, EXIT_FAILED, "%s: cannot be written: %s",
+                                   s->settings->log, strerror(s->log_error))
+                        : EXIT_GOOD;
 }
 
 static int train(struct session *s)
