@@ -56,7 +56,7 @@ struct parameter {
     enum {
         FIELD_INT32,
         FIELD_UINT32,
-        FIELD_UINT64, /* by name as a number: exact up to 2^53 */
+        FIELD_UINT64, /* as a double exact up to 2^53, as glcnn_setting.whole always */
         FIELD_FLOAT,
         FIELD_DOUBLE,
         FIELD_BOOL,

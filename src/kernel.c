@@ -166,23 +166,28 @@ void *kernel_parameters(const struct glcnn_kernel *kernel, const char *family)
     return kernel->parameters;
 }
 
-glcnn_status glcnn_kernel_set(glcnn_kernel *kernel, const char *name, double value)
+glcnn_status kernel_set(struct glcnn_kernel *kernel, const struct glcnn_setting *setting)
 {
     char sentence[256];
     if (!kernel)
         return GLCNN_INVALID_ARGUMENT;
-    if (!name)
+    if (!setting->name)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: the name of the parameter to set is NULL", kernel_title(kernel));
-    if (parameter_set(kernel->descriptor, &kernel->properties, kernel->parameters, name, value,
+    if (parameter_set(kernel->descriptor, &kernel->properties, kernel->parameters, setting,
                       sentence, sizeof sentence))
         return GLCNN_SUCCESS;
     if (!sentence[0])
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: there is no parameter \"%s\"; glcnn_kernel_info lists them",
-                           kernel_title(kernel), name);
+                           kernel_title(kernel), setting->name);
     return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s", kernel_title(kernel),
                        sentence);
+}
+
+glcnn_status glcnn_kernel_set(glcnn_kernel *kernel, const char *name, double value)
+{
+    return kernel_set(kernel, &(struct glcnn_setting){.name = name, .value = value});
 }
 
 glcnn_status glcnn_kernel_get(glcnn_kernel *kernel, const char *name, double *value)
@@ -213,12 +218,9 @@ static uint64_t *find_uint64(glcnn_kernel *kernel, const char *name)
 
 glcnn_status glcnn_kernel_set_uint64(glcnn_kernel *kernel, const char *name, uint64_t value)
 {
-    uint64_t *at = find_uint64(kernel, name);
-    glcnn_status status =
-        at ? glcnn_kernel_set(kernel, name, (double)value) : GLCNN_INVALID_ARGUMENT;
-    if (status == GLCNN_SUCCESS)
-        *at = value;
-    return status;
+    return find_uint64(kernel, name)
+               ? kernel_set(kernel, &(struct glcnn_setting){name, (double)value, value})
+               : GLCNN_INVALID_ARGUMENT;
 }
 
 glcnn_status glcnn_kernel_get_uint64(glcnn_kernel *kernel, const char *name, uint64_t *value)

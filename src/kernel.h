@@ -1,6 +1,7 @@
 #ifndef GLCNN_KERNEL_INTERNAL_H
 #define GLCNN_KERNEL_INTERNAL_H
 
+#include "glcnn/run.h"
 #include "descriptor.h"
 
 struct glcnn_kernel {
@@ -20,6 +21,8 @@ struct glcnn_kernel *kernel_retain(struct glcnn_kernel *kernel);
 /* A kernel with default parameters. */
 glcnn_status kernel_create(struct glcnn_device *device, const struct glcnn_descriptor *descriptor,
                            glcnn_kernel **kernel);
+/* glcnn_kernel_set with what glcnn_setting_parse has read. */
+glcnn_status kernel_set(struct glcnn_kernel *kernel, const struct glcnn_setting *setting);
 /* How sentences call the kernel: its name, with its label if it has one. */
 const char *kernel_title(const struct glcnn_kernel *kernel);
 /* The kernel's parameters if it is of `family`; NULL otherwise. For typed accessors. */
@@ -52,8 +55,8 @@ void properties_set_defaults(const struct glcnn_descriptor *descriptor,
 /* Sets by name in properties or parameters. False: no such name (sentence empty) or out of range.
  */
 bool parameter_set(const struct glcnn_descriptor *descriptor,
-                   struct glcnn_kernel_properties *properties, void *parameters, const char *name,
-                   double value, char *sentence, size_t size);
+                   struct glcnn_kernel_properties *properties, void *parameters,
+                   const struct glcnn_setting *setting, char *sentence, size_t size);
 bool parameter_get(const struct glcnn_descriptor *descriptor,
                    const struct glcnn_kernel_properties *properties, const void *parameters,
                    const char *name, double *value);

@@ -1,9 +1,11 @@
 /* The tables of properties that kernels share, and access by name to them and to parameters. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "kernel.h"
+#include "number.h"
 
 #define NO_LIMIT 4294967295.0
 #define OFFSETS  2147483647.0
@@ -176,12 +178,18 @@ static double load(const struct parameter *row, const void *block)
     return 0;
 }
 
+/* Of a whole number of 0 or more. A double cannot be 2^64 - 1: 2^64 stands for it. */
+static uint64_t clamp_to_uint64(double value)
+{
+    return value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
+}
+
 static void store(const struct parameter *row, void *block, double value)
 {
     char *at = (char *)block + row->offset;
     int32_t i = row->type == FIELD_INT32 ? (int32_t)value : 0;
     uint32_t u = row->type == FIELD_UINT32 || row->type == FIELD_ENUM ? (uint32_t)value : 0;
-    uint64_t l = row->type != FIELD_UINT64 ? 0 : value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
+    uint64_t l = row->type == FIELD_UINT64 ? clamp_to_uint64(value) : 0;
     float f = (float)value;
     bool b = value != 0;
     switch (row->type) {
@@ -214,16 +222,63 @@ static size_t size_of(const struct parameter *row)
     return row->type == FIELD_DOUBLE || row->type == FIELD_UINT64 ? 8 : 4;
 }
 
+/* Ends of the range as they are printed. */
+static const char *format_end(char text[NUMBER_TEXT], const struct parameter *row, double end)
+{
+    if (row->type == FIELD_UINT64)
+        snprintf(text, NUMBER_TEXT, "%" PRIu64, clamp_to_uint64(end));
+    else
+        number_format(text, end);
+    return text;
+}
+
+static bool out_of_range(const struct parameter *row, const char *found, char *sentence,
+                         size_t size)
+{
+    char low[NUMBER_TEXT], high[NUMBER_TEXT];
+    bool whole = row->type != FIELD_FLOAT && row->type != FIELD_DOUBLE;
+    snprintf(sentence, size, "%s is %s; it must be %s in %s .. %s", row->name, found,
+             whole ? "a whole number" : "a number",
+             format_end(low, row, row->type == FIELD_BOOL ? 0 : row->minimum),
+             format_end(high, row, row->type == FIELD_BOOL ? 1 : row->maximum));
+    return false;
+}
+
 static bool in_range(const struct parameter *row, double value, char *sentence, size_t size)
 {
+    char found[NUMBER_TEXT];
     bool whole = row->type != FIELD_FLOAT && row->type != FIELD_DOUBLE;
     double low = row->type == FIELD_BOOL ? 0 : row->minimum;
     double high = row->type == FIELD_BOOL ? 1 : row->maximum;
     if (value >= low && value <= high && (!whole || value == floor(value)))
         return true;
-    snprintf(sentence, size, "%s is %g; it must be %s in %g .. %g", row->name, value,
-             whole ? "a whole number" : "a number", low, high);
-    return false;
+    return out_of_range(row, number_format(found, value), sentence, size);
+}
+
+/* Beyond 2^53 a double may be in the range and the number that it stands for not. */
+static bool whole_in_range(const struct parameter *row, uint64_t whole, char *sentence, size_t size)
+{
+    char found[NUMBER_TEXT];
+    if (row->type != FIELD_UINT64)
+        return in_range(row, (double)whole, sentence, size);
+    if (whole >= clamp_to_uint64(row->minimum) && whole <= clamp_to_uint64(row->maximum))
+        return true;
+    snprintf(found, sizeof found, "%" PRIu64, whole);
+    return out_of_range(row, found, sentence, size);
+}
+
+/* Where the setting has the exact number it is looked at and stored. */
+static bool set_row(const struct parameter *row, void *block, const struct glcnn_setting *setting,
+                    char *sentence, size_t size)
+{
+    if (!(setting->whole ? whole_in_range(row, setting->whole, sentence, size)
+                         : in_range(row, setting->value, sentence, size)))
+        return false;
+    if (setting->whole && row->type == FIELD_UINT64)
+        memcpy((char *)block + row->offset, &setting->whole, sizeof setting->whole);
+    else
+        store(row, block, setting->whole ? (double)setting->whole : setting->value);
+    return true;
 }
 
 /* ---- All tables of a descriptor ---- */
@@ -285,21 +340,17 @@ void properties_set_defaults(const struct glcnn_descriptor *descriptor,
 }
 
 bool parameter_set(const struct glcnn_descriptor *descriptor,
-                   struct glcnn_kernel_properties *properties, void *parameters, const char *name,
-                   double value, char *sentence, size_t size)
+                   struct glcnn_kernel_properties *properties, void *parameters,
+                   const struct glcnn_setting *setting, char *sentence, size_t size)
 {
     struct walk walk;
     const struct parameter *row;
     sentence[0] = 0;
     walk_begin(&walk, descriptor);
-    while ((row = walk_next(&walk, descriptor))) {
-        if (strcmp(row->name, name) != 0)
-            continue;
-        if (!in_range(row, value, sentence, size))
-            return false;
-        store(row, walk.in_parameters ? parameters : (void *)properties, value);
-        return true;
-    }
+    while ((row = walk_next(&walk, descriptor)))
+        if (strcmp(row->name, setting->name) == 0)
+            return set_row(row, walk.in_parameters ? parameters : (void *)properties, setting,
+                           sentence, size);
     return false;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "number.h"
 #include "run.h"
 
 static glcnn_status refuse(char *error, glcnn_status status, const char *format, ...)
@@ -175,15 +176,14 @@ static const struct named_value named_values[] = {
 static const char *const run_settings[] = {"align", "remainder", "exclude_edges",
                                            "destination_width", "destination_height"};
 
-/* The name with storage that lives for ever, and the names of its values if it is an enumeration.
- */
+/* The name with storage that lives for ever, and its row if it is a parameter. */
 static const char *find_setting(const struct glcnn_kernel_info *info, const char *name,
-                                size_t length, const char *const **values)
+                                size_t length, const struct glcnn_parameter_info **row)
 {
     for (size_t i = 0; info && i < info->parameter_count; i++) {
         const struct glcnn_parameter_info *p = &info->parameters[i];
         if (strlen(p->name) == length && strncmp(p->name, name, length) == 0) {
-            *values = p->value_names;
+            *row = p;
             return p->name;
         }
     }
@@ -193,24 +193,40 @@ static const char *find_setting(const struct glcnn_kernel_info *info, const char
     return NULL;
 }
 
-static bool find_value(const char *setting, const char *const *values, const char *text,
-                       double *value)
+static bool find_word(const struct glcnn_parameter_info *row, struct glcnn_setting *setting,
+                      const char *text)
 {
     static const struct named_value words[] = {
         {NULL, "true", 1}, {NULL, "false", 0}, {NULL, "infinity", INFINITY}};
+    const char *const *values = row ? row->value_names : NULL;
     for (size_t i = 0; values && values[i]; i++)
         if (strcmp(values[i], text) == 0)
-            return *value = (double)i, true;
+            return setting->value = (double)i, true;
     for (size_t i = 0; i < sizeof named_values / sizeof *named_values; i++)
-        if (strcmp(named_values[i].setting, setting) == 0 &&
+        if (strcmp(named_values[i].setting, setting->name) == 0 &&
             strcmp(named_values[i].text, text) == 0)
-            return *value = named_values[i].value, true;
+            return setting->value = named_values[i].value, true;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i].text, text) == 0)
-            return *value = words[i].value, true;
-    char *end;
-    *value = strtod(text, &end);
-    return end != text && *end == 0;
+            return setting->value = words[i].value, true;
+    return false;
+}
+
+#define EXACT_IN_DOUBLE (UINT64_C(1) << 53)
+
+/* A parameter of 64 bits takes no number that a double may have rounded: 2^64 is not 2^64 - 1. */
+static bool find_number(const struct glcnn_parameter_info *row, struct glcnn_setting *setting,
+                        const char *text)
+{
+    uint64_t whole;
+    bool is_whole = number_parse_whole(text, &whole);
+    bool is_wide =
+        row && row->type == GLCNN_PARAMETER_INTEGER && row->maximum > (double)EXACT_IN_DOUBLE;
+    if (!number_parse(text, &setting->value))
+        return false;
+    if (is_whole && whole > EXACT_IN_DOUBLE)
+        setting->whole = whole;
+    return is_whole || !is_wide || setting->value < (double)EXACT_IN_DOUBLE;
 }
 
 glcnn_status glcnn_setting_parse(const char *kernel, const char *text,
@@ -218,7 +234,7 @@ glcnn_status glcnn_setting_parse(const char *kernel, const char *text,
 {
     const struct glcnn_descriptor *d = descriptor_find(kernel);
     const char *equals = text ? strchr(text, '=') : NULL;
-    const char *const *values = NULL;
+    const struct glcnn_parameter_info *row = NULL;
     if (!d || !equals || !setting)
         return refuse(error, GLCNN_INVALID_ARGUMENT,
                       d ? "\"%s\" is not of the form NAME=VALUE"
@@ -227,21 +243,21 @@ glcnn_status glcnn_setting_parse(const char *kernel, const char *text,
                       : kernel ? kernel
                                : "(NULL)");
     size_t length = (size_t)(equals - text);
-    const char *name = find_setting(glcnn_kernel_info_by_name(kernel), text, length, &values);
-    if (d->forward && !values) {
-        const char *const *forward_values = NULL;
+    const char *name = find_setting(glcnn_kernel_info_by_name(kernel), text, length, &row);
+    if (d->forward && (!row || !row->value_names)) {
+        const struct glcnn_parameter_info *forward_row = NULL;
         const char *forward =
-            find_setting(glcnn_kernel_info_by_name(d->forward), text, length, &forward_values);
+            find_setting(glcnn_kernel_info_by_name(d->forward), text, length, &forward_row);
         name = name ? name : forward;
-        values = forward_values;
+        row = forward_row ? forward_row : row;
     }
     if (!name)
         return refuse(error, GLCNN_INVALID_ARGUMENT, "%s: there is no parameter \"%.*s\"", kernel,
                       (int)length, text);
-    double value;
-    if (!find_value(name, values, equals + 1, &value))
+    struct glcnn_setting found = {.name = name};
+    if (!find_word(row, &found, equals + 1) && !find_number(row, &found, equals + 1))
         return refuse(error, GLCNN_INVALID_ARGUMENT, "%s: \"%s\" is no value of %s", kernel,
                       equals + 1, name);
-    *setting = (struct glcnn_setting){name, value};
+    *setting = found;
     return GLCNN_SUCCESS;
 }

@@ -46,7 +46,7 @@ static bool apply_one(const struct run *run, const struct glcnn_descriptor *d,
 {
     char sentence[256];
     *known = parameter_set(d, &operation->properties, (void *)(uintptr_t)operation->parameters,
-                           setting->name, setting->value, sentence, sizeof sentence);
+                           setting, sentence, sizeof sentence);
     if (*known || !sentence[0])
         return true;
     return run_refuse(run, "%s: %s", d->name, sentence);

@@ -1,6 +1,7 @@
 /* Dropout: the generator bit for bit, which masks encodes and replays draw, and what follows them.
  */
 #include "glcnn/kernels/dropout.h"
+#include "glcnn/node.h"
 
 #include <math.h>
 
@@ -187,6 +188,33 @@ static void seeds_have_64_bits(void)
     for (int i = 0; i < SEEDS; i++)
         free(masks[i]);
     glcnn_image_destroy(&source);
+}
+
+/* As text too, of a node. */
+static void seeds_of_nodes_have_64_bits(void)
+{
+    static const struct {
+        const char *settings;
+        uint64_t seed;
+    } rows[] = {{"seed=18446744073709551615", UINT64_MAX},
+                {"keep_probability=0.25 seed=9007199254740993", 9007199254740993u},
+                {"seed=0x8000000000000001", (UINT64_C(1) << 63) + 1}};
+    glcnn_network *network;
+    GOOD_FATAL(glcnn_network_create(device, &network));
+    glcnn_image_node *image = glcnn_image_node_create(network, "image");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t seed = 0;
+        CU_ASSERT_PTR_NOT_NULL(glcnn_node(image, "dropout", rows[i].settings));
+        glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_network_filter(network, i));
+        GOOD(glcnn_kernel_get_uint64(kernel, "seed", &seed));
+        CU_ASSERT_EQUAL(seed, rows[i].seed);
+    }
+    glcnn_network_destroy(&network);
+    GOOD_FATAL(glcnn_network_create(device, &network));
+    image = glcnn_image_node_create(network, "image");
+    CU_ASSERT_PTR_NULL(glcnn_node(image, "dropout", "seed=18446744073709551616"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "is no value of seed"));
+    glcnn_network_destroy(&network);
 }
 
 /* ---- Results ---- */
@@ -430,6 +458,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(choice_31_masks_are_fractions_of_philox),
         UNIT_TEST(encodes_of_a_kernel_differ_and_kernels_agree),
         UNIT_TEST(seeds_have_64_bits),
+        UNIT_TEST(seeds_of_nodes_have_64_bits),
         UNIT_TEST(strides_of_zero_share_mask_values),
         UNIT_TEST(values_are_kept_at_the_rate_asked_for),
         UNIT_TEST(what_is_dropped_is_zero),

@@ -109,6 +109,78 @@ static void bad_requests_are_refused(void)
     refused("pooling_max_gradient", pair, 2, NULL, 0, "source gradient is 3x1");
 }
 
+static void bounds_of_whole_numbers_are_whole_numbers(void)
+{
+    const struct glcnn_array source = image("source_image", row, 4);
+    const struct glcnn_setting low = {"offset_x", -3e9}, high = {"kernel_width", 70000};
+    const struct glcnn_setting fraction = {"kernel_width", 1.5}, real = {"epsilon", -0.001};
+    refused("pooling_max", &source, 1, &low, 1,
+            "offset_x is -3000000000; it must be a whole number in -2147483647 .. 2147483647");
+    refused("pooling_max", &source, 1, &high, 1,
+            "kernel_width is 70000; it must be a whole number in 1 .. 65535");
+    refused("pooling_max", &source, 1, &fraction, 1, "kernel_width is 1.5; it must be a whole");
+    refused("batch_normalization", &source, 1, &real, 1, "epsilon is -0.001; it must be a number");
+}
+
+static void whole_numbers_of_64_bits_are_exact(void)
+{
+    static const struct {
+        const char *text;
+        uint64_t whole;
+    } good[] = {{"seed=9007199254740993", 9007199254740993u},
+                {"seed=18446744073709551615", UINT64_MAX},
+                {"seed=0xfedcba9876543211", 0xfedcba9876543211u},
+                {"seed=9007199254740992", 0}};
+    static const char *const bad[] = {"seed=18446744073709551616", "seed=1e19",
+                                      "seed=0x10000000000000000", "seed=9007199254740994.0"};
+    struct glcnn_setting setting = {NULL, 0, 1};
+    char error[512];
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        CU_ASSERT_EQUAL(glcnn_setting_parse("dropout", good[i].text, &setting, error),
+                        GLCNN_SUCCESS);
+        CU_ASSERT_EQUAL(setting.whole, good[i].whole);
+        CU_ASSERT(!good[i].whole || setting.value == (double)good[i].whole);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        CU_ASSERT_EQUAL(glcnn_setting_parse("dropout", bad[i], &setting, error),
+                        GLCNN_INVALID_ARGUMENT);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, "is no value of seed"));
+    }
+    const struct glcnn_array sums = vector("mean", (float[]){1});
+    CU_ASSERT_EQUAL(glcnn_setting_parse("batch_normalization_running_statistics",
+                                        "samples=9007199254740993", &setting, error),
+                    GLCNN_SUCCESS);
+    refused("batch_normalization_running_statistics", &sums, 1, &setting, 1,
+            "samples is 9007199254740993; it must be a whole number in 1 .. 9007199254740992");
+}
+
+/* Masks of dropout, on the device and in its reference, by seeds that are one double. */
+static void seeds_of_64_bits_are_told_apart(void)
+{
+    float ones[64], kept[2][2][64];
+    const struct glcnn_array source = {"source_image", 4, {1, 1, 8, 8}, ones};
+    static const char *const texts[] = {"seed=18446744073709551614", "seed=18446744073709551615"};
+    for (size_t i = 0; i < 64; i++)
+        ones[i] = 1;
+    for (int reference = 0; reference < 2; reference++)
+        for (int t = 0; t < 2; t++) {
+            struct glcnn_setting setting;
+            struct glcnn_array *outputs = NULL;
+            size_t count;
+            char error[512] = "";
+            CU_ASSERT_EQUAL(glcnn_setting_parse("dropout", texts[t], &setting, error),
+                            GLCNN_SUCCESS);
+            CU_ASSERT_EQUAL_FATAL(glcnn_run(cases_device(), "dropout", &setting, 1, &source, 1,
+                                            &(struct glcnn_run_options){.reference = reference},
+                                            &outputs, &count, error),
+                                  GLCNN_SUCCESS);
+            memcpy(kept[reference][t], outputs[0].data, sizeof kept[0][0]);
+            glcnn_run_free(outputs);
+        }
+    CU_ASSERT_NOT_EQUAL(memcmp(kept[0][0], kept[0][1], sizeof kept[0][0]), 0);
+    CU_ASSERT_EQUAL(memcmp(kept[0], kept[1], sizeof kept[0]), 0);
+}
+
 static void settings_are_read_as_text(void)
 {
     static const struct {
@@ -147,6 +219,9 @@ int main(int argc, char *argv[])
         {"missing statistics are computed", missing_statistics_are_computed},
         {"a field that is given is used", a_field_that_is_given_is_used},
         {"bad requests are refused", bad_requests_are_refused},
+        {"bounds of whole numbers are whole numbers", bounds_of_whole_numbers_are_whole_numbers},
+        {"whole numbers of 64 bits are exact", whole_numbers_of_64_bits_are_exact},
+        {"seeds of 64 bits are told apart", seeds_of_64_bits_are_told_apart},
         {"settings are read as text", settings_are_read_as_text},
         CU_TEST_INFO_NULL};
     return cases_main("run", tests, argc, argv);

@@ -257,7 +257,7 @@ static glcnn_status set_word(struct glcnn_kernel *kernel, const char *word)
     glcnn_status status = glcnn_setting_parse(kernel->descriptor->name, word, &setting, error);
     if (status != GLCNN_SUCCESS)
         return device_fail(kernel->device, status, "%s: %s", kernel->descriptor->name, error);
-    return glcnn_kernel_set(kernel, setting.name, setting.value);
+    return kernel_set(kernel, &setting);
 }
 
 static glcnn_status set_words(struct glcnn_kernel *kernel, const char *settings)

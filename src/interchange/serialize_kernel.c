@@ -59,11 +59,9 @@ static bool write_parameter(struct writer *writer, glcnn_kernel *kernel,
     }
     if (!succeeded(kernel, glcnn_kernel_get(kernel, row->name, &value), outcome))
         return false;
-    if (!(value >= row->minimum && value <= row->maximum))
-        return outcome_fail(outcome, GLCNN_INVALID_ARGUMENT,
-                            "%s: %s is %g; only values in %g .. %g can be serialised",
-                            glcnn_kernel_name(kernel), row->name, value, row->minimum,
-                            row->maximum);
+    /* Changes nothing but where the value is out of its range, and then it says so. */
+    if (!succeeded(kernel, glcnn_kernel_set(kernel, row->name, value), outcome))
+        return false;
     write_value(writer, row, value);
     return true;
 }
