@@ -227,6 +227,12 @@ static inline bool argument_is_image(const struct argument *argument)
     return argument->place < PLACE_IMAGES;
 }
 
+/* Labels, their weights and losses are float32 whatever the other images are. */
+static inline bool argument_is_float32(const struct argument *argument)
+{
+    return argument->place >= PLACE_LABELS && argument->place <= PLACE_LOSS;
+}
+
 /* Without any, storage formats make no difference. */
 static inline bool descriptor_has_images(const struct glcnn_descriptor *descriptor)
 {

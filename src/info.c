@@ -70,8 +70,9 @@ static void add_arguments(struct glcnn_kernel_info *info, const struct glcnn_des
         return;
     for (size_t i = 0; i < MAX_ARGUMENTS && d->arguments[i].name; i++) {
         const struct argument *a = &d->arguments[i];
-        rows[i] = (struct glcnn_argument_info){a->name, argument_is_image(a), a->input, a->output,
-                                               a->optional || a->filled_by};
+        rows[i] = (struct glcnn_argument_info){
+            a->name,   argument_is_image(a),        a->input,
+            a->output, a->optional || a->filled_by, argument_is_float32(a)};
         info->argument_count = i + 1;
     }
     info->arguments = rows;

@@ -79,7 +79,7 @@ static glcnn_status make_image(struct run *run, struct resolved *r, struct devic
     struct glcnn_image_descriptor made = *shape;
     if (argument->place == PLACE_FORWARD)
         return GLCNN_SUCCESS;
-    if (argument->place >= PLACE_LABELS)
+    if (argument_is_float32(argument))
         made.channel_format = GLCNN_CHANNEL_FORMAT_FLOAT32;
     glcnn_status status = glcnn_image_create(run->device, &made, &d->images[index]);
     const struct named_array *array = run_image_input(run, &r->operation, index);

@@ -161,6 +161,8 @@ says out 'MPSCNNPoolingAverage'
 says out 'kernel_width=1'
 gives 0 kernels --short
 [ "$(grep -c . out)" -gt 7 ] || fail 'kernels --short lists too few'
+gives 0 kernels dropout
+says out ' 0 to 18446744073709551615;'
 gives 0 kernels pooling_max --json
 holds 0.name pooling_max
 holds 0.mps_class MPSCNNPoolingMax
@@ -296,6 +298,16 @@ gives 0 run neuron -p neuron_type=linear -p neuron_a=1 -i source_image=h.npy
 values destination_image 1.5 2 3 4 5 6 7 7.5
 gives 0 $average -o destination_image=/dev/null
 [ -c /dev/null ] || fail '/dev/null was replaced'
+
+# A loss is float32 in every format: this one is no float16.
+npy far.npy '(3, 1, 1)' 127 127 127
+npy labels.npy '(3, 1, 1)' -128 -128 -128
+gives 0 run loss -p loss_type=mean_squared_error -p reduction_type=sum --format float16 \
+    -i source_image=far.npy -i labels=labels.npy -o loss=l.npy -o destination_gradient=d.npy
+says l.npy "'<f4'"
+says d.npy "'<f2'"
+gives 0 run neuron -p neuron_type=linear -p neuron_a=1 -i source_image=l.npy
+values destination_image 195075
 
 # /dev/stdout is written in place, also where it is a regular file: the file that a shell has open
 # stays the one that has the name, with what was in it.

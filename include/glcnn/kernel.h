@@ -230,6 +230,7 @@ struct glcnn_argument_info {
     bool is_image;            /* an image; otherwise a vector */
     bool is_input, is_output; /* read, written; some are both */
     bool is_optional; /* may be left out: computed by the kernels that fill it, or neutral */
+    bool is_float32;  /* an image that glcnn_run stores as float32 whatever the format: a loss */
 };
 
 struct glcnn_kernel_info {

@@ -42,7 +42,7 @@ GLCNN_API glcnn_status glcnn_setting_parse(const char *kernel, const char *text,
 
 /* How to run. All zero: on the device, float32 images. */
 struct glcnn_run_options {
-    glcnn_channel_format format;
+    glcnn_channel_format format; /* of images; labels, label weights and losses are float32 */
     bool reference; /* compute in double precision on the CPU; `device` is not used and may be NULL */
 };
 

@@ -2,6 +2,7 @@
 #include "tool.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +44,10 @@ static void format_value(const struct glcnn_parameter_info *p, double value, cha
         snprintf(text, 48, "%s", booleans[value != 0]);
     else if (isinf(value))
         snprintf(text, 48, "%sinfinity", value < 0 ? "-" : "");
+    else if (p->type == GLCNN_PARAMETER_INTEGER && value >= 0x1p64)
+        snprintf(text, 48, "%" PRIu64, UINT64_MAX); /* which a double cannot be */
+    else if (p->type == GLCNN_PARAMETER_INTEGER)
+        snprintf(text, 48, "%.0f", value);
     else
         snprintf(text, 48, "%.10g", value);
 }

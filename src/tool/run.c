@@ -239,7 +239,7 @@ static int write_results(const struct work *w)
         }
         paths[i] = w->outputs[i].path;
         files[i] = (struct glcnn_npy){.rank = result->rank, .data = result->data};
-        if (argument->is_image)
+        if (argument->is_image && !argument->is_float32)
             files[i].format = w->request->options.format;
         memcpy(files[i].shape, result->shape, sizeof result->shape);
     }
