@@ -12,7 +12,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/glcnn-checkpoint-XXXXXX";
@@ -769,159 +768,18 @@ static void test_two_writers(void)
     folder_empty(folder);
 }
 
-/* ---------------------------------------------------------------------------------- kills */
-
-#define KILLS       50
-#define BIG_WEIGHTS (64 * 64 * 9)
-
-/* Layers of equal weights, all as many as the number in the metadata. */
-static glcnn_network *make_big_network(void)
-{
-    glcnn_network *network;
-    GOOD_FATAL(glcnn_network_create(device, &network));
-    glcnn_image_node *y = glcnn_image_node_create(network, "x");
-    for (int i = 0; i < 4; i++)
-        y = glcnn_node(y, "convolution",
-                       "input_feature_channels=64 output_feature_channels=64 kernel_width=3 "
-                       "kernel_height=3");
-    GOOD_FATAL(glcnn_network_status(network));
-    return network;
-}
-
-static void fill_weights(glcnn_network *network, unsigned number)
-{
-    static float values[BIG_WEIGHTS];
-    for (size_t i = 0; i < BIG_WEIGHTS; i++)
-        values[i] = (float)number;
-    for (size_t i = 0; i < 4; i++)
-        GOOD(glcnn_kernel_set_vector(glcnn_filter_node_kernel(glcnn_network_filter(network, i)),
-                                     "weights", values, BIG_WEIGHTS));
-}
-
-/* The number of the checkpoint, if all of it is of one save. */
-static unsigned number_of_checkpoint(glcnn_network *network, const char *path)
-{
-    static float values[BIG_WEIGHTS];
-    struct glcnn_checkpoint_metadata metadata;
-    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_load(network, path, &metadata, error));
-    const char *text = glcnn_checkpoint_text(&metadata, "number");
-    unsigned number = text ? (unsigned)strtoul(text, NULL, 10) : 0, different = 0;
-    glcnn_checkpoint_free_metadata(&metadata);
-    for (size_t i = 0; i < 4; i++) {
-        glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_network_filter(network, i));
-        GOOD(glcnn_buffer_read(glcnn_kernel_vector(kernel, "weights"), 0, sizeof values, values));
-        for (size_t k = 0; k < BIG_WEIGHTS; k++)
-            different += values[k] != (float)number;
-    }
-    CU_ASSERT_EQUAL(different, 0);
-    return number;
-}
-
-/* The child is this program with other arguments: the path of the checkpoint. It saves until it is
- * killed, from the checkpoint's number on, and tells after each save. */
-#define CHILD "save-forever"
-#define TELL  3 /* the descriptor */
-
-static const char *program, *child_path;
-
-static void save_forever(void)
-{
-    glcnn_network *network = make_big_network();
-    unsigned number = number_of_checkpoint(network, child_path);
-    while (error[0] == 0) {
-        char text[16];
-        fill_weights(network, ++number);
-        snprintf(text, sizeof text, "%u", number);
-        ENDS(GLCNN_SUCCESS,
-             glcnn_checkpoint_save(network, child_path,
-                                   &(struct glcnn_checkpoint_entry){"number", text}, 1, error));
-        if (write(TELL, "", 1) != 1)
-            return;
-    }
-}
-
-static int run_child(char *path)
-{
-    static const CU_TestInfo tests[] = {UNIT_TEST(save_forever), CU_TEST_INFO_NULL};
-    child_path = path;
-    return fixture_run("child", tests, 1, &path);
-}
-
-/* Returns when the child has saved once; *tells is to be closed once it is dead. */
-static pid_t start_child(const char *path, int *tells)
-{
-    int channel[2];
-    char byte;
-    CU_ASSERT_EQUAL_FATAL(pipe(channel), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        int nowhere = open("/dev/null", O_WRONLY);
-        int tell = fcntl(channel[1], F_DUPFD, TELL + 1);
-        dup2(nowhere, STDOUT_FILENO);
-        dup2(tell, TELL);
-        execl(program, program, CHILD, path, (char *)NULL);
-        _exit(127);
-    }
-    close(channel[1]);
-    CU_ASSERT_EQUAL(read(channel[0], &byte, 1), 1);
-    *tells = channel[0];
-    return child;
-}
-
-static void test_kills(void)
-{
-    static char path[512];
-    uint32_t seed = (uint32_t)time(NULL);
-    unsigned last = 1, saved = 0, interrupted = 0;
-    glcnn_network *network = make_big_network();
-    snprintf(path, sizeof path, "%s/a", folder);
-    fill_weights(network, 1);
-    ENDS(GLCNN_SUCCESS,
-         glcnn_checkpoint_save(network, path, &(struct glcnn_checkpoint_entry){"number", "1"}, 1,
-                               error));
-    for (int i = 0; i < KILLS; i++) {
-        int tells, result = 0;
-        pid_t child = start_child(path, &tells);
-        nanosleep(&(struct timespec){.tv_nsec = 1000 * (long)below(&seed, 20000)}, NULL);
-        kill(child, SIGKILL);
-        CU_ASSERT_EQUAL(waitpid(child, &result, 0), child);
-        close(tells);
-        CU_ASSERT_TRUE(WIFSIGNALED(result) && WTERMSIG(result) == SIGKILL);
-        unsigned number = number_of_checkpoint(network, path);
-        CU_ASSERT_TRUE(number > last);
-        saved += number - last;
-        last = number;
-        interrupted += folder_count_files(folder) > 1;
-    }
-    printf(" %u saves, %u of %d kills within one ... ", saved, interrupted, KILLS);
-    glcnn_network_destroy(&network);
-    folder_empty(folder);
-}
-
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {UNIT_TEST(test_round_trip),
-                                        UNIT_TEST(test_training_goes_on),
-                                        UNIT_TEST(test_format),
-                                        UNIT_TEST(test_metadata),
-                                        UNIT_TEST(test_damage),
-                                        UNIT_TEST(test_damaged_bytes),
-                                        UNIT_TEST(test_deep_header),
-                                        UNIT_TEST(test_other_training),
-                                        UNIT_TEST(test_counters),
-                                        UNIT_TEST(test_labels),
-                                        UNIT_TEST(test_slopes),
-                                        UNIT_TEST(test_arguments),
-                                        UNIT_TEST(test_places),
-                                        UNIT_TEST(test_pipe),
-                                        UNIT_TEST(test_replaced_file),
-                                        UNIT_TEST(test_full_disk),
-                                        UNIT_TEST(test_two_writers),
-                                        UNIT_TEST(test_kills),
-                                        CU_TEST_INFO_NULL};
-    program = argv[0];
-    if (argc == 3 && strcmp(argv[1], CHILD) == 0)
-        return run_child(argv[2]);
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(test_round_trip),    UNIT_TEST(test_training_goes_on),
+        UNIT_TEST(test_format),        UNIT_TEST(test_metadata),
+        UNIT_TEST(test_damage),        UNIT_TEST(test_damaged_bytes),
+        UNIT_TEST(test_deep_header),   UNIT_TEST(test_other_training),
+        UNIT_TEST(test_counters),      UNIT_TEST(test_labels),
+        UNIT_TEST(test_slopes),        UNIT_TEST(test_arguments),
+        UNIT_TEST(test_places),        UNIT_TEST(test_pipe),
+        UNIT_TEST(test_replaced_file), UNIT_TEST(test_full_disk),
+        UNIT_TEST(test_two_writers),   CU_TEST_INFO_NULL};
     if (!mkdtemp(folder))
         return EXIT_FAILURE;
     int result = fixture_run("checkpoint", tests, argc, argv);

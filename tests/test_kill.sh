@@ -1,19 +1,20 @@
 #!/bin/sh
-# glcnn train, killed 50 times at moments that nobody chose: each time the checkpoint is there and
-# the next run goes on from it.
+# glcnn train, killed at each of the calls that save a checkpoint, within each write too, and with
+# each of them failing: the old file or the new one is there, whole, and loads; a failure is told,
+# and leaves nothing beside it.
 #
-# Runs from the top of a built tree. O may be given. Exits 77 without a device.
+# Runs from the top of a built tree. CC and O may be given. Exits 77 without a device.
 
-out=${O:-build} kills=50
+cc=${CC:-cc} out=${O:-build}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 tool=$out/glcnn
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
 
 fail() {
     echo "test_kill: $*"
-    cat err
+    cat "$work/err"
+    ls -l "$work/out"
     exit 1
 }
 
@@ -21,43 +22,80 @@ fail() {
     echo 'there is no device'
     exit 77
 }
+$cc -D_GNU_SOURCE -shared -fPIC -O1 -o "$work/stop.so" tests/preload/stop.c -ldl || exit 1
+cd "$work" || exit 1
+mkdir out
 
-# 32 images of noise, so that an epoch, which ends with a save, is short.
+# 32 images of noise, an epoch of two steps.
 for part in train t10k; do
     { printf '\0\0\10\3\0\0\0\40\0\0\0\34\0\0\0\34' && head -c 25088 /dev/urandom; } |
         gzip >$part-images-idx3-ubyte.gz
     { printf '\0\0\10\1\0\0\0\40' && head -c 32 /dev/zero; } | gzip >$part-labels-idx1-ubyte.gz
 done
 
-file=model.safetensors
-saved() { # since the run began
-    [ -n "$(find $file -newer begun)" ]
+# save COMMAND...: a run that goes on from a checkpoint at its end: all that it does is to save it
+# once, with another learning rate.
+save() {
+    "$@" "$tool" train --data . --resume old --lr 0.5 --out "$work/out/model" >/dev/null 2>err
 }
 
-"$tool" train --net small --optimizer adam --batch 16 --data . --out $file >/dev/null 2>err ||
-    fail 'the first run failed'
-delays=$(awk -v n=$kills 'BEGIN { srand(); while (n-- > 0) printf "%.3f\n", 0.2 * rand() }')
-killed=0 within=0
-for delay in $delays; do
-    touch begun
-    tries=0
-    "$tool" train --data . --resume $file --out $file --epochs 10000 >/dev/null 2>err &
-    process=$!
-    # The first save follows the load; from then on there is an epoch after the other.
-    while ! saved && [ $tries -lt 1000 ] && kill -0 $process 2>/dev/null; do
-        sleep 0.03
-        tries=$((tries + 1))
-    done
-    sleep "$delay"
-    kill -9 $process 2>/dev/null
-    wait $process 2>/dev/null
-    status=$?
-    [ $status = 137 ] || fail "run $killed ended with status $status by itself"
-    saved || fail "run $killed saved nothing in 30 s"
-    killed=$((killed + 1))
-    [ ! -e $file.tmp ] || within=$((within + 1))
+"$tool" train --net small --optimizer adam --batch 16 --data . --out old >/dev/null 2>err &&
+    cp old out/model && save env && mv out/model new || fail 'a run that nobody stops failed'
+! cmp -s old new || fail 'what is saved is what was there'
+for file in old new; do
+    "$tool" predict $file t10k-images-idx3-ubyte.gz >/dev/null 2>err || fail "$file does not load"
 done
 
-"$tool" predict $file t10k-images-idx3-ubyte.gz >/dev/null 2>err || fail 'the last file does not load'
-[ "$(ls | grep -c safetensors)" -le 2 ] || fail "files were left: $(ls)"
-echo "$killed kills, $within of them within a save"
+# stopped_at N HOW: the run that is stopped at call N of a save over the old file; $status is its
+# exit status, $call what it was stopped at, $found the file that is there.
+stopped_at() {
+    rm -f note out/*
+    cp old out/model
+    save env LD_PRELOAD="$work/stop.so" STOP_CALLS="$work/out/" STOP_AT="$1" STOP_BY="$2" \
+        STOP_NOTE="$work/note"
+    status=$?
+    call=$(cat note 2>/dev/null) found=
+    for file in old new; do
+        ! cmp -s $file out/model || found=$file
+    done
+    [ -n "$found" ] || fail "$2 at call $1, ${call:-none}: the file is neither the old nor the new"
+}
+
+# A killed process may leave one file beside the target.
+n=1 old=0 new=0 left=0 calls=
+while stopped_at $n KILL && [ -n "$call" ]; do
+    [ $status = 137 ] || fail "after a kill at call $n, $call, the status is $status"
+    [ "$(ls out | wc -l)" -le 2 ] || fail "a kill at call $n, $call, left too much"
+    [ "$(ls out)" = model ] || left=$n
+    eval "$found=\$(($found + 1))"
+    case " $calls " in *" $call "*) ;; *) calls="$calls $call" ;; esac
+    n=$((n + 1))
+done
+[ $status = 0 ] && [ $found = new ] || fail "the run that was not killed has status $status"
+[ $old -gt 10 ] && [ $new -gt 2 ] || fail "of $((n - 1)) kills $old left the old file, $new the new"
+for wanted in open create flock write fsync rename close; do
+    case " $calls " in *" $wanted "*) ;; *) fail "no kill was at $wanted, only at$calls" ;; esac
+done
+stopped_at $left KILL
+[ "$(ls out | wc -l)" = 2 ] || fail "a kill at call $left leaves nothing the second time"
+save env || fail 'what a killed run left stands in the way'
+[ "$(ls out)" = model ] && cmp -s new out/model || fail 'what a killed run left was not removed'
+echo "$((n - 1)) kills within a save: $old left the old file, $new the new one"
+
+# What the writer can do without, as a lock, may fail in silence.
+n=1 told=0
+while stopped_at $n EIO && [ -n "$call" ]; do
+    [ "$(ls out)" = model ] || fail "a failure of call $n, $call, left something"
+    if [ $status = 0 ]; then
+        [ $found = new ] || fail "call $n, $call, failed, and nobody says that nothing was saved"
+        case $call in create | write | fsync | rename) fail "$call failed in silence" ;; esac
+    else
+        grep -q "out/model: .*: Input/output error" err || fail "call $n, $call, failed without why"
+        [ $found = old ] || grep -q 'is written, but its folder' err ||
+            fail "call $n, $call, failed, and the old file is gone"
+        told=$((told + 1))
+    fi
+    n=$((n + 1))
+done
+[ $told -gt 10 ] || fail "only $told failures were told"
+echo "$((n - 1)) failures within a save: $told told"
