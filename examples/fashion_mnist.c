@@ -11,6 +11,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 
 #include "support/fashion.h"
 #include "support/npz.h"
+#include "support/option.h"
 #include "support/plot.h"
 #include "support/progress.h"
 #include "support/random.h"
@@ -588,13 +590,25 @@ static const char usage[] =
     "Defaults: 1 epoch, batches of 64, seed 1, rate 0.02, all images,\n"
     "/usr/share/datasets/fashion-mnist, ./fashion_mnist.\n";
 
-static double number(const char *name, const char *text, double low, double high)
+static float rate(const char *text)
 {
-    char *end, message[256];
-    double value = strtod(text, &end);
-    if (end != text && *end == 0 && value >= low && value <= high)
+    double value;
+    char message[256];
+    if (option_real(text, 0, 100, &value))
+        return (float)value;
+    snprintf(message, sizeof message, "--lr is \"%s\"; it must be a number in 0 .. 100", text);
+    die(message);
+    return 0;
+}
+
+static uint64_t whole(const char *name, const char *text, uint64_t low, uint64_t high)
+{
+    uint64_t value;
+    char message[256];
+    if (option_whole(text, low, high, &value))
         return value;
-    snprintf(message, sizeof message, "--%s is \"%s\"; it must be a number in %g .. %g", name, text,
+    snprintf(message, sizeof message,
+             "--%s is \"%s\"; it must be a whole number in %" PRIu64 " .. %" PRIu64, name, text,
              low, high);
     die(message);
     return 0;
@@ -618,15 +632,15 @@ static void read_options(int argc, char **argv, struct options *options)
             exit(0);
         }
         if (which == 'e')
-            options->epochs = (uint32_t)number("epochs", optarg, 1, 10000);
+            options->epochs = (uint32_t)whole("epochs", optarg, 1, 10000);
         else if (which == 'b')
-            options->batch = (uint32_t)number("batch", optarg, 1, 4096);
+            options->batch = (uint32_t)whole("batch", optarg, 1, 4096);
         else if (which == 's')
-            options->seed = (uint64_t)number("seed", optarg, 0, 9007199254740992.0);
+            options->seed = whole("seed", optarg, 0, UINT64_MAX);
         else if (which == 'r')
-            options->learning_rate = (float)number("lr", optarg, 0, 100);
+            options->learning_rate = rate(optarg);
         else if (which == 'l')
-            options->limit = (uint32_t)number("limit", optarg, 0, 1e9);
+            options->limit = (uint32_t)whole("limit", optarg, 0, 1000000000);
         else if (which == 'd')
             options->data = optarg;
         else if (which == 'o')

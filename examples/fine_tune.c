@@ -10,6 +10,7 @@
 
 #include "support/fashion.h"
 #include "support/network.h"
+#include "support/option.h"
 
 #define BATCH 64
 
@@ -113,8 +114,9 @@ int main(int argc, char **argv)
     glcnn_image *sources[2];
     uint32_t order[BATCH];
     char error[512];
-    int steps = argc > 1 ? atoi(argv[1]) : 20;
-    must(steps > 0, "the argument is the number of steps, 1 or more");
+    uint64_t steps = 20;
+    must(argc < 2 || option_whole(argv[1], 1, 1000000, &steps),
+         "the argument is the number of steps, 1 to 1000000");
     must(fashion_read(FASHION_DIRECTORY, "train", &data, error), error);
     if (glcnn_device_create(NULL, &device))
         return 77;
@@ -122,8 +124,8 @@ int main(int argc, char **argv)
         order[i] = i;
     fashion_gather(&data, order, BATCH, images, labels);
     must(!network_sources(device, BATCH, sources), NULL);
-    compare(sources, false, steps);
-    compare(sources, true, steps);
+    compare(sources, false, (int)steps);
+    compare(sources, true, (int)steps);
     glcnn_image_destroy(&sources[0]);
     glcnn_image_destroy(&sources[1]);
     glcnn_device_destroy(&device);

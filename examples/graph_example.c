@@ -6,6 +6,7 @@
 
 #include "support/fashion.h"
 #include "support/network.h"
+#include "support/option.h"
 
 #define BATCH 50
 
@@ -41,6 +42,9 @@ int main(int argc, char **argv)
     glcnn_graph *graph;
     glcnn_image *sources[2];
     char error[512];
+    uint64_t count = UINT32_MAX;
+    if (argc > 1 && !option_whole(argv[1], BATCH, UINT32_MAX, &count))
+        return puts("graph_example: the argument is how many images, 50 or more"), 2;
     if (!fashion_read(FASHION_DIRECTORY, "train", &data, error))
         return puts(error), 1;
     if (glcnn_device_create(NULL, &device))
@@ -57,7 +61,7 @@ int main(int argc, char **argv)
     glcnn_image_node *results[] = {glcnn_filter_node_loss(loss), glcnn_filter_node_result(end)};
     must(!glcnn_graph_create(network, &(struct glcnn_graph_descriptor){results, NULL, 2}, &graph));
     must(!network_sources(device, BATCH, sources));
-    uint32_t order[BATCH], count = argc > 1 ? (uint32_t)atoi(argv[1]) : UINT32_MAX;
+    uint32_t order[BATCH];
     double sum = 0;
     for (uint32_t first = 0; first + BATCH <= count && first + BATCH <= data.images.shape[0];) {
         for (uint32_t i = 0; i < BATCH; i++)

@@ -2,10 +2,10 @@
 # The training example from outside, on a small data set made here: the same seed gives the same
 # bytes, Ctrl-C finishes the batch and saves, bad data and options are refused with a sentence.
 #
-# Runs from the top of the tree, after a build in $O.
+# Runs from the top of the tree, after a build in $O. CC may be given.
 
 set -e
-out=${O:-build}
+cc=${CC:-cc} out=${O:-build}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 example=$out/examples/fashion_mnist
@@ -38,15 +38,13 @@ train --out "$work/c" --seed 4 --epochs 2 || fail 'training fails with another s
 ! cmp -s "$work/a/weights.npz" "$work/c/weights.npz" || fail 'another seed gives the same weights'
 train --out "$work/d" --limit 32 --lr 0.1 || fail 'training fails with a limit'
 
-# Without job control a shell starts background jobs with the signal ignored, so one process each.
-"$example" --data "$work" --batch 16 --out "$work/e" --epochs 10000 >"$work/log" 2>&1 </dev/null &
-child=$!
-tries=0
-until [ -s "$work/log" ] || [ $tries -ge 300 ]; do sleep 0.1; tries=$((tries + 1)); done
-sleep 1
-kill -INT $child
+# Ctrl-C when the program has read the clock so often, which each step does.
+$cc -D_GNU_SOURCE -shared -fPIC -O1 -o "$work/stop.so" tests/preload/stop.c -ldl
 status=0
-wait $child || status=$?
+env LD_PRELOAD="$work/stop.so" STOP_CALLS=clock STOP_BY=INT STOP_AT=10 STOP_NOTE="$work/note" \
+    "$example" --data "$work" --batch 16 --out "$work/e" --epochs 10000 >"$work/log" 2>&1 </dev/null ||
+    status=$?
+[ -e "$work/note" ] || fail 'no Ctrl-C was sent'
 [ $status = 130 ] || fail "after Ctrl-C the status is $status"
 [ -s "$work/e/weights.npz" ] || fail 'after Ctrl-C no weights are saved'
 
@@ -56,6 +54,8 @@ refused() {
     [ ! -e "$work/f" ] || fail "$* leaves something behind"
 }
 refused --epochs 0
+refused --epochs 1.5
+refused --seed 18446744073709551616
 refused --batch 1000
 refused --lr fast
 refused --data "$work/nowhere"

@@ -4,13 +4,14 @@
 # leaves a checkpoint that loads, a model classifies, and what makes no sense is refused with a
 # sentence.
 #
-# Runs from the top of the tree, after a build in $O.
+# Runs from the top of the tree, after a build in $O. CC may be given.
 
 set -e
-out=${O:-build}
+cc=${CC:-cc} out=${O:-build}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 glcnn=$out/glcnn
+$cc -D_GNU_SOURCE -shared -fPIC -O1 -o "$work/stop.so" tests/preload/stop.c -ldl
 
 fail() {
     echo "test_train: $*" >&2
@@ -66,31 +67,38 @@ must_train --net small --epochs 2 --seed 2 --out "$work/other"
 must_train --net small --epochs 2 --out "$work/small"
 ! cmp -s "$work/small" "$work/other" || fail 'another seed gives the same weights'
 
-# One process each: without job control a shell starts background jobs with SIGINT ignored.
-interrupt() {
-    rm -f "$work/stopped"
-    "$glcnn" train --data "$work" --epochs 10000 --out "$work/stopped" >"$work/log" 2>&1 </dev/null &
-    child=$!
-    tries=0
-    until [ -s "$work/stopped" ] || [ $tries -ge 300 ]; do sleep 0.1; tries=$((tries + 1)); done
-    sleep "$2"
-    kill -"$1" $child
-    status=0
-    wait $child 2>/dev/null || status=$?
-    [ $status = "$3" ] || { cat "$work/log"; fail "after SIG$1 the status is $status"; }
-    "$glcnn" predict "$work/stopped" "$work/t10k-images-idx3-ubyte.gz" >/dev/null 2>"$work/log" ||
-        { cat "$work/log"; fail "after SIG$1 the checkpoint does not load"; }
-}
-interrupt INT 0.5 130
-for moment in 0.1 0.33 0.7; do interrupt KILL $moment 137; done
+# Seeds that are one number as a double.
+for seed in 18446744073709551614 18446744073709551615; do
+    must_train --net small --limit 32 --seed $seed --out "$work/seed$seed"
+    grep -aq "\"seed\":\"$seed\"" "$work/seed$seed" || fail "the seed $seed is not in the checkpoint"
+    # Behind the header, which has the seed, are the weights.
+    tail -c 1000 "$work/seed$seed" >"$work/tail$seed"
+done
+! cmp -s "$work"/tail* || fail 'seeds of 64 bits that differ in the last give the same weights'
 
-# Stopped within an epoch, wherever that was: the rest of it gives the same bytes.
-"$glcnn" train --data "$work" --batch 4 --out "$work/stopped" >"$work/log" 2>&1 </dev/null &
-child=$!
-tries=0
-until grep -q 'images/s' "$work/log" || [ $tries -ge 15 ]; do sleep 0.1; tries=$((tries + 1)); done
-kill -INT $child
-wait $child 2>/dev/null || :
+# stopped HOW COUNT ARGUMENT...: trains until the program has read the clock so often, which each
+# step does; then it is killed, or gets the signal of Ctrl-C. The checkpoint loads.
+stopped() {
+    how=$1 count=$2 status=0
+    shift 2
+    rm -f "$work/note" "$work/stopped"
+    env LD_PRELOAD="$work/stop.so" STOP_CALLS=clock STOP_BY="$how" STOP_AT="$count" \
+        STOP_NOTE="$work/note" "$glcnn" train --data "$work" --out "$work/stopped" "$@" \
+        >"$work/log" 2>&1 </dev/null || status=$?
+    [ -e "$work/note" ] || fail "SIG$how was not sent"
+    "$glcnn" predict "$work/stopped" "$work/t10k-images-idx3-ubyte.gz" >/dev/null 2>"$work/err" ||
+        { cat "$work/err"; fail "after SIG$how the checkpoint does not load"; }
+}
+for count in 2 9 17; do
+    stopped KILL $count --epochs 10000
+    [ $status = 137 ] || fail "after SIGKILL the status is $status"
+done
+
+# Stopped within an epoch of 75 steps: the rest of it gives the same bytes.
+stopped INT 20 --batch 4
+[ $status = 130 ] || { cat "$work/log"; fail "after SIGINT the status is $status"; }
+step=$(LC_ALL=C sed -n '1s/.*"step":"\([0-9]*\)".*/\1/p' "$work/stopped")
+[ "$step" -gt 0 ] && [ "$step" -lt 75 ] || fail "SIGINT stopped the run after $step of 75 steps"
 "$glcnn" train --data "$work" --resume "$work/stopped" --out "$work/stopped" >"$work/log" 2>&1
 "$glcnn" train --data "$work" --batch 4 --out "$work/whole" >"$work/log" 2>&1
 cmp "$work/stopped" "$work/whole" || fail 'a run stopped within an epoch goes on differently'
@@ -141,12 +149,35 @@ refused 1 batch train --data "$work" --limit 10
 refused 1 needs train --data "$work" --memory 1000
 refused 1 cannot train --data "$work" --limit 64 --out "$work/no/where"
 if [ -c /dev/full ]; then
-    refused 1 'full: cannot be written: No space' train --data "$work" --limit 32 --log /dev/full
+    refused 1 'full: cannot be written: No space' train --data "$work" --batch 32 --limit 32 --log /dev/full
     [ -c /dev/full ] || fail '/dev/full was replaced'
 fi
 refused 1 seed train --data "$work" --resume "$work/small" --seed 9
+refused 1 seed train --data "$work" --resume "$work/seed18446744073709551615" --seed 18446744073709551614
+refused 2 'seed is "18446744073709551616"; it must be a whole number in 0 .. 18446744073709551615' \
+    train --seed 18446744073709551616
 refused 1 net train --data "$work" --resume "$work/small" --net lenet
 refused 1 optimizer train --data "$work" --resume "$work/small" --optimizer adam
+
+# spoiled FROM TO NAME: a checkpoint whose metadata have TO, of the same length, in place of FROM is
+# not resumed: the sentence has its name, the number's, what is there and what is expected.
+spoiled() {
+    LC_ALL=C sed "1s/\"$1/\"$2/" "$work/small" >"$work/spoiled"
+    ! cmp -s "$work/small" "$work/spoiled" || fail "the metadata have no $1"
+    refused 1 "spoiled: cannot be resumed: .*$3.*expected a .*number in" \
+        train --data "$work" --resume "$work/spoiled" --epochs 3
+}
+for rubbish in x ' ' -; do
+    spoiled 'step":"8"' "step\":\"$rubbish\"" "\"step\" in its metadata is \"$rubbish\""
+done
+spoiled 'limit":"128"' 'limit":"1.5"' '"limit" in its metadata is "1.5"'
+spoiled 'limit":"128"' 'limit":"abc"' '"limit" in its metadata is "abc"'
+spoiled 'memory":"0"' 'memory":"x"' '"memory" in its metadata is "x"'
+spoiled 'images":"128"' 'images":"12h"' '"images" in its metadata is "12h"'
+spoiled 'batch":"32"' 'batch":"0x"' '"batch" in its metadata is "0x"'
+spoiled 'seed":"1"' 'seed":"y"' '"seed" in its metadata is "y"'
+spoiled 'decay":"0.' 'decay":"z.' '"decay" in its metadata is "z.'
+spoiled 'memory":"0"' 'memery":"0"' 'have no "memory"'
 refused 1 small.png train --data "$work" --resume "$work/small.png"
 refused 2 model predict
 refused 2 images predict "$work/small"

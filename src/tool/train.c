@@ -5,6 +5,7 @@
  * resumed gives the bits that it would have given in one. Images that do not fill a batch are left
  * out of the epoch; the next one has them in another place. */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -70,7 +71,7 @@ static int complain_of_device(const struct session *s)
 static uint32_t limited(const struct session *s, const struct fashion *data)
 {
     uint32_t count = data->images.shape[0];
-    double limit = s->settings->limit;
+    uint64_t limit = s->settings->limit;
     return limit > 0 && limit < count ? (uint32_t)limit : count;
 }
 
@@ -88,7 +89,7 @@ static int load_data(struct session *s)
     s->first = s->step = (size_t)s->settings->step;
     if (s->settings->resume && s->settings->images != s->used)
         return complain(s->command, EXIT_FAILED,
-                        "%s: cannot be resumed: it was trained on %.0f images, here are %u",
+                        "%s: cannot be resumed: it was trained on %" PRIu64 " images, here are %u",
                         s->settings->resume, s->settings->images, s->used);
     if (s->steps == 0)
         return complain(s->command, EXIT_FAILED,
@@ -123,9 +124,9 @@ static bool train_network(struct session *s)
 
 static bool make_model(struct session *s)
 {
-    uint64_t memory = (uint64_t)s->settings->memory;
+    uint64_t memory = s->settings->memory;
     return model_create(s->tool.device, s->settings->net, s->batch, &s->model) &&
-           network_randomise(s->model.network, (uint64_t)s->settings->seed) && train_network(s) &&
+           network_randomise(s->model.network, s->settings->seed) && train_network(s) &&
            runner_create_training(&s->model, s->batch, memory, &s->trainer) &&
            runner_create_inference(&s->model, TEST_BATCH, memory, &s->tester);
 }
@@ -238,9 +239,10 @@ static bool test(struct session *s, double *accuracy)
 
 /* ---- Training ---- */
 
+/* Seeds of more than 44 bits keep those that are shifted out. */
 static void order_epoch(struct session *s, size_t epoch)
 {
-    uint64_t random = ((uint64_t)s->settings->seed << 20) + epoch;
+    uint64_t seed = s->settings->seed, random = (seed << 20 | seed >> 44) + epoch;
     for (uint32_t i = 0; i < s->used; i++)
         s->order[i] = i;
     random_shuffle(&random, s->order, s->used);

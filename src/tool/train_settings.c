@@ -1,14 +1,14 @@
-/* A number that nobody has given is NAN until defaults are filled in. */
 #include "train_settings.h"
 
 #include <getopt.h>
-#include <math.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "support/fashion.h"
+#include "support/option.h"
 
 enum {
     OPTION_NET = 256,
@@ -57,46 +57,61 @@ enum { OPTIMIZERS = sizeof optimizers / sizeof *optimizers };
 struct number {
     int letter;
     const char *name;
-    size_t offset;
-    double low, high, fallback; /* fallback NAN: the optimizer's */
-    bool whole;
-    bool kept;  /* in checkpoints */
+    size_t offset; /* of a uint64_t or a double */
+    uint64_t low, high;
+    double fallback; /* REAL alone may have a fraction */
+    enum { WHOLE, REAL } kind;
+    bool kept;  /* in checkpoints, where the fallback is good too: 0 for none */
     bool fixed; /* cannot change when a run is resumed */
 };
 
 #define FIELD(NAME) #NAME, offsetof(struct settings, NAME)
+#define EXACT       (UINT64_C(1) << 53) /* steps are divided as doubles */
 static const struct number numbers[] = {
-    {OPTION_EPOCHS, FIELD(epochs), 1, 10000, 1, true, false, false},
-    {OPTION_BATCH, FIELD(batch), 1, 4096, 64, true, true, true},
-    {OPTION_LIMIT, FIELD(limit), 1, 1e9, 0, true, true, true},
-    {OPTION_SEED, FIELD(seed), 0, 9007199254740992.0, 1, true, true, true},
-    {OPTION_RATE, "lr", offsetof(struct settings, rate), 0, 100, NAN, false, true, false},
-    {OPTION_DECAY, FIELD(decay), 0, 1, 0.3, false, true, false},
-    {OPTION_MEMORY, FIELD(memory), 1, 1e15, 0, true, true, false},
-    {NO_OPTION, FIELD(step), 0, 9007199254740992.0, 0, true, true, false},
-    {NO_OPTION, FIELD(images), 1, 4294967295.0, 0, true, true, false}};
+    {OPTION_EPOCHS, FIELD(epochs), 1, 10000, 1, WHOLE, false, false},
+    {OPTION_BATCH, FIELD(batch), 1, 4096, 64, WHOLE, true, true},
+    {OPTION_LIMIT, FIELD(limit), 1, 1000000000, 0, WHOLE, true, true},
+    {OPTION_SEED, FIELD(seed), 0, UINT64_MAX, 1, WHOLE, true, true},
+    {OPTION_RATE, "lr", offsetof(struct settings, rate), 0, 100, 0, REAL, true, false},
+    {OPTION_DECAY, FIELD(decay), 0, 1, 0.3, REAL, true, false},
+    {OPTION_MEMORY, FIELD(memory), 1, 1000000000000000, 0, WHOLE, true, false},
+    {NO_OPTION, FIELD(step), 0, EXACT, 0, WHOLE, true, false},
+    {NO_OPTION, FIELD(images), 1, UINT32_MAX, 1, WHOLE, true, false}};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
-static double *place(struct settings *s, const struct number *n)
+static void *place(struct settings *s, const struct number *n)
 {
-    return (double *)(void *)((char *)s + n->offset);
+    return (char *)s + n->offset;
 }
 
-static bool parse_number(const struct number *n, const char *text, double *value)
+static unsigned bit(const struct number *n)
 {
-    char *end;
-    *value = strtod(text, &end);
-    return end != text && *end == 0 && (!n->whole || *value == floor(*value)) && *value >= n->low &&
-           *value <= n->high;
+    return 1u << (n - numbers);
+}
+
+static bool parse_number(struct settings *s, const struct number *n, const char *text, uint64_t low)
+{
+    return n->kind == REAL ? option_real(text, (double)low, (double)n->high, place(s, n))
+                           : option_whole(text, low, n->high, place(s, n));
+}
+
+/* "a whole number in 1 .. 4096" */
+static const char *describe_range(const struct number *n, uint64_t low, char text[96])
+{
+    snprintf(text, 96, "a %snumber in %" PRIu64 " .. %" PRIu64, n->kind == WHOLE ? "whole " : "",
+             low, n->high);
+    return text;
 }
 
 static int read_number(const struct tool_command *command, struct settings *s,
                        const struct number *n)
 {
-    if (parse_number(n, optarg, place(s, n)))
+    char range[96];
+    s->given |= bit(n);
+    if (parse_number(s, n, optarg, n->low))
         return EXIT_GOOD;
-    return complain(command, EXIT_USAGE, "--%s is \"%s\"; it must be a %s in %.16g .. %.16g",
-                    n->name, optarg, n->whole ? "whole number" : "number", n->low, n->high);
+    return complain(command, EXIT_USAGE, "--%s is \"%s\"; it must be %s", n->name, optarg,
+                    describe_range(n, n->low, range));
 }
 
 /* ---- Names ---- */
@@ -169,16 +184,24 @@ static int refuse(const struct tool_command *command, const struct settings *s, 
 static int resume_number(const struct tool_command *command, struct settings *s,
                          const struct number *n, const char *text)
 {
-    double value, *given = place(s, n);
-    if (!text || (!parse_number(n, text, &value) && value != n->fallback))
+    char range[96];
+    struct settings kept = *s;
+    uint64_t low = n->fallback < (double)n->low ? (uint64_t)n->fallback : n->low;
+    if (!text)
         return complain(command, EXIT_FAILED,
-                        "%s: is no checkpoint of \"glcnn train\": its %s is "
-                        "%s",
-                        s->resume, n->name, text ? text : "missing");
-    if (isnan(*given))
-        *given = value;
-    else if (n->fixed && *given != value)
-        return refuse(command, s, n->name, text);
+                        "%s: cannot be resumed: it is no checkpoint of \"glcnn train\": its "
+                        "metadata have no \"%s\"; expected %s",
+                        s->resume, n->name, describe_range(n, low, range));
+    if (!parse_number(&kept, n, text, low))
+        return complain(command, EXIT_FAILED,
+                        "%s: cannot be resumed: \"%s\" in its metadata is \"%.40s\"; expected %s",
+                        s->resume, n->name, text, describe_range(n, low, range));
+    if (s->given & bit(n))
+        return n->fixed && memcmp(place(s, n), place(&kept, n), sizeof(uint64_t)) != 0
+                   ? refuse(command, s, n->name, text)
+                   : EXIT_GOOD;
+    kept.given |= bit(n);
+    *s = kept;
     return EXIT_GOOD;
 }
 
@@ -217,11 +240,19 @@ static int resume(const struct tool_command *command, struct settings *s)
     return status;
 }
 
-void settings_describe(const struct settings *settings, size_t step, uint32_t images,
+static void describe_number(struct settings *s, const struct number *n, char text[32])
+{
+    if (n->kind == REAL)
+        snprintf(text, 32, "%.17g", *(double *)place(s, n));
+    else
+        snprintf(text, 32, "%" PRIu64, *(uint64_t *)place(s, n));
+}
+
+void settings_describe(const struct settings *settings, uint64_t step, uint64_t images,
                        struct settings_entries *e)
 {
     struct settings now = *settings;
-    now.step = (double)step;
+    now.step = step;
     now.images = images;
     e->entries[0] = (struct glcnn_checkpoint_entry){"net", now.net->name};
     e->entries[1] = (struct glcnn_checkpoint_entry){"optimizer", now.optimizer->name};
@@ -229,13 +260,26 @@ void settings_describe(const struct settings *settings, size_t step, uint32_t im
     for (size_t i = 0; i < NUMBERS; i++) {
         if (!numbers[i].kept)
             continue;
-        snprintf(e->texts[e->count], sizeof e->texts[0], "%.17g", *place(&now, &numbers[i]));
+        describe_number(&now, &numbers[i], e->texts[e->count]);
         e->entries[e->count] = (struct glcnn_checkpoint_entry){numbers[i].name, e->texts[e->count]};
         e->count++;
     }
 }
 
 /* ---- All ---- */
+
+/* The learning rate's default is the optimizer's. */
+static void fill_default(struct settings *s, const struct number *n)
+{
+    if (s->given & bit(n))
+        return;
+    if (n->letter == OPTION_RATE)
+        s->rate = s->optimizer->rate;
+    else if (n->kind == REAL)
+        *(double *)place(s, n) = n->fallback;
+    else
+        *(uint64_t *)place(s, n) = (uint64_t)n->fallback;
+}
 
 static void fill_defaults(struct settings *s)
 {
@@ -244,10 +288,7 @@ static void fill_defaults(struct settings *s)
     if (!s->optimizer)
         s->optimizer = &optimizers[0];
     for (size_t i = 0; i < NUMBERS; i++)
-        if (isnan(*place(s, &numbers[i])))
-            *place(s, &numbers[i]) = numbers[i].fallback;
-    if (isnan(s->rate))
-        s->rate = s->optimizer->rate;
+        fill_default(s, &numbers[i]);
 }
 
 int settings_read(const struct tool_command *command, int argc, char *argv[],
@@ -256,8 +297,6 @@ int settings_read(const struct tool_command *command, int argc, char *argv[],
     int status = EXIT_GOOD;
     struct tool_device *device = settings->device;
     *settings = (struct settings){.data = FASHION_DIRECTORY, .device = device};
-    for (size_t i = 0; i < NUMBERS; i++)
-        *place(settings, &numbers[i]) = NAN;
     for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
         *help = letter == 'h';
         if (!*help)

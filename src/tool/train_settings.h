@@ -19,9 +19,11 @@ struct settings {
     const struct net *net;
     const struct optimizer *optimizer;
     const char *data, *resume, *out, *log, *plot; /* but for data NULL: none */
-    double epochs, batch, seed, rate, decay;
-    double limit, memory; /* 0: none */
-    double step, images;  /* of the checkpoint: steps made, images of an epoch; else 0 */
+    uint64_t epochs, batch, seed;
+    uint64_t limit, memory; /* 0: none */
+    uint64_t step, images;  /* of the checkpoint: steps made, images of an epoch */
+    double rate, decay;
+    unsigned given; /* which numbers the user or the checkpoint gave, for settings_read */
     struct tool_device *device;
 };
 
@@ -41,7 +43,7 @@ struct settings_entries {
     size_t count;
     char texts[SETTINGS_ENTRIES_MAX][32];
 };
-void settings_describe(const struct settings *settings, size_t step, uint32_t images,
+void settings_describe(const struct settings *settings, uint64_t step, uint64_t images,
                        struct settings_entries *entries);
 
 #endif

@@ -1,0 +1,14 @@
+/* Numbers of command lines, and of texts that programs have written. */
+#ifndef SUPPORT_OPTION_H
+#define SUPPORT_OPTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* All of the text is a whole number in low .. high, exact to the last of 64 bits where it is
+ * written in digits alone; "1e6" is one too. False, and *value is not to be used, if it is not. */
+bool option_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value);
+/* The same for any number. */
+bool option_real(const char *text, double low, double high, double *value);
+
+#endif
