@@ -15,13 +15,14 @@ static bool has_shape(const struct idx *idx, uint32_t rank)
 static bool read_file(const char *directory, const char *name, uint32_t rank, struct idx *idx,
                       char error[512])
 {
-    char path[4096], reason[256];
+    char path[4096], reason[512];
     snprintf(path, sizeof path, "%s/%s", directory, name);
     if (!idx_read(path, idx, reason)) {
-        snprintf(error, 512,
-                 "%s. The data is in Debian's package dataset-fashion-mnist; --data names another "
-                 "directory",
-                 reason);
+        snprintf(
+            error, 512,
+            "%.350s. The data is in Debian's package dataset-fashion-mnist; --data names another "
+            "directory",
+            reason);
         return false;
     }
     if (has_shape(idx, rank))

@@ -20,10 +20,10 @@ struct reader {
 static bool fail(struct reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static bool fail(struct reader *r, const char *format, ...)
 {
-    int length = snprintf(r->error, 256, "%.120s: ", r->path);
+    int length = snprintf(r->error, 512, "%.300s: ", r->path);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(r->error + length, 256 - (size_t)length, format, arguments);
+    vsnprintf(r->error + length, 512 - (size_t)length, format, arguments);
     va_end(arguments);
     return false;
 }
@@ -73,8 +73,9 @@ static bool measure(struct reader *r, const struct idx *out, size_t *size)
     for (uint32_t i = 0; i < out->rank; i++) {
         if (out->shape[i] == 0)
             return fail(r, "dimension %u is 0", i);
-        if (*size > SIZE_MAX / 4 / out->shape[i])
-            return fail(r, "its dimensions promise more bytes than memory can hold");
+        if (out->shape[i] > IDX_MAX_SIZE / *size)
+            return fail(r, "its dimensions promise more data than is read, %zu bytes at most",
+                        IDX_MAX_SIZE);
         *size *= out->shape[i];
     }
     return true;
@@ -117,7 +118,7 @@ static bool read_all(struct reader *r, struct idx *out)
            read_end(r, size);
 }
 
-bool idx_read(const char *path, struct idx *out, char error[256])
+bool idx_read(const char *path, struct idx *out, char error[512])
 {
     struct reader r = {.path = path, .error = error};
     *out = (struct idx){0};

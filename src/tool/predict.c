@@ -90,7 +90,7 @@ static int read_npy(const struct tool_command *command, const char *path, struct
 
 static int read_idx(const struct tool_command *command, const char *path, struct pictures *p)
 {
-    char error[256];
+    char error[512];
     struct idx file;
     if (!idx_read(path, &file, error))
         return complain(command, EXIT_FAILED, "%s", error);
