@@ -956,6 +956,20 @@ static void writers_refuse_what_is_no_file(void)
     }
 }
 
+/* A name may be as long as the file system lets it. */
+static void writers_write_long_names(void)
+{
+    char name[256], error[512] = "";
+    memset(name, 'x', 255);
+    name[255] = 0;
+    for (size_t i = 0; i < WRITERS; i++) {
+        CU_ASSERT_TRUE(writers[i].write(place(name), error));
+        CU_ASSERT_TRUE(writers[i].write(place(name), error)); /* once it is there */
+        CU_ASSERT_EQUAL(folder_count_files(folder), 1);
+        CU_ASSERT_EQUAL(remove(place(name)), 0);
+    }
+}
+
 static void files_come_in_parts_or_not_at_all(void)
 {
     char error[512] = "";
@@ -1093,6 +1107,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(writers_leave_the_old_file_on_a_full_disk),
         UNIT_TEST(writers_remove_what_was_left_alone),
         UNIT_TEST(writers_refuse_what_is_no_file),
+        UNIT_TEST(writers_write_long_names),
         UNIT_TEST(files_come_in_parts_or_not_at_all),
         UNIT_TEST(files_of_descriptors_are_written_in_place),
         UNIT_TEST(progress_line_says_loss_speed_and_time),

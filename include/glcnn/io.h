@@ -59,9 +59,9 @@ GLCNN_API glcnn_status glcnn_npy_write_all(const char *const *paths, const struc
  * A path to anything else, a device, a FIFO, /dev/stdout, is written in place and never replaced.
  * Opening a FIFO waits for a reader.
  *
- * The new file is called PATH.glcnn-N.tmp. What is there by that name already is neither written
- * nor followed; only what a killed process left is removed, by the next one that writes PATH. Of
- * two that write one path at a time the last to finish stays.
+ * The new file is called PATH.glcnn-N.tmp, of a long name the beginning. What is there by that name
+ * already is neither written nor followed; only what a killed process left is removed, by the next
+ * one that writes PATH. Of two that write one path at a time the last to finish stays.
  *
  * Errors: GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY, GLCNN_INVALID_ARGUMENT for a NULL. `error`, if not
  * NULL, has the sentence: the path, the step that failed and why. The old file is whole then, and

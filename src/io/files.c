@@ -14,6 +14,7 @@
 
 #define MAX_LINKS 40
 #define MAX_PATH  4096 /* bytes that a link may hold */
+#define MAX_BASE  220  /* of a name's bytes, so that there is room for what is added */
 #define TRIES     100
 
 struct glcnn_file {
@@ -143,23 +144,19 @@ static int create_locked(const char *name, mode_t mode)
 /* open, not mkstemp, so that the mode obeys the umask. */
 static bool open_beside(glcnn_file *file, mode_t mode)
 {
+    int folder = (int)folder_length(file->target);
     size_t size = strlen(file->target) + 32;
     char *name = malloc(size);
     for (int i = 0; name && file->descriptor < 0 && i < TRIES; i++) {
-        snprintf(name, size, "%s.glcnn-%d.tmp", file->target, i);
+        snprintf(name, size, "%.*s%.*s.glcnn-%d.tmp", folder, file->target, MAX_BASE,
+                 file->target + folder, i);
         remove_stale(name);
         file->descriptor = create_locked(name, mode);
         if (file->descriptor < 0 && errno != EEXIST)
             break;
     }
-    if (file->descriptor < 0) {
-        int reason = errno;
-        free(name);
-        errno = reason;
-        return false;
-    }
     file->temporary = name;
-    return true;
+    return file->descriptor >= 0;
 }
 
 /* The old file's permissions and, where that is allowed, its owner. */
@@ -173,25 +170,43 @@ static void keep_identity(int descriptor, const struct stat *old)
 
 /* ---- Opening ---- */
 
+static glcnn_status open_in_place(glcnn_file *file, int number, char *error)
+{
+    file->descriptor = number >= 0 ? fcntl(number, F_DUPFD_CLOEXEC, 0)
+                                   : open(file->path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    return file->descriptor >= 0 ? GLCNN_SUCCESS : fail(error, file->path, "cannot be opened");
+}
+
+/* old: what is to be replaced; NULL: nothing is there yet. */
+static glcnn_status open_anew(glcnn_file *file, const struct stat *old, char *error)
+{
+    if (!open_beside(file, old ? old->st_mode & 0777 : 0666)) {
+        int reason = errno;
+        free(file->temporary); /* nothing has that name, or what has it is not ours */
+        file->temporary = NULL;
+        errno = reason;
+        return fail(error, file->path,
+                    old ? "a new file beside it cannot be created" : "cannot be created");
+    }
+    if (old)
+        keep_identity(file->descriptor, old);
+    return GLCNN_SUCCESS;
+}
+
 static glcnn_status open_target(glcnn_file *file, char *error)
 {
     struct stat old;
     int number = named_descriptor(file->target);
     bool exists = number < 0 && stat(file->path, &old) == 0;
-    bool is_folder = (exists && S_ISDIR(old.st_mode)) || !file->target[folder_length(file->target)];
-    if (is_folder) {
+    if (number < 0 && !exists && errno != ENOENT)
+        return fail(error, file->path, "cannot be examined");
+    if ((exists && S_ISDIR(old.st_mode)) || !file->target[folder_length(file->target)]) {
         errno = *file->target ? EISDIR : ENOENT;
         return fail(error, file->path, "cannot be written");
     }
-    if (number >= 0)
-        file->descriptor = fcntl(number, F_DUPFD_CLOEXEC, 0);
-    else if (exists && !S_ISREG(old.st_mode))
-        file->descriptor = open(file->path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
-    else if (open_beside(file, exists ? old.st_mode & 0777 : 0666) && exists)
-        keep_identity(file->descriptor, &old);
-    if (file->descriptor >= 0)
-        return GLCNN_SUCCESS;
-    return fail(error, file->path, exists ? "cannot be opened" : "cannot be created");
+    if (number >= 0 || (exists && !S_ISREG(old.st_mode)))
+        return open_in_place(file, number, error);
+    return open_anew(file, exists ? &old : NULL, error);
 }
 
 glcnn_status glcnn_file_create(const char *path, glcnn_file **file, char error[512])
