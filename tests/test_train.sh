@@ -94,6 +94,18 @@ for count in 2 9 17; do
     [ $status = 137 ] || fail "after SIGKILL the status is $status"
 done
 
+# A killed run goes on from its last checkpoint: the bytes and the log are those of a run that was
+# not. Wherever the kill was, the log has lines behind the checkpoint, and a torn one.
+stopped KILL 13 --batch 32 --limit 128 --epochs 3 --log "$work/stopped.csv"
+printf '11,3,0.5,0.5,\n12,3,0.0' >>"$work/stopped.csv"
+ln -s stopped.csv "$work/link.csv"
+"$glcnn" train --data "$work" --resume "$work/stopped" --out "$work/stopped" --epochs 3 \
+    --log "$work/link.csv" >"$work/log" 2>&1 || { cat "$work/log"; fail 'no resuming after a kill'; }
+must_train --epochs 3 --out "$work/whole" --log "$work/whole.csv"
+cmp "$work/stopped" "$work/whole" || fail 'a killed run goes on differently'
+cmp "$work/stopped.csv" "$work/whole.csv" || fail 'the log of a killed run goes on differently'
+[ -L "$work/link.csv" ] || fail 'a log replaces a link'
+
 # Stopped within an epoch of 75 steps: the rest of it gives the same bytes.
 stopped INT 20 --batch 4
 [ $status = 130 ] || { cat "$work/log"; fail "after SIGINT the status is $status"; }

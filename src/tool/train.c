@@ -4,7 +4,6 @@
  * from the seed and the epoch, the learning rate from the step. So a run that is stopped and
  * resumed gives the bits that it would have given in one. Images that do not fill a batch are left
  * out of the epoch; the next one has them in another place. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -19,6 +18,7 @@
 #include "support/plot.h"
 #include "support/progress.h"
 #include "support/random.h"
+#include "train_log.h"
 #include "train_settings.h"
 
 #define TEST_BATCH  100
@@ -49,8 +49,7 @@ struct session {
     uint32_t *order;
     float *images, *labels, *result; /* of a batch */
     float *losses;                   /* one a step of this run */
-    FILE *log;
-    int log_error; /* errno of the first line that could not be written; 0: none */
+    struct train_log log;
     time_t saved; /* when the last checkpoint was */
 };
 
@@ -151,16 +150,10 @@ static int describe(struct session *s)
 
 static int open_log(struct session *s)
 {
-    if (!s->settings->log)
-        return EXIT_GOOD;
-    s->log = fopen(s->settings->log, s->first ? "a" : "w");
-    if (!s->log)
-        return complain(s->command, EXIT_FAILED, "%s: cannot be written: %s", s->settings->log,
-                        strerror(errno));
-    setvbuf(s->log, NULL, _IOLBF, BUFSIZ); /* what a killed run has done is there */
-    if (!s->first)
-        fputs("step,epoch,learning_rate,loss,test_accuracy\n", s->log);
-    return EXIT_GOOD;
+    char error[512];
+    return train_log_open(&s->log, s->settings->log, s->first, error)
+               ? EXIT_GOOD
+               : complain(s->command, EXIT_FAILED, "%s", error);
 }
 
 static int load_checkpoint(struct session *s)
@@ -271,12 +264,11 @@ static bool make_step(struct session *s, float *loss)
 /* accuracy NAN: not tested after this step. */
 static void log_step(struct session *s, float loss, double accuracy)
 {
-    if (!s->log)
-        return;
-    fprintf(s->log, "%zu,%zu,%.9g,%.9g,", s->step + 1, s->step / s->steps + 1,
-            (double)learning_rate(s), (double)loss);
-    if (fprintf(s->log, isnan(accuracy) ? "\n" : "%.4f\n", accuracy) < 0 && !s->log_error)
-        s->log_error = errno;
+    train_log_write(&s->log, &(struct train_log_line){.step = s->step + 1,
+                                                      .epoch = s->step / s->steps + 1,
+                                                      .learning_rate = (double)learning_rate(s),
+                                                      .loss = (double)loss,
+                                                      .accuracy = accuracy});
 }
 
 static int finish_epoch(struct session *s, double smooth, double seconds, double *accuracy)
@@ -331,14 +323,11 @@ static int write_plot(const struct session *s)
     return complain(s->command, EXIT_FAILED, "%s", error);
 }
 
-/* A run does not end for its log: it is told at the end. */
 static int close_log(struct session *s)
 {
-    if (s->log && fclose(s->log) != 0 && !s->log_error)
-        s->log_error = errno;
-    return s->log_error ? complain(s->command, EXIT_FAILED, "%s: cannot be written: %s",
-                                   s->settings->log, strerror(s->log_error))
-                        : EXIT_GOOD;
+    char error[512];
+    return train_log_close(&s->log, error) ? EXIT_GOOD
+                                           : complain(s->command, EXIT_FAILED, "%s", error);
 }
 
 static int train(struct session *s)

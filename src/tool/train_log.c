@@ -1,0 +1,95 @@
+#include "train_log.h"
+
+#include <errno.h>
+#include <glcnn/io.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char header[] = "step,epoch,learning_rate,loss,test_accuracy\n";
+
+static bool fail(const char *path, const char *what, int reason, char error[512])
+{
+    snprintf(error, 512, "%.300s: %s: %s", path, what, strerror(reason));
+    return false;
+}
+
+/* Whether a line, which has its end, is of a step up to `first`. */
+static bool is_kept(const char *line, size_t length, uint64_t first)
+{
+    char *end;
+    uint64_t step = strtoull(line, &end, 10);
+    return step > 0 && step <= first && *end == ',' && line[length - 1] == '\n';
+}
+
+static bool copy_lines(FILE *from, glcnn_file *to, uint64_t first, char error[512])
+{
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t length;
+    bool good = glcnn_file_write(to, header, sizeof header - 1, error) == GLCNN_SUCCESS;
+    while (good && (length = getline(&line, &capacity, from)) > 0)
+        if (is_kept(line, (size_t)length, first))
+            good = glcnn_file_write(to, line, (size_t)length, error) == GLCNN_SUCCESS;
+    free(line);
+    return good;
+}
+
+/* Writes the log anew, with the lines that are kept. */
+static bool cut(const char *path, uint64_t first, char error[512])
+{
+    glcnn_file *to = NULL;
+    FILE *from = fopen(path, "r");
+    if (!from)
+        return fail(path, "cannot be opened", errno, error);
+    bool good =
+        glcnn_file_create(path, &to, error) == GLCNN_SUCCESS && copy_lines(from, to, first, error);
+    if (good && ferror(from))
+        good = fail(path, "cannot be read", errno, error);
+    if (good)
+        good = glcnn_file_commit(&to, error) == GLCNN_SUCCESS;
+    glcnn_file_discard(&to);
+    fclose(from);
+    return good;
+}
+
+bool train_log_open(struct train_log *log, const char *path, uint64_t first, char error[512])
+{
+    struct stat old;
+    *log = (struct train_log){.path = path};
+    if (!path)
+        return true;
+    bool goes_on = first > 0 && stat(path, &old) == 0 && S_ISREG(old.st_mode);
+    if (goes_on && !cut(path, first, error))
+        return false;
+    log->file = fopen(path, goes_on ? "a" : "w");
+    if (!log->file)
+        return fail(path, "cannot be written", errno, error);
+    setvbuf(log->file, NULL, _IOLBF, BUFSIZ); /* what a killed run has done is there */
+    if (!goes_on && fputs(header, log->file) < 0)
+        log->error = errno;
+    return true;
+}
+
+void train_log_write(struct train_log *log, const struct train_log_line *line)
+{
+    char accuracy[32] = "";
+    if (!log->file)
+        return;
+    if (!isnan(line->accuracy))
+        snprintf(accuracy, sizeof accuracy, "%.4f", line->accuracy);
+    if (fprintf(log->file, "%" PRIu64 ",%" PRIu64 ",%.9g,%.9g,%s\n", line->step, line->epoch,
+                line->learning_rate, line->loss, accuracy) < 0 &&
+        !log->error)
+        log->error = errno;
+}
+
+bool train_log_close(struct train_log *log, char error[512])
+{
+    if (log->file && fclose(log->file) != 0 && !log->error)
+        log->error = errno;
+    log->file = NULL;
+    return !log->error || fail(log->path, "cannot be written", log->error, error);
+}

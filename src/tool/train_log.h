@@ -1,0 +1,32 @@
+/* The log of glcnn train: a line of CSV for every step. */
+#ifndef GLCNN_TOOL_TRAIN_LOG_H
+#define GLCNN_TOOL_TRAIN_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* All zero: none, and every call does nothing. */
+struct train_log {
+    const char *path;
+    FILE *file;
+    int error; /* errno of the first line that could not be written; 0: none */
+};
+
+/* Begins the log, path NULL: none, of a run that has made `first` steps already. A log that is
+ * there keeps its lines up to that step, and what a run wrote behind its last checkpoint is taken
+ * out: the run that goes on writes it again. False, and a sentence, if that cannot be done. */
+bool train_log_open(struct train_log *log, const char *path, uint64_t first, char error[512]);
+
+struct train_log_line {
+    uint64_t step, epoch; /* from 1 */
+    double learning_rate, loss;
+    double accuracy; /* NAN: not tested after this step */
+};
+/* Writes a line. Training does not end for a failure; train_log_close tells it. */
+void train_log_write(struct train_log *log, const struct train_log_line *line);
+
+/* False, and a sentence, if a line could not be written. */
+bool train_log_close(struct train_log *log, char error[512]);
+
+#endif
