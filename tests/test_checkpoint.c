@@ -565,18 +565,23 @@ static void edit_file(const char *path, const char *from, const char *to)
 
 static void test_counters(void)
 {
-    static const char *const edits[][2] = {
-        {"\"time_step.convolution_0\":\"2\"", "\"time_step.convolution_0\":\"x\""},
-        {"\"time_step.convolution_0\":\"2\"", "\"time_step.convolution_0\":\"-\""},
-        {"\"time_step.convolution_0\"", "\"time_stop.convolution_0\""},
-        {"\"encodes.dropout_0\":\"2\"", "\"encodes.dropout_0\":\" \""},
-        {"optimizer_adam", "optimizer_adan"}};
+    static const char *const edits[][3] = {
+        {"\"time_step.convolution_0\":\"2\"", "\"time_step.convolution_0\":\"x\"",
+         "a: \"time_step.convolution_0\" in its metadata is \"x\"; expected a whole number in 0 .. "
+         "4294967295"},
+        {"\"time_step.convolution_0\":\"2\"", "\"time_step.convolution_0\":\"-\"", "is \"-\""},
+        {"\"time_step.convolution_0\"", "\"time_stop.convolution_0\"",
+         "a: has no metadata \"time_step.convolution_0\""},
+        {"\"encodes.dropout_0\":\"2\"", "\"encodes.dropout_0\":\" \"",
+         "a: \"encodes.dropout_0\" in its metadata is \" \""},
+        {"optimizer_adam", "optimizer_adan", "trained with optimizer_adan"}};
     struct model m = make_model("optimizer_adam", 1);
     train(&m, 0, 2);
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
         ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(m.network, path_of("a"), NULL, 0, error));
         edit_file(path_of("a"), edits[i][0], edits[i][1]);
         ENDS(GLCNN_MALFORMED_DATA, glcnn_checkpoint_load(m.network, path_of("a"), NULL, error));
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, edits[i][2]));
     }
     destroy_model(&m);
     folder_empty(folder);

@@ -62,17 +62,19 @@ stopped_at() {
 }
 
 # A killed process may leave one file beside the target.
-n=1 old=0 new=0 left=0 calls=
+n=1 old=0 new=0 left=0 synced= calls=
 while stopped_at $n KILL && [ -n "$call" ]; do
     [ $status = 137 ] || fail "after a kill at call $n, $call, the status is $status"
     [ "$(ls out | wc -l)" -le 2 ] || fail "a kill at call $n, $call, left too much"
     [ "$(ls out)" = model ] || left=$n
+    [ "$found $call" != 'new fsync' ] || synced=folder
     eval "$found=\$(($found + 1))"
     case " $calls " in *" $call "*) ;; *) calls="$calls $call" ;; esac
     n=$((n + 1))
 done
 [ $status = 0 ] && [ $found = new ] || fail "the run that was not killed has status $status"
 [ $old -gt 10 ] && [ $new -gt 2 ] || fail "of $((n - 1)) kills $old left the old file, $new the new"
+[ -n "$synced" ] || fail 'the folder is not brought to the disk'
 for wanted in open create flock write fsync rename close; do
     case " $calls " in *" $wanted "*) ;; *) fail "no kill was at $wanted, only at$calls" ;; esac
 done

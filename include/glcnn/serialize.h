@@ -74,7 +74,8 @@ GLCNN_API glcnn_status glcnn_network_deserialize(glcnn_device *device, const uin
                                                  size_t size, glcnn_network **network,
                                                  char error[512]);
 
-/* Releases what the functions above wrote; NULL does nothing. */
+/* Releases what the functions above wrote; NULL does nothing. glcnn_file_save (glcnn/io.h) puts the
+ * bytes into a file. */
 GLCNN_API void glcnn_serialize_free(uint8_t *bytes);
 
 #ifdef __cplusplus

@@ -103,8 +103,13 @@ static glcnn_status check_counters(const struct input *in, glcnn_filter_node *no
         bool has;
         uint32_t value;
         if (!find_counter(in, &checkpoint_counters[i], node, &has, &value))
-            return MALFORMED(in, "metadata \"%s.%.100s\" is no whole number below 2^32", in->path,
-                             checkpoint_counters[i].name, label);
+            return MALFORMED(
+                in,
+                "\"%s.%.100s\" in its metadata is \"%.40s\"; expected a whole number in "
+                "0 .. %u",
+                in->path, checkpoint_counters[i].name, label,
+                checkpoint_entry_of(in->file.metadata, checkpoint_counters[i].name, label),
+                UINT32_MAX);
     }
     return GLCNN_SUCCESS;
 }
