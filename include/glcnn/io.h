@@ -4,7 +4,7 @@
  * one that is truncated, too long, inconsistent or of another kind is refused, with a sentence that
  * names the file, what was found and what was expected.
  *
- * Thread-safety: safe; arrays belong to their owner.
+ * Thread-safety: safe; arrays belong to their owner, and a glcnn_file is for one thread at a time.
  */
 #ifndef GLCNN_IO_H
 #define GLCNN_IO_H
