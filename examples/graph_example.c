@@ -33,6 +33,16 @@ static glcnn_image_node *build(glcnn_image_node *x)
                       "input_feature_channels=16 output_feature_channels=10");
 }
 
+static uint64_t read_count(const char *text)
+{
+    uint64_t count = UINT32_MAX;
+    if (text && !option_whole(text, BATCH, UINT32_MAX, &count)) {
+        fprintf(stderr, "graph_example: the argument is how many images, %d or more\n", BATCH);
+        exit(2);
+    }
+    return count;
+}
+
 int main(int argc, char **argv)
 {
     struct fashion data;
@@ -42,9 +52,7 @@ int main(int argc, char **argv)
     glcnn_graph *graph;
     glcnn_image *sources[2];
     char error[512];
-    uint64_t count = UINT32_MAX;
-    if (argc > 1 && !option_whole(argv[1], BATCH, UINT32_MAX, &count))
-        return puts("graph_example: the argument is how many images, 50 or more"), 2;
+    const uint64_t count = read_count(argc > 1 ? argv[1] : NULL);
     if (!fashion_read(FASHION_DIRECTORY, "train", &data, error))
         return puts(error), 1;
     if (glcnn_device_create(NULL, &device))
