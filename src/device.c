@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "buffer.h"
+#include "canary.h"
 #include "limits.h"
 #include "program.h"
 #include "storage.h"
@@ -305,6 +306,7 @@ void glcnn_device_destroy(glcnn_device **device)
     bool reachable = old->platform && device_can_free(old);
     if (reachable && old->gl.Finish)
         old->gl.Finish();
+    canary_destroy(&old->canary);
     glcnn_buffer_destroy(&old->zeros);
     program_cache_destroy(old->programs, reachable ? &old->gl : NULL);
     storage_pool_destroy(old->pool, reachable ? &old->gl : NULL);

@@ -11,6 +11,7 @@
 
 struct program_cache;
 struct storage_pool;
+struct canary;
 
 /* Memory barriers as the device has issued them. Every pass has a serial number; a resource keeps
  * the serial of its last write and read, and a barrier bit is needed when no barrier of that bit
@@ -31,6 +32,7 @@ struct glcnn_device {
     char *forced_variants; /* the environment's GLCNN_VARIANTS at opening, or NULL */
     struct program_cache *programs;
     struct storage_pool *pool;
+    struct canary *canary; /* NULL until a program is tested */
     struct glcnn_buffer *zeros; /* bound where a declared buffer is not given */
     glcnn_log_callback log;
     void *log_user;

@@ -7,6 +7,7 @@
 
 #include "image.h"
 #include "kernel.h"
+#include "program.h"
 #include "state.h"
 
 #define SENTENCE 512
@@ -620,11 +621,16 @@ static glcnn_status encode_or_put_back(struct glcnn_command_buffer *command_buff
         return device_fail(kernel->device, GLCNN_OUT_OF_MEMORY, "out of memory encoding");
     memcpy(kept, kernel->parameters, size);
     memcpy(vectors, kernel->vectors, sizeof vectors);
-    glcnn_status status = encode_all(command_buffer, calls, count, copy);
-    if (status != GLCNN_SUCCESS || command_buffer->planned) {
-        memcpy(kernel->parameters, kept, size);
-        kernel->encode_count = encode_count;
-    }
+    glcnn_status status;
+    size_t refusals;
+    do { /* with smaller variants where the driver does not run the larger */
+        refusals = program_refusals(kernel->device);
+        status = encode_all(command_buffer, calls, count, copy);
+        if (status != GLCNN_SUCCESS || command_buffer->planned) {
+            memcpy(kernel->parameters, kept, size);
+            kernel->encode_count = encode_count;
+        }
+    } while (status == GLCNN_SHADER_ERROR && program_refusals(kernel->device) > refusals);
     for (int i = 0; i < MAX_ARGUMENTS && status != GLCNN_SUCCESS; i++)
         if (!vectors[i])
             glcnn_buffer_destroy(&kernel->vectors[i]);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "canary.h"
 #include "shader_source.h"
 
 #define LIBRARY_LINE   10000
@@ -297,6 +298,8 @@ static void add_epilogue(struct text *t, const struct pass *pass,
     text_format(t, "void main() {\n");
     if (traits->uniform_copies)
         add_uniform_lines(t, LINE_SET, pass);
+    if (traits->may_skip_programs)
+        canary_add_branch(t, pass);
     text_format(t, "    ivec3 at = ivec3(gl_GlobalInvocationID) + grid_base;\n");
     if (!pass->cooperative)
         text_format(t, "    if (any(greaterThanEqual(at, grid_size()))) return;\n");
@@ -478,7 +481,7 @@ static const struct program *add_program(struct glcnn_device *device, const stru
     return made;
 }
 
-glcnn_status program_find(struct glcnn_device *device, struct pass *pass)
+glcnn_status program_find_untested(struct glcnn_device *device, struct pass *pass)
 {
     struct text source = {0};
     glcnn_status status = program_assemble(device, pass, &source);
@@ -493,7 +496,7 @@ glcnn_status program_find(struct glcnn_device *device, struct pass *pass)
     return status;
 }
 
-/* ---- Refused variants ---- */
+/* ---- Programs that are accepted and do not run ---- */
 
 bool program_is_refused(const struct glcnn_device *device, const char *name)
 {
@@ -513,6 +516,39 @@ void program_refuse(struct glcnn_device *device, const char *name)
 size_t program_refusals(const struct glcnn_device *device)
 {
     return device->programs->refusals;
+}
+
+/* The warning is no error yet: a smaller variant may do. */
+static glcnn_status refuse(struct glcnn_device *device, const struct pass *pass)
+{
+    const char *renderer = device->info.renderer;
+    if (!pass->variant)
+        return device_fail(device, GLCNN_SHADER_ERROR,
+                           "the driver of %s accepts glsl/%s and does not run it; there is no "
+                           "smaller variant of it",
+                           renderer, pass->shader);
+    device_log(device, GLCNN_LOG_WARNING,
+               "the driver of %s accepts glsl/%s as variant %s and does not run it; the next "
+               "smaller variant is taken",
+               renderer, pass->shader, pass->variant);
+    program_refuse(device, pass->variant);
+    return GLCNN_SHADER_ERROR;
+}
+
+glcnn_status program_find(struct glcnn_device *device, struct pass *pass)
+{
+    glcnn_status status = program_find_untested(device, pass);
+    if (status != GLCNN_SUCCESS || !device->info.traits.may_skip_programs ||
+        pass->program->verdict == PROGRAM_RUNS)
+        return status;
+    struct program *program = (struct program *)(uintptr_t)pass->program;
+    bool runs = false;
+    if (program->verdict == PROGRAM_UNTESTED)
+        status = canary_test(device, pass, &runs);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    program->verdict = runs ? PROGRAM_RUNS : PROGRAM_DOES_NOT_RUN;
+    return runs ? GLCNN_SUCCESS : refuse(device, pass);
 }
 
 struct program_cache *program_cache_create(void)

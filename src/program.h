@@ -10,6 +10,7 @@ struct program {
     char *source; /* the cache's key */
     GLuint name;
     uint32_t local[3];
+    enum { PROGRAM_UNTESTED, PROGRAM_RUNS, PROGRAM_DOES_NOT_RUN } verdict; /* a canary's */
 };
 
 struct program_cache *program_cache_create(void);
@@ -25,8 +26,11 @@ void program_cache_each(const struct program_cache *cache,
 glcnn_status program_assemble(struct glcnn_device *device, struct pass *pass, struct text *source);
 
 /* Sets pass->program, compiling it if the cache has no program of the same source. A refused
- * shader fails with the file and line of its first error. */
+ * shader fails with the file and line of its first error. One that the driver accepts and does not
+ * run (canary.h) fails too: its variant is refused from then on, and whoever can plans anew. */
 glcnn_status program_find(struct glcnn_device *device, struct pass *pass);
+/* The same without a canary's test. */
+glcnn_status program_find_untested(struct glcnn_device *device, struct pass *pass);
 
 /* Variants whose programs the driver accepted and did not run. `name` lives as long as the device. */
 void program_refuse(struct glcnn_device *device, const char *name);
