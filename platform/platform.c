@@ -10,6 +10,7 @@
 #include "platform/egl.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -356,6 +357,23 @@ static void explain_success(const struct search *search)
                   context->chosen.detail);
 }
 
+/* ------------------------------------------------------------------------------------ forking */
+
+static atomic_long first_process; /* that asked EGL for anything */
+
+/* Whether that process is another one; says so. */
+static bool was_forked(char *text, size_t size)
+{
+    long none = 0, process = (long)getpid();
+    if (atomic_compare_exchange_strong(&first_process, &none, process) || none == process)
+        return false;
+    snprintf(text, size,
+             "this process was forked from process %ld, which has opened or listed devices, and "
+             "drivers do not work in such a process: fork before that, or start a new program",
+             none);
+    return true;
+}
+
 /* ------------------------------------------------------------------------------ the interface */
 
 glcnn_status platform_open(const struct platform_request *request, platform_context **out,
@@ -364,6 +382,8 @@ glcnn_status platform_open(const struct platform_request *request, platform_cont
     struct search search = {.request = request};
     *out = NULL;
     error[0] = '\0';
+    if (was_forked(error, PLATFORM_ERROR))
+        return GLCNN_INVALID_STATE;
     glcnn_status status = read_choice(request, &search.choice, error);
     if (status != GLCNN_SUCCESS)
         return status;
@@ -387,6 +407,12 @@ void platform_close(platform_context **context)
     if (*context == NULL)
         return;
     egl_close(*context);
+    free(*context);
+    *context = NULL;
+}
+
+void platform_abandon(platform_context **context)
+{
     free(*context);
     *context = NULL;
 }
@@ -434,7 +460,7 @@ size_t platform_list(struct platform_candidate *candidates, size_t capacity)
     struct egl_current before = egl_current_save();
     list_candidates(&request, &list);
     for (size_t i = 0; i < list.count && i < capacity; i++) {
-        if (!list.items[i].denied) {
+        if (!list.items[i].denied && !was_forked(list.items[i].info.detail, PLATFORM_TEXT)) {
             platform_context *context = open_candidate(&list.items[i], &request);
             platform_close(&context);
         }

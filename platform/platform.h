@@ -37,12 +37,16 @@ struct platform_candidate {
 typedef struct platform_context platform_context;
 
 /* Opens the first candidate that works and makes its context current on this thread.
- * On failure *out is NULL and `error` names every candidate tried with its reason. */
+ * On failure *out is NULL and `error` names every candidate tried with its reason. A process forked
+ * from one that opened or listed devices is refused: Mesa's threads are not in it, and it would wait
+ * for them for ever. */
 glcnn_status platform_open(const struct platform_request *request, platform_context **out,
                            char error[PLATFORM_ERROR]);
 
 /* Destroys the context, unless it was the caller's. *context becomes NULL, and may be NULL. */
 void platform_close(platform_context **context);
+/* In a forked process: frees the memory and leaves the driver alone. */
+void platform_abandon(platform_context **context);
 
 bool platform_make_current(platform_context *context);
 void platform_release_current(platform_context *context);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "buffer.h"
 #include "canary.h"
@@ -29,6 +30,36 @@ const char *glcnn_status_text(glcnn_status status)
     return (size_t)status < sizeof names / sizeof *names ? names[status] : "unknown status";
 }
 
+/* ---- Whose a device is ---- */
+
+static _Thread_local char this_thread; /* its address marks the thread as the owner */
+static char nobody_again;              /* its address: the device was destroyed */
+
+/* Why this thread may not use the device, NULL where it may. Reads nothing that the owner writes. */
+static const char *refusal(const struct glcnn_device *device)
+{
+    const void *owner = atomic_load(&device->owner);
+    if (owner == &nobody_again)
+        return "the device was destroyed";
+    if (device->process != getpid())
+        return device->forked;
+    if (!owner)
+        return "the device belongs to no thread; call glcnn_device_acquire here first";
+    return owner == &this_thread ? NULL
+                                 : "the device belongs to another thread; call "
+                                   "glcnn_device_release there and glcnn_device_acquire here first";
+}
+
+static void take(struct glcnn_device *device)
+{
+    device->process = getpid();
+    snprintf(device->forked, sizeof device->forked,
+             "the device was opened by process %ld, and drivers do not work in a process forked "
+             "from it: fork before the first device is opened or listed, or start a new program",
+             (long)device->process);
+    atomic_store(&device->owner, &this_thread);
+}
+
 /* ---- Error text and log ---- */
 
 void device_log(struct glcnn_device *device, glcnn_log_level level, const char *format, ...)
@@ -45,20 +76,26 @@ void device_log(struct glcnn_device *device, glcnn_log_level level, const char *
 
 glcnn_status device_fail(struct glcnn_device *device, glcnn_status status, const char *format, ...)
 {
+    char text[sizeof device->error];
     if (!device)
         return status;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(device->error, sizeof device->error, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    if (!refusal(device))
+        memcpy(device->error, text, sizeof text);
     if (device->log)
-        device->log(device->log_user, GLCNN_LOG_ERROR, device->error);
+        device->log(device->log_user, GLCNN_LOG_ERROR, text);
     return status;
 }
 
 const char *glcnn_device_error(const glcnn_device *device)
 {
-    return device ? device->error : "no device given";
+    if (!device)
+        return "no device given";
+    const char *refused = refusal(device);
+    return refused ? refused : device->error;
 }
 
 static bool context_was_reset(const struct glcnn_device *device)
@@ -71,20 +108,26 @@ static bool context_was_reset(const struct glcnn_device *device)
     return false;
 }
 
-glcnn_status device_check(struct glcnn_device *device, const char *where)
+glcnn_status device_report(struct glcnn_device *device, GLenum code, const char *name,
+                           const char *where)
 {
-    GLenum code = GL_NO_ERROR;
-    const char *text = gl_error(&device->gl, &code);
-    if (code == GL_CONTEXT_LOST_KHR || (text && context_was_reset(device))) {
+    if (code == GL_CONTEXT_LOST_KHR || (name && context_was_reset(device))) {
         device->lost = true;
         return device_fail(device, GLCNN_DEVICE_LOST,
                            "%s: the driver reset the context; destroy the device and create it anew",
                            where);
     }
-    if (!text)
+    if (!name)
         return GLCNN_SUCCESS;
     return device_fail(device, code == GL_OUT_OF_MEMORY ? GLCNN_OUT_OF_MEMORY : GLCNN_INVALID_STATE,
-                       "%s: the driver reports %s", where, text);
+                       "%s: the driver reports %s", where, name);
+}
+
+glcnn_status device_check(struct glcnn_device *device, const char *where)
+{
+    GLenum code = GL_NO_ERROR;
+    const char *name = gl_error(&device->gl, &code);
+    return device_report(device, code, name, where);
 }
 
 /* ---- Threads ---- */
@@ -93,16 +136,12 @@ glcnn_status device_enter(struct glcnn_device *device)
 {
     if (!device)
         return GLCNN_INVALID_ARGUMENT;
-    if (device->closed)
-        return device_fail(device, GLCNN_INVALID_STATE, "the device was destroyed");
+    const char *refused = refusal(device);
+    if (refused)
+        return device_fail(device, GLCNN_INVALID_STATE, "%s", refused);
     if (device->lost)
         return device_fail(device, GLCNN_DEVICE_LOST,
                            "the device was lost before; destroy it and create it anew");
-    if (!device->owned || !pthread_equal(device->owner, pthread_self()))
-        return device_fail(device, GLCNN_INVALID_STATE,
-                           "the device belongs to %s; call glcnn_device_release there and "
-                           "glcnn_device_acquire here first",
-                           device->owned ? "another thread" : "no thread");
     if (!platform_is_current(device->platform) && !platform_make_current(device->platform))
         return device_fail(device, GLCNN_INVALID_STATE, "the context cannot be made current");
     return GLCNN_SUCCESS;
@@ -110,9 +149,8 @@ glcnn_status device_enter(struct glcnn_device *device)
 
 bool device_can_free(struct glcnn_device *device)
 {
-    if (device->closed || !device->owned || !pthread_equal(device->owner, pthread_self()))
-        return false;
-    return platform_is_current(device->platform) || platform_make_current(device->platform);
+    return !refusal(device) &&
+           (platform_is_current(device->platform) || platform_make_current(device->platform));
 }
 
 glcnn_status glcnn_device_release(glcnn_device *device)
@@ -122,23 +160,27 @@ glcnn_status glcnn_device_release(glcnn_device *device)
         return status;
     device->gl.Flush();
     platform_release_current(device->platform);
-    device->owned = false;
+    atomic_store(&device->owner, NULL);
     return GLCNN_SUCCESS;
 }
 
 glcnn_status glcnn_device_acquire(glcnn_device *device)
 {
+    const void *owner = NULL;
     if (!device)
         return GLCNN_INVALID_ARGUMENT;
-    if (device->owned)
-        return device_fail(device, GLCNN_INVALID_STATE,
-                           "the device still belongs to a thread; release it there first");
-    if (!platform_make_current(device->platform))
-        return device_fail(device, GLCNN_INVALID_STATE,
-                           "the context cannot be made current on this thread");
-    device->owner = pthread_self();
-    device->owned = true;
-    return GLCNN_SUCCESS;
+    if (device->process != getpid())
+        return device_fail(device, GLCNN_INVALID_STATE, "%s", device->forked);
+    if (!atomic_compare_exchange_strong(&device->owner, &owner, &this_thread))
+        return device_fail(device, GLCNN_INVALID_STATE, "%s",
+                           owner == &nobody_again
+                               ? "the device was destroyed"
+                               : "the device still belongs to a thread; release it there first");
+    if (platform_make_current(device->platform))
+        return GLCNN_SUCCESS;
+    atomic_store(&device->owner, NULL);
+    return device_fail(device, GLCNN_INVALID_STATE,
+                       "the context cannot be made current on this thread");
 }
 
 /* ---- Barriers ---- */
@@ -160,15 +202,6 @@ void device_barrier(struct glcnn_device *device, unsigned bits)
     }
     if (mask)
         device->gl.MemoryBarrier(mask);
-}
-
-glcnn_status glcnn_device_wait(glcnn_device *device)
-{
-    glcnn_status status = device_enter(device);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    device->gl.Finish();
-    return device_check(device, "glcnn_device_wait");
 }
 
 /* ---- Life ---- */
@@ -240,8 +273,6 @@ static glcnn_status open_platform(struct glcnn_device *device,
             parameters->log(parameters->log_user, GLCNN_LOG_ERROR, error);
         return status;
     }
-    device->owner = pthread_self();
-    device->owned = true;
     return GLCNN_SUCCESS;
 }
 
@@ -289,6 +320,8 @@ glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameter
     made->references = 1;
     made->log = parameters->log;
     made->log_user = parameters->log_user;
+    made->progress.patience = parameters->wait_seconds ? parameters->wait_seconds : DEFAULT_WAIT;
+    take(made);
     glcnn_status status = set_up(made, parameters);
     if (status == GLCNN_SUCCESS)
         *device = made;
@@ -303,15 +336,19 @@ void glcnn_device_destroy(glcnn_device **device)
         return;
     glcnn_device *old = *device;
     *device = NULL;
-    bool reachable = old->platform && device_can_free(old);
-    if (reachable && old->gl.Finish)
-        old->gl.Finish();
+    bool reachable = old->platform && device_can_free(old), set_up_whole = old->zeros != NULL;
+    if (reachable && set_up_whole && !old->lost)
+        glcnn_device_wait(old);
     canary_destroy(&old->canary);
     glcnn_buffer_destroy(&old->zeros);
+    fences_forget(old, reachable);
     program_cache_destroy(old->programs, reachable ? &old->gl : NULL);
     storage_pool_destroy(old->pool, reachable ? &old->gl : NULL);
-    old->closed = true;
-    platform_close(&old->platform);
+    if (old->process == getpid())
+        platform_close(&old->platform);
+    else
+        platform_abandon(&old->platform);
+    atomic_store(&old->owner, &nobody_again);
     device_unreference(old);
 }
 
@@ -324,7 +361,10 @@ bool glcnn_device_has_extension(const glcnn_device *device, const char *name)
 {
     if (!name || device_enter((glcnn_device *)(uintptr_t)device) != GLCNN_SUCCESS)
         return false;
-    return gl_has_extension(&device->gl, name);
+    bool has = gl_has_extension(&device->gl, name);
+    return device_check((glcnn_device *)(uintptr_t)device, "glcnn_device_has_extension") ==
+               GLCNN_SUCCESS &&
+           has;
 }
 
 size_t glcnn_device_list(struct glcnn_device_candidate *candidates, size_t capacity)

@@ -2,10 +2,12 @@
 #ifndef GLCNN_DEVICE_INTERNAL_H
 #define GLCNN_DEVICE_INTERNAL_H
 
-#include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <sys/types.h>
 
 #include "glcnn/device.h"
+#include "fence.h"
 #include "gl.h"
 #include "platform/platform.h"
 
@@ -21,9 +23,9 @@ enum barrier_kind { BARRIER_TEXTURE, BARRIER_IMAGE, BARRIER_STORAGE, BARRIER_UPD
 struct glcnn_device {
     int references; /* one of the user, one of each living object */
     platform_context *platform;
-    pthread_t owner;
-    bool owned; /* some thread has it */
-    bool closed; /* the user destroyed it; GL objects are gone with the context */
+    _Atomic(const void *) owner; /* the thread that has it, as device.c marks it; all else but the
+                                    refusal of other threads is that thread's alone */
+    pid_t process;               /* that opened it */
     bool lost;
     struct gl gl;
     struct glcnn_device_info info;
@@ -34,21 +36,25 @@ struct glcnn_device {
     struct storage_pool *pool;
     struct canary *canary; /* NULL until a program is tested */
     struct glcnn_buffer *zeros; /* bound where a declared buffer is not given */
+    struct progress progress;
     glcnn_log_callback log;
     void *log_user;
     char error[1024];
+    char forked[192]; /* what a forked process is told */
 };
 
 struct glcnn_device *device_retain(struct glcnn_device *device);
 void device_unreference(struct glcnn_device *device);
 
 /* Makes the context current on this thread. Every public call that may touch GL begins so.
- * Fails with a sentence when the device is NULL, closed, lost or another thread's. */
+ * Fails with a sentence when the device is NULL, closed, lost, another thread's or another
+ * process's. */
 glcnn_status device_enter(struct glcnn_device *device);
 /* The same test for calls of destruction: false means the GL objects are already gone. */
 bool device_can_free(struct glcnn_device *device);
 
-/* Records the sentence, logs it, and returns `status`. */
+/* Records the sentence, logs it, and returns `status`. A thread that does not have the device leaves
+ * its owner's sentence alone. */
 glcnn_status device_fail(struct glcnn_device *device, glcnn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void device_log(struct glcnn_device *device, glcnn_log_level level, const char *format, ...)
@@ -56,6 +62,9 @@ void device_log(struct glcnn_device *device, glcnn_log_level level, const char *
 
 /* Drains GL errors after the step `where`; turns them into a status. */
 glcnn_status device_check(struct glcnn_device *device, const char *where);
+/* The same of an error drained before: its code and name, or NULL for none. */
+glcnn_status device_report(struct glcnn_device *device, GLenum code, const char *name,
+                           const char *where);
 
 /* Issues the barriers in `bits`, a mask of 1 << enum barrier_kind. */
 void device_barrier(struct glcnn_device *device, unsigned bits);

@@ -45,7 +45,7 @@ void fixture_forget_error(glcnn_device *on)
 bool fixture_refused(glcnn_device *on, glcnn_status status, glcnn_status expected, const char *call,
                      int line)
 {
-    bool said = !on || strlen(on->error) > 10;
+    bool said = !on || strlen(glcnn_device_error(on)) > 10;
     if (status != expected || !said)
         fprintf(stderr, "\nline %d: %s: %s, not %s: \"%s\"\n", line, call,
                 glcnn_status_text(status), glcnn_status_text(expected), glcnn_device_error(on));

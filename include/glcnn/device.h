@@ -2,8 +2,14 @@
  *
  * Thread-safety: a device and every object made from it belong to one thread at a time: at first
  * the thread that created the device. glcnn_device_release and glcnn_device_acquire hand it over.
- * A call from another thread is refused with GLCNN_INVALID_STATE. Different devices are
- * independent of each other. Creating and listing devices is safe on any thread.
+ * A call from another thread is refused with GLCNN_INVALID_STATE and touches nothing of the device.
+ * Different devices are independent of each other. Creating and listing devices is safe on any
+ * thread.
+ *
+ * Processes: a process forked from one that has opened or listed devices can use none, neither those
+ * of its parent nor new ones: drivers do not bear it. Calls there are refused with
+ * GLCNN_INVALID_STATE; those of destruction free the memory and leave the driver alone. Fork before,
+ * or start a new program.
  */
 #ifndef GLCNN_DEVICE_H
 #define GLCNN_DEVICE_H
@@ -29,31 +35,40 @@ struct glcnn_device_parameters {
     bool use_current_context;
     bool forbid_software; /* fail with GLCNN_NO_DEVICE rather than run on a software rasteriser */
     bool debug;           /* ask for a debug context; driver messages go to the log */
+    /* How long a call may wait for a GPU that makes no progress before it gives the device up with
+     * GLCNN_DEVICE_LOST, in seconds. A GPU that is only slow makes progress: within a long commit
+     * after each 2^30 operations or so, about 0.2 s on a slow board. 0: 300. */
+    uint32_t wait_seconds;
     glcnn_log_callback log; /* may be NULL; must outlive the device */
     void *log_user;
 };
 
 /* Opens a device. `parameters` may be NULL. On failure *device is NULL and the log callback has
  * one error line that names every candidate tried and its reason.
- * Errors: GLCNN_NO_DEVICE, GLCNN_OUT_OF_MEMORY, GLCNN_INVALID_ARGUMENT.
+ * Errors: GLCNN_NO_DEVICE, GLCNN_OUT_OF_MEMORY, GLCNN_INVALID_ARGUMENT, GLCNN_DEVICE_LOST;
+ * GLCNN_INVALID_STATE in a process forked from one that opened or listed devices.
  * The caller owns the device. */
 GLCNN_API glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameters,
                                            glcnn_device **device);
 
-/* Waits for the GPU and destroys the device; *device becomes NULL. Objects of the device that
+/* Waits for the GPU, as glcnn_device_wait does, and destroys the device; *device becomes NULL. Objects of the device that
  * still exist keep its memory alive until the last of them is destroyed, but can do nothing more.
  * NULL and pointer to NULL do nothing. */
 GLCNN_API void glcnn_device_destroy(glcnn_device **device);
 
 /* The sentence that explains the last failure of any call on this device; "" when there was none.
- * Valid until the next failing call. Also true for objects made from the device. */
+ * Valid until the next failing call. Also true for objects made from the device. On a thread that
+ * may not use the device: why not. */
 GLCNN_API const char *glcnn_device_error(const glcnn_device *device);
 
-/* Hands the device over: `release` on the thread that has it, then `acquire` on the other. */
+/* Hands the device over: `release` on the thread that has it, then `acquire` on the other. Of several
+ * threads that acquire it one gets it; the others, and all of a device that was destroyed while
+ * objects of it are left, are refused with GLCNN_INVALID_STATE. */
 GLCNN_API glcnn_status glcnn_device_release(glcnn_device *device);
 GLCNN_API glcnn_status glcnn_device_acquire(glcnn_device *device);
 
-/* Waits until the GPU has finished all committed work. */
+/* Waits until the GPU has finished all committed work. GLCNN_DEVICE_LOST when it makes no progress
+ * for the device's wait_seconds. */
 GLCNN_API glcnn_status glcnn_device_wait(glcnn_device *device);
 
 /* Limits in use: the driver's, or the OpenGL ES 3.1 minimum when the environment has
@@ -112,7 +127,8 @@ struct glcnn_device_candidate {
 };
 
 /* Looks at every device in the order of probing. Returns how many there are and fills at most
- * `capacity` of `candidates`. The thread's current context is left as it was. */
+ * `capacity` of `candidates`. The thread's current context is left as it was. In a process forked
+ * from one that opened or listed devices none is usable. */
 GLCNN_API size_t glcnn_device_list(struct glcnn_device_candidate *candidates, size_t capacity);
 
 #ifdef __cplusplus
