@@ -421,30 +421,60 @@ static glcnn_status fail_with_line(struct glcnn_device *device, const struct pas
                        pass->shader, log);
 }
 
+/* What the driver says of a shader or program, all of it: the first error may stand behind many
+ * warnings. NULL without memory for it. Some drivers have a log and say that its length is 0. */
+static char *read_log(GLuint name, PFNGLGETSHADERIVPROC get, PFNGLGETSHADERINFOLOGPROC get_log)
+{
+    GLint length = 0;
+    get(name, GL_INFO_LOG_LENGTH, &length);
+    if (length < 1024)
+        length = 1024;
+    char *log = calloc((size_t)length + 1, 1);
+    if (log)
+        get_log(name, length, NULL, log);
+    return log;
+}
+
+/* Whether the program `name` could be made of the source; if not, *log is the caller's to free. */
+static bool build(const struct gl *gl, GLuint shader, GLuint name, const char *source, char **log)
+{
+    GLint good = 0;
+    gl->ShaderSource(shader, 1, &source, NULL);
+    gl->CompileShader(shader);
+    gl->GetShaderiv(shader, GL_COMPILE_STATUS, &good);
+    if (!good) {
+        *log = read_log(shader, gl->GetShaderiv, gl->GetShaderInfoLog);
+        return false;
+    }
+    gl->AttachShader(name, shader);
+    gl->LinkProgram(name);
+    gl->GetProgramiv(name, GL_LINK_STATUS, &good);
+    if (!good)
+        *log = read_log(name, gl->GetProgramiv, gl->GetProgramInfoLog);
+    return good;
+}
+
+/* 0 where the driver fails; what it says of memory or a lost context goes before its log. */
 static GLuint compile(struct glcnn_device *device, const struct pass *pass, const char *source,
                       glcnn_status *status)
 {
     const struct gl *gl = &device->gl;
-    char log[1024] = "no message";
-    GLint good = 0;
-    GLuint shader = gl->CreateShader(GL_COMPUTE_SHADER);
-    gl->ShaderSource(shader, 1, &source, NULL);
-    gl->CompileShader(shader);
-    gl->GetShaderiv(shader, GL_COMPILE_STATUS, &good);
-    GLuint name = gl->CreateProgram();
-    if (good) {
-        gl->AttachShader(name, shader);
-        gl->LinkProgram(name);
-        gl->GetProgramiv(name, GL_LINK_STATUS, &good);
-        gl->GetProgramInfoLog(name, sizeof log, NULL, log);
-    } else {
-        gl->GetShaderInfoLog(shader, sizeof log, NULL, log);
-    }
+    char *log = NULL;
+    GLuint shader = gl->CreateShader(GL_COMPUTE_SHADER), name = gl->CreateProgram();
+    bool made = shader && name, good = made && build(gl, shader, name, source, &log);
     gl->DeleteShader(shader);
-    if (good)
+    if (good && gl->ObjectLabelKHR)
+        gl->ObjectLabelKHR(GL_PROGRAM_KHR, name, -1, pass->shader);
+    *status = device_check(device, pass->shader);
+    if (*status == GLCNN_SUCCESS && !made)
+        *status = device_fail(device, GLCNN_OUT_OF_MEMORY,
+                              "%s: the driver makes no more shaders and programs", pass->shader);
+    else if (*status == GLCNN_SUCCESS && !good)
+        *status = fail_with_line(device, pass, log && *log ? log : "no message");
+    free(log);
+    if (*status == GLCNN_SUCCESS)
         return name;
     gl->DeleteProgram(name);
-    *status = fail_with_line(device, pass, log);
     return 0;
 }
 
@@ -471,8 +501,6 @@ static const struct program *add_program(struct glcnn_device *device, const stru
         free(made);
         return NULL;
     }
-    if (device->gl.ObjectLabelKHR)
-        device->gl.ObjectLabelKHR(GL_PROGRAM_KHR, made->name, -1, pass->shader);
     memcpy(made->local, pass->local, sizeof made->local);
     made->source = source->bytes;
     *source = (struct text){0};
