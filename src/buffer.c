@@ -3,18 +3,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Binding a new name allocates too. Where that fails the buffer bound before is bound still. */
+static glcnn_status bind(struct glcnn_device *device, GLenum target, GLuint name, const char *where)
+{
+    device->gl.BindBuffer(target, name);
+    return device_check(device, where);
+}
+
+glcnn_status buffer_upload(struct glcnn_device *device, GLenum target, GLuint *name, size_t size,
+                           const void *bytes, const char *where)
+{
+    if (!*name)
+        device->gl.GenBuffers(1, name);
+    glcnn_status status = bind(device, target, *name, where);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    device->gl.BufferData(target, (GLsizeiptr)size, bytes, GL_DYNAMIC_DRAW);
+    return device_check(device, where);
+}
+
 static glcnn_status fill_with_zeros(struct glcnn_buffer *buffer)
 {
-    const struct gl *gl = &buffer->device->gl;
     void *zeros = calloc(1, buffer->size);
     if (!zeros)
         return device_fail(buffer->device, GLCNN_OUT_OF_MEMORY,
                            "out of memory making a buffer of %zu bytes", buffer->size);
-    gl->GenBuffers(1, &buffer->name);
-    gl->BindBuffer(GL_SHADER_STORAGE_BUFFER, buffer->name);
-    gl->BufferData(GL_SHADER_STORAGE_BUFFER, (GLsizeiptr)buffer->size, zeros, GL_DYNAMIC_COPY);
+    glcnn_status status = buffer_upload(buffer->device, GL_SHADER_STORAGE_BUFFER, &buffer->name,
+                                        buffer->size, zeros, "glcnn_buffer_create");
     free(zeros);
-    return device_check(buffer->device, "glcnn_buffer_create");
+    return status;
 }
 
 static glcnn_status create(struct glcnn_device *device, size_t size, struct glcnn_buffer **buffer)
@@ -105,8 +122,7 @@ static glcnn_status begin_transfer(struct glcnn_buffer *buffer, size_t offset, s
                                                                  : buffer->hazard.read;
     if (used > device->barrier_serial[BARRIER_UPDATE])
         device_barrier(device, 1u << BARRIER_UPDATE);
-    device->gl.BindBuffer(GL_SHADER_STORAGE_BUFFER, buffer->name);
-    return GLCNN_SUCCESS;
+    return bind(device, GL_SHADER_STORAGE_BUFFER, buffer->name, where);
 }
 
 glcnn_status glcnn_buffer_write(glcnn_buffer *buffer, size_t offset, size_t size,
@@ -126,6 +142,9 @@ glcnn_status glcnn_buffer_read(glcnn_buffer *buffer, size_t offset, size_t size,
     if (status != GLCNN_SUCCESS || size == 0)
         return status;
     const struct gl *gl = &buffer->device->gl;
+    status = fence_await_all(buffer->device, "glcnn_buffer_read"); /* mapping has no deadline */
+    if (status != GLCNN_SUCCESS)
+        return status;
     const void *mapped = gl->MapBufferRange(GL_SHADER_STORAGE_BUFFER, (GLintptr)offset,
                                             (GLsizeiptr)size, GL_MAP_READ_BIT);
     if (mapped)

@@ -12,6 +12,11 @@ struct glcnn_buffer {
     struct hazard hazard;
 };
 
+/* Gives the buffer object `*name`, made where it is 0, these bytes. Where the driver fails no other
+ * buffer is touched, and the call can be made again. */
+glcnn_status buffer_upload(struct glcnn_device *device, GLenum target, GLuint *name, size_t size,
+                           const void *bytes, const char *where);
+
 struct glcnn_buffer *buffer_retain(struct glcnn_buffer *buffer);
 /* The small buffer of zeros that stands in for every declared buffer that is not given. */
 glcnn_status buffer_create_zeros(struct glcnn_device *device, struct glcnn_buffer **buffer);

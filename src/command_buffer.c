@@ -4,12 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "buffer.h"
 #include "program.h"
 
 /* Operations that one dispatch may take: a tenth of the 500 ms after which the strictest kernel
  * driver known (V3D) resets the GPU, at the 5 Gop/s of such a GPU. */
 #define DISPATCH_WORK ((uint64_t)1 << 28)
 #define DEFAULT_WORK  64
+
+#define AMID_PASSES "glcnn_command_buffer_commit, amid the passes, which leaves what they write undefined"
 
 glcnn_status glcnn_command_buffer_create(glcnn_device *device,
                                          glcnn_command_buffer **command_buffer)
@@ -142,65 +145,71 @@ static size_t bound_size(const struct pass *pass)
     return (program_uniforms(pass, NULL) * 4 + 15) / 16 * 16;
 }
 
-/* Lays out the uniform blocks of passes recorded since the last commit. */
-static void place_uniforms(struct glcnn_command_buffer *buffer)
+/* Lays out the uniform blocks; returns the bytes that they take. */
+static size_t place_uniforms(struct glcnn_command_buffer *buffer)
 {
-    size_t alignment = buffer->device->info.limits.buffer_offset_alignment;
-    for (size_t i = buffer->uniforms_uploaded; i < buffer->pass_count; i++) {
+    size_t alignment = buffer->device->info.limits.buffer_offset_alignment, size = 0;
+    for (size_t i = 0; i < buffer->pass_count; i++) {
         struct pass *pass = &buffer->passes[i];
-        pass->uniform_offset = (buffer->uniform_size + alignment - 1) / alignment * alignment;
-        buffer->uniform_size = pass->uniform_offset + bound_size(pass);
+        pass->uniform_offset = (size + alignment - 1) / alignment * alignment;
+        size = pass->uniform_offset + bound_size(pass);
     }
+    return size;
 }
 
 static glcnn_status upload_all(struct glcnn_command_buffer *buffer)
 {
-    const struct gl *gl = &buffer->device->gl;
-    size_t size = buffer->uniform_size;
+    size_t size = place_uniforms(buffer);
     unsigned char *bytes = calloc(1, size);
     if (!bytes)
         return device_fail(buffer->device, GLCNN_OUT_OF_MEMORY, "out of memory at commit");
     for (size_t i = 0; i < buffer->pass_count; i++)
         program_uniforms(&buffer->passes[i],
                          (uint32_t *)(void *)(bytes + buffer->passes[i].uniform_offset));
-    if (!buffer->uniform_buffer)
-        gl->GenBuffers(1, &buffer->uniform_buffer);
-    gl->BindBuffer(GL_UNIFORM_BUFFER, buffer->uniform_buffer);
-    gl->BufferData(GL_UNIFORM_BUFFER, (GLsizeiptr)size, bytes, GL_DYNAMIC_DRAW);
+    buffer->uniforms_uploaded = 0;
+    glcnn_status status = buffer_upload(buffer->device, GL_UNIFORM_BUFFER, &buffer->uniform_buffer,
+                                        size, bytes, "glcnn_command_buffer_commit");
     free(bytes);
-    return GLCNN_SUCCESS;
+    if (status == GLCNN_SUCCESS)
+        buffer->uniforms_uploaded = buffer->pass_count;
+    return status;
 }
 
-/* Passes that were committed before. */
+/* Moves what moves with every step, once for each step however often its commit is tried. */
 static void refresh(struct glcnn_command_buffer *buffer, size_t count)
 {
+    for (size_t i = 0; i < count && !buffer->refreshed; i++)
+        if (buffer->passes[i].refresh)
+            buffer->passes[i].refresh(buffer->passes[i].kernel, &buffer->passes[i]);
+    buffer->refreshed = true;
+}
+
+static glcnn_status upload_refreshed(struct glcnn_command_buffer *buffer, size_t count)
+{
     const struct gl *gl = &buffer->device->gl;
-    for (size_t i = 0; i < count; i++) {
-        struct pass *pass = &buffer->passes[i];
-        uint32_t words[6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS];
+    uint32_t words[6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS];
+    if (!count)
+        return GLCNN_SUCCESS;
+    gl->BindBuffer(GL_UNIFORM_BUFFER, buffer->uniform_buffer);
+    glcnn_status status = device_check(buffer->device, "glcnn_command_buffer_commit");
+    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++) {
+        const struct pass *pass = &buffer->passes[i];
         if (!pass->refresh)
             continue;
-        pass->refresh(pass->kernel, pass);
-        size_t size = program_uniforms(pass, words) * 4;
-        gl->BindBuffer(GL_UNIFORM_BUFFER, buffer->uniform_buffer);
-        gl->BufferSubData(GL_UNIFORM_BUFFER, (GLintptr)pass->uniform_offset, (GLsizeiptr)size,
-                          words);
+        gl->BufferSubData(GL_UNIFORM_BUFFER, (GLintptr)pass->uniform_offset,
+                          (GLsizeiptr)(program_uniforms(pass, words) * 4), words);
     }
+    return status == GLCNN_SUCCESS ? device_check(buffer->device, "glcnn_command_buffer_commit")
+                                   : status;
 }
 
 static glcnn_status prepare_uniforms(struct glcnn_command_buffer *buffer)
 {
     /* A planned buffer leaves kernels as they were while it is recorded: its first commit counts. */
-    size_t committed = buffer->planned ? buffer->pass_count : buffer->uniforms_uploaded;
-    if (buffer->uniforms_uploaded < buffer->pass_count) {
-        place_uniforms(buffer);
-        glcnn_status status = upload_all(buffer);
-        if (status != GLCNN_SUCCESS)
-            return status;
-    }
-    refresh(buffer, committed);
-    buffer->uniforms_uploaded = buffer->pass_count;
-    return GLCNN_SUCCESS;
+    size_t count = buffer->planned ? buffer->pass_count : buffer->issued;
+    refresh(buffer, count);
+    return buffer->uniforms_uploaded < buffer->pass_count ? upload_all(buffer)
+                                                          : upload_refreshed(buffer, count);
 }
 
 /* ---- Hazards ---- */
@@ -331,7 +340,14 @@ static void dispatch(struct glcnn_device *device, const struct pass *pass)
             }
 }
 
-static void issue(struct glcnn_device *device, const struct pass *pass, GLuint uniform_buffer)
+static uint64_t work_of(const struct pass *pass)
+{
+    return (uint64_t)pass->grid[0] * pass->grid[1] * pass->grid[2] *
+           (pass->work ? pass->work : DEFAULT_WORK);
+}
+
+static glcnn_status issue(struct glcnn_device *device, const struct pass *pass,
+                          GLuint uniform_buffer)
 {
     const struct gl *gl = &device->gl;
     if (gl->PushDebugGroupKHR)
@@ -345,6 +361,7 @@ static void issue(struct glcnn_device *device, const struct pass *pass, GLuint u
     mark_uses(device, pass);
     if (gl->PopDebugGroupKHR)
         gl->PopDebugGroupKHR();
+    return fence_count(device, work_of(pass), AMID_PASSES);
 }
 
 /* ---- First use of storage ---- */
@@ -369,13 +386,15 @@ static glcnn_status clear_storage(struct storage *storage)
         return status;
     GLuint uniforms = 0;
     program_uniforms(&pass, words);
-    gl->GenBuffers(1, &uniforms);
-    gl->BindBuffer(GL_UNIFORM_BUFFER, uniforms);
-    gl->BufferData(GL_UNIFORM_BUFFER, sizeof words, words, GL_STATIC_DRAW);
-    issue(device, &pass, uniforms);
+    status = buffer_upload(device, GL_UNIFORM_BUFFER, &uniforms, sizeof words, words,
+                           "clearing an image");
+    if (status == GLCNN_SUCCESS)
+        status = issue(device, &pass, uniforms);
     gl->DeleteBuffers(1, &uniforms);
-    storage->clear = false;
-    return GLCNN_SUCCESS;
+    if (status == GLCNN_SUCCESS)
+        status = device_check(device, "clearing an image");
+    storage->clear = status != GLCNN_SUCCESS;
+    return status;
 }
 
 static glcnn_status prepare_storage(struct storage *storage)
@@ -404,26 +423,38 @@ static glcnn_status enter(struct glcnn_command_buffer *buffer)
     return buffer ? device_enter(buffer->device) : GLCNN_INVALID_ARGUMENT;
 }
 
+/* From here on passes run: a step is made, whatever becomes of it. */
+static glcnn_status issue_all(struct glcnn_command_buffer *buffer)
+{
+    struct glcnn_device *device = buffer->device;
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < buffer->pass_count && status == GLCNN_SUCCESS; i++)
+        status = issue(device, &buffer->passes[i], buffer->uniform_buffer);
+    buffer->issued = buffer->pass_count;
+    buffer->refreshed = false;
+    buffer->commits++;
+    if (buffer->fence)
+        device->gl.DeleteSync(buffer->fence);
+    buffer->fence = NULL;
+    return status == GLCNN_SUCCESS ? device_check(device, AMID_PASSES) : status;
+}
+
 glcnn_status glcnn_command_buffer_commit(glcnn_command_buffer *command_buffer)
 {
     glcnn_status status = enter(command_buffer);
     if (status != GLCNN_SUCCESS)
         return status;
     struct glcnn_device *device = command_buffer->device;
-    const struct gl *gl = &device->gl;
     status = prepare_textures(command_buffer);
     if (status == GLCNN_SUCCESS)
         status = prepare_uniforms(command_buffer);
+    if (status == GLCNN_SUCCESS)
+        status = issue_all(command_buffer);
     if (status != GLCNN_SUCCESS)
         return status;
-    for (size_t i = 0; i < command_buffer->pass_count; i++)
-        issue(device, &command_buffer->passes[i], command_buffer->uniform_buffer);
-    command_buffer->commits++;
-    if (command_buffer->fence)
-        gl->DeleteSync(command_buffer->fence);
-    command_buffer->fence = gl->FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
-    gl->Flush();
-    return device_check(device, "glcnn_command_buffer_commit");
+    status = fence_make(device, "glcnn_command_buffer_commit", &command_buffer->fence);
+    device->gl.Flush();
+    return status;
 }
 
 glcnn_status glcnn_command_buffer_wait(glcnn_command_buffer *command_buffer)
@@ -431,15 +462,7 @@ glcnn_status glcnn_command_buffer_wait(glcnn_command_buffer *command_buffer)
     glcnn_status status = enter(command_buffer);
     if (status != GLCNN_SUCCESS || !command_buffer->fence)
         return status;
-    const struct gl *gl = &command_buffer->device->gl;
-    GLenum result = GL_TIMEOUT_EXPIRED;
-    while (result == GL_TIMEOUT_EXPIRED)
-        result = gl->ClientWaitSync(command_buffer->fence, GL_SYNC_FLUSH_COMMANDS_BIT, 1000000000u);
-    status = device_check(command_buffer->device, "glcnn_command_buffer_wait");
-    if (status == GLCNN_SUCCESS && result == GL_WAIT_FAILED)
-        status = device_fail(command_buffer->device, GLCNN_DEVICE_LOST,
-                             "glcnn_command_buffer_wait: the driver's fence failed");
-    return status;
+    return fence_await(command_buffer->device, command_buffer->fence, "glcnn_command_buffer_wait");
 }
 
 bool glcnn_command_buffer_is_complete(glcnn_command_buffer *command_buffer)

@@ -24,7 +24,9 @@ struct glcnn_command_buffer {
     size_t retained_count, retained_capacity;
     struct storage *free_storage; /* of spent temporary images, for those to come */
     GLuint uniform_buffer;
-    size_t uniform_size, uniforms_uploaded; /* bytes used; passes whose uniforms are on the device */
+    size_t uniforms_uploaded; /* passes whose uniforms are on the device */
+    size_t issued;            /* passes that a commit has issued before */
+    bool refreshed;           /* what moves with every step has moved for the commit to come */
     uint64_t commits;
     GLsync fence;
 };

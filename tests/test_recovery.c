@@ -1,0 +1,550 @@
+/* What the driver may fail at: memory, a lost context, a GPU that hangs; and threads and processes
+ * that may not use a device. Each failure has its status, and what failed can be done again. */
+#include "tests/fixture.h"
+
+#include <pthread.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "buffer.h"
+#include "command_buffer.h"
+#include "image.h"
+#include "kernel.h"
+
+/* ---- Entry points that fail ---- */
+
+static struct gl real;
+static GLenum pending; /* what glGetError says next */
+static int calls_until_failure;
+
+static bool fails(void)
+{
+    if (--calls_until_failure != 0)
+        return false;
+    pending = GL_OUT_OF_MEMORY;
+    return true;
+}
+
+static GLenum GL_APIENTRY tell(void)
+{
+    GLenum code = pending;
+    if (pending != GL_CONTEXT_LOST_KHR)
+        pending = GL_NO_ERROR;
+    return code ? code : real.GetError();
+}
+
+static GLuint GL_APIENTRY no_program(void)
+{
+    return fails() ? 0 : real.CreateProgram();
+}
+
+static GLuint GL_APIENTRY no_shader(GLenum type)
+{
+    return fails() ? 0 : real.CreateShader(type);
+}
+
+static void GL_APIENTRY no_bind(GLenum target, GLuint name)
+{
+    if (!fails())
+        real.BindBuffer(target, name);
+}
+
+static void GL_APIENTRY no_data(GLenum target, GLsizeiptr size, const void *bytes, GLenum usage)
+{
+    if (!fails())
+        real.BufferData(target, size, bytes, usage);
+}
+
+static void GL_APIENTRY no_part(GLenum target, GLintptr offset, GLsizeiptr size, const void *bytes)
+{
+    if (!fails())
+        real.BufferSubData(target, offset, size, bytes);
+}
+
+static GLsync GL_APIENTRY no_fence(GLenum condition, GLbitfield flags)
+{
+    return fails() ? NULL : real.FenceSync(condition, flags);
+}
+
+static void GL_APIENTRY lose_context(GLuint shader)
+{
+    (void)shader;
+    pending = GL_CONTEXT_LOST_KHR;
+}
+
+/* A device of its own, so that no program is cached and any damage ends with it. */
+static void open_failing(uint32_t wait_seconds)
+{
+    GOOD_FATAL(glcnn_device_create(
+        &(struct glcnn_device_parameters){.wait_seconds = wait_seconds}, &device));
+    real = device->gl;
+    pending = GL_NO_ERROR;
+    calls_until_failure = 0;
+    device->gl.GetError = tell;
+}
+
+static void close_failing(void)
+{
+    device->gl = real;
+    glcnn_device_destroy(&device);
+}
+
+/* ---- Memory ---- */
+
+struct copying {
+    glcnn_kernel *kernel;
+    glcnn_image *from, *to;
+    glcnn_command_buffer *commands;
+};
+
+static struct copying begin_copying(void)
+{
+    struct copying c = {.from = make_image(1, 4, 2, 2), .to = make_image(1, 4, 2, 2)};
+    fill_noise(c.from, 1);
+    fill_constant(c.to, 9);
+    GOOD_FATAL(glcnn_pooling_max_create(device, 1, 1, 1, 1, &c.kernel));
+    c.commands = make_commands();
+    return c;
+}
+
+static glcnn_status record(const struct copying *c)
+{
+    return glcnn_kernel_encode(c->commands, c->kernel,
+                               &(struct glcnn_encode){.source = c->from, .destination = c->to});
+}
+
+static void end_copying(struct copying *c)
+{
+    GOOD(glcnn_command_buffer_commit(c->commands));
+    GOOD(glcnn_command_buffer_wait(c->commands));
+    CU_ASSERT_TRUE(images_equal(c->to, c->from));
+    glcnn_command_buffer_destroy(&c->commands);
+    glcnn_kernel_destroy(&c->kernel);
+    glcnn_image_destroy(&c->from);
+    glcnn_image_destroy(&c->to);
+}
+
+static void test_no_more_programs(void)
+{
+    open_failing(0);
+    struct copying c = begin_copying();
+    device->gl.CreateProgram = no_program;
+    device->gl.CreateShader = no_shader;
+    for (int at = 1; at <= 2; at++)
+        for (int silent = 0; silent < 2; silent++) {
+            device->gl.GetError = silent ? real.GetError : tell;
+            calls_until_failure = at;
+            REFUSED(GLCNN_OUT_OF_MEMORY, record(&c));
+            CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(c.commands), 0);
+        }
+    GOOD(record(&c));
+    end_copying(&c);
+    close_failing();
+}
+
+static void test_no_memory_at_commit(void)
+{
+    open_failing(0);
+    struct copying c = begin_copying();
+    GOOD(record(&c));
+    device->gl.BufferData = no_data;
+    calls_until_failure = 1;
+    REFUSED(GLCNN_OUT_OF_MEMORY, glcnn_command_buffer_commit(c.commands));
+    CU_ASSERT_TRUE(image_is_constant(c.to, 9));
+    end_copying(&c);
+    close_failing();
+}
+
+/* More passes than before: the uniforms of all of them are uploaded anew, and the old are gone. */
+static void test_no_memory_at_a_longer_commit(void)
+{
+    open_failing(0);
+    struct copying c = begin_copying();
+    glcnn_image *further = make_image(1, 4, 2, 2);
+    GOOD(record(&c));
+    GOOD(glcnn_command_buffer_commit(c.commands));
+    fill_constant(c.from, 3);
+    GOOD(glcnn_kernel_encode(c.commands, c.kernel,
+                             &(struct glcnn_encode){.source = c.to, .destination = further}));
+    device->gl.BufferData = no_data;
+    calls_until_failure = 1;
+    REFUSED(GLCNN_OUT_OF_MEMORY, glcnn_command_buffer_commit(c.commands));
+    GOOD(glcnn_command_buffer_commit(c.commands));
+    CU_ASSERT_TRUE(image_is_constant(further, 3));
+    glcnn_image_destroy(&further);
+    end_copying(&c);
+    close_failing();
+}
+
+static void test_a_failed_bind_spares_other_buffers(void)
+{
+    static const float kept[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    float found[8] = {0};
+    glcnn_buffer *first = NULL, *second = NULL;
+    open_failing(0);
+    GOOD_FATAL(glcnn_buffer_create(device, sizeof kept, &first));
+    GOOD(glcnn_buffer_write(first, 0, sizeof kept, kept));
+    device->gl.BindBuffer = no_bind;
+    calls_until_failure = 1;
+    REFUSED(GLCNN_OUT_OF_MEMORY, glcnn_buffer_create(device, 4, &second));
+    CU_ASSERT_PTR_NULL(second);
+    GOOD_FATAL(glcnn_buffer_create(device, 8, &second));
+    GOOD(glcnn_buffer_read(first, 0, sizeof found, found));
+    CU_ASSERT_EQUAL(memcmp(found, kept, sizeof kept), 0);
+    calls_until_failure = 1;
+    REFUSED(GLCNN_OUT_OF_MEMORY, glcnn_buffer_write(second, 0, 8, kept + 2));
+    GOOD(glcnn_buffer_read(first, 0, sizeof found, found));
+    CU_ASSERT_EQUAL(memcmp(found, kept, sizeof kept), 0);
+    glcnn_buffer_destroy(&first);
+    glcnn_buffer_destroy(&second);
+    close_failing();
+}
+
+/* The passes have run by then: the commit is good, and waits itself. */
+static void test_no_memory_for_a_fence(void)
+{
+    open_failing(0);
+    struct copying c = begin_copying();
+    GOOD(record(&c));
+    device->gl.FenceSync = no_fence;
+    calls_until_failure = 1;
+    GOOD(glcnn_command_buffer_commit(c.commands));
+    CU_ASSERT_TRUE(glcnn_command_buffer_is_complete(c.commands));
+    GOOD(glcnn_command_buffer_wait(c.commands));
+    CU_ASSERT_TRUE(images_equal(c.to, c.from));
+    calls_until_failure = 1;
+    GOOD(glcnn_device_wait(device));
+    end_copying(&c);
+    close_failing();
+}
+
+/* Adam's second step, of which the commit fails once or not at all. */
+static void run_adam(bool failing, float result[4])
+{
+    static const float gradient[] = {1, -2, 3, 0.5f}, zeros[4];
+    static const uint32_t count = sizeof gradient / sizeof *gradient;
+    glcnn_buffer *g = NULL, *w = NULL, *m = NULL, *v = NULL;
+    glcnn_buffer **all[] = {&g, &w, &m, &v};
+    glcnn_kernel *adam = NULL;
+    for (int i = 0; i < 4; i++) {
+        GOOD_FATAL(glcnn_buffer_create(device, sizeof zeros, all[i]));
+        GOOD(glcnn_buffer_write(*all[i], 0, sizeof zeros, i ? zeros : gradient));
+    }
+    GOOD_FATAL(glcnn_kernel_create(device, "optimizer_adam", &adam));
+    glcnn_command_buffer *commands = make_commands();
+    GOOD(glcnn_kernel_encode(commands, adam, &(struct glcnn_encode){.vectors = {g, w, m, v, w}}));
+    GOOD(glcnn_command_buffer_commit(commands));
+    calls_until_failure = failing ? 1 : 0;
+    if (failing)
+        REFUSED(GLCNN_OUT_OF_MEMORY, glcnn_command_buffer_commit(commands));
+    GOOD(glcnn_command_buffer_commit(commands));
+    GOOD(glcnn_buffer_read(w, 0, count * 4, result));
+    glcnn_command_buffer_destroy(&commands);
+    glcnn_kernel_destroy(&adam);
+    for (int i = 0; i < 4; i++)
+        glcnn_buffer_destroy(all[i]);
+}
+
+static void test_a_step_moves_once_however_often_it_is_tried(void)
+{
+    float expected[4], found[4];
+    open_failing(0);
+    run_adam(false, expected);
+    close_failing();
+    open_failing(0);
+    device->gl.BufferSubData = no_part;
+    run_adam(true, found);
+    CU_ASSERT_EQUAL(memcmp(found, expected, sizeof found), 0);
+    CU_ASSERT_TRUE(expected[0] < 0 && expected[1] > 0);
+    close_failing();
+}
+
+/* ---- What the compiler says ---- */
+
+static char driver_log[6000];
+
+static void GL_APIENTRY refuse_shader(GLuint shader, GLenum name, GLint *value)
+{
+    (void)shader;
+    *value = name == GL_COMPILE_STATUS ? GL_FALSE : (GLint)sizeof driver_log;
+}
+
+static void GL_APIENTRY say_log(GLuint shader, GLsizei size, GLsizei *length, char *text)
+{
+    (void)shader, (void)length;
+    snprintf(text, (size_t)size, "%s", driver_log);
+}
+
+static void test_the_first_error_behind_many_warnings(void)
+{
+    open_failing(0);
+    struct copying c = begin_copying();
+    size_t used = 0;
+    for (int i = 0; i < 100; i++)
+        used += (size_t)snprintf(driver_log + used, sizeof driver_log - used,
+                                 "0:%d(1): warning: unused variable of the library\n", i + 20001);
+    snprintf(driver_log + used, sizeof driver_log - used, "0:7(3): error: the one that matters\n");
+    device->gl.GetShaderiv = refuse_shader;
+    device->gl.GetShaderInfoLog = say_log;
+    REFUSED(GLCNN_SHADER_ERROR, record(&c));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), ":7: "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "the one that matters"));
+    device->gl = real;
+    GOOD(record(&c));
+    end_copying(&c);
+    close_failing();
+}
+
+static void test_a_context_lost_while_compiling(void)
+{
+    open_failing(0);
+    struct copying c = begin_copying();
+    device->gl.CompileShader = lose_context;
+    device->gl.GetShaderiv = refuse_shader;
+    REFUSED(GLCNN_DEVICE_LOST, record(&c));
+    REFUSED(GLCNN_DEVICE_LOST, glcnn_command_buffer_commit(c.commands));
+    glcnn_command_buffer_destroy(&c.commands);
+    glcnn_kernel_destroy(&c.kernel);
+    glcnn_image_destroy(&c.from);
+    glcnn_image_destroy(&c.to);
+    close_failing();
+}
+
+/* ---- Waiting ---- */
+
+static int slices_a_mark, slices, fences;
+
+/* A GPU that passes a mark every so many slices, and ends once no mark is left. */
+static GLenum GL_APIENTRY pass_slowly(GLsync fence, GLbitfield flags, GLuint64 timeout)
+{
+    (void)fence, (void)flags;
+    if (timeout == 0) {
+        bool passed = slices_a_mark && slices >= slices_a_mark;
+        slices = passed ? 0 : slices;
+        return passed ? GL_ALREADY_SIGNALED : GL_TIMEOUT_EXPIRED;
+    }
+    if (slices_a_mark && !device->progress.mark_count)
+        return GL_CONDITION_SATISFIED;
+    slices++;
+    nanosleep(&(struct timespec){0, (long)timeout}, NULL);
+    return GL_TIMEOUT_EXPIRED;
+}
+
+static void test_a_gpu_that_hangs_is_given_up(void)
+{
+    float value;
+    glcnn_buffer *buffer = NULL;
+    open_failing(1);
+    struct copying c = begin_copying();
+    GOOD_FATAL(glcnn_buffer_create(device, 4, &buffer));
+    GOOD(record(&c));
+    GOOD(glcnn_command_buffer_commit(c.commands));
+    slices_a_mark = 0;
+    device->gl.ClientWaitSync = pass_slowly;
+    REFUSED(GLCNN_DEVICE_LOST, glcnn_command_buffer_wait(c.commands));
+    REFUSED(GLCNN_DEVICE_LOST, glcnn_buffer_read(buffer, 0, 4, &value));
+    REFUSED(GLCNN_DEVICE_LOST, glcnn_device_wait(device));
+    glcnn_buffer_destroy(&buffer);
+    glcnn_command_buffer_destroy(&c.commands); /* waits no more */
+    glcnn_kernel_destroy(&c.kernel);
+    glcnn_image_destroy(&c.from);
+    glcnn_image_destroy(&c.to);
+    close_failing();
+}
+
+static void test_every_wait_has_its_deadline(void)
+{
+    float value;
+    glcnn_buffer *buffer = NULL;
+    slices_a_mark = 0;
+    for (int i = 0; i < 2; i++) {
+        open_failing(1);
+        GOOD_FATAL(glcnn_buffer_create(device, 4, &buffer));
+        device->gl.ClientWaitSync = pass_slowly;
+        REFUSED(GLCNN_DEVICE_LOST,
+                i ? glcnn_device_wait(device) : glcnn_buffer_read(buffer, 0, 4, &value));
+        glcnn_buffer_destroy(&buffer);
+        close_failing();
+    }
+}
+
+static void test_progress_renews_the_deadline(void)
+{
+    open_failing(1);
+    slices = slices_a_mark = 0; /* no mark passes yet */
+    device->gl.ClientWaitSync = pass_slowly;
+    for (int i = 0; i < 5; i++)
+        GOOD(fence_count(device, (uint64_t)1 << 30, "test"));
+    CU_ASSERT_EQUAL(device->progress.mark_count, 5);
+    slices_a_mark = 4; /* of ten that a second has: together twice the deadline */
+    GOOD(glcnn_device_wait(device));
+    CU_ASSERT_EQUAL(device->progress.mark_count, 0);
+    close_failing();
+}
+
+static GLsync GL_APIENTRY count_fence(GLenum condition, GLbitfield flags)
+{
+    fences++;
+    return real.FenceSync(condition, flags);
+}
+
+static void GL_APIENTRY count_deletion(GLsync fence)
+{
+    fences--;
+    real.DeleteSync(fence);
+}
+
+static void test_marks_stay_few(void)
+{
+    open_failing(0);
+    fences = 0;
+    slices_a_mark = 0;
+    device->gl.FenceSync = count_fence;
+    device->gl.DeleteSync = count_deletion;
+    device->gl.ClientWaitSync = pass_slowly;
+    for (int i = 0; i < 1000; i++) {
+        GOOD(fence_count(device, (uint64_t)1 << 29, "test"));
+        CU_ASSERT_TRUE(device->progress.mark_count <= MARKS);
+        CU_ASSERT_EQUAL((size_t)fences, device->progress.mark_count);
+    }
+    CU_ASSERT_TRUE(device->progress.mark_count >= MARKS / 2);
+    device->gl.ClientWaitSync = real.ClientWaitSync;
+    glcnn_device_destroy(&device);
+    CU_ASSERT_EQUAL(fences, 0);
+}
+
+/* ---- Threads ---- */
+
+struct seen {
+    glcnn_status status;
+    char sentence[256];
+};
+
+static void *use_unasked(void *data)
+{
+    struct seen *seen = data;
+    glcnn_buffer *buffer = NULL;
+    seen->status = glcnn_buffer_create(device, 4, &buffer);
+    snprintf(seen->sentence, sizeof seen->sentence, "%s", glcnn_device_error(device));
+    return NULL;
+}
+
+static struct seen seen_elsewhere(void)
+{
+    struct seen seen = {GLCNN_SUCCESS, ""};
+    pthread_t thread;
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, use_unasked, &seen), 0);
+    CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
+    return seen;
+}
+
+static void test_a_refused_thread_keeps_its_sentence_to_itself(void)
+{
+    open_failing(0);
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_buffer_create(device, 4, NULL));
+    char mine[256];
+    snprintf(mine, sizeof mine, "%s", glcnn_device_error(device));
+    struct seen seen = seen_elsewhere();
+    CU_ASSERT_EQUAL(seen.status, GLCNN_INVALID_STATE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(seen.sentence, "another thread"));
+    CU_ASSERT_STRING_EQUAL(glcnn_device_error(device), mine);
+    GOOD(glcnn_device_release(device));
+    CU_ASSERT_PTR_NOT_NULL(strstr(seen_elsewhere().sentence, "no thread"));
+    GOOD(glcnn_device_acquire(device));
+    close_failing();
+}
+
+static void test_a_destroyed_device_is_not_acquired(void)
+{
+    for (int released = 0; released < 2; released++) {
+        open_failing(0);
+        glcnn_device *old = device;
+        glcnn_buffer *buffer = NULL;
+        GOOD_FATAL(glcnn_buffer_create(device, 4, &buffer));
+        if (released)
+            GOOD(glcnn_device_release(device));
+        glcnn_device_destroy(&device);
+        REFUSED_ON(old, GLCNN_INVALID_STATE, glcnn_device_acquire(old));
+        REFUSED_ON(old, GLCNN_INVALID_STATE, glcnn_device_release(old));
+        REFUSED_ON(old, GLCNN_INVALID_STATE, glcnn_device_wait(old));
+        CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(old), "destroyed"));
+        glcnn_buffer_destroy(&buffer);
+    }
+}
+
+/* ---- Processes ---- */
+
+enum { CHILD_USED = 1, CHILD_UNTOLD = 2, CHILD_OPENED = 4, CHILD_LISTED = 8 };
+
+/* In a forked process: what went another way than it should. */
+static int use_in_child(struct copying *c)
+{
+    int wrong = 0;
+    char process[32];
+    glcnn_device *own = NULL;
+    struct glcnn_device_candidate candidates[8];
+    float values[16];
+    snprintf(process, sizeof process, "process %ld", (long)getppid());
+    if (glcnn_image_read_bytes(c->from, NULL, values, sizeof values) != GLCNN_INVALID_STATE ||
+        glcnn_command_buffer_commit(c->commands) != GLCNN_INVALID_STATE ||
+        glcnn_device_wait(device) != GLCNN_INVALID_STATE ||
+        glcnn_device_acquire(device) != GLCNN_INVALID_STATE)
+        wrong |= CHILD_USED;
+    if (!strstr(glcnn_device_error(device), process))
+        wrong |= CHILD_UNTOLD;
+    if (glcnn_device_create(NULL, &own) != GLCNN_INVALID_STATE || own)
+        wrong |= CHILD_OPENED;
+    size_t count = glcnn_device_list(candidates, 8);
+    for (size_t i = 0; i < count && i < 8; i++)
+        if (candidates[i].usable || !strstr(candidates[i].detail, process))
+            wrong |= CHILD_LISTED;
+    glcnn_command_buffer_destroy(&c->commands);
+    glcnn_kernel_destroy(&c->kernel);
+    glcnn_image_destroy(&c->from);
+    glcnn_image_destroy(&c->to);
+    glcnn_device_destroy(&device);
+    return wrong;
+}
+
+static void test_a_forked_process_is_refused(void)
+{
+    int status = -1;
+    open_failing(0);
+    struct copying c = begin_copying();
+    GOOD(record(&c));
+    GOOD(glcnn_command_buffer_commit(c.commands));
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60); /* a hang ends here */
+        _exit(use_in_child(&c));
+    }
+    CU_ASSERT_EQUAL_FATAL(waitpid(child, &status, 0), child);
+    CU_ASSERT_EQUAL(status, 0);
+    end_copying(&c); /* the parent is none the worse */
+    close_failing();
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(test_no_more_programs),
+        UNIT_TEST(test_no_memory_at_commit),
+        UNIT_TEST(test_no_memory_at_a_longer_commit),
+        UNIT_TEST(test_a_failed_bind_spares_other_buffers),
+        UNIT_TEST(test_no_memory_for_a_fence),
+        UNIT_TEST(test_a_step_moves_once_however_often_it_is_tried),
+        UNIT_TEST(test_the_first_error_behind_many_warnings),
+        UNIT_TEST(test_a_context_lost_while_compiling),
+        UNIT_TEST(test_a_gpu_that_hangs_is_given_up),
+        UNIT_TEST(test_every_wait_has_its_deadline),
+        UNIT_TEST(test_progress_renews_the_deadline),
+        UNIT_TEST(test_marks_stay_few),
+        UNIT_TEST(test_a_refused_thread_keeps_its_sentence_to_itself),
+        UNIT_TEST(test_a_destroyed_device_is_not_acquired),
+        UNIT_TEST(test_a_forked_process_is_refused),
+        CU_TEST_INFO_NULL,
+    };
+    return unit_run("recovery", tests, argc, argv);
+}
