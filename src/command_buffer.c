@@ -166,7 +166,6 @@ static glcnn_status upload_all(struct glcnn_command_buffer *buffer)
     for (size_t i = 0; i < buffer->pass_count; i++)
         program_uniforms(&buffer->passes[i],
                          (uint32_t *)(void *)(bytes + buffer->passes[i].uniform_offset));
-    buffer->uniforms_uploaded = 0;
     glcnn_status status = buffer_upload(buffer->device, GL_UNIFORM_BUFFER, &buffer->uniform_buffer,
                                         size, bytes, "glcnn_command_buffer_commit");
     free(bytes);

@@ -67,6 +67,13 @@ static GLsync GL_APIENTRY no_fence(GLenum condition, GLbitfield flags)
     return fails() ? NULL : real.FenceSync(condition, flags);
 }
 
+static int finished;
+static void GL_APIENTRY count_finish(void)
+{
+    finished++;
+    real.Finish();
+}
+
 static void GL_APIENTRY lose_context(GLuint shader)
 {
     (void)shader;
@@ -208,8 +215,11 @@ static void test_no_memory_for_a_fence(void)
     struct copying c = begin_copying();
     GOOD(record(&c));
     device->gl.FenceSync = no_fence;
+    device->gl.Finish = count_finish;
+    finished = 0;
     calls_until_failure = 1;
     GOOD(glcnn_command_buffer_commit(c.commands));
+    CU_ASSERT_EQUAL(finished, 1);
     CU_ASSERT_TRUE(glcnn_command_buffer_is_complete(c.commands));
     GOOD(glcnn_command_buffer_wait(c.commands));
     CU_ASSERT_TRUE(images_equal(c.to, c.from));
