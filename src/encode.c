@@ -579,7 +579,7 @@ static glcnn_status plan_one(struct call *call, struct plan *plan)
 }
 
 /* Plans call after call, since a shared state moves with each; on failure the states are put back
- * as they were. */
+ * as they were, and what was recorded goes. */
 static glcnn_status encode_all(struct glcnn_command_buffer *command_buffer, struct call *calls,
                                size_t count, struct copy copy)
 {
@@ -587,6 +587,7 @@ static glcnn_status encode_all(struct glcnn_command_buffer *command_buffer, stru
     struct kept *kept = calloc(count, sizeof *kept);
     if (!kept)
         return device_fail(command_buffer->device, GLCNN_OUT_OF_MEMORY, "out of memory encoding");
+    size_t passes = command_buffer->pass_count, retained = command_buffer->retained_count;
     plan_begin(&plan, command_buffer);
     size_t done = 0;
     for (; done < count && plan.status == GLCNN_SUCCESS; done++) {
@@ -596,11 +597,13 @@ static glcnn_status encode_all(struct glcnn_command_buffer *command_buffer, stru
     if (copy.from && copy.from->buffer)
         plan_copy_vector(&plan, copy.from, copy.to);
     glcnn_status status = plan_end(&plan);
+    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
+        status = capture(&calls[i]);
+    if (status != GLCNN_SUCCESS)
+        command_buffer_cut(command_buffer, passes, retained);
     for (size_t i = done; status != GLCNN_SUCCESS && i-- > 0;)
         put_back(&calls[i], &kept[i]);
     free(kept);
-    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
-        status = capture(&calls[i]);
     if (status == GLCNN_SUCCESS)
         count_reads(calls, count);
     return status;
