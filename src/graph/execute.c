@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "glcnn/training.h"
 #include "graph.h"
 #include "platform/platform.h"
 
@@ -174,6 +175,36 @@ static void let_sources_go(const struct glcnn_graph *graph, glcnn_image *const *
             glcnn_image_set_read_count(sources[i], reads[i] - taken);
 }
 
+/* What encodes move on: the number of a kernel's encodes, parameters of its optimizer. */
+struct moved {
+    uint32_t encode_count;
+    char optimizer[MAX_PARAMETER_BYTES];
+};
+
+static void keep_moved(const struct glcnn_graph *graph, struct moved *moved)
+{
+    for (size_t i = 0; i < graph->filter_count; i++) {
+        const glcnn_kernel *kernel = graph->filters[i].node->kernel;
+        const glcnn_kernel *optimizer = glcnn_kernel_optimizer(kernel);
+        moved[i].encode_count = kernel->encode_count;
+        if (optimizer)
+            memcpy(moved[i].optimizer, optimizer->parameters,
+                   optimizer->descriptor->parameters_size);
+    }
+}
+
+static void move_back(const struct glcnn_graph *graph, const struct moved *moved)
+{
+    for (size_t i = 0; i < graph->filter_count; i++) {
+        glcnn_kernel *kernel = graph->filters[i].node->kernel;
+        glcnn_kernel *optimizer = glcnn_kernel_optimizer(kernel);
+        kernel->encode_count = moved[i].encode_count;
+        if (optimizer)
+            memcpy(optimizer->parameters, moved[i].optimizer,
+                   optimizer->descriptor->parameters_size);
+    }
+}
+
 glcnn_status glcnn_graph_encode(glcnn_graph *graph, glcnn_command_buffer *command_buffer,
                                 glcnn_image *const *sources, glcnn_image **results)
 {
@@ -190,8 +221,13 @@ glcnn_status glcnn_graph_encode(glcnn_graph *graph, glcnn_command_buffer *comman
             return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
                                "glcnn_graph_encode: source %zu is NULL", i);
     uint32_t *reads = calloc(graph->source_count + 1, sizeof *reads);
-    if (!reads)
+    struct moved *moved = calloc(graph->filter_count + 1, sizeof *moved);
+    if (!reads || !moved) {
+        free(reads);
+        free(moved);
         return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory recording a graph");
+    }
+    keep_moved(graph, moved);
     size_t passes = command_buffer->pass_count, retained = command_buffer->retained_count;
     hold_sources(graph, sources, reads);
     glcnn_status status = recording_make(&recording, graph, command_buffer, sources, 1);
@@ -199,10 +235,13 @@ glcnn_status glcnn_graph_encode(glcnn_graph *graph, glcnn_command_buffer *comman
         if (graph->result_is_needed[i])
             results[i] = image_retain(recording.images[graph->results[i]->index]);
     recording_free(&recording);
-    if (status != GLCNN_SUCCESS)
+    if (status != GLCNN_SUCCESS) {
         command_buffer_cut(command_buffer, passes, retained);
+        move_back(graph, moved);
+    }
     let_sources_go(graph, sources, reads, status == GLCNN_SUCCESS);
     free(reads);
+    free(moved);
     return status;
 }
 
