@@ -310,6 +310,8 @@ glcnn_status kernel_vector(struct glcnn_kernel *kernel, size_t index, size_t len
     glcnn_status status = glcnn_buffer_create(kernel->device, length * 4, &kernel->vectors[index]);
     if (status == GLCNN_SUCCESS && argument->neutral != 0)
         status = fill_neutral(kernel->vectors[index], (float)argument->neutral);
+    if (status != GLCNN_SUCCESS)
+        glcnn_buffer_destroy(&kernel->vectors[index]);
     *buffer = kernel->vectors[index];
     return status;
 }

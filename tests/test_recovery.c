@@ -229,6 +229,28 @@ static void test_no_memory_for_a_fence(void)
     close_failing();
 }
 
+/* A vector of neutral values is there with them or not at all. */
+static void test_a_vector_that_cannot_be_filled_is_not_there(void)
+{
+    float found[4] = {0};
+    glcnn_kernel *kernel = NULL;
+    open_failing(0);
+    GOOD_FATAL(glcnn_kernel_create(device, "batch_normalization", &kernel));
+    int gamma = kernel_kept_argument(kernel, "gamma");
+    glcnn_buffer *buffer = NULL;
+    device->gl.BufferSubData = no_part;
+    calls_until_failure = 1;
+    REFUSED(GLCNN_OUT_OF_MEMORY, kernel_vector(kernel, (size_t)gamma, 4, &buffer));
+    CU_ASSERT_PTR_NULL(buffer);
+    CU_ASSERT_FALSE(glcnn_kernel_has_vector(kernel, "gamma"));
+    GOOD(kernel_vector(kernel, (size_t)gamma, 4, &buffer));
+    GOOD(glcnn_buffer_read(buffer, 0, sizeof found, found));
+    for (int i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(found[i], 1);
+    glcnn_kernel_destroy(&kernel);
+    close_failing();
+}
+
 /* Adam's second step, of which the commit fails once or not at all. */
 static void run_adam(bool failing, float result[4])
 {
@@ -544,6 +566,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_no_memory_at_a_longer_commit),
         UNIT_TEST(test_a_failed_bind_spares_other_buffers),
         UNIT_TEST(test_no_memory_for_a_fence),
+        UNIT_TEST(test_a_vector_that_cannot_be_filled_is_not_there),
         UNIT_TEST(test_a_step_moves_once_however_often_it_is_tried),
         UNIT_TEST(test_the_first_error_behind_many_warnings),
         UNIT_TEST(test_a_context_lost_while_compiling),
