@@ -109,8 +109,10 @@ glcnn_status storage_create_pooled(struct glcnn_device *device, uint32_t width, 
     if (*storage)
         return GLCNN_SUCCESS;
     glcnn_status status = storage_create(device, width, height, layers, format, storage);
-    if (status == GLCNN_SUCCESS)
+    if (status == GLCNN_SUCCESS) {
         (*storage)->clear = false;
+        (*storage)->pooled = true;
+    }
     return status;
 }
 
@@ -156,7 +158,7 @@ void storage_recycle(struct storage *storage)
     if (!storage)
         return;
     struct glcnn_device *device = storage->device;
-    if (storage->references > 1 || storage->within || !storage->texture ||
+    if (storage->references > 1 || !storage->pooled || !storage->texture ||
         !device_can_free(device)) {
         storage_release(storage);
         return;

@@ -25,6 +25,7 @@ struct storage {
     struct storage *within;      /* the owner of the texture, retained; NULL: itself */
     uint32_t cell, across, down; /* its place in the owner */
     bool clear;                  /* contents must be 0 before the first use */
+    bool pooled;                 /* of temporary images: goes back to the pool */
     GLuint texture;              /* 0 until the first use */
     struct hazard hazard;
 };
