@@ -1,13 +1,13 @@
-/* The registry as tools, bindings and documents see it. Tables are built once, on first use. */
+/* The registry as tools, bindings and documents see it. Tables are built on first use, and
+ * kept. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernel.h"
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct glcnn_kernel_info *infos;
-static size_t info_count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct glcnn_kernel_info *infos; /* never changed once it is there */
 
 static size_t count_rows(const struct parameter *rows)
 {
@@ -46,7 +46,7 @@ static size_t add_rows(struct glcnn_parameter_info *to, size_t at, const struct 
     return at;
 }
 
-static void add_parameters(struct glcnn_kernel_info *info, const struct glcnn_descriptor *d)
+static bool add_parameters(struct glcnn_kernel_info *info, const struct glcnn_descriptor *d)
 {
     const struct parameter *tables[MAX_TABLES];
     property_tables(d, tables);
@@ -55,19 +55,20 @@ static void add_parameters(struct glcnn_kernel_info *info, const struct glcnn_de
         count += count_rows(tables[t]);
     struct glcnn_parameter_info *rows = calloc(count + 1, sizeof *rows);
     if (!rows)
-        return;
+        return false;
     size_t at = add_rows(rows, 0, d->parameters);
     for (size_t t = 0; tables[t]; t++)
         at = add_rows(rows, at, tables[t]);
     info->parameters = rows;
     info->parameter_count = at;
+    return true;
 }
 
-static void add_arguments(struct glcnn_kernel_info *info, const struct glcnn_descriptor *d)
+static bool add_arguments(struct glcnn_kernel_info *info, const struct glcnn_descriptor *d)
 {
     struct glcnn_argument_info *rows = calloc(MAX_ARGUMENTS, sizeof *rows);
     if (!rows)
-        return;
+        return false;
     for (size_t i = 0; i < MAX_ARGUMENTS && d->arguments[i].name; i++) {
         const struct argument *a = &d->arguments[i];
         rows[i] = (struct glcnn_argument_info){
@@ -76,33 +77,49 @@ static void add_arguments(struct glcnn_kernel_info *info, const struct glcnn_des
         info->argument_count = i + 1;
     }
     info->arguments = rows;
+    return true;
 }
 
-static void build(void)
+static void free_tables(struct glcnn_kernel_info *tables, size_t count)
 {
-    size_t count = 0;
-    while (glcnn_registry[count])
-        count++;
-    infos = calloc(count + 1, sizeof *infos);
-    if (!infos)
-        return;
-    for (info_count = 0; info_count < count; info_count++) {
-        const struct glcnn_descriptor *d = glcnn_registry[info_count];
-        struct glcnn_kernel_info *info = &infos[info_count];
-        *info = (struct glcnn_kernel_info){.name = d->name,
-                                           .mps_class = d->mps_class,
-                                           .text = d->text,
-                                           .gradient = d->gradient,
-                                           .without_gradient = d->without_gradient};
-        add_arguments(info, d);
-        add_parameters(info, d);
+    for (size_t i = 0; i < count; i++) {
+        free((void *)(uintptr_t)tables[i].arguments);
+        free((void *)(uintptr_t)tables[i].parameters);
     }
+    free(tables);
+}
+
+/* All tables, or none without the memory for all. */
+static struct glcnn_kernel_info *build(size_t count)
+{
+    struct glcnn_kernel_info *tables = calloc(count + 1, sizeof *tables);
+    bool good = tables;
+    for (size_t i = 0; i < count && good; i++) {
+        const struct glcnn_descriptor *d = glcnn_registry[i];
+        tables[i] = (struct glcnn_kernel_info){.name = d->name,
+                                               .mps_class = d->mps_class,
+                                               .text = d->text,
+                                               .gradient = d->gradient,
+                                               .without_gradient = d->without_gradient};
+        good = add_arguments(&tables[i], d) && add_parameters(&tables[i], d);
+    }
+    if (good || !tables)
+        return tables;
+    free_tables(tables, count);
+    return NULL;
 }
 
 size_t glcnn_kernel_count(void)
 {
-    pthread_once(&once, build);
-    return info_count;
+    size_t count = 0;
+    while (glcnn_registry[count])
+        count++;
+    pthread_mutex_lock(&lock);
+    if (!infos)
+        infos = build(count);
+    bool good = infos;
+    pthread_mutex_unlock(&lock);
+    return good ? count : 0;
 }
 
 const struct glcnn_kernel_info *glcnn_kernel_info(size_t index)

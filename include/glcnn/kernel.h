@@ -242,7 +242,8 @@ struct glcnn_kernel_info {
     const struct glcnn_parameter_info *parameters;
 };
 
-/* How many kernels there are, and one of them in the order of names; NULL beyond the last.
+/* How many kernels there are, and one of them in the order of names; NULL beyond the last. Without
+ * the memory for their tables, which the first call makes and the process keeps, there are none.
  * Thread-safety: safe. */
 GLCNN_API size_t glcnn_kernel_count(void);
 GLCNN_API const struct glcnn_kernel_info *glcnn_kernel_info(size_t index);
