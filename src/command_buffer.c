@@ -345,17 +345,23 @@ static uint64_t work_of(const struct pass *pass)
            (pass->work ? pass->work : DEFAULT_WORK);
 }
 
+static void bind_all(struct glcnn_device *device, const struct pass *pass, GLuint uniform_buffer)
+{
+    const struct gl *gl = &device->gl;
+    device_barrier(device, needed_barriers(device, pass));
+    gl->UseProgram(pass->program->name);
+    gl->BindBufferRange(GL_UNIFORM_BUFFER, 0, uniform_buffer, (GLintptr)pass->uniform_offset,
+                        (GLsizeiptr)bound_size(pass));
+    bind(device, pass);
+}
+
 static glcnn_status issue(struct glcnn_device *device, const struct pass *pass,
                           GLuint uniform_buffer)
 {
     const struct gl *gl = &device->gl;
     if (gl->PushDebugGroupKHR)
         gl->PushDebugGroupKHR(GL_DEBUG_SOURCE_APPLICATION_KHR, 0, -1, pass->shader);
-    device_barrier(device, needed_barriers(device, pass));
-    gl->UseProgram(pass->program->name);
-    gl->BindBufferRange(GL_UNIFORM_BUFFER, 0, uniform_buffer, (GLintptr)pass->uniform_offset,
-                        (GLsizeiptr)bound_size(pass));
-    bind(device, pass);
+    bind_all(device, pass, uniform_buffer);
     dispatch(device, pass);
     mark_uses(device, pass);
     if (gl->PopDebugGroupKHR)
@@ -387,11 +393,16 @@ static glcnn_status clear_storage(struct storage *storage)
     program_uniforms(&pass, words);
     status = buffer_upload(device, GL_UNIFORM_BUFFER, &uniforms, sizeof words, words,
                            "clearing an image");
-    if (status == GLCNN_SUCCESS)
-        status = issue(device, &pass, uniforms);
-    gl->DeleteBuffers(1, &uniforms);
-    if (status == GLCNN_SUCCESS)
+    if (status == GLCNN_SUCCESS) {
+        bind_all(device, &pass, uniforms);
+        status = device_check(device, "clearing an image"); /* or another image would be cleared */
+    }
+    if (status == GLCNN_SUCCESS) {
+        dispatch(device, &pass);
+        mark_uses(device, &pass);
         status = device_check(device, "clearing an image");
+    }
+    gl->DeleteBuffers(1, &uniforms);
     storage->clear = status != GLCNN_SUCCESS;
     return status;
 }
