@@ -232,6 +232,10 @@ bool egl_inspect(struct platform_context *context, char reason[PLATFORM_TEXT])
         return false;
     }
     snprintf(context->chosen.detail, PLATFORM_TEXT, "%s", gl_text(GL_RENDERER));
+    if (context->chosen.detail[0] == '\0') {
+        snprintf(reason, PLATFORM_TEXT, "%s, but the driver does not name its renderer", version);
+        return false;
+    }
     context->chosen.software = is_software(context->chosen.detail);
     return true;
 }

@@ -312,11 +312,14 @@ glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameter
     if (!device)
         return GLCNN_INVALID_ARGUMENT;
     *device = NULL;
-    glcnn_device *made = calloc(1, sizeof *made);
-    if (!made)
-        return GLCNN_OUT_OF_MEMORY;
     if (!parameters)
         parameters = &defaults;
+    glcnn_device *made = calloc(1, sizeof *made);
+    if (!made) {
+        if (parameters->log)
+            parameters->log(parameters->log_user, GLCNN_LOG_ERROR, "out of memory opening a device");
+        return GLCNN_OUT_OF_MEMORY;
+    }
     made->references = 1;
     made->log = parameters->log;
     made->log_user = parameters->log_user;

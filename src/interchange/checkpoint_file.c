@@ -304,6 +304,18 @@ static glcnn_status read_bytes(const struct reader *r, uint64_t at, void *bytes,
     return GLCNN_SUCCESS;
 }
 
+/* cJSON does not tell a text that is no JSON from memory that ran out. */
+static cJSON *parse_json(const char *text, size_t length, bool *no_memory_left)
+{
+    cJSON *parsed = cJSON_ParseWithOpts(text, NULL, true);
+    if (!parsed)
+        parsed = cJSON_ParseWithOpts(text, NULL, true);
+    void *as_much = parsed ? NULL : malloc(length);
+    *no_memory_left = !parsed && !as_much;
+    free(as_much);
+    return parsed;
+}
+
 static glcnn_status parse_header(const struct reader *r, const char *text, size_t length)
 {
     struct checkpoint_file *file = r->file;
@@ -311,7 +323,10 @@ static glcnn_status parse_header(const struct reader *r, const char *text, size_
         has_escaped_nul(text))
         return MALFORMED(r, "the header is no JSON object in UTF-8: not a .safetensors file",
                          r->path);
-    file->header = cJSON_ParseWithOpts(text, NULL, true);
+    bool no_memory_left;
+    file->header = parse_json(text, length, &no_memory_left);
+    if (no_memory_left)
+        return no_memory(r);
     if (!cJSON_IsObject(file->header))
         return MALFORMED(r, "the header is no JSON object in UTF-8: not a .safetensors file",
                          r->path);
