@@ -88,6 +88,11 @@ PUBLIC_TESTS   := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/test_public_*.c)
 UNIT_TESTS     := $(filter-out $(PUBLIC_TESTS),\
                     $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/test_*.c))))
 TEST_HELPERS   := $(filter-out tests/test_%,$(sort $(wildcard tests/*.c)))
+# What test_faults alone is linked with: functions that fail where it wants them to.
+FAULT_HELPERS  := $(sort $(wildcard tests/faults/*.c))
+FAULT_WRAPS    := malloc calloc realloc free strdup strndup realpath open close fopen fclose read \
+                  pread write fread ferror fsync rename eglInitialize eglBindAPI eglQueryString \
+                  eglMakeCurrent eglGetError eglCreateContext eglDestroyContext eglGetProcAddress
 FUZZERS        := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/*.c)))
 SHELL_TESTS    := $(sort $(wildcard tests/test_*.sh))
 
@@ -97,9 +102,10 @@ TOOL_OBJECTS   := $(TOOL_SOURCES:%.c=$(O)/%.o)
 NET_OBJECTS    := $(O)/src/tool/model.o $(O)/src/tool/nets.o # the tool's networks, which tests train
 HELPER_OBJECTS := $(TEST_HELPERS:%.c=$(O)/%.o)
 SUPPORT_OBJECTS := $(SUPPORT:%.c=$(O)/%.o)
+FAULT_OBJECTS  := $(FAULT_HELPERS:%.c=$(O)/%.o)
 PROGRAMS       := $(EXAMPLES) $(PUBLIC_TESTS) $(UNIT_TESTS)
 OBJECTS        := $(LIB_OBJECTS) $(INTERCHANGE_OBJECTS) $(TOOL_OBJECTS) $(HELPER_OBJECTS) \
-                  $(SUPPORT_OBJECTS) $(PROGRAMS:=.o) $(FUZZERS:=.o)
+                  $(SUPPORT_OBJECTS) $(FAULT_OBJECTS) $(PROGRAMS:=.o) $(FUZZERS:=.o)
 
 # Static libraries stand in the order of linking: one uses those behind it.
 LIBRARIES   := libglcnn_interchange libglcnn
@@ -170,6 +176,8 @@ $(eval $(call remember,$(O)/interchange-files,INTERCHANGE_SOURCES))
 $(eval $(call remember,$(O)/kernel-headers,KERNEL_HEADERS))
 $(eval $(call remember,$(O)/helpers,TEST_HELPERS))
 $(eval $(call remember,$(O)/support,SUPPORT))
+FAULT_FILES = $(FAULT_HELPERS) $(FAULT_WRAPS)
+$(eval $(call remember,$(O)/fault-files,FAULT_FILES))
 $(eval $(call remember,$(O)/tool-files,TOOL_SOURCES))
 $(eval $(call remember,$(O)/pc-values,PC_VALUES))
 
@@ -269,11 +277,14 @@ $(EXAMPLES): %: %.o $(SUPPORT_OBJECTS) $(STATIC) $(O)/support
 	$(call say,LD)
 	$(Q)$(LINK) $< $(SUPPORT_OBJECTS) $(STATIC) $(lib_libs) $(interchange_libs) $(app_libs)
 
+$(O)/tests/test_faults: $(FAULT_OBJECTS) $(O)/fault-files
+$(O)/tests/test_faults: faults = $(FAULT_OBJECTS) $(FAULT_WRAPS:%=-Wl,--wrap=%)
+
 $(UNIT_TESTS): %: %.o $(HELPER_OBJECTS) $(NET_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) \
     $(O)/helpers $(O)/support
 	$(call say,LD)
-	$(Q)$(LINK) $< $(HELPER_OBJECTS) $(NET_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) $(test_libs) \
-	    $(lib_libs) $(interchange_libs) $(app_libs)
+	$(Q)$(LINK) $< $(faults) $(HELPER_OBJECTS) $(NET_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) \
+	    $(test_libs) $(lib_libs) $(interchange_libs) $(app_libs)
 
 $(PUBLIC_TESTS): %: %.o $(LINKS)
 	$(call say,LD)

@@ -17,8 +17,7 @@ static void drop_first(struct progress *progress, const struct gl *gl)
 {
     gl->DeleteSync(progress->marks[0]);
     progress->mark_count--;
-    memmove(progress->marks, progress->marks + 1,
-            progress->mark_count * sizeof *progress->marks);
+    memmove(progress->marks, progress->marks + 1, progress->mark_count * sizeof *progress->marks);
 }
 
 /* Gives up marks that have passed; whether there were any. */
@@ -64,7 +63,8 @@ glcnn_status fence_count(struct glcnn_device *device, uint64_t operations, const
     if (mark)
         progress->marks[progress->mark_count++] = mark;
     else
-        gl_error(&device->gl, &code); /* the work is done without a mark; a lost context tells again */
+        gl_error(&device->gl,
+                 &code); /* the work is done without a mark; a lost context tells again */
     return GLCNN_SUCCESS;
 }
 
@@ -106,7 +106,8 @@ static glcnn_status give_up(struct glcnn_device *device, const char *where)
                        where, device->progress.patience);
 }
 
-/* Waits in slices. One counts for two at most: a process that was stopped has waited for nothing. */
+/* Waits in slices. One counts for two at most: a process that was stopped has waited for nothing.
+ */
 glcnn_status fence_await(struct glcnn_device *device, GLsync fence, const char *where)
 {
     const struct gl *gl = &device->gl;

@@ -83,8 +83,8 @@ static void GL_APIENTRY lose_context(GLuint shader)
 /* A device of its own, so that no program is cached and any damage ends with it. */
 static void open_failing(uint32_t wait_seconds)
 {
-    GOOD_FATAL(glcnn_device_create(
-        &(struct glcnn_device_parameters){.wait_seconds = wait_seconds}, &device));
+    GOOD_FATAL(glcnn_device_create(&(struct glcnn_device_parameters){.wait_seconds = wait_seconds},
+                                   &device));
     real = device->gl;
     pending = GL_NO_ERROR;
     calls_until_failure = 0;

@@ -1,4 +1,5 @@
-/* Threads that want one device at the same time: one has it, the others are refused, and hand it on.
+/* Threads that want one device at the same time: one has it, the others are refused, and hand it
+ * on.
  *
  * test_threads.sh builds this and the library's sources with ThreadSanitizer, which says where two
  * threads touch the same memory. The exit status is 0 if every call ended as it should. */

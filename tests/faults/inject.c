@@ -1,0 +1,208 @@
+#include "tests/faults/inject.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/faults/wraps.h"
+
+static struct {
+    enum fault_kind kind;
+    size_t at, calls[FAULT_KINDS];
+    bool all, hit, paused;
+} fault;
+static struct fault_balance balance;
+
+/* ---- Which call fails ---- */
+
+void fault_arm(enum fault_kind kind, size_t at, bool all)
+{
+    memset(&fault, 0, sizeof fault);
+    fault.kind = kind;
+    fault.at = at;
+    fault.all = all;
+    cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = __wrap_malloc, .free_fn = __wrap_free});
+}
+
+void fault_end(void)
+{
+    fault.at = 0;
+}
+
+void fault_pause(bool pause)
+{
+    fault.paused = pause;
+}
+
+bool fault_has_hit(void)
+{
+    return fault.hit;
+}
+
+size_t fault_calls(enum fault_kind kind)
+{
+    return fault.calls[kind];
+}
+
+struct fault_balance fault_balance(void)
+{
+    return balance;
+}
+
+struct fault_balance *fault_count(void)
+{
+    return &balance;
+}
+
+bool fault_hits(enum fault_kind kind)
+{
+    if (fault.paused)
+        return false;
+    size_t call = ++fault.calls[kind];
+    bool hits = fault.at && kind == fault.kind && (fault.all ? call >= fault.at : call == fault.at);
+    fault.hit |= hits;
+    return hits;
+}
+
+/* ---- Memory ---- */
+
+static void *counted(void *block)
+{
+    balance.blocks += block != NULL;
+    return block;
+}
+
+static bool no_memory(void)
+{
+    bool hits = fault_hits(FAULT_MEMORY);
+    if (hits)
+        errno = ENOMEM;
+    return hits;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return no_memory() ? NULL : counted(__real_malloc(size));
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return no_memory() ? NULL : counted(__real_calloc(count, size));
+}
+
+void *__wrap_realloc(void *block, size_t size)
+{
+    if (no_memory())
+        return NULL;
+    return block ? __real_realloc(block, size) : counted(__real_realloc(NULL, size));
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return no_memory() ? NULL : counted(__real_strdup(text));
+}
+
+char *__wrap_strndup(const char *text, size_t length)
+{
+    return no_memory() ? NULL : counted(__real_strndup(text, length));
+}
+
+char *__wrap_realpath(const char *path, char *resolved)
+{
+    if (no_memory())
+        return NULL;
+    char *result = __real_realpath(path, resolved);
+    return resolved ? result : counted(result);
+}
+
+void __wrap_free(void *block)
+{
+    balance.blocks -= block != NULL;
+    __real_free(block);
+}
+
+/* ---- Files ---- */
+
+static bool no_file(int reason)
+{
+    bool hits = fault_hits(FAULT_FILE);
+    if (hits)
+        errno = reason;
+    return hits;
+}
+
+int __wrap_open(const char *path, int flags, int mode)
+{
+    int descriptor = no_file(EMFILE) ? -1 : __real_open(path, flags, mode);
+    balance.descriptors += descriptor >= 0;
+    return descriptor;
+}
+
+/* The descriptor is gone even where closing it fails. */
+int __wrap_close(int descriptor)
+{
+    bool fails = no_file(EIO);
+    int result = __real_close(descriptor);
+    balance.descriptors -= result == 0;
+    if (fails)
+        errno = EIO;
+    return fails ? -1 : result;
+}
+
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+    FILE *file = no_file(EMFILE) ? NULL : __real_fopen(path, mode);
+    balance.descriptors += file != NULL;
+    return file;
+}
+
+int __wrap_fclose(FILE *file)
+{
+    bool fails = no_file(EIO);
+    int result = __real_fclose(file);
+    balance.descriptors--;
+    if (fails)
+        errno = EIO;
+    return fails ? EOF : result;
+}
+
+ssize_t __wrap_read(int descriptor, void *bytes, size_t size)
+{
+    return no_file(EIO) ? -1 : __real_read(descriptor, bytes, size);
+}
+
+ssize_t __wrap_pread(int descriptor, void *bytes, size_t size, off_t at)
+{
+    return no_file(EIO) ? -1 : __real_pread(descriptor, bytes, size, at);
+}
+
+ssize_t __wrap_write(int descriptor, const void *bytes, size_t size)
+{
+    return no_file(ENOSPC) ? -1 : __real_write(descriptor, bytes, size);
+}
+
+static bool stream_fails;
+
+size_t __wrap_fread(void *bytes, size_t size, size_t count, FILE *file)
+{
+    stream_fails = no_file(EIO);
+    return stream_fails ? 0 : __real_fread(bytes, size, count, file);
+}
+
+/* The stream of the last fread has no error of its own where that was made to fail. */
+int __wrap_ferror(FILE *file)
+{
+    return stream_fails || __real_ferror(file);
+}
+
+int __wrap_fsync(int descriptor)
+{
+    return no_file(EIO) ? -1 : __real_fsync(descriptor);
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+    return no_file(EXDEV) ? -1 : __real_rename(from, to);
+}

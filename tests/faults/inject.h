@@ -1,0 +1,41 @@
+/* Faults under the library: what it calls of memory, files, EGL and OpenGL ES fails where a test
+ * says, and what it has not given back is counted.
+ *
+ * The calls are wrapped where the program is linked (Makefile, FAULT_WRAPS), the entry points of
+ * OpenGL ES where eglGetProcAddress hands them out. Drivers and the C library are not touched. */
+#ifndef GLCNN_TESTS_FAULTS_INJECT_H
+#define GLCNN_TESTS_FAULTS_INJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum fault_kind {
+    FAULT_MEMORY, /* an allocation gives NULL */
+    FAULT_GL,     /* an entry point does nothing, gives nothing, and raises GL_OUT_OF_MEMORY */
+    FAULT_LOST,   /* the context is lost: from the n-th call on they all do nothing */
+    FAULT_EGL,    /* a function of EGL fails */
+    FAULT_SYMBOL, /* an entry point is missing */
+    FAULT_FILE,   /* a function of files fails */
+    FAULT_KINDS
+};
+
+/* From now on the n-th call of the kind fails, or all from the n-th on; `at` 0: none, they are only
+ * counted. Counting starts at 1 again. */
+void fault_arm(enum fault_kind kind, size_t at, bool all);
+/* Nothing fails any more, as where memory has come free; a lost context stays lost. */
+void fault_end(void);
+/* Within a scenario: what it prepares for itself neither fails nor counts. */
+void fault_pause(bool pause);
+
+bool fault_has_hit(void);
+size_t fault_calls(enum fault_kind kind); /* since fault_arm */
+/* Forgets the lost context; its device must have been destroyed. */
+void fault_new_context(void);
+
+/* What is not given back yet. */
+struct fault_balance {
+    long blocks, descriptors, contexts, gl_objects;
+};
+struct fault_balance fault_balance(void);
+
+#endif
