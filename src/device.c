@@ -84,7 +84,7 @@ glcnn_status device_fail(struct glcnn_device *device, glcnn_status status, const
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (!refusal(device))
-        memcpy(device->error, text, sizeof text);
+        memcpy(device->error, text, strlen(text) + 1);
     if (device->log)
         device->log(device->log_user, GLCNN_LOG_ERROR, text);
     return status;
