@@ -331,7 +331,7 @@ static void say(void)
             printf(" %zu at %zu %ss,", progress->tried[kind], progress->calls[kind],
                    kind_names[kind]);
     }
-    printf(" %zu failed\n    %zu configurations", progress->failed, sum);
+    printf(" %zu failed\n    %zu configurations ", progress->failed, sum);
     for (size_t i = 0; i < progress->line_count; i++)
         fprintf(stderr, "\n    %s", progress->lines[i]);
     tried += sum;
