@@ -1,4 +1,8 @@
-// destination[i] = source[i]
+// destination[i] (+)= source[i]
 void invocation(ivec3 at) {
-    destination[destination_offset + at.x] = source[source_offset + at.x];
+    float value = source[source_offset + at.x];
+#ifdef ACCUMULATE
+    value += destination[destination_offset + at.x];
+#endif
+    destination[destination_offset + at.x] = value;
 }

@@ -69,6 +69,9 @@ struct vector_view plan_scratch_vector(struct plan *plan, size_t count);
 void plan_fill_image(struct plan *plan, const struct image_view *destination);
 void plan_copy_vector(struct plan *plan, const struct vector_view *source,
                       const struct vector_view *destination);
+/* Adds the elements of `source` to those of `destination`. */
+void plan_add_vector(struct plan *plan, const struct vector_view *source,
+                     const struct vector_view *destination);
 
 /* Takes back what was recorded since the buffer had so many passes and retained objects. */
 void command_buffer_cut(struct glcnn_command_buffer *command_buffer, size_t pass_count,

@@ -169,16 +169,30 @@ void plan_fill_image(struct plan *plan, const struct image_view *destination)
               slice_count(destination->channels) * destination->images);
 }
 
-void plan_copy_vector(struct plan *plan, const struct vector_view *source,
-                      const struct vector_view *destination)
+static struct pass *plan_vectors(struct plan *plan, const struct vector_view *source,
+                                 const struct vector_view *destination, enum vector_access access)
 {
     struct pass *pass = plan_pass(plan, "copy_vector.comp");
     pass_vector(pass, "source", source, VECTOR_READ);
-    pass_vector(pass, "destination", destination, VECTOR_WRITE);
+    pass_vector(pass, "destination", destination, access);
     pass_int(pass, "source_offset", (int32_t)source->offset);
     pass_int(pass, "destination_offset", (int32_t)destination->offset);
     pass_grid(pass, (uint32_t)destination->count, 1, 1);
     pass_local(pass, 64, 1, 1);
+    return pass;
+}
+
+void plan_copy_vector(struct plan *plan, const struct vector_view *source,
+                      const struct vector_view *destination)
+{
+    plan_vectors(plan, source, destination, VECTOR_WRITE);
+}
+
+void plan_add_vector(struct plan *plan, const struct vector_view *source,
+                     const struct vector_view *destination)
+{
+    struct pass *pass = plan_vectors(plan, source, destination, VECTOR_READ_WRITE);
+    pass_define(pass, "ACCUMULATE", 1);
 }
 
 /* ---- The end ---- */

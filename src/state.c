@@ -118,6 +118,22 @@ glcnn_status state_lend(struct glcnn_state *state, const char *name, struct glcn
     return status;
 }
 
+glcnn_status state_branch(struct glcnn_state *state, struct glcnn_state **branch)
+{
+    glcnn_status status = state_create(state->device, NULL, branch);
+    if (status == GLCNN_SUCCESS)
+        status = state_capture(*branch, &state->forward, &state->source, &state->secondary,
+                               &state->destination);
+    for (size_t i = 0; i < state->vector_count && status == GLCNN_SUCCESS; i++)
+        if (state->vectors[i].filled)
+            status = state_lend(*branch, state->vectors[i].name, state->vectors[i].buffer);
+    if (status == GLCNN_SUCCESS)
+        (*branch)->samples = state->samples;
+    else
+        glcnn_state_destroy(branch);
+    return status;
+}
+
 struct state_vector *state_filled_vector(struct glcnn_state *state, const char *name)
 {
     struct state_vector *vector = find(state, name);

@@ -38,6 +38,9 @@ glcnn_status state_capture(struct glcnn_state *state, const struct operation *fo
                            const struct glcnn_image_descriptor *source,
                            const struct glcnn_image_descriptor *secondary,
                            const struct glcnn_image_descriptor *destination);
+/* Makes a state of the same forward encode that has the vectors of `state` and is written by
+ * itself: gradients of a second encode keep apart from those in `state`. */
+glcnn_status state_branch(struct glcnn_state *state, struct glcnn_state **branch);
 /* The vector of that name; made with `length` zeros if it is missing and length is not 0. */
 glcnn_status state_vector(struct glcnn_state *state, const char *name, size_t length,
                           struct state_vector **vector);

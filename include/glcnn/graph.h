@@ -35,6 +35,9 @@ struct glcnn_graph_descriptor {
  * Which weights are updated is settled here: set data sources and training styles before. Their
  * `update` callbacks are called whenever the graph is recorded: once for each encode, and while
  * compiling once for each way to split the batch that is tried.
+ * A filter that several losses reach has a gradient node for each. Their gradients for its weights
+ * are added up in the order of the nodes, and one update follows in each execution, after the last
+ * filter has run; an exported state has the sum.
  * Errors: GLCNN_INVALID_ARGUMENT (a node of another network, a result without a filter),
  * GLCNN_OUT_OF_MEMORY, or the failure that the network keeps. */
 GLCNN_API glcnn_status glcnn_graph_create(glcnn_network *network,

@@ -2,8 +2,9 @@
  *
  * MPS leaves updates to the data sources of its users. This one serves where the update is a plain
  * optimizer step: weights stay on the device, in the kernel's own vectors, and are changed there;
- * batch normalisation's running averages too. Values are written and read with
- * glcnn_kernel_set_vector and glcnn_buffer_read of glcnn_kernel_vector.
+ * batch normalisation's running averages too. An execution of a graph is one step for each kernel,
+ * however many losses reach it. Values are written and read with glcnn_kernel_set_vector
+ * and glcnn_buffer_read of glcnn_kernel_vector.
  */
 #ifndef GLCNN_TRAINING_H
 #define GLCNN_TRAINING_H

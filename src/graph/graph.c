@@ -185,6 +185,19 @@ static void find_needs(struct glcnn_graph *graph)
     graph->filter_count = kept;
 }
 
+/* Losses that share a filter have a gradient node of it each. */
+static void mark_repeats(struct glcnn_graph *graph)
+{
+    for (size_t i = 0; i < graph->filter_count; i++) {
+        struct graph_filter *f = &graph->filters[i];
+        if (!f->node->forward)
+            continue;
+        struct graph_filter *forward = &graph->filters[graph_find_filter(graph, f->node->forward)];
+        f->repeats = forward->has_gradient;
+        forward->has_gradient = true;
+    }
+}
+
 static void mark_wanted(struct glcnn_graph *graph)
 {
     memset(graph->wanted, 0, graph->image_count * sizeof *graph->wanted);
@@ -328,6 +341,7 @@ glcnn_status glcnn_graph_create(glcnn_network *network,
     }
     mark_wanted(made);
     find_needs(made);
+    mark_repeats(made);
     keep_read_sources(made, made->wanted);
     mark_wanted(made);
     fuse_neurons(made);

@@ -17,6 +17,9 @@ struct graph_filter {
     bool makes_state;                /* a gradient, another filter or the user wants its state */
     bool collects;                   /* the whole batch goes through its collector first */
     bool updates;                    /* a gradient node after which weights are updated */
+    bool has_gradient;               /* a gradient node of it runs */
+    bool repeats; /* a gradient node whose forward filter an earlier one is of too: one update
+                     follows both, with the sum of their gradients */
     struct glcnn_filter_node *fused; /* a neuron that this filter computes too */
     bool skipped;                    /* a neuron that another filter computes */
 };
@@ -71,7 +74,11 @@ bool graph_can_be_split(const struct glcnn_graph *graph);
 
 /* ---- Updates (update.c) ---- */
 
-/* Records the GPU style's updates of weights and statistics. */
+/* Must the gradients for weights of a gradient node that repeats another go to a state of its own?
+ */
+bool update_sums_apart(const struct graph_filter *filter);
+/* Records the sums over gradient nodes that repeat others, then the GPU style's updates of weights
+ * and statistics. */
 glcnn_status update_record(const struct recording *recording);
 /* Calls the CPU style's callbacks and reloads. */
 glcnn_status update_on_cpu(const struct recording *recording);

@@ -199,6 +199,26 @@ static glcnn_status take_sources(struct recording *r, struct encode *e,
     return status;
 }
 
+/* The state that a gradient reads and leaves its sums in: its forward filter's, or a branch of it.
+ */
+static glcnn_status take_forward_state(struct recording *r, struct encode *e,
+                                       const struct graph_filter *f, size_t index,
+                                       const struct range *range)
+{
+    const struct glcnn_filter_node *n = f->node;
+    const struct glcnn_descriptor *d = n->forward->kernel->descriptor;
+    uint32_t sub_batch = d->flags & SHARED_STATE ? 0 : range->sub_batch;
+    struct glcnn_state *forward =
+        recording_state(r, graph_find_filter(r->graph, n->forward), sub_batch,
+                        d->flags & GATHERS ? n->forward_source : 0);
+    struct glcnn_state **own = state_at(r, index, sub_batch, 0);
+    glcnn_status status = GLCNN_SUCCESS;
+    if (update_sums_apart(f) && !*own)
+        status = state_branch(forward, own);
+    e->arguments.state = *own ? *own : forward;
+    return status;
+}
+
 /* The state that an encode fills or reads: its own, its forward filter's, or one that gives sizes.
  */
 static glcnn_status take_state(struct recording *r, struct encode *e, const struct graph_filter *f,
@@ -207,14 +227,8 @@ static glcnn_status take_state(struct recording *r, struct encode *e, const stru
     const struct glcnn_filter_node *n = f->node;
     uint32_t sub_batch = n->kernel->descriptor->flags & SHARED_STATE ? 0 : range->sub_batch;
     struct glcnn_state **state;
-    if (n->forward) {
-        size_t at = graph_find_filter(r->graph, n->forward);
-        bool shared = n->forward->kernel->descriptor->flags & SHARED_STATE;
-        bool gathers = n->forward->kernel->descriptor->flags & GATHERS;
-        e->arguments.state =
-            recording_state(r, at, shared ? 0 : range->sub_batch, gathers ? n->forward_source : 0);
-        return GLCNN_SUCCESS;
-    }
+    if (n->forward)
+        return take_forward_state(r, e, f, index, range);
     if (n->source_state) {
         e->arguments.state =
             recording_state(r, graph_find_filter(r->graph, n->source_state->filter), 0, 0);

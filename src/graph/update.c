@@ -19,6 +19,55 @@ glcnn_status update_share_vectors(struct glcnn_filter_node *gradient)
     return GLCNN_SUCCESS;
 }
 
+/* ---- Sums over several gradient nodes of one filter ---- */
+
+/* Convolution's gradients add to what the state holds. Those of normalisations begin anew, or are
+ * read by the pass that follows, which wants the sums of its own gradient alone. */
+bool update_sums_apart(const struct graph_filter *f)
+{
+    const struct glcnn_filter_node *n = f->node;
+    unsigned flags = n->kernel->descriptor->flags;
+    if (!f->repeats)
+        return false;
+    return n->collector ? n->collector->descriptor->flags & MODIFIES_STATE
+                        : (flags & (MODIFIES_STATE | SHARED_STATE)) == MODIFIES_STATE;
+}
+
+/* Adds the vectors that `from` has of its own to those of `to`. */
+static glcnn_status add_sums(const struct recording *r, const struct glcnn_state *from,
+                             struct glcnn_state *to)
+{
+    struct plan plan;
+    plan_begin(&plan, r->command_buffer);
+    for (size_t i = 0; i < from->vector_count && plan.status == GLCNN_SUCCESS; i++) {
+        const struct state_vector *own = &from->vectors[i];
+        struct state_vector *sum;
+        size_t count = own->buffer->size / 4;
+        if (own->lent)
+            continue;
+        plan.status = state_vector(to, own->name, count, &sum);
+        if (plan.status == GLCNN_SUCCESS)
+            plan_add_vector(&plan, &(struct vector_view){own->buffer, 0, count},
+                            &(struct vector_view){sum->buffer, 0, count});
+    }
+    return plan_end(&plan);
+}
+
+static glcnn_status add_up(const struct recording *r)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < r->graph->filter_count && status == GLCNN_SUCCESS; i++) {
+        const struct graph_filter *f = &r->graph->filters[i];
+        if (!f->updates || !update_sums_apart(f))
+            continue;
+        size_t forward = graph_find_filter(r->graph, f->node->forward);
+        status = add_sums(r, recording_state(r, i, 0, 0), recording_state(r, forward, 0, 0));
+    }
+    return status;
+}
+
+/* ---- Updates ---- */
+
 /* A state whose vectors are the kernel's own: what is written there is the kernel's at once. */
 static glcnn_status make_source_state(const struct glcnn_kernel *kernel, struct glcnn_state **state)
 {
@@ -84,13 +133,13 @@ static glcnn_status record_one(const struct recording *r, const struct update *u
 
 static bool has_style(const struct graph_filter *f, glcnn_training_style style)
 {
-    return f->updates && f->node->forward->style == style &&
+    return f->updates && !f->repeats && f->node->forward->style == style &&
            glcnn_kernel_data_source(f->node->forward->kernel);
 }
 
 glcnn_status update_record(const struct recording *r)
 {
-    glcnn_status status = GLCNN_SUCCESS;
+    glcnn_status status = add_up(r);
     for (size_t i = 0; i < r->graph->filter_count && status == GLCNN_SUCCESS; i++) {
         const struct graph_filter *f = &r->graph->filters[i];
         struct update update;
