@@ -92,19 +92,18 @@ static glcnn_status gather_images(struct call *call, bool with_destination)
     return GLCNN_SUCCESS;
 }
 
-/* Whether every property is as the state has it or still at its default. All properties that a
- * state brings are words of 4 bytes. */
-static bool agrees(const struct glcnn_descriptor *d,
-                   const struct glcnn_kernel_properties *properties,
-                   const struct glcnn_kernel_properties *adopted)
+/* Whether every property is as the state has it, still at its default, or what an earlier state
+ * left there. All properties that a state brings are words of 4 bytes. */
+static bool agrees(const struct glcnn_kernel *kernel, const struct glcnn_kernel_properties *adopted)
 {
     struct glcnn_kernel_properties defaults;
     double unused[MAX_PARAMETER_BYTES / sizeof(double)];
-    properties_set_defaults(d, &defaults, unused);
-    for (size_t at = 0; at + 4 <= sizeof *properties; at += 4) {
-        const char *now = (const char *)properties + at;
+    properties_set_defaults(kernel->descriptor, &defaults, unused);
+    for (size_t at = 0; at + 4 <= sizeof *adopted; at += 4) {
+        const char *now = (const char *)&kernel->properties + at;
         if (memcmp(now, (const char *)adopted + at, 4) != 0 &&
-            memcmp(now, (const char *)&defaults + at, 4) != 0)
+            memcmp(now, (const char *)&defaults + at, 4) != 0 &&
+            memcmp(now, (const char *)&kernel->adopted + at, 4) != 0)
             return false;
     }
     return true;
@@ -126,7 +125,7 @@ static const struct operation *followed(const struct call *call)
     adopted.primary.feature_channel_max_count = UINT32_MAX;
     adopted.destination_feature_channel_offset = 0;
     geometry_adopt(d, call->kernel->parameters, &state->forward, &adopted);
-    return agrees(d, &call->kernel->properties, &adopted) ? &state->forward : NULL;
+    return agrees(call->kernel, &adopted) ? &state->forward : NULL;
 }
 
 /* A backwards kernel may be given the state of the forward kernel that it mirrors: it takes sizes
@@ -702,6 +701,22 @@ glcnn_status glcnn_kernel_encode(glcnn_command_buffer *command_buffer, glcnn_ker
 
 /* ---- Returning encodes ---- */
 
+/* What a returning encode sets in its kernel, to be put back by a failure. */
+struct addressing {
+    struct glcnn_kernel_properties properties, adopted;
+};
+
+static struct addressing addressing_of(const struct glcnn_kernel *kernel)
+{
+    return (struct addressing){kernel->properties, kernel->adopted};
+}
+
+static void put_addressing_back(struct glcnn_kernel *kernel, const struct addressing *addressing)
+{
+    kernel->properties = addressing->properties;
+    kernel->adopted = addressing->adopted;
+}
+
 /* The result has the size of the mirrored kernel's source, and its pixels meet the same taps. */
 static void follow_mirrored(struct call *call, struct glcnn_image_descriptor *result)
 {
@@ -731,16 +746,15 @@ static glcnn_status describe(struct glcnn_command_buffer *command_buffer, glcnn_
                            kernel_title(kernel));
     bool gradient = kernel->descriptor->flags & IS_GRADIENT;
     const struct glcnn_state *state = arguments->state;
-    struct glcnn_kernel_properties kept = kernel->properties;
+    struct addressing kept = addressing_of(kernel);
     if (gradient && state && state->forward.descriptor)
-        geometry_adopt(kernel->descriptor, kernel->parameters, &state->forward,
-                       &kernel->properties);
+        kernel_adopt(kernel, &state->forward);
     glcnn_status status = begin(&call, false);
     if (status == GLCNN_SUCCESS &&
         !geometry_result(&call.operation, &call.shapes, result, sentence, SENTENCE))
         status = fail(&call, GLCNN_INVALID_ARGUMENT, sentence);
     if (status != GLCNN_SUCCESS) {
-        kernel->properties = kept;
+        put_addressing_back(kernel, &kept);
         return status;
     }
     if (gradient && state && state->source.width) {
@@ -817,7 +831,7 @@ glcnn_status glcnn_kernel_encode_returning(glcnn_command_buffer *command_buffer,
                            destination ? "a returning encode makes its destination itself"
                                        : "destination is NULL");
     struct glcnn_encode complete = *arguments;
-    struct glcnn_kernel_properties kept = kernel->properties;
+    struct addressing kept = addressing_of(kernel);
     glcnn_image *image = NULL;
     glcnn_state *made = NULL;
     status = describe(command_buffer, kernel, arguments, &descriptor);
@@ -833,7 +847,7 @@ glcnn_status glcnn_kernel_encode_returning(glcnn_command_buffer *command_buffer,
     if (status == GLCNN_SUCCESS)
         status = glcnn_kernel_encode(command_buffer, kernel, &complete);
     if (status != GLCNN_SUCCESS) {
-        kernel->properties = kept;
+        put_addressing_back(kernel, &kept);
         if (image && image->command_buffer)
             glcnn_image_set_read_count(image, 0);
         glcnn_image_destroy(&image);

@@ -33,6 +33,7 @@ glcnn_status kernel_create(struct glcnn_device *device, const struct glcnn_descr
     made->descriptor = descriptor;
     made->parameters = parameters;
     properties_set_defaults(descriptor, &made->properties, made->parameters);
+    made->adopted = made->properties;
     *kernel = made;
     return GLCNN_SUCCESS;
 }
@@ -103,6 +104,7 @@ glcnn_status glcnn_kernel_copy(glcnn_kernel *kernel, glcnn_device *device, glcnn
     if (status != GLCNN_SUCCESS)
         return status;
     (*copy)->properties = kernel->properties;
+    (*copy)->adopted = kernel->adopted;
     (*copy)->encode_count = kernel->encode_count;
     if (kernel->descriptor->parameters_size)
         memcpy((*copy)->parameters, kernel->parameters, kernel->descriptor->parameters_size);
@@ -157,6 +159,12 @@ glcnn_status glcnn_kernel_set_label(glcnn_kernel *kernel, const char *label)
 struct glcnn_kernel_properties *glcnn_kernel_properties(glcnn_kernel *kernel)
 {
     return kernel ? &kernel->properties : NULL;
+}
+
+void kernel_adopt(struct glcnn_kernel *kernel, const struct operation *forward)
+{
+    geometry_adopt(kernel->descriptor, kernel->parameters, forward, &kernel->properties);
+    geometry_adopt(kernel->descriptor, kernel->parameters, forward, &kernel->adopted);
 }
 
 void *kernel_parameters(const struct glcnn_kernel *kernel, const char *family)

@@ -9,6 +9,8 @@ struct glcnn_kernel {
     int references;
     const struct glcnn_descriptor *descriptor;
     struct glcnn_kernel_properties properties;
+    struct glcnn_kernel_properties adopted; /* defaults, and over them what a gradient kernel last
+                                               took over from a state: values not set by hand */
     void *parameters;                            /* descriptor->parameters_size bytes */
     struct glcnn_buffer *vectors[MAX_ARGUMENTS]; /* made at first need */
     uint32_t encode_count;                       /* encodes so far */
@@ -30,6 +32,9 @@ void *kernel_parameters(const struct glcnn_kernel *kernel, const char *family);
 /* The kernel's vector of an argument, made with its neutral value if there is none yet. */
 glcnn_status kernel_vector(struct glcnn_kernel *kernel, size_t index, size_t length,
                            struct glcnn_buffer **buffer);
+
+/* Sets the addressing of a gradient kernel as the state of this forward encode brings it. */
+void kernel_adopt(struct glcnn_kernel *kernel, const struct operation *forward);
 
 /* Index of the argument that is a vector of the kernel's own; -1: there is none of that name. */
 int kernel_kept_argument(const struct glcnn_kernel *kernel, const char *name);

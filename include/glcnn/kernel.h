@@ -163,8 +163,10 @@ struct glcnn_encode {
 /* Non-returning encode: properties are used as they are set and padding is ignored.
  * With `state`, a unary kernel also fills it; a gradient kernel reads it and obeys the exact rule
  * of spec 5.5: for every source pixel the sum over all results that depend on it. Only where an
- * addressing property was set by hand, to neither its default nor what the state says, the manual
- * addressing of 5.5 and 7.1 holds. (MPS takes the defaults literally here.) */
+ * addressing property was set by hand, to neither its default, nor what the state says, nor what
+ * the kernel last took over from another state, the manual addressing of 5.5 and 7.1 holds. So one
+ * gradient kernel serves the states of any number of encodes. (MPS takes defaults, and what was
+ * taken over, literally here.) */
 GLCNN_API glcnn_status glcnn_kernel_encode(glcnn_command_buffer *command_buffer,
                                            glcnn_kernel *kernel,
                                            const struct glcnn_encode *arguments);

@@ -321,11 +321,16 @@ static void set_fused_neuron(const struct graph_filter *f, bool on)
     }
 }
 
-static glcnn_status prepare_kernel(struct recording *r, const struct graph_filter *f, size_t source)
+/* A gradient kernel may have been addressed for images of other sizes, by another graph or by what
+ * it was read from. */
+static glcnn_status prepare_kernel(struct recording *r, const struct graph_filter *f, size_t source,
+                                   const struct glcnn_state *state)
 {
     struct glcnn_kernel *kernel = f->node->kernel;
     glcnn_status status = GLCNN_SUCCESS;
     if (f->node->forward) {
+        if (state)
+            kernel_adopt(kernel, &state->forward);
         status = update_share_vectors(f->node);
         if (status == GLCNN_SUCCESS)
             status = set_gradient_option(f);
@@ -345,7 +350,7 @@ static glcnn_status encode_source(struct recording *r, const struct record_step 
     if (status == GLCNN_SUCCESS)
         status = take_state(r, &e, f, step->filter, range, source);
     if (status == GLCNN_SUCCESS && !step->collector)
-        status = prepare_kernel(r, f, source);
+        status = prepare_kernel(r, f, source, e.arguments.state);
     if (status == GLCNN_SUCCESS && !step->collector && has_destination(f))
         status = prepare_destination(r, &e, f, range);
     if (status == GLCNN_SUCCESS)
