@@ -236,7 +236,7 @@ static void test_without_weights(void)
 
 /* ---- Networks ---- */
 
-/* One step of stochastic gradient descent with momentum, on noise. */
+/* One step of stochastic gradient descent, on noise. */
 static void train_once(glcnn_network *network)
 {
     glcnn_kernel *optimizer = NULL;
@@ -286,6 +286,207 @@ static void test_training(void)
     release(&b);
     glcnn_network_destroy(&copy);
     glcnn_network_destroy(&network);
+}
+
+/* The network as its bytes have it, which are written the same again. */
+static glcnn_network *copy_of(glcnn_network *network)
+{
+    struct bytes b = network_bytes(network, true);
+    glcnn_network *copy = network_of(b);
+    struct bytes again = network_bytes(copy, true);
+    CU_ASSERT(equal(b, again));
+    release(&b);
+    release(&again);
+    return copy;
+}
+
+/* Trains a network that has been trained, and what is read of it. */
+static void test_training_goes_on(void)
+{
+    glcnn_network *network = sample_training(device);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(network);
+    for (int step = 0; step < 2; step++) {
+        train_once(network);
+        glcnn_network *copy = copy_of(network);
+        train_once(network);
+        train_once(copy);
+        struct bytes a = network_bytes(network, true), b = network_bytes(copy, true);
+        CU_ASSERT(equal(a, b));
+        release(&a);
+        release(&b);
+        glcnn_network_destroy(&copy);
+    }
+    glcnn_network_destroy(&network);
+}
+
+/* x -> convolution -> fully connected -> loss */
+struct stages {
+    glcnn_network *network;
+    glcnn_filter_node *loss, *ends[2];
+    size_t ends_count;
+};
+
+static struct stages make_stages(void)
+{
+    struct stages s = {0};
+    GOOD_FATAL(glcnn_network_create(device, &s.network));
+    glcnn_image_node *x = glcnn_image_node_create(s.network, "image");
+    glcnn_image_node *labels = glcnn_image_node_create(s.network, "labels");
+    x = glcnn_node(x, "convolution",
+                   "kernel_width=3 kernel_height=3 input_feature_channels=1 "
+                   "output_feature_channels=16");
+    x = glcnn_node(x, "fully_connected",
+                   "kernel_width=8 kernel_height=8 input_feature_channels=16 "
+                   "output_feature_channels=10");
+    glcnn_image_node *const pair[] = {x, labels};
+    s.loss = glcnn_filter_node_create(
+        s.network, "loss", "loss_type=soft_max_cross_entropy reduction_type=sum", pair, 2);
+    sample_fill_all(s.network);
+    GOOD_FATAL(glcnn_network_status(s.network));
+    return s;
+}
+
+static void run_stages(const struct stages *s)
+{
+    glcnn_image_node *results[3] = {glcnn_filter_node_loss(s->loss)};
+    const bool needed[3] = {true};
+    glcnn_graph *graph = NULL;
+    for (size_t i = 0; i < s->ends_count; i++)
+        results[1 + i] = glcnn_filter_node_result(s->ends[i]);
+    const struct glcnn_graph_descriptor d = {
+        .results = results, .result_is_needed = needed, .result_count = 1 + s->ends_count};
+    GOOD_FATAL(glcnn_graph_create(s->network, &d, &graph));
+    glcnn_image *sources[2] = {make_image(2, 1, 8, 8), make_image(2, 10, 1, 1)};
+    fill_noise(sources[0], 4);
+    fill_constant(sources[1], 0.1f);
+    GOOD(glcnn_graph_execute(graph, sources, NULL, NULL));
+    GOOD(glcnn_graph_wait(graph));
+    glcnn_graph_destroy(&graph);
+    glcnn_image_destroy(&sources[0]);
+    glcnn_image_destroy(&sources[1]);
+}
+
+/* Trained or not, with a training graph or without, run or not. */
+static void test_every_stage_of_a_network(void)
+{
+    for (unsigned stage = 0; stage < 8; stage++) {
+        struct stages s = make_stages();
+        struct glcnn_training_descriptor training = {0};
+        GOOD_FATAL(glcnn_optimizer_adam_create(device, 0.01f, &training.optimizer));
+        if (stage & 1)
+            GOOD_FATAL(glcnn_network_train(s.network, &training));
+        if (stage & 2)
+            s.ends_count =
+                glcnn_training_graph_with_source_gradient(s.loss, NULL, NULL, NULL, s.ends, 2);
+        if (stage & 4)
+            run_stages(&s);
+        glcnn_network *copy = copy_of(s.network);
+        glcnn_network_destroy(&copy);
+        glcnn_kernel_destroy(&training.optimizer);
+        glcnn_network_destroy(&s.network);
+    }
+}
+
+/* ---- Gradient nodes ---- */
+
+static const char *settings_of(const char *name)
+{
+    if (strstr(name, "convolution") || strstr(name, "fully"))
+        return "kernel_width=5 kernel_height=7 input_feature_channels=4 output_feature_channels=4";
+    if (strstr(name, "pooling"))
+        return "kernel_width=3 kernel_height=2";
+    return strstr(name, "upsampling") ? "scale_factor_x=2 scale_factor_y=2" : NULL;
+}
+
+/* Result of a gradient node of a network of one filter, whose filter 0 and 1 these are. The
+ * gradient is given to it by image 2 or, of one source, 1. */
+static glcnn_image *run_gradient(glcnn_network *network, const uint32_t gradient_size[3])
+{
+    glcnn_image *sources[3] = {NULL};
+    glcnn_graph *graph = NULL;
+    glcnn_image_node *result = glcnn_filter_node_result(glcnn_network_filter(network, 1));
+    const struct glcnn_graph_descriptor d = {.results = &result, .result_count = 1};
+    GOOD_FATAL(glcnn_graph_create(network, &d, &graph));
+    size_t count = glcnn_graph_source_count(graph);
+    for (size_t i = 0; i < count && i < 3; i++) {
+        const char *handle = glcnn_image_node_handle(glcnn_graph_source(graph, i));
+        bool gradient = strcmp(handle, "gradient") == 0;
+        sources[i] = gradient ? make_image(2, gradient_size[0], gradient_size[1], gradient_size[2])
+                              : make_image(2, 4, 7, 5);
+        fill_noise(sources[i], gradient ? 9 : (uint32_t)handle[0]);
+    }
+    GOOD_FATAL(glcnn_graph_execute(graph, sources, NULL, NULL));
+    GOOD_FATAL(glcnn_graph_wait(graph));
+    glcnn_image *copy = NULL, *image = glcnn_graph_image(graph, result);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(image);
+    GOOD_FATAL(glcnn_image_create(device, glcnn_image_descriptor(image), &copy));
+    float *values = read_image(image);
+    fill_image(copy, values);
+    free(values);
+    glcnn_graph_destroy(&graph);
+    for (size_t i = 0; i < 3; i++)
+        glcnn_image_destroy(&sources[i]);
+    return copy;
+}
+
+static void result_size(glcnn_filter_node *filter, uint32_t size[3])
+{
+    struct glcnn_image_descriptor made;
+    glcnn_image *image = make_image(2, 4, 7, 5), *second = make_image(2, 4, 7, 5);
+    glcnn_kernel *kernel = NULL;
+    GOOD_FATAL(glcnn_kernel_copy(glcnn_filter_node_kernel(filter), device, &kernel));
+    GOOD_FATAL(glcnn_kernel_destination_descriptor(
+        kernel, &(struct glcnn_encode){.source = image, .secondary = second}, &made));
+    size[0] = made.feature_channels;
+    size[1] = made.height;
+    size[2] = made.width;
+    glcnn_image_destroy(&image);
+    glcnn_image_destroy(&second);
+    glcnn_kernel_destroy(&kernel);
+}
+
+/* The first gradient node of every kernel that has one, run, written and read, and run again. */
+static void check_gradient_node(const struct glcnn_kernel_info *info)
+{
+    glcnn_network *network = NULL;
+    glcnn_filter_node *made[4];
+    uint32_t size[3];
+    GOOD_FATAL(glcnn_network_create(device, &network));
+    glcnn_image_node *const sources[] = {glcnn_image_node_create(network, "a"),
+                                         glcnn_image_node_create(network, "b")};
+    glcnn_image_node *gradient = glcnn_image_node_create(network, "gradient");
+    size_t count = 0;
+    for (size_t i = 0; i < info->argument_count; i++)
+        count += info->arguments[i].is_image && info->arguments[i].is_input;
+    glcnn_filter_node *filter = glcnn_filter_node_create(
+        network, info->name, settings_of(info->name), sources, count < 2 ? 1 : 2);
+    GOOD_FATAL(glcnn_network_status(network));
+    sample_fill(glcnn_filter_node_kernel(filter));
+    CU_ASSERT_FATAL(glcnn_gradient_filters_with_source(filter, gradient, made, 4) > 0);
+    result_size(filter, size);
+    glcnn_image *before = run_gradient(network, size);
+    glcnn_network *copy = copy_of(network);
+    glcnn_image *a = run_gradient(network, size), *b = run_gradient(copy, size);
+    CU_ASSERT(images_equal(a, b));
+    if (strcmp(info->name, "dropout") != 0)
+        CU_ASSERT(images_equal(a, before));
+    glcnn_image_destroy(&before);
+    glcnn_image_destroy(&a);
+    glcnn_image_destroy(&b);
+    glcnn_network_destroy(&copy);
+    glcnn_network_destroy(&network);
+}
+
+static void test_every_gradient_node(void)
+{
+    const struct glcnn_kernel_info *info;
+    size_t count = 0;
+    for (size_t i = 0; (info = glcnn_kernel_info(i)); i++)
+        if (info->gradient && strcmp(info->name, "concatenation") != 0) {
+            check_gradient_node(info);
+            count++;
+        }
+    CU_ASSERT(count > 25);
 }
 
 /* Node by node, so that what is neither written nor read shows too. */
@@ -563,6 +764,33 @@ static void test_patched_network(void)
     glcnn_network_destroy(&network);
 }
 
+/* Files of earlier versions have the forward filter's weights for gradient nodes too, whose kernel
+ * need not know yet how many there are. */
+static void test_vectors_of_gradient_nodes_are_passed_over(void)
+{
+    static const char name[] = "\x66kernel\x74"
+                               "convolution_gradient";
+    static const char vectors[] = "\x67vectors\xa1\x67weights\x44\0\0\0\0";
+    struct stages s = make_stages();
+    CU_ASSERT_FATAL(glcnn_training_graph_with_source_gradient(s.loss, NULL, NULL, NULL, s.ends, 2) >
+                    0);
+    struct bytes b = network_bytes(s.network, false);
+    struct bytes old = patched(b, name, 0, vectors, sizeof vectors - 1);
+    size_t at = 0;
+    while (memcmp(old.data + at, name, sizeof name - 1) != 0)
+        at++;
+    CU_ASSERT_EQUAL_FATAL(old.data[at - 1], 0xa4); /* a map of four, and now of five */
+    old.data[at - 1]++;
+    glcnn_network *network = network_of(old);
+    struct bytes again = network_bytes(network, false);
+    CU_ASSERT(equal(again, b));
+    free(old.data);
+    release(&b);
+    release(&again);
+    glcnn_network_destroy(&network);
+    glcnn_network_destroy(&s.network);
+}
+
 static void test_patched_states(void)
 {
     static const struct patch patches[] = {
@@ -766,6 +994,9 @@ int main(int argc, char *argv[])
                                  UNIT_TEST(test_results),
                                  UNIT_TEST(test_without_weights),
                                  UNIT_TEST(test_training),
+                                 UNIT_TEST(test_training_goes_on),
+                                 UNIT_TEST(test_every_stage_of_a_network),
+                                 UNIT_TEST(test_every_gradient_node),
                                  UNIT_TEST(test_features),
                                  UNIT_TEST(test_foreign),
                                  UNIT_TEST(test_deep),
@@ -773,6 +1004,7 @@ int main(int argc, char *argv[])
                                  UNIT_TEST(test_patched_vectors),
                                  UNIT_TEST(test_patched_network),
                                  UNIT_TEST(test_patched_states),
+                                 UNIT_TEST(test_vectors_of_gradient_nodes_are_passed_over),
                                  UNIT_TEST(test_truncated),
                                  UNIT_TEST(test_mutated),
                                  UNIT_TEST(test_corpus),

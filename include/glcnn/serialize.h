@@ -13,7 +13,8 @@
  *                    value exactly, enumerations by the names of their values
  *   result_is_ordinary, encode_count
  *   vectors          with weights: those that are set, by name, as byte strings of little-endian
- *                    float32
+ *                    float32; a gradient node of a network has none: its weights are its forward
+ *                    filter's, and what older files have here is passed over
  *
  * A network's map has
  *
@@ -27,6 +28,10 @@
  * Images are numbered: inputs first, then result and loss of each filter in order. A number refers
  * to something earlier, so there are no cycles.
  *
+ * Addressing that a gradient kernel took over from a state is written as its properties are. In a
+ * network each execution takes it over anew; for a kernel by itself it counts as set by hand until
+ * a returning encode or glcnn_kernel_destination_descriptor does.
+ *
  * Not written: the device, data sources, optimizers with their state, and states. Vectors are
  * written from the kernel that owns them, whatever data source it has. A kernel that is read gives
  * bit-identical results, a network too; to train on, give it data sources, glcnn_network_train for
@@ -35,8 +40,8 @@
  * Reading trusts nothing. What is damaged, cut off, longer than its item, of another kind or
  * version, or beyond a legal range gives GLCNN_MALFORMED_DATA, a sentence and no object. Nothing
  * recurses. Memory and time are in proportion to the size of the bytes: a count is believed only as
- * far as the bytes that follow can hold it, vectors are only as long as the bytes they are given by,
- * images and weights that a network describes are made by its first execution alone, and each
+ * far as the bytes that follow can hold it, vectors are only as long as the bytes they are given
+ * by, images and weights that a network describes are made by its first execution alone, and each
  * filter, of which there is a map of 50 bytes or more, or for a gradient an entry in the forward
  * filter's sources, takes less than 2 KiB.
  *

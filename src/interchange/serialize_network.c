@@ -174,9 +174,10 @@ static bool write_filter(struct writer *writer, const struct nodes *nodes,
     const glcnn_state_node *from = glcnn_filter_node_source_state(filter);
     bool exports = glcnn_state_node_export_from_graph(glcnn_filter_node_result_state(filter));
     writer_map(writer, 5u + (glcnn_filter_node_loss(filter) != NULL) + (from != NULL) + exports);
+    /* The weights of a gradient node are its forward filter's. */
+    bool owns = with_weights && !glcnn_filter_node_forward(filter, NULL);
     writer_text(writer, "kernel");
-    if (!serialize_kernel_write(writer, glcnn_filter_node_kernel(filter), with_weights, false,
-                                outcome) ||
+    if (!serialize_kernel_write(writer, glcnn_filter_node_kernel(filter), owns, false, outcome) ||
         !write_named(writer, "label", glcnn_filter_node_label(filter), outcome) ||
         !write_named(writer, "training_style", styles[glcnn_filter_node_training_style(filter)],
                      outcome))
@@ -477,6 +478,16 @@ static bool read_wiring(const struct reader *reader, struct reader *fields, stru
                                         : read_gradient(&fields[FILTER_GRADIENT], m, info, filter);
 }
 
+/* Vectors that older files have for a gradient node are passed over: they are its forward filter's.
+ */
+static bool read_kernel(struct reader *fields, struct reader kernel[KERNEL_FIELDS],
+                        const struct glcnn_kernel_info *info, glcnn_filter_node *filter)
+{
+    if (fields[FILTER_GRADIENT].bytes)
+        kernel[KERNEL_VECTORS] = (struct reader){.bytes = NULL};
+    return serialize_kernel_read_into(kernel, info, glcnn_filter_node_kernel(filter));
+}
+
 static bool read_filter(struct reader *reader, struct making *m)
 {
     static const char *const names[] = {
@@ -491,7 +502,7 @@ static bool read_filter(struct reader *reader, struct making *m)
     if (!reader_fields(reader, names, FILTER_RESULT + 1, FILTER_FIELDS, fields) ||
         !serialize_kernel_read(&fields[FILTER_KERNEL], false, kernel, &info) ||
         !read_wiring(reader, fields, m, info, &filter) ||
-        !serialize_kernel_read_into(kernel, info, glcnn_filter_node_kernel(filter)) ||
+        !read_kernel(fields, kernel, info, filter) ||
         !read_label(&fields[FILTER_LABEL], m->device, filter) ||
         !read_style(&fields[FILTER_STYLE], m->device, filter) || !read_states(fields, m, filter) ||
         !read_results(fields, m, filter))
