@@ -22,6 +22,27 @@ static void check_failed(glcnn_network *net, const char *phrase)
     CU_ASSERT_TRUE(says(phrase));
 }
 
+static size_t count_nodes(const glcnn_network *net)
+{
+    size_t count = 0;
+    while (glcnn_network_image(net, count))
+        count++;
+    for (size_t i = 0; glcnn_network_filter(net, i); i++)
+        count++;
+    return count;
+}
+
+/* A gradient was refused with this sentence, and the network has as many nodes as before. */
+static void check_refused(glcnn_network *net, size_t nodes, const char *phrase)
+{
+    CU_ASSERT_TRUE(says(phrase));
+    GOOD(glcnn_network_status(net));
+    CU_ASSERT_EQUAL(count_nodes(net), nodes);
+    glcnn_image_node *x = glcnn_image_node_create(net, NULL);
+    glcnn_filter_node *neuron = glcnn_image_node_filter(glcnn_node(x, "neuron", NULL));
+    CU_ASSERT_PTR_NOT_NULL(glcnn_gradient_filter_with_source(neuron, x));
+}
+
 static glcnn_network *make_network(void)
 {
     glcnn_network *net = NULL;
@@ -465,8 +486,9 @@ static void test_kernels_without_gradient_say_so(void)
         CU_ASSERT_PTR_NOT_NULL_FATAL((*d)->without_gradient);
         for (int method = 0; method < 4; method++) {
             struct single s = make_single(*d);
+            size_t nodes = count_nodes(s.net);
             CU_ASSERT_EQUAL(call_method(method, &s), 0);
-            check_failed(s.net, (*d)->without_gradient);
+            check_refused(s.net, nodes, (*d)->without_gradient);
             glcnn_network_destroy(&s.net);
         }
         found++;
@@ -479,8 +501,9 @@ static void test_singular_methods_refuse_several(void)
     for (const struct glcnn_descriptor *const *d = glcnn_registry; *d; d++)
         for (int method = 2; has_node(*d) && gradients_expected(*d) > 1 && method < 4; method++) {
             struct single s = make_single(*d);
+            size_t nodes = count_nodes(s.net);
             CU_ASSERT_EQUAL(call_method(method, &s), 0);
-            check_failed(s.net, "more than one");
+            check_refused(s.net, nodes, "more than one");
             glcnn_network_destroy(&s.net);
         }
 }
@@ -491,8 +514,9 @@ static void test_gradients_have_no_gradient(void)
         for (int method = 0; has_node(*d) && gradients_expected(*d) == 1 && method < 4; method++) {
             struct single s = make_single(*d);
             s.filter = glcnn_gradient_filter_with_source(s.filter, s.gradient);
+            size_t nodes = count_nodes(s.net);
             CU_ASSERT_EQUAL(call_method(method, &s), 0);
-            check_failed(s.net, "it is a gradient itself");
+            check_refused(s.net, nodes, "it is a gradient itself");
             glcnn_network_destroy(&s.net);
         }
 }
@@ -507,8 +531,8 @@ static void refuse_arguments(const struct glcnn_descriptor *d, int wrong)
     glcnn_network *other = make_network();
     glcnn_image_node *foreign = glcnn_image_node_create(other, NULL);
     glcnn_image_node *const two[] = {s.gradient, s.gradient};
-    glcnn_filter_node *made[MOST];
-    size_t count = 99;
+    glcnn_filter_node *made[MOST] = {s.filter};
+    size_t count = 99, nodes = count_nodes(s.net);
     switch (wrong) {
     case 0:
         count = glcnn_gradient_filters_with_source(s.filter, NULL, made, MOST);
@@ -531,7 +555,9 @@ static void refuse_arguments(const struct glcnn_descriptor *d, int wrong)
         break;
     }
     CU_ASSERT_EQUAL(count, 0);
-    check_failed(s.net, phrases[wrong]);
+    if (wrong < 4)
+        CU_ASSERT_PTR_NULL(made[0]);
+    check_refused(s.net, nodes, phrases[wrong]);
     glcnn_network_destroy(&s.net);
     glcnn_network_destroy(&other);
 }
@@ -789,33 +815,43 @@ static void test_a_concatenation_splits_the_gradient(void)
     glcnn_network_destroy(&net);
 }
 
-static void test_training_graphs_are_refused(void)
+/* The training graph from `last` is refused with this sentence and leaves nothing behind. */
+static void check_training_refused(glcnn_filter_node *last, glcnn_image_node *gradient,
+                                   size_t capacity, const char *phrase)
 {
     struct seen seen = WATCH;
-    glcnn_filter_node *ends[MOST];
+    glcnn_filter_node *ends[MOST] = {last, last};
+    glcnn_network *net = last->network;
+    size_t nodes = count_nodes(net);
+    CU_ASSERT_EQUAL(
+        glcnn_training_graph_with_source_gradient(last, gradient, watch, &seen, ends, capacity), 0);
+    for (size_t i = 0; i < capacity; i++)
+        CU_ASSERT_PTR_NULL(ends[i]);
+    check_refused(net, nodes, phrase);
+}
+
+static void test_training_graphs_are_refused(void)
+{
     glcnn_network *other = make_network();
     glcnn_image_node *foreign = glcnn_image_node_create(other, NULL);
     struct chain c = make_chain();
-    CU_ASSERT_EQUAL(train(c.loss, foreign, &seen, ends), 0);
-    check_failed(c.net, "another network");
-    glcnn_network_destroy(&c.net);
-    c = make_chain();
+    struct seen seen = WATCH;
+    glcnn_filter_node *ends[MOST];
+    check_training_refused(c.loss, foreign, MOST, "another network");
+    check_training_refused(c.loss, NULL, 0, "no room");
     CU_ASSERT_EQUAL(glcnn_training_graph_with_source_gradient(c.loss, NULL, NULL, NULL, NULL, 3),
                     0);
-    check_failed(c.net, "no room");
-    glcnn_network_destroy(&c.net);
-    c = make_chain();
-    CU_ASSERT_EQUAL(glcnn_training_graph_with_source_gradient(c.loss, NULL, NULL, NULL, ends, 0),
-                    0);
-    check_failed(c.net, "no room");
+    CU_ASSERT_TRUE(says("no room"));
+    CU_ASSERT_EQUAL(train(c.loss, NULL, &seen, ends), 1);
+    GOOD(glcnn_network_status(c.net));
     glcnn_network_destroy(&c.net);
     /* Two ends, room for one. */
     glcnn_network *net = make_network();
     glcnn_image_node *x = glcnn_image_node_create(net, NULL), *y;
     y = glcnn_image_node_create(net, NULL);
     glcnn_filter_node *sum = filter_of(glcnn_node_binary(x, y, "add", NULL));
-    CU_ASSERT_EQUAL(glcnn_training_graph_with_source_gradient(sum, NULL, NULL, NULL, ends, 1), 0);
-    check_failed(net, "more ends than room");
+    check_training_refused(sum, NULL, 1, "more ends than room");
+    CU_ASSERT_EQUAL(train(sum, NULL, &seen, ends), 2);
     glcnn_network_destroy(&net);
     glcnn_network_destroy(&other);
 }
@@ -830,31 +866,78 @@ static void test_sized_transposes_have_no_gradient(void)
     CU_ASSERT_PTR_NOT_NULL(glcnn_gradient_filter_with_source(filter_of(up), x));
     GOOD(glcnn_filter_node_set_source_state(filter_of(up),
                                             glcnn_filter_node_result_state(filter_of(down))));
+    size_t nodes = count_nodes(net);
     CU_ASSERT_PTR_NULL(glcnn_gradient_filter_with_source(filter_of(up), x));
-    check_failed(net, "takes its sizes from a state");
+    check_refused(net, nodes, "takes its sizes from a state");
     glcnn_network_destroy(&net);
 }
 
 /* A loss of an input, and a filter on the way that has no gradient. */
 static void test_ways_back_must_exist(void)
 {
-    glcnn_filter_node *ends[MOST];
     glcnn_network *net = make_network();
     glcnn_image_node *x = glcnn_image_node_create(net, NULL), *y;
     y = glcnn_image_node_create(net, NULL);
     glcnn_image_node *const inputs[] = {x, y};
     glcnn_filter_node *loss = glcnn_filter_node_create(net, "loss", NULL, inputs, 2);
-    CU_ASSERT_EQUAL(glcnn_training_graph_with_source_gradient(loss, NULL, NULL, NULL, ends, MOST),
-                    0);
-    check_failed(net, "nothing that it depends on has a gradient");
+    check_training_refused(loss, NULL, MOST, "nothing that it depends on has a gradient");
     glcnn_network_destroy(&net);
     net = make_network();
     x = glcnn_image_node_create(net, NULL);
     x = glcnn_node(glcnn_node(x, "reduce_feature_channels_argument_max", NULL), "neuron", NULL);
-    CU_ASSERT_EQUAL(
-        glcnn_training_graph_with_source_gradient(filter_of(x), NULL, NULL, NULL, ends, MOST), 0);
-    check_failed(net, "a channel's number does not change");
+    check_training_refused(filter_of(x), NULL, MOST, "a channel's number does not change");
     glcnn_network_destroy(&net);
+}
+
+/* ---- After a refusal ---- */
+
+/* Nodes that are made after a refused training graph have the labels and the places that they have
+ * without one. */
+static void test_a_refused_training_graph_leaves_no_trace(void)
+{
+    glcnn_filter_node *ends[2][MOST];
+    struct chain chains[] = {make_chain(), make_chain()};
+    struct seen seen = WATCH;
+    glcnn_image_node *maximum =
+        glcnn_node(chains[0].x, "reduce_feature_channels_argument_max", NULL);
+    glcnn_node(chains[1].x, "reduce_feature_channels_argument_max", NULL);
+    glcnn_image_node *sum = glcnn_node_binary(chains[0].pooled, maximum, "add", NULL);
+    glcnn_node_binary(chains[1].pooled, chains[1].x, "add", NULL);
+    CU_ASSERT_EQUAL(train(filter_of(sum), NULL, &seen, ends[0]), 0);
+    CU_ASSERT(seen.count > 0);
+    for (int i = 0; i < 2; i++) {
+        seen = WATCH;
+        CU_ASSERT_EQUAL_FATAL(train(chains[i].loss, NULL, &seen, ends[i]), 1);
+        glcnn_node_binary(chains[i].x, chains[i].x, "add", NULL);
+    }
+    CU_ASSERT_EQUAL(count_nodes(chains[0].net), count_nodes(chains[1].net));
+    glcnn_filter_node *a, *b;
+    for (size_t i = 0; (a = glcnn_network_filter(chains[0].net, i)); i++) {
+        b = glcnn_network_filter(chains[1].net, i);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(b);
+        CU_ASSERT_EQUAL(a->index, b->index);
+        CU_ASSERT_EQUAL(a->result->index, b->result->index);
+        CU_ASSERT_STRING_EQUAL(glcnn_filter_node_label(a), glcnn_filter_node_label(b));
+    }
+    glcnn_network_destroy(&chains[0].net);
+    glcnn_network_destroy(&chains[1].net);
+}
+
+/* Who did not look hears of it where the result is wanted; who did has the rest. */
+static void test_graphs_after_a_refusal(void)
+{
+    struct chain c = make_chain();
+    glcnn_graph *graph;
+    glcnn_image_node *results[] = {
+        c.pooled, glcnn_filter_node_result(glcnn_gradient_filter_with_source(c.loss, c.pooled))};
+    struct glcnn_graph_descriptor d = {.results = results, .result_count = 2};
+    REFUSED(INVALID, glcnn_graph_create(c.net, &d, &graph));
+    CU_ASSERT_TRUE(says("result 1 is NULL"));
+    CU_ASSERT_TRUE(says("gradient of loss_0"));
+    d.result_count = 1;
+    GOOD_FATAL(glcnn_graph_create(c.net, &d, &graph));
+    glcnn_graph_destroy(&graph);
+    glcnn_network_destroy(&c.net);
 }
 
 int main(int argc, char *argv[])
@@ -888,6 +971,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_training_graphs_are_refused),
         UNIT_TEST(test_sized_transposes_have_no_gradient),
         UNIT_TEST(test_ways_back_must_exist),
+        UNIT_TEST(test_a_refused_training_graph_leaves_no_trace),
+        UNIT_TEST(test_graphs_after_a_refusal),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("nodes", tests, argc, argv);

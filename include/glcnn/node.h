@@ -13,6 +13,8 @@
  * Functions that make nodes return NULL on failure and also when a node that they are given is
  * NULL, so that a network can be written down without a check after each line. The first failure
  * stays with the network: glcnn_network_status and glcnn_graph_create report it with its sentence.
+ * A gradient that is refused is no such failure: the network has the nodes that it had and goes on;
+ * the device has the sentence, and glcnn_graph_create too where it is then given a NULL.
  *
  * Not thread-safe: a network is used by the thread of its device.
  */
@@ -155,11 +157,18 @@ GLCNN_API glcnn_filter_node *glcnn_filter_node_forward(const glcnn_filter_node *
 /* The gradient filter nodes of a filter, given the gradients of its results (one): one node for
  * each source that has a gradient, in source order, at most `capacity` of them into `nodes`. They
  * copy the filter's parameters and label, and are wired to its forward source, result and state.
- * Returns how many there are; 0 is a failure. unary filters                                1 add,
- * subtract, multiply, divide              2: of the primary, of the secondary source concatenation
- * one a source: slices of the gradient loss, gradient filters, reductions without   a failure:
- * there is none gradient MPS has no gradient of division, convolution transpose, slice, reshape and
- * reductions; here they have. gradientFiltersWithSources:, gradientFiltersWithSource:. */
+ * Returns how many there are; 0: refused, and then no node is made and `nodes` has NULLs.
+ *
+ *   unary filters                                1
+ *   add, subtract, multiply, divide              2: of the primary, of the secondary source
+ *   concatenation                                one a source: slices of the gradient
+ *   loss, gradient filters, reductions without   refused: there is none
+ *   gradient
+ *
+ * MPS has no gradient of division, convolution transpose, slice, reshape and reductions; here they
+ * have. gradientFiltersWithSources:, gradientFiltersWithSource:.
+ * A filter may have gradient nodes of several gradients: glcnn/graph.h tells what becomes of its
+ * weights. */
 GLCNN_API size_t glcnn_gradient_filters_with_sources(glcnn_filter_node *node,
                                                      glcnn_image_node *const *gradients,
                                                      size_t gradient_count,
@@ -167,7 +176,7 @@ GLCNN_API size_t glcnn_gradient_filters_with_sources(glcnn_filter_node *node,
 GLCNN_API size_t glcnn_gradient_filters_with_source(glcnn_filter_node *node,
                                                     glcnn_image_node *gradient,
                                                     glcnn_filter_node **nodes, size_t capacity);
-/* The same where there is one gradient filter: a failure, NULL, where there are more.
+/* The same where there is one gradient filter; NULL: refused, also where there are more.
  * gradientFilterWithSources:, gradientFilterWithSource:. */
 GLCNN_API glcnn_filter_node *glcnn_gradient_filter_with_sources(glcnn_filter_node *node,
                                                                 glcnn_image_node *const *gradients,
@@ -187,8 +196,8 @@ typedef void (*glcnn_node_handler)(void *user, glcnn_filter_node *gradient_node,
  * image has several readers. `last` is the last node of the network, normally its loss; `gradient`
  * is the gradient of its result, or NULL: its result itself (which of a loss is the gradient).
  * Stores the nodes whose result nothing reads, at most `capacity`, and returns how many there are;
- * 0 is a failure. A graph made of their results, not needed, trains.
- * trainingGraphWithSourceGradient:nodeHandler:. */
+ * 0: refused, and then the nodes that the handler was shown are gone and `nodes` has NULLs. A graph
+ * made of their results, not needed, trains. trainingGraphWithSourceGradient:nodeHandler:. */
 GLCNN_API size_t glcnn_training_graph_with_source_gradient(glcnn_filter_node *last,
                                                            glcnn_image_node *gradient,
                                                            glcnn_node_handler handler, void *user,

@@ -59,16 +59,33 @@ static struct glcnn_filter_node *make_gradient(struct glcnn_filter_node *forward
         return NULL;
     made->forward = forward;
     made->forward_source = source;
-    glcnn_filter_node_set_label(made, forward->label);
-    return made;
+    glcnn_status named = glcnn_filter_node_set_label(made, forward->label);
+    return named == GLCNN_SUCCESS ? made : network_keep_failure(forward->network, named);
 }
 
 /* ---- The four methods ---- */
 
+/* A refused gradient changes nothing, so the network keeps no failure. */
 static size_t fail(struct glcnn_filter_node *node, const char *text)
 {
-    network_fail(node->network, GLCNN_INVALID_ARGUMENT, "gradient of %s (%s): %s", node->label,
-                 node->kernel->descriptor->name, text);
+    device_fail(node->network->device, GLCNN_INVALID_ARGUMENT, "gradient of %s (%s): %s",
+                node->label, node->kernel->descriptor->name, text);
+    network_keep_sentence(node->network);
+    return 0;
+}
+
+static void clear(glcnn_filter_node **nodes, size_t capacity)
+{
+    for (size_t i = 0; nodes && i < capacity; i++)
+        nodes[i] = NULL;
+}
+
+/* Nothing is left of what was begun. */
+static size_t take_back(struct glcnn_network *network, const struct network_mark *mark,
+                        glcnn_filter_node **nodes, size_t capacity)
+{
+    network_cut(network, mark);
+    clear(nodes, capacity);
     return 0;
 }
 
@@ -77,9 +94,11 @@ size_t glcnn_gradient_filters_with_sources(glcnn_filter_node *node,
                                            size_t gradient_sources, glcnn_filter_node **nodes,
                                            size_t capacity)
 {
+    clear(nodes, capacity);
     if (!node || node->network->status != GLCNN_SUCCESS)
         return 0;
     const struct glcnn_descriptor *d = node->kernel->descriptor;
+    struct network_mark mark = network_mark(node->network);
     size_t count = gradient_count(node);
     if (count == 0)
         return fail(node, d->without_gradient ? d->without_gradient : "there is none");
@@ -93,7 +112,7 @@ size_t glcnn_gradient_filters_with_sources(glcnn_filter_node *node,
         return fail(node, "there are more gradient filters than room for them");
     for (size_t i = 0; i < count; i++)
         if (!(nodes[i] = make_gradient(node, i, gradients[0])))
-            return 0;
+            return take_back(node->network, &mark, nodes, capacity);
     return count;
 }
 
@@ -151,7 +170,7 @@ static void handle(struct training *t, struct glcnn_filter_node *node,
                    struct glcnn_image_node *gradient)
 {
     if (source)
-        glcnn_image_node_set_handle(node->result, source->handle);
+        network_keep_failure(t->network, glcnn_image_node_set_handle(node->result, source->handle));
     if (t->handler)
         t->handler(t->user, node, forward, source, gradient);
 }
@@ -185,7 +204,7 @@ static bool visit(struct training *t, struct glcnn_filter_node *filter)
         network_fail(t->network, GLCNN_OUT_OF_MEMORY, "out of memory making a training graph");
         return false;
     }
-    bool good = glcnn_gradient_filters_with_source(filter, gradient, made, count + 1) == count;
+    bool good = glcnn_gradient_filters_with_source(filter, gradient, made, count + 1) > 0;
     for (size_t i = 0; i < count && good && made[i]; i++) {
         struct glcnn_image_node *source = filter->sources[i];
         handle(t, made[i], filter, source, gradient);
@@ -247,6 +266,8 @@ static size_t make_training(struct training *t, struct glcnn_filter_node *last,
     if (!visit_all(t, filters))
         return 0;
     size_t count = list_ends(t, filters, nodes, capacity);
+    if (t->network->status != GLCNN_SUCCESS)
+        return 0;
     if (count == 0)
         return fail(last, "nothing that it depends on has a gradient");
     if (count > capacity)
@@ -259,6 +280,7 @@ size_t glcnn_training_graph_with_source_gradient(glcnn_filter_node *last,
                                                  glcnn_node_handler handler, void *user,
                                                  glcnn_filter_node **nodes, size_t capacity)
 {
+    clear(nodes, capacity);
     if (!last || last->network->status != GLCNN_SUCCESS)
         return 0;
     if (gradient && gradient->network != last->network)
@@ -266,6 +288,7 @@ size_t glcnn_training_graph_with_source_gradient(glcnn_filter_node *last,
     if (!nodes || capacity == 0)
         return fail(last, "there is no room for the nodes that end the training graph");
     struct glcnn_network *network = last->network;
+    struct network_mark mark = network_mark(network);
     struct training t = {.network = network,
                          .filters = calloc(network->filter_count, sizeof(*t.filters)),
                          .gradients = calloc(network->image_count, sizeof(*t.gradients)),
@@ -278,5 +301,5 @@ size_t glcnn_training_graph_with_source_gradient(glcnn_filter_node *last,
         network_fail(network, GLCNN_OUT_OF_MEMORY, "out of memory making a training graph");
     free(t.filters);
     free(t.gradients);
-    return count;
+    return count ? count : take_back(network, &mark, nodes, capacity);
 }

@@ -279,6 +279,11 @@ static glcnn_status check_descriptor(struct glcnn_network *network,
                            "glcnn_graph_create: there are no results");
     for (size_t i = 0; i < descriptor->result_count; i++) {
         const struct glcnn_image_node *node = descriptor->results[i];
+        if (!node && network->error[0])
+            return device_fail(network->device, GLCNN_INVALID_ARGUMENT,
+                               "glcnn_graph_create: result %zu is NULL; the last node that was "
+                               "refused: %s",
+                               i, network->error);
         if (!node || node->network != network || !node->filter)
             return device_fail(network->device, GLCNN_INVALID_ARGUMENT,
                                "glcnn_graph_create: result %zu is %s", i,

@@ -10,12 +10,19 @@
 
 /* ---- Failures ---- */
 
+void network_keep_sentence(struct glcnn_network *network)
+{
+    if (network->status == GLCNN_SUCCESS)
+        snprintf(network->error, sizeof network->error, "%s", glcnn_device_error(network->device));
+}
+
 void *network_keep_failure(struct glcnn_network *network, glcnn_status status)
 {
-    if (network->status == GLCNN_SUCCESS && status != GLCNN_SUCCESS) {
+    if (status == GLCNN_SUCCESS)
+        return NULL;
+    network_keep_sentence(network);
+    if (network->status == GLCNN_SUCCESS)
         network->status = status;
-        snprintf(network->error, sizeof network->error, "%s", glcnn_device_error(network->device));
-    }
     return NULL;
 }
 
@@ -90,23 +97,54 @@ static void free_filter(struct glcnn_filter_node *node)
     free(node);
 }
 
+static void free_image(struct glcnn_image_node *node)
+{
+    free(node->handle);
+    free(node);
+}
+
+/* How many filters of the node's kernel the network has. */
+static size_t *kernel_count(const struct glcnn_filter_node *node)
+{
+    size_t index = 0;
+    while (glcnn_registry[index] != node->kernel->descriptor)
+        index++;
+    return &node->network->kernel_counts[index];
+}
+
+struct network_mark network_mark(const struct glcnn_network *network)
+{
+    return (struct network_mark){network->image_count, network->filter_count, network->last_image,
+                                 network->last_filter};
+}
+
+void network_cut(struct glcnn_network *network, const struct network_mark *mark)
+{
+    while (*mark->last_filter) {
+        struct glcnn_filter_node *next = (*mark->last_filter)->next;
+        --*kernel_count(*mark->last_filter);
+        free_filter(*mark->last_filter);
+        *mark->last_filter = next;
+    }
+    while (*mark->last_image) {
+        struct glcnn_image_node *next = (*mark->last_image)->next;
+        free_image(*mark->last_image);
+        *mark->last_image = next;
+    }
+    network->image_count = mark->image_count;
+    network->filter_count = mark->filter_count;
+    network->last_image = mark->last_image;
+    network->last_filter = mark->last_filter;
+}
+
 void glcnn_network_destroy(glcnn_network **network)
 {
     if (!network || !*network)
         return;
     glcnn_network *old = *network;
     *network = NULL;
-    while (old->filters) {
-        struct glcnn_filter_node *next = old->filters->next;
-        free_filter(old->filters);
-        old->filters = next;
-    }
-    while (old->images) {
-        struct glcnn_image_node *next = old->images->next;
-        free(old->images->handle);
-        free(old->images);
-        old->images = next;
-    }
+    network_cut(old,
+                &(struct network_mark){.last_image = &old->images, .last_filter = &old->filters});
     device_unreference(old->device);
     free(old->kernel_counts);
     free(old);
@@ -185,11 +223,7 @@ bool filter_has_weights(const struct glcnn_filter_node *node)
 static bool make_label(struct glcnn_filter_node *node)
 {
     char label[128];
-    size_t index = 0;
-    while (glcnn_registry[index] != node->kernel->descriptor)
-        index++;
-    snprintf(label, sizeof label, "%s_%zu", node->kernel->descriptor->name,
-             node->network->kernel_counts[index]++);
+    snprintf(label, sizeof label, "%s_%zu", node->kernel->descriptor->name, *kernel_count(node));
     node->label = strdup(label);
     return node->label != NULL;
 }
@@ -235,13 +269,16 @@ struct glcnn_filter_node *filter_node_make(struct glcnn_network *network,
                                        .state = {.filter = made},
                                        .style = GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU};
     memcpy(copy, sources, source_count * sizeof(*copy));
+    struct network_mark mark = network_mark(network);
     glcnn_status status = make_collector(made);
     bool named = make_label(made);
     if (status != GLCNN_SUCCESS || !named || !make_results(made)) {
+        network_cut(network, &mark);
         free_filter(made);
         return status != GLCNN_SUCCESS ? network_keep_failure(network, status)
                                        : out_of_memory(network);
     }
+    ++*kernel_count(made);
     made->index = network->filter_count++;
     *network->last_filter = made;
     network->last_filter = &made->next;

@@ -43,13 +43,25 @@ struct glcnn_network {
     size_t image_count, filter_count;
     size_t *kernel_counts; /* [registry]: filters of each kernel, so that labels cost no search */
     glcnn_status status; /* the first failure */
-    char error[512];
+    char error[512];     /* its sentence; before one, that of the last gradient that was refused */
 };
+
+/* What a network has at one time. */
+struct network_mark {
+    size_t image_count, filter_count;
+    struct glcnn_image_node **last_image;
+    struct glcnn_filter_node **last_filter;
+};
+struct network_mark network_mark(const struct glcnn_network *network);
+/* Takes back the nodes that were made since. */
+void network_cut(struct glcnn_network *network, const struct network_mark *mark);
 
 /* Keeps a failure in the network, with the device's last sentence or a new one. Returns NULL. */
 void *network_keep_failure(struct glcnn_network *network, glcnn_status status);
 void *network_fail(struct glcnn_network *network, glcnn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Keeps the device's last sentence alone, unless the network has a failure. */
+void network_keep_sentence(struct glcnn_network *network);
 
 /* A filter node with its result, its sources and a label; `kernel` is taken over, also on failure.
  */

@@ -252,11 +252,13 @@ struct making {
     uint64_t filters_left; /* of those announced, the one that is read included */
 };
 
-/* A function that makes nodes returned NULL: the network has the sentence. */
+/* A function that makes nodes returned NULL: the device has the sentence. A gradient that is
+ * refused is no failure of the network. */
 static bool network_refuses(const struct reader *reader, const struct making *m)
 {
-    return reader_succeeded(reader, m->device, glcnn_network_status(m->network)) &&
-           reader_fail(reader, reader->at, "no node could be made of it");
+    glcnn_status status = glcnn_network_status(m->network);
+    return reader_succeeded(reader, m->device,
+                            status == GLCNN_SUCCESS ? GLCNN_INVALID_ARGUMENT : status);
 }
 
 static bool read_handle(struct reader *reader, glcnn_device *device, glcnn_image_node *image)

@@ -38,7 +38,7 @@ static inline void sample_fill_all(glcnn_network *network)
 /* The network, unless it keeps a failure. */
 static inline glcnn_network *sample_checked(glcnn_network *network)
 {
-    if (glcnn_network_status(network) != GLCNN_SUCCESS)
+    if (network && glcnn_network_status(network) != GLCNN_SUCCESS)
         glcnn_network_destroy(&network);
     return network;
 }
@@ -72,9 +72,10 @@ static inline glcnn_network *sample_training(glcnn_device *on)
     glcnn_image_node *const pair[] = {y, labels};
     glcnn_filter_node *loss = glcnn_filter_node_create(
         network, "loss", "loss_type=soft_max_cross_entropy reduction_type=sum weight=0.1", pair, 2);
-    glcnn_training_graph_with_source_gradient(loss, NULL, NULL, NULL, ends, 4);
-    if (glcnn_network_status(network) == GLCNN_SUCCESS)
+    if (glcnn_training_graph_with_source_gradient(loss, NULL, NULL, NULL, ends, 4) > 0)
         sample_fill_all(network);
+    else
+        glcnn_network_destroy(&network);
     return sample_checked(network);
 }
 
