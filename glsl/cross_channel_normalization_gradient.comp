@@ -6,13 +6,13 @@ void invocation(ivec3 at) {
     int x = at.x + shift_x;
     int y = at.y + shift_y;
     vec4 value = vec4(0.0);
-    if (x >= 0 && y >= 0 && x < source_width && y < source_height) {
+    if (is_seen(x, y)) {
         vec4 sum = vec4(0.0);
         int last = last_slice(slice, BEFORE, terms_slices);
         for (int s = first_slice(slice, AFTER); s <= last; s++)
-            sum += neighbours(terms(x, y, s, image), s, slice, AFTER, BEFORE);
+            sum += neighbours(terms(x - terms_x, y - terms_y, s, image), s, slice, AFTER, BEFORE);
         vec4 power = pow_precise(scale_at(x, y, slice, image), vec4(-beta));
-        value = gathered(x, y, slice, image) * power - source(x, y, slice, image) * sum;
+        value = gathered(x, y, slice, image) * power - seen(x, y, slice, image) * sum;
     }
     store_destination(at.x, at.y, slice, image, value);
 }

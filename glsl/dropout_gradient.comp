@@ -1,5 +1,12 @@
 // dX(u) = (sum of G(X) over the X that read pixel u) / keep_probability where mask(u) is 1, else 0
+// Outside of the source the mask is 0; addressed by hand with clamping the nearest one.
 // PIXELS columns to an invocation.
+#if defined(BY_HAND) && defined(EDGE_CLAMP)
+const bool mask_clamped = true;
+#else
+const bool mask_clamped = false;
+#endif
+
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;
@@ -11,6 +18,6 @@ void invocation(ivec3 at) {
         ivec2 u = clamp(ivec2(x, y), ivec2(0), size.xy - 1);
         vec4 value = dropped(gathered(x, y, slice, image), u.x, u.y, slice, image, size);
         if (column < right)
-            store_destination(column, at.y, slice, image, u == ivec2(x, y) ? value : vec4(0.0));
+            store_destination(column, at.y, slice, image, mask_clamped || u == ivec2(x, y) ? value : vec4(0.0));
     }
 }

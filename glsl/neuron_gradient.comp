@@ -7,9 +7,8 @@ void invocation(ivec3 at) {
     for (int i = 0; i < PIXELS; i++) {
         int x = left + at.x + i * grid_x;
         vec4 g = gathered(x + shift_x, row, slice, image);
-        vec4 value = g * neuron_derivative(source_clamp(x + shift_x, row, slice, image), slope);
-        bool inside = x + shift_x >= 0 && row >= 0 && x + shift_x < source_width && row < source_height;
+        vec4 value = g * neuron_derivative(seen(x + shift_x, row, slice, image), slope);
         if (x < right)
-            store_destination(x, at.y, slice, image, inside ? value : vec4(0.0));
+            store_destination(x, at.y, slice, image, is_seen(x + shift_x, row) ? value : vec4(0.0));
     }
 }

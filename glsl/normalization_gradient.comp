@@ -17,10 +17,9 @@ void invocation(ivec3 at) {
     vec4 slope = neuron_slope(slice);
     for (int i = 0; i < PIXELS; i++) {
         int x = left + at.x + i * grid_x;
-        vec4 d = source_clamp(x + shift_x, row, slice, image) - mean;
+        vec4 d = seen(x + shift_x, row, slice, image) - mean;
         vec4 g = gathered(x + shift_x, row, slice, image) * neuron_derivative(scale * d + beta, slope);
-        bool inside = x + shift_x >= 0 && row >= 0 && x + shift_x < source_width && row < source_height;
-        vec4 value = inside ? scale * ((g - shift) - tilt * d) : vec4(0.0);
+        vec4 value = is_seen(x + shift_x, row) ? scale * ((g - shift) - tilt * d) : vec4(0.0);
         if (x < right)
             store_destination(x, at.y, slice, image, value);
     }

@@ -145,8 +145,10 @@ enum descriptor_flags {
     NEEDS_RESULT = 8192,   /* the secondary of this gradient is the forward result */
     DENSE_MANUAL = 16384,  /* manual gradient addressing as convolution's (5.6), not pooling's */
     IS_BACKWARDS = 32768,  /* enlarges: strides are steps of the destination, kernel_offset counts */
-    GATHERS = 65536        /* a node of it takes any number of sources, encoded one by one into channels
+    GATHERS = 65536,       /* a node of it takes any number of sources, encoded one by one into channels
                               that follow each other */
+    PIXEL_MANUAL = 131072  /* manual gradient addressing pixel by pixel (5.5): of a kernel whose results
+                              read one pixel each */
 };
 
 /* Sources of a binary kernel, PLACE_SOURCE or PLACE_SECONDARY, that its gradient kernel deals with. */

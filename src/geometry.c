@@ -572,14 +572,31 @@ static bool resolve_state_driven(struct operation *operation, const struct shape
 
 /* Source pixel whose gradient goes to the first destination pixel, given the left of the window of
  * the gradient pixel at its offset. Where the result is like the source, a window without a stride,
- * it is the window's centre; otherwise its first pixel in the image. */
+ * it is the window's centre; with a stride its first pixel in the image; and where results read one
+ * pixel each that one, outside of the image too. */
 static int32_t first_seen(const struct axis *axis, unsigned flags, int32_t left)
 {
     if (flags & DENSE_MANUAL)
         return 0;
+    if (flags & PIXEL_MANUAL)
+        return left;
     if (flags & HAS_WINDOW && !(flags & HAS_STRIDE))
         return left + axis->size / 2;
     return left > 0 ? left : 0;
+}
+
+/* Gradient pixels from `start`, that of the first destination pixel, on; of those that were chosen,
+ * `used` from the offset on, if not all were. */
+static void set_used(struct axis *axis, int64_t start, int32_t gradient_offset, uint32_t used,
+                     uint32_t gradient_size)
+{
+    int64_t end = gradient_size, begin = start > 0 ? start : 0;
+    if (used != UINT32_MAX && (int64_t)gradient_offset + used < end)
+        end = (int64_t)gradient_offset + used;
+    if (used != UINT32_MAX && gradient_offset > begin)
+        begin = gradient_offset;
+    axis->begin = (int32_t)begin;
+    axis->end = (int32_t)end;
 }
 
 static bool set_manual_axis(struct axis *axis, const struct glcnn_descriptor *descriptor,
@@ -599,6 +616,8 @@ static bool set_manual_axis(struct axis *axis, const struct glcnn_descriptor *de
     axis->first = (int32_t)first;
     axis->begin = gradient_offset > 0 ? gradient_offset : 0;
     axis->end = end < gradient_size ? (int32_t)end : (int32_t)gradient_size;
+    if (descriptor->flags & PIXEL_MANUAL)
+        set_used(axis, left - first, gradient_offset, used, gradient_size);
     axis->shift = first_seen(axis, descriptor->flags, left) - (int32_t)clip_origin;
     return true;
 }
@@ -609,13 +628,11 @@ static bool set_elements_axis(struct axis *axis, struct axis *given, int32_t ker
 {
     int64_t start = (int64_t)gradient_offset + kernel_offset;
     int64_t first = given->first - given->stride * start;
-    int64_t end = (int64_t)gradient_offset + used;
     if (!check_reach(-start, gradient_size - start, sentence, size) ||
         !check_reach(first, first + gradient_size, sentence, size))
         return false;
     *axis = (struct axis){.first = (int32_t)-start, .stride = 1, .size = 1, .dilation = 1};
-    axis->begin = gradient_offset > 0 ? gradient_offset : 0;
-    axis->end = end < gradient_size ? (int32_t)end : (int32_t)gradient_size;
+    set_used(axis, start, gradient_offset, used, gradient_size);
     axis->shift = -(int32_t)clip_origin;
     given->first = (int32_t)first;
     return true;

@@ -3,10 +3,12 @@
 //   DIRECT      result X reads pixel X, all of them: it is G there
 //   otherwise   X reads first + X, X in [begin, end), and with clamping pixels of the border are
 //               also read in place of those outside
+// Addressed by hand (BY_HAND) each pixel of the gradient goes with one of the source, which outside
+// is what the edge mode says: X reads first + X in either mode.
 // Needs textures "gradient" and "source" and lib/window.glsl.
 #if defined(DIRECT)
 vec4 gathered(int x, int y, int slice, int image) { return gradient(x, y, slice, image); }
-#elif defined(EDGE_CLAMP)
+#elif defined(EDGE_CLAMP) && !defined(BY_HAND)
 vec4 gathered(int x, int y, int slice, int image) {
     ivec2 columns = windows_with_x(x, source_width);
     ivec2 rows = windows_with_y(y, source_height);
@@ -24,4 +26,13 @@ vec4 gathered(int x, int y, int slice, int image) {
     vec4 g = gradient_clamp(at.x, at.y, slice, image);
     return read ? g : vec4(0.0);
 }
+#endif
+
+// Source pixel (x, y) itself, and whether there is one to have a gradient.
+#ifdef BY_HAND
+vec4 seen(int x, int y, int slice, int image) { return source_edge(x, y, slice, image); }
+bool is_seen(int x, int y) { return true; }
+#else
+vec4 seen(int x, int y, int slice, int image) { return source_clamp(x, y, slice, image); }
+bool is_seen(int x, int y) { return x >= 0 && y >= 0 && x < source_width && y < source_height; }
 #endif

@@ -447,7 +447,8 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_statistics_gradie
     COMMON,
     .without_gradient = "it is a gradient itself",
     .forward = "batch_normalization",
-    .flags = IS_GRADIENT | NEEDS_STATE | SHARED_STATE | BATCH_BARRIER | MODIFIES_STATE,
+    .flags =
+        IS_GRADIENT | NEEDS_STATE | SHARED_STATE | BATCH_BARRIER | MODIFIES_STATE | PIXEL_MANUAL,
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
                   PARAMETER_ARGUMENTS,
@@ -467,7 +468,7 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_gradient = {
     COMMON,
     .without_gradient = "it is a gradient itself",
     .forward = "batch_normalization",
-    .flags = IS_GRADIENT | SHARED_STATE,
+    .flags = IS_GRADIENT | SHARED_STATE | PIXEL_MANUAL,
     .collector = "batch_normalization_statistics_gradient",
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},

@@ -66,6 +66,13 @@ static void plan_forward(const struct operation *o, struct plan *plan)
     pass_numbers(pass, o->parameters);
 }
 
+/* Terms of the pixels that the region stands for. */
+static void pass_terms_place(struct pass *pass, const struct operation *o)
+{
+    pass_int(pass, "terms_x", (int32_t)o->region_x + o->window.x.shift);
+    pass_int(pass, "terms_y", (int32_t)o->region_y + o->window.y.shift);
+}
+
 static void plan_terms(const struct operation *o, struct plan *plan, const struct image_view *terms)
 {
     const numbers *p = o->parameters;
@@ -75,6 +82,7 @@ static void plan_terms(const struct operation *o, struct plan *plan, const struc
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_image(pass, "terms", terms);
     pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
+    pass_terms_place(pass, o);
     pass_numbers(pass, p);
     pass_float(pass, "slope", 2 * p->alpha * p->beta / (float)p->kernel_size);
 }
@@ -83,8 +91,8 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
 {
     const struct image_view *source = &o->images[IMAGE];
     struct image_view terms =
-        plan_scratch_image(plan, source->width, source->height, source->channels, source->images,
-                           GLCNN_CHANNEL_FORMAT_FLOAT32);
+        plan_scratch_image(plan, o->region_width, o->region_height, source->channels,
+                           source->images, GLCNN_CHANNEL_FORMAT_FLOAT32);
     plan_terms(o, plan, &terms);
     struct pass *pass =
         plan_pixels(plan, o, "cross_channel_normalization_gradient.comp", &o->images[DESTINATION]);
@@ -93,6 +101,7 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
     pass_texture(pass, "terms", &terms);
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_gather(pass, o, &o->images[GRADIENT], source);
+    pass_terms_place(pass, o);
     pass_numbers(pass, o->parameters);
 }
 
@@ -252,7 +261,7 @@ const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization_gradient 
     COMMON,
     .without_gradient = "it is a gradient itself",
     .forward = "cross_channel_normalization",
-    .flags = IS_GRADIENT,
+    .flags = IS_GRADIENT | PIXEL_MANUAL,
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
                   {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},

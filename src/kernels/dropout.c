@@ -239,10 +239,10 @@ static void dropout_gradient_reference(const struct reference *r)
             for (int32_t y = 0; y < (int32_t)to->height; y++)
                 for (int32_t x = 0; x < (int32_t)to->width; x++) {
                     double *at = tensor_at(to, n, c, y, x);
-                    *at = !pointwise_is_seen(o, source, y, x)
-                              ? 0
-                              : masked(o, r->vectors[GRADIENT_MASK], *at, n, c,
-                                       y + o->window.y.shift, x + o->window.x.shift);
+                    int32_t of[2];
+                    *at = pointwise_position(o, source, y, x, of)
+                              ? masked(o, r->vectors[GRADIENT_MASK], *at, n, c, of[0], of[1])
+                              : 0;
                 }
 }
 
@@ -314,7 +314,7 @@ const struct glcnn_descriptor glcnn_kernel_dropout_gradient = {
     .family = "dropout",
     .without_gradient = "it is a gradient itself",
     .forward = "dropout",
-    .flags = IS_GRADIENT | NEEDS_STATE,
+    .flags = IS_GRADIENT | NEEDS_STATE | PIXEL_MANUAL,
     .parameters_size = sizeof(struct glcnn_dropout),
     .parameters = parameters,
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},

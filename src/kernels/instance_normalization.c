@@ -269,7 +269,7 @@ const struct glcnn_descriptor glcnn_kernel_instance_normalization_gradient = {
     COMMON,
     .without_gradient = "it is a gradient itself",
     .forward = "instance_normalization",
-    .flags = IS_GRADIENT | NEEDS_STATE | MODIFIES_STATE,
+    .flags = IS_GRADIENT | NEEDS_STATE | MODIFIES_STATE | PIXEL_MANUAL,
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
                   {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},

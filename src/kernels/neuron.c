@@ -390,6 +390,13 @@ static void slope_gradient_reference(const struct reference *r)
     }
 
 static const struct check_case cases[] = {TYPE_CASES, PLACE_CASES, {0}};
+static const struct check_case gradient_cases[] = {
+    TYPE_CASES,
+    PLACE_CASES,
+    {"neuron_type=sigmoid primary_offset_y=1 secondary_offset_x=-2 secondary_offset_y=-1",
+     {2, 5, 5, 6}},
+    {"neuron_type=sigmoid primary_offset_x=-1 secondary_offset_x=-1 edge_mode=clamp", {1, 3, 4, 5}},
+    {0}};
 
 static const struct check_case slope_cases[] = {
     {"neuron_type=prelu", {1, 1, 1, 1}},
@@ -456,7 +463,7 @@ const struct glcnn_descriptor glcnn_kernel_neuron_gradient = {
     .family = "neuron",
     .without_gradient = "it is a gradient itself",
     .forward = "neuron",
-    .flags = IS_GRADIENT,
+    .flags = IS_GRADIENT | PIXEL_MANUAL,
     .parameters_size = sizeof(struct glcnn_neuron),
     .parameters = parameters,
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
@@ -467,7 +474,7 @@ const struct glcnn_descriptor glcnn_kernel_neuron_gradient = {
     .check = check,
     .plan = plan_neuron_gradient,
     .reference = gradient_reference,
-    .cases = cases,
+    .cases = gradient_cases,
 };
 
 const struct glcnn_descriptor glcnn_kernel_neuron_slope_gradient = {
@@ -476,7 +483,7 @@ const struct glcnn_descriptor glcnn_kernel_neuron_slope_gradient = {
     .family = "neuron",
     .without_gradient = "it is a gradient itself",
     .forward = "neuron",
-    .flags = IS_GRADIENT | NEEDS_STATE | MODIFIES_STATE,
+    .flags = IS_GRADIENT | NEEDS_STATE | MODIFIES_STATE | PIXEL_MANUAL,
     .parameters_size = sizeof(struct glcnn_neuron),
     .parameters = parameters,
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},

@@ -19,8 +19,15 @@ void pass_gather(struct pass *pass, const struct operation *operation,
 /* Pixel that result (Y, X) reads. */
 double pointwise_source(const struct window *window, const struct tensor *source, uint32_t n,
                         uint32_t c, int32_t Y, int32_t X);
-/* Source pixel whose gradient is written at destination pixel (y, x), 0 if there is none; and
- * whether there is one. */
+/* Value at a position that the edge mode may move; 0 outside with edge mode zero. */
+double pointwise_edge(const struct tensor *source, glcnn_edge_mode mode, uint32_t n, uint32_t c,
+                      int32_t y, int32_t x);
+/* Row and column of the source pixel whose gradient is written at destination pixel (y, x), by hand
+ * where the edge mode moves it; false: there is none. */
+bool pointwise_position(const struct operation *operation, const struct tensor *source, int32_t y,
+                        int32_t x, int32_t at[2]);
+/* Its value, 0 if there is none; and whether a gradient is written there, which by hand one is for
+ * what lies outside too. */
 double pointwise_seen(const struct operation *operation, const struct tensor *source, uint32_t n,
                       uint32_t c, int32_t y, int32_t x);
 bool pointwise_is_seen(const struct operation *operation, const struct tensor *source, int32_t y,

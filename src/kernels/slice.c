@@ -283,6 +283,7 @@ static const struct check_case copy_gradient_cases[] = {
     COPY_CASES,
     CLIPPED,
     {"primary_offset_x=1 primary_offset_y=1 secondary_offset_x=2", {2, 5, 5, 6}},
+    {"primary_offset_y=1 secondary_offset_x=-2 secondary_offset_y=-1", {2, 5, 5, 6}},
     {0}};
 static const struct check_case reshape_cases[] = {
     {"", {1, 1, 3, 3}},
@@ -336,7 +337,7 @@ static const struct parameter reshape_rows[] = {
     FORWARD_ARGUMENTS, .flags = MAKES_STATE | (FLAGS), .plan = plan_copy, .reference = copy_reference,       \
                        .cases = copy_cases
 #define COPY_GRADIENT(NAME)                                                                        \
-    GRADIENT_ARGUMENTS, .family = NAME, .forward = NAME, .flags = IS_GRADIENT,                     \
+    GRADIENT_ARGUMENTS, .family = NAME, .forward = NAME, .flags = IS_GRADIENT | PIXEL_MANUAL,      \
                         .without_gradient = "it is a gradient itself",                             \
                         .check = slice_gradient_check, .plan = plan_copy_gradient,                 \
                         .reference = copy_gradient_reference, .cases = copy_gradient_cases

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "kernel.h"
+#include "pointwise.h"
 
 /* ---- Constructors ---- */
 
@@ -81,16 +82,6 @@ static void plan_log_soft_max_gradient(const struct operation *o, struct plan *p
 
 /* ---- References ---- */
 
-/* Value at a position that the edge mode may move; 0 outside with edge mode zero. */
-static double edge_value(const struct tensor *t, glcnn_edge_mode mode, uint32_t n, uint32_t c,
-                         int32_t y, int32_t x)
-{
-    const struct axis plain = {.stride = 1, .size = 1, .dilation = 1};
-    int32_t row = axis_tap(&plain, mode, (int32_t)t->height, y, 0);
-    int32_t column = axis_tap(&plain, mode, (int32_t)t->width, x, 0);
-    return tensor_get(t, n, c, row, column);
-}
-
 /* log(sum_i exp(x(i))) of the pixel that result pixel (Y, X) reads. */
 static double log_sum(const struct reference *r, uint32_t n, int32_t Y, int32_t X)
 {
@@ -98,9 +89,10 @@ static double log_sum(const struct reference *r, uint32_t n, int32_t Y, int32_t 
     const struct tensor *x = &r->images[SOURCE];
     double largest = -INFINITY, sum = 0;
     for (uint32_t c = 0; c < x->channels; c++)
-        largest = fmax(largest, edge_value(x, w->edge_mode, n, c, w->y.first + Y, w->x.first + X));
+        largest =
+            fmax(largest, pointwise_edge(x, w->edge_mode, n, c, w->y.first + Y, w->x.first + X));
     for (uint32_t c = 0; c < x->channels; c++)
-        sum += exp(edge_value(x, w->edge_mode, n, c, w->y.first + Y, w->x.first + X) - largest);
+        sum += exp(pointwise_edge(x, w->edge_mode, n, c, w->y.first + Y, w->x.first + X) - largest);
     return largest + log(sum);
 }
 
@@ -113,8 +105,8 @@ static void log_soft_max_reference(const struct reference *r)
             for (int32_t X = w->x.begin; X < w->x.end; X++) {
                 double shift = log_sum(r, n, Y, X);
                 for (uint32_t c = 0; c < to->channels; c++)
-                    *tensor_at(to, n, c, Y, X) = edge_value(&r->images[SOURCE], w->edge_mode, n, c,
-                                                            w->y.first + Y, w->x.first + X) -
+                    *tensor_at(to, n, c, Y, X) = pointwise_edge(&r->images[SOURCE], w->edge_mode, n,
+                                                                c, w->y.first + Y, w->x.first + X) -
                                                  shift;
             }
 }
@@ -161,8 +153,8 @@ static void add_pixel(const struct reference *r, const struct pixels *p, jacobia
         for (uint32_t k = 0; k < to->channels; k++)
             *tensor_at(to, p->n, k, p->destination[0], p->destination[1]) +=
                 tensor_get(g, p->n, i, p->gradient[0], p->gradient[1]) *
-                derivative(edge_value(y, mode, p->n, i, p->result[0], p->result[1]),
-                           edge_value(y, mode, p->n, k, p->result[0], p->result[1]), i == k);
+                derivative(pointwise_edge(y, mode, p->n, i, p->result[0], p->result[1]),
+                           pointwise_edge(y, mode, p->n, k, p->result[0], p->result[1]), i == k);
 }
 
 /* Source pixel that result pixel X was made from; by hand, the pixel at the secondary offset. */
@@ -229,7 +221,11 @@ static const struct check_case forward_cases[] = {
      {1, 5, 4, 4}},
     {"", {2, 1001, 1, 1}, {0}, true},
     {0}};
-static const struct check_case gradient_cases[] = {CASES, {0}};
+static const struct check_case gradient_cases[] = {
+    CASES,
+    {"primary_offset_y=1 secondary_offset_x=-2 secondary_offset_y=-1", {2, 5, 5, 6}},
+    {"primary_offset_x=-1 secondary_offset_x=-1 edge_mode=clamp", {1, 3, 4, 5}},
+    {0}};
 
 /* ---- Descriptors ---- */
 
@@ -244,7 +240,7 @@ static const struct check_case gradient_cases[] = {CASES, {0}};
     .name = #NAME "_gradient", .mps_class = MPS "Gradient",                                        \
     .text = "gradient of " #NAME "; source_image is the forward result", .family = "soft_max",     \
     .without_gradient = "it is a gradient itself", .forward = #NAME,                               \
-    .flags = IS_GRADIENT | NEEDS_RESULT,                                                           \
+    .flags = IS_GRADIENT | NEEDS_RESULT | PIXEL_MANUAL,                                            \
     .arguments =                                                                                   \
         {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},                        \
          {.name = "source_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES},      \
