@@ -598,13 +598,13 @@ static glcnn_status encode_all(struct glcnn_command_buffer *command_buffer, stru
     glcnn_status status = plan_end(&plan);
     for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
         status = capture(&calls[i]);
-    if (status != GLCNN_SUCCESS)
+    if (status == GLCNN_SUCCESS)
+        count_reads(calls, count);
+    else
         command_buffer_cut(command_buffer, passes, retained);
     for (size_t i = done; status != GLCNN_SUCCESS && i-- > 0;)
         put_back(&calls[i], &kept[i]);
     free(kept);
-    if (status == GLCNN_SUCCESS)
-        count_reads(calls, count);
     return status;
 }
 
@@ -733,44 +733,52 @@ static void follow_mirrored(struct call *call, struct glcnn_image_descriptor *re
     p->kernel_offset_y = -offset->y + even_y;
 }
 
-/* Sets the kernel's addressing from padding or state, and says what the result is like. */
+/* What the result is like; sets the kernel's addressing from padding or state. */
+static glcnn_status describe_call(struct call *call, struct glcnn_image_descriptor *result)
+{
+    char sentence[SENTENCE];
+    struct glcnn_kernel *kernel = call->kernel;
+    bool gradient = kernel->descriptor->flags & IS_GRADIENT;
+    const struct glcnn_state *state = call->arguments.state;
+    if (gradient && state && state->forward.descriptor)
+        kernel_adopt(kernel, &state->forward);
+    glcnn_status status = begin(call, false);
+    if (status == GLCNN_SUCCESS &&
+        !geometry_result(&call->operation, &call->shapes, result, sentence, SENTENCE))
+        status = fail(call, GLCNN_INVALID_ARGUMENT, sentence);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (gradient && state && state->source.width) {
+        glcnn_channel_format format = result->channel_format;
+        bool secondary = operation_operands(&call->operation).of == PLACE_SECONDARY;
+        *result = secondary ? state->secondary : state->source;
+        result->channel_format = format;
+    }
+    if (mirrors_state(call))
+        follow_mirrored(call, result);
+    if (!gradient) {
+        kernel->properties.primary.offset = call->operation.properties.primary.offset;
+        kernel->properties.kernel_offset_x = call->operation.properties.kernel_offset_x;
+        kernel->properties.kernel_offset_y = call->operation.properties.kernel_offset_y;
+    }
+    return image_complete_descriptor(kernel->device, kernel_title(kernel), result);
+}
+
+/* The same for these arguments; a failure leaves the kernel as it was. */
 static glcnn_status describe(struct glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
                              const struct glcnn_encode *arguments,
                              struct glcnn_image_descriptor *result)
 {
-    char sentence[SENTENCE];
     struct call call = {
         .command_buffer = command_buffer, .kernel = kernel, .arguments = *arguments};
+    struct addressing kept = addressing_of(kernel);
     if (descriptor_place(kernel->descriptor, PLACE_DESTINATION) < 0)
         return device_fail(kernel->device, GLCNN_UNSUPPORTED, "%s makes no image",
                            kernel_title(kernel));
-    bool gradient = kernel->descriptor->flags & IS_GRADIENT;
-    const struct glcnn_state *state = arguments->state;
-    struct addressing kept = addressing_of(kernel);
-    if (gradient && state && state->forward.descriptor)
-        kernel_adopt(kernel, &state->forward);
-    glcnn_status status = begin(&call, false);
-    if (status == GLCNN_SUCCESS &&
-        !geometry_result(&call.operation, &call.shapes, result, sentence, SENTENCE))
-        status = fail(&call, GLCNN_INVALID_ARGUMENT, sentence);
-    if (status != GLCNN_SUCCESS) {
+    glcnn_status status = describe_call(&call, result);
+    if (status != GLCNN_SUCCESS)
         put_addressing_back(kernel, &kept);
-        return status;
-    }
-    if (gradient && state && state->source.width) {
-        glcnn_channel_format format = result->channel_format;
-        bool secondary = operation_operands(&call.operation).of == PLACE_SECONDARY;
-        *result = secondary ? state->secondary : state->source;
-        result->channel_format = format;
-    }
-    if (mirrors_state(&call))
-        follow_mirrored(&call, result);
-    if (!gradient) {
-        kernel->properties.primary.offset = call.operation.properties.primary.offset;
-        kernel->properties.kernel_offset_x = call.operation.properties.kernel_offset_x;
-        kernel->properties.kernel_offset_y = call.operation.properties.kernel_offset_y;
-    }
-    return image_complete_descriptor(kernel->device, kernel_title(kernel), result);
+    return status;
 }
 
 glcnn_status glcnn_kernel_destination_descriptor(glcnn_kernel *kernel,
@@ -785,23 +793,75 @@ glcnn_status glcnn_kernel_destination_descriptor(glcnn_kernel *kernel,
     return describe(NULL, kernel, arguments, result);
 }
 
-glcnn_status glcnn_kernel_result_state(glcnn_kernel *kernel, glcnn_command_buffer *command_buffer,
-                                       const struct glcnn_encode *arguments, glcnn_state **state)
+static glcnn_status check_state_making(const struct glcnn_kernel *kernel,
+                                       const struct glcnn_command_buffer *command_buffer,
+                                       const void *states)
 {
     if (!kernel)
         return GLCNN_INVALID_ARGUMENT;
-    if (!state)
-        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: state is NULL",
-                           kernel_title(kernel));
-    (void)arguments;
-    *state = NULL;
+    if (!states)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: where the state is to go is NULL", kernel_title(kernel));
     glcnn_status status = device_enter(kernel->device);
     if (status == GLCNN_SUCCESS && command_buffer && command_buffer->device != kernel->device)
         status = device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                              "%s: the command buffer is another device's", kernel_title(kernel));
-    if (status != GLCNN_SUCCESS || !(kernel->descriptor->flags & MAKES_STATE))
-        return status;
-    return state_create(kernel->device, command_buffer, state);
+    return status;
+}
+
+static bool makes_states(const struct glcnn_kernel *kernel)
+{
+    return kernel->descriptor->flags & MAKES_STATE;
+}
+
+/* The state of one of a batch: a new one, or one more reference to `*shared`, where the whole batch
+ * has the one that is made first. */
+static glcnn_status make_state(const struct glcnn_kernel *kernel,
+                               struct glcnn_command_buffer *command_buffer,
+                               struct glcnn_state **shared, glcnn_state **state)
+{
+    if (*shared) {
+        *state = state_retain(*shared);
+        return GLCNN_SUCCESS;
+    }
+    glcnn_status status = state_create(kernel->device, command_buffer, state);
+    if (status == GLCNN_SUCCESS && kernel->descriptor->flags & SHARED_STATE)
+        *shared = *state;
+    return status;
+}
+
+static void destroy_states(glcnn_state **states, size_t count)
+{
+    for (size_t i = 0; states && i < count; i++)
+        glcnn_state_destroy(&states[i]);
+}
+
+static void clear(void *pointers, size_t count)
+{
+    if (pointers)
+        memset(pointers, 0, count * sizeof(void *));
+}
+
+glcnn_status glcnn_kernel_result_state_batch(glcnn_kernel *kernel,
+                                             glcnn_command_buffer *command_buffer,
+                                             const struct glcnn_encode *arguments, size_t count,
+                                             glcnn_state **states)
+{
+    (void)arguments;
+    struct glcnn_state *shared = NULL;
+    clear(states, count);
+    glcnn_status status = check_state_making(kernel, command_buffer, states);
+    for (size_t i = 0; i < count && status == GLCNN_SUCCESS && makes_states(kernel); i++)
+        status = make_state(kernel, command_buffer, &shared, &states[i]);
+    if (status != GLCNN_SUCCESS)
+        destroy_states(states, count);
+    return status;
+}
+
+glcnn_status glcnn_kernel_result_state(glcnn_kernel *kernel, glcnn_command_buffer *command_buffer,
+                                       const struct glcnn_encode *arguments, glcnn_state **state)
+{
+    return glcnn_kernel_result_state_batch(kernel, command_buffer, arguments, 1, state);
 }
 
 static glcnn_status make_destination(glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
@@ -813,49 +873,97 @@ static glcnn_status make_destination(glcnn_command_buffer *command_buffer, glcnn
                : glcnn_temporary_image_create(command_buffer, descriptor, image);
 }
 
+/* What a returning encode makes, by its place in the batch. */
+struct returned {
+    glcnn_image **destinations;
+    glcnn_state **states; /* NULL: none are wanted */
+    struct glcnn_state *shared;
+};
+
+/* Makes what one of the batch returns, and begins its encode. */
+static glcnn_status begin_returning(struct call *call, size_t index, struct returned *r)
+{
+    struct glcnn_image_descriptor descriptor;
+    struct glcnn_kernel *kernel = call->kernel;
+    bool ordinary = kernel->properties.result_is_ordinary;
+    if (call->arguments.destination)
+        return fail(call, GLCNN_INVALID_ARGUMENT,
+                    "a returning encode makes its destination itself");
+    glcnn_status status = describe(call->command_buffer, kernel, &call->arguments, &descriptor);
+    if (status == GLCNN_SUCCESS)
+        status =
+            make_destination(call->command_buffer, kernel, &descriptor, &r->destinations[index]);
+    if (status == GLCNN_SUCCESS && r->states && !call->arguments.state && makes_states(kernel))
+        status = make_state(kernel, ordinary ? NULL : call->command_buffer, &r->shared,
+                            &r->states[index]);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    call->arguments.destination = r->destinations[index];
+    if (r->states && r->states[index])
+        call->arguments.state = r->states[index];
+    status = begin(call, true);
+    call->operation.encode_number += (uint32_t)index;
+    return status;
+}
+
+static void drop_returned(const struct returned *r, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        glcnn_image *image = r->destinations[i];
+        if (image && image->command_buffer)
+            glcnn_image_set_read_count(image, 0);
+        glcnn_image_destroy(&r->destinations[i]);
+    }
+    destroy_states(r->states, count);
+}
+
+static glcnn_status check_returning(const struct glcnn_command_buffer *command_buffer,
+                                    const struct glcnn_kernel *kernel, const void *arguments,
+                                    size_t count, const void *destinations)
+{
+    glcnn_status status = check_handles(command_buffer, kernel, arguments);
+    if (status == GLCNN_SUCCESS && (!destinations || count == 0))
+        status = device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s", kernel_title(kernel),
+                             destinations ? "the batch is empty" : "destination is NULL");
+    return status;
+}
+
+glcnn_status glcnn_kernel_encode_batch_returning(glcnn_command_buffer *command_buffer,
+                                                 glcnn_kernel *kernel,
+                                                 const struct glcnn_encode *arguments, size_t count,
+                                                 glcnn_image **destinations, glcnn_state **states)
+{
+    clear(destinations, count);
+    clear(states, count);
+    glcnn_status status = check_returning(command_buffer, kernel, arguments, count, destinations);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    struct returned returned = {destinations, states, NULL};
+    struct addressing kept = addressing_of(kernel);
+    struct call *calls = count < SIZE_MAX / sizeof *calls ? calloc(count, sizeof *calls) : NULL;
+    if (!calls)
+        return device_fail(kernel->device, GLCNN_OUT_OF_MEMORY, "out of memory encoding");
+    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++) {
+        calls[i] = (struct call){
+            .command_buffer = command_buffer, .kernel = kernel, .arguments = arguments[i]};
+        status = begin_returning(&calls[i], i, &returned);
+    }
+    if (status == GLCNN_SUCCESS)
+        status =
+            encode_or_put_back(command_buffer, kernel, calls, count, (struct copy){NULL, NULL});
+    free(calls);
+    if (status == GLCNN_SUCCESS)
+        return status;
+    put_addressing_back(kernel, &kept);
+    drop_returned(&returned, count);
+    return status;
+}
+
 glcnn_status glcnn_kernel_encode_returning(glcnn_command_buffer *command_buffer,
                                            glcnn_kernel *kernel,
                                            const struct glcnn_encode *arguments,
                                            glcnn_image **destination, glcnn_state **state)
 {
-    struct glcnn_image_descriptor descriptor;
-    if (destination)
-        *destination = NULL;
-    if (state)
-        *state = NULL;
-    glcnn_status status = check_handles(command_buffer, kernel, arguments);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    if (!destination || arguments->destination)
-        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s", kernel_title(kernel),
-                           destination ? "a returning encode makes its destination itself"
-                                       : "destination is NULL");
-    struct glcnn_encode complete = *arguments;
-    struct addressing kept = addressing_of(kernel);
-    glcnn_image *image = NULL;
-    glcnn_state *made = NULL;
-    status = describe(command_buffer, kernel, arguments, &descriptor);
-    if (status == GLCNN_SUCCESS)
-        status = make_destination(command_buffer, kernel, &descriptor, &image);
-    complete.destination = image;
-    if (status == GLCNN_SUCCESS && state && !arguments->state)
-        status = glcnn_kernel_result_state(
-            kernel, kernel->properties.result_is_ordinary ? NULL : command_buffer, arguments,
-            &made);
-    if (made)
-        complete.state = made;
-    if (status == GLCNN_SUCCESS)
-        status = glcnn_kernel_encode(command_buffer, kernel, &complete);
-    if (status != GLCNN_SUCCESS) {
-        put_addressing_back(kernel, &kept);
-        if (image && image->command_buffer)
-            glcnn_image_set_read_count(image, 0);
-        glcnn_image_destroy(&image);
-        glcnn_state_destroy(&made);
-        return status;
-    }
-    *destination = image;
-    if (state)
-        *state = made;
-    return GLCNN_SUCCESS;
+    return glcnn_kernel_encode_batch_returning(command_buffer, kernel, arguments, 1, destination,
+                                               state);
 }

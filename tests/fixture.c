@@ -214,6 +214,29 @@ void check_floats(glcnn_image *image, const float *expected, size_t count, doubl
     free(wider);
 }
 
+/* ---- Kernels ---- */
+
+void apply_settings(glcnn_kernel *kernel, const char *settings)
+{
+    char text[256], error[512];
+    snprintf(text, sizeof text, "%s", settings ? settings : "");
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
+        struct glcnn_setting setting;
+        double unused;
+        GOOD(glcnn_setting_parse(glcnn_kernel_name(kernel), word, &setting, error));
+        if (glcnn_kernel_get(kernel, setting.name, &unused) == GLCNN_SUCCESS)
+            GOOD(glcnn_kernel_set(kernel, setting.name, setting.value));
+    }
+}
+
+glcnn_kernel *kernel_with(const char *name, const char *settings)
+{
+    glcnn_kernel *kernel = NULL;
+    GOOD_FATAL(glcnn_kernel_create(device, name, &kernel));
+    apply_settings(kernel, settings);
+    return kernel;
+}
+
 /* ---- Command buffers ---- */
 
 glcnn_command_buffer *make_commands(void)

@@ -59,6 +59,12 @@ bool is_near(double found, double expected, double tolerance);
 void check_floats(glcnn_image *image, const float *expected, size_t count, double tolerance);
 void check_doubles(glcnn_image *image, const double *expected, double tolerance);
 
+/* Sets those words of a text, NULL for none, that the kernel has; a gradient's window is its
+ * state's.
+ */
+void apply_settings(glcnn_kernel *kernel, const char *settings);
+glcnn_kernel *kernel_with(const char *name, const char *settings);
+
 glcnn_command_buffer *make_commands(void);
 /* Commits, waits and destroys. */
 void finish(glcnn_command_buffer **commands);

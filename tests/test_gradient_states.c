@@ -45,26 +45,21 @@ struct given {
     glcnn_state *state;
 };
 
-static glcnn_network *network;
+static void set_weights(glcnn_kernel *kernel)
+{
+    float values[96];
+    for (size_t i = 0; i < 96; i++)
+        values[i] = (float)(i * 37 % 64) / 32 - 1;
+    if (kernel_kept_argument(kernel, "weights") >= 0)
+        GOOD_FATAL(glcnn_kernel_set_vector(kernel, "weights", values, 96));
+}
 
-/* A forward kernel with its settings, and a gradient kernel as it is made by name: networks' nodes
- * read settings. */
 static glcnn_kernel *forward_of(const char *name, const char *settings)
 {
-    glcnn_image_node *const sources[] = {glcnn_image_node_create(network, NULL),
-                                         glcnn_image_node_create(network, NULL)};
-    glcnn_filter_node *node = glcnn_filter_node_create(network, name, settings, sources,
-                                                       strcmp(name, "multiply") ? 1 : 2);
-    GOOD_FATAL(glcnn_network_status(network));
-    glcnn_kernel *kernel = glcnn_filter_node_kernel(node);
+    glcnn_kernel *kernel = kernel_with(name, settings);
     kernel->properties.padding |= GLCNN_PADDING_REMAINDER_TO_BOTTOM_RIGHT;
     kernel->properties.result_is_ordinary = true;
-    if (glcnn_kernel_vector(kernel, "weights")) {
-        float values[4 * 4 * 3 * 2];
-        for (size_t i = 0; i < 96; i++)
-            values[i] = (float)(i * 37 % 64) / 32 - 1;
-        GOOD_FATAL(glcnn_kernel_set_vector(kernel, "weights", values, 96));
-    }
+    set_weights(kernel);
     return kernel;
 }
 
@@ -77,9 +72,10 @@ static struct given give(const struct row *row, int which)
         g.second = make_image(2, 4, e->second_height, e->second_width);
         fill_noise(g.second, 8u + (uint32_t)which);
     }
-    g.gradient =
-        result_of(forward_of(row->kernel, e->settings),
-                  &(struct glcnn_encode){.source = g.image, .secondary = g.second}, &g.state);
+    glcnn_kernel *kernel = forward_of(row->kernel, e->settings);
+    g.gradient = result_of(kernel, &(struct glcnn_encode){.source = g.image, .secondary = g.second},
+                           &g.state);
+    glcnn_kernel_destroy(&kernel);
     fill_noise(g.gradient, 5u + (uint32_t)which);
     return g;
 }
@@ -111,18 +107,15 @@ static glcnn_kernel *gradient_of(const struct row *row)
 }
 
 /* Weights can be set once the window is known. */
-static void set_weights(glcnn_kernel *kernel, const struct given *g)
+static void prepare(glcnn_kernel *kernel, const struct given *g)
 {
     struct glcnn_image_descriptor unused;
     struct glcnn_encode arguments = arguments_of(g);
-    float values[96];
     if (kernel_kept_argument(kernel, "weights") < 0)
         return;
     GOOD_FATAL(glcnn_kernel_destination_descriptor(kernel, &arguments, &unused));
-    for (size_t i = 0; i < 96; i++)
-        values[i] = (float)(i * 37 % 64) / 32 - 1;
     GOOD_FATAL(glcnn_kernel_set(kernel, "input_feature_channels", 4));
-    GOOD_FATAL(glcnn_kernel_set_vector(kernel, "weights", values, 96));
+    set_weights(kernel);
 }
 
 /* What a kernel gives that has seen no other state. */
@@ -130,7 +123,7 @@ static glcnn_image *expected_of(const struct row *row, const struct given *g)
 {
     glcnn_kernel *kernel = gradient_of(row);
     struct glcnn_encode arguments = arguments_of(g);
-    set_weights(kernel, g);
+    prepare(kernel, g);
     glcnn_image *result = result_of(kernel, &arguments, NULL);
     glcnn_kernel_destroy(&kernel);
     return result;
@@ -164,7 +157,7 @@ static void check_row(const struct row *row, int way)
 {
     struct given given[] = {give(row, 0), give(row, 1)};
     glcnn_kernel *kernel = gradient_of(row), *copy = NULL;
-    set_weights(kernel, &given[0]);
+    prepare(kernel, &given[0]);
     for (int first = 0; first < 2; first++) {
         struct given *second = &given[1 - first];
         glcnn_image *expected = expected_of(row, second);
@@ -189,17 +182,14 @@ static void check_row(const struct row *row, int way)
 
 static void test_each_state_has_its_gradient(void)
 {
-    GOOD_FATAL(glcnn_network_create(device, &network));
     for (size_t i = 0; i < ROWS; i++)
         for (int way = 0; way < 2; way++)
             check_row(&rows[i], way);
-    glcnn_network_destroy(&network);
 }
 
 /* What no state brings stays set by hand: pixels outside a clip rectangle keep their contents. */
 static void test_a_clip_rectangle_stays(void)
 {
-    GOOD_FATAL(glcnn_network_create(device, &network));
     struct given given[] = {give(&rows[0], 0), give(&rows[0], 1)};
     glcnn_kernel *kernel = gradient_of(&rows[0]);
     kernel->properties.clip_rect = (glcnn_region){{0, 0, 0}, {3, 1, 2}};
@@ -222,13 +212,11 @@ static void test_a_clip_rectangle_stays(void)
     glcnn_kernel_destroy(&kernel);
     take(&given[0]);
     take(&given[1]);
-    glcnn_network_destroy(&network);
 }
 
 /* A refused encode takes over nothing. */
 static void test_a_refused_encode_takes_nothing_over(void)
 {
-    GOOD_FATAL(glcnn_network_create(device, &network));
     struct given given[] = {give(&rows[1], 0), give(&rows[1], 1)};
     glcnn_kernel *kernel = gradient_of(&rows[1]);
     adopt(kernel, &given[0], 0);
@@ -250,10 +238,11 @@ static void test_a_refused_encode_takes_nothing_over(void)
     glcnn_kernel_destroy(&kernel);
     take(&given[0]);
     take(&given[1]);
-    glcnn_network_destroy(&network);
 }
 
 /* ---- Graphs ---- */
+
+static glcnn_network *network;
 
 /* Gradient for the weights of a convolution's node, from a graph on images of this size; with the
  * data gradient, where it is needed, too. To be freed. */

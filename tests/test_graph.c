@@ -40,20 +40,6 @@ static const char *settings_for(const char *kernel)
     return NULL;
 }
 
-/* Sets those words of a text that the kernel has; a gradient's window is its state's. */
-static void set_all(glcnn_kernel *kernel, const char *settings)
-{
-    char text[256], error[512];
-    snprintf(text, sizeof text, "%s", settings ? settings : "");
-    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
-        struct glcnn_setting setting;
-        double unused;
-        GOOD(glcnn_setting_parse(glcnn_kernel_name(kernel), word, &setting, error));
-        if (glcnn_kernel_get(kernel, setting.name, &unused) == GLCNN_SUCCESS)
-            GOOD(glcnn_kernel_set(kernel, setting.name, setting.value));
-    }
-}
-
 /* A filter with its gradient, as a graph and as kernels. */
 struct pair {
     const struct glcnn_descriptor *descriptor;
@@ -78,7 +64,7 @@ static struct pair make_pair(const struct glcnn_descriptor *d)
     GOOD_FATAL(glcnn_kernel_copy(kernel_of(p.y), device, &p.forward));
     GOOD_FATAL(glcnn_kernel_create(device, d->gradient, &p.backward));
     if (settings)
-        set_all(p.backward, settings);
+        apply_settings(p.backward, settings);
     glcnn_kernel_properties(p.forward)->result_is_ordinary = true;
     glcnn_kernel_properties(p.backward)->result_is_ordinary = true;
     p.source = make_image(3, 5, 6, 7);
@@ -101,7 +87,7 @@ static void collect(const char *name, const struct glcnn_encode *arguments, cons
     glcnn_command_buffer *commands = make_commands();
     GOOD_FATAL(glcnn_kernel_create(device, name, &kernel));
     if (settings && strstr(name, "gradient"))
-        set_all(kernel, settings);
+        apply_settings(kernel, settings);
     GOOD(glcnn_kernel_encode(commands, kernel, arguments));
     finish(&commands);
     glcnn_kernel_destroy(&kernel);

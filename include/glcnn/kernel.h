@@ -186,13 +186,33 @@ GLCNN_API glcnn_status glcnn_kernel_encode_returning(glcnn_command_buffer *comma
                                                      glcnn_image **destination,
                                                      glcnn_state **state);
 
-/* The same over `count` images: the loop of single encodes over index i, except where a shared
- * state accumulates (convolution, batch normalisation). On failure nothing is recorded.
- * `states` may be NULL. */
+/* The non-returning encode over `count` images: the loop of single encodes over index i, except
+ * where a shared state accumulates (convolution, batch normalisation). An image or a temporary
+ * state that appears several times loses one read. On failure nothing is recorded. */
 GLCNN_API glcnn_status glcnn_kernel_encode_batch(glcnn_command_buffer *command_buffer,
                                                  glcnn_kernel *kernel,
                                                  const struct glcnn_encode *arguments,
                                                  size_t count);
+
+/* The returning encode over `count` images, forward or gradient: destinations[i] is the image for
+ * arguments[i], whose destination must be NULL. Sizes may differ from image to image, but not where
+ * gradients are to follow a state that they share; the kernel's offset keeps the value of the last.
+ * If `states` is not NULL, states[i] is the state that was made for arguments[i], NULL where there
+ * is none or arguments[i].state was given; a kernel whose state serves a whole batch makes one,
+ * which all of states[i] refer to. The caller owns each destinations[i] and each states[i], a
+ * shared one count times over, and destroys them one by one. Pixels and states are, bit for bit,
+ * those of single returning encodes in the order of the batch. On failure nothing is recorded,
+ * nothing is left of what was made, all of destinations[i] and states[i] are NULL, and the kernel
+ * is as it was. encodeBatchToCommandBuffer:sourceImages:,
+ * ...destinationStates:destinationStateIsTemporary:, of MPSCNNBinaryKernel with primaryImages: and
+ * secondaryImages:, of MPSCNNGradientKernel
+ * encodeBatchToCommandBuffer:sourceGradients:sourceImages:gradientStates:.
+ * Errors: those of glcnn_kernel_encode_returning; GLCNN_INVALID_ARGUMENT for an empty batch. */
+GLCNN_API glcnn_status glcnn_kernel_encode_batch_returning(glcnn_command_buffer *command_buffer,
+                                                           glcnn_kernel *kernel,
+                                                           const struct glcnn_encode *arguments,
+                                                           size_t count, glcnn_image **destinations,
+                                                           glcnn_state **states);
 
 /* What the returning encode would make, and sets the kernel's offset (and for a gradient kernel
  * with `state` all addressing properties) as it would. destinationImageDescriptorForSource... */
@@ -208,6 +228,16 @@ GLCNN_API glcnn_status glcnn_kernel_result_state(glcnn_kernel *kernel,
                                                  glcnn_command_buffer *command_buffer,
                                                  const struct glcnn_encode *arguments,
                                                  glcnn_state **state);
+
+/* The same for a batch of `count` encodes, into states[0] .. states[count - 1]: each a state of its
+ * own, or, of a kernel whose state serves a whole batch, all the same one, which the caller then
+ * owns count times over. All NULL, with GLCNN_SUCCESS, for a kernel that makes none, and on
+ * failure. A count of 0 makes none. resultStateBatchForSourceImage:sourceStates:destinationImage:,
+ * temporaryResultStateBatchForCommandBuffer:... */
+GLCNN_API glcnn_status glcnn_kernel_result_state_batch(glcnn_kernel *kernel,
+                                                       glcnn_command_buffer *command_buffer,
+                                                       const struct glcnn_encode *arguments,
+                                                       size_t count, glcnn_state **states);
 
 /* Whether one state serves a whole batch (convolution, batch normalisation), whether a whole batch
  * must be encoded before results are used, and whether encoding writes the state it accepts. */
