@@ -201,13 +201,15 @@ GLCNN_API glcnn_status glcnn_kernel_encode_batch(glcnn_command_buffer *command_b
  * is none or arguments[i].state was given; a kernel whose state serves a whole batch makes one,
  * which all of states[i] refer to. The caller owns each destinations[i] and each states[i], a
  * shared one count times over, and destroys them one by one. Pixels and states are, bit for bit,
- * those of single returning encodes in the order of the batch. On failure nothing is recorded,
- * nothing is left of what was made, all of destinations[i] and states[i] are NULL, and the kernel
- * is as it was. encodeBatchToCommandBuffer:sourceImages:,
- * ...destinationStates:destinationStateIsTemporary:, of MPSCNNBinaryKernel with primaryImages: and
- * secondaryImages:, of MPSCNNGradientKernel
- * encodeBatchToCommandBuffer:sourceGradients:sourceImages:gradientStates:.
- * Errors: those of glcnn_kernel_encode_returning; GLCNN_INVALID_ARGUMENT for an empty batch. */
+ * those of single returning encodes in the order of the batch.
+ *
+ * On failure nothing is recorded, nothing is left of what was made, all of destinations[i] and
+ * states[i] are NULL, and the kernel is as it was.
+ * Errors: those of glcnn_kernel_encode_returning; GLCNN_INVALID_ARGUMENT for an empty batch.
+ *
+ * encodeBatchToCommandBuffer:sourceImages:, with destinationStates:destinationStateIsTemporary:, of
+ * MPSCNNBinaryKernel with primaryImages:secondaryImages:, and of MPSCNNGradientKernel with
+ * sourceGradients:sourceImages:gradientStates:. */
 GLCNN_API glcnn_status glcnn_kernel_encode_batch_returning(glcnn_command_buffer *command_buffer,
                                                            glcnn_kernel *kernel,
                                                            const struct glcnn_encode *arguments,
@@ -232,8 +234,10 @@ GLCNN_API glcnn_status glcnn_kernel_result_state(glcnn_kernel *kernel,
 /* The same for a batch of `count` encodes, into states[0] .. states[count - 1]: each a state of its
  * own, or, of a kernel whose state serves a whole batch, all the same one, which the caller then
  * owns count times over. All NULL, with GLCNN_SUCCESS, for a kernel that makes none, and on
- * failure. A count of 0 makes none. resultStateBatchForSourceImage:sourceStates:destinationImage:,
- * temporaryResultStateBatchForCommandBuffer:... */
+ * failure. A count of 0 makes none.
+ *
+ * resultStateBatchForSourceImage:sourceStates:destinationImage:, and with a command buffer
+ * temporaryResultStateBatchForCommandBuffer:sourceImage:sourceStates:destinationImage:. */
 GLCNN_API glcnn_status glcnn_kernel_result_state_batch(glcnn_kernel *kernel,
                                                        glcnn_command_buffer *command_buffer,
                                                        const struct glcnn_encode *arguments,
