@@ -653,6 +653,20 @@ static glcnn_status check_handles(const struct glcnn_command_buffer *command_buf
     return GLCNN_SUCCESS;
 }
 
+/* One call for each of the arguments, to be freed; NULL, with a sentence: out of memory. */
+static struct call *make_calls(struct glcnn_command_buffer *command_buffer,
+                               struct glcnn_kernel *kernel, const struct glcnn_encode *arguments,
+                               size_t count)
+{
+    struct call *calls = count < SIZE_MAX / sizeof *calls ? calloc(count, sizeof *calls) : NULL;
+    if (!calls)
+        device_fail(kernel->device, GLCNN_OUT_OF_MEMORY, "out of memory encoding");
+    for (size_t i = 0; calls && i < count; i++)
+        calls[i] = (struct call){
+            .command_buffer = command_buffer, .kernel = kernel, .arguments = arguments[i]};
+    return calls;
+}
+
 static glcnn_status encode_each(struct glcnn_command_buffer *command_buffer,
                                 struct glcnn_kernel *kernel, const struct glcnn_encode *arguments,
                                 size_t count, bool one_step, struct copy copy)
@@ -663,12 +677,10 @@ static glcnn_status encode_each(struct glcnn_command_buffer *command_buffer,
     if (count == 0)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: the batch is empty",
                            kernel_title(kernel));
-    struct call *calls = count < SIZE_MAX / sizeof *calls ? calloc(count, sizeof *calls) : NULL;
+    struct call *calls = make_calls(command_buffer, kernel, arguments, count);
     if (!calls)
-        return device_fail(kernel->device, GLCNN_OUT_OF_MEMORY, "out of memory encoding");
+        return GLCNN_OUT_OF_MEMORY;
     for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++) {
-        calls[i] = (struct call){
-            .command_buffer = command_buffer, .kernel = kernel, .arguments = arguments[i]};
         status = begin(&calls[i], true);
         calls[i].operation.encode_number += (uint32_t)i;
         calls[i].operation.continues_step = one_step && i > 0;
@@ -940,14 +952,11 @@ glcnn_status glcnn_kernel_encode_batch_returning(glcnn_command_buffer *command_b
         return status;
     struct returned returned = {destinations, states, NULL};
     struct addressing kept = addressing_of(kernel);
-    struct call *calls = count < SIZE_MAX / sizeof *calls ? calloc(count, sizeof *calls) : NULL;
+    struct call *calls = make_calls(command_buffer, kernel, arguments, count);
     if (!calls)
-        return device_fail(kernel->device, GLCNN_OUT_OF_MEMORY, "out of memory encoding");
-    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++) {
-        calls[i] = (struct call){
-            .command_buffer = command_buffer, .kernel = kernel, .arguments = arguments[i]};
+        return GLCNN_OUT_OF_MEMORY;
+    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
         status = begin_returning(&calls[i], i, &returned);
-    }
     if (status == GLCNN_SUCCESS)
         status =
             encode_or_put_back(command_buffer, kernel, calls, count, (struct copy){NULL, NULL});

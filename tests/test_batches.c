@@ -164,20 +164,35 @@ static struct made encode_singly(const struct scene *s)
 
 /* ---- As batches ---- */
 
+/* With states that were made before, if there are any. */
+static void encode_forward(const struct scene *s, glcnn_command_buffer *commands, struct made *m)
+{
+    struct glcnn_encode arguments[COUNT];
+    bool has_states = m->states[0];
+    for (size_t i = 0; i < COUNT; i++) {
+        arguments[i] = forward_arguments(s, i);
+        arguments[i].state = m->states[i];
+    }
+    GOOD_FATAL(glcnn_kernel_encode_batch_returning(commands, s->forward, arguments, COUNT,
+                                                   m->images, has_states ? NULL : m->states));
+    follow(s, m->states[0], m->images[0]);
+}
+
+static void encode_gradients(const struct scene *s, glcnn_command_buffer *commands, struct made *m)
+{
+    struct glcnn_encode arguments[COUNT];
+    for (size_t i = 0; i < COUNT; i++)
+        arguments[i] = gradient_arguments(s, m, i);
+    GOOD_FATAL(glcnn_kernel_encode_batch_returning(commands, s->gradient, arguments, COUNT,
+                                                   m->gradients, NULL));
+}
+
 static struct made encode_batches(const struct scene *s)
 {
     struct made m = {0};
-    struct glcnn_encode arguments[COUNT];
     glcnn_command_buffer *commands = make_commands();
-    for (size_t i = 0; i < COUNT; i++)
-        arguments[i] = forward_arguments(s, i);
-    GOOD_FATAL(glcnn_kernel_encode_batch_returning(commands, s->forward, arguments, COUNT, m.images,
-                                                   m.states));
-    follow(s, m.states[0], m.images[0]);
-    for (size_t i = 0; i < COUNT; i++)
-        arguments[i] = gradient_arguments(s, &m, i);
-    GOOD_FATAL(glcnn_kernel_encode_batch_returning(commands, s->gradient, arguments, COUNT,
-                                                   m.gradients, NULL));
+    encode_forward(s, commands, &m);
+    encode_gradients(s, commands, &m);
     finish(&commands);
     return m;
 }
@@ -240,21 +255,14 @@ static void test_temporary_results_are_spent(void)
     for (size_t r = 0; r < 4; r++) {
         struct scene s = make_scene(&rows[r]), like = make_scene(&rows[r]);
         struct made m = {0}, expected = encode_singly(&like);
-        struct glcnn_encode arguments[COUNT];
         glcnn_command_buffer *commands = make_commands();
         s.forward->properties.result_is_ordinary = false;
-        for (size_t i = 0; i < COUNT; i++)
-            arguments[i] = forward_arguments(&s, i);
-        GOOD_FATAL(glcnn_kernel_encode_batch_returning(commands, s.forward, arguments, COUNT,
-                                                       m.images, m.states));
-        follow(&s, m.states[0], m.images[0]);
+        encode_forward(&s, commands, &m);
         for (size_t i = 0; i < COUNT; i++) {
             CU_ASSERT_EQUAL(glcnn_image_read_count(m.images[i]), 1);
             CU_ASSERT_EQUAL(glcnn_state_read_count(m.states[i]), 1);
-            arguments[i] = gradient_arguments(&s, &m, i);
         }
-        GOOD_FATAL(glcnn_kernel_encode_batch_returning(commands, s.gradient, arguments, COUNT,
-                                                       m.gradients, NULL));
+        encode_gradients(&s, commands, &m);
         for (size_t i = 0; i < COUNT; i++) {
             CU_ASSERT_EQUAL(glcnn_image_read_count(m.images[i]), 0);
             CU_ASSERT_EQUAL(glcnn_state_read_count(m.states[i]), 0);
@@ -271,35 +279,27 @@ static void test_temporary_results_are_spent(void)
 
 /* ---- Batches of states ---- */
 
+/* They serve the encodes whose gradients follow. */
 static void check_state_batch(const struct row *row, bool temporary)
 {
-    struct scene s = make_scene(row);
-    struct made m = {0};
+    struct scene s = make_scene(row), like = make_scene(row);
+    struct made m = {0}, expected = encode_singly(&like);
     struct glcnn_encode arguments[COUNT];
     glcnn_command_buffer *commands = make_commands();
-    glcnn_command_buffer *of = temporary ? commands : NULL;
     bool shared = glcnn_kernel_is_result_state_reused_across_batch(s.forward);
     for (size_t i = 0; i < COUNT; i++)
         arguments[i] = forward_arguments(&s, i);
-    GOOD_FATAL(glcnn_kernel_result_state_batch(s.forward, of, arguments, COUNT, m.states));
+    GOOD_FATAL(glcnn_kernel_result_state_batch(s.forward, temporary ? commands : NULL, arguments,
+                                               COUNT, m.states));
     for (size_t i = 0; i < COUNT; i++) {
         CU_ASSERT_PTR_NOT_NULL_FATAL(m.states[i]);
         CU_ASSERT_EQUAL(glcnn_state_is_temporary(m.states[i]), temporary);
         CU_ASSERT_EQUAL(glcnn_state_read_count(m.states[i]), temporary);
         CU_ASSERT_EQUAL(m.states[i] == m.states[0], shared || i == 0);
-        arguments[i].state = m.states[i];
     }
-    /* They serve the encodes whose gradients follow. */
-    GOOD_FATAL(
-        glcnn_kernel_encode_batch_returning(commands, s.forward, arguments, COUNT, m.images, NULL));
-    follow(&s, m.states[0], m.images[0]);
-    for (size_t i = 0; i < COUNT; i++)
-        arguments[i] = gradient_arguments(&s, &m, i);
-    GOOD_FATAL(glcnn_kernel_encode_batch_returning(commands, s.gradient, arguments, COUNT,
-                                                   m.gradients, NULL));
+    encode_forward(&s, commands, &m);
+    encode_gradients(&s, commands, &m);
     finish(&commands);
-    struct scene like = make_scene(row);
-    struct made expected = encode_singly(&like);
     for (size_t i = 0; i < COUNT; i++)
         CU_ASSERT_TRUE(images_equal(m.gradients[i], expected.gradients[i]));
     destroy_made(&m);
