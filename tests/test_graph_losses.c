@@ -1,6 +1,7 @@
 /* Several losses on one trunk: the gradients for a filter's weights are added up, and one update
  * follows in each execution. Stochastic gradient descent without momentum is linear in the
  * gradients, so what losses do together is the sum of what each does alone. */
+#include "glcnn/serialize.h"
 #include "tests/graphs.h"
 
 #include <math.h>
@@ -472,6 +473,70 @@ static void test_an_encoded_graph_adds_up_too(void)
     glcnn_network_destroy(&h.net);
 }
 
+/* ---- Files ---- */
+
+struct bytes {
+    uint8_t *data;
+    size_t size;
+};
+
+static struct bytes bytes_of(glcnn_network *net)
+{
+    struct bytes b = {0};
+    CU_ASSERT_EQUAL_FATAL(glcnn_network_serialize(net, true, &b.data, &b.size, NULL),
+                          GLCNN_SUCCESS);
+    return b;
+}
+
+/* One more step of all gradient nodes that the network has. */
+static void train_on(glcnn_network *net, glcnn_image *const *sources)
+{
+    glcnn_image_node *results[64];
+    const bool needed[64] = {false};
+    size_t count = 0;
+    glcnn_filter_node *node;
+    glcnn_graph *graph;
+    for (size_t i = 0; (node = glcnn_network_filter(net, i)) && count < 64; i++)
+        if (glcnn_filter_node_forward(node, NULL))
+            results[count++] = glcnn_filter_node_result(node);
+    const struct glcnn_graph_descriptor d = {
+        .results = results, .result_is_needed = needed, .result_count = count};
+    GOOD_FATAL(glcnn_graph_create(net, &d, &graph));
+    CU_ASSERT_STRING_EQUAL(glcnn_image_node_handle(glcnn_graph_source(graph, 0)), "x");
+    run_graph(graph, sources);
+    glcnn_graph_destroy(&graph);
+}
+
+/* The sums are one step there too. */
+static void test_a_network_that_was_read_trains_alike(void)
+{
+    struct heads h = make_heads(batch_normalised), copy = {0};
+    glcnn_image *sources[2];
+    use_descent(&h);
+    set_gamma(&h);
+    glcnn_graph *graph = train_heads(&h, 7, 0);
+    make_sources(graph, &h, sources);
+    glcnn_graph_destroy(&graph);
+    train_on(h.net, sources);
+    struct bytes before = bytes_of(h.net);
+    CU_ASSERT_EQUAL_FATAL(
+        glcnn_network_deserialize(device, before.data, before.size, &copy.net, NULL),
+        GLCNN_SUCCESS);
+    use_descent(&copy);
+    train_on(h.net, sources);
+    train_on(copy.net, sources);
+    struct bytes a = bytes_of(h.net), b = bytes_of(copy.net);
+    CU_ASSERT_EQUAL_FATAL(a.size, b.size);
+    CU_ASSERT_EQUAL(memcmp(a.data, b.data, a.size), 0);
+    CU_ASSERT_NOT_EQUAL(memcmp(a.data, before.data, a.size), 0);
+    glcnn_serialize_free(before.data);
+    glcnn_serialize_free(a.data);
+    glcnn_serialize_free(b.data);
+    destroy_images(sources, 2);
+    glcnn_network_destroy(&copy.net);
+    glcnn_network_destroy(&h.net);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -483,6 +548,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_an_optimizer_steps_once),
         UNIT_TEST(test_callbacks_come_once_with_the_sum),
         UNIT_TEST(test_an_encoded_graph_adds_up_too),
+        UNIT_TEST(test_a_network_that_was_read_trains_alike),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("graph_losses", tests, argc, argv);
