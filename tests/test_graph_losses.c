@@ -27,6 +27,9 @@ static const char *const batch_normalised[] = {
     "batch_normalization epsilon=1e-5 neuron_type=tanh neuron_a=1 neuron_b=1",
     "convolution input_feature_channels=4 output_feature_channels=4 kernel_width=3 kernel_height=1",
     "batch_normalization epsilon=1e-5 neuron_type=none", NULL};
+static const char *const partly_fixed[] = {
+    "convolution input_feature_channels=2 output_feature_channels=4 kernel_width=3 kernel_height=3",
+    "!batch_normalization epsilon=1e-5", "!instance_normalization epsilon=1e-5", NULL};
 static const char *const instance_normalised[] = {
     "convolution input_feature_channels=2 output_feature_channels=4 kernel_width=3 kernel_height=3",
     "instance_normalization epsilon=1e-5", "neuron neuron_type=tanh neuron_a=1 neuron_b=1", NULL};
@@ -37,12 +40,19 @@ static const char *const connected[] = {
     "kernel_height=5",
     NULL};
 
+/* "KERNEL SETTINGS", after a "!" one that is not trained. */
 static glcnn_image_node *add_layer(glcnn_image_node *x, const char *layer)
 {
     char kernel[64];
+    bool is_fixed = *layer == '!';
+    layer += is_fixed;
     size_t length = strcspn(layer, " ");
     snprintf(kernel, sizeof kernel, "%.*s", (int)length, layer);
-    return glcnn_node(x, kernel, layer + length);
+    x = glcnn_node(x, kernel, layer + length);
+    if (is_fixed)
+        GOOD_FATAL(glcnn_filter_node_set_training_style(filter_of(x),
+                                                        GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE));
+    return x;
 }
 
 static struct heads make_heads(const char *const trunk[])
@@ -318,6 +328,12 @@ static void test_instance_normalisations_get_the_sum(void)
     check_trunk(instance_normalised, false);
 }
 
+/* Each gradient goes back by its own sums, whether they update anything or not. */
+static void test_gradients_pass_what_is_not_trained(void)
+{
+    check_trunk(partly_fixed, true);
+}
+
 /* ---- One step for each execution ---- */
 
 static struct change run_and_collect(const struct heads *h, glcnn_graph *graph,
@@ -544,6 +560,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_convolutions_get_the_sum),
         UNIT_TEST(test_batch_normalisations_get_the_sum),
         UNIT_TEST(test_instance_normalisations_get_the_sum),
+        UNIT_TEST(test_gradients_pass_what_is_not_trained),
         UNIT_TEST(test_replays_add_up_alike),
         UNIT_TEST(test_an_optimizer_steps_once),
         UNIT_TEST(test_callbacks_come_once_with_the_sum),
