@@ -92,8 +92,8 @@ static glcnn_status gather_images(struct call *call, bool with_destination)
     return GLCNN_SUCCESS;
 }
 
-/* Whether every property is as the state has it, still at its default, or what an earlier state
- * left there. All properties that a state brings are words of 4 bytes. */
+/* Whether every property is as the state has it, still at its default, or what a constructor or an
+ * earlier state left there. All properties that a state brings are words of 4 bytes. */
 static bool agrees(const struct glcnn_kernel *kernel, const struct glcnn_kernel_properties *adopted)
 {
     struct glcnn_kernel_properties defaults;

@@ -2,6 +2,7 @@
 #include "kernel.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,6 +160,16 @@ glcnn_status glcnn_kernel_set_label(glcnn_kernel *kernel, const char *label)
 struct glcnn_kernel_properties *glcnn_kernel_properties(glcnn_kernel *kernel)
 {
     return kernel ? &kernel->properties : NULL;
+}
+
+glcnn_status kernel_set_window(struct glcnn_kernel *kernel, const char *name, double value)
+{
+    char full[48];
+    snprintf(full, sizeof full, "%s%s", kernel->descriptor->flags & IS_GRADIENT ? "secondary_" : "",
+             name);
+    glcnn_status status = glcnn_kernel_set(kernel, full, value);
+    kernel->adopted = kernel->properties;
+    return status;
 }
 
 void kernel_adopt(struct glcnn_kernel *kernel, const struct operation *forward)

@@ -9,8 +9,8 @@ struct glcnn_kernel {
     int references;
     const struct glcnn_descriptor *descriptor;
     struct glcnn_kernel_properties properties;
-    struct glcnn_kernel_properties adopted; /* defaults, and over them what a gradient kernel last
-                                               took over from a state: values not set by hand */
+    struct glcnn_kernel_properties adopted; /* values not set by hand: as the kernel was made, and
+                                               over them what it last took over from a state */
     void *parameters;                            /* descriptor->parameters_size bytes */
     struct glcnn_buffer *vectors[MAX_ARGUMENTS]; /* made at first need */
     uint32_t encode_count;                       /* encodes so far */
@@ -33,6 +33,9 @@ void *kernel_parameters(const struct glcnn_kernel *kernel, const char *family);
 glcnn_status kernel_vector(struct glcnn_kernel *kernel, size_t index, size_t length,
                            struct glcnn_buffer **buffer);
 
+/* For constructors: sets a number of the window, which a gradient kernel has on its secondary
+ * source and which is not set by hand: a state brings its own. */
+glcnn_status kernel_set_window(struct glcnn_kernel *kernel, const char *name, double value);
 /* Sets the addressing of a gradient kernel as the state of this forward encode brings it. */
 void kernel_adopt(struct glcnn_kernel *kernel, const struct operation *forward);
 

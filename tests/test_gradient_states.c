@@ -187,6 +187,51 @@ static void test_each_state_has_its_gradient(void)
             check_row(&rows[i], way);
 }
 
+/* What a constructor gives a kernel is not set by hand: the state's window counts. */
+static void test_windows_of_constructors_give_way(void)
+{
+    const struct row *row = &rows[1];
+    struct given given[] = {give(row, 0), give(row, 1)};
+    glcnn_kernel *kernel = NULL;
+    GOOD_FATAL(glcnn_pooling_max_gradient_create(device, 3, 2, 2, 3, &kernel));
+    for (int i = 0; i < 2; i++) {
+        glcnn_image *expected = expected_of(row, &given[i]);
+        glcnn_image *found = encode(kernel, &given[i], expected);
+        CU_ASSERT_TRUE(images_equal(found, expected));
+        glcnn_image_destroy(&found);
+        glcnn_image_destroy(&expected);
+    }
+    glcnn_kernel_destroy(&kernel);
+    take(&given[0]);
+    take(&given[1]);
+}
+
+/* Where the kernel's weights are for another window there is no right gradient. */
+static void test_weights_of_another_window_are_refused(void)
+{
+    const struct glcnn_convolution_descriptor d = {.kernel_width = 3,
+                                                   .kernel_height = 2,
+                                                   .input_feature_channels = 4,
+                                                   .output_feature_channels = 4};
+    glcnn_kernel *forward = kernel_with("convolution", CHANNELS "kernel_width=5 kernel_height=4");
+    glcnn_kernel *kernel = NULL;
+    struct given g = {.image = make_image(2, 4, 7, 8)};
+    GOOD_FATAL(glcnn_convolution_gradient_create(device, &d, NULL, &kernel));
+    set_weights(kernel);
+    forward->properties.result_is_ordinary = true;
+    g.gradient = result_of(forward, &(struct glcnn_encode){.source = g.image}, &g.state);
+    struct glcnn_encode arguments = arguments_of(&g);
+    arguments.destination = make_image(2, 4, 7, 8);
+    glcnn_command_buffer *commands = make_commands();
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_kernel_encode(commands, kernel, &arguments));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "weights has 96 elements; 320"));
+    finish(&commands);
+    glcnn_image_destroy(&arguments.destination);
+    glcnn_kernel_destroy(&kernel);
+    glcnn_kernel_destroy(&forward);
+    take(&g);
+}
+
 /* What no state brings stays set by hand: pixels outside a clip rectangle keep their contents. */
 static void test_a_clip_rectangle_stays(void)
 {
@@ -309,6 +354,8 @@ int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
         UNIT_TEST(test_each_state_has_its_gradient),
+        UNIT_TEST(test_windows_of_constructors_give_way),
+        UNIT_TEST(test_weights_of_another_window_are_refused),
         UNIT_TEST(test_a_clip_rectangle_stays),
         UNIT_TEST(test_a_refused_encode_takes_nothing_over),
         UNIT_TEST(test_graphs_of_other_sizes),

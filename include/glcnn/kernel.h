@@ -163,15 +163,15 @@ struct glcnn_encode {
 /* Non-returning encode: properties are used as they are set and padding is ignored.
  * With `state`, a unary kernel also fills it; a gradient kernel reads it and obeys the exact rule
  * of spec 5.5: for every source pixel the sum over all results that depend on it. Only where an
- * addressing property was set by hand, to neither its default, nor what the state says, nor what
- * the kernel last took over from another state, the manual addressing of 5.5 and 7.1 holds. So one
- * gradient kernel serves the states of any number of encodes. (MPS takes defaults, and what was
- * taken over, literally here.)
- * By hand the gradient of a kernel whose results read one pixel of each source goes pixel by pixel:
- * for pixel j of the clip rectangle, counted from its origin, the gradient is read at primary
- * offset + kernel offset + j and is 0 outside its image, whatever the edge mode; the source image
- * is read at secondary offset + j, by its edge mode outside. Offsets may be negative. Sums that go
- * into a state are over the pixels of the gradient from that of j = 0 on. */
+ * addressing property was set by hand, to neither its default, nor what its constructor gave it,
+ * nor what the state says, nor what the kernel last took over from another state, the manual
+ * addressing of 5.5 and 7.1 holds. So one gradient kernel serves the states of any number of
+ * encodes. (MPS takes defaults, and what was taken over, literally here.) By hand the gradient of a
+ * kernel whose results read one pixel of each source goes pixel by pixel: for pixel j of the clip
+ * rectangle, counted from its origin, the gradient is read at primary offset + kernel offset + j
+ * and is 0 outside its image, whatever the edge mode; the source image is read at secondary offset
+ * + j, by its edge mode outside. Offsets may be negative. Sums that go into a state are over the
+ * pixels of the gradient from that of j = 0 on. */
 GLCNN_API glcnn_status glcnn_kernel_encode(glcnn_command_buffer *command_buffer,
                                            glcnn_kernel *kernel,
                                            const struct glcnn_encode *arguments);

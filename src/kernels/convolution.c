@@ -31,15 +31,6 @@ static uint32_t one_if_zero(uint32_t value)
     return value ? value : 1;
 }
 
-/* Names of the window start with "secondary_" in a gradient kernel. */
-static glcnn_status set_window_number(glcnn_kernel *kernel, const struct named_number *number)
-{
-    char name[48];
-    snprintf(name, sizeof name, "%s%s", kernel->descriptor->flags & IS_GRADIENT ? "secondary_" : "",
-             number->name);
-    return glcnn_kernel_set(kernel, name, number->value);
-}
-
 static glcnn_status set_numbers(glcnn_kernel *kernel, const struct glcnn_convolution_descriptor *d)
 {
     const struct named_number windows[] = {
@@ -58,7 +49,7 @@ static glcnn_status set_numbers(glcnn_kernel *kernel, const struct glcnn_convolu
     bool connected = !(kernel->descriptor->flags & HAS_STRIDE);
     glcnn_status status = GLCNN_SUCCESS;
     for (int i = 0; i < (connected ? 2 : 6) && status == GLCNN_SUCCESS; i++)
-        status = set_window_number(kernel, &windows[i]);
+        status = kernel_set_window(kernel, windows[i].name, windows[i].value);
     for (int i = 0; i < (connected ? 2 : 3) && status == GLCNN_SUCCESS; i++)
         status = glcnn_kernel_set(kernel, channels[i].name, channels[i].value);
     for (int i = 2; connected && i < 6 && status == GLCNN_SUCCESS; i++)

@@ -18,15 +18,12 @@ glcnn_status local_normalization_create(glcnn_device *device,
                                         uint32_t kernel_width, uint32_t kernel_height,
                                         glcnn_kernel **kernel)
 {
-    bool gradient = descriptor->flags & IS_GRADIENT;
     glcnn_status status = kernel_create(device, descriptor, kernel);
     if (status != GLCNN_SUCCESS)
         return status;
-    status = glcnn_kernel_set(*kernel, gradient ? "secondary_kernel_width" : "kernel_width",
-                              kernel_width);
+    status = kernel_set_window(*kernel, "kernel_width", kernel_width);
     if (status == GLCNN_SUCCESS)
-        status = glcnn_kernel_set(*kernel, gradient ? "secondary_kernel_height" : "kernel_height",
-                                  kernel_height);
+        status = kernel_set_window(*kernel, "kernel_height", kernel_height);
     if (status != GLCNN_SUCCESS)
         glcnn_kernel_destroy(kernel);
     return status;

@@ -23,14 +23,9 @@ static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *
     glcnn_status status = kernel_create(device, descriptor, kernel);
     if (status != GLCNN_SUCCESS)
         return status;
-    for (int i = 0; i < 6 && status == GLCNN_SUCCESS; i++) {
-        char name[48];
-        bool given = i < 4 || descriptor->flags & HAS_DILATION;
-        snprintf(name, sizeof name, "%s%s", descriptor->flags & IS_GRADIENT ? "secondary_" : "",
-                 names[i]);
-        if (given)
-            status = glcnn_kernel_set(*kernel, name, window[i]);
-    }
+    int count = descriptor->flags & HAS_DILATION ? 6 : 4;
+    for (int i = 0; i < count && status == GLCNN_SUCCESS; i++)
+        status = kernel_set_window(*kernel, names[i], window[i]);
     if (status != GLCNN_SUCCESS)
         glcnn_kernel_destroy(kernel);
     return status;
