@@ -5,6 +5,7 @@
 #include "glcnn/training.h"
 #include "graph.h"
 #include "platform/platform.h"
+#include "program.h"
 
 /* A graph compiled for sources of these descriptors. */
 struct compiled {
@@ -358,11 +359,28 @@ static void bind_sources(struct glcnn_graph *graph, struct compiled *c, glcnn_im
     }
 }
 
+/* The driver may turn out not to run a variant: what was recorded with it is recorded anew with a
+ * smaller one, of as many parts. */
+static glcnn_status make_programs(struct glcnn_graph *graph, struct compiled *c)
+{
+    for (;;) {
+        size_t refusals = program_refusals(graph->device);
+        glcnn_status status = command_buffer_compile(c->command_buffer);
+        if (status != GLCNN_SHADER_ERROR || program_refusals(graph->device) == refusals)
+            return status;
+        uint32_t parts = c->recording.sub_batches;
+        drop_recording(c);
+        status = record(graph, c, parts);
+        if (status != GLCNN_SUCCESS)
+            return status;
+    }
+}
+
 static glcnn_status commit(struct glcnn_graph *graph, struct compiled *c)
 {
     glcnn_status status = GLCNN_SUCCESS;
     if (!c->has_programs)
-        status = command_buffer_compile(c->command_buffer);
+        status = make_programs(graph, c);
     if (status != GLCNN_SUCCESS)
         return status;
     c->has_programs = true;
