@@ -39,8 +39,9 @@ extern "C" {
 
 typedef struct glcnn_image glcnn_image;
 
-/* Values as MPSImageFeatureChannelFormat's. Unorm8 and Unorm16 are not offered: they are not
- * image formats of the OpenGL ES 3.1 minimum. */
+/* Values as MPSImageFeatureChannelFormat's. Unorm8 and Unorm16 are not offered: training
+ * has no use for their 8 and 16 bits between 0 and 1, and of the two OpenGL ES 3.1 can write images
+ * of 8 bits (rgba8) alone. */
 typedef enum glcnn_channel_format {
     GLCNN_CHANNEL_FORMAT_NONE = 0,    /* in a descriptor: float32 */
     GLCNN_CHANNEL_FORMAT_FLOAT16 = 3, /* stored round-to-nearest-even; overflow gives infinity */
