@@ -2,17 +2,13 @@
 // are polynomials of any quality, and GLSL's pow is undefined where C's is not.
 //   exp     x = n ln 2 + r,  |r| <= ln 2 / 2,   e^x = 2^n (1 + expm1(r))
 //   log     x = 2^e (1 + m), 1 + m in [1/sqrt 2, sqrt 2),   log x = e ln 2 + log1p(m)
-// ln 2 is split into a part whose products with n and e are exact, and the rest. NaN is told by its
-// bits, since drivers may take comparisons with itself away.
+// ln 2 is split into a part whose products with n and e are exact, and the rest.
+// Needs lib/compare.glsl.
 const float LN2_HIGH = 0.693359375;
 const float LN2_LOW = -2.12194440e-4;
 
 vec4 infinity4() { return uintBitsToFloat(uvec4(0x7f800000u)); }
 vec4 nan4() { return uintBitsToFloat(uvec4(0x7fc00000u)); }
-
-bvec4 is_not_a_number(vec4 v) {
-    return greaterThan(floatBitsToUint(v) & uvec4(0x7fffffffu), uvec4(0x7f800000u));
-}
 
 bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
 
@@ -53,13 +49,12 @@ vec4 exp_precise(vec4 x) {
     vec4 held = clamp(x, -110.0, 90.0);
     vec4 n = floor(held * 1.44269504 + 0.5);
     vec4 r = held - n * LN2_HIGH - n * LN2_LOW;
-    vec4 value = scale_by_power(1.0 + expm1_near(r), n);
-    return mix(value, x, is_not_a_number(x));
+    return or_nan(scale_by_power(1.0 + expm1_near(r), n), x);
 }
 
 vec4 expm1(vec4 x) {
     vec4 near = expm1_near(clamp(x, -0.35, 0.35));
-    return mix(exp_precise(x) - 1.0, near, lessThan(abs(x), vec4(0.34)));
+    return or_nan(mix(exp_precise(x) - 1.0, near, lessThan(abs(x), vec4(0.34))), x);
 }
 
 // x = 2^e (1 + m); e is returned
@@ -78,7 +73,7 @@ vec4 log_precise(vec4 x) {
     value = mix(value, x, greaterThanEqual(x, infinity4()));
     value = mix(value, nan4(), lessThan(x, vec4(0.0)));
     value = mix(value, -infinity4(), equal(x, vec4(0.0)));
-    return mix(value, x, is_not_a_number(x));
+    return or_nan(value, x);
 }
 
 vec4 log1p(vec4 x) {
@@ -127,7 +122,7 @@ vec4 pow_precise(vec4 x, vec4 y) {
     value = mix(value, -value, both(negative, odd));
     bvec4 undefined_here = both(both(lessThan(x, vec4(0.0)), not(whole)), lessThan(size, infinity4()));
     value = mix(value, nan4(), undefined_here);
-    value = mix(mix(value, y, is_not_a_number(y)), x, is_not_a_number(x));
+    value = or_nan(or_nan(value, y), x);
     bvec4 unit = bvec4(ivec4(equal(x, vec4(1.0))) | ivec4(equal(y, vec4(0.0))));
     return mix(value, vec4(1.0), unit);
 }

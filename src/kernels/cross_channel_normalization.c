@@ -47,6 +47,7 @@ enum { GRADIENT, IMAGE, DESTINATION }; /* of the gradient kernel */
 
 static void pass_numbers(struct pass *pass, const numbers *p)
 {
+    pass_library(pass, "lib/compare.glsl");
     pass_library(pass, "lib/math.glsl");
     pass_library(pass, "lib/cross_channel.glsl");
     pass_define(pass, "KERNEL_SIZE", (int)p->kernel_size);

@@ -348,6 +348,7 @@ static struct pass *plan_gradient(const struct operation *o, struct plan *plan)
         pass_texture(pass, "weights", &o->images[WEIGHTS]);
     pass_image(pass, "destination", destination);
     pass_window(pass, &o->window);
+    pass_library(pass, "lib/compare.glsl");
     pass_library(pass, "lib/math.glsl");
     pass_library(pass, "lib/channels.glsl");
     pass_library(pass, "lib/loss.glsl");

@@ -44,6 +44,7 @@ struct glcnn_neuron_descriptor glcnn_neuron_descriptor_default(glcnn_neuron_type
 
 void pass_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron)
 {
+    pass_library(pass, "lib/compare.glsl");
     pass_library(pass, "lib/math.glsl");
     pass_library(pass, "lib/neuron.glsl");
     pass_define(pass, "NEURON_TYPE", (int)neuron->type);
