@@ -6,7 +6,7 @@ void invocation(ivec3 at) {
     int x = at.x + shift_x;
     int y = at.y + shift_y;
     vec4 value = vec4(0.0);
-    if (is_seen(x, y)) {
+    if (is_seen(x, y) && is_read(x, y)) {
         vec4 sum = vec4(0.0);
         int last = last_slice(slice, BEFORE, terms_slices);
         for (int s = first_slice(slice, AFTER); s <= last; s++)

@@ -1,4 +1,5 @@
-// dX(y) = f'(source(y)) * sum of G(X) over the X that read pixel y; PIXELS columns to an invocation
+// dX(y) = f'(source(y)) * sum of G(X) over the X that read pixel y; 0 where f' is 0 or nothing reads y.
+// PIXELS columns to an invocation.
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;
@@ -7,8 +8,9 @@ void invocation(ivec3 at) {
     for (int i = 0; i < PIXELS; i++) {
         int x = left + at.x + i * grid_x;
         vec4 g = gathered(x + shift_x, row, slice, image);
-        vec4 value = g * neuron_derivative(seen(x + shift_x, row, slice, image), slope);
+        vec4 value = times(neuron_derivative(seen(x + shift_x, row, slice, image), slope), g);
+        bool wanted = is_seen(x + shift_x, row) && is_read(x + shift_x, row);
         if (x < right)
-            store_destination(x, at.y, slice, image, is_seen(x + shift_x, row) ? value : vec4(0.0));
+            store_destination(x, at.y, slice, image, wanted ? value : vec4(0.0));
     }
 }

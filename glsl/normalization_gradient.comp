@@ -1,6 +1,7 @@
 // dX = scale (g' - gradient_for_beta / M - xh gradient_for_gamma / M),   scale = gamma / sqrt(variance + epsilon)
 // as dX = scale (g' - shift - tilt (x - mean)); with FIXED_STATISTICS dX = scale g'.
-//     g' = G act'(scale (x - mean) + beta),   xh = (x - mean) / sqrt(variance + epsilon)
+//     g' = G act'(scale (x - mean) + beta), 0 where nothing reads x
+//     xh = (x - mean) / sqrt(variance + epsilon)
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;
@@ -8,9 +9,7 @@ void invocation(ivec3 at) {
     vec4 mean = mean_of(slice, image);
     vec4 scale = scale_of(slice, image);
     vec4 beta = beta_of(slice, image);
-#ifdef FIXED_STATISTICS
-    vec4 tilt = vec4(0.0), shift = vec4(0.0);
-#else
+#ifndef FIXED_STATISTICS
     vec4 tilt = tilt_of(slice, image);
     vec4 shift = shift_of(slice, image);
 #endif
@@ -18,8 +17,12 @@ void invocation(ivec3 at) {
     for (int i = 0; i < PIXELS; i++) {
         int x = left + at.x + i * grid_x;
         vec4 d = seen(x + shift_x, row, slice, image) - mean;
-        vec4 g = gathered(x + shift_x, row, slice, image) * neuron_derivative(scale * d + beta, slope);
-        vec4 value = is_seen(x + shift_x, row) ? scale * ((g - shift) - tilt * d) : vec4(0.0);
+        vec4 g = times(neuron_derivative(scale * d + beta, slope), gathered(x + shift_x, row, slice, image));
+        g = is_read(x + shift_x, row) ? g : vec4(0.0);
+#ifndef FIXED_STATISTICS
+        g = (g - shift) - tilt * d;
+#endif
+        vec4 value = is_seen(x + shift_x, row) ? scale * g : vec4(0.0);
         if (x < right)
             store_destination(x, at.y, slice, image, value);
     }

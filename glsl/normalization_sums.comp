@@ -22,7 +22,7 @@ void invocation(ivec3 at) {
             for (int i = 0; i < BLOCK; i++) {
                 int X = min(left + i, end_x - 1);
                 vec4 d = source_edge(first_x + X, first_y + Y, at.y, image) - mean;
-                vec4 g = gradient(X, Y, at.y, image) * neuron_derivative(scale * d + beta, slope);
+                vec4 g = times(neuron_derivative(scale * d + beta, slope), gradient(X, Y, at.y, image));
                 g = left + i < end_x ? g : vec4(0.0);
                 part += g;
                 part_xh += g * (d * rate);

@@ -173,6 +173,40 @@ static void test_derivatives_at_kinks(void)
     }
 }
 
+/* A branch that is not taken has no infinity times 0, and no clamp hides a NaN. */
+static void test_what_is_not_finite(void)
+{
+    static const struct {
+        struct glcnn_neuron_descriptor neuron;
+        float x, value, derivative;
+    } rows[] = {
+        {{GLCNN_NEURON_TYPE_RELU, 0, 0, 0}, -INFINITY, 0, 0},
+        {{GLCNN_NEURON_TYPE_RELU, 0.5f, 0, 0}, -INFINITY, -INFINITY, 0.5f},
+        {{GLCNN_NEURON_TYPE_RELUN, 0, 6, 0}, -INFINITY, 0, 0},
+        {{GLCNN_NEURON_TYPE_RELUN, 0, 6, 0}, INFINITY, 6, 0},
+        {{GLCNN_NEURON_TYPE_RELU, 0, 0, 0}, NAN, NAN, NAN},
+        {{GLCNN_NEURON_TYPE_RELUN, 1, 6, 0}, NAN, NAN, NAN},
+        {{GLCNN_NEURON_TYPE_HARD_SIGMOID, 0.2f, 0.5f, 0}, NAN, NAN, NAN},
+        {{GLCNN_NEURON_TYPE_ABSOLUTE, 0, 0, 0}, NAN, NAN, NAN},
+        {{GLCNN_NEURON_TYPE_LINEAR, 2, 0, 0}, NAN, NAN, 2},
+        {{GLCNN_NEURON_TYPE_POWER, 1, 0, 0}, NAN, 1, NAN},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int gradient = 0; gradient < 2; gradient++) {
+            float x[COUNT], y[COUNT];
+            float expected = gradient ? rows[i].derivative : rows[i].value;
+            glcnn_kernel *kernel = NULL;
+            for (size_t k = 0; k < COUNT; k++)
+                x[k] = rows[i].x;
+            GOOD_FATAL(gradient ? glcnn_neuron_gradient_create(device, &rows[i].neuron, NULL, 0,
+                                                               &kernel)
+                                : glcnn_neuron_create(device, &rows[i].neuron, NULL, 0, &kernel));
+            apply(kernel, gradient, x, y);
+            CU_ASSERT(isnan(expected) ? isnan(y[0]) : y[0] == expected);
+            glcnn_kernel_destroy(&kernel);
+        }
+}
+
 static void test_defaults(void)
 {
     static const struct glcnn_neuron_descriptor expected[] = {
@@ -344,6 +378,7 @@ int main(int argc, char *argv[])
     static const CU_TestInfo tests[] = {UNIT_TEST(test_every_type_everywhere),
                                         UNIT_TEST(test_small_results_keep_their_digits),
                                         UNIT_TEST(test_derivatives_at_kinks),
+                                        UNIT_TEST(test_what_is_not_finite),
                                         UNIT_TEST(test_defaults),
                                         UNIT_TEST(test_the_state_brings_type_and_slopes),
                                         UNIT_TEST(test_gradient_for_slopes_adds_up),

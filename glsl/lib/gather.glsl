@@ -3,12 +3,20 @@
 //   DIRECT      result X reads pixel X, all of them: it is G there
 //   otherwise   X reads first + X, X in [begin, end), and with clamping pixels of the border are
 //               also read in place of those outside
+// Where no result reads the pixel, is_read is false and the sum 0.
 // Addressed by hand (BY_HAND) each pixel of the gradient goes with one of the source, which outside
 // is what the edge mode says: X reads first + X in either mode.
 // Needs textures "gradient" and "source" and lib/window.glsl.
 #if defined(DIRECT)
+bool is_read(int x, int y) { return true; }
 vec4 gathered(int x, int y, int slice, int image) { return gradient(x, y, slice, image); }
 #elif defined(EDGE_CLAMP) && !defined(BY_HAND)
+bool is_read(int x, int y) {
+    ivec2 columns = windows_with_x(x, source_width);
+    ivec2 rows = windows_with_y(y, source_height);
+    return columns.x <= columns.y && rows.x <= rows.y;
+}
+
 vec4 gathered(int x, int y, int slice, int image) {
     ivec2 columns = windows_with_x(x, source_width);
     ivec2 rows = windows_with_y(y, source_height);
@@ -20,11 +28,14 @@ vec4 gathered(int x, int y, int slice, int image) {
     return sum;
 }
 #else
-vec4 gathered(int x, int y, int slice, int image) {
+bool is_read(int x, int y) {
     ivec2 at = ivec2(x - first_x, y - first_y);
-    bool read = at.x >= begin_x && at.x < end_x && at.y >= begin_y && at.y < end_y;
-    vec4 g = gradient_clamp(at.x, at.y, slice, image);
-    return read ? g : vec4(0.0);
+    return at.x >= begin_x && at.x < end_x && at.y >= begin_y && at.y < end_y;
+}
+
+vec4 gathered(int x, int y, int slice, int image) {
+    vec4 g = gradient_clamp(x - first_x, y - first_y, slice, image);
+    return is_read(x, y) ? g : vec4(0.0);
 }
 #endif
 

@@ -3,7 +3,9 @@
 //   vec4 neuron(vec4 x, vec4 slope)              f(x)
 //   vec4 neuron_derivative(vec4 x, vec4 slope)   f'(x)
 //   vec4 neuron_slope(int slice)                 the slopes where NEURON_DATA is defined, else 0
-// At a kink the branch for greater x holds. All are finite wherever the exact value is a float.
+// At a kink the branch for greater x holds. All are finite wherever the exact value is a float, and
+// NaN where x is one, but for a derivative that does not depend on x.
+// Needs lib/compare.glsl and lib/math.glsl.
 
 #ifdef NEURON_DATA
 vec4 neuron_slope(int slice) {
@@ -14,15 +16,17 @@ vec4 neuron_slope(int slice) {
 vec4 neuron_slope(int slice) { return vec4(0.0); }
 #endif
 
-// x >= 0 ? above : below
-vec4 by_sign(vec4 x, vec4 below, vec4 above) { return mix(below, above, greaterThanEqual(x, vec4(0.0))); }
+// x >= 0 ? above : below; the NaN where x is one
+vec4 by_sign(vec4 x, vec4 below, vec4 above) {
+    return or_nan(mix(below, above, greaterThanEqual(x, vec4(0.0))), x);
+}
 
 #if NEURON_TYPE == 0 // none
 vec4 neuron(vec4 x, vec4 slope) { return x; }
 vec4 neuron_derivative(vec4 x, vec4 slope) { return vec4(1.0); }
 
 #elif NEURON_TYPE == 1 // relu: x >= 0 ? x : a x
-vec4 neuron(vec4 x, vec4 slope) { return by_sign(x, neuron_a * x, x); }
+vec4 neuron(vec4 x, vec4 slope) { return by_sign(x, times(vec4(neuron_a), x), x); }
 vec4 neuron_derivative(vec4 x, vec4 slope) { return by_sign(x, vec4(neuron_a), vec4(1.0)); }
 
 #elif NEURON_TYPE == 2 // linear: a x + b
@@ -37,10 +41,10 @@ vec4 neuron_derivative(vec4 x, vec4 slope) {
 }
 
 #elif NEURON_TYPE == 4 // hard sigmoid: a x + b held in 0 .. 1
-vec4 neuron(vec4 x, vec4 slope) { return clamp(neuron_a * x + neuron_b, 0.0, 1.0); }
+vec4 neuron(vec4 x, vec4 slope) { return held(neuron_a * x + neuron_b, 0.0, 1.0); }
 vec4 neuron_derivative(vec4 x, vec4 slope) {
     vec4 v = neuron_a * x + neuron_b;
-    return mix(vec4(0.0), vec4(neuron_a), equal(v, clamp(v, 0.0, 1.0)));
+    return or_nan(mix(vec4(0.0), vec4(neuron_a), equal(v, clamp(v, 0.0, 1.0))), v);
 }
 
 #elif NEURON_TYPE == 5 // tanh: a tanh(b x);  1 - tanh^2 = 4 e / (1 + e)^2, e = e^(-2|b x|)
@@ -52,7 +56,7 @@ vec4 neuron_derivative(vec4 x, vec4 slope) {
 
 #elif NEURON_TYPE == 6 // absolute
 vec4 neuron(vec4 x, vec4 slope) { return abs(x); }
-vec4 neuron_derivative(vec4 x, vec4 slope) { return sign(x); }
+vec4 neuron_derivative(vec4 x, vec4 slope) { return sign_of(x); }
 
 #elif NEURON_TYPE == 7 // soft plus: a log(1 + e^(b x))
 vec4 neuron(vec4 x, vec4 slope) {
@@ -75,15 +79,15 @@ vec4 neuron_derivative(vec4 x, vec4 slope) {
 }
 
 #elif NEURON_TYPE == 10 // prelu: x >= 0 ? x : slope x
-vec4 neuron(vec4 x, vec4 slope) { return by_sign(x, slope * x, x); }
+vec4 neuron(vec4 x, vec4 slope) { return by_sign(x, times(slope, x), x); }
 vec4 neuron_derivative(vec4 x, vec4 slope) { return by_sign(x, slope, vec4(1.0)); }
 
 #elif NEURON_TYPE == 11 // relun: min(x >= 0 ? x : a x, b)
-vec4 relun_inner(vec4 x) { return by_sign(x, neuron_a * x, x); }
-vec4 neuron(vec4 x, vec4 slope) { return min(relun_inner(x), vec4(neuron_b)); }
+vec4 relun_inner(vec4 x) { return by_sign(x, times(vec4(neuron_a), x), x); }
+vec4 neuron(vec4 x, vec4 slope) { return at_most(relun_inner(x), neuron_b); }
 vec4 neuron_derivative(vec4 x, vec4 slope) {
     vec4 d = by_sign(x, vec4(neuron_a), vec4(1.0));
-    return mix(vec4(0.0), d, lessThan(relun_inner(x), vec4(neuron_b)));
+    return or_nan(mix(vec4(0.0), d, lessThan(relun_inner(x), vec4(neuron_b))), x);
 }
 
 #elif NEURON_TYPE == 12 // power: (a x + b)^c

@@ -9,6 +9,7 @@
 #include "kernel.h"
 #include "neuron.h"
 #include "normalization.h"
+#include "numbers.h"
 #include "pixel_reduction.h"
 #include "pointwise.h"
 
@@ -288,7 +289,7 @@ static void sum_channel(const struct reference *r, uint32_t n, uint32_t c)
         for (int32_t X = w->x.begin; X < w->x.end; X++) {
             double xh = (pointwise_source(w, &r->images[D_SOURCE], n, c, Y, X) - k.mean) * k.rate;
             double inner =
-                tensor_get(&r->images[D_GRADIENT], n, c, Y, X) * act_derivative(r, &k, xh);
+                times(act_derivative(r, &k, xh), tensor_get(&r->images[D_GRADIENT], n, c, Y, X));
             r->vectors[D_FOR_BETA][c] += inner;
             r->vectors[D_FOR_GAMMA][c] += inner * xh;
         }
@@ -301,12 +302,18 @@ static void statistics_gradient_reference(const struct reference *r)
             sum_channel(r, n, c);
 }
 
+static double derivative_at(const struct reference *r, uint32_t c, double x)
+{
+    struct channel k = channel_at(r, G_PARAMETERS, c);
+    return act_derivative(r, &k, (x - k.mean) * k.rate);
+}
+
+/* `inner` is what of G arrives at the pixel, through the neuron. */
 static double source_gradient_at(const struct reference *r, const struct channel *k, uint32_t c,
-                                 double x, double g)
+                                 double x, double inner)
 {
     double samples = samples_of(r->operation);
     double xh = (x - k->mean) * k->rate;
-    double inner = g * act_derivative(r, k, xh);
     if (!is_fixed(r->operation))
         inner -= (r->vectors[G_FOR_BETA][c] + xh * r->vectors[G_FOR_GAMMA][c]) / samples;
     return k->gamma * k->rate * inner;
@@ -316,7 +323,7 @@ static void gradient_reference(const struct reference *r)
 {
     const struct operation *o = r->operation;
     const struct tensor *x = &r->images[G_SOURCE], *to = &r->images[G_RESULT];
-    pointwise_scatter(o, &r->images[G_GRADIENT], x, to);
+    pointwise_scatter(r, &r->images[G_GRADIENT], x, to, derivative_at);
     for (uint32_t n = 0; n < to->images; n++)
         for (uint32_t c = 0; c < to->channels; c++) {
             struct channel k = channel_at(r, G_PARAMETERS, c);

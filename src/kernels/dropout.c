@@ -233,7 +233,7 @@ static void dropout_gradient_reference(const struct reference *r)
 {
     const struct operation *o = r->operation;
     const struct tensor *source = &r->images[IMAGE], *to = &r->images[DESTINATION];
-    pointwise_scatter(o, &r->images[GRADIENT], source, to);
+    pointwise_scatter(r, &r->images[GRADIENT], source, to, NULL);
     for (uint32_t n = 0; n < to->images; n++)
         for (uint32_t c = 0; c < to->channels; c++)
             for (int32_t y = 0; y < (int32_t)to->height; y++)

@@ -185,7 +185,7 @@ static void finish_channel(const struct reference *r, const struct instance *k, 
 static void gradient_reference(const struct reference *r)
 {
     const struct tensor *x = &r->images[G_SOURCE], *to = &r->images[G_RESULT];
-    pointwise_scatter(r->operation, &r->images[G_GRADIENT], x, to);
+    pointwise_scatter(r, &r->images[G_GRADIENT], x, to, NULL);
     for (uint32_t n = 0; n < to->images; n++)
         for (uint32_t c = 0; c < to->channels; c++) {
             struct instance k = measure(r, x, G_GAMMA, n, c);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "kernel.h"
+#include "numbers.h"
 #include "pixel_reduction.h"
 #include "pointwise.h"
 
@@ -113,9 +114,31 @@ static double base_log(const struct glcnn_neuron_descriptor *n)
     return n->c == -1 ? 1 : log((double)n->c);
 }
 
+/* A NaN is on neither side of 0. */
+static double by_sign(double x, double below, double above)
+{
+    return isnan(x) ? x : x >= 0 ? above : below;
+}
+
 static double relun_inner(const struct glcnn_neuron_descriptor *n, double x)
 {
-    return x >= 0 ? x : (double)n->a * x;
+    return x >= 0 ? x : times((double)n->a, x);
+}
+
+static double relun_slope(const struct glcnn_neuron_descriptor *n, double x)
+{
+    return by_sign(x, relun_inner(n, x) < (double)n->b ? (double)n->a : 0, x < (double)n->b);
+}
+
+/* 1^x is 1 for all x, as C's pow has it. */
+static double base_power(const struct glcnn_neuron_descriptor *n, double x)
+{
+    return n->c == -1 ? exp(affine(n, x)) : pow((double)n->c, affine(n, x));
+}
+
+static double within(double v, double low, double high, double slope)
+{
+    return isnan(v) ? v : v >= low && v <= high ? slope : 0;
 }
 
 /* Of each type f and f'; `slope` is PReLU's. */
@@ -136,19 +159,19 @@ typedef double (*neuron_function)(const struct glcnn_neuron_descriptor *n, doubl
 
 /* clang-format off */
 NEURON(none, x, 1)
-NEURON(relu, x >= 0 ? x : A * x, x >= 0 ? 1 : A)
+NEURON(relu, x >= 0 ? x : times(A, x), by_sign(x, A, 1))
 NEURON(linear, affine(n, x), A)
 NEURON(sigmoid, 1 / (1 + exp(-x)), 1 / (2 + exp(x) + exp(-x)))
-NEURON(hard_sigmoid, fmin(fmax(affine(n, x), 0), 1), affine(n, x) >= 0 && affine(n, x) <= 1 ? A : 0)
+NEURON(hard_sigmoid, held(affine(n, x), 0, 1), within(affine(n, x), 0, 1, A))
 NEURON(hyperbolic, A * tanh(B * x), A * B / pow(cosh(B * x), 2))
-NEURON(absolute, fabs(x), (x > 0) - (x < 0))
+NEURON(absolute, fabs(x), sign_of(x))
 NEURON(soft_plus, B * x > 700 ? A * B * x : A * log1p(exp(B * x)), A * B / (1 + exp(-B * x)))
 NEURON(soft_sign, x / (1 + fabs(x)), 1 / pow(1 + fabs(x), 2))
-NEURON(elu, x >= 0 ? x : A * expm1(x), x >= 0 ? 1 : A * exp(x))
-NEURON(prelu, x >= 0 ? x : slope * x, x >= 0 ? 1 : slope)
-NEURON(relun, fmin(relun_inner(n, x), B), relun_inner(n, x) < B ? (x >= 0 ? 1 : A) : 0)
+NEURON(elu, x >= 0 ? x : A * expm1(x), by_sign(x, A * exp(x), 1))
+NEURON(prelu, x >= 0 ? x : times(slope, x), by_sign(x, slope, 1))
+NEURON(relun, at_most(relun_inner(n, x), B), relun_slope(n, x))
 NEURON(power, pow(affine(n, x), C), A * C * pow(affine(n, x), C - 1))
-NEURON(exponential, exp(affine(n, x) * base_log(n)), A * base_log(n) * exponential(n, slope, x))
+NEURON(exponential, base_power(n, x), A * base_log(n) * base_power(n, x))
 NEURON(logarithm, log(affine(n, x)) / base_log(n), A / (base_log(n) * affine(n, x)))
 /* clang-format on */
 
@@ -315,34 +338,30 @@ static void reference(const struct reference *r)
                         &p->neuron, slope_of(r, SLOPES, c), pointwise_source(w, from, n, c, Y, X));
 }
 
-static void gradient_reference(const struct reference *r)
+static double derivative_at(const struct reference *r, uint32_t c, double x)
 {
     const struct glcnn_neuron *p = r->operation->parameters;
-    const struct tensor *x = &r->images[IMAGE], *to = &r->images[DESTINATION];
-    pointwise_scatter(r->operation, &r->images[GRADIENT], x, to);
-    for (uint32_t n = 0; n < to->images; n++)
-        for (uint32_t c = 0; c < to->channels; c++)
-            for (int32_t y = 0; y < (int32_t)to->height; y++)
-                for (int32_t i = 0; i < (int32_t)to->width; i++)
-                    *tensor_at(to, n, c, y, i) *=
-                        neuron_derivative(&p->neuron, slope_of(r, GRADIENT_SLOPES, c),
-                                          pointwise_seen(r->operation, x, n, c, y, i));
+    return neuron_derivative(&p->neuron, slope_of(r, GRADIENT_SLOPES, c), x);
 }
 
-/* f is linear in the slope: its derivative by it is f with slope 1 less f with slope 0. */
+static void gradient_reference(const struct reference *r)
+{
+    pointwise_scatter(r, &r->images[GRADIENT], &r->images[IMAGE], &r->images[DESTINATION],
+                      derivative_at);
+}
+
 static void slope_gradient_reference(const struct reference *r)
 {
     const struct window *w = &r->operation->window;
-    const struct glcnn_neuron *p = r->operation->parameters;
     const struct tensor *from = &r->images[IMAGE];
     for (uint32_t n = 0; n < from->images; n++)
         for (uint32_t c = 0; c < from->channels; c++)
             for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
                 for (int32_t X = w->x.begin; X < w->x.end; X++) {
                     double x = pointwise_source(w, from, n, c, Y, X);
-                    r->vectors[FOR_SLOPES][c] +=
-                        tensor_get(&r->images[GRADIENT], n, c, Y, X) *
-                        (neuron_value(&p->neuron, 1, x) - neuron_value(&p->neuron, 0, x));
+                    if (!(x >= 0))
+                        r->vectors[FOR_SLOPES][c] +=
+                            tensor_get(&r->images[GRADIENT], n, c, Y, X) * x;
                 }
 }
 

@@ -1,5 +1,7 @@
 #include "pointwise.h"
 
+#include "numbers.h"
+
 /* Several columns to an invocation save the work that they share, but a narrow region would leave
  * too few invocations side by side. */
 static uint32_t columns_at_once(uint32_t width)
@@ -123,15 +125,21 @@ bool pointwise_target(const struct operation *operation, const struct tensor *so
            at[1] < (int32_t)to->width;
 }
 
-void pointwise_scatter(const struct operation *operation, const struct tensor *gradient,
-                       const struct tensor *source, const struct tensor *to)
+void pointwise_scatter(const struct reference *r, const struct tensor *gradient,
+                       const struct tensor *source, const struct tensor *to,
+                       pointwise_derivative derivative)
 {
-    const struct window *w = &operation->window;
+    const struct window *w = &r->operation->window;
     int32_t at[2];
     for (uint32_t n = 0; n < to->images; n++)
         for (uint32_t c = 0; c < to->channels; c++)
             for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
-                for (int32_t X = w->x.begin; X < w->x.end; X++)
-                    if (pointwise_target(operation, source, to, Y, X, at))
-                        *tensor_at(to, n, c, at[0], at[1]) += tensor_get(gradient, n, c, Y, X);
+                for (int32_t X = w->x.begin; X < w->x.end; X++) {
+                    if (!pointwise_target(r->operation, source, to, Y, X, at))
+                        continue;
+                    double g = tensor_get(gradient, n, c, Y, X);
+                    if (derivative)
+                        g = times(derivative(r, c, pointwise_source(w, source, n, c, Y, X)), g);
+                    *tensor_at(to, n, c, at[0], at[1]) += g;
+                }
 }

@@ -36,8 +36,12 @@ bool pointwise_is_seen(const struct operation *operation, const struct tensor *s
  * false: there is none. `source` gives the size. */
 bool pointwise_target(const struct operation *operation, const struct tensor *source,
                       const struct tensor *to, int32_t Y, int32_t X, int32_t at[2]);
-/* Adds each gradient pixel to the pixel of `to` whose source it read; `source` gives the size. */
-void pointwise_scatter(const struct operation *operation, const struct tensor *gradient,
-                       const struct tensor *source, const struct tensor *to);
+/* Derivative of a result of channel c by the source value x that it read. */
+typedef double (*pointwise_derivative)(const struct reference *r, uint32_t c, double x);
+/* Adds each gradient pixel, times its derivative, to the pixel of `to` whose source it read.
+ * Without a derivative (NULL: it is 1) `source` gives the size alone. */
+void pointwise_scatter(const struct reference *r, const struct tensor *gradient,
+                       const struct tensor *source, const struct tensor *to,
+                       pointwise_derivative derivative);
 
 #endif

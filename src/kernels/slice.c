@@ -103,8 +103,7 @@ static void copy_reference(const struct reference *r)
 
 static void copy_gradient_reference(const struct reference *r)
 {
-    pointwise_scatter(r->operation, &r->images[GRADIENT], &r->images[IMAGE],
-                      &r->images[DESTINATION]);
+    pointwise_scatter(r, &r->images[GRADIENT], &r->images[IMAGE], &r->images[DESTINATION], NULL);
 }
 
 /* ---- Reshape ---- */

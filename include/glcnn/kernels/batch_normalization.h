@@ -25,6 +25,8 @@
  * mean and variance are constants, the data source's where 1 has not been encoded, and
  * dX = gamma / sqrt(variance + epsilon) g'.
  *
+ * A NaN or an infinity in one pixel makes NaN of its channel's statistics, and so of the channel.
+ *
  * 2 leaves its gamma, beta and parameters (epsilon, neuron, flags) in the state, and 3 and 4 use
  * them. Kernel vectors "gamma", "beta", "mean" and "variance" are written with
  * glcnn_kernel_set_vector or reloaded in order with glcnn_kernel_encode_reload. Running averages

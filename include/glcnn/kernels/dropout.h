@@ -5,6 +5,8 @@
  *   out       source / keep_probability where mask is 1, 0 elsewhere
  *   gradient  G / keep_probability where mask is 1, 0 elsewhere; sourceImage gives the size alone
  *
+ * What the mask takes away is 0 even if it was a NaN or infinite.
+ *
  * The state owns the mask: its vector "mask" has a 1 or 0 for [image][row][column][channel] of what
  * was read, axes of mask stride 0 having one element. Without a state the mask is forgotten.
  *

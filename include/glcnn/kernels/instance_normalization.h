@@ -6,6 +6,8 @@
  *   dX = gamma / sqrt(variance + epsilon) * (G - Sb / M - xh Sg / M),
  *        Sb = sum G,  Sg = sum G xh
  *
+ * A NaN or an infinity in one pixel makes NaN of its channel of that image.
+ *
  * gamma and beta have an element for each channel read, are the kernel's vectors of these names and
  * 1 and 0 until they are set: with the data source, with glcnn_kernel_set_vector, or in order with
  * glcnn_kernel_encode_reload. The result has the source's size.

@@ -22,6 +22,10 @@
  * greater x, but 0 for absolute at 0 and for relun at b. Outside its domain a function gives NaN,
  * as C's powf and logf do.
  *
+ * A NaN in x makes f a NaN, and f' too unless that does not depend on x (and but for x^0 and 1^x,
+ * which are 1 as in C). Where f' is 0 so is dX, even of an infinite G; relu, prelu and relun with a
+ * slope of 0 are 0 at -infinity.
+ *
  * neuron_slope_gradient is what MPS lacks to train PReLU's slopes. It takes what neuron_gradient
  * takes but a destination, and adds, over the results of channel c,
  * gradient_for_neuron_data[c] += sum of x >= 0 ? 0 : G x  into the state that the neuron left.
