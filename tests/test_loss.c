@@ -149,6 +149,35 @@ static void points_of_every_type(void)
     }
 }
 
+/* A NaN in the prediction shows in the loss, and in a gradient that depends on the prediction. */
+static void nan_is_not_hidden(void)
+{
+    static const bool minus_label[TYPES] = {[GLCNN_LOSS_TYPE_COSINE_DISTANCE] = true,
+                                            [GLCNN_LOSS_TYPE_KULLBACK_LEIBLER_DIVERGENCE] = true};
+    for (int type = 0; type < TYPES; type++)
+        for (float t = 0; t <= 1; t++) {
+            struct loss_run r = begin(type, SUM, 1, 1, 1, 1);
+            fill_constant(r.y, NAN);
+            fill_constant(r.t, t);
+            compute(&r);
+            CU_ASSERT(image_is_constant(r.loss, NAN));
+            CU_ASSERT(image_is_constant(r.gradient, minus_label[type] ? -t : NAN));
+            end(&r);
+        }
+}
+
+/* A class that is ruled out, as masks do, costs nothing where it is not the label. */
+static void a_logit_of_minus_infinity(void)
+{
+    struct loss_run r = begin(CE, SUM, 1, 3, 1, 1);
+    fill_image(r.y, (const float[]){0, -INFINITY, logf(3)});
+    fill_image(r.t, (const float[]){0, 0, 1});
+    compute(&r);
+    check_values(r.loss, (const double[]){0.287682}, 1e-6);
+    check_values(r.gradient, (const double[]){0.25, 0, -0.25}, 1e-6);
+    end(&r);
+}
+
 static void soft_max_cross_entropy(void)
 {
     struct loss_run r = begin(CE, SUM, 1, 3, 1, 1);
@@ -558,6 +587,8 @@ int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
         UNIT_TEST(points_of_every_type),
+        UNIT_TEST(nan_is_not_hidden),
+        UNIT_TEST(a_logit_of_minus_infinity),
         UNIT_TEST(soft_max_cross_entropy),
         UNIT_TEST(soft_max_cross_entropy_of_large_logits),
         UNIT_TEST(soft_max_cross_entropy_of_any_labels),

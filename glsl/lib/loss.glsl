@@ -7,6 +7,11 @@ vec4 label(ivec2 at, int slice, int image) {
     return labels_edge(first_x + at.x, first_y + at.y, slice, image) * smoothing_scale + smoothing_offset;
 }
 
+// 0 where there is no label, but for a NaN in the prediction.
+vec4 without_label(vec4 y, vec4 t, vec4 value) {
+    return or_nan(mix(value, vec4(0.0), equal(t, vec4(0.0))), y);
+}
+
 #ifdef WEIGHTS
 vec4 weights_image(ivec2 at, int slice, int image) {
     return weights_edge(first_x + at.x, first_y + at.y, slice, image);

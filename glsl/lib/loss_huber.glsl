@@ -2,7 +2,7 @@
 // with e = y - t.  As q = min(|e|, delta), both branches are q (|e| - q / 2).
 vec4 element_loss(vec4 y, vec4 t) {
     vec4 e = abs(y - t);
-    vec4 q = min(e, delta);
+    vec4 q = at_most(e, delta);
     return q * (e - 0.5 * q);
 }
-vec4 element_gradient(vec4 y, vec4 t) { return clamp(y - t, -delta, delta); }
+vec4 element_gradient(vec4 y, vec4 t) { return held(y - t, -delta, delta); }

@@ -1,5 +1,5 @@
 // Over the channels of a pixel, with m = max_i y(i), S = sum_i exp(y(i) - m), T = sum_i omega(i) t(i):
-//     l(k) = -t(k) (y(k) - m - log S)
+//     l(k) = -t(k) (y(k) - m - log S),   0 where t(k) = 0 and y(k) is -infinity
 //     omega(k) l(k) has the gradient  exp(y(k) - m) / S * T - omega(k) t(k)
 struct soft_max_sums {
     float largest, sum, log_sum, labels;
@@ -18,7 +18,7 @@ soft_max_sums sums_of(ivec2 at, int image) {
     return s;
 }
 
-vec4 element_loss(vec4 y, vec4 t, soft_max_sums s) { return -t * (y - s.largest - s.log_sum); }
+vec4 element_loss(vec4 y, vec4 t, soft_max_sums s) { return times(-t, y - s.largest - s.log_sum); }
 vec4 weighted_gradient(vec4 y, vec4 t, vec4 w, soft_max_sums s) {
     return exp_precise(y - s.largest) / s.sum * s.labels - w * t;
 }

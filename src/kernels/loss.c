@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "kernel.h"
+#include "numbers.h"
 
 #define BLOCK 8
 
@@ -36,11 +37,6 @@ glcnn_status glcnn_loss_create(glcnn_device *device, glcnn_loss_type loss_type,
 
 typedef double (*element)(double y, double t, const struct glcnn_loss *p);
 
-static double sign(double v)
-{
-    return (v > 0) - (v < 0);
-}
-
 static double absolute_error(double y, double t, const struct glcnn_loss *p)
 {
     (void)p;
@@ -50,7 +46,7 @@ static double absolute_error(double y, double t, const struct glcnn_loss *p)
 static double absolute_error_gradient(double y, double t, const struct glcnn_loss *p)
 {
     (void)p;
-    return sign(y - t);
+    return sign_of(y - t);
 }
 
 static double squared_error(double y, double t, const struct glcnn_loss *p)
@@ -68,7 +64,7 @@ static double squared_error_gradient(double y, double t, const struct glcnn_loss
 static double sigmoid_cross_entropy(double y, double t, const struct glcnn_loss *p)
 {
     (void)p;
-    return fmax(y, 0) - y * t + log1p(exp(-fabs(y)));
+    return at_least(y, 0) - y * t + log1p(exp(-fabs(y)));
 }
 
 static double sigmoid_cross_entropy_gradient(double y, double t, const struct glcnn_loss *p)
@@ -77,27 +73,34 @@ static double sigmoid_cross_entropy_gradient(double y, double t, const struct gl
     return 1 / (1 + exp(-y)) - t;
 }
 
+/* 0 where there is no label, but for a NaN in the prediction. */
+static double without_label(double y, double t, double value)
+{
+    return t == 0 && !isnan(y) ? 0 : value;
+}
+
 static double categorical_cross_entropy(double y, double t, const struct glcnn_loss *p)
 {
     (void)p;
-    return t == 0 ? 0 : -t * log(y);
+    return without_label(y, t, -t * log(y));
 }
 
 static double categorical_cross_entropy_gradient(double y, double t, const struct glcnn_loss *p)
 {
     (void)p;
-    return t == 0 ? 0 : -t / y;
+    return without_label(y, t, -t / y);
 }
 
 static double hinge(double y, double t, const struct glcnn_loss *p)
 {
     (void)p;
-    return fmax(1 - (2 * t - 1) * y, 0);
+    return at_least(1 - (2 * t - 1) * y, 0);
 }
 
 static double hinge_gradient(double y, double t, const struct glcnn_loss *p)
 {
-    return hinge(y, t, p) > 0 ? 1 - 2 * t : 0;
+    double l = hinge(y, t, p);
+    return isnan(l) ? l : l > 0 ? 1 - 2 * t : 0;
 }
 
 static double huber(double y, double t, const struct glcnn_loss *p)
@@ -108,7 +111,7 @@ static double huber(double y, double t, const struct glcnn_loss *p)
 
 static double huber_gradient(double y, double t, const struct glcnn_loss *p)
 {
-    return fabs(y - t) <= (double)p->delta ? y - t : sign(y - t) * (double)p->delta;
+    return held(y - t, -(double)p->delta, (double)p->delta);
 }
 
 static double cosine_distance(double y, double t, const struct glcnn_loss *p)
@@ -139,7 +142,7 @@ static double log_loss_gradient(double y, double t, const struct glcnn_loss *p)
 static double kullback_leibler(double y, double t, const struct glcnn_loss *p)
 {
     (void)p;
-    return t == 0 ? 0 : t * (log(t) - y);
+    return without_label(y, t, t * (log(t) - y));
 }
 
 /* ---- Types ---- */
@@ -409,10 +412,12 @@ static double omega(const struct reference *r, const struct pixel *p, uint32_t c
 static double log_probability(const struct reference *r, const struct pixel *p, uint32_t c)
 {
     const struct tensor *y = &r->images[SOURCE];
-    double sum = 0, mine = tensor_get(y, p->n, c, p->y, p->x);
+    double sum = 0, largest = -INFINITY;
     for (uint32_t i = 0; i < y->channels; i++)
-        sum += exp(tensor_get(y, p->n, i, p->y, p->x) - mine);
-    return -log(sum);
+        largest = fmax(largest, tensor_get(y, p->n, i, p->y, p->x));
+    for (uint32_t i = 0; i < y->channels; i++)
+        sum += exp(tensor_get(y, p->n, i, p->y, p->x) - largest);
+    return tensor_get(y, p->n, c, p->y, p->x) - largest - log(sum);
 }
 
 /* - sum_i omega(i) t(i) d log soft-max(i) / d y(c) */
@@ -433,7 +438,7 @@ static double visit(const struct reference *r, const struct pixel *p, uint32_t c
     double y = tensor_get(&r->images[SOURCE], p->n, c, p->y, p->x), t = label(r, p, c);
     if (!row->loss) {
         *gradient = cross_entropy_gradient(r, p, c);
-        return omega(r, p, c) * -t * log_probability(r, p, c);
+        return omega(r, p, c) * times(-t, log_probability(r, p, c));
     }
     *gradient = omega(r, p, c) * row->gradient(y, t, parameters);
     return omega(r, p, c) * row->loss(y, t, parameters);

@@ -36,6 +36,9 @@
  * label_smoothing a > 0 changes labels before all else: soft-max cross entropy
  * t (1 - a) + a / number_of_classes, sigmoid cross entropy t (1 - a) + a / 2, other types not.
  *
+ * A NaN in y or t makes l a NaN, and of d and the sums what depends on it; where t = 0 no infinite
+ * logarithm counts: neither soft-max cross entropy's (a logit of -infinity), nor those above.
+ *
  * The offset, edge mode and clip rectangle are as for any unary kernel: labels and label_weights
  * are read where the predictions are, an element-wise loss is written where the gradient is. The
  * sums and counts run over the clip rectangle. Images: labels go with the predictions', the loss
