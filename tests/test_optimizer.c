@@ -217,6 +217,17 @@ static void infinity_passes_without_clipping(void)
     CU_ASSERT_TRUE(isinf(prepared(1, INFINITY, &plain)));
 }
 
+/* It would clip a NaN to a number, and the value would move as if nothing were wrong. */
+static void clipping_leaves_nan(void)
+{
+    struct glcnn_optimizer p = plain;
+    p.apply_gradient_clipping = true;
+    p.gradient_clip_min = -1;
+    p.gradient_clip_max = 1;
+    CU_ASSERT_TRUE(isnan(prepared(2, NAN, &p)));
+    CU_ASSERT_EQUAL(prepared(2, -INFINITY, &p), -1);
+}
+
 /* ---- Results ---- */
 
 /* The same step into the values themselves and into another vector. */
@@ -828,6 +839,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(l1_adds_the_sign),
         UNIT_TEST(l2_adds_the_value),
         UNIT_TEST(infinity_passes_without_clipping),
+        UNIT_TEST(clipping_leaves_nan),
         UNIT_TEST(result_may_be_another_vector),
         UNIT_TEST(a_step_is_one_pass),
         UNIT_TEST(repeated_commits_equal_encodes),

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kernel.h"
+#include "numbers.h"
 #include "state.h"
 
 struct glcnn_optimizer *glcnn_optimizer(glcnn_kernel *kernel)
@@ -454,6 +455,7 @@ static struct pass *plan_update(const struct operation *o, struct plan *plan, co
     if (values->buffer != result->buffer)
         plan_copy_vector(plan, values, result);
     struct pass *pass = plan_pass(plan, shader);
+    pass_library(pass, "lib/compare.glsl");
     pass_library(pass, "lib/optimizer.glsl");
     pass_vector(pass, "gradient", &o->vectors[GRADIENT], VECTOR_READ);
     pass_vector(pass, "values", result, VECTOR_READ_WRITE);
@@ -498,8 +500,7 @@ static void plan_adam(const struct operation *o, struct plan *plan)
 static double decayed(const struct reference *r, size_t i)
 {
     const struct glcnn_optimizer *p = r->operation->parameters;
-    double w = r->vectors[VALUES][i];
-    return w - (double)p->learning_rate * (double)p->weight_decay * w;
+    return (1 - (double)p->learning_rate * (double)p->weight_decay) * r->vectors[VALUES][i];
 }
 
 static double prepared(const struct reference *r, size_t i)
@@ -507,10 +508,10 @@ static double prepared(const struct reference *r, size_t i)
     const struct glcnn_optimizer *p = r->operation->parameters;
     double g = r->vectors[GRADIENT][i], w = decayed(r, i);
     if (p->apply_gradient_clipping)
-        g = fmin(fmax(g, (double)p->gradient_clip_min), (double)p->gradient_clip_max);
+        g = held(g, (double)p->gradient_clip_min, (double)p->gradient_clip_max);
     g *= (double)p->gradient_rescale;
-    if (p->regularization_type == GLCNN_REGULARIZATION_TYPE_L1 && w != 0)
-        g += copysign((double)p->regularization_scale, w);
+    if (p->regularization_type == GLCNN_REGULARIZATION_TYPE_L1)
+        g += (double)p->regularization_scale * sign_of(w);
     if (p->regularization_type == GLCNN_REGULARIZATION_TYPE_L2)
         g += (double)p->regularization_scale * w;
     return g;

@@ -20,6 +20,9 @@
  * All of them take w - learning_rate*weight_decay*w for w before anything else, the decoupled decay
  * of AdamW and SGDW; MPS has none, which is the default, 0.
  *
+ * Clipping holds infinities and leaves a NaN as it is: it goes on to the value and its state
+ * vectors, where it can be seen. A value that is not finite counts in g with l1 or l2 only.
+ *
  * Each encode is one dispatch over the whole vector, after a copy where the result is another
  * buffer than the values. A command buffer that is committed again takes the parameters as they
  * are at that commit, so a learning rate changed between commits counts from the next one on; the
