@@ -1,8 +1,8 @@
 // out(X) = r kept within minimum .. maximum,   x = primary_scale * primary, y = secondary_scale * secondary
 //     add  r = x + y + bias     subtract  r = x - y + bias
 //     multiply  r = x * y + bias     divide  r = x / y + bias
-// A NaN stays one, and is within no bounds; it is told by its bits, since drivers turn comparisons
-// round. For the gradient: which r are within (CLAMP_MASK), and x / y (QUOTIENT).
+// A NaN stays one, and is within no bounds.
+// For the gradient: which r are within (CLAMP_MASK), and x / y (QUOTIENT).
 // PIXELS columns to an invocation.
 vec4 combined(vec4 x, vec4 y) {
 #if OPERATION == 0
@@ -39,10 +39,9 @@ void invocation(ivec3 at) {
         vec4 y = secondary_scale * secondary_operand(X, at.y, slice, image);
         vec4 value = combined(x, y);
         vec4 r = value + bias;
-        vec4 bounded = clamp(r, vec4(minimum), vec4(maximum));
         if (X >= right)
             continue;
         keep_for_gradient(X, at.y, slice, image, value, r);
-        store_destination(X, at.y, slice, image, mix(bounded, r, is_nan(r)));
+        store_destination(X, at.y, slice, image, held(r, minimum, maximum));
     }
 }

@@ -1,10 +1,16 @@
 // What result pixel (X, Y) adds to the gradient of the source pixel and channel that it reads:
-//     term(X) = G(X) * dr/dv(X),   0 where r was clamped (CLAMP_MASK)
+//     term(X) = G(X) * dr/dv(X),   0 where r was clamped (CLAMP_MASK), but for a NaN in dr/dv
 //     add, subtract (OPERATION 0)    dr/dv = scale
 //     multiply (1)                   dr/dv = scale * other
 //     divide by the primary (2)      dr/dv = scale / y
 //     divide by the secondary (3)    dr/dv = -quotient / y
 // Components beyond the last channel are 0.
+#ifdef CLAMP_MASK
+#define PRODUCT(g, rate) times(g, rate)
+#else
+#define PRODUCT(g, rate) (g * rate)
+#endif
+
 vec4 term(int X, int Y, int slice, int image) {
     vec4 g = gradient(X, Y, slice, image);
 #if defined(CLAMP_MASK) || OPERATION == 3
@@ -17,13 +23,13 @@ vec4 term(int X, int Y, int slice, int image) {
 #if OPERATION == 0
     return scale * g;
 #elif OPERATION == 1
-    return scale * g * secondary_operand(X, Y, slice, image);
+    return PRODUCT(g, scale * secondary_operand(X, Y, slice, image));
 #else
 #if OPERATION == 2
-    vec4 value = scale * g / secondary_operand(X, Y, slice, image);
+    vec4 rate = scale / secondary_operand(X, Y, slice, image);
 #else
-    vec4 value = -g * quotient[index] / secondary_operand(X, Y, slice, image);
+    vec4 rate = -quotient[index] / secondary_operand(X, Y, slice, image);
 #endif
-    return mix(vec4(0.0), value, is_channel(slice, gradient_channels));
+    return mix(vec4(0.0), PRODUCT(g, rate), is_channel(slice, gradient_channels));
 #endif
 }

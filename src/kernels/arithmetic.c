@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kernel.h"
+#include "numbers.h"
 #include "pointwise.h"
 
 #define BLOCK 64 /* elements summed by one invocation, about */
@@ -150,6 +151,7 @@ static void pass_operand(struct pass *pass, const struct operand_names *names,
 static void pass_state(struct pass *pass, const struct operation *o, int mask, int quotient,
                        enum vector_access access)
 {
+    pass_library(pass, "lib/compare.glsl");
     pass_library(pass, "lib/channels.glsl");
     pass_library(pass, "lib/result_index.glsl");
     if (o->given[mask]) {
@@ -172,7 +174,6 @@ static void plan_forward(const struct operation *o, struct plan *plan)
     pass_operand(pass, &primary_names, &o->window);
     pass_operand(pass, &secondary_names, &o->secondary_window);
     pass_state(pass, o, MASK, QUOTIENT, VECTOR_WRITE);
-    pass_library(pass, "lib/compare.glsl"); /* is_nan */
     pass_define(pass, "OPERATION", (int)kind_of(o));
     pass_float(pass, "primary_scale", p->primary_scale);
     pass_float(pass, "secondary_scale", p->secondary_scale);
@@ -418,7 +419,7 @@ static void reference_at(const struct reference *r, uint32_t n, uint32_t k, int3
     double low = (double)p->minimum_value, high = (double)p->maximum_value;
     double sum = value + (double)p->bias;
     size_t index = slice_index(to, n, k, Y, X);
-    *tensor_at(to, n, k, Y, X) = sum < low ? low : sum > high ? high : sum;
+    *tensor_at(to, n, k, Y, X) = held(sum, low, high);
     if (r->vectors[MASK] && sum >= low && sum <= high)
         r->vectors[MASK][index] += 1 << k % 4;
     if (r->vectors[QUOTIENT])
@@ -436,27 +437,35 @@ static void reference(const struct reference *r)
                     reference_at(r, n, k, Y, X);
 }
 
+/* d r / d v of the source v that the kernel differentiates by. */
+static double rate_at(const struct reference *r, uint32_t n, uint32_t k, int32_t Y, int32_t X)
+{
+    const struct operation *o = r->operation;
+    size_t index = slice_index(&r->images[GRADIENT], n, k, Y, X);
+    double given = operand(&r->images[GIVEN], &o->secondary_window, n, k, Y, X);
+    switch (term_of(o)) {
+    case SCALED:
+        return scale_of(o);
+    case PRODUCT:
+        return scale_of(o) * given;
+    case BY_DIVIDEND:
+        return scale_of(o) / given;
+    case BY_DIVISOR:
+        return -r->vectors[G_QUOTIENT][index * 4 + k % 4] / given;
+    }
+    return 0;
+}
+
 static double reference_term(const struct reference *r, uint32_t n, uint32_t k, int32_t Y,
                              int32_t X)
 {
-    const struct operation *o = r->operation;
     const struct tensor *g = &r->images[GRADIENT];
-    size_t index = slice_index(g, n, k, Y, X);
-    double value = scale_of(o) * tensor_get(g, n, k, Y, X);
-    double given = operand(&r->images[GIVEN], &o->secondary_window, n, k, Y, X);
-    if (r->vectors[G_MASK] && !((int)r->vectors[G_MASK][index] >> k % 4 & 1))
-        return 0;
-    switch (term_of(o)) {
-    case SCALED:
-        return value;
-    case PRODUCT:
-        return value * given;
-    case BY_DIVIDEND:
-        return value / given;
-    case BY_DIVISOR:
-        return -tensor_get(g, n, k, Y, X) * r->vectors[G_QUOTIENT][index * 4 + k % 4] / given;
-    }
-    return 0;
+    const double *mask = r->vectors[G_MASK];
+    double rate = rate_at(r, n, k, Y, X), value = tensor_get(g, n, k, Y, X);
+    if (!mask)
+        return value * rate;
+    bool within = (int)mask[slice_index(g, n, k, Y, X)] >> k % 4 & 1;
+    return times(within ? value : 0, rate);
 }
 
 static void gradient_reference(const struct reference *r)

@@ -19,6 +19,9 @@
  * bounds nothing is passed on, on the bounds everything (spec section 12, 27): the forward encode
  * keeps a mask in the state's vector "clamp_mask", unless both bounds are at their defaults.
  *
+ * A NaN stays one whatever the bounds, and is within none: it passes no gradient on, unless dr/dx
+ * itself is a NaN. Outside of the bounds an infinite dr/dx, as of a division by 0, is 0 too.
+ *
  *   gradient of     is given as source image
  *   add, subtract   the source differentiated by; its size alone counts
  *   multiply        the other source
