@@ -1,4 +1,7 @@
 // out(X) = (1 - f) * source(i) + f * source(i + 1),   i + f = the position of X; the same in rows
+// Where f is 0 the neighbour does not count, whatever it is.
+vec4 blend(vec4 a, vec4 b, float f) { return f == 0.0 ? a : (1.0 - f) * a + f * b; }
+
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;
@@ -9,9 +12,9 @@ void invocation(ivec3 at) {
     ivec2 i = t / divisor;
     vec2 f = vec2(t - i * divisor) / vec2(divisor);
     ivec2 j = min(i + 1, size - 1);
-    vec4 top = mix(source(i.x, i.y, slice, image), source(j.x, i.y, slice, image), f.x);
-    vec4 bottom = mix(source(i.x, j.y, slice, image), source(j.x, j.y, slice, image), f.x);
-    vec4 value = mix(top, bottom, f.y);
+    vec4 top = blend(source(i.x, i.y, slice, image), source(j.x, i.y, slice, image), f.x);
+    vec4 bottom = blend(source(i.x, j.y, slice, image), source(j.x, j.y, slice, image), f.x);
+    vec4 value = blend(top, bottom, f.y);
 #ifndef EDGE_CLAMP
     value = is_enlarged(U) ? value : vec4(0.0);
 #endif

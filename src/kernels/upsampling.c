@@ -303,7 +303,7 @@ static bool blend_of(const struct operation *o, position at, bool vertical, int3
     return true;
 }
 
-/* Calls for the four source pixels of a result pixel. */
+/* Calls for each of the four source pixels that a result pixel has a share of. */
 typedef void (*visit_pixel)(const struct reference *r, uint32_t n, uint32_t c, const int32_t at[2],
                             const int32_t from[2], double share);
 
@@ -316,8 +316,9 @@ static void visit_one(const struct reference *r, uint32_t n, uint32_t c, const i
         return;
     for (int j = 0; j < 2; j++)
         for (int i = 0; i < 2; i++)
-            visit(r, n, c, at, (const int32_t[]){row.from[j], column.from[i]},
-                  row.share[j] * column.share[i]);
+            if (row.share[j] != 0 && column.share[i] != 0)
+                visit(r, n, c, at, (const int32_t[]){row.from[j], column.from[i]},
+                      row.share[j] * column.share[i]);
 }
 
 static void visit_all(const struct reference *r, const struct tensor *over, position where,

@@ -10,6 +10,8 @@
  *   gradients the transpose of the interpolation. sourceImage gives the size alone; the state
  *             brings factors, align_corners and asymmetric
  *
+ * A source pixel whose share is 0 does not count, whatever it holds: no NaN of it is seen.
+ *
  * An offset is counted in source pixels: with offset o the first column written is column
  * o * factor of the whole result. Results beyond the whole result take the edge mode.
  * Where a MPS client may differ: the position without align_corners (set asymmetric for the other
