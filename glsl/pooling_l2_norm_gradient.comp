@@ -27,5 +27,8 @@ void invocation(ivec3 at) {
             vec4 term = taps * gradient(X, Y, slice, image) / safe;
             sum += mix(term, vec4(0.0), equal(length, vec4(0.0)));
         }
-    store_destination(at.x, at.y, slice, image, sum * source_zero(x, y, slice, image));
+    bool read = columns.x <= columns.y && rows.x <= rows.y;
+    bool inside = x >= 0 && y >= 0 && x < source_width && y < source_height;
+    vec4 value = sum * source_clamp(x, y, slice, image);
+    store_destination(at.x, at.y, slice, image, read && inside ? value : vec4(0.0));
 }

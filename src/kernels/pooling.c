@@ -327,7 +327,7 @@ static void l2_norm_gradient_window(const struct reference *r, uint32_t n, uint3
     int32_t at[2];
     for (int32_t q = 0; q < w->y.size; q++)
         for (int32_t p = 0; p < w->x.size; p++)
-            if (norm > 0 && tap(r, source, Y, X, q, p, at))
+            if (norm != 0 && tap(r, source, Y, X, q, p, at))
                 add(r, n, c, at[0], at[1], g * *tensor_at(source, n, c, at[0], at[1]) / norm);
 }
 

@@ -4,7 +4,8 @@
  *   average    out = sum of taps inside the image / N.  Edge mode zero: N is the whole window;
  *              clamp: N counts pixels of the image enlarged by the zero pad on each side
  *   L2 norm    out = sqrt(sum of squared taps)
- *   max        out = largest tap; of equals the first in row-major order; NaN wins
+ *   max        out = largest tap; of equals the first in row-major order; NaN wins, and
+ *              takes the gradient. The others sum: a NaN or an infinity goes to all windows with it
  *   gradients  the exact derivatives. sourceImage is the forward source; L2 and max recompute the
  *              forward result from it
  *

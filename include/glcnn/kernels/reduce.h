@@ -6,7 +6,8 @@
  *   feature channels  along the channels: W x H pixels of one channel
  *     min, max        NaN wins
  *     mean, sum       the sum of feature channels is multiplied by `weight`
- *     argument_min, argument_max   the channel's number as a float; of equals the smallest
+ *     argument_min, argument_max   the channel's number as a float; of equals the smallest; the
+ *                     first NaN, if there is one
  *   feature channels and weights   of source_image times secondary_image, which has as many
  *                     channels: their sum, divided by the number of weights that are not 0 where
  *                     do_weighted_sum_by_non_zero_weights is set (0 where there are none), or
