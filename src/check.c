@@ -185,8 +185,8 @@ static double compare_arrays(const struct named_array *found, const struct named
     return worst;
 }
 
-static double compare(const struct glcnn_descriptor *d, struct bag *found, struct bag *wanted,
-                      glcnn_channel_format format)
+double check_compare(const struct glcnn_descriptor *d, struct bag *found, struct bag *wanted,
+                     glcnn_channel_format format)
 {
     double worst = 0;
     for (int i = 0; i < MAX_ARGUMENTS && d->arguments[i].name; i++) {
@@ -204,7 +204,7 @@ static double compare(const struct glcnn_descriptor *d, struct bag *found, struc
 
 /* ---- Cases ---- */
 
-static bool copy_bag(const struct bag *from, struct bag *to)
+bool check_copy(const struct bag *from, struct bag *to)
 {
     for (size_t i = 0; i < from->count; i++) {
         const struct named_array *array = &from->arrays[i];
@@ -249,7 +249,8 @@ glcnn_status check_case_run(struct glcnn_device *device, const struct glcnn_desc
     struct glcnn_setting settings[CHECK_SETTINGS];
     struct run run = {.format = format, .bag = &inputs, .error = sentence};
     sentence[0] = 0;
-    bool good = check_inputs(&run, d, &d->cases[index], index, settings) && copy_bag(&inputs, &wanted);
+    bool good =
+        check_inputs(&run, d, &d->cases[index], index, settings) && check_copy(&inputs, &wanted);
     glcnn_status status = good ? GLCNN_SUCCESS : GLCNN_INVALID_ARGUMENT;
     run.device = device;
     if (status == GLCNN_SUCCESS)
@@ -258,7 +259,7 @@ glcnn_status check_case_run(struct glcnn_device *device, const struct glcnn_desc
     run.bag = &wanted;
     if (status == GLCNN_SUCCESS)
         status = run_kernel(&run, d);
-    *error = status == GLCNN_SUCCESS ? compare(d, &inputs, &wanted, format) : INFINITY;
+    *error = status == GLCNN_SUCCESS ? check_compare(d, &inputs, &wanted, format) : INFINITY;
     bag_free(&inputs);
     bag_free(&wanted);
     return status;

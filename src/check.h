@@ -11,6 +11,14 @@
 bool check_inputs(struct run *run, const struct glcnn_descriptor *d, const struct check_case *c,
                   size_t index, struct glcnn_setting settings[CHECK_SETTINGS]);
 
+/* Adds a copy of each array; false when out of memory or room. */
+bool check_copy(const struct bag *from, struct bag *to);
+
+/* Largest difference between what the device and the reference made of one case, in units of the
+ * bound; infinite where one has a NaN or an infinity that the other has not. */
+double check_compare(const struct glcnn_descriptor *d, struct bag *found, struct bag *wanted,
+                     glcnn_channel_format format);
+
 /* Runs one case on the device and in the reference. *error is in units of the bound. */
 glcnn_status check_case_run(struct glcnn_device *device, const struct glcnn_descriptor *d,
                             size_t index, glcnn_channel_format format, double *error,

@@ -24,6 +24,10 @@
  * glcnn check holds every kernel that has images to both, with source, forward source and
  * destination stored as the one and as the other; labels and losses stay float32.
  *
+ * A NaN goes on to all that depends on it: no clamp, maximum or comparison of a kernel hides one,
+ * and what does not depend on it stays as it is. Infinities follow the formulas. The headers of the
+ * families say what is particular to each.
+ *
  * An image with more layers than the device's texture arrays have is folded: layer L lies at
  * layer L mod max, tile L / max to the right or below; nothing else changes.
  */

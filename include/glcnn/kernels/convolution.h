@@ -13,6 +13,10 @@
  * and gradient kernel own a copy each, and both must be given new values
  * (glcnn_kernel_set_vector, glcnn_kernel_encode_reload).
  *
+ * A NaN or an infinity goes to every result whose window has it, and may go further where it is
+ * multiplied by a 0: from weights or G also where a tap reads the zeros outside of the image, and
+ * from a channel to other groups that share its slice of four channels.
+ *
  * The gradient kernel adds gradient_for_weights and gradient_for_biases into the state, until
  * another kernel or the caller has read them; see glcnn/state.h. By hand, without a followed state,
  * kernel_offset and the primary offset place the gradient for the data gradient and the secondary
