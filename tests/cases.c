@@ -58,10 +58,15 @@ const struct glcnn_descriptor *cases_kernel(void)
     return descriptor_find(CU_get_current_test()->pName);
 }
 
-bool case_is_skipped(const struct check_case *c)
+bool cases_quick(void)
 {
     const char *quick = getenv("GLCNN_TEST_QUICK");
-    return c->large && quick && strcmp(quick, "1") == 0;
+    return quick && strcmp(quick, "1") == 0;
+}
+
+bool case_is_skipped(const struct check_case *c)
+{
+    return c->large && cases_quick();
 }
 
 bool case_prepare(struct case_run *c, const struct glcnn_descriptor *d, size_t index,

@@ -26,7 +26,8 @@ CU_TestInfo *cases_table(CU_TestFunc function, bool (*wanted)(const struct glcnn
 /* The kernel that the running test is named for. */
 const struct glcnn_descriptor *cases_kernel(void);
 
-/* Whether a case is left out: GLCNN_TEST_QUICK=1 leaves out large ones. */
+/* Whether GLCNN_TEST_QUICK=1 asks for less, and whether a case is left out for that: large ones. */
+bool cases_quick(void);
 bool case_is_skipped(const struct check_case *c);
 /* False, and the test failed, when the inputs cannot be made. Release with case_release either way.
  */

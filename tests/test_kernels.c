@@ -17,12 +17,6 @@ static size_t format_count(const struct glcnn_descriptor *d)
     return descriptor_has_images(d) ? 2 : 1;
 }
 
-static bool is_quick(void)
-{
-    const char *quick = getenv("GLCNN_TEST_QUICK");
-    return quick && strcmp(quick, "1") == 0;
-}
-
 /* Optional inputs come with every second case, so that two cases alike in all else may differ. */
 static bool is_repeated(const struct glcnn_descriptor *d, size_t index)
 {
@@ -95,9 +89,9 @@ static void kernel_agrees_with_its_reference(void)
             continue;
         distinct += !is_repeated(d, i);
         for (size_t f = 0; f < format_count(d); f++)
-            if (!is_quick() || f == i / 2 % format_count(d))
+            if (!cases_quick() || f == i / 2 % format_count(d))
                 check_against_reference(d, i, formats[f]);
-        if (!is_quick() || i == 0)
+        if (!cases_quick() || i == 0)
             check_determinism(d, i);
     }
     CU_ASSERT(distinct >= FEWEST_CASES);

@@ -48,12 +48,6 @@ static const double not_finite[] = {NAN, INFINITY, -INFINITY};
 
 static size_t configurations;
 
-static bool is_quick(void)
-{
-    const char *quick = getenv("GLCNN_TEST_QUICK");
-    return quick && strcmp(quick, "1") == 0;
-}
-
 /* One input of one case with one value in it. */
 struct trial {
     const struct glcnn_descriptor *kernel;
@@ -219,7 +213,7 @@ static void try_case(const struct glcnn_descriptor *kernel, const struct check_c
 static void what_is_not_finite_goes_through(void)
 {
     const struct glcnn_descriptor *kernel = cases_kernel();
-    size_t step = is_quick() ? QUICK_STEP : 1;
+    size_t step = cases_quick() ? QUICK_STEP : 1;
     for (size_t i = 0; kernel->cases[i].settings; i++)
         if (i % step == 0 && !kernel->cases[i].large)
             try_case(kernel, &kernel->cases[i], i);
