@@ -2,10 +2,10 @@
 // all channels too with SUM_CHANNELS. An axis that is not summed has blocks of 1.
 vec4 pixel_sum(int X, int Y, int slice, int image) {
 #ifdef SUM_CHANNELS
-    vec4 sum = vec4(0.0);
+    long_sum sum = long_sum(0.0, 0.0);
     for (int s = 0; s < gradient_slices; s++)
-        sum += term(X, Y, s, image);
-    return vec4((sum.x + sum.y) + (sum.z + sum.w), 0.0, 0.0, 0.0);
+        add_slice(sum, slice_sum(term(X, Y, s, image), s, gradient_channels), s);
+    return vec4(total_of(sum), 0.0, 0.0, 0.0);
 #else
     return term(X, Y, slice, image);
 #endif

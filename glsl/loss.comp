@@ -3,7 +3,7 @@
 // or as one texel (sum, number of weights that are not 0) for the reduction (SUMS).
 // One invocation owns one pixel with all its channels.
 void invocation(ivec3 at) {
-    float sum = 0.0;
+    long_sum sum = long_sum(0.0, 0.0);
     float count = 0.0;
 #ifdef OVER_CHANNELS
     soft_max_sums s = sums_of(at.xy, at.z);
@@ -23,13 +23,13 @@ void invocation(ivec3 at) {
 #ifdef ELEMENTS
         store_elements(at.x, at.y, slice, at.z, mix(vec4(0.0), loss, is_channel(slice, source_channels)));
 #endif
-        sum += slice_sum(loss, slice, source_channels);
+        add_slice(sum, slice_sum(loss, slice, source_channels), slice);
 #ifdef WEIGHTS
         vec4 present = vec4(notEqual(weights_image(at.xy, slice, at.z), vec4(0.0)));
         count += slice_sum(present, slice, source_channels);
 #endif
     }
 #ifdef SUMS
-    store_sums(at.x - origin_x, at.y - origin_y, 0, at.z, vec4(sum, count, 0.0, 0.0));
+    store_sums(at.x - origin_x, at.y - origin_y, 0, at.z, vec4(total_of(sum), count, 0.0, 0.0));
 #endif
 }

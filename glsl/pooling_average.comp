@@ -1,11 +1,15 @@
 // out(X) = (sum over taps inside the image of source) / N(X);   0 where N is 0 or no tap is inside
+// Rows are summed apart: large windows keep their digits.
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;
     vec4 sum = vec4(0.0);
-    for (int q = 0; q < KERNEL_HEIGHT; q++)
+    for (int q = 0; q < KERNEL_HEIGHT; q++) {
+        vec4 row = vec4(0.0);
         for (int p = 0; p < KERNEL_WIDTH; p++)
-            sum += source_zero(first_x + stride_x * at.x + p, first_y + stride_y * at.y + q, slice, image);
+            row += source_zero(first_x + stride_x * at.x + p, first_y + stride_y * at.y + q, slice, image);
+        sum += row;
+    }
     float count = average_count(at.x, at.y, source_width, source_height);
     store_destination(at.x, at.y, slice, image, count > 0.0 ? sum / count : vec4(0.0));
 }

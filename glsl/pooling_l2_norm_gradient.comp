@@ -1,16 +1,6 @@
 // dX(y) = sum over X of taps(X, y) * G(X) * source(y) / out(X);   0 where out(X) is 0
 // taps(X, y) counts the taps of window X that read pixel y; out(X) is computed anew from source.
 // A gather: one invocation owns one source pixel.
-vec4 norm(int X, int Y, int slice, int image) {
-    vec4 sum = vec4(0.0);
-    for (int q = 0; q < KERNEL_HEIGHT; q++)
-        for (int p = 0; p < KERNEL_WIDTH; p++) {
-            vec4 v = source_edge(first_x + stride_x * X + p, first_y + stride_y * Y + q, slice, image);
-            sum += v * v;
-        }
-    return sqrt(sum);
-}
-
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;
@@ -22,7 +12,7 @@ void invocation(ivec3 at) {
     for (int Y = rows.x; Y <= rows.y; Y++)
         for (int X = columns.x; X <= columns.y; X++) {
             float taps = float(taps_at_x(x, source_width, X) * taps_at_y(y, source_height, Y));
-            vec4 length = norm(X, Y, slice, image);
+            vec4 length = window_norm(X, Y, slice, image);
             vec4 safe = mix(length, vec4(1.0), equal(length, vec4(0.0)));
             vec4 term = taps * gradient(X, Y, slice, image) / safe;
             sum += mix(term, vec4(0.0), equal(length, vec4(0.0)));

@@ -7,9 +7,10 @@ void invocation(ivec3 at) {
     float m = source_edge(x, y, 0, at.z).x;
     for (int slice = 0; slice < source_slices; slice++)
         m = max(m, slice_max(source_edge(x, y, slice, at.z), slice, source_channels));
-    float sum = 0.0;
+    long_sum terms = long_sum(0.0, 0.0);
     for (int slice = 0; slice < source_slices; slice++)
-        sum += slice_sum(exp_precise(source_edge(x, y, slice, at.z) - m), slice, source_channels);
+        add_slice(terms, slice_sum(exp_precise(source_edge(x, y, slice, at.z) - m), slice, source_channels), slice);
+    float sum = total_of(terms);
 #ifdef LOGARITHM
     float log_sum = log_precise(vec4(sum)).x;
     for (int slice = 0; slice < source_slices; slice++)

@@ -4,15 +4,15 @@
 // One invocation owns one source pixel. The result is read where the gradient is, or, addressed by
 // hand (BY_HAND), at u.
 float shared_sum(ivec2 pixel, ivec2 result_pixel, int image) {
-    float sum = 0.0;
+    long_sum terms = long_sum(0.0, 0.0);
     for (int slice = 0; slice < gradient_slices; slice++) {
         vec4 g = gradient(pixel.x, pixel.y, slice, image);
 #ifndef LOGARITHM
         g *= result_edge(result_pixel.x, result_pixel.y, slice, image);
 #endif
-        sum += slice_sum(g, slice, gradient_channels);
+        add_slice(terms, slice_sum(g, slice, gradient_channels), slice);
     }
-    return sum;
+    return total_of(terms);
 }
 
 vec4 term(ivec2 pixel, ivec2 result_pixel, int slice, int image, float sum) {

@@ -142,7 +142,7 @@ static void plan_average_gradient(const struct operation *o, struct plan *plan)
 
 static void plan_l2_norm(const struct operation *o, struct plan *plan)
 {
-    plan_forward(o, plan, "pooling_l2_norm.comp");
+    pass_library(plan_forward(o, plan, "pooling_l2_norm.comp"), "lib/window_norm.glsl");
 }
 
 static void plan_max(const struct operation *o, struct plan *plan)
@@ -153,6 +153,7 @@ static void plan_max(const struct operation *o, struct plan *plan)
 static void plan_l2_norm_gradient(const struct operation *o, struct plan *plan)
 {
     struct pass *pass = plan_gradient(o, plan, "pooling_l2_norm_gradient.comp");
+    pass_library(pass, "lib/window_norm.glsl");
     pass_texture(pass, "source", &o->images[IMAGE]);
 }
 

@@ -6,6 +6,10 @@
  *   log-soft-max    y(k) = x(k) - m - log(sum_i exp(x(i) - m))
  *     gradient      dX(k) = G(k) - exp(y(k)) * sum_i G(i)
  *
+ * -infinity in a channel gives it probability 0; a NaN or +infinity, or nothing but -infinity,
+ * makes NaN of the whole pixel. Sums over many channels are made of runs, to keep the bound of
+ * image.h.
+ *
  * The secondary source of both gradients is the forward RESULT y, not the forward source: pass the
  * image that the forward kernel wrote as glcnn_encode.secondary. The sums run over the channels
  * that the kernel reads. The result has the source's size; there are no parameters.

@@ -1,0 +1,86 @@
+/* Long sums against the double-precision references: what float32 loses when it adds one term to
+ * another must stay within the bound, which is relative to the result. Terms are equal, so that
+ * they round the same way over long stretches, and nothing cancels: the worst that there is.
+ *
+ * GLCNN_TEST_QUICK=1, for slow rasterisers, takes the first case. */
+#include <math.h>
+
+#include "tests/cases.h"
+
+#define BROADCAST                                                                                  \
+    "is_secondary_source_filter=1 secondary_stride_in_pixels_x=0 secondary_stride_in_pixels_y=0 "  \
+    "secondary_stride_in_feature_channels=0"
+#define SQUARE "kernel_width=255 kernel_height=255 padding=valid"
+
+/* The first input holds `first`, then `value` throughout, the second twice that and so on. */
+static const struct {
+    const char *kernel;
+    struct check_case of;
+    double value, first;
+} sums[] = {
+    {"soft_max", {"", {1, 21843, 1, 1}}, 0.1, 10},
+    {"log_soft_max", {"", {1, 21843, 1, 1}}, 0.1, 0.1},
+    {"soft_max_gradient", {"", {1, 8001, 1, 1}}, 0.1, 0.1},
+    {"log_soft_max_gradient", {"", {1, 8001, 1, 1}}, 0.1, 0.1},
+    {"loss", {"loss_type=soft_max_cross_entropy", {1, 8001, 1, 1}}, 0.1, 10},
+    {"loss", {"loss_type=mean_squared_error reduction_type=sum", {1, 21843, 1, 1}}, 0.1, 0.1},
+    {"loss", {"loss_type=mean_absolute_error reduction_type=mean", {1, 21843, 1, 1}}, 0.1, 0.1},
+    {"reduce_feature_channels_sum", {"", {1, 21843, 1, 1}}, 0.1, 0.1},
+    {"reduce_feature_channels_and_weights_sum", {"", {1, 21843, 1, 1}}, 0.1, 0.1},
+    {"add_gradient", {BROADCAST, {1, 21843, 1, 1}, {1, 1, 1, 1}}, 0.1, 0.1},
+    {"pooling_average", {SQUARE, {1, 1, 255, 255}}, 0.1, 0.1},
+    {"pooling_l2_norm", {SQUARE, {1, 1, 255, 255}}, 0.1, 0.1},
+    {"batch_normalization_statistics", {"", {1, 1, 255, 255}}, 0.1, 0.1},
+    {"batch_normalization_statistics_gradient", {"", {1, 1, 255, 255}}, 0.1, 0.1},
+    {"neuron_slope_gradient", {"neuron_type=prelu", {1, 1, 255, 255}}, -0.1, -0.1},
+};
+#define SUMS (sizeof sums / sizeof *sums)
+
+static void fill(struct bag *bag, double value, double first)
+{
+    for (size_t i = 0; i < bag->count; i++)
+        for (size_t k = 0; k < array_count(&bag->arrays[i]); k++)
+            bag->arrays[i].data[k] = (double)(float)(value * (double)(i + 1));
+    bag->arrays[0].data[0] = (double)(float)first;
+}
+
+/* In units of the bound. */
+static double error_of(size_t row, const struct glcnn_descriptor *d)
+{
+    struct bag found = {0}, wanted = {0};
+    struct glcnn_setting settings[CHECK_SETTINGS];
+    char error[512] = "";
+    struct run run = {.format = GLCNN_CHANNEL_FORMAT_FLOAT32, .bag = &found, .error = error};
+    CU_ASSERT_TRUE_FATAL(check_inputs(&run, d, &sums[row].of, 1, settings));
+    fill(&found, sums[row].value, sums[row].first);
+    CU_ASSERT_TRUE_FATAL(check_copy(&found, &wanted));
+    run.device = cases_device();
+    CU_ASSERT_EQUAL_FATAL(run_kernel(&run, d), GLCNN_SUCCESS);
+    run.device = NULL;
+    run.bag = &wanted;
+    CU_ASSERT_EQUAL_FATAL(run_kernel(&run, d), GLCNN_SUCCESS);
+    double worst = check_compare(d, &found, &wanted, run.format);
+    bag_free(&found);
+    bag_free(&wanted);
+    return worst;
+}
+
+static void long_sums_stay_within_the_bound(void)
+{
+    for (size_t i = 0; i < (cases_quick() ? 1 : SUMS); i++) {
+        const struct glcnn_descriptor *d = descriptor_find(sums[i].kernel);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+        double error = error_of(i, d);
+        CU_ASSERT(error <= 1);
+        if (!(error <= 1))
+            fprintf(stderr, "\n%s %s: the error is %g times its bound\n", d->name,
+                    sums[i].of.settings, error);
+    }
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {UNIT_TEST(long_sums_stay_within_the_bound),
+                                        CU_TEST_INFO_NULL};
+    return cases_main("long sums", tests, argc, argv);
+}
