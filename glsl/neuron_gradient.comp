@@ -7,8 +7,8 @@ void invocation(ivec3 at) {
     vec4 slope = neuron_slope(slice);
     for (int i = 0; i < PIXELS; i++) {
         int x = left + at.x + i * grid_x;
-        vec4 g = gathered(x + shift_x, row, slice, image);
-        vec4 value = times(neuron_derivative(seen(x + shift_x, row, slice, image), slope), g);
+        vec4 d = neuron_derivative(seen(x + shift_x, row, slice, image), slope);
+        vec4 value = times(d, gathered(x + shift_x, row, slice, image));
         bool wanted = is_seen(x + shift_x, row) && is_read(x + shift_x, row);
         if (x < right)
             store_destination(x, at.y, slice, image, wanted ? value : vec4(0.0));

@@ -9,16 +9,18 @@ soft_max_sums sums_of(ivec2 at, int image) {
     soft_max_sums s = soft_max_sums(prediction(at, 0, image).x, 0.0, 0.0, 0.0);
     for (int slice = 0; slice < source_slices; slice++)
         s.largest = max(s.largest, slice_max(prediction(at, slice, image), slice, source_channels));
-    long_sum terms = long_sum(0.0, 0.0);
-    long_sum labels = long_sum(0.0, 0.0);
+    long_sum sum = long_sum(0.0, 0.0);
     for (int slice = 0; slice < source_slices; slice++) {
         vec4 e = exp_precise(prediction(at, slice, image) - s.largest);
-        vec4 t = omega(at, slice, image) * label(at, slice, image);
-        add_slice(terms, slice_sum(e, slice, source_channels), slice);
-        add_slice(labels, slice_sum(t, slice, source_channels), slice);
+        add_slice(sum, slice_sum(e, slice, source_channels), slice);
     }
-    s.sum = total_of(terms);
-    s.labels = total_of(labels);
+    s.sum = total_of(sum);
+    sum = long_sum(0.0, 0.0);
+    for (int slice = 0; slice < source_slices; slice++) {
+        vec4 t = omega(at, slice, image) * label(at, slice, image);
+        add_slice(sum, slice_sum(t, slice, source_channels), slice);
+    }
+    s.labels = total_of(sum);
     s.log_sum = log_precise(s.sum);
     return s;
 }
