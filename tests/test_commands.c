@@ -400,9 +400,9 @@ static void check_image_hazards(const struct hazard_case *c)
 
 static void test_barriers_where_images_need_them(void)
 {
-    bool prefers = device->prefers_image_loads;
+    bool prefers = device->info.traits.image_loads;
     for (int loads = 0; loads < 2; loads++) {
-        device->prefers_image_loads = loads;
+        device->info.traits.image_loads = loads;
         for (size_t i = 0; i < sizeof hazard_cases / sizeof *hazard_cases; i++)
             check_image_hazards(&hazard_cases[i]);
         check_image_hazards(&(struct hazard_case){"0112", 1, "0003"});
@@ -411,7 +411,7 @@ static void test_barriers_where_images_need_them(void)
         check_image_hazards(&(struct hazard_case){"0120", 1, "2023"});
         CU_ASSERT_EQUAL(counted.bits, GL_SHADER_IMAGE_ACCESS_BARRIER_BIT);
     }
-    device->prefers_image_loads = prefers;
+    device->info.traits.image_loads = prefers;
 }
 
 static void test_barriers_where_buffers_need_them(void)
@@ -625,7 +625,7 @@ static void load_queries(void)
 /* Two drivers crash at a dispatch with a binding that is declared and empty. */
 static void test_every_binding_is_bound(void)
 {
-    bool prefers = device->prefers_image_loads;
+    bool prefers = device->info.traits.image_loads;
     load_queries();
     real = device->gl;
     device->gl.UseProgram = unbind_everything;
@@ -635,13 +635,13 @@ static void test_every_binding_is_bound(void)
         for (size_t n = 0; n < 2; n++) { /* without and with optional inputs */
             char sentence[512] = "";
             double error = 0;
-            device->prefers_image_loads = n == 1 && prefers;
+            device->info.traits.image_loads = n == 1 && prefers;
             CU_ASSERT_EQUAL(check_case_run(device, glcnn_registry[i], n,
                                            GLCNN_CHANNEL_FORMAT_FLOAT16, &error, sentence),
                             GLCNN_SUCCESS);
         }
     device->gl = real;
-    device->prefers_image_loads = prefers;
+    device->info.traits.image_loads = prefers;
     CU_ASSERT_TRUE(checked_bindings > 100);
 }
 
