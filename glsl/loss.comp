@@ -1,7 +1,8 @@
 // gradient(k) = omega(k) d(k),   loss(k) = omega(k) l(k),   omega = weight * weights image
 // l and d are those of the loss type's library. A pixel's losses are stored one by one (ELEMENTS),
 // or as one texel (sum, number of weights that are not 0) for the reduction (SUMS).
-// One invocation owns one pixel with all its channels.
+// One invocation owns one pixel with all its channels. Gradients have a loop of their own: with the
+// losses they are more than Mali's older GPUs can keep.
 void invocation(ivec3 at) {
     long_sum sum = long_sum(0.0, 0.0);
     float count = 0.0;
@@ -11,15 +12,11 @@ void invocation(ivec3 at) {
     for (int slice = 0; slice < source_slices; slice++) {
         vec4 y = prediction(at.xy, slice, at.z);
         vec4 t = label(at.xy, slice, at.z);
-        vec4 w = omega(at.xy, slice, at.z);
 #ifdef OVER_CHANNELS
-        vec4 gradient = weighted_gradient(y, t, w, s);
-        vec4 loss = w * element_loss(y, t, s);
+        vec4 loss = omega(at.xy, slice, at.z) * element_loss(y, t, s);
 #else
-        vec4 gradient = w * element_gradient(y, t);
-        vec4 loss = w * element_loss(y, t);
+        vec4 loss = omega(at.xy, slice, at.z) * element_loss(y, t);
 #endif
-        store_destination(at.x, at.y, slice, at.z, gradient);
 #ifdef ELEMENTS
         store_elements(at.x, at.y, slice, at.z, mix(vec4(0.0), loss, is_channel(slice, source_channels)));
 #endif
@@ -32,4 +29,15 @@ void invocation(ivec3 at) {
 #ifdef SUMS
     store_sums(at.x - origin_x, at.y - origin_y, 0, at.z, vec4(total_of(sum), count, 0.0, 0.0));
 #endif
+    for (int slice = 0; slice < source_slices; slice++) {
+        vec4 y = prediction(at.xy, slice, at.z);
+        vec4 t = label(at.xy, slice, at.z);
+        vec4 w = omega(at.xy, slice, at.z);
+#ifdef OVER_CHANNELS
+        vec4 gradient = weighted_gradient(y, t, w, s);
+#else
+        vec4 gradient = w * element_gradient(y, t);
+#endif
+        store_destination(at.x, at.y, slice, at.z, gradient);
+    }
 }

@@ -8,28 +8,34 @@ void invocation(ivec3 at) {
     vec4 mean = mean_of(at.y, at.z);
     vec4 scale = scale_of(at.y, at.z);
     vec4 beta = beta_of(at.y, at.z);
-    vec4 rate = rate_of(at.y, at.z);
     vec4 slope = neuron_slope(at.y);
     vec4 sum = vec4(0.0);
     vec4 sum_xh = vec4(0.0);
     int end = min((at.x + 1) * span, rows);
     for (int row = at.x * span; row < end; row++) {
-        int image = (first_row + row) / image_rows;
+        int image = whole_quotient(first_row + row, image_rows);
         int Y = begin_y + first_row + row - image * image_rows;
         vec4 part = vec4(0.0);
         vec4 part_xh = vec4(0.0);
         for (int left = begin_x; left < end_x; left += BLOCK)
             for (int i = 0; i < BLOCK; i++) {
+#if BLOCK > 1
                 int X = min(left + i, end_x - 1);
+#else
+                int X = left;
+#endif
+                vec4 g = gradient(X, Y, at.y, image);
                 vec4 d = source_edge(first_x + X, first_y + Y, at.y, image) - mean;
-                vec4 g = times(neuron_derivative(scale * d + beta, slope), gradient(X, Y, at.y, image));
+                g = times(neuron_derivative(scale * d + beta, slope), g);
+#if BLOCK > 1
                 g = left + i < end_x ? g : vec4(0.0);
+#endif
                 part += g;
-                part_xh += g * (d * rate);
+                part_xh += g * d;
             }
         sum += part;
         sum_xh += part_xh;
     }
     store_merged(at.x, 0, at.y, 2 * at.z, sum);
-    store_merged(at.x, 0, at.y, 2 * at.z + 1, sum_xh);
+    store_merged(at.x, 0, at.y, 2 * at.z + 1, sum_xh * rate_of(at.y, at.z));
 }

@@ -9,15 +9,23 @@ static uint32_t columns_at_once(uint32_t width)
     return width >= 12 ? 4 : width >= 6 ? 2 : 1;
 }
 
+/* The columns of an invocation one by one or, where the compiler may unroll their loop, at once. */
+static const struct variant pointwise_rows[] = {{"pointwise_unrolled", .registers = 12},
+                                                {"pointwise_loop", .registers = 8},
+                                                {0}};
+const struct variant *const pointwise_variants[] = {pointwise_rows, NULL};
+
 struct pass *plan_pointwise(struct plan *plan, const struct operation *operation,
                             const char *shader, const struct image_view *destination)
 {
     uint32_t columns = columns_at_once(operation->region_width);
+    const struct variant *variant = variant_choose(plan, pointwise_rows);
     struct pass *pass = plan_pass(plan, shader);
+    pass_variant(pass, variant);
     pass_grid(pass, (operation->region_width + columns - 1) / columns, operation->region_height,
               slice_count(destination->channels) * destination->images);
     pass_origin(pass, 0, operation->region_y, 0);
-    pass_define(pass, "PIXELS", (int)columns);
+    (variant == pointwise_rows ? pass_define : pass_int)(pass, "PIXELS", (int)columns);
     pass_int(pass, "left", (int32_t)operation->region_x);
     pass_int(pass, "right", (int32_t)(operation->region_x + operation->region_width));
     return pass;

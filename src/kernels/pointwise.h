@@ -5,11 +5,14 @@
 
 #include "descriptor.h"
 
-/* A pass over the destination region with define PIXELS columns to an invocation, grid_x apart so
+/* A pass over the destination region with PIXELS columns to an invocation, grid_x apart so
  * that neighbours touch neighbours, and uniforms left and right, the first column and the one after
  * the last. */
 struct pass *plan_pointwise(struct plan *plan, const struct operation *operation,
                             const char *shader, const struct image_view *destination);
+
+/* For descriptors: what plan_pointwise chooses from. */
+extern const struct variant *const pointwise_variants[];
 
 /* lib/gather.glsl: what of the gradient reaches a source pixel, in the cheapest form that is right
  * for this operation. The pass has textures "gradient" and "source". */
