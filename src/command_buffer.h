@@ -37,6 +37,7 @@ struct plan {
     struct glcnn_command_buffer *command_buffer;
     struct glcnn_device *device;
     glcnn_status status;
+    const char *kernel; /* what plans, in words; NULL: no kernel */
     struct pass *passes;
     size_t pass_count, pass_capacity;
     struct retained *retained;

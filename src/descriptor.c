@@ -46,11 +46,9 @@ struct pass *plan_pixels(struct plan *plan, const struct operation *operation, c
 
 /* Sizes of windows of more taps are no constants: compilers that unroll loops would keep all that
  * the window reads at once. */
-#define CONSTANT_TAPS 16
-
 static void pass_size(struct pass *pass, const struct axis *x, const struct axis *y)
 {
-    bool constant = x->size * y->size <= CONSTANT_TAPS;
+    bool constant = x->size * y->size <= (pass->registers < 12 ? 1 : 16);
     (constant ? pass_define : pass_int)(pass, "KERNEL_WIDTH", x->size);
     (constant ? pass_define : pass_int)(pass, "KERNEL_HEIGHT", y->size);
 }

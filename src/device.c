@@ -13,6 +13,8 @@
 #include "storage.h"
 #include "traits.h"
 
+#define DEFAULT_COMPILE_SECONDS 10
+
 #define TEXT_(x) #x
 #define TEXT(x)  TEXT_(x)
 
@@ -323,6 +325,10 @@ glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameter
     made->references = 1;
     made->log = parameters->log;
     made->log_user = parameters->log_user;
+    made->compilation.callback = parameters->compile;
+    made->compilation.user = parameters->compile_user;
+    made->compilation.limit =
+        parameters->compile_seconds > 0 ? parameters->compile_seconds : DEFAULT_COMPILE_SECONDS;
     made->progress.patience = parameters->wait_seconds ? parameters->wait_seconds : DEFAULT_WAIT;
     take(made);
     glcnn_status status = set_up(made, parameters);

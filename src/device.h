@@ -3,6 +3,7 @@
 #define GLCNN_DEVICE_INTERNAL_H
 
 #include <stdarg.h>
+#include <time.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
@@ -32,6 +33,13 @@ struct glcnn_device {
     uint64_t serial;                      /* of the last pass issued */
     uint64_t barrier_serial[BARRIER_KINDS]; /* serial at the last barrier of each kind */
     char *forced_variants; /* the environment's GLCNN_VARIANTS at opening, or NULL */
+    struct {
+        glcnn_compile_callback callback;
+        void *user;
+        float limit;                /* seconds after which a program is reported */
+        struct timespec begun;      /* when the compiler was given what it has now */
+        struct glcnn_compilation it; /* what that is; shader NULL: nothing */
+    } compilation;
     struct program_cache *programs;
     struct storage_pool *pool;
     struct canary *canary; /* NULL until a program is tested */

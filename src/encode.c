@@ -399,6 +399,7 @@ static void plan_call(struct call *call, struct plan *plan)
 {
     plan_fill(call, plan);
     size_t first = plan->pass_count;
+    plan->kernel = kernel_title(call->kernel);
     if (plan->status == GLCNN_SUCCESS)
         call->kernel->descriptor->plan(&call->operation, plan);
     for (size_t i = first; i < plan->pass_count; i++)

@@ -80,11 +80,32 @@ static bool add_arguments(struct glcnn_kernel_info *info, const struct glcnn_des
     return true;
 }
 
+static size_t count_variants(const struct glcnn_descriptor *d)
+{
+    size_t count = 0;
+    for (const struct variant *const *table = d->variants; table && *table; table++)
+        for (const struct variant *row = *table; row->name; row++)
+            count++;
+    return count;
+}
+
+static bool add_variants(struct glcnn_kernel_info *info, const struct glcnn_descriptor *d)
+{
+    const char **names = calloc(count_variants(d) + 1, sizeof *names);
+    size_t count = 0;
+    for (const struct variant *const *table = d->variants; names && table && *table; table++)
+        for (const struct variant *row = *table; row->name; row++)
+            names[count++] = row->name;
+    info->variants = names;
+    return names;
+}
+
 static void free_tables(struct glcnn_kernel_info *tables, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         free((void *)(uintptr_t)tables[i].arguments);
         free((void *)(uintptr_t)tables[i].parameters);
+        free((void *)(uintptr_t)tables[i].variants);
     }
     free(tables);
 }
@@ -101,7 +122,8 @@ static struct glcnn_kernel_info *build(size_t count)
                                                .text = d->text,
                                                .gradient = d->gradient,
                                                .without_gradient = d->without_gradient};
-        good = add_arguments(&tables[i], d) && add_parameters(&tables[i], d);
+        good = add_arguments(&tables[i], d) && add_parameters(&tables[i], d) &&
+               add_variants(&tables[i], d);
     }
     if (good || !tables)
         return tables;

@@ -52,7 +52,7 @@ struct pass *plan_pass(struct plan *plan, const char *shader)
     }
     plan->passes = items;
     struct pass *pass = &plan->passes[plan->pass_count++];
-    *pass = (struct pass){.shader = shader};
+    *pass = (struct pass){.shader = shader, .registers = plan->device->info.traits.registers};
     return pass;
 }
 
@@ -256,8 +256,10 @@ static void append(struct plan *plan)
 glcnn_status plan_end(struct plan *plan)
 {
     bool compile = !plan->command_buffer->planned;
-    for (size_t i = 0; compile && i < plan->pass_count && plan->status == GLCNN_SUCCESS; i++)
+    for (size_t i = 0; compile && i < plan->pass_count && plan->status == GLCNN_SUCCESS; i++) {
+        program_count(plan->device, i + 1, plan->pass_count);
         plan->status = program_find(plan->device, &plan->passes[i]);
+    }
     for (size_t i = 0; i < plan->pass_count && plan->status == GLCNN_SUCCESS; i++)
         retain_resources(plan, &plan->passes[i]);
     if (plan->status == GLCNN_SUCCESS && make_room(plan))

@@ -286,6 +286,8 @@ static void add_prologue(struct text *t, const struct pass *pass,
                 pass->local[0], pass->local[1], pass->local[2]);
     text_format(t, "#define LOCAL_X %u\n#define LOCAL_Y %u\n#define LOCAL_Z %u\n", pass->local[0],
                 pass->local[1], pass->local[2]);
+    if (pass->variant)
+        text_format(t, "// %s\n", pass->variant);
     for (uint32_t i = 0; i < pass->define_count; i++)
         text_format(t, "#define %s %d\n", pass->defines[i].name, pass->defines[i].value);
     declare_bindings(t, pass, traits);
@@ -478,6 +480,49 @@ static GLuint compile(struct glcnn_device *device, const struct pass *pass, cons
     return 0;
 }
 
+/* ---- How long it takes ---- */
+
+static void tell(struct glcnn_device *device)
+{
+    if (device->compilation.callback)
+        device->compilation.callback(device->compilation.user, &device->compilation.it);
+}
+
+static void begin_compilation(struct glcnn_device *device, const struct pass *pass)
+{
+    struct glcnn_compilation *it = &device->compilation.it;
+    it->shader = pass->shader;
+    it->variant = pass->variant;
+    it->seconds = 0;
+    it->number++;
+    tell(device);
+    clock_gettime(CLOCK_MONOTONIC, &device->compilation.begun);
+}
+
+/* Does nothing where no compilation has begun. Many drivers compile at the first dispatch, which is
+ * the canary's. */
+static void end_compilation(struct glcnn_device *device)
+{
+    struct glcnn_compilation *it = &device->compilation.it;
+    const struct timespec *begun = &device->compilation.begun;
+    struct timespec now;
+    if (!it->shader)
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    it->seconds = (float)((double)(now.tv_sec - begun->tv_sec) +
+                          1e-9 * (double)(now.tv_nsec - begun->tv_nsec));
+    tell(device);
+    if (it->seconds > device->compilation.limit)
+        device_log(device, GLCNN_LOG_WARNING,
+                   "the driver of %s took %.1f s to compile glsl/%s%s%s; it was to take %g s at most",
+                   device->info.renderer, (double)it->seconds, it->shader,
+                   it->variant ? ", variant " : "", it->variant ? it->variant : "",
+                   (double)device->compilation.limit);
+    it->shader = NULL;
+}
+
+/* ---- The cache ---- */
+
 /* FNV-1a. */
 static size_t bucket_of(const char *source)
 {
@@ -496,6 +541,7 @@ static const struct program *add_program(struct glcnn_device *device, const stru
         *status = device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory making a program");
         return NULL;
     }
+    begin_compilation(device, pass);
     made->name = compile(device, pass, source->bytes, status);
     if (!made->name) {
         free(made);
@@ -563,20 +609,26 @@ static glcnn_status refuse(struct glcnn_device *device, const struct pass *pass)
     return GLCNN_SHADER_ERROR;
 }
 
-glcnn_status program_find(struct glcnn_device *device, struct pass *pass)
+static glcnn_status test(struct glcnn_device *device, const struct pass *pass)
 {
-    glcnn_status status = program_find_untested(device, pass);
-    if (status != GLCNN_SUCCESS || !device->info.traits.may_skip_programs ||
-        pass->program->verdict == PROGRAM_RUNS)
-        return status;
     struct program *program = (struct program *)(uintptr_t)pass->program;
-    bool runs = false;
+    bool runs = program->verdict == PROGRAM_RUNS;
+    glcnn_status status = GLCNN_SUCCESS;
     if (program->verdict == PROGRAM_UNTESTED)
         status = canary_test(device, pass, &runs);
     if (status != GLCNN_SUCCESS)
         return status;
     program->verdict = runs ? PROGRAM_RUNS : PROGRAM_DOES_NOT_RUN;
     return runs ? GLCNN_SUCCESS : refuse(device, pass);
+}
+
+glcnn_status program_find(struct glcnn_device *device, struct pass *pass)
+{
+    glcnn_status status = program_find_untested(device, pass);
+    if (status == GLCNN_SUCCESS && device->info.traits.may_skip_programs)
+        status = test(device, pass);
+    end_compilation(device);
+    return status;
 }
 
 struct program_cache *program_cache_create(void)

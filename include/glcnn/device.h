@@ -22,6 +22,19 @@ extern "C" {
 
 typedef struct glcnn_device glcnn_device; /* MTLDevice with its command queue */
 
+/* A program that the driver compiles: what the first use of a kernel or graph waits for. */
+struct glcnn_compilation {
+    const char *shader;    /* "convolution.comp" */
+    const char *variant;   /* one of glcnn_kernel_info's, NULL where the shader has none */
+    uint32_t number;       /* of the device's programs, counted from 1 */
+    uint32_t pass, passes; /* for pass number `pass`, from 1, of those that are made ready now */
+    float seconds;         /* it took; 0: it is about to begin */
+};
+
+/* Called before and after each; what it is given lives until it returns. It must not call the
+ * library. Thread-safety: called on the thread that made the library call. */
+typedef void (*glcnn_compile_callback)(void *user, const struct glcnn_compilation *compilation);
+
 /* How to open a device. All zero is the default. */
 struct glcnn_device_parameters {
     /* A node path ("/dev/dri/renderD128"), an index of glcnn_device_list, a kernel driver's name
@@ -39,6 +52,10 @@ struct glcnn_device_parameters {
      * GLCNN_DEVICE_LOST, in seconds. A GPU that is only slow makes progress: within a long commit
      * after each 2^30 operations or so, about 0.2 s on a slow board. 0: 300. */
     uint32_t wait_seconds;
+    /* A program that takes longer to compile is named by a warning in the log, in seconds. 0: 10. */
+    float compile_seconds;
+    glcnn_compile_callback compile; /* may be NULL; must outlive the device */
+    void *compile_user;
     glcnn_log_callback log; /* may be NULL; must outlive the device */
     void *log_user;
 };

@@ -618,7 +618,7 @@ static const struct parameter gradient_parameters[] = {
          {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},                \
          {.name = "clamp_mask", .place = PLACE_STATE, .output = true, .optional = true},           \
          __VA_ARGS__},                                                                             \
-    .plan = plan_forward, .reference = reference, .cases = CASES_OF
+    .variants = pointwise_variants, .plan = plan_forward, .reference = reference, .cases = CASES_OF
 
 #define BACKWARD(NAME, MPS, OPERANDS, VALUES, CASES_OF, ...)                                       \
     .name = NAME "_gradient", .mps_class = MPS, .text = "gradient of " NAME " by one source",      \

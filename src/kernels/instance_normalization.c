@@ -257,7 +257,7 @@ const struct glcnn_descriptor glcnn_kernel_instance_normalization = {
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
                   GAMMA_AND_BETA},
-    .variants = pixel_reduction_variants,
+    .variants = normalization_variants,
     .plan = plan_normalize,
     .reference = normalize_reference,
 };
@@ -277,7 +277,7 @@ const struct glcnn_descriptor glcnn_kernel_instance_normalization_gradient = {
                   {.name = "gradient_for_gamma", .place = PLACE_STATE, .output = true},
                   {.name = "gradient_for_beta", .place = PLACE_STATE, .output = true}},
     .check = check_gradient,
-    .variants = pixel_reduction_variants,
+    .variants = normalization_variants,
     .plan = plan_gradient,
     .reference = gradient_reference,
 };

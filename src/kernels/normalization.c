@@ -27,6 +27,9 @@ glcnn_status normalization_load(glcnn_kernel *kernel, uint32_t channels, float e
 
 /* ---- Passes ---- */
 
+const struct variant *const normalization_variants[] = {pixel_statistics_variants,
+                                                        pixel_sum_variants, pointwise_rows, NULL};
+
 void normalization_statistics(struct plan *plan, const struct normalization *n,
                               const struct image_view *source, double held)
 {

@@ -59,4 +59,7 @@ struct normalization_array {
 glcnn_status normalization_load(glcnn_kernel *kernel, uint32_t channels, float epsilon,
                                 const struct normalization_array *arrays);
 
+/* For descriptors: what these passes choose from. */
+extern const struct variant *const normalization_variants[];
+
 #endif

@@ -88,8 +88,7 @@ const struct variant pixel_sum_variants[] = {{"sums_fourteen", .registers = 32, 
                                              {"sums_one", .registers = 8, .pixels = 1},
                                              {0}};
 
-const struct variant *const pixel_reduction_variants[] = {pixel_statistics_variants,
-                                                          pixel_sum_variants, NULL};
+const struct variant *const pixel_sum_tables[] = {pixel_sum_variants, NULL};
 
 static void swap(struct pixel_reduction *r)
 {

@@ -40,9 +40,9 @@ void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const c
 struct pass *pixel_reduction_finish(struct plan *plan, const struct pixel_reduction *r,
                                     const char *shader, const char *library, bool accumulate);
 
-/* Statistics keep the pixels of a block, sums do not; and, for descriptors, both. */
+/* Statistics keep the pixels of a block, sums do not; and, for descriptors, the latter alone. */
 extern const struct variant pixel_statistics_variants[], pixel_sum_variants[];
-extern const struct variant *const pixel_reduction_variants[];
+extern const struct variant *const pixel_sum_tables[];
 
 /* Merges and finish where every quantity is a sum: one vector for each, of group after group. */
 void pixel_reduction_sums(struct plan *plan, struct pixel_reduction *r,

@@ -12,6 +12,7 @@ struct pass *plan_pointwise(struct plan *plan, const struct operation *operation
                             const char *shader, const struct image_view *destination);
 
 /* For descriptors: what plan_pointwise chooses from. */
+extern const struct variant pointwise_rows[];
 extern const struct variant *const pointwise_variants[];
 
 /* lib/gather.glsl: what of the gradient reaches a source pixel, in the cheapest form that is right

@@ -333,12 +333,12 @@ static const struct parameter reshape_rows[] = {
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
                   {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}}
 #define COPY(FLAGS)                                                                                \
-    FORWARD_ARGUMENTS, .flags = MAKES_STATE | (FLAGS), .plan = plan_copy, .reference = copy_reference,       \
+    FORWARD_ARGUMENTS, .flags = MAKES_STATE | (FLAGS), .variants = pointwise_variants, .plan = plan_copy, .reference = copy_reference,       \
                        .cases = copy_cases
 #define COPY_GRADIENT(NAME)                                                                        \
     GRADIENT_ARGUMENTS, .family = NAME, .forward = NAME, .flags = IS_GRADIENT | PIXEL_MANUAL,      \
                         .without_gradient = "it is a gradient itself",                             \
-                        .check = slice_gradient_check, .plan = plan_copy_gradient,                 \
+                        .check = slice_gradient_check, .variants = pointwise_variants, .plan = plan_copy_gradient,                 \
                         .reference = copy_gradient_reference, .cases = copy_gradient_cases
 
 const struct glcnn_descriptor glcnn_kernel_slice = {

@@ -159,6 +159,18 @@ static void print_limits(const struct glcnn_device_info *info)
     }
 }
 
+static void print_traits(const struct glcnn_device_traits *traits)
+{
+    puts("\ntraits, by which kernels choose between variants");
+    print_line("family", traits->family);
+    printf("  %-25s%u, of four components\n", "registers", traits->registers);
+    printf("  %-25s%u invocations\n", "width", traits->width);
+    print_line("shared_memory", traits->shared_memory ? "on the chip" : "in the GPU's memory");
+    print_line("image_loads", traits->image_loads ? "cheaper than fetches" : "no cheaper than fetches");
+    print_line("uniform_copies", traits->uniform_copies ? "yes" : "no");
+    print_line("may_skip_programs", traits->may_skip_programs ? "yes: each is tested" : "no");
+}
+
 static void print_extensions(const glcnn_device *device)
 {
     puts("\nextensions that are used where there are any");
@@ -187,6 +199,7 @@ static void print_text(const struct devices *d, glcnn_device *device)
         return;
     print_chosen(glcnn_device_info(device));
     print_limits(glcnn_device_info(device));
+    print_traits(&glcnn_device_info(device)->traits);
     print_extensions(device);
     print_kernels(device);
 }
@@ -207,6 +220,19 @@ static cJSON *json_of_limits(const struct glcnn_limits *all)
     return json;
 }
 
+static cJSON *json_of_traits(const struct glcnn_device_traits *traits)
+{
+    cJSON *json = cJSON_CreateObject();
+    json_add_text(json, "family", traits->family);
+    cJSON_AddNumberToObject(json, "registers", traits->registers);
+    cJSON_AddNumberToObject(json, "width", traits->width);
+    cJSON_AddBoolToObject(json, "shared_memory", traits->shared_memory);
+    cJSON_AddBoolToObject(json, "image_loads", traits->image_loads);
+    cJSON_AddBoolToObject(json, "uniform_copies", traits->uniform_copies);
+    cJSON_AddBoolToObject(json, "may_skip_programs", traits->may_skip_programs);
+    return json;
+}
+
 cJSON *json_of_device(const struct glcnn_device_info *info)
 {
     cJSON *json = cJSON_CreateObject();
@@ -222,6 +248,7 @@ cJSON *json_of_device(const struct glcnn_device_info *info)
     cJSON_AddBoolToObject(json, "robust", info->robust);
     cJSON_AddBoolToObject(json, "limits_clamped", info->limits_clamped);
     cJSON_AddItemToObject(json, "limits", json_of_limits(&info->limits));
+    cJSON_AddItemToObject(json, "traits", json_of_traits(&info->traits));
     return json;
 }
 

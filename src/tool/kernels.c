@@ -75,12 +75,21 @@ static void print_parameter(const struct glcnn_parameter_info *p)
     printf("; %s\n", p->text);
 }
 
+static void print_variants(const struct glcnn_kernel_info *info)
+{
+    if (info->variants[0])
+        printf("  %-12s", "variants");
+    for (size_t i = 0; info->variants[i]; i++)
+        printf("%s%s", info->variants[i], info->variants[i + 1] ? ", " : "\n");
+}
+
 static void print_kernel(const struct glcnn_kernel_info *info)
 {
     printf("%s\n  %s\n", info->name, info->text);
     printf("  %-12s%s\n", "MPS class", info->mps_class ? info->mps_class : "none");
     print_arguments(info, false);
     print_arguments(info, true);
+    print_variants(info);
     if (info->gradient)
         printf("  %-12s%s\n", "gradient", info->gradient);
     else if (info->without_gradient)
