@@ -7,11 +7,13 @@
 
 #define LARGEST_NUMBER 2000 /* whole numbers up to here are exact as float16 */
 #define BUFFER_SIZE    1024 /* holds the longest uniform block */
+#define READER_WORDS   16   /* of uniforms of a reader: grid, origin and one view */
 
 struct canary {
     struct storage *images[2]; /* one pixel of each channel format */
     struct glcnn_buffer *buffer, *uniforms; /* the readers' uniform block */
     struct pass readers[2]; /* each copies its image's number into the buffer */
+    GLint words[READER_WORDS]; /* of the uniforms */
     int number;         /* differs from test to test, since the last stays where it was stored */
     bool nothing_runs;
 };
@@ -121,6 +123,8 @@ static void dispatch(struct glcnn_device *device, const struct canary *canary,
     gl->UseProgram(pass->program->name);
     bind(gl, canary, pass);
     gl->Uniform3i(0, x, y, 0);
+    if (device->info.traits.plain_uniforms)
+        gl->Uniform4iv(1, READER_WORDS / 4, canary->words);
     gl->DispatchCompute(1, 1, 1);
     device->serial++;
     device_barrier(device, (1u << BARRIER_KINDS) - 1);
@@ -176,6 +180,7 @@ static glcnn_status make_resources(struct glcnn_device *device, struct canary *c
     if (status != GLCNN_SUCCESS)
         return status;
     program_uniforms(&canary->readers[0], words);
+    memcpy(canary->words, words, sizeof canary->words);
     return glcnn_buffer_write(canary->uniforms, 0, sizeof words, words);
 }
 

@@ -186,7 +186,7 @@ static void refresh(struct glcnn_command_buffer *buffer, size_t count)
 static glcnn_status upload_refreshed(struct glcnn_command_buffer *buffer, size_t count)
 {
     const struct gl *gl = &buffer->device->gl;
-    uint32_t words[6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS];
+    uint32_t words[PASS_WORDS];
     if (!count)
         return GLCNN_SUCCESS;
     gl->BindBuffer(GL_UNIFORM_BUFFER, buffer->uniform_buffer);
@@ -345,13 +345,23 @@ static uint64_t work_of(const struct pass *pass)
            (pass->work ? pass->work : DEFAULT_WORK);
 }
 
+static void set_plain_uniforms(const struct gl *gl, const struct pass *pass)
+{
+    GLint words[PASS_WORDS + 3] = {0};
+    size_t count = program_uniforms(pass, (uint32_t *)words);
+    gl->Uniform4iv(1, (GLsizei)((count + 3) / 4), words);
+}
+
 static void bind_all(struct glcnn_device *device, const struct pass *pass, GLuint uniform_buffer)
 {
     const struct gl *gl = &device->gl;
     device_barrier(device, needed_barriers(device, pass));
     gl->UseProgram(pass->program->name);
-    gl->BindBufferRange(GL_UNIFORM_BUFFER, 0, uniform_buffer, (GLintptr)pass->uniform_offset,
-                        (GLsizeiptr)bound_size(pass));
+    if (device->info.traits.plain_uniforms)
+        set_plain_uniforms(gl, pass);
+    else
+        gl->BindBufferRange(GL_UNIFORM_BUFFER, 0, uniform_buffer, (GLintptr)pass->uniform_offset,
+                            (GLsizeiptr)bound_size(pass));
     bind(device, pass);
 }
 

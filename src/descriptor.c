@@ -48,7 +48,8 @@ struct pass *plan_pixels(struct plan *plan, const struct operation *operation, c
  * the window reads at once. */
 static void pass_size(struct pass *pass, const struct axis *x, const struct axis *y)
 {
-    bool constant = x->size * y->size <= (pass->registers < 12 ? 1 : 16);
+    int32_t most = pass->registers < 12 ? 1 : pass->registers < 32 ? 4 : 16;
+    bool constant = x->size * y->size <= most;
     (constant ? pass_define : pass_int)(pass, "KERNEL_WIDTH", x->size);
     (constant ? pass_define : pass_int)(pass, "KERNEL_HEIGHT", y->size);
 }

@@ -52,6 +52,7 @@
     X(TexParameteri, PFNGLTEXPARAMETERIPROC)                                                       \
     X(TexStorage3D, PFNGLTEXSTORAGE3DPROC)                                                         \
     X(Uniform3i, PFNGLUNIFORM3IPROC)                                                               \
+    X(Uniform4iv, PFNGLUNIFORM4IVPROC)                                                             \
     X(UnmapBuffer, PFNGLUNMAPBUFFERPROC)                                                           \
     X(UseProgram, PFNGLUSEPROGRAMPROC)
 

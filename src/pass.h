@@ -31,6 +31,7 @@
 #define PASS_UNIFORMS  48
 #define PASS_LIBRARIES 8
 #define PASS_VIEW_WORDS 8 /* uniform words that describe one view */
+#define PASS_WORDS      (6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS)
 
 /* A part of a storage that a pass sees as an image: layer = first_layer + image*layer_stride +
  * slice. Does not hold a reference. */

@@ -138,42 +138,74 @@ static void declare_buffer(struct text *t, const struct pass_buffer *item, uint3
 
 /* How a uniform is written: as a member of the block, as a variable, or the one set from the
  * other. Where the device's traits ask for copies bodies use the variables, which main sets before
- * anything else; elsewhere the members themselves, and the compiler decides where each is read: V3D's
- * (Mesa 22.3 to 25.0) never ends on some long runs of reads in the block's order. */
-enum uniform_line { LINE_MEMBER, LINE_VARIABLE, LINE_SET };
+ * anything else; elsewhere the members themselves, and the compiler decides where each is read. With
+ * plain uniforms there is no block: the same words are an array, and each name stands for one.
+ * V3D's compiler (Mesa 22.3 to 25.0) never ends on some blocks: it sorts the reads that lie within 16
+ * bytes of each other, and starts again at a read that it has just moved if that was the last
+ * instruction before a branch. */
+enum uniform_line { LINE_MEMBER, LINE_VARIABLE, LINE_SET, LINE_WORD };
 
-static void add_uniform_line(struct text *t, enum uniform_line line, const char *type,
-                             const char *name, const char *suffix)
+struct uniform_writer {
+    struct text *text;
+    enum uniform_line line;
+    uint32_t word; /* the next one's index */
+};
+
+static void add_uniform_line(struct uniform_writer *w, bool is_float, const char *name,
+                             const char *suffix)
 {
-    if (line == LINE_SET)
-        text_format(t, "    %s%s = uniforms.%s%s;\n", name, suffix, name, suffix);
+    static const char components[] = "xyzw";
+    const char *type = is_float ? "float" : "int";
+    uint32_t word = w->word++;
+    if (w->line == LINE_SET)
+        text_format(w->text, "    %s%s = uniforms.%s%s;\n", name, suffix, name, suffix);
+    else if (w->line == LINE_WORD)
+        text_format(w->text, "#define %s%s %s(uniform_words[%u].%c)\n", name, suffix,
+                    is_float ? "intBitsToFloat" : "", word / 4, components[word % 4]);
     else
-        text_format(t, "%s %s%s;\n", type, name, suffix);
+        text_format(w->text, "%s %s%s;\n", type, name, suffix);
 }
 
-static void add_view_lines(struct text *t, enum uniform_line line, const struct pass_texture *items,
+static void add_view_lines(struct uniform_writer *w, const struct pass_texture *items,
                            uint32_t count)
 {
     static const char *const words[PASS_VIEW_WORDS] = {"_layer",    "_stride", "_width", "_height",
                                                        "_channels", "_images", "_fold",  "_tiles"};
     for (uint32_t i = 0; i < count; i++)
         for (int word = 0; word < PASS_VIEW_WORDS; word++)
-            add_uniform_line(t, line, "int", items[i].name, words[word]);
+            add_uniform_line(w, false, items[i].name, words[word]);
 }
 
 /* The order here is that of program_uniforms. Scalars of std140 lie 4 bytes apart. */
 static void add_uniform_lines(struct text *t, enum uniform_line line, const struct pass *pass)
 {
     static const char *const axes[] = {"_x", "_y", "_z"};
+    struct uniform_writer w = {.text = t, .line = line};
     for (int i = 0; i < 3; i++)
-        add_uniform_line(t, line, "int", "grid", axes[i]);
+        add_uniform_line(&w, false, "grid", axes[i]);
     for (int i = 0; i < 3; i++)
-        add_uniform_line(t, line, "int", "origin", axes[i]);
-    add_view_lines(t, line, pass->textures, pass->texture_count);
-    add_view_lines(t, line, pass->images, pass->image_count);
+        add_uniform_line(&w, false, "origin", axes[i]);
+    add_view_lines(&w, pass->textures, pass->texture_count);
+    add_view_lines(&w, pass->images, pass->image_count);
     for (uint32_t i = 0; i < pass->uniform_count; i++)
-        add_uniform_line(t, line, pass->uniforms[i].is_float ? "float" : "int",
-                         pass->uniforms[i].name, "");
+        add_uniform_line(&w, pass->uniforms[i].is_float, pass->uniforms[i].name, "");
+}
+
+static void declare_words(struct text *t, const struct pass *pass)
+{
+    text_format(t, "layout(location = 1) uniform ivec4 uniform_words[%zu];\n",
+                (program_uniforms(pass, NULL) + 3) / 4);
+    add_uniform_lines(t, LINE_WORD, pass);
+}
+
+static void declare_block(struct text *t, const struct pass *pass,
+                          const struct glcnn_device_traits *traits)
+{
+    text_format(t, "layout(std140, binding = 0) uniform Parameters {\n");
+    add_uniform_lines(t, LINE_MEMBER, pass);
+    text_format(t, traits->uniform_copies ? "} uniforms;\n" : "};\n");
+    if (traits->uniform_copies)
+        add_uniform_lines(t, LINE_VARIABLE, pass);
 }
 
 /* Whole division by way of floats: where a GPU has no instruction for it, whole numbers take it
@@ -186,11 +218,10 @@ static const char whole_quotient[] = "int whole_quotient(int a, int b) { /* 0 <=
 static void declare_uniforms(struct text *t, const struct pass *pass,
                              const struct glcnn_device_traits *traits)
 {
-    text_format(t, "layout(std140, binding = 0) uniform Parameters {\n");
-    add_uniform_lines(t, LINE_MEMBER, pass);
-    text_format(t, traits->uniform_copies ? "} uniforms;\n" : "};\n");
-    if (traits->uniform_copies)
-        add_uniform_lines(t, LINE_VARIABLE, pass);
+    if (traits->plain_uniforms)
+        declare_words(t, pass);
+    else
+        declare_block(t, pass, traits);
     text_format(t, "layout(location = 0) uniform ivec3 grid_base;\n");
     text_format(t, "ivec3 grid_size() { return ivec3(grid_x, grid_y, grid_z); }\n");
     text_format(t, "%s", whole_quotient);

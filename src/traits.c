@@ -18,7 +18,7 @@ static const struct family families[] = {
     {NULL, "SwiftShader", {"swiftshader", 64, 4, .uniform_copies = true}},
     {NULL, "Mali-T", {"mali-midgard", 8, 1, .may_skip_programs = false}},
     {NULL, "Mali-G", {"mali-bifrost", 14, 8, .may_skip_programs = false}},
-    {NULL, "V3D", {"v3d", 12, 16, .shared_memory = true, .may_skip_programs = true}},
+    {NULL, "V3D", {"v3d", 12, 16, .shared_memory = true, .plain_uniforms = true, .may_skip_programs = true}},
     {NULL, "Adreno", {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
     {"freedreno", NULL, {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
     {"nouveau", NULL, {"nouveau", 60, 32, .shared_memory = true, .uniform_copies = true}},

@@ -30,14 +30,14 @@ ivec2 windows_with(int y, int size, int first, int stride, int dilation, int tap
 
 // Number of taps of window X that read source pixel y of `size`.
 int taps_at(int y, int size, int X, int first, int stride, int dilation, int taps, bool clamped) {
-    int left = first + stride * X;
+    int first_tap = first + stride * X;
     if (!clamped) {
-        int distance = y - left;
+        int distance = y - first_tap;
         return distance >= 0 && distance % dilation == 0 && distance / dilation < taps ? 1 : 0;
     }
     int count = 0;
     for (int p = 0; p < taps; p++)
-        count += clamp(left + dilation * p, 0, size - 1) == y ? 1 : 0;
+        count += clamp(first_tap + dilation * p, 0, size - 1) == y ? 1 : 0;
     return count;
 }
 

@@ -117,6 +117,7 @@ struct glcnn_device_traits {
     bool shared_memory;     /* that of a work group lies on the chip, not in the GPU's memory */
     bool image_loads;       /* imageLoad is cheaper than texelFetch */
     bool uniform_copies;    /* members of a uniform block are dear to read again and again */
+    bool plain_uniforms;    /* uniforms outside of blocks are read without an instruction */
     bool may_skip_programs; /* may accept a program that it then does not run, in silence */
 };
 

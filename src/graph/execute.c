@@ -359,28 +359,47 @@ static void bind_sources(struct glcnn_graph *graph, struct compiled *c, glcnn_im
     }
 }
 
-/* The driver may turn out not to run a variant: what was recorded with it is recorded anew with a
- * smaller one, of as many parts. */
-static glcnn_status make_programs(struct glcnn_graph *graph, struct compiled *c)
+/* Of as many parts, with images in place of the user's, which are bound again. */
+static glcnn_status record_anew(struct glcnn_graph *graph, struct compiled *c,
+                                glcnn_image *const *sources)
 {
-    for (;;) {
-        size_t refusals = program_refusals(graph->device);
-        glcnn_status status = command_buffer_compile(c->command_buffer);
-        if (status != GLCNN_SHADER_ERROR || program_refusals(graph->device) == refusals)
-            return status;
-        uint32_t parts = c->recording.sub_batches;
-        drop_recording(c);
-        status = record(graph, c, parts);
-        if (status != GLCNN_SUCCESS)
-            return status;
+    uint32_t parts = c->recording.sub_batches;
+    glcnn_status status = GLCNN_SUCCESS;
+    drop_recording(c);
+    for (size_t i = 0; i < graph->source_count && status == GLCNN_SUCCESS; i++) {
+        glcnn_image_destroy(&c->sources[i]);
+        status = glcnn_image_create(graph->device, &sources[i]->descriptor, &c->sources[i]);
     }
+    if (status == GLCNN_SUCCESS)
+        status = record(graph, c, parts);
+    if (status == GLCNN_SUCCESS)
+        bind_sources(graph, c, sources);
+    return status;
 }
 
-static glcnn_status commit(struct glcnn_graph *graph, struct compiled *c)
+/* The driver may turn out not to run a variant: what was recorded with it is recorded anew with a
+ * smaller one. */
+static glcnn_status make_programs(struct glcnn_graph *graph, struct compiled *c,
+                                  glcnn_image *const *sources)
+{
+    size_t refusals;
+    glcnn_status status;
+    do {
+        refusals = program_refusals(graph->device);
+        status = command_buffer_compile(c->command_buffer);
+        if (status != GLCNN_SHADER_ERROR || program_refusals(graph->device) == refusals)
+            return status;
+        status = record_anew(graph, c, sources);
+    } while (status == GLCNN_SUCCESS);
+    return status;
+}
+
+static glcnn_status commit(struct glcnn_graph *graph, struct compiled *c,
+                           glcnn_image *const *sources)
 {
     glcnn_status status = GLCNN_SUCCESS;
     if (!c->has_programs)
-        status = make_programs(graph, c);
+        status = make_programs(graph, c, sources);
     if (status != GLCNN_SUCCESS)
         return status;
     c->has_programs = true;
@@ -412,7 +431,7 @@ glcnn_status glcnn_graph_execute(glcnn_graph *graph, glcnn_image *const *sources
     if (status != GLCNN_SUCCESS)
         return status;
     bind_sources(graph, c, sources);
-    status = commit(graph, c);
+    status = commit(graph, c, sources);
     if (status != GLCNN_SUCCESS)
         return status;
     graph->pending = true;

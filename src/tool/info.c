@@ -168,6 +168,7 @@ static void print_traits(const struct glcnn_device_traits *traits)
     print_line("shared_memory", traits->shared_memory ? "on the chip" : "in the GPU's memory");
     print_line("image_loads", traits->image_loads ? "cheaper than fetches" : "no cheaper than fetches");
     print_line("uniform_copies", traits->uniform_copies ? "yes" : "no");
+    print_line("plain_uniforms", traits->plain_uniforms ? "yes" : "no");
     print_line("may_skip_programs", traits->may_skip_programs ? "yes: each is tested" : "no");
 }
 
@@ -229,6 +230,7 @@ static cJSON *json_of_traits(const struct glcnn_device_traits *traits)
     cJSON_AddBoolToObject(json, "shared_memory", traits->shared_memory);
     cJSON_AddBoolToObject(json, "image_loads", traits->image_loads);
     cJSON_AddBoolToObject(json, "uniform_copies", traits->uniform_copies);
+    cJSON_AddBoolToObject(json, "plain_uniforms", traits->plain_uniforms);
     cJSON_AddBoolToObject(json, "may_skip_programs", traits->may_skip_programs);
     return json;
 }

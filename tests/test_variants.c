@@ -1,0 +1,399 @@
+/* Variants: each forced in turn agrees with the references; canaries, compilations and traits. */
+#include <stdio.h>
+#include <string.h>
+
+#include "device.h"
+#include "program.h"
+#include "tests/fixture.h"
+#include "tests/graphs.h"
+#include "traits.h"
+#include "variant.h"
+
+/* What the log says, all of it. */
+static char said[16384];
+
+static void hear(void *user, glcnn_log_level level, const char *text)
+{
+    (void)user;
+    if (level <= GLCNN_LOG_WARNING && strlen(said) + strlen(text) + 2 < sizeof said)
+        strcat(strcat(said, text), "\n");
+}
+
+static glcnn_device *open_device(const struct glcnn_device_parameters *wanted)
+{
+    struct glcnn_device_parameters parameters = wanted ? *wanted
+                                                       : (struct glcnn_device_parameters){0};
+    glcnn_device *opened = NULL;
+    parameters.log = hear;
+    said[0] = 0;
+    CU_ASSERT_EQUAL_FATAL(glcnn_device_create(&parameters, &opened), GLCNN_SUCCESS);
+    return opened;
+}
+
+static size_t failures(glcnn_device *on, const char *kernel)
+{
+    size_t failed = 1;
+    CU_ASSERT_EQUAL(glcnn_check(on, kernel, true, NULL, NULL, &failed), GLCNN_SUCCESS);
+    return failed;
+}
+
+/* ---- Each variant, forced ---- */
+
+struct search {
+    const char *text;
+    bool found;
+};
+
+static void look(void *user, const struct program *program)
+{
+    struct search *search = user;
+    search->found |= strstr(program->source, search->text) != NULL;
+}
+
+static bool any_program_has(const glcnn_device *on, const char *variant)
+{
+    char line[80];
+    snprintf(line, sizeof line, "// %s\n", variant);
+    struct search search = {.text = line};
+    program_cache_each(on->programs, look, &search);
+    return search.found;
+}
+
+static bool lists(const struct glcnn_kernel_info *info, const char *variant)
+{
+    for (size_t i = 0; info->variants[i]; i++)
+        if (strcmp(info->variants[i], variant) == 0)
+            return true;
+    return false;
+}
+
+static bool is_full(void)
+{
+    const char *full = getenv("GLCNN_TEST_FULL");
+    return full && strcmp(full, "1") == 0;
+}
+
+/* The check of one kernel that uses the variant; GLCNN_TEST_FULL=1: of all. */
+static void check_forced(const char *variant)
+{
+    setenv("GLCNN_VARIANTS", variant, 1);
+    glcnn_device *on = open_device(NULL);
+    for (size_t i = 0; i < glcnn_kernel_count(); i++) {
+        const struct glcnn_kernel_info *info = glcnn_kernel_info(i);
+        bool wanted = lists(info, variant) && (is_full() || !any_program_has(on, variant));
+        if (wanted && failures(on, info->name)) {
+            CU_FAIL("a variant disagrees with the reference");
+            fprintf(stderr, "\n  %s of %s\n", variant, info->name);
+        }
+    }
+    CU_ASSERT(any_program_has(on, variant));
+    glcnn_device_destroy(&on);
+    unsetenv("GLCNN_VARIANTS");
+}
+
+/* Whether an earlier kernel, or the same kernel earlier, has the variant. */
+static bool came_before(size_t kernel, size_t index)
+{
+    const char *name = glcnn_kernel_info(kernel)->variants[index];
+    for (size_t i = 0; i < kernel; i++)
+        if (lists(glcnn_kernel_info(i), name))
+            return true;
+    return false;
+}
+
+/* What the device takes unforced is what every other test of kernels tests. */
+static bool is_usual(const char *variant)
+{
+    return strstr(variant, "_wide") || strstr(variant, "_fourteen") ||
+           strstr(variant, "_unrolled") || strstr(variant, "_eight");
+}
+
+static void test_each_variant_agrees_with_the_references(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < glcnn_kernel_count(); i++)
+        for (size_t v = 0; glcnn_kernel_info(i)->variants[v]; v++)
+            if (!came_before(i, v) && (is_full() || !is_usual(glcnn_kernel_info(i)->variants[v]))) {
+                check_forced(glcnn_kernel_info(i)->variants[v]);
+                count++;
+            }
+    CU_ASSERT(count >= 9);
+    printf("%zu variants ", count);
+}
+
+static void test_an_unknown_variant_is_refused(void)
+{
+    setenv("GLCNN_VARIANTS", "convolution_two,convolution_three", 1);
+    glcnn_device *on = open_device(NULL);
+    glcnn_kernel *kernel;
+    REFUSED_ON(on, GLCNN_INVALID_ARGUMENT, glcnn_kernel_create(on, "neuron", &kernel));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "\"convolution_three\""));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "convolution_four"));
+    glcnn_device_destroy(&on);
+    unsetenv("GLCNN_VARIANTS");
+}
+
+static void test_kernels_agree_with_each_way_of_uniforms(void)
+{
+    static const char *const kernels[] = {"dropout", "pooling_average", "optimizer_adam"};
+    for (int plain = 0; plain < 2; plain++) {
+        glcnn_device *on = open_device(NULL);
+        on->info.traits.uniform_copies = false;
+        on->info.traits.plain_uniforms = plain;
+        for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+            CU_ASSERT_EQUAL(failures(on, kernels[i]), 0);
+        glcnn_device_destroy(&on);
+    }
+}
+
+/* ---- A driver that leaves dispatches out ---- */
+
+static struct {
+    struct gl real;
+    const glcnn_device *on;
+    const char *without; /* programs with this in their source do not run */
+    GLuint program;
+    size_t skipped;
+} driver;
+
+static void find_source(void *user, const struct program *program)
+{
+    if (program->name == driver.program)
+        *(const char **)user = program->source;
+}
+
+static void GL_APIENTRY use_program(GLuint program)
+{
+    driver.program = program;
+    driver.real.UseProgram(program);
+}
+
+static void GL_APIENTRY dispatch_compute(GLuint x, GLuint y, GLuint z)
+{
+    const char *source = NULL;
+    program_cache_each(driver.on->programs, find_source, &source);
+    if (source && strstr(source, driver.without))
+        driver.skipped++;
+    else
+        driver.real.DispatchCompute(x, y, z);
+}
+
+static glcnn_device *open_skipping(const char *without)
+{
+    glcnn_device *on = open_device(NULL);
+    driver.real = on->gl;
+    driver.on = on;
+    driver.without = without;
+    driver.skipped = 0;
+    on->gl.UseProgram = use_program;
+    on->gl.DispatchCompute = dispatch_compute;
+    on->info.traits.may_skip_programs = true;
+    on->info.traits.registers = 64;
+    return on;
+}
+
+static void test_programs_that_run_pass_the_canary(void)
+{
+    static const char *const kernels[] = {"dropout", "optimizer_adam", "soft_max"};
+    glcnn_device *on = open_skipping("no program has this");
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        CU_ASSERT_EQUAL(failures(on, kernels[i]), 0);
+    CU_ASSERT_EQUAL(driver.skipped, 0);
+    CU_ASSERT_STRING_EQUAL(strstr(said, "does not run it") ? said : "", "");
+    glcnn_device_destroy(&on);
+}
+
+static void test_the_next_smaller_variant_is_taken(void)
+{
+    glcnn_device *on = open_skipping("// convolution_wide");
+    CU_ASSERT_EQUAL(failures(on, "convolution"), 0);
+    CU_ASSERT_EQUAL(driver.skipped, 1); /* the canary: no result was left out */
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "variant convolution_wide and does not run it"));
+    CU_ASSERT(any_program_has(on, "convolution_row"));
+    glcnn_device_destroy(&on);
+}
+
+static void test_without_a_variant_that_runs_the_encode_fails(void)
+{
+    glcnn_device *on = open_skipping("// convolution_");
+    const struct glcnn_convolution_descriptor d = {1, 1, 1, 1};
+    const float weight = 1;
+    glcnn_kernel *kernel;
+    GOOD_FATAL(glcnn_convolution_create(
+        on, &d, &(struct glcnn_convolution_weights){.weights = &weight}, &kernel));
+    glcnn_image *image = make_image_of(on, GLCNN_CHANNEL_FORMAT_FLOAT32, 1, 1, 4, 4);
+    glcnn_image *result = make_image_of(on, GLCNN_CHANNEL_FORMAT_FLOAT32, 1, 1, 4, 4);
+    glcnn_command_buffer *commands;
+    GOOD_FATAL(glcnn_command_buffer_create(on, &commands));
+    REFUSED_ON(on, GLCNN_SHADER_ERROR,
+               glcnn_kernel_encode(commands, kernel,
+                                   &(struct glcnn_encode){.source = image, .destination = result}));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "convolution: the driver of llvmpipe"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "convolution_wide to convolution_two"));
+    CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), 0);
+    glcnn_command_buffer_destroy(&commands);
+    glcnn_image_destroy(&image);
+    glcnn_image_destroy(&result);
+    glcnn_kernel_destroy(&kernel);
+    glcnn_device_destroy(&on);
+}
+
+static void test_a_shader_without_variants_that_does_not_run_is_an_error(void)
+{
+    glcnn_device *on = open_skipping("store_destination(at.x, at.y, slice, image, reduced");
+    driver.without = "soft_max";
+    size_t failed = 0;
+    GOOD(glcnn_check(on, "log_soft_max", true, NULL, NULL, &failed));
+    CU_ASSERT_EQUAL(failed, driver.skipped ? 1 : 0);
+    glcnn_device_destroy(&on);
+}
+
+static void test_a_driver_that_runs_nothing_is_told_once(void)
+{
+    glcnn_device *on = open_skipping("#version");
+    glcnn_image *image = make_image_of(on, GLCNN_CHANNEL_FORMAT_FLOAT32, 1, 1, 2, 2);
+    const float values[4] = {1, 2, 3, 4};
+    GOOD(glcnn_image_write_bytes(image, NULL, values, sizeof values));
+    const char *first = strstr(said, "runs none of them");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(first);
+    CU_ASSERT_PTR_NULL(strstr(first + 1, "runs none of them"));
+    glcnn_image_destroy(&image);
+    glcnn_device_destroy(&on);
+}
+
+/* ---- Graphs ---- */
+
+/* Weights of the first convolution after three steps; the caller frees them. */
+static float *trained_weights(glcnn_device *on, size_t *count)
+{
+    glcnn_device *kept = device;
+    device = on;
+    struct cnn cnn = make_cnn();
+    set_weights(cnn.net, 3);
+    train_network(cnn.net, false);
+    glcnn_graph *graph = cnn_training_graph(&cnn, 0);
+    glcnn_image *sources[] = {make_image(4, 1, CNN_SIDE, CNN_SIDE), make_image(4, CNN_CLASSES, 1, 1)};
+    fill_noise(sources[0], 5);
+    fill_constant(sources[1], 0.2f);
+    for (int step = 0; step < 3; step++)
+        run_graph(graph, sources);
+    const glcnn_buffer *weights = glcnn_kernel_vector(kernel_of(cnn.convolved[0]), "weights");
+    float *values = vector_values(weights);
+    *count = vector_count(weights);
+    glcnn_graph_destroy(&graph);
+    glcnn_image_destroy(&sources[0]);
+    glcnn_image_destroy(&sources[1]);
+    glcnn_network_destroy(&cnn.net);
+    device = kept;
+    return values;
+}
+
+static void test_a_graph_is_recorded_anew_with_smaller_variants(void)
+{
+    size_t count = 0, other = 0;
+    float *expected = trained_weights(device, &count);
+    glcnn_device *on = open_skipping("// convolution_wide");
+    float *found = trained_weights(on, &other);
+    CU_ASSERT_EQUAL_FATAL(count, other);
+    CU_ASSERT(arrays_near(found, expected, count, 1e-5));
+    CU_ASSERT_EQUAL(driver.skipped, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "variant convolution_wide and does not run it"));
+    free(expected);
+    free(found);
+    glcnn_device_destroy(&on);
+}
+
+/* ---- Compilations ---- */
+
+static struct {
+    uint32_t begun, ended;
+    bool in_order;
+} compilations;
+
+static void count_compilation(void *user, const struct glcnn_compilation *c)
+{
+    (void)user;
+    *(c->seconds > 0 ? &compilations.ended : &compilations.begun) += 1;
+    uint32_t expected = compilations.begun;
+    compilations.in_order &= c->number == expected && c->shader && c->pass >= 1 &&
+                             c->pass <= c->passes &&
+                             compilations.begun - compilations.ended == (c->seconds > 0 ? 0 : 1);
+}
+
+static void test_compilations_are_told(void)
+{
+    const struct glcnn_device_parameters parameters = {.compile = count_compilation,
+                                                       .compile_seconds = 1e-9f};
+    memset(&compilations, 0, sizeof compilations);
+    compilations.in_order = true;
+    glcnn_device *on = open_device(&parameters);
+    CU_ASSERT_EQUAL(failures(on, "neuron"), 0);
+    CU_ASSERT(compilations.begun >= 10);
+    CU_ASSERT_EQUAL(compilations.begun, compilations.ended);
+    CU_ASSERT(compilations.in_order);
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "to compile glsl/neuron.comp"));
+    uint32_t before = compilations.begun;
+    CU_ASSERT_EQUAL(failures(on, "neuron"), 0);
+    CU_ASSERT_EQUAL(compilations.begun, before); /* all are in the cache */
+    glcnn_device_destroy(&on);
+}
+
+static void test_a_compilation_in_time_is_not_reported(void)
+{
+    const struct glcnn_device_parameters parameters = {.compile_seconds = 1e6f};
+    glcnn_device *on = open_device(&parameters);
+    CU_ASSERT_EQUAL(failures(on, "neuron"), 0);
+    CU_ASSERT_PTR_NULL(strstr(said, "to compile"));
+    glcnn_device_destroy(&on);
+}
+
+/* ---- Traits ---- */
+
+static void test_families_are_told_by_the_strings_of_drivers(void)
+{
+    static const struct {
+        const char *vendor, *renderer, *family;
+    } rows[] = {
+        {"Mesa", "llvmpipe (LLVM 15.0.6, 256 bits)", "llvmpipe"},
+        {"Mesa", "softpipe", "softpipe"},
+        {"Mesa", "virgl (LLVMPIPE (LLVM 15.0.6, 256 bits))", "llvmpipe"},
+        {"Panfrost", "Mali-T860 (Panfrost)", "mali-midgard"},
+        {"Panfrost", "Mali-G52 (Panfrost)", "mali-bifrost"},
+        {"ARM", "Mali-G610", "mali-bifrost"},
+        {"Broadcom", "V3D 4.2", "v3d"},
+        {"freedreno", "FD618", "adreno"},
+        {"Qualcomm", "Adreno (TM) 530", "adreno"},
+        {"nouveau", "NVEA", "nouveau"},
+        {"NVIDIA Corporation", "NVIDIA H200/PCIe/SSE2", "nvidia"},
+        {"Somebody", "Something", "unknown"},
+        {NULL, NULL, "unknown"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct glcnn_device_traits traits = traits_find(rows[i].vendor, rows[i].renderer);
+        CU_ASSERT_STRING_EQUAL(traits.family, rows[i].family);
+        CU_ASSERT(traits.registers >= 8);
+    }
+    CU_ASSERT(traits_find("freedreno", "FD530").may_skip_programs);
+    CU_ASSERT(traits_find(NULL, NULL).may_skip_programs);
+    CU_ASSERT_FALSE(traits_find("Mesa", "llvmpipe").may_skip_programs);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(test_each_variant_agrees_with_the_references),
+        UNIT_TEST(test_an_unknown_variant_is_refused),
+        UNIT_TEST(test_kernels_agree_with_each_way_of_uniforms),
+        UNIT_TEST(test_programs_that_run_pass_the_canary),
+        UNIT_TEST(test_the_next_smaller_variant_is_taken),
+        UNIT_TEST(test_without_a_variant_that_runs_the_encode_fails),
+        UNIT_TEST(test_a_shader_without_variants_that_does_not_run_is_an_error),
+        UNIT_TEST(test_a_driver_that_runs_nothing_is_told_once),
+        UNIT_TEST(test_a_graph_is_recorded_anew_with_smaller_variants),
+        UNIT_TEST(test_compilations_are_told),
+        UNIT_TEST(test_a_compilation_in_time_is_not_reported),
+        UNIT_TEST(test_families_are_told_by_the_strings_of_drivers),
+        CU_TEST_INFO_NULL,
+    };
+    return fixture_run("variants", tests, argc, argv);
+}
