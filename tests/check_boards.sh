@@ -1,0 +1,248 @@
+#!/bin/sh
+# Trains and checks on the shader compilers of embedded GPUs: Mesa's drivers on fake devices, which
+# tests/boards/build.sh builds where they are not there yet. Compiling, linking and dispatching are
+# real; nothing is computed, so the numbers that come out are not looked at.
+#
+# usage: tests/check_boards.sh [OPTION]... [-- COMMAND...]
+#   -r trixie   with trixie's Mesa (as root) instead of this Debian's
+#   -g GPU,...  on these alone
+#   -w RUN,...  of lenet, small, resnet8, mobilenet-tiny (a training step each) and check
+#   -l          lists every program, the slowest to compile first
+#   -s          closes with the twenty shaders that training uses most, by GPU, as Markdown
+#   -t          closes with a table of the GPUs, as Markdown
+#   -n          builds nothing: exits 77 where no build is there
+#   COMMAND     what is run, in place of build/glcnn with each RUN
+#
+# Runs from the top of a built tree. O may be given; GLCNN_BOARDS names a folder with a build of
+# either kind. A row for each run: programs, how many are clean, spill registers to memory, failed,
+# hung, and the seconds of processor time that compiling took. Exits 1 where a program spills that
+# is not in permitted(), fails or hangs, or the run ends as it should not; 77 where there are no
+# drivers.
+
+out=${O:-build}
+release='' gpus='' runs=lenet,small,resnet8,mobilenet-tiny,check
+listed='' shaders='' table='' build=1
+here=$(dirname "$0")/boards
+
+# Spills that may be in "check": GPU or * for each, shader, reason.
+permitted() {
+    cat <<'END_OF_PERMITTED'
+END_OF_PERMITTED
+}
+
+# Name, fake device, the setting that makes it this GPU, how the driver begins its name.
+all_gpus() {
+    cat <<'END_OF_GPUS'
+T820 panfrost PAN_GPU_ID=820 Mali-T820
+T860 panfrost PAN_GPU_ID=860 Mali-T860
+G31 panfrost PAN_GPU_ID=7093 Mali-G31
+G52 panfrost PAN_GPU_ID=7212 Mali-G52
+G57 panfrost PAN_GPU_ID=9093 Mali-G57
+G72 panfrost PAN_GPU_ID=6221 Mali-G72
+V3D v3d V3D_SHIM=1 V3D
+A420 freedreno FD_GPU_ID=420 FD420
+A530 freedreno FD_GPU_ID=530 FD530
+A618 freedreno FD_GPU_ID=618 FD618
+A660 freedreno FD_GPU_ID=660 FD660
+GK20A nouveau NOUVEAU_CHIPSET=ea NVEA
+GM20B nouveau NOUVEAU_CHIPSET=12b NV12B
+GP10B nouveau NOUVEAU_CHIPSET=13b NV13B
+END_OF_GPUS
+}
+
+skip() {
+    echo "$*"
+    exit 77
+}
+
+read_options() {
+    while getopts r:g:w:lstn option; do
+        case $option in
+        r) release=$OPTARG ;;
+        g) gpus=$OPTARG ;;
+        w) runs=$OPTARG ;;
+        l) listed=1 ;;
+        s) shaders=20 ;;
+        t) table=1 ;;
+        n) build= ;;
+        *) exit 2 ;;
+        esac
+    done
+}
+
+# Sets root to that of trixie or to nothing, and inst and lib to where Mesa lies in it.
+find_build() {
+    folder=${GLCNN_BOARDS:-$out/boards/${release:-system}}
+    folder=$(mkdir -p "$folder" && cd "$folder" && pwd) || exit 1
+    if [ -d "$folder/root" ] || [ "$release" = trixie ]; then
+        root=$folder/root inst=/w/inst
+    else
+        root='' inst=$folder/inst
+    fi
+    [ -d "$root$inst" ] || [ -z "$build" ] || sh "$here/build.sh" "$folder" $release || exit $?
+    lib=$(echo "$root$inst"/lib/*/libEGL.so)
+    [ -e "$lib" ] || skip "there is no Mesa with fake devices in $folder: make check-boards builds it"
+    lib=$(dirname "${lib#"$root"}")
+    [ -z "$root" ] || [ "$(id -u)" = 0 ] || skip "a run in $root needs root"
+}
+
+# Records, and in a chroot what the tool needs, lie in $work; the program sees it as $seen.
+prepare() {
+    work=$(mktemp -d "$root/tmp/boards.XXXXXX") || exit 1
+    trap 'rm -rf "$work"' EXIT
+    trap 'exit 130' INT TERM
+    seen=${work#"$root"}
+    permitted | grep -v '^$' >"$work/permitted"
+    ${CC:-cc} -std=c11 -shared -fPIC -O1 -o "$work/observe.so" "$here/observe.c" -ldl || exit 1
+    tool=$out/glcnn
+    [ -z "$root" ] || prepare_root
+}
+
+# The tool's own libraries go with it; the C library and Mesa's are the root's.
+prepare_root() {
+    cp "$tool" "$work/glcnn"
+    tool=$seen/glcnn
+    mkdir "$work/lib"
+    ldd "$work/glcnn" | awk '$3 ~ /^\// { print $3 }' |
+        grep -Ev '/(libc|libm|libEGL|libgbm|libdrm|libGLdispatch)\.so' | xargs -I{} cp -L {} "$work/lib"
+    mkdir -p "$root/usr/share/datasets"
+    [ -d "$root/usr/share/datasets/fashion-mnist" ] ||
+        cp -r /usr/share/datasets/fashion-mnist "$root/usr/share/datasets"
+}
+
+# on_gpu GPU RECORD COMMAND...: GALLIUM_THREAD=0, because a driver's own thread drops what the
+# compiler says; shaderdb, because Adreno's says nothing unasked and compiles in a thread.
+on_gpu() {
+    settings=$(all_gpus | awk -v gpu="$1" '$1 == gpu { print $3 }')
+    shim=$lib/lib$(all_gpus | awk -v gpu="$1" '$1 == gpu { print $2 }')_noop_drm_shim.so
+    record=$2
+    shift 2
+    timeout -k 5 1800 ${root:+chroot "$root"} env -u GLCNN_DEVICE -u GLCNN_LIMITS "$settings" \
+        GALLIUM_THREAD=0 MESA_SHADER_CACHE_DISABLE=true FD_MESA_DEBUG=shaderdb \
+        OBSERVE="$record" LD_LIBRARY_PATH="$lib:$seen/lib" LD_PRELOAD="$shim $seen/observe.so" \
+        "$@" </dev/null
+}
+
+# What "check" computes on a fake device is nothing: other numbers are no failure if every kernel
+# ran.
+judge_check() { # STATUS OUTPUT
+    if [ "$1" = 1 ] && grep -q '^[0-9]* kernels, ' "$2" && ! grep -q 'could not run' "$2"; then
+        echo 0
+    else
+        echo "$1"
+    fi
+}
+
+# one GPU RUN COMMAND...: prints the row.
+one() {
+    gpu=$1 run=$2 name=$work/$1.$2
+    shift 2
+    on_gpu "$gpu" "$seen/$gpu.$run" "$@" >"$name.out" 2>"$name.err"
+    status=$?
+    touch "$name"
+    spills=/dev/null
+    if [ "$run" = check ]; then
+        status=$(judge_check $status "$name.out")
+        spills=$work/permitted
+    fi
+    awk -f "$here/records.awk" -v gpu="$gpu" -v run="$run" -v status="$status" -v list="$listed" \
+        -v renderer="$(all_gpus | awk -v gpu="$gpu" '$1 == gpu { print $4 }')" \
+        -v permitted=$spills "$name" >"$name.row"
+    good=$?
+    {
+        [ $good = 0 ] || grep 'could not run' "$name.out"
+        [ "$status" = 0 ] || tail -n 2 "$name.err" | cut -c1-300
+    } >>"$name.row"
+    cat "$name.row"
+    return $good
+}
+
+# Those that the build has a fake device of, or those that were asked for.
+chosen_gpus() {
+    all_gpus | while read -r gpu shim settings renderer; do
+        case ,${gpus:-$gpu}, in *,"$gpu",*) ;; *) continue ;; esac
+        [ ! -e "$root$lib/lib${shim}_noop_drm_shim.so" ] || echo "$gpu"
+    done
+}
+
+# Lines "GPU RUN", what there is to do.
+all_runs() {
+    for gpu in $(chosen_gpus); do
+        for run in $(echo "${1:-$runs}" | tr , ' '); do
+            echo "$gpu $run"
+        done
+    done
+}
+
+# work N OF COMMAND...: the Nth of every OF runs.
+work() {
+    mine=$1 of=$2 bad=0
+    shift 2
+    all_runs "${1:+command}" | awk -v mine="$mine" -v of="$of" 'NR % of == mine' >"$work/list$mine"
+    while read -r gpu run <&3; do
+        case $run in
+        command) one "$gpu" command "$@" ;;
+        check) one "$gpu" check "$tool" check --quick ;;
+        *) one "$gpu" "$run" "$tool" train --net "$run" --limit 64 --batch 64 ;;
+        esac || bad=1
+    done 3<"$work/list$mine"
+    return $bad
+}
+
+# Rows come as runs end, as many at a time as there are processors.
+run_all() {
+    processors=$(getconf _NPROCESSORS_ONLN) bad=0 workers=
+    for mine in $(seq 0 $((processors - 1))); do
+        work "$mine" "$processors" "$@" &
+        workers="$workers $!"
+    done
+    for worker in $workers; do
+        wait "$worker" || bad=1
+    done
+    return $bad
+}
+
+# A line for each GPU from the rows: programs and seconds of each run, and what is wrong with them.
+print_table() {
+    names=$(echo "$runs" | tr , ' ')
+    printf '\n| GPU |'
+    printf ' %s |' $names
+    printf '\n| --- |'
+    printf '%0.s --- |' $names
+    echo
+    for gpu in $(chosen_gpus); do
+        printf '| %s |' "$gpu"
+        for run in $names; do
+            awk 'NR == 1 {
+                printf " %d, %.1f s", $3, $8
+                if ($5) printf ", %d spill", $5
+                if ($6) printf ", %d failed", $6
+                if ($7) printf ", %d hung", $7
+                printf " |"
+            }' "$work/$gpu.$run.row"
+        done
+        echo
+    done
+}
+
+print_shaders() {
+    echo
+    echo '| GPU | shader | programs | dispatches | instructions | registers | threads | cycles |' \
+        'spills |'
+    echo '| --- | --- | --- | --- | --- | --- | --- | --- | --- |'
+    for gpu in $(chosen_gpus); do
+        ls "$work/$gpu".* | grep -v '\.\(check\|out\|err\|row\)$' |
+            xargs awk -f "$here/records.awk" -v gpu="$gpu" -v table="$shaders"
+    done
+}
+
+read_options "$@"
+shift $((OPTIND - 1))
+find_build
+prepare
+printf '%-6s %-15s %8s %6s %8s %6s %4s %7s\n' GPU run programs clean spilling failed hung cpu_s
+run_all "$@"
+bad=$?
+[ -z "$table" ] || print_table
+[ -z "$shaders" ] || print_shaders
+exit $bad
