@@ -4,7 +4,10 @@
 ##   all          libglcnn, libglcnn_interchange (.a, .so) and the glcnn tool (the default)
 ##   demo         installs what is missing, builds, trains on Fashion-MNIST; DEMO_ARGS are passed on
 ##   test         installs what is missing, builds, runs the tests; T='test_a test_b' only those
-##   check-all    the longer tests, then again under sanitizers, valgrind and clang where present
+##   check-all    the longer tests, check-boards, and all again under sanitizers, valgrind and clang
+##                where present
+##   check-boards trains and checks on the shader compilers of embedded GPUs; builds Mesa once, in
+##                $(O)/boards; BOARDS_ARGS are passed to tests/check_boards.sh
 ##   fuzz         feeds the decoder damaged bytes for FUZZ_SECONDS; needs clang
 ##   fuzz-seeds   writes tests/fuzz/corpus, what fuzz begins with, anew
 ##   examples     builds the example programs into $(O)/examples
@@ -138,7 +141,7 @@ test_libs       = $(call pkg_flags,--libs $(TEST_MODULES))
 .SUFFIXES:
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: all examples tests demo test check-all test-run fuzz fuzz-run fuzz-seeds readme \
+.PHONY: all examples tests demo test check-all check-boards test-run fuzz fuzz-run fuzz-seeds readme \
         packages install uninstall clean help FORCE
 
 all: $(STATIC) $(SHARED) $(LINKS) $(TOOL)
@@ -320,10 +323,18 @@ inspected = SHELL_TESTS= test-run
 
 check-all: packages
 	@GLCNN_TEST_FULL=1 $(again) test-run
+	@$(again) check-boards
 	@$(again) O=$(O)/asan CFLAGS='$(SANITIZE)' RUN_UNDER=sanitizers $(inspected)
 	@! command -v valgrind >/dev/null || $(again) RUN_UNDER=valgrind $(inspected)
 	@! command -v clang >/dev/null || \
 	    $(again) O=$(O)/clang CC=clang CFLAGS='-O2 -g -Werror' all examples tests
+
+# The table that it closes with is README.md's. Nothing is wrong where Mesa cannot be had.
+BOARDS_ARGS ?= -t
+
+check-boards: packages
+	@$(again) all
+	@O='$(O)' CC='$(CC)' sh tests/check_boards.sh $(BOARDS_ARGS) || [ $$? = 77 ]
 
 # The decoder under libFuzzer. Inputs that reach further stay in $(O)/fuzz/corpus for the next run;
 # what fails is left in $(O)/fuzz/findings. One allocation that is far above the longest input is a

@@ -73,7 +73,8 @@ read_options() {
 # Sets root to that of trixie or to nothing, and inst and lib to where Mesa lies in it.
 find_build() {
     folder=${GLCNN_BOARDS:-$out/boards/${release:-system}}
-    folder=$(mkdir -p "$folder" && cd "$folder" && pwd) || exit 1
+    [ -z "$build" ] || mkdir -p "$folder" || exit 1
+    folder=$(cd "$folder" 2>/dev/null && pwd || echo "$folder")
     if [ -d "$folder/root" ] || [ "$release" = trixie ]; then
         root=$folder/root inst=/w/inst
     else
@@ -81,7 +82,7 @@ find_build() {
     fi
     [ -d "$root$inst" ] || [ -z "$build" ] || sh "$here/build.sh" "$folder" $release || exit $?
     lib=$(echo "$root$inst"/lib/*/libEGL.so)
-    [ -e "$lib" ] || skip "there is no Mesa with fake devices in $folder: make check-boards builds it"
+    [ -e "$lib" ] || skip "no Mesa with fake devices in $folder; make check-boards builds one"
     lib=$(dirname "${lib#"$root"}")
     [ -z "$root" ] || [ "$(id -u)" = 0 ] || skip "a run in $root needs root"
 }
@@ -104,7 +105,8 @@ prepare_root() {
     tool=$seen/glcnn
     mkdir "$work/lib"
     ldd "$work/glcnn" | awk '$3 ~ /^\// { print $3 }' |
-        grep -Ev '/(libc|libm|libEGL|libgbm|libdrm|libGLdispatch)\.so' | xargs -I{} cp -L {} "$work/lib"
+        grep -Ev '/(libc|libm|libEGL|libgbm|libdrm|libGLdispatch)\.so' |
+        xargs -I{} cp -L {} "$work/lib"
     mkdir -p "$root/usr/share/datasets"
     [ -d "$root/usr/share/datasets/fashion-mnist" ] ||
         cp -r /usr/share/datasets/fashion-mnist "$root/usr/share/datasets"

@@ -4,11 +4,12 @@
 # usage: tests/run.sh PROGRAM...   from the top of the tree; the Makefile calls it
 #
 # A program is a CUnit program, whose tests are counted one by one, or a shell script, which counts
-# as one test. Exit status 77 means skipped, for the reason in its last line. A CUnit program runs
-# as the machine is, again with all limits at the ES 3.1 minimum, and, where its source speaks of
-# GLCNN_TEST_QUICK (smaller shapes, said by a variable), on softpipe, the slow rasteriser that
-# shares little with llvmpipe. RUN_UNDER=sanitizers and RUN_UNDER=valgrind look for errors and leaks
-# instead, with the smaller shapes.
+# as one test. Exit status 77 means skipped, for the reason in its last line; lines that begin with
+# "row " are shown of a program that passes too. A CUnit program runs as the machine is, again with
+# all limits at the ES 3.1 minimum, and, where its source speaks of GLCNN_TEST_QUICK (smaller
+# shapes, said by a variable), on softpipe, the slow rasteriser that shares little with llvmpipe.
+# RUN_UNDER=sanitizers and RUN_UNDER=valgrind look for errors and leaks instead, with the smaller
+# shapes.
 
 limit=${GLCNN_TEST_TIMEOUT:-1800} # seconds; a test that hangs is a failure, not a wait
 passed=0 failed=0 skipped=0 configurations=0
@@ -83,6 +84,7 @@ run() {
     fi
     echo "pass  $name, $2: $good tests, $(row asserts 2) asserts, $count configurations," \
         "$(($(date +%s) - start)) s" | sed 's/ 0 [a-z]*,//g'
+    sed -n 's/^row /      /p' "$output"
 }
 
 for mode in ${RUN_UNDER:-default minimum softpipe}; do

@@ -18,6 +18,7 @@ release=${2:-}
 mkdir -p "$1" || exit 1
 folder=$(cd "$1" && pwd)
 root=$folder/root                   # trixie's
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 PATH=/usr/sbin:/usr/bin:/sbin:/bin # Debian's Python, which has the modules of the package
 
 skip() {
@@ -50,21 +51,19 @@ install() {
         skip "these packages cannot be installed:$missing"
 }
 
-# The archives that this machine takes packages from: "address release component key".
-archives() {
-    apt-get indextargets --format '$(ORIGIN)|$(REPO_URI) $(RELEASE) $(COMPONENT) $(SIGNED_BY)' \
-        'Created-By: Packages' | sed -n 's/^Debian|//p' | sort -u
-}
-
-# The sources to take Mesa's source package from.
+# The archives of Debian that this machine takes packages from, as places of sources.
 source_lines() {
-    archives | while read -r address suite component key; do
-        case $release:$suite in
-        trixie:*-*) continue ;;
-        trixie:*) suite=trixie ;;
-        esac
-        echo "deb-src ${key:+[signed-by=$key]} $address $suite $component"
-    done | sort -u
+    format='$(ORIGIN) $(REPO_URI) $(RELEASE) $(COMPONENT)'
+    apt-get indextargets --format "$format" 'Created-By: Packages' | sort -u |
+        while read -r origin address suite component; do
+            case $origin:$release:$suite in
+            Debian:trixie:*-*) continue ;;
+            Debian:trixie:*) suite=trixie ;;
+            Debian:*) ;;
+            *) continue ;;
+            esac
+            echo "deb-src [signed-by=$keyring] $address $suite $component"
+        done
 }
 
 # apt with lists of its own: those of the machine stay as they are, and no right is needed.
@@ -111,6 +110,11 @@ build_here() {
         mv "$folder/new$folder/inst" "$folder/inst"
 }
 
+# The proc file system is there as long as the command runs.
+in_root() {
+    unshare --mount sh -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$root" "$@"
+}
+
 build_trixie() {
     [ "$(id -u)" = 0 ] || skip "trixie's Mesa is built in a root of its own: run as root"
     install dpkg-dev mmdebstrap xz-utils
@@ -121,14 +125,10 @@ build_trixie() {
     rm -rf "$root/w"
     mkdir -p "$root/w/src"
     tar -xf "$folder"/mesa_*.orig.tar.* -C "$root/w/src" --strip-components=1
-    chroot "$root" mount -t proc proc /proc
-    chroot "$root" meson setup /w/build /w/src -Dprefix=/w/inst -Dlibdir="lib/$triplet" \
+    in_root meson setup /w/build /w/src -Dprefix=/w/inst -Dlibdir="lib/$triplet" \
         -Dgallium-drivers=v3d,freedreno,nouveau -Dglvnd=disabled $options -Dc_args="$flags" \
-        -Dcpp_args="$flags" && chroot "$root" env DESTDIR=/w/new ninja -C /w/build install &&
+        -Dcpp_args="$flags" && in_root env DESTDIR=/w/new ninja -C /w/build install &&
         mv "$root/w/new/w/inst" "$root/w/inst"
-    status=$?
-    chroot "$root" umount /proc
-    return $status
 }
 
 log=$folder/log

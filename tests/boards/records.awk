@@ -116,11 +116,13 @@ function judge(   p, i, clean, spilling, failed, hung, total, found) {
         } else if (has_failed(p)) {
             failed++
             complain("failed: " shader(p) " " size[p])
+        } else if (!(p in statistics)) {
+            continue # not used, so not compiled yet
         } else if (spills(statistics[p])) {
             spilling++
             if (!(shader(p) in may_spill))
                 complain("spills: " shader(p) " " size[p] ": " brief(statistics[p]))
-        } else if (p in statistics)
+        } else
             clean++
     }
     printf "%-6s %-15s %8d %6d %8d %6d %4d %7.1f %s\n", gpu, run, programs, clean, spilling, failed,
