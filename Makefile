@@ -8,6 +8,7 @@
 ##                where present
 ##   check-boards trains and checks on the shader compilers of embedded GPUs; builds Mesa once, in
 ##                $(O)/boards; BOARDS_ARGS are passed to tests/check_boards.sh
+##   check-drm    checks and trains in QEMU guests with real DRM nodes; as root. GUESTS names some
 ##   fuzz         feeds the decoder damaged bytes for FUZZ_SECONDS; needs clang
 ##   fuzz-seeds   writes tests/fuzz/corpus, what fuzz begins with, anew
 ##   examples     builds the example programs into $(O)/examples
@@ -141,7 +142,8 @@ test_libs       = $(call pkg_flags,--libs $(TEST_MODULES))
 .SUFFIXES:
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: all examples tests demo test check-all check-boards test-run fuzz fuzz-run fuzz-seeds readme \
+.PHONY: all examples tests demo test check-all check-boards check-drm test-run \
+        fuzz fuzz-run fuzz-seeds readme \
         packages install uninstall clean help FORCE
 
 all: $(STATIC) $(SHARED) $(LINKS) $(TOOL)
@@ -335,6 +337,9 @@ BOARDS_ARGS ?= -t
 check-boards: packages
 	@$(again) all
 	@O='$(O)' CC='$(CC)' sh tests/check_boards.sh $(BOARDS_ARGS) || [ $$? = 77 ]
+
+check-drm:
+	@O='$(O)' MAKE='$(MAKE)' sh tests/check_drm.sh $(GUESTS) || [ $$? = 77 ]
 
 # The decoder under libFuzzer. Inputs that reach further stay in $(O)/fuzz/corpus for the next run;
 # what fails is left in $(O)/fuzz/findings. One allocation that is far above the longest input is a
