@@ -143,8 +143,7 @@ test_libs       = $(call pkg_flags,--libs $(TEST_MODULES))
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 .PHONY: all examples tests demo test check-all check-boards check-drm test-run \
-        fuzz fuzz-run fuzz-seeds readme \
-        packages install uninstall clean help FORCE
+        fuzz fuzz-run fuzz-seeds readme packages install uninstall clean help FORCE
 
 all: $(STATIC) $(SHARED) $(LINKS) $(TOOL)
 examples: $(EXAMPLES)
