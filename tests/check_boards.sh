@@ -21,10 +21,11 @@
 
 out=${O:-build}
 release='' gpus='' runs=lenet,small,resnet8,mobilenet-tiny,check
-listed='' shaders='' table='' build=1
+listed='' shaders='' table='' build=1 workers=''
 here=$(dirname "$0")/boards
 
-# Spills that may be in "check": GPU or * for each, shader, reason.
+# Spills that may be in "check", as "GPU,GPU shader most reason", with * for every GPU: most is the
+# sum of stores and loads (bytes on Tegra) that one program may have.
 permitted() {
     cat <<'END_OF_PERMITTED'
 END_OF_PERMITTED
@@ -91,7 +92,7 @@ find_build() {
 prepare() {
     work=$(mktemp -d "$root/tmp/boards.XXXXXX") || exit 1
     trap 'rm -rf "$work"' EXIT
-    trap 'exit 130' INT TERM
+    trap 'kill $workers 2>/dev/null; exit 130' INT TERM # they do not hear of Ctrl-C
     seen=${work#"$root"}
     permitted | grep -v '^$' >"$work/permitted"
     ${CC:-cc} -std=c11 -shared -fPIC -O1 -o "$work/observe.so" "$here/observe.c" -ldl || exit 1
@@ -193,7 +194,7 @@ work() {
 
 # Rows come as runs end, as many at a time as there are processors.
 run_all() {
-    processors=$(getconf _NPROCESSORS_ONLN) bad=0 workers=
+    processors=$(getconf _NPROCESSORS_ONLN) bad=0
     for mine in $(seq 0 $((processors - 1))); do
         work "$mine" "$processors" "$@" &
         workers="$workers $!"

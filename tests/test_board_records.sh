@@ -87,12 +87,17 @@ spills Nouveau "$nouveau" 0 160
     judge 'one variant that spills' '1 0 1 0 0' 1
 
 good=$(printf "$bifrost" 0:0)
-echo '* other.comp it is large' >"$work/permitted"
+echo '* other.comp 9 it is large' >"$work/permitted"
 program 1 "$(printf "$bifrost" 1:1)" |
     judge 'a spill that another shader may have' '1 0 1 0 0' 1 -v permitted="$work/permitted"
-echo 'G52 convolution.comp it is large' >"$work/permitted"
+echo 'G31,G57 convolution.comp 9 it is large' >"$work/permitted"
+program 1 "$(printf "$bifrost" 1:1)" |
+    judge 'a spill that another GPU may have' '1 0 1 0 0' 1 -v permitted="$work/permitted"
+echo 'G31,G52 convolution.comp 2 it is large' >"$work/permitted"
 program 1 "$(printf "$bifrost" 1:1)" |
     judge 'a spill that may be' '1 0 1 0 0' 0 -v permitted="$work/permitted"
+program 1 "$(printf "$bifrost" 1:2)" |
+    judge 'more spills than may be' '1 0 1 0 0' 1 -v permitted="$work/permitted"
 
 late_program 1 "$good" | judge 'a late compiler' '1 1 0 0 0' 0
 [ "$(awk 'NR == 1 { print $8 }' "$work/said")" = 0.3 ] || fail 'the seconds are not added up'

@@ -7,9 +7,10 @@
 
 out=${O:-build}
 tool=$out/glcnn
+other=
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
+trap 'kill $other 2>/dev/null; exit 130' INT TERM # the lane behind does not hear of Ctrl-C
 unset GLCNN_LIMITS GALLIUM_DRIVER LIBGL_ALWAYS_SOFTWARE MESA_EXTENSION_OVERRIDE
 unset MESA_GLES_VERSION_OVERRIDE
 export GLCNN_DEVICE=software
