@@ -21,8 +21,10 @@ root=$folder/root                   # trixie's
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 PATH=/usr/sbin:/usr/bin:/sbin:/bin # Debian's Python, which has the modules of the package
 
+exec 3>&1 # for the sentence, where the rest goes to the log
+
 skip() {
-    echo "$*"
+    echo "$*" >&3
     exit 77
 }
 
@@ -120,8 +122,10 @@ build_trixie() {
     install dpkg-dev mmdebstrap xz-utils
     address=$(sed -n 's/^deb-src.* \(http[^ ]*\) .*/\1/p' "$folder/sources.list" | head -n 1)
     packages=$(echo $libraries python3-yaml python3-packaging glslang-tools | tr ' ' ,)
-    [ -d "$root/usr" ] || mmdebstrap --variant=apt --include="$packages" trixie "$root" \
+    [ -e "$folder/root.done" ] || rm -rf "$root"
+    [ -d "$root" ] || mmdebstrap --variant=apt --include="$packages" trixie "$root" \
         "$address" || skip "trixie cannot be had from $address"
+    touch "$folder/root.done"
     rm -rf "$root/w"
     mkdir -p "$root/w/src"
     tar -xf "$folder"/mesa_*.orig.tar.* -C "$root/w/src" --strip-components=1
