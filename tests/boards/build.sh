@@ -128,7 +128,7 @@ build_trixie() {
     touch "$folder/root.done"
     rm -rf "$root/w"
     mkdir -p "$root/w/src"
-    tar -xf "$folder"/mesa_*.orig.tar.* -C "$root/w/src" --strip-components=1
+    tar -xf "$folder"/mesa_*.orig.tar.?z -C "$root/w/src" --strip-components=1
     in_root meson setup /w/build /w/src -Dprefix=/w/inst -Dlibdir="lib/$triplet" \
         -Dgallium-drivers=v3d,freedreno,nouveau -Dglvnd=disabled $options -Dc_args="$flags" \
         -Dcpp_args="$flags" && in_root env DESTDIR=/w/new ninja -C /w/build install &&
