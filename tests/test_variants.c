@@ -303,6 +303,27 @@ static void test_a_graph_is_recorded_anew_with_smaller_variants(void)
     glcnn_device_destroy(&on);
 }
 
+static void test_a_graph_without_a_variant_that_runs_fails_each_time(void)
+{
+    glcnn_device *kept = device, *on = open_skipping("// convolution_");
+    device = on;
+    struct cnn cnn = make_cnn();
+    set_weights(cnn.net, 3);
+    train_network(cnn.net, false);
+    glcnn_graph *graph = cnn_training_graph(&cnn, 0);
+    glcnn_image *sources[] = {make_image(4, 1, CNN_SIDE, CNN_SIDE), make_image(4, CNN_CLASSES, 1, 1)};
+    for (int i = 0; i < 2; i++) {
+        REFUSED_ON(on, GLCNN_SHADER_ERROR, glcnn_graph_execute(graph, sources, NULL, NULL));
+        CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "runs none of them"));
+    }
+    glcnn_graph_destroy(&graph);
+    glcnn_image_destroy(&sources[0]);
+    glcnn_image_destroy(&sources[1]);
+    glcnn_network_destroy(&cnn.net);
+    device = kept;
+    glcnn_device_destroy(&on);
+}
+
 /* ---- Compilations ---- */
 
 static struct {
@@ -390,6 +411,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_a_shader_without_variants_that_does_not_run_is_an_error),
         UNIT_TEST(test_a_driver_that_runs_nothing_is_told_once),
         UNIT_TEST(test_a_graph_is_recorded_anew_with_smaller_variants),
+        UNIT_TEST(test_a_graph_without_a_variant_that_runs_fails_each_time),
         UNIT_TEST(test_compilations_are_told),
         UNIT_TEST(test_a_compilation_in_time_is_not_reported),
         UNIT_TEST(test_families_are_told_by_the_strings_of_drivers),

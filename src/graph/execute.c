@@ -394,14 +394,26 @@ static glcnn_status make_programs(struct glcnn_graph *graph, struct compiled *c,
     return status;
 }
 
+/* What never ran and has no programs is recorded anew when it is asked for again. */
+static void forget(struct glcnn_graph *graph, struct compiled *c)
+{
+    struct compiled **at = &graph->compiled;
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    free_compiled(c, graph->source_count);
+}
+
 static glcnn_status commit(struct glcnn_graph *graph, struct compiled *c,
                            glcnn_image *const *sources)
 {
     glcnn_status status = GLCNN_SUCCESS;
     if (!c->has_programs)
         status = make_programs(graph, c, sources);
-    if (status != GLCNN_SUCCESS)
+    if (status != GLCNN_SUCCESS) {
+        forget(graph, c);
         return status;
+    }
     c->has_programs = true;
     status = glcnn_command_buffer_commit(c->command_buffer);
     if (status == GLCNN_SUCCESS)
