@@ -1,7 +1,8 @@
 // destination(y, x, c) = source(y', x', c')  where  (y * W + x) * C + c = (y' * W' + x') * C' + c'
 // The destination stands for an image to_width wide, whose pixel `shift` is its first; of the source
 // only the columns and rows begin .. end - 1 count, all others are 0.
-// WHOLE_SLICES: C and C' are multiples of 4, so that four components come from one texel.
+// WHOLE_SLICES: C and C' are multiples of 4, so that four components come from one texel. Otherwise
+// each has divisions of its own, of which Mali's older GPUs (T8xx) spill up to 11 values.
 vec4 texel_of(int i, int image) {
     int pixel = i / source_channels;
     int y = pixel / source_width;

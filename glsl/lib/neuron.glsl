@@ -6,6 +6,9 @@
 // At a kink the branch for greater x holds. All are finite wherever the exact value is a float, and
 // NaN where x is one, but for a derivative that does not depend on x.
 // Needs lib/compare.glsl and lib/math.glsl.
+// Mali's older GPUs (T8xx: 16 registers) spill up to 10 values where the derivative of a neuron with an
+// exponential or a power, or PReLU's slopes, stand beside what a normalisation keeps: there is no way
+// around the four components of all of them.
 
 #ifdef NEURON_DATA
 vec4 neuron_slope(int slice) {
