@@ -21,7 +21,7 @@ static const struct family families[] = {
     {NULL, "V3D", {"v3d", 12, 16, .shared_memory = true, .plain_uniforms = true, .may_skip_programs = true}},
     {NULL, "Adreno", {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
     {"freedreno", NULL, {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
-    {"nouveau", NULL, {"nouveau", 60, 32, .shared_memory = true, .uniform_copies = true}},
+    {"nouveau", NULL, {"nouveau", 14, 32, .shared_memory = true, .uniform_copies = true}},
     {"NVIDIA", NULL, {"nvidia", 60, 32, .shared_memory = true, .uniform_copies = true}},
 };
 

@@ -37,7 +37,7 @@ class Array(ctypes.Structure):
 
 
 class Setting(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("value", ctypes.c_double)]
+    _fields_ = [("name", ctypes.c_char_p), ("value", ctypes.c_double), ("whole", ctypes.c_uint64)]
 
 
 def array_in(name, value):
