@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command_buffer.h"
 #include "program.h"
 
 #define LARGEST_NUMBER 2000 /* whole numbers up to here are exact as float16 */
@@ -10,11 +11,11 @@
 #define READER_WORDS   16   /* of uniforms of a reader: grid, origin and one view */
 
 struct canary {
-    struct storage *images[2]; /* one pixel of each channel format */
+    struct storage *images[2];              /* one pixel of each channel format */
     struct glcnn_buffer *buffer, *uniforms; /* the readers' uniform block */
-    struct pass readers[2]; /* each copies its image's number into the buffer */
-    GLint words[READER_WORDS]; /* of the uniforms */
-    int number;         /* differs from test to test, since the last stays where it was stored */
+    struct pass readers[2];                 /* each copies its image's number into the buffer */
+    GLint words[READER_WORDS];              /* of the uniforms */
+    int number; /* differs from test to test, since the last stays where it was stored */
     bool nothing_runs;
 };
 
@@ -46,12 +47,8 @@ void canary_add_branch(struct text *source, const struct pass *pass)
 
 static struct image_view whole(struct storage *storage)
 {
-    return (struct image_view){.storage = storage,
-                               .layer_stride = 1,
-                               .width = 1,
-                               .height = 1,
-                               .channels = 4,
-                               .images = 1};
+    return (struct image_view){
+        .storage = storage, .layer_stride = 1, .width = 1, .height = 1, .channels = 4, .images = 1};
 }
 
 static glcnn_status make_images(struct glcnn_device *device, struct canary *canary)
@@ -88,29 +85,17 @@ static int format_of(const struct pass_texture *item)
     return item->view.storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
 }
 
-static void bind_image(const struct gl *gl, uint32_t unit, const struct storage *storage,
-                       GLenum access)
+/* The pass with the canary's resources in place of its own. */
+static struct pass in_cage(const struct canary *canary, const struct pass *pass)
 {
-    gl->BindImageTexture(unit, storage->texture, 0, GL_TRUE, 0, access,
-                         storage_internal_format(storage));
-}
-
-static void bind(const struct gl *gl, const struct canary *canary, const struct pass *pass)
-{
-    for (uint32_t i = 0; i < pass->texture_count; i++) {
-        const struct storage *storage = canary->images[format_of(&pass->textures[i])];
-        if (pass->loads_images) {
-            bind_image(gl, pass->image_count + i, storage, GL_READ_ONLY);
-            continue;
-        }
-        gl->ActiveTexture(GL_TEXTURE0 + i);
-        gl->BindTexture(GL_TEXTURE_2D_ARRAY, storage->texture);
-    }
+    struct pass copy = *pass;
+    for (uint32_t i = 0; i < pass->texture_count; i++)
+        copy.textures[i].view.storage = canary->images[format_of(&pass->textures[i])];
     for (uint32_t i = 0; i < pass->image_count; i++)
-        bind_image(gl, i, canary->images[format_of(&pass->images[i])], GL_WRITE_ONLY);
+        copy.images[i].view.storage = canary->images[format_of(&pass->images[i])];
     for (uint32_t i = 0; i < pass->buffer_count; i++)
-        gl->BindBufferBase(GL_SHADER_STORAGE_BUFFER, i, canary->buffer->name);
-    gl->BindBufferBase(GL_UNIFORM_BUFFER, 0, canary->uniforms->name);
+        copy.buffers[i].view.buffer = canary->buffer;
+    return copy;
 }
 
 /* One group, told by grid_base what to do: the branch, or, for the reader alone, its work. */
@@ -118,10 +103,12 @@ static void dispatch(struct glcnn_device *device, const struct canary *canary,
                      const struct pass *pass, int x, int y)
 {
     const struct gl *gl = &device->gl;
+    struct pass caged = in_cage(canary, pass);
     device->serial++;
     device_barrier(device, (1u << BARRIER_KINDS) - 1);
     gl->UseProgram(pass->program->name);
-    bind(gl, canary, pass);
+    command_buffer_bind(device, &caged);
+    gl->BindBufferBase(GL_UNIFORM_BUFFER, 0, canary->uniforms->name);
     gl->Uniform3i(0, x, y, 0);
     if (device->info.traits.plain_uniforms)
         gl->Uniform4iv(1, READER_WORDS / 4, canary->words);
@@ -198,8 +185,8 @@ static glcnn_status make(struct glcnn_device *device)
     canary->nothing_runs = !runs;
     if (status == GLCNN_SUCCESS && !runs)
         device_log(device, GLCNN_LOG_WARNING,
-                   "the driver of %s accepts programs and runs none of them: no result of it can be "
-                   "trusted, and programs are not tested",
+                   "the driver of %s accepts programs and runs none of them: no result of it can "
+                   "be trusted, and programs are not tested",
                    device->info.renderer);
     return status;
 }

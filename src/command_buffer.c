@@ -270,8 +270,7 @@ static void bind_image(const struct gl *gl, uint32_t unit, const struct storage 
                          storage_internal_format(storage));
 }
 
-/* Every declared binding is bound: two drivers crash at a dispatch with one that is not. */
-static void bind(struct glcnn_device *device, const struct pass *pass)
+void command_buffer_bind(struct glcnn_device *device, const struct pass *pass)
 {
     const struct gl *gl = &device->gl;
     for (uint32_t i = 0; i < pass->texture_count; i++) {
@@ -362,7 +361,7 @@ static void bind_all(struct glcnn_device *device, const struct pass *pass, GLuin
     else
         gl->BindBufferRange(GL_UNIFORM_BUFFER, 0, uniform_buffer, (GLintptr)pass->uniform_offset,
                             (GLsizeiptr)bound_size(pass));
-    bind(device, pass);
+    command_buffer_bind(device, pass);
 }
 
 static glcnn_status issue(struct glcnn_device *device, const struct pass *pass,

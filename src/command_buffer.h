@@ -74,6 +74,10 @@ void plan_copy_vector(struct plan *plan, const struct vector_view *source,
 void plan_add_vector(struct plan *plan, const struct vector_view *source,
                      const struct vector_view *destination);
 
+/* Binds what a pass declares, all of it: two drivers crash at a dispatch with a binding that is empty.
+ * Textures must have been made. */
+void command_buffer_bind(struct glcnn_device *device, const struct pass *pass);
+
 /* Takes back what was recorded since the buffer had so many passes and retained objects. */
 void command_buffer_cut(struct glcnn_command_buffer *command_buffer, size_t pass_count,
                         size_t retained_count);

@@ -210,10 +210,11 @@ static void declare_block(struct text *t, const struct pass *pass,
 
 /* Whole division by way of floats: where a GPU has no instruction for it, whole numbers take it
  * thirty to two hundred. The float quotient is off by one at most. */
-static const char whole_quotient[] = "int whole_quotient(int a, int b) { /* 0 <= a < 2^22, 0 < b */\n"
-                               "    int q = int(float(a) / float(b));\n"
-                               "    int rest = a - q * b;\n"
-                               "    return rest < 0 ? q - 1 : rest >= b ? q + 1 : q;\n}\n";
+static const char whole_quotient[] =
+    "int whole_quotient(int a, int b) { /* 0 <= a < 2^22, 0 < b */\n"
+    "    int q = int(float(a) / float(b));\n"
+    "    int rest = a - q * b;\n"
+    "    return rest < 0 ? q - 1 : rest >= b ? q + 1 : q;\n}\n";
 
 static void declare_uniforms(struct text *t, const struct pass *pass,
                              const struct glcnn_device_traits *traits)
@@ -517,6 +518,12 @@ static void tell(struct glcnn_device *device)
 {
     if (device->compilation.callback)
         device->compilation.callback(device->compilation.user, &device->compilation.it);
+}
+
+void program_count(struct glcnn_device *device, size_t pass, size_t passes)
+{
+    device->compilation.it.pass = (uint32_t)pass;
+    device->compilation.it.passes = (uint32_t)passes;
 }
 
 static void begin_compilation(struct glcnn_device *device, const struct pass *pass)

@@ -30,11 +30,7 @@ glcnn_status program_assemble(struct glcnn_device *device, struct pass *pass, st
  * run (canary.h) fails too: its variant is refused from then on, and whoever can plans anew. */
 glcnn_status program_find(struct glcnn_device *device, struct pass *pass);
 /* The passes that are made ready one after the other, for whoever is told of compilations. */
-static inline void program_count(struct glcnn_device *device, size_t pass, size_t passes)
-{
-    device->compilation.it.pass = (uint32_t)pass;
-    device->compilation.it.passes = (uint32_t)passes;
-}
+void program_count(struct glcnn_device *device, size_t pass, size_t passes);
 /* The same without a canary's test. */
 glcnn_status program_find_untested(struct glcnn_device *device, struct pass *pass);
 

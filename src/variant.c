@@ -48,8 +48,8 @@ const struct variant *variant_choose(struct plan *plan, const struct variant *ta
             return row;
     if (program_is_refused(device, last->name))
         plan_fail(plan, GLCNN_SHADER_ERROR,
-                  "%s: the driver of %s accepts the programs of all variants, from %s to %s, and runs "
-                  "none of them; use another device, or report it with what glcnn info says",
+                  "%s: the driver of %s accepts the programs of all variants, from %s to %s, and "
+                  "runs none of them; use another device, or report it with what glcnn info says",
                   plan->kernel, device->info.renderer, table->name, last->name);
     return last;
 }

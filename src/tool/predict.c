@@ -171,7 +171,7 @@ static int predict(const struct tool_command *command, struct tool_device *tool,
 static int perform(const struct tool_command *command, struct tool_device *tool,
                    const char *model_path, const char *input_path)
 {
-    const struct net *net;
+    const struct net *net = NULL;
     struct pictures pictures = {0};
     int status = find_net(command, model_path, &net);
     if (status == EXIT_GOOD)
