@@ -1,16 +1,16 @@
 // out(X, k) = neuron(b(k) + sum over taps (q, p) and inputs c of W(k, q, p, c) * in(t, c)),
 //     t = first + stride * X + dilation * (p, q);   in is 0 outside low .. high, or clamped
 // As convolution.comp, for compilers that keep few values: one invocation makes PIXELS neighbours in
-// a row of one output slice, at least as wide as the region; the last of a row overlaps the one
+// a row of one output slice. Rows are at least as long; the last invocation of a row overlaps the one
 // before it. With SHARED_ROW (stride and dilation 1) all taps of a row share what they read.
 #ifdef SHARED_ROW
-#define READS   (PIXELS + KERNEL_WIDTH - 1)
+#define READS    (PIXELS + KERNEL_WIDTH - 1)
 #define TOGETHER KERNEL_WIDTH
-#define TURNS   1
+#define TURNS    1
 #else
-#define READS   PIXELS
+#define READS    PIXELS
 #define TOGETHER 1
-#define TURNS   kernel_width
+#define TURNS    kernel_width
 #endif
 
 vec4 weight(ivec3 place, int element) {
