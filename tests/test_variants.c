@@ -276,27 +276,46 @@ static void test_a_driver_that_runs_nothing_is_told_once(void)
 
 /* ---- Graphs ---- */
 
+/* A network that trains, and what its graph is given, on the device that `device` is. */
+struct trained {
+    struct cnn cnn;
+    glcnn_graph *graph;
+    glcnn_image *sources[2];
+};
+
+static struct trained make_trained(void)
+{
+    struct trained t = {.cnn = make_cnn()};
+    set_weights(t.cnn.net, 3);
+    train_network(t.cnn.net, false);
+    t.graph = cnn_training_graph(&t.cnn, 0);
+    t.sources[0] = make_image(4, 1, CNN_SIDE, CNN_SIDE);
+    t.sources[1] = make_image(4, CNN_CLASSES, 1, 1);
+    return t;
+}
+
+static void free_trained(struct trained *t)
+{
+    glcnn_graph_destroy(&t->graph);
+    glcnn_image_destroy(&t->sources[0]);
+    glcnn_image_destroy(&t->sources[1]);
+    glcnn_network_destroy(&t->cnn.net);
+}
+
 /* Weights of the first convolution after three steps; the caller frees them. */
 static float *trained_weights(glcnn_device *on, size_t *count)
 {
     glcnn_device *kept = device;
     device = on;
-    struct cnn cnn = make_cnn();
-    set_weights(cnn.net, 3);
-    train_network(cnn.net, false);
-    glcnn_graph *graph = cnn_training_graph(&cnn, 0);
-    glcnn_image *sources[] = {make_image(4, 1, CNN_SIDE, CNN_SIDE), make_image(4, CNN_CLASSES, 1, 1)};
-    fill_noise(sources[0], 5);
-    fill_constant(sources[1], 0.2f);
+    struct trained t = make_trained();
+    fill_noise(t.sources[0], 5);
+    fill_constant(t.sources[1], 0.2f);
     for (int step = 0; step < 3; step++)
-        run_graph(graph, sources);
-    const glcnn_buffer *weights = glcnn_kernel_vector(kernel_of(cnn.convolved[0]), "weights");
+        run_graph(t.graph, t.sources);
+    const glcnn_buffer *weights = glcnn_kernel_vector(kernel_of(t.cnn.convolved[0]), "weights");
     float *values = vector_values(weights);
     *count = vector_count(weights);
-    glcnn_graph_destroy(&graph);
-    glcnn_image_destroy(&sources[0]);
-    glcnn_image_destroy(&sources[1]);
-    glcnn_network_destroy(&cnn.net);
+    free_trained(&t);
     device = kept;
     return values;
 }
@@ -320,19 +339,12 @@ static void test_a_graph_without_a_variant_that_runs_fails_each_time(void)
 {
     glcnn_device *kept = device, *on = open_skipping("// convolution_");
     device = on;
-    struct cnn cnn = make_cnn();
-    set_weights(cnn.net, 3);
-    train_network(cnn.net, false);
-    glcnn_graph *graph = cnn_training_graph(&cnn, 0);
-    glcnn_image *sources[] = {make_image(4, 1, CNN_SIDE, CNN_SIDE), make_image(4, CNN_CLASSES, 1, 1)};
+    struct trained t = make_trained();
     for (int i = 0; i < 2; i++) {
-        REFUSED_ON(on, GLCNN_SHADER_ERROR, glcnn_graph_execute(graph, sources, NULL, NULL));
+        REFUSED_ON(on, GLCNN_SHADER_ERROR, glcnn_graph_execute(t.graph, t.sources, NULL, NULL));
         CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "runs none of them"));
     }
-    glcnn_graph_destroy(&graph);
-    glcnn_image_destroy(&sources[0]);
-    glcnn_image_destroy(&sources[1]);
-    glcnn_network_destroy(&cnn.net);
+    free_trained(&t);
     device = kept;
     glcnn_device_destroy(&on);
 }
