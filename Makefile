@@ -74,7 +74,8 @@ VERSION       := $(VERSION_MAJOR).$(VERSION_MINOR).$(word 3,$(version))
 SOVERSION     := $(if $(filter 0,$(VERSION_MAJOR)),0.$(VERSION_MINOR),$(VERSION_MAJOR))
 
 # Lists of files. A new kernel, shader, header, test or example is found here; nothing names it.
-LIB_SOURCES    := $(sort $(wildcard $(addsuffix /*.c,src src/kernels src/io src/graph platform)))
+LIB_ROOMS      := platform $(addprefix src/,device record image encode kernels run graph io)
+LIB_SOURCES    := $(sort $(wildcard $(LIB_ROOMS:%=%/*.c)))
 INTERCHANGE_SOURCES := $(sort $(wildcard src/interchange/*.c))
 KERNELS        := $(sort $(wildcard src/kernels/*.c))
 SHADERS        := $(sort $(wildcard glsl/*.comp glsl/lib/*.glsl))
@@ -225,7 +226,7 @@ $(O)/registry.c: $(KERNELS) $(O)/files
 	$(call say,GEN)
 	$(Q)sed -n 's/^const struct glcnn_descriptor \(glcnn_kernel_[a-z0-9_]*\) = {.*/\1/p' \
 	    $(KERNELS) /dev/null | LC_ALL=C sort >$@.names
-	$(Q){ echo '#include "descriptor.h"'; \
+	$(Q){ echo '#include "encode/descriptor.h"'; \
 	    sed 's/.*/extern const struct glcnn_descriptor &;/' $@.names; \
 	    echo 'const struct glcnn_descriptor *const glcnn_registry[] = {'; \
 	    sed 's/.*/    \&&,/' $@.names; \
@@ -235,7 +236,7 @@ $(O)/registry.c: $(KERNELS) $(O)/files
 # literal may be too long for a compiler and the sign of a char differs between processors.
 $(O)/shaders.c: $(SHADERS) $(O)/files
 	$(call say,GEN)
-	$(Q){ echo '#include "shader_source.h"'; n=0; \
+	$(Q){ echo '#include "record/shader_source.h"'; n=0; \
 	    for file in $(SHADERS); do \
 	        n=$$((n + 1)); \
 	        echo "static const char text_$$n[] = { /* $$file */"; \

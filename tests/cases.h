@@ -3,7 +3,7 @@
 #ifndef GLCNN_TESTS_CASES_H
 #define GLCNN_TESTS_CASES_H
 
-#include "check.h"
+#include "run/check.h"
 #include "tests/unit.h"
 
 /* One case ready to run: the bag has its inputs. */

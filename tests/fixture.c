@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "device.h"
-#include "half.h"
+#include "device/device.h"
+#include "image/half.h"
 
 glcnn_device *device;
 

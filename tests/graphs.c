@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "device.h"
+#include "device/device.h"
 #include "graph/node.h"
 
 /* ---- Networks ---- */

@@ -3,10 +3,10 @@
  * refused. */
 #include "tests/fixture.h"
 
-#include "command_buffer.h"
-#include "device.h"
-#include "kernel.h"
-#include "state.h"
+#include "record/command_buffer.h"
+#include "device/device.h"
+#include "encode/kernel.h"
+#include "encode/state.h"
 
 #define COUNT 4
 

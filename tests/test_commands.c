@@ -5,12 +5,12 @@
 
 #include <pthread.h>
 
-#include "check.h"
-#include "command_buffer.h"
-#include "image.h"
-#include "kernel.h"
-#include "program.h"
-#include "state.h"
+#include "run/check.h"
+#include "record/command_buffer.h"
+#include "image/image.h"
+#include "encode/kernel.h"
+#include "record/program.h"
+#include "encode/state.h"
 
 static glcnn_kernel *copier; /* copies images */
 

@@ -5,10 +5,10 @@
 
 #include <math.h>
 
-#include "buffer.h"
-#include "device.h"
-#include "shader_source.h"
-#include "text.h"
+#include "device/buffer.h"
+#include "device/device.h"
+#include "record/shader_source.h"
+#include "record/text.h"
 #include "tests/fixture.h"
 
 /* ---- The generator ---- */

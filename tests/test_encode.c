@@ -6,10 +6,10 @@
 
 #include <math.h>
 
-#include "device.h"
-#include "image.h"
-#include "kernel.h"
-#include "state.h"
+#include "device/device.h"
+#include "image/image.h"
+#include "encode/kernel.h"
+#include "encode/state.h"
 
 static int32_t floor_div(int32_t a, int32_t b)
 {

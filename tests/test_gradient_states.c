@@ -2,7 +2,7 @@
  * kernel of its own would, whatever the kernel took over from the encode before. */
 #include "tests/fixture.h"
 
-#include "kernel.h"
+#include "encode/kernel.h"
 
 /* A forward encode: settings of the kernel, and its sources. Padding and sizes are such that both
  * encodes of a row have other offsets, windows or strides. */

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "descriptor.h"
+#include "encode/descriptor.h"
 #include "graph/node.h"
 
 #define INVALID GLCNN_INVALID_ARGUMENT

@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-#include "device.h"
-#include "half.h"
-#include "image.h"
+#include "device/device.h"
+#include "image/half.h"
+#include "image/image.h"
 
 #define MODEL_MAX 4096
 

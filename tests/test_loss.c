@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "run.h"
+#include "run/run.h"
 #include "tests/fixture.h"
 
 #define TYPES 10

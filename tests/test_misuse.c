@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-#include "command_buffer.h"
-#include "device.h"
-#include "kernel.h"
+#include "record/command_buffer.h"
+#include "device/device.h"
+#include "encode/kernel.h"
 
 #define INVALID GLCNN_INVALID_ARGUMENT
 #define STATE   GLCNN_INVALID_STATE

@@ -2,7 +2,7 @@
  * device is opened. */
 #include "tests/unit.h"
 
-#include "placement.h"
+#include "record/placement.h"
 
 #define MOST 40
 

@@ -7,10 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "buffer.h"
-#include "command_buffer.h"
-#include "image.h"
-#include "kernel.h"
+#include "device/buffer.h"
+#include "record/command_buffer.h"
+#include "image/image.h"
+#include "encode/kernel.h"
 
 /* ---- Entry points that fail ---- */
 

@@ -4,7 +4,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "kernel.h"
+#include "encode/kernel.h"
 #include "tests/fixture.h"
 #include "tests/fuzz/samples.h"
 

@@ -1,8 +1,8 @@
 /* Every shader that the library generates is strict GLSL ES 3.10, as glslangValidator judges it,
  * and keeps full precision: the sources that all cases of all kernels leave in the program cache,
  * as the driver got them. Drivers differ in what they let pass. */
-#include "device.h"
-#include "program.h"
+#include "device/device.h"
+#include "record/program.h"
 #include "tests/cases.h"
 
 #include <unistd.h>

@@ -3,9 +3,9 @@
  * All of it is short enough to be run where GLCNN_TEST_QUICK=1 asks for little. */
 #include "tests/fixture.h"
 
-#include "device.h"
-#include "image.h"
-#include "kernel.h"
+#include "device/device.h"
+#include "image/image.h"
+#include "encode/kernel.h"
 
 /* Reads every pixel of its source once and writes it: a copy. */
 static glcnn_kernel *copier;

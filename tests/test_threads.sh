@@ -21,7 +21,7 @@ $cc -fsanitize=thread -o "$folder/empty" "$folder/empty.c" 2>"$folder/log" &&
 # shellcheck disable=SC2086,SC2046 # options are lists
 $cc -std=c11 -g -O1 -D_XOPEN_SOURCE=700 -fsanitize=thread -Iinclude -I"$out/include" -iquote src \
     -iquote . $($pkg_config --cflags egl gbm libdrm) -o "$folder/race" tests/threads/race.c \
-    src/device.c src/buffer.c src/fence.c src/image.c src/storage.c src/gl.c platform/*.c \
+    src/device/*.c src/image/image.c platform/*.c \
     "$out/libglcnn.a" $($pkg_config --libs egl gbm libdrm) -lm -pthread || exit 1
 
 # Drivers are not built with it: what happens inside them, it cannot know.

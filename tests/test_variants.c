@@ -2,12 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "device.h"
-#include "program.h"
+#include "device/device.h"
+#include "record/program.h"
 #include "tests/fixture.h"
 #include "tests/graphs.h"
-#include "traits.h"
-#include "variant.h"
+#include "device/traits.h"
+#include "encode/variant.h"
 
 /* What the log says, all of it. */
 static char said[16384];

@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-#include "device.h"
-#include "kernel.h"
-#include "state.h"
+#include "device/device.h"
+#include "encode/kernel.h"
+#include "encode/state.h"
 
 #define INVALID GLCNN_INVALID_ARGUMENT
 #define MOST    64

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "glcnn/training.h"
-#include "graph.h"
+#include "graph/graph.h"
 #include "platform/platform.h"
-#include "program.h"
+#include "record/program.h"
 
 /* A graph compiled for sources of these descriptors. */
 struct compiled {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node.h"
+#include "graph/node.h"
 
 /* ---- One gradient node ---- */
 

@@ -1,5 +1,5 @@
 /* From nodes to what a graph runs: what is reached, what is needed, what is fused. */
-#include "graph.h"
+#include "graph/graph.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,11 +3,11 @@
 #ifndef GLCNN_GRAPH_INTERNAL_H
 #define GLCNN_GRAPH_INTERNAL_H
 
-#include "command_buffer.h"
+#include "record/command_buffer.h"
 #include "glcnn/graph.h"
-#include "image.h"
-#include "node.h"
-#include "state.h"
+#include "image/image.h"
+#include "graph/node.h"
+#include "encode/state.h"
 
 /* A filter as this graph runs it. */
 struct graph_filter {

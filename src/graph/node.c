@@ -1,5 +1,5 @@
 /* Networks and their nodes. A network owns everything; nodes hold plain pointers to each other. */
-#include "node.h"
+#include "graph/node.h"
 
 #include <stdarg.h>
 #include <stdio.h>

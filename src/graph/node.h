@@ -3,7 +3,7 @@
 #define GLCNN_NODE_INTERNAL_H
 
 #include "glcnn/node.h"
-#include "kernel.h"
+#include "encode/kernel.h"
 
 struct glcnn_image_node {
     struct glcnn_network *network;

@@ -8,7 +8,7 @@
 
 #include "glcnn/kernels/loss.h"
 #include "glcnn/kernels/neuron.h"
-#include "graph.h"
+#include "graph/graph.h"
 
 /* A filter's encode or its collector's. */
 struct record_step {

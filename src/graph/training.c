@@ -6,8 +6,8 @@
 
 #include "glcnn/kernels/optimizer.h"
 #include "glcnn/kernels/running_statistics.h"
-#include "node.h"
-#include "state.h"
+#include "graph/node.h"
+#include "encode/state.h"
 
 #define PLACES 2 /* weights and biases, gamma and beta */
 

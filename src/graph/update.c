@@ -1,7 +1,7 @@
 /* Updates of weights and statistics after a run, by training style: spec section 10.4. */
 #include <string.h>
 
-#include "graph.h"
+#include "graph/graph.h"
 
 glcnn_status update_share_vectors(struct glcnn_filter_node *gradient)
 {

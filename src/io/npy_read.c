@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "half.h"
+#include "image/half.h"
 
 /* ---- Elements ---- */
 

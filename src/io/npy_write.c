@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "half.h"
+#include "image/half.h"
 #include "io/files.h"
 
 #define ALIGNMENT 64 /* of the first element in the file */

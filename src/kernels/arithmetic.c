@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel.h"
-#include "numbers.h"
-#include "pointwise.h"
+#include "encode/kernel.h"
+#include "kernels/numbers.h"
+#include "kernels/pointwise.h"
 
 #define BLOCK 64 /* elements summed by one invocation, about */
 

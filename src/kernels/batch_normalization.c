@@ -6,12 +6,12 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "kernel.h"
-#include "neuron.h"
-#include "normalization.h"
-#include "numbers.h"
-#include "pixel_reduction.h"
-#include "pointwise.h"
+#include "encode/kernel.h"
+#include "kernels/neuron.h"
+#include "kernels/normalization.h"
+#include "kernels/numbers.h"
+#include "kernels/pixel_reduction.h"
+#include "kernels/pointwise.h"
 
 struct glcnn_batch_normalization *glcnn_batch_normalization(glcnn_kernel *kernel)
 {

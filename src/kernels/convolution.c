@@ -2,7 +2,7 @@
  * Values of the
  * data source are in convolution_weights.c, passes in convolution_plan.c, references in
  * convolution_reference.c. */
-#include "convolution.h"
+#include "kernels/convolution.h"
 
 #include <stdio.h>
 

@@ -4,8 +4,8 @@
 
 #include "glcnn/kernels/convolution.h"
 
-#include "kernel.h"
-#include "neuron.h"
+#include "encode/kernel.h"
+#include "kernels/neuron.h"
 
 enum { SOURCE, RESULT, WEIGHTS, BIASES, NEURON_DATA }; /* arguments of a forward kernel */
 enum {                                                 /* of a gradient kernel */

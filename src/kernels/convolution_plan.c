@@ -4,7 +4,7 @@
  * (glsl/lib/convolution.glsl has the layout), so a replay sees what the vectors hold then. */
 #include <string.h>
 
-#include "convolution.h"
+#include "kernels/convolution.h"
 
 /* Most elements, of a slice of outputs and in all, of a matrix that has a single row for a slice,
  * which is the fastest to read. */

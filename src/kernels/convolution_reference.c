@@ -1,6 +1,6 @@
 /* Convolution in double precision, straight from spec 7.2. All three gradients scatter: every
  * forward product hands its share to what it was made of. */
-#include "convolution.h"
+#include "kernels/convolution.h"
 
 /* One product of the forward sum: output (k, Y, X) with tap (q, p) and input c of k's group. */
 struct product {

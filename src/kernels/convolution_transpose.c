@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#include "convolution.h"
-#include "pointwise.h"
+#include "kernels/convolution.h"
+#include "kernels/pointwise.h"
 
 extern const struct glcnn_descriptor glcnn_kernel_convolution, glcnn_kernel_convolution_gradient,
     glcnn_kernel_convolution_transpose, glcnn_kernel_convolution_transpose_gradient;

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "convolution.h"
-#include "half.h"
+#include "kernels/convolution.h"
+#include "image/half.h"
 
 /* ---- Types ---- */
 

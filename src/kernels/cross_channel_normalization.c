@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "kernel.h"
-#include "pointwise.h"
+#include "encode/kernel.h"
+#include "kernels/pointwise.h"
 
 typedef struct glcnn_cross_channel_normalization numbers;
 

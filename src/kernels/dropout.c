@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "kernel.h"
-#include "pointwise.h"
+#include "encode/kernel.h"
+#include "kernels/pointwise.h"
 
 struct glcnn_dropout *glcnn_dropout(glcnn_kernel *kernel)
 {

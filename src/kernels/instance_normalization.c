@@ -5,10 +5,10 @@
 #include <float.h>
 #include <math.h>
 
-#include "kernel.h"
-#include "normalization.h"
-#include "pixel_reduction.h"
-#include "pointwise.h"
+#include "encode/kernel.h"
+#include "kernels/normalization.h"
+#include "kernels/pixel_reduction.h"
+#include "kernels/pointwise.h"
 
 extern const struct glcnn_descriptor glcnn_kernel_instance_normalization,
     glcnn_kernel_instance_normalization_gradient;

@@ -1,8 +1,8 @@
 /* Local contrast normalisation and its gradient: spec 7.8. */
 #include "glcnn/kernels/local_contrast_normalization.h"
 
-#include "kernel.h"
-#include "local_normalization.h"
+#include "encode/kernel.h"
+#include "kernels/local_normalization.h"
 
 typedef struct glcnn_local_contrast_normalization numbers;
 

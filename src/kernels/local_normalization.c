@@ -4,11 +4,11 @@
  * its window take from it, into a scratch image; the second gathers them, one invocation a source
  * pixel. A window's statistics and its power are so computed once, not once for each of its pixels.
  */
-#include "local_normalization.h"
+#include "kernels/local_normalization.h"
 
 #include <math.h>
 
-#include "kernel.h"
+#include "encode/kernel.h"
 
 enum { SOURCE, RESULT };               /* arguments of a forward kernel */
 enum { GRADIENT, IMAGE, DESTINATION }; /* of a gradient kernel */

@@ -8,7 +8,7 @@
 #ifndef GLCNN_KERNELS_LOCAL_NORMALIZATION_H
 #define GLCNN_KERNELS_LOCAL_NORMALIZATION_H
 
-#include "descriptor.h"
+#include "encode/descriptor.h"
 
 /* What a kernel of either family is made of, by the names of its parameters: one without p0 is not
  * about the mean. Arguments of a forward kernel: source and result; of a gradient kernel: source

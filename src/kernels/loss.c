@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "kernel.h"
-#include "numbers.h"
+#include "encode/kernel.h"
+#include "kernels/numbers.h"
 
 #define BLOCK 8
 

@@ -1,13 +1,13 @@
 /* Neurons, their gradient, and what kernels with a fused neuron share: spec 7.3. */
-#include "neuron.h"
+#include "kernels/neuron.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "kernel.h"
-#include "numbers.h"
-#include "pixel_reduction.h"
-#include "pointwise.h"
+#include "encode/kernel.h"
+#include "kernels/numbers.h"
+#include "kernels/pixel_reduction.h"
+#include "kernels/pointwise.h"
 
 const char *const neuron_type_names[] = {"none",         "relu",        "linear",    "sigmoid",
                                          "hard_sigmoid", "tanh",        "absolute",  "soft_plus",

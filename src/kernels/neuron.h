@@ -9,7 +9,7 @@
 
 #include "glcnn/kernels/neuron.h"
 
-#include "descriptor.h"
+#include "encode/descriptor.h"
 
 extern const char *const neuron_type_names[]; /* NULL at the end */
 

@@ -1,11 +1,11 @@
 /* Passes of batch and instance normalisation: spec 7.4 and 7.5. Statistics and the sums for the
  * gradient are reductions over the pixels of a group of images. */
-#include "normalization.h"
+#include "kernels/normalization.h"
 
-#include "kernel.h"
-#include "neuron.h"
-#include "pixel_reduction.h"
-#include "pointwise.h"
+#include "encode/kernel.h"
+#include "kernels/neuron.h"
+#include "kernels/pixel_reduction.h"
+#include "kernels/pointwise.h"
 
 /* ---- Data sources ---- */
 

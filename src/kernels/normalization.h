@@ -16,7 +16,7 @@
 
 #include "glcnn/kernels/neuron.h"
 
-#include "descriptor.h"
+#include "encode/descriptor.h"
 
 struct normalization {
     uint32_t groups, channels;

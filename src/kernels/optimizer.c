@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel.h"
-#include "numbers.h"
-#include "state.h"
+#include "encode/kernel.h"
+#include "kernels/numbers.h"
+#include "encode/state.h"
 
 struct glcnn_optimizer *glcnn_optimizer(glcnn_kernel *kernel)
 {

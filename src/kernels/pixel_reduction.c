@@ -1,6 +1,6 @@
 /* Reductions over pixels: how rows are cut into runs, and the passes that merge what runs leave.
  * The two scratch images take turns: a pass reads `from` and writes `to`, then they change places. */
-#include "pixel_reduction.h"
+#include "kernels/pixel_reduction.h"
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #ifndef GLCNN_KERNELS_PIXEL_REDUCTION_H
 #define GLCNN_KERNELS_PIXEL_REDUCTION_H
 
-#include "descriptor.h"
+#include "encode/descriptor.h"
 
 struct pixel_reduction {
     /* Scratch: columns are runs, image quantities * group + quantity. `from` was written last. */

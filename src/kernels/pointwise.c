@@ -1,6 +1,6 @@
-#include "pointwise.h"
+#include "kernels/pointwise.h"
 
-#include "numbers.h"
+#include "kernels/numbers.h"
 
 /* Several columns to an invocation save the work that they share, but a narrow region would leave
  * too few invocations side by side. */

@@ -3,7 +3,7 @@
 #ifndef GLCNN_KERNELS_POINTWISE_H
 #define GLCNN_KERNELS_POINTWISE_H
 
-#include "descriptor.h"
+#include "encode/descriptor.h"
 
 /* A pass over the destination region with PIXELS columns to an invocation, grid_x apart so
  * that neighbours touch neighbours, and uniforms left and right, the first column and the one after

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "kernel.h"
+#include "encode/kernel.h"
 
 struct glcnn_pooling *glcnn_pooling(glcnn_kernel *kernel)
 {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel.h"
+#include "encode/kernel.h"
 
 enum axis_reduced { ROW, COLUMN, CHANNELS };
 enum quantity { SUM, MEAN, MINIMUM, MAXIMUM, ARGUMENT_MINIMUM, ARGUMENT_MAXIMUM };

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "kernel.h"
+#include "encode/kernel.h"
 
 struct glcnn_running_statistics *glcnn_running_statistics(glcnn_kernel *kernel)
 {

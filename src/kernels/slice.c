@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-#include "kernel.h"
-#include "neuron.h"
-#include "pointwise.h"
+#include "encode/kernel.h"
+#include "kernels/neuron.h"
+#include "kernels/pointwise.h"
 
 struct glcnn_reshape *glcnn_reshape(glcnn_kernel *kernel)
 {

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "kernel.h"
-#include "pointwise.h"
+#include "encode/kernel.h"
+#include "kernels/pointwise.h"
 
 /* ---- Constructors ---- */
 

@@ -1,8 +1,8 @@
 /* Spatial normalisation and its gradient: spec 7.7. Local normalisation with a mean of 0. */
 #include "glcnn/kernels/spatial_normalization.h"
 
-#include "kernel.h"
-#include "local_normalization.h"
+#include "encode/kernel.h"
+#include "kernels/local_normalization.h"
 
 typedef struct glcnn_spatial_normalization numbers;
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "kernel.h"
+#include "encode/kernel.h"
 
 /* Each has a family of its own: a state of one is of no use to the gradient of the other. */
 struct glcnn_upsampling *glcnn_upsampling(glcnn_kernel *kernel)

@@ -3,7 +3,7 @@
 #include <EGL/eglext.h>
 #include <string.h>
 
-#include "gl.h"
+#include "device/gl.h"
 #include "tests/faults/wraps.h"
 
 static struct gl real;

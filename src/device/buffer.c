@@ -1,0 +1,160 @@
+#include "device/buffer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Binding a new name allocates too. Where that fails the buffer bound before is bound still. */
+static glcnn_status bind(struct glcnn_device *device, GLenum target, GLuint name, const char *where)
+{
+    device->gl.BindBuffer(target, name);
+    return device_check(device, where);
+}
+
+glcnn_status buffer_upload(struct glcnn_device *device, GLenum target, GLuint *name, size_t size,
+                           const void *bytes, const char *where)
+{
+    if (!*name)
+        device->gl.GenBuffers(1, name);
+    glcnn_status status = bind(device, target, *name, where);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    device->gl.BufferData(target, (GLsizeiptr)size, bytes, GL_DYNAMIC_DRAW);
+    return device_check(device, where);
+}
+
+static glcnn_status fill_with_zeros(struct glcnn_buffer *buffer)
+{
+    void *zeros = calloc(1, buffer->size);
+    if (!zeros)
+        return device_fail(buffer->device, GLCNN_OUT_OF_MEMORY,
+                           "out of memory making a buffer of %zu bytes", buffer->size);
+    glcnn_status status = buffer_upload(buffer->device, GL_SHADER_STORAGE_BUFFER, &buffer->name,
+                                        buffer->size, zeros, "glcnn_buffer_create");
+    free(zeros);
+    return status;
+}
+
+static glcnn_status create(struct glcnn_device *device, size_t size, struct glcnn_buffer **buffer)
+{
+    struct glcnn_buffer *made = calloc(1, sizeof *made);
+    if (!made)
+        return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory making a buffer");
+    made->device = device_retain(device);
+    made->references = 1;
+    made->size = size;
+    glcnn_status status = fill_with_zeros(made);
+    if (status == GLCNN_SUCCESS)
+        *buffer = made;
+    else
+        glcnn_buffer_destroy(&made);
+    return status;
+}
+
+glcnn_status buffer_create_zeros(struct glcnn_device *device, struct glcnn_buffer **buffer)
+{
+    return create(device, 256, buffer);
+}
+
+glcnn_status glcnn_buffer_create(glcnn_device *device, size_t size, glcnn_buffer **buffer)
+{
+    if (!buffer)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT, "glcnn_buffer_create: buffer is NULL");
+    *buffer = NULL;
+    glcnn_status status = device_enter(device);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (size == 0 || size % 4 != 0)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_buffer_create: size is %zu bytes; it must be a positive multiple "
+                           "of 4",
+                           size);
+    if (size > device->info.limits.storage_block_size)
+        return device_fail(device, GLCNN_LIMIT_EXCEEDED,
+                           "glcnn_buffer_create: size is %zu bytes; this device's storage blocks "
+                           "have at most %u",
+                           size, device->info.limits.storage_block_size);
+    return create(device, size, buffer);
+}
+
+struct glcnn_buffer *buffer_retain(struct glcnn_buffer *buffer)
+{
+    buffer->references++;
+    return buffer;
+}
+
+void glcnn_buffer_destroy(glcnn_buffer **buffer)
+{
+    if (!buffer || !*buffer)
+        return;
+    struct glcnn_buffer *old = *buffer;
+    *buffer = NULL;
+    if (--old->references > 0)
+        return;
+    if (device_can_free(old->device))
+        old->device->gl.DeleteBuffers(1, &old->name);
+    device_unreference(old->device);
+    free(old);
+}
+
+size_t glcnn_buffer_size(const glcnn_buffer *buffer)
+{
+    return buffer ? buffer->size : 0;
+}
+
+/* Checks the range and makes earlier shader writes visible to the transfer that follows. */
+static glcnn_status begin_transfer(struct glcnn_buffer *buffer, size_t offset, size_t size,
+                                   const void *bytes, const char *where)
+{
+    if (!buffer)
+        return GLCNN_INVALID_ARGUMENT;
+    struct glcnn_device *device = buffer->device;
+    glcnn_status status = device_enter(device);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (!bytes)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: bytes is NULL", where);
+    if (offset % 4 || size % 4 || offset > buffer->size || size > buffer->size - offset)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "%s: %zu bytes from byte %zu on; offset and size must be multiples of 4 "
+                           "within the buffer's %zu bytes",
+                           where, size, offset, buffer->size);
+    uint64_t used = buffer->hazard.written > buffer->hazard.read ? buffer->hazard.written
+                                                                 : buffer->hazard.read;
+    if (used > device->barrier_serial[BARRIER_UPDATE])
+        device_barrier(device, 1u << BARRIER_UPDATE);
+    return bind(device, GL_SHADER_STORAGE_BUFFER, buffer->name, where);
+}
+
+glcnn_status glcnn_buffer_write(glcnn_buffer *buffer, size_t offset, size_t size,
+                                const void *bytes)
+{
+    glcnn_status status = begin_transfer(buffer, offset, size, bytes, "glcnn_buffer_write");
+    if (status != GLCNN_SUCCESS || size == 0)
+        return status;
+    buffer->device->gl.BufferSubData(GL_SHADER_STORAGE_BUFFER, (GLintptr)offset, (GLsizeiptr)size,
+                                     bytes);
+    return device_check(buffer->device, "glcnn_buffer_write");
+}
+
+glcnn_status glcnn_buffer_read(glcnn_buffer *buffer, size_t offset, size_t size, void *bytes)
+{
+    glcnn_status status = begin_transfer(buffer, offset, size, bytes, "glcnn_buffer_read");
+    if (status != GLCNN_SUCCESS || size == 0)
+        return status;
+    const struct gl *gl = &buffer->device->gl;
+    status = fence_await_all(buffer->device, "glcnn_buffer_read"); /* mapping has no deadline */
+    if (status != GLCNN_SUCCESS)
+        return status;
+    const void *mapped = gl->MapBufferRange(GL_SHADER_STORAGE_BUFFER, (GLintptr)offset,
+                                            (GLsizeiptr)size, GL_MAP_READ_BIT);
+    if (mapped)
+        memcpy(bytes, mapped, size);
+    if (!mapped || !gl->UnmapBuffer(GL_SHADER_STORAGE_BUFFER)) {
+        status = device_check(buffer->device, "glcnn_buffer_read");
+        return status != GLCNN_SUCCESS
+                   ? status
+                   : device_fail(buffer->device, GLCNN_OUT_OF_MEMORY,
+                                 "glcnn_buffer_read: the driver cannot map the buffer");
+    }
+    return device_check(buffer->device, "glcnn_buffer_read");
+}

@@ -1,0 +1,393 @@
+/* Opening and closing of devices, the thread rule, error text and barriers. */
+#include "device/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "device/buffer.h"
+#include "record/canary.h"
+#include "device/limits.h"
+#include "record/program.h"
+#include "device/storage.h"
+#include "device/traits.h"
+
+#define DEFAULT_COMPILE_SECONDS 10
+
+#define TEXT_(x) #x
+#define TEXT(x)  TEXT_(x)
+
+const char *glcnn_version(void)
+{
+    return TEXT(GLCNN_VERSION_MAJOR) "." TEXT(GLCNN_VERSION_MINOR) "." TEXT(GLCNN_VERSION_PATCH);
+}
+
+const char *glcnn_status_text(glcnn_status status)
+{
+    static const char *const names[] = {
+        "success",     "invalid argument", "invalid state", "unsupported", "limit exceeded", "no device",
+        "device lost", "out of memory",    "shader error",  "I/O error",   "malformed data",
+    };
+    return (size_t)status < sizeof names / sizeof *names ? names[status] : "unknown status";
+}
+
+/* ---- Whose a device is ---- */
+
+static _Thread_local char this_thread; /* its address marks the thread as the owner */
+static char nobody_again;              /* its address: the device was destroyed */
+
+/* Why this thread may not use the device, NULL where it may. Reads nothing that the owner writes. */
+static const char *refusal(const struct glcnn_device *device)
+{
+    const void *owner = atomic_load(&device->owner);
+    if (owner == &nobody_again)
+        return "the device was destroyed";
+    if (device->process != getpid())
+        return device->forked;
+    if (!owner)
+        return "the device belongs to no thread; call glcnn_device_acquire here first";
+    return owner == &this_thread ? NULL
+                                 : "the device belongs to another thread; call "
+                                   "glcnn_device_release there and glcnn_device_acquire here first";
+}
+
+static void take(struct glcnn_device *device)
+{
+    device->process = getpid();
+    snprintf(device->forked, sizeof device->forked,
+             "the device was opened by process %ld, and drivers do not work in a process forked "
+             "from it: fork before the first device is opened or listed, or start a new program",
+             (long)device->process);
+    atomic_store(&device->owner, &this_thread);
+}
+
+/* ---- Error text and log ---- */
+
+void device_log(struct glcnn_device *device, glcnn_log_level level, const char *format, ...)
+{
+    char text[1024];
+    if (!device->log)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    device->log(device->log_user, level, text);
+}
+
+glcnn_status device_fail(struct glcnn_device *device, glcnn_status status, const char *format, ...)
+{
+    char text[sizeof device->error];
+    if (!device)
+        return status;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (!refusal(device))
+        memcpy(device->error, text, strlen(text) + 1);
+    if (device->log)
+        device->log(device->log_user, GLCNN_LOG_ERROR, text);
+    return status;
+}
+
+const char *glcnn_device_error(const glcnn_device *device)
+{
+    if (!device)
+        return "no device given";
+    const char *refused = refusal(device);
+    return refused ? refused : device->error;
+}
+
+static bool context_was_reset(const struct glcnn_device *device)
+{
+    const struct gl *gl = &device->gl;
+    if (gl->GetGraphicsResetStatusKHR)
+        return gl->GetGraphicsResetStatusKHR() != GL_NO_ERROR;
+    if (gl->GetGraphicsResetStatusEXT)
+        return gl->GetGraphicsResetStatusEXT() != GL_NO_ERROR;
+    return false;
+}
+
+glcnn_status device_report(struct glcnn_device *device, GLenum code, const char *name,
+                           const char *where)
+{
+    if (code == GL_CONTEXT_LOST_KHR || (name && context_was_reset(device))) {
+        device->lost = true;
+        return device_fail(device, GLCNN_DEVICE_LOST,
+                           "%s: the driver reset the context; destroy the device and create it anew",
+                           where);
+    }
+    if (!name)
+        return GLCNN_SUCCESS;
+    return device_fail(device, code == GL_OUT_OF_MEMORY ? GLCNN_OUT_OF_MEMORY : GLCNN_INVALID_STATE,
+                       "%s: the driver reports %s", where, name);
+}
+
+glcnn_status device_check(struct glcnn_device *device, const char *where)
+{
+    GLenum code = GL_NO_ERROR;
+    const char *name = gl_error(&device->gl, &code);
+    return device_report(device, code, name, where);
+}
+
+/* ---- Threads ---- */
+
+glcnn_status device_enter(struct glcnn_device *device)
+{
+    if (!device)
+        return GLCNN_INVALID_ARGUMENT;
+    const char *refused = refusal(device);
+    if (refused)
+        return device_fail(device, GLCNN_INVALID_STATE, "%s", refused);
+    if (device->lost)
+        return device_fail(device, GLCNN_DEVICE_LOST,
+                           "the device was lost before; destroy it and create it anew");
+    if (!platform_is_current(device->platform) && !platform_make_current(device->platform))
+        return device_fail(device, GLCNN_INVALID_STATE, "the context cannot be made current");
+    return GLCNN_SUCCESS;
+}
+
+bool device_can_free(struct glcnn_device *device)
+{
+    return !refusal(device) &&
+           (platform_is_current(device->platform) || platform_make_current(device->platform));
+}
+
+glcnn_status glcnn_device_release(glcnn_device *device)
+{
+    glcnn_status status = device_enter(device);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    device->gl.Flush();
+    platform_release_current(device->platform);
+    atomic_store(&device->owner, NULL);
+    return GLCNN_SUCCESS;
+}
+
+glcnn_status glcnn_device_acquire(glcnn_device *device)
+{
+    const void *owner = NULL;
+    if (!device)
+        return GLCNN_INVALID_ARGUMENT;
+    if (device->process != getpid())
+        return device_fail(device, GLCNN_INVALID_STATE, "%s", device->forked);
+    if (!atomic_compare_exchange_strong(&device->owner, &owner, &this_thread))
+        return device_fail(device, GLCNN_INVALID_STATE, "%s",
+                           owner == &nobody_again
+                               ? "the device was destroyed"
+                               : "the device still belongs to a thread; release it there first");
+    if (platform_make_current(device->platform))
+        return GLCNN_SUCCESS;
+    atomic_store(&device->owner, NULL);
+    return device_fail(device, GLCNN_INVALID_STATE,
+                       "the context cannot be made current on this thread");
+}
+
+/* ---- Barriers ---- */
+
+void device_barrier(struct glcnn_device *device, unsigned bits)
+{
+    static const GLbitfield gl_bits[BARRIER_KINDS] = {
+        [BARRIER_TEXTURE] = GL_TEXTURE_FETCH_BARRIER_BIT,
+        [BARRIER_IMAGE] = GL_SHADER_IMAGE_ACCESS_BARRIER_BIT,
+        [BARRIER_STORAGE] = GL_SHADER_STORAGE_BARRIER_BIT,
+        [BARRIER_UPDATE] = GL_BUFFER_UPDATE_BARRIER_BIT,
+    };
+    GLbitfield mask = 0;
+    for (int kind = 0; kind < BARRIER_KINDS; kind++) {
+        if (!(bits & (1u << kind)))
+            continue;
+        mask |= gl_bits[kind];
+        device->barrier_serial[kind] = device->serial;
+    }
+    if (mask)
+        device->gl.MemoryBarrier(mask);
+}
+
+/* ---- Life ---- */
+
+struct glcnn_device *device_retain(struct glcnn_device *device)
+{
+    device->references++;
+    return device;
+}
+
+void device_unreference(struct glcnn_device *device)
+{
+    if (--device->references > 0)
+        return;
+    free(device->forced_variants);
+    free(device);
+}
+
+static void GL_APIENTRY forward_driver_message(GLenum source, GLenum type, GLuint id,
+                                               GLenum severity, GLsizei length,
+                                               const GLchar *message, const void *user)
+{
+    (void)source, (void)id, (void)severity, (void)length;
+    glcnn_device *device = (glcnn_device *)(uintptr_t)user;
+    device_log(device, type == GL_DEBUG_TYPE_ERROR_KHR ? GLCNN_LOG_WARNING : GLCNN_LOG_DEBUG,
+               "driver: %s", message);
+}
+
+static gl_function load_symbol(const void *user, const char *name)
+{
+    return platform_symbol(user, name);
+}
+
+static void fill_info(struct glcnn_device *device, bool clamped)
+{
+    const struct platform_candidate *chosen = platform_chosen(device->platform);
+    struct glcnn_device_info *info = &device->info;
+    info->provider = chosen->provider;
+    info->node = chosen->node;
+    info->driver = chosen->driver;
+    info->reason = platform_reason(device->platform);
+    info->vendor = (const char *)device->gl.GetString(GL_VENDOR);
+    info->renderer = (const char *)device->gl.GetString(GL_RENDERER);
+    info->gl_version = (const char *)device->gl.GetString(GL_VERSION);
+    info->shading_language_version =
+        (const char *)device->gl.GetString(GL_SHADING_LANGUAGE_VERSION);
+    info->software = chosen->software;
+    info->robust = platform_is_robust(device->platform);
+    info->limits_clamped = clamped;
+    info->traits = traits_find(info->vendor, info->renderer);
+    limits_read(&device->gl, clamped, &info->limits);
+}
+
+static glcnn_status open_platform(struct glcnn_device *device,
+                                  const struct glcnn_device_parameters *parameters)
+{
+    struct platform_request request = {
+        .device = parameters->device,
+        .use_current = parameters->use_current_context,
+        .forbid_software = parameters->forbid_software,
+        .debug = parameters->debug,
+        .log = parameters->log,
+        .log_user = parameters->log_user,
+    };
+    char error[PLATFORM_ERROR];
+    glcnn_status status = platform_open(&request, &device->platform, error);
+    if (status != GLCNN_SUCCESS) {
+        if (parameters->log)
+            parameters->log(parameters->log_user, GLCNN_LOG_ERROR, error);
+        return status;
+    }
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status set_up(struct glcnn_device *device,
+                           const struct glcnn_device_parameters *parameters)
+{
+    const char *unknown;
+    bool clamped = limits_clamped_by_environment(&unknown);
+    if (unknown)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "GLCNN_LIMITS is \"%s\"; the only value it takes is \"min\"", unknown);
+    glcnn_status status = open_platform(device, parameters);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    const char *missing = gl_load(&device->gl, load_symbol, device->platform);
+    if (missing)
+        return device_fail(device, GLCNN_NO_DEVICE,
+                           "the driver of %s has no entry point %s, which OpenGL ES 3.1 requires",
+                           platform_chosen(device->platform)->detail, missing);
+    fill_info(device, clamped);
+    if (parameters->debug && device->gl.DebugMessageCallbackKHR)
+        device->gl.DebugMessageCallbackKHR(forward_driver_message, device);
+    const char *forced = getenv("GLCNN_VARIANTS");
+    if (forced && *forced)
+        device->forced_variants = strdup(forced);
+    device->programs = program_cache_create();
+    device->pool = storage_pool_create();
+    if (!device->programs || !device->pool || (forced && *forced && !device->forced_variants))
+        return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory opening a device");
+    return buffer_create_zeros(device, &device->zeros);
+}
+
+glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameters,
+                                 glcnn_device **device)
+{
+    static const struct glcnn_device_parameters defaults;
+    if (!device)
+        return GLCNN_INVALID_ARGUMENT;
+    *device = NULL;
+    if (!parameters)
+        parameters = &defaults;
+    glcnn_device *made = calloc(1, sizeof *made);
+    if (!made) {
+        if (parameters->log)
+            parameters->log(parameters->log_user, GLCNN_LOG_ERROR, "out of memory opening a device");
+        return GLCNN_OUT_OF_MEMORY;
+    }
+    made->references = 1;
+    made->log = parameters->log;
+    made->log_user = parameters->log_user;
+    made->compilation.callback = parameters->compile;
+    made->compilation.user = parameters->compile_user;
+    made->compilation.limit =
+        parameters->compile_seconds > 0 ? parameters->compile_seconds : DEFAULT_COMPILE_SECONDS;
+    made->progress.patience = parameters->wait_seconds ? parameters->wait_seconds : DEFAULT_WAIT;
+    take(made);
+    glcnn_status status = set_up(made, parameters);
+    if (status == GLCNN_SUCCESS)
+        *device = made;
+    else
+        glcnn_device_destroy(&made);
+    return status;
+}
+
+void glcnn_device_destroy(glcnn_device **device)
+{
+    if (!device || !*device)
+        return;
+    glcnn_device *old = *device;
+    *device = NULL;
+    bool reachable = old->platform && device_can_free(old), set_up_whole = old->zeros != NULL;
+    if (reachable && set_up_whole && !old->lost)
+        glcnn_device_wait(old);
+    canary_destroy(&old->canary);
+    glcnn_buffer_destroy(&old->zeros);
+    fences_forget(old, reachable);
+    program_cache_destroy(old->programs, reachable ? &old->gl : NULL);
+    storage_pool_destroy(old->pool, reachable ? &old->gl : NULL);
+    if (old->process == getpid())
+        platform_close(&old->platform);
+    else
+        platform_abandon(&old->platform);
+    atomic_store(&old->owner, &nobody_again);
+    device_unreference(old);
+}
+
+const struct glcnn_device_info *glcnn_device_info(const glcnn_device *device)
+{
+    return device ? &device->info : NULL;
+}
+
+bool glcnn_device_has_extension(const glcnn_device *device, const char *name)
+{
+    if (!name || device_enter((glcnn_device *)(uintptr_t)device) != GLCNN_SUCCESS)
+        return false;
+    bool has = gl_has_extension(&device->gl, name);
+    return device_check((glcnn_device *)(uintptr_t)device, "glcnn_device_has_extension") ==
+               GLCNN_SUCCESS &&
+           has;
+}
+
+size_t glcnn_device_list(struct glcnn_device_candidate *candidates, size_t capacity)
+{
+    struct platform_candidate found[32];
+    size_t count = platform_list(found, sizeof found / sizeof *found);
+    for (size_t i = 0; candidates && i < count && i < capacity && i < 32; i++) {
+        struct glcnn_device_candidate *to = &candidates[i];
+        memcpy(to->provider, found[i].provider, sizeof to->provider);
+        memcpy(to->node, found[i].node, sizeof to->node);
+        memcpy(to->driver, found[i].driver, sizeof to->driver);
+        memcpy(to->detail, found[i].detail, sizeof to->detail);
+        to->software = found[i].software;
+        to->usable = found[i].usable;
+    }
+    return count;
+}

@@ -1,0 +1,80 @@
+/* The device: context, GL table, limits, program cache, error text and what objects of it share. */
+#ifndef GLCNN_DEVICE_INTERNAL_H
+#define GLCNN_DEVICE_INTERNAL_H
+
+#include <stdarg.h>
+#include <time.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "glcnn/device.h"
+#include "device/fence.h"
+#include "device/gl.h"
+#include "platform/platform.h"
+
+struct program_cache;
+struct storage_pool;
+struct canary;
+
+/* Memory barriers as the device has issued them. Every pass has a serial number; a resource keeps
+ * the serial of its last write and read, and a barrier bit is needed when no barrier of that bit
+ * lies after them. */
+enum barrier_kind { BARRIER_TEXTURE, BARRIER_IMAGE, BARRIER_STORAGE, BARRIER_UPDATE, BARRIER_KINDS };
+
+struct glcnn_device {
+    int references; /* one of the user, one of each living object */
+    platform_context *platform;
+    _Atomic(const void *) owner; /* the thread that has it, as device.c marks it; all else but the
+                                    refusal of other threads is that thread's alone */
+    pid_t process;               /* that opened it */
+    bool lost;
+    struct gl gl;
+    struct glcnn_device_info info;
+    uint64_t serial;                      /* of the last pass issued */
+    uint64_t barrier_serial[BARRIER_KINDS]; /* serial at the last barrier of each kind */
+    char *forced_variants; /* the environment's GLCNN_VARIANTS at opening, or NULL */
+    struct {
+        glcnn_compile_callback callback;
+        void *user;
+        float limit;                /* seconds after which a program is reported */
+        struct timespec begun;      /* when the compiler was given what it has now */
+        struct glcnn_compilation it; /* what that is; shader NULL: nothing */
+    } compilation;
+    struct program_cache *programs;
+    struct storage_pool *pool;
+    struct canary *canary; /* NULL until a program is tested */
+    struct glcnn_buffer *zeros; /* bound where a declared buffer is not given */
+    struct progress progress;
+    glcnn_log_callback log;
+    void *log_user;
+    char error[1024];
+    char forked[192]; /* what a forked process is told */
+};
+
+struct glcnn_device *device_retain(struct glcnn_device *device);
+void device_unreference(struct glcnn_device *device);
+
+/* Makes the context current on this thread. Every public call that may touch GL begins so.
+ * Fails with a sentence when the device is NULL, closed, lost, another thread's or another
+ * process's. */
+glcnn_status device_enter(struct glcnn_device *device);
+/* The same test for calls of destruction: false means the GL objects are already gone. */
+bool device_can_free(struct glcnn_device *device);
+
+/* Records the sentence, logs it, and returns `status`. A thread that does not have the device leaves
+ * its owner's sentence alone. */
+glcnn_status device_fail(struct glcnn_device *device, glcnn_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void device_log(struct glcnn_device *device, glcnn_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Drains GL errors after the step `where`; turns them into a status. */
+glcnn_status device_check(struct glcnn_device *device, const char *where);
+/* The same of an error drained before: its code and name, or NULL for none. */
+glcnn_status device_report(struct glcnn_device *device, GLenum code, const char *name,
+                           const char *where);
+
+/* Issues the barriers in `bits`, a mask of 1 << enum barrier_kind. */
+void device_barrier(struct glcnn_device *device, unsigned bits);
+
+#endif

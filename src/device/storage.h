@@ -1,0 +1,61 @@
+/* Texture memory of images: a texture array, folded where it has more layers than the device's
+ * arrays. Counted by reference, allocated at first use, recycled through the device's pool.
+ *
+ * A storage may lie within another, which then owns the texture (placement.h): layer L in its cell
+ * `cell` + L / (across * down), beside others of its layers. A cell is a layer of the owner. */
+#ifndef GLCNN_STORAGE_H
+#define GLCNN_STORAGE_H
+
+#include "glcnn/image.h"
+#include "device/device.h"
+
+/* Serial numbers of the last pass that wrote and that read a resource; 0: none yet. */
+struct hazard {
+    uint64_t written, read;
+};
+
+struct storage {
+    struct glcnn_device *device;
+    int references;
+    struct storage *next;           /* in the pool */
+    uint32_t width, height, layers; /* of the images in it, before folding */
+    glcnn_channel_format format;
+    uint32_t fold;               /* layers of the texture */
+    uint32_t tiles_x, tiles_y;   /* 1, 1 unless folded */
+    struct storage *within;      /* the owner of the texture, retained; NULL: itself */
+    uint32_t cell, across, down; /* its place in the owner */
+    bool clear;                  /* contents must be 0 before the first use */
+    bool pooled;                 /* of temporary images: goes back to the pool */
+    GLuint texture;              /* 0 until the first use */
+    struct hazard hazard;
+};
+
+/* Texture memory that waits for an image of the same extent. */
+struct storage_pool *storage_pool_create(void);
+void storage_pool_destroy(struct storage_pool *pool, const struct gl *gl);
+
+/* Storage of its own, contents 0; no memory is taken yet. Fails where even a folded texture of
+ * `width` x `height` x `layers` is beyond the limits. */
+glcnn_status storage_create(struct glcnn_device *device, uint32_t width, uint32_t height,
+                            uint32_t layers, glcnn_channel_format format, struct storage **storage);
+/* Storage with undefined contents, from the pool where it has some of that extent. */
+glcnn_status storage_create_pooled(struct glcnn_device *device, uint32_t width, uint32_t height,
+                                   uint32_t layers, glcnn_channel_format format,
+                                   struct storage **storage);
+struct storage *storage_retain(struct storage *storage);
+void storage_release(struct storage *storage);
+/* The last reference to a temporary image's storage: into the pool instead of freed. */
+void storage_recycle(struct storage *storage);
+
+/* Makes the texture if there is none yet. */
+glcnn_status storage_allocate(struct storage *storage);
+/* The storage that owns the texture. */
+struct storage *storage_owner(struct storage *storage);
+/* Puts a storage without a texture into another. */
+void storage_place(struct storage *storage, struct storage *within, uint32_t cell, uint32_t across,
+                   uint32_t down);
+bool storage_is_folded(const struct storage *storage);
+size_t storage_size(const struct storage *storage);
+GLenum storage_internal_format(const struct storage *storage);
+
+#endif

@@ -1,0 +1,43 @@
+/* Families of drivers. The numbers are those of the GPUs' register files, held against what their
+ * compilers in Mesa 22.3 and 25.0 make of the library's shaders without a spill. */
+#include "device/traits.h"
+
+#include <string.h>
+
+struct family {
+    const char *vendor, *renderer; /* parts of the driver's strings; NULL: any */
+    struct glcnn_device_traits traits;
+};
+
+/* The first row that fits is taken. Layers on top of another driver name that driver too. */
+static const struct family families[] = {
+    /* llvmpipe's imageLoad takes less than half of its texelFetch. */
+    {NULL, "llvmpipe", {"llvmpipe", 64, 8, .image_loads = true, .uniform_copies = true}},
+    {NULL, "LLVMPIPE", {"llvmpipe", 64, 8, .uniform_copies = true}}, /* through virgl */
+    {NULL, "softpipe", {"softpipe", 64, 4, .uniform_copies = true}},
+    {NULL, "SwiftShader", {"swiftshader", 64, 4, .uniform_copies = true}},
+    {NULL, "Mali-T", {"mali-midgard", 8, 1, .may_skip_programs = false}},
+    {NULL, "Mali-G", {"mali-bifrost", 14, 8, .may_skip_programs = false}},
+    {NULL,
+     "V3D",
+     {"v3d", 12, 16, .shared_memory = true, .plain_uniforms = true, .may_skip_programs = true}},
+    {NULL, "Adreno", {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
+    {"freedreno", NULL, {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
+    {"nouveau", NULL, {"nouveau", 14, 32, .shared_memory = true, .uniform_copies = true}},
+    {"NVIDIA", NULL, {"nvidia", 60, 32, .shared_memory = true, .uniform_copies = true}},
+};
+
+static const struct glcnn_device_traits unknown = {"unknown", 8, 1, .may_skip_programs = true};
+
+static bool has(const char *text, const char *part)
+{
+    return !part || (text && strstr(text, part));
+}
+
+struct glcnn_device_traits traits_find(const char *vendor, const char *renderer)
+{
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (has(vendor, families[i].vendor) && has(renderer, families[i].renderer))
+            return families[i].traits;
+    return unknown;
+}

@@ -1,0 +1,281 @@
+/* Kernels as data: what one operation is, for everything that plans, checks, runs, documents or
+ * tests it. Adding an operation adds descriptors in a file of src/kernels/ and shader bodies in
+ * glsl/; the build finds them.
+ *
+ * A file defines each as   const struct glcnn_descriptor glcnn_kernel_NAME = { ... };
+ */
+#ifndef GLCNN_DESCRIPTOR_H
+#define GLCNN_DESCRIPTOR_H
+
+#include "glcnn/kernel.h"
+#include "record/command_buffer.h"
+#include "encode/variant.h"
+
+#define MAX_ARGUMENTS 12
+
+/* Where an argument comes from. Images first. */
+enum argument_place {
+    PLACE_SOURCE,        /* glcnn_encode.source */
+    PLACE_SECONDARY,
+    PLACE_DESTINATION,
+    PLACE_LABELS,
+    PLACE_LABEL_WEIGHTS,
+    PLACE_LOSS,
+    PLACE_FORWARD,       /* the forward kernel's secondary source, where its gradient is not given it:
+                            for the runner, which makes the state */
+    PLACE_IMAGES,        /* how many places of images there are */
+    PLACE_KERNEL = PLACE_IMAGES, /* a vector that the kernel owns */
+    PLACE_STATE,         /* a vector of the state, by its name */
+    PLACE_STATE_OR_KERNEL, /* of the state; of the kernel where no state is given */
+    PLACE_CALL           /* the next of glcnn_encode.vectors */
+};
+
+/* What values an input takes in the self-check. */
+enum argument_values {
+    VALUES_SYMMETRIC,    /* in -1 .. 1 */
+    VALUES_POSITIVE,     /* in 0.25 .. 2.25 */
+    VALUES_PROBABILITY,  /* positive, summing to 1 over the channels of a pixel */
+    VALUES_ZERO_ONE,     /* 0 or 1 */
+    VALUES_UNIT          /* in 0.05 .. 0.95 */
+};
+
+struct argument {
+    const char *name; /* "source_image"; fixed names are listed in glcnn/run.h */
+    enum argument_place place;
+    bool output;      /* written */
+    bool input;       /* read; both for one that is updated in place */
+    bool optional;
+    const char *filled_by; /* kernel that computes it where it is not given */
+    double neutral;        /* value of a kernel's vector until it is set */
+    enum argument_values values;
+};
+
+/* One named number of a block of memory, glcnn_kernel_properties or a family's parameters. */
+struct parameter {
+    const char *name, *text;
+    enum {
+        FIELD_INT32,
+        FIELD_UINT32,
+        FIELD_UINT64, /* as a double exact up to 2^53, as glcnn_setting.whole always */
+        FIELD_FLOAT,
+        FIELD_DOUBLE,
+        FIELD_BOOL,
+        FIELD_ENUM
+    } type;
+    size_t offset;
+    double default_value, minimum, maximum;
+    const char *const *value_names; /* FIELD_ENUM; NULL at the end */
+};
+
+/* One axis of a window, forward and gradient alike. Destination pixel X of the forward kernel has
+ * taps at source pixels  first + stride*X + dilation*p,  p < size;  X in [begin, end).
+ * A backwards kernel has it the other way round: source pixel x adds to destination pixels
+ * first + stride*x + dilation*p,  of which those in [begin, end) count.
+ * A gradient kernel writes the gradient of source pixel u at destination pixel u - shift. */
+struct axis {
+    int32_t first, stride, size, dilation, begin, end, shift;
+};
+
+struct window {
+    struct axis x, y;
+    uint32_t channel_stride; /* 0: every channel of the result reads the first of the source */
+    glcnn_edge_mode edge_mode;
+    bool exclude_edges; /* GLCNN_PADDING_EXCLUDE_EDGES */
+};
+
+/* One encode with everything resolved. Arrays go by the index of the descriptor's arguments. */
+struct operation {
+    const struct glcnn_descriptor *descriptor;
+    struct glcnn_device *device; /* NULL for a reference */
+    struct glcnn_kernel *kernel; /* likewise */
+    struct glcnn_kernel_properties properties;
+    const void *parameters; /* of the descriptor's family */
+    struct image_view images[MAX_ARGUMENTS];
+    struct vector_view vectors[MAX_ARGUMENTS]; /* count is set even where buffer is NULL */
+    bool given[MAX_ARGUMENTS];
+    struct window window;   /* of the forward kernel, for a gradient kernel too: on the source that it
+                               differentiates by */
+    struct window secondary_window; /* binary kernels: on the secondary source; of a gradient kernel,
+                                       how results read what it is given as source image */
+    uint32_t region_x, region_y, region_width, region_height; /* destination pixels to write */
+    bool with_state;        /* the encode was given a state */
+    bool state_driven;      /* a gradient kernel that follows its state */
+    bool accumulate;        /* outputs in the state already hold sums: add to them */
+    uint64_t samples;       /* in the state, per channel, before this encode */
+    uint32_t encode_number; /* of the kernel */
+    bool continues_step;    /* an optimizer's: part of the step of the encode before it */
+};
+
+/* Arrays of the reference: the operation's views and vectors in double precision. */
+struct tensor {
+    double *data; /* [n][c][h][w] of the view; NULL: not given */
+    uint32_t images, channels, height, width;
+};
+
+struct reference {
+    const struct operation *operation;
+    struct tensor images[MAX_ARGUMENTS];
+    double *vectors[MAX_ARGUMENTS]; /* NULL: not given; outputs come zeroed */
+};
+
+/* A case of the self-check: settings ("kernel_width=3 edge_mode=clamp") and the source's shape
+ * [n][c][h][w]. `secondary` is the second source's shape, all 0: the same. */
+struct check_case {
+    const char *settings;
+    uint32_t shape[4];
+    uint32_t secondary[4];
+    bool large; /* left out of a quick check */
+};
+
+enum descriptor_flags {
+    HAS_WINDOW = 1,        /* kernel_width, kernel_height */
+    HAS_STRIDE = 2,
+    HAS_DILATION = 4,
+    IS_GRADIENT = 8,       /* source = G, secondary = X; addressing of glcnn_kernel.h */
+    IS_BINARY = 16,        /* primary_ and secondary_ properties; with HAS_STRIDE the sources, of which
+                              each has a window, are broadcast. Also the gradient of such a kernel */
+    MAKES_STATE = 32,      /* encode can leave a gradient state */
+    NEEDS_STATE = 64,      /* refuses to encode without one */
+    SHARED_STATE = 128,    /* one state for a whole batch */
+    BATCH_BARRIER = 256,
+    MODIFIES_STATE = 512,
+    STARTS_STATE = 1024,   /* writing a vector that was read since starts the whole state afresh */
+    COUNTS_SAMPLES = 2048, /* adds width*height*images of its source to the state's samples */
+    WITHOUT_PIXELS = 4096, /* works on vectors alone: no addressing properties */
+    NEEDS_RESULT = 8192,   /* the secondary of this gradient is the forward result */
+    DENSE_MANUAL = 16384,  /* manual gradient addressing as convolution's (5.6), not pooling's */
+    IS_BACKWARDS = 32768,  /* enlarges: strides are steps of the destination, kernel_offset counts */
+    GATHERS = 65536,       /* a node of it takes any number of sources, encoded one by one into channels
+                              that follow each other */
+    PIXEL_MANUAL = 131072  /* manual gradient addressing pixel by pixel (5.5): of a kernel whose results
+                              read one pixel each */
+};
+
+/* Sources of a binary kernel, PLACE_SOURCE or PLACE_SECONDARY, that its gradient kernel deals with. */
+struct operands {
+    enum argument_place of;    /* the result is the gradient of this one */
+    enum argument_place given; /* this one is given as source image */
+};
+
+struct glcnn_descriptor {
+    const char *name, *mps_class, *text;
+    const char *family;           /* parameters of kernels of one family are interchangeable */
+    const char *gradient;         /* name, or NULL and a reason */
+    const char *without_gradient;
+    const char *forward;          /* of a gradient kernel: the kernel whose gradient it is */
+    unsigned flags;
+    size_t parameters_size;       /* of the family's parameters; 0: none */
+    const struct parameter *parameters; /* name NULL at the end; may be NULL */
+    struct argument arguments[MAX_ARGUMENTS]; /* name NULL at the end */
+
+    /* For graphs. The kernel that the whole batch goes through first where there is a state, or NULL;
+     * settings that a node has beyond the kernel's defaults, or NULL; and what depends on settings,
+     * called when they are made. */
+    const char *collector;
+    const char *node_settings;
+    void (*node_defaults)(void *parameters);
+
+    /* Changes properties before geometry is computed, knowing the sources (a fully connected layer
+     * sets its offset). May be NULL. */
+    void (*prepare)(struct operation *operation);
+    /* Changes the result's shape, given as the window alone makes it. May be NULL: channels and
+     * images of the source. */
+    void (*shape)(const struct operation *operation, struct glcnn_image_descriptor *result);
+    /* Shape of output image `index` that is not the destination (a loss). May be NULL where there
+     * is none. */
+    void (*image_shape)(const struct operation *operation, size_t index,
+                        struct glcnn_image_descriptor *result);
+    /* Elements of vector argument `index`. May be NULL where there are no vectors. The operation
+     * has parameters and properties; images only where an encode is under way. An output of length
+     * 0 is one that this encode leaves as it is. */
+    size_t (*length)(const struct operation *operation, size_t index);
+    /* What the tables cannot say. Writes a sentence without the kernel's name and returns false,
+     * or returns true. May be NULL. */
+    bool (*check)(const struct operation *operation, char *sentence, size_t size);
+    /* Gradients of binary kernels, by the kernel's own parameters; NULL: both are the source. */
+    struct operands (*operands)(const void *parameters);
+    /* The passes, and the tables of variants that they choose from: NULL at the end; may be NULL. */
+    const struct variant *const *variants;
+    void (*plan)(const struct operation *operation, struct plan *plan);
+    /* The same in double precision, from the formulas alone. */
+    void (*reference)(const struct reference *reference);
+    const struct check_case *cases; /* settings NULL at the end */
+    /* Error allowed by the check, relative to max(1, norm) of the output; 0: 1e-5. */
+    double bound;
+};
+
+extern const struct glcnn_descriptor *const glcnn_registry[]; /* by name; NULL at the end */
+
+const struct glcnn_descriptor *descriptor_find(const char *name);
+/* Index of an argument by name or of the first of a place; -1: none. */
+int descriptor_argument(const struct glcnn_descriptor *descriptor, const char *name);
+int descriptor_place(const struct glcnn_descriptor *descriptor, enum argument_place place);
+/* Argument `index`; NULL beyond the last. */
+static inline const struct argument *
+descriptor_argument_at(const struct glcnn_descriptor *descriptor, size_t index)
+{
+    return index < MAX_ARGUMENTS && descriptor->arguments[index].name
+               ? &descriptor->arguments[index]
+               : NULL;
+}
+static inline bool descriptor_broadcasts(const struct glcnn_descriptor *descriptor)
+{
+    return descriptor->flags & IS_BINARY && descriptor->flags & HAS_STRIDE;
+}
+/* What a gradient kernel differentiates by, and is given. */
+struct operands operation_operands(const struct operation *operation);
+static inline bool argument_is_image(const struct argument *argument)
+{
+    return argument->place < PLACE_IMAGES;
+}
+
+/* Labels, their weights and losses are float32 whatever the other images are. */
+static inline bool argument_is_float32(const struct argument *argument)
+{
+    return argument->place >= PLACE_LABELS && argument->place <= PLACE_LOSS;
+}
+
+/* Without any, storage formats make no difference. */
+static inline bool descriptor_has_images(const struct glcnn_descriptor *descriptor)
+{
+    for (size_t i = 0; descriptor_argument_at(descriptor, i); i++)
+        if (argument_is_image(&descriptor->arguments[i]))
+            return true;
+    return false;
+}
+
+/* ---- Arithmetic of the specification (notation, section 0) ---- */
+
+static inline int32_t fdiv(int32_t a, int32_t b)
+{
+    return a / b - (a % b != 0 && (a % b < 0) != (b < 0));
+}
+
+static inline int32_t cdiv(int32_t a, int32_t b)
+{
+    return -fdiv(-a, b);
+}
+
+static inline int32_t dilated_size(int32_t size, int32_t dilation)
+{
+    return (size - 1) * dilation + 1;
+}
+
+/* ---- Help for planning and references ---- */
+
+/* A pass whose invocations are (x, y, slice + slices*image) of the destination region; its grid
+ * and origin are set and views "destination" and the operation's window uniforms are not. */
+struct pass *plan_pixels(struct plan *plan, const struct operation *operation, const char *shader,
+                         const struct image_view *destination);
+/* The window for lib/window.glsl: uniforms first_x, begin_x, end_x, shift_x and the same in y;
+ * defines stride_x, dilation_x and in y (division by a constant is cheap),
+ * KERNEL_WIDTH and KERNEL_HEIGHT (constants of small windows only), and EDGE_CLAMP if the edge mode is clamp. */
+void pass_window(struct pass *pass, const struct window *window);
+
+/* Element of a tensor; 0 outside. */
+double tensor_get(const struct tensor *tensor, uint32_t n, uint32_t c, int32_t y, int32_t x);
+double *tensor_at(const struct tensor *tensor, uint32_t n, uint32_t c, int32_t y, int32_t x);
+/* Source pixel that tap p of destination pixel X reads, after the edge mode; -1: none (zero). */
+int32_t axis_tap(const struct axis *axis, glcnn_edge_mode mode, int32_t size, int32_t X, int32_t p);
+
+#endif

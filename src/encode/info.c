@@ -1,0 +1,159 @@
+/* The registry as tools, bindings and documents see it. Tables are built on first use, and
+ * kept. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encode/kernel.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct glcnn_kernel_info *infos; /* never changed once it is there */
+
+static size_t count_rows(const struct parameter *rows)
+{
+    size_t count = 0;
+    while (rows && rows[count].name)
+        count++;
+    return count;
+}
+
+static glcnn_parameter_type public_type(const struct parameter *row)
+{
+    switch (row->type) {
+    case FIELD_BOOL:
+        return GLCNN_PARAMETER_BOOLEAN;
+    case FIELD_ENUM:
+        return GLCNN_PARAMETER_ENUMERATION;
+    case FIELD_FLOAT:
+    case FIELD_DOUBLE:
+        return GLCNN_PARAMETER_REAL;
+    default:
+        return GLCNN_PARAMETER_INTEGER;
+    }
+}
+
+static size_t add_rows(struct glcnn_parameter_info *to, size_t at, const struct parameter *rows)
+{
+    for (; rows && rows->name; rows++, at++)
+        to[at] = (struct glcnn_parameter_info){.name = rows->name,
+                                               .text = rows->text,
+                                               .type = public_type(rows),
+                                               .default_value = rows->default_value,
+                                               .minimum = rows->minimum,
+                                               .maximum = rows->type == FIELD_BOOL ? 1
+                                                                                   : rows->maximum,
+                                               .value_names = rows->value_names};
+    return at;
+}
+
+static bool add_parameters(struct glcnn_kernel_info *info, const struct glcnn_descriptor *d)
+{
+    const struct parameter *tables[MAX_TABLES];
+    property_tables(d, tables);
+    size_t count = count_rows(d->parameters);
+    for (size_t t = 0; tables[t]; t++)
+        count += count_rows(tables[t]);
+    struct glcnn_parameter_info *rows = calloc(count + 1, sizeof *rows);
+    if (!rows)
+        return false;
+    size_t at = add_rows(rows, 0, d->parameters);
+    for (size_t t = 0; tables[t]; t++)
+        at = add_rows(rows, at, tables[t]);
+    info->parameters = rows;
+    info->parameter_count = at;
+    return true;
+}
+
+static bool add_arguments(struct glcnn_kernel_info *info, const struct glcnn_descriptor *d)
+{
+    struct glcnn_argument_info *rows = calloc(MAX_ARGUMENTS, sizeof *rows);
+    if (!rows)
+        return false;
+    for (size_t i = 0; i < MAX_ARGUMENTS && d->arguments[i].name; i++) {
+        const struct argument *a = &d->arguments[i];
+        rows[i] = (struct glcnn_argument_info){
+            a->name,   argument_is_image(a),        a->input,
+            a->output, a->optional || a->filled_by, argument_is_float32(a)};
+        info->argument_count = i + 1;
+    }
+    info->arguments = rows;
+    return true;
+}
+
+static size_t count_variants(const struct glcnn_descriptor *d)
+{
+    size_t count = 0;
+    for (const struct variant *const *table = d->variants; table && *table; table++)
+        for (const struct variant *row = *table; row->name; row++)
+            count++;
+    return count;
+}
+
+static bool add_variants(struct glcnn_kernel_info *info, const struct glcnn_descriptor *d)
+{
+    const char **names = calloc(count_variants(d) + 1, sizeof *names);
+    size_t count = 0;
+    for (const struct variant *const *table = d->variants; names && table && *table; table++)
+        for (const struct variant *row = *table; row->name; row++)
+            names[count++] = row->name;
+    info->variants = names;
+    return names;
+}
+
+static void free_tables(struct glcnn_kernel_info *tables, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free((void *)(uintptr_t)tables[i].arguments);
+        free((void *)(uintptr_t)tables[i].parameters);
+        free((void *)(uintptr_t)tables[i].variants);
+    }
+    free(tables);
+}
+
+/* All tables, or none without the memory for all. */
+static struct glcnn_kernel_info *build(size_t count)
+{
+    struct glcnn_kernel_info *tables = calloc(count + 1, sizeof *tables);
+    bool good = tables;
+    for (size_t i = 0; i < count && good; i++) {
+        const struct glcnn_descriptor *d = glcnn_registry[i];
+        tables[i] = (struct glcnn_kernel_info){.name = d->name,
+                                               .mps_class = d->mps_class,
+                                               .text = d->text,
+                                               .gradient = d->gradient,
+                                               .without_gradient = d->without_gradient};
+        good = add_arguments(&tables[i], d) && add_parameters(&tables[i], d) &&
+               add_variants(&tables[i], d);
+    }
+    if (good || !tables)
+        return tables;
+    free_tables(tables, count);
+    return NULL;
+}
+
+size_t glcnn_kernel_count(void)
+{
+    size_t count = 0;
+    while (glcnn_registry[count])
+        count++;
+    pthread_mutex_lock(&lock);
+    if (!infos)
+        infos = build(count);
+    bool good = infos;
+    pthread_mutex_unlock(&lock);
+    return good ? count : 0;
+}
+
+const struct glcnn_kernel_info *glcnn_kernel_info(size_t index)
+{
+    return index < glcnn_kernel_count() ? &infos[index] : NULL;
+}
+
+const struct glcnn_kernel_info *glcnn_kernel_info_by_name(const char *name)
+{
+    size_t count = glcnn_kernel_count();
+    for (size_t i = 0; name && i < count; i++)
+        if (strcmp(infos[i].name, name) == 0)
+            return &infos[i];
+    return NULL;
+}

@@ -1,0 +1,102 @@
+#ifndef GLCNN_KERNEL_INTERNAL_H
+#define GLCNN_KERNEL_INTERNAL_H
+
+#include "glcnn/run.h"
+#include "encode/descriptor.h"
+
+struct glcnn_kernel {
+    struct glcnn_device *device;
+    int references;
+    const struct glcnn_descriptor *descriptor;
+    struct glcnn_kernel_properties properties;
+    struct glcnn_kernel_properties adopted; /* values not set by hand: as the kernel was made, and
+                                               over them what it last took over from a state */
+    void *parameters;                            /* descriptor->parameters_size bytes */
+    struct glcnn_buffer *vectors[MAX_ARGUMENTS]; /* made at first need */
+    uint32_t encode_count;                       /* encodes so far */
+    struct data_source *data_source;             /* NULL: none */
+    char *label, *title;                         /* NULL without a label */
+};
+
+struct glcnn_kernel *kernel_retain(struct glcnn_kernel *kernel);
+
+/* A kernel with default parameters. */
+glcnn_status kernel_create(struct glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                           glcnn_kernel **kernel);
+/* glcnn_kernel_set with what glcnn_setting_parse has read. */
+glcnn_status kernel_set(struct glcnn_kernel *kernel, const struct glcnn_setting *setting);
+/* How sentences call the kernel: its name, with its label if it has one. */
+const char *kernel_title(const struct glcnn_kernel *kernel);
+/* The kernel's parameters if it is of `family`; NULL otherwise. For typed accessors. */
+void *kernel_parameters(const struct glcnn_kernel *kernel, const char *family);
+/* The kernel's vector of an argument, made with its neutral value if there is none yet. */
+glcnn_status kernel_vector(struct glcnn_kernel *kernel, size_t index, size_t length,
+                           struct glcnn_buffer **buffer);
+
+/* For constructors: sets a number of the window, which a gradient kernel has on its secondary
+ * source and which is not set by hand: a state brings its own. */
+glcnn_status kernel_set_window(struct glcnn_kernel *kernel, const char *name, double value);
+/* Sets the addressing of a gradient kernel as the state of this forward encode brings it. */
+void kernel_adopt(struct glcnn_kernel *kernel, const struct operation *forward);
+
+/* Index of the argument that is a vector of the kernel's own; -1: there is none of that name. */
+int kernel_kept_argument(const struct glcnn_kernel *kernel, const char *name);
+/* Length of such a vector, with `channels` (0: not known) of the source: by the parameters, else
+ * that of the vector there is; 0: only an encode will tell. */
+size_t kernel_vector_length(const struct glcnn_kernel *kernel, size_t index, uint32_t channels);
+
+/* glcnn_kernel_encode_batch for an optimizer whose encodes are parts of one step. In the same plan
+ * copies `from` to `to`, unless `from` has no buffer. */
+glcnn_status kernel_encode_step(struct glcnn_command_buffer *command_buffer,
+                                struct glcnn_kernel *kernel, const struct glcnn_encode *arguments,
+                                size_t count, const struct vector_view *from,
+                                const struct vector_view *to);
+
+/* ---- Parameter tables (parameters.c) ---- */
+
+/* Tables of properties that a descriptor's kernels have, one after the other; ends with NULL. */
+#define MAX_TABLES 8
+void property_tables(const struct glcnn_descriptor *descriptor,
+                     const struct parameter *tables[MAX_TABLES]);
+void properties_set_defaults(const struct glcnn_descriptor *descriptor,
+                             struct glcnn_kernel_properties *properties, void *parameters);
+/* Sets by name in properties or parameters. False: no such name (sentence empty) or out of range.
+ */
+bool parameter_set(const struct glcnn_descriptor *descriptor,
+                   struct glcnn_kernel_properties *properties, void *parameters,
+                   const struct glcnn_setting *setting, char *sentence, size_t size);
+bool parameter_get(const struct glcnn_descriptor *descriptor,
+                   const struct glcnn_kernel_properties *properties, const void *parameters,
+                   const char *name, double *value);
+/* Where the kernel's parameters have the FIELD_UINT64 of that name; NULL: nowhere. */
+uint64_t *parameter_uint64(const struct glcnn_kernel *kernel, const char *name);
+/* Checks every value against its range. */
+bool parameters_check(const struct glcnn_descriptor *descriptor,
+                      const struct glcnn_kernel_properties *properties, const void *parameters,
+                      char *sentence, size_t size);
+
+/* What a gradient kernel takes over from the forward kernel's parameters: every row that the
+ * forward table has. Rows of the gradient's table alone stay its own. */
+void parameters_adopt(const struct glcnn_descriptor *forward, const void *forward_parameters,
+                      void *parameters);
+#define MAX_PARAMETER_BYTES 256
+
+/* ---- Geometry (geometry.c): shared by encodes and references ---- */
+
+/* Extents of what an operation works on. */
+struct shapes {
+    struct glcnn_image_descriptor images[MAX_ARGUMENTS]; /* width 0: not given */
+};
+
+/* Computes the result's descriptor, and with padding the offsets in operation->properties. */
+bool geometry_result(struct operation *operation, const struct shapes *shapes,
+                     struct glcnn_image_descriptor *result, char *sentence, size_t size);
+/* Fills window, region and all views but their storage from properties and shapes; `forward` is
+ * the state's operation for a state-driven gradient. */
+bool geometry_resolve(struct operation *operation, const struct shapes *shapes,
+                      const struct operation *forward, char *sentence, size_t size);
+/* What a gradient kernel takes over from the forward operation (spec 5.5). */
+void geometry_adopt(const struct glcnn_descriptor *descriptor, const void *parameters,
+                    const struct operation *forward, struct glcnn_kernel_properties *properties);
+
+#endif

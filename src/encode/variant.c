@@ -1,0 +1,105 @@
+#include "encode/variant.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "encode/descriptor.h"
+#include "record/program.h"
+#include "record/text.h"
+
+/* ---- Names in GLCNN_VARIANTS ---- */
+
+/* The name that begins `list`, and what follows it; false at the end. */
+static bool next_name(const char **list, const char **name, size_t *length)
+{
+    *name = *list + strspn(*list, ", ");
+    *length = strcspn(*name, ", ");
+    *list = *name + *length;
+    return *length > 0;
+}
+
+static bool is_named(const char *list, const char *row)
+{
+    const char *name;
+    size_t length;
+    while (list && next_name(&list, &name, &length))
+        if (strlen(row) == length && strncmp(row, name, length) == 0)
+            return true;
+    return false;
+}
+
+/* ---- Choice ---- */
+
+static bool suits(const struct glcnn_device *device, const struct variant *row)
+{
+    return row->registers <= device->info.traits.registers &&
+           !program_is_refused(device, row->name);
+}
+
+const struct variant *variant_choose(struct plan *plan, const struct variant *table)
+{
+    const struct glcnn_device *device = plan->device;
+    const struct variant *row = table, *last = table;
+    for (; row->name; last = row++)
+        if (is_named(device->forced_variants, row->name) && !program_is_refused(device, row->name))
+            return row;
+    for (row = table; row != last; row++)
+        if (suits(device, row))
+            return row;
+    if (program_is_refused(device, last->name))
+        plan_fail(plan, GLCNN_SHADER_ERROR,
+                  "%s: the driver of %s accepts the programs of all variants, from %s to %s, and "
+                  "runs none of them; use another device, or report it with what glcnn info says",
+                  plan->kernel, device->info.renderer, table->name, last->name);
+    return last;
+}
+
+void pass_variant(struct pass *pass, const struct variant *variant)
+{
+    pass->variant = variant->name;
+}
+
+/* ---- Check of the names ---- */
+
+/* Calls `visit` with every row of every table; a table that descriptors share comes several times.
+ */
+static void each_row(void (*visit)(void *user, const struct variant *row), void *user)
+{
+    for (size_t i = 0; glcnn_registry[i]; i++)
+        for (const struct variant *const *table = glcnn_registry[i]->variants; table && *table;
+             table++)
+            for (const struct variant *row = *table; row->name; row++)
+                visit(user, row);
+}
+
+static void add_name(void *user, const struct variant *row)
+{
+    struct text *names = user;
+    if (!is_named(names->bytes, row->name))
+        text_format(names, "%s%s", names->length ? ", " : "", row->name);
+}
+
+glcnn_status variants_check(struct glcnn_device *device)
+{
+    struct text names = {0};
+    const char *list = device->forced_variants, *name;
+    size_t length;
+    glcnn_status status = GLCNN_SUCCESS;
+    if (!list)
+        return GLCNN_SUCCESS;
+    each_row(add_name, &names);
+    while (status == GLCNN_SUCCESS && next_name(&list, &name, &length)) {
+        struct text one = {0};
+        text_add(&one, name, length);
+        if (!one.bytes || !names.bytes)
+            status =
+                device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory reading GLCNN_VARIANTS");
+        else if (!is_named(names.bytes, one.bytes))
+            status =
+                device_fail(device, GLCNN_INVALID_ARGUMENT,
+                            "GLCNN_VARIANTS names \"%s\"; there are %s", one.bytes, names.bytes);
+        text_free(&one);
+    }
+    text_free(&names);
+    return status;
+}

@@ -1,0 +1,32 @@
+/* Variants: several ways to run one family of passes, of which devices want different ones.
+ *
+ * A table stands with the passes of its family, from the row that asks most of a device to the one
+ * that asks least and suits all. The first that suits the device's traits is taken, without those
+ * whose programs its driver did not run; GLCNN_VARIANTS=NAME,... forces rows. All rows give the
+ * same result within rounding. Making something faster for one kind of device adds a row. */
+#ifndef GLCNN_VARIANT_H
+#define GLCNN_VARIANT_H
+
+#include "record/pass.h"
+
+struct plan;
+
+struct variant {
+    const char *name;   /* "convolution_wide" */
+    const char *shader; /* where rows have different ones */
+    uint32_t
+        registers; /* what it asks for: four-component values that an invocation keeps at once */
+    /* What an invocation takes at once, of those that the family speaks of. */
+    uint32_t pixels, slices, taps, images;
+    bool masks; /* chooses between vectors by bit masks */
+};
+
+/* The row to plan with; never NULL. The last row stands in where the plan has failed. */
+const struct variant *variant_choose(struct plan *plan, const struct variant *table);
+/* Says that the pass is made as a row says, so that the next can be taken if it does not run. */
+void pass_variant(struct pass *pass, const struct variant *variant);
+
+/* Every name of GLCNN_VARIANTS has a row somewhere; else a sentence that lists all. */
+glcnn_status variants_check(struct glcnn_device *device);
+
+#endif

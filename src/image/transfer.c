@@ -1,0 +1,367 @@
+/* Upload and read-back of images: compute passes between the image and a buffer of float32, since
+ * glReadPixels of float formats needs an extension. The bytes form adds a staging buffer and, on
+ * the CPU, strides and 16-bit elements. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/half.h"
+#include "image/image.h"
+
+/* A transfer with nothing left to default. Strides in elements of the CPU side. */
+struct access {
+    uint32_t x, y, width, height, channel, channels, image, images;
+    size_t stride_x, stride_y, stride_c, stride_n;
+    size_t extent; /* one more than the last element touched */
+    bool channels_last;
+};
+
+/* Staging memory of one pass; longer transfers are made in parts. */
+#define STAGING_BYTES ((size_t)64 << 20)
+
+static glcnn_status check_region(const struct glcnn_image *image, const char *where,
+                                 const struct access *a, bool write)
+{
+    const struct glcnn_image_descriptor *d = &image->descriptor;
+    if (a->x >= d->width || a->width > d->width - a->x || a->y >= d->height ||
+        a->height > d->height - a->y || a->image >= d->number_of_images ||
+        a->images > d->number_of_images - a->image)
+        return device_fail(image->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: columns %u+%u, rows %u+%u, images %u+%u are not within the image's "
+                           "%ux%u pixels and %u images",
+                           where, a->x, a->width, a->y, a->height, a->image, a->images, d->width,
+                           d->height, d->number_of_images);
+    bool ends = a->channel + a->channels == d->feature_channels;
+    if (a->channel % 4 || a->channel >= d->feature_channels ||
+        a->channels > d->feature_channels - a->channel ||
+        (a->channels % 4 && !ends && (a->channel || write)))
+        return device_fail(image->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: channels %u+%u; the offset must be a multiple of 4, the count too "
+                           "unless it ends with the image's %u channels (or, to read, begins at 0)",
+                           where, a->channel, a->channels, d->feature_channels);
+    return GLCNN_SUCCESS;
+}
+
+static size_t or_dense(size_t stride, size_t element, size_t dense)
+{
+    return stride ? stride / element : dense;
+}
+
+/* Strides, dense where they are 0. */
+static void set_strides(const struct glcnn_image_transfer *t, size_t element, struct access *a)
+{
+    a->channels_last = t->layout == GLCNN_LAYOUT_HEIGHT_WIDTH_CHANNELS;
+    a->stride_x = a->channels_last ? a->channels : 1;
+    a->stride_y = or_dense(t->bytes_per_row, element, a->stride_x * a->width);
+    a->stride_c =
+        a->channels_last ? 1 : or_dense(t->bytes_per_plane, element, a->stride_y * a->height);
+    a->stride_n = or_dense(t->bytes_per_image, element,
+                           a->channels_last ? a->stride_y * a->height : a->stride_c * a->channels);
+}
+
+/* Adds (count - 1) * stride; false where the sum is beyond any memory. */
+static bool add_steps(size_t *sum, size_t count, size_t stride)
+{
+    const size_t most = SIZE_MAX / 8;
+    if (count > 1 && stride > (most - *sum) / (count - 1))
+        return false;
+    *sum += (count - 1) * stride;
+    return true;
+}
+
+static glcnn_status set_extent(const struct glcnn_image *image, const char *where, struct access *a)
+{
+    a->extent = 1;
+    if (add_steps(&a->extent, a->width, a->stride_x) &&
+        add_steps(&a->extent, a->height, a->stride_y) &&
+        add_steps(&a->extent, a->channels, a->stride_c) &&
+        add_steps(&a->extent, a->images, a->stride_n))
+        return GLCNN_SUCCESS;
+    return device_fail(image->device, GLCNN_INVALID_ARGUMENT,
+                       "%s: strides of %zu, %zu and %zu elements between rows, channels and images "
+                       "reach beyond any memory",
+                       where, a->stride_y, a->stride_c, a->stride_n);
+}
+
+static glcnn_status resolve(const struct glcnn_image *image, const char *where,
+                            const struct glcnn_image_transfer *t, size_t element, bool write,
+                            struct access *a)
+{
+    static const struct glcnn_image_transfer everything;
+    const struct glcnn_image_descriptor *d = &image->descriptor;
+    if (!t)
+        t = &everything;
+    if (t->layout != GLCNN_LAYOUT_HEIGHT_WIDTH_CHANNELS &&
+        t->layout != GLCNN_LAYOUT_CHANNELS_HEIGHT_WIDTH)
+        return device_fail(image->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: layout %d is none of height-width-channels (0) and "
+                           "channels-height-width (1)",
+                           where, (int)t->layout);
+    if (t->bytes_per_row % element || t->bytes_per_plane % element || t->bytes_per_image % element)
+        return device_fail(image->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: strides of %zu, %zu and %zu bytes must be multiples of the %zu "
+                           "bytes of an element",
+                           where, t->bytes_per_row, t->bytes_per_plane, t->bytes_per_image,
+                           element);
+    *a = (struct access){
+        .x = t->x, .y = t->y, .channel = t->channel_offset, .image = t->first_image};
+    a->width = t->width ? t->width : d->width - t->x;
+    a->height = t->height ? t->height : d->height - t->y;
+    a->channels = t->channel_count ? t->channel_count : d->feature_channels - t->channel_offset;
+    a->images = t->image_count ? t->image_count : d->number_of_images - t->first_image;
+    glcnn_status status = check_region(image, where, a, write);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    set_strides(t, element, a);
+    return set_extent(image, where, a);
+}
+
+/* ---- Passes ---- */
+
+static void add_layout(struct pass *pass, const struct access *a, size_t offset)
+{
+    pass_int(pass, "first_element", (int32_t)(offset / 4));
+    pass_int(pass, "x0", (int32_t)a->x);
+    pass_int(pass, "y0", (int32_t)a->y);
+    pass_int(pass, "stride_x", (int32_t)a->stride_x);
+    pass_int(pass, "stride_y", (int32_t)a->stride_y);
+    pass_int(pass, "stride_c", (int32_t)a->stride_c);
+    pass_int(pass, "stride_n", (int32_t)a->stride_n);
+    pass_int(pass, "channel_count", (int32_t)a->channels);
+    pass_grid(pass, a->width, a->height, slice_count(a->channels) * a->images);
+}
+
+/* What the first write of a temporary image leaves out is 0. */
+static void fill_unset(struct plan *plan, struct glcnn_image *image, const struct access *a)
+{
+    const struct glcnn_image_descriptor *d = &image->descriptor;
+    bool covers = !image->parent && a->width == d->width && a->height == d->height &&
+                  a->channels == d->feature_channels && a->images == d->number_of_images;
+    if (covers || !image_is_unset(image))
+        return;
+    struct image_view whole = image_whole_view(image_root(image));
+    plan_fill_image(plan, &whole);
+}
+
+static glcnn_status record(struct glcnn_command_buffer *command_buffer, struct glcnn_image *image,
+                           const struct access *a, struct glcnn_buffer *buffer, size_t offset,
+                           bool write)
+{
+    struct plan plan;
+    struct vector_view vector = {buffer, 0, buffer->size / 4};
+    struct image_view view = image_view(image, a->image, a->images, a->channel, a->channels);
+    plan_begin(&plan, command_buffer);
+    if (write)
+        fill_unset(&plan, image, a);
+    struct pass *pass = plan_pass(&plan, write ? "image_write.comp" : "image_read.comp");
+    if (write)
+        pass_image(pass, "destination", &view);
+    else
+        pass_texture(pass, "source", &view);
+    pass_vector(pass, "elements", &vector, write ? VECTOR_READ : VECTOR_WRITE);
+    add_layout(pass, a, offset);
+    return plan_end(&plan);
+}
+
+static glcnn_status encode(struct glcnn_command_buffer *command_buffer, struct glcnn_image *image,
+                           const struct glcnn_image_transfer *transfer, struct glcnn_buffer *buffer,
+                           size_t offset, bool write, const char *where)
+{
+    struct access a;
+    if (!command_buffer)
+        return GLCNN_INVALID_ARGUMENT;
+    struct glcnn_device *device = command_buffer->device;
+    glcnn_status status = device_enter(device);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (!image || !buffer)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: %s is NULL", where,
+                           image ? "the buffer" : "image");
+    status = image_check_use(image, where, "image", command_buffer);
+    if (status == GLCNN_SUCCESS)
+        status = resolve(image, where, transfer, 4, write, &a);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (buffer->device != device)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "%s: the buffer belongs to another device than the command buffer",
+                           where);
+    if (offset % 4 || offset / 4 + a.extent > buffer->size / 4)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "%s: the transfer needs %zu bytes from byte %zu on (a multiple of 4); "
+                           "the buffer has %zu",
+                           where, a.extent * 4, offset, buffer->size);
+    status = record(command_buffer, image, &a, buffer, offset, write);
+    if (status == GLCNN_SUCCESS && write)
+        image_root(image)->written = true;
+    else if (status == GLCNN_SUCCESS)
+        image_count_read(image);
+    return status;
+}
+
+glcnn_status glcnn_image_encode_write(glcnn_command_buffer *command_buffer, glcnn_image *image,
+                                      const struct glcnn_image_transfer *transfer,
+                                      glcnn_buffer *source, size_t offset)
+{
+    return encode(command_buffer, image, transfer, source, offset, true,
+                  "glcnn_image_encode_write");
+}
+
+glcnn_status glcnn_image_encode_read(glcnn_command_buffer *command_buffer, glcnn_image *image,
+                                     const struct glcnn_image_transfer *transfer,
+                                     glcnn_buffer *destination, size_t offset)
+{
+    return encode(command_buffer, image, transfer, destination, offset, false,
+                  "glcnn_image_encode_read");
+}
+
+/* ---- Bytes ---- */
+
+static void copy_element(char *bytes, float *staged, size_t element, bool write)
+{
+    uint16_t half;
+    if (element == 4 && write)
+        memcpy(staged, bytes, 4);
+    else if (element == 4)
+        memcpy(bytes, staged, 4);
+    else if (write) {
+        memcpy(&half, bytes, 2);
+        *staged = half_to_float(half);
+    } else {
+        half = half_from_float(*staged);
+        memcpy(bytes, &half, 2);
+    }
+}
+
+/* Between the caller's strided elements and dense float32 in the same order. */
+static void stage(const struct access *a, const struct access *dense, char *bytes, float *staged,
+                  size_t element, bool write)
+{
+    for (size_t n = 0; n < a->images; n++)
+        for (size_t c = 0; c < a->channels; c++)
+            for (size_t y = 0; y < a->height; y++)
+                for (size_t x = 0; x < a->width; x++)
+                    copy_element(bytes + element * (n * a->stride_n + c * a->stride_c +
+                                                    y * a->stride_y + x * a->stride_x),
+                                 staged + n * dense->stride_n + c * dense->stride_c +
+                                     y * dense->stride_y + x * dense->stride_x,
+                                 element, write);
+}
+
+/* Runs the pass in a command buffer of its own. */
+static glcnn_status transfer_staged(struct glcnn_image *image, const struct access *dense,
+                                    float *staged, size_t size, bool write)
+{
+    glcnn_command_buffer *commands = NULL;
+    glcnn_buffer *buffer = NULL;
+    glcnn_status status = glcnn_command_buffer_create(image->device, &commands);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_buffer_create(image->device, size, &buffer);
+    if (status == GLCNN_SUCCESS && write)
+        status = glcnn_buffer_write(buffer, 0, size, staged);
+    if (status == GLCNN_SUCCESS)
+        status = record(commands, image, dense, buffer, 0, write);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_command_buffer_commit(commands);
+    if (status == GLCNN_SUCCESS && !write)
+        status = glcnn_buffer_read(buffer, 0, size, staged);
+    glcnn_buffer_destroy(&buffer);
+    glcnn_command_buffer_destroy(&commands);
+    return status;
+}
+
+/* Whole images, or where one is too long rows of one, from image and row on (counted from the
+ * transfer's first): as much as one pass stages. */
+static struct access part_from(const struct glcnn_image *image, const struct access *a,
+                               uint32_t first_image, uint32_t first_row)
+{
+    size_t block = image->device->info.limits.storage_block_size;
+    size_t most = (block < STAGING_BYTES ? block : STAGING_BYTES) / 4;
+    size_t row = (size_t)a->width * a->channels, rows = most / row, images = rows / a->height;
+    struct access part = *a;
+    part.image += first_image;
+    part.images = images ? a->images - first_image : 1;
+    if (part.images > images && images)
+        part.images = (uint32_t)images;
+    part.y += first_row;
+    part.height -= first_row;
+    if (part.height > rows)
+        part.height = rows ? (uint32_t)rows : 1;
+    return part;
+}
+
+static glcnn_status transfer_part(struct glcnn_image *image, const struct access *part, char *bytes,
+                                  size_t element, bool write, const char *where)
+{
+    struct access dense = *part;
+    set_strides(&(struct glcnn_image_transfer){.layout = part->channels_last
+                                                             ? GLCNN_LAYOUT_HEIGHT_WIDTH_CHANNELS
+                                                             : GLCNN_LAYOUT_CHANNELS_HEIGHT_WIDTH},
+                4, &dense);
+    glcnn_status status = set_extent(image, where, &dense);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    float *staged = calloc(dense.extent, 4);
+    if (!staged)
+        return device_fail(image->device, GLCNN_OUT_OF_MEMORY, "%s: out of memory", where);
+    if (write)
+        stage(part, &dense, bytes, staged, element, true);
+    status = transfer_staged(image, &dense, staged, dense.extent * 4, write);
+    if (status == GLCNN_SUCCESS && !write)
+        stage(part, &dense, bytes, staged, element, false);
+    free(staged);
+    return status;
+}
+
+static glcnn_status transfer_parts(struct glcnn_image *image, const struct access *a, char *bytes,
+                                   size_t element, bool write, const char *where)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    struct access part;
+    for (uint32_t n = 0; n < a->images && status == GLCNN_SUCCESS; n += part.images)
+        for (uint32_t y = 0; y < a->height && status == GLCNN_SUCCESS; y += part.height) {
+            part = part_from(image, a, n, y);
+            status =
+                transfer_part(image, &part, bytes + element * (n * a->stride_n + y * a->stride_y),
+                              element, write, where);
+        }
+    return status;
+}
+
+static glcnn_status transfer_bytes(struct glcnn_image *image,
+                                   const struct glcnn_image_transfer *transfer, char *bytes,
+                                   size_t size, bool write, const char *where)
+{
+    struct access a;
+    if (!image)
+        return GLCNN_INVALID_ARGUMENT;
+    struct glcnn_device *device = image->device;
+    size_t element = image->descriptor.channel_format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? 2 : 4;
+    glcnn_status status = device_enter(device);
+    if (status == GLCNN_SUCCESS)
+        status = resolve(image, where, transfer, element, write, &a);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (image->command_buffer)
+        return device_fail(
+            device, GLCNN_INVALID_STATE,
+            "%s: a temporary image cannot be reached by the CPU; use an ordinary one", where);
+    if (!bytes || size < a.extent * element)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "%s: the transfer needs %zu bytes; %zu are given", where,
+                           a.extent * element, bytes ? size : 0);
+    return transfer_parts(image, &a, bytes, element, write, where);
+}
+
+glcnn_status glcnn_image_write_bytes(glcnn_image *image,
+                                     const struct glcnn_image_transfer *transfer, const void *bytes,
+                                     size_t size)
+{
+    return transfer_bytes(image, transfer, (char *)(uintptr_t)bytes, size, true,
+                          "glcnn_image_write_bytes");
+}
+
+glcnn_status glcnn_image_read_bytes(glcnn_image *image, const struct glcnn_image_transfer *transfer,
+                                    void *bytes, size_t size)
+{
+    return transfer_bytes(image, transfer, bytes, size, false, "glcnn_image_read_bytes");
+}

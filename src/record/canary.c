@@ -1,0 +1,203 @@
+#include "record/canary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/command_buffer.h"
+#include "record/program.h"
+
+#define LARGEST_NUMBER 2000 /* whole numbers up to here are exact as float16 */
+#define BUFFER_SIZE    1024 /* holds the longest uniform block */
+#define READER_WORDS   16   /* of uniforms of a reader: grid, origin and one view */
+
+struct canary {
+    struct storage *images[2];              /* one pixel of each channel format */
+    struct glcnn_buffer *buffer, *uniforms; /* the readers' uniform block */
+    struct pass readers[2];                 /* each copies its image's number into the buffer */
+    GLint words[READER_WORDS];              /* of the uniforms */
+    int number; /* differs from test to test, since the last stays where it was stored */
+    bool nothing_runs;
+};
+
+/* ---- The branch ---- */
+
+/* Index of the first buffer that is written; -1: the output is image 0. */
+static int written_buffer(const struct pass *pass)
+{
+    for (uint32_t i = 0; i < pass->buffer_count; i++)
+        if (pass->buffers[i].access & VECTOR_WRITE)
+            return (int)i;
+    return -1;
+}
+
+void canary_add_branch(struct text *source, const struct pass *pass)
+{
+    int buffer = written_buffer(pass);
+    text_format(source, "    if (grid_base.x < 0) {\n");
+    if (buffer >= 0)
+        text_format(source, "        %s[0] = %s(grid_base.y);\n", pass->buffers[buffer].name,
+                    pass->buffers[buffer].type);
+    else
+        text_format(source, "        imageStore(%s_image, ivec3(0), vec4(grid_base.y));\n",
+                    pass->images[0].name);
+    text_format(source, "        return;\n    }\n");
+}
+
+/* ---- Life ---- */
+
+static struct image_view whole(struct storage *storage)
+{
+    return (struct image_view){
+        .storage = storage, .layer_stride = 1, .width = 1, .height = 1, .channels = 4, .images = 1};
+}
+
+static glcnn_status make_images(struct glcnn_device *device, struct canary *canary)
+{
+    static const glcnn_channel_format formats[] = {GLCNN_CHANNEL_FORMAT_FLOAT32,
+                                                   GLCNN_CHANNEL_FORMAT_FLOAT16};
+    glcnn_status status = GLCNN_SUCCESS;
+    for (int i = 0; i < 2 && status == GLCNN_SUCCESS; i++) {
+        status = storage_create(device, 1, 1, 1, formats[i], &canary->images[i]);
+        if (status == GLCNN_SUCCESS)
+            status = storage_allocate(canary->images[i]);
+    }
+    return status;
+}
+
+void canary_destroy(struct canary **canary)
+{
+    struct canary *old = *canary;
+    *canary = NULL;
+    if (!old)
+        return;
+    for (int i = 0; i < 2; i++)
+        if (old->images[i])
+            storage_release(old->images[i]);
+    glcnn_buffer_destroy(&old->buffer);
+    glcnn_buffer_destroy(&old->uniforms);
+    free(old);
+}
+
+/* ---- A test ---- */
+
+static int format_of(const struct pass_texture *item)
+{
+    return item->view.storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+}
+
+/* The pass with the canary's resources in place of its own. */
+static struct pass in_cage(const struct canary *canary, const struct pass *pass)
+{
+    struct pass copy = *pass;
+    for (uint32_t i = 0; i < pass->texture_count; i++)
+        copy.textures[i].view.storage = canary->images[format_of(&pass->textures[i])];
+    for (uint32_t i = 0; i < pass->image_count; i++)
+        copy.images[i].view.storage = canary->images[format_of(&pass->images[i])];
+    for (uint32_t i = 0; i < pass->buffer_count; i++)
+        copy.buffers[i].view.buffer = canary->buffer;
+    return copy;
+}
+
+/* One group, told by grid_base what to do: the branch, or, for the reader alone, its work. */
+static void dispatch(struct glcnn_device *device, const struct canary *canary,
+                     const struct pass *pass, int x, int y)
+{
+    const struct gl *gl = &device->gl;
+    struct pass caged = in_cage(canary, pass);
+    device->serial++;
+    device_barrier(device, (1u << BARRIER_KINDS) - 1);
+    gl->UseProgram(pass->program->name);
+    command_buffer_bind(device, &caged);
+    gl->BindBufferBase(GL_UNIFORM_BUFFER, 0, canary->uniforms->name);
+    gl->Uniform3i(0, x, y, 0);
+    if (device->info.traits.plain_uniforms)
+        gl->Uniform4iv(1, READER_WORDS / 4, canary->words);
+    gl->DispatchCompute(1, 1, 1);
+    device->serial++;
+    device_barrier(device, (1u << BARRIER_KINDS) - 1);
+}
+
+static bool is_number(const void *bytes, const struct pass *pass, int buffer, int number)
+{
+    float real;
+    int32_t whole;
+    memcpy(&real, bytes, sizeof real);
+    memcpy(&whole, bytes, sizeof whole);
+    return buffer >= 0 && strcmp(pass->buffers[buffer].type, "uint") == 0 ? whole == number
+                                                                          : real == (float)number;
+}
+
+/* What the program stores there is looked for in the buffer, or carried there from the image. */
+static glcnn_status test(struct glcnn_device *device, struct canary *canary,
+                         const struct pass *pass, bool *runs)
+{
+    int buffer = written_buffer(pass);
+    unsigned char found[4];
+    canary->number = canary->number % LARGEST_NUMBER + 1;
+    dispatch(device, canary, pass, -1, canary->number);
+    if (buffer < 0)
+        dispatch(device, canary, &canary->readers[format_of(&pass->images[0])], 0, 0);
+    glcnn_status status = glcnn_buffer_read(canary->buffer, 0, sizeof found, found);
+    *runs = status == GLCNN_SUCCESS && is_number(found, pass, buffer, canary->number);
+    return status;
+}
+
+static glcnn_status make_reader(struct glcnn_device *device, struct canary *canary, int format)
+{
+    struct pass *reader = &canary->readers[format];
+    struct image_view image = whole(canary->images[format]);
+    struct vector_view found = {.buffer = canary->buffer, .count = 1};
+    reader->shader = "canary.comp";
+    pass_texture(reader, "source", &image);
+    pass_vector(reader, "found", &found, VECTOR_WRITE);
+    pass_grid(reader, 1, 1, 1);
+    return program_find_untested(device, reader);
+}
+
+static glcnn_status make_resources(struct glcnn_device *device, struct canary *canary)
+{
+    uint32_t words[BUFFER_SIZE / 4] = {0};
+    glcnn_status status = make_images(device, canary);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_buffer_create(device, BUFFER_SIZE, &canary->buffer);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_buffer_create(device, BUFFER_SIZE, &canary->uniforms);
+    for (int format = 0; format < 2 && status == GLCNN_SUCCESS; format++)
+        status = make_reader(device, canary, format);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    program_uniforms(&canary->readers[0], words);
+    memcpy(canary->words, words, sizeof canary->words);
+    return glcnn_buffer_write(canary->uniforms, 0, sizeof words, words);
+}
+
+/* The readers write a buffer, so they are tested without themselves; a driver that does not run
+ * them, programs of one line, runs nothing. */
+static glcnn_status make(struct glcnn_device *device)
+{
+    bool runs = false;
+    struct canary *canary = device->canary = calloc(1, sizeof *canary);
+    if (!canary)
+        return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory testing a program");
+    glcnn_status status = make_resources(device, canary);
+    if (status == GLCNN_SUCCESS)
+        status = test(device, canary, &canary->readers[0], &runs);
+    canary->nothing_runs = !runs;
+    if (status == GLCNN_SUCCESS && !runs)
+        device_log(device, GLCNN_LOG_WARNING,
+                   "the driver of %s accepts programs and runs none of them: no result of it can "
+                   "be trusted, and programs are not tested",
+                   device->info.renderer);
+    return status;
+}
+
+glcnn_status canary_test(struct glcnn_device *device, const struct pass *pass, bool *runs)
+{
+    glcnn_status status = device->canary ? GLCNN_SUCCESS : make(device);
+    *runs = true;
+    if (status != GLCNN_SUCCESS)
+        canary_destroy(&device->canary);
+    else if (!device->canary->nothing_runs)
+        status = test(device, device->canary, pass, runs);
+    return status;
+}

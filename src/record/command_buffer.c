@@ -1,0 +1,493 @@
+/* Command buffers: issuing recorded passes with the barriers that their hazards need. */
+#include "record/command_buffer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/buffer.h"
+#include "record/program.h"
+
+/* Operations that one dispatch may take: a tenth of the 500 ms after which the strictest kernel
+ * driver known (V3D) resets the GPU, at the 5 Gop/s of such a GPU. */
+#define DISPATCH_WORK ((uint64_t)1 << 28)
+#define DEFAULT_WORK  64
+
+#define AMID_PASSES "glcnn_command_buffer_commit, amid the passes, which leaves what they write undefined"
+
+glcnn_status glcnn_command_buffer_create(glcnn_device *device,
+                                         glcnn_command_buffer **command_buffer)
+{
+    if (!command_buffer)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_command_buffer_create: command_buffer is NULL");
+    *command_buffer = NULL;
+    glcnn_status status = device_enter(device);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    glcnn_command_buffer *made = calloc(1, sizeof *made);
+    if (!made)
+        return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory making a command buffer");
+    made->device = device_retain(device);
+    made->references = 1;
+    *command_buffer = made;
+    return GLCNN_SUCCESS;
+}
+
+/* ---- Storage of temporary images ---- */
+
+glcnn_status command_buffer_take_storage(struct glcnn_command_buffer *command_buffer,
+                                         uint32_t width, uint32_t height, uint32_t layers,
+                                         glcnn_channel_format format, struct storage **storage)
+{
+    if (command_buffer->planned) {
+        glcnn_status status =
+            storage_create(command_buffer->device, width, height, layers, format, storage);
+        if (status == GLCNN_SUCCESS)
+            (*storage)->clear = false;
+        return status;
+    }
+    for (struct storage **at = &command_buffer->free_storage; *at; at = &(*at)->next) {
+        struct storage *found = *at;
+        if (found->width != width || found->height != height || found->layers != layers ||
+            found->format != format)
+            continue;
+        *at = found->next;
+        found->next = NULL;
+        *storage = found;
+        return GLCNN_SUCCESS;
+    }
+    return storage_create_pooled(command_buffer->device, width, height, layers, format, storage);
+}
+
+void command_buffer_return_storage(struct glcnn_command_buffer *command_buffer,
+                                   struct storage *storage)
+{
+    if (command_buffer->planned) {
+        storage_release(storage);
+        return;
+    }
+    storage->next = command_buffer->free_storage;
+    command_buffer->free_storage = storage;
+}
+
+/* ---- Life ---- */
+
+struct glcnn_command_buffer *command_buffer_retain(struct glcnn_command_buffer *command_buffer)
+{
+    command_buffer->references++;
+    return command_buffer;
+}
+
+void command_buffer_release(struct glcnn_command_buffer *command_buffer)
+{
+    if (--command_buffer->references > 0)
+        return;
+    while (command_buffer->free_storage) {
+        struct storage *next = command_buffer->free_storage->next;
+        command_buffer->free_storage->next = NULL;
+        storage_recycle(command_buffer->free_storage);
+        command_buffer->free_storage = next;
+    }
+    device_unreference(command_buffer->device);
+    free(command_buffer);
+}
+
+static void drop_gl_objects(struct glcnn_command_buffer *old)
+{
+    if (!device_can_free(old->device))
+        return;
+    const struct gl *gl = &old->device->gl;
+    if (old->fence) {
+        glcnn_command_buffer_wait(old);
+        gl->DeleteSync(old->fence);
+    }
+    if (old->uniform_buffer)
+        gl->DeleteBuffers(1, &old->uniform_buffer);
+}
+
+void glcnn_command_buffer_destroy(glcnn_command_buffer **command_buffer)
+{
+    if (!command_buffer || !*command_buffer)
+        return;
+    glcnn_command_buffer *old = *command_buffer;
+    *command_buffer = NULL;
+    drop_gl_objects(old);
+    old->closed = true;
+    for (size_t i = old->retained_count; i-- > 0;)
+        old->retained[i].release(old->retained[i].object);
+    free(old->retained);
+    free(old->passes);
+    old->retained = NULL;
+    old->passes = NULL;
+    command_buffer_release(old);
+}
+
+void command_buffer_cut(struct glcnn_command_buffer *command_buffer, size_t pass_count,
+                        size_t retained_count)
+{
+    command_buffer->pass_count = pass_count;
+    while (command_buffer->retained_count > retained_count) {
+        struct retained *last = &command_buffer->retained[--command_buffer->retained_count];
+        last->release(last->object);
+    }
+}
+
+size_t glcnn_command_buffer_pass_count(const glcnn_command_buffer *command_buffer)
+{
+    return command_buffer ? command_buffer->pass_count : 0;
+}
+
+/* ---- Uniforms ---- */
+
+/* A block's size is rounded up to 16 bytes, as std140 does, so that the bound range covers it. */
+static size_t bound_size(const struct pass *pass)
+{
+    return (program_uniforms(pass, NULL) * 4 + 15) / 16 * 16;
+}
+
+/* Lays out the uniform blocks; returns the bytes that they take. */
+static size_t place_uniforms(struct glcnn_command_buffer *buffer)
+{
+    size_t alignment = buffer->device->info.limits.buffer_offset_alignment, size = 0;
+    for (size_t i = 0; i < buffer->pass_count; i++) {
+        struct pass *pass = &buffer->passes[i];
+        pass->uniform_offset = (size + alignment - 1) / alignment * alignment;
+        size = pass->uniform_offset + bound_size(pass);
+    }
+    return size;
+}
+
+static glcnn_status upload_all(struct glcnn_command_buffer *buffer)
+{
+    size_t size = place_uniforms(buffer);
+    unsigned char *bytes = calloc(1, size);
+    if (!bytes)
+        return device_fail(buffer->device, GLCNN_OUT_OF_MEMORY, "out of memory at commit");
+    for (size_t i = 0; i < buffer->pass_count; i++)
+        program_uniforms(&buffer->passes[i],
+                         (uint32_t *)(void *)(bytes + buffer->passes[i].uniform_offset));
+    glcnn_status status = buffer_upload(buffer->device, GL_UNIFORM_BUFFER, &buffer->uniform_buffer,
+                                        size, bytes, "glcnn_command_buffer_commit");
+    free(bytes);
+    if (status == GLCNN_SUCCESS)
+        buffer->uniforms_uploaded = buffer->pass_count;
+    return status;
+}
+
+/* Moves what moves with every step, once for each step however often its commit is tried. */
+static void refresh(struct glcnn_command_buffer *buffer, size_t count)
+{
+    for (size_t i = 0; i < count && !buffer->refreshed; i++)
+        if (buffer->passes[i].refresh)
+            buffer->passes[i].refresh(buffer->passes[i].kernel, &buffer->passes[i]);
+    buffer->refreshed = true;
+}
+
+static glcnn_status upload_refreshed(struct glcnn_command_buffer *buffer, size_t count)
+{
+    const struct gl *gl = &buffer->device->gl;
+    uint32_t words[PASS_WORDS];
+    if (!count)
+        return GLCNN_SUCCESS;
+    gl->BindBuffer(GL_UNIFORM_BUFFER, buffer->uniform_buffer);
+    glcnn_status status = device_check(buffer->device, "glcnn_command_buffer_commit");
+    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++) {
+        const struct pass *pass = &buffer->passes[i];
+        if (!pass->refresh)
+            continue;
+        gl->BufferSubData(GL_UNIFORM_BUFFER, (GLintptr)pass->uniform_offset,
+                          (GLsizeiptr)(program_uniforms(pass, words) * 4), words);
+    }
+    return status == GLCNN_SUCCESS ? device_check(buffer->device, "glcnn_command_buffer_commit")
+                                   : status;
+}
+
+static glcnn_status prepare_uniforms(struct glcnn_command_buffer *buffer)
+{
+    /* A planned buffer leaves kernels as they were while it is recorded: its first commit counts. */
+    size_t count = buffer->planned ? buffer->pass_count : buffer->issued;
+    refresh(buffer, count);
+    return buffer->uniforms_uploaded < buffer->pass_count ? upload_all(buffer)
+                                                          : upload_refreshed(buffer, count);
+}
+
+/* ---- Hazards ---- */
+
+static void need(struct glcnn_device *device, unsigned *bits, enum barrier_kind kind,
+                 uint64_t serial)
+{
+    if (serial > device->barrier_serial[kind])
+        *bits |= 1u << kind;
+}
+
+static uint64_t last_use(const struct hazard *hazard)
+{
+    return hazard->written > hazard->read ? hazard->written : hazard->read;
+}
+
+/* Reads wait for writes; writes wait for writes and reads. */
+static unsigned needed_barriers(struct glcnn_device *device, const struct pass *pass)
+{
+    unsigned bits = 0;
+    for (uint32_t i = 0; i < pass->texture_count; i++)
+        need(device, &bits, pass->loads_images ? BARRIER_IMAGE : BARRIER_TEXTURE,
+             storage_owner(pass->textures[i].view.storage)->hazard.written);
+    for (uint32_t i = 0; i < pass->image_count; i++)
+        need(device, &bits, BARRIER_IMAGE, 
+             last_use(&storage_owner(pass->images[i].view.storage)->hazard));
+    for (uint32_t i = 0; i < pass->buffer_count; i++) {
+        const struct pass_buffer *item = &pass->buffers[i];
+        if (item->view.buffer)
+            need(device, &bits, BARRIER_STORAGE,
+                 item->access & VECTOR_WRITE ? last_use(&item->view.buffer->hazard)
+                                             : item->view.buffer->hazard.written);
+    }
+    return bits;
+}
+
+static void mark_uses(struct glcnn_device *device, const struct pass *pass)
+{
+    uint64_t serial = ++device->serial;
+    for (uint32_t i = 0; i < pass->texture_count; i++)
+        storage_owner(pass->textures[i].view.storage)->hazard.read = serial;
+    for (uint32_t i = 0; i < pass->image_count; i++)
+        storage_owner(pass->images[i].view.storage)->hazard.written = serial;
+    for (uint32_t i = 0; i < pass->buffer_count; i++) {
+        const struct pass_buffer *item = &pass->buffers[i];
+        if (item->view.buffer && item->access & VECTOR_READ)
+            item->view.buffer->hazard.read = serial;
+        if (item->view.buffer && item->access & VECTOR_WRITE)
+            item->view.buffer->hazard.written = serial;
+    }
+}
+
+/* ---- Issue ---- */
+
+static void bind_image(const struct gl *gl, uint32_t unit, const struct storage *storage,
+                       GLenum access)
+{
+    gl->BindImageTexture(unit, storage->texture, 0, GL_TRUE, 0, access,
+                         storage_internal_format(storage));
+}
+
+void command_buffer_bind(struct glcnn_device *device, const struct pass *pass)
+{
+    const struct gl *gl = &device->gl;
+    for (uint32_t i = 0; i < pass->texture_count; i++) {
+        const struct storage *storage = storage_owner(pass->textures[i].view.storage);
+        if (pass->loads_images) {
+            bind_image(gl, pass->image_count + i, storage, GL_READ_ONLY);
+            continue;
+        }
+        gl->ActiveTexture(GL_TEXTURE0 + i);
+        gl->BindTexture(GL_TEXTURE_2D_ARRAY, storage->texture);
+    }
+    for (uint32_t i = 0; i < pass->image_count; i++)
+        bind_image(gl, i, storage_owner(pass->images[i].view.storage), GL_WRITE_ONLY);
+    for (uint32_t i = 0; i < pass->buffer_count; i++) {
+        const struct glcnn_buffer *buffer = pass->buffers[i].view.buffer;
+        gl->BindBufferBase(GL_SHADER_STORAGE_BUFFER, i, buffer ? buffer->name : device->zeros->name);
+    }
+}
+
+static uint32_t group_count(const struct pass *pass, int axis)
+{
+    uint32_t local = pass->program->local[axis];
+    return (pass->grid[axis] + local - 1) / local;
+}
+
+/* Work groups of one dispatch along each axis: within the limits, and within DISPATCH_WORK by
+ * halving the longest axis. */
+static void part_size(const struct glcnn_device *device, const struct pass *pass, uint32_t part[3])
+{
+    uint64_t work = pass->work ? pass->work : DEFAULT_WORK;
+    for (int axis = 0; axis < 3; axis++) {
+        uint32_t limit = device->info.limits.work_group_count[axis];
+        part[axis] = group_count(pass, axis) < limit ? group_count(pass, axis) : limit;
+        work *= pass->program->local[axis];
+    }
+    while (work * part[0] * part[1] * part[2] > DISPATCH_WORK) {
+        int longest = part[1] > part[0] ? 1 : 0;
+        if (part[2] > part[longest])
+            longest = 2;
+        if (part[longest] == 1)
+            return;
+        part[longest] = (part[longest] + 1) / 2;
+    }
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static void dispatch(struct glcnn_device *device, const struct pass *pass)
+{
+    const struct gl *gl = &device->gl;
+    const uint32_t *local = pass->program->local;
+    const uint32_t groups[3] = {group_count(pass, 0), group_count(pass, 1), group_count(pass, 2)};
+    uint32_t part[3];
+    part_size(device, pass, part);
+    for (uint32_t z = 0; z < groups[2]; z += part[2])
+        for (uint32_t y = 0; y < groups[1]; y += part[1])
+            for (uint32_t x = 0; x < groups[0]; x += part[0]) {
+                gl->Uniform3i(0, (GLint)(x * local[0]), (GLint)(y * local[1]),
+                              (GLint)(z * local[2]));
+                gl->DispatchCompute(least(part[0], groups[0] - x), least(part[1], groups[1] - y),
+                                    least(part[2], groups[2] - z));
+            }
+}
+
+static uint64_t work_of(const struct pass *pass)
+{
+    return (uint64_t)pass->grid[0] * pass->grid[1] * pass->grid[2] *
+           (pass->work ? pass->work : DEFAULT_WORK);
+}
+
+static void set_plain_uniforms(const struct gl *gl, const struct pass *pass)
+{
+    GLint words[PASS_WORDS + 3] = {0};
+    size_t count = program_uniforms(pass, (uint32_t *)words);
+    gl->Uniform4iv(1, (GLsizei)((count + 3) / 4), words);
+}
+
+static void bind_all(struct glcnn_device *device, const struct pass *pass, GLuint uniform_buffer)
+{
+    const struct gl *gl = &device->gl;
+    device_barrier(device, needed_barriers(device, pass));
+    gl->UseProgram(pass->program->name);
+    if (device->info.traits.plain_uniforms)
+        set_plain_uniforms(gl, pass);
+    else
+        gl->BindBufferRange(GL_UNIFORM_BUFFER, 0, uniform_buffer, (GLintptr)pass->uniform_offset,
+                            (GLsizeiptr)bound_size(pass));
+    command_buffer_bind(device, pass);
+}
+
+static glcnn_status issue(struct glcnn_device *device, const struct pass *pass,
+                          GLuint uniform_buffer)
+{
+    const struct gl *gl = &device->gl;
+    if (gl->PushDebugGroupKHR)
+        gl->PushDebugGroupKHR(GL_DEBUG_SOURCE_APPLICATION_KHR, 0, -1, pass->shader);
+    bind_all(device, pass, uniform_buffer);
+    dispatch(device, pass);
+    mark_uses(device, pass);
+    if (gl->PopDebugGroupKHR)
+        gl->PopDebugGroupKHR();
+    return fence_count(device, work_of(pass), AMID_PASSES);
+}
+
+/* ---- First use of storage ---- */
+
+/* Contents are 0 until written: a pass of its own, outside any command buffer. */
+static glcnn_status clear_storage(struct storage *storage)
+{
+    struct glcnn_device *device = storage->device;
+    const struct gl *gl = &device->gl;
+    uint32_t words[6 + PASS_VIEW_WORDS + 4] = {0};
+    struct pass pass = {.shader = "fill.comp"};
+    struct image_view whole = {.storage = storage,
+                               .layer_stride = 1,
+                               .width = storage->width,
+                               .height = storage->height,
+                               .channels = 4,
+                               .images = storage->layers};
+    pass_image(&pass, "destination", &whole);
+    pass_grid(&pass, whole.width, whole.height, whole.images);
+    glcnn_status status = program_find(device, &pass);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    GLuint uniforms = 0;
+    program_uniforms(&pass, words);
+    status = buffer_upload(device, GL_UNIFORM_BUFFER, &uniforms, sizeof words, words,
+                           "clearing an image");
+    if (status == GLCNN_SUCCESS) {
+        bind_all(device, &pass, uniforms);
+        status = device_check(device, "clearing an image"); /* or another image would be cleared */
+    }
+    if (status == GLCNN_SUCCESS) {
+        dispatch(device, &pass);
+        mark_uses(device, &pass);
+        status = device_check(device, "clearing an image");
+    }
+    gl->DeleteBuffers(1, &uniforms);
+    storage->clear = status != GLCNN_SUCCESS;
+    return status;
+}
+
+static glcnn_status prepare_storage(struct storage *storage)
+{
+    glcnn_status status = storage_allocate(storage);
+    return status == GLCNN_SUCCESS && storage->clear ? clear_storage(storage) : status;
+}
+
+static glcnn_status prepare_textures(struct glcnn_command_buffer *buffer)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < buffer->pass_count && status == GLCNN_SUCCESS; i++) {
+        const struct pass *pass = &buffer->passes[i];
+        for (uint32_t t = 0; t < pass->texture_count && status == GLCNN_SUCCESS; t++)
+            status = prepare_storage(storage_owner(pass->textures[t].view.storage));
+        for (uint32_t t = 0; t < pass->image_count && status == GLCNN_SUCCESS; t++)
+            status = prepare_storage(storage_owner(pass->images[t].view.storage));
+    }
+    return status;
+}
+
+/* ---- Commit and wait ---- */
+
+static glcnn_status enter(struct glcnn_command_buffer *buffer)
+{
+    return buffer ? device_enter(buffer->device) : GLCNN_INVALID_ARGUMENT;
+}
+
+/* From here on passes run: a step is made, whatever becomes of it. */
+static glcnn_status issue_all(struct glcnn_command_buffer *buffer)
+{
+    struct glcnn_device *device = buffer->device;
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < buffer->pass_count && status == GLCNN_SUCCESS; i++)
+        status = issue(device, &buffer->passes[i], buffer->uniform_buffer);
+    buffer->issued = buffer->pass_count;
+    buffer->refreshed = false;
+    buffer->commits++;
+    if (buffer->fence)
+        device->gl.DeleteSync(buffer->fence);
+    buffer->fence = NULL;
+    return status == GLCNN_SUCCESS ? device_check(device, AMID_PASSES) : status;
+}
+
+glcnn_status glcnn_command_buffer_commit(glcnn_command_buffer *command_buffer)
+{
+    glcnn_status status = enter(command_buffer);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    struct glcnn_device *device = command_buffer->device;
+    status = prepare_textures(command_buffer);
+    if (status == GLCNN_SUCCESS)
+        status = prepare_uniforms(command_buffer);
+    if (status == GLCNN_SUCCESS)
+        status = issue_all(command_buffer);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    status = fence_make(device, "glcnn_command_buffer_commit", &command_buffer->fence);
+    device->gl.Flush();
+    return status;
+}
+
+glcnn_status glcnn_command_buffer_wait(glcnn_command_buffer *command_buffer)
+{
+    glcnn_status status = enter(command_buffer);
+    if (status != GLCNN_SUCCESS || !command_buffer->fence)
+        return status;
+    return fence_await(command_buffer->device, command_buffer->fence, "glcnn_command_buffer_wait");
+}
+
+bool glcnn_command_buffer_is_complete(glcnn_command_buffer *command_buffer)
+{
+    if (enter(command_buffer) != GLCNN_SUCCESS || !command_buffer->fence)
+        return true;
+    GLenum result = command_buffer->device->gl.ClientWaitSync(command_buffer->fence, 0, 0);
+    return result == GL_ALREADY_SIGNALED || result == GL_CONDITION_SATISFIED;
+}

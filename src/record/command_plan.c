@@ -1,0 +1,191 @@
+/* Planned command buffers: textures for temporary images, chosen once everything is recorded. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/command_buffer.h"
+#include "record/placement.h"
+#include "record/program.h"
+
+/* What is collected from the passes: the storages to place, in the order of their first use. */
+struct collection {
+    struct storage **storages;
+    struct placement placement;
+    bool *together;
+    size_t capacity;
+};
+
+static bool is_to_be_placed(const struct storage *storage)
+{
+    return !storage->clear && !storage->texture && !storage->within;
+}
+
+/* Index of a storage; the number of items if it is not there. */
+static size_t find(const struct collection *c, const struct storage *storage)
+{
+    size_t index = 0;
+    while (index < c->placement.item_count && c->storages[index] != storage)
+        index++;
+    return index;
+}
+
+/* Passes are taken in order, so the last one to use a storage is the one at hand. */
+static void enter(struct collection *c, struct storage *storage, uint32_t pass)
+{
+    if (!is_to_be_placed(storage))
+        return;
+    size_t index = find(c, storage);
+    if (index == c->placement.item_count) {
+        c->storages[c->placement.item_count++] = storage;
+        c->placement.items[index] = (struct placement_item){
+            .width = storage->width,
+            .height = storage->height,
+            .layers = storage->layers,
+            .texel_size = storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? 8 : 16,
+            .first = pass};
+    }
+    c->placement.items[index].last = pass;
+}
+
+static struct storage *storage_of(const struct pass *pass, uint32_t i)
+{
+    return i < pass->texture_count ? pass->textures[i].view.storage
+                                   : pass->images[i - pass->texture_count].view.storage;
+}
+
+static void collect(struct collection *c, const struct glcnn_command_buffer *buffer)
+{
+    for (uint32_t p = 0; p < buffer->pass_count; p++) {
+        const struct pass *pass = &buffer->passes[p];
+        for (uint32_t i = 0; i < pass->texture_count + pass->image_count; i++)
+            enter(c, storage_of(pass, i), p);
+    }
+}
+
+static void mark_together(struct collection *c, const struct storage *a, const struct storage *b)
+{
+    size_t n = c->placement.item_count, i = find(c, a), j = find(c, b);
+    if (i != j && i < n && j < n)
+        c->together[i * n + j] = c->together[j * n + i] = true;
+}
+
+/* Two storages of one pass of which one is written. */
+static void find_together(struct collection *c, const struct glcnn_command_buffer *buffer)
+{
+    for (size_t p = 0; p < buffer->pass_count; p++) {
+        const struct pass *pass = &buffer->passes[p];
+        uint32_t count = pass->texture_count + pass->image_count;
+        for (uint32_t written = pass->texture_count; written < count; written++)
+            for (uint32_t other = 0; other < count; other++)
+                mark_together(c, storage_of(pass, written), storage_of(pass, other));
+    }
+}
+
+static bool make_collection(struct collection *c, const struct glcnn_command_buffer *buffer)
+{
+    size_t most = buffer->pass_count * (PASS_TEXTURES + PASS_IMAGES) + 1;
+    c->storages = calloc(most, sizeof *c->storages);
+    c->placement.items = calloc(most, sizeof *c->placement.items);
+    if (!c->storages || !c->placement.items)
+        return false;
+    collect(c, buffer);
+    size_t n = c->placement.item_count;
+    c->together = calloc(n * n + 1, sizeof *c->together);
+    c->placement.textures = calloc(n + 1, sizeof *c->placement.textures);
+    if (!c->together || !c->placement.textures)
+        return false;
+    find_together(c, buffer);
+    c->placement.together = c->together;
+    return true;
+}
+
+static void free_collection(struct collection *c)
+{
+    free(c->storages);
+    free(c->placement.items);
+    free(c->placement.textures);
+    free(c->together);
+}
+
+/* Makes the owner of each texture and puts the storages into it. */
+static glcnn_status place_storages(struct glcnn_device *device, const struct collection *c)
+{
+    const struct placement *p = &c->placement;
+    glcnn_status status = GLCNN_SUCCESS;
+    for (uint32_t t = 0; t < p->texture_count && status == GLCNN_SUCCESS; t++) {
+        const struct placement_texture *texture = &p->textures[t];
+        struct storage *owner;
+        status = storage_create(device, texture->width, texture->height, texture->layers,
+                                texture->texel_size == 8 ? GLCNN_CHANNEL_FORMAT_FLOAT16
+                                                         : GLCNN_CHANNEL_FORMAT_FLOAT32,
+                                &owner);
+        if (status != GLCNN_SUCCESS)
+            break;
+        owner->clear = false;
+        for (size_t i = 0; i < p->item_count; i++)
+            if (p->items[i].texture == t)
+                storage_place(c->storages[i], owner, p->items[i].cell, p->items[i].across,
+                              p->items[i].down);
+        storage_release(owner);
+    }
+    return status;
+}
+
+static uint64_t texture_bytes(const struct collection *c)
+{
+    uint64_t sum = 0;
+    for (uint32_t t = 0; t < c->placement.texture_count; t++)
+        for (size_t i = 0; i < c->placement.item_count; i++)
+            if (c->placement.items[i].texture == t) {
+                sum += storage_size(storage_owner(c->storages[i]));
+                break;
+            }
+    return sum;
+}
+
+glcnn_status command_buffer_place(struct glcnn_command_buffer *command_buffer,
+                                  struct command_memory *memory)
+{
+    struct collection c = {0};
+    glcnn_status status = GLCNN_SUCCESS;
+    if (!make_collection(&c, command_buffer) || !placement_solve(&c.placement))
+        status = device_fail(command_buffer->device, GLCNN_OUT_OF_MEMORY,
+                             "out of memory planning textures");
+    if (status == GLCNN_SUCCESS)
+        status = place_storages(command_buffer->device, &c);
+    if (status == GLCNN_SUCCESS)
+        *memory =
+            (struct command_memory){texture_bytes(&c), placement_size_without_sharing(&c.placement),
+                                    placement_lower_bound(&c.placement)};
+    free_collection(&c);
+    return status;
+}
+
+glcnn_status command_buffer_compile(struct glcnn_command_buffer *command_buffer)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < command_buffer->pass_count && status == GLCNN_SUCCESS; i++) {
+        program_count(command_buffer->device, i + 1, command_buffer->pass_count);
+        if (!command_buffer->passes[i].program)
+            status = program_find(command_buffer->device, &command_buffer->passes[i]);
+    }
+    return status;
+}
+
+static void exchange(struct pass_texture *items, uint32_t count, struct storage *a,
+                     struct storage *b)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct storage **storage = &items[i].view.storage;
+        *storage = *storage == a ? b : *storage == b ? a : *storage;
+    }
+}
+
+void command_buffer_exchange(struct glcnn_command_buffer *command_buffer, struct storage *a,
+                             struct storage *b)
+{
+    for (size_t p = 0; p < command_buffer->pass_count; p++) {
+        struct pass *pass = &command_buffer->passes[p];
+        exchange(pass->textures, pass->texture_count, a, b);
+        exchange(pass->images, pass->image_count, a, b);
+    }
+}

@@ -1,0 +1,116 @@
+#include "record/pass.h"
+
+#include <string.h>
+
+/* A pass that asks for more than it has room for keeps the name of the first item without room;
+ * program_find refuses it. The tables are sized for the ES 3.1 minimum, so this is an error of a
+ * kernel's author. */
+static bool room(struct pass *pass, uint32_t count, uint32_t capacity, const char *name)
+{
+    if (count < capacity)
+        return true;
+    if (!pass->overflow)
+        pass->overflow = name;
+    return false;
+}
+
+void pass_library(struct pass *pass, const char *name)
+{
+    for (uint32_t i = 0; i < pass->library_count; i++)
+        if (strcmp(pass->libraries[i], name) == 0)
+            return;
+    if (room(pass, pass->library_count, PASS_LIBRARIES, name))
+        pass->libraries[pass->library_count++] = name;
+}
+
+void pass_texture(struct pass *pass, const char *name, const struct image_view *view)
+{
+    if (room(pass, pass->texture_count, PASS_TEXTURES, name))
+        pass->textures[pass->texture_count++] = (struct pass_texture){name, *view};
+}
+
+void pass_image(struct pass *pass, const char *name, const struct image_view *view)
+{
+    if (view->storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16)
+        pass_library(pass, "lib/half.glsl");
+    if (room(pass, pass->image_count, PASS_IMAGES, name))
+        pass->images[pass->image_count++] = (struct pass_texture){name, *view};
+}
+
+void pass_vector_of(struct pass *pass, const char *type, const char *name,
+                    const struct vector_view *view, enum vector_access access)
+{
+    static const struct vector_view absent;
+    if (room(pass, pass->buffer_count, PASS_BUFFERS, name))
+        pass->buffers[pass->buffer_count++] =
+            (struct pass_buffer){name, type, view ? *view : absent, access};
+}
+
+void pass_vector(struct pass *pass, const char *name, const struct vector_view *view,
+                 enum vector_access access)
+{
+    pass_vector_of(pass, "float", name, view, access);
+}
+
+void pass_define(struct pass *pass, const char *name, int value)
+{
+    if (room(pass, pass->define_count, PASS_DEFINES, name))
+        pass->defines[pass->define_count++] = (struct pass_define){name, value};
+}
+
+void pass_int(struct pass *pass, const char *name, int32_t value)
+{
+    if (room(pass, pass->uniform_count, PASS_UNIFORMS, name))
+        pass->uniforms[pass->uniform_count++] =
+            (struct pass_uniform){.name = name, .is_float = false, .value.i = value};
+}
+
+void pass_float(struct pass *pass, const char *name, float value)
+{
+    if (room(pass, pass->uniform_count, PASS_UNIFORMS, name))
+        pass->uniforms[pass->uniform_count++] =
+            (struct pass_uniform){.name = name, .is_float = true, .value.f = value};
+}
+
+static struct pass_uniform *find_uniform(struct pass *pass, const char *name)
+{
+    for (uint32_t i = 0; i < pass->uniform_count; i++)
+        if (strcmp(pass->uniforms[i].name, name) == 0)
+            return &pass->uniforms[i];
+    return NULL;
+}
+
+void pass_update_float(struct pass *pass, const char *name, float value)
+{
+    struct pass_uniform *uniform = find_uniform(pass, name);
+    if (uniform)
+        uniform->value.f = value;
+}
+
+void pass_update_int(struct pass *pass, const char *name, int32_t value)
+{
+    struct pass_uniform *uniform = find_uniform(pass, name);
+    if (uniform)
+        uniform->value.i = value;
+}
+
+void pass_grid(struct pass *pass, uint32_t x, uint32_t y, uint32_t z)
+{
+    pass->grid[0] = x;
+    pass->grid[1] = y;
+    pass->grid[2] = z;
+}
+
+void pass_origin(struct pass *pass, uint32_t x, uint32_t y, uint32_t z)
+{
+    pass->origin[0] = x;
+    pass->origin[1] = y;
+    pass->origin[2] = z;
+}
+
+void pass_local(struct pass *pass, uint32_t x, uint32_t y, uint32_t z)
+{
+    pass->local[0] = x;
+    pass->local[1] = y;
+    pass->local[2] = z;
+}

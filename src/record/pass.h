@@ -1,0 +1,136 @@
+/* A pass: one shader body with its textures, images, buffers, defines, uniforms and the
+ * invocations wanted. Kernels describe passes; program.c assembles the shader around the body;
+ * command_buffer.c issues them. No kernel makes a GL call.
+ *
+ * For a texture bound as NAME the body can call
+ *     vec4 NAME(int x, int y, int slice, int image)         inside the image only
+ *     vec4 NAME_zero(int x, int y, int slice, int image)    0 outside
+ *     vec4 NAME_clamp(int x, int y, int slice, int image)   nearest pixel outside
+ *     vec4 NAME_edge(int x, int y, int slice, int image)    one of the two, by define EDGE_CLAMP
+ *     vec4 NAME_at(ivec3 place, int x, int y, int slice)    inside only, place NAME_place(slice, image):
+ *                                                           found once for many pixels of a slice
+ * for an image bound as NAME
+ *     void store_NAME(int x, int y, int slice, int image, vec4 value)
+ * and for either the ints NAME_width, NAME_height, NAME_channels, NAME_slices, NAME_images.
+ * Slices and images count from the start of the view. Components beyond the last channel read as 0
+ * and are stored as 0. A buffer bound as NAME is an array NAME[] of its element type.
+ * The body defines  void invocation(ivec3 at)  which runs once for every point of the grid; with
+ * pass->cooperative it runs for whole work groups (it may use barrier() and shared memory, and
+ * points beyond grid_size(), an ivec3, must not store).
+ */
+#ifndef GLCNN_PASS_H
+#define GLCNN_PASS_H
+
+#include "device/buffer.h"
+#include "device/storage.h"
+
+#define PASS_TEXTURES  8
+#define PASS_IMAGES    4
+#define PASS_BUFFERS   4
+#define PASS_DEFINES   24
+#define PASS_UNIFORMS  48
+#define PASS_LIBRARIES 8
+#define PASS_VIEW_WORDS 8 /* uniform words that describe one view */
+#define PASS_WORDS      (6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS)
+
+/* A part of a storage that a pass sees as an image: layer = first_layer + image*layer_stride +
+ * slice. Does not hold a reference. */
+struct image_view {
+    struct storage *storage;
+    uint32_t first_layer, layer_stride;
+    uint32_t width, height, channels, images;
+    bool masked; /* components beyond the last channel hold another's values: read them as 0 */
+};
+
+/* A vector: elements of 4 bytes in a buffer. Does not hold a reference. */
+struct vector_view {
+    struct glcnn_buffer *buffer; /* NULL: not given */
+    size_t offset, count;        /* in elements */
+};
+
+enum vector_access { VECTOR_READ = 1, VECTOR_WRITE = 2, VECTOR_READ_WRITE = 3 };
+
+struct pass_texture {
+    const char *name;
+    struct image_view view;
+};
+
+struct pass_buffer {
+    const char *name;
+    const char *type; /* GLSL element type */
+    struct vector_view view;
+    enum vector_access access;
+};
+
+struct pass_define {
+    const char *name;
+    int value;
+};
+
+struct pass_uniform {
+    const char *name;
+    bool is_float;
+    union {
+        int32_t i;
+        float f;
+    } value;
+};
+
+struct program;
+struct pass;
+struct glcnn_kernel;
+
+/* Called before every commit of the pass after its first: sets uniforms that move with each step. */
+typedef void (*pass_refresh)(struct glcnn_kernel *kernel, struct pass *pass);
+
+struct pass {
+    const char *shader; /* path below glsl/ */
+    const char *libraries[PASS_LIBRARIES];
+    struct pass_texture textures[PASS_TEXTURES];
+    struct pass_texture images[PASS_IMAGES];
+    struct pass_buffer buffers[PASS_BUFFERS];
+    struct pass_define defines[PASS_DEFINES];
+    struct pass_uniform uniforms[PASS_UNIFORMS];
+    uint32_t library_count, texture_count, image_count, buffer_count, define_count, uniform_count;
+    uint32_t grid[3];   /* invocations wanted */
+    uint32_t origin[3]; /* added to the invocation's position */
+    uint32_t local[3];  /* work group wanted; 0: chosen from the grid. Clamped to the limits */
+    uint32_t registers; /* that the device's traits tell: what may be kept at once */
+    uint32_t work;      /* operations an invocation takes, about; splits long grids. 0: 64 */
+    bool cooperative;
+    bool loads_images; /* textures are read with imageLoad; set by program.c */
+    pass_refresh refresh; /* may be NULL */
+    struct glcnn_kernel *kernel; /* for refresh */
+    const char *variant; /* row of a table of variants that it is made by, or NULL */
+    const struct program *program;
+    size_t uniform_offset; /* in the command buffer's uniform buffer */
+    const char *overflow;  /* name of what found no room, NULL when all is well */
+};
+
+void pass_library(struct pass *pass, const char *name); /* "lib/half.glsl" */
+void pass_texture(struct pass *pass, const char *name, const struct image_view *view);
+void pass_image(struct pass *pass, const char *name, const struct image_view *view);
+/* `view` NULL or without buffer binds zeros. */
+void pass_vector(struct pass *pass, const char *name, const struct vector_view *view,
+                 enum vector_access access);
+/* The same with another element type: "uint", "vec4". */
+void pass_vector_of(struct pass *pass, const char *type, const char *name,
+                    const struct vector_view *view, enum vector_access access);
+void pass_define(struct pass *pass, const char *name, int value);
+void pass_int(struct pass *pass, const char *name, int32_t value);
+void pass_float(struct pass *pass, const char *name, float value);
+void pass_grid(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
+void pass_origin(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
+void pass_local(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
+
+/* Sets a uniform that the pass already has. */
+void pass_update_float(struct pass *pass, const char *name, float value);
+void pass_update_int(struct pass *pass, const char *name, int32_t value);
+
+/* Slices of `channels` channels. */
+static inline uint32_t slice_count(uint32_t channels)
+{
+    return (channels + 3) / 4;
+}
+
+#endif

@@ -1,0 +1,215 @@
+#include "record/placement.h"
+
+#include <stdlib.h>
+
+#define TRIES 200
+
+uint64_t placement_item_size(const struct placement_item *item)
+{
+    return (uint64_t)item->width * item->height * item->layers * item->texel_size;
+}
+
+static uint64_t texture_size(const struct placement_texture *texture)
+{
+    return (uint64_t)texture->width * texture->height * texture->layers * texture->texel_size;
+}
+
+uint64_t placement_size(const struct placement *placement)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < placement->texture_count; i++)
+        sum += texture_size(&placement->textures[i]);
+    return sum;
+}
+
+uint64_t placement_size_without_sharing(const struct placement *placement)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < placement->item_count; i++)
+        sum += placement_item_size(&placement->items[i]);
+    return sum;
+}
+
+/* The sum of live bytes rises only where some item begins. */
+uint64_t placement_lower_bound(const struct placement *placement)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < placement->item_count; i++) {
+        uint32_t now = placement->items[i].first;
+        uint64_t sum = 0;
+        for (size_t j = 0; j < placement->item_count; j++) {
+            const struct placement_item *item = &placement->items[j];
+            if (item->first <= now && now <= item->last)
+                sum += placement_item_size(item);
+        }
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
+/* ---- Placing ---- */
+
+/* Cells that the item takes in the texture; 0: it does not fit. */
+static uint32_t cells_in(const struct placement_texture *texture, const struct placement_item *item)
+{
+    if (texture->texel_size != item->texel_size || item->width > texture->width ||
+        item->height > texture->height)
+        return 0;
+    uint32_t each = (texture->width / item->width) * (texture->height / item->height);
+    uint32_t cells = (item->layers + each - 1) / each;
+    return cells <= texture->layers ? cells : 0;
+}
+
+static bool lives_with(const struct placement_item *a, const struct placement_item *b)
+{
+    return a->first <= b->last && b->first <= a->last;
+}
+
+struct search {
+    struct placement *placement;
+    size_t *order; /* items; those before `placed` have a place */
+    size_t placed;
+    uint64_t *weights; /* by item: the heaviest is placed first */
+    uint32_t random;   /* 0: no choice is left to chance */
+};
+
+/* xorshift32: the same choices on every run. */
+static uint32_t draw(struct search *search)
+{
+    search->random ^= search->random << 13;
+    search->random ^= search->random >> 17;
+    return search->random ^= search->random << 5;
+}
+
+/* The first cell where `item` can lie in the texture. False: none, or another item of the same pass
+ * is there. */
+static bool find_cell(const struct search *search, size_t index, uint32_t texture, uint32_t cells,
+                      uint32_t *cell)
+{
+    const struct placement *p = search->placement;
+    const struct placement_item *item = &p->items[index];
+    bool moved = true;
+    *cell = 0;
+    while (moved) {
+        moved = false;
+        for (size_t i = 0; i < search->placed; i++) {
+            const struct placement_item *other = &p->items[search->order[i]];
+            if (other->texture != texture || !lives_with(item, other))
+                continue;
+            if (p->together[index * p->item_count + search->order[i]])
+                return false;
+            uint32_t taken = cells_in(&p->textures[texture], other);
+            if (*cell < other->cell + taken && other->cell < *cell + cells) {
+                *cell = other->cell + taken;
+                moved = true;
+            }
+        }
+    }
+    return *cell + cells <= p->textures[texture].layers;
+}
+
+/* Of the textures with room for it, the one where it takes the fewest bytes; of equals the first,
+ * or any. */
+static bool place_in_existing(struct search *search, size_t index)
+{
+    struct placement *p = search->placement;
+    struct placement_item *item = &p->items[index];
+    uint64_t best = UINT64_MAX;
+    for (uint32_t t = 0; t < p->texture_count; t++) {
+        const struct placement_texture *texture = &p->textures[t];
+        uint32_t cell, cells = cells_in(texture, item);
+        uint64_t size = (uint64_t)cells * texture->width * texture->height;
+        bool better = size < best || (size == best && search->random && draw(search) & 1);
+        if (!cells || !better || !find_cell(search, index, t, cells, &cell))
+            continue;
+        best = size;
+        item->texture = t;
+        item->cell = cell;
+        item->across = texture->width / item->width;
+        item->down = texture->height / item->height;
+    }
+    return best < UINT64_MAX;
+}
+
+static void place_in_its_own(struct placement *p, struct placement_item *item)
+{
+    p->textures[p->texture_count] =
+        (struct placement_texture){item->width, item->height, item->layers, item->texel_size};
+    item->texture = (uint32_t)p->texture_count++;
+    item->cell = 0;
+    item->across = item->down = 1;
+}
+
+/* ---- Searching ---- */
+
+/* The heaviest first; of equals the one that lives first. */
+static bool before(const struct search *search, size_t a, size_t b)
+{
+    const struct placement_item *items = search->placement->items;
+    return search->weights[a] != search->weights[b] ? search->weights[a] > search->weights[b]
+                                                    : items[a].first < items[b].first;
+}
+
+static void sort(struct search *search)
+{
+    for (size_t i = 0; i < search->placement->item_count; i++) {
+        size_t at = i;
+        for (; at > 0 && before(search, i, search->order[at - 1]); at--)
+            search->order[at] = search->order[at - 1];
+        search->order[at] = i;
+    }
+}
+
+/* By size; where chance has a say, by up to twice the size. */
+static void weigh(struct search *search)
+{
+    const struct placement *p = search->placement;
+    for (size_t i = 0; i < p->item_count; i++) {
+        uint64_t size = placement_item_size(&p->items[i]);
+        search->weights[i] = search->random ? size * (256 + draw(search) % 256) : size;
+    }
+}
+
+static uint64_t place_all(struct search *search, uint32_t random)
+{
+    struct placement *p = search->placement;
+    search->random = random;
+    weigh(search);
+    sort(search);
+    p->texture_count = 0;
+    for (search->placed = 0; search->placed < p->item_count; search->placed++) {
+        size_t index = search->order[search->placed];
+        if (!place_in_existing(search, index))
+            place_in_its_own(p, &p->items[index]);
+    }
+    return placement_size(p);
+}
+
+/* Largest first is good and now and then not the best: some tries by chance stand beside it. */
+static void search_best(struct search *search)
+{
+    uint64_t bound = placement_lower_bound(search->placement);
+    uint32_t best_random = 0;
+    uint64_t best = place_all(search, 0);
+    for (uint32_t i = 1; i <= TRIES && best > bound; i++) {
+        uint64_t size = place_all(search, i * 2654435761u);
+        if (size < best) {
+            best = size;
+            best_random = i * 2654435761u;
+        }
+    }
+    place_all(search, best_random);
+}
+
+bool placement_solve(struct placement *placement)
+{
+    struct search search = {.placement = placement,
+                            .order = calloc(placement->item_count + 1, sizeof(size_t)),
+                            .weights = calloc(placement->item_count + 1, sizeof(uint64_t))};
+    bool good = search.order && search.weights;
+    if (good)
+        search_best(&search);
+    free(search.order);
+    free(search.weights);
+    return good;
+}

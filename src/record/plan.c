@@ -1,0 +1,275 @@
+/* Plans: gathering the passes of one encode. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/command_buffer.h"
+#include "encode/kernel.h"
+#include "record/program.h"
+
+void plan_begin(struct plan *plan, struct glcnn_command_buffer *command_buffer)
+{
+    *plan = (struct plan){.command_buffer = command_buffer, .device = command_buffer->device};
+}
+
+void plan_fail(struct plan *plan, glcnn_status status, const char *format, ...)
+{
+    char text[900];
+    if (plan->status != GLCNN_SUCCESS)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    plan->status = device_fail(plan->device, status, "%s", text);
+}
+
+/* Makes room for one more element; false latches out-of-memory. */
+static bool grow(struct plan *plan, void **items, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return true;
+    size_t wanted = *capacity ? *capacity * 2 : 8;
+    void *bigger = realloc(*items, wanted * size);
+    if (!bigger) {
+        plan_fail(plan, GLCNN_OUT_OF_MEMORY, "out of memory recording passes");
+        return false;
+    }
+    *items = bigger;
+    *capacity = wanted;
+    return true;
+}
+
+struct pass *plan_pass(struct plan *plan, const char *shader)
+{
+    static _Thread_local struct pass refused; /* takes the calls after a failure */
+    void *items = plan->passes;
+    if (plan->status != GLCNN_SUCCESS ||
+        !grow(plan, &items, plan->pass_count, &plan->pass_capacity, sizeof *plan->passes)) {
+        refused = (struct pass){0};
+        return &refused;
+    }
+    plan->passes = items;
+    struct pass *pass = &plan->passes[plan->pass_count++];
+    *pass = (struct pass){.shader = shader, .registers = plan->device->info.traits.registers};
+    return pass;
+}
+
+/* ---- Retained objects ---- */
+
+static void retain(struct plan *plan, void *object, release_function release)
+{
+    void *items = plan->retained;
+    bool kept =
+        plan->status == GLCNN_SUCCESS &&
+        grow(plan, &items, plan->retained_count, &plan->retained_capacity, sizeof *plan->retained);
+    if (!kept) {
+        release(object);
+        return;
+    }
+    plan->retained = items;
+    plan->retained[plan->retained_count++] = (struct retained){object, release};
+}
+
+static void release_storage(void *object)
+{
+    storage_recycle(object);
+}
+
+static void release_buffer(void *object)
+{
+    glcnn_buffer *buffer = object;
+    glcnn_buffer_destroy(&buffer);
+}
+
+static void release_kernel(void *object)
+{
+    glcnn_kernel *kernel = object;
+    glcnn_kernel_destroy(&kernel);
+}
+
+void plan_retain_storage(struct plan *plan, struct storage *storage)
+{
+    retain(plan, storage_retain(storage), release_storage);
+}
+
+void plan_retain_buffer(struct plan *plan, struct glcnn_buffer *buffer)
+{
+    retain(plan, buffer_retain(buffer), release_buffer);
+}
+
+void plan_retain_kernel(struct plan *plan, struct glcnn_kernel *kernel)
+{
+    retain(plan, kernel_retain(kernel), release_kernel);
+}
+
+/* ---- Scratch ---- */
+
+struct image_view plan_scratch_image(struct plan *plan, uint32_t width, uint32_t height,
+                                     uint32_t channels, uint32_t images,
+                                     glcnn_channel_format format)
+{
+    static _Thread_local struct storage refused; /* takes the calls after a failure */
+    struct image_view view = {.storage = &refused,
+                              .layer_stride = slice_count(channels),
+                              .width = width,
+                              .height = height,
+                              .channels = channels,
+                              .images = images};
+    refused.format = format;
+    if (plan->status != GLCNN_SUCCESS)
+        return view;
+    if (plan->scratch_count == sizeof plan->scratch / sizeof *plan->scratch) {
+        plan_fail(plan, GLCNN_SHADER_ERROR, "a kernel asks for more than %zu scratch images",
+                  plan->scratch_count);
+        return view;
+    }
+    struct storage *storage;
+    plan->status = command_buffer_take_storage(plan->command_buffer, width, height,
+                                               images * view.layer_stride, format, &storage);
+    if (plan->status != GLCNN_SUCCESS)
+        return view;
+    plan->scratch[plan->scratch_count++] = storage;
+    view.storage = storage;
+    return view;
+}
+
+struct vector_view plan_scratch_vector(struct plan *plan, size_t count)
+{
+    struct vector_view view = {.count = count};
+    if (plan->status != GLCNN_SUCCESS)
+        return view;
+    glcnn_buffer *buffer;
+    plan->status = glcnn_buffer_create(plan->device, count * 4, &buffer);
+    if (plan->status != GLCNN_SUCCESS)
+        return view;
+    view.buffer = buffer;
+    retain(plan, buffer, release_buffer);
+    return view;
+}
+
+void plan_release_scratch(struct plan *plan)
+{
+    for (size_t i = 0; i < plan->scratch_count; i++)
+        if (plan->command_buffer->planned)
+            retain(plan, plan->scratch[i], release_storage); /* each has one of its own */
+        else
+            command_buffer_return_storage(plan->command_buffer, plan->scratch[i]);
+    plan->scratch_count = 0;
+}
+
+/* ---- Common passes ---- */
+
+void plan_fill_image(struct plan *plan, const struct image_view *destination)
+{
+    struct pass *pass = plan_pass(plan, "fill.comp");
+    pass_image(pass, "destination", destination);
+    pass_grid(pass, destination->width, destination->height,
+              slice_count(destination->channels) * destination->images);
+}
+
+static struct pass *plan_vectors(struct plan *plan, const struct vector_view *source,
+                                 const struct vector_view *destination, enum vector_access access)
+{
+    struct pass *pass = plan_pass(plan, "copy_vector.comp");
+    pass_vector(pass, "source", source, VECTOR_READ);
+    pass_vector(pass, "destination", destination, access);
+    pass_int(pass, "source_offset", (int32_t)source->offset);
+    pass_int(pass, "destination_offset", (int32_t)destination->offset);
+    pass_grid(pass, (uint32_t)destination->count, 1, 1);
+    pass_local(pass, 64, 1, 1);
+    return pass;
+}
+
+void plan_copy_vector(struct plan *plan, const struct vector_view *source,
+                      const struct vector_view *destination)
+{
+    plan_vectors(plan, source, destination, VECTOR_WRITE);
+}
+
+void plan_add_vector(struct plan *plan, const struct vector_view *source,
+                     const struct vector_view *destination)
+{
+    struct pass *pass = plan_vectors(plan, source, destination, VECTOR_READ_WRITE);
+    pass_define(pass, "ACCUMULATE", 1);
+}
+
+/* ---- The end ---- */
+
+static void retain_resources(struct plan *plan, const struct pass *pass)
+{
+    for (uint32_t i = 0; i < pass->texture_count; i++)
+        plan_retain_storage(plan, pass->textures[i].view.storage);
+    for (uint32_t i = 0; i < pass->image_count; i++)
+        plan_retain_storage(plan, pass->images[i].view.storage);
+    for (uint32_t i = 0; i < pass->buffer_count; i++)
+        if (pass->buffers[i].view.buffer)
+            plan_retain_buffer(plan, pass->buffers[i].view.buffer);
+    if (pass->kernel)
+        plan_retain_kernel(plan, pass->kernel);
+}
+
+/* Room for `more` elements; grows by half, since a training step appends some hundred times. */
+static bool reserve(struct plan *plan, void **items, size_t count, size_t more, size_t *capacity,
+                    size_t size)
+{
+    if (count + more <= *capacity)
+        return true;
+    size_t wanted = count + more + *capacity / 2;
+    void *bigger = realloc(*items, wanted * size);
+    if (!bigger) {
+        plan_fail(plan, GLCNN_OUT_OF_MEMORY, "out of memory recording passes");
+        return false;
+    }
+    *items = bigger;
+    *capacity = wanted;
+    return true;
+}
+
+static bool make_room(struct plan *plan)
+{
+    struct glcnn_command_buffer *to = plan->command_buffer;
+    void *passes = to->passes, *retained = to->retained;
+    bool good = reserve(plan, &passes, to->pass_count, plan->pass_count, &to->pass_capacity,
+                        sizeof *to->passes) &&
+                reserve(plan, &retained, to->retained_count, plan->retained_count,
+                        &to->retained_capacity, sizeof *to->retained);
+    to->passes = passes;
+    to->retained = retained;
+    return good;
+}
+
+static void append(struct plan *plan)
+{
+    struct glcnn_command_buffer *to = plan->command_buffer;
+    if (plan->pass_count)
+        memcpy(to->passes + to->pass_count, plan->passes, plan->pass_count * sizeof *to->passes);
+    to->pass_count += plan->pass_count;
+    if (plan->retained_count)
+        memcpy(to->retained + to->retained_count, plan->retained,
+               plan->retained_count * sizeof *to->retained);
+    to->retained_count += plan->retained_count;
+    plan->retained_count = 0;
+}
+
+glcnn_status plan_end(struct plan *plan)
+{
+    bool compile = !plan->command_buffer->planned;
+    for (size_t i = 0; compile && i < plan->pass_count && plan->status == GLCNN_SUCCESS; i++) {
+        program_count(plan->device, i + 1, plan->pass_count);
+        plan->status = program_find(plan->device, &plan->passes[i]);
+    }
+    for (size_t i = 0; i < plan->pass_count && plan->status == GLCNN_SUCCESS; i++)
+        retain_resources(plan, &plan->passes[i]);
+    if (plan->status == GLCNN_SUCCESS && make_room(plan))
+        append(plan);
+    for (size_t i = 0; i < plan->retained_count; i++)
+        plan->retained[i].release(plan->retained[i].object);
+    plan_release_scratch(plan);
+    free(plan->passes);
+    free(plan->retained);
+    plan->passes = NULL;
+    plan->retained = NULL;
+    return plan->status;
+}

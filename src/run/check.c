@@ -1,0 +1,335 @@
+/* The self-check: every kernel's cases on the device against its double-precision reference, with
+ * images stored as float32 and as float16.
+ *
+ * An element passes within the bound of glcnn/image.h, which allowed() computes: float32's, and for
+ * float16 images half a unit of the last place more. Inputs are rounded to the format beforehand,
+ * so that device and reference see the same numbers. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/check.h"
+#include "image/half.h"
+
+#define DEFAULT_BOUND 1e-5
+
+/* A fixed generator, so that every device sees the same numbers: splitmix64. */
+static double next_random(uint64_t *seed)
+{
+    uint64_t z = (*seed += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)((z ^ (z >> 31)) >> 40) / (1 << 24);
+}
+
+static float round_input(double value, glcnn_channel_format format)
+{
+    return format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? half_to_float(half_from_float((float)value))
+                                                  : (float)value;
+}
+
+static double draw(enum argument_values values, uint64_t *seed)
+{
+    double u = next_random(seed);
+    switch (values) {
+    case VALUES_SYMMETRIC:
+        return 2 * u - 1;
+    case VALUES_ZERO_ONE:
+        return u < 0.5 ? 0 : 1;
+    case VALUES_UNIT:
+        return 0.05 + 0.9 * u;
+    case VALUES_POSITIVE:
+    case VALUES_PROBABILITY:
+        return 0.25 + 2 * u;
+    }
+    return u;
+}
+
+/* Makes the channels of every pixel sum to 1. */
+static void normalise(struct named_array *array)
+{
+    size_t plane = (size_t)array->shape[2] * array->shape[3], channels = array->shape[1];
+    for (size_t n = 0; n < array->shape[0]; n++)
+        for (size_t i = 0; i < plane; i++) {
+            double *at = array->data + n * channels * plane + i, sum = 0;
+            for (size_t c = 0; c < channels; c++)
+                sum += at[c * plane];
+            for (size_t c = 0; c < channels; c++)
+                at[c * plane] /= sum;
+        }
+}
+
+static bool add_input(struct run *run, const struct argument *argument, uint32_t rank,
+                      const uint32_t *shape, uint64_t *seed)
+{
+    struct named_array *array = bag_add(run->bag, argument->name, rank, shape);
+    bool image = argument->place < PLACE_LABELS || argument->place == PLACE_FORWARD;
+    if (!array)
+        return false;
+    size_t count = array_count(array);
+    for (size_t i = 0; i < count; i++)
+        array->data[i] = draw(argument->values, seed);
+    if (argument->values == VALUES_PROBABILITY && rank == 4)
+        normalise(array);
+    for (size_t i = 0; i < count; i++)
+        array->data[i] = round_input(array->data[i], image ? run->format : GLCNN_CHANNEL_FORMAT_FLOAT32);
+    return true;
+}
+
+/* Of an image input. A gradient kernel with both sources of its forward kernel has them by their
+ * forward names: the source image is the first of them. */
+static const uint32_t *shape_of(const struct glcnn_descriptor *d, const struct argument *argument,
+                                const struct check_case *c)
+{
+    bool both = descriptor_place(d, PLACE_FORWARD) >= 0;
+    bool second = argument->place == (both ? PLACE_FORWARD : PLACE_SECONDARY);
+    return second && c->secondary[0] ? c->secondary : c->shape;
+}
+
+/* Shape of the forward result that a gradient's source gradient must have. */
+static bool gradient_shape(const struct run *run, const struct glcnn_descriptor *d,
+                           const struct check_case *c, uint32_t shape[4])
+{
+    const struct glcnn_descriptor *f = descriptor_find(d->forward);
+    struct bag bag = {0};
+    struct run inner = *run;
+    struct resolved *r = calloc(1, sizeof *r);
+    bool good = r != NULL;
+    inner.bag = &bag;
+    inner.settings.partial = true;
+    for (int i = 0; good && i < MAX_ARGUMENTS && f->arguments[i].name; i++)
+        if (argument_is_image(&f->arguments[i]) && f->arguments[i].input)
+            good = bag_add(&bag, f->arguments[i].name, 4, shape_of(f, &f->arguments[i], c)) != NULL;
+    good = good && run_resolve(&inner, f, r);
+    if (good) {
+        const struct glcnn_image_descriptor *result =
+            &r->shapes.images[descriptor_place(f, PLACE_DESTINATION)];
+        shape[0] = result->number_of_images;
+        shape[1] = result->feature_channels;
+        shape[2] = result->height;
+        shape[3] = result->width;
+    }
+    bag_free(&bag);
+    free(r);
+    return good;
+}
+
+static bool add_images(struct run *run, const struct glcnn_descriptor *d,
+                       const struct check_case *c, bool with_optional, uint64_t *seed)
+{
+    for (int i = 0; i < MAX_ARGUMENTS && d->arguments[i].name; i++) {
+        const struct argument *argument = &d->arguments[i];
+        uint32_t shape[4];
+        if (!argument_is_image(argument) || !argument->input ||
+            (argument->optional && !with_optional && argument->place != PLACE_FORWARD))
+            continue;
+        memcpy(shape, shape_of(d, argument, c), sizeof shape);
+        if (d->flags & IS_GRADIENT && argument->place == PLACE_SOURCE &&
+            !gradient_shape(run, d, c, shape))
+            return false;
+        if (!add_input(run, argument, 4, shape, seed))
+            return false;
+    }
+    return true;
+}
+
+/* Vectors that nothing fills; their lengths are known once the images are resolved. */
+static bool add_vectors(struct run *run, const struct glcnn_descriptor *d,
+                        const struct check_case *c, bool with_optional, uint64_t *seed)
+{
+    struct resolved *r = calloc(1, sizeof *r);
+    bool good = r && run_resolve(run, d, r);
+    for (size_t i = 0; good && i < MAX_ARGUMENTS && d->arguments[i].name; i++) {
+        const struct argument *argument = &d->arguments[i];
+        bool wanted = !argument_is_image(argument) && argument->input && !argument->filled_by &&
+                      (!argument->optional || with_optional);
+        uint32_t length = 0;
+        if (!wanted)
+            continue;
+        if (argument->place == PLACE_CALL)
+            length = c->shape[0] * c->shape[1] * c->shape[2] * c->shape[3];
+        else if (d->length)
+            length = (uint32_t)d->length(&r->operation, i);
+        good = length == 0 || add_input(run, argument, 1, &length, seed);
+    }
+    free(r);
+    return good;
+}
+
+/* ---- Comparison ---- */
+
+static double allowed(double reference, double norm, double bound, bool half)
+{
+    double error = bound * (norm > 1 ? norm : 1);
+    return half ? error + ldexp(fabs(reference), -11) * 1.0001 + 0x1p-25 : error;
+}
+
+static double compare_arrays(const struct named_array *found, const struct named_array *wanted,
+                             double bound, bool half)
+{
+    double norm = 0, worst = 0;
+    size_t count = array_count(wanted);
+    if (array_count(found) != count)
+        return INFINITY;
+    for (size_t i = 0; i < count; i++)
+        norm = fmax(norm, isfinite(wanted->data[i]) ? fabs(wanted->data[i]) : 0);
+    for (size_t i = 0; i < count; i++) {
+        double f = found->data[i], w = wanted->data[i];
+        bool same = (isnan(f) && isnan(w)) || f == w;
+        double error = same ? 0 : fabs(f - w) / allowed(w, norm, bound, half);
+        if (isnan(error))
+            return INFINITY;
+        worst = fmax(worst, error);
+    }
+    return worst;
+}
+
+double check_compare(const struct glcnn_descriptor *d, struct bag *found, struct bag *wanted,
+                     glcnn_channel_format format)
+{
+    double worst = 0;
+    for (int i = 0; i < MAX_ARGUMENTS && d->arguments[i].name; i++) {
+        const struct argument *argument = &d->arguments[i];
+        bool half = argument->place <= PLACE_DESTINATION && format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+        struct named_array *f = bag_find(found, argument->name);
+        struct named_array *w = bag_find(wanted, argument->name);
+        if (argument->output && f && w)
+            worst = fmax(worst, compare_arrays(f, w, d->bound > 0 ? d->bound : DEFAULT_BOUND, half));
+        else if (argument->output && (f || w))
+            return INFINITY;
+    }
+    return worst;
+}
+
+/* ---- Cases ---- */
+
+bool check_copy(const struct bag *from, struct bag *to)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        const struct named_array *array = &from->arrays[i];
+        struct named_array *made = bag_add(to, array->name, array->rank, array->shape);
+        if (!made)
+            return false;
+        memcpy(made->data, array->data, array_count(array) * sizeof(double));
+    }
+    return true;
+}
+
+static bool parse_settings(const struct glcnn_descriptor *d, const char *text,
+                           struct glcnn_setting *settings, size_t *count, char *error)
+{
+    char copy[512], *rest = NULL;
+    snprintf(copy, sizeof copy, "%s", text);
+    *count = 0;
+    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        if (*count == CHECK_SETTINGS ||
+            glcnn_setting_parse(d->name, word, &settings[(*count)++], error) != GLCNN_SUCCESS)
+            return false;
+    return true;
+}
+
+bool check_inputs(struct run *run, const struct glcnn_descriptor *d, const struct check_case *c,
+                  size_t index, struct glcnn_setting settings[CHECK_SETTINGS])
+{
+    size_t count;
+    uint64_t seed = 0x5eed + index;
+    if (!parse_settings(d, c->settings, settings, &count, run->error) ||
+        !run_settings_read(settings, count, &run->settings))
+        return false;
+    return add_images(run, d, c, index % 2 == 0, &seed) &&
+           add_vectors(run, d, c, index % 2 == 0, &seed);
+}
+
+glcnn_status check_case_run(struct glcnn_device *device, const struct glcnn_descriptor *d,
+                            size_t index, glcnn_channel_format format, double *error,
+                            char sentence[512])
+{
+    struct bag inputs = {0}, wanted = {0};
+    struct glcnn_setting settings[CHECK_SETTINGS];
+    struct run run = {.format = format, .bag = &inputs, .error = sentence};
+    sentence[0] = 0;
+    bool good =
+        check_inputs(&run, d, &d->cases[index], index, settings) && check_copy(&inputs, &wanted);
+    glcnn_status status = good ? GLCNN_SUCCESS : GLCNN_INVALID_ARGUMENT;
+    run.device = device;
+    if (status == GLCNN_SUCCESS)
+        status = run_kernel(&run, d);
+    run.device = NULL;
+    run.bag = &wanted;
+    if (status == GLCNN_SUCCESS)
+        status = run_kernel(&run, d);
+    *error = status == GLCNN_SUCCESS ? check_compare(d, &inputs, &wanted, format) : INFINITY;
+    bag_free(&inputs);
+    bag_free(&wanted);
+    return status;
+}
+
+/* ---- The whole check ---- */
+
+struct row {
+    struct glcnn_check_row row;
+    char worst[600], error[512];
+};
+
+static void check_one(struct glcnn_device *device, const struct glcnn_descriptor *d, size_t index,
+                      glcnn_channel_format format, struct row *row)
+{
+    char sentence[512];
+    double error;
+    const struct check_case *c = &d->cases[index];
+    glcnn_status status = check_case_run(device, d, index, format, &error, sentence);
+    row->row.cases++;
+    if (format == GLCNN_CHANNEL_FORMAT_FLOAT16) {
+        row->row.float16_cases++;
+        row->row.largest_float16_error = fmax(row->row.largest_float16_error, error);
+    }
+    row->row.failed += !(error <= 1);
+    if (status != GLCNN_SUCCESS && !row->row.error) {
+        snprintf(row->error, sizeof row->error, "%s", sentence);
+        row->row.error = row->error;
+    }
+    if (row->row.worst && !(error > row->row.largest_error))
+        return;
+    row->row.largest_error = error;
+    snprintf(row->worst, sizeof row->worst, "%s %ux%ux%ux%u %s",
+             format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? "float16" : "float32", c->shape[0], c->shape[1],
+             c->shape[2], c->shape[3], c->settings);
+    row->row.worst = row->worst;
+}
+
+static void check_kernel(struct glcnn_device *device, const struct glcnn_descriptor *d, bool quick,
+                         struct row *row)
+{
+    static const glcnn_channel_format formats[] = {GLCNN_CHANNEL_FORMAT_FLOAT32,
+                                                   GLCNN_CHANNEL_FORMAT_FLOAT16};
+    size_t format_count = descriptor_has_images(d) ? 2 : 1;
+    *row = (struct row){.row.kernel = d->name};
+    for (size_t i = 0; d->cases && d->cases[i].settings; i++)
+        for (size_t f = 0; f < format_count; f++)
+            if (!(quick && d->cases[i].large))
+                check_one(device, d, i, formats[f], row);
+}
+
+glcnn_status glcnn_check(glcnn_device *device, const char *name, bool quick,
+                         glcnn_check_callback callback, void *user, size_t *failed)
+{
+    glcnn_status status = device_enter(device);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (name && !descriptor_find(name))
+        return device_fail(device, GLCNN_INVALID_ARGUMENT, "there is no kernel named \"%s\"", name);
+    if (!failed)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT, "glcnn_check: failed is NULL");
+    *failed = 0;
+    for (size_t i = 0; glcnn_registry[i]; i++) {
+        struct row row;
+        if (name && strcmp(name, glcnn_registry[i]->name) != 0)
+            continue;
+        check_kernel(device, glcnn_registry[i], quick, &row);
+        *failed += row.row.failed > 0 || row.row.cases == 0;
+        if (callback)
+            callback(user, &row.row);
+    }
+    return GLCNN_SUCCESS;
+}

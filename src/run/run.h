@@ -1,0 +1,85 @@
+/* One kernel on arrays in double precision: the engine under glcnn_run, glcnn_check and tests. */
+#ifndef GLCNN_RUN_INTERNAL_H
+#define GLCNN_RUN_INTERNAL_H
+
+#include "glcnn/run.h"
+#include "encode/kernel.h"
+
+#define BAG_ARRAYS 24
+
+/* Vectors lie in the library's layout (weights [Co][kH][kW][Ci/g]) whatever `shape` says. */
+struct named_array {
+    const char *name;
+    uint32_t rank;
+    uint32_t shape[GLCNN_MAX_RANK];
+    double *data;
+    bool computed; /* by a kernel, not given */
+};
+
+/* Arrays by name. Owns their data. */
+struct bag {
+    struct named_array arrays[BAG_ARRAYS];
+    size_t count;
+};
+
+struct named_array *bag_find(struct bag *bag, const char *name);
+/* A zeroed array; NULL when out of memory or room. `name` must outlive the bag. */
+struct named_array *bag_add(struct bag *bag, const char *name, uint32_t rank,
+                            const uint32_t *shape);
+void bag_free(struct bag *bag);
+size_t array_count(const struct named_array *array);
+
+/* Settings that are not a kernel's parameters. */
+struct run_settings {
+    const struct glcnn_setting *items;
+    size_t count;
+    uint32_t destination_width, destination_height; /* 0: not given */
+    uint32_t padding_bits; /* align, remainder and exclude_edges */
+    bool partial;          /* names that the kernel does not have are passed over */
+};
+bool run_settings_read(const struct glcnn_setting *items, size_t count,
+                       struct run_settings *settings);
+
+struct run {
+    struct glcnn_device *device; /* NULL: the reference */
+    glcnn_channel_format format;
+    struct run_settings settings;
+    struct bag *bag; /* inputs, and outputs once computed */
+    char *error;     /* 512 bytes */
+};
+
+/* Resolves everything but storage and vectors: the operation, its forward operation for a
+ * gradient, and the shapes of all images. `inputs` must be in the bag. */
+struct resolved {
+    struct operation operation, forward;
+    struct shapes shapes, forward_shapes;
+    bool has_forward;
+    double parameters[MAX_PARAMETER_BYTES / sizeof(double)]; /* aligned for anything */
+    double forward_parameters[MAX_PARAMETER_BYTES / sizeof(double)];
+};
+bool run_resolve(const struct run *run, const struct glcnn_descriptor *descriptor,
+                 struct resolved *resolved);
+
+/* ---- What the parts of the engine share ---- */
+
+/* Writes the sentence; always false. */
+bool run_refuse(const struct run *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+glcnn_status run_out_of_memory(const struct run *run);
+/* The array of image input `index`, NULL if there is none. Where both sources of a binary forward
+ * kernel are there by their names, its gradient takes what it is given from them. */
+const struct named_array *run_image_input(const struct run *run, const struct operation *operation,
+                                          size_t index);
+/* The array that output `index` goes to: one that was an input is updated in place. NULL when out
+ * of memory. */
+struct named_array *run_output(struct run *run, struct resolved *resolved, size_t index);
+/* Samples per channel that a state holds once the source was counted. */
+uint64_t run_samples(const struct resolved *resolved);
+/* The two ways to compute; outputs are added to the bag. */
+glcnn_status run_reference(struct run *run, struct resolved *resolved);
+glcnn_status run_device(struct run *run, struct resolved *resolved);
+
+/* Runs the kernel, first those that fill what is missing. Outputs are added to the bag. */
+glcnn_status run_kernel(struct run *run, const struct glcnn_descriptor *descriptor);
+
+#endif

@@ -1,0 +1,263 @@
+/* glcnn_run: arrays of the caller into a bag of doubles, and back. Weights change their layout
+ * here, [Co][Ci/g][kH][kW] outside and [Co][kH][kW][Ci/g] inside. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encode/number.h"
+#include "run/run.h"
+
+static glcnn_status refuse(char *error, glcnn_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static glcnn_status refuse(char *error, glcnn_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (error)
+        vsnprintf(error, 512, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+static bool is_weights(const struct named_array *array)
+{
+    return array->rank == 4 && (strcmp(array->name, "weights") == 0 ||
+                                strcmp(array->name, "gradient_for_weights") == 0);
+}
+
+/* Index inside the library of element i of the caller's weights. */
+static size_t weights_index(const struct named_array *array, size_t i)
+{
+    size_t c = array->shape[1], h = array->shape[2], w = array->shape[3];
+    size_t p = i % w, q = i / w % h, channel = i / (w * h) % c, k = i / (w * h * c);
+    return ((k * h + q) * w + p) * c + channel;
+}
+
+static size_t inner_index(const struct named_array *array, size_t i)
+{
+    return is_weights(array) ? weights_index(array, i) : i;
+}
+
+static const char *argument_name(const struct glcnn_descriptor *d, const char *name)
+{
+    int index = name ? descriptor_argument(d, name) : -1;
+    return index >= 0 && d->arguments[index].input ? d->arguments[index].name : NULL;
+}
+
+static glcnn_status take_input(const struct glcnn_descriptor *d, const struct glcnn_array *input,
+                               struct bag *bag, char *error)
+{
+    const char *name = argument_name(d, input->name);
+    if (!name)
+        return refuse(error, GLCNN_INVALID_ARGUMENT, "%s has no input \"%s\"", d->name,
+                      input->name ? input->name : "(NULL)");
+    if (bag_find(bag, name))
+        return refuse(error, GLCNN_INVALID_ARGUMENT, "%s: the input %s is given twice", d->name,
+                      name);
+    if (input->rank > GLCNN_MAX_RANK || !input->data)
+        return refuse(error, GLCNN_INVALID_ARGUMENT, "%s: %s has rank %u (at most %d) or no data",
+                      d->name, name, input->rank, GLCNN_MAX_RANK);
+    struct named_array *array = bag_add(bag, name, input->rank, input->shape);
+    if (!array)
+        return refuse(error, GLCNN_OUT_OF_MEMORY, "%s: out of memory", d->name);
+    size_t count = array_count(array);
+    if (count == 0)
+        return refuse(error, GLCNN_INVALID_ARGUMENT, "%s: %s has no elements", d->name, name);
+    for (size_t i = 0; i < count; i++)
+        array->data[inner_index(array, i)] = input->data[i];
+    return GLCNN_SUCCESS;
+}
+
+/* One allocation: the array structs, then all data. */
+static glcnn_status give_outputs(const struct glcnn_descriptor *d, struct bag *bag,
+                                 struct glcnn_array **outputs, size_t *output_count, char *error)
+{
+    size_t elements = 0, count = 0;
+    for (size_t i = 0; i < bag->count; i++)
+        if (bag->arrays[i].computed) {
+            elements += array_count(&bag->arrays[i]);
+            count++;
+        }
+    struct glcnn_array *made = calloc(1, (count + 1) * sizeof *made + elements * sizeof(float));
+    if (!made)
+        return refuse(error, GLCNN_OUT_OF_MEMORY, "%s: out of memory", d->name);
+    float *data = (float *)(void *)(made + count + 1);
+    for (size_t i = 0, at = 0; i < bag->count; i++) {
+        const struct named_array *from = &bag->arrays[i];
+        if (!from->computed)
+            continue;
+        struct glcnn_array *to = &made[at++];
+        to->name = from->name;
+        to->rank = from->rank;
+        memcpy(to->shape, from->shape, sizeof to->shape);
+        to->data = data;
+        size_t length = array_count(from);
+        for (size_t e = 0; e < length; e++)
+            to->data[e] = (float)from->data[inner_index(from, e)];
+        data += length;
+    }
+    *outputs = made;
+    *output_count = count;
+    return GLCNN_SUCCESS;
+}
+
+glcnn_status glcnn_run(glcnn_device *device, const char *name, const struct glcnn_setting *settings,
+                       size_t setting_count, const struct glcnn_array *inputs, size_t input_count,
+                       const struct glcnn_run_options *options, struct glcnn_array **outputs,
+                       size_t *output_count, char error[512])
+{
+    static const struct glcnn_run_options defaults;
+    char unread[512];
+    const struct glcnn_descriptor *d = descriptor_find(name);
+    if (!error)
+        error = unread;
+    error[0] = 0;
+    if (!outputs || !output_count)
+        return refuse(error, GLCNN_INVALID_ARGUMENT, "glcnn_run: outputs or output_count is NULL");
+    *outputs = NULL;
+    *output_count = 0;
+    if (!options)
+        options = &defaults;
+    if (!d)
+        return refuse(error, GLCNN_INVALID_ARGUMENT, "there is no kernel named \"%s\"",
+                      name ? name : "(NULL)");
+    if ((!settings && setting_count) || (!inputs && input_count) ||
+        (!device && !options->reference))
+        return refuse(error, GLCNN_INVALID_ARGUMENT,
+                      "glcnn_run: device, settings or inputs is NULL");
+    struct bag bag = {0};
+    struct run run = {.device = options->reference ? NULL : device,
+                      .format = options->format,
+                      .bag = &bag,
+                      .error = error};
+    glcnn_status status = GLCNN_SUCCESS;
+    if (!run_settings_read(settings, setting_count, &run.settings))
+        status = refuse(error, GLCNN_INVALID_ARGUMENT,
+                        "%s: destination_width and destination_height go together; these, align, "
+                        "remainder and exclude_edges are whole numbers of 0 or more, and every "
+                        "setting has a name",
+                        name);
+    for (size_t i = 0; i < input_count && status == GLCNN_SUCCESS; i++)
+        status = take_input(d, &inputs[i], &bag, error);
+    if (status == GLCNN_SUCCESS)
+        status = run_kernel(&run, d);
+    if (status == GLCNN_SUCCESS)
+        status = give_outputs(d, &bag, outputs, output_count, error);
+    bag_free(&bag);
+    return status;
+}
+
+void glcnn_run_free(struct glcnn_array *outputs)
+{
+    free(outputs);
+}
+
+/* ---- Settings as text ---- */
+
+struct named_value {
+    const char *setting, *text;
+    double value;
+};
+
+static const struct named_value named_values[] = {
+    {"padding", "valid", GLCNN_PADDING_SIZE_VALID_ONLY},
+    {"padding", "same", GLCNN_PADDING_SIZE_SAME},
+    {"padding", "full", GLCNN_PADDING_SIZE_FULL},
+    {"align", "centered", GLCNN_PADDING_ALIGN_CENTERED},
+    {"align", "top_left", GLCNN_PADDING_ALIGN_TOP_LEFT},
+    {"align", "bottom_right", GLCNN_PADDING_ALIGN_BOTTOM_RIGHT},
+    {"remainder", "top_left", GLCNN_PADDING_REMAINDER_TO_TOP_LEFT},
+    {"remainder", "top_right", GLCNN_PADDING_REMAINDER_TO_TOP_RIGHT},
+    {"remainder", "bottom_left", GLCNN_PADDING_REMAINDER_TO_BOTTOM_LEFT},
+    {"remainder", "bottom_right", GLCNN_PADDING_REMAINDER_TO_BOTTOM_RIGHT},
+};
+static const char *const run_settings[] = {"align", "remainder", "exclude_edges",
+                                           "destination_width", "destination_height"};
+
+/* The name with storage that lives for ever, and its row if it is a parameter. */
+static const char *find_setting(const struct glcnn_kernel_info *info, const char *name,
+                                size_t length, const struct glcnn_parameter_info **row)
+{
+    for (size_t i = 0; info && i < info->parameter_count; i++) {
+        const struct glcnn_parameter_info *p = &info->parameters[i];
+        if (strlen(p->name) == length && strncmp(p->name, name, length) == 0) {
+            *row = p;
+            return p->name;
+        }
+    }
+    for (size_t i = 0; i < sizeof run_settings / sizeof *run_settings; i++)
+        if (strlen(run_settings[i]) == length && strncmp(run_settings[i], name, length) == 0)
+            return run_settings[i];
+    return NULL;
+}
+
+static bool find_word(const struct glcnn_parameter_info *row, struct glcnn_setting *setting,
+                      const char *text)
+{
+    static const struct named_value words[] = {
+        {NULL, "true", 1}, {NULL, "false", 0}, {NULL, "infinity", INFINITY}};
+    const char *const *values = row ? row->value_names : NULL;
+    for (size_t i = 0; values && values[i]; i++)
+        if (strcmp(values[i], text) == 0)
+            return setting->value = (double)i, true;
+    for (size_t i = 0; i < sizeof named_values / sizeof *named_values; i++)
+        if (strcmp(named_values[i].setting, setting->name) == 0 &&
+            strcmp(named_values[i].text, text) == 0)
+            return setting->value = named_values[i].value, true;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].text, text) == 0)
+            return setting->value = words[i].value, true;
+    return false;
+}
+
+#define EXACT_IN_DOUBLE (UINT64_C(1) << 53)
+
+/* A parameter of 64 bits takes no number that a double may have rounded: 2^64 is not 2^64 - 1. */
+static bool find_number(const struct glcnn_parameter_info *row, struct glcnn_setting *setting,
+                        const char *text)
+{
+    uint64_t whole;
+    bool is_whole = number_parse_whole(text, &whole);
+    bool is_wide =
+        row && row->type == GLCNN_PARAMETER_INTEGER && row->maximum > (double)EXACT_IN_DOUBLE;
+    if (!number_parse(text, &setting->value))
+        return false;
+    if (is_whole && whole > EXACT_IN_DOUBLE)
+        setting->whole = whole;
+    return is_whole || !is_wide || setting->value < (double)EXACT_IN_DOUBLE;
+}
+
+glcnn_status glcnn_setting_parse(const char *kernel, const char *text,
+                                 struct glcnn_setting *setting, char error[512])
+{
+    const struct glcnn_descriptor *d = descriptor_find(kernel);
+    const char *equals = text ? strchr(text, '=') : NULL;
+    const struct glcnn_parameter_info *row = NULL;
+    if (!d || !equals || !setting)
+        return refuse(error, GLCNN_INVALID_ARGUMENT,
+                      d ? "\"%s\" is not of the form NAME=VALUE"
+                        : "there is no kernel named \"%s\"",
+                      d        ? (text ? text : "")
+                      : kernel ? kernel
+                               : "(NULL)");
+    size_t length = (size_t)(equals - text);
+    const char *name = find_setting(glcnn_kernel_info_by_name(kernel), text, length, &row);
+    if (d->forward && (!row || !row->value_names)) {
+        const struct glcnn_parameter_info *forward_row = NULL;
+        const char *forward =
+            find_setting(glcnn_kernel_info_by_name(d->forward), text, length, &forward_row);
+        name = name ? name : forward;
+        row = forward_row ? forward_row : row;
+    }
+    if (!name)
+        return refuse(error, GLCNN_INVALID_ARGUMENT, "%s: there is no parameter \"%.*s\"", kernel,
+                      (int)length, text);
+    struct glcnn_setting found = {.name = name};
+    if (!find_word(row, &found, equals + 1) && !find_number(row, &found, equals + 1))
+        return refuse(error, GLCNN_INVALID_ARGUMENT, "%s: \"%s\" is no value of %s", kernel,
+                      equals + 1, name);
+    *setting = found;
+    return GLCNN_SUCCESS;
+}
