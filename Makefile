@@ -78,7 +78,7 @@ LIB_ROOMS      := platform $(addprefix src/,device record image encode kernels r
 LIB_SOURCES    := $(sort $(wildcard $(LIB_ROOMS:%=%/*.c)))
 INTERCHANGE_SOURCES := $(sort $(wildcard src/interchange/*.c))
 KERNELS        := $(sort $(wildcard src/kernels/*.c))
-SHADERS        := $(sort $(wildcard glsl/*.comp glsl/lib/*.glsl))
+SHADERS        := $(sort $(wildcard glsl/*/*.comp glsl/*/*.glsl))
 HEADERS        := $(sort $(wildcard include/glcnn/*.h))
 KERNEL_HEADERS := $(sort $(wildcard include/glcnn/kernels/*.h))
 TOOL_SOURCES   := $(sort $(wildcard src/tool/*.c))

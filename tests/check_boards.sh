@@ -28,12 +28,12 @@ here=$(dirname "$0")/boards
 # sum of stores and loads (bytes on Tegra) that one program may have.
 permitted() {
     cat <<'END_OF_PERMITTED'
-T820,T860 normalization_sums.comp 10 derivatives of fused neurons, glsl/lib/neuron.glsl says why
-T820,T860 normalization_gradient.comp 10 derivatives of fused neurons, glsl/lib/neuron.glsl says why
-T820,T860 neuron_gradient.comp 18 the power's derivative, glsl/lib/neuron.glsl says why
-T820,T860 reshape.comp 11 four pairs of divisions, glsl/reshape.comp says why
-T820,T860 local_normalization_terms.comp 6 two sums over a window, the shader says why
-T820 loss.comp 15 the shader says why
+T820,T860 normalization/normalization_sums.comp 10 derivatives of fused neurons, glsl/neuron/neuron.glsl says why
+T820,T860 normalization/normalization_gradient.comp 10 derivatives of fused neurons, glsl/neuron/neuron.glsl says why
+T820,T860 neuron/neuron_gradient.comp 18 the power's derivative, glsl/neuron/neuron.glsl says why
+T820,T860 slice/reshape.comp 11 four pairs of divisions, glsl/slice/reshape.comp says why
+T820,T860 normalization/local_normalization_terms.comp 6 two sums over a window, the shader says why
+T820 loss/loss.comp 15 the shader says why
 END_OF_PERMITTED
 }
 

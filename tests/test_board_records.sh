@@ -33,7 +33,7 @@ line() {
 program() {
     line link "$1" 64x1x1
     line linked "$1" good 250.5 "$2"
-    line label "$1" convolution.comp
+    line label "$1" convolution/convolution.comp
     line dispatch "$1"
     line dispatched "$1" 1 ''
     line uses "$1" 3
@@ -43,7 +43,7 @@ program() {
 late_program() {
     line link "$1" 64x1x1
     line linked "$1" good 0 ''
-    line label "$1" convolution.comp
+    line label "$1" convolution/convolution.comp
     line dispatch "$1"
     line dispatched "$1" 251.5 "$2"
 }
@@ -72,7 +72,7 @@ spills() {
     program 1 "$(printf "$2" "$3")" | judge "$1" '1 1 0 0 0' 0
     { program 1 "$(printf "$2" "$3")" && program 2 "$(printf "$2" "$4")"; } |
         judge "$1 that spills" '2 1 1 0 0' 1
-    says "$1 that spills" 'spills: convolution.comp 64x1x1: '
+    says "$1 that spills" 'spills: convolution/convolution.comp 64x1x1: '
 }
 spills Midgard "$midgard" 0:0 207:517
 spills Bifrost "$bifrost" 0:0 0:1
@@ -90,10 +90,10 @@ good=$(printf "$bifrost" 0:0)
 echo '* other.comp 9 it is large' >"$work/permitted"
 program 1 "$(printf "$bifrost" 1:1)" |
     judge 'a spill that another shader may have' '1 0 1 0 0' 1 -v permitted="$work/permitted"
-echo 'G31,G57 convolution.comp 9 it is large' >"$work/permitted"
+echo 'G31,G57 convolution/convolution.comp 9 it is large' >"$work/permitted"
 program 1 "$(printf "$bifrost" 1:1)" |
     judge 'a spill that another GPU may have' '1 0 1 0 0' 1 -v permitted="$work/permitted"
-echo 'G31,G52 convolution.comp 2 it is large' >"$work/permitted"
+echo 'G31,G52 convolution/convolution.comp 2 it is large' >"$work/permitted"
 program 1 "$(printf "$bifrost" 1:1)" |
     judge 'a spill that may be' '1 0 1 0 0' 0 -v permitted="$work/permitted"
 program 1 "$(printf "$bifrost" 1:2)" |
@@ -104,7 +104,7 @@ late_program 1 "$good" | judge 'a late compiler' '1 1 0 0 0' 0
 { late_program 1 "$good" && line link 2 8x8x1 && line linked 2 good 1 ''; } |
     judge 'a late compiler and a program that is not used' '2 1 0 0 0' 0
 { program 1 "$good" && program 2 ''; } | judge 'skipped dispatches' '2 1 0 1 0' 1
-says 'skipped dispatches' 'failed: convolution.comp'
+says 'skipped dispatches' 'failed: convolution/convolution.comp'
 { program 1 "$good" && line link 2 8x8x1 && line linked 2 good 1 ''; } |
     judge 'a program not compiled and not used' '2 1 0 1 0' 1
 { line link 1 8x8x1 && line linked 1 refused 1 ''; } | judge 'a refused program' '1 0 0 1 0' 1
@@ -127,7 +127,7 @@ tabulates() {
     { line renderer x && program 1 "$(printf "$1" "$2")"; } >"$work/second"
     awk -f tests/boards/records.awk -v gpu=X -v table=20 "$work/first" "$work/second" >"$work/said"
     found=$(cat "$work/said")
-    [ "$found" = "| X | convolution.comp | 2 | 6 | $3 |" ] || fail "the table has: $found"
+    [ "$found" = "| X | convolution/convolution.comp | 2 | 6 | $3 |" ] || fail "the table has: $found"
 }
 tabulates "$midgard" 0:0 '1990 | 16 | 1 | - | 0'
 tabulates "$bifrost" 1:2 '2255 | - | 1 | ldst 863.0, arith 45.0, texture 11.5 | 6'

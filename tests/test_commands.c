@@ -331,10 +331,10 @@ static void test_a_refused_shader_names_its_line(void)
     struct plan plan;
     glcnn_command_buffer *commands = make_commands();
     plan_begin(&plan, commands);
-    struct pass *pass = plan_pass(&plan, "copy_vector.comp"); /* without its buffers */
+    struct pass *pass = plan_pass(&plan, "record/copy_vector.comp"); /* without its buffers */
     pass_grid(pass, 1, 1, 1);
     REFUSED(GLCNN_SHADER_ERROR, plan_end(&plan));
-    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "glsl/copy_vector.comp:3:"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "glsl/record/copy_vector.comp:3:"));
     plan_begin(&plan, commands);
     pass_grid(plan_pass(&plan, "no_such_file.comp"), 1, 1, 1);
     REFUSED(GLCNN_SHADER_ERROR, plan_end(&plan));

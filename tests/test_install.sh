@@ -51,38 +51,38 @@ build | grep -q 'Nothing to be done' || fail 'a second make did something'
 listed() { # FILE WORD
     build "$out/$1" >/dev/null && grep -q "$2" "$out/$1"
 }
-mkdir -p include/glcnn/kernels
+mkdir -p include/glcnn/kernels glsl/added
 echo 'const struct glcnn_descriptor glcnn_kernel_added = {0};' >src/kernels/added.c
-echo 'void main() {}' >glsl/added.comp
+echo 'void main() {}' >glsl/added/added.comp
 echo '/* nothing */' >include/glcnn/kernels/added.h
 listed registry.c glcnn_kernel_added || fail 'a new kernel is not in the registry'
-listed shaders.c '"added.comp"' || fail 'a new shader is not embedded'
+listed shaders.c '"added/added.comp"' || fail 'a new shader is not embedded'
 listed include/glcnn/kernels.h '<glcnn/kernels/added.h>' || fail 'a new header is not in kernels.h'
-rm src/kernels/added.c glsl/added.comp include/glcnn/kernels/added.h
+rm src/kernels/added.c glsl/added/added.comp include/glcnn/kernels/added.h
 ! listed registry.c glcnn_kernel_added || fail 'a removed kernel is still in the registry'
-! listed shaders.c '"added.comp"' || fail 'a removed shader is still embedded'
+! listed shaders.c '"added/added.comp"' || fail 'a removed shader is still embedded'
 ! listed include/glcnn/kernels.h added || fail 'a removed header is still in kernels.h'
 build >/dev/null
 
 # A shader arrives byte for byte: repeats, quotes, backslashes, bytes above 127, no last line feed.
-printf '%064d a "quoted" \\ line\n\303\251\nno end' 0 >glsl/bytes.comp
+printf '%064d a "quoted" \\ line\n\303\251\nno end' 0 >glsl/added/bytes.comp
 build "$out/shaders.c" >/dev/null
 cat >"$work/bytes.c" <<'END'
 #include <stdio.h>
 #include <string.h>
-#include "shader_source.h"
+#include "record/shader_source.h"
 int main(void)
 {
     const struct glcnn_shader_source *s = glcnn_shader_sources;
-    while (s->name != NULL && strcmp(s->name, "bytes.comp") != 0)
+    while (s->name != NULL && strcmp(s->name, "added/bytes.comp") != 0)
         s++;
     return s->name == NULL || s->text[s->length] != 0 ||
            fwrite(s->text, 1, s->length, stdout) != s->length;
 }
 END
 $cc -Isrc -o "$work/bytes" "$work/bytes.c" "$out/shaders.c"
-"$work/bytes" | cmp - glsl/bytes.comp || fail 'an embedded shader differs from its file'
-rm glsl/bytes.comp
+"$work/bytes" | cmp - glsl/added/bytes.comp || fail 'an embedded shader differs from its file'
+rm -r glsl/added
 
 # ---- Installing ----------------------------------------------------------------------------------
 

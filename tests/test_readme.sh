@@ -43,7 +43,8 @@ runs 2 learned
 mkdir "$work/tree"
 cp -Rp Makefile include src glsl platform examples tests "$work/tree"
 cp -Rp "$out" "$work/out"
-block glsl 1 >"$work/tree/glsl/square.comp"
+mkdir "$work/tree/glsl/square"
+block glsl 1 >"$work/tree/glsl/square/square.comp"
 block c 3 >"$work/tree/src/kernels/square.c"
 unset MAKEFLAGS MFLAGS MAKELEVEL O
 $make -C "$work/tree" O="$work/out" >"$work/log" 2>&1 || { cat "$work/log"; fail 'the kernel does not build'; }

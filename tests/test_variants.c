@@ -377,7 +377,7 @@ static void test_compilations_are_told(void)
     CU_ASSERT(compilations.begun >= 10);
     CU_ASSERT_EQUAL(compilations.begun, compilations.ended);
     CU_ASSERT(compilations.in_order);
-    CU_ASSERT_PTR_NOT_NULL(strstr(said, "to compile glsl/neuron.comp"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "to compile glsl/neuron/neuron.comp"));
     uint32_t before = compilations.begun;
     CU_ASSERT_EQUAL(failures(on, "neuron"), 0);
     CU_ASSERT_EQUAL(compilations.begun, before); /* all are in the cache */

@@ -7,6 +7,7 @@
 #include <glcnn/device.h>
 #include <glcnn/buffer.h>
 #include <glcnn/command_buffer.h>
+#include <glcnn/channel_format.h>
 #include <glcnn/image.h>
 #include <glcnn/padding.h>
 #include <glcnn/state.h>

@@ -35,6 +35,7 @@
 #define GLCNN_IMAGE_H
 
 #include <glcnn/buffer.h>
+#include <glcnn/channel_format.h>
 #include <glcnn/command_buffer.h>
 
 #ifdef __cplusplus
@@ -42,16 +43,6 @@ extern "C" {
 #endif
 
 typedef struct glcnn_image glcnn_image;
-
-/* Values as MPSImageFeatureChannelFormat's. Unorm8 and Unorm16 are not offered: training
- * has no use for their 8 and 16 bits between 0 and 1, and of the two OpenGL ES 3.1 can write images
- * of 8 bits (rgba8) alone. */
-typedef enum glcnn_channel_format {
-    GLCNN_CHANNEL_FORMAT_NONE = 0,    /* in a descriptor: float32 */
-    GLCNN_CHANNEL_FORMAT_FLOAT16 = 3, /* stored round-to-nearest-even; overflow gives infinity */
-    GLCNN_CHANNEL_FORMAT_FLOAT32 = 4,
-    GLCNN_CHANNEL_FORMAT_FORCE32 = 0x7fffffff
-} glcnn_channel_format;
 
 /* Order of elements on the CPU side, MPSDataLayout. */
 typedef enum glcnn_data_layout {

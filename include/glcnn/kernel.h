@@ -294,6 +294,25 @@ GLCNN_API const struct glcnn_kernel_info *glcnn_kernel_info(size_t index);
 /* By name; NULL if there is none. */
 GLCNN_API const struct glcnn_kernel_info *glcnn_kernel_info_by_name(const char *name);
 
+/* ---- Settings by name: for tools, bindings and documents ---- */
+
+struct glcnn_setting {
+    const char *name; /* a parameter's name */
+    double value;
+    uint64_t whole; /* the same exactly, where it is a whole number above 2^53; else 0 */
+};
+
+/* Reads "NAME=VALUE" for kernel `kernel`: a number, in any locale with a point, or a value's name
+ * for an enumeration ("edge_mode=clamp"), true or false, infinity. Whole numbers of up to 64 bits,
+ * in decimal digits or in hexadecimal ones behind 0x, are kept exactly
+ * ("seed=18446744073709551615"). Besides parameters NAME may be padding (valid, same, full), align
+ * (centered, top_left, bottom_right), remainder (top_left, top_right, bottom_left, bottom_right),
+ * exclude_edges, destination_width and destination_height. A gradient kernel takes its forward
+ * kernel's names too. *setting refers to storage that lives for ever.
+ * Errors: GLCNN_INVALID_ARGUMENT, with the sentence in `error`. */
+GLCNN_API glcnn_status glcnn_setting_parse(const char *kernel, const char *text,
+                                           struct glcnn_setting *setting, char error[512]);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,19 +1,10 @@
-/* Opening and closing of devices, the thread rule, error text and barriers. */
+/* A device that is open: the thread rule, error text and barriers. */
 #include "device/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "device/buffer.h"
-#include "record/canary.h"
-#include "device/limits.h"
-#include "record/program.h"
-#include "device/storage.h"
-#include "device/traits.h"
-
-#define DEFAULT_COMPILE_SECONDS 10
 
 #define TEXT_(x) #x
 #define TEXT(x)  TEXT_(x)
@@ -52,7 +43,7 @@ static const char *refusal(const struct glcnn_device *device)
                                    "glcnn_device_release there and glcnn_device_acquire here first";
 }
 
-static void take(struct glcnn_device *device)
+void device_take(struct glcnn_device *device)
 {
     device->process = getpid();
     snprintf(device->forked, sizeof device->forked,
@@ -60,6 +51,11 @@ static void take(struct glcnn_device *device)
              "from it: fork before the first device is opened or listed, or start a new program",
              (long)device->process);
     atomic_store(&device->owner, &this_thread);
+}
+
+void device_close(struct glcnn_device *device)
+{
+    atomic_store(&device->owner, &nobody_again);
 }
 
 /* ---- Error text and log ---- */
@@ -220,145 +216,6 @@ void device_unreference(struct glcnn_device *device)
         return;
     free(device->forced_variants);
     free(device);
-}
-
-static void GL_APIENTRY forward_driver_message(GLenum source, GLenum type, GLuint id,
-                                               GLenum severity, GLsizei length,
-                                               const GLchar *message, const void *user)
-{
-    (void)source, (void)id, (void)severity, (void)length;
-    glcnn_device *device = (glcnn_device *)(uintptr_t)user;
-    device_log(device, type == GL_DEBUG_TYPE_ERROR_KHR ? GLCNN_LOG_WARNING : GLCNN_LOG_DEBUG,
-               "driver: %s", message);
-}
-
-static gl_function load_symbol(const void *user, const char *name)
-{
-    return platform_symbol(user, name);
-}
-
-static void fill_info(struct glcnn_device *device, bool clamped)
-{
-    const struct platform_candidate *chosen = platform_chosen(device->platform);
-    struct glcnn_device_info *info = &device->info;
-    info->provider = chosen->provider;
-    info->node = chosen->node;
-    info->driver = chosen->driver;
-    info->reason = platform_reason(device->platform);
-    info->vendor = (const char *)device->gl.GetString(GL_VENDOR);
-    info->renderer = (const char *)device->gl.GetString(GL_RENDERER);
-    info->gl_version = (const char *)device->gl.GetString(GL_VERSION);
-    info->shading_language_version =
-        (const char *)device->gl.GetString(GL_SHADING_LANGUAGE_VERSION);
-    info->software = chosen->software;
-    info->robust = platform_is_robust(device->platform);
-    info->limits_clamped = clamped;
-    info->traits = traits_find(info->vendor, info->renderer);
-    limits_read(&device->gl, clamped, &info->limits);
-}
-
-static glcnn_status open_platform(struct glcnn_device *device,
-                                  const struct glcnn_device_parameters *parameters)
-{
-    struct platform_request request = {
-        .device = parameters->device,
-        .use_current = parameters->use_current_context,
-        .forbid_software = parameters->forbid_software,
-        .debug = parameters->debug,
-        .log = parameters->log,
-        .log_user = parameters->log_user,
-    };
-    char error[PLATFORM_ERROR];
-    glcnn_status status = platform_open(&request, &device->platform, error);
-    if (status != GLCNN_SUCCESS) {
-        if (parameters->log)
-            parameters->log(parameters->log_user, GLCNN_LOG_ERROR, error);
-        return status;
-    }
-    return GLCNN_SUCCESS;
-}
-
-static glcnn_status set_up(struct glcnn_device *device,
-                           const struct glcnn_device_parameters *parameters)
-{
-    const char *unknown;
-    bool clamped = limits_clamped_by_environment(&unknown);
-    if (unknown)
-        return device_fail(device, GLCNN_INVALID_ARGUMENT,
-                           "GLCNN_LIMITS is \"%s\"; the only value it takes is \"min\"", unknown);
-    glcnn_status status = open_platform(device, parameters);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    const char *missing = gl_load(&device->gl, load_symbol, device->platform);
-    if (missing)
-        return device_fail(device, GLCNN_NO_DEVICE,
-                           "the driver of %s has no entry point %s, which OpenGL ES 3.1 requires",
-                           platform_chosen(device->platform)->detail, missing);
-    fill_info(device, clamped);
-    if (parameters->debug && device->gl.DebugMessageCallbackKHR)
-        device->gl.DebugMessageCallbackKHR(forward_driver_message, device);
-    const char *forced = getenv("GLCNN_VARIANTS");
-    if (forced && *forced)
-        device->forced_variants = strdup(forced);
-    device->programs = program_cache_create();
-    device->pool = storage_pool_create();
-    if (!device->programs || !device->pool || (forced && *forced && !device->forced_variants))
-        return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory opening a device");
-    return buffer_create_zeros(device, &device->zeros);
-}
-
-glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameters,
-                                 glcnn_device **device)
-{
-    static const struct glcnn_device_parameters defaults;
-    if (!device)
-        return GLCNN_INVALID_ARGUMENT;
-    *device = NULL;
-    if (!parameters)
-        parameters = &defaults;
-    glcnn_device *made = calloc(1, sizeof *made);
-    if (!made) {
-        if (parameters->log)
-            parameters->log(parameters->log_user, GLCNN_LOG_ERROR, "out of memory opening a device");
-        return GLCNN_OUT_OF_MEMORY;
-    }
-    made->references = 1;
-    made->log = parameters->log;
-    made->log_user = parameters->log_user;
-    made->compilation.callback = parameters->compile;
-    made->compilation.user = parameters->compile_user;
-    made->compilation.limit =
-        parameters->compile_seconds > 0 ? parameters->compile_seconds : DEFAULT_COMPILE_SECONDS;
-    made->progress.patience = parameters->wait_seconds ? parameters->wait_seconds : DEFAULT_WAIT;
-    take(made);
-    glcnn_status status = set_up(made, parameters);
-    if (status == GLCNN_SUCCESS)
-        *device = made;
-    else
-        glcnn_device_destroy(&made);
-    return status;
-}
-
-void glcnn_device_destroy(glcnn_device **device)
-{
-    if (!device || !*device)
-        return;
-    glcnn_device *old = *device;
-    *device = NULL;
-    bool reachable = old->platform && device_can_free(old), set_up_whole = old->zeros != NULL;
-    if (reachable && set_up_whole && !old->lost)
-        glcnn_device_wait(old);
-    canary_destroy(&old->canary);
-    glcnn_buffer_destroy(&old->zeros);
-    fences_forget(old, reachable);
-    program_cache_destroy(old->programs, reachable ? &old->gl : NULL);
-    storage_pool_destroy(old->pool, reachable ? &old->gl : NULL);
-    if (old->process == getpid())
-        platform_close(&old->platform);
-    else
-        platform_abandon(&old->platform);
-    atomic_store(&old->owner, &nobody_again);
-    device_unreference(old);
 }
 
 const struct glcnn_device_info *glcnn_device_info(const glcnn_device *device)

@@ -1,4 +1,7 @@
-/* The device: context, GL table, limits, program cache, error text and what objects of it share. */
+/* The device: context, GL table, limits, program cache, error text and what objects of it share.
+ *
+ * Room: The OpenGL ES context and what is made in it: entry points, limits, traits, buffers, storage
+ * (textures), fences, and the sentences of errors. Includes platform/ and nothing else. */
 #ifndef GLCNN_DEVICE_INTERNAL_H
 #define GLCNN_DEVICE_INTERNAL_H
 
@@ -50,6 +53,11 @@ struct glcnn_device {
     char error[1024];
     char forked[192]; /* what a forked process is told */
 };
+
+/* For opening and closing (record/open.c): gives the device to this thread and process, and marks it as
+ * destroyed, which all threads are told from then on. */
+void device_take(struct glcnn_device *device);
+void device_close(struct glcnn_device *device);
 
 struct glcnn_device *device_retain(struct glcnn_device *device);
 void device_unreference(struct glcnn_device *device);

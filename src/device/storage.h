@@ -6,7 +6,7 @@
 #ifndef GLCNN_STORAGE_H
 #define GLCNN_STORAGE_H
 
-#include "glcnn/image.h"
+#include "glcnn/channel_format.h"
 #include "device/device.h"
 
 /* Serial numbers of the last pass that wrote and that read a resource; 0: none yet. */

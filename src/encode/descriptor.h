@@ -261,16 +261,7 @@ static inline int32_t dilated_size(int32_t size, int32_t dilation)
     return (size - 1) * dilation + 1;
 }
 
-/* ---- Help for planning and references ---- */
-
-/* A pass whose invocations are (x, y, slice + slices*image) of the destination region; its grid
- * and origin are set and views "destination" and the operation's window uniforms are not. */
-struct pass *plan_pixels(struct plan *plan, const struct operation *operation, const char *shader,
-                         const struct image_view *destination);
-/* The window for lib/window.glsl: uniforms first_x, begin_x, end_x, shift_x and the same in y;
- * defines stride_x, dilation_x and in y (division by a constant is cheap),
- * KERNEL_WIDTH and KERNEL_HEIGHT (constants of small windows only), and EDGE_CLAMP if the edge mode is clamp. */
-void pass_window(struct pass *pass, const struct window *window);
+/* ---- Help for references ---- */
 
 /* Element of a tensor; 0 outside. */
 double tensor_get(const struct tensor *tensor, uint32_t n, uint32_t c, int32_t y, int32_t x);

@@ -395,6 +395,12 @@ static void plan_fill(struct call *call, struct plan *plan)
     plan_fill_image(plan, &whole);
 }
 
+static void release_kernel(void *object)
+{
+    glcnn_kernel *kernel = object;
+    glcnn_kernel_destroy(&kernel);
+}
+
 static void plan_call(struct call *call, struct plan *plan)
 {
     plan_fill(call, plan);
@@ -404,7 +410,7 @@ static void plan_call(struct call *call, struct plan *plan)
         call->kernel->descriptor->plan(&call->operation, plan);
     for (size_t i = first; i < plan->pass_count; i++)
         plan->passes[i].kernel = call->kernel;
-    plan_retain_kernel(plan, call->kernel);
+    plan_retain(plan, kernel_retain(call->kernel), release_kernel);
     plan_release_scratch(plan);
 }
 

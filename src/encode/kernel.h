@@ -1,7 +1,11 @@
+/* Kernels, and what of them is shared by all operations.
+ *
+ * Room: The kernel in general: what a descriptor can say, parameters, geometry, states, weights, and encoding,
+ * which turns a kernel and its images into passes. Knows no operation by name. Includes image/ and the
+ * rooms below it. */
 #ifndef GLCNN_KERNEL_INTERNAL_H
 #define GLCNN_KERNEL_INTERNAL_H
 
-#include "glcnn/run.h"
 #include "encode/descriptor.h"
 
 struct glcnn_kernel {

@@ -1,5 +1,8 @@
 /* Graphs as their own code sees them: which filters run and how (graph.c), one recording of them
- * (record.c), compiled recordings and their execution (execute.c). */
+ * (record.c), compiled recordings and their execution (execute.c).
+ *
+ * Room: Networks: nodes, their gradients, training graphs, the plan of their memory and their execution.
+ * Includes encode/ and the rooms below it; knows kernels by what their descriptors say. */
 #ifndef GLCNN_GRAPH_INTERNAL_H
 #define GLCNN_GRAPH_INTERNAL_H
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "glcnn/run.h"
 
 /* ---- Failures ---- */
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "encode/kernel.h"
+#include "encode/window.h"
 #include "kernels/numbers.h"
 #include "kernels/pointwise.h"
 
@@ -128,7 +129,7 @@ struct operand_names {
 
 #define OPERAND_NAMES(LOWER, UPPER)                                                                \
     {                                                                                              \
-        "lib/" LOWER "_operand.glsl", LOWER "_first_x", LOWER "_first_y", UPPER "_STRIDE_X",       \
+        "arithmetic/" LOWER "_operand.glsl", LOWER "_first_x", LOWER "_first_y", UPPER "_STRIDE_X",       \
             UPPER "_STRIDE_Y", UPPER "_STRIDE_C", UPPER "_CLAMP"                                   \
     }
 
@@ -153,7 +154,7 @@ static void pass_state(struct pass *pass, const struct operation *o, int mask, i
 {
     pass_library(pass, "lib/compare.glsl");
     pass_library(pass, "lib/channels.glsl");
-    pass_library(pass, "lib/result_index.glsl");
+    pass_library(pass, "arithmetic/result_index.glsl");
     if (o->given[mask]) {
         pass_define(pass, "CLAMP_MASK", 1);
         pass_vector(pass, "clamp_mask", &o->vectors[mask], access);
@@ -167,7 +168,7 @@ static void pass_state(struct pass *pass, const struct operation *o, int mask, i
 static void plan_forward(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_arithmetic *p = o->parameters;
-    struct pass *pass = plan_pointwise(plan, o, "arithmetic.comp", &o->images[RESULT]);
+    struct pass *pass = plan_pointwise(plan, o, "arithmetic/arithmetic.comp", &o->images[RESULT]);
     pass_texture(pass, "primary", &o->images[PRIMARY]);
     pass_texture(pass, "secondary", &o->images[SECONDARY]);
     pass_image(pass, "destination", &o->images[RESULT]);
@@ -184,7 +185,7 @@ static void plan_forward(const struct operation *o, struct plan *plan)
 
 /* ---- Terms of a gradient ---- */
 
-enum term { SCALED, PRODUCT, BY_DIVIDEND, BY_DIVISOR }; /* lib/arithmetic_term.glsl */
+enum term { SCALED, PRODUCT, BY_DIVIDEND, BY_DIVISOR }; /* arithmetic/arithmetic_term.glsl */
 
 static enum term term_of(const struct operation *o)
 {
@@ -229,7 +230,7 @@ static void pass_term(struct pass *pass, const struct operation *o)
     pass_state(pass, o, G_MASK, G_QUOTIENT, VECTOR_READ);
     pass_define(pass, "OPERATION", (int)term);
     pass_float(pass, "scale", (float)scale_of(o));
-    pass_library(pass, "lib/arithmetic_term.glsl");
+    pass_library(pass, "arithmetic/arithmetic_term.glsl");
 }
 
 /* ---- Sums over broadcast axes ---- */
@@ -266,7 +267,7 @@ static struct image_view plan_terms(const struct operation *o, struct plan *plan
     struct image_view partial =
         plan_scratch_image(plan, blocks(columns, b->width), blocks(rows, b->height),
                            b->channels ? 1 : g->channels, g->images, GLCNN_CHANNEL_FORMAT_FLOAT32);
-    struct pass *pass = plan_pass(plan, "arithmetic_gradient_sum.comp");
+    struct pass *pass = plan_pass(plan, "arithmetic/arithmetic_gradient_sum.comp");
     pass_grid(pass, partial.width, partial.height, slice_count(partial.channels) * partial.images);
     pass_image(pass, "partial", &partial);
     pass_term(pass, o);
@@ -294,7 +295,7 @@ static struct image_view plan_merge(struct plan *plan, const struct image_view *
     if (!spare->storage)
         merged = plan_scratch_image(plan, merged.width, merged.height, partial->channels,
                                     partial->images, GLCNN_CHANNEL_FORMAT_FLOAT32);
-    struct pass *pass = plan_pass(plan, "arithmetic_gradient_merge.comp");
+    struct pass *pass = plan_pass(plan, "arithmetic/arithmetic_gradient_merge.comp");
     pass_grid(pass, merged.width, merged.height, slice_count(merged.channels) * merged.images);
     pass_texture(pass, "partial", partial);
     pass_image(pass, "merged", &merged);
@@ -363,7 +364,7 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
     struct image_view sums;
     if (reduced)
         sums = plan_sums(o, plan);
-    struct pass *pass = plan_pixels(plan, o, "arithmetic_gradient.comp", &o->images[DESTINATION]);
+    struct pass *pass = plan_pixels(plan, o, "arithmetic/arithmetic_gradient.comp", &o->images[DESTINATION]);
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_placing(pass, o);
     if (!reduced) {

@@ -1,9 +1,10 @@
 /* Passes of convolutions and fully connected layers.
  *
  * Weights as the user has them are the only truth: every plan packs them anew into a scratch image
- * (glsl/lib/convolution.glsl has the layout), so a replay sees what the vectors hold then. */
+ * (glsl/convolution/convolution.glsl has the layout), so a replay sees what the vectors hold then. */
 #include <string.h>
 
+#include "encode/window.h"
 #include "kernels/convolution.h"
 
 /* Most elements, of a slice of outputs and in all, of a matrix that has a single row for a slice,
@@ -17,18 +18,18 @@
 /* Rows of pixels of the result: `pixels` and `slices` at most; windows of up to `taps` columns, of
  * stride and dilation 1, read each pixel once for all of them. */
 static const struct variant sum_variants[] = {
-    {"convolution_wide", "convolution.comp", 32, .pixels = 8, .slices = 4, .taps = SHARED_TAPS},
-    {"convolution_row", "convolution_narrow.comp", 14, .pixels = 4, .slices = 1, .taps = 5},
-    {"convolution_four", "convolution_narrow.comp", 12, .pixels = 4, .slices = 1, .masks = true},
-    {"convolution_two", "convolution_narrow.comp", 8, .pixels = 2, .slices = 1},
+    {"convolution_wide", "convolution/convolution.comp", 32, .pixels = 8, .slices = 4, .taps = SHARED_TAPS},
+    {"convolution_row", "convolution/convolution_narrow.comp", 14, .pixels = 4, .slices = 1, .taps = 5},
+    {"convolution_four", "convolution/convolution_narrow.comp", 12, .pixels = 4, .slices = 1, .masks = true},
+    {"convolution_two", "convolution/convolution_narrow.comp", 8, .pixels = 2, .slices = 1},
     {0}};
 
 /* Part sums of the gradient of weights, of `taps` columns of the window and `pixels` of the gradient
  * at once. The first row takes all of up to 9 taps of windows of one channel, or 7 of a row. */
 static const struct variant part_variants[] = {
-    {"weights_wide", "convolution_gradient_weights.comp", 32, .pixels = 3, .taps = 3},
-    {"weights_two", "convolution_gradient_weights_narrow.comp", 12, .pixels = 1, .taps = 2},
-    {"weights_one", "convolution_gradient_weights_narrow.comp", 8, .pixels = 1, .taps = 1},
+    {"weights_wide", "convolution/convolution_gradient_weights.comp", 32, .pixels = 3, .taps = 3},
+    {"weights_two", "convolution/convolution_gradient_weights_narrow.comp", 12, .pixels = 1, .taps = 2},
+    {"weights_one", "convolution/convolution_gradient_weights_narrow.comp", 8, .pixels = 1, .taps = 1},
     {0}};
 
 /* Data gradient of a fully connected layer: images that share what is read of the weights. */
@@ -109,10 +110,10 @@ static struct packing packing_of(const struct operation *o, bool transposed)
     return p;
 }
 
-/* What lib/convolution.glsl needs. */
+/* What convolution/convolution.glsl needs. */
 static void pass_packing(struct pass *pass, const struct packing *p)
 {
-    pass_library(pass, "lib/convolution.glsl");
+    pass_library(pass, "convolution/convolution.glsl");
     pass_define(pass, "COMPONENTS", (int)p->components);
     if (p->channels.groups > 1)
         pass_define(pass, "GROUPED", 1);
@@ -158,7 +159,7 @@ static struct image_view plan_pack(struct plan *plan, const struct packing *p,
     uint32_t height = groups_of(p->elements + 1, width);
     struct image_view matrix =
         plan_scratch_image(plan, width, height, 4, p->slices, GLCNN_CHANNEL_FORMAT_FLOAT32);
-    struct pass *pass = plan_pass(plan, "convolution_pack.comp");
+    struct pass *pass = plan_pass(plan, "convolution/convolution_pack.comp");
     pass_vector(pass, "weights", weights, VECTOR_READ);
     if (biases) {
         pass_define(pass, "BIASES", 1);
@@ -265,7 +266,7 @@ static void pass_wide(struct pass *pass, const struct packing *p, const struct s
 
 static void pass_outside(struct pass *pass, const struct variant *variant)
 {
-    pass_library(pass, "lib/outside.glsl");
+    pass_library(pass, "convolution/outside.glsl");
     if (variant->masks)
         pass_define(pass, "MASKS", 1);
 }
@@ -340,7 +341,7 @@ static void plan_sub_pixels(const struct operation *o, struct plan *plan)
                                                 convolution_channels(o).outputs, result->images,
                                                 GLCNN_CHANNEL_FORMAT_FLOAT32);
     plan_forward(o, plan, &sums, 0, 0);
-    struct pass *pass = plan_pixels(plan, o, "convolution_sub_pixels.comp", result);
+    struct pass *pass = plan_pixels(plan, o, "convolution/convolution_sub_pixels.comp", result);
     pass_texture(pass, "sums", &sums);
     pass_image(pass, "destination", result);
     pass_define(pass, "FACTOR", (int)convolution_scale_factor(o));
@@ -447,7 +448,7 @@ static void plan_data_gathered(const struct operation *o, struct plan *plan)
     struct image_view matrix = plan_data_pack(o, plan, &p);
     struct window w = convolution_data_window(o);
     struct pass *pass =
-        plan_pixels(plan, o, "convolution_gradient_data.comp", &o->images[DESTINATION]);
+        plan_pixels(plan, o, "convolution/convolution_gradient_data.comp", &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_matrix(pass, &matrix);
     pass_image(pass, "destination", &o->images[DESTINATION]);
@@ -616,7 +617,7 @@ static void plan_parts(const struct operation *o, struct plan *plan, const struc
 static void pass_gradients(struct pass *pass, const struct operation *o)
 {
     enum vector_access access = o->accumulate ? VECTOR_READ_WRITE : VECTOR_WRITE;
-    pass_library(pass, "lib/convolution_gradient.glsl");
+    pass_library(pass, "convolution/convolution_gradient.glsl");
     if (o->accumulate)
         pass_define(pass, "ACCUMULATE", 1);
     pass_vector(pass, "gradient_for_weights", &o->vectors[GRADIENT_FOR_WEIGHTS], access);
@@ -631,7 +632,7 @@ static void plan_weights(const struct operation *o, struct plan *plan)
     struct vector_view parts =
         plan_scratch_vector(plan, (size_t)s.chunks * p.slices * (p.elements + 1) * 4);
     plan_parts(o, plan, &p, &parts, &s, variant);
-    struct pass *pass = plan_pass(plan, "convolution_gradient_sum.comp");
+    struct pass *pass = plan_pass(plan, "convolution/convolution_gradient_sum.comp");
     pass_vector_of(pass, "vec4", "parts", &parts, VECTOR_READ);
     pass_gradients(pass, o);
     pass_weight_index(pass, &p);
@@ -662,7 +663,7 @@ static void plan_connected_data(const struct operation *o, struct plan *plan)
     struct image_view matrix = plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], NULL);
     const struct variant *variant = variant_choose(plan, connected_variants);
     uint32_t images = least(to->images, variant->images);
-    struct pass *pass = plan_pass(plan, "fully_connected_gradient_data.comp");
+    struct pass *pass = plan_pass(plan, "convolution/fully_connected_gradient_data.comp");
     pass_variant(pass, variant);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_matrix(pass, &matrix);
@@ -689,7 +690,7 @@ static void plan_connected_weights(const struct operation *o, struct plan *plan)
     const struct window *w = &o->window;
     struct channels c = convolution_channels(o);
     uint32_t pixel_slices = source->width * source->height * slice_count(source->channels);
-    struct pass *pass = plan_pass(plan, "fully_connected_gradient_weights.comp");
+    struct pass *pass = plan_pass(plan, "convolution/fully_connected_gradient_weights.comp");
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", source);
     pass_gradients(pass, o);

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "encode/window.h"
 #include "kernels/convolution.h"
 #include "kernels/pointwise.h"
 
@@ -65,7 +66,7 @@ static struct pass *plan_turn(struct plan *plan, const struct operation *o,
 {
     struct channels c = convolution_channels(o);
     enum vector_access written = o->accumulate ? VECTOR_READ_WRITE : VECTOR_WRITE;
-    struct pass *pass = plan_pass(plan, "convolution_transpose_weights.comp");
+    struct pass *pass = plan_pass(plan, "convolution/convolution_transpose_weights.comp");
     pass_vector(pass, "weights", weights, back ? written : VECTOR_READ);
     pass_vector(pass, "turned", turned, back ? VECTOR_READ : VECTOR_WRITE);
     if (back)
@@ -119,7 +120,7 @@ static struct image_view plan_clipped(const struct operation *o, struct plan *pl
     struct image_view clipped = plan_scratch_image(plan, g->width, g->height, g->channels,
                                                    g->images, GLCNN_CHANNEL_FORMAT_FLOAT32);
     plan_fill_image(plan, &clipped);
-    struct pass *pass = plan_pointwise(plan, &part, "neuron.comp", &clipped);
+    struct pass *pass = plan_pointwise(plan, &part, "neuron/neuron.comp", &clipped);
     pass_texture(pass, "source", g);
     pass_image(pass, "destination", &clipped);
     pass_window(pass, &(struct window){.x = plain, .y = plain});

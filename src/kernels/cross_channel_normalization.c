@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "encode/kernel.h"
+#include "encode/window.h"
 #include "kernels/pointwise.h"
 
 typedef struct glcnn_cross_channel_normalization numbers;
@@ -49,7 +50,7 @@ static void pass_numbers(struct pass *pass, const numbers *p)
 {
     pass_library(pass, "lib/compare.glsl");
     pass_library(pass, "lib/math.glsl");
-    pass_library(pass, "lib/cross_channel.glsl");
+    pass_library(pass, "normalization/cross_channel.glsl");
     pass_define(pass, "KERNEL_SIZE", (int)p->kernel_size);
     pass_float(pass, "alpha_over_n", p->alpha / (float)p->kernel_size);
     pass_float(pass, "beta", p->beta);
@@ -60,7 +61,7 @@ static void pass_numbers(struct pass *pass, const numbers *p)
 static void plan_forward(const struct operation *o, struct plan *plan)
 {
     struct pass *pass =
-        plan_pixels(plan, o, "cross_channel_normalization.comp", &o->images[RESULT]);
+        plan_pixels(plan, o, "normalization/cross_channel_normalization.comp", &o->images[RESULT]);
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_window(pass, &o->window);
@@ -77,7 +78,7 @@ static void pass_terms_place(struct pass *pass, const struct operation *o)
 static void plan_terms(const struct operation *o, struct plan *plan, const struct image_view *terms)
 {
     const numbers *p = o->parameters;
-    struct pass *pass = plan_pass(plan, "cross_channel_normalization_terms.comp");
+    struct pass *pass = plan_pass(plan, "normalization/cross_channel_normalization_terms.comp");
     pass_grid(pass, terms->width, terms->height, slice_count(terms->channels) * terms->images);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
@@ -96,7 +97,7 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
                            source->images, GLCNN_CHANNEL_FORMAT_FLOAT32);
     plan_terms(o, plan, &terms);
     struct pass *pass =
-        plan_pixels(plan, o, "cross_channel_normalization_gradient.comp", &o->images[DESTINATION]);
+        plan_pixels(plan, o, "normalization/cross_channel_normalization_gradient.comp", &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", source);
     pass_texture(pass, "terms", &terms);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "encode/kernel.h"
+#include "encode/window.h"
 #include "kernels/pointwise.h"
 
 struct glcnn_dropout *glcnn_dropout(glcnn_kernel *kernel)
@@ -115,8 +116,8 @@ static void plan_mask(const struct operation *o, struct plan *plan, const struct
 {
     const struct glcnn_dropout *p = o->parameters;
     uint32_t count = (uint32_t)mask_length(o);
-    struct pass *pass = plan_pass(plan, "dropout_mask.comp");
-    pass_library(pass, "lib/philox.glsl");
+    struct pass *pass = plan_pass(plan, "dropout/dropout_mask.comp");
+    pass_library(pass, "dropout/philox.glsl");
     pass_vector(pass, "mask", mask, VECTOR_WRITE);
     pass_int(pass, "length_of_image", (int32_t)count);
     pass_int(pass, "encode_number", (int32_t)o->encode_number);
@@ -132,7 +133,7 @@ static void plan_mask(const struct operation *o, struct plan *plan, const struct
 static void pass_mask(struct pass *pass, const struct operation *o, const struct vector_view *mask)
 {
     const struct glcnn_dropout *p = o->parameters;
-    pass_library(pass, "lib/dropout.glsl");
+    pass_library(pass, "dropout/dropout.glsl");
     pass_vector(pass, "mask", mask, VECTOR_READ);
     pass_float(pass, "keep_probability", p->keep_probability);
     pass_define(pass, "MASK_STRIDE_X", (int)p->mask_stride_in_pixels_x);
@@ -145,7 +146,7 @@ static void plan_dropout(const struct operation *o, struct plan *plan)
     struct vector_view mask =
         o->given[MASK] ? o->vectors[MASK] : plan_scratch_vector(plan, length(o, MASK));
     plan_mask(o, plan, &mask);
-    struct pass *pass = plan_pointwise(plan, o, "dropout.comp", &o->images[RESULT]);
+    struct pass *pass = plan_pointwise(plan, o, "dropout/dropout.comp", &o->images[RESULT]);
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_window(pass, &o->window);
@@ -154,7 +155,7 @@ static void plan_dropout(const struct operation *o, struct plan *plan)
 
 static void plan_dropout_gradient(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass = plan_pointwise(plan, o, "dropout_gradient.comp", &o->images[DESTINATION]);
+    struct pass *pass = plan_pointwise(plan, o, "dropout/dropout_gradient.comp", &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_image(pass, "destination", &o->images[DESTINATION]);

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "encode/kernel.h"
+#include "encode/window.h"
 
 enum { SOURCE, RESULT };               /* arguments of a forward kernel */
 enum { GRADIENT, IMAGE, DESTINATION }; /* of a gradient kernel */
@@ -69,7 +70,7 @@ static void pass_numbers(struct pass *pass, const struct operation *o, const str
     pass_window(pass, &o->window);
     pass_library(pass, "lib/compare.glsl");
     pass_library(pass, "lib/math.glsl");
-    pass_library(pass, "lib/local_statistics.glsl");
+    pass_library(pass, "normalization/local_statistics.glsl");
     pass_float(pass, "alpha", l->alpha);
     pass_float(pass, "beta", l->beta);
     pass_float(pass, "delta", l->delta);
@@ -84,7 +85,7 @@ static void pass_numbers(struct pass *pass, const struct operation *o, const str
 void local_normalization_plan(const struct operation *o, struct plan *plan)
 {
     const struct numbers l = numbers_of(o);
-    struct pass *pass = plan_pixels(plan, o, "local_normalization.comp", &o->images[RESULT]);
+    struct pass *pass = plan_pixels(plan, o, "normalization/local_normalization.comp", &o->images[RESULT]);
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_numbers(pass, o, &l);
@@ -103,7 +104,7 @@ static struct image_view plan_terms(const struct operation *o, struct plan *plan
     struct image_view terms = plan_scratch_image(
         plan, results_of(&o->window.x), results_of(&o->window.y), o->images[IMAGE].channels,
         gradient->images * (l->about_mean ? 3 : 2), GLCNN_CHANNEL_FORMAT_FLOAT32);
-    struct pass *pass = plan_pass(plan, "local_normalization_terms.comp");
+    struct pass *pass = plan_pass(plan, "normalization/local_normalization_terms.comp");
     pass_grid(pass, terms.width, terms.height, slice_count(terms.channels) * gradient->images);
     pass_texture(pass, "gradient", gradient);
     pass_texture(pass, "source", &o->images[IMAGE]);
@@ -118,7 +119,7 @@ void local_normalization_plan_gradient(const struct operation *o, struct plan *p
     const struct numbers l = numbers_of(o);
     struct image_view terms = plan_terms(o, plan, &l);
     struct pass *pass =
-        plan_pixels(plan, o, "local_normalization_gradient.comp", &o->images[DESTINATION]);
+        plan_pixels(plan, o, "normalization/local_normalization_gradient.comp", &o->images[DESTINATION]);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_texture(pass, "terms", &terms);
     pass_image(pass, "destination", &o->images[DESTINATION]);

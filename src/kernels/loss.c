@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "encode/kernel.h"
+#include "encode/window.h"
 #include "kernels/numbers.h"
 
 #define BLOCK 8
@@ -163,21 +164,21 @@ static const struct loss_row {
     double (*smoothing)(const struct glcnn_loss *p); /* what is added to labels; NULL: nothing */
     double constant;                                 /* of the loss of one image */
 } types[] = {
-    {"mean_absolute_error", "lib/loss_mean_absolute_error.glsl", absolute_error,
+    {"mean_absolute_error", "loss/loss_mean_absolute_error.glsl", absolute_error,
      absolute_error_gradient},
-    {"mean_squared_error", "lib/loss_mean_squared_error.glsl", squared_error,
+    {"mean_squared_error", "loss/loss_mean_squared_error.glsl", squared_error,
      squared_error_gradient},
-    {"soft_max_cross_entropy", "lib/loss_soft_max_cross_entropy.glsl", .smoothing = by_classes},
-    {"sigmoid_cross_entropy", "lib/loss_sigmoid_cross_entropy.glsl", sigmoid_cross_entropy,
+    {"soft_max_cross_entropy", "loss/loss_soft_max_cross_entropy.glsl", .smoothing = by_classes},
+    {"sigmoid_cross_entropy", "loss/loss_sigmoid_cross_entropy.glsl", sigmoid_cross_entropy,
      sigmoid_cross_entropy_gradient, .smoothing = by_two},
-    {"categorical_cross_entropy", "lib/loss_categorical_cross_entropy.glsl",
+    {"categorical_cross_entropy", "loss/loss_categorical_cross_entropy.glsl",
      categorical_cross_entropy, categorical_cross_entropy_gradient},
-    {"hinge", "lib/loss_hinge.glsl", hinge, hinge_gradient},
-    {"huber", "lib/loss_huber.glsl", huber, huber_gradient},
-    {"cosine_distance", "lib/loss_cosine_distance.glsl", cosine_distance, minus_label,
+    {"hinge", "loss/loss_hinge.glsl", hinge, hinge_gradient},
+    {"huber", "loss/loss_huber.glsl", huber, huber_gradient},
+    {"cosine_distance", "loss/loss_cosine_distance.glsl", cosine_distance, minus_label,
      .constant = 1},
-    {"log", "lib/loss_log.glsl", log_loss, log_loss_gradient},
-    {"kullback_leibler_divergence", "lib/loss_kullback_leibler_divergence.glsl", kullback_leibler,
+    {"log", "loss/loss_log.glsl", log_loss, log_loss_gradient},
+    {"kullback_leibler_divergence", "loss/loss_kullback_leibler_divergence.glsl", kullback_leibler,
      minus_label},
 };
 #define TYPES (sizeof types / sizeof *types)
@@ -296,7 +297,7 @@ static bool by_count(const struct operation *o)
 static struct pass *plan_square(struct plan *plan, const struct image_view *from,
                                 const struct image_view *to)
 {
-    struct pass *pass = plan_pass(plan, "loss_reduce.comp");
+    struct pass *pass = plan_pass(plan, "loss/loss_reduce.comp");
     pass_texture(pass, "source", from);
     pass_image(pass, "sums", to);
     pass_int(pass, "block", BLOCK); /* no constant: some compilers would unroll both loops */
@@ -343,7 +344,7 @@ static void add_parameters(const struct operation *o, struct pass *pass)
 static struct pass *plan_gradient(const struct operation *o, struct plan *plan)
 {
     const struct image_view *destination = &o->images[DESTINATION];
-    struct pass *pass = plan_pixels(plan, o, "loss.comp", destination);
+    struct pass *pass = plan_pixels(plan, o, "loss/loss.comp", destination);
     pass_grid(pass, o->region_width, o->region_height, destination->images);
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_texture(pass, "labels", &o->images[LABELS]);
@@ -354,7 +355,7 @@ static struct pass *plan_gradient(const struct operation *o, struct plan *plan)
     pass_library(pass, "lib/compare.glsl");
     pass_library(pass, "lib/math.glsl");
     pass_library(pass, "lib/channels.glsl");
-    pass_library(pass, "lib/loss.glsl");
+    pass_library(pass, "loss/loss.glsl");
     pass_library(pass, row_of(o)->library);
     add_parameters(o, pass);
     pass->work = slice_count(destination->channels) * 300;

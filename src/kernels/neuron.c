@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "encode/kernel.h"
+#include "encode/window.h"
 #include "kernels/numbers.h"
 #include "kernels/pixel_reduction.h"
 #include "kernels/pointwise.h"
@@ -47,7 +48,7 @@ void pass_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron
 {
     pass_library(pass, "lib/compare.glsl");
     pass_library(pass, "lib/math.glsl");
-    pass_library(pass, "lib/neuron.glsl");
+    pass_library(pass, "neuron/neuron.glsl");
     pass_define(pass, "NEURON_TYPE", (int)neuron->type);
     pass_float(pass, "neuron_a", neuron->a);
     pass_float(pass, "neuron_b", neuron->b);
@@ -284,7 +285,7 @@ static bool check_slopes(const struct operation *o, char *sentence, size_t size)
 static void plan_neuron(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_neuron *p = o->parameters;
-    struct pass *pass = plan_pointwise(plan, o, "neuron.comp", &o->images[RESULT]);
+    struct pass *pass = plan_pointwise(plan, o, "neuron/neuron.comp", &o->images[RESULT]);
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_window(pass, &o->window);
@@ -295,7 +296,7 @@ static void plan_neuron(const struct operation *o, struct plan *plan)
 static void plan_neuron_gradient(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_neuron *p = o->parameters;
-    struct pass *pass = plan_pointwise(plan, o, "neuron_gradient.comp", &o->images[DESTINATION]);
+    struct pass *pass = plan_pointwise(plan, o, "neuron/neuron_gradient.comp", &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_image(pass, "destination", &o->images[DESTINATION]);
@@ -310,7 +311,7 @@ static void plan_slope_gradient(const struct operation *o, struct plan *plan)
     const struct image_view *source = &o->images[IMAGE];
     const struct vector_view *const sums[] = {&o->vectors[FOR_SLOPES]};
     struct pixel_reduction r = pixel_reduction_of_results(plan, o, source, 1, 1);
-    struct pass *pass = pixel_reduction_first(plan, &r, pixel_sum_variants, "neuron_slope_gradient.comp", source);
+    struct pass *pass = pixel_reduction_first(plan, &r, pixel_sum_variants, "neuron/neuron_slope_gradient.comp", source);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_window(pass, &o->window);
     pass_neuron(pass, &p->neuron);

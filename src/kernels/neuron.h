@@ -3,7 +3,7 @@
  * A family with a fused neuron has a `struct glcnn_neuron_descriptor neuron` in its parameters,
  * NEURON_PARAMETERS in its table and, for PReLU, NEURON_DATA_ARGUMENT among its arguments (as long
  * as the channels that the neuron works on).  A pass calls pass_neuron, then pass_neuron_data if it
- * reads the slopes; its body calls neuron(x, slope) of lib/neuron.glsl. */
+ * reads the slopes; its body calls neuron(x, slope) of neuron/neuron.glsl. */
 #ifndef GLCNN_KERNELS_NEURON_INTERNAL_H
 #define GLCNN_KERNELS_NEURON_INTERNAL_H
 
@@ -38,7 +38,7 @@ extern const char *const neuron_type_names[]; /* NULL at the end */
         .name = "neuron_data", .place = PLACE_STATE_OR_KERNEL, .input = true, .optional = true     \
     }
 
-/* Adds lib/neuron.glsl: define NEURON_TYPE, uniforms neuron_a, neuron_b, neuron_c. */
+/* Adds neuron/neuron.glsl: define NEURON_TYPE, uniforms neuron_a, neuron_b, neuron_c. */
 void pass_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron);
 /* Binds PReLU's slopes for neuron_slope(); does nothing for another type. */
 void pass_neuron_data(struct pass *pass, const struct glcnn_neuron_descriptor *neuron,

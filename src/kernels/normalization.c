@@ -3,6 +3,7 @@
 #include "kernels/normalization.h"
 
 #include "encode/kernel.h"
+#include "encode/window.h"
 #include "kernels/neuron.h"
 #include "kernels/pixel_reduction.h"
 #include "kernels/pointwise.h"
@@ -36,12 +37,12 @@ void normalization_statistics(struct plan *plan, const struct normalization *n,
     struct pixel_reduction r = pixel_reduction_begin(plan, source->width, source->height,
                                                      source->images, n->channels, n->groups, 2);
     struct pass *pass = pixel_reduction_first(plan, &r, pixel_statistics_variants,
-                                              "normalization_statistics.comp", source);
-    pass_library(pass, "lib/partial_statistics.glsl");
-    pixel_reduction_merge(plan, &r, "normalization_merge.comp", "lib/merge_statistics.glsl",
+                                              "normalization/normalization_statistics.comp", source);
+    pass_library(pass, "pixel_reduction/partial_statistics.glsl");
+    pixel_reduction_merge(plan, &r, "normalization/normalization_merge.comp", "normalization/merge_statistics.glsl",
                           r.groups);
-    pass = pixel_reduction_finish(plan, &r, "normalization_finish.comp",
-                                  "lib/merge_statistics.glsl", held > 0);
+    pass = pixel_reduction_finish(plan, &r, "normalization/normalization_finish.comp",
+                                  "normalization/merge_statistics.glsl", held > 0);
     pass_texture(pass, "source", source);
     pass_vector(pass, "mean", &n->mean, VECTOR_READ_WRITE);
     pass_vector(pass, "variance", &n->variance, VECTOR_READ_WRITE);
@@ -52,7 +53,7 @@ struct image_view normalization_coefficients(struct plan *plan, const struct nor
 {
     struct image_view view =
         plan_scratch_image(plan, 6, 1, n->channels, n->groups, GLCNN_CHANNEL_FORMAT_FLOAT32);
-    struct pass *pass = plan_pass(plan, "normalization_coefficients.comp");
+    struct pass *pass = plan_pass(plan, "normalization/normalization_coefficients.comp");
     pass_grid(pass, slice_count(n->channels), n->groups, 1);
     pass_image(pass, "coefficients", &view);
     pass_vector(pass, "gamma", &n->gamma, VECTOR_READ);
@@ -66,7 +67,7 @@ struct image_view normalization_coefficients(struct plan *plan, const struct nor
 static void plan_gradient_coefficients(struct plan *plan, const struct normalization *n,
                                        const struct image_view *view)
 {
-    struct pass *pass = plan_pass(plan, "normalization_gradient_coefficients.comp");
+    struct pass *pass = plan_pass(plan, "normalization/normalization_gradient_coefficients.comp");
     pass_grid(pass, slice_count(n->channels), n->groups, 1);
     pass_image(pass, "coefficients", view);
     pass_vector(pass, "variance", &n->variance, VECTOR_READ);
@@ -81,7 +82,7 @@ static void pass_act(struct pass *pass, const struct normalization *n,
                      const struct image_view *coefficients)
 {
     pass_texture(pass, "coefficients", coefficients);
-    pass_library(pass, "lib/normalization.glsl");
+    pass_library(pass, "normalization/normalization.glsl");
     pass_neuron(pass, &n->neuron);
     pass_neuron_data(pass, &n->neuron, &n->neuron_data);
     if (n->groups > 1)
@@ -92,7 +93,7 @@ void normalization_apply(const struct operation *o, struct plan *plan,
                          const struct normalization *n, const struct image_view *coefficients,
                          const struct image_view *source, const struct image_view *result)
 {
-    struct pass *pass = plan_pointwise(plan, o, "normalization.comp", result);
+    struct pass *pass = plan_pointwise(plan, o, "normalization/normalization.comp", result);
     pass_texture(pass, "source", source);
     pass_image(pass, "destination", result);
     pass_window(pass, &o->window);
@@ -105,7 +106,7 @@ void normalization_sums(const struct operation *o, struct plan *plan, const stru
 {
     const struct vector_view *const sums[] = {&n->for_beta, &n->for_gamma};
     struct pixel_reduction r = pixel_reduction_of_results(plan, o, source, n->groups, 2);
-    struct pass *pass = pixel_reduction_first(plan, &r, pixel_sum_variants, "normalization_sums.comp", source);
+    struct pass *pass = pixel_reduction_first(plan, &r, pixel_sum_variants, "normalization/normalization_sums.comp", source);
     pass_texture(pass, "gradient", gradient);
     pass_window(pass, &o->window);
     pass_act(pass, n, coefficients);
@@ -121,7 +122,7 @@ void normalization_apply_gradient(const struct operation *o, struct plan *plan,
 {
     if (!fixed)
         plan_gradient_coefficients(plan, n, coefficients);
-    struct pass *pass = plan_pointwise(plan, o, "normalization_gradient.comp", result);
+    struct pass *pass = plan_pointwise(plan, o, "normalization/normalization_gradient.comp", result);
     pass_texture(pass, "gradient", gradient);
     pass_texture(pass, "source", source);
     pass_image(pass, "destination", result);
@@ -134,7 +135,7 @@ void normalization_apply_gradient(const struct operation *o, struct plan *plan,
 void normalization_sum_groups(struct plan *plan, const struct normalization *n,
                               const struct vector_view *part, const struct vector_view *total)
 {
-    struct pass *pass = plan_pass(plan, "normalization_sum_groups.comp");
+    struct pass *pass = plan_pass(plan, "normalization/normalization_sum_groups.comp");
     pass_grid(pass, n->channels, 1, 1);
     pass_vector(pass, "part", part, VECTOR_READ);
     pass_vector(pass, "total", total, VECTOR_WRITE);

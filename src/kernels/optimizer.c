@@ -456,7 +456,7 @@ static struct pass *plan_update(const struct operation *o, struct plan *plan, co
         plan_copy_vector(plan, values, result);
     struct pass *pass = plan_pass(plan, shader);
     pass_library(pass, "lib/compare.glsl");
-    pass_library(pass, "lib/optimizer.glsl");
+    pass_library(pass, "optimizer/optimizer.glsl");
     pass_vector(pass, "gradient", &o->vectors[GRADIENT], VECTOR_READ);
     pass_vector(pass, "values", result, VECTOR_READ_WRITE);
     for (int i = FIRST; i < result_index(o); i++)
@@ -474,7 +474,7 @@ static struct pass *plan_update(const struct operation *o, struct plan *plan, co
 
 static void plan_descent(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass = plan_update(o, plan, "optimizer_stochastic_gradient_descent.comp",
+    struct pass *pass = plan_update(o, plan, "optimizer/optimizer_stochastic_gradient_descent.comp",
                                     descent_scalars, refresh_descent);
     if (o->given[FIRST])
         pass_define(pass, "MOMENTUM", 1);
@@ -483,14 +483,14 @@ static void plan_descent(const struct operation *o, struct plan *plan)
 
 static void plan_rms_prop(const struct operation *o, struct plan *plan)
 {
-    refresh_rms_prop(o->kernel, plan_update(o, plan, "optimizer_rms_prop.comp", rms_prop_scalars,
+    refresh_rms_prop(o->kernel, plan_update(o, plan, "optimizer/optimizer_rms_prop.comp", rms_prop_scalars,
                                             refresh_rms_prop));
 }
 
 static void plan_adam(const struct operation *o, struct plan *plan)
 {
     pass_refresh again = o->continues_step ? refresh_adam_within : refresh_adam;
-    struct pass *pass = plan_update(o, plan, "optimizer_adam.comp", adam_scalars, again);
+    struct pass *pass = plan_update(o, plan, "optimizer/optimizer_adam.comp", adam_scalars, again);
     if (plan->status == GLCNN_SUCCESS)
         again(o->kernel, pass);
 }

@@ -131,7 +131,7 @@ void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const c
         struct pass *pass = plan_pass(plan, shader);
         uint32_t left = (r->runs + PIXEL_FAN_IN - 1) / PIXEL_FAN_IN;
         pass_grid(pass, left, slice_count(r->channels), apart);
-        pass_library(pass, "lib/partial_statistics.glsl");
+        pass_library(pass, "pixel_reduction/partial_statistics.glsl");
         pass_library(pass, library);
         pass_texture(pass, "partial", &r->from);
         pass_image(pass, "merged", &r->to);
@@ -149,7 +149,7 @@ struct pass *pixel_reduction_finish(struct plan *plan, const struct pixel_reduct
 {
     struct pass *pass = plan_pass(plan, shader);
     pass_grid(pass, 1, slice_count(r->channels), r->groups);
-    pass_library(pass, "lib/partial_statistics.glsl");
+    pass_library(pass, "pixel_reduction/partial_statistics.glsl");
     pass_library(pass, library);
     pass_texture(pass, "partial", &r->from);
     pass_runs(pass, r);
@@ -161,10 +161,10 @@ struct pass *pixel_reduction_finish(struct plan *plan, const struct pixel_reduct
 void pixel_reduction_sums(struct plan *plan, struct pixel_reduction *r,
                           const struct vector_view *const sums[], bool accumulate)
 {
-    pixel_reduction_merge(plan, r, "pixel_sums_merge.comp", "lib/sum_runs.glsl",
+    pixel_reduction_merge(plan, r, "pixel_reduction/pixel_sums_merge.comp", "pixel_reduction/sum_runs.glsl",
                           r->quantities * r->groups);
     struct pass *pass =
-        pixel_reduction_finish(plan, r, "pixel_sums_finish.comp", "lib/sum_runs.glsl", accumulate);
+        pixel_reduction_finish(plan, r, "pixel_reduction/pixel_sums_finish.comp", "pixel_reduction/sum_runs.glsl", accumulate);
     pass_vector(pass, "first_sum", sums[0], VECTOR_READ_WRITE);
     if (r->quantities == 2) {
         pass_define(pass, "TWO_SUMS", 1);

@@ -1,3 +1,4 @@
+#include "encode/window.h"
 #include "kernels/pointwise.h"
 
 #include "kernels/numbers.h"

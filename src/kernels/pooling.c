@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "encode/kernel.h"
+#include "encode/window.h"
 
 struct glcnn_pooling *glcnn_pooling(glcnn_kernel *kernel)
 {
@@ -126,15 +127,15 @@ static void add_padding(const struct operation *o, struct pass *pass)
 
 static void plan_average(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass = plan_forward(o, plan, "pooling_average.comp");
-    pass_library(pass, "lib/pooling_average.glsl");
+    struct pass *pass = plan_forward(o, plan, "pooling/pooling_average.comp");
+    pass_library(pass, "pooling/pooling_average.glsl");
     add_padding(o, pass);
 }
 
 static void plan_average_gradient(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass = plan_gradient(o, plan, "pooling_average_gradient.comp");
-    pass_library(pass, "lib/pooling_average.glsl");
+    struct pass *pass = plan_gradient(o, plan, "pooling/pooling_average_gradient.comp");
+    pass_library(pass, "pooling/pooling_average.glsl");
     pass_int(pass, "source_width", (int32_t)o->images[IMAGE].width);
     pass_int(pass, "source_height", (int32_t)o->images[IMAGE].height);
     add_padding(o, pass);
@@ -142,18 +143,18 @@ static void plan_average_gradient(const struct operation *o, struct plan *plan)
 
 static void plan_l2_norm(const struct operation *o, struct plan *plan)
 {
-    pass_library(plan_forward(o, plan, "pooling_l2_norm.comp"), "lib/window_norm.glsl");
+    pass_library(plan_forward(o, plan, "pooling/pooling_l2_norm.comp"), "pooling/window_norm.glsl");
 }
 
 static void plan_max(const struct operation *o, struct plan *plan)
 {
-    pass_library(plan_forward(o, plan, "pooling_max.comp"), "lib/compare.glsl");
+    pass_library(plan_forward(o, plan, "pooling/pooling_max.comp"), "lib/compare.glsl");
 }
 
 static void plan_l2_norm_gradient(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass = plan_gradient(o, plan, "pooling_l2_norm_gradient.comp");
-    pass_library(pass, "lib/window_norm.glsl");
+    struct pass *pass = plan_gradient(o, plan, "pooling/pooling_l2_norm_gradient.comp");
+    pass_library(pass, "pooling/window_norm.glsl");
     pass_texture(pass, "source", &o->images[IMAGE]);
 }
 
@@ -178,7 +179,7 @@ static void plan_max_gradient_tiles(const struct operation *o, struct plan *plan
     const struct image_view *destination = &o->images[DESTINATION];
     if (!covers(x, o->images[IMAGE].width) || !covers(y, o->images[IMAGE].height))
         plan_fill_image(plan, destination);
-    struct pass *pass = plan_pass(plan, "pooling_max_gradient_tiles.comp");
+    struct pass *pass = plan_pass(plan, "pooling/pooling_max_gradient_tiles.comp");
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_image(pass, "destination", destination);
@@ -199,7 +200,7 @@ static void plan_max_gradient(const struct operation *o, struct plan *plan)
         plan_max_gradient_tiles(o, plan);
         return;
     }
-    struct pass *pass = plan_gradient(o, plan, "pooling_max_gradient.comp");
+    struct pass *pass = plan_gradient(o, plan, "pooling/pooling_max_gradient.comp");
     pass_library(pass, "lib/compare.glsl");
     pass_texture(pass, "source", &o->images[IMAGE]);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "encode/kernel.h"
+#include "encode/window.h"
 
 enum axis_reduced { ROW, COLUMN, CHANNELS };
 enum quantity { SUM, MEAN, MINIMUM, MAXIMUM, ARGUMENT_MINIMUM, ARGUMENT_MAXIMUM };
@@ -244,7 +245,7 @@ static void plan_forward(const struct operation *o, struct plan *plan)
     const struct window *w = &o->window;
     int32_t count =
         r->axis == CHANNELS ? (int32_t)slice_count(source->channels) : w->x.size * w->y.size;
-    struct pass *pass = plan_pixels(plan, o, "reduce.comp", result);
+    struct pass *pass = plan_pixels(plan, o, "reduce/reduce.comp", result);
     pass_texture(pass, "source", source);
     pass_image(pass, "destination", result);
     pass_define(pass, "AXIS", (int)r->axis);
@@ -263,7 +264,7 @@ static void plan_forward(const struct operation *o, struct plan *plan)
 static void plan_gradient(const struct operation *o, struct plan *plan)
 {
     const struct window *w = &o->window;
-    struct pass *pass = plan_pixels(plan, o, "reduce_gradient.comp", &o->images[DESTINATION]);
+    struct pass *pass = plan_pixels(plan, o, "reduce/reduce_gradient.comp", &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_scale(pass, o);

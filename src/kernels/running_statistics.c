@@ -94,7 +94,7 @@ static void refresh(struct glcnn_kernel *kernel, struct pass *pass)
 static void plan(const struct operation *o, struct plan *plan)
 {
     static const char *const uniforms[] = {"kept", "mean_share", "variance_share"};
-    struct pass *pass = plan_pass(plan, "running_statistics.comp");
+    struct pass *pass = plan_pass(plan, "normalization/running_statistics.comp");
     for (int i = 0; i < VECTORS; i++)
         pass_vector(pass, o->descriptor->arguments[i].name, &o->vectors[i],
                     i < RUNNING_MEAN ? VECTOR_READ : VECTOR_READ_WRITE);

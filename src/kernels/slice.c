@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "encode/kernel.h"
+#include "encode/window.h"
 #include "kernels/neuron.h"
 #include "kernels/pointwise.h"
 
@@ -72,7 +73,7 @@ static bool slice_gradient_check(const struct operation *o, char *sentence, size
 
 static void plan_copy(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass = plan_pointwise(plan, o, "neuron.comp", &o->images[RESULT]);
+    struct pass *pass = plan_pointwise(plan, o, "neuron/neuron.comp", &o->images[RESULT]);
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_window(pass, &o->window);
@@ -81,7 +82,7 @@ static void plan_copy(const struct operation *o, struct plan *plan)
 
 static void plan_copy_gradient(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass = plan_pointwise(plan, o, "neuron_gradient.comp", &o->images[DESTINATION]);
+    struct pass *pass = plan_pointwise(plan, o, "neuron/neuron_gradient.comp", &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_image(pass, "destination", &o->images[DESTINATION]);
@@ -166,7 +167,7 @@ static struct pass *plan_reshaped(const struct operation *o, struct plan *plan,
                                   const struct image_view *destination,
                                   const struct image_view *like)
 {
-    struct pass *pass = plan_pixels(plan, o, "reshape.comp", destination);
+    struct pass *pass = plan_pixels(plan, o, "slice/reshape.comp", destination);
     pass_texture(pass, "source", source);
     pass_image(pass, "destination", destination);
     if (source->channels % 4 == 0 && destination->channels % 4 == 0)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "encode/kernel.h"
+#include "encode/window.h"
 
 /* Each has a family of its own: a state of one is of no use to the gradient of the other. */
 struct glcnn_upsampling *glcnn_upsampling(glcnn_kernel *kernel)
@@ -152,7 +153,7 @@ static void pass_mapping(struct pass *pass, const struct operation *o)
 {
     struct mapping m[2];
     map_axes(o, m);
-    pass_library(pass, "lib/upsampling.glsl");
+    pass_library(pass, "upsampling/upsampling.glsl");
     if (o->window.edge_mode == GLCNN_EDGE_MODE_CLAMP)
         pass_define(pass, "EDGE_CLAMP", 1);
     pass_constant(pass, "scale_x", m[0].scale, !m[0].depends_on_size);
@@ -198,24 +199,24 @@ static void plan_nearest(const struct operation *o, struct plan *plan)
 {
     struct glcnn_upsampling p;
     struct operation nearest = nearest_of(o, &p);
-    plan_forward(&nearest, plan, "upsampling_nearest.comp");
+    plan_forward(&nearest, plan, "upsampling/upsampling_nearest.comp");
 }
 
 static void plan_nearest_gradient(const struct operation *o, struct plan *plan)
 {
     struct glcnn_upsampling p;
     struct operation nearest = nearest_of(o, &p);
-    plan_gradient(&nearest, plan, "upsampling_nearest_gradient.comp");
+    plan_gradient(&nearest, plan, "upsampling/upsampling_nearest_gradient.comp");
 }
 
 static void plan_bilinear(const struct operation *o, struct plan *plan)
 {
-    plan_forward(o, plan, "upsampling_bilinear.comp");
+    plan_forward(o, plan, "upsampling/upsampling_bilinear.comp");
 }
 
 static void plan_bilinear_gradient(const struct operation *o, struct plan *plan)
 {
-    plan_gradient(o, plan, "upsampling_bilinear_gradient.comp");
+    plan_gradient(o, plan, "upsampling/upsampling_bilinear_gradient.comp");
 }
 
 /* ---- Results and checks ---- */

@@ -147,7 +147,7 @@ static glcnn_status make_reader(struct glcnn_device *device, struct canary *cana
     struct pass *reader = &canary->readers[format];
     struct image_view image = whole(canary->images[format]);
     struct vector_view found = {.buffer = canary->buffer, .count = 1};
-    reader->shader = "canary.comp";
+    reader->shader = "record/canary.comp";
     pass_texture(reader, "source", &image);
     pass_vector(reader, "found", &found, VECTOR_WRITE);
     pass_grid(reader, 1, 1, 1);

@@ -386,7 +386,7 @@ static glcnn_status clear_storage(struct storage *storage)
     struct glcnn_device *device = storage->device;
     const struct gl *gl = &device->gl;
     uint32_t words[6 + PASS_VIEW_WORDS + 4] = {0};
-    struct pass pass = {.shader = "fill.comp"};
+    struct pass pass = {.shader = "record/fill.comp"};
     struct image_view whole = {.storage = storage,
                                .layer_stride = 1,
                                .width = storage->width,

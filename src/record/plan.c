@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "record/command_buffer.h"
-#include "encode/kernel.h"
 #include "record/program.h"
 
 void plan_begin(struct plan *plan, struct glcnn_command_buffer *command_buffer)
@@ -58,7 +57,7 @@ struct pass *plan_pass(struct plan *plan, const char *shader)
 
 /* ---- Retained objects ---- */
 
-static void retain(struct plan *plan, void *object, release_function release)
+void plan_retain(struct plan *plan, void *object, release_function release)
 {
     void *items = plan->retained;
     bool kept =
@@ -83,25 +82,14 @@ static void release_buffer(void *object)
     glcnn_buffer_destroy(&buffer);
 }
 
-static void release_kernel(void *object)
-{
-    glcnn_kernel *kernel = object;
-    glcnn_kernel_destroy(&kernel);
-}
-
 void plan_retain_storage(struct plan *plan, struct storage *storage)
 {
-    retain(plan, storage_retain(storage), release_storage);
+    plan_retain(plan, storage_retain(storage), release_storage);
 }
 
 void plan_retain_buffer(struct plan *plan, struct glcnn_buffer *buffer)
 {
-    retain(plan, buffer_retain(buffer), release_buffer);
-}
-
-void plan_retain_kernel(struct plan *plan, struct glcnn_kernel *kernel)
-{
-    retain(plan, kernel_retain(kernel), release_kernel);
+    plan_retain(plan, buffer_retain(buffer), release_buffer);
 }
 
 /* ---- Scratch ---- */
@@ -145,7 +133,7 @@ struct vector_view plan_scratch_vector(struct plan *plan, size_t count)
     if (plan->status != GLCNN_SUCCESS)
         return view;
     view.buffer = buffer;
-    retain(plan, buffer, release_buffer);
+    plan_retain(plan, buffer, release_buffer);
     return view;
 }
 
@@ -153,7 +141,7 @@ void plan_release_scratch(struct plan *plan)
 {
     for (size_t i = 0; i < plan->scratch_count; i++)
         if (plan->command_buffer->planned)
-            retain(plan, plan->scratch[i], release_storage); /* each has one of its own */
+            plan_retain(plan, plan->scratch[i], release_storage); /* each has one of its own */
         else
             command_buffer_return_storage(plan->command_buffer, plan->scratch[i]);
     plan->scratch_count = 0;
@@ -163,7 +151,7 @@ void plan_release_scratch(struct plan *plan)
 
 void plan_fill_image(struct plan *plan, const struct image_view *destination)
 {
-    struct pass *pass = plan_pass(plan, "fill.comp");
+    struct pass *pass = plan_pass(plan, "record/fill.comp");
     pass_image(pass, "destination", destination);
     pass_grid(pass, destination->width, destination->height,
               slice_count(destination->channels) * destination->images);
@@ -172,7 +160,7 @@ void plan_fill_image(struct plan *plan, const struct image_view *destination)
 static struct pass *plan_vectors(struct plan *plan, const struct vector_view *source,
                                  const struct vector_view *destination, enum vector_access access)
 {
-    struct pass *pass = plan_pass(plan, "copy_vector.comp");
+    struct pass *pass = plan_pass(plan, "record/copy_vector.comp");
     pass_vector(pass, "source", source, VECTOR_READ);
     pass_vector(pass, "destination", destination, access);
     pass_int(pass, "source_offset", (int32_t)source->offset);
@@ -206,8 +194,6 @@ static void retain_resources(struct plan *plan, const struct pass *pass)
     for (uint32_t i = 0; i < pass->buffer_count; i++)
         if (pass->buffers[i].view.buffer)
             plan_retain_buffer(plan, pass->buffers[i].view.buffer);
-    if (pass->kernel)
-        plan_retain_kernel(plan, pass->kernel);
 }
 
 /* Room for `more` elements; grows by half, since a training step appends some hundred times. */

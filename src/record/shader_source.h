@@ -1,4 +1,4 @@
-/* The shaders that the library carries: every file of glsl/ and glsl/lib/, embedded by the build.
+/* The shaders that the library carries: every file of a folder of glsl/, embedded by the build.
  *
  * glcnn_shader_sources is sorted by name and ends with a row whose name is NULL.
  */
@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 struct glcnn_shader_source {
-    const char *name; /* path below glsl/: "pooling_average.comp", "lib/activation.glsl" */
+    const char *name; /* path below glsl/: "pooling/pooling_average.comp", "lib/math.glsl" */
     const char *text; /* ends with a NUL that `length` does not count */
     size_t length;
 };

@@ -1,7 +1,8 @@
 /* The glcnn command: what its parts share. The tool uses the public headers only.
  *
  * Results go to standard output; sentences about what failed, to standard error.
- */
+ *
+ * Room: The command glcnn. Uses the public headers and examples/support/ alone. */
 #ifndef GLCNN_TOOL_H
 #define GLCNN_TOOL_H
 

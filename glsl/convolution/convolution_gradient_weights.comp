@@ -1,6 +1,6 @@
 // dW(k, q, p, c) = sum over images and X of G(X, k) * in(first + stride * X + dilation * (p, q), c)
 // db(k) = sum of G(X, k).   Part sums: invocation (chunk, k, s, taps) adds up the rows of its chunk
-// for TAPS_X x TAPS_Y taps of one slice of inputs; convolution_gradient_sum.comp adds the chunks.
+// for TAPS_X x TAPS_Y taps of one slice of inputs; convolution/convolution_gradient_sum.comp adds the chunks.
 // Rows of all images are numbered through; a chunk has rows_per_chunk of them.
 #ifdef SHARED_ROW // stride and dilation 1
 #define READS (COLUMNS + TAPS_X - 1)

@@ -1,4 +1,4 @@
-// dW, db (+)= sum over chunks, in their order, of what convolution_gradient_weights.comp left.
+// dW, db (+)= sum over chunks, in their order, of what convolution/convolution_gradient_weights.comp left.
 // Invocation (element, k) owns four numbers.
 void invocation(ivec3 at) {
     int element = at.x;

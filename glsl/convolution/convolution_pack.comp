@@ -1,4 +1,4 @@
-// matrix(element, k) = weights of outputs 4k .. 4k + 3, as lib/convolution.glsl lays them out
+// matrix(element, k) = weights of outputs 4k .. 4k + 3, as convolution/convolution.glsl lays them out
 void invocation(ivec3 at) {
     int element = at.x + (at.y << PACKED_SHIFT);
     vec4 v = vec4(0.0);

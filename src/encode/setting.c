@@ -1,0 +1,127 @@
+/* Settings of kernels as text, "NAME=VALUE". */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "encode/descriptor.h"
+#include "encode/number.h"
+
+static glcnn_status refuse(char *error, glcnn_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static glcnn_status refuse(char *error, glcnn_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (error)
+        vsnprintf(error, 512, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+struct named_value {
+    const char *setting, *text;
+    double value;
+};
+
+static const struct named_value named_values[] = {
+    {"padding", "valid", GLCNN_PADDING_SIZE_VALID_ONLY},
+    {"padding", "same", GLCNN_PADDING_SIZE_SAME},
+    {"padding", "full", GLCNN_PADDING_SIZE_FULL},
+    {"align", "centered", GLCNN_PADDING_ALIGN_CENTERED},
+    {"align", "top_left", GLCNN_PADDING_ALIGN_TOP_LEFT},
+    {"align", "bottom_right", GLCNN_PADDING_ALIGN_BOTTOM_RIGHT},
+    {"remainder", "top_left", GLCNN_PADDING_REMAINDER_TO_TOP_LEFT},
+    {"remainder", "top_right", GLCNN_PADDING_REMAINDER_TO_TOP_RIGHT},
+    {"remainder", "bottom_left", GLCNN_PADDING_REMAINDER_TO_BOTTOM_LEFT},
+    {"remainder", "bottom_right", GLCNN_PADDING_REMAINDER_TO_BOTTOM_RIGHT},
+};
+static const char *const run_settings[] = {"align", "remainder", "exclude_edges",
+                                           "destination_width", "destination_height"};
+
+/* The name with storage that lives for ever, and its row if it is a parameter. */
+static const char *find_setting(const struct glcnn_kernel_info *info, const char *name,
+                                size_t length, const struct glcnn_parameter_info **row)
+{
+    for (size_t i = 0; info && i < info->parameter_count; i++) {
+        const struct glcnn_parameter_info *p = &info->parameters[i];
+        if (strlen(p->name) == length && strncmp(p->name, name, length) == 0) {
+            *row = p;
+            return p->name;
+        }
+    }
+    for (size_t i = 0; i < sizeof run_settings / sizeof *run_settings; i++)
+        if (strlen(run_settings[i]) == length && strncmp(run_settings[i], name, length) == 0)
+            return run_settings[i];
+    return NULL;
+}
+
+static bool find_word(const struct glcnn_parameter_info *row, struct glcnn_setting *setting,
+                      const char *text)
+{
+    static const struct named_value words[] = {
+        {NULL, "true", 1}, {NULL, "false", 0}, {NULL, "infinity", INFINITY}};
+    const char *const *values = row ? row->value_names : NULL;
+    for (size_t i = 0; values && values[i]; i++)
+        if (strcmp(values[i], text) == 0)
+            return setting->value = (double)i, true;
+    for (size_t i = 0; i < sizeof named_values / sizeof *named_values; i++)
+        if (strcmp(named_values[i].setting, setting->name) == 0 &&
+            strcmp(named_values[i].text, text) == 0)
+            return setting->value = named_values[i].value, true;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].text, text) == 0)
+            return setting->value = words[i].value, true;
+    return false;
+}
+
+#define EXACT_IN_DOUBLE (UINT64_C(1) << 53)
+
+/* A parameter of 64 bits takes no number that a double may have rounded: 2^64 is not 2^64 - 1. */
+static bool find_number(const struct glcnn_parameter_info *row, struct glcnn_setting *setting,
+                        const char *text)
+{
+    uint64_t whole;
+    bool is_whole = number_parse_whole(text, &whole);
+    bool is_wide =
+        row && row->type == GLCNN_PARAMETER_INTEGER && row->maximum > (double)EXACT_IN_DOUBLE;
+    if (!number_parse(text, &setting->value))
+        return false;
+    if (is_whole && whole > EXACT_IN_DOUBLE)
+        setting->whole = whole;
+    return is_whole || !is_wide || setting->value < (double)EXACT_IN_DOUBLE;
+}
+
+glcnn_status glcnn_setting_parse(const char *kernel, const char *text,
+                                 struct glcnn_setting *setting, char error[512])
+{
+    const struct glcnn_descriptor *d = descriptor_find(kernel);
+    const char *equals = text ? strchr(text, '=') : NULL;
+    const struct glcnn_parameter_info *row = NULL;
+    if (!d || !equals || !setting)
+        return refuse(error, GLCNN_INVALID_ARGUMENT,
+                      d ? "\"%s\" is not of the form NAME=VALUE"
+                        : "there is no kernel named \"%s\"",
+                      d        ? (text ? text : "")
+                      : kernel ? kernel
+                               : "(NULL)");
+    size_t length = (size_t)(equals - text);
+    const char *name = find_setting(glcnn_kernel_info_by_name(kernel), text, length, &row);
+    if (d->forward && (!row || !row->value_names)) {
+        const struct glcnn_parameter_info *forward_row = NULL;
+        const char *forward =
+            find_setting(glcnn_kernel_info_by_name(d->forward), text, length, &forward_row);
+        name = name ? name : forward;
+        row = forward_row ? forward_row : row;
+    }
+    if (!name)
+        return refuse(error, GLCNN_INVALID_ARGUMENT, "%s: there is no parameter \"%.*s\"", kernel,
+                      (int)length, text);
+    struct glcnn_setting found = {.name = name};
+    if (!find_word(row, &found, equals + 1) && !find_number(row, &found, equals + 1))
+        return refuse(error, GLCNN_INVALID_ARGUMENT, "%s: \"%s\" is no value of %s", kernel,
+                      equals + 1, name);
+    *setting = found;
+    return GLCNN_SUCCESS;
+}

@@ -1,0 +1,66 @@
+/* Plans: a plan gathers the passes of one encode, and is appended to a command buffer whole or dropped
+ * whole. */
+#ifndef GLCNN_PLAN_H
+#define GLCNN_PLAN_H
+
+#include "record/pass.h"
+
+struct glcnn_command_buffer;
+
+/* Keeps a recorded object alive until the command buffer is destroyed. */
+typedef void (*release_function)(void *object);
+struct retained {
+    void *object;
+    release_function release;
+};
+
+/* The passes of one encode. The first failure latches in `status` and all later calls do
+ * nothing, so a kernel plans without checking each step. */
+struct plan {
+    struct glcnn_command_buffer *command_buffer;
+    struct glcnn_device *device;
+    glcnn_status status;
+    const char *kernel; /* what plans, in words; NULL: no kernel */
+    struct pass *passes;
+    size_t pass_count, pass_capacity;
+    struct retained *retained;
+    size_t retained_count, retained_capacity;
+    struct storage *scratch[16]; /* scratch images to be recycled when the plan is appended */
+    size_t scratch_count;
+};
+
+void plan_begin(struct plan *plan, struct glcnn_command_buffer *command_buffer);
+/* Compiles and appends the passes, or drops them if anything failed. Returns the plan's status. */
+glcnn_status plan_end(struct plan *plan);
+
+/* Latches a failure with its sentence. */
+void plan_fail(struct plan *plan, glcnn_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A new pass of shader body glsl/`shader`; never NULL. Valid until the next plan_pass. */
+struct pass *plan_pass(struct plan *plan, const char *shader);
+
+/* A scratch image that lives until plan_release_scratch or the plan's end; contents undefined. */
+struct image_view plan_scratch_image(struct plan *plan, uint32_t width, uint32_t height,
+                                     uint32_t channels, uint32_t images,
+                                     glcnn_channel_format format);
+/* Lets passes planned from now on use the scratch images again: between the calls of a batch. */
+void plan_release_scratch(struct plan *plan);
+/* A scratch vector of `count` elements that lives as long as the command buffer. */
+struct vector_view plan_scratch_vector(struct plan *plan, size_t count);
+
+/* Passes that store zeros into a whole view, and that copy a vector. */
+void plan_fill_image(struct plan *plan, const struct image_view *destination);
+void plan_copy_vector(struct plan *plan, const struct vector_view *source,
+                      const struct vector_view *destination);
+/* Adds the elements of `source` to those of `destination`. */
+void plan_add_vector(struct plan *plan, const struct vector_view *source,
+                     const struct vector_view *destination);
+
+/* Keeps objects alive as long as the command buffer. */
+void plan_retain_storage(struct plan *plan, struct storage *storage);
+void plan_retain_buffer(struct plan *plan, struct glcnn_buffer *buffer);
+/* Takes over the caller's reference. It is released at once where the plan has failed. */
+void plan_retain(struct plan *plan, void *object, release_function release);
+
+#endif

@@ -1,0 +1,62 @@
+#!/bin/sh
+# The rooms of src/ as a ladder: a room includes itself and rooms below it, never one above. Counts
+# the arrows that run up and the circles of two rooms, and wants none; every room says at the head of
+# one header what it is for.
+#
+# usage: test_rooms.sh [TREE]
+cd "${1:-$(dirname "$0")/..}" || exit 1
+
+# From the lowest. A public header belongs to the room that implements it.
+ladder='platform device record image encode kernels run graph io interchange tool'
+public='status:platform device:device channel_format:device buffer:device command_buffer:record image:image
+padding:encode state:encode kernel:encode data_source:encode kernels:kernels run:run node:graph
+graph:graph training:graph checkpoint:interchange serialize:interchange io:io glcnn:tool'
+
+fail() {
+    echo "$1"
+    failed=1
+}
+failed=
+
+for folder in src/*/; do
+    room=$(basename "$folder")
+    case " $ladder " in *" $room "*) ;; *) fail "src/$room has no place on the ladder" ;; esac
+    heads=$(grep -l '^ \* Room: ' "$folder"*.h | wc -l)
+    [ "$heads" = 1 ] || fail "$heads headers of src/$room say what the room is for, not one"
+done
+stray=$(find src include/glcnn -maxdepth 1 -name '*.c' -o -maxdepth 1 -path 'src/*.h')
+[ -z "$stray" ] || fail "outside of any room: $stray"
+
+# Lines "ROOM ROOM FILE": who includes whom.
+for file in platform/*.[ch] src/*/*.[ch]; do
+    sed -n 's/^#include ["<]\([a-z_0-9/]*\)\.h[">].*/\1/p' "$file" | while read -r header; do
+        echo "${file#src/} $header"
+    done
+done | awk -v public="$public" '
+    BEGIN { split(public, rows); for (i in rows) { split(rows[i], row, ":"); of[row[1]] = row[2] } }
+    {
+        split($1, from, "/"); parts = split($2, to, "/")
+        if (to[1] == "glcnn") to[1] = of[to[2]]
+        else if (parts == 1 || to[1] == "support") next
+        if (to[1] ~ /^(sys|EGL|GLES2|GLES3|KHR|cjson|linux)$/) next
+        print from[1], to[1], $1
+    }' >"${TMPDIR:-/tmp}/rooms.$$"
+trap 'rm -f "${TMPDIR:-/tmp}/rooms.$$"' EXIT
+
+awk -v ladder="$ladder" '
+    BEGIN { count = split(ladder, rooms); for (i = 1; i <= count; i++) height[rooms[i]] = i }
+    {
+        arrows++
+        if (!height[$2]) { unknown++; print $3 ": " $2 " is of no room"; next }
+        if (height[$2] > height[$1]) { up++; print "up: " $3 " includes a header of " $2 }
+        if ($1 != $2) knows[$1, $2] = 1
+    }
+    END {
+        for (a in height) for (b in height)
+            if (height[a] < height[b] && knows[a, b] && knows[b, a]) {
+                circles++; print "circle: " a " and " b
+            }
+        printf "%d arrows, %d up, %d circles\n", arrows, up, circles
+        exit up || circles || unknown || arrows < 100
+    }' "${TMPDIR:-/tmp}/rooms.$$" || failed=1
+[ -z "$failed" ]
