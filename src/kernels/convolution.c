@@ -1,6 +1,6 @@
 /* Convolution and fully connected layers: constructors, checks and descriptors. Spec 5.6 and 7.2.
  * Values of the
- * data source are in convolution_weights.c, passes in convolution_plan.c, references in
+ * data source are in convolution_weights.c, passes in convolution_plan.h and what it names, references in
  * convolution_reference.c. */
 #include "kernels/convolution.h"
 

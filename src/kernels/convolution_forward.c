@@ -1,0 +1,156 @@
+/* The sum over windows: the forward pass, and for strides of 1 the data gradient. */
+#include "kernels/convolution_plan.h"
+
+#define SHARED_TAPS 7 /* widest window whose taps share their reads */
+
+/* Rows of pixels of the result: `pixels` and `slices` at most; windows of up to `taps` columns, of
+ * stride and dilation 1, read each pixel once for all of them. */
+const struct variant convolution_sum_variants[] = {
+    {"convolution_wide", "convolution/convolution.comp", 32, .pixels = 8, .slices = 4, .taps = SHARED_TAPS},
+    {"convolution_row", "convolution/convolution_narrow.comp", 14, .pixels = 4, .slices = 1, .taps = 5},
+    {"convolution_four", "convolution/convolution_narrow.comp", 12, .pixels = 4, .slices = 1, .masks = true},
+    {"convolution_two", "convolution/convolution_narrow.comp", 8, .pixels = 2, .slices = 1},
+    {0}};
+
+const struct variant *const convolution_variants[] = {convolution_sum_variants, convolution_part_variants,
+                                                      fully_connected_data_variants, NULL};
+
+/* Pixels an invocation makes: those of 4 to 8 that leave the fewest idle, the most of equals. */
+static uint32_t pixels_for(uint32_t width, uint32_t most)
+{
+    uint32_t best = width, least_covered = UINT32_MAX;
+    if (width <= 4)
+        return width;
+    for (uint32_t pixels = 4; pixels <= most; pixels++) {
+        uint32_t covered = groups_of(width, pixels) * pixels;
+        if (covered <= least_covered) {
+            least_covered = covered;
+            best = pixels;
+        }
+    }
+    return best;
+}
+
+static uint32_t slices_for(const struct packing *p)
+{
+    if (p->channels.groups > 1 || p->slices == 1)
+        return 1;
+    return p->components == 1 && p->slices % 4 == 0 ? 4 : 2;
+}
+
+static void pass_sum(struct pass *pass, const struct sum *sum)
+{
+    pass_int(pass, "low_x", sum->low[0]);
+    pass_int(pass, "low_y", sum->low[1]);
+    pass_int(pass, "high_x", sum->high[0]);
+    pass_int(pass, "high_y", sum->high[1]);
+    pass_int(pass, "region_x", (int32_t)sum->origin[0]);
+    pass_int(pass, "region_y", (int32_t)sum->origin[1]);
+    pass_int(pass, "region_width", (int32_t)sum->extent[0]);
+    pass_int(pass, "region_height", (int32_t)sum->extent[1]);
+    pass_int(pass, "step_x", (int32_t)sum->step[0]);
+    pass_int(pass, "step_y", (int32_t)sum->step[1]);
+    if (sum->window.edge_mode == GLCNN_EDGE_MODE_CLAMP)
+        pass_define(pass, "EDGE_CLAMP", 1);
+}
+
+static void pass_wide(struct pass *pass, const struct packing *p, const struct sum *sum)
+{
+    uint32_t slices = slices_for(p);
+    uint32_t pixels = pixels_for(sum->extent[0], slices == 4 ? 4 : slices == 2 ? 7 : 8);
+    uint32_t columns = groups_of(sum->extent[0], pixels);
+    pass_int(pass, "stride_x", sum->window.x.stride);
+    pass_int(pass, "dilation_x", sum->window.x.dilation);
+    pass_define(pass, "SLICES", (int)slices);
+    pass_define(pass, "PIXELS", (int)pixels);
+    pass_int(pass, "columns", (int32_t)columns);
+    pass_grid(pass, columns * sum->extent[1] * sum->destination.images,
+              groups_of(p->slices, slices), 1);
+    pass_local(pass, 64, 1, 1);
+    pass->work = (p->elements + 1) * slices * pixels * 8;
+}
+
+/* Few registers want steps that are constants. */
+static void pass_narrow(struct pass *pass, const struct packing *p, const struct sum *sum,
+                        const struct variant *variant)
+{
+    uint32_t pixels = least(variant->pixels, sum->extent[0]);
+    pass_outside(pass, variant);
+    pass_define(pass, "stride_x", sum->window.x.stride);
+    pass_define(pass, "dilation_x", sum->window.x.dilation);
+    pass_define(pass, "PIXELS", (int)pixels);
+    pass_grid(pass, groups_of(sum->extent[0], pixels), sum->extent[1],
+              p->slices * sum->destination.images);
+    pass->work = (p->elements + 1) * pixels * 8;
+}
+
+void plan_sum(struct plan *plan, const struct packing *p, const struct image_view *matrix,
+                     const struct sum *sum)
+{
+    const struct variant *variant = variant_choose(plan, convolution_sum_variants);
+    const struct axis *x = &sum->window.x;
+    struct pass *pass = plan_pass(plan, variant->shader);
+    pass_variant(pass, variant);
+    pass_texture(pass, "source", &sum->source);
+    pass_matrix(pass, matrix);
+    pass_image(pass, "destination", &sum->destination);
+    pass_packing(pass, p);
+    pass_neuron(pass, sum->neuron);
+    if (sum->neuron_data)
+        pass_neuron_data(pass, sum->neuron, sum->neuron_data);
+    pass_axes(pass, &sum->window);
+    pass_sum(pass, sum);
+    if (is_dense(x) && x->size > 0 && (uint32_t)x->size <= variant->taps) {
+        pass_define(pass, "SHARED_ROW", 1);
+        pass_define(pass, "KERNEL_WIDTH", x->size);
+    }
+    if (variant->slices > 1)
+        pass_wide(pass, p, sum);
+    else
+        pass_narrow(pass, p, sum, variant);
+}
+
+/* The sums of the operation's region, from pixel (x, y) on of `destination`. */
+static void plan_forward(const struct operation *o, struct plan *plan,
+                         const struct image_view *destination, uint32_t x, uint32_t y)
+{
+    const struct glcnn_convolution *parameters = o->parameters;
+    const struct image_view *source = &o->images[SOURCE];
+    struct packing p = packing_of(o, false);
+    struct image_view matrix =
+        plan_pack(plan, &p, &o->vectors[WEIGHTS], o->given[BIASES] ? &o->vectors[BIASES] : NULL);
+    struct sum sum = {.source = *source,
+                      .destination = *destination,
+                      .window = convolution_sum_window(o),
+                      .high = {(int32_t)source->width - 1, (int32_t)source->height - 1},
+                      .origin = {x, y},
+                      .step = {1, 1},
+                      .neuron = &parameters->neuron,
+                      .neuron_data = &o->vectors[NEURON_DATA]};
+    sum.extent[0] = (uint32_t)sum.window.x.end;
+    sum.extent[1] = (uint32_t)sum.window.y.end;
+    plan_sum(plan, &p, &matrix, &sum);
+}
+
+static void plan_sub_pixels(const struct operation *o, struct plan *plan)
+{
+    const struct image_view *result = &o->images[RESULT];
+    struct window w = convolution_sum_window(o);
+    struct image_view sums = plan_scratch_image(plan, (uint32_t)w.x.end, (uint32_t)w.y.end,
+                                                convolution_channels(o).outputs, result->images,
+                                                GLCNN_CHANNEL_FORMAT_FLOAT32);
+    plan_forward(o, plan, &sums, 0, 0);
+    struct pass *pass = plan_pixels(plan, o, "convolution/convolution_sub_pixels.comp", result);
+    pass_texture(pass, "sums", &sums);
+    pass_image(pass, "destination", result);
+    pass_define(pass, "FACTOR", (int)convolution_scale_factor(o));
+    pass_region(pass, o);
+}
+
+void plan_convolution(const struct operation *o, struct plan *plan)
+{
+    if (convolution_scale_factor(o) > 1)
+        plan_sub_pixels(o, plan);
+    else
+        plan_forward(o, plan, &o->images[RESULT], o->region_x, o->region_y);
+}

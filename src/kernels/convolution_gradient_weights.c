@@ -1,0 +1,176 @@
+/* Gradient of the weights and biases of convolutions, and what of the gradients is made. */
+#include "kernels/convolution_plan.h"
+
+/* Part sums of the gradient of weights, of `taps` columns of the window and `pixels` of the gradient
+ * at once. The first row takes all of up to 9 taps of windows of one channel, or 7 of a row. */
+const struct variant convolution_part_variants[] = {
+    {"weights_wide", "convolution/convolution_gradient_weights.comp", 32, .pixels = 3, .taps = 3},
+    {"weights_two", "convolution/convolution_gradient_weights_narrow.comp", 12, .pixels = 1, .taps = 2},
+    {"weights_one", "convolution/convolution_gradient_weights_narrow.comp", 8, .pixels = 1, .taps = 1},
+    {0}};
+
+#define CHUNK_INVOCATIONS 8192u       /* enough for every processor that there is */
+#define CHUNK_PRODUCTS    2048u       /* that make a chunk worth its part sums */
+#define CHUNK_BYTES       (16u << 20) /* of part sums, unless one chunk takes more */
+
+/* How the part sums are shared out. */
+struct shares {
+    uint32_t taps_x, taps_y, columns; /* of an invocation */
+    uint32_t rows, rows_per_chunk, chunks;
+    uint32_t invocations; /* of a chunk */
+    bool shared;          /* taps share their reads */
+};
+
+static uint32_t columns_for(uint32_t width, uint32_t most)
+{
+    uint32_t best = 1, least_covered = UINT32_MAX;
+    for (uint32_t columns = 1; columns <= most; columns++) {
+        uint32_t covered = groups_of(width, columns) * columns;
+        if (covered <= least_covered) {
+            least_covered = covered;
+            best = columns;
+        }
+    }
+    return best;
+}
+
+/* Rows of a chunk, `fewest` or up to twice as many: invocations run in eights, of which the fewest
+ * should idle. */
+static uint32_t chunk_rows(uint32_t rows, uint32_t fewest)
+{
+    uint32_t best = fewest;
+    uint64_t least_covered = UINT64_MAX;
+    for (uint32_t r = fewest; r <= 2 * fewest; r++) {
+        uint64_t covered = (uint64_t)groups_of(groups_of(rows, r), 8) * 8 * r;
+        if (covered < least_covered) {
+            least_covered = covered;
+            best = r;
+        }
+    }
+    return best;
+}
+
+/* The fewest rows of a chunk: that leave it enough work, enough chunks, and room for part sums. */
+static uint32_t fewest_rows(const struct packing *p, const struct shares *s, uint32_t width)
+{
+    uint32_t products = width * s->taps_x * s->taps_y * p->components;
+    uint32_t room = CHUNK_BYTES / 16 / (p->slices * (p->elements + 1));
+    uint32_t wanted = groups_of(CHUNK_INVOCATIONS, s->invocations);
+    uint32_t by_work = groups_of(CHUNK_PRODUCTS, products);
+    uint32_t by_count = groups_of(s->rows, least(wanted, room ? room : 1));
+    return by_work > by_count ? by_work : by_count;
+}
+
+static struct shares share_out(const struct operation *o, const struct packing *p,
+                               const struct variant *variant)
+{
+    const struct axis *x = &o->window.x, *y = &o->window.y;
+    uint32_t width = (uint32_t)x->size, height = (uint32_t)y->size;
+    bool wide = variant->pixels > 1, one = p->components == 1, small = one && width * height <= 9;
+    struct shares s = {.shared = is_dense(x) && is_dense(y)};
+    uint32_t most = !one ? variant->taps : wide ? 7 : 4 * variant->taps; /* as many sums */
+    s.taps_x = wide && small ? width : least(width, most);
+    s.taps_y = wide && small ? height : 1;
+    s.columns =
+        columns_for((uint32_t)(x->end - x->begin), wide && one ? 4 : variant->pixels);
+    s.invocations = p->slices * p->range * groups_of(width, s.taps_x) * groups_of(height, s.taps_y);
+    s.rows = (uint32_t)(y->end - y->begin) * o->images[GRADIENT].images;
+    s.rows_per_chunk = chunk_rows(s.rows, fewest_rows(p, &s, (uint32_t)(x->end - x->begin)));
+    s.chunks = groups_of(s.rows, s.rows_per_chunk);
+    return s;
+}
+
+static void pass_wide_parts(struct pass *pass, const struct operation *o, const struct shares *s)
+{
+    pass_int(pass, "stride_x", o->window.x.stride);
+    pass_int(pass, "dilation_x", o->window.x.dilation);
+    if (s->shared)
+        pass_define(pass, "SHARED_ROW", 1);
+    pass_define(pass, "TAPS_X", (int)s->taps_x);
+    pass_define(pass, "TAPS_Y", (int)s->taps_y);
+    pass_define(pass, "COLUMNS", (int)s->columns);
+    pass_grid(pass, s->chunks * s->invocations, 1, 1);
+    pass_local(pass, 64, 1, 1);
+}
+
+static void pass_narrow_parts(struct pass *pass, const struct operation *o,
+                              const struct packing *p, const struct shares *s,
+                              const struct variant *variant)
+{
+    const struct window *w = &o->window;
+    uint32_t groups = groups_of((uint32_t)w->x.size, s->taps_x) * (uint32_t)w->y.size;
+    pass_outside(pass, variant);
+    pass_define(pass, "stride_x", w->x.stride);
+    pass_define(pass, "dilation_x", w->x.dilation);
+    pass_define(pass, "TAPS", (int)s->taps_x);
+    pass_grid(pass, s->chunks, groups + 1, p->slices * p->range);
+}
+
+static void plan_parts(const struct operation *o, struct plan *plan, const struct packing *p,
+                       const struct vector_view *parts, const struct shares *s,
+                       const struct variant *variant)
+{
+    const struct window *w = &o->window;
+    struct pass *pass = plan_pass(plan, variant->shader);
+    pass_variant(pass, variant);
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    pass_texture(pass, "source", &o->images[IMAGE]);
+    pass_vector_of(pass, "vec4", "parts", parts, VECTOR_WRITE);
+    pass_packing(pass, p);
+    pass_axes(pass, w);
+    if (w->edge_mode == GLCNN_EDGE_MODE_CLAMP)
+        pass_define(pass, "EDGE_CLAMP", 1);
+    pass_int(pass, "begin_x", w->x.begin);
+    pass_int(pass, "begin_y", w->y.begin);
+    pass_int(pass, "end_x", w->x.end);
+    pass_int(pass, "end_y", w->y.end);
+    pass_int(pass, "chunk_count", (int32_t)s->chunks);
+    pass_int(pass, "rows_per_chunk", (int32_t)s->rows_per_chunk);
+    pass_int(pass, "row_total", (int32_t)s->rows);
+    pass_int(pass, "slice_total", (int32_t)p->slices);
+    if (variant->pixels > 1)
+        pass_wide_parts(pass, o, s);
+    else
+        pass_narrow_parts(pass, o, p, s, variant);
+    pass->work = s->rows_per_chunk * (uint32_t)(w->x.end - w->x.begin) * s->taps_x * s->taps_y *
+                 p->components * 8;
+}
+
+void pass_gradients(struct pass *pass, const struct operation *o)
+{
+    enum vector_access access = o->accumulate ? VECTOR_READ_WRITE : VECTOR_WRITE;
+    pass_library(pass, "convolution/convolution_gradient.glsl");
+    if (o->accumulate)
+        pass_define(pass, "ACCUMULATE", 1);
+    pass_vector(pass, "gradient_for_weights", &o->vectors[GRADIENT_FOR_WEIGHTS], access);
+    pass_vector(pass, "gradient_for_biases", &o->vectors[GRADIENT_FOR_BIASES], access);
+}
+
+void plan_weights(const struct operation *o, struct plan *plan)
+{
+    struct packing p = packing_of(o, false);
+    const struct variant *variant = variant_choose(plan, convolution_part_variants);
+    struct shares s = share_out(o, &p, variant);
+    struct vector_view parts =
+        plan_scratch_vector(plan, (size_t)s.chunks * p.slices * (p.elements + 1) * 4);
+    plan_parts(o, plan, &p, &parts, &s, variant);
+    struct pass *pass = plan_pass(plan, "convolution/convolution_gradient_sum.comp");
+    pass_vector_of(pass, "vec4", "parts", &parts, VECTOR_READ);
+    pass_gradients(pass, o);
+    pass_weight_index(pass, &p);
+    pass_int(pass, "chunk_count", (int32_t)s.chunks);
+    pass_int(pass, "slice_total", (int32_t)p.slices);
+    pass_grid(pass, p.elements + 1, p.slices, 1);
+    pass_local(pass, 32, 1, 1);
+    pass->work = s.chunks * 4 + 64;
+}
+
+/* Weights first: the source image is then of no more use, and its memory free for the destination.
+ */
+void plan_convolution_gradient(const struct operation *o, struct plan *plan)
+{
+    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES))
+        plan_weights(o, plan);
+    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA))
+        plan_data(o, plan);
+}

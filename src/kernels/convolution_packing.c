@@ -1,0 +1,144 @@
+/* Weights of convolutions packed for their passes, and the windows that these go over. */
+#include "kernels/convolution_plan.h"
+
+/* Most elements, of a slice of outputs and in all, of a matrix that has a single row for a slice,
+ * which is the fastest to read. */
+#define SMALL_SLICE  160u
+#define SMALL_MATRIX 2048u
+/* Elements of a row of others, 1 << PACKED_SHIFT: they lie in the textures of most images then. */
+#define ROW_ELEMENTS 16u
+
+static struct channels transpose(const struct channels *c)
+{
+    return (struct channels){c->outputs, c->inputs, c->groups, c->outputs_per_group,
+                             c->inputs_per_group};
+}
+
+/* Slices of input that the four outputs of any slice see at most. */
+static uint32_t input_range(const struct channels *c)
+{
+    uint32_t range = 1;
+    for (uint32_t o = 0; o < c->outputs; o += 4) {
+        uint32_t last = least(o + 3, c->outputs - 1);
+        uint32_t begin = o / c->outputs_per_group * c->inputs_per_group / 4;
+        uint32_t end = ((last / c->outputs_per_group + 1) * c->inputs_per_group - 1) / 4;
+        range = end - begin + 1 > range ? end - begin + 1 : range;
+    }
+    return range;
+}
+
+void packing_set_taps(struct packing *p, struct taps x, struct taps y)
+{
+    p->x = x;
+    p->y = y;
+    p->elements = (uint32_t)(x.count * y.count) * p->range * p->components;
+}
+
+struct packing packing_of(const struct operation *o, bool transposed)
+{
+    struct channels c = convolution_channels(o);
+    int32_t width = o->window.x.size, height = o->window.y.size;
+    struct packing p = {.channels = transposed ? transpose(&c) : c,
+                        .layer_width = width,
+                        .layer_taps = width * height,
+                        .transposed = transposed};
+    p.slices = slice_count(p.channels.outputs);
+    p.depthwise = c.groups > 1 && c.inputs_per_group == 1 && c.outputs_per_group == 1;
+    p.one_channel = p.channels.inputs == 1;
+    p.components = p.depthwise || p.one_channel ? 1 : 4;
+    p.range = input_range(&p.channels);
+    packing_set_taps(&p, (struct taps){0, 1, width}, (struct taps){0, 1, height});
+    return p;
+}
+
+void pass_packing(struct pass *pass, const struct packing *p)
+{
+    pass_library(pass, "convolution/convolution.glsl");
+    pass_define(pass, "COMPONENTS", (int)p->components);
+    if (p->channels.groups > 1)
+        pass_define(pass, "GROUPED", 1);
+    if (p->depthwise)
+        pass_define(pass, "DEPTHWISE", 1);
+    if (p->one_channel)
+        pass_define(pass, "ONE_CHANNEL", 1);
+    pass_int(pass, "range", (int32_t)p->range);
+    pass_int(pass, "element_count", (int32_t)p->elements);
+    pass_int(pass, "inputs_per_group", (int32_t)p->channels.inputs_per_group);
+    pass_int(pass, "outputs_per_group", (int32_t)p->channels.outputs_per_group);
+}
+
+void pass_weight_index(struct pass *pass, const struct packing *p)
+{
+    pass_packing(pass, p);
+    pass_define(pass, "WEIGHT_INDEX", 1);
+    if (p->transposed)
+        pass_define(pass, "TRANSPOSED", 1);
+    pass_int(pass, "tap_width", p->x.count);
+    pass_int(pass, "tap_first_x", p->x.first);
+    pass_int(pass, "tap_first_y", p->y.first);
+    pass_int(pass, "tap_step_x", p->x.step);
+    pass_int(pass, "tap_step_y", p->y.step);
+    pass_int(pass, "layer_width", p->layer_width);
+    pass_int(pass, "layer_taps", p->layer_taps);
+    pass_int(pass, "output_count", (int32_t)p->channels.outputs);
+}
+
+void pass_matrix(struct pass *pass, const struct image_view *matrix)
+{
+    pass_texture(pass, "matrix", matrix);
+    if (matrix->height == 1)
+        pass_define(pass, "ONE_ROW", 1);
+}
+
+struct image_view plan_pack(struct plan *plan, const struct packing *p,
+                                   const struct vector_view *weights,
+                                   const struct vector_view *biases)
+{
+    bool small = p->elements < SMALL_SLICE && (p->elements + 1) * p->slices <= SMALL_MATRIX;
+    uint32_t width = small ? p->elements + 1 : ROW_ELEMENTS;
+    uint32_t height = groups_of(p->elements + 1, width);
+    struct image_view matrix =
+        plan_scratch_image(plan, width, height, 4, p->slices, GLCNN_CHANNEL_FORMAT_FLOAT32);
+    struct pass *pass = plan_pass(plan, "convolution/convolution_pack.comp");
+    pass_vector(pass, "weights", weights, VECTOR_READ);
+    if (biases) {
+        pass_define(pass, "BIASES", 1);
+        pass_vector(pass, "biases", biases, VECTOR_READ);
+    }
+    pass_image(pass, "matrix", &matrix);
+    pass_weight_index(pass, p);
+    pass_grid(pass, width, height, p->slices);
+    return matrix;
+}
+
+/* ---- Windows ---- */
+
+void pass_axes(struct pass *pass, const struct window *w)
+{
+    pass_int(pass, "first_x", w->x.first);
+    pass_int(pass, "first_y", w->y.first);
+    pass_int(pass, "stride_y", w->y.stride);
+    pass_int(pass, "dilation_y", w->y.dilation);
+    pass_int(pass, "kernel_width", w->x.size);
+    pass_int(pass, "kernel_height", w->y.size);
+}
+
+bool is_dense(const struct axis *axis)
+{
+    return axis->stride == 1 && axis->dilation == 1;
+}
+
+void pass_region(struct pass *pass, const struct operation *o)
+{
+    pass_int(pass, "region_x", (int32_t)o->region_x);
+    pass_int(pass, "region_y", (int32_t)o->region_y);
+    pass_int(pass, "region_width", (int32_t)o->region_width);
+    pass_int(pass, "region_height", (int32_t)o->region_height);
+}
+
+void pass_outside(struct pass *pass, const struct variant *variant)
+{
+    pass_library(pass, "convolution/outside.glsl");
+    if (variant->masks)
+        pass_define(pass, "MASKS", 1);
+}

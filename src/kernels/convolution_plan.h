@@ -1,0 +1,88 @@
+/* Passes of convolutions and fully connected layers: what their files share.
+ *
+ * Weights as the user has them are the only truth: every plan packs them anew into a scratch image
+ * (glsl/convolution/convolution.glsl has the layout), so a replay sees what the vectors hold then. */
+#ifndef GLCNN_KERNELS_CONVOLUTION_PLAN_H
+#define GLCNN_KERNELS_CONVOLUTION_PLAN_H
+
+#include "encode/window.h"
+#include "kernels/convolution.h"
+
+static inline uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint32_t groups_of(uint32_t count, uint32_t size)
+{
+    return (count + size - 1) / size;
+}
+
+/* Tables of variants: convolution_forward.c, convolution_gradient_weights.c, fully_connected.c. */
+extern const struct variant convolution_sum_variants[], convolution_part_variants[],
+    fully_connected_data_variants[];
+
+/* ---- Packed weights (convolution_packing.c) ---- */
+
+/* Taps of the layer that a packing has along one axis: first + step * i, i < count. */
+struct taps {
+    int32_t first, step, count;
+};
+
+/* `channels` are as the pass sees them: of a transposed packing, inputs are the layer's outputs. */
+struct packing {
+    struct channels channels;
+    struct taps x, y;
+    int32_t layer_width, layer_taps;
+    uint32_t slices, range, components, elements;
+    bool transposed, one_channel, depthwise;
+};
+
+
+void packing_set_taps(struct packing *packing, struct taps x, struct taps y);
+/* All taps, in their order. */
+struct packing packing_of(const struct operation *operation, bool transposed);
+/* What convolution/convolution.glsl needs. */
+void pass_packing(struct pass *pass, const struct packing *packing);
+/* The same, and where an element is among the weights as the user has them. */
+void pass_weight_index(struct pass *pass, const struct packing *packing);
+void pass_matrix(struct pass *pass, const struct image_view *matrix);
+/* The pass that packs; `biases` may be NULL. */
+struct image_view plan_pack(struct plan *plan, const struct packing *packing,
+                            const struct vector_view *weights, const struct vector_view *biases);
+
+/* ---- Windows ---- */
+
+void pass_axes(struct pass *pass, const struct window *window);
+void pass_region(struct pass *pass, const struct operation *operation);
+bool is_dense(const struct axis *axis);
+/* What the narrow variants read beyond a row's ends. */
+void pass_outside(struct pass *pass, const struct variant *variant);
+
+/* ---- The sum over windows: forward, and for strides of 1 the data gradient
+ * (convolution_forward.c) ---- */
+
+/* One such sum over the part low .. high of the source. Its pixel (i, j), within `extent`, reads
+ * from  first + stride * (i, j)  of the window on and is stored at  origin + step * (i, j). */
+struct sum {
+    struct image_view source, destination;
+    struct window window;
+    int32_t low[2], high[2];
+    uint32_t origin[2], extent[2], step[2];
+    const struct glcnn_neuron_descriptor *neuron;
+    const struct vector_view *neuron_data;
+};
+
+
+void plan_sum(struct plan *plan, const struct packing *packing, const struct image_view *matrix,
+              const struct sum *sum);
+
+/* ---- Gradients ---- */
+
+/* convolution_gradient_data.c, convolution_gradient_weights.c */
+void plan_data(const struct operation *operation, struct plan *plan);
+void plan_weights(const struct operation *operation, struct plan *plan);
+/* The vectors that gradients of weights are stored in. Outputs that hold sums already are added to. */
+void pass_gradients(struct pass *pass, const struct operation *operation);
+
+#endif

@@ -1,0 +1,65 @@
+/* Gradients of fully connected layers. */
+#include "kernels/convolution_plan.h"
+
+/* Data gradient of a fully connected layer: images that share what is read of the weights. */
+const struct variant fully_connected_data_variants[] = {{"connected_eight", .registers = 32, .images = 8},
+                                                    {"connected_two", .registers = 8, .images = 2},
+                                                    {0}};
+
+static void plan_connected_data(const struct operation *o, struct plan *plan)
+{
+    const struct image_view *to = &o->images[DESTINATION];
+    const struct window *w = &o->window;
+    struct packing p = packing_of(o, false);
+    struct image_view matrix = plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], NULL);
+    const struct variant *variant = variant_choose(plan, fully_connected_data_variants);
+    uint32_t images = least(to->images, variant->images);
+    struct pass *pass = plan_pass(plan, "convolution/fully_connected_gradient_data.comp");
+    pass_variant(pass, variant);
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    pass_matrix(pass, &matrix);
+    pass_image(pass, "destination", to);
+    pass_packing(pass, &p);
+    pass_axes(pass, w);
+    pass_define(pass, "IMAGES", (int)images);
+    pass_int(pass, "begin_x", w->x.begin);
+    pass_int(pass, "begin_y", w->y.begin);
+    pass_int(pass, "shift_x", w->x.shift);
+    pass_int(pass, "shift_y", w->y.shift);
+    pass_region(pass, o);
+    pass_grid(pass,
+              o->region_width * o->region_height * slice_count(to->channels) *
+                  groups_of(to->images, images),
+              1, 1);
+    pass_local(pass, 64, 1, 1);
+    pass->work = slice_count(p.channels.outputs) * images * 32;
+}
+
+static void plan_connected_weights(const struct operation *o, struct plan *plan)
+{
+    const struct image_view *source = &o->images[IMAGE];
+    const struct window *w = &o->window;
+    struct channels c = convolution_channels(o);
+    uint32_t pixel_slices = source->width * source->height * slice_count(source->channels);
+    struct pass *pass = plan_pass(plan, "convolution/fully_connected_gradient_weights.comp");
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    pass_texture(pass, "source", source);
+    pass_gradients(pass, o);
+    pass_int(pass, "begin_x", w->x.begin);
+    pass_int(pass, "begin_y", w->y.begin);
+    pass_int(pass, "kernel_width", w->x.size);
+    pass_int(pass, "kernel_height", w->y.size);
+    pass_int(pass, "pixel_slices", (int32_t)pixel_slices);
+    pass_int(pass, "output_count", (int32_t)c.outputs);
+    pass_grid(pass, pixel_slices + 1, slice_count(c.outputs), 1);
+    pass_local(pass, 32, 1, 1);
+    pass->work = source->images * 32;
+}
+
+void plan_fully_connected_gradient(const struct operation *o, struct plan *plan)
+{
+    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES))
+        plan_connected_weights(o, plan);
+    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA))
+        plan_connected_data(o, plan);
+}
