@@ -1,0 +1,21 @@
+/* What the files of the optimizers share. */
+#ifndef GLCNN_KERNELS_OPTIMIZER_INTERNAL_H
+#define GLCNN_KERNELS_OPTIMIZER_INTERNAL_H
+
+#include "glcnn/kernels/optimizer.h"
+
+#include "encode/kernel.h"
+
+/* Arguments; then a second state vector where there is one, and the result last. */
+enum { GRADIENT, VALUES, FIRST };
+
+/* Fails where there is no kernel, or one that is no optimizer. */
+glcnn_status optimizer_check(const struct glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
+                             const char *where);
+/* The vectors of one encode in the order of the arguments. */
+glcnn_status optimizer_vectors(const glcnn_kernel *kernel, struct glcnn_buffer *gradient,
+                               struct glcnn_buffer *values, struct glcnn_buffer *first,
+                               struct glcnn_buffer *second, struct glcnn_buffer *result,
+                               struct glcnn_encode *arguments);
+
+#endif
