@@ -483,8 +483,10 @@ static glcnn_image *pooled(glcnn_image *source, uint32_t work, int *dispatches)
 static void test_long_grids_are_split(void)
 {
     struct glcnn_limits limits = device->info.limits;
+    uint64_t measured = device->dispatch_work;
     glcnn_image *source = make_image(3, 9, 21, 37);
     int dispatches = 0;
+    device->dispatch_work = 1 << 28;
     fill_noise(source, 1);
     glcnn_image *whole = pooled(source, 0, &dispatches);
     CU_ASSERT_EQUAL(dispatches, 1);
@@ -496,6 +498,7 @@ static void test_long_grids_are_split(void)
     glcnn_image *by_limit = pooled(source, 0, &dispatches);
     CU_ASSERT_TRUE(dispatches > 4);
     device->info.limits = limits;
+    device->dispatch_work = measured;
     CU_ASSERT_TRUE(images_equal(by_work, whole));
     CU_ASSERT_TRUE(images_equal(one_by_one, whole));
     CU_ASSERT_TRUE(images_equal(by_limit, whole));
@@ -504,6 +507,34 @@ static void test_long_grids_are_split(void)
     glcnn_image_destroy(&by_work);
     glcnn_image_destroy(&one_by_one);
     glcnn_image_destroy(&by_limit);
+}
+
+/* The speed is measured once, by the first pass that the slowest device would run in parts. */
+static void test_speed_is_measured_when_needed(void)
+{
+    glcnn_image *source = make_image(3, 9, 21, 37);
+    int dispatches = 0;
+    fill_noise(source, 1);
+    device->dispatch_work = 0;
+    glcnn_image *small = pooled(source, 0, &dispatches);
+    CU_ASSERT_EQUAL(device->dispatch_work, 0);
+    glcnn_image *large = pooled(source, 1 << 20, &dispatches);
+    CU_ASSERT_TRUE(device->dispatch_work >= 1 << 28);
+    CU_ASSERT_TRUE(images_equal(large, small));
+    uint64_t measured = device->dispatch_work;
+    glcnn_image *again = pooled(source, 1 << 20, &dispatches);
+    CU_ASSERT_EQUAL(device->dispatch_work, measured);
+    CU_ASSERT_TRUE(images_equal(again, small));
+    device->dispatch_work = UINT64_MAX;
+    glcnn_image *fast = pooled(source, 1 << 20, &dispatches);
+    CU_ASSERT_EQUAL(dispatches, 1);
+    CU_ASSERT_TRUE(images_equal(fast, small));
+    device->dispatch_work = measured;
+    glcnn_image_destroy(&source);
+    glcnn_image_destroy(&small);
+    glcnn_image_destroy(&large);
+    glcnn_image_destroy(&again);
+    glcnn_image_destroy(&fast);
 }
 
 /* Every kernel gives the same bits whether its grids are split or not. */
@@ -934,6 +965,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_barriers_where_buffers_need_them),
         UNIT_TEST(test_barriers_before_transfers),
         UNIT_TEST(test_long_grids_are_split),
+        UNIT_TEST(test_speed_is_measured_when_needed),
         UNIT_TEST(test_every_kernel_bears_splitting),
         UNIT_TEST(test_every_binding_is_bound),
         UNIT_TEST(test_a_missing_buffer_is_zeros),

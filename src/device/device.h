@@ -35,6 +35,7 @@ struct glcnn_device {
     struct glcnn_device_info info;
     uint64_t serial;                      /* of the last pass issued */
     uint64_t barrier_serial[BARRIER_KINDS]; /* serial at the last barrier of each kind */
+    uint64_t dispatch_work; /* operations that one dispatch may take; 0: not measured yet */
     char *forced_variants; /* the environment's GLCNN_VARIANTS at opening, or NULL */
     struct {
         glcnn_compile_callback callback;

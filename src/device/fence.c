@@ -9,6 +9,7 @@
 /* A fifth of a second at the 5 Gop/s of a slow board's GPU: a GPU that is a thousand times slower
  * still passes a mark within the default deadline. */
 #define MARK_WORK ((uint64_t)1 << 30)
+#define MARK_DISPATCHES 4 /* the same of a device whose speed is known, in its longest dispatches */
 #define SLICE     ((uint64_t)100000000) /* nanoseconds */
 
 /* ---- Marks ---- */
@@ -51,7 +52,7 @@ glcnn_status fence_count(struct glcnn_device *device, uint64_t operations, const
     struct progress *progress = &device->progress;
     GLenum code = GL_NO_ERROR;
     progress->work += operations;
-    if (progress->work < MARK_WORK)
+    if (progress->work < MARK_WORK || progress->work / MARK_DISPATCHES < device->dispatch_work)
         return GLCNN_SUCCESS;
     progress->work = 0;
     glcnn_status status = device_check(device, where);

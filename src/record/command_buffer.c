@@ -5,12 +5,8 @@
 #include <string.h>
 
 #include "device/buffer.h"
+#include "record/dispatch_work.h"
 #include "record/program.h"
-
-/* Operations that one dispatch may take: a tenth of the 500 ms after which the strictest kernel
- * driver known (V3D) resets the GPU, at the 5 Gop/s of such a GPU. */
-#define DISPATCH_WORK ((uint64_t)1 << 28)
-#define DEFAULT_WORK  64
 
 #define AMID_PASSES "glcnn_command_buffer_commit, amid the passes, which leaves what they write undefined"
 
@@ -296,17 +292,16 @@ static uint32_t group_count(const struct pass *pass, int axis)
     return (pass->grid[axis] + local - 1) / local;
 }
 
-/* Work groups of one dispatch along each axis: within the limits, and within DISPATCH_WORK by
+/* Work groups of one dispatch along each axis: within the limits, and within what a dispatch may take by
  * halving the longest axis. */
 static void part_size(const struct glcnn_device *device, const struct pass *pass, uint32_t part[3])
 {
-    uint64_t work = pass->work ? pass->work : DEFAULT_WORK;
+    uint64_t groups = dispatch_work(device) / pass_group_work(pass);
     for (int axis = 0; axis < 3; axis++) {
         uint32_t limit = device->info.limits.work_group_count[axis];
         part[axis] = group_count(pass, axis) < limit ? group_count(pass, axis) : limit;
-        work *= pass->program->local[axis];
     }
-    while (work * part[0] * part[1] * part[2] > DISPATCH_WORK) {
+    while ((uint64_t)part[0] * part[1] * part[2] > groups) {
         int longest = part[1] > part[0] ? 1 : 0;
         if (part[2] > part[longest])
             longest = 2;
@@ -336,12 +331,6 @@ static void dispatch(struct glcnn_device *device, const struct pass *pass)
                 gl->DispatchCompute(least(part[0], groups[0] - x), least(part[1], groups[1] - y),
                                     least(part[2], groups[2] - z));
             }
-}
-
-static uint64_t work_of(const struct pass *pass)
-{
-    return (uint64_t)pass->grid[0] * pass->grid[1] * pass->grid[2] *
-           (pass->work ? pass->work : DEFAULT_WORK);
 }
 
 static void set_plain_uniforms(const struct gl *gl, const struct pass *pass)
@@ -375,7 +364,7 @@ static glcnn_status issue(struct glcnn_device *device, const struct pass *pass,
     mark_uses(device, pass);
     if (gl->PopDebugGroupKHR)
         gl->PopDebugGroupKHR();
-    return fence_count(device, work_of(pass), AMID_PASSES);
+    return fence_count(device, pass_work(pass), AMID_PASSES);
 }
 
 /* ---- First use of storage ---- */
@@ -435,6 +424,14 @@ static glcnn_status prepare_textures(struct glcnn_command_buffer *buffer)
     return status;
 }
 
+static glcnn_status prepare_splitting(struct glcnn_command_buffer *buffer)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < buffer->pass_count && status == GLCNN_SUCCESS; i++)
+        status = dispatch_work_measure(buffer->device, &buffer->passes[i]);
+    return status;
+}
+
 /* ---- Commit and wait ---- */
 
 static glcnn_status enter(struct glcnn_command_buffer *buffer)
@@ -465,6 +462,8 @@ glcnn_status glcnn_command_buffer_commit(glcnn_command_buffer *command_buffer)
         return status;
     struct glcnn_device *device = command_buffer->device;
     status = prepare_textures(command_buffer);
+    if (status == GLCNN_SUCCESS)
+        status = prepare_splitting(command_buffer);
     if (status == GLCNN_SUCCESS)
         status = prepare_uniforms(command_buffer);
     if (status == GLCNN_SUCCESS)
