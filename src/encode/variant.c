@@ -30,21 +30,28 @@ static bool is_named(const char *list, const char *row)
 
 /* ---- Choice ---- */
 
-static bool suits(const struct glcnn_device *device, const struct variant *row)
+/* Whether a row may be taken at all. */
+static bool is_open(const struct glcnn_device *device, const struct variant *row, const void *shape)
 {
-    return row->registers <= device->info.traits.registers &&
-           !program_is_refused(device, row->name);
+    return (!row->can || row->can(shape)) && !program_is_refused(device, row->name);
 }
 
-const struct variant *variant_choose(struct plan *plan, const struct variant *table)
+static bool suits(const struct glcnn_device_traits *traits, const struct variant *row)
+{
+    return row->registers <= traits->registers && (traits->shared_memory || !row->shared_memory);
+}
+
+const struct variant *variant_choose(struct plan *plan, const struct variant *table,
+                                     const void *shape)
 {
     const struct glcnn_device *device = plan->device;
     const struct variant *row = table, *last = table;
     for (; row->name; last = row++)
-        if (is_named(device->forced_variants, row->name) && !program_is_refused(device, row->name))
+        if (is_named(device->forced_variants, row->name) && is_open(device, row, shape))
             return row;
     for (row = table; row != last; row++)
-        if (suits(device, row))
+        if (suits(&device->info.traits, row) && is_open(device, row, shape) &&
+            (!row->pays || row->pays(shape)))
             return row;
     if (program_is_refused(device, last->name))
         plan_fail(plan, GLCNN_SHADER_ERROR,

@@ -14,15 +14,22 @@ struct plan;
 struct variant {
     const char *name;   /* "convolution_wide" */
     const char *shader; /* where rows have different ones */
-    uint32_t
-        registers; /* what it asks for: four-component values that an invocation keeps at once */
+    /* What it asks for: four-component values that an invocation keeps at once, and shared memory that
+     * lies on the chip. */
+    uint32_t registers;
+    bool shared_memory;
+    /* Whether it can make what is planned, and whether it pays, told as the family tells it; NULL:
+     * always. A row that is forced need not pay. */
+    bool (*can)(const void *shape), (*pays)(const void *shape);
     /* What an invocation takes at once, of those that the family speaks of. */
     uint32_t pixels, slices, taps, images;
     bool masks; /* chooses between vectors by bit masks */
 };
 
-/* The row to plan with; never NULL. The last row stands in where the plan has failed. */
-const struct variant *variant_choose(struct plan *plan, const struct variant *table);
+/* The row to plan with; never NULL. `shape` is what rows are asked about, the last one excepted. That
+ * row stands in where the plan has failed. */
+const struct variant *variant_choose(struct plan *plan, const struct variant *table,
+                                     const void *shape);
 /* Says that the pass is made as a row says, so that the next can be taken if it does not run. */
 void pass_variant(struct pass *pass, const struct variant *variant);
 

@@ -461,8 +461,19 @@ static bool connected_gradient_check(const struct operation *o, char *sentence, 
         SUB_PIXELS(48, 4, 5, 5, ""), {4, 24, 9, 8}, {0}, true                                      \
     }
 
+/* More than one tile of rows, elements and outputs, none of them whole; and many chunks of pixels. */
+#define TILED_CASES                                                                                \
+    {"output_feature_channels=69 kernel_width=3 kernel_height=2 stride_in_pixels_x=2 padding=same", \
+     {3, 23, 9, 13},                                                                               \
+     .large = true},                                                                               \
+    {                                                                                              \
+        "output_feature_channels=5 kernel_width=3 kernel_height=3 padding=same edge_mode=clamp",   \
+            {6, 6, 48, 47}, .large = true                                                          \
+    }
+
 static const struct check_case convolution_cases[] = {
     WINDOW_CASES,
+    TILED_CASES,
     {"output_feature_channels=6 kernel_width=3 kernel_height=3 neuron_type=tanh neuron_a=1.5 "
      "neuron_b=0.5",
      {2, 3, 5, 7}},
@@ -479,6 +490,7 @@ static const struct check_case convolution_cases[] = {
 
 static const struct check_case gradient_cases[] = {
     WINDOW_CASES,
+    TILED_CASES,
     {"output_feature_channels=5 kernel_width=3 kernel_height=3 gradient_option=data", {2, 3, 5, 4}},
     {"output_feature_channels=5 kernel_width=3 kernel_height=3 "
      "gradient_option=weights_and_biases",

@@ -3,9 +3,39 @@
 
 #define SHARED_TAPS 7 /* widest window whose taps share their reads */
 
+/* What a row of the table is asked about. */
+struct sum_shape {
+    const struct packing *packing;
+    const struct sum *sum;
+};
+
+#define TILE_ROWS   128u /* pixels and slices of outputs of a group, in convolution_tiled.comp */
+#define TILE_SLICES 16u
+
+static uint32_t row_count(const struct sum *sum)
+{
+    return sum->extent[0] * sum->extent[1] * sum->destination.images;
+}
+
+static bool is_product(const void *shape)
+{
+    return packing_is_dense(((const struct sum_shape *)shape)->packing);
+}
+
+/* A tile that is mostly empty is no gain. */
+static bool fills_tiles(const void *shape)
+{
+    const struct sum_shape *s = shape;
+    uint32_t slices = s->packing->slices;
+    return slices >= TILE_SLICES / 2 &&
+           groups_of(row_count(s->sum), TILE_ROWS) * groups_of(slices, TILE_SLICES) >= TILE_GROUPS;
+}
+
 /* Rows of pixels of the result: `pixels` and `slices` at most; windows of up to `taps` columns, of
  * stride and dilation 1, read each pixel once for all of them. */
 const struct variant convolution_sum_variants[] = {
+    {"convolution_tiled", "convolution/convolution_tiled.comp", 32, .shared_memory = true,
+     .can = is_product, .pays = fills_tiles},
     {"convolution_wide", "convolution/convolution.comp", 32, .pixels = 8, .slices = 4, .taps = SHARED_TAPS},
     {"convolution_row", "convolution/convolution_narrow.comp", 14, .pixels = 4, .slices = 1, .taps = 5},
     {"convolution_four", "convolution/convolution_narrow.comp", 12, .pixels = 4, .slices = 1, .masks = true},
@@ -70,6 +100,18 @@ static void pass_wide(struct pass *pass, const struct packing *p, const struct s
     pass->work = (p->elements + 1) * slices * pixels * 8;
 }
 
+static void pass_tiled(struct pass *pass, const struct packing *p, const struct sum *sum)
+{
+    pass_int(pass, "stride_x", sum->window.x.stride);
+    pass_int(pass, "dilation_x", sum->window.x.dilation);
+    pass_int(pass, "row_count", (int32_t)row_count(sum));
+    pass_grid(pass, groups_of(row_count(sum), TILE_ROWS) * TILE_ROWS,
+              groups_of(p->slices, TILE_SLICES), 1);
+    pass_local(pass, TILE_ROWS, 1, 1);
+    pass->cooperative = true;
+    pass->work = (p->elements + 1) * 2 * 8 * 8;
+}
+
 /* Few registers want steps that are constants. */
 static void pass_narrow(struct pass *pass, const struct packing *p, const struct sum *sum,
                         const struct variant *variant)
@@ -87,7 +129,8 @@ static void pass_narrow(struct pass *pass, const struct packing *p, const struct
 void plan_sum(struct plan *plan, const struct packing *p, const struct image_view *matrix,
                      const struct sum *sum)
 {
-    const struct variant *variant = variant_choose(plan, convolution_sum_variants);
+    const struct sum_shape shape = {p, sum};
+    const struct variant *variant = variant_choose(plan, convolution_sum_variants, &shape);
     const struct axis *x = &sum->window.x;
     struct pass *pass = plan_pass(plan, variant->shader);
     pass_variant(pass, variant);
@@ -104,7 +147,9 @@ void plan_sum(struct plan *plan, const struct packing *p, const struct image_vie
         pass_define(pass, "SHARED_ROW", 1);
         pass_define(pass, "KERNEL_WIDTH", x->size);
     }
-    if (variant->slices > 1)
+    if (variant->can)
+        pass_tiled(pass, p, sum);
+    else if (variant->slices > 1)
         pass_wide(pass, p, sum);
     else
         pass_narrow(pass, p, sum, variant);

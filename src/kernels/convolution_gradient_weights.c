@@ -4,6 +4,8 @@
 /* Part sums of the gradient of weights, of `taps` columns of the window and `pixels` of the gradient
  * at once. The first row takes all of up to 9 taps of windows of one channel, or 7 of a row. */
 const struct variant convolution_part_variants[] = {
+    {"weights_tiled", "convolution/convolution_gradient_weights_tiled.comp", 32,
+     .shared_memory = true, .can = weights_are_product, .pays = weights_fill_tiles},
     {"weights_wide", "convolution/convolution_gradient_weights.comp", 32, .pixels = 3, .taps = 3},
     {"weights_two", "convolution/convolution_gradient_weights_narrow.comp", 12, .pixels = 1, .taps = 2},
     {"weights_one", "convolution/convolution_gradient_weights_narrow.comp", 8, .pixels = 1, .taps = 1},
@@ -106,16 +108,18 @@ static void pass_narrow_parts(struct pass *pass, const struct operation *o,
     pass_grid(pass, s->chunks, groups + 1, p->slices * p->range);
 }
 
-static void plan_parts(const struct operation *o, struct plan *plan, const struct packing *p,
-                       const struct vector_view *parts, const struct shares *s,
-                       const struct variant *variant)
+struct pass *plan_parts(const struct operation *o, struct plan *plan, const struct packing *p,
+                        const struct variant *variant, uint32_t chunks, struct parts *parts)
 {
     const struct window *w = &o->window;
+    parts->chunks = chunks;
+    parts->numbers = p->slices * (p->elements + 1);
+    parts->vector = plan_scratch_vector(plan, (size_t)chunks * parts->numbers * 4);
     struct pass *pass = plan_pass(plan, variant->shader);
     pass_variant(pass, variant);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
-    pass_vector_of(pass, "vec4", "parts", parts, VECTOR_WRITE);
+    pass_vector_of(pass, "vec4", "parts", &parts->vector, VECTOR_WRITE);
     pass_packing(pass, p);
     pass_axes(pass, w);
     if (w->edge_mode == GLCNN_EDGE_MODE_CLAMP)
@@ -124,15 +128,24 @@ static void plan_parts(const struct operation *o, struct plan *plan, const struc
     pass_int(pass, "begin_y", w->y.begin);
     pass_int(pass, "end_x", w->x.end);
     pass_int(pass, "end_y", w->y.end);
-    pass_int(pass, "chunk_count", (int32_t)s->chunks);
-    pass_int(pass, "rows_per_chunk", (int32_t)s->rows_per_chunk);
-    pass_int(pass, "row_total", (int32_t)s->rows);
     pass_int(pass, "slice_total", (int32_t)p->slices);
+    return pass;
+}
+
+static void plan_rows(const struct operation *o, struct plan *plan, const struct packing *p,
+                      const struct variant *variant, struct parts *parts)
+{
+    const struct window *w = &o->window;
+    struct shares s = share_out(o, p, variant);
+    struct pass *pass = plan_parts(o, plan, p, variant, s.chunks, parts);
+    pass_int(pass, "chunk_count", (int32_t)s.chunks);
+    pass_int(pass, "rows_per_chunk", (int32_t)s.rows_per_chunk);
+    pass_int(pass, "row_total", (int32_t)s.rows);
     if (variant->pixels > 1)
-        pass_wide_parts(pass, o, s);
+        pass_wide_parts(pass, o, &s);
     else
-        pass_narrow_parts(pass, o, p, s, variant);
-    pass->work = s->rows_per_chunk * (uint32_t)(w->x.end - w->x.begin) * s->taps_x * s->taps_y *
+        pass_narrow_parts(pass, o, p, &s, variant);
+    pass->work = s.rows_per_chunk * (uint32_t)(w->x.end - w->x.begin) * s.taps_x * s.taps_y *
                  p->components * 8;
 }
 
@@ -146,23 +159,60 @@ void pass_gradients(struct pass *pass, const struct operation *o)
     pass_vector(pass, "gradient_for_biases", &o->vectors[GRADIENT_FOR_BIASES], access);
 }
 
+/* ---- The sum of the chunks ---- */
+
+#define RUN_CHUNKS 32u /* that one invocation adds up in a row at most */
+
+/* Where there are many chunks: runs of as many as there are runs. */
+static void merge_chunks(struct plan *plan, struct parts *parts)
+{
+    uint32_t runs = 1;
+    if (parts->chunks <= RUN_CHUNKS)
+        return;
+    while (runs * runs < parts->chunks)
+        runs++;
+    uint32_t per_run = groups_of(parts->chunks, runs);
+    runs = groups_of(parts->chunks, per_run);
+    struct vector_view merged = plan_scratch_vector(plan, (size_t)runs * parts->numbers * 4);
+    struct pass *pass = plan_pass(plan, "convolution/convolution_gradient_merge.comp");
+    pass_vector_of(pass, "vec4", "parts", &parts->vector, VECTOR_READ);
+    pass_vector_of(pass, "vec4", "merged", &merged, VECTOR_WRITE);
+    pass_int(pass, "chunk_count", (int32_t)parts->chunks);
+    pass_int(pass, "chunks_per_run", (int32_t)per_run);
+    pass_int(pass, "number_count", (int32_t)parts->numbers);
+    pass_grid(pass, parts->numbers, runs, 1);
+    pass_local(pass, 64, 1, 1);
+    pass->work = per_run * 4;
+    parts->vector = merged;
+    parts->chunks = runs;
+}
+
+static void plan_sum_of_chunks(const struct operation *o, struct plan *plan, const struct packing *p,
+                               const struct parts *parts)
+{
+    struct pass *pass = plan_pass(plan, "convolution/convolution_gradient_sum.comp");
+    pass_vector_of(pass, "vec4", "parts", &parts->vector, VECTOR_READ);
+    pass_gradients(pass, o);
+    pass_weight_index(pass, p);
+    pass_int(pass, "chunk_count", (int32_t)parts->chunks);
+    pass_int(pass, "slice_total", (int32_t)p->slices);
+    pass_grid(pass, p->elements + 1, p->slices, 1);
+    pass_local(pass, 32, 1, 1);
+    pass->work = parts->chunks * 4 + 64;
+}
+
 void plan_weights(const struct operation *o, struct plan *plan)
 {
     struct packing p = packing_of(o, false);
-    const struct variant *variant = variant_choose(plan, convolution_part_variants);
-    struct shares s = share_out(o, &p, variant);
-    struct vector_view parts =
-        plan_scratch_vector(plan, (size_t)s.chunks * p.slices * (p.elements + 1) * 4);
-    plan_parts(o, plan, &p, &parts, &s, variant);
-    struct pass *pass = plan_pass(plan, "convolution/convolution_gradient_sum.comp");
-    pass_vector_of(pass, "vec4", "parts", &parts, VECTOR_READ);
-    pass_gradients(pass, o);
-    pass_weight_index(pass, &p);
-    pass_int(pass, "chunk_count", (int32_t)s.chunks);
-    pass_int(pass, "slice_total", (int32_t)p.slices);
-    pass_grid(pass, p.elements + 1, p.slices, 1);
-    pass_local(pass, 32, 1, 1);
-    pass->work = s.chunks * 4 + 64;
+    const struct part_shape shape = {&p, weights_pixels(o)};
+    const struct variant *variant = variant_choose(plan, convolution_part_variants, &shape);
+    struct parts parts;
+    if (variant->can)
+        plan_tiles(o, plan, &p, variant, &parts);
+    else
+        plan_rows(o, plan, &p, variant, &parts);
+    merge_chunks(plan, &parts);
+    plan_sum_of_chunks(o, plan, &p, &parts);
 }
 
 /* Weights first: the source image is then of no more use, and its memory free for the destination.

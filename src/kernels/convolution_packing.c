@@ -51,6 +51,11 @@ struct packing packing_of(const struct operation *o, bool transposed)
     return p;
 }
 
+bool packing_is_dense(const struct packing *p)
+{
+    return p->channels.groups == 1 && p->components == 4;
+}
+
 void pass_packing(struct pass *pass, const struct packing *p)
 {
     pass_library(pass, "convolution/convolution.glsl");

@@ -18,6 +18,9 @@ static inline uint32_t groups_of(uint32_t count, uint32_t size)
     return (count + size - 1) / size;
 }
 
+/* Groups that a pass of tiles must have to be worth it: fewer leave most of a large GPU idle. */
+#define TILE_GROUPS 64u
+
 /* Tables of variants: convolution_forward.c, convolution_gradient_weights.c, fully_connected.c. */
 extern const struct variant convolution_sum_variants[], convolution_part_variants[],
     fully_connected_data_variants[];
@@ -42,6 +45,8 @@ struct packing {
 void packing_set_taps(struct packing *packing, struct taps x, struct taps y);
 /* All taps, in their order. */
 struct packing packing_of(const struct operation *operation, bool transposed);
+/* Whether each output sees all inputs, four to an element of a slice: sums are products of matrices. */
+bool packing_is_dense(const struct packing *packing);
 /* What convolution/convolution.glsl needs. */
 void pass_packing(struct pass *pass, const struct packing *packing);
 /* The same, and where an element is among the weights as the user has them. */
@@ -82,6 +87,29 @@ void plan_sum(struct plan *plan, const struct packing *packing, const struct ima
 /* convolution_gradient_data.c, convolution_gradient_weights.c */
 void plan_data(const struct operation *operation, struct plan *plan);
 void plan_weights(const struct operation *operation, struct plan *plan);
+/* Part sums of the gradient of weights: of each chunk of the pixels, for each slice of outputs, those of
+ * all elements and of the biases. */
+struct parts {
+    struct vector_view vector;
+    uint32_t chunks, numbers; /* of four, of a chunk */
+};
+/* The pass that makes them, begun; the sizes of chunks are not set. */
+struct pass *plan_parts(const struct operation *operation, struct plan *plan,
+                        const struct packing *packing, const struct variant *variant,
+                        uint32_t chunks, struct parts *parts);
+
+/* By tiles (convolution_gradient_tiles.c). What rows of convolution_part_variants are asked about is a
+ * part_shape. */
+struct part_shape {
+    const struct packing *packing;
+    uint32_t pixels; /* of the gradient, in all */
+};
+uint32_t weights_pixels(const struct operation *operation);
+bool weights_are_product(const void *shape);
+bool weights_fill_tiles(const void *shape);
+void plan_tiles(const struct operation *operation, struct plan *plan, const struct packing *packing,
+                const struct variant *variant, struct parts *parts);
+
 /* The vectors that gradients of weights are stored in. Outputs that hold sums already are added to. */
 void pass_gradients(struct pass *pass, const struct operation *operation);
 

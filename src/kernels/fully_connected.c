@@ -12,7 +12,7 @@ static void plan_connected_data(const struct operation *o, struct plan *plan)
     const struct window *w = &o->window;
     struct packing p = packing_of(o, false);
     struct image_view matrix = plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], NULL);
-    const struct variant *variant = variant_choose(plan, fully_connected_data_variants);
+    const struct variant *variant = variant_choose(plan, fully_connected_data_variants, NULL);
     uint32_t images = least(to->images, variant->images);
     struct pass *pass = plan_pass(plan, "convolution/fully_connected_gradient_data.comp");
     pass_variant(pass, variant);

@@ -111,7 +111,7 @@ struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
                                    const struct variant *table, const char *shader,
                                    const struct image_view *source)
 {
-    const struct variant *variant = variant_choose(plan, table);
+    const struct variant *variant = variant_choose(plan, table, NULL);
     struct pass *pass = plan_pass(plan, shader);
     pass_variant(pass, variant);
     pass_grid(pass, r->runs, slice_count(source->channels), r->groups);

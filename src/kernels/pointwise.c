@@ -20,7 +20,7 @@ struct pass *plan_pointwise(struct plan *plan, const struct operation *operation
                             const char *shader, const struct image_view *destination)
 {
     uint32_t columns = columns_at_once(operation->region_width);
-    const struct variant *variant = variant_choose(plan, pointwise_rows);
+    const struct variant *variant = variant_choose(plan, pointwise_rows, NULL);
     struct pass *pass = plan_pass(plan, shader);
     pass_variant(pass, variant);
     pass_grid(pass, (operation->region_width + columns - 1) / columns, operation->region_height,

@@ -1,0 +1,121 @@
+// dW(k, q, p, c) = sum over images and X of G(X, k) * in(first + stride * X + dilation * (p, q), c)
+// db(k) = sum of G(X, k)
+// As a product of matrices: rows are quads of elements (a tap, four inputs), columns are outputs, and the
+// sum goes over pixels. A group of 128 invocations makes 32 quads of 16 slices from the pixels of its
+// chunk, each of them 2 quads of 2 slices. It keeps PIXELS pixels at a time, and reads the next ones
+// before it adds up those. convolution/convolution_gradient_sum.comp adds the chunks.
+#define QUADS          32
+#define SLICES         16
+#define PIXELS         16
+#define INPUT_PITCH    (QUADS + 1) // neighbours in a column lie in different banks
+#define GRADIENT_PITCH (SLICES + 1)
+
+shared vec4 kept_inputs[PIXELS * INPUT_PITCH];
+shared vec4 kept_gradients[PIXELS * GRADIENT_PITCH];
+
+int lane;                         // within the group
+ivec3 taps[4];                    // of the quads that the invocation reads for all: column, row, slice
+bool live_taps[4];
+vec4 inputs[4], gradients[2];     // what it has read
+vec4 sum[16], bias[2];
+
+// A pixel of the gradient, all images numbered through.
+ivec3 place_of(int pixel) {
+    int width = end_x - begin_x, height = end_y - begin_y;
+    int line = pixel / width;
+    int image = line / height;
+    return ivec3(begin_x + pixel - line * width, begin_y + line - image * height, image);
+}
+
+void find_taps(int first_quad) {
+    for (int i = 0; i < 4; i++) {
+        int quad = first_quad + (lane >> 4) + 8 * i;
+        int tap = quad / source_slices;
+        int row = tap / kernel_width;
+        live_taps[i] = quad * 4 < element_count;
+        taps[i] = ivec3(tap - row * kernel_width, row, quad - tap * source_slices);
+    }
+}
+
+void read_pixels(int pixel, int end, int first_k) {
+    ivec3 X = place_of(min(pixel, end - 1));
+    bool live = pixel < end;
+    ivec2 corner = ivec2(first_x, first_y) + ivec2(stride_x, stride_y) * X.xy;
+    for (int i = 0; i < 4; i++) {
+        inputs[i] = vec4(0.0);
+        if (live && live_taps[i])
+            inputs[i] = source_edge(corner.x + dilation_x * taps[i].x,
+                                    corner.y + dilation_y * taps[i].y, taps[i].z, X.z);
+    }
+    for (int j = 0; j < 2; j++) {
+        int k = first_k + (lane >> 4) + 8 * j;
+        gradients[j] = vec4(0.0);
+        if (live && k < slice_total)
+            gradients[j] = gradient(X.x, X.y, k, X.z);
+    }
+}
+
+void keep_pixels() {
+    for (int i = 0; i < 4; i++)
+        kept_inputs[(lane & 15) * INPUT_PITCH + (lane >> 4) + 8 * i] = inputs[i];
+    for (int j = 0; j < 2; j++)
+        kept_gradients[(lane & 15) * GRADIENT_PITCH + (lane >> 4) + 8 * j] = gradients[j];
+}
+
+int quad_of(int i) { return (lane >> 3) + 16 * i; }
+
+int slice_of(int j) { return (lane & 7) + 8 * j; }
+
+void add_pixels(bool with_bias) {
+    for (int p = 0; p < PIXELS; p++) {
+        vec4 g0 = kept_gradients[p * GRADIENT_PITCH + slice_of(0)];
+        vec4 g1 = kept_gradients[p * GRADIENT_PITCH + slice_of(1)];
+        for (int i = 0; i < 2; i++) {
+            vec4 x = kept_inputs[p * INPUT_PITCH + quad_of(i)];
+            for (int c = 0; c < 4; c++) {
+                sum[(4 * i + c) * 2] += x[c] * g0;
+                sum[(4 * i + c) * 2 + 1] += x[c] * g1;
+            }
+        }
+        if (with_bias) {
+            bias[0] += g0;
+            bias[1] += g1;
+        }
+    }
+}
+
+void store_slice(int chunk, int first_quad, int j, int k) {
+    int base = (chunk * slice_total + k) * (element_count + 1);
+    for (int i = 0; i < 2; i++)
+        for (int c = 0; c < 4; c++) {
+            int element = 4 * (first_quad + quad_of(i)) + c;
+            if (element < element_count)
+                parts[base + element] = sum[(4 * i + c) * 2 + j];
+        }
+    if (first_quad == 0 && lane < 8)
+        parts[base + element_count] = bias[j];
+}
+
+void invocation(ivec3 at) {
+    lane = int(gl_LocalInvocationIndex);
+    int chunk = (at.x - lane) / 128;
+    int first_quad = at.y * QUADS, first_k = at.z * SLICES;
+    int begin = chunk * pixels_per_chunk;
+    int end = min(begin + pixels_per_chunk, pixel_total);
+    for (int i = 0; i < 16; i++)
+        sum[i] = vec4(0.0);
+    bias[0] = bias[1] = vec4(0.0);
+    find_taps(first_quad);
+    read_pixels(begin + (lane & 15), end, first_k);
+    for (int pixel = begin; pixel < end; pixel += PIXELS) {
+        barrier();
+        keep_pixels();
+        barrier();
+        if (pixel + PIXELS < end)
+            read_pixels(pixel + PIXELS + (lane & 15), end, first_k);
+        add_pixels(first_quad == 0);
+    }
+    for (int j = 0; j < 2; j++)
+        if (first_k + slice_of(j) < slice_total)
+            store_slice(chunk, first_quad, j, first_k + slice_of(j));
+}

@@ -1,0 +1,132 @@
+// out(X, k) = neuron(b(k) + sum over taps (q, p) and inputs c of W(k, q, p, c) * in(t, c)),
+//     t = first + stride * X + dilation * (p, q);   in is 0 outside low .. high, or clamped
+// As a product of matrices: rows are the pixels of all images, numbered through, columns are outputs,
+// and the sum goes over elements. A group of 128 invocations makes 128 rows of 16 slices, each of them
+// 8 rows of 2 slices. It keeps QUADS quads of elements (a quad: one tap of one slice of inputs) at a
+// time, and reads the next ones before it adds up those.
+#define ROWS   128
+#define SLICES 16
+#define QUADS  4
+#define DEPTH  (QUADS * 4)
+#define PITCH  (SLICES + 1) // neighbours in a column lie in different banks
+
+shared float kept_inputs[DEPTH * ROWS];
+shared vec4 kept_weights[DEPTH * PITCH];
+
+int lane;                       // within the group
+int quad, tap_x, tap_y, tap_slice; // the next quad, and its parts
+int image;                      // of the pixel that the invocation reads for all
+ivec2 corner;                   // of its window
+vec4 inputs[QUADS], weights[2]; // what it has read
+vec4 sum[16];
+
+void next_quad() {
+    quad++;
+    tap_slice++;
+    if (tap_slice == source_slices) {
+        tap_slice = 0;
+        tap_x++;
+    }
+    if (tap_x == kernel_width) {
+        tap_x = 0;
+        tap_y++;
+    }
+}
+
+vec4 read_input() {
+    ivec2 t = corner + ivec2(dilation_x * tap_x, dilation_y * tap_y);
+    ivec2 inside = clamp(t, ivec2(low_x, low_y), ivec2(high_x, high_y));
+#ifdef EDGE_CLAMP
+    bool live = true;
+#else
+    bool live = t == inside;
+#endif
+    if (!live || quad * 4 >= element_count)
+        return vec4(0.0);
+    return source(inside.x, inside.y, tap_slice, image);
+}
+
+// Weights of four outputs; 0 beyond the last element, where inputs are 0 too.
+vec4 read_weight(int element, int k) {
+    if (element >= element_count || k >= destination_slices)
+        return vec4(0.0);
+    return matrix(PACKED_X(element), PACKED_Y(element), 0, k);
+}
+
+// An invocation reads its row of the inputs, and two of the 256 weights.
+void read_quads(int k) {
+    int element = quad * 4 + (lane & 15);
+    weights[0] = read_weight(element, k + (lane >> 4));
+    weights[1] = read_weight(element, k + (lane >> 4) + 8);
+    for (int i = 0; i < QUADS; i++) {
+        inputs[i] = read_input();
+        next_quad();
+    }
+}
+
+void keep_quads() {
+    for (int i = 0; i < QUADS; i++)
+        for (int c = 0; c < 4; c++)
+            kept_inputs[(i * 4 + c) * ROWS + lane] = inputs[i][c];
+    kept_weights[(lane & 15) * PITCH + (lane >> 4)] = weights[0];
+    kept_weights[(lane & 15) * PITCH + (lane >> 4) + 8] = weights[1];
+}
+
+// Row i of the eight of an invocation: runs of four, so that a run is stored to neighbours.
+int row_of(int i) { return (lane >> 3) * 4 + (i >> 2) * (ROWS / 2) + (i & 3); }
+
+int slice_of(int j) { return (lane & 7) + 8 * j; }
+
+void add_quads() {
+    for (int e = 0; e < DEPTH; e++) {
+        vec4 w0 = kept_weights[e * PITCH + slice_of(0)];
+        vec4 w1 = kept_weights[e * PITCH + slice_of(1)];
+        for (int i = 0; i < 8; i++) {
+            float x = kept_inputs[e * ROWS + row_of(i)];
+            sum[2 * i] += x * w0;
+            sum[2 * i + 1] += x * w1;
+        }
+    }
+}
+
+// Column, line and image of a row.
+ivec3 place_of(int row) {
+    int line = row / region_width;
+    int image = line / region_height;
+    return ivec3(row - line * region_width, line - image * region_height, image);
+}
+
+void store_slice(int first_row, int j, int k) {
+    vec4 bias = matrix(PACKED_X(element_count), PACKED_Y(element_count), 0, k);
+    vec4 slope = neuron_slope(k);
+    for (int i = 0; i < 8; i++) {
+        int row = first_row + row_of(i);
+        ivec3 place = place_of(row);
+        if (row < row_count)
+            store_destination(region_x + step_x * place.x, region_y + step_y * place.y, k, place.z,
+                              neuron(sum[2 * i + j] + bias, slope));
+    }
+}
+
+void invocation(ivec3 at) {
+    lane = int(gl_LocalInvocationIndex);
+    int k = at.y * SLICES;
+    ivec3 place = place_of(min(at.x, row_count - 1));
+    image = place.z;
+    corner = ivec2(first_x, first_y) + ivec2(stride_x, stride_y) * place.xy;
+    quad = tap_x = tap_y = tap_slice = 0;
+    for (int i = 0; i < 16; i++)
+        sum[i] = vec4(0.0);
+    read_quads(k);
+    for (int element = 0; element < element_count; element += DEPTH) {
+        barrier();
+        keep_quads();
+        barrier();
+        if (element + DEPTH < element_count)
+            read_quads(k);
+        add_quads();
+    }
+    for (int j = 0; j < 2; j++)
+        if (k + slice_of(j) < destination_slices)
+            store_slice(at.x - lane, j, k + slice_of(j));
+}
