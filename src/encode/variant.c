@@ -30,10 +30,15 @@ static bool is_named(const char *list, const char *row)
 
 /* ---- Choice ---- */
 
+static bool can(const struct variant *row, const void *shape)
+{
+    return !row->can || row->can(shape);
+}
+
 /* Whether a row may be taken at all. */
 static bool is_open(const struct glcnn_device *device, const struct variant *row, const void *shape)
 {
-    return (!row->can || row->can(shape)) && !program_is_refused(device, row->name);
+    return can(row, shape) && !program_is_refused(device, row->name);
 }
 
 static bool suits(const struct glcnn_device_traits *traits, const struct variant *row)
@@ -53,11 +58,13 @@ const struct variant *variant_choose(struct plan *plan, const struct variant *ta
         if (suits(&device->info.traits, row) && is_open(device, row, shape) &&
             (!row->pays || row->pays(shape)))
             return row;
+    for (row = table; !can(row, shape);)
+        row++;
     if (program_is_refused(device, last->name))
         plan_fail(plan, GLCNN_SHADER_ERROR,
                   "%s: the driver of %s accepts the programs of all variants, from %s to %s, and "
                   "runs none of them; use another device, or report it with what glcnn info says",
-                  plan->kernel, device->info.renderer, table->name, last->name);
+                  plan->kernel, device->info.renderer, row->name, last->name);
     return last;
 }
 
