@@ -4,6 +4,8 @@
 // and the sum goes over elements. A group of 128 invocations makes 128 rows of 16 slices, each of them
 // 8 rows of 2 slices. It keeps QUADS quads of elements (a quad: one tap of one slice of inputs) at a
 // time, and reads the next ones before it adds up those.
+// With SPLIT each layer of groups adds up some of the elements, and what it has is stored as part of a
+// sum, which convolution/convolution_tiled_finish.comp ends.
 #define ROWS   128
 #define SLICES 16
 #define QUADS  4
@@ -15,10 +17,19 @@ shared vec4 kept_weights[DEPTH * PITCH];
 
 int lane;                       // within the group
 int quad, tap_x, tap_y, tap_slice; // the next quad, and its parts
+int last_element;               // the one after the last
 int image;                      // of the pixel that the invocation reads for all
 ivec2 corner;                   // of its window
 vec4 inputs[QUADS], weights[2]; // what it has read
 vec4 sum[16];
+
+void first_quad(int element) {
+    quad = element / 4;
+    int tap = quad / source_slices;
+    tap_slice = quad - tap * source_slices;
+    tap_y = tap / kernel_width;
+    tap_x = tap - tap_y * kernel_width;
+}
 
 void next_quad() {
     quad++;
@@ -41,14 +52,14 @@ vec4 read_input() {
 #else
     bool live = t == inside;
 #endif
-    if (!live || quad * 4 >= element_count)
+    if (!live || quad * 4 >= last_element)
         return vec4(0.0);
     return source(inside.x, inside.y, tap_slice, image);
 }
 
-// Weights of four outputs; 0 beyond the last element, where inputs are 0 too.
+// Weights of four outputs; 0 after the last element, where inputs are 0 too.
 vec4 read_weight(int element, int k) {
-    if (element >= element_count || k >= destination_slices)
+    if (element >= last_element || k >= destination_slices)
         return vec4(0.0);
     return matrix(PACKED_X(element), PACKED_Y(element), 0, k);
 }
@@ -96,7 +107,16 @@ ivec3 place_of(int row) {
     return ivec3(row - line * region_width, line - image * region_height, image);
 }
 
-void store_slice(int first_row, int j, int k) {
+#ifdef SPLIT
+void store_slice(int split, int first_row, int j, int k) {
+    for (int i = 0; i < 8; i++) {
+        int row = first_row + row_of(i);
+        if (row < row_count)
+            parts[(split * row_count + row) * destination_slices + k] = sum[2 * i + j];
+    }
+}
+#else
+void store_slice(int split, int first_row, int j, int k) {
     vec4 bias = matrix(PACKED_X(element_count), PACKED_Y(element_count), 0, k);
     vec4 slope = neuron_slope(k);
     for (int i = 0; i < 8; i++) {
@@ -107,6 +127,7 @@ void store_slice(int first_row, int j, int k) {
                               neuron(sum[2 * i + j] + bias, slope));
     }
 }
+#endif
 
 void invocation(ivec3 at) {
     lane = int(gl_LocalInvocationIndex);
@@ -114,19 +135,21 @@ void invocation(ivec3 at) {
     ivec3 place = place_of(min(at.x, row_count - 1));
     image = place.z;
     corner = ivec2(first_x, first_y) + ivec2(stride_x, stride_y) * place.xy;
-    quad = tap_x = tap_y = tap_slice = 0;
+    int begin = at.z * elements_per_split;
+    last_element = min(begin + elements_per_split, element_count);
+    first_quad(begin);
     for (int i = 0; i < 16; i++)
         sum[i] = vec4(0.0);
     read_quads(k);
-    for (int element = 0; element < element_count; element += DEPTH) {
+    for (int element = begin; element < last_element; element += DEPTH) {
         barrier();
         keep_quads();
         barrier();
-        if (element + DEPTH < element_count)
+        if (element + DEPTH < last_element)
             read_quads(k);
         add_quads();
     }
     for (int j = 0; j < 2; j++)
         if (k + slice_of(j) < destination_slices)
-            store_slice(at.x - lane, j, k + slice_of(j));
+            store_slice(at.z, at.x - lane, j, k + slice_of(j));
 }

@@ -466,6 +466,7 @@ static bool connected_gradient_check(const struct operation *o, char *sentence, 
     {"output_feature_channels=69 kernel_width=3 kernel_height=2 stride_in_pixels_x=2 padding=same", \
      {3, 23, 9, 13},                                                                               \
      .large = true},                                                                               \
+    {"output_feature_channels=34 kernel_width=3 kernel_height=3", {7, 61, 4, 4}, .large = true},    \
     {                                                                                              \
         "output_feature_channels=5 kernel_width=3 kernel_height=3 padding=same edge_mode=clamp",   \
             {6, 6, 48, 47}, .large = true                                                          \

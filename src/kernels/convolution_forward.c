@@ -9,26 +9,15 @@ struct sum_shape {
     const struct sum *sum;
 };
 
-#define TILE_ROWS   128u /* pixels and slices of outputs of a group, in convolution_tiled.comp */
-#define TILE_SLICES 16u
-
-static uint32_t row_count(const struct sum *sum)
-{
-    return sum->extent[0] * sum->extent[1] * sum->destination.images;
-}
-
 static bool is_product(const void *shape)
 {
     return packing_is_dense(((const struct sum_shape *)shape)->packing);
 }
 
-/* A tile that is mostly empty is no gain. */
 static bool fills_tiles(const void *shape)
 {
     const struct sum_shape *s = shape;
-    uint32_t slices = s->packing->slices;
-    return slices >= TILE_SLICES / 2 &&
-           groups_of(row_count(s->sum), TILE_ROWS) * groups_of(slices, TILE_SLICES) >= TILE_GROUPS;
+    return sum_fills_tiles(s->packing, s->sum);
 }
 
 /* Rows of pixels of the result: `pixels` and `slices` at most; windows of up to `taps` columns, of
@@ -74,14 +63,23 @@ static void pass_sum(struct pass *pass, const struct sum *sum)
     pass_int(pass, "low_y", sum->low[1]);
     pass_int(pass, "high_x", sum->high[0]);
     pass_int(pass, "high_y", sum->high[1]);
+    if (sum->window.edge_mode == GLCNN_EDGE_MODE_CLAMP)
+        pass_define(pass, "EDGE_CLAMP", 1);
+}
+
+/* Where the sums go, and what becomes of them. */
+void pass_sum_destination(struct pass *pass, const struct sum *sum)
+{
+    pass_image(pass, "destination", &sum->destination);
+    pass_neuron(pass, sum->neuron);
+    if (sum->neuron_data)
+        pass_neuron_data(pass, sum->neuron, sum->neuron_data);
     pass_int(pass, "region_x", (int32_t)sum->origin[0]);
     pass_int(pass, "region_y", (int32_t)sum->origin[1]);
     pass_int(pass, "region_width", (int32_t)sum->extent[0]);
     pass_int(pass, "region_height", (int32_t)sum->extent[1]);
     pass_int(pass, "step_x", (int32_t)sum->step[0]);
     pass_int(pass, "step_y", (int32_t)sum->step[1]);
-    if (sum->window.edge_mode == GLCNN_EDGE_MODE_CLAMP)
-        pass_define(pass, "EDGE_CLAMP", 1);
 }
 
 static void pass_wide(struct pass *pass, const struct packing *p, const struct sum *sum)
@@ -100,18 +98,6 @@ static void pass_wide(struct pass *pass, const struct packing *p, const struct s
     pass->work = (p->elements + 1) * slices * pixels * 8;
 }
 
-static void pass_tiled(struct pass *pass, const struct packing *p, const struct sum *sum)
-{
-    pass_int(pass, "stride_x", sum->window.x.stride);
-    pass_int(pass, "dilation_x", sum->window.x.dilation);
-    pass_int(pass, "row_count", (int32_t)row_count(sum));
-    pass_grid(pass, groups_of(row_count(sum), TILE_ROWS) * TILE_ROWS,
-              groups_of(p->slices, TILE_SLICES), 1);
-    pass_local(pass, TILE_ROWS, 1, 1);
-    pass->cooperative = true;
-    pass->work = (p->elements + 1) * 2 * 8 * 8;
-}
-
 /* Few registers want steps that are constants. */
 static void pass_narrow(struct pass *pass, const struct packing *p, const struct sum *sum,
                         const struct variant *variant)
@@ -126,33 +112,46 @@ static void pass_narrow(struct pass *pass, const struct packing *p, const struct
     pass->work = (p->elements + 1) * pixels * 8;
 }
 
-void plan_sum(struct plan *plan, const struct packing *p, const struct image_view *matrix,
-                     const struct sum *sum)
+struct pass *plan_sum_pass(struct plan *plan, const struct packing *p,
+                           const struct variant *variant, const struct image_view *matrix,
+                           const struct sum *sum)
 {
-    const struct sum_shape shape = {p, sum};
-    const struct variant *variant = variant_choose(plan, convolution_sum_variants, &shape);
-    const struct axis *x = &sum->window.x;
     struct pass *pass = plan_pass(plan, variant->shader);
     pass_variant(pass, variant);
     pass_texture(pass, "source", &sum->source);
     pass_matrix(pass, matrix);
-    pass_image(pass, "destination", &sum->destination);
     pass_packing(pass, p);
-    pass_neuron(pass, sum->neuron);
-    if (sum->neuron_data)
-        pass_neuron_data(pass, sum->neuron, sum->neuron_data);
     pass_axes(pass, &sum->window);
     pass_sum(pass, sum);
+    pass_sum_destination(pass, sum);
+    return pass;
+}
+
+static void plan_rows_of_pixels(struct plan *plan, const struct packing *p,
+                                const struct variant *variant, const struct image_view *matrix,
+                                const struct sum *sum)
+{
+    const struct axis *x = &sum->window.x;
+    struct pass *pass = plan_sum_pass(plan, p, variant, matrix, sum);
     if (is_dense(x) && x->size > 0 && (uint32_t)x->size <= variant->taps) {
         pass_define(pass, "SHARED_ROW", 1);
         pass_define(pass, "KERNEL_WIDTH", x->size);
     }
-    if (variant->can)
-        pass_tiled(pass, p, sum);
-    else if (variant->slices > 1)
+    if (variant->slices > 1)
         pass_wide(pass, p, sum);
     else
         pass_narrow(pass, p, sum, variant);
+}
+
+void plan_sum(struct plan *plan, const struct packing *p, const struct image_view *matrix,
+              const struct sum *sum)
+{
+    const struct sum_shape shape = {p, sum};
+    const struct variant *variant = variant_choose(plan, convolution_sum_variants, &shape);
+    if (variant->can)
+        plan_sum_tiles(plan, p, variant, matrix, sum);
+    else
+        plan_rows_of_pixels(plan, p, variant, matrix, sum);
 }
 
 /* The sums of the operation's region, from pixel (x, y) on of `destination`. */

@@ -81,6 +81,16 @@ struct sum {
 
 void plan_sum(struct plan *plan, const struct packing *packing, const struct image_view *matrix,
               const struct sum *sum);
+/* The pass of a row of the table, but for its sizes. */
+struct pass *plan_sum_pass(struct plan *plan, const struct packing *packing,
+                           const struct variant *variant, const struct image_view *matrix,
+                           const struct sum *sum);
+void pass_sum_destination(struct pass *pass, const struct sum *sum);
+
+/* By tiles (convolution_tiles.c). */
+bool sum_fills_tiles(const struct packing *packing, const struct sum *sum);
+void plan_sum_tiles(struct plan *plan, const struct packing *packing, const struct variant *variant,
+                    const struct image_view *matrix, const struct sum *sum);
 
 /* ---- Gradients ---- */
 
