@@ -510,6 +510,7 @@ static const struct check_case gradient_cases[] = {
 
 #define CONNECTED_CASES                                                                            \
     {"output_feature_channels=1 kernel_width=1 kernel_height=1", {1, 1, 1, 1}},                    \
+        {"output_feature_channels=21 kernel_width=1 kernel_height=1", {9, 18, 1, 1}},              \
         {"output_feature_channels=2 kernel_width=3 kernel_height=4", {3, 1, 4, 3}},                \
         {"output_feature_channels=3 kernel_width=5 kernel_height=2", {2, 2, 2, 5}},                \
         {"output_feature_channels=4 kernel_width=2 kernel_height=2", {5, 3, 2, 2}},                \

@@ -1,18 +1,38 @@
 /* Gradients of fully connected layers. */
 #include "kernels/convolution_plan.h"
 
+#define TILE_IMAGES   32u /* that make tiles worth it, and channels */
+#define TILE_CHANNELS 64u
+
+static bool has_one_pixel(const void *shape)
+{
+    const struct operation *o = shape;
+    return o->window.x.size == 1 && o->window.y.size == 1;
+}
+
+/* Each pixel of the source is gathered from all outputs: where there is one, that is a convolution's data
+ * gradient, whose tiles read the weights once for all images. */
+static bool fills_tiles(const void *shape)
+{
+    const struct operation *o = shape;
+    return o->images[DESTINATION].images >= TILE_IMAGES &&
+           convolution_channels(o).inputs >= TILE_CHANNELS;
+}
+
 /* Data gradient of a fully connected layer: images that share what is read of the weights. */
-const struct variant fully_connected_data_variants[] = {{"connected_eight", .registers = 32, .images = 8},
+const struct variant fully_connected_data_variants[] = {
+    {"connected_tiled", .registers = 32, .shared_memory = true, .can = has_one_pixel, .pays = fills_tiles},
+    {"connected_eight", .registers = 32, .images = 8},
                                                     {"connected_two", .registers = 8, .images = 2},
                                                     {0}};
 
-static void plan_connected_data(const struct operation *o, struct plan *plan)
+static void plan_gathered(const struct operation *o, struct plan *plan,
+                          const struct variant *variant)
 {
     const struct image_view *to = &o->images[DESTINATION];
     const struct window *w = &o->window;
     struct packing p = packing_of(o, false);
     struct image_view matrix = plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], NULL);
-    const struct variant *variant = variant_choose(plan, fully_connected_data_variants, NULL);
     uint32_t images = least(to->images, variant->images);
     struct pass *pass = plan_pass(plan, "convolution/fully_connected_gradient_data.comp");
     pass_variant(pass, variant);
@@ -33,6 +53,15 @@ static void plan_connected_data(const struct operation *o, struct plan *plan)
               1, 1);
     pass_local(pass, 64, 1, 1);
     pass->work = slice_count(p.channels.outputs) * images * 32;
+}
+
+static void plan_connected_data(const struct operation *o, struct plan *plan)
+{
+    const struct variant *variant = variant_choose(plan, fully_connected_data_variants, o);
+    if (variant->can)
+        plan_data(o, plan);
+    else
+        plan_gathered(o, plan, variant);
 }
 
 static void plan_connected_weights(const struct operation *o, struct plan *plan)
