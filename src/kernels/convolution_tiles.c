@@ -8,8 +8,10 @@
 #define TILE_SLICES 16u
 #define TILE_DEPTH  16u
 
-#define ENOUGH_GROUPS 256u        /* to keep the largest GPUs busy without a split */
+#define ENOUGH_GROUPS 128u        /* to keep the largest GPUs busy without a split */
 #define SPLIT_DEPTH   128u        /* elements that make a part worth its sum */
+#define LONG_RESULTS  4096u       /* four numbers each, at most, and elements at least */
+#define LONG_ELEMENTS 512u
 #define SPLIT_BYTES   (32u << 20) /* of part sums */
 
 static uint32_t row_count(const struct sum *sum)
@@ -38,11 +40,18 @@ static struct splits split_elements(const struct packing *p, const struct sum *s
     return (struct splits){depth, groups_of(p->elements, depth)};
 }
 
-/* A tile that is mostly empty is no gain. */
+/* Few results of long sums: invocations that own some of them leave most of a GPU idle. */
+static bool is_long(const struct packing *p, const struct sum *sum)
+{
+    return row_count(sum) * p->slices <= LONG_RESULTS && p->elements >= LONG_ELEMENTS;
+}
+
+/* A tile that is mostly empty is no gain, but for the split of its sums. */
 bool sum_fills_tiles(const struct packing *p, const struct sum *sum)
 {
-    return p->slices >= TILE_SLICES / 2 && row_count(sum) >= TILE_ROWS / 4 &&
-           tile_count(p, sum) * split_elements(p, sum).count >= TILE_GROUPS;
+    bool filled = p->slices >= TILE_SLICES / 2 && row_count(sum) >= TILE_ROWS / 4 &&
+                  tile_count(p, sum) * split_elements(p, sum).count >= TILE_GROUPS;
+    return filled || is_long(p, sum);
 }
 
 static void plan_finish(struct plan *plan, const struct packing *p, const struct image_view *matrix,
