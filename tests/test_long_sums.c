@@ -50,7 +50,8 @@ static double error_of(size_t row, const struct glcnn_descriptor *d)
     struct bag found = {0}, wanted = {0};
     struct glcnn_setting settings[CHECK_SETTINGS];
     char error[512] = "";
-    struct run run = {.format = GLCNN_CHANNEL_FORMAT_FLOAT32, .bag = &found, .error = error};
+    struct run run = {
+        .format = GLCNN_CHANNEL_FORMAT_FLOAT32, .bag = &found, .refusal = {error, sizeof error}};
     CU_ASSERT_TRUE_FATAL(check_inputs(&run, d, &sums[row].of, 1, settings));
     fill(&found, sums[row].value, sums[row].first);
     CU_ASSERT_TRUE_FATAL(check_copy(&found, &wanted));

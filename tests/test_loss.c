@@ -228,7 +228,7 @@ static double reference_loss(int type, const uint32_t shape[4], const double *y,
     const struct glcnn_setting settings[] = {
         {"loss_type", type}, {"reduction_type", SUM}, {"delta", 0.5}, {"epsilon", 0.01}};
     struct bag bag = {0};
-    struct run run = {.bag = &bag, .error = error};
+    struct run run = {.bag = &bag, .refusal = {error, sizeof error}};
     double sum = 0;
     for (int i = 0; i < 3; i++) {
         struct named_array *array = bag_add(&bag, names[i], 4, shape);

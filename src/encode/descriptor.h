@@ -9,6 +9,7 @@
 
 #include "glcnn/kernel.h"
 #include "record/command_buffer.h"
+#include "encode/refusal.h"
 #include "encode/variant.h"
 
 #define MAX_ARGUMENTS 12
@@ -191,7 +192,7 @@ struct glcnn_descriptor {
     size_t (*length)(const struct operation *operation, size_t index);
     /* What the tables cannot say. Writes a sentence without the kernel's name and returns false,
      * or returns true. May be NULL. */
-    bool (*check)(const struct operation *operation, char *sentence, size_t size);
+    bool (*check)(const struct operation *operation, struct refusal refusal);
     /* Gradients of binary kernels, by the kernel's own parameters; NULL: both are the source. */
     struct operands (*operands)(const void *parameters);
     /* The passes, and the tables of variants that they choose from: NULL at the end; may be NULL. */

@@ -199,8 +199,8 @@ static glcnn_status begin(struct call *call, bool with_destination)
         status = gather_images(call, with_destination);
     if (status == GLCNN_SUCCESS)
         status = check_state(call);
-    if (status == GLCNN_SUCCESS &&
-        !parameters_check(d, &o->properties, call->kernel->parameters, sentence, SENTENCE))
+    if (status == GLCNN_SUCCESS && !parameters_check(d, &o->properties, call->kernel->parameters,
+                                                     (struct refusal){sentence, SENTENCE}))
         status = fail(call, GLCNN_INVALID_ARGUMENT, sentence);
     o->state_driven = status == GLCNN_SUCCESS && followed(call);
     if (o->state_driven)
@@ -353,7 +353,8 @@ static glcnn_status resolve(struct call *call)
     const struct glcnn_descriptor *d = call->kernel->descriptor;
     struct operation *o = &call->operation;
     const struct operation *forward = followed(call);
-    if (!geometry_resolve(o, &call->shapes, forward, sentence, SENTENCE))
+    struct refusal refusal = {sentence, SENTENCE};
+    if (!geometry_resolve(o, &call->shapes, forward, refusal))
         return fail(call, GLCNN_INVALID_ARGUMENT, sentence);
     place_views(call);
     glcnn_status status = check_aliasing(call);
@@ -362,7 +363,7 @@ static glcnn_status resolve(struct call *call)
     if (status != GLCNN_SUCCESS)
         return status;
     set_accumulation(call);
-    if (d->check && !d->check(o, sentence, SENTENCE))
+    if (d->check && !d->check(o, refusal))
         return fail(call, GLCNN_INVALID_ARGUMENT, sentence);
     return GLCNN_SUCCESS;
 }
@@ -466,7 +467,7 @@ static glcnn_status capture(struct call *call)
     struct operation forward = call->operation;
     /* Keep ranges, not layers: geometry.c compares them with other images. */
     struct operation ranges = call->operation;
-    if (!geometry_resolve(&ranges, &call->shapes, NULL, (char[SENTENCE]){0}, SENTENCE))
+    if (!geometry_resolve(&ranges, &call->shapes, NULL, (struct refusal){0}))
         return GLCNN_INVALID_ARGUMENT;
     memcpy(forward.images, ranges.images, sizeof forward.images);
     for (int i = 0; i < MAX_ARGUMENTS; i++) {
@@ -762,8 +763,8 @@ static glcnn_status describe_call(struct call *call, struct glcnn_image_descript
     if (gradient && state && state->forward.descriptor)
         kernel_adopt(kernel, &state->forward);
     glcnn_status status = begin(call, false);
-    if (status == GLCNN_SUCCESS &&
-        !geometry_result(&call->operation, &call->shapes, result, sentence, SENTENCE))
+    if (status == GLCNN_SUCCESS && !geometry_result(&call->operation, &call->shapes, result,
+                                                    (struct refusal){sentence, SENTENCE}))
         status = fail(call, GLCNN_INVALID_ARGUMENT, sentence);
     if (status != GLCNN_SUCCESS)
         return status;

@@ -1,21 +1,6 @@
 /* Geometry of an encode: which pixels, channels and images of each argument take part. Spec 5.2 to
  * 5.6 and 6. Knows extents only, so encodes and references share it. */
-#include <stdio.h>
-#include <string.h>
-
 #include "encode/kernel.h"
-
-static bool refuse(char *sentence, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static bool refuse(char *sentence, size_t size, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(sentence, size, format, arguments);
-    va_end(arguments);
-    return false;
-}
 
 static uint32_t least(uint32_t a, uint32_t b)
 {
@@ -34,12 +19,12 @@ shape_at(const struct operation *operation, const struct shapes *shapes, enum ar
 /* Channels that one source contributes. */
 static bool channels_read(const struct glcnn_source_properties *source, const char *what,
                           const struct glcnn_image_descriptor *shape, uint32_t *count,
-                          char *sentence, size_t size)
+                          struct refusal refusal)
 {
     *count = 0;
     if (source->feature_channel_offset % 4 ||
         source->feature_channel_offset >= shape->feature_channels)
-        return refuse(sentence, size,
+        return refuse(refusal,
                       "source feature channel offset is %u; it must be a multiple of 4 below the "
                       "%u channels of the %s",
                       source->feature_channel_offset, shape->feature_channels, what);
@@ -79,11 +64,11 @@ static void natural_shape(const struct operation *operation, uint32_t width, uin
 /* Taps of one window. */
 #define TAPS ((uint64_t)1 << 24)
 
-static bool check_reach(int64_t low, int64_t high, char *sentence, size_t size)
+static bool check_reach(int64_t low, int64_t high, struct refusal refusal)
 {
     if (low >= -REACH && high <= REACH)
         return true;
-    return refuse(sentence, size,
+    return refuse(refusal,
                   "windows reach from %lld to %lld in pixels of the source; offset, stride, window "
                   "and dilation must keep them within %lld of it",
                   (long long)low, (long long)high, (long long)REACH);
@@ -129,20 +114,20 @@ static bool resolve_reverse(struct operation *operation, const struct glcnn_imag
 }
 
 static bool resolve_padding(struct operation *operation, const struct glcnn_image_descriptor *from,
-                            struct glcnn_image_descriptor *result, char *sentence, size_t size)
+                            struct glcnn_image_descriptor *result, struct refusal refusal)
 {
     struct glcnn_source_properties *p = &operation->properties.primary;
     uint32_t method = operation->properties.padding;
     int64_t width = ((int64_t)p->kernel_width - 1) * p->dilation_rate_x;
     int64_t height = ((int64_t)p->kernel_height - 1) * p->dilation_rate_y;
-    if (!check_reach(0, width > height ? width : height, sentence, size))
+    if (!check_reach(0, width > height ? width : height, refusal))
         return false;
     int32_t kw = dilated_size((int32_t)p->kernel_width, (int32_t)p->dilation_rate_x);
     int32_t kh = dilated_size((int32_t)p->kernel_height, (int32_t)p->dilation_rate_y);
     bool backwards = operation->descriptor->flags & IS_BACKWARDS;
     if (!(backwards ? resolve_reverse : resolve_ahead)(operation, from, (uint32_t)kw, (uint32_t)kh,
                                                        result))
-        return refuse(sentence, size,
+        return refuse(refusal,
                       "padding %#x gives no result for a source of %ux%u, a window of %dx%d and "
                       "strides %u and %u",
                       method, from->width, from->height, kw, kh, p->stride_in_pixels_x,
@@ -153,13 +138,13 @@ static bool resolve_padding(struct operation *operation, const struct glcnn_imag
 /* Extent of the result of a binary kernel along one axis: that of the sources which walk along it;
  * one of stride 0 is read at one place for all results. */
 static bool broadcast(const char *what, uint32_t stride, uint32_t extent, uint32_t second_stride,
-                      uint32_t second_extent, uint32_t *result, char *sentence, size_t size)
+                      uint32_t second_extent, uint32_t *result, struct refusal refusal)
 {
     *result = stride ? extent : second_stride ? second_extent : 1;
     if (!stride || !second_stride || extent == second_extent)
         return true;
     return refuse(
-        sentence, size,
+        refusal,
         "the primary source has %u %s and the secondary source %u; they must agree, or one "
         "be broadcast with a stride of 0",
         extent, what, second_extent);
@@ -167,7 +152,7 @@ static bool broadcast(const char *what, uint32_t stride, uint32_t extent, uint32
 
 /* Channels that the sources make; `read` are of the primary source. */
 static bool broadcast_channels(const struct operation *operation, const struct shapes *shapes,
-                               uint32_t read, uint32_t *channels, char *sentence, size_t size)
+                               uint32_t read, uint32_t *channels, struct refusal refusal)
 {
     const struct glcnn_kernel_properties *p = &operation->properties;
     const struct glcnn_image_descriptor *second = shape_at(operation, shapes, PLACE_SECONDARY);
@@ -175,53 +160,51 @@ static bool broadcast_channels(const struct operation *operation, const struct s
     *channels = read;
     if (!descriptor_broadcasts(operation->descriptor))
         return true;
-    return channels_read(&p->secondary, "secondary source", second, &second_read, sentence, size) &&
+    return channels_read(&p->secondary, "secondary source", second, &second_read, refusal) &&
            broadcast("channels", p->primary.stride_in_feature_channels, read,
-                     p->secondary.stride_in_feature_channels, second_read, channels, sentence,
-                     size);
+                     p->secondary.stride_in_feature_channels, second_read, channels, refusal);
 }
 
 /* Width and height of the result. Offsets stay as they are. */
 static bool broadcast_size(const struct operation *operation, const struct shapes *shapes,
-                           struct glcnn_image_descriptor *result, char *sentence, size_t size)
+                           struct glcnn_image_descriptor *result, struct refusal refusal)
 {
     const struct glcnn_source_properties *p = &operation->properties.primary;
     const struct glcnn_source_properties *q = &operation->properties.secondary;
     const struct glcnn_image_descriptor *first = shape_at(operation, shapes, PLACE_SOURCE);
     const struct glcnn_image_descriptor *second = shape_at(operation, shapes, PLACE_SECONDARY);
     return broadcast("columns", p->stride_in_pixels_x, first->width, q->stride_in_pixels_x,
-                     second->width, &result->width, sentence, size) &&
+                     second->width, &result->width, refusal) &&
            broadcast("rows", p->stride_in_pixels_y, first->height, q->stride_in_pixels_y,
-                     second->height, &result->height, sentence, size);
+                     second->height, &result->height, refusal);
 }
 
 static bool result_size(struct operation *operation, const struct shapes *shapes,
-                        struct glcnn_image_descriptor *result, char *sentence, size_t size)
+                        struct glcnn_image_descriptor *result, struct refusal refusal)
 {
     unsigned flags = operation->descriptor->flags;
     if (descriptor_broadcasts(operation->descriptor))
-        return broadcast_size(operation, shapes, result, sentence, size);
+        return broadcast_size(operation, shapes, result, refusal);
     if (!(flags & (HAS_WINDOW | HAS_STRIDE)))
         return true;
-    return resolve_padding(operation, shape_at(operation, shapes, PLACE_SOURCE), result, sentence,
-                           size);
+    return resolve_padding(operation, shape_at(operation, shapes, PLACE_SOURCE), result, refusal);
 }
 
 static bool forward_result(struct operation *operation, const struct shapes *shapes,
-                           struct glcnn_image_descriptor *result, char *sentence, size_t size)
+                           struct glcnn_image_descriptor *result, struct refusal refusal)
 {
     const struct glcnn_image_descriptor *source = shape_at(operation, shapes, PLACE_SOURCE);
     struct glcnn_kernel_properties *p = &operation->properties;
     struct glcnn_image_descriptor sized = *source;
     uint32_t channels;
-    if (!channels_read(&p->primary, "source", source, &channels, sentence, size) ||
-        !broadcast_channels(operation, shapes, channels, &channels, sentence, size))
+    if (!channels_read(&p->primary, "source", source, &channels, refusal) ||
+        !broadcast_channels(operation, shapes, channels, &channels, refusal))
         return false;
     /* All but the size stands where there is none: a caller may have one of its own. */
-    bool has_size = result_size(operation, shapes, &sized, sentence, size);
+    bool has_size = result_size(operation, shapes, &sized, refusal);
     if ((uint32_t)p->primary.offset.z >= source->number_of_images)
-        return refuse(sentence, size, "offset z is %d; the source has %u images",
-                      p->primary.offset.z, source->number_of_images);
+        return refuse(refusal, "offset z is %d; the source has %u images", p->primary.offset.z,
+                      source->number_of_images);
     natural_shape(operation, sized.width, sized.height, channels,
                   source->number_of_images - (uint32_t)p->primary.offset.z, result);
     result->feature_channels += p->destination_feature_channel_offset;
@@ -240,7 +223,7 @@ static bool gradient_result(const struct operation *operation, const struct shap
 }
 
 bool geometry_result(struct operation *operation, const struct shapes *shapes,
-                     struct glcnn_image_descriptor *result, char *sentence, size_t size)
+                     struct glcnn_image_descriptor *result, struct refusal refusal)
 {
     if (operation->descriptor->flags & IS_GRADIENT)
         return gradient_result(operation, shapes, result);
@@ -254,7 +237,7 @@ bool geometry_result(struct operation *operation, const struct shapes *shapes,
                                                source->feature_channels)));
     if (operation->descriptor->prepare)
         operation->descriptor->prepare(operation);
-    return forward_result(operation, shapes, result, sentence, size);
+    return forward_result(operation, shapes, result, refusal);
 }
 
 /* ---- Clip rectangle ---- */
@@ -265,13 +248,13 @@ struct clip {
 
 static bool intersect_clip(const struct operation *operation,
                            const struct glcnn_image_descriptor *destination, struct clip *clip,
-                           char *sentence, size_t size)
+                           struct refusal refusal)
 {
     const glcnn_region *r = &operation->properties.clip_rect;
     if (r->origin.x >= destination->width || r->origin.y >= destination->height ||
         r->origin.z >= destination->number_of_images || !r->size.width || !r->size.height ||
         !r->size.depth)
-        return refuse(sentence, size,
+        return refuse(refusal,
                       "clip rectangle at (%u, %u, %u) of %ux%ux%u does not meet the destination's "
                       "%ux%u pixels and %u images",
                       r->origin.x, r->origin.y, r->origin.z, r->size.width, r->size.height,
@@ -289,27 +272,26 @@ static bool intersect_clip(const struct operation *operation,
 }
 
 static bool check_images(const char *what, int32_t first, uint32_t count,
-                         const struct glcnn_image_descriptor *shape, char *sentence, size_t size)
+                         const struct glcnn_image_descriptor *shape, struct refusal refusal)
 {
     if (first >= 0 && (uint32_t)first < shape->number_of_images &&
         count <= shape->number_of_images - (uint32_t)first)
         return true;
-    return refuse(sentence, size, "%u images are wanted of the %s from image %d on; it has %u",
-                  count, what, first, shape->number_of_images);
+    return refuse(refusal, "%u images are wanted of the %s from image %d on; it has %u", count,
+                  what, first, shape->number_of_images);
 }
 
 static bool check_destination_channels(const struct operation *operation,
                                        const struct glcnn_image_descriptor *destination,
-                                       uint32_t outputs, char *sentence, size_t size)
+                                       uint32_t outputs, struct refusal refusal)
 {
     uint32_t offset = operation->properties.destination_feature_channel_offset;
     if (offset % 4)
-        return refuse(sentence, size,
+        return refuse(refusal,
                       "destination feature channel offset is %u; it must be a multiple of 4",
                       offset);
     if (offset > destination->feature_channels || outputs > destination->feature_channels - offset)
-        return refuse(sentence, size,
-                      "the destination has %u channels; %u from channel %u on are written",
+        return refuse(refusal, "the destination has %u channels; %u from channel %u on are written",
                       destination->feature_channels, outputs, offset);
     return true;
 }
@@ -317,13 +299,13 @@ static bool check_destination_channels(const struct operation *operation,
 /* ---- Forward ---- */
 
 static bool set_axis(struct axis *axis, int32_t offset, uint32_t stride, uint32_t kernel,
-                     uint32_t dilation, uint32_t begin, uint32_t count, char *sentence, size_t size)
+                     uint32_t dilation, uint32_t begin, uint32_t count, struct refusal refusal)
 {
     int64_t Kd = ((int64_t)kernel - 1) * dilation + 1;
     int64_t first = offset - (int64_t)stride * begin - Kd / 2;
     int64_t last = first + (int64_t)stride * ((int64_t)begin + count) + Kd;
     *axis = (struct axis){0};
-    if (!check_reach(first, last, sentence, size))
+    if (!check_reach(first, last, refusal))
         return false;
     *axis = (struct axis){
         .first = (int32_t)first,
@@ -340,57 +322,56 @@ static bool set_axis(struct axis *axis, int32_t offset, uint32_t stride, uint32_
  * which the tap p of result pixel y reads  y + total - Kd/2 + dilation * p  (spec 7.2). Seen from
  * x, the taps come in reverse. */
 static bool set_backwards_axis(struct axis *axis, int32_t offset, int32_t kernel_offset,
-                               uint32_t source_size, char *sentence, size_t size)
+                               uint32_t source_size, struct refusal refusal)
 {
     int64_t Kd = ((int64_t)axis->size - 1) * axis->dilation + 1;
     int64_t total = (int64_t)offset * axis->stride + kernel_offset;
     int64_t first = axis->begin + Kd / 2 - total - (Kd - 1);
-    if (!check_reach(first, first + (int64_t)axis->stride * source_size + Kd, sentence, size))
+    if (!check_reach(first, first + (int64_t)axis->stride * source_size + Kd, refusal))
         return false;
     axis->first = (int32_t)first;
     return true;
 }
 
-static bool set_backwards_window(struct operation *operation, char *sentence, size_t size)
+static bool set_backwards_window(struct operation *operation, struct refusal refusal)
 {
     const struct glcnn_kernel_properties *p = &operation->properties;
     const struct image_view *source =
         &operation->images[descriptor_place(operation->descriptor, PLACE_SOURCE)];
     operation->window.edge_mode = GLCNN_EDGE_MODE_ZERO;
     return set_backwards_axis(&operation->window.x, p->primary.offset.x, p->kernel_offset_x,
-                              source->width, sentence, size) &&
+                              source->width, refusal) &&
            set_backwards_axis(&operation->window.y, p->primary.offset.y, p->kernel_offset_y,
-                              source->height, sentence, size);
+                              source->height, refusal);
 }
 
 static bool set_window(const struct operation *operation, struct window *window,
                        const struct glcnn_source_properties *p, const struct clip *clip,
-                       char *sentence, size_t size)
+                       struct refusal refusal)
 {
     window->channel_stride = p->stride_in_feature_channels;
     window->edge_mode = p->edge_mode;
     window->exclude_edges = operation->properties.padding & GLCNN_PADDING_EXCLUDE_EDGES;
     if ((uint64_t)p->kernel_width * p->kernel_height > TAPS)
-        return refuse(sentence, size,
-                      "a window of %ux%u has more than the %llu taps that are allowed",
+        return refuse(refusal, "a window of %ux%u has more than the %llu taps that are allowed",
                       p->kernel_width, p->kernel_height, (unsigned long long)TAPS);
     return set_axis(&window->x, p->offset.x, p->stride_in_pixels_x, p->kernel_width,
-                    p->dilation_rate_x, clip->x, clip->width, sentence, size) &&
+                    p->dilation_rate_x, clip->x, clip->width, refusal) &&
            set_axis(&window->y, p->offset.y, p->stride_in_pixels_y, p->kernel_height,
-                    p->dilation_rate_y, clip->y, clip->height, sentence, size);
+                    p->dilation_rate_y, clip->y, clip->height, refusal);
 }
 
 /* The windows of a forward kernel on its sources. */
-static bool set_windows(struct operation *operation, const struct clip *clip, char *sentence,
-                        size_t size)
+static bool set_windows(struct operation *operation, const struct clip *clip,
+                        struct refusal refusal)
 {
     const struct glcnn_kernel_properties *p = &operation->properties;
-    if (!set_window(operation, &operation->window, &p->primary, clip, sentence, size))
+    if (!set_window(operation, &operation->window, &p->primary, clip, refusal))
         return false;
     if (operation->descriptor->flags & IS_BACKWARDS)
-        return set_backwards_window(operation, sentence, size);
+        return set_backwards_window(operation, refusal);
     return !descriptor_broadcasts(operation->descriptor) ||
-           set_window(operation, &operation->secondary_window, &p->secondary, clip, sentence, size);
+           set_window(operation, &operation->secondary_window, &p->secondary, clip, refusal);
 }
 
 static void set_region(struct operation *operation, const struct clip *clip)
@@ -403,33 +384,33 @@ static void set_region(struct operation *operation, const struct clip *clip)
 
 /* Kernels that read a source and leave vectors only. */
 static bool resolve_without_destination(struct operation *operation,
-                                        const struct glcnn_image_descriptor *source, char *sentence,
-                                        size_t size)
+                                        const struct glcnn_image_descriptor *source,
+                                        struct refusal refusal)
 {
     const struct glcnn_source_properties *p = &operation->properties.primary;
     uint32_t channels;
-    if (!channels_read(p, "source", source, &channels, sentence, size))
+    if (!channels_read(p, "source", source, &channels, refusal))
         return false;
     uint32_t first = (uint32_t)p->offset.z;
-    if (!check_images("source", p->offset.z, 1, source, sentence, size))
+    if (!check_images("source", p->offset.z, 1, source, refusal))
         return false;
     set_view(operation, descriptor_place(operation->descriptor, PLACE_SOURCE), source, first,
              source->number_of_images - first, p->feature_channel_offset, channels);
     struct clip whole = {0, 0, 0, source->width, source->height, source->number_of_images - first};
     set_region(operation, &whole);
-    return set_window(operation, &operation->window, p, &whole, sentence, size);
+    return set_window(operation, &operation->window, p, &whole, refusal);
 }
 
 static bool resolve_secondary(struct operation *operation, const struct shapes *shapes,
-                              uint32_t depth, char *sentence, size_t size)
+                              uint32_t depth, struct refusal refusal)
 {
     const struct glcnn_image_descriptor *shape = shape_at(operation, shapes, PLACE_SECONDARY);
     const struct glcnn_source_properties *p = &operation->properties.secondary;
     uint32_t channels;
     if (!shape)
         return true;
-    if (!channels_read(p, "secondary source", shape, &channels, sentence, size) ||
-        !check_images("secondary source", p->offset.z, depth, shape, sentence, size))
+    if (!channels_read(p, "secondary source", shape, &channels, refusal) ||
+        !check_images("secondary source", p->offset.z, depth, shape, refusal))
         return false;
     set_view(operation, descriptor_place(operation->descriptor, PLACE_SECONDARY), shape,
              (uint32_t)p->offset.z, depth, p->feature_channel_offset, channels);
@@ -439,7 +420,7 @@ static bool resolve_secondary(struct operation *operation, const struct shapes *
 /* Images beside source and destination, of loss kernels: labels and their weights go with the
  * source's images, the loss with the destination's. All their channels are used. */
 static bool resolve_beside(struct operation *operation, const struct shapes *shapes,
-                           const struct clip *clip, char *sentence, size_t size)
+                           const struct clip *clip, struct refusal refusal)
 {
     for (int i = 0; i < MAX_ARGUMENTS && operation->descriptor->arguments[i].name; i++) {
         const struct argument *argument = &operation->descriptor->arguments[i];
@@ -450,7 +431,7 @@ static bool resolve_beside(struct operation *operation, const struct shapes *sha
             argument->output ? (int32_t)clip->z : operation->properties.primary.offset.z;
         if (!beside || !shape->width)
             continue;
-        if (!check_images(argument->name, first, clip->depth, shape, sentence, size))
+        if (!check_images(argument->name, first, clip->depth, shape, refusal))
             return false;
         set_view(operation, i, shape, (uint32_t)first, clip->depth, 0, shape->feature_channels);
     }
@@ -458,7 +439,7 @@ static bool resolve_beside(struct operation *operation, const struct shapes *sha
 }
 
 static bool resolve_forward(struct operation *operation, const struct shapes *shapes,
-                            char *sentence, size_t size)
+                            struct refusal refusal)
 {
     const struct glcnn_descriptor *d = operation->descriptor;
     const struct glcnn_image_descriptor *source = shape_at(operation, shapes, PLACE_SOURCE);
@@ -468,12 +449,12 @@ static bool resolve_forward(struct operation *operation, const struct shapes *sh
     struct clip clip;
     uint32_t read, channels; /* of the source, and what they make of the result */
     if (!destination)
-        return resolve_without_destination(operation, source, sentence, size);
-    if (!channels_read(&p->primary, "source", source, &read, sentence, size) ||
-        !intersect_clip(operation, destination, &clip, sentence, size) ||
-        !check_images("source", p->primary.offset.z, clip.depth, source, sentence, size) ||
-        !resolve_secondary(operation, shapes, clip.depth, sentence, size) ||
-        !broadcast_channels(operation, shapes, read, &channels, sentence, size))
+        return resolve_without_destination(operation, source, refusal);
+    if (!channels_read(&p->primary, "source", source, &read, refusal) ||
+        !intersect_clip(operation, destination, &clip, refusal) ||
+        !check_images("source", p->primary.offset.z, clip.depth, source, refusal) ||
+        !resolve_secondary(operation, shapes, clip.depth, refusal) ||
+        !broadcast_channels(operation, shapes, read, &channels, refusal))
         return false;
     set_view(operation, descriptor_place(d, PLACE_SOURCE), source, (uint32_t)p->primary.offset.z,
              clip.depth, p->primary.feature_channel_offset, read);
@@ -482,29 +463,27 @@ static bool resolve_forward(struct operation *operation, const struct shapes *sh
     struct glcnn_image_descriptor natural;
     natural_shape(operation, destination->width, destination->height, channels, clip.depth,
                   &natural);
-    if (!check_destination_channels(operation, destination, natural.feature_channels, sentence,
-                                    size))
+    if (!check_destination_channels(operation, destination, natural.feature_channels, refusal))
         return false;
     set_view(operation, descriptor_place(d, PLACE_DESTINATION), destination, clip.z, clip.depth,
              p->destination_feature_channel_offset, natural.feature_channels);
-    if (!set_windows(operation, &clip, sentence, size))
+    if (!set_windows(operation, &clip, refusal))
         return false;
     set_region(operation, &clip);
-    return resolve_beside(operation, shapes, &clip, sentence, size);
+    return resolve_beside(operation, shapes, &clip, refusal);
 }
 
 /* ---- Gradient, following a state ---- */
 
 /* An image that must have the shape the forward encode saw. */
 static bool check_same(const char *what, const struct glcnn_image_descriptor *shape,
-                       const struct image_view *forward, uint32_t channels, char *sentence,
-                       size_t size)
+                       const struct image_view *forward, uint32_t channels, struct refusal refusal)
 {
     uint32_t images = forward->first_layer + forward->images;
     if (shape->width == forward->width && shape->height == forward->height &&
         shape->feature_channels >= channels && shape->number_of_images >= images)
         return true;
-    return refuse(sentence, size,
+    return refuse(refusal,
                   "%s is %ux%u with %u channels and %u images; the forward encode needs %ux%u with "
                   "%u channels and %u images",
                   what, shape->width, shape->height, shape->feature_channels,
@@ -514,12 +493,12 @@ static bool check_same(const char *what, const struct glcnn_image_descriptor *sh
 /* Gives the argument at `place` the range that the forward encode's view `like` had. */
 static bool follow(struct operation *operation, const struct shapes *shapes,
                    enum argument_place place, const char *what, const struct image_view *like,
-                   char *sentence, size_t size)
+                   struct refusal refusal)
 {
     const struct glcnn_image_descriptor *shape = shape_at(operation, shapes, place);
     if (!shape)
         return true;
-    if (!check_same(what, shape, like, like->layer_stride + like->channels, sentence, size))
+    if (!check_same(what, shape, like, like->layer_stride + like->channels, refusal))
         return false;
     set_view(operation, descriptor_place(operation->descriptor, place), shape, like->first_layer,
              like->images, like->layer_stride, like->channels);
@@ -544,7 +523,7 @@ static const struct window *window_on(const struct operation *forward, enum argu
 }
 
 static bool resolve_state_driven(struct operation *operation, const struct shapes *shapes,
-                                 const struct operation *forward, char *sentence, size_t size)
+                                 const struct operation *forward, struct refusal refusal)
 {
     const struct glcnn_descriptor *f = forward->descriptor;
     struct operands operands = operation_operands(operation);
@@ -557,12 +536,11 @@ static bool resolve_state_driven(struct operation *operation, const struct shape
     bool needs_result = operation->descriptor->flags & NEEDS_RESULT;
     operation->window = *window_on(forward, operands.of);
     operation->secondary_window = *window_on(forward, operands.given);
-    if (!follow(operation, shapes, PLACE_SOURCE, "source gradient", result, sentence, size) ||
+    if (!follow(operation, shapes, PLACE_SOURCE, "source gradient", result, refusal) ||
         !follow(operation, shapes, PLACE_SECONDARY,
                 needs_result ? "source image (the forward result)" : "source image",
-                needs_result ? result : &given_view, sentence, size) ||
-        !follow(operation, shapes, PLACE_DESTINATION, "destination gradient", source, sentence,
-                size))
+                needs_result ? result : &given_view, refusal) ||
+        !follow(operation, shapes, PLACE_DESTINATION, "destination gradient", source, refusal))
         return false;
     set_region(operation, &(struct clip){0, 0, 0, source->width, source->height, 0});
     return true;
@@ -601,8 +579,7 @@ static void set_used(struct axis *axis, int64_t start, int32_t gradient_offset, 
 
 static bool set_manual_axis(struct axis *axis, const struct glcnn_descriptor *descriptor,
                             int32_t kernel_offset, int32_t gradient_offset, uint32_t used,
-                            uint32_t gradient_size, uint32_t clip_origin, char *sentence,
-                            size_t size)
+                            uint32_t gradient_size, uint32_t clip_origin, struct refusal refusal)
 {
     bool dense = descriptor->flags & DENSE_MANUAL;
     int32_t left = axis->first; /* of the window of the gradient pixel at gradient_offset */
@@ -611,7 +588,7 @@ static bool set_manual_axis(struct axis *axis, const struct glcnn_descriptor *de
     int64_t last = first + (int64_t)axis->stride * gradient_size +
                    ((int64_t)axis->size - 1) * axis->dilation + 1;
     int64_t end = (int64_t)gradient_offset + used;
-    if (!check_reach(first, last, sentence, size))
+    if (!check_reach(first, last, refusal))
         return false;
     axis->first = (int32_t)first;
     axis->begin = gradient_offset > 0 ? gradient_offset : 0;
@@ -624,12 +601,12 @@ static bool set_manual_axis(struct axis *axis, const struct glcnn_descriptor *de
 
 static bool set_elements_axis(struct axis *axis, struct axis *given, int32_t kernel_offset,
                               int32_t gradient_offset, uint32_t used, uint32_t gradient_size,
-                              uint32_t clip_origin, char *sentence, size_t size)
+                              uint32_t clip_origin, struct refusal refusal)
 {
     int64_t start = (int64_t)gradient_offset + kernel_offset;
     int64_t first = given->first - given->stride * start;
-    if (!check_reach(-start, gradient_size - start, sentence, size) ||
-        !check_reach(first, first + gradient_size, sentence, size))
+    if (!check_reach(-start, gradient_size - start, refusal) ||
+        !check_reach(first, first + gradient_size, refusal))
         return false;
     *axis = (struct axis){.first = (int32_t)-start, .stride = 1, .size = 1, .dilation = 1};
     set_used(axis, start, gradient_offset, used, gradient_size);
@@ -643,51 +620,50 @@ static bool set_elements_axis(struct axis *axis, struct axis *given, int32_t ker
  * both counted from the clip rectangle. Which axes were broadcast only a state could tell. */
 static bool set_elements_window(struct operation *operation,
                                 const struct glcnn_image_descriptor *gradient,
-                                const struct clip *clip, char *sentence, size_t size)
+                                const struct clip *clip, struct refusal refusal)
 {
     const struct glcnn_kernel_properties *p = &operation->properties;
     struct window *window = &operation->window, *given = &operation->secondary_window;
     *window = (struct window){.channel_stride = 1, .edge_mode = GLCNN_EDGE_MODE_ZERO};
-    return set_window(operation, given, &p->secondary, &(struct clip){0, 0, 0, 0, 0, 0}, sentence,
-                      size) &&
+    return set_window(operation, given, &p->secondary, &(struct clip){0, 0, 0, 0, 0, 0}, refusal) &&
            set_elements_axis(&window->x, &given->x, p->kernel_offset_x, p->primary.offset.x,
-                             p->source_size.width, gradient->width, clip->x, sentence, size) &&
+                             p->source_size.width, gradient->width, clip->x, refusal) &&
            set_elements_axis(&window->y, &given->y, p->kernel_offset_y, p->primary.offset.y,
-                             p->source_size.height, gradient->height, clip->y, sentence, size);
+                             p->source_size.height, gradient->height, clip->y, refusal);
 }
 
 static bool set_manual_window(struct operation *operation,
                               const struct glcnn_image_descriptor *gradient,
-                              const struct clip *clip, char *sentence, size_t size)
+                              const struct clip *clip, struct refusal refusal)
 {
     const struct glcnn_kernel_properties *p = &operation->properties;
     if (descriptor_broadcasts(operation->descriptor))
-        return set_elements_window(operation, gradient, clip, sentence, size);
+        return set_elements_window(operation, gradient, clip, refusal);
     return set_window(operation, &operation->window, &p->secondary,
-                      &(struct clip){0, 0, 0, 0, 0, 0}, sentence, size) &&
+                      &(struct clip){0, 0, 0, 0, 0, 0}, refusal) &&
            set_manual_axis(&operation->window.x, operation->descriptor, p->kernel_offset_x,
                            p->primary.offset.x, p->source_size.width, gradient->width, clip->x,
-                           sentence, size) &&
+                           refusal) &&
            set_manual_axis(&operation->window.y, operation->descriptor, p->kernel_offset_y,
                            p->primary.offset.y, p->source_size.height, gradient->height, clip->y,
-                           sentence, size);
+                           refusal);
 }
 
 /* Where channels stay, each channel of the result has one of the gradient. */
 static bool check_gradient_channels(const struct glcnn_descriptor *descriptor, uint32_t read,
-                                    uint32_t outputs, char *sentence, size_t size)
+                                    uint32_t outputs, struct refusal refusal)
 {
     const struct glcnn_descriptor *forward = descriptor_find(descriptor->forward);
     if (!forward || forward->shape || read >= outputs)
         return true;
-    return refuse(sentence, size,
+    return refuse(refusal,
                   "%u channels of the source gradient are read; the source image "
                   "needs %u",
                   read, outputs);
 }
 
-static bool resolve_manual(struct operation *operation, const struct shapes *shapes, char *sentence,
-                           size_t size)
+static bool resolve_manual(struct operation *operation, const struct shapes *shapes,
+                           struct refusal refusal)
 {
     const struct glcnn_descriptor *d = operation->descriptor;
     const struct glcnn_kernel_properties *p = &operation->properties;
@@ -697,13 +673,12 @@ static bool resolve_manual(struct operation *operation, const struct shapes *sha
         shape_at(operation, shapes, PLACE_DESTINATION);
     uint32_t read, outputs;
     struct clip clip = {0, 0, 0, source->width, source->height, source->number_of_images};
-    if (destination && !intersect_clip(operation, destination, &clip, sentence, size))
+    if (destination && !intersect_clip(operation, destination, &clip, refusal))
         return false;
-    if (!channels_read(&p->primary, "source gradient", gradient, &read, sentence, size) ||
-        !channels_read(&p->secondary, "source image", source, &outputs, sentence, size) ||
-        !check_images("source gradient", p->primary.offset.z, clip.depth, gradient, sentence,
-                      size) ||
-        !check_images("source image", p->secondary.offset.z, clip.depth, source, sentence, size))
+    if (!channels_read(&p->primary, "source gradient", gradient, &read, refusal) ||
+        !channels_read(&p->secondary, "source image", source, &outputs, refusal) ||
+        !check_images("source gradient", p->primary.offset.z, clip.depth, gradient, refusal) ||
+        !check_images("source image", p->secondary.offset.z, clip.depth, source, refusal))
         return false;
     set_view(operation, descriptor_place(d, PLACE_SOURCE), gradient, (uint32_t)p->primary.offset.z,
              clip.depth, p->primary.feature_channel_offset, read);
@@ -712,31 +687,31 @@ static bool resolve_manual(struct operation *operation, const struct shapes *sha
              outputs);
     if (descriptor_broadcasts(d)) /* the source image may be one that is broadcast */
         outputs = read;
-    if (!check_gradient_channels(d, read, outputs, sentence, size) ||
-        !set_manual_window(operation, gradient, &clip, sentence, size))
+    if (!check_gradient_channels(d, read, outputs, refusal) ||
+        !set_manual_window(operation, gradient, &clip, refusal))
         return false;
     set_region(operation, &clip);
     if (!destination)
         return true;
     set_view(operation, descriptor_place(d, PLACE_DESTINATION), destination, clip.z, clip.depth,
              p->destination_feature_channel_offset, outputs);
-    return check_destination_channels(operation, destination, outputs, sentence, size);
+    return check_destination_channels(operation, destination, outputs, refusal);
 }
 
 /* ---- All ---- */
 
 bool geometry_resolve(struct operation *operation, const struct shapes *shapes,
-                      const struct operation *forward, char *sentence, size_t size)
+                      const struct operation *forward, struct refusal refusal)
 {
     if (operation->descriptor->flags & WITHOUT_PIXELS)
         return true;
     if (!(operation->descriptor->flags & IS_GRADIENT))
-        return resolve_forward(operation, shapes, sentence, size);
+        return resolve_forward(operation, shapes, refusal);
     operation->state_driven = forward != NULL;
     if (!forward && operation->descriptor->prepare)
         operation->descriptor->prepare(operation);
-    return forward ? resolve_state_driven(operation, shapes, forward, sentence, size)
-                   : resolve_manual(operation, shapes, sentence, size);
+    return forward ? resolve_state_driven(operation, shapes, forward, refusal)
+                   : resolve_manual(operation, shapes, refusal);
 }
 
 void geometry_adopt(const struct glcnn_descriptor *descriptor, const void *parameters,

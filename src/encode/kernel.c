@@ -194,7 +194,7 @@ glcnn_status kernel_set(struct glcnn_kernel *kernel, const struct glcnn_setting 
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: the name of the parameter to set is NULL", kernel_title(kernel));
     if (parameter_set(kernel->descriptor, &kernel->properties, kernel->parameters, setting,
-                      sentence, sizeof sentence))
+                      (struct refusal){sentence, sizeof sentence}))
         return GLCNN_SUCCESS;
     if (!sentence[0])
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,

@@ -68,7 +68,7 @@ void properties_set_defaults(const struct glcnn_descriptor *descriptor,
  */
 bool parameter_set(const struct glcnn_descriptor *descriptor,
                    struct glcnn_kernel_properties *properties, void *parameters,
-                   const struct glcnn_setting *setting, char *sentence, size_t size);
+                   const struct glcnn_setting *setting, struct refusal refusal);
 bool parameter_get(const struct glcnn_descriptor *descriptor,
                    const struct glcnn_kernel_properties *properties, const void *parameters,
                    const char *name, double *value);
@@ -77,7 +77,7 @@ uint64_t *parameter_uint64(const struct glcnn_kernel *kernel, const char *name);
 /* Checks every value against its range. */
 bool parameters_check(const struct glcnn_descriptor *descriptor,
                       const struct glcnn_kernel_properties *properties, const void *parameters,
-                      char *sentence, size_t size);
+                      struct refusal refusal);
 
 /* What a gradient kernel takes over from the forward kernel's parameters: every row that the
  * forward table has. Rows of the gradient's table alone stay its own. */
@@ -94,11 +94,11 @@ struct shapes {
 
 /* Computes the result's descriptor, and with padding the offsets in operation->properties. */
 bool geometry_result(struct operation *operation, const struct shapes *shapes,
-                     struct glcnn_image_descriptor *result, char *sentence, size_t size);
+                     struct glcnn_image_descriptor *result, struct refusal refusal);
 /* Fills window, region and all views but their storage from properties and shapes; `forward` is
  * the state's operation for a state-driven gradient. */
 bool geometry_resolve(struct operation *operation, const struct shapes *shapes,
-                      const struct operation *forward, char *sentence, size_t size);
+                      const struct operation *forward, struct refusal refusal);
 /* What a gradient kernel takes over from the forward operation (spec 5.5). */
 void geometry_adopt(const struct glcnn_descriptor *descriptor, const void *parameters,
                     const struct operation *forward, struct glcnn_kernel_properties *properties);

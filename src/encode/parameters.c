@@ -232,19 +232,17 @@ static const char *format_end(char text[NUMBER_TEXT], const struct parameter *ro
     return text;
 }
 
-static bool out_of_range(const struct parameter *row, const char *found, char *sentence,
-                         size_t size)
+static bool out_of_range(const struct parameter *row, const char *found, struct refusal refusal)
 {
     char low[NUMBER_TEXT], high[NUMBER_TEXT];
     bool whole = row->type != FIELD_FLOAT && row->type != FIELD_DOUBLE;
-    snprintf(sentence, size, "%s is %s; it must be %s in %s .. %s", row->name, found,
-             whole ? "a whole number" : "a number",
-             format_end(low, row, row->type == FIELD_BOOL ? 0 : row->minimum),
-             format_end(high, row, row->type == FIELD_BOOL ? 1 : row->maximum));
-    return false;
+    return refuse(refusal, "%s is %s; it must be %s in %s .. %s", row->name, found,
+                  whole ? "a whole number" : "a number",
+                  format_end(low, row, row->type == FIELD_BOOL ? 0 : row->minimum),
+                  format_end(high, row, row->type == FIELD_BOOL ? 1 : row->maximum));
 }
 
-static bool in_range(const struct parameter *row, double value, char *sentence, size_t size)
+static bool in_range(const struct parameter *row, double value, struct refusal refusal)
 {
     char found[NUMBER_TEXT];
     bool whole = row->type != FIELD_FLOAT && row->type != FIELD_DOUBLE;
@@ -252,27 +250,27 @@ static bool in_range(const struct parameter *row, double value, char *sentence, 
     double high = row->type == FIELD_BOOL ? 1 : row->maximum;
     if (value >= low && value <= high && (!whole || value == floor(value)))
         return true;
-    return out_of_range(row, number_format(found, value), sentence, size);
+    return out_of_range(row, number_format(found, value), refusal);
 }
 
 /* Beyond 2^53 a double may be in the range and the number that it stands for not. */
-static bool whole_in_range(const struct parameter *row, uint64_t whole, char *sentence, size_t size)
+static bool whole_in_range(const struct parameter *row, uint64_t whole, struct refusal refusal)
 {
     char found[NUMBER_TEXT];
     if (row->type != FIELD_UINT64)
-        return in_range(row, (double)whole, sentence, size);
+        return in_range(row, (double)whole, refusal);
     if (whole >= clamp_to_uint64(row->minimum) && whole <= clamp_to_uint64(row->maximum))
         return true;
     snprintf(found, sizeof found, "%" PRIu64, whole);
-    return out_of_range(row, found, sentence, size);
+    return out_of_range(row, found, refusal);
 }
 
 /* Where the setting has the exact number it is looked at and stored. */
 static bool set_row(const struct parameter *row, void *block, const struct glcnn_setting *setting,
-                    char *sentence, size_t size)
+                    struct refusal refusal)
 {
-    if (!(setting->whole ? whole_in_range(row, setting->whole, sentence, size)
-                         : in_range(row, setting->value, sentence, size)))
+    if (!(setting->whole ? whole_in_range(row, setting->whole, refusal)
+                         : in_range(row, setting->value, refusal)))
         return false;
     if (setting->whole && row->type == FIELD_UINT64)
         memcpy((char *)block + row->offset, &setting->whole, sizeof setting->whole);
@@ -341,16 +339,16 @@ void properties_set_defaults(const struct glcnn_descriptor *descriptor,
 
 bool parameter_set(const struct glcnn_descriptor *descriptor,
                    struct glcnn_kernel_properties *properties, void *parameters,
-                   const struct glcnn_setting *setting, char *sentence, size_t size)
+                   const struct glcnn_setting *setting, struct refusal refusal)
 {
     struct walk walk;
     const struct parameter *row;
-    sentence[0] = 0;
+    refuse(refusal, "%s", "");
     walk_begin(&walk, descriptor);
     while ((row = walk_next(&walk, descriptor)))
         if (strcmp(row->name, setting->name) == 0)
             return set_row(row, walk.in_parameters ? parameters : (void *)properties, setting,
-                           sentence, size);
+                           refusal);
     return false;
 }
 
@@ -388,14 +386,14 @@ void parameters_adopt(const struct glcnn_descriptor *forward, const void *forwar
 
 bool parameters_check(const struct glcnn_descriptor *descriptor,
                       const struct glcnn_kernel_properties *properties, const void *parameters,
-                      char *sentence, size_t size)
+                      struct refusal refusal)
 {
     struct walk walk;
     const struct parameter *row;
     walk_begin(&walk, descriptor);
     while ((row = walk_next(&walk, descriptor)))
         if (!in_range(row, load(row, walk.in_parameters ? parameters : (const void *)properties),
-                      sentence, size))
+                      refusal))
             return false;
     return true;
 }

@@ -1,24 +1,9 @@
 /* Settings of kernels as text, "NAME=VALUE". */
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "encode/descriptor.h"
 #include "encode/number.h"
-
-static glcnn_status refuse(char *error, glcnn_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static glcnn_status refuse(char *error, glcnn_status status, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    if (error)
-        vsnprintf(error, 512, format, arguments);
-    va_end(arguments);
-    return status;
-}
 
 struct named_value {
     const char *setting, *text;
@@ -93,19 +78,18 @@ static bool find_number(const struct glcnn_parameter_info *row, struct glcnn_set
     return is_whole || !is_wide || setting->value < (double)EXACT_IN_DOUBLE;
 }
 
-glcnn_status glcnn_setting_parse(const char *kernel, const char *text,
-                                 struct glcnn_setting *setting, char error[512])
+static bool parse(const char *kernel, const char *text, struct glcnn_setting *setting,
+                  struct refusal refusal)
 {
     const struct glcnn_descriptor *d = descriptor_find(kernel);
     const char *equals = text ? strchr(text, '=') : NULL;
     const struct glcnn_parameter_info *row = NULL;
     if (!d || !equals || !setting)
-        return refuse(error, GLCNN_INVALID_ARGUMENT,
-                      d ? "\"%s\" is not of the form NAME=VALUE"
-                        : "there is no kernel named \"%s\"",
-                      d        ? (text ? text : "")
-                      : kernel ? kernel
-                               : "(NULL)");
+        return refuse(
+            refusal, d ? "\"%s\" is not of the form NAME=VALUE" : "there is no kernel named \"%s\"",
+            d        ? (text ? text : "")
+            : kernel ? kernel
+                     : "(NULL)");
     size_t length = (size_t)(equals - text);
     const char *name = find_setting(glcnn_kernel_info_by_name(kernel), text, length, &row);
     if (d->forward && (!row || !row->value_names)) {
@@ -116,12 +100,17 @@ glcnn_status glcnn_setting_parse(const char *kernel, const char *text,
         row = forward_row ? forward_row : row;
     }
     if (!name)
-        return refuse(error, GLCNN_INVALID_ARGUMENT, "%s: there is no parameter \"%.*s\"", kernel,
-                      (int)length, text);
+        return refuse(refusal, "%s: there is no parameter \"%.*s\"", kernel, (int)length, text);
     struct glcnn_setting found = {.name = name};
     if (!find_word(row, &found, equals + 1) && !find_number(row, &found, equals + 1))
-        return refuse(error, GLCNN_INVALID_ARGUMENT, "%s: \"%s\" is no value of %s", kernel,
-                      equals + 1, name);
+        return refuse(refusal, "%s: \"%s\" is no value of %s", kernel, equals + 1, name);
     *setting = found;
-    return GLCNN_SUCCESS;
+    return true;
+}
+
+glcnn_status glcnn_setting_parse(const char *kernel, const char *text,
+                                 struct glcnn_setting *setting, char error[512])
+{
+    return parse(kernel, text, setting, (struct refusal){error, 512}) ? GLCNN_SUCCESS
+                                                                      : GLCNN_INVALID_ARGUMENT;
 }

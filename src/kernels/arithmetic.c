@@ -5,7 +5,6 @@
 #include "glcnn/kernels/arithmetic.h"
 
 #include <float.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "encode/kernel.h"
@@ -109,14 +108,12 @@ static size_t length(const struct operation *o, size_t index)
     return wanted ? pixels * slice_count(view->channels) * (mask ? 1 : 4) : 0;
 }
 
-static bool check(const struct operation *o, char *sentence, size_t size)
+static bool check(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_arithmetic *p = o->parameters;
-    if (p->minimum_value > p->maximum_value) {
-        snprintf(sentence, size, "minimum_value is %g, more than maximum_value, %g",
-                 (double)p->minimum_value, (double)p->maximum_value);
-        return false;
-    }
+    if (p->minimum_value > p->maximum_value)
+        return refuse(refusal, "minimum_value is %g, more than maximum_value, %g",
+                      (double)p->minimum_value, (double)p->maximum_value);
     return true;
 }
 

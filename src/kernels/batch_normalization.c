@@ -4,7 +4,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "encode/kernel.h"
 #include "kernels/neuron.h"
@@ -127,37 +126,34 @@ static bool lacks_statistics(const struct operation *o, int mean)
            o->vectors[mean].buffer == o->kernel->vectors[mean];
 }
 
-static bool check_statistics(const struct operation *o, int mean, char *sentence, size_t size)
+static bool check_statistics(const struct operation *o, int mean, struct refusal refusal)
 {
-    if (lacks_statistics(o, mean) || lacks_statistics(o, mean + 1)) {
-        snprintf(sentence, size,
-                 "the state has no mean and variance yet; encode batch_normalization_statistics "
-                 "first, or set flags to never to use the kernel's own");
-        return false;
-    }
-    return neuron_check(&parameters_of(o)->neuron, sentence, size);
+    if (lacks_statistics(o, mean) || lacks_statistics(o, mean + 1))
+        return refuse(
+            refusal,
+            "the state has no mean and variance yet; encode batch_normalization_statistics "
+            "first, or set flags to never to use the kernel's own");
+    return neuron_check(&parameters_of(o)->neuron, refusal);
 }
 
-static bool check_normalize(const struct operation *o, char *sentence, size_t size)
+static bool check_normalize(const struct operation *o, struct refusal refusal)
 {
-    return check_statistics(o, N_PARAMETERS + MEAN, sentence, size);
+    return check_statistics(o, N_PARAMETERS + MEAN, refusal);
 }
 
-static bool check_statistics_gradient(const struct operation *o, char *sentence, size_t size)
+static bool check_statistics_gradient(const struct operation *o, struct refusal refusal)
 {
-    return pixel_reduction_check(o, &o->images[D_GRADIENT], sentence, size) &&
-           check_statistics(o, D_PARAMETERS + MEAN, sentence, size);
+    return pixel_reduction_check(o, &o->images[D_GRADIENT], refusal) &&
+           check_statistics(o, D_PARAMETERS + MEAN, refusal);
 }
 
-static bool check_gradient(const struct operation *o, char *sentence, size_t size)
+static bool check_gradient(const struct operation *o, struct refusal refusal)
 {
-    if (!is_fixed(o) && !(o->given[G_FOR_GAMMA] && o->given[G_FOR_BETA])) {
-        snprintf(sentence, size,
-                 "there are no gradient_for_gamma and gradient_for_beta yet; encode "
-                 "batch_normalization_statistics_gradient first, with the same state");
-        return false;
-    }
-    return check_statistics(o, G_PARAMETERS + MEAN, sentence, size);
+    if (!is_fixed(o) && !(o->given[G_FOR_GAMMA] && o->given[G_FOR_BETA]))
+        return refuse(refusal,
+                      "there are no gradient_for_gamma and gradient_for_beta yet; encode "
+                      "batch_normalization_statistics_gradient first, with the same state");
+    return check_statistics(o, G_PARAMETERS + MEAN, refusal);
 }
 
 /* ---- Passes ---- */

@@ -4,8 +4,6 @@
  * convolution_reference.c. */
 #include "kernels/convolution.h"
 
-#include <stdio.h>
-
 extern const struct glcnn_descriptor glcnn_kernel_convolution, glcnn_kernel_convolution_gradient,
     glcnn_kernel_fully_connected, glcnn_kernel_fully_connected_gradient;
 
@@ -252,82 +250,71 @@ void convolution_result_shape(const struct operation *o, struct glcnn_image_desc
         result->feature_channels = 1;
 }
 
-static bool check_channels(const struct operation *o, char *sentence, size_t size)
+static bool check_channels(const struct operation *o, struct refusal refusal)
 {
     struct channels c = convolution_channels(o);
-    if (c.inputs % c.groups || c.outputs % c.groups) {
-        snprintf(sentence, size, "%u input and %u output channels do not divide into %u groups",
-                 c.inputs, c.outputs, c.groups);
-        return false;
-    }
+    if (c.inputs % c.groups || c.outputs % c.groups)
+        return refuse(refusal, "%u input and %u output channels do not divide into %u groups",
+                      c.inputs, c.outputs, c.groups);
     if (source_view(o)->channels == c.inputs)
         return true;
-    snprintf(sentence, size, "the weights are for %u input channels; %u are read of the source",
-             c.inputs, source_view(o)->channels);
-    return false;
+    return refuse(refusal, "the weights are for %u input channels; %u are read of the source",
+                  c.inputs, source_view(o)->channels);
 }
 
-static bool check_sub_pixels(const struct operation *o, char *sentence, size_t size)
+static bool check_sub_pixels(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_convolution *p = o->parameters;
     uint32_t factor = convolution_scale_factor(o);
     if (p->output_feature_channels % (factor * factor) == 0)
         return true;
-    snprintf(sentence, size, "%u output channels do not divide into sub-pixels of %u x %u",
-             p->output_feature_channels, factor, factor);
-    return false;
+    return refuse(refusal, "%u output channels do not divide into sub-pixels of %u x %u",
+                  p->output_feature_channels, factor, factor);
 }
 
-bool convolution_check(const struct operation *o, char *sentence, size_t size)
+bool convolution_check(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_convolution *p = o->parameters;
-    return check_channels(o, sentence, size) && check_sub_pixels(o, sentence, size) &&
-           neuron_check(&p->neuron, sentence, size);
+    return check_channels(o, refusal) && check_sub_pixels(o, refusal) &&
+           neuron_check(&p->neuron, refusal);
 }
 
-static bool check_differentiable(const struct operation *o, char *sentence, size_t size)
+static bool check_differentiable(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_convolution *p = o->parameters;
     if (p->neuron.type != GLCNN_NEURON_TYPE_NONE)
-        snprintf(sentence, size,
-                 "the forward kernel has a fused neuron (%s) and so no gradient; use a neuron "
-                 "kernel",
-                 neuron_type_names[p->neuron.type]);
-    else if (p->sub_pixel_scale_factor > 1)
-        snprintf(sentence, size,
-                 "the forward kernel has a sub-pixel scale factor of %u and so no gradient; train "
-                 "with a transposed convolution",
-                 p->sub_pixel_scale_factor);
-    else
-        return true;
-    return false;
+        return refuse(refusal,
+                      "the forward kernel has a fused neuron (%s) and so no gradient; use a neuron "
+                      "kernel",
+                      neuron_type_names[p->neuron.type]);
+    if (p->sub_pixel_scale_factor > 1)
+        return refuse(
+            refusal,
+            "the forward kernel has a sub-pixel scale factor of %u and so no gradient; train "
+            "with a transposed convolution",
+            p->sub_pixel_scale_factor);
+    return true;
 }
 
-bool convolution_gradient_check(const struct operation *o, char *sentence, size_t size)
+bool convolution_gradient_check(const struct operation *o, struct refusal refusal)
 {
     const struct image_view *gradient = &o->images[GRADIENT];
     struct channels c = convolution_channels(o);
-    if (!check_channels(o, sentence, size) || !check_differentiable(o, sentence, size))
+    if (!check_channels(o, refusal) || !check_differentiable(o, refusal))
         return false;
-    if (gradient->channels != c.outputs) {
-        snprintf(sentence, size,
-                 "the weights are for %u output channels; %u are read of the "
-                 "source gradient",
-                 c.outputs, gradient->channels);
-        return false;
-    }
-    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA) && !o->given[DESTINATION]) {
-        snprintf(sentence, size,
-                 "destination_gradient is NULL; only the option "
-                 "weights_and_biases does without one");
-        return false;
-    }
+    if (gradient->channels != c.outputs)
+        return refuse(refusal,
+                      "the weights are for %u output channels; %u are read of the "
+                      "source gradient",
+                      c.outputs, gradient->channels);
+    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA) && !o->given[DESTINATION])
+        return refuse(refusal, "destination_gradient is NULL; only the option "
+                               "weights_and_biases does without one");
     if (o->window.x.begin < o->window.x.end && o->window.y.begin < o->window.y.end)
         return true;
-    snprintf(sentence, size, "primary offset (%d, %d) leaves nothing of a source gradient of %ux%u",
-             o->properties.primary.offset.x, o->properties.primary.offset.y, gradient->width,
-             gradient->height);
-    return false;
+    return refuse(refusal, "primary offset (%d, %d) leaves nothing of a source gradient of %ux%u",
+                  o->properties.primary.offset.x, o->properties.primary.offset.y, gradient->width,
+                  gradient->height);
 }
 
 /* ---- Fully connected ---- */
@@ -343,32 +330,29 @@ static void connect_all(struct operation *o)
     o->properties.padding = GLCNN_PADDING_SIZE_VALID_ONLY;
 }
 
-static bool check_source_size(const struct operation *o, char *sentence, size_t size)
+static bool check_source_size(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_source_properties *p = source_properties(o);
     const struct image_view *source = source_view(o);
     if (source->width == p->kernel_width && source->height == p->kernel_height)
         return true;
-    snprintf(sentence, size, "the weights are for a source of %ux%u pixels; it has %ux%u",
-             p->kernel_width, p->kernel_height, source->width, source->height);
-    return false;
+    return refuse(refusal, "the weights are for a source of %ux%u pixels; it has %ux%u",
+                  p->kernel_width, p->kernel_height, source->width, source->height);
 }
 
-static bool connected_check(const struct operation *o, char *sentence, size_t size)
+static bool connected_check(const struct operation *o, struct refusal refusal)
 {
-    if (!convolution_check(o, sentence, size) || !check_source_size(o, sentence, size))
+    if (!convolution_check(o, refusal) || !check_source_size(o, refusal))
         return false;
     if (o->region_width == 1 && o->region_height == 1)
         return true;
-    snprintf(sentence, size,
-             "the result is 1x1; the clip rectangle leaves %ux%u of the destination",
-             o->region_width, o->region_height);
-    return false;
+    return refuse(refusal, "the result is 1x1; the clip rectangle leaves %ux%u of the destination",
+                  o->region_width, o->region_height);
 }
 
-static bool connected_gradient_check(const struct operation *o, char *sentence, size_t size)
+static bool connected_gradient_check(const struct operation *o, struct refusal refusal)
 {
-    return convolution_gradient_check(o, sentence, size) && check_source_size(o, sentence, size);
+    return convolution_gradient_check(o, refusal) && check_source_size(o, refusal);
 }
 
 /* ---- Cases ---- */

@@ -96,8 +96,8 @@ void convolution_result_shape(const struct operation *operation,
                               struct glcnn_image_descriptor *result);
 size_t convolution_length(const struct operation *operation, size_t index);
 size_t convolution_gradient_length(const struct operation *operation, size_t index);
-bool convolution_check(const struct operation *operation, char *sentence, size_t size);
-bool convolution_gradient_check(const struct operation *operation, char *sentence, size_t size);
+bool convolution_check(const struct operation *operation, struct refusal refusal);
+bool convolution_gradient_check(const struct operation *operation, struct refusal refusal);
 
 extern const struct variant *const convolution_variants[];
 void plan_convolution(const struct operation *operation, struct plan *plan);

@@ -6,8 +6,6 @@
  * source and gradient exchanged. */
 #include "glcnn/kernels/convolution_transpose.h"
 
-#include <stdio.h>
-
 #include "encode/window.h"
 #include "kernels/convolution.h"
 #include "kernels/pointwise.h"
@@ -20,12 +18,11 @@ extern const struct glcnn_descriptor glcnn_kernel_convolution, glcnn_kernel_conv
 DEFINE_CONVOLUTION_CREATE(convolution_transpose)
 DEFINE_CONVOLUTION_CREATE(convolution_transpose_gradient)
 
-static bool gradient_check(const struct operation *o, char *sentence, size_t size)
+static bool gradient_check(const struct operation *o, struct refusal refusal)
 {
     if (o->state_driven)
-        return convolution_gradient_check(o, sentence, size);
-    snprintf(sentence, size, "it follows its state; no addressing can be set by hand");
-    return false;
+        return convolution_gradient_check(o, refusal);
+    return refuse(refusal, "it follows its state; no addressing can be set by hand");
 }
 
 /* ---- The mirrored convolution ---- */

@@ -3,8 +3,6 @@
  * of the source: one that is read twice, at a clamped border, is kept or dropped once. */
 #include "glcnn/kernels/dropout.h"
 
-#include <stdio.h>
-
 #include "encode/kernel.h"
 #include "encode/window.h"
 #include "kernels/pointwise.h"
@@ -88,20 +86,16 @@ static size_t length(const struct operation *o, size_t index)
     return mask_length(o) * masked_view(o)->images;
 }
 
-static bool check(const struct operation *o, char *sentence, size_t size)
+static bool check(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_dropout *p = o->parameters;
-    if (!is_probability(p->keep_probability)) {
-        snprintf(sentence, size,
-                 "keep_probability is %g; it must lie between 0 and 1, both excluded",
-                 (double)p->keep_probability);
-        return false;
-    }
+    if (!is_probability(p->keep_probability))
+        return refuse(refusal, "keep_probability is %g; it must lie between 0 and 1, both excluded",
+                      (double)p->keep_probability);
     if (length(o, 0) <= INT32_MAX)
         return true;
-    snprintf(sentence, size, "a mask of %zu elements is more than the %d that can be counted",
-             length(o, 0), INT32_MAX);
-    return false;
+    return refuse(refusal, "a mask of %zu elements is more than the %d that can be counted",
+                  length(o, 0), INT32_MAX);
 }
 
 /* ---- Passes ---- */

@@ -60,9 +60,9 @@ static size_t length(const struct operation *o, size_t index)
     return o->images[o->descriptor->flags & IS_GRADIENT ? G_SOURCE : SOURCE].channels;
 }
 
-static bool check_gradient(const struct operation *o, char *sentence, size_t size)
+static bool check_gradient(const struct operation *o, struct refusal refusal)
 {
-    return pixel_reduction_check(o, &o->images[G_GRADIENT], sentence, size);
+    return pixel_reduction_check(o, &o->images[G_GRADIENT], refusal);
 }
 
 /* ---- Passes ---- */

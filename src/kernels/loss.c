@@ -6,7 +6,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "encode/kernel.h"
 #include "encode/window.h"
@@ -231,21 +230,21 @@ static void loss_shape(const struct operation *o, size_t index,
     result->feature_channels = gradient->channels;
 }
 
-static bool same_shape(const struct operation *o, int index, char *sentence, size_t size)
+static bool same_shape(const struct operation *o, int index, struct refusal refusal)
 {
     const struct image_view *y = &o->images[SOURCE], *t = &o->images[index];
     if (!o->given[index] ||
         (t->width == y->width && t->height == y->height && t->channels == y->channels))
         return true;
-    snprintf(sentence, size,
-             "%s are %ux%u with %u channels; the predictions are %ux%u and %u channels of them are "
-             "read",
-             o->descriptor->arguments[index].name, t->width, t->height, t->channels, y->width,
-             y->height, y->channels);
-    return false;
+    return refuse(
+        refusal,
+        "%s are %ux%u with %u channels; the predictions are %ux%u and %u channels of them are "
+        "read",
+        o->descriptor->arguments[index].name, t->width, t->height, t->channels, y->width, y->height,
+        y->channels);
 }
 
-static bool check_loss_image(const struct operation *o, char *sentence, size_t size)
+static bool check_loss_image(const struct operation *o, struct refusal refusal)
 {
     const struct image_view *loss = &o->images[LOSS];
     uint32_t width = 1, height = 1, channels = 1;
@@ -257,24 +256,22 @@ static bool check_loss_image(const struct operation *o, char *sentence, size_t s
     if (!o->given[LOSS] || (loss->width >= width && loss->height >= height &&
                             loss->channels == channels && (is_element_wise(o) || loss->width == 1)))
         return true;
-    snprintf(sentence, size,
-             "the loss image is %ux%u with %u channels; this reduction needs %ux%u "
-             "with %u channels",
-             loss->width, loss->height, loss->channels, width, height, channels);
-    return false;
+    return refuse(refusal,
+                  "the loss image is %ux%u with %u channels; this reduction needs %ux%u "
+                  "with %u channels",
+                  loss->width, loss->height, loss->channels, width, height, channels);
 }
 
-static bool check(const struct operation *o, char *sentence, size_t size)
+static bool check(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_loss *p = o->parameters;
     if (p->loss_type == GLCNN_LOSS_TYPE_COSINE_DISTANCE &&
-        p->reduction_type != GLCNN_REDUCTION_TYPE_SUM) {
-        snprintf(sentence, size,
-                 "the cosine distance is one number for an image; its reduction type must be sum");
-        return false;
-    }
-    return same_shape(o, LABELS, sentence, size) && same_shape(o, WEIGHTS, sentence, size) &&
-           check_loss_image(o, sentence, size);
+        p->reduction_type != GLCNN_REDUCTION_TYPE_SUM)
+        return refuse(
+            refusal,
+            "the cosine distance is one number for an image; its reduction type must be sum");
+    return same_shape(o, LABELS, refusal) && same_shape(o, WEIGHTS, refusal) &&
+           check_loss_image(o, refusal);
 }
 
 /* ---- Passes ---- */

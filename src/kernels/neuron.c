@@ -2,7 +2,6 @@
 #include "kernels/neuron.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "encode/kernel.h"
 #include "encode/window.h"
@@ -75,7 +74,7 @@ double neuron_slope(const struct glcnn_neuron_descriptor *neuron, const double *
     return neuron->type == GLCNN_NEURON_TYPE_PRELU && data ? data[c] : 0;
 }
 
-bool neuron_check(const struct glcnn_neuron_descriptor *neuron, char *sentence, size_t size)
+bool neuron_check(const struct glcnn_neuron_descriptor *neuron, struct refusal refusal)
 {
     bool based = neuron->type == GLCNN_NEURON_TYPE_EXPONENTIAL ||
                  neuron->type == GLCNN_NEURON_TYPE_LOGARITHM;
@@ -83,10 +82,9 @@ bool neuron_check(const struct glcnn_neuron_descriptor *neuron, char *sentence, 
     bool one_allowed = neuron->type == GLCNN_NEURON_TYPE_EXPONENTIAL;
     if (!based || c == -1 || (c > 0 && (c != 1 || one_allowed)))
         return true;
-    snprintf(sentence, size,
-             "neuron_c is %g, the base of neuron_type %s; it must be positive%s, or -1 for e",
-             (double)c, neuron_type_names[neuron->type], one_allowed ? "" : " and not 1");
-    return false;
+    return refuse(refusal,
+                  "neuron_c is %g, the base of neuron_type %s; it must be positive%s, or -1 for e",
+                  (double)c, neuron_type_names[neuron->type], one_allowed ? "" : " and not 1");
 }
 
 glcnn_status neuron_set(glcnn_kernel *kernel, const struct glcnn_neuron_descriptor *neuron)
@@ -97,7 +95,8 @@ glcnn_status neuron_set(glcnn_kernel *kernel, const struct glcnn_neuron_descript
     glcnn_status status = GLCNN_SUCCESS;
     for (int i = 0; i < 4 && status == GLCNN_SUCCESS; i++)
         status = glcnn_kernel_set(kernel, names[i], values[i]);
-    if (status == GLCNN_SUCCESS && !neuron_check(neuron, sentence, sizeof sentence))
+    if (status == GLCNN_SUCCESS &&
+        !neuron_check(neuron, (struct refusal){sentence, sizeof sentence}))
         status = device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s",
                              kernel->descriptor->name, sentence);
     return status;
@@ -266,20 +265,19 @@ static size_t length(const struct operation *o, size_t index)
     return neuron_data_length(&p->neuron, o->images[is_gradient(o) ? IMAGE : SOURCE].channels);
 }
 
-static bool check(const struct operation *o, char *sentence, size_t size)
+static bool check(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_neuron *p = o->parameters;
-    return neuron_check(&p->neuron, sentence, size);
+    return neuron_check(&p->neuron, refusal);
 }
 
-static bool check_slopes(const struct operation *o, char *sentence, size_t size)
+static bool check_slopes(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_neuron *p = o->parameters;
     if (p->neuron.type == GLCNN_NEURON_TYPE_PRELU)
-        return pixel_reduction_check(o, &o->images[GRADIENT], sentence, size);
-    snprintf(sentence, size, "neuron_type is %s, which has no slopes; prelu has them",
-             neuron_type_names[p->neuron.type]);
-    return false;
+        return pixel_reduction_check(o, &o->images[GRADIENT], refusal);
+    return refuse(refusal, "neuron_type is %s, which has no slopes; prelu has them",
+                  neuron_type_names[p->neuron.type]);
 }
 
 static void plan_neuron(const struct operation *o, struct plan *plan)

@@ -57,6 +57,6 @@ double neuron_derivative(const struct glcnn_neuron_descriptor *neuron, double sl
 glcnn_status neuron_set(glcnn_kernel *kernel, const struct glcnn_neuron_descriptor *neuron);
 
 /* A sentence and false if the numbers make no function: a base of 0 or 1. */
-bool neuron_check(const struct glcnn_neuron_descriptor *neuron, char *sentence, size_t size);
+bool neuron_check(const struct glcnn_neuron_descriptor *neuron, struct refusal refusal);
 
 #endif

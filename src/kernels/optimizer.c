@@ -5,7 +5,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "kernels/numbers.h"
@@ -55,51 +54,44 @@ static bool clash(const struct operation *o, int i, int j)
            (a->output || b->output) && !(i == VALUES && j == result_index(o));
 }
 
-static bool check_distinct(const struct operation *o, int i, char *sentence, size_t size)
+static bool check_distinct(const struct operation *o, int i, struct refusal refusal)
 {
     const struct argument *other;
     for (int j = i + 1; (other = argument_of(o, j)); j++)
-        if (clash(o, i, j)) {
-            snprintf(sentence, size, "%s and %s are one buffer; only values and result may be",
-                     argument_of(o, i)->name, other->name);
-            return false;
-        }
+        if (clash(o, i, j))
+            return refuse(refusal, "%s and %s are one buffer; only values and result may be",
+                          argument_of(o, i)->name, other->name);
     return true;
 }
 
-static bool check_vectors(const struct operation *o, char *sentence, size_t size)
+static bool check_vectors(const struct operation *o, struct refusal refusal)
 {
     const struct argument *argument;
     size_t count = o->vectors[VALUES].count;
     for (int i = 0; (argument = argument_of(o, i)); i++) {
-        if (o->given[i] && o->vectors[i].count != count) {
-            snprintf(sentence, size,
-                     "%s has %zu elements and values have %zu; all vectors of a step are of one "
-                     "length",
-                     argument->name, o->vectors[i].count, count);
-            return false;
-        }
-        if (!check_distinct(o, i, sentence, size))
+        if (o->given[i] && o->vectors[i].count != count)
+            return refuse(
+                refusal,
+                "%s has %zu elements and values have %zu; all vectors of a step are of one "
+                "length",
+                argument->name, o->vectors[i].count, count);
+        if (!check_distinct(o, i, refusal))
             return false;
     }
     return true;
 }
 
-static bool check(const struct operation *o, char *sentence, size_t size)
+static bool check(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_optimizer *p = o->parameters;
     bool has_beta = descriptor_argument(o->descriptor, "first_moment") >= 0;
-    if (p->apply_gradient_clipping && p->gradient_clip_min > p->gradient_clip_max) {
-        snprintf(sentence, size, "gradient_clip_min is %g, more than gradient_clip_max, %g",
-                 (double)p->gradient_clip_min, (double)p->gradient_clip_max);
-        return false;
-    }
-    if (has_beta && p->beta1 >= 1) {
-        snprintf(sentence, size, "beta1 is %g; it must be below 1, or no gradient ever counts",
-                 p->beta1);
-        return false;
-    }
-    return check_vectors(o, sentence, size);
+    if (p->apply_gradient_clipping && p->gradient_clip_min > p->gradient_clip_max)
+        return refuse(refusal, "gradient_clip_min is %g, more than gradient_clip_max, %g",
+                      (double)p->gradient_clip_min, (double)p->gradient_clip_max);
+    if (has_beta && p->beta1 >= 1)
+        return refuse(refusal, "beta1 is %g; it must be below 1, or no gradient ever counts",
+                      p->beta1);
+    return check_vectors(o, refusal);
 }
 
 /* ---- Encodes ---- */

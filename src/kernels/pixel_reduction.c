@@ -2,8 +2,6 @@
  * The two scratch images take turns: a pass reads `from` and writes `to`, then they change places. */
 #include "kernels/pixel_reduction.h"
 
-#include <stdio.h>
-
 /* ---- Results that take part ---- */
 
 /* Along one axis. */
@@ -13,14 +11,13 @@ static uint32_t results_along(const struct axis *axis)
 }
 
 bool pixel_reduction_check(const struct operation *o, const struct image_view *gradient,
-                           char *sentence, size_t size)
+                           struct refusal refusal)
 {
     if (results_along(&o->window.x) && results_along(&o->window.y))
         return true;
-    snprintf(sentence, size,
-             "primary offset and source size leave no pixel of the %ux%u source gradient",
-             gradient->width, gradient->height);
-    return false;
+    return refuse(refusal,
+                  "primary offset and source size leave no pixel of the %ux%u source gradient",
+                  gradient->width, gradient->height);
 }
 
 /* ---- Runs ---- */

@@ -50,6 +50,6 @@ void pixel_reduction_sums(struct plan *plan, struct pixel_reduction *r,
 
 /* A sentence and false if no result of the forward encode takes part. */
 bool pixel_reduction_check(const struct operation *o, const struct image_view *gradient,
-                           char *sentence, size_t size);
+                           struct refusal refusal);
 
 #endif

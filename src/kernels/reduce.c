@@ -6,7 +6,6 @@
 #include "glcnn/kernels/reduce.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "encode/kernel.h"
@@ -137,58 +136,53 @@ static void shape(const struct operation *o, struct glcnn_image_descriptor *resu
 }
 
 static bool check_rectangle(const char *what, const struct glcnn_source_rectangle *r,
-                            const struct image_view *image, char *sentence, size_t size)
+                            const struct image_view *image, struct refusal refusal)
 {
     struct glcnn_source_rectangle inside;
     if (intersect(r, image, &inside))
         return true;
-    snprintf(sentence, size,
-             "the clip rectangle of the %s begins at (%u, %u), outside its %ux%u pixels", what,
-             r->origin_x, r->origin_y, image->width, image->height);
-    return false;
+    return refuse(refusal,
+                  "the clip rectangle of the %s begins at (%u, %u), outside its %ux%u pixels", what,
+                  r->origin_x, r->origin_y, image->width, image->height);
 }
 
-static bool forward_check(const struct operation *o, char *sentence, size_t size)
+static bool forward_check(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_reduce *p = o->parameters;
     struct glcnn_image_descriptor result;
-    if (!check_rectangle("source", &p->clip_rect_source, &o->images[SOURCE], sentence, size))
+    if (!check_rectangle("source", &p->clip_rect_source, &o->images[SOURCE], refusal))
         return false;
     shape(o, &result);
     if (o->region_width <= result.width && o->region_height <= result.height)
         return true;
-    snprintf(sentence, size,
-             "the result is %ux%u; the clip rectangle leaves %ux%u of the destination",
-             result.width, result.height, o->region_width, o->region_height);
-    return false;
+    return refuse(refusal,
+                  "the result is %ux%u; the clip rectangle leaves %ux%u of the destination",
+                  result.width, result.height, o->region_width, o->region_height);
 }
 
-static bool weights_check(const struct operation *o, char *sentence, size_t size)
+static bool weights_check(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_reduce *p = o->parameters;
     const struct image_view *source = &o->images[SOURCE], *weights = &o->images[WEIGHTS];
     struct glcnn_source_rectangle inside;
-    if (!forward_check(o, sentence, size) ||
-        !check_rectangle("secondary source", &p->secondary_source_clip_rect, weights, sentence,
-                         size))
+    if (!forward_check(o, refusal) ||
+        !check_rectangle("secondary source", &p->secondary_source_clip_rect, weights, refusal))
         return false;
     intersect(&p->secondary_source_clip_rect, weights, &inside);
     if (o->region_width <= inside.size_width && o->region_height <= inside.size_height &&
         weights->channels == source->channels)
         return true;
-    snprintf(sentence, size,
-             "%ux%u pixels of %u channels need as many weights; there are %ux%u of %u channels",
-             o->region_width, o->region_height, source->channels, inside.size_width,
-             inside.size_height, weights->channels);
-    return false;
+    return refuse(
+        refusal, "%ux%u pixels of %u channels need as many weights; there are %ux%u of %u channels",
+        o->region_width, o->region_height, source->channels, inside.size_width, inside.size_height,
+        weights->channels);
 }
 
-static bool gradient_check(const struct operation *o, char *sentence, size_t size)
+static bool gradient_check(const struct operation *o, struct refusal refusal)
 {
     if (o->state_driven)
         return true;
-    snprintf(sentence, size, "it follows its state; no addressing can be set by hand");
-    return false;
+    return refuse(refusal, "it follows its state; no addressing can be set by hand");
 }
 
 /* ---- Passes ---- */

@@ -3,8 +3,6 @@
  * committed again. */
 #include "glcnn/kernels/running_statistics.h"
 
-#include <stdio.h>
-
 #include "encode/kernel.h"
 
 struct glcnn_running_statistics *glcnn_running_statistics(glcnn_kernel *kernel)
@@ -57,30 +55,25 @@ static double correction(const struct glcnn_running_statistics *p)
 }
 
 /* The running vectors may stand nowhere else; mean and variance may be one buffer. */
-static bool check_distinct(const struct operation *o, int running, char *sentence, size_t size)
+static bool check_distinct(const struct operation *o, int running, struct refusal refusal)
 {
     const struct argument *arguments = o->descriptor->arguments;
     for (int i = 0; i < running; i++)
-        if (o->vectors[i].buffer && o->vectors[i].buffer == o->vectors[running].buffer) {
-            snprintf(sentence, size, "%s and %s are one buffer; %s is updated and must be its own",
-                     arguments[i].name, arguments[running].name, arguments[running].name);
-            return false;
-        }
+        if (o->vectors[i].buffer && o->vectors[i].buffer == o->vectors[running].buffer)
+            return refuse(refusal, "%s and %s are one buffer; %s is updated and must be its own",
+                          arguments[i].name, arguments[running].name, arguments[running].name);
     return true;
 }
 
-static bool check(const struct operation *o, char *sentence, size_t size)
+static bool check(const struct operation *o, struct refusal refusal)
 {
     const struct argument *arguments = o->descriptor->arguments;
     for (int i = 1; i < VECTORS; i++)
-        if (o->vectors[i].count != o->vectors[MEAN].count) {
-            snprintf(sentence, size, "%s has %zu elements and %s has %zu; give all four one length",
-                     arguments[MEAN].name, o->vectors[MEAN].count, arguments[i].name,
-                     o->vectors[i].count);
-            return false;
-        }
-    return check_distinct(o, RUNNING_MEAN, sentence, size) &&
-           check_distinct(o, RUNNING_VARIANCE, sentence, size);
+        if (o->vectors[i].count != o->vectors[MEAN].count)
+            return refuse(refusal, "%s has %zu elements and %s has %zu; give all four one length",
+                          arguments[MEAN].name, o->vectors[MEAN].count, arguments[i].name,
+                          o->vectors[i].count);
+    return check_distinct(o, RUNNING_MEAN, refusal) && check_distinct(o, RUNNING_VARIANCE, refusal);
 }
 
 static void refresh(struct glcnn_kernel *kernel, struct pass *pass)

@@ -3,8 +3,6 @@
  * is for. Reshape counts in the order row, column, channel. */
 #include "glcnn/kernels/slice.h"
 
-#include <stdio.h>
-
 #include "encode/kernel.h"
 #include "encode/window.h"
 #include "kernels/neuron.h"
@@ -60,15 +58,13 @@ static void slice_shape(const struct operation *o, struct glcnn_image_descriptor
     result->height = end_of_clip(clip->origin.y, clip->size.height, result->height);
 }
 
-static bool slice_gradient_check(const struct operation *o, char *sentence, size_t size)
+static bool slice_gradient_check(const struct operation *o, struct refusal refusal)
 {
     uint32_t read = o->images[GRADIENT].channels, wanted = o->images[IMAGE].channels;
     if (read >= wanted)
         return true;
-    snprintf(sentence, size,
-             "%u channels of the source gradient are read; the source image needs %u", read,
-             wanted);
-    return false;
+    return refuse(refusal, "%u channels of the source gradient are read; the source image needs %u",
+                  read, wanted);
 }
 
 static void plan_copy(const struct operation *o, struct plan *plan)
@@ -125,39 +121,37 @@ static void reshape_shape(const struct operation *o, struct glcnn_image_descript
 
 /* Numbers are counted in 32 bits. */
 static bool check_counts(const struct image_view *from, uint32_t width, uint32_t height,
-                         uint32_t channels, char *sentence, size_t size)
+                         uint32_t channels, struct refusal refusal)
 {
     uint64_t there = (uint64_t)from->width * from->height * from->channels;
     uint64_t wanted = (uint64_t)width * height * channels;
     if (there == wanted && there <= INT32_MAX)
         return true;
-    snprintf(sentence, size,
-             "%ux%u pixels of %u channels cannot become %ux%u of %u; there must be as many "
-             "numbers, and at most %d",
-             from->width, from->height, from->channels, width, height, channels, INT32_MAX);
-    return false;
+    return refuse(refusal,
+                  "%ux%u pixels of %u channels cannot become %ux%u of %u; there must be as many "
+                  "numbers, and at most %d",
+                  from->width, from->height, from->channels, width, height, channels, INT32_MAX);
 }
 
-static bool reshape_check(const struct operation *o, char *sentence, size_t size)
+static bool reshape_check(const struct operation *o, struct refusal refusal)
 {
     const struct image_view *to = &o->images[RESULT];
     struct glcnn_image_descriptor result;
     reshape_shape(o, &result);
     if (!check_counts(&o->images[SOURCE], result.width, result.height, result.feature_channels,
-                      sentence, size))
+                      refusal))
         return false;
     if (to->width == result.width && to->height == result.height)
         return true;
-    snprintf(sentence, size, "the result is %ux%u; the destination is %ux%u", result.width,
-             result.height, to->width, to->height);
-    return false;
+    return refuse(refusal, "the result is %ux%u; the destination is %ux%u", result.width,
+                  result.height, to->width, to->height);
 }
 
-static bool reshape_gradient_check(const struct operation *o, char *sentence, size_t size)
+static bool reshape_gradient_check(const struct operation *o, struct refusal refusal)
 {
     const struct image_view *image = &o->images[IMAGE];
     return check_counts(&o->images[GRADIENT], image->width, image->height, image->channels,
-                        sentence, size);
+                        refusal);
 }
 
 /* Rows and columns `of` the source that count; destination pixel X stands for pixel X + shift of an

@@ -4,7 +4,6 @@
 #include "glcnn/kernels/upsampling.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "encode/kernel.h"
 #include "encode/window.h"
@@ -229,33 +228,32 @@ static void enlarge(const struct operation *o, struct glcnn_image_descriptor *re
 }
 
 /* Positions are computed in 32 bits. */
-static bool check_axis(int64_t size, int64_t factor, int64_t offset, char *sentence, size_t room)
+static bool check_axis(int64_t size, int64_t factor, int64_t offset, struct refusal refusal)
 {
     int64_t base = offset * factor;
     if (size * factor <= 32768 && base >= -(1 << 29) && base <= 1 << 29)
         return true;
-    snprintf(sentence, room,
-             "a source of %lld pixels a side with scale factor %lld and offset %lld reaches too "
-             "far: the whole result may have 32768 pixels a side",
-             (long long)size, (long long)factor, (long long)offset);
-    return false;
+    return refuse(
+        refusal,
+        "a source of %lld pixels a side with scale factor %lld and offset %lld reaches too "
+        "far: the whole result may have 32768 pixels a side",
+        (long long)size, (long long)factor, (long long)offset);
 }
 
-static bool check(const struct operation *o, char *sentence, size_t size)
+static bool check(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_upsampling *p = o->parameters;
     bool gradient = o->descriptor->flags & IS_GRADIENT;
     const struct image_view *source = &o->images[gradient ? IMAGE : SOURCE];
     const glcnn_offset *offset =
         gradient ? &o->properties.secondary.offset : &o->properties.primary.offset;
-    if (gradient && o->images[GRADIENT].channels < o->images[DESTINATION].channels) {
-        snprintf(sentence, size,
-                 "%u channels of the source gradient are read; the destination gradient needs %u",
-                 o->images[GRADIENT].channels, o->images[DESTINATION].channels);
-        return false;
-    }
-    return check_axis(source->width, p->scale_factor_x, offset->x, sentence, size) &&
-           check_axis(source->height, p->scale_factor_y, offset->y, sentence, size);
+    if (gradient && o->images[GRADIENT].channels < o->images[DESTINATION].channels)
+        return refuse(
+            refusal,
+            "%u channels of the source gradient are read; the destination gradient needs %u",
+            o->images[GRADIENT].channels, o->images[DESTINATION].channels);
+    return check_axis(source->width, p->scale_factor_x, offset->x, refusal) &&
+           check_axis(source->height, p->scale_factor_y, offset->y, refusal);
 }
 
 /* ---- References ---- */

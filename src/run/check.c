@@ -234,7 +234,7 @@ bool check_inputs(struct run *run, const struct glcnn_descriptor *d, const struc
 {
     size_t count;
     uint64_t seed = 0x5eed + index;
-    if (!parse_settings(d, c->settings, settings, &count, run->error) ||
+    if (!parse_settings(d, c->settings, settings, &count, run->refusal.sentence) ||
         !run_settings_read(settings, count, &run->settings))
         return false;
     return add_images(run, d, c, index % 2 == 0, &seed) &&
@@ -247,7 +247,7 @@ glcnn_status check_case_run(struct glcnn_device *device, const struct glcnn_desc
 {
     struct bag inputs = {0}, wanted = {0};
     struct glcnn_setting settings[CHECK_SETTINGS];
-    struct run run = {.format = format, .bag = &inputs, .error = sentence};
+    struct run run = {.format = format, .bag = &inputs, .refusal = {sentence, 512}};
     sentence[0] = 0;
     bool good =
         check_inputs(&run, d, &d->cases[index], index, settings) && check_copy(&inputs, &wanted);

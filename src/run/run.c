@@ -2,19 +2,8 @@
  * to the device or to its reference. */
 #include "run/run.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-bool run_refuse(const struct run *run, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(run->error, 512, format, arguments);
-    va_end(arguments);
-    return false;
-}
 
 /* ---- Images ---- */
 
@@ -80,11 +69,11 @@ static bool check_vectors(struct run *run, struct operation *o)
         size_t length = vector_length(run, o, i);
         o->vectors[i] = (struct vector_view){.count = length};
         if (!array && argument->input && argument->place == PLACE_CALL && !argument->optional)
-            return run_refuse(run, "%s: the input %s is missing", o->descriptor->name,
-                              argument->name);
+            return refuse(run->refusal, "%s: the input %s is missing", o->descriptor->name,
+                          argument->name);
         if (array && !array->computed && array_count(array) != length)
-            return run_refuse(run, "%s: %s has %zu elements; %zu are needed", o->descriptor->name,
-                              argument->name, array_count(array), length);
+            return refuse(run->refusal, "%s: %s has %zu elements; %zu are needed",
+                          o->descriptor->name, argument->name, array_count(array), length);
         o->given[i] = length > 0 && (array || argument->output || argument->place == PLACE_KERNEL ||
                                      argument->place == PLACE_STATE_OR_KERNEL);
     }
@@ -146,7 +135,7 @@ struct named_array *run_output(struct run *run, struct resolved *r, size_t index
 
 glcnn_status run_out_of_memory(const struct run *run)
 {
-    run_refuse(run, "out of memory");
+    refuse(run->refusal, "out of memory");
     return GLCNN_OUT_OF_MEMORY;
 }
 
@@ -164,8 +153,9 @@ glcnn_status run_kernel(struct run *run, const struct glcnn_descriptor *descript
         status = GLCNN_INVALID_ARGUMENT;
     if (status == GLCNN_SUCCESS) {
         r->operation.samples = run_samples(r);
-        if (descriptor->check && !descriptor->check(&r->operation, sentence, sizeof sentence)) {
-            run_refuse(run, "%s: %s", descriptor->name, sentence);
+        if (descriptor->check &&
+            !descriptor->check(&r->operation, (struct refusal){sentence, sizeof sentence})) {
+            refuse(run->refusal, "%s: %s", descriptor->name, sentence);
             status = GLCNN_INVALID_ARGUMENT;
         }
     }

@@ -48,7 +48,7 @@ struct run {
     glcnn_channel_format format;
     struct run_settings settings;
     struct bag *bag; /* inputs, and outputs once computed */
-    char *error;     /* 512 bytes */
+    struct refusal refusal;
 };
 
 /* Resolves everything but storage and vectors: the operation, its forward operation for a
@@ -65,9 +65,6 @@ bool run_resolve(const struct run *run, const struct glcnn_descriptor *descripto
 
 /* ---- What the parts of the engine share ---- */
 
-/* Writes the sentence; always false. */
-bool run_refuse(const struct run *run, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 glcnn_status run_out_of_memory(const struct run *run);
 /* The array of image input `index`, NULL if there is none. Where both sources of a binary forward
  * kernel are there by their names, its gradient takes what it is given from them. */

@@ -1,23 +1,9 @@
 /* glcnn_run: arrays of the caller into a bag of doubles, and back. Weights change their layout
  * here, [Co][Ci/g][kH][kW] outside and [Co][kH][kW][Ci/g] inside. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "run/run.h"
-
-static glcnn_status refuse(char *error, glcnn_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static glcnn_status refuse(char *error, glcnn_status status, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    if (error)
-        vsnprintf(error, 512, format, arguments);
-    va_end(arguments);
-    return status;
-}
 
 static bool is_weights(const struct named_array *array)
 {
@@ -45,24 +31,26 @@ static const char *argument_name(const struct glcnn_descriptor *d, const char *n
 }
 
 static glcnn_status take_input(const struct glcnn_descriptor *d, const struct glcnn_array *input,
-                               struct bag *bag, char *error)
+                               struct bag *bag, struct refusal refusal)
 {
     const char *name = argument_name(d, input->name);
     if (!name)
-        return refuse(error, GLCNN_INVALID_ARGUMENT, "%s has no input \"%s\"", d->name,
-                      input->name ? input->name : "(NULL)");
+        return refuse(refusal, "%s has no input \"%s\"", d->name,
+                      input->name ? input->name : "(NULL)"),
+               GLCNN_INVALID_ARGUMENT;
     if (bag_find(bag, name))
-        return refuse(error, GLCNN_INVALID_ARGUMENT, "%s: the input %s is given twice", d->name,
-                      name);
+        return refuse(refusal, "%s: the input %s is given twice", d->name, name),
+               GLCNN_INVALID_ARGUMENT;
     if (input->rank > GLCNN_MAX_RANK || !input->data)
-        return refuse(error, GLCNN_INVALID_ARGUMENT, "%s: %s has rank %u (at most %d) or no data",
-                      d->name, name, input->rank, GLCNN_MAX_RANK);
+        return refuse(refusal, "%s: %s has rank %u (at most %d) or no data", d->name, name,
+                      input->rank, GLCNN_MAX_RANK),
+               GLCNN_INVALID_ARGUMENT;
     struct named_array *array = bag_add(bag, name, input->rank, input->shape);
     if (!array)
-        return refuse(error, GLCNN_OUT_OF_MEMORY, "%s: out of memory", d->name);
+        return refuse(refusal, "%s: out of memory", d->name), GLCNN_OUT_OF_MEMORY;
     size_t count = array_count(array);
     if (count == 0)
-        return refuse(error, GLCNN_INVALID_ARGUMENT, "%s: %s has no elements", d->name, name);
+        return refuse(refusal, "%s: %s has no elements", d->name, name), GLCNN_INVALID_ARGUMENT;
     for (size_t i = 0; i < count; i++)
         array->data[inner_index(array, i)] = input->data[i];
     return GLCNN_SUCCESS;
@@ -70,7 +58,8 @@ static glcnn_status take_input(const struct glcnn_descriptor *d, const struct gl
 
 /* One allocation: the array structs, then all data. */
 static glcnn_status give_outputs(const struct glcnn_descriptor *d, struct bag *bag,
-                                 struct glcnn_array **outputs, size_t *output_count, char *error)
+                                 struct glcnn_array **outputs, size_t *output_count,
+                                 struct refusal refusal)
 {
     size_t elements = 0, count = 0;
     for (size_t i = 0; i < bag->count; i++)
@@ -80,7 +69,7 @@ static glcnn_status give_outputs(const struct glcnn_descriptor *d, struct bag *b
         }
     struct glcnn_array *made = calloc(1, (count + 1) * sizeof *made + elements * sizeof(float));
     if (!made)
-        return refuse(error, GLCNN_OUT_OF_MEMORY, "%s: out of memory", d->name);
+        return refuse(refusal, "%s: out of memory", d->name), GLCNN_OUT_OF_MEMORY;
     float *data = (float *)(void *)(made + count + 1);
     for (size_t i = 0, at = 0; i < bag->count; i++) {
         const struct named_array *from = &bag->arrays[i];
@@ -107,42 +96,43 @@ glcnn_status glcnn_run(glcnn_device *device, const char *name, const struct glcn
                        size_t *output_count, char error[512])
 {
     static const struct glcnn_run_options defaults;
-    char unread[512];
     const struct glcnn_descriptor *d = descriptor_find(name);
-    if (!error)
-        error = unread;
-    error[0] = 0;
+    struct refusal refusal = {error, 512};
+    refuse(refusal, "%s", "");
     if (!outputs || !output_count)
-        return refuse(error, GLCNN_INVALID_ARGUMENT, "glcnn_run: outputs or output_count is NULL");
+        return refuse(refusal, "glcnn_run: outputs or output_count is NULL"),
+               GLCNN_INVALID_ARGUMENT;
     *outputs = NULL;
     *output_count = 0;
     if (!options)
         options = &defaults;
     if (!d)
-        return refuse(error, GLCNN_INVALID_ARGUMENT, "there is no kernel named \"%s\"",
-                      name ? name : "(NULL)");
+        return refuse(refusal, "there is no kernel named \"%s\"", name ? name : "(NULL)"),
+               GLCNN_INVALID_ARGUMENT;
     if ((!settings && setting_count) || (!inputs && input_count) ||
         (!device && !options->reference))
-        return refuse(error, GLCNN_INVALID_ARGUMENT,
-                      "glcnn_run: device, settings or inputs is NULL");
+        return refuse(refusal, "glcnn_run: device, settings or inputs is NULL"),
+               GLCNN_INVALID_ARGUMENT;
     struct bag bag = {0};
     struct run run = {.device = options->reference ? NULL : device,
                       .format = options->format,
                       .bag = &bag,
-                      .error = error};
+                      .refusal = refusal};
     glcnn_status status = GLCNN_SUCCESS;
-    if (!run_settings_read(settings, setting_count, &run.settings))
-        status = refuse(error, GLCNN_INVALID_ARGUMENT,
-                        "%s: destination_width and destination_height go together; these, align, "
-                        "remainder and exclude_edges are whole numbers of 0 or more, and every "
-                        "setting has a name",
-                        name);
+    if (!run_settings_read(settings, setting_count, &run.settings)) {
+        refuse(refusal,
+               "%s: destination_width and destination_height go together; these, align, "
+               "remainder and exclude_edges are whole numbers of 0 or more, and every "
+               "setting has a name",
+               name);
+        status = GLCNN_INVALID_ARGUMENT;
+    }
     for (size_t i = 0; i < input_count && status == GLCNN_SUCCESS; i++)
-        status = take_input(d, &inputs[i], &bag, error);
+        status = take_input(d, &inputs[i], &bag, refusal);
     if (status == GLCNN_SUCCESS)
         status = run_kernel(&run, d);
     if (status == GLCNN_SUCCESS)
-        status = give_outputs(d, &bag, outputs, output_count, error);
+        status = give_outputs(d, &bag, outputs, output_count, refusal);
     bag_free(&bag);
     return status;
 }

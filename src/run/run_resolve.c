@@ -46,10 +46,10 @@ static bool apply_one(const struct run *run, const struct glcnn_descriptor *d,
 {
     char sentence[256];
     *known = parameter_set(d, &operation->properties, (void *)(uintptr_t)operation->parameters,
-                           setting, sentence, sizeof sentence);
+                           setting, (struct refusal){sentence, sizeof sentence});
     if (*known || !sentence[0])
         return true;
-    return run_refuse(run, "%s: %s", d->name, sentence);
+    return refuse(run->refusal, "%s: %s", d->name, sentence);
 }
 
 /* Parameters of a convolution that its weights tell, [Co][Ci/groups][kH][kW]. */
@@ -108,8 +108,8 @@ static bool apply_settings(const struct run *run, struct resolved *r, bool forwa
             !apply_one(run, r->operation.descriptor, &r->operation, setting, &known))
             return false;
         if (!known && !known_forward && !run->settings.partial && !forward_only)
-            return run_refuse(run, "%s: there is no parameter \"%s\"",
-                              r->operation.descriptor->name, setting->name);
+            return refuse(run->refusal, "%s: there is no parameter \"%s\"",
+                          r->operation.descriptor->name, setting->name);
     }
     uint32_t bits = run->settings.padding_bits;
     r->operation.properties.padding |= bits;
@@ -124,12 +124,13 @@ static bool image_shape(const struct run *run, const struct named_array *array,
 {
     uint32_t full[4] = {1, 1, 1, 1};
     if (array->rank > 4)
-        return run_refuse(run, "%s has rank %u; an image has at most 4", array->name, array->rank);
+        return refuse(run->refusal, "%s has rank %u; an image has at most 4", array->name,
+                      array->rank);
     for (uint32_t i = 0; i < array->rank; i++)
         full[4 - array->rank + i] = array->shape[i];
     for (int i = 0; i < 4; i++)
         if (full[i] == 0)
-            return run_refuse(run, "%s has an extent of 0", array->name);
+            return refuse(run->refusal, "%s has an extent of 0", array->name);
     *shape = (struct glcnn_image_descriptor){.width = full[3],
                                              .height = full[2],
                                              .feature_channels = full[1],
@@ -147,8 +148,8 @@ static bool input_shapes(const struct run *run, const struct operation *operatio
             continue;
         const struct named_array *array = run_image_input(run, operation, i);
         if (!array && !argument->optional)
-            return run_refuse(run, "%s: the input %s is missing", operation->descriptor->name,
-                              argument->name);
+            return refuse(run->refusal, "%s: the input %s is missing", operation->descriptor->name,
+                          argument->name);
         if (array && !image_shape(run, array, &shapes->images[i]))
             return false;
     }
@@ -164,9 +165,10 @@ static bool result_shape(const struct run *run, struct operation *operation, str
     if (index < 0)
         return true;
     const struct glcnn_kernel_properties set = operation->properties;
-    if (!geometry_result(operation, shapes, &shapes->images[index], sentence, sizeof sentence) &&
+    if (!geometry_result(operation, shapes, &shapes->images[index],
+                         (struct refusal){sentence, sizeof sentence}) &&
         !run->settings.destination_width)
-        return run_refuse(run, "%s: %s", d->name, sentence);
+        return refuse(run->refusal, "%s: %s", d->name, sentence);
     if (run->settings.destination_width && !(d->flags & IS_GRADIENT)) {
         operation->properties.primary.offset = set.primary.offset;
         operation->properties.kernel_offset_x = set.kernel_offset_x;
@@ -207,6 +209,15 @@ static void broadcast_shape(const struct glcnn_source_properties *p,
     shape->feature_channels = p->stride_in_feature_channels ? gradient->feature_channels : 1;
 }
 
+static bool resolve_geometry(const struct run *run, struct operation *operation,
+                             const struct shapes *shapes, const struct operation *forward)
+{
+    char sentence[400];
+    return geometry_resolve(operation, shapes, forward,
+                            (struct refusal){sentence, sizeof sentence}) ||
+           refuse(run->refusal, "%s: %s", operation->descriptor->name, sentence);
+}
+
 /* Sources of the forward encode. Of two that a binary kernel has, a gradient kernel needs one,
  * which is then its source image; given both, they have their forward names. */
 static bool forward_sources(const struct run *run, struct resolved *r,
@@ -235,23 +246,20 @@ static bool forward_sources(const struct run *run, struct resolved *r,
  * shape of the source gradient. */
 static bool resolve_forward(const struct run *run, struct resolved *r)
 {
-    char sentence[400];
     const struct glcnn_descriptor *d = r->forward.descriptor;
     const struct named_array *source = bag_find(run->bag, "source_image");
     const struct named_array *gradient = bag_find(run->bag, "source_gradient");
     struct glcnn_image_descriptor result;
     int to = descriptor_place(d, PLACE_DESTINATION);
     if (!source || !gradient)
-        return run_refuse(run, "%s: the input %s is missing", r->operation.descriptor->name,
-                          source ? "source_gradient" : "source_image");
+        return refuse(run->refusal, "%s: the input %s is missing", r->operation.descriptor->name,
+                      source ? "source_gradient" : "source_image");
     if (!image_shape(run, gradient, &result) || !forward_sources(run, r, source, &result) ||
         !result_shape(run, &r->forward, &r->forward_shapes))
         return false;
     r->forward_shapes.images[to] = result;
     mark_given(&r->forward, &r->forward_shapes);
-    if (!geometry_resolve(&r->forward, &r->forward_shapes, NULL, sentence, sizeof sentence))
-        return run_refuse(run, "%s: %s", d->name, sentence);
-    return true;
+    return resolve_geometry(run, &r->forward, &r->forward_shapes, NULL);
 }
 
 static bool check_gradient_shape(const struct run *run, const struct resolved *r)
@@ -263,23 +271,22 @@ static bool check_gradient_shape(const struct run *run, const struct resolved *r
     const struct glcnn_image_descriptor *given = &r->forward_shapes.images[to];
     struct glcnn_image_descriptor wanted;
     uint32_t width = run->settings.destination_width, height = run->settings.destination_height;
-    if (!geometry_result(&natural.forward, &natural.forward_shapes, &wanted, sentence,
-                         sizeof sentence))
-        return width ? true : run_refuse(run, "%s: %s", r->forward.descriptor->name, sentence);
+    if (!geometry_result(&natural.forward, &natural.forward_shapes, &wanted,
+                         (struct refusal){sentence, sizeof sentence}))
+        return width ? true : refuse(run->refusal, "%s: %s", r->forward.descriptor->name, sentence);
     wanted.width = width ? width : wanted.width;
     wanted.height = height ? height : wanted.height;
     if (given->width == wanted.width && given->height == wanted.height &&
         given->feature_channels >= wanted.feature_channels)
         return true;
     const struct axis *x = &r->forward.window.x;
-    return run_refuse(
-        run,
-        "%s: source gradient is %ux%u with %u channels but a %ux%u source with kernel "
-        "%d, stride %d, offset %d needs %ux%u with %u channels",
-        d->name, given->width, given->height, given->feature_channels,
-        r->forward_shapes.images[0].width, r->forward_shapes.images[0].height, x->size, x->stride,
-        r->forward.properties.primary.offset.x, wanted.width, wanted.height,
-        wanted.feature_channels);
+    return refuse(run->refusal,
+                  "%s: source gradient is %ux%u with %u channels but a %ux%u source with kernel "
+                  "%d, stride %d, offset %d needs %ux%u with %u channels",
+                  d->name, given->width, given->height, given->feature_channels,
+                  r->forward_shapes.images[0].width, r->forward_shapes.images[0].height, x->size,
+                  x->stride, r->forward.properties.primary.offset.x, wanted.width, wanted.height,
+                  wanted.feature_channels);
 }
 
 /* A destination's range was the forward kernel's: the gradient's own is all of it. */
@@ -292,7 +299,6 @@ static void leave_to_forward(struct glcnn_kernel_properties *properties)
 
 static bool resolve_gradient(const struct run *run, struct resolved *r)
 {
-    char sentence[400];
     struct operation *o = &r->operation;
     struct glcnn_kernel_properties adopted;
     if (!resolve_forward(run, r) || !check_gradient_shape(run, r))
@@ -315,19 +321,16 @@ static bool resolve_gradient(const struct run *run, struct resolved *r)
     if (!manual && r->forward.descriptor->family)
         parameters_adopt(r->forward.descriptor, r->forward_parameters, r->parameters);
     mark_given(o, &r->shapes);
-    if (!geometry_resolve(o, &r->shapes, manual ? NULL : &r->forward, sentence, sizeof sentence))
-        return run_refuse(run, "%s: %s", o->descriptor->name, sentence);
-    return true;
+    return resolve_geometry(run, o, &r->shapes, manual ? NULL : &r->forward);
 }
 
 bool run_resolve(const struct run *run, const struct glcnn_descriptor *descriptor,
                  struct resolved *r)
 {
-    char sentence[400];
     struct operation *o = &r->operation;
     *r = (struct resolved){.has_forward = descriptor->forward != NULL};
     if (descriptor->parameters_size > sizeof r->parameters)
-        return run_refuse(run, "%s: too many parameters", descriptor->name);
+        return refuse(run->refusal, "%s: too many parameters", descriptor->name);
     if (!begin_operation(run, descriptor, o, r->parameters))
         return false;
     if (r->has_forward && !begin_operation(run, descriptor_find(descriptor->forward), &r->forward,
@@ -341,12 +344,11 @@ bool run_resolve(const struct run *run, const struct glcnn_descriptor *descripto
         good = resolve_gradient(run, r);
     else {
         mark_given(o, &r->shapes);
-        good = geometry_resolve(o, &r->shapes, NULL, sentence, sizeof sentence) ||
-               run_refuse(run, "%s: %s", descriptor->name, sentence);
+        good = resolve_geometry(run, o, &r->shapes, NULL);
     }
     if (!good)
         return false;
     side_shapes(o, &r->shapes);
     mark_given(o, &r->shapes);
-    return r->has_forward ? true : geometry_resolve(o, &r->shapes, NULL, sentence, sizeof sentence);
+    return r->has_forward || resolve_geometry(run, o, &r->shapes, NULL);
 }
