@@ -346,7 +346,7 @@ static bool reads_in_place(struct case_run *c, const struct glcnn_descriptor *d)
     struct resolved *r = calloc(1, sizeof *r);
     bool good = r && run_resolve(&c->run, d, r) && r->operation.window.x.first == 0 &&
                 r->operation.window.y.first == 0 &&
-                r->operation.images[descriptor_place(d, PLACE_DESTINATION)].first_layer == 0;
+                r->operation.starts[descriptor_place(d, PLACE_DESTINATION)].image == 0;
     free(r);
     return good;
 }

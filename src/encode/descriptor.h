@@ -84,6 +84,11 @@ struct window {
     bool exclude_edges; /* GLCNN_PADDING_EXCLUDE_EDGES */
 };
 
+/* The first image and channel of an image that an operation works on. */
+struct image_start {
+    uint32_t image, channel;
+};
+
 /* One encode with everything resolved. Arrays go by the index of the descriptor's arguments. */
 struct operation {
     const struct glcnn_descriptor *descriptor;
@@ -91,7 +96,8 @@ struct operation {
     struct glcnn_kernel *kernel; /* likewise */
     struct glcnn_kernel_properties properties;
     const void *parameters; /* of the descriptor's family */
-    struct image_view images[MAX_ARGUMENTS];
+    struct image_view images[MAX_ARGUMENTS]; /* a reference's have neither storage nor layers */
+    struct image_start starts[MAX_ARGUMENTS];
     struct vector_view vectors[MAX_ARGUMENTS]; /* count is set even where buffer is NULL */
     bool given[MAX_ARGUMENTS];
     struct window window;   /* of the forward kernel, for a gradient kernel too: on the source that it

@@ -7,6 +7,7 @@
 
 #include "image/image.h"
 #include "encode/kernel.h"
+#include "encode/geometry.h"
 #include "record/program.h"
 #include "encode/state.h"
 
@@ -212,7 +213,7 @@ static glcnn_status begin(struct call *call, bool with_destination)
 
 /* ---- Views and vectors ---- */
 
-/* geometry.c left image and channel ranges; here they become layers. */
+/* The geometry has left extents and starts; here they become layers. */
 static void place_views(struct call *call)
 {
     const struct argument *argument;
@@ -220,8 +221,8 @@ static void place_views(struct call *call)
         glcnn_image *image = image_at(&call->arguments, argument->place);
         struct image_view *view = &call->operation.images[i];
         if (image && call->operation.given[i])
-            *view = image_view(image, view->first_layer, view->images, view->layer_stride,
-                               view->channels);
+            *view = image_view(image, call->operation.starts[i].image, view->images,
+                               call->operation.starts[i].channel, view->channels);
     }
 }
 
@@ -465,11 +466,6 @@ static glcnn_status capture(struct call *call)
     if (!(d->flags & MAKES_STATE) || !state || mirrors_state(call))
         return GLCNN_SUCCESS;
     struct operation forward = call->operation;
-    /* Keep ranges, not layers: geometry.c compares them with other images. */
-    struct operation ranges = call->operation;
-    if (!geometry_resolve(&ranges, &call->shapes, NULL, (struct refusal){0}))
-        return GLCNN_INVALID_ARGUMENT;
-    memcpy(forward.images, ranges.images, sizeof forward.images);
     for (int i = 0; i < MAX_ARGUMENTS; i++) {
         forward.images[i].storage = NULL;
         forward.vectors[i].buffer = NULL;

@@ -1,5 +1,6 @@
 /* Kernel objects: life, properties and vectors. */
 #include "encode/kernel.h"
+#include "encode/geometry.h"
 
 #include <pthread.h>
 #include <stdio.h>

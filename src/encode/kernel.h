@@ -85,22 +85,4 @@ void parameters_adopt(const struct glcnn_descriptor *forward, const void *forwar
                       void *parameters);
 #define MAX_PARAMETER_BYTES 256
 
-/* ---- Geometry (geometry.c): shared by encodes and references ---- */
-
-/* Extents of what an operation works on. */
-struct shapes {
-    struct glcnn_image_descriptor images[MAX_ARGUMENTS]; /* width 0: not given */
-};
-
-/* Computes the result's descriptor, and with padding the offsets in operation->properties. */
-bool geometry_result(struct operation *operation, const struct shapes *shapes,
-                     struct glcnn_image_descriptor *result, struct refusal refusal);
-/* Fills window, region and all views but their storage from properties and shapes; `forward` is
- * the state's operation for a state-driven gradient. */
-bool geometry_resolve(struct operation *operation, const struct shapes *shapes,
-                      const struct operation *forward, struct refusal refusal);
-/* What a gradient kernel takes over from the forward operation (spec 5.5). */
-void geometry_adopt(const struct glcnn_descriptor *descriptor, const void *parameters,
-                    const struct operation *forward, struct glcnn_kernel_properties *properties);
-
 #endif

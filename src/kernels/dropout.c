@@ -55,10 +55,6 @@ glcnn_status glcnn_dropout_gradient_create(glcnn_device *device, float keep_prob
 enum { SOURCE, RESULT, MASK };                        /* arguments of the forward kernel */
 enum { GRADIENT, IMAGE, DESTINATION, GRADIENT_MASK }; /* of the gradient kernel */
 
-struct extent {
-    uint32_t width, height, channels;
-};
-
 static const struct image_view *masked_view(const struct operation *o)
 {
     return &o->images[o->descriptor->flags & IS_GRADIENT ? IMAGE : SOURCE];
@@ -70,7 +66,7 @@ static struct extent mask_extent(const struct operation *o)
     const struct image_view *view = masked_view(o);
     return (struct extent){p->mask_stride_in_pixels_x ? view->width : 1,
                            p->mask_stride_in_pixels_y ? view->height : 1,
-                           p->mask_stride_in_feature_channels ? view->channels : 1};
+                           p->mask_stride_in_feature_channels ? view->channels : 1, view->images};
 }
 
 /* Elements of one image's mask; 0 while the image is not known. */

@@ -221,7 +221,7 @@ static void loss_shape(const struct operation *o, size_t index,
                                               .height = 1,
                                               .feature_channels = 1,
                                               .number_of_images =
-                                                  gradient->first_layer + gradient->images,
+                                                  o->starts[DESTINATION].image + gradient->images,
                                               .channel_format = GLCNN_CHANNEL_FORMAT_FLOAT32};
     if (!is_element_wise(o))
         return;

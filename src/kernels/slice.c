@@ -120,17 +120,17 @@ static void reshape_shape(const struct operation *o, struct glcnn_image_descript
 }
 
 /* Numbers are counted in 32 bits. */
-static bool check_counts(const struct image_view *from, uint32_t width, uint32_t height,
-                         uint32_t channels, struct refusal refusal)
+static bool check_counts(const struct image_view *from, struct extent to, struct refusal refusal)
 {
     uint64_t there = (uint64_t)from->width * from->height * from->channels;
-    uint64_t wanted = (uint64_t)width * height * channels;
+    uint64_t wanted = (uint64_t)to.width * to.height * to.channels;
     if (there == wanted && there <= INT32_MAX)
         return true;
     return refuse(refusal,
                   "%ux%u pixels of %u channels cannot become %ux%u of %u; there must be as many "
                   "numbers, and at most %d",
-                  from->width, from->height, from->channels, width, height, channels, INT32_MAX);
+                  from->width, from->height, from->channels, to.width, to.height, to.channels,
+                  INT32_MAX);
 }
 
 static bool reshape_check(const struct operation *o, struct refusal refusal)
@@ -138,8 +138,8 @@ static bool reshape_check(const struct operation *o, struct refusal refusal)
     const struct image_view *to = &o->images[RESULT];
     struct glcnn_image_descriptor result;
     reshape_shape(o, &result);
-    if (!check_counts(&o->images[SOURCE], result.width, result.height, result.feature_channels,
-                      refusal))
+    struct extent wanted = {result.width, result.height, result.feature_channels, 1};
+    if (!check_counts(&o->images[SOURCE], wanted, refusal))
         return false;
     if (to->width == result.width && to->height == result.height)
         return true;
@@ -149,9 +149,7 @@ static bool reshape_check(const struct operation *o, struct refusal refusal)
 
 static bool reshape_gradient_check(const struct operation *o, struct refusal refusal)
 {
-    const struct image_view *image = &o->images[IMAGE];
-    return check_counts(&o->images[GRADIENT], image->width, image->height, image->channels,
-                        refusal);
+    return check_counts(&o->images[GRADIENT], view_extent(&o->images[IMAGE]), refusal);
 }
 
 /* Rows and columns `of` the source that count; destination pixel X stands for pixel X + shift of an

@@ -33,6 +33,11 @@
 #define PASS_VIEW_WORDS 8 /* uniform words that describe one view */
 #define PASS_WORDS      (6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS)
 
+/* Of an image, or of a part of one. */
+struct extent {
+    uint32_t width, height, channels, images;
+};
+
 /* A part of a storage that a pass sees as an image: layer = first_layer + image*layer_stride +
  * slice. Does not hold a reference. */
 struct image_view {
@@ -41,6 +46,11 @@ struct image_view {
     uint32_t width, height, channels, images;
     bool masked; /* components beyond the last channel hold another's values: read them as 0 */
 };
+
+static inline struct extent view_extent(const struct image_view *view)
+{
+    return (struct extent){view->width, view->height, view->channels, view->images};
+}
 
 /* A vector: elements of 4 bytes in a buffer. Does not hold a reference. */
 struct vector_view {

@@ -7,6 +7,7 @@
 
 #include "glcnn/run.h"
 #include "encode/kernel.h"
+#include "encode/geometry.h"
 
 #define BAG_ARRAYS 24
 

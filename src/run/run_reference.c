@@ -4,15 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies the view's range between an array [n][c][h][w] and a tensor of the view alone. */
-static void copy_range(const struct image_view *view, const struct glcnn_image_descriptor *whole,
-                       double *array, double *tensor, bool out)
+/* Copies what the view shows between an array [n][c][h][w] and a tensor of the view alone. */
+static void copy_view(const struct resolved *r, size_t index, double *array, double *tensor,
+                      bool out)
 {
+    const struct image_view *view = &r->operation.images[index];
+    const struct image_start *start = &r->operation.starts[index];
+    const struct glcnn_image_descriptor *whole = &r->shapes.images[index];
     size_t plane = (size_t)whole->width * whole->height;
     for (uint32_t n = 0; n < view->images; n++) {
-        double *in_array = array + ((size_t)(view->first_layer + n) * whole->feature_channels +
-                                    view->layer_stride) *
-                                       plane;
+        size_t first = (size_t)(start->image + n) * whole->feature_channels + start->channel;
+        double *in_array = array + first * plane;
         double *in_tensor = tensor + (size_t)n * view->channels * plane;
         size_t bytes = view->channels * plane * sizeof(double);
         memcpy(out ? in_array : in_tensor, out ? in_tensor : in_array, bytes);
@@ -32,7 +34,7 @@ static bool set_tensor(struct run *run, struct resolved *r, size_t index, struct
         return false;
     const struct named_array *array = run_image_input(run, &r->operation, index);
     if (argument->input && array)
-        copy_range(view, &r->shapes.images[index], array->data, tensor->data, false);
+        copy_view(r, index, array->data, tensor->data, false);
     return true;
 }
 
@@ -65,8 +67,7 @@ static glcnn_status keep_reference_outputs(struct run *run, struct resolved *r,
         if (!array)
             return run_out_of_memory(run);
         if (argument_is_image(argument))
-            copy_range(&r->operation.images[i], &r->shapes.images[i], array->data,
-                       reference->images[i].data, true);
+            copy_view(r, i, array->data, reference->images[i].data, true);
         else
             memcpy(array->data, reference->vectors[i],
                    r->operation.vectors[i].count * sizeof(double));

@@ -1,0 +1,248 @@
+/* Geometry, part 1: what result an operation makes of its sources. Channels that are read and
+ * broadcast, and sizes by padding (spec 5.3 and 6). */
+#include "encode/geometry.h"
+
+const struct glcnn_image_descriptor *geometry_shape(const struct operation *operation,
+                                                    const struct shapes *shapes,
+                                                    enum argument_place place)
+{
+    int index = descriptor_place(operation->descriptor, place);
+    return index >= 0 && shapes->images[index].width ? &shapes->images[index] : NULL;
+}
+
+void geometry_view(struct operation *operation, enum argument_place place, struct extent extent,
+                   struct image_start start)
+{
+    int index = descriptor_place(operation->descriptor, place);
+    struct image_view *view = &operation->images[index];
+    view->width = extent.width;
+    view->height = extent.height;
+    view->channels = extent.channels;
+    view->images = extent.images;
+    operation->starts[index] = start;
+}
+
+void geometry_natural(const struct operation *operation, struct extent extent,
+                      struct glcnn_image_descriptor *result)
+{
+    *result = (struct glcnn_image_descriptor){.width = extent.width,
+                                              .height = extent.height,
+                                              .feature_channels = extent.channels,
+                                              .number_of_images = extent.images};
+    if (operation->descriptor->shape)
+        operation->descriptor->shape(operation, result);
+}
+
+/* ---- Channels ---- */
+
+bool geometry_read_channels(const struct glcnn_source_properties *source, const char *what,
+                            const struct glcnn_image_descriptor *shape, uint32_t *count,
+                            struct refusal refusal)
+{
+    *count = 0;
+    if (source->feature_channel_offset % 4 ||
+        source->feature_channel_offset >= shape->feature_channels)
+        return refuse(refusal,
+                      "source feature channel offset is %u; it must be a multiple of 4 below the "
+                      "%u channels of the %s",
+                      source->feature_channel_offset, shape->feature_channels, what);
+    *count = least(source->feature_channel_max_count,
+                   shape->feature_channels - source->feature_channel_offset);
+    return true;
+}
+
+/* Of one source of a binary kernel. */
+struct broadcast_axis {
+    uint32_t stride, extent;
+};
+
+/* Extent of the result of a binary kernel along one axis: that of the sources which walk along it;
+ * one of stride 0 is read at one place for all results. */
+static bool broadcast(const char *what, struct broadcast_axis first, struct broadcast_axis second,
+                      uint32_t *result, struct refusal refusal)
+{
+    *result = first.stride ? first.extent : second.stride ? second.extent : 1;
+    if (!first.stride || !second.stride || first.extent == second.extent)
+        return true;
+    return refuse(refusal,
+                  "the primary source has %u %s and the secondary source %u; they must agree, or "
+                  "one be broadcast with a stride of 0",
+                  first.extent, what, second.extent);
+}
+
+bool geometry_broadcast_channels(const struct operation *operation, const struct shapes *shapes,
+                                 uint32_t read, uint32_t *channels, struct refusal refusal)
+{
+    const struct glcnn_source_properties *p = &operation->properties.primary;
+    const struct glcnn_source_properties *q = &operation->properties.secondary;
+    uint32_t second;
+    *channels = read;
+    if (!descriptor_broadcasts(operation->descriptor))
+        return true;
+    return geometry_read_channels(q, "secondary source",
+                                  geometry_shape(operation, shapes, PLACE_SECONDARY), &second,
+                                  refusal) &&
+           broadcast("channels", (struct broadcast_axis){p->stride_in_feature_channels, read},
+                     (struct broadcast_axis){q->stride_in_feature_channels, second}, channels,
+                     refusal);
+}
+
+/* ---- Padding ---- */
+
+#define REACH ((int64_t)1 << 29)
+
+bool geometry_check_reach(int64_t low, int64_t high, struct refusal refusal)
+{
+    if (low >= -REACH && high <= REACH)
+        return true;
+    return refuse(refusal,
+                  "windows reach from %lld to %lld in pixels of the source; offset, stride, window "
+                  "and dilation must keep them within %lld of it",
+                  (long long)low, (long long)high, (long long)REACH);
+}
+
+/* The mirrored kernel goes from the result to the source, with valid and full in each other's
+ * place; the kernel offset makes the taps meet the same pixels (spec 6.3). */
+static glcnn_status reverse_padding(uint32_t method, bool vertical, uint32_t source,
+                                    uint32_t window, uint32_t stride, uint32_t *result,
+                                    int32_t *kernel_offset)
+{
+    uint32_t mirrored;
+    int32_t offset;
+    glcnn_status status = glcnn_padding_resolve_reverse(method, source, window, stride, result);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_padding_resolve(glcnn_padding_inverse(method), vertical, *result, window,
+                                       stride, &mirrored, &offset);
+    if (status == GLCNN_SUCCESS)
+        *kernel_offset = -offset + (window % 2 == 0);
+    return status;
+}
+
+static bool resolve_ahead(struct operation *operation, const struct glcnn_image_descriptor *from,
+                          uint32_t kw, uint32_t kh, struct glcnn_image_descriptor *result)
+{
+    struct glcnn_source_properties *p = &operation->properties.primary;
+    uint32_t method = operation->properties.padding;
+    return glcnn_padding_resolve(method, false, from->width, kw, p->stride_in_pixels_x,
+                                 &result->width, &p->offset.x) == GLCNN_SUCCESS &&
+           glcnn_padding_resolve(method, true, from->height, kh, p->stride_in_pixels_y,
+                                 &result->height, &p->offset.y) == GLCNN_SUCCESS;
+}
+
+static bool resolve_reverse(struct operation *operation, const struct glcnn_image_descriptor *from,
+                            uint32_t kw, uint32_t kh, struct glcnn_image_descriptor *result)
+{
+    struct glcnn_kernel_properties *p = &operation->properties;
+    p->primary.offset.x = p->primary.offset.y = 0;
+    return reverse_padding(p->padding, false, from->width, kw, p->primary.stride_in_pixels_x,
+                           &result->width, &p->kernel_offset_x) == GLCNN_SUCCESS &&
+           reverse_padding(p->padding, true, from->height, kh, p->primary.stride_in_pixels_y,
+                           &result->height, &p->kernel_offset_y) == GLCNN_SUCCESS;
+}
+
+static bool resolve_padding(struct operation *operation, const struct glcnn_image_descriptor *from,
+                            struct glcnn_image_descriptor *result, struct refusal refusal)
+{
+    struct glcnn_source_properties *p = &operation->properties.primary;
+    uint32_t method = operation->properties.padding;
+    int64_t width = ((int64_t)p->kernel_width - 1) * p->dilation_rate_x;
+    int64_t height = ((int64_t)p->kernel_height - 1) * p->dilation_rate_y;
+    if (!geometry_check_reach(0, width > height ? width : height, refusal))
+        return false;
+    int32_t kw = dilated_size((int32_t)p->kernel_width, (int32_t)p->dilation_rate_x);
+    int32_t kh = dilated_size((int32_t)p->kernel_height, (int32_t)p->dilation_rate_y);
+    bool backwards = operation->descriptor->flags & IS_BACKWARDS;
+    if (!(backwards ? resolve_reverse : resolve_ahead)(operation, from, (uint32_t)kw, (uint32_t)kh,
+                                                       result))
+        return refuse(refusal,
+                      "padding %#x gives no result for a source of %ux%u, a window of %dx%d and "
+                      "strides %u and %u",
+                      method, from->width, from->height, kw, kh, p->stride_in_pixels_x,
+                      p->stride_in_pixels_y);
+    return true;
+}
+
+/* ---- Results of returning encodes ---- */
+
+/* Width and height of the result. Offsets stay as they are. */
+static bool broadcast_size(const struct operation *operation, const struct shapes *shapes,
+                           struct glcnn_image_descriptor *result, struct refusal refusal)
+{
+    const struct glcnn_source_properties *p = &operation->properties.primary;
+    const struct glcnn_source_properties *q = &operation->properties.secondary;
+    const struct glcnn_image_descriptor *first = geometry_shape(operation, shapes, PLACE_SOURCE);
+    const struct glcnn_image_descriptor *second =
+        geometry_shape(operation, shapes, PLACE_SECONDARY);
+    return broadcast("columns", (struct broadcast_axis){p->stride_in_pixels_x, first->width},
+                     (struct broadcast_axis){q->stride_in_pixels_x, second->width}, &result->width,
+                     refusal) &&
+           broadcast("rows", (struct broadcast_axis){p->stride_in_pixels_y, first->height},
+                     (struct broadcast_axis){q->stride_in_pixels_y, second->height},
+                     &result->height, refusal);
+}
+
+static bool result_size(struct operation *operation, const struct shapes *shapes,
+                        struct glcnn_image_descriptor *result, struct refusal refusal)
+{
+    unsigned flags = operation->descriptor->flags;
+    if (descriptor_broadcasts(operation->descriptor))
+        return broadcast_size(operation, shapes, result, refusal);
+    if (!(flags & (HAS_WINDOW | HAS_STRIDE)))
+        return true;
+    return resolve_padding(operation, geometry_shape(operation, shapes, PLACE_SOURCE), result,
+                           refusal);
+}
+
+static bool forward_result(struct operation *operation, const struct shapes *shapes,
+                           struct glcnn_image_descriptor *result, struct refusal refusal)
+{
+    const struct glcnn_image_descriptor *source = geometry_shape(operation, shapes, PLACE_SOURCE);
+    struct glcnn_kernel_properties *p = &operation->properties;
+    struct glcnn_image_descriptor sized = *source;
+    uint32_t channels;
+    if (!geometry_read_channels(&p->primary, "source", source, &channels, refusal) ||
+        !geometry_broadcast_channels(operation, shapes, channels, &channels, refusal))
+        return false;
+    /* All but the size stands where there is none: a caller may have one of its own. */
+    bool has_size = result_size(operation, shapes, &sized, refusal);
+    if ((uint32_t)p->primary.offset.z >= source->number_of_images)
+        return refuse(refusal, "offset z is %d; the source has %u images", p->primary.offset.z,
+                      source->number_of_images);
+    geometry_natural(
+        operation,
+        geometry_extent(&sized, channels, source->number_of_images - (uint32_t)p->primary.offset.z),
+        result);
+    result->feature_channels += p->destination_feature_channel_offset;
+    result->channel_format = source->channel_format;
+    return has_size;
+}
+
+/* The gradient of an image has the image's shape. */
+static bool gradient_result(const struct operation *operation, const struct shapes *shapes,
+                            struct glcnn_image_descriptor *result)
+{
+    const struct glcnn_image_descriptor *source =
+        geometry_shape(operation, shapes, PLACE_SECONDARY);
+    *result = *source;
+    result->channel_format = geometry_shape(operation, shapes, PLACE_SOURCE)->channel_format;
+    return true;
+}
+
+bool geometry_result(struct operation *operation, const struct shapes *shapes,
+                     struct glcnn_image_descriptor *result, struct refusal refusal)
+{
+    if (operation->descriptor->flags & IS_GRADIENT)
+        return gradient_result(operation, shapes, result);
+    /* Views are needed by `prepare` and `shape` before the result is known. */
+    const struct glcnn_image_descriptor *source = geometry_shape(operation, shapes, PLACE_SOURCE);
+    const struct glcnn_source_properties *p = &operation->properties.primary;
+    uint32_t left =
+        source->feature_channels - least(p->feature_channel_offset, source->feature_channels);
+    geometry_view(operation, PLACE_SOURCE,
+                  geometry_extent(source, least(p->feature_channel_max_count, left),
+                                  source->number_of_images),
+                  (struct image_start){0, 0});
+    if (operation->descriptor->prepare)
+        operation->descriptor->prepare(operation);
+    return forward_result(operation, shapes, result, refusal);
+}
