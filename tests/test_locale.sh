@@ -1,6 +1,6 @@
 #!/bin/sh
-# A program whose locale has a decimal comma reads settings, and has checkpoints and serialised
-# networks, as one in the locale "C".
+# A program whose locale has a decimal comma reads settings, and has sentences, checkpoints and
+# serialised networks, as one in the locale "C".
 #
 # Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. Exits 77 where no locale can
 # be made or there is no device.
@@ -88,6 +88,11 @@ static void check_texts(void)
     must(glcnn_kernel_set(kernel, "keep_probability", 1.5), "out of range");
     must(strstr(glcnn_device_error(device), "keep_probability is 1.5; it") != NULL, "sentence");
     glcnn_kernel_destroy(&kernel);
+    const struct glcnn_neuron_descriptor root = {.type = GLCNN_NEURON_TYPE_EXPONENTIAL, .c = -0.5f};
+    must(glcnn_neuron_create(device, &root, NULL, 0, &kernel), "a base below 0");
+    must(strstr(glcnn_device_error(device), "neuron_c is -0.5, the base") != NULL, "base");
+    must(glcnn_dropout_create(device, 1.5f, 0, &kernel), "a probability above 1");
+    must(strstr(glcnn_device_error(device), "keep_probability is 1.5; it") != NULL, "probability");
 }
 
 static void check_files(glcnn_network *network)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "encode/kernel.h"
+#include "encode/number.h"
 #include "encode/window.h"
 #include "kernels/numbers.h"
 #include "kernels/pointwise.h"
@@ -111,9 +112,11 @@ static size_t length(const struct operation *o, size_t index)
 static bool check(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_arithmetic *p = o->parameters;
+    char low[NUMBER_TEXT], high[NUMBER_TEXT];
     if (p->minimum_value > p->maximum_value)
-        return refuse(refusal, "minimum_value is %g, more than maximum_value, %g",
-                      (double)p->minimum_value, (double)p->maximum_value);
+        return refuse(refusal, "minimum_value is %s, more than maximum_value, %s",
+                      number_format(low, (double)p->minimum_value),
+                      number_format(high, (double)p->maximum_value));
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "glcnn/kernels/dropout.h"
 
 #include "encode/kernel.h"
+#include "encode/number.h"
 #include "encode/window.h"
 #include "kernels/pointwise.h"
 
@@ -16,22 +17,25 @@ struct glcnn_dropout *glcnn_dropout(glcnn_kernel *kernel)
 
 extern const struct glcnn_descriptor glcnn_kernel_dropout, glcnn_kernel_dropout_gradient;
 
-static bool is_probability(float p)
+static bool check_probability(float p, struct refusal refusal)
 {
-    return p > 0 && p < 1;
+    char text[NUMBER_TEXT];
+    if (p > 0 && p < 1)
+        return true;
+    return refuse(refusal, "keep_probability is %s; it must lie between 0 and 1, both excluded",
+                  number_format(text, (double)p));
 }
 
 static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
                            float keep_probability, uint64_t seed, glcnn_kernel **kernel)
 {
+    char sentence[256];
     glcnn_status status = kernel_create(device, descriptor, kernel);
     if (status != GLCNN_SUCCESS)
         return status;
-    if (!is_probability(keep_probability)) {
+    if (!check_probability(keep_probability, (struct refusal){sentence, sizeof sentence})) {
         glcnn_kernel_destroy(kernel);
-        return device_fail(device, GLCNN_INVALID_ARGUMENT,
-                           "%s: keep_probability is %g; it must lie between 0 and 1, both excluded",
-                           descriptor->name, (double)keep_probability);
+        return device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: %s", descriptor->name, sentence);
     }
     glcnn_dropout(*kernel)->keep_probability = keep_probability;
     glcnn_dropout(*kernel)->seed = seed;
@@ -85,9 +89,8 @@ static size_t length(const struct operation *o, size_t index)
 static bool check(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_dropout *p = o->parameters;
-    if (!is_probability(p->keep_probability))
-        return refuse(refusal, "keep_probability is %g; it must lie between 0 and 1, both excluded",
-                      (double)p->keep_probability);
+    if (!check_probability(p->keep_probability, refusal))
+        return false;
     if (length(o, 0) <= INT32_MAX)
         return true;
     return refuse(refusal, "a mask of %zu elements is more than the %d that can be counted",

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "encode/kernel.h"
+#include "encode/number.h"
 #include "encode/window.h"
 #include "kernels/numbers.h"
 #include "kernels/pixel_reduction.h"
@@ -80,11 +81,13 @@ bool neuron_check(const struct glcnn_neuron_descriptor *neuron, struct refusal r
                  neuron->type == GLCNN_NEURON_TYPE_LOGARITHM;
     float c = neuron->c;
     bool one_allowed = neuron->type == GLCNN_NEURON_TYPE_EXPONENTIAL;
+    char base[NUMBER_TEXT];
     if (!based || c == -1 || (c > 0 && (c != 1 || one_allowed)))
         return true;
     return refuse(refusal,
-                  "neuron_c is %g, the base of neuron_type %s; it must be positive%s, or -1 for e",
-                  (double)c, neuron_type_names[neuron->type], one_allowed ? "" : " and not 1");
+                  "neuron_c is %s, the base of neuron_type %s; it must be positive%s, or -1 for e",
+                  number_format(base, (double)c), neuron_type_names[neuron->type],
+                  one_allowed ? "" : " and not 1");
 }
 
 glcnn_status neuron_set(glcnn_kernel *kernel, const struct glcnn_neuron_descriptor *neuron)

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "encode/number.h"
 #include "kernels/numbers.h"
 
 struct glcnn_optimizer *glcnn_optimizer(glcnn_kernel *kernel)
@@ -85,12 +86,14 @@ static bool check(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_optimizer *p = o->parameters;
     bool has_beta = descriptor_argument(o->descriptor, "first_moment") >= 0;
+    char low[NUMBER_TEXT], high[NUMBER_TEXT], beta[NUMBER_TEXT];
     if (p->apply_gradient_clipping && p->gradient_clip_min > p->gradient_clip_max)
-        return refuse(refusal, "gradient_clip_min is %g, more than gradient_clip_max, %g",
-                      (double)p->gradient_clip_min, (double)p->gradient_clip_max);
+        return refuse(refusal, "gradient_clip_min is %s, more than gradient_clip_max, %s",
+                      number_format(low, (double)p->gradient_clip_min),
+                      number_format(high, (double)p->gradient_clip_max));
     if (has_beta && p->beta1 >= 1)
-        return refuse(refusal, "beta1 is %g; it must be below 1, or no gradient ever counts",
-                      p->beta1);
+        return refuse(refusal, "beta1 is %s; it must be below 1, or no gradient ever counts",
+                      number_format(beta, p->beta1));
     return check_vectors(o, refusal);
 }
 
