@@ -87,7 +87,7 @@ static void print_log(void *user, glcnn_log_level level, const char *text)
 
 static void load_data(const char *directory, const char *prefix, struct fashion *data)
 {
-    char error[512];
+    char error[GLCNN_ERROR_LENGTH];
     if (!fashion_read(directory, prefix, data, error))
         die(error);
 }
@@ -534,7 +534,7 @@ static void read_vector(glcnn_kernel *kernel, const char *name, const char *pref
 }
 
 /* Weights as [outputs][height][width][inputs], vectors as [channels]. */
-static bool save_weights(struct network *network, const char *path, char error[512])
+static bool save_weights(struct network *network, const char *path, char error[GLCNN_ERROR_LENGTH])
 {
     static const char *const vectors[] = {"gamma", "beta", "mean", "variance"};
     struct glcnn_array arrays[6 * BLOCKS + 2];
@@ -561,7 +561,7 @@ static bool save_weights(struct network *network, const char *path, char error[5
 
 static void save(struct network *network, const struct options *options, const struct curve *curve)
 {
-    char path[4096], error[512];
+    char path[4096], error[GLCNN_ERROR_LENGTH];
     if (mkdir(options->out, 0777) != 0 && errno != EEXIST)
         die("the directory of --out cannot be made");
     snprintf(path, sizeof path, "%s/weights.npz", options->out);

@@ -113,7 +113,7 @@ int main(int argc, char **argv)
     struct fashion data;
     glcnn_image *sources[2];
     uint32_t order[BATCH];
-    char error[512];
+    char error[GLCNN_ERROR_LENGTH];
     uint64_t steps = 20;
     must(argc < 2 || option_whole(argv[1], 1, 1000000, &steps),
          "the argument is the number of steps, 1 to 1000000");

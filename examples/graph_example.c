@@ -51,7 +51,7 @@ int main(int argc, char **argv)
     glcnn_filter_node *end;
     glcnn_graph *graph;
     glcnn_image *sources[2];
-    char error[512];
+    char error[GLCNN_ERROR_LENGTH];
     const uint64_t count = read_count(argc > 1 ? argv[1] : NULL);
     if (!fashion_read(FASHION_DIRECTORY, "train", &data, error))
         return puts(error), 1;

@@ -213,6 +213,29 @@ static void settings_are_read_as_text(void)
     }
 }
 
+/* A sentence fills GLCNN_ERROR_LENGTH bytes at most; who has no use for one gives NULL. */
+static void a_sentence_fits_the_buffer_it_is_given(void)
+{
+    char name[2 * GLCNN_ERROR_LENGTH], error[GLCNN_ERROR_LENGTH + 1];
+    struct glcnn_setting setting = {.name = name};
+    struct glcnn_array *outputs;
+    size_t count;
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    for (int with_sentence = 0; with_sentence < 2; with_sentence++) {
+        char *wanted = with_sentence ? error : NULL;
+        memset(error, '!', sizeof error);
+        CU_ASSERT_EQUAL(glcnn_setting_parse(name, "a=1", &setting, wanted), GLCNN_INVALID_ARGUMENT);
+        CU_ASSERT_EQUAL(error[GLCNN_ERROR_LENGTH], '!');
+        CU_ASSERT_EQUAL(error[GLCNN_ERROR_LENGTH - 1], with_sentence ? 0 : '!');
+        memset(error, '!', sizeof error);
+        CU_ASSERT_EQUAL(glcnn_run(NULL, name, NULL, 0, NULL, 0, NULL, &outputs, &count, wanted),
+                        GLCNN_INVALID_ARGUMENT);
+        CU_ASSERT_EQUAL(error[GLCNN_ERROR_LENGTH], '!');
+        CU_ASSERT_EQUAL(error[GLCNN_ERROR_LENGTH - 1], with_sentence ? 0 : '!');
+    }
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -223,6 +246,7 @@ int main(int argc, char *argv[])
         {"whole numbers of 64 bits are exact", whole_numbers_of_64_bits_are_exact},
         {"seeds of 64 bits are told apart", seeds_of_64_bits_are_told_apart},
         {"settings are read as text", settings_are_read_as_text},
+        {"a sentence fits the buffer it is given", a_sentence_fits_the_buffer_it_is_given},
         CU_TEST_INFO_NULL};
     return cases_main("run", tests, argc, argv);
 }

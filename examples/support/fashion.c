@@ -13,13 +13,13 @@ static bool has_shape(const struct idx *idx, uint32_t rank)
 }
 
 static bool read_file(const char *directory, const char *name, uint32_t rank, struct idx *idx,
-                      char error[512])
+                      char error[GLCNN_ERROR_LENGTH])
 {
-    char path[4096], reason[512];
+    char path[4096], reason[GLCNN_ERROR_LENGTH];
     snprintf(path, sizeof path, "%s/%s", directory, name);
     if (!idx_read(path, idx, reason)) {
         snprintf(
-            error, 512,
+            error, GLCNN_ERROR_LENGTH,
             "%.350s. The data is in Debian's package dataset-fashion-mnist; --data names another "
             "directory",
             reason);
@@ -27,27 +27,29 @@ static bool read_file(const char *directory, const char *name, uint32_t rank, st
     }
     if (has_shape(idx, rank))
         return true;
-    snprintf(error, 512, "%.300s: not %s", path,
+    snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: not %s", path,
              rank == 3 ? "images of 28x28 pixels" : "a list of labels");
     return false;
 }
 
-static bool check_labels(const struct fashion *data, char error[512])
+static bool check_labels(const struct fashion *data, char error[GLCNN_ERROR_LENGTH])
 {
     if (data->images.shape[0] != data->labels.shape[0]) {
-        snprintf(error, 512, "there are %u images, but %u labels", data->images.shape[0],
-                 data->labels.shape[0]);
+        snprintf(error, GLCNN_ERROR_LENGTH, "there are %u images, but %u labels",
+                 data->images.shape[0], data->labels.shape[0]);
         return false;
     }
     for (uint32_t i = 0; i < data->labels.shape[0]; i++)
         if (data->labels.data[i] >= FASHION_CLASSES) {
-            snprintf(error, 512, "label %u is %u, not in 0 .. 9", i, data->labels.data[i]);
+            snprintf(error, GLCNN_ERROR_LENGTH, "label %u is %u, not in 0 .. 9", i,
+                     data->labels.data[i]);
             return false;
         }
     return true;
 }
 
-bool fashion_read(const char *directory, const char *prefix, struct fashion *data, char error[512])
+bool fashion_read(const char *directory, const char *prefix, struct fashion *data,
+                  char error[GLCNN_ERROR_LENGTH])
 {
     char images[64], labels[64];
     *data = (struct fashion){0};

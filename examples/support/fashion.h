@@ -18,7 +18,8 @@ extern const char *const fashion_names[FASHION_CLASSES];
 
 /* Reads PREFIX-images-idx3-ubyte.gz and PREFIX-labels-idx1-ubyte.gz; the prefix is train or t10k.
  * False, *data all zero and a sentence if they are not such files. */
-bool fashion_read(const char *directory, const char *prefix, struct fashion *data, char error[512]);
+bool fashion_read(const char *directory, const char *prefix, struct fashion *data,
+                  char error[GLCNN_ERROR_LENGTH]);
 void fashion_free(struct fashion *data);
 
 /* images: [count][28][28] in 0 .. 1; labels: [count][10], 1 at the class. Image n is order[n] of

@@ -20,10 +20,10 @@ struct reader {
 static bool fail(struct reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static bool fail(struct reader *r, const char *format, ...)
 {
-    int length = snprintf(r->error, 512, "%.300s: ", r->path);
+    int length = snprintf(r->error, GLCNN_ERROR_LENGTH, "%.300s: ", r->path);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(r->error + length, 512 - (size_t)length, format, arguments);
+    vsnprintf(r->error + length, GLCNN_ERROR_LENGTH - (size_t)length, format, arguments);
     va_end(arguments);
     return false;
 }
@@ -118,7 +118,7 @@ static bool read_all(struct reader *r, struct idx *out)
            read_end(r, size);
 }
 
-bool idx_read(const char *path, struct idx *out, char error[512])
+bool idx_read(const char *path, struct idx *out, char error[GLCNN_ERROR_LENGTH])
 {
     struct reader r = {.path = path, .error = error};
     *out = (struct idx){0};

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <glcnn/status.h>
+
 #define IDX_MAX_RANK 4
 #define IDX_MAX_SIZE ((size_t)1 << 30) /* bytes of data; the largest of MNIST's kin has 0.6 GiB */
 
@@ -24,7 +26,7 @@ struct idx {
 /* Reads a file that may be anything: false, *out all zero and a sentence if it is not exactly such
  * a file, of IDX_MAX_SIZE at most. No more is unpacked than the header says, and memory grows with
  * what has arrived. Release the result with idx_free. */
-bool idx_read(const char *path, struct idx *out, char error[512]);
+bool idx_read(const char *path, struct idx *out, char error[GLCNN_ERROR_LENGTH]);
 void idx_free(struct idx *idx);
 
 #endif

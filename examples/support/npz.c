@@ -10,9 +10,9 @@
  * in each file would make the same arrays different files. */
 #define DOS_EPOCH_DATE ((1 << 5) | 1)
 
-static bool fail(char error[512], const char *path, const char *reason)
+static bool fail(char error[GLCNN_ERROR_LENGTH], const char *path, const char *reason)
 {
-    snprintf(error, 512, "%.300s: cannot be written: %.150s", path, reason);
+    snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: cannot be written: %.150s", path, reason);
     return false;
 }
 
@@ -34,10 +34,10 @@ static bool add_file(zip_t *archive, const char *name, void *bytes, size_t size)
 }
 
 static bool add_array(zip_t *archive, const char *path, const struct glcnn_array *array,
-                      char error[512])
+                      char error[GLCNN_ERROR_LENGTH])
 {
     struct glcnn_npy npy = {.rank = array->rank, .data = array->data};
-    char name[128], sentence[512];
+    char name[128], sentence[GLCNN_ERROR_LENGTH];
     void *bytes;
     size_t size;
     memcpy(npy.shape, array->shape, sizeof npy.shape);
@@ -63,7 +63,7 @@ static bool read_source(zip_source_t *source, void **bytes, size_t *size)
 
 /* Writes the archive into `source`. */
 static bool fill(zip_source_t *source, const char *path, const struct glcnn_array *arrays,
-                 size_t count, char error[512])
+                 size_t count, char error[GLCNN_ERROR_LENGTH])
 {
     zip_source_keep(source); /* the archive takes one reference away with it */
     zip_t *archive = zip_open_from_source(source, ZIP_TRUNCATE, NULL);
@@ -82,7 +82,8 @@ static bool fill(zip_source_t *source, const char *path, const struct glcnn_arra
     return false;
 }
 
-bool npz_write(const char *path, const struct glcnn_array *arrays, size_t count, char error[512])
+bool npz_write(const char *path, const struct glcnn_array *arrays, size_t count,
+               char error[GLCNN_ERROR_LENGTH])
 {
     void *bytes = NULL;
     size_t size;

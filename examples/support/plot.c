@@ -293,13 +293,13 @@ static void draw(struct canvas *c, const struct plot *plot)
 
 /* ---- File ---- */
 
-static bool fail(char error[512], const char *path, const char *reason)
+static bool fail(char error[GLCNN_ERROR_LENGTH], const char *path, const char *reason)
 {
-    snprintf(error, 512, "%.300s: cannot be written: %.150s", path, reason);
+    snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: cannot be written: %.150s", path, reason);
     return false;
 }
 
-static bool write_png(const char *path, const struct canvas *c, char error[512])
+static bool write_png(const char *path, const struct canvas *c, char error[GLCNN_ERROR_LENGTH])
 {
     png_image image = {.version = PNG_IMAGE_VERSION,
                        .width = c->width,
@@ -318,7 +318,7 @@ static bool write_png(const char *path, const struct canvas *c, char error[512])
     return good;
 }
 
-bool plot_write(const char *path, const struct plot *plot, char error[512])
+bool plot_write(const char *path, const struct plot *plot, char error[GLCNN_ERROR_LENGTH])
 {
     struct canvas canvas = {plot->width ? plot->width : 960, plot->height ? plot->height : 540,
                             NULL};

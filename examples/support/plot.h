@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <glcnn/status.h>
+
 struct plot {
     const char *title, *x_label, *y_label; /* each may be NULL; letters, digits, . , - + / ( ) % */
     const float *values;                   /* value i stands at x = i + 1; not finite: a gap */
@@ -22,6 +24,6 @@ struct plot {
 };
 
 /* Writes the picture as glcnn_file_save writes. False, with a sentence, if it cannot be written. */
-bool plot_write(const char *path, const struct plot *plot, char error[512]);
+bool plot_write(const char *path, const struct plot *plot, char error[GLCNN_ERROR_LENGTH]);
 
 #endif

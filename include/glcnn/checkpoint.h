@@ -46,7 +46,7 @@ struct glcnn_checkpoint_metadata {
  * reading buffers. `error`, if not NULL, has the sentence. */
 GLCNN_API glcnn_status glcnn_checkpoint_save(glcnn_network *network, const char *path,
                                              const struct glcnn_checkpoint_entry *metadata,
-                                             size_t count, char error[512]);
+                                             size_t count, char error[GLCNN_ERROR_LENGTH]);
 
 /* Reads a checkpoint into a network of the same filters and labels. Everything is checked before
  * anything is changed: after GLCNN_IO_ERROR, GLCNN_MALFORMED_DATA, GLCNN_INVALID_ARGUMENT and
@@ -60,12 +60,12 @@ GLCNN_API glcnn_status glcnn_checkpoint_save(glcnn_network *network, const char 
  * keep the state that they have. */
 GLCNN_API glcnn_status glcnn_checkpoint_load(glcnn_network *network, const char *path,
                                              struct glcnn_checkpoint_metadata *metadata,
-                                             char error[512]);
+                                             char error[GLCNN_ERROR_LENGTH]);
 
 /* Reads the metadata alone, after the same checks of the file itself: what network to make. */
 GLCNN_API glcnn_status glcnn_checkpoint_read_metadata(const char *path,
                                                       struct glcnn_checkpoint_metadata *metadata,
-                                                      char error[512]);
+                                                      char error[GLCNN_ERROR_LENGTH]);
 
 /* The text of an entry; NULL if there is none of that name. */
 GLCNN_API const char *glcnn_checkpoint_text(const struct glcnn_checkpoint_metadata *metadata,

@@ -27,24 +27,25 @@ struct glcnn_npy {
  * array without elements or of a rank above GLCNN_MAX_RANK is refused. Release the result with
  * glcnn_npy_free; on failure *array is all zero and `error`, if not NULL, has the sentence.
  * Errors: GLCNN_IO_ERROR, GLCNN_MALFORMED_DATA, GLCNN_OUT_OF_MEMORY, GLCNN_INVALID_ARGUMENT. */
-GLCNN_API glcnn_status glcnn_npy_read(const char *path, struct glcnn_npy *array, char error[512]);
+GLCNN_API glcnn_status glcnn_npy_read(const char *path, struct glcnn_npy *array,
+                                      char error[GLCNN_ERROR_LENGTH]);
 GLCNN_API glcnn_status glcnn_npy_parse(const void *bytes, size_t size, struct glcnn_npy *array,
-                                       char error[512]);
+                                       char error[GLCNN_ERROR_LENGTH]);
 /* Releases the data; *array becomes all zero. NULL does nothing. */
 GLCNN_API void glcnn_npy_free(struct glcnn_npy *array);
 
 /* Makes the bytes of a .npy file; *bytes is to be released with free(). */
 GLCNN_API glcnn_status glcnn_npy_format(const struct glcnn_npy *array, void **bytes, size_t *size,
-                                        char error[512]);
+                                        char error[GLCNN_ERROR_LENGTH]);
 
 /* Writes one file, or `count` files of which either all appear or none, each as below: all are on
  * the disk before the first is renamed.
  * Errors: GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY, GLCNN_INVALID_ARGUMENT (also for a path that is
  * there twice). */
 GLCNN_API glcnn_status glcnn_npy_write(const char *path, const struct glcnn_npy *array,
-                                       char error[512]);
+                                       char error[GLCNN_ERROR_LENGTH]);
 GLCNN_API glcnn_status glcnn_npy_write_all(const char *const *paths, const struct glcnn_npy *arrays,
-                                           size_t count, char error[512]);
+                                           size_t count, char error[GLCNN_ERROR_LENGTH]);
 
 /* ---- Files that are written whole ----
  *
@@ -70,18 +71,19 @@ GLCNN_API glcnn_status glcnn_npy_write_all(const char *const *paths, const struc
 typedef struct glcnn_file glcnn_file;
 
 /* Begins a file; the caller owns *file, which is NULL after a failure, until commit or discard. */
-GLCNN_API glcnn_status glcnn_file_create(const char *path, glcnn_file **file, char error[512]);
+GLCNN_API glcnn_status glcnn_file_create(const char *path, glcnn_file **file,
+                                         char error[GLCNN_ERROR_LENGTH]);
 /* Appends bytes. After a failure the file is to be discarded. */
 GLCNN_API glcnn_status glcnn_file_write(glcnn_file *file, const void *bytes, size_t size,
-                                        char error[512]);
+                                        char error[GLCNN_ERROR_LENGTH]);
 /* Puts the file in its place, and releases it in any case; *file becomes NULL. */
-GLCNN_API glcnn_status glcnn_file_commit(glcnn_file **file, char error[512]);
+GLCNN_API glcnn_status glcnn_file_commit(glcnn_file **file, char error[GLCNN_ERROR_LENGTH]);
 /* Gives the file up, which leaves the old one; *file becomes NULL. NULL does nothing. */
 GLCNN_API void glcnn_file_discard(glcnn_file **file);
 
 /* All four for bytes that are in memory. */
 GLCNN_API glcnn_status glcnn_file_save(const char *path, const void *bytes, size_t size,
-                                       char error[512]);
+                                       char error[GLCNN_ERROR_LENGTH]);
 
 #ifdef __cplusplus
 }

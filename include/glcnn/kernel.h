@@ -311,7 +311,8 @@ struct glcnn_setting {
  * kernel's names too. *setting refers to storage that lives for ever.
  * Errors: GLCNN_INVALID_ARGUMENT, with the sentence in `error`. */
 GLCNN_API glcnn_status glcnn_setting_parse(const char *kernel, const char *text,
-                                           struct glcnn_setting *setting, char error[512]);
+                                           struct glcnn_setting *setting,
+                                           char error[GLCNN_ERROR_LENGTH]);
 
 #ifdef __cplusplus
 }

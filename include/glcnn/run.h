@@ -42,7 +42,7 @@ GLCNN_API glcnn_status glcnn_run(glcnn_device *device, const char *name,
                                  const struct glcnn_array *inputs, size_t input_count,
                                  const struct glcnn_run_options *options,
                                  struct glcnn_array **outputs, size_t *output_count,
-                                 char error[512]);
+                                 char error[GLCNN_ERROR_LENGTH]);
 GLCNN_API void glcnn_run_free(struct glcnn_array *outputs);
 
 /* One line of the self-check. */

@@ -61,7 +61,8 @@ extern "C" {
  * sentence. Errors: GLCNN_INVALID_ARGUMENT (also for a value out of its range, which encodes
  * refuse, and for text that is not UTF-8), GLCNN_OUT_OF_MEMORY, those of glcnn_buffer_read. */
 GLCNN_API glcnn_status glcnn_kernel_serialize(glcnn_kernel *kernel, bool with_weights,
-                                              uint8_t **bytes, size_t *size, char error[512]);
+                                              uint8_t **bytes, size_t *size,
+                                              char error[GLCNN_ERROR_LENGTH]);
 
 /* Makes the kernel that the bytes describe. What they leave out has its default; vectors that they
  * leave out are not set. The caller owns the kernel. After a failure *kernel is NULL and `error`,
@@ -69,15 +70,16 @@ GLCNN_API glcnn_status glcnn_kernel_serialize(glcnn_kernel *kernel, bool with_we
  * those of glcnn_kernel_create and glcnn_kernel_set_vector. */
 GLCNN_API glcnn_status glcnn_kernel_deserialize(glcnn_device *device, const uint8_t *bytes,
                                                 size_t size, glcnn_kernel **kernel,
-                                                char error[512]);
+                                                char error[GLCNN_ERROR_LENGTH]);
 
 /* The same for a network, all of its nodes, in the order of glcnn_network_filter. Errors: as above,
  * and the failure that the network keeps. */
 GLCNN_API glcnn_status glcnn_network_serialize(glcnn_network *network, bool with_weights,
-                                               uint8_t **bytes, size_t *size, char error[512]);
+                                               uint8_t **bytes, size_t *size,
+                                               char error[GLCNN_ERROR_LENGTH]);
 GLCNN_API glcnn_status glcnn_network_deserialize(glcnn_device *device, const uint8_t *bytes,
                                                  size_t size, glcnn_network **network,
-                                                 char error[512]);
+                                                 char error[GLCNN_ERROR_LENGTH]);
 
 /* Releases what the functions above wrote; NULL does nothing. glcnn_file_save (glcnn/io.h) puts the
  * bytes into a file. */

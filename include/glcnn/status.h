@@ -42,6 +42,10 @@ typedef enum glcnn_status {
     GLCNN_STATUS_FORCE32 = 0x7fffffff
 } glcnn_status;
 
+/* Bytes of an `error` that a caller passes for the sentence of a failure, the 0 that ends it
+ * included. A longer sentence is cut. */
+#define GLCNN_ERROR_LENGTH 512
+
 typedef enum glcnn_log_level {
     GLCNN_LOG_ERROR = 0,
     GLCNN_LOG_WARNING = 1,

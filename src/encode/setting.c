@@ -109,8 +109,9 @@ static bool parse(const char *kernel, const char *text, struct glcnn_setting *se
 }
 
 glcnn_status glcnn_setting_parse(const char *kernel, const char *text,
-                                 struct glcnn_setting *setting, char error[512])
+                                 struct glcnn_setting *setting, char error[GLCNN_ERROR_LENGTH])
 {
-    return parse(kernel, text, setting, (struct refusal){error, 512}) ? GLCNN_SUCCESS
-                                                                      : GLCNN_INVALID_ARGUMENT;
+    return parse(kernel, text, setting, (struct refusal){error, GLCNN_ERROR_LENGTH})
+               ? GLCNN_SUCCESS
+               : GLCNN_INVALID_ARGUMENT;
 }

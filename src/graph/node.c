@@ -27,7 +27,7 @@ void *network_keep_failure(struct glcnn_network *network, glcnn_status status)
 
 void *network_fail(struct glcnn_network *network, glcnn_status status, const char *format, ...)
 {
-    char text[512];
+    char text[GLCNN_ERROR_LENGTH];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
@@ -288,7 +288,7 @@ struct glcnn_filter_node *filter_node_make(struct glcnn_network *network,
 
 static glcnn_status set_word(struct glcnn_kernel *kernel, const char *word)
 {
-    char error[512];
+    char error[GLCNN_ERROR_LENGTH];
     struct glcnn_setting setting;
     glcnn_status status = glcnn_setting_parse(kernel->descriptor->name, word, &setting, error);
     if (status != GLCNN_SUCCESS)

@@ -43,7 +43,8 @@ struct glcnn_network {
     size_t image_count, filter_count;
     size_t *kernel_counts; /* [registry]: filters of each kernel, so that labels cost no search */
     glcnn_status status; /* the first failure */
-    char error[512];     /* its sentence; before one, that of the last gradient that was refused */
+    /* Its sentence; before one, that of the last gradient that was refused. */
+    char error[GLCNN_ERROR_LENGTH];
 };
 
 /* What a network has at one time. */

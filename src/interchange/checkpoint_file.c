@@ -29,7 +29,7 @@ glcnn_status checkpoint_fail(char *error, glcnn_status status, const char *forma
         return status;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error, 512, format, arguments);
+    vsnprintf(error, GLCNN_ERROR_LENGTH, format, arguments);
     va_end(arguments);
     return status;
 }

@@ -43,7 +43,7 @@ struct checkpoint_tensor *checkpoint_file_find(const struct checkpoint_file *fil
 glcnn_status checkpoint_file_read(const struct checkpoint_file *file, const char *path,
                                   uint8_t **data, char *error);
 
-/* Stores a sentence of at most 511 bytes, if `error` is not NULL, and returns the status. */
+/* Stores a sentence, if `error` is not NULL, and returns the status. */
 glcnn_status checkpoint_fail(char *error, glcnn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

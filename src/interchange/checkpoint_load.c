@@ -245,7 +245,8 @@ static glcnn_status prepare(struct input *in, struct glcnn_checkpoint_metadata *
 }
 
 glcnn_status glcnn_checkpoint_load(glcnn_network *network, const char *path,
-                                   struct glcnn_checkpoint_metadata *metadata, char error[512])
+                                   struct glcnn_checkpoint_metadata *metadata,
+                                   char error[GLCNN_ERROR_LENGTH])
 {
     struct input in = {.network = network, .path = path, .error = error};
     if (metadata)
@@ -270,7 +271,7 @@ glcnn_status glcnn_checkpoint_load(glcnn_network *network, const char *path,
 
 glcnn_status glcnn_checkpoint_read_metadata(const char *path,
                                             struct glcnn_checkpoint_metadata *metadata,
-                                            char error[512])
+                                            char error[GLCNN_ERROR_LENGTH])
 {
     struct checkpoint_file file;
     if (error)

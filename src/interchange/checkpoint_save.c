@@ -162,7 +162,7 @@ static glcnn_status write_file(const struct parameters *list, cJSON *json, const
 
 glcnn_status glcnn_checkpoint_save(glcnn_network *network, const char *path,
                                    const struct glcnn_checkpoint_entry *metadata, size_t count,
-                                   char error[512])
+                                   char error[GLCNN_ERROR_LENGTH])
 {
     struct parameters list = {.error = error};
     glcnn_status status = checkpoint_check_arguments(network, path, error);

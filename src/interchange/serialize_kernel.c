@@ -158,7 +158,7 @@ glcnn_status serialize_finish(struct writer *writer, struct outcome *outcome, ui
 }
 
 glcnn_status glcnn_kernel_serialize(glcnn_kernel *kernel, bool with_weights, uint8_t **bytes,
-                                    size_t *size, char error[512])
+                                    size_t *size, char error[GLCNN_ERROR_LENGTH])
 {
     struct writer writer = {0};
     struct outcome outcome = {0};
@@ -391,7 +391,7 @@ static bool make_kernel(struct reader *reader, glcnn_device *device, glcnn_kerne
 }
 
 glcnn_status glcnn_kernel_deserialize(glcnn_device *device, const uint8_t *bytes, size_t size,
-                                      glcnn_kernel **kernel, char error[512])
+                                      glcnn_kernel **kernel, char error[GLCNN_ERROR_LENGTH])
 {
     struct outcome outcome = {0};
     struct reader reader = {.bytes = bytes, .size = size, .outcome = &outcome};

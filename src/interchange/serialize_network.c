@@ -211,7 +211,7 @@ static bool write_network(struct writer *writer, const struct nodes *nodes, size
 }
 
 glcnn_status glcnn_network_serialize(glcnn_network *network, bool with_weights, uint8_t **bytes,
-                                     size_t *size, char error[512])
+                                     size_t *size, char error[GLCNN_ERROR_LENGTH])
 {
     struct writer writer = {0};
     struct outcome outcome = {0};
@@ -539,7 +539,7 @@ static bool make_network(struct reader *reader, struct making *m)
 }
 
 glcnn_status glcnn_network_deserialize(glcnn_device *device, const uint8_t *bytes, size_t size,
-                                       glcnn_network **network, char error[512])
+                                       glcnn_network **network, char error[GLCNN_ERROR_LENGTH])
 {
     struct outcome outcome = {0};
     struct reader reader = {.bytes = bytes, .size = size, .outcome = &outcome};

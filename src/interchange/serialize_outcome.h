@@ -6,7 +6,7 @@
 
 struct outcome {
     glcnn_status status;
-    char text[512];
+    char text[GLCNN_ERROR_LENGTH];
 };
 
 /* Keeps the sentence unless there is one already. Returns false. */

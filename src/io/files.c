@@ -29,14 +29,14 @@ static glcnn_status fail(char *error, const char *path, const char *what)
 {
     int reason = errno;
     if (error)
-        snprintf(error, 512, "%.300s: %s: %s", path, what, strerror(reason));
+        snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: %s: %s", path, what, strerror(reason));
     return reason == ENOMEM ? GLCNN_OUT_OF_MEMORY : GLCNN_IO_ERROR;
 }
 
 static glcnn_status refuse(char *error, const char *sentence)
 {
     if (error)
-        snprintf(error, 512, "%s", sentence);
+        snprintf(error, GLCNN_ERROR_LENGTH, "%s", sentence);
     return GLCNN_INVALID_ARGUMENT;
 }
 
@@ -209,7 +209,7 @@ static glcnn_status open_target(glcnn_file *file, char *error)
     return open_anew(file, exists ? &old : NULL, error);
 }
 
-glcnn_status glcnn_file_create(const char *path, glcnn_file **file, char error[512])
+glcnn_status glcnn_file_create(const char *path, glcnn_file **file, char error[GLCNN_ERROR_LENGTH])
 {
     if (file)
         *file = NULL;
@@ -232,7 +232,8 @@ glcnn_status glcnn_file_create(const char *path, glcnn_file **file, char error[5
 
 /* ---- Writing ---- */
 
-glcnn_status glcnn_file_write(glcnn_file *file, const void *bytes, size_t size, char error[512])
+glcnn_status glcnn_file_write(glcnn_file *file, const void *bytes, size_t size,
+                              char error[GLCNN_ERROR_LENGTH])
 {
     const char *at = bytes;
     if (!file || (!bytes && size))
@@ -295,7 +296,7 @@ static glcnn_status put_in_place(glcnn_file *file, char *error)
                       "is written, but its folder cannot be brought to the disk");
 }
 
-glcnn_status glcnn_file_commit(glcnn_file **file, char error[512])
+glcnn_status glcnn_file_commit(glcnn_file **file, char error[GLCNN_ERROR_LENGTH])
 {
     if (!file || !*file)
         return refuse(error, "a file to write: file is NULL");
@@ -327,7 +328,8 @@ void glcnn_file_discard(glcnn_file **file)
     free(old);
 }
 
-glcnn_status glcnn_file_save(const char *path, const void *bytes, size_t size, char error[512])
+glcnn_status glcnn_file_save(const char *path, const void *bytes, size_t size,
+                             char error[GLCNN_ERROR_LENGTH])
 {
     glcnn_file *file;
     glcnn_status status = glcnn_file_create(path, &file, error);

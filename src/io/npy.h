@@ -9,6 +9,5 @@
 #define NPY_MAGIC_SIZE 6
 #define NPY_PREFIX_MAX 12    /* magic, two bytes of version, two or four of length */
 #define NPY_HEADER_MAX 65535 /* NumPy itself writes below 10,000 */
-#define NPY_ERROR      512
 
 #endif

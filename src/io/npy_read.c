@@ -102,10 +102,10 @@ static bool fail(struct parser *p, const char *format, ...)
 {
     if (!p->error)
         return false;
-    int length = snprintf(p->error, NPY_ERROR, "%.300s: ", p->file);
+    int length = snprintf(p->error, GLCNN_ERROR_LENGTH, "%.300s: ", p->file);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(p->error + length, NPY_ERROR - (size_t)length, format, arguments);
+    vsnprintf(p->error + length, GLCNN_ERROR_LENGTH - (size_t)length, format, arguments);
     va_end(arguments);
     return false;
 }
@@ -353,7 +353,7 @@ static glcnn_status parse(struct parser *p, const uint8_t *bytes, size_t size,
 }
 
 glcnn_status glcnn_npy_parse(const void *bytes, size_t size, struct glcnn_npy *array,
-                             char error[512])
+                             char error[GLCNN_ERROR_LENGTH])
 {
     struct parser p = {.file = "the array", .error = error};
     if (!array || !bytes) {
@@ -413,7 +413,8 @@ static glcnn_status read_array(struct parser *p, FILE *file, struct content *con
     return make_array(p, &header, content->bytes, content->size, array);
 }
 
-glcnn_status glcnn_npy_read(const char *path, struct glcnn_npy *array, char error[512])
+glcnn_status glcnn_npy_read(const char *path, struct glcnn_npy *array,
+                            char error[GLCNN_ERROR_LENGTH])
 {
     struct parser p = {.file = path ? path : "npy", .error = error};
     if (!path || !array) {

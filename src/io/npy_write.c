@@ -14,10 +14,11 @@ static bool is_half(const struct glcnn_npy *array)
     return array->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
 }
 
-static glcnn_status refuse(char error[512], glcnn_status status, const char *sentence)
+static glcnn_status refuse(char error[GLCNN_ERROR_LENGTH], glcnn_status status,
+                           const char *sentence)
 {
     if (error)
-        snprintf(error, NPY_ERROR, "%s", sentence);
+        snprintf(error, GLCNN_ERROR_LENGTH, "%s", sentence);
     return status;
 }
 
@@ -82,7 +83,7 @@ static void format_elements(const struct glcnn_npy *array, size_t count, uint8_t
 }
 
 glcnn_status glcnn_npy_format(const struct glcnn_npy *array, void **bytes, size_t *size,
-                              char error[512])
+                              char error[GLCNN_ERROR_LENGTH])
 {
     if (!bytes || !size)
         return refuse(error, GLCNN_INVALID_ARGUMENT, "npy: bytes or size is NULL");
@@ -108,7 +109,8 @@ glcnn_status glcnn_npy_format(const struct glcnn_npy *array, void **bytes, size_
     return GLCNN_SUCCESS;
 }
 
-static glcnn_status check_paths(const char *const *paths, size_t count, char error[512])
+static glcnn_status check_paths(const char *const *paths, size_t count,
+                                char error[GLCNN_ERROR_LENGTH])
 {
     for (size_t i = 0; i < count; i++) {
         if (!paths[i])
@@ -116,7 +118,7 @@ static glcnn_status check_paths(const char *const *paths, size_t count, char err
         for (size_t j = 0; j < i; j++)
             if (strcmp(paths[i], paths[j]) == 0) {
                 if (error)
-                    snprintf(error, NPY_ERROR,
+                    snprintf(error, GLCNN_ERROR_LENGTH,
                              "%.300s: is named twice; each output needs a file of its own",
                              paths[i]);
                 return GLCNN_INVALID_ARGUMENT;
@@ -127,7 +129,7 @@ static glcnn_status check_paths(const char *const *paths, size_t count, char err
 
 /* All bytes of the file, on the disk, but not yet under its name. */
 static glcnn_status prepare(const char *path, const struct glcnn_npy *array, glcnn_file **file,
-                            char error[512])
+                            char error[GLCNN_ERROR_LENGTH])
 {
     void *bytes;
     size_t size;
@@ -143,7 +145,7 @@ static glcnn_status prepare(const char *path, const struct glcnn_npy *array, glc
 }
 
 glcnn_status glcnn_npy_write_all(const char *const *paths, const struct glcnn_npy *arrays,
-                                 size_t count, char error[512])
+                                 size_t count, char error[GLCNN_ERROR_LENGTH])
 {
     if (count > 0 && (!paths || !arrays))
         return refuse(error, GLCNN_INVALID_ARGUMENT, "npy: paths or arrays is NULL");
@@ -161,7 +163,8 @@ glcnn_status glcnn_npy_write_all(const char *const *paths, const struct glcnn_np
     return status;
 }
 
-glcnn_status glcnn_npy_write(const char *path, const struct glcnn_npy *array, char error[512])
+glcnn_status glcnn_npy_write(const char *path, const struct glcnn_npy *array,
+                             char error[GLCNN_ERROR_LENGTH])
 {
     if (!array)
         return refuse(error, GLCNN_INVALID_ARGUMENT, "npy: the array is NULL");

@@ -243,11 +243,11 @@ bool check_inputs(struct run *run, const struct glcnn_descriptor *d, const struc
 
 glcnn_status check_case_run(struct glcnn_device *device, const struct glcnn_descriptor *d,
                             size_t index, glcnn_channel_format format, double *error,
-                            char sentence[512])
+                            char sentence[GLCNN_ERROR_LENGTH])
 {
     struct bag inputs = {0}, wanted = {0};
     struct glcnn_setting settings[CHECK_SETTINGS];
-    struct run run = {.format = format, .bag = &inputs, .refusal = {sentence, 512}};
+    struct run run = {.format = format, .bag = &inputs, .refusal = {sentence, GLCNN_ERROR_LENGTH}};
     sentence[0] = 0;
     bool good =
         check_inputs(&run, d, &d->cases[index], index, settings) && check_copy(&inputs, &wanted);
@@ -269,13 +269,13 @@ glcnn_status check_case_run(struct glcnn_device *device, const struct glcnn_desc
 
 struct row {
     struct glcnn_check_row row;
-    char worst[600], error[512];
+    char worst[600], error[GLCNN_ERROR_LENGTH];
 };
 
 static void check_one(struct glcnn_device *device, const struct glcnn_descriptor *d, size_t index,
                       glcnn_channel_format format, struct row *row)
 {
-    char sentence[512];
+    char sentence[GLCNN_ERROR_LENGTH];
     double error;
     const struct check_case *c = &d->cases[index];
     glcnn_status status = check_case_run(device, d, index, format, &error, sentence);

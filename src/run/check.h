@@ -22,6 +22,6 @@ double check_compare(const struct glcnn_descriptor *d, struct bag *found, struct
 /* Runs one case on the device and in the reference. *error is in units of the bound. */
 glcnn_status check_case_run(struct glcnn_device *device, const struct glcnn_descriptor *d,
                             size_t index, glcnn_channel_format format, double *error,
-                            char sentence[512]);
+                            char sentence[GLCNN_ERROR_LENGTH]);
 
 #endif

@@ -93,11 +93,11 @@ static glcnn_status give_outputs(const struct glcnn_descriptor *d, struct bag *b
 glcnn_status glcnn_run(glcnn_device *device, const char *name, const struct glcnn_setting *settings,
                        size_t setting_count, const struct glcnn_array *inputs, size_t input_count,
                        const struct glcnn_run_options *options, struct glcnn_array **outputs,
-                       size_t *output_count, char error[512])
+                       size_t *output_count, char error[GLCNN_ERROR_LENGTH])
 {
     static const struct glcnn_run_options defaults;
     const struct glcnn_descriptor *d = descriptor_find(name);
-    struct refusal refusal = {error, 512};
+    struct refusal refusal = {error, GLCNN_ERROR_LENGTH};
     refuse(refusal, "%s", "");
     if (!outputs || !output_count)
         return refuse(refusal, "glcnn_run: outputs or output_count is NULL"),

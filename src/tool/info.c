@@ -67,15 +67,16 @@ static const struct limit *missing_limit(const struct glcnn_limits *all)
 }
 
 /* Whether kernel `name` can run: "" or the reason why not. */
-static void why_not(glcnn_device *device, const char *name, char reason[512])
+static void why_not(glcnn_device *device, const char *name, char reason[GLCNN_ERROR_LENGTH])
 {
     const struct limit *missing = missing_limit(&glcnn_device_info(device)->limits);
     glcnn_kernel *kernel = NULL;
     reason[0] = 0;
     if (missing)
-        snprintf(reason, 512, "%s is below the OpenGL ES 3.1 minimum", missing->name);
+        snprintf(reason, GLCNN_ERROR_LENGTH, "%s is below the OpenGL ES 3.1 minimum",
+                 missing->name);
     else if (glcnn_kernel_create(device, name, &kernel) != GLCNN_SUCCESS)
-        snprintf(reason, 512, "%s", glcnn_device_error(device));
+        snprintf(reason, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(device));
     glcnn_kernel_destroy(&kernel);
 }
 
@@ -185,7 +186,7 @@ static void print_kernels(glcnn_device *device)
 {
     puts("\nkernels that can run");
     for (size_t i = 0; i < glcnn_kernel_count(); i++) {
-        char reason[512];
+        char reason[GLCNN_ERROR_LENGTH];
         const char *name = glcnn_kernel_info(i)->name;
         why_not(device, name, reason);
         printf("  %-44s %s%s%s\n", name, reason[0] ? "no" : "yes", reason[0] ? ": " : "", reason);
@@ -280,7 +281,7 @@ static void add_abilities(cJSON *json, glcnn_device *device)
                               glcnn_device_has_extension(device, extensions[i].name));
     cJSON *array = cJSON_AddArrayToObject(json, "kernels");
     for (size_t i = 0; i < glcnn_kernel_count(); i++) {
-        char reason[512];
+        char reason[GLCNN_ERROR_LENGTH];
         cJSON *kernel = cJSON_CreateObject();
         json_add_text(kernel, "name", glcnn_kernel_info(i)->name);
         why_not(device, glcnn_kernel_info(i)->name, reason);

@@ -72,7 +72,7 @@ static void scale_bytes(struct pictures *p)
 
 static int read_npy(const struct tool_command *command, const char *path, struct pictures *p)
 {
-    char error[512];
+    char error[GLCNN_ERROR_LENGTH];
     struct glcnn_npy file;
     if (glcnn_npy_read(path, &file, error) != GLCNN_SUCCESS)
         return complain(command, EXIT_FAILED, "%s", error);
@@ -90,7 +90,7 @@ static int read_npy(const struct tool_command *command, const char *path, struct
 
 static int read_idx(const struct tool_command *command, const char *path, struct pictures *p)
 {
-    char error[512];
+    char error[GLCNN_ERROR_LENGTH];
     struct idx file;
     if (!idx_read(path, &file, error))
         return complain(command, EXIT_FAILED, "%s", error);
@@ -110,7 +110,7 @@ static int read_idx(const struct tool_command *command, const char *path, struct
 /* The network that the checkpoint names. */
 static int find_net(const struct tool_command *command, const char *path, const struct net **net)
 {
-    char error[512];
+    char error[GLCNN_ERROR_LENGTH];
     struct glcnn_checkpoint_metadata metadata;
     if (glcnn_checkpoint_read_metadata(path, &metadata, error) != GLCNN_SUCCESS)
         return complain(command, EXIT_FAILED, "%s", error);
@@ -150,7 +150,7 @@ static bool classify(struct runner *runner, const struct pictures *p)
 static int predict(const struct tool_command *command, struct tool_device *tool,
                    const struct net *net, const char *path, const struct pictures *p)
 {
-    char error[512];
+    char error[GLCNN_ERROR_LENGTH];
     struct model model = {0};
     struct runner runner = {0};
     uint32_t batch = p->count < BATCH_MAX ? p->count : BATCH_MAX;

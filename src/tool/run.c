@@ -123,7 +123,7 @@ static int read_settings(struct work *w)
 {
     const struct request *r = w->request;
     for (size_t i = 0; i < r->parameter_count; i++) {
-        char error[512];
+        char error[GLCNN_ERROR_LENGTH];
         if (glcnn_setting_parse(r->kernel->name, r->parameter_texts[i], &w->settings[i], error) !=
             GLCNN_SUCCESS)
             return complain(w->command, EXIT_USAGE, "%s", error);
@@ -184,7 +184,7 @@ static int read_bindings(struct work *w)
 static int read_inputs(struct work *w)
 {
     for (size_t i = 0; i < w->request->input_count; i++) {
-        char error[512];
+        char error[GLCNN_ERROR_LENGTH];
         struct glcnn_npy *file = &w->files[i];
         if (glcnn_npy_read(w->inputs[i].path, file, error) != GLCNN_SUCCESS)
             return complain(w->command, EXIT_FAILED, "%s", error);
@@ -200,7 +200,7 @@ static int read_inputs(struct work *w)
 static int compute(struct work *w, struct tool_device *tool)
 {
     const struct request *r = w->request;
-    char error[512];
+    char error[GLCNN_ERROR_LENGTH];
     int status = r->options.reference ? EXIT_GOOD : device_open(tool);
     if (status != EXIT_GOOD)
         return complain(w->command, status, "%s", tool->error);
@@ -243,7 +243,7 @@ static int write_results(const struct work *w)
             files[i].format = w->request->options.format;
         memcpy(files[i].shape, result->shape, sizeof result->shape);
     }
-    char error[512];
+    char error[GLCNN_ERROR_LENGTH];
     if (status == EXIT_GOOD && glcnn_npy_write_all(paths, files, count, error) != GLCNN_SUCCESS)
         status = complain(w->command, EXIT_FAILED, "%s", error);
     free(paths);

@@ -76,7 +76,7 @@ static uint32_t limited(const struct session *s, const struct fashion *data)
 
 static int load_data(struct session *s)
 {
-    char error[512];
+    char error[GLCNN_ERROR_LENGTH];
     if (!fashion_read(s->settings->data, "train", &s->training, error) ||
         !fashion_read(s->settings->data, "t10k", &s->testing, error))
         return complain(s->command, EXIT_FAILED, "%s", error);
@@ -150,7 +150,7 @@ static int describe(struct session *s)
 
 static int open_log(struct session *s)
 {
-    char error[512];
+    char error[GLCNN_ERROR_LENGTH];
     return train_log_open(&s->log, s->settings->log, s->first, error)
                ? EXIT_GOOD
                : complain(s->command, EXIT_FAILED, "%s", error);
@@ -158,7 +158,7 @@ static int open_log(struct session *s)
 
 static int load_checkpoint(struct session *s)
 {
-    char error[512];
+    char error[GLCNN_ERROR_LENGTH];
     if (!s->settings->resume ||
         glcnn_checkpoint_load(s->model.network, s->settings->resume, NULL, error) == GLCNN_SUCCESS)
         return EXIT_GOOD;
@@ -167,7 +167,7 @@ static int load_checkpoint(struct session *s)
 
 static int save(struct session *s)
 {
-    char error[512];
+    char error[GLCNN_ERROR_LENGTH];
     struct settings_entries e;
     s->saved = time(NULL);
     if (!s->settings->out)
@@ -312,7 +312,7 @@ static int train_epoch(struct session *s)
 
 static int write_plot(const struct session *s)
 {
-    char error[512];
+    char error[GLCNN_ERROR_LENGTH];
     const struct plot plot = {.title = s->settings->net->name,
                               .x_label = "step",
                               .y_label = "loss",
@@ -325,7 +325,7 @@ static int write_plot(const struct session *s)
 
 static int close_log(struct session *s)
 {
-    char error[512];
+    char error[GLCNN_ERROR_LENGTH];
     return train_log_close(&s->log, error) ? EXIT_GOOD
                                            : complain(s->command, EXIT_FAILED, "%s", error);
 }

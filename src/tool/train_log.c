@@ -10,9 +10,9 @@
 
 static const char header[] = "step,epoch,learning_rate,loss,test_accuracy\n";
 
-static bool fail(const char *path, const char *what, int reason, char error[512])
+static bool fail(const char *path, const char *what, int reason, char error[GLCNN_ERROR_LENGTH])
 {
-    snprintf(error, 512, "%.300s: %s: %s", path, what, strerror(reason));
+    snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: %s: %s", path, what, strerror(reason));
     return false;
 }
 
@@ -24,7 +24,7 @@ static bool is_kept(const char *line, size_t length, uint64_t first)
     return step > 0 && step <= first && *end == ',' && line[length - 1] == '\n';
 }
 
-static bool copy_lines(FILE *from, glcnn_file *to, uint64_t first, char error[512])
+static bool copy_lines(FILE *from, glcnn_file *to, uint64_t first, char error[GLCNN_ERROR_LENGTH])
 {
     char *line = NULL;
     size_t capacity = 0;
@@ -38,7 +38,7 @@ static bool copy_lines(FILE *from, glcnn_file *to, uint64_t first, char error[51
 }
 
 /* Writes the log anew, with the lines that are kept. */
-static bool cut(const char *path, uint64_t first, char error[512])
+static bool cut(const char *path, uint64_t first, char error[GLCNN_ERROR_LENGTH])
 {
     glcnn_file *to = NULL;
     FILE *from = fopen(path, "r");
@@ -55,7 +55,8 @@ static bool cut(const char *path, uint64_t first, char error[512])
     return good;
 }
 
-bool train_log_open(struct train_log *log, const char *path, uint64_t first, char error[512])
+bool train_log_open(struct train_log *log, const char *path, uint64_t first,
+                    char error[GLCNN_ERROR_LENGTH])
 {
     struct stat old;
     *log = (struct train_log){.path = path};
@@ -86,7 +87,7 @@ void train_log_write(struct train_log *log, const struct train_log_line *line)
         log->error = errno;
 }
 
-bool train_log_close(struct train_log *log, char error[512])
+bool train_log_close(struct train_log *log, char error[GLCNN_ERROR_LENGTH])
 {
     if (log->file && fclose(log->file) != 0 && !log->error)
         log->error = errno;

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <glcnn/status.h>
+
 /* All zero: none, and every call does nothing. */
 struct train_log {
     const char *path;
@@ -16,7 +18,8 @@ struct train_log {
 /* Begins the log, path NULL: none, of a run that has made `first` steps already. A log that is
  * there keeps its lines up to that step, and what a run wrote behind its last checkpoint is taken
  * out: the run that goes on writes it again. False, and a sentence, if that cannot be done. */
-bool train_log_open(struct train_log *log, const char *path, uint64_t first, char error[512]);
+bool train_log_open(struct train_log *log, const char *path, uint64_t first,
+                    char error[GLCNN_ERROR_LENGTH]);
 
 struct train_log_line {
     uint64_t step, epoch; /* from 1 */
@@ -27,6 +30,6 @@ struct train_log_line {
 void train_log_write(struct train_log *log, const struct train_log_line *line);
 
 /* False, and a sentence, if a line could not be written. */
-bool train_log_close(struct train_log *log, char error[512]);
+bool train_log_close(struct train_log *log, char error[GLCNN_ERROR_LENGTH]);
 
 #endif

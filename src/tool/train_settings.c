@@ -226,7 +226,7 @@ static int resume_names(const struct tool_command *command, struct settings *s, 
 
 static int resume(const struct tool_command *command, struct settings *s)
 {
-    char error[512];
+    char error[GLCNN_ERROR_LENGTH];
     struct glcnn_checkpoint_metadata m;
     if (glcnn_checkpoint_read_metadata(s->resume, &m, error) != GLCNN_SUCCESS)
         return complain(command, EXIT_FAILED, "%s", error);
