@@ -265,8 +265,8 @@ static struct image_view plan_terms(const struct operation *o, struct plan *plan
     uint32_t columns = (uint32_t)(o->window.x.end - o->window.x.begin);
     uint32_t rows = (uint32_t)(o->window.y.end - o->window.y.begin);
     struct image_view partial =
-        plan_scratch_image(plan, blocks(columns, b->width), blocks(rows, b->height),
-                           b->channels ? 1 : g->channels, g->images, GLCNN_CHANNEL_FORMAT_FLOAT32);
+        plan_scratch_image(plan, (struct extent){blocks(columns, b->width), blocks(rows, b->height),
+                                                 b->channels ? 1 : g->channels, g->images});
     struct pass *pass = plan_pass(plan, "arithmetic/arithmetic_gradient_sum.comp");
     pass_grid(pass, partial.width, partial.height, slice_count(partial.channels) * partial.images);
     pass_image(pass, "partial", &partial);
@@ -293,8 +293,8 @@ static struct image_view plan_merge(struct plan *plan, const struct image_view *
     merged.width = blocks(partial->width, width);
     merged.height = blocks(partial->height, height);
     if (!spare->storage)
-        merged = plan_scratch_image(plan, merged.width, merged.height, partial->channels,
-                                    partial->images, GLCNN_CHANNEL_FORMAT_FLOAT32);
+        merged = plan_scratch_image(
+            plan, (struct extent){merged.width, merged.height, partial->channels, partial->images});
     struct pass *pass = plan_pass(plan, "arithmetic/arithmetic_gradient_merge.comp");
     pass_grid(pass, merged.width, merged.height, slice_count(merged.channels) * merged.images);
     pass_texture(pass, "partial", partial);

@@ -180,9 +180,9 @@ static void plan_sub_pixels(const struct operation *o, struct plan *plan)
 {
     const struct image_view *result = &o->images[RESULT];
     struct window w = convolution_sum_window(o);
-    struct image_view sums = plan_scratch_image(plan, (uint32_t)w.x.end, (uint32_t)w.y.end,
-                                                convolution_channels(o).outputs, result->images,
-                                                GLCNN_CHANNEL_FORMAT_FLOAT32);
+    struct image_view sums =
+        plan_scratch_image(plan, (struct extent){(uint32_t)w.x.end, (uint32_t)w.y.end,
+                                                 convolution_channels(o).outputs, result->images});
     plan_forward(o, plan, &sums, 0, 0);
     struct pass *pass = plan_pixels(plan, o, "convolution/convolution_sub_pixels.comp", result);
     pass_texture(pass, "sums", &sums);

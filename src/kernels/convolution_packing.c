@@ -103,7 +103,7 @@ struct image_view plan_pack(struct plan *plan, const struct packing *p,
     uint32_t width = small ? p->elements + 1 : ROW_ELEMENTS;
     uint32_t height = groups_of(p->elements + 1, width);
     struct image_view matrix =
-        plan_scratch_image(plan, width, height, 4, p->slices, GLCNN_CHANNEL_FORMAT_FLOAT32);
+        plan_scratch_image(plan, (struct extent){width, height, 4, p->slices});
     struct pass *pass = plan_pass(plan, "convolution/convolution_pack.comp");
     pass_vector(pass, "weights", weights, VECTOR_READ);
     if (biases) {

@@ -114,8 +114,7 @@ static struct image_view plan_clipped(const struct operation *o, struct plan *pl
     part.region_height = (uint32_t)(y->end - y->begin);
     if (part.region_width == g->width && part.region_height == g->height)
         return *g;
-    struct image_view clipped = plan_scratch_image(plan, g->width, g->height, g->channels,
-                                                   g->images, GLCNN_CHANNEL_FORMAT_FLOAT32);
+    struct image_view clipped = plan_scratch_image(plan, view_extent(g));
     plan_fill_image(plan, &clipped);
     struct pass *pass = plan_pointwise(plan, &part, "neuron/neuron.comp", &clipped);
     pass_texture(pass, "source", g);

@@ -92,9 +92,8 @@ static void plan_terms(const struct operation *o, struct plan *plan, const struc
 static void plan_gradient(const struct operation *o, struct plan *plan)
 {
     const struct image_view *source = &o->images[IMAGE];
-    struct image_view terms =
-        plan_scratch_image(plan, o->region_width, o->region_height, source->channels,
-                           source->images, GLCNN_CHANNEL_FORMAT_FLOAT32);
+    struct image_view terms = plan_scratch_image(
+        plan, (struct extent){o->region_width, o->region_height, source->channels, source->images});
     plan_terms(o, plan, &terms);
     struct pass *pass =
         plan_pixels(plan, o, "normalization/cross_channel_normalization_gradient.comp", &o->images[DESTINATION]);

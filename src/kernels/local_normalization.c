@@ -101,9 +101,10 @@ static struct image_view plan_terms(const struct operation *o, struct plan *plan
                                     const struct numbers *l)
 {
     const struct image_view *gradient = &o->images[GRADIENT];
-    struct image_view terms = plan_scratch_image(
-        plan, results_of(&o->window.x), results_of(&o->window.y), o->images[IMAGE].channels,
-        gradient->images * (l->about_mean ? 3 : 2), GLCNN_CHANNEL_FORMAT_FLOAT32);
+    const struct extent quantities = {results_of(&o->window.x), results_of(&o->window.y),
+                                      o->images[IMAGE].channels,
+                                      gradient->images * (l->about_mean ? 3 : 2)};
+    struct image_view terms = plan_scratch_image(plan, quantities);
     struct pass *pass = plan_pass(plan, "normalization/local_normalization_terms.comp");
     pass_grid(pass, terms.width, terms.height, slice_count(terms.channels) * gradient->images);
     pass_texture(pass, "gradient", gradient);

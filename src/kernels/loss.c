@@ -308,9 +308,9 @@ static void plan_reduction(const struct operation *o, struct plan *plan, struct 
 {
     const struct glcnn_loss *p = o->parameters;
     while (sums.width > BLOCK || sums.height > BLOCK) {
-        struct image_view smaller = plan_scratch_image(plan, (sums.width + BLOCK - 1) / BLOCK,
-                                                       (sums.height + BLOCK - 1) / BLOCK, 4,
-                                                       sums.images, GLCNN_CHANNEL_FORMAT_FLOAT32);
+        const struct extent blocks = {(sums.width + BLOCK - 1) / BLOCK,
+                                      (sums.height + BLOCK - 1) / BLOCK, 4, sums.images};
+        struct image_view smaller = plan_scratch_image(plan, blocks);
         plan_square(plan, &sums, &smaller);
         sums = smaller;
     }
@@ -369,9 +369,8 @@ static void plan_loss(const struct operation *o, struct plan *plan)
     }
     if (!sums)
         return;
-    struct image_view partial =
-        plan_scratch_image(plan, o->region_width, o->region_height, 4,
-                           o->images[DESTINATION].images, GLCNN_CHANNEL_FORMAT_FLOAT32);
+    struct image_view partial = plan_scratch_image(
+        plan, (struct extent){o->region_width, o->region_height, 4, o->images[DESTINATION].images});
     pass_define(pass, "SUMS", 1);
     pass_image(pass, "sums", &partial);
     plan_reduction(o, plan, partial);

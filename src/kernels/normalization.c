@@ -34,8 +34,9 @@ const struct variant *const normalization_variants[] = {pixel_statistics_variant
 void normalization_statistics(struct plan *plan, const struct normalization *n,
                               const struct image_view *source, double held)
 {
-    struct pixel_reduction r = pixel_reduction_begin(plan, source->width, source->height,
-                                                     source->images, n->channels, n->groups, 2);
+    struct pixel_reduction r = pixel_reduction_begin(
+        plan, (struct extent){source->width, source->height, n->channels, source->images},
+        n->groups, 2);
     struct pass *pass = pixel_reduction_first(plan, &r, pixel_statistics_variants,
                                               "normalization/normalization_statistics.comp", source);
     pass_library(pass, "pixel_reduction/partial_statistics.glsl");
@@ -52,7 +53,7 @@ void normalization_statistics(struct plan *plan, const struct normalization *n,
 struct image_view normalization_coefficients(struct plan *plan, const struct normalization *n)
 {
     struct image_view view =
-        plan_scratch_image(plan, 6, 1, n->channels, n->groups, GLCNN_CHANNEL_FORMAT_FLOAT32);
+        plan_scratch_image(plan, (struct extent){6, 1, n->channels, n->groups});
     struct pass *pass = plan_pass(plan, "normalization/normalization_coefficients.comp");
     pass_grid(pass, slice_count(n->channels), n->groups, 1);
     pass_image(pass, "coefficients", &view);

@@ -35,21 +35,20 @@ static uint32_t choose_span(uint32_t rows, uint32_t row_pixels, uint32_t columns
 
 static struct image_view columns(struct plan *plan, const struct pixel_reduction *r, uint32_t count)
 {
-    return plan_scratch_image(plan, count, 1, r->channels, r->quantities * r->groups,
-                              GLCNN_CHANNEL_FORMAT_FLOAT32);
+    return plan_scratch_image(plan,
+                              (struct extent){count, 1, r->channels, r->quantities * r->groups});
 }
 
-struct pixel_reduction pixel_reduction_begin(struct plan *plan, uint32_t width, uint32_t height,
-                                             uint32_t images, uint32_t channels, uint32_t groups,
-                                             uint32_t quantities)
+struct pixel_reduction pixel_reduction_begin(struct plan *plan, struct extent extent,
+                                             uint32_t groups, uint32_t quantities)
 {
     struct pixel_reduction r = {.groups = groups,
                                 .quantities = quantities,
-                                .channels = channels,
-                                .rows = height * (images / groups),
-                                .image_rows = height,
-                                .row_pixels = width};
-    r.span = choose_span(r.rows, r.row_pixels, slice_count(channels) * groups);
+                                .channels = extent.channels,
+                                .rows = extent.height * (extent.images / groups),
+                                .image_rows = extent.height,
+                                .row_pixels = extent.width};
+    r.span = choose_span(r.rows, r.row_pixels, slice_count(r.channels) * groups);
     r.runs = (r.rows + r.span - 1) / r.span;
     r.to = columns(plan, &r, r.runs);
     r.from = columns(plan, &r, (r.runs + PIXEL_FAN_IN - 1) / PIXEL_FAN_IN);
@@ -60,8 +59,9 @@ struct pixel_reduction pixel_reduction_of_results(struct plan *plan, const struc
                                                   const struct image_view *source, uint32_t groups,
                                                   uint32_t quantities)
 {
-    return pixel_reduction_begin(plan, results_along(&o->window.x), results_along(&o->window.y),
-                                 source->images, source->channels, groups, quantities);
+    const struct extent results = {results_along(&o->window.x), results_along(&o->window.y),
+                                   source->channels, source->images};
+    return pixel_reduction_begin(plan, results, groups, quantities);
 }
 
 /* ---- Passes ---- */

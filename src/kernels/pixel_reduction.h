@@ -15,10 +15,9 @@ struct pixel_reduction {
     uint32_t groups, quantities, channels, rows, image_rows, row_pixels, span, runs;
 };
 
-/* Of `images` times width by height pixels, in equal groups of images that follow each other. */
-struct pixel_reduction pixel_reduction_begin(struct plan *plan, uint32_t width, uint32_t height,
-                                             uint32_t images, uint32_t channels, uint32_t groups,
-                                             uint32_t quantities);
+/* Of all pixels of all images, in equal groups of images that follow each other. */
+struct pixel_reduction pixel_reduction_begin(struct plan *plan, struct extent extent,
+                                             uint32_t groups, uint32_t quantities);
 /* The same, of the results of the forward encode that take part in a gradient kernel. */
 struct pixel_reduction pixel_reduction_of_results(struct plan *plan, const struct operation *o,
                                                   const struct image_view *source, uint32_t groups,

@@ -94,18 +94,16 @@ void plan_retain_buffer(struct plan *plan, struct glcnn_buffer *buffer)
 
 /* ---- Scratch ---- */
 
-struct image_view plan_scratch_image(struct plan *plan, uint32_t width, uint32_t height,
-                                     uint32_t channels, uint32_t images,
-                                     glcnn_channel_format format)
+struct image_view plan_scratch_image(struct plan *plan, struct extent extent)
 {
-    static _Thread_local struct storage refused; /* takes the calls after a failure */
+    /* Takes the calls after a failure. */
+    static _Thread_local struct storage refused = {.format = GLCNN_CHANNEL_FORMAT_FLOAT32};
     struct image_view view = {.storage = &refused,
-                              .layer_stride = slice_count(channels),
-                              .width = width,
-                              .height = height,
-                              .channels = channels,
-                              .images = images};
-    refused.format = format;
+                              .layer_stride = slice_count(extent.channels),
+                              .width = extent.width,
+                              .height = extent.height,
+                              .channels = extent.channels,
+                              .images = extent.images};
     if (plan->status != GLCNN_SUCCESS)
         return view;
     if (plan->scratch_count == sizeof plan->scratch / sizeof *plan->scratch) {
@@ -114,8 +112,9 @@ struct image_view plan_scratch_image(struct plan *plan, uint32_t width, uint32_t
         return view;
     }
     struct storage *storage;
-    plan->status = command_buffer_take_storage(plan->command_buffer, width, height,
-                                               images * view.layer_stride, format, &storage);
+    plan->status = command_buffer_take_storage(plan->command_buffer, view.width, view.height,
+                                               view.images * view.layer_stride,
+                                               GLCNN_CHANNEL_FORMAT_FLOAT32, &storage);
     if (plan->status != GLCNN_SUCCESS)
         return view;
     plan->scratch[plan->scratch_count++] = storage;

@@ -40,10 +40,9 @@ void plan_fail(struct plan *plan, glcnn_status status, const char *format, ...)
 /* A new pass of shader body glsl/`shader`; never NULL. Valid until the next plan_pass. */
 struct pass *plan_pass(struct plan *plan, const char *shader);
 
-/* A scratch image that lives until plan_release_scratch or the plan's end; contents undefined. */
-struct image_view plan_scratch_image(struct plan *plan, uint32_t width, uint32_t height,
-                                     uint32_t channels, uint32_t images,
-                                     glcnn_channel_format format);
+/* A scratch image of float32 that lives until plan_release_scratch or the plan's end; contents
+ * undefined. */
+struct image_view plan_scratch_image(struct plan *plan, struct extent extent);
 /* Lets passes planned from now on use the scratch images again: between the calls of a batch. */
 void plan_release_scratch(struct plan *plan);
 /* A scratch vector of `count` elements that lives as long as the command buffer. */
