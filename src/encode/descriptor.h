@@ -64,7 +64,7 @@ struct parameter {
         FIELD_ENUM
     } type;
     size_t offset;
-    double default_value, minimum, maximum;
+    double default_value, minimum, maximum; /* FIELD_BOOL, FIELD_ENUM: no maximum, it is known */
     const char *const *value_names; /* FIELD_ENUM; NULL at the end */
 };
 

@@ -40,8 +40,7 @@ static size_t add_rows(struct glcnn_parameter_info *to, size_t at, const struct 
                                                .type = public_type(rows),
                                                .default_value = rows->default_value,
                                                .minimum = rows->minimum,
-                                               .maximum = rows->type == FIELD_BOOL ? 1
-                                                                                   : rows->maximum,
+                                               .maximum = parameter_maximum(rows),
                                                .value_names = rows->value_names};
     return at;
 }

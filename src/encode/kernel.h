@@ -58,6 +58,9 @@ glcnn_status kernel_encode_step(struct glcnn_command_buffer *command_buffer,
 
 /* ---- Parameter tables (parameters.c) ---- */
 
+/* The largest legal value; of an enumeration that of its last name. */
+double parameter_maximum(const struct parameter *row);
+
 /* Tables of properties that a descriptor's kernels have, one after the other; ends with NULL. */
 #define MAX_TABLES 8
 void property_tables(const struct glcnn_descriptor *descriptor,

@@ -25,7 +25,7 @@ static const char *const edge_modes[] = {"zero", "clamp", NULL};
         {prefix "offset_z", "first source image", FIELD_INT32, WHERE(offset.z), 0, 0, OFFSETS,     \
          NULL},                                                                                    \
         {prefix "edge_mode", "value of reads outside the source", FIELD_ENUM, WHERE(edge_mode), 0, \
-         0, 1, edge_modes},                                                                        \
+         0, 0, edge_modes},                                                                        \
         {prefix "source_feature_channel_offset", "first channel read, a multiple of 4",            \
          FIELD_UINT32, WHERE(feature_channel_offset), 0, 0, OFFSETS, NULL},                        \
         {prefix "source_feature_channel_max_count", "channels read at most", FIELD_UINT32,         \
@@ -222,6 +222,18 @@ static size_t size_of(const struct parameter *row)
     return row->type == FIELD_DOUBLE || row->type == FIELD_UINT64 ? 8 : 4;
 }
 
+double parameter_maximum(const struct parameter *row)
+{
+    if (row->type == FIELD_BOOL)
+        return 1;
+    if (row->type != FIELD_ENUM)
+        return row->maximum;
+    size_t names = 0;
+    while (row->value_names[names])
+        names++;
+    return (double)names - 1;
+}
+
 /* Ends of the range as they are printed. */
 static const char *format_end(char text[NUMBER_TEXT], const struct parameter *row, double end)
 {
@@ -239,7 +251,7 @@ static bool out_of_range(const struct parameter *row, const char *found, struct 
     return refuse(refusal, "%s is %s; it must be %s in %s .. %s", row->name, found,
                   whole ? "a whole number" : "a number",
                   format_end(low, row, row->type == FIELD_BOOL ? 0 : row->minimum),
-                  format_end(high, row, row->type == FIELD_BOOL ? 1 : row->maximum));
+                  format_end(high, row, parameter_maximum(row)));
 }
 
 static bool in_range(const struct parameter *row, double value, struct refusal refusal)
@@ -247,8 +259,7 @@ static bool in_range(const struct parameter *row, double value, struct refusal r
     char found[NUMBER_TEXT];
     bool whole = row->type != FIELD_FLOAT && row->type != FIELD_DOUBLE;
     double low = row->type == FIELD_BOOL ? 0 : row->minimum;
-    double high = row->type == FIELD_BOOL ? 1 : row->maximum;
-    if (value >= low && value <= high && (!whole || value == floor(value)))
+    if (value >= low && value <= parameter_maximum(row) && (!whole || value == floor(value)))
         return true;
     return out_of_range(row, number_format(found, value), refusal);
 }

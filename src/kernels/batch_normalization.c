@@ -378,7 +378,7 @@ static const struct parameter parameters[] = {
     {"epsilon", "added to the variance", FIELD_FLOAT,
      offsetof(struct glcnn_batch_normalization, epsilon), (double)FLT_MIN, 0, 3.4e38, NULL},
     {"flags", "never: mean and variance are constants", FIELD_ENUM,
-     offsetof(struct glcnn_batch_normalization, flags), 0, 0, 2, flag_names},
+     offsetof(struct glcnn_batch_normalization, flags), 0, 0, 0, flag_names},
     NEURON_PARAMETERS(struct glcnn_batch_normalization, GLCNN_NEURON_TYPE_NONE),
     {0}};
 

@@ -555,7 +555,7 @@ static const char *const option_names[] = {"none", "data", "weights_and_biases",
 #define OPTION_ROW                                                                                 \
     {                                                                                              \
         "gradient_option", "which gradients are computed", FIELD_ENUM, FIELD(gradient_option), 3,  \
-            1, 3, option_names                                                                     \
+            1, 0, option_names                                                                     \
     }
 #define SUB_PIXEL_ROW                                                                              \
     {                                                                                              \

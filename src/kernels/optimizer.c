@@ -454,7 +454,7 @@ static const char *const regularization_types[] = {"none", "l1", "l2", NULL};
          FIELD(regularization_type),                                                               \
          0,                                                                                        \
          0,                                                                                        \
-         2,                                                                                        \
+         0,                                                                                        \
          regularization_types},                                                                    \
         {"regularization_scale",                                                                   \
          "factor of what is added",                                                                \
