@@ -45,6 +45,14 @@ static const struct glcnn_neuron_descriptor neurons[] = {
     {GLCNN_NEURON_TYPE_LOGARITHM, 2, 0.5f, 10},
 };
 
+static int count_types(void)
+{
+    int count = 0;
+    while (neuron_type_names[count])
+        count++;
+    return count;
+}
+
 static void make_values(float values[COUNT])
 {
     memcpy(values, special, sizeof special);
@@ -120,6 +128,16 @@ static void test_every_type_everywhere(void)
         compare(&neurons[i], true, x, y);
         glcnn_kernel_destroy(&forward);
         glcnn_kernel_destroy(&gradient);
+    }
+}
+
+static void test_no_type_is_left_out(void)
+{
+    for (int type = 0; type < count_types(); type++) {
+        bool found = false;
+        for (size_t i = 0; i < sizeof neurons / sizeof *neurons; i++)
+            found |= (int)neurons[i].type == type;
+        CU_ASSERT(found);
     }
 }
 
@@ -207,32 +225,51 @@ static void test_what_is_not_finite(void)
         }
 }
 
-static void test_defaults(void)
+/* Each constant stands for the type of that name, with the numbers that the header gives. */
+static void test_names_and_defaults(void)
 {
-    static const struct glcnn_neuron_descriptor expected[] = {
-        {GLCNN_NEURON_TYPE_NONE, 0, 0, 0},
-        {GLCNN_NEURON_TYPE_RELU, 0, 0, 0},
-        {GLCNN_NEURON_TYPE_LINEAR, 1, 0, 0},
-        {GLCNN_NEURON_TYPE_SIGMOID, 0, 0, 0},
-        {GLCNN_NEURON_TYPE_HARD_SIGMOID, 0.2f, 0.5f, 0},
-        {GLCNN_NEURON_TYPE_TANH, 1, 1, 0},
-        {GLCNN_NEURON_TYPE_ABSOLUTE, 0, 0, 0},
-        {GLCNN_NEURON_TYPE_SOFT_PLUS, 1, 1, 0},
-        {GLCNN_NEURON_TYPE_SOFT_SIGN, 0, 0, 0},
-        {GLCNN_NEURON_TYPE_ELU, 1, 0, 0},
-        {GLCNN_NEURON_TYPE_PRELU, 0, 0, 0},
-        {GLCNN_NEURON_TYPE_RELUN, 1, 6, 0},
-        {GLCNN_NEURON_TYPE_POWER, 1, 0, 1},
-        {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, -1},
-        {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, -1},
+    static const struct {
+        const char *name;
+        struct glcnn_neuron_descriptor neuron;
+    } expected[] = {
+        {"none", {GLCNN_NEURON_TYPE_NONE, 0, 0, 0}},
+        {"relu", {GLCNN_NEURON_TYPE_RELU, 0, 0, 0}},
+        {"linear", {GLCNN_NEURON_TYPE_LINEAR, 1, 0, 0}},
+        {"sigmoid", {GLCNN_NEURON_TYPE_SIGMOID, 0, 0, 0}},
+        {"hard_sigmoid", {GLCNN_NEURON_TYPE_HARD_SIGMOID, 0.2f, 0.5f, 0}},
+        {"tanh", {GLCNN_NEURON_TYPE_TANH, 1, 1, 0}},
+        {"absolute", {GLCNN_NEURON_TYPE_ABSOLUTE, 0, 0, 0}},
+        {"soft_plus", {GLCNN_NEURON_TYPE_SOFT_PLUS, 1, 1, 0}},
+        {"soft_sign", {GLCNN_NEURON_TYPE_SOFT_SIGN, 0, 0, 0}},
+        {"elu", {GLCNN_NEURON_TYPE_ELU, 1, 0, 0}},
+        {"prelu", {GLCNN_NEURON_TYPE_PRELU, 0, 0, 0}},
+        {"relun", {GLCNN_NEURON_TYPE_RELUN, 1, 6, 0}},
+        {"power", {GLCNN_NEURON_TYPE_POWER, 1, 0, 1}},
+        {"exponential", {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, -1}},
+        {"logarithm", {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, -1}},
     };
-    for (int type = 0; type <= GLCNN_NEURON_TYPE_LOGARITHM; type++) {
+    const int count = sizeof expected / sizeof *expected;
+    CU_ASSERT_EQUAL(count, count_types());
+    for (int type = 0; type < count; type++) {
+        const struct glcnn_neuron_descriptor *wanted = &expected[type].neuron;
+        struct glcnn_neuron_descriptor made = glcnn_neuron_descriptor_default(wanted->type);
+        CU_ASSERT_STRING_EQUAL(expected[type].name, neuron_type_names[wanted->type]);
+        CU_ASSERT_EQUAL(made.type, wanted->type);
+        CU_ASSERT_EQUAL(made.a, wanted->a);
+        CU_ASSERT_EQUAL(made.b, wanted->b);
+        CU_ASSERT_EQUAL(made.c, wanted->c);
+    }
+}
+
+/* A number that stands for no type. */
+static void test_defaults_of_no_type(void)
+{
+    const int wrong[] = {-1, count_types(), GLCNN_NEURON_TYPE_FORCE32};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct glcnn_neuron_descriptor made =
-            glcnn_neuron_descriptor_default((glcnn_neuron_type)type);
-        CU_ASSERT_EQUAL(made.type, expected[type].type);
-        CU_ASSERT_EQUAL(made.a, expected[type].a);
-        CU_ASSERT_EQUAL(made.b, expected[type].b);
-        CU_ASSERT_EQUAL(made.c, expected[type].c);
+            glcnn_neuron_descriptor_default((glcnn_neuron_type)wrong[i]);
+        CU_ASSERT_EQUAL((int)made.type, wrong[i]);
+        CU_ASSERT(made.a == 0 && made.b == 0 && made.c == 0);
     }
 }
 
@@ -360,10 +397,13 @@ static void test_channels_may_change(void)
 
 static void test_what_is_refused(void)
 {
-    static const struct glcnn_neuron_descriptor wrong[] = {
-        {(glcnn_neuron_type)15, 0, 0, 0},          {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, 0},
-        {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, -2}, {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, 1},
-        {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, 0},    {GLCNN_NEURON_TYPE_RELU, INFINITY, 0, 0},
+    const struct glcnn_neuron_descriptor wrong[] = {
+        {(glcnn_neuron_type)count_types(), 0, 0, 0},
+        {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, 0},
+        {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, -2},
+        {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, 1},
+        {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, 0},
+        {GLCNN_NEURON_TYPE_RELU, INFINITY, 0, 0},
     };
     glcnn_kernel *kernel = NULL;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -376,10 +416,12 @@ static void test_what_is_refused(void)
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(test_every_type_everywhere),
+                                        UNIT_TEST(test_no_type_is_left_out),
                                         UNIT_TEST(test_small_results_keep_their_digits),
                                         UNIT_TEST(test_derivatives_at_kinks),
                                         UNIT_TEST(test_what_is_not_finite),
-                                        UNIT_TEST(test_defaults),
+                                        UNIT_TEST(test_names_and_defaults),
+                                        UNIT_TEST(test_defaults_of_no_type),
                                         UNIT_TEST(test_the_state_brings_type_and_slopes),
                                         UNIT_TEST(test_gradient_for_slopes_adds_up),
                                         UNIT_TEST(test_gradient_for_slopes_needs_slopes),

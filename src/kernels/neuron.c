@@ -10,36 +10,131 @@
 #include "kernels/pixel_reduction.h"
 #include "kernels/pointwise.h"
 
-const char *const neuron_type_names[] = {"none",         "relu",        "linear",    "sigmoid",
-                                         "hard_sigmoid", "tanh",        "absolute",  "soft_plus",
-                                         "soft_sign",    "elu",         "prelu",     "relun",
-                                         "power",        "exponential", "logarithm", NULL};
-
 struct glcnn_neuron *glcnn_neuron(glcnn_kernel *kernel)
 {
     return kernel_parameters(kernel, "neuron");
 }
 
+/* ---- Types ---- */
+
+static double affine(const struct glcnn_neuron_descriptor *n, double x)
+{
+    return (double)n->a * x + (double)n->b;
+}
+
+static double base_log(const struct glcnn_neuron_descriptor *n)
+{
+    return n->c == -1 ? 1 : log((double)n->c);
+}
+
+/* A NaN is on neither side of 0. */
+static double by_sign(double x, double below, double above)
+{
+    return isnan(x) ? x : x >= 0 ? above : below;
+}
+
+static double relun_inner(const struct glcnn_neuron_descriptor *n, double x)
+{
+    return x >= 0 ? x : times((double)n->a, x);
+}
+
+static double relun_slope(const struct glcnn_neuron_descriptor *n, double x)
+{
+    return by_sign(x, relun_inner(n, x) < (double)n->b ? (double)n->a : 0, x < (double)n->b);
+}
+
+/* 1^x is 1 for all x, as C's pow has it. */
+static double base_power(const struct glcnn_neuron_descriptor *n, double x)
+{
+    return n->c == -1 ? exp(affine(n, x)) : pow((double)n->c, affine(n, x));
+}
+
+static double within(double v, double low, double high, double slope)
+{
+    return isnan(v) ? v : v >= low && v <= high ? slope : 0;
+}
+
+static double softened(double v)
+{
+    return v > 700 ? v : log1p(exp(v));
+}
+
+/* A row is a type: its name; the numbers a, b and c that a graph's node starts from; f(x) and f'(x)
+ * in double precision, of x, A, B, C and PReLU's `slope`. The shader is neuron/neuron_NAME.glsl.
+ * Rows stand in the order of glcnn_neuron_type, so a new one is the last. */
+/* clang-format off */
+#define NEURON_TYPES(ROW)                                                                          \
+    ROW(none, 0, 0, 0, x, 1)                                                                       \
+    ROW(relu, 0, 0, 0, x >= 0 ? x : times(A, x), by_sign(x, A, 1))                                 \
+    ROW(linear, 1, 0, 0, affine(n, x), A)                                                          \
+    ROW(sigmoid, 0, 0, 0, 1 / (1 + exp(-x)), 1 / (2 + exp(x) + exp(-x)))                           \
+    ROW(hard_sigmoid, 0.2f, 0.5f, 0, held(affine(n, x), 0, 1), within(affine(n, x), 0, 1, A))      \
+    ROW(tanh, 1, 1, 0, A * tanh(B * x), A * B / pow(cosh(B * x), 2))                               \
+    ROW(absolute, 0, 0, 0, fabs(x), sign_of(x))                                                    \
+    ROW(soft_plus, 1, 1, 0, A * softened(B * x), A * B / (1 + exp(-B * x)))                        \
+    ROW(soft_sign, 0, 0, 0, x / (1 + fabs(x)), 1 / pow(1 + fabs(x), 2))                            \
+    ROW(elu, 1, 0, 0, x >= 0 ? x : A * expm1(x), by_sign(x, A * exp(x), 1))                        \
+    ROW(prelu, 0, 0, 0, x >= 0 ? x : times(slope, x), by_sign(x, slope, 1))                        \
+    ROW(relun, 1, 6, 0, at_most(relun_inner(n, x), B), relun_slope(n, x))                          \
+    ROW(power, 1, 0, 1, pow(affine(n, x), C), A * C * pow(affine(n, x), C - 1))                    \
+    ROW(exponential, 1, 0, -1, base_power(n, x), A * base_log(n) * base_power(n, x))               \
+    ROW(logarithm, 1, 0, -1, log(affine(n, x)) / base_log(n), A / (base_log(n) * affine(n, x)))
+/* clang-format on */
+
+#define A ((double)n->a)
+#define B ((double)n->b)
+#define C ((double)n->c)
+
+#define FUNCTION(NAME, VALUE)                                                                      \
+    static double NAME(const struct glcnn_neuron_descriptor *n, double slope, double x)            \
+    {                                                                                              \
+        (void)n, (void)slope, (void)x;                                                             \
+        return VALUE;                                                                              \
+    }
+#define FUNCTIONS(NAME, a, b, c, VALUE, DERIVATIVE)                                                \
+    FUNCTION(NAME##_value, VALUE)                                                                  \
+    FUNCTION(NAME##_derivative, DERIVATIVE)
+
+NEURON_TYPES(FUNCTIONS)
+
+#undef A
+#undef B
+#undef C
+
+#define TYPE(NAME, a, b, c, VALUE, DERIVATIVE)                                                     \
+    {"neuron/neuron_" #NAME ".glsl", {a, b, c}, NAME##_value, NAME##_derivative},
+
+static const struct neuron_type {
+    const char *shader;
+    float numbers[3];
+    double (*value)(const struct glcnn_neuron_descriptor *n, double slope, double x);
+    double (*derivative)(const struct glcnn_neuron_descriptor *n, double slope, double x);
+} types[] = {NEURON_TYPES(TYPE)};
+#define TYPES (sizeof types / sizeof *types)
+
+#define TYPE_NAME(NAME, ...) #NAME,
+
+const char *const neuron_type_names[] = {NEURON_TYPES(TYPE_NAME) NULL};
+
 struct glcnn_neuron_descriptor glcnn_neuron_descriptor_default(glcnn_neuron_type type)
 {
-    static const float numbers[][3] = {
-        [GLCNN_NEURON_TYPE_LINEAR] = {1, 0, 0},
-        [GLCNN_NEURON_TYPE_HARD_SIGMOID] = {0.2f, 0.5f, 0},
-        [GLCNN_NEURON_TYPE_TANH] = {1, 1, 0},
-        [GLCNN_NEURON_TYPE_SOFT_PLUS] = {1, 1, 0},
-        [GLCNN_NEURON_TYPE_ELU] = {1, 0, 0},
-        [GLCNN_NEURON_TYPE_RELUN] = {1, 6, 0},
-        [GLCNN_NEURON_TYPE_POWER] = {1, 0, 1},
-        [GLCNN_NEURON_TYPE_EXPONENTIAL] = {1, 0, -1},
-        [GLCNN_NEURON_TYPE_LOGARITHM] = {1, 0, -1},
-    };
     struct glcnn_neuron_descriptor neuron = {.type = type};
-    if ((unsigned)type > GLCNN_NEURON_TYPE_LOGARITHM)
+    if ((unsigned)type >= TYPES)
         return neuron;
-    neuron.a = numbers[type][0];
-    neuron.b = numbers[type][1];
-    neuron.c = numbers[type][2];
+    neuron.a = types[type].numbers[0];
+    neuron.b = types[type].numbers[1];
+    neuron.c = types[type].numbers[2];
     return neuron;
+}
+
+double neuron_value(const struct glcnn_neuron_descriptor *n, double slope, double x)
+{
+    return types[n->type].value(n, slope, x);
+}
+
+double neuron_derivative(const struct glcnn_neuron_descriptor *n, double slope, double x)
+{
+    return types[n->type].derivative(n, slope, x);
 }
 
 /* ---- Fused neurons ---- */
@@ -49,7 +144,7 @@ void pass_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron
     pass_library(pass, "lib/compare.glsl");
     pass_library(pass, "lib/math.glsl");
     pass_library(pass, "neuron/neuron.glsl");
-    pass_define(pass, "NEURON_TYPE", (int)neuron->type);
+    pass_library(pass, types[neuron->type].shader);
     pass_float(pass, "neuron_a", neuron->a);
     pass_float(pass, "neuron_b", neuron->b);
     pass_float(pass, "neuron_c", neuron->c);
@@ -103,113 +198,6 @@ glcnn_status neuron_set(glcnn_kernel *kernel, const struct glcnn_neuron_descript
         status = device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s",
                              kernel->descriptor->name, sentence);
     return status;
-}
-
-/* ---- Double precision ---- */
-
-static double affine(const struct glcnn_neuron_descriptor *n, double x)
-{
-    return (double)n->a * x + (double)n->b;
-}
-
-static double base_log(const struct glcnn_neuron_descriptor *n)
-{
-    return n->c == -1 ? 1 : log((double)n->c);
-}
-
-/* A NaN is on neither side of 0. */
-static double by_sign(double x, double below, double above)
-{
-    return isnan(x) ? x : x >= 0 ? above : below;
-}
-
-static double relun_inner(const struct glcnn_neuron_descriptor *n, double x)
-{
-    return x >= 0 ? x : times((double)n->a, x);
-}
-
-static double relun_slope(const struct glcnn_neuron_descriptor *n, double x)
-{
-    return by_sign(x, relun_inner(n, x) < (double)n->b ? (double)n->a : 0, x < (double)n->b);
-}
-
-/* 1^x is 1 for all x, as C's pow has it. */
-static double base_power(const struct glcnn_neuron_descriptor *n, double x)
-{
-    return n->c == -1 ? exp(affine(n, x)) : pow((double)n->c, affine(n, x));
-}
-
-static double within(double v, double low, double high, double slope)
-{
-    return isnan(v) ? v : v >= low && v <= high ? slope : 0;
-}
-
-/* Of each type f and f'; `slope` is PReLU's. */
-typedef double (*neuron_function)(const struct glcnn_neuron_descriptor *n, double slope, double x);
-
-#define FUNCTION(NAME, VALUE)                                                                      \
-    static double NAME(const struct glcnn_neuron_descriptor *n, double slope, double x)            \
-    {                                                                                              \
-        (void)n, (void)slope, (void)x;                                                             \
-        return VALUE;                                                                              \
-    }
-#define NEURON(NAME, VALUE, DERIVATIVE)                                                            \
-    FUNCTION(NAME, VALUE)                                                                          \
-    FUNCTION(NAME##_derivative, DERIVATIVE)
-#define A ((double)n->a)
-#define B ((double)n->b)
-#define C ((double)n->c)
-
-/* clang-format off */
-NEURON(none, x, 1)
-NEURON(relu, x >= 0 ? x : times(A, x), by_sign(x, A, 1))
-NEURON(linear, affine(n, x), A)
-NEURON(sigmoid, 1 / (1 + exp(-x)), 1 / (2 + exp(x) + exp(-x)))
-NEURON(hard_sigmoid, held(affine(n, x), 0, 1), within(affine(n, x), 0, 1, A))
-NEURON(hyperbolic, A * tanh(B * x), A * B / pow(cosh(B * x), 2))
-NEURON(absolute, fabs(x), sign_of(x))
-NEURON(soft_plus, B * x > 700 ? A * B * x : A * log1p(exp(B * x)), A * B / (1 + exp(-B * x)))
-NEURON(soft_sign, x / (1 + fabs(x)), 1 / pow(1 + fabs(x), 2))
-NEURON(elu, x >= 0 ? x : A * expm1(x), by_sign(x, A * exp(x), 1))
-NEURON(prelu, x >= 0 ? x : times(slope, x), by_sign(x, slope, 1))
-NEURON(relun, at_most(relun_inner(n, x), B), relun_slope(n, x))
-NEURON(power, pow(affine(n, x), C), A * C * pow(affine(n, x), C - 1))
-NEURON(exponential, base_power(n, x), A * base_log(n) * base_power(n, x))
-NEURON(logarithm, log(affine(n, x)) / base_log(n), A / (base_log(n) * affine(n, x)))
-/* clang-format on */
-
-#undef A
-#undef B
-#undef C
-
-#define ROW(TYPE, NAME) [GLCNN_NEURON_TYPE_##TYPE] = {NAME, NAME##_derivative}
-
-static const struct {
-    neuron_function value, derivative;
-} functions[] = {ROW(NONE, none),
-                 ROW(RELU, relu),
-                 ROW(LINEAR, linear),
-                 ROW(SIGMOID, sigmoid),
-                 ROW(HARD_SIGMOID, hard_sigmoid),
-                 ROW(TANH, hyperbolic),
-                 ROW(ABSOLUTE, absolute),
-                 ROW(SOFT_PLUS, soft_plus),
-                 ROW(SOFT_SIGN, soft_sign),
-                 ROW(ELU, elu),
-                 ROW(PRELU, prelu),
-                 ROW(RELUN, relun),
-                 ROW(POWER, power),
-                 ROW(EXPONENTIAL, exponential),
-                 ROW(LOGARITHM, logarithm)};
-
-double neuron_value(const struct glcnn_neuron_descriptor *n, double slope, double x)
-{
-    return functions[n->type].value(n, slope, x);
-}
-
-double neuron_derivative(const struct glcnn_neuron_descriptor *n, double slope, double x)
-{
-    return functions[n->type].derivative(n, slope, x);
 }
 
 /* ---- Constructors ---- */

@@ -3,7 +3,10 @@
  * A family with a fused neuron has a `struct glcnn_neuron_descriptor neuron` in its parameters,
  * NEURON_PARAMETERS in its table and, for PReLU, NEURON_DATA_ARGUMENT among its arguments (as long
  * as the channels that the neuron works on).  A pass calls pass_neuron, then pass_neuron_data if it
- * reads the slopes; its body calls neuron(x, slope) of neuron/neuron.glsl. */
+ * reads the slopes; its body calls neuron(x, slope) or neuron_derivative(x, slope).
+ *
+ * A new type is a row of NEURON_TYPES in neuron.c and glsl/neuron/neuron_NAME.glsl. For callers
+ * in C glcnn_neuron_type has a constant. */
 #ifndef GLCNN_KERNELS_NEURON_INTERNAL_H
 #define GLCNN_KERNELS_NEURON_INTERNAL_H
 
@@ -27,7 +30,7 @@ extern const char *const neuron_type_names[]; /* NULL at the end */
      offsetof(STRUCT, neuron.type),                                                                \
      TYPE,                                                                                         \
      0,                                                                                            \
-     GLCNN_NEURON_TYPE_LOGARITHM,                                                                  \
+     0,                                                                                            \
      neuron_type_names},                                                                           \
         NEURON_REAL(STRUCT, a, "first number of the function"),                                    \
         NEURON_REAL(STRUCT, b, "second number of the function"),                                   \
@@ -38,7 +41,7 @@ extern const char *const neuron_type_names[]; /* NULL at the end */
         .name = "neuron_data", .place = PLACE_STATE_OR_KERNEL, .input = true, .optional = true     \
     }
 
-/* Adds neuron/neuron.glsl: define NEURON_TYPE, uniforms neuron_a, neuron_b, neuron_c. */
+/* Adds neuron/neuron.glsl and the type's own file, and uniforms neuron_a, neuron_b, neuron_c. */
 void pass_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron);
 /* Binds PReLU's slopes for neuron_slope(); does nothing for another type. */
 void pass_neuron_data(struct pass *pass, const struct glcnn_neuron_descriptor *neuron,

@@ -13,7 +13,7 @@ static const struct {
      "bases: glcnn_kernel is one type for all kernels"},
     {"MPSCNNPooling, MPSCNNPoolingGradient", "bases: what pooling kernels share is struct "
                                              "glcnn_pooling"},
-    {"MPSCNNNeuron's 14 subclasses, MPSCNNNeuronReLU to MPSCNNNeuronLogarithm",
+    {"MPSCNNNeuron's subclasses, MPSCNNNeuronReLU to MPSCNNNeuronLogarithm",
      "neuron_type of the kernel neuron tells them apart"},
     {"MPSCNNArithmetic, MPSCNNArithmeticGradient",
      "bases: what arithmetic kernels share is struct glcnn_arithmetic"},

@@ -76,7 +76,8 @@ struct glcnn_neuron_descriptor {
     float a, b, c;
 };
 
-/* A neuron with the numbers of the table above. */
+/* A neuron with the numbers of the table above; 0 where it has none, and for a type that is not in
+ * it. */
 GLCNN_API struct glcnn_neuron_descriptor glcnn_neuron_descriptor_default(glcnn_neuron_type type);
 
 /* Parameters beyond glcnn_kernel_properties. */

@@ -1,0 +1,7 @@
+// f = min(r, b),  r = x >= 0 ? x : a x;  f' = r < b ? (x >= 0 ? 1 : a) : 0
+vec4 relun_inner(vec4 x) { return by_sign(x, times(vec4(neuron_a), x), x); }
+vec4 neuron(vec4 x, vec4 slope) { return at_most(relun_inner(x), neuron_b); }
+vec4 neuron_derivative(vec4 x, vec4 slope) {
+    vec4 d = by_sign(x, vec4(neuron_a), vec4(1.0));
+    return or_nan(mix(vec4(0.0), d, lessThan(relun_inner(x), vec4(neuron_b))), x);
+}
