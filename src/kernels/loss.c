@@ -1,7 +1,7 @@
-/* Loss and first gradient: spec 8. A row of `types` is a loss type: its GLSL functions and the same
- * in double precision. Soft-max cross entropy works on whole pixels and has its own; everything
- * else is shared. The loss value is summed pixel by pixel, then over squares of BLOCK x BLOCK, so
- * its order is fixed. */
+/* Loss and first gradient: spec 8. A row of LOSS_TYPES is a loss type: its GLSL functions and the
+ * same in double precision. Soft-max cross entropy works on whole pixels and has its own;
+ * everything else is shared. The loss value is summed pixel by pixel, then over squares of
+ * BLOCK x BLOCK, so its order is fixed. */
 #include "glcnn/kernels/loss.h"
 
 #include <float.h>
@@ -157,30 +157,37 @@ static double by_two(const struct glcnn_loss *p)
     return (double)p->label_smoothing / 2;
 }
 
+/* A row is a type: its name, then fields of struct loss_row; without loss and gradient it goes over
+ * the channels of a pixel. The shader is loss/loss_NAME.glsl. Rows stand in the order of
+ * glcnn_loss_type, so a new one is the last. */
+/* clang-format off */
+#define LOSS_TYPES(ROW)                                                                            \
+    ROW(mean_absolute_error, .loss = absolute_error, .gradient = absolute_error_gradient)          \
+    ROW(mean_squared_error, .loss = squared_error, .gradient = squared_error_gradient)             \
+    ROW(soft_max_cross_entropy, .smoothing = by_classes)                                           \
+    ROW(sigmoid_cross_entropy, .loss = sigmoid_cross_entropy,                                      \
+        .gradient = sigmoid_cross_entropy_gradient, .smoothing = by_two)                           \
+    ROW(categorical_cross_entropy, .loss = categorical_cross_entropy,                              \
+        .gradient = categorical_cross_entropy_gradient)                                            \
+    ROW(hinge, .loss = hinge, .gradient = hinge_gradient)                                          \
+    ROW(huber, .loss = huber, .gradient = huber_gradient)                                          \
+    ROW(cosine_distance, .loss = cosine_distance, .gradient = minus_label, .constant = 1)          \
+    ROW(log, .loss = log_loss, .gradient = log_loss_gradient)                                      \
+    ROW(kullback_leibler_divergence, .loss = kullback_leibler, .gradient = minus_label)
+/* clang-format on */
+
+#define TYPE(NAME, ...) {.shader = "loss/loss_" #NAME ".glsl", __VA_ARGS__},
+
 static const struct loss_row {
-    const char *name, *library;
-    element loss, gradient;                          /* NULL: over the channels of a pixel */
+    const char *shader;
+    element loss, gradient;
     double (*smoothing)(const struct glcnn_loss *p); /* what is added to labels; NULL: nothing */
     double constant;                                 /* of the loss of one image */
-} types[] = {
-    {"mean_absolute_error", "loss/loss_mean_absolute_error.glsl", absolute_error,
-     absolute_error_gradient},
-    {"mean_squared_error", "loss/loss_mean_squared_error.glsl", squared_error,
-     squared_error_gradient},
-    {"soft_max_cross_entropy", "loss/loss_soft_max_cross_entropy.glsl", .smoothing = by_classes},
-    {"sigmoid_cross_entropy", "loss/loss_sigmoid_cross_entropy.glsl", sigmoid_cross_entropy,
-     sigmoid_cross_entropy_gradient, .smoothing = by_two},
-    {"categorical_cross_entropy", "loss/loss_categorical_cross_entropy.glsl",
-     categorical_cross_entropy, categorical_cross_entropy_gradient},
-    {"hinge", "loss/loss_hinge.glsl", hinge, hinge_gradient},
-    {"huber", "loss/loss_huber.glsl", huber, huber_gradient},
-    {"cosine_distance", "loss/loss_cosine_distance.glsl", cosine_distance, minus_label,
-     .constant = 1},
-    {"log", "loss/loss_log.glsl", log_loss, log_loss_gradient},
-    {"kullback_leibler_divergence", "loss/loss_kullback_leibler_divergence.glsl", kullback_leibler,
-     minus_label},
-};
-#define TYPES (sizeof types / sizeof *types)
+} types[] = {LOSS_TYPES(TYPE)};
+
+#define TYPE_NAME(NAME, ...) #NAME,
+
+static const char *const type_names[] = {LOSS_TYPES(TYPE_NAME) NULL};
 
 static const struct loss_row *row_of(const struct operation *o)
 {
@@ -353,7 +360,7 @@ static struct pass *plan_gradient(const struct operation *o, struct plan *plan)
     pass_library(pass, "lib/math.glsl");
     pass_library(pass, "lib/channels.glsl");
     pass_library(pass, "loss/loss.glsl");
-    pass_library(pass, row_of(o)->library);
+    pass_library(pass, row_of(o)->shader);
     add_parameters(o, pass);
     pass->work = slice_count(destination->channels) * 300;
     return pass;
@@ -529,25 +536,14 @@ static const struct check_case cases[] = {
 
 /* ---- Descriptor ---- */
 
-static const char *const loss_types[] = {"mean_absolute_error",
-                                         "mean_squared_error",
-                                         "soft_max_cross_entropy",
-                                         "sigmoid_cross_entropy",
-                                         "categorical_cross_entropy",
-                                         "hinge",
-                                         "huber",
-                                         "cosine_distance",
-                                         "log",
-                                         "kullback_leibler_divergence",
-                                         NULL};
 static const char *const reduction_types[] = {"none", "sum", "mean", "sum_by_non_zero_weights",
                                               NULL};
 
 #define FIELD(NAME) offsetof(struct glcnn_loss, NAME)
 static const struct parameter parameters[] = {
-    {"loss_type", "which loss", FIELD_ENUM, FIELD(loss_type), 0, 0, TYPES - 1, loss_types},
+    {"loss_type", "which loss", FIELD_ENUM, FIELD(loss_type), 0, 0, 0, type_names},
     {"reduction_type", "how the losses of an image become one number; none: they do not",
-     FIELD_ENUM, FIELD(reduction_type), 0, 0, 3, reduction_types},
+     FIELD_ENUM, FIELD(reduction_type), 0, 0, 0, reduction_types},
     {"weight", "factor of loss and gradient", FIELD_FLOAT, FIELD(weight), 1, -(double)FLT_MAX,
      (double)FLT_MAX, NULL},
     {"label_smoothing",

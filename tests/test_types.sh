@@ -1,0 +1,89 @@
+#!/bin/sh
+# A new type of neuron or loss is one shader and one row of a table: added to a copy of the tree,
+# x^3 and (y - t)^4 have a name, pass the self-check, and the neuron is fused too.
+#
+# Runs from the top of the tree, after a build in $O. MAKE may be given.
+
+set -e
+make=${MAKE:-make} out=${O:-build}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+    echo "test_types: $*" >&2
+    exit 1
+}
+
+# The times are kept, so that only what the new types change is remade.
+mkdir "$work/tree"
+cp -Rp Makefile include src glsl platform examples tests "$work/tree"
+cp -Rp "$out" "$work/out"
+
+cat >"$work/tree/glsl/neuron/neuron_cube.glsl" <<'END'
+// f = a x^3,  f' = 3 a x^2
+vec4 neuron(vec4 x, vec4 slope) { return neuron_a * x * x * x; }
+vec4 neuron_derivative(vec4 x, vec4 slope) { return 3.0 * neuron_a * x * x; }
+END
+cat >"$work/tree/glsl/loss/loss_quartic.glsl" <<'END'
+// l = (y - t)^4,  d = 4 (y - t)^3
+vec4 element_loss(vec4 y, vec4 t) { return (y - t) * (y - t) * (y - t) * (y - t); }
+vec4 element_gradient(vec4 y, vec4 t) { return 4.0 * (y - t) * (y - t) * (y - t); }
+END
+
+# row FILE TABLE TEXT: TEXT becomes the last row of the macro TABLE.
+row() {
+    awk -v table="#define $2(ROW)" -v text="    $3" '
+        index($0, table) == 1 { inside = 1 }
+        inside && !/\\$/ { print $0 " \\"; print text; inside = 0; rows++; next }
+        { print }
+        END { exit rows != 1 }' "$1" >"$work/edited" || fail "$1 has no table $2"
+    cp "$work/edited" "$1"
+}
+
+# replaced FILE EXPRESSION: sed changes the file.
+replaced() {
+    sed "$2" "$1" >"$work/edited"
+    ! cmp -s "$1" "$work/edited" || fail "$1 has nothing for $2"
+    cp "$work/edited" "$1"
+}
+
+kernels=$work/tree/src/kernels
+row "$kernels/neuron.c" NEURON_TYPES 'ROW(cube, 1, 0, 0, A * x * x * x, 3 * A * x * x)'
+row "$kernels/loss.c" LOSS_TYPES 'ROW(quartic, .loss = quartic, .gradient = quartic_gradient)'
+quartic='static double quartic(double y, double t, const struct glcnn_loss *p)\
+{ (void)p; return pow(y - t, 4); }\
+static double quartic_gradient(double y, double t, const struct glcnn_loss *p)\
+{ (void)p; return 4 * pow(y - t, 3); }'
+replaced "$kernels/loss.c" "s/^#define LOSS_TYPES(ROW).*/$quartic\\
+&/"
+neuron_case='{"neuron_type=cube neuron_a=0.5", {1, 3, 4, 5}}'
+loss_case='{"loss_type=quartic reduction_type=sum", {1, 5, 3, 4}}'
+replaced "$kernels/neuron.c" "s/cases\[\] = {/&$neuron_case, /"
+replaced "$kernels/loss.c" "s/check_case cases\[\] = {/&$loss_case, /"
+
+unset MAKEFLAGS MFLAGS MAKELEVEL O
+$make -C "$work/tree" O="$work/out" >"$work/log" 2>&1 || { cat "$work/log"; fail 'the types do not build'; }
+tool=$work/out/glcnn
+for kernel in neuron neuron_gradient loss; do
+    "$tool" check -k $kernel >"$work/checked" 2>&1 ||
+        { cat "$work/checked"; fail "$kernel fails its check"; }
+done
+
+# x.npy holds 1, 2 and -3; NumPy's |i1 are signed bytes.
+printf '\223NUMPY\001\000\166\000%-117s\n\001\002\375' \
+    "{'descr': '|i1', 'fortran_order': False, 'shape': (3,), }" >"$work/x.npy"
+printf '\223NUMPY\001\000\166\000%-117s\n\002' \
+    "{'descr': '|i1', 'fortran_order': False, 'shape': (1, 1, 1, 1), }" >"$work/w.npy"
+
+# gives TEXT ARGUMENT...: the run's destination_image has the values TEXT.
+gives() {
+    wanted=$1
+    shift
+    found=$("$tool" run "$@" -p neuron_type=cube -p neuron_a=1 -i source_image="$work/x.npy" \
+        2>"$work/errors" |
+        sed -n 's/^destination_image \[.*\]: *//p')
+    [ "$(echo $found)" = "$wanted" ] ||
+        fail "glcnn run $* gives $found, not $wanted: $(cat "$work/errors")"
+}
+gives '1 8 -27' neuron
+gives '8 64 -216' convolution -i weights="$work/w.npy"
