@@ -59,6 +59,17 @@ static double softened(double v)
     return v > 700 ? v : log1p(exp(v));
 }
 
+/* The share of a normal distribution that lies below x, and its density at x. */
+static double normal_share(double x)
+{
+    return 0.5 * erfc(-x * M_SQRT1_2);
+}
+
+static double normal_density(double x)
+{
+    return 0.5 * M_SQRT1_2 * M_2_SQRTPI * exp(-0.5 * x * x);
+}
+
 /* A row is a type: its name; the numbers a, b and c that a graph's node starts from; f(x) and f'(x)
  * in double precision, of x, A, B, C and PReLU's `slope`. The shader is neuron/neuron_NAME.glsl.
  * Rows stand in the order of glcnn_neuron_type, so a new one is the last. */
@@ -78,7 +89,8 @@ static double softened(double v)
     ROW(relun, 1, 6, 0, at_most(relun_inner(n, x), B), relun_slope(n, x))                          \
     ROW(power, 1, 0, 1, pow(affine(n, x), C), A * C * pow(affine(n, x), C - 1))                    \
     ROW(exponential, 1, 0, -1, base_power(n, x), A * base_log(n) * base_power(n, x))               \
-    ROW(logarithm, 1, 0, -1, log(affine(n, x)) / base_log(n), A / (base_log(n) * affine(n, x)))
+    ROW(logarithm, 1, 0, -1, log(affine(n, x)) / base_log(n), A / (base_log(n) * affine(n, x)))   \
+    ROW(gelu, 0, 0, 0, times(normal_share(x), x), normal_share(x) + times(normal_density(x), x))
 /* clang-format on */
 
 #define A ((double)n->a)
@@ -374,6 +386,7 @@ static void slope_gradient_reference(const struct reference *r)
         {"neuron_type=exponential neuron_a=3 neuron_b=-1 neuron_c=-1", {1, 2, 6, 6}},              \
         {"neuron_type=exponential neuron_a=2 neuron_b=0.5 neuron_c=2.5", {1, 2, 6, 6}},            \
         {"neuron_type=logarithm neuron_a=0.5 neuron_b=1 neuron_c=-1", {1, 4, 6, 6}},               \
+        {"neuron_type=gelu", {2, 7, 5, 3}},                                                        \
     {                                                                                              \
         "neuron_type=logarithm neuron_a=0.5 neuron_b=2 neuron_c=10",                               \
         {                                                                                          \
