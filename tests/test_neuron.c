@@ -44,6 +44,8 @@ static const struct glcnn_neuron_descriptor neurons[] = {
     {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, -1},
     {GLCNN_NEURON_TYPE_LOGARITHM, 2, 0.5f, 10},
     {(glcnn_neuron_type)15, 0, 0, 0},
+    {(glcnn_neuron_type)16, 1, 0, 0},
+    {(glcnn_neuron_type)16, -1.5f, 0, 0},
 };
 
 static int count_types(void)
@@ -149,7 +151,7 @@ static void test_small_results_keep_their_digits(void)
         {GLCNN_NEURON_TYPE_SIGMOID, 0, 0, 0},      {GLCNN_NEURON_TYPE_TANH, 1, 1, 0},
         {GLCNN_NEURON_TYPE_SOFT_PLUS, 1, 1, 0},    {GLCNN_NEURON_TYPE_ELU, 1, 0, 0},
         {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, -1}, {GLCNN_NEURON_TYPE_POWER, 1, 0, 1.5f},
-        {(glcnn_neuron_type)15, 0, 0, 0}};
+        {(glcnn_neuron_type)15, 0, 0, 0},          {(glcnn_neuron_type)16, 1, 0, 0}};
     float x[COUNT], y[COUNT];
     make_values(x);
     for (size_t i = 0; i < sizeof precise / sizeof *precise; i++) {
@@ -213,6 +215,9 @@ static void test_what_is_not_finite(void)
         {{(glcnn_neuron_type)15, 0, 0, 0}, -INFINITY, 0, 0},
         {{(glcnn_neuron_type)15, 0, 0, 0}, INFINITY, INFINITY, 1},
         {{(glcnn_neuron_type)15, 0, 0, 0}, NAN, NAN, NAN},
+        {{(glcnn_neuron_type)16, 1, 0, 0}, -INFINITY, 0, 0},
+        {{(glcnn_neuron_type)16, 1, 0, 0}, INFINITY, INFINITY, 1},
+        {{(glcnn_neuron_type)16, 1, 0, 0}, NAN, NAN, NAN},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int gradient = 0; gradient < 2; gradient++) {
@@ -253,6 +258,7 @@ static void test_names_and_defaults(void)
         {"exponential", {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, -1}},
         {"logarithm", {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, -1}},
         {"gelu", {(glcnn_neuron_type)15, 0, 0, 0}},
+        {"swish", {(glcnn_neuron_type)16, 1, 0, 0}},
     };
     const int count = sizeof expected / sizeof *expected;
     CU_ASSERT_EQUAL(count, count_types());

@@ -59,6 +59,16 @@ static double softened(double v)
     return v > 700 ? v : log1p(exp(v));
 }
 
+static double logistic(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+
+static double logistic_slope(double x)
+{
+    return 1 / (2 + exp(x) + exp(-x));
+}
+
 /* The share of a normal distribution that lies below x, and its density at x. */
 static double normal_share(double x)
 {
@@ -78,7 +88,7 @@ static double normal_density(double x)
     ROW(none, 0, 0, 0, x, 1)                                                                       \
     ROW(relu, 0, 0, 0, x >= 0 ? x : times(A, x), by_sign(x, A, 1))                                 \
     ROW(linear, 1, 0, 0, affine(n, x), A)                                                          \
-    ROW(sigmoid, 0, 0, 0, 1 / (1 + exp(-x)), 1 / (2 + exp(x) + exp(-x)))                           \
+    ROW(sigmoid, 0, 0, 0, logistic(x), logistic_slope(x))                                          \
     ROW(hard_sigmoid, 0.2f, 0.5f, 0, held(affine(n, x), 0, 1), within(affine(n, x), 0, 1, A))      \
     ROW(tanh, 1, 1, 0, A * tanh(B * x), A * B / pow(cosh(B * x), 2))                               \
     ROW(absolute, 0, 0, 0, fabs(x), sign_of(x))                                                    \
@@ -90,7 +100,9 @@ static double normal_density(double x)
     ROW(power, 1, 0, 1, pow(affine(n, x), C), A * C * pow(affine(n, x), C - 1))                    \
     ROW(exponential, 1, 0, -1, base_power(n, x), A * base_log(n) * base_power(n, x))               \
     ROW(logarithm, 1, 0, -1, log(affine(n, x)) / base_log(n), A / (base_log(n) * affine(n, x)))   \
-    ROW(gelu, 0, 0, 0, times(normal_share(x), x), normal_share(x) + times(normal_density(x), x))
+    ROW(gelu, 0, 0, 0, times(normal_share(x), x), normal_share(x) + times(normal_density(x), x))   \
+    ROW(swish, 1, 0, 0, times(logistic(A * x), x),                                                 \
+        logistic(A * x) + times(logistic_slope(A * x), A * x))
 /* clang-format on */
 
 #define A ((double)n->a)
@@ -386,7 +398,8 @@ static void slope_gradient_reference(const struct reference *r)
         {"neuron_type=exponential neuron_a=3 neuron_b=-1 neuron_c=-1", {1, 2, 6, 6}},              \
         {"neuron_type=exponential neuron_a=2 neuron_b=0.5 neuron_c=2.5", {1, 2, 6, 6}},            \
         {"neuron_type=logarithm neuron_a=0.5 neuron_b=1 neuron_c=-1", {1, 4, 6, 6}},               \
-        {"neuron_type=gelu", {2, 7, 5, 3}},                                                        \
+        {"neuron_type=gelu", {2, 7, 5, 3}}, {"neuron_type=swish neuron_a=1", {1, 6, 4, 5}},        \
+        {"neuron_type=swish neuron_a=-2.5", {2, 5, 3, 4}},                                         \
     {                                                                                              \
         "neuron_type=logarithm neuron_a=0.5 neuron_b=2 neuron_c=10",                               \
         {                                                                                          \
