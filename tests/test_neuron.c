@@ -43,9 +43,9 @@ static const struct glcnn_neuron_descriptor neurons[] = {
     {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, 0.25f},
     {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, -1},
     {GLCNN_NEURON_TYPE_LOGARITHM, 2, 0.5f, 10},
-    {(glcnn_neuron_type)15, 0, 0, 0},
-    {(glcnn_neuron_type)16, 1, 0, 0},
-    {(glcnn_neuron_type)16, -1.5f, 0, 0},
+    {GLCNN_NEURON_TYPE_GELU, 0, 0, 0},
+    {GLCNN_NEURON_TYPE_SWISH, 1, 0, 0},
+    {GLCNN_NEURON_TYPE_SWISH, -1.5f, 0, 0},
 };
 
 static int count_types(void)
@@ -151,7 +151,7 @@ static void test_small_results_keep_their_digits(void)
         {GLCNN_NEURON_TYPE_SIGMOID, 0, 0, 0},      {GLCNN_NEURON_TYPE_TANH, 1, 1, 0},
         {GLCNN_NEURON_TYPE_SOFT_PLUS, 1, 1, 0},    {GLCNN_NEURON_TYPE_ELU, 1, 0, 0},
         {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, -1}, {GLCNN_NEURON_TYPE_POWER, 1, 0, 1.5f},
-        {(glcnn_neuron_type)15, 0, 0, 0},          {(glcnn_neuron_type)16, 1, 0, 0}};
+        {GLCNN_NEURON_TYPE_GELU, 0, 0, 0},         {GLCNN_NEURON_TYPE_SWISH, 1, 0, 0}};
     float x[COUNT], y[COUNT];
     make_values(x);
     for (size_t i = 0; i < sizeof precise / sizeof *precise; i++) {
@@ -212,12 +212,12 @@ static void test_what_is_not_finite(void)
         {{GLCNN_NEURON_TYPE_ABSOLUTE, 0, 0, 0}, NAN, NAN, NAN},
         {{GLCNN_NEURON_TYPE_LINEAR, 2, 0, 0}, NAN, NAN, 2},
         {{GLCNN_NEURON_TYPE_POWER, 1, 0, 0}, NAN, 1, NAN},
-        {{(glcnn_neuron_type)15, 0, 0, 0}, -INFINITY, 0, 0},
-        {{(glcnn_neuron_type)15, 0, 0, 0}, INFINITY, INFINITY, 1},
-        {{(glcnn_neuron_type)15, 0, 0, 0}, NAN, NAN, NAN},
-        {{(glcnn_neuron_type)16, 1, 0, 0}, -INFINITY, 0, 0},
-        {{(glcnn_neuron_type)16, 1, 0, 0}, INFINITY, INFINITY, 1},
-        {{(glcnn_neuron_type)16, 1, 0, 0}, NAN, NAN, NAN},
+        {{GLCNN_NEURON_TYPE_GELU, 0, 0, 0}, -INFINITY, 0, 0},
+        {{GLCNN_NEURON_TYPE_GELU, 0, 0, 0}, INFINITY, INFINITY, 1},
+        {{GLCNN_NEURON_TYPE_GELU, 0, 0, 0}, NAN, NAN, NAN},
+        {{GLCNN_NEURON_TYPE_SWISH, 1, 0, 0}, -INFINITY, 0, 0},
+        {{GLCNN_NEURON_TYPE_SWISH, 1, 0, 0}, INFINITY, INFINITY, 1},
+        {{GLCNN_NEURON_TYPE_SWISH, 1, 0, 0}, NAN, NAN, NAN},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int gradient = 0; gradient < 2; gradient++) {
@@ -257,8 +257,8 @@ static void test_names_and_defaults(void)
         {"power", {GLCNN_NEURON_TYPE_POWER, 1, 0, 1}},
         {"exponential", {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, -1}},
         {"logarithm", {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, -1}},
-        {"gelu", {(glcnn_neuron_type)15, 0, 0, 0}},
-        {"swish", {(glcnn_neuron_type)16, 1, 0, 0}},
+        {"gelu", {GLCNN_NEURON_TYPE_GELU, 0, 0, 0}},
+        {"swish", {GLCNN_NEURON_TYPE_SWISH, 1, 0, 0}},
     };
     const int count = sizeof expected / sizeof *expected;
     CU_ASSERT_EQUAL(count, count_types());

@@ -17,6 +17,11 @@
  *   power         (a x + b)^c                      a = 1, b = 0, c = 1
  *   exponential   c^(a x + b); c = -1 means e      a = 1, b = 0, c = -1
  *   logarithm     log_c(a x + b); c = -1 means e   a = 1, b = 0, c = -1
+ *   gelu          x (1 + erf(x / sqrt 2)) / 2
+ *   swish         x / (1 + e^(-a x))               a = 1
+ *
+ * The types' numbers are those of MPSCNNNeuronType, up to gelu, which later versions of MPS have;
+ * swish is not in MPS.
  *
  * The gradient is dX = G f'(x), x the forward source. At a kink f' is that of the branch for
  * greater x, but 0 for absolute at 0 and for relun at b. Outside its domain a function gives NaN,
@@ -24,7 +29,7 @@
  *
  * A NaN in x makes f a NaN, and f' too unless that does not depend on x (and but for x^0 and 1^x,
  * which are 1 as in C). Where f' is 0 so is dX, even of an infinite G; relu, prelu and relun with a
- * slope of 0 are 0 at -infinity.
+ * slope of 0 are 0 at -infinity, and so are gelu and swish (with a > 0) and their derivatives.
  *
  * neuron_slope_gradient is what MPS lacks to train PReLU's slopes. It takes what neuron_gradient
  * takes but a destination, and adds, over the results of channel c,
@@ -38,9 +43,9 @@
  * takes that of the left.
  *
  * A descriptor says what its four fields say: a field that is left out is 0, which suits relu,
- * none, sigmoid, absolute, soft_sign and prelu; glcnn_neuron_descriptor_default gives the numbers
- * above. In the same way parameters neuron_a, neuron_b and neuron_c of a kernel made by name start
- * at 0.
+ * none, sigmoid, absolute, soft_sign, prelu and gelu; glcnn_neuron_descriptor_default gives the
+ * numbers above. In the same way parameters neuron_a, neuron_b and neuron_c of a kernel made by
+ * name start at 0.
  */
 #ifndef GLCNN_KERNELS_NEURON_H
 #define GLCNN_KERNELS_NEURON_H
@@ -67,6 +72,8 @@ typedef enum glcnn_neuron_type {
     GLCNN_NEURON_TYPE_POWER = 12,
     GLCNN_NEURON_TYPE_EXPONENTIAL = 13,
     GLCNN_NEURON_TYPE_LOGARITHM = 14,
+    GLCNN_NEURON_TYPE_GELU = 15,
+    GLCNN_NEURON_TYPE_SWISH = 16,
     GLCNN_NEURON_TYPE_FORCE32 = 0x7fffffff
 } glcnn_neuron_type;
 
