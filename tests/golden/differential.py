@@ -286,7 +286,7 @@ def neuron_numbers(r, smooth=False):
     a, b = real(r, 0.25, 1.5), real(r, 0.25, 1.5)
     table = [("none", (), -3, 3), ("linear", (a, -b), -3, 3), ("sigmoid", (), -9, 9),
              ("tanh", (a, b), -4, 4), ("soft_plus", (a, b), -9, 9), ("soft_sign", (), -4, 4),
-             ("elu", (1.0,), -4, 4)]
+             ("elu", (1.0,), -4, 4), ("gelu", (), -6, 6), ("swish", (a,), -6, 6)]
     if not smooth:
         table += [("relu", (r.choice((0.0, a)),), -3, 3, 0), ("absolute", (), -3, 3, 0),
                   ("hard_sigmoid", (a, 0.5), -3, 3, -0.5 / a, 0.5 / a),

@@ -181,6 +181,15 @@ def neurons():
     neuron((1, 3, 4, 4), "logarithm", 0.5, 2, -1)
 
 
+# Called last, so that what is drawn before stays as it is.
+def smooth_rectifiers():
+    for shape, *type_and_numbers in (((1, 6, 4, 5), "gelu"), ((1, 5, 4, 4), "swish", 1),
+                                     ((2, 3, 3, 4), "swish", -1.75)):
+        keep(ops.neuron(draw(*shape, low=-6, high=6), *type_and_numbers))
+    x, w, b = draw(2, 3, 5, 4), draw(5, 3, 3, 3), draw(5)
+    keep(ops.convolution_with_neuron(x, w, b, "gelu"))
+
+
 def soft_maxes():
     for shape in ((1, 1, 2, 2), (3, 3, 2, 1), (1, 5, 4, 3), (2, 8, 3, 3), (3, 9, 2, 2),
                   (2, 37, 1, 1)):
@@ -393,6 +402,7 @@ losses_with_weights()
 sub_pixels()
 running()
 training()
+smooth_rectifiers()
 for kernel, arrays in archives.items():
     np.savez_compressed(f"{kernel}.npz", **arrays)
 with open("cases.txt", "w") as file:

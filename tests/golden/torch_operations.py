@@ -277,6 +277,8 @@ NEURONS = {
         torch.exp(a * x + b) if c == -1 else torch.pow(torch.tensor(c), a * x + b),
     "logarithm": lambda x, a, b, c:
         torch.log(a * x + b) / (1 if c == -1 else math.log(c)),
+    "gelu": F.gelu,
+    "swish": lambda x, a: F.silu(a * x) / a,
 }
 
 
