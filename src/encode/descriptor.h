@@ -12,7 +12,8 @@
 #include "encode/refusal.h"
 #include "encode/variant.h"
 
-#define MAX_ARGUMENTS 12
+#define MAX_ARGUMENTS       12
+#define MAX_PARAMETER_BYTES 256 /* of a family's parameters */
 
 /* Where an argument comes from. Images first. */
 enum argument_place {

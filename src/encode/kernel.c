@@ -316,17 +316,23 @@ static glcnn_status fill_neutral(struct glcnn_buffer *buffer, float value)
     return status;
 }
 
+glcnn_status kernel_check_vector(const struct glcnn_kernel *kernel, size_t index, size_t length,
+                                 const struct glcnn_buffer *buffer)
+{
+    if (buffer->size == length * 4)
+        return GLCNN_SUCCESS;
+    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                       "%s: %s has %zu elements; %zu are needed", kernel_title(kernel),
+                       kernel->descriptor->arguments[index].name, buffer->size / 4, length);
+}
+
 glcnn_status kernel_vector(struct glcnn_kernel *kernel, size_t index, size_t length,
                            struct glcnn_buffer **buffer)
 {
     const struct argument *argument = &kernel->descriptor->arguments[index];
     *buffer = kernel->vectors[index];
-    if (*buffer && (*buffer)->size == length * 4)
-        return GLCNN_SUCCESS;
     if (*buffer)
-        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: %s has %zu elements; %zu are needed", kernel_title(kernel),
-                           argument->name, (*buffer)->size / 4, length);
+        return kernel_check_vector(kernel, index, length, *buffer);
     glcnn_status status = glcnn_buffer_create(kernel->device, length * 4, &kernel->vectors[index]);
     if (status == GLCNN_SUCCESS && argument->neutral != 0)
         status = fill_neutral(kernel->vectors[index], (float)argument->neutral);

@@ -36,6 +36,9 @@ void *kernel_parameters(const struct glcnn_kernel *kernel, const char *family);
 /* The kernel's vector of an argument, made with its neutral value if there is none yet. */
 glcnn_status kernel_vector(struct glcnn_kernel *kernel, size_t index, size_t length,
                            struct glcnn_buffer **buffer);
+/* Has this buffer the length that the kernel needs of its vector `index`? */
+glcnn_status kernel_check_vector(const struct glcnn_kernel *kernel, size_t index, size_t length,
+                                 const struct glcnn_buffer *buffer);
 
 /* For constructors: sets a number of the window, which a gradient kernel has on its secondary
  * source and which is not set by hand: a state brings its own. */
@@ -86,6 +89,5 @@ bool parameters_check(const struct glcnn_descriptor *descriptor,
  * forward table has. Rows of the gradient's table alone stay its own. */
 void parameters_adopt(const struct glcnn_descriptor *forward, const void *forward_parameters,
                       void *parameters);
-#define MAX_PARAMETER_BYTES 256
 
 #endif

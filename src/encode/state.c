@@ -28,21 +28,14 @@ struct glcnn_state *state_retain(struct glcnn_state *state)
     return state;
 }
 
-glcnn_status state_capture(struct glcnn_state *state, const struct operation *forward,
-                           const struct glcnn_image_descriptor *source,
-                           const struct glcnn_image_descriptor *secondary,
-                           const struct glcnn_image_descriptor *destination)
+void state_capture(struct glcnn_state *state, const struct operation *forward,
+                   const struct glcnn_image_descriptor *source,
+                   const struct glcnn_image_descriptor *secondary,
+                   const struct glcnn_image_descriptor *destination)
 {
-    size_t size = forward->descriptor->parameters_size;
-    void *parameters = malloc(size ? size : 1);
-    if (!parameters)
-        return device_fail(state->device, GLCNN_OUT_OF_MEMORY, "out of memory filling a state");
-    if (size)
-        memcpy(parameters, forward->parameters, size);
-    free(state->parameters);
-    state->parameters = parameters;
+    memcpy(state->parameters, forward->parameters, forward->descriptor->parameters_size);
     state->forward = *forward;
-    state->forward.parameters = parameters;
+    state->forward.parameters = state->parameters;
     state->forward.kernel = NULL;
     if (source)
         state->source = *source;
@@ -50,7 +43,6 @@ glcnn_status state_capture(struct glcnn_state *state, const struct operation *fo
         state->secondary = *secondary;
     if (destination)
         state->destination = *destination;
-    return GLCNN_SUCCESS;
 }
 
 /* ---- Vectors ---- */
@@ -122,8 +114,8 @@ glcnn_status state_branch(struct glcnn_state *state, struct glcnn_state **branch
 {
     glcnn_status status = state_create(state->device, NULL, branch);
     if (status == GLCNN_SUCCESS)
-        status = state_capture(*branch, &state->forward, &state->source, &state->secondary,
-                               &state->destination);
+        state_capture(*branch, &state->forward, &state->source, &state->secondary,
+                      &state->destination);
     for (size_t i = 0; i < state->vector_count && status == GLCNN_SUCCESS; i++)
         if (state->vectors[i].filled)
             status = state_lend(*branch, state->vectors[i].name, state->vectors[i].buffer);
@@ -322,7 +314,6 @@ void glcnn_state_destroy(glcnn_state **state)
     if (old->command_buffer)
         command_buffer_release(old->command_buffer);
     device_unreference(old->device);
-    free(old->parameters);
     free(old);
 }
 

@@ -21,7 +21,7 @@ struct glcnn_state {
     int references;
     struct operation forward; /* how the forward kernel was encoded; views without storage */
     struct glcnn_image_descriptor source, secondary, destination;
-    void *parameters; /* of forward */
+    double parameters[MAX_PARAMETER_BYTES / sizeof(double)]; /* of forward; aligned for anything */
     struct state_vector vectors[STATE_VECTORS];
     size_t vector_count;
     char *names[STATE_VECTORS]; /* of glcnn_state_create; others are the descriptors' */
@@ -34,10 +34,10 @@ glcnn_status state_create(struct glcnn_device *device, struct glcnn_command_buff
                           glcnn_state **state);
 struct glcnn_state *state_retain(struct glcnn_state *state);
 /* Records the forward encode. */
-glcnn_status state_capture(struct glcnn_state *state, const struct operation *forward,
-                           const struct glcnn_image_descriptor *source,
-                           const struct glcnn_image_descriptor *secondary,
-                           const struct glcnn_image_descriptor *destination);
+void state_capture(struct glcnn_state *state, const struct operation *forward,
+                   const struct glcnn_image_descriptor *source,
+                   const struct glcnn_image_descriptor *secondary,
+                   const struct glcnn_image_descriptor *destination);
 /* Makes a state of the same forward encode that has the vectors of `state` and is written by
  * itself: gradients of a second encode keep apart from those in `state`. */
 glcnn_status state_branch(struct glcnn_state *state, struct glcnn_state **branch);

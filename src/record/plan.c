@@ -212,20 +212,19 @@ static bool reserve(struct plan *plan, void **items, size_t count, size_t more, 
     return true;
 }
 
-static bool make_room(struct plan *plan)
+static void make_room(struct plan *plan)
 {
     struct glcnn_command_buffer *to = plan->command_buffer;
     void *passes = to->passes, *retained = to->retained;
-    bool good = reserve(plan, &passes, to->pass_count, plan->pass_count, &to->pass_capacity,
-                        sizeof *to->passes) &&
-                reserve(plan, &retained, to->retained_count, plan->retained_count,
-                        &to->retained_capacity, sizeof *to->retained);
+    if (reserve(plan, &passes, to->pass_count, plan->pass_count, &to->pass_capacity,
+                sizeof *to->passes))
+        reserve(plan, &retained, to->retained_count, plan->retained_count, &to->retained_capacity,
+                sizeof *to->retained);
     to->passes = passes;
     to->retained = retained;
-    return good;
 }
 
-static void append(struct plan *plan)
+void plan_append(struct plan *plan)
 {
     struct glcnn_command_buffer *to = plan->command_buffer;
     if (plan->pass_count)
@@ -238,7 +237,7 @@ static void append(struct plan *plan)
     plan->retained_count = 0;
 }
 
-glcnn_status plan_end(struct plan *plan)
+glcnn_status plan_prepare(struct plan *plan)
 {
     bool compile = !plan->command_buffer->planned;
     for (size_t i = 0; compile && i < plan->pass_count && plan->status == GLCNN_SUCCESS; i++) {
@@ -247,8 +246,13 @@ glcnn_status plan_end(struct plan *plan)
     }
     for (size_t i = 0; i < plan->pass_count && plan->status == GLCNN_SUCCESS; i++)
         retain_resources(plan, &plan->passes[i]);
-    if (plan->status == GLCNN_SUCCESS && make_room(plan))
-        append(plan);
+    if (plan->status == GLCNN_SUCCESS)
+        make_room(plan);
+    return plan->status;
+}
+
+void plan_free(struct plan *plan)
+{
     for (size_t i = 0; i < plan->retained_count; i++)
         plan->retained[i].release(plan->retained[i].object);
     plan_release_scratch(plan);
@@ -256,5 +260,12 @@ glcnn_status plan_end(struct plan *plan)
     free(plan->retained);
     plan->passes = NULL;
     plan->retained = NULL;
+}
+
+glcnn_status plan_end(struct plan *plan)
+{
+    if (plan_prepare(plan) == GLCNN_SUCCESS)
+        plan_append(plan);
+    plan_free(plan);
     return plan->status;
 }

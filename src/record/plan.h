@@ -33,6 +33,12 @@ void plan_begin(struct plan *plan, struct glcnn_command_buffer *command_buffer);
 /* Compiles and appends the passes, or drops them if anything failed. Returns the plan's status. */
 glcnn_status plan_end(struct plan *plan);
 
+/* The same in three steps, for a caller with more that can fail: what of plan_end can fail; what
+ * cannot, and follows a success with no other plan between; and what follows in any case. */
+glcnn_status plan_prepare(struct plan *plan);
+void plan_append(struct plan *plan);
+void plan_free(struct plan *plan);
+
 /* Latches a failure with its sentence. */
 void plan_fail(struct plan *plan, glcnn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -163,10 +163,11 @@ static glcnn_status make_state(struct run *run, struct resolved *r, struct devic
     const struct glcnn_descriptor *f = r->forward.descriptor;
     int second = descriptor_place(f, PLACE_SECONDARY);
     d->state->samples = run_samples(r);
-    return state_capture(d->state, &r->forward,
-                         &r->forward_shapes.images[descriptor_place(f, PLACE_SOURCE)],
-                         second < 0 ? NULL : &r->forward_shapes.images[second],
-                         &r->forward_shapes.images[descriptor_place(f, PLACE_DESTINATION)]);
+    state_capture(d->state, &r->forward,
+                  &r->forward_shapes.images[descriptor_place(f, PLACE_SOURCE)],
+                  second < 0 ? NULL : &r->forward_shapes.images[second],
+                  &r->forward_shapes.images[descriptor_place(f, PLACE_DESTINATION)]);
+    return GLCNN_SUCCESS;
 }
 
 static bool uses_state(const struct glcnn_descriptor *d)

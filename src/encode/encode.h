@@ -1,0 +1,127 @@
+/* Encodes on their way from a user's arguments to passes: arguments.c gathers and checks what an
+ * encode is given, encode.c plans, and records all encodes of a call in one transaction or none,
+ * returning.c makes what returning encodes return, footprint.c tells what they leave in states and
+ * images. */
+#ifndef GLCNN_ENCODE_INTERNAL_H
+#define GLCNN_ENCODE_INTERNAL_H
+
+#include "encode/geometry.h"
+#include "encode/kernel.h"
+#include "encode/state.h"
+
+/* What an encode takes from its kernel. Whoever wants an encode to differ changes the settings that
+ * go with it and not the kernel, which is the user's. */
+struct encode_settings {
+    struct glcnn_kernel_properties properties, adopted;      /* as struct glcnn_kernel has them */
+    double parameters[MAX_PARAMETER_BYTES / sizeof(double)]; /* aligned for anything */
+    const struct glcnn_kernel *lender; /* its vectors are read in place of the kernel's of the same
+                                          name; NULL: none */
+};
+
+struct encode_settings encode_settings_of(const struct glcnn_kernel *kernel);
+/* glcnn_kernel_set for the settings. */
+glcnn_status encode_settings_set(const struct glcnn_kernel *kernel,
+                                 struct encode_settings *settings, const char *name, double value);
+/* Addresses a gradient kernel as the state of this forward encode brings it. */
+void encode_settings_adopt(const struct glcnn_kernel *kernel, const struct operation *forward,
+                           struct encode_settings *settings);
+
+/* glcnn_kernel_encode with these settings. */
+glcnn_status encode_with(struct glcnn_command_buffer *command_buffer, struct glcnn_kernel *kernel,
+                         const struct encode_settings *settings,
+                         const struct glcnn_encode *arguments);
+/* What a returning encode would make; addresses the settings by padding or state. `command_buffer`
+ * NULL: images and states are not asked whether it may use them. */
+glcnn_status encode_describe(struct glcnn_command_buffer *command_buffer,
+                             struct glcnn_kernel *kernel, struct encode_settings *settings,
+                             const struct glcnn_encode *arguments,
+                             struct glcnn_image_descriptor *result);
+
+/* ---- One encode of a transaction (arguments.c) ---- */
+
+struct call {
+    struct glcnn_command_buffer *command_buffer;
+    struct glcnn_kernel *kernel;
+    struct encode_settings *settings; /* of all encodes of the transaction */
+    struct glcnn_encode arguments;
+    struct operation operation;
+    struct shapes shapes;
+    struct state_vector *state_vectors[MAX_ARGUMENTS];
+    double parameters[MAX_PARAMETER_BYTES / sizeof(double)];
+};
+
+/* Checks the handles that an encode was given. */
+glcnn_status call_check_handles(const struct glcnn_command_buffer *command_buffer,
+                                const struct glcnn_kernel *kernel, const void *arguments);
+/* Gathers images, properties and parameters; the destination only where it is made already. */
+glcnn_status call_begin(struct call *call, bool with_destination);
+/* Resolves geometry, and finds vectors, of which those that are missing are made. */
+glcnn_status call_resolve(struct call *call);
+glcnn_status call_fail(const struct call *call, glcnn_status status, const char *sentence);
+
+glcnn_image *call_image(const struct call *call, enum argument_place place);
+static inline const struct argument *call_argument(const struct call *call, int index)
+{
+    return descriptor_argument_at(call->kernel->descriptor, (size_t)index);
+}
+/* A backwards kernel may be given the state of the forward kernel that it mirrors: it takes sizes
+ * from it and leaves it as it is (spec 4, image size encoding states). */
+bool call_mirrors_state(const struct call *call);
+
+/* ---- What encodes leave in states and images (footprint.c) ---- */
+
+/* Marks what the encode's passes write: later encodes of the transaction build on it. */
+void footprint_mark(struct call *call);
+/* Lends the kernel's vectors to the state that the encode makes. All that can fail. */
+glcnn_status footprint_lend(struct call *call);
+/* Records the forward encode in its state. */
+void footprint_capture(struct call *call);
+/* Each distinct temporary image or state that was read loses one read, however often it appears. */
+void footprint_count_reads(const struct call *calls, size_t count);
+
+/* State and destination as they were before an encode, to be put back or dropped. */
+struct footprint {
+    bool written; /* the destination */
+    struct state_vector vectors[STATE_VECTORS];
+    size_t vector_count;
+    uint64_t samples;
+};
+/* Holds a reference to each of the state's vectors. */
+void footprint_keep(const struct call *call, struct footprint *kept);
+/* Vectors that the encode made go: their length may be a wrong one. */
+void footprint_put_back(const struct call *call, struct footprint *kept);
+void footprint_drop(struct footprint *kept);
+
+/* ---- Transactions (encode.c) ---- */
+
+/* A vector that is copied along with encodes. */
+struct copy {
+    const struct vector_view *from, *to; /* NULL: nothing */
+};
+
+/* The encodes of one call of the library, all recorded or none. Planning moves the kernel on: the
+ * number of its encodes, an optimizer's time step, vectors made at their first need. */
+struct transaction {
+    struct glcnn_command_buffer *command_buffer;
+    struct glcnn_kernel *kernel;
+    struct encode_settings settings; /* to begin with; returning encodes move its addressing */
+    struct call *calls;
+    struct footprint *kept; /* by call */
+    size_t count, planned;  /* of calls; those that are planned, or failed to be */
+    struct copy copy;
+    uint32_t encode_count; /* the kernel's */
+    double parameters[MAX_PARAMETER_BYTES / sizeof(double)];
+    struct glcnn_buffer *vectors[MAX_ARGUMENTS];
+};
+
+/* `settings` NULL: the kernel's. To be freed in any case. */
+glcnn_status transaction_begin(struct transaction *transaction,
+                               struct glcnn_command_buffer *command_buffer,
+                               struct glcnn_kernel *kernel, const struct encode_settings *settings,
+                               const struct glcnn_encode *arguments, size_t count);
+/* Records calls that have begun. A failure leaves command buffer, kernel, states and images as they
+ * were. */
+glcnn_status transaction_record(struct transaction *transaction);
+void transaction_free(struct transaction *transaction);
+
+#endif
