@@ -173,12 +173,6 @@ glcnn_status kernel_set_window(struct glcnn_kernel *kernel, const char *name, do
     return status;
 }
 
-void kernel_adopt(struct glcnn_kernel *kernel, const struct operation *forward)
-{
-    geometry_adopt(kernel->descriptor, kernel->parameters, forward, &kernel->properties);
-    geometry_adopt(kernel->descriptor, kernel->parameters, forward, &kernel->adopted);
-}
-
 void *kernel_parameters(const struct glcnn_kernel *kernel, const char *family)
 {
     if (!kernel || !kernel->descriptor->family || strcmp(kernel->descriptor->family, family) != 0)

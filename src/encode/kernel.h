@@ -43,8 +43,6 @@ glcnn_status kernel_check_vector(const struct glcnn_kernel *kernel, size_t index
 /* For constructors: sets a number of the window, which a gradient kernel has on its secondary
  * source and which is not set by hand: a state brings its own. */
 glcnn_status kernel_set_window(struct glcnn_kernel *kernel, const char *name, double value);
-/* Sets the addressing of a gradient kernel as the state of this forward encode brings it. */
-void kernel_adopt(struct glcnn_kernel *kernel, const struct operation *forward);
 
 /* Index of the argument that is a vector of the kernel's own; -1: there is none of that name. */
 int kernel_kept_argument(const struct glcnn_kernel *kernel, const char *name);

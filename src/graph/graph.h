@@ -85,8 +85,5 @@ bool update_sums_apart(const struct graph_filter *filter);
 glcnn_status update_record(const struct recording *recording);
 /* Calls the CPU style's callbacks and reloads. */
 glcnn_status update_on_cpu(const struct recording *recording);
-/* Gives the gradient kernel the vectors of its forward kernel, so that both have the same weights.
- */
-glcnn_status update_share_vectors(struct glcnn_filter_node *gradient);
 
 #endif

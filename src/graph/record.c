@@ -8,6 +8,7 @@
 
 #include "glcnn/kernels/loss.h"
 #include "glcnn/kernels/neuron.h"
+#include "encode/encode.h"
 #include "graph/graph.h"
 
 /* A filter's encode or its collector's. */
@@ -154,6 +155,7 @@ static glcnn_status prepare_result(struct recording *r, const struct glcnn_image
 /* What an encode of a filter is given; references to be dropped by `release`. */
 struct encode {
     struct glcnn_encode arguments;
+    struct encode_settings settings; /* the kernel's, as this encode wants them */
     struct glcnn_image *views[5];
     size_t view_count;
 };
@@ -266,7 +268,7 @@ static glcnn_status prepare_destination(struct recording *r, struct encode *e,
     struct glcnn_image_descriptor descriptor;
     const struct glcnn_filter_node *n = f->node;
     glcnn_status status =
-        glcnn_kernel_destination_descriptor(n->kernel, &e->arguments, &descriptor);
+        encode_describe(NULL, n->kernel, &e->settings, &e->arguments, &descriptor);
     if (status != GLCNN_SUCCESS)
         return status;
     if (n->kernel->descriptor->flags & GATHERS)
@@ -300,43 +302,51 @@ static bool has_destination(const struct graph_filter *f)
 }
 
 /* What the gradient of a filter with weights computes. */
-static glcnn_status set_gradient_option(const struct graph_filter *f)
+static glcnn_status set_gradient_option(const struct graph_filter *f,
+                                        struct encode_settings *settings)
 {
-    struct glcnn_kernel *kernel = f->node->kernel;
+    const struct glcnn_kernel *kernel = f->node->kernel;
     if (!has_gradient_option(kernel))
         return GLCNN_SUCCESS;
-    return glcnn_kernel_set(kernel, "gradient_option",
-                            (f->makes_result ? 1 : 0) + (f->updates ? 2 : 0));
+    return encode_settings_set(kernel, settings, "gradient_option",
+                               (f->makes_result ? 1 : 0) + (f->updates ? 2 : 0));
 }
 
-/* Copies a neuron's descriptor into the kernel that computes it too, and back to none. */
-static void set_fused_neuron(const struct graph_filter *f, bool on)
+/* Takes over the descriptor of the neuron that the filter computes too. */
+static glcnn_status set_fused_neuron(const struct graph_filter *f, struct encode_settings *settings)
 {
     static const char *const names[] = {"neuron_type", "neuron_a", "neuron_b", "neuron_c"};
-    for (size_t i = 0; f->fused && i < sizeof names / sizeof *names; i++) {
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < sizeof names / sizeof *names && status == GLCNN_SUCCESS; i++) {
         double value = 0;
-        if (on)
-            glcnn_kernel_get(f->fused->kernel, names[i], &value);
-        glcnn_kernel_set(f->node->kernel, names[i], value);
+        glcnn_kernel_get(f->fused->kernel, names[i], &value);
+        status = encode_settings_set(f->node->kernel, settings, names[i], value);
     }
+    return status;
 }
 
-/* A gradient kernel may have been addressed for images of other sizes, by another graph or by what
- * it was read from. */
-static glcnn_status prepare_kernel(struct recording *r, const struct graph_filter *f, size_t source,
-                                   const struct glcnn_state *state)
+/* A gradient kernel may have been addressed for images of other sizes, by the user or by what it
+ * was read from. It has the weights of its forward kernel. */
+static glcnn_status set_gradient(const struct graph_filter *f, const struct glcnn_state *state,
+                                 struct encode_settings *settings)
 {
-    struct glcnn_kernel *kernel = f->node->kernel;
+    if (state)
+        encode_settings_adopt(f->node->kernel, &state->forward, settings);
+    settings->lender = f->node->forward->kernel;
+    return set_gradient_option(f, settings);
+}
+
+/* Whatever this encode of a filter wants to be other than the node's kernel says. */
+static glcnn_status prepare_settings(struct recording *r, struct encode *e,
+                                     const struct graph_filter *f, size_t source)
+{
     glcnn_status status = GLCNN_SUCCESS;
-    if (f->node->forward) {
-        if (state)
-            kernel_adopt(kernel, &state->forward);
-        status = update_share_vectors(f->node);
-        if (status == GLCNN_SUCCESS)
-            status = set_gradient_option(f);
-    }
-    if (kernel->descriptor->flags & GATHERS)
-        kernel->properties.destination_feature_channel_offset =
+    if (f->node->forward)
+        status = set_gradient(f, e->arguments.state, &e->settings);
+    if (status == GLCNN_SUCCESS && f->fused)
+        status = set_fused_neuron(f, &e->settings);
+    if (f->node->kernel->descriptor->flags & GATHERS)
+        e->settings.properties.destination_feature_channel_offset =
             (gathered_channels(r, f, source) + 3) / 4 * 4;
     return status;
 }
@@ -345,18 +355,17 @@ static glcnn_status encode_source(struct recording *r, const struct record_step 
                                   const struct range *range, size_t source)
 {
     const struct graph_filter *f = filter_of(r, step);
-    struct encode e = {0};
+    struct glcnn_kernel *kernel = step->collector ? f->node->collector : f->node->kernel;
+    struct encode e = {.settings = encode_settings_of(kernel)};
     glcnn_status status = take_sources(r, &e, f, range, source);
     if (status == GLCNN_SUCCESS)
         status = take_state(r, &e, f, step->filter, range, source);
     if (status == GLCNN_SUCCESS && !step->collector)
-        status = prepare_kernel(r, f, source, e.arguments.state);
+        status = prepare_settings(r, &e, f, source);
     if (status == GLCNN_SUCCESS && !step->collector && has_destination(f))
         status = prepare_destination(r, &e, f, range);
     if (status == GLCNN_SUCCESS)
-        status = glcnn_kernel_encode(r->command_buffer,
-                                     step->collector ? f->node->collector : f->node->kernel,
-                                     &e.arguments);
+        status = encode_with(r->command_buffer, kernel, &e.settings, &e.arguments);
     release(&e);
     return status;
 }
@@ -367,10 +376,8 @@ static glcnn_status encode_step(struct recording *r, const struct record_step *s
     const struct graph_filter *f = filter_of(r, step);
     bool gathers = f->node->kernel->descriptor->flags & GATHERS;
     glcnn_status status = GLCNN_SUCCESS;
-    set_fused_neuron(f, true);
     for (size_t i = 0; i < (gathers ? f->node->source_count : 1) && status == GLCNN_SUCCESS; i++)
         status = encode_source(r, step, range, i);
-    set_fused_neuron(f, false);
     return status;
 }
 

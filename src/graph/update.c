@@ -3,22 +3,6 @@
 
 #include "graph/graph.h"
 
-glcnn_status update_share_vectors(struct glcnn_filter_node *gradient)
-{
-    struct glcnn_kernel *to = gradient->kernel, *from = gradient->forward->kernel;
-    const struct argument *argument;
-    for (size_t i = 0; (argument = descriptor_argument_at(to->descriptor, i)); i++) {
-        int own = descriptor_argument(from->descriptor, argument->name);
-        struct glcnn_buffer *vector = own < 0 ? NULL : from->vectors[own];
-        if (!vector || to->vectors[i] == vector || argument->output ||
-            (argument->place != PLACE_KERNEL && argument->place != PLACE_STATE_OR_KERNEL))
-            continue;
-        glcnn_buffer_destroy(&to->vectors[i]);
-        to->vectors[i] = buffer_retain(vector);
-    }
-    return GLCNN_SUCCESS;
-}
-
 /* ---- Sums over several gradient nodes of one filter ---- */
 
 /* Convolution's gradients add to what the state holds. Those of normalisations begin anew, or are
