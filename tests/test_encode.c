@@ -648,6 +648,73 @@ static void test_returning_encodes_make_room(void)
     glcnn_kernel_destroy(&kernel);
 }
 
+/* ---- States beforehand ---- */
+
+/* What is given when the state is made does not matter, and neither does what the kernel is set to
+ * then: the encode that fills it tells. */
+static void test_a_state_is_what_its_encode_says(void)
+{
+    glcnn_kernel *kernel = NULL;
+    glcnn_image *small = make_image(1, 4, 2, 2), *source = make_image(1, 4, 5, 6);
+    glcnn_image *result = make_image(1, 4, 5, 6);
+    const struct glcnn_encode nothing = {0}, wrong = {.source = small, .destination = small};
+    const struct glcnn_encode *const given[] = {NULL, &nothing, &wrong};
+    GOOD_FATAL(glcnn_pooling_max_create(device, 5, 5, 1, 1, &kernel));
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        glcnn_state *state = NULL;
+        glcnn_command_buffer *commands = make_commands();
+        glcnn_kernel_properties(kernel)->primary.kernel_width = 5;
+        GOOD_FATAL(glcnn_kernel_result_state(kernel, NULL, given[i], &state));
+        CU_ASSERT_EQUAL(glcnn_state_source_width(state), 0);
+        glcnn_kernel_properties(kernel)->primary.kernel_width = 3;
+        GOOD(glcnn_kernel_encode(commands, kernel,
+                                 &(struct glcnn_encode){
+                                     .source = source, .destination = result, .state = state}));
+        CU_ASSERT_EQUAL(glcnn_state_source_width(state), 6);
+        CU_ASSERT_EQUAL(glcnn_state_source_height(state), 5);
+        CU_ASSERT_EQUAL(state->forward.properties.primary.kernel_width, 3);
+        finish(&commands);
+        glcnn_state_destroy(&state);
+    }
+    glcnn_state *made = NULL;
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_kernel_result_state(kernel, NULL, NULL, NULL));
+    GOOD(glcnn_kernel_result_state_batch(kernel, NULL, NULL, 0, &made));
+    CU_ASSERT_PTR_NULL(made);
+    glcnn_kernel_destroy(&kernel);
+    glcnn_image_destroy(&small);
+    glcnn_image_destroy(&source);
+    glcnn_image_destroy(&result);
+}
+
+/* Of a batch some encodes have a state, and two have the same one. */
+static void test_states_of_a_batch_may_be_left_out(void)
+{
+    glcnn_kernel *kernel = NULL;
+    glcnn_state *state = NULL;
+    glcnn_image *source = make_image(1, 4, 5, 6), *results[4];
+    struct glcnn_encode arguments[4];
+    glcnn_command_buffer *commands = make_commands();
+    GOOD_FATAL(glcnn_pooling_max_create(device, 3, 3, 1, 1, &kernel));
+    fill_noise(source, 5);
+    GOOD_FATAL(glcnn_kernel_result_state(kernel, commands, NULL, &state));
+    for (size_t i = 0; i < 4; i++) {
+        results[i] = make_image(1, 4, 5, 6);
+        arguments[i] = (struct glcnn_encode){
+            .source = source, .destination = results[i], .state = i % 2 ? state : NULL};
+    }
+    GOOD(glcnn_kernel_encode_batch(commands, kernel, arguments, 4));
+    CU_ASSERT_EQUAL(glcnn_state_source_width(state), 6);
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_kernel_encode_batch(commands, kernel, arguments, 0));
+    finish(&commands);
+    for (size_t i = 4; i-- > 0;) {
+        CU_ASSERT_TRUE(images_equal(results[0], results[i]));
+        glcnn_image_destroy(&results[i]);
+    }
+    glcnn_state_destroy(&state);
+    glcnn_kernel_destroy(&kernel);
+    glcnn_image_destroy(&source);
+}
+
 /* ---- Refusals ---- */
 
 /* One value of a property of a copying kernel from 2 images of 8 channels, 4x4, to the same. */
@@ -905,6 +972,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_channels_left_out_stay_out),
         UNIT_TEST(test_returning_encodes_follow_the_padding),
         UNIT_TEST(test_returning_encodes_make_room),
+        UNIT_TEST(test_a_state_is_what_its_encode_says),
+        UNIT_TEST(test_states_of_a_batch_may_be_left_out),
         UNIT_TEST(test_ranges_outside_are_refused),
         UNIT_TEST(test_fields_are_checked_at_encode),
         UNIT_TEST(test_a_gradient_needs_its_channels),

@@ -171,7 +171,12 @@ struct glcnn_encode {
  * rectangle, counted from its origin, the gradient is read at primary offset + kernel offset + j
  * and is 0 outside its image, whatever the edge mode; the source image is read at secondary offset
  * + j, by its edge mode outside. Offsets may be negative. Sums that go into a state are over the
- * pixels of the gradient from that of j = 0 on. */
+ * pixels of the gradient from that of j = 0 on.
+ *
+ * On failure nothing is recorded, and kernel, states and images are as they were.
+ * Errors: GLCNN_INVALID_ARGUMENT for what does not fit together, or is NULL and needed;
+ * GLCNN_INVALID_STATE for a temporary image or state that is spent or another command buffer's, for
+ * a vector of the state that nothing has filled yet, and for a state without room for one. */
 GLCNN_API glcnn_status glcnn_kernel_encode(glcnn_command_buffer *command_buffer,
                                            glcnn_kernel *kernel,
                                            const struct glcnn_encode *arguments);
@@ -187,8 +192,11 @@ GLCNN_API glcnn_status glcnn_kernel_encode_returning(glcnn_command_buffer *comma
                                                      glcnn_state **state);
 
 /* The non-returning encode over `count` images: the loop of single encodes over index i, except
- * where a shared state accumulates (convolution, batch normalisation). An image or a temporary
- * state that appears several times loses one read. On failure nothing is recorded. */
+ * where a shared state accumulates (convolution, batch normalisation). Each arguments[i].state may
+ * be NULL as in a single encode, of some of the batch too; states may be one and the same. An image
+ * or a temporary state that appears several times loses one read. On failure nothing is recorded,
+ * and kernel, states and images are as they were.
+ * Errors: those of glcnn_kernel_encode; GLCNN_INVALID_ARGUMENT for an empty batch. */
 GLCNN_API glcnn_status glcnn_kernel_encode_batch(glcnn_command_buffer *command_buffer,
                                                  glcnn_kernel *kernel,
                                                  const struct glcnn_encode *arguments,
@@ -222,10 +230,12 @@ GLCNN_API glcnn_status glcnn_kernel_destination_descriptor(glcnn_kernel *kernel,
                                                            const struct glcnn_encode *arguments,
                                                            struct glcnn_image_descriptor *result);
 
-/* Makes the state that a later encode with these arguments fills: call it after all properties are
- * final. *state is NULL with GLCNN_SUCCESS for a kernel that makes none. With `command_buffer` the
- * state is temporary (temporaryResultState), without it ordinary (resultState). The caller owns
- * it. */
+/* Makes a state for a later encode to fill, empty: what it will hold, sizes and properties too, is
+ * that encode's. So `arguments`, which MPS wants here, are not read and may be NULL, and properties
+ * may change until the encode. *state is NULL with GLCNN_SUCCESS for a kernel that makes none. With
+ * `command_buffer` the state is temporary (temporaryResultState), without it an ordinary one
+ * (resultState). The caller owns it. Errors: GLCNN_INVALID_ARGUMENT where `state` is NULL or the
+ * command buffer is another device's. */
 GLCNN_API glcnn_status glcnn_kernel_result_state(glcnn_kernel *kernel,
                                                  glcnn_command_buffer *command_buffer,
                                                  const struct glcnn_encode *arguments,
