@@ -1,7 +1,7 @@
 /* Images: what is written is read, in every order and format; views; what images cost; folding.
  *
  * All of it is short enough to be run where GLCNN_TEST_QUICK=1 asks for little. */
-#include "tests/fixture.h"
+#include "tests/graphs.h"
 
 #include <math.h>
 
@@ -295,6 +295,66 @@ static void test_transfers_beyond_a_storage_block(void)
     glcnn_image_destroy(&rows);
 }
 
+/* Both formats, dense and with a gap behind each row. */
+static void transfer_each_way(glcnn_image *const images[2])
+{
+    char bytes[3 * 5 * 6 * 4 + 5 * 4];
+    memset(bytes, 0, sizeof bytes);
+    for (int i = 0; i < 2; i++)
+        for (size_t gap = 0; gap < 8; gap += 4) {
+            size_t row = 3 * 6 * (i ? 2u : 4u) + gap;
+            const struct glcnn_image_transfer transfer = {.bytes_per_row = row};
+            GOOD(glcnn_image_write_bytes(images[i], &transfer, bytes, sizeof bytes));
+            GOOD(glcnn_image_read_bytes(images[i], &transfer, bytes, sizeof bytes));
+        }
+}
+
+/* The device keeps what transfers need. */
+static void test_transfers_make_nothing_anew(void)
+{
+    struct gl_count count = {0};
+    glcnn_image *images[2] = {make_image_of(device, GLCNN_CHANNEL_FORMAT_FLOAT32, 1, 3, 5, 6),
+                              make_image_of(device, GLCNN_CHANNEL_FORMAT_FLOAT16, 1, 3, 5, 6)};
+    transfer_each_way(images);
+    int references = device->references, held = images[0]->storage->references;
+    count_gl(&count);
+    for (int i = 0; i < 3; i++)
+        transfer_each_way(images);
+    stop_counting_gl();
+    CU_ASSERT_EQUAL(count.buffers + count.textures + count.shaders + count.programs, 0);
+    CU_ASSERT_EQUAL(count.dispatches, 3 * 2 * 2 * 2);
+    CU_ASSERT_EQUAL(device->references, references);
+    CU_ASSERT_EQUAL(images[0]->storage->references, held);
+    destroy_images(images, 2);
+}
+
+/* Longer than what is staged at once, as float32 and as halves: each value is in its place. */
+static void check_long_transfer(glcnn_channel_format format, size_t element)
+{
+    enum { SIDE = 1500 };
+    const size_t count = SIDE * SIDE;
+    glcnn_image *image = make_image_of(device, format, 1, 1, SIDE, SIDE);
+    char *bytes = malloc(count * element), *found = calloc(count, element);
+    CU_ASSERT_FATAL(bytes && found);
+    for (size_t i = 0; i < count; i++) {
+        float value = (float)(i % 2003);
+        uint16_t half = half_from_float(value);
+        memcpy(bytes + i * element, element == 4 ? (void *)&value : (void *)&half, element);
+    }
+    GOOD(glcnn_image_write_bytes(image, NULL, bytes, count * element));
+    GOOD(glcnn_image_read_bytes(image, NULL, found, count * element));
+    CU_ASSERT_EQUAL(memcmp(bytes, found, count * element), 0);
+    free(bytes);
+    free(found);
+    glcnn_image_destroy(&image);
+}
+
+static void test_transfers_longer_than_the_staging_buffer(void)
+{
+    check_long_transfer(GLCNN_CHANNEL_FORMAT_FLOAT32, 4);
+    check_long_transfer(GLCNN_CHANNEL_FORMAT_FLOAT16, 2);
+}
+
 /* ---- Cost and first contents ---- */
 
 static void test_nothing_is_allocated_before_use(void)
@@ -518,6 +578,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_defaults_are_dense),
         UNIT_TEST(test_transfers_out_of_range_are_refused),
         UNIT_TEST(test_transfers_beyond_a_storage_block),
+        UNIT_TEST(test_transfers_make_nothing_anew),
+        UNIT_TEST(test_transfers_longer_than_the_staging_buffer),
         UNIT_TEST(test_nothing_is_allocated_before_use),
         UNIT_TEST(test_descriptors_have_defaults),
         UNIT_TEST(test_padding_components_are_zero),

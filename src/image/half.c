@@ -1,34 +1,78 @@
+/* 16-bit floats: bits are moved, and rounding is left to a float32 addition. */
 #include "image/half.h"
 
-#include <math.h>
 #include <string.h>
+
+#define REBIAS        ((uint32_t)(127 - 15) << 23) /* from a half's exponent to a float's */
+#define INFINITY_BITS 0x7f800000u
+
+static float float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* Without sign. A half below 2^-14 is its mantissa in steps of 2^-24: with the exponent of 2^-14
+ * put in front it is 2^-14 too large, and the subtraction is exact. */
+static uint32_t widen(uint32_t magnitude)
+{
+    uint32_t bits = (magnitude << 13) + REBIAS;
+    if (magnitude >= 0x7c00) /* infinity and NaN */
+        return bits + REBIAS;
+    if (magnitude < 0x400)
+        return bits_of(float_of(bits + (1u << 23)) - 0x1p-14f);
+    return bits;
+}
+
+/* Without sign. Below 2^-14 a float as large as half of 2^-24's reciprocal of its last bit is
+ * added: the sum's last bit is 2^-24, and it is rounded to nearest, ties to even. Above, half of
+ * the last bit that stays, less one where that bit is 0, carries into it and on into the exponent.
+ */
+static uint32_t narrow(uint32_t bits)
+{
+    if (bits > INFINITY_BITS)
+        return 0x7e00;
+    if (bits >= 0x47800000u) /* 65536 */
+        return 0x7c00;
+    if (bits < 0x38800000u) /* 2^-14 */
+        return bits_of(float_of(bits) + 0.5f) - bits_of(0.5f);
+    return (bits - REBIAS + 0xfff + (bits >> 13 & 1)) >> 13;
+}
 
 float half_to_float(uint16_t half)
 {
-    int exponent = half >> 10 & 31;
-    int mantissa = half & 1023;
-    float magnitude;
-    if (exponent == 31)
-        magnitude = mantissa ? NAN : INFINITY;
-    else if (exponent == 0)
-        magnitude = ldexpf((float)mantissa, -24);
-    else
-        magnitude = ldexpf((float)(mantissa + 1024), exponent - 25);
-    return half & 0x8000 ? -magnitude : magnitude;
+    return float_of((uint32_t)(half & 0x8000) << 16 | widen(half & 0x7fff));
 }
 
 uint16_t half_from_float(float value)
 {
-    uint16_t sign = signbit(value) ? 0x8000 : 0;
-    float magnitude = fabsf(value);
-    if (isnan(value))
-        return sign | 0x7e00;
-    if (magnitude >= 65520.0f)
-        return sign | 0x7c00;
-    if (magnitude < 0x1p-14f) /* whole steps of 2^-24; 1024 of them are the least normal number */
-        return (uint16_t)(sign | (uint16_t)nearbyintf(magnitude * 0x1p24f));
-    int exponent;
-    float fraction = frexpf(magnitude, &exponent); /* in [0.5, 1) */
-    uint32_t mantissa = (uint32_t)nearbyintf(fraction * 2048.0f);
-    return (uint16_t)(sign | (uint16_t)(((uint32_t)(exponent + 13) << 10) + mantissa));
+    uint32_t bits = bits_of(value);
+    return (uint16_t)(bits >> 16 & 0x8000) | (uint16_t)narrow(bits & 0x7fffffff);
+}
+
+void halves_to_floats(const void *halves, float *floats, size_t count)
+{
+    const char *from = halves;
+    for (size_t i = 0; i < count; i++) {
+        uint16_t half;
+        memcpy(&half, from + 2 * i, sizeof half);
+        floats[i] = half_to_float(half);
+    }
+}
+
+void halves_from_floats(void *halves, const float *floats, size_t count)
+{
+    char *to = halves;
+    for (size_t i = 0; i < count; i++) {
+        uint16_t half = half_from_float(floats[i]);
+        memcpy(to + 2 * i, &half, sizeof half);
+    }
 }

@@ -1,11 +1,11 @@
 /* Upload and read-back of images: compute passes between the image and a buffer of float32, since
- * glReadPixels of float formats needs an extension. The bytes form adds a staging buffer and, on
- * the CPU, strides and 16-bit elements. */
-#include <stdlib.h>
+ * glReadPixels of float formats needs an extension. The bytes form adds the device's staging buffer
+ * and, on the CPU, strides and 16-bit elements. */
 #include <string.h>
 
 #include "image/half.h"
 #include "image/image.h"
+#include "record/staging.h"
 
 /* A transfer with nothing left to default. Strides in elements of the CPU side. */
 struct access {
@@ -15,8 +15,8 @@ struct access {
     bool channels_last;
 };
 
-/* Staging memory of one pass; longer transfers are made in parts. */
-#define STAGING_BYTES ((size_t)64 << 20)
+/* Staging memory of one pass, which the device keeps; longer transfers are made in parts. */
+#define STAGING_BYTES ((size_t)8 << 20)
 
 static glcnn_status check_region(const struct glcnn_image *image, const char *where,
                                  const struct access *a, bool write)
@@ -216,56 +216,57 @@ glcnn_status glcnn_image_encode_read(glcnn_command_buffer *command_buffer, glcnn
 
 /* ---- Bytes ---- */
 
-static void copy_element(char *bytes, float *staged, size_t element, bool write)
+static void convert(char *bytes, float *staged, size_t count, size_t element, bool write)
 {
-    uint16_t half;
-    if (element == 4 && write)
-        memcpy(staged, bytes, 4);
-    else if (element == 4)
-        memcpy(bytes, staged, 4);
-    else if (write) {
-        memcpy(&half, bytes, 2);
-        *staged = half_to_float(half);
-    } else {
-        half = half_from_float(*staged);
-        memcpy(bytes, &half, 2);
-    }
+    if (element == 2 && write)
+        halves_to_floats(bytes, staged, count);
+    else if (element == 2)
+        halves_from_floats(bytes, staged, count);
+    else if (write)
+        memcpy(staged, bytes, count * 4);
+    else
+        memcpy(bytes, staged, count * 4);
 }
 
-/* Between the caller's strided elements and dense float32 in the same order. */
-static void stage(const struct access *a, const struct access *dense, char *bytes, float *staged,
-                  size_t element, bool write)
+/* Elements that follow each other in either layout. */
+static size_t row_length(const struct access *a)
 {
+    return a->width * a->stride_x;
+}
+
+static size_t element_count(const struct access *a)
+{
+    return (size_t)a->width * a->height * a->channels * a->images;
+}
+
+/* Between the caller's strided rows and dense float32 in the same order. */
+static void stage(const struct access *a, char *bytes, float *staged, size_t element, bool write)
+{
+    size_t planes = a->channels_last ? 1 : a->channels, row = row_length(a);
     for (size_t n = 0; n < a->images; n++)
-        for (size_t c = 0; c < a->channels; c++)
-            for (size_t y = 0; y < a->height; y++)
-                for (size_t x = 0; x < a->width; x++)
-                    copy_element(bytes + element * (n * a->stride_n + c * a->stride_c +
-                                                    y * a->stride_y + x * a->stride_x),
-                                 staged + n * dense->stride_n + c * dense->stride_c +
-                                     y * dense->stride_y + x * dense->stride_x,
-                                 element, write);
+        for (size_t c = 0; c < planes; c++)
+            for (size_t y = 0; y < a->height; y++, staged += row)
+                convert(bytes + element * (n * a->stride_n + c * a->stride_c + y * a->stride_y),
+                        staged, row, element, write);
 }
 
-/* Runs the pass in a command buffer of its own. */
+/* Runs the pass between the image and the staging buffer, whose command buffer is empty before and
+ * after. */
 static glcnn_status transfer_staged(struct glcnn_image *image, const struct access *dense,
-                                    float *staged, size_t size, bool write)
+                                    void *staged, bool write)
 {
-    glcnn_command_buffer *commands = NULL;
-    glcnn_buffer *buffer = NULL;
-    glcnn_status status = glcnn_command_buffer_create(image->device, &commands);
-    if (status == GLCNN_SUCCESS)
-        status = glcnn_buffer_create(image->device, size, &buffer);
+    const struct staging *staging = image->device->staging;
+    size_t size = element_count(dense) * 4;
+    glcnn_status status = staging_reserve_buffer(image->device, element_count(dense));
     if (status == GLCNN_SUCCESS && write)
-        status = glcnn_buffer_write(buffer, 0, size, staged);
+        status = glcnn_buffer_write(staging->buffer, 0, size, staged);
     if (status == GLCNN_SUCCESS)
-        status = record(commands, image, dense, buffer, 0, write);
+        status = record(staging->commands, image, dense, staging->buffer, 0, write);
     if (status == GLCNN_SUCCESS)
-        status = glcnn_command_buffer_commit(commands);
+        status = glcnn_command_buffer_commit(staging->commands);
+    command_buffer_reset(staging->commands);
     if (status == GLCNN_SUCCESS && !write)
-        status = glcnn_buffer_read(buffer, 0, size, staged);
-    glcnn_buffer_destroy(&buffer);
-    glcnn_command_buffer_destroy(&commands);
+        status = glcnn_buffer_read(staging->buffer, 0, size, staged);
     return status;
 }
 
@@ -289,26 +290,40 @@ static struct access part_from(const struct glcnn_image *image, const struct acc
     return part;
 }
 
-static glcnn_status transfer_part(struct glcnn_image *image, const struct access *part, char *bytes,
-                                  size_t element, bool write, const char *where)
+static struct access dense_access(const struct access *a)
 {
-    struct access dense = *part;
-    set_strides(&(struct glcnn_image_transfer){.layout = part->channels_last
+    struct access dense = *a;
+    set_strides(&(struct glcnn_image_transfer){.layout = a->channels_last
                                                              ? GLCNN_LAYOUT_HEIGHT_WIDTH_CHANNELS
                                                              : GLCNN_LAYOUT_CHANNELS_HEIGHT_WIDTH},
                 4, &dense);
-    glcnn_status status = set_extent(image, where, &dense);
+    return dense;
+}
+
+/* Does it leave nothing out between its elements? Strides of what there is one of do not count. */
+static bool is_dense(const struct access *a, const struct access *dense)
+{
+    return (a->height == 1 || a->stride_y == dense->stride_y) &&
+           (a->channels == 1 || a->stride_c == dense->stride_c) &&
+           (a->images == 1 || a->stride_n == dense->stride_n);
+}
+
+/* Dense float32 goes to and from the buffer as it is. */
+static glcnn_status transfer_part(struct glcnn_image *image, const struct access *part, char *bytes,
+                                  size_t element, bool write, const char *where)
+{
+    struct access dense = dense_access(part);
+    struct staging *staging = image->device->staging;
+    if (element == 4 && is_dense(part, &dense))
+        return transfer_staged(image, &dense, bytes, write);
+    glcnn_status status = staging_reserve_values(image->device, element_count(part), where);
     if (status != GLCNN_SUCCESS)
         return status;
-    float *staged = calloc(dense.extent, 4);
-    if (!staged)
-        return device_fail(image->device, GLCNN_OUT_OF_MEMORY, "%s: out of memory", where);
     if (write)
-        stage(part, &dense, bytes, staged, element, true);
-    status = transfer_staged(image, &dense, staged, dense.extent * 4, write);
+        stage(part, bytes, staging->values, element, true);
+    status = transfer_staged(image, &dense, staging->values, write);
     if (status == GLCNN_SUCCESS && !write)
-        stage(part, &dense, bytes, staged, element, false);
-    free(staged);
+        stage(part, bytes, staging->values, element, false);
     return status;
 }
 

@@ -128,6 +128,13 @@ void command_buffer_cut(struct glcnn_command_buffer *command_buffer, size_t pass
     }
 }
 
+void command_buffer_reset(struct glcnn_command_buffer *command_buffer)
+{
+    command_buffer_cut(command_buffer, 0, 0);
+    command_buffer->uniforms_uploaded = command_buffer->issued = 0;
+    command_buffer->refreshed = false;
+}
+
 size_t glcnn_command_buffer_pass_count(const glcnn_command_buffer *command_buffer)
 {
     return command_buffer ? command_buffer->pass_count : 0;

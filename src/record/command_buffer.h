@@ -34,6 +34,8 @@ void command_buffer_bind(struct glcnn_device *device, const struct pass *pass);
 /* Takes back what was recorded since the buffer had so many passes and retained objects. */
 void command_buffer_cut(struct glcnn_command_buffer *command_buffer, size_t pass_count,
                         size_t retained_count);
+/* Forgets all that was recorded, for other passes to come. What was committed runs on. */
+void command_buffer_reset(struct glcnn_command_buffer *command_buffer);
 
 /* ---- Planned command buffers (command_plan.c) ----
  *

@@ -9,6 +9,7 @@
 #include "device/traits.h"
 #include "record/canary.h"
 #include "record/program.h"
+#include "record/staging.h"
 
 #define DEFAULT_COMPILE_SECONDS 10
 
@@ -94,7 +95,8 @@ static glcnn_status set_up(struct glcnn_device *device,
     device->pool = storage_pool_create();
     if (!device->programs || !device->pool || (forced && *forced && !device->forced_variants))
         return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory opening a device");
-    return buffer_create_zeros(device, &device->zeros);
+    status = buffer_create_zeros(device, &device->zeros);
+    return status == GLCNN_SUCCESS ? staging_create(device) : status;
 }
 
 glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameters,
@@ -139,6 +141,7 @@ void glcnn_device_destroy(glcnn_device **device)
     if (reachable && set_up_whole && !old->lost)
         glcnn_device_wait(old);
     canary_destroy(&old->canary);
+    staging_destroy(&old->staging);
     glcnn_buffer_destroy(&old->zeros);
     fences_forget(old, reachable);
     program_cache_destroy(old->programs, reachable ? &old->gl : NULL);
