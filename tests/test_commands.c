@@ -537,6 +537,33 @@ static void test_speed_is_measured_when_needed(void)
     glcnn_image_destroy(&fast);
 }
 
+/* Where a part begins is counted in the work groups of its own axis, which are of three sizes. */
+static void test_parts_of_a_grid_leave_nothing_out(void)
+{
+    static const uint32_t locals[][3] = {{2, 8, 4}, {8, 4, 2}, {4, 2, 8}};
+    struct glcnn_limits limits = device->info.limits;
+    glcnn_image *image = make_image(3, 9, 21, 37);
+    struct image_view whole = image_whole_view(image);
+    memcpy(device->info.limits.work_group_count, (uint32_t[3]){1, 1, 1}, 3 * sizeof(uint32_t));
+    for (int i = 0; i < 3; i++) {
+        struct plan plan;
+        glcnn_command_buffer *commands = make_commands();
+        fill_constant(image, 7);
+        plan_begin(&plan, commands);
+        plan_fill_image(&plan, &whole);
+        pass_local(&plan.passes[0], locals[i][0], locals[i][1], locals[i][2]);
+        GOOD(plan_end(&plan));
+        start_counting();
+        GOOD(glcnn_command_buffer_commit(commands));
+        stop_counting();
+        CU_ASSERT_TRUE(counted.dispatches > 100);
+        glcnn_command_buffer_destroy(&commands);
+        CU_ASSERT_TRUE(image_is_constant(image, 0));
+    }
+    device->info.limits = limits;
+    glcnn_image_destroy(&image);
+}
+
 /* Every kernel gives the same bits whether its grids are split or not. */
 static GLuint parts[3];
 static void GL_APIENTRY note_parts(GLuint x, GLuint y, GLuint z)
@@ -966,6 +993,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_barriers_before_transfers),
         UNIT_TEST(test_long_grids_are_split),
         UNIT_TEST(test_speed_is_measured_when_needed),
+        UNIT_TEST(test_parts_of_a_grid_leave_nothing_out),
         UNIT_TEST(test_every_kernel_bears_splitting),
         UNIT_TEST(test_every_binding_is_bound),
         UNIT_TEST(test_a_missing_buffer_is_zeros),
