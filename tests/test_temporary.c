@@ -237,6 +237,53 @@ static void test_storage_is_recycled_between_command_buffers(void)
     glcnn_image_destroy(&result);
 }
 
+static GLuint deleted[8];
+static GLsizei deleted_count;
+static PFNGLDELETETEXTURESPROC delete_textures;
+static void GL_APIENTRY note_deleted(GLsizei count, const GLuint *names)
+{
+    for (GLsizei i = 0; i < count && deleted_count < 8; i++)
+        deleted[deleted_count++] = names[i];
+    delete_textures(count, names);
+}
+
+/* Names alone: no driver has to find the memory. */
+static void GL_APIENTRY store_nothing(GLenum target, GLsizei levels, GLenum format, GLsizei width,
+                                      GLsizei height, GLsizei depth)
+{
+    (void)target, (void)levels, (void)format, (void)width, (void)height, (void)depth;
+}
+
+/* Five textures of 64 MiB are more than the 256 MiB that a pool keeps: the one that has waited
+ * longest is freed, and the next command buffer takes the other four. */
+static void test_what_waits_to_be_recycled_is_limited(void)
+{
+    struct storage *storages[5];
+    GLuint first = 0;
+    glcnn_device *fresh = NULL;
+    GOOD_FATAL(glcnn_device_create(NULL, &fresh));
+    struct gl real = fresh->gl;
+    delete_textures = real.DeleteTextures;
+    deleted_count = 0;
+    fresh->gl.TexStorage3D = store_nothing;
+    fresh->gl.DeleteTextures = note_deleted;
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 5; i++) {
+            GOOD_FATAL(storage_create_pooled(fresh, 2048, 2048, 1, GLCNN_CHANNEL_FORMAT_FLOAT32,
+                                             &storages[i]));
+            CU_ASSERT_EQUAL(storages[i]->texture != 0, round == 1 && i < 4);
+            GOOD_FATAL(storage_allocate(storages[i]));
+        }
+        first = storages[0]->texture;
+        for (int i = 0; i < 5; i++)
+            storage_recycle(storages[i]);
+        CU_ASSERT_EQUAL(deleted_count, round + 1);
+        CU_ASSERT_EQUAL(deleted[round], first);
+    }
+    glcnn_device_destroy(&fresh);
+    CU_ASSERT_EQUAL(deleted_count, 2 + 4);
+}
+
 /* Setting 0 gives the storage back at once, though nothing has read the image. */
 static void test_a_count_of_zero_releases_early(void)
 {
@@ -557,6 +604,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_only_its_command_buffer_may_use_it),
         UNIT_TEST(test_storage_is_recycled_within_a_command_buffer),
         UNIT_TEST(test_storage_is_recycled_between_command_buffers),
+        UNIT_TEST(test_what_waits_to_be_recycled_is_limited),
         UNIT_TEST(test_a_count_of_zero_releases_early),
         UNIT_TEST(test_what_a_clip_leaves_out_is_zero),
         UNIT_TEST(test_what_a_transfer_leaves_out_is_zero),
