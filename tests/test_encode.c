@@ -889,6 +889,38 @@ static void test_aliasing_is_refused(void)
     glcnn_image_destroy(&low);
 }
 
+/* Channel views that begin at different layers meet in one, or not at all. Of the second image the
+ * layers are 3 .. 5. */
+static void test_aliasing_of_channel_views(void)
+{
+    static const struct {
+        uint32_t from, to, count;
+        bool meet;
+    } cases[] = {{0, 4, 8, true},  {4, 0, 8, true},  {0, 8, 4, false},
+                 {8, 0, 4, false}, {0, 4, 4, false}, {4, 8, 4, false}};
+    glcnn_command_buffer *commands = make_commands();
+    glcnn_kernel *kernel = NULL;
+    glcnn_image *image = make_image(2, 12, 2, 2);
+    GOOD_FATAL(glcnn_pooling_max_create(device, 1, 1, 1, 1, &kernel));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct glcnn_encode arguments = {0};
+        GOOD_FATAL(
+            glcnn_image_channel_view(image, cases[i].from, cases[i].count, &arguments.source));
+        GOOD_FATAL(
+            glcnn_image_channel_view(image, cases[i].to, cases[i].count, &arguments.destination));
+        if (cases[i].meet)
+            REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_kernel_encode(commands, kernel, &arguments));
+        else
+            GOOD(glcnn_kernel_encode(commands, kernel, &arguments));
+        glcnn_image_destroy(&arguments.source);
+        glcnn_image_destroy(&arguments.destination);
+    }
+    CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), 4);
+    glcnn_command_buffer_destroy(&commands);
+    glcnn_kernel_destroy(&kernel);
+    glcnn_image_destroy(&image);
+}
+
 /* ---- Kernels ---- */
 
 static void check_copy(glcnn_kernel *kernel, glcnn_device *to)
@@ -978,6 +1010,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_fields_are_checked_at_encode),
         UNIT_TEST(test_a_gradient_needs_its_channels),
         UNIT_TEST(test_aliasing_is_refused),
+        UNIT_TEST(test_aliasing_of_channel_views),
         UNIT_TEST(test_copies_have_everything_of_their_own),
         UNIT_TEST(test_parameters_keep_to_their_ranges),
         CU_TEST_INFO_NULL,
