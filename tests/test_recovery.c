@@ -121,15 +121,20 @@ static glcnn_status record(const struct copying *c)
                                &(struct glcnn_encode){.source = c->from, .destination = c->to});
 }
 
+static void drop_copying(struct copying *c)
+{
+    glcnn_command_buffer_destroy(&c->commands);
+    glcnn_kernel_destroy(&c->kernel);
+    glcnn_image_destroy(&c->from);
+    glcnn_image_destroy(&c->to);
+}
+
 static void end_copying(struct copying *c)
 {
     GOOD(glcnn_command_buffer_commit(c->commands));
     GOOD(glcnn_command_buffer_wait(c->commands));
     CU_ASSERT_TRUE(images_equal(c->to, c->from));
-    glcnn_command_buffer_destroy(&c->commands);
-    glcnn_kernel_destroy(&c->kernel);
-    glcnn_image_destroy(&c->from);
-    glcnn_image_destroy(&c->to);
+    drop_copying(c);
 }
 
 static void test_no_more_programs(void)
@@ -336,10 +341,69 @@ static void test_a_context_lost_while_compiling(void)
     device->gl.GetShaderiv = refuse_shader;
     REFUSED(GLCNN_DEVICE_LOST, record(&c));
     REFUSED(GLCNN_DEVICE_LOST, glcnn_command_buffer_commit(c.commands));
-    glcnn_command_buffer_destroy(&c.commands);
-    glcnn_kernel_destroy(&c.kernel);
-    glcnn_image_destroy(&c.from);
-    glcnn_image_destroy(&c.to);
+    drop_copying(&c);
+    close_failing();
+}
+
+/* ---- A driver that tells an error once ---- */
+
+static GLenum told_once; /* by the driver, of the next dispatch */
+
+static void GL_APIENTRY dispatch_wrongly(GLuint x, GLuint y, GLuint z)
+{
+    real.DispatchCompute(x, y, z);
+    pending = told_once;
+    told_once = GL_NO_ERROR;
+}
+
+static GLenum GL_APIENTRY tell_once(void)
+{
+    GLenum code = pending;
+    pending = GL_NO_ERROR;
+    return code ? code : real.GetError();
+}
+
+/* An error amid the passes is the commit's own, not that of whatever comes next. */
+static void test_a_commit_tells_its_errors(void)
+{
+    open_failing(0);
+    struct copying c = begin_copying();
+    GOOD(record(&c));
+    device->gl.DispatchCompute = dispatch_wrongly;
+    told_once = GL_INVALID_OPERATION;
+    REFUSED(GLCNN_INVALID_STATE, glcnn_command_buffer_commit(c.commands));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "glcnn_command_buffer_commit"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "GL_INVALID_OPERATION"));
+    told_once = GL_OUT_OF_MEMORY;
+    REFUSED(GLCNN_OUT_OF_MEMORY, glcnn_command_buffer_commit(c.commands));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "undefined"));
+    GOOD(glcnn_command_buffer_wait(c.commands));
+    end_copying(&c);
+    close_failing();
+}
+
+/* The driver is well again, its objects are gone. */
+static void test_a_lost_device_stays_lost(void)
+{
+    float values[16];
+    glcnn_image *image = NULL;
+    const struct glcnn_image_descriptor descriptor = {2, 2, 4, 1, 0};
+    open_failing(0);
+    struct copying c = begin_copying();
+    GOOD(record(&c));
+    device->gl.GetError = tell_once;
+    device->gl.DispatchCompute = dispatch_wrongly;
+    told_once = GL_CONTEXT_LOST_KHR;
+    REFUSED(GLCNN_DEVICE_LOST, glcnn_command_buffer_commit(c.commands));
+    device->gl = real;
+    REFUSED(GLCNN_DEVICE_LOST, glcnn_command_buffer_commit(c.commands));
+    REFUSED(GLCNN_DEVICE_LOST, glcnn_command_buffer_wait(c.commands));
+    REFUSED(GLCNN_DEVICE_LOST, glcnn_device_wait(device));
+    REFUSED(GLCNN_DEVICE_LOST, glcnn_image_read_bytes(c.from, NULL, values, sizeof values));
+    REFUSED(GLCNN_DEVICE_LOST, glcnn_image_create(device, &descriptor, &image));
+    REFUSED(GLCNN_DEVICE_LOST, record(&c));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "create it anew"));
+    drop_copying(&c);
     close_failing();
 }
 
@@ -375,13 +439,69 @@ static void test_a_gpu_that_hangs_is_given_up(void)
     slices_a_mark = 0;
     device->gl.ClientWaitSync = pass_slowly;
     REFUSED(GLCNN_DEVICE_LOST, glcnn_command_buffer_wait(c.commands));
+    device->gl.ClientWaitSync = real.ClientWaitSync; /* too late */
     REFUSED(GLCNN_DEVICE_LOST, glcnn_buffer_read(buffer, 0, 4, &value));
     REFUSED(GLCNN_DEVICE_LOST, glcnn_device_wait(device));
     glcnn_buffer_destroy(&buffer);
-    glcnn_command_buffer_destroy(&c.commands); /* waits no more */
-    glcnn_kernel_destroy(&c.kernel);
-    glcnn_image_destroy(&c.from);
-    glcnn_image_destroy(&c.to);
+    drop_copying(&c); /* waits no more */
+    close_failing();
+}
+
+static GLenum GL_APIENTRY fail_to_wait(GLsync fence, GLbitfield flags, GLuint64 timeout)
+{
+    (void)fence, (void)flags, (void)timeout;
+    return GL_WAIT_FAILED;
+}
+
+static void test_a_fence_that_fails_loses_the_device(void)
+{
+    open_failing(0);
+    struct copying c = begin_copying();
+    GOOD(record(&c));
+    GOOD(glcnn_command_buffer_commit(c.commands));
+    device->gl.ClientWaitSync = fail_to_wait;
+    REFUSED(GLCNN_DEVICE_LOST, glcnn_command_buffer_wait(c.commands));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "fence failed"));
+    device->gl.ClientWaitSync = real.ClientWaitSync;
+    REFUSED(GLCNN_DEVICE_LOST, glcnn_command_buffer_wait(c.commands));
+    drop_copying(&c);
+    close_failing();
+}
+
+/* Whether each fence had passed, waited for, when it was given up. */
+static GLsync passed_fence;
+static int given_up, given_up_early;
+
+static GLenum GL_APIENTRY note_wait(GLsync fence, GLbitfield flags, GLuint64 timeout)
+{
+    GLenum result = real.ClientWaitSync(fence, flags, timeout);
+    if (result == GL_ALREADY_SIGNALED || result == GL_CONDITION_SATISFIED)
+        passed_fence = fence;
+    return result;
+}
+
+static void GL_APIENTRY note_deletion(GLsync fence)
+{
+    given_up++;
+    given_up_early += fence != passed_fence;
+    real.DeleteSync(fence);
+}
+
+static void test_destruction_waits_for_a_commit(void)
+{
+    open_failing(0);
+    struct copying c = begin_copying();
+    GOOD(record(&c));
+    GOOD(glcnn_command_buffer_commit(c.commands));
+    passed_fence = NULL;
+    given_up = given_up_early = 0;
+    device->gl.ClientWaitSync = note_wait;
+    device->gl.DeleteSync = note_deletion;
+    glcnn_command_buffer_destroy(&c.commands);
+    CU_ASSERT_EQUAL(given_up, 1);
+    CU_ASSERT_EQUAL(given_up_early, 0);
+    CU_ASSERT_TRUE(images_equal(c.to, c.from));
+    drop_copying(&c);
     close_failing();
 }
 
@@ -570,7 +690,11 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_a_step_moves_once_however_often_it_is_tried),
         UNIT_TEST(test_the_first_error_behind_many_warnings),
         UNIT_TEST(test_a_context_lost_while_compiling),
+        UNIT_TEST(test_a_commit_tells_its_errors),
+        UNIT_TEST(test_a_lost_device_stays_lost),
         UNIT_TEST(test_a_gpu_that_hangs_is_given_up),
+        UNIT_TEST(test_a_fence_that_fails_loses_the_device),
+        UNIT_TEST(test_destruction_waits_for_a_commit),
         UNIT_TEST(test_every_wait_has_its_deadline),
         UNIT_TEST(test_progress_renews_the_deadline),
         UNIT_TEST(test_marks_stay_few),
