@@ -3,9 +3,10 @@
  * Each scenario (tests/faults/scenarios.c) runs once without a fault, which counts its calls of
  * each kind; then the n-th fails alone, alone and what failed is tried again, and all from the n-th
  * on. A run must end in a status with a sentence that say what is amiss, or in exactly the result
- * of the run without a fault; give back all that it took; leave files whole; and the same run
- * without a fault must succeed afterwards on the same device. Each scenario runs in a process of
- * its own: one that crashes or hangs is a failure, and another goes on behind it. */
+ * of the run without a fault; give back all that it took; leave files whole, also after a loss of
+ * power; and the same run without a fault must succeed afterwards on the same device. Each scenario
+ * runs in a process of its own: one that crashes or hangs is a failure, and another goes on behind
+ * it. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 
 #include "tests/unit.h"
@@ -191,6 +192,8 @@ static void judge(const struct fault_run *run, enum fault_kind kind)
         complain("%s fails without a fault of its own: %s", run->call, run->sentence);
     else if (run->failed == GLCNN_SUCCESS && (!run->ended || !same_results(run)))
         complain("silent: no call failed, and the result is wrong");
+    else if (run->failed == GLCNN_SUCCESS && (fault_hit_sync() || !fault_survives_power_loss()))
+        complain("silent: no call failed, and a loss of power would damage a file");
     else if (run->failed == GLCNN_SUCCESS)
         return;
     else if (!is_accepted(run, kind))
@@ -254,6 +257,8 @@ static bool run_clean(void)
     clean_files = hash_files();
     if (!scenario->fresh)
         check_balance(&level, "without any fault");
+    if (!fault_survives_power_loss())
+        complain("a loss of power would damage a file");
     return clean.ended && !clean.gone_wrong && clean.failed == GLCNN_SUCCESS;
 }
 
@@ -263,11 +268,11 @@ static bool mode_suits(enum fault_kind kind, enum fault_mode mode)
     return kind != FAULT_LOST || mode == MODE_ALL_ON;
 }
 
-/* Evenly over all calls, the first and the last among them. */
+/* Evenly over all calls, the first and the last among them; every one of files, which are few. */
 static size_t sample_count(enum fault_kind kind)
 {
     size_t calls = progress->calls[kind], most = fault_samples();
-    return calls < most ? calls : most;
+    return kind == FAULT_FILE || calls < most ? calls : most;
 }
 
 static size_t sampled_call(enum fault_kind kind, size_t sample)

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tests/faults/wraps.h"
 
@@ -15,11 +16,21 @@ static struct {
 } fault;
 static struct fault_balance balance;
 
+/* What the disk has of files that are written. */
+#define MOST_FILES 1024
+static struct {
+    bool unsynced[MOST_FILES]; /* by descriptor: bytes were written since the last fsync */
+    bool early;                /* a file was renamed before its bytes were on the disk */
+    bool name_unsynced;        /* of a renamed file: its folder is not on the disk */
+    bool sync_hit;             /* an fsync was made to fail */
+} disk;
+
 /* ---- Which call fails ---- */
 
 void fault_arm(enum fault_kind kind, size_t at, bool all)
 {
     memset(&fault, 0, sizeof fault);
+    memset(&disk, 0, sizeof disk);
     fault.kind = kind;
     fault.at = at;
     fault.all = all;
@@ -140,11 +151,29 @@ int __wrap_open(const char *path, int flags, int mode)
     return descriptor;
 }
 
+/* For descriptors that are counted. */
+static void set_unsynced(int descriptor, bool unsynced)
+{
+    if (descriptor >= 0 && descriptor < MOST_FILES)
+        disk.unsynced[descriptor] = unsynced;
+}
+
+bool fault_hit_sync(void)
+{
+    return disk.sync_hit;
+}
+
+bool fault_survives_power_loss(void)
+{
+    return !disk.early && !disk.name_unsynced;
+}
+
 /* The descriptor is gone even where closing it fails. */
 int __wrap_close(int descriptor)
 {
     bool fails = no_file(EIO);
     int result = __real_close(descriptor);
+    set_unsynced(descriptor, false);
     balance.descriptors -= result == 0;
     if (fails)
         errno = EIO;
@@ -180,7 +209,10 @@ ssize_t __wrap_pread(int descriptor, void *bytes, size_t size, off_t at)
 
 ssize_t __wrap_write(int descriptor, const void *bytes, size_t size)
 {
-    return no_file(ENOSPC) ? -1 : __real_write(descriptor, bytes, size);
+    if (no_file(ENOSPC))
+        return -1;
+    set_unsynced(descriptor, true);
+    return __real_write(descriptor, bytes, size);
 }
 
 static bool stream_fails;
@@ -199,10 +231,22 @@ int __wrap_ferror(FILE *file)
 
 int __wrap_fsync(int descriptor)
 {
-    return no_file(EIO) ? -1 : __real_fsync(descriptor);
+    struct stat info;
+    if (no_file(EIO)) {
+        disk.sync_hit = true;
+        return -1;
+    }
+    set_unsynced(descriptor, false);
+    if (fstat(descriptor, &info) == 0 && S_ISDIR(info.st_mode))
+        disk.name_unsynced = false;
+    return __real_fsync(descriptor);
 }
 
 int __wrap_rename(const char *from, const char *to)
 {
-    return no_file(EXDEV) ? -1 : __real_rename(from, to);
+    if (no_file(EXDEV))
+        return -1;
+    disk.early |= memchr(disk.unsynced, true, sizeof disk.unsynced) != NULL;
+    disk.name_unsynced = true;
+    return __real_rename(from, to);
 }

@@ -32,6 +32,12 @@ size_t fault_calls(enum fault_kind kind); /* since fault_arm */
 /* Forgets the lost context; its device must have been destroyed. */
 void fault_new_context(void);
 
+/* Whether a file has failed to be brought to the disk, since fault_arm. */
+bool fault_hit_sync(void);
+/* Whether a loss of power would spare every file that was renamed since fault_arm: its bytes were
+ * on the disk by then, and now its name is. */
+bool fault_survives_power_loss(void);
+
 /* What is not given back yet. */
 struct fault_balance {
     long blocks, descriptors, contexts, gl_objects;
