@@ -6,6 +6,7 @@
 #include "record/program.h"
 #include "tests/fixture.h"
 #include "tests/graphs.h"
+#include "run/check.h"
 #include "device/traits.h"
 #include "encode/variant.h"
 
@@ -157,6 +158,56 @@ static void test_kernels_agree_with_each_way_of_uniforms(void)
             CU_ASSERT_EQUAL(failures(on, kernels[i]), 0);
         glcnn_device_destroy(&on);
     }
+}
+
+/* ---- Pixels that are taken together ---- */
+
+/* How far device and reference are apart, in units of the bound. */
+static double weights_error(glcnn_device *on, const struct check_case *of)
+{
+    const struct glcnn_descriptor *d = descriptor_find("convolution_gradient");
+    struct bag found = {0}, wanted = {0};
+    struct glcnn_setting settings[CHECK_SETTINGS];
+    char error[512] = "";
+    struct run run = {.bag = &found, .refusal = {error, sizeof error}};
+    CU_ASSERT_TRUE_FATAL(check_inputs(&run, d, of, 1, settings));
+    CU_ASSERT_TRUE_FATAL(check_copy(&found, &wanted));
+    run.device = on;
+    CU_ASSERT_EQUAL_FATAL(run_kernel(&run, d), GLCNN_SUCCESS);
+    run.device = NULL;
+    run.bag = &wanted;
+    CU_ASSERT_EQUAL_FATAL(run_kernel(&run, d), GLCNN_SUCCESS);
+    double worst = check_compare(d, &found, &wanted, run.format);
+    bag_free(&found);
+    bag_free(&wanted);
+    return worst;
+}
+
+/* The gradient of weights takes columns together, also where they do not divide the width and the
+ * last group has some beyond it. */
+static void test_columns_need_not_divide_the_width(void)
+{
+    static const struct {
+        uint32_t width;
+        const char *columns;
+    } rows[] = {{1, "#define COLUMNS 1\n"},  {4, "#define COLUMNS 2\n"},
+                {5, "#define COLUMNS 3\n"},  {7, "#define COLUMNS 2\n"},
+                {11, "#define COLUMNS 3\n"}, {12, "#define COLUMNS 3\n"},
+                {13, "#define COLUMNS 3\n"}};
+    setenv("GLCNN_VARIANTS", "weights_wide", 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        glcnn_device *on = open_device(NULL);
+        struct search search = {.text = rows[i].columns};
+        double error = weights_error(
+            on, &(struct check_case){"output_feature_channels=4 kernel_width=3 kernel_height=3 "
+                                     "gradient_option=weights_and_biases",
+                                     {2, 4, 2, rows[i].width}});
+        CU_ASSERT(error <= 1);
+        program_cache_each(on->programs, look, &search);
+        CU_ASSERT_TRUE(search.found);
+        glcnn_device_destroy(&on);
+    }
+    unsetenv("GLCNN_VARIANTS");
 }
 
 /* ---- A driver that leaves dispatches out ---- */
@@ -430,6 +481,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_each_variant_agrees_with_the_references),
         UNIT_TEST(test_an_unknown_variant_is_refused),
         UNIT_TEST(test_kernels_agree_with_each_way_of_uniforms),
+        UNIT_TEST(test_columns_need_not_divide_the_width),
         UNIT_TEST(test_programs_that_run_pass_the_canary),
         UNIT_TEST(test_the_next_smaller_variant_is_taken),
         UNIT_TEST(test_without_a_variant_that_runs_the_encode_fails),

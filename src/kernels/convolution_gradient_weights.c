@@ -23,13 +23,15 @@ struct shares {
     bool shared;          /* taps share their reads */
 };
 
+/* Pixels of the gradient that are taken together: each group of them costs about two thirds of a
+ * column more, for the taps' reads beside it, and its columns beyond the width are for nothing. */
 static uint32_t columns_for(uint32_t width, uint32_t most)
 {
-    uint32_t best = 1, least_covered = UINT32_MAX;
+    uint32_t best = 1, least_cost = UINT32_MAX;
     for (uint32_t columns = 1; columns <= most; columns++) {
-        uint32_t covered = groups_of(width, columns) * columns;
-        if (covered <= least_covered) {
-            least_covered = covered;
+        uint32_t cost = groups_of(width, columns) * (3 * columns + 2);
+        if (cost <= least_cost) {
+            least_cost = cost;
             best = columns;
         }
     }
