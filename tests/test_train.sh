@@ -40,9 +40,11 @@ must_train() {
 
 for net in lenet small resnet8 mobilenet-tiny; do
     must_train --net $net --limit 64 --batch 16 --out "$work/$net" --log "$work/$net.csv" \
-        --plot "$work/$net.png"
+        --plot "$work/$net.png" --verbose
     grep -q '^epoch 1: loss [0-9.]*, accuracy [01]\.[0-9]* on 40 test images' "$work/log" ||
         fail "$net: no accuracy is printed"
+    ! grep 'error:' "$work/log" || fail "$net: what succeeds speaks of an error"
+    grep -q 'info:' "$work/log" || fail "$net: --verbose says nothing"
     [ "$(wc -l <"$work/$net.csv")" = 5 ] || fail "$net: the log does not have a line for each step"
     [ -s "$work/$net.png" ] || fail "$net: there is no loss curve"
     ! grep -qi 'nan' "$work/$net.csv" || fail "$net: a loss is no number"

@@ -6,23 +6,16 @@
 #include "fashion.h"
 #include "random.h"
 
-/* 0 where the kernel has no such parameter. */
-static uint32_t parameter(glcnn_kernel *kernel, const char *name)
-{
-    double value = 0;
-    return glcnn_kernel_get(kernel, name, &value) == GLCNN_SUCCESS ? (uint32_t)value : 0;
-}
-
 static bool initialise_kernel(glcnn_kernel *kernel, uint64_t *random)
 {
-    uint32_t groups = parameter(kernel, "groups");
-    uint32_t inputs = parameter(kernel, "kernel_width") * parameter(kernel, "kernel_height") *
-                      parameter(kernel, "input_feature_channels") / (groups ? groups : 1);
-    size_t count = (size_t)inputs * parameter(kernel, "output_feature_channels");
+    double outputs = 0;
+    size_t count = glcnn_buffer_size(glcnn_kernel_vector(kernel, "weights")) / sizeof(float);
+    if (!count || glcnn_kernel_get(kernel, "output_feature_channels", &outputs) != GLCNN_SUCCESS)
+        return false;
     float *weights = calloc(count, sizeof *weights);
     if (!weights)
         return false;
-    random_weights(random, weights, count, inputs);
+    random_weights(random, weights, count, (uint32_t)(count / (size_t)outputs));
     bool done = glcnn_kernel_set_vector(kernel, "weights", weights, count) == GLCNN_SUCCESS;
     free(weights);
     return done;
