@@ -574,6 +574,8 @@ static void test_counters(void)
          "a: has no metadata \"time_step.convolution_0\""},
         {"\"encodes.dropout_0\":\"2\"", "\"encodes.dropout_0\":\" \"",
          "a: \"encodes.dropout_0\" in its metadata is \" \""},
+        {"\"encodes.dropout_0\"", "\"encoded.dropout_0\"",
+         "a: has no metadata \"encodes.dropout_0\""},
         {"optimizer_adam", "optimizer_adan", "trained with optimizer_adan"}};
     struct model m = make_model("optimizer_adam", 1);
     train(&m, 0, 2);
@@ -584,6 +586,36 @@ static void test_counters(void)
         CU_ASSERT_PTR_NOT_NULL(strstr(error, edits[i][2]));
     }
     destroy_model(&m);
+    folder_empty(folder);
+}
+
+static glcnn_kernel *dropout_of(const struct model *m)
+{
+    glcnn_filter_node *node = NULL;
+    for (size_t i = 0; (node = glcnn_network_filter(m->network, i)); i++)
+        if (strcmp(glcnn_filter_node_label(node), "dropout_0") == 0)
+            break;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(node);
+    return glcnn_filter_node_kernel(node);
+}
+
+/* Parameters that training begins with, or that serve inference, may come without counts: those of
+ * the network stay. */
+static void test_counters_that_are_not_needed(void)
+{
+    struct model plain = make_model(NULL, 3), adam = make_model("optimizer_adam", 1);
+    train(&adam, 0, 2);
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(adam.network, path_of("adam"), NULL, 0, error));
+    edit_file(path_of("adam"), "\"encodes.dropout_0\"", "\"encoded.dropout_0\"");
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_load(plain.network, path_of("adam"), NULL, error));
+    CU_ASSERT_EQUAL(glcnn_kernel_encode_count(dropout_of(&plain)), 0);
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(plain.network, path_of("plain"), NULL, 0, error));
+    glcnn_kernel_set_encode_count(dropout_of(&adam), 7);
+    edit_file(path_of("plain"), "\"encodes.dropout_0\"", "\"encoded.dropout_0\"");
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_load(adam.network, path_of("plain"), NULL, error));
+    CU_ASSERT_EQUAL(glcnn_kernel_encode_count(dropout_of(&adam)), 7);
+    destroy_model(&plain);
+    destroy_model(&adam);
     folder_empty(folder);
 }
 
@@ -775,16 +807,25 @@ static void test_two_writers(void)
 
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {
-        UNIT_TEST(test_round_trip),    UNIT_TEST(test_training_goes_on),
-        UNIT_TEST(test_format),        UNIT_TEST(test_metadata),
-        UNIT_TEST(test_damage),        UNIT_TEST(test_damaged_bytes),
-        UNIT_TEST(test_deep_header),   UNIT_TEST(test_other_training),
-        UNIT_TEST(test_counters),      UNIT_TEST(test_labels),
-        UNIT_TEST(test_slopes),        UNIT_TEST(test_arguments),
-        UNIT_TEST(test_places),        UNIT_TEST(test_pipe),
-        UNIT_TEST(test_replaced_file), UNIT_TEST(test_full_disk),
-        UNIT_TEST(test_two_writers),   CU_TEST_INFO_NULL};
+    static const CU_TestInfo tests[] = {UNIT_TEST(test_round_trip),
+                                        UNIT_TEST(test_training_goes_on),
+                                        UNIT_TEST(test_format),
+                                        UNIT_TEST(test_metadata),
+                                        UNIT_TEST(test_damage),
+                                        UNIT_TEST(test_damaged_bytes),
+                                        UNIT_TEST(test_deep_header),
+                                        UNIT_TEST(test_other_training),
+                                        UNIT_TEST(test_counters),
+                                        UNIT_TEST(test_counters_that_are_not_needed),
+                                        UNIT_TEST(test_labels),
+                                        UNIT_TEST(test_slopes),
+                                        UNIT_TEST(test_arguments),
+                                        UNIT_TEST(test_places),
+                                        UNIT_TEST(test_pipe),
+                                        UNIT_TEST(test_replaced_file),
+                                        UNIT_TEST(test_full_disk),
+                                        UNIT_TEST(test_two_writers),
+                                        CU_TEST_INFO_NULL};
     if (!mkdtemp(folder))
         return EXIT_FAILURE;
     int result = fixture_run("checkpoint", tests, argc, argv);

@@ -55,9 +55,10 @@ GLCNN_API glcnn_status glcnn_checkpoint_save(glcnn_network *network, const char 
  *
  * The file must have every vector that the network has, and no other tensor. The state of an
  * optimizer is read where the kernel is trained and the file has "optimizer.LABEL", which must name
- * the same optimizer. A network that is not trained takes the parameters alone, for inference; so
- * does one that is trained from a file without optimizers, which is fine-tuning: its optimizers
- * keep the state that they have. */
+ * the same optimizer; "time_step.LABEL" must be there then, and "encodes.LABEL" of every dropout. A
+ * network that is not trained takes the parameters alone, for inference; so does one that is
+ * trained from a file without optimizers, which is fine-tuning: its optimizers keep the state that
+ * they have, and dropout the count of its masks unless the file has one. */
 GLCNN_API glcnn_status glcnn_checkpoint_load(glcnn_network *network, const char *path,
                                              struct glcnn_checkpoint_metadata *metadata,
                                              char error[GLCNN_ERROR_LENGTH]);

@@ -13,6 +13,7 @@ struct input {
     const char *path;
     char *error;
     uint8_t *data;
+    bool resumes; /* the file has state of an optimizer that the network has */
 };
 
 #define MALFORMED(in, ...)                                                                         \
@@ -96,7 +97,9 @@ static bool find_counter(const struct input *in, const struct checkpoint_counter
     return !*has || read_number(text, value);
 }
 
-static glcnn_status check_counters(const struct input *in, glcnn_filter_node *node)
+/* Training that goes on needs them, all of a node whose optimizer's state is read; a mask of
+ * dropout would come again. */
+static glcnn_status check_counters(const struct input *in, glcnn_filter_node *node, bool goes_on)
 {
     const char *label = glcnn_filter_node_label(node);
     for (size_t i = 0; i < CHECKPOINT_COUNTERS; i++) {
@@ -110,22 +113,40 @@ static glcnn_status check_counters(const struct input *in, glcnn_filter_node *no
                 in->path, checkpoint_counters[i].name, label,
                 checkpoint_entry_of(in->file.metadata, checkpoint_counters[i].name, label),
                 UINT32_MAX);
+        if (goes_on && !has && !glcnn_filter_node_forward(node, NULL) &&
+            checkpoint_counters[i].get(glcnn_filter_node_kernel(node), &value))
+            return MALFORMED(in, "has no metadata \"%s.%.100s\", which training goes on from",
+                             in->path, checkpoint_counters[i].name, label);
     }
     return GLCNN_SUCCESS;
 }
 
+/* Name of the optimizer whose state for the node's kernel is read; NULL: none. */
+static const char *optimizer_read(const struct input *in, glcnn_filter_node *node)
+{
+    return glcnn_kernel_optimizer(glcnn_filter_node_kernel(node))
+               ? checkpoint_entry_of(in->file.metadata, "optimizer", glcnn_filter_node_label(node))
+               : NULL;
+}
+
+static bool resumes(const struct input *in)
+{
+    glcnn_filter_node *node;
+    for (size_t i = 0; (node = glcnn_network_filter(in->network, i)); i++)
+        if (optimizer_read(in, node))
+            return true;
+    return false;
+}
+
 static glcnn_status check_optimizer(const struct input *in, glcnn_filter_node *node)
 {
-    const char *label = glcnn_filter_node_label(node);
     glcnn_kernel *optimizer = glcnn_kernel_optimizer(glcnn_filter_node_kernel(node));
-    const char *found =
-        optimizer ? checkpoint_entry_of(in->file.metadata, "optimizer", label) : NULL;
+    const char *found = optimizer_read(in, node);
     if (found && strcmp(found, glcnn_kernel_name(optimizer)) != 0)
         return MALFORMED(in, "\"%.100s\" was trained with %.60s; here it is trained with %s",
-                         in->path, label, found, glcnn_kernel_name(optimizer));
-    if (found && !checkpoint_entry_of(in->file.metadata, "time_step", label))
-        return MALFORMED(in, "has no metadata \"time_step.%.100s\"", in->path, label);
-    return check_counters(in, node);
+                         in->path, glcnn_filter_node_label(node), found,
+                         glcnn_kernel_name(optimizer));
+    return check_counters(in, node, optimizer ? found != NULL : in->resumes);
 }
 
 /* A tensor that is no parameter, and one whose elements are not float32: after this each begins at
@@ -145,6 +166,7 @@ static glcnn_status check(struct input *in)
 {
     glcnn_filter_node *node;
     glcnn_status status = GLCNN_SUCCESS;
+    in->resumes = resumes(in);
     for (size_t i = 0; status == GLCNN_SUCCESS && (node = glcnn_network_filter(in->network, i));
          i++)
         status = check_optimizer(in, node);
