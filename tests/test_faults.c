@@ -376,6 +376,55 @@ static void tables_of_kernels_are_whole_or_none(void)
     CU_ASSERT_TRUE(count > 50);
 }
 
+/* ---- Several files at once ---- */
+
+static char array_paths[2][64];
+
+static glcnn_status write_both(float value, char error[512])
+{
+    struct glcnn_npy arrays[2];
+    for (int i = 0; i < 2; i++) {
+        snprintf(array_paths[i], sizeof *array_paths, "%s/%d.npy", folder, i);
+        arrays[i] = (struct glcnn_npy){.rank = 0, .data = &value};
+    }
+    return glcnn_npy_write_all((const char *[]){array_paths[0], array_paths[1]}, arrays, 2, error);
+}
+
+static float value_of(int file)
+{
+    float value = -1;
+    struct glcnn_npy array;
+    CU_ASSERT_EQUAL(glcnn_npy_read(array_paths[file], &array, NULL), GLCNN_SUCCESS);
+    if (array.data)
+        value = *array.data;
+    glcnn_npy_free(&array);
+    return value;
+}
+
+/* Of two files that replace old ones: what the sentence says is what is there. */
+static void of_several_files_it_is_told_which_are_replaced(void)
+{
+    size_t told = 0;
+    glcnn_status status = GLCNN_IO_ERROR;
+    for (size_t at = 1; status != GLCNN_SUCCESS || fault_has_hit(); at++, tried++) {
+        char error[512] = "";
+        fault_arm(FAULT_FILE, 0, false);
+        CU_ASSERT_EQUAL_FATAL(write_both(1, error), GLCNN_SUCCESS);
+        fault_arm(FAULT_FILE, at, false);
+        status = write_both(2, error);
+        fault_end();
+        bool first = strstr(error, "0.npy: is written, but its folder") != NULL;
+        bool second = strstr(error, "1.npy: is written, but its folder") != NULL;
+        bool counted = strstr(error, "; replaced before it: 1 of 2 files") != NULL;
+        bool good = status == GLCNN_SUCCESS;
+        CU_ASSERT_EQUAL(value_of(0) == 2, good || first || counted);
+        CU_ASSERT_EQUAL(value_of(1) == 2, good || second);
+        told += counted;
+    }
+    CU_ASSERT_TRUE(told >= 2); /* the second rename, and what brings its folder to the disk */
+    folder_empty(folder);
+}
+
 #define SCENARIOS(X)                                                                               \
     X(device)                                                                                      \
     X(list)                                                                                        \
@@ -403,6 +452,7 @@ int main(int argc, char *argv[])
     }
 #define ROW(name) UNIT_TEST(faults_in_##name),
     static const CU_TestInfo tests[] = {UNIT_TEST(tables_of_kernels_are_whole_or_none),
+                                        UNIT_TEST(of_several_files_it_is_told_which_are_replaced),
                                         SCENARIOS(ROW) CU_TEST_INFO_NULL};
     progress =
         mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -38,8 +38,10 @@ GLCNN_API void glcnn_npy_free(struct glcnn_npy *array);
 GLCNN_API glcnn_status glcnn_npy_format(const struct glcnn_npy *array, void **bytes, size_t *size,
                                         char error[GLCNN_ERROR_LENGTH]);
 
-/* Writes one file, or `count` files of which either all appear or none, each as below: all are on
- * the disk before the first is renamed.
+/* Writes one file, or `count` files, each as below. All of them are on the disk before the first is
+ * renamed: nothing is replaced where memory, room on the disk or a path is wanting. Then they are
+ * renamed in their order. Where that fails, as it may of a file that was made a folder meanwhile,
+ * those before are replaced, those behind are not, and the sentence says how many are.
  * Errors: GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY, GLCNN_INVALID_ARGUMENT (also for a path that is
  * there twice). */
 GLCNN_API glcnn_status glcnn_npy_write(const char *path, const struct glcnn_npy *array,

@@ -144,6 +144,22 @@ static glcnn_status prepare(const char *path, const struct glcnn_npy *array, glc
     return status;
 }
 
+/* Renames one after the other, which is all that can fail by now. */
+static glcnn_status commit_all(glcnn_file **files, size_t count, char error[512])
+{
+    for (size_t i = 0; i < count; i++) {
+        glcnn_status status = glcnn_file_commit(&files[i], error);
+        if (status == GLCNN_SUCCESS)
+            continue;
+        size_t length = error ? strlen(error) : 0;
+        if (error && i > 0)
+            snprintf(error + length, NPY_ERROR - length, "; replaced before it: %zu of %zu files",
+                     i, count);
+        return status;
+    }
+    return GLCNN_SUCCESS;
+}
+
 glcnn_status glcnn_npy_write_all(const char *const *paths, const struct glcnn_npy *arrays,
                                  size_t count, char error[GLCNN_ERROR_LENGTH])
 {
@@ -155,8 +171,8 @@ glcnn_status glcnn_npy_write_all(const char *const *paths, const struct glcnn_np
         return refuse(error, GLCNN_OUT_OF_MEMORY, "npy: not enough memory for the files");
     for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
         status = prepare(paths[i], &arrays[i], &files[i], error);
-    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
-        status = glcnn_file_commit(&files[i], error);
+    if (status == GLCNN_SUCCESS)
+        status = commit_all(files, count, error);
     for (size_t i = 0; i < count; i++)
         glcnn_file_discard(&files[i]);
     free(files);
