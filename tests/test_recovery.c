@@ -256,6 +256,41 @@ static void test_a_vector_that_cannot_be_filled_is_not_there(void)
     close_failing();
 }
 
+static void count_errors(void *user, glcnn_log_level level, const char *text)
+{
+    (void)text;
+    *(int *)user += level == GLCNN_LOG_ERROR;
+}
+
+/* No vector of that name, none yet, and none for want of memory: three sentences, one failure. */
+static void test_why_there_is_no_vector(void)
+{
+    int errors = 0;
+    glcnn_kernel *normal = NULL, *convolution = NULL;
+    open_failing(0);
+    device->log = count_errors;
+    device->log_user = &errors;
+    GOOD_FATAL(glcnn_kernel_create(device, "batch_normalization", &normal));
+    GOOD_FATAL(glcnn_kernel_create(device, "convolution", &convolution));
+    GOOD(glcnn_kernel_set(convolution, "input_feature_channels", 2));
+    GOOD(glcnn_kernel_set(convolution, "output_feature_channels", 2));
+    CU_ASSERT_PTR_NULL(glcnn_kernel_vector(normal, "weights"));
+    CU_ASSERT_STRING_EQUAL(glcnn_device_error(device),
+                           "batch_normalization: the kernel has no vector \"weights\"");
+    CU_ASSERT_PTR_NULL(glcnn_kernel_vector(normal, "gamma"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "length of gamma is not known"));
+    CU_ASSERT_EQUAL(errors, 0);
+    device->gl.BufferData = no_data;
+    calls_until_failure = 1;
+    CU_ASSERT_PTR_NULL(glcnn_kernel_vector(convolution, "weights"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "GL_OUT_OF_MEMORY"));
+    CU_ASSERT_EQUAL(errors, 1);
+    CU_ASSERT_EQUAL(glcnn_buffer_size(glcnn_kernel_vector(convolution, "weights")), 4 * 4);
+    glcnn_kernel_destroy(&normal);
+    glcnn_kernel_destroy(&convolution);
+    close_failing();
+}
+
 /* Adam's second step, of which the commit fails once or not at all. */
 static void run_adam(bool failing, float result[4])
 {
@@ -687,6 +722,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_a_failed_bind_spares_other_buffers),
         UNIT_TEST(test_no_memory_for_a_fence),
         UNIT_TEST(test_a_vector_that_cannot_be_filled_is_not_there),
+        UNIT_TEST(test_why_there_is_no_vector),
         UNIT_TEST(test_a_step_moves_once_however_often_it_is_tried),
         UNIT_TEST(test_the_first_error_behind_many_warnings),
         UNIT_TEST(test_a_context_lost_while_compiling),

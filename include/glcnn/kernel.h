@@ -114,9 +114,14 @@ GLCNN_API glcnn_device *glcnn_kernel_device(const glcnn_kernel *kernel);
  * glcnn_kernel_vector would make it, of neutral values. */
 GLCNN_API bool glcnn_kernel_has_vector(const glcnn_kernel *kernel, const char *name);
 
-/* A vector that the kernel owns ("weights", "biases", "gamma" ...); NULL if it has none of that
- * name. Write it with glcnn_buffer_write: the next encode, or the next replay, uses the new values.
- */
+/* A vector that the kernel owns ("weights", "biases", "gamma" ...), made of neutral values where it
+ * is not in memory yet; it lives as long as the kernel. Write it with glcnn_buffer_write: the next
+ * encode, or the next replay, uses the new values.
+ *
+ * NULL for one of three reasons, which glcnn_device_error tells: the kernel has no vector of that
+ * name; its length is not known yet, as that of a normalisation before its first encode; or making
+ * it failed, for want of memory or because the device is lost or another thread's. The first two
+ * are answers and not failures: the log has no line of them. */
 GLCNN_API glcnn_buffer *glcnn_kernel_vector(const glcnn_kernel *kernel, const char *name);
 
 /* Gives the kernel `count` float32 values for one of its vectors, immediately.

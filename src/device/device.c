@@ -72,6 +72,22 @@ void device_log(struct glcnn_device *device, glcnn_log_level level, const char *
     device->log(device->log_user, level, text);
 }
 
+static void keep_sentence(struct glcnn_device *device, const char *text)
+{
+    if (!refusal(device))
+        memcpy(device->error, text, strlen(text) + 1);
+}
+
+void device_explain(struct glcnn_device *device, const char *format, ...)
+{
+    char text[sizeof device->error];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    keep_sentence(device, text);
+}
+
 glcnn_status device_fail(struct glcnn_device *device, glcnn_status status, const char *format, ...)
 {
     char text[sizeof device->error];
@@ -81,8 +97,7 @@ glcnn_status device_fail(struct glcnn_device *device, glcnn_status status, const
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (!refusal(device))
-        memcpy(device->error, text, strlen(text) + 1);
+    keep_sentence(device, text);
     if (device->log)
         device->log(device->log_user, GLCNN_LOG_ERROR, text);
     return status;

@@ -76,6 +76,9 @@ bool device_can_free(struct glcnn_device *device);
  * its owner's sentence alone. */
 glcnn_status device_fail(struct glcnn_device *device, glcnn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Records the sentence alone: of an answer that is no failure, such as that there is nothing. */
+void device_explain(struct glcnn_device *device, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void device_log(struct glcnn_device *device, glcnn_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

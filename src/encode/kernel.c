@@ -353,14 +353,25 @@ bool glcnn_kernel_has_vector(const glcnn_kernel *kernel, const char *name)
     return index >= 0 && kernel->vectors[index];
 }
 
+#define NO_VECTOR "%s: the kernel has no vector \"%s\""
+
 glcnn_buffer *glcnn_kernel_vector(const glcnn_kernel *kernel, const char *name)
 {
-    int index = kernel ? kernel_kept_argument(kernel, name) : -1;
-    if (index < 0)
+    if (!kernel)
         return NULL;
+    int index = kernel_kept_argument(kernel, name);
+    if (index < 0) {
+        device_explain(kernel->device, NO_VECTOR, kernel_title(kernel), name ? name : "(NULL)");
+        return NULL;
+    }
     size_t length = kernel_vector_length(kernel, (size_t)index, 0);
     glcnn_buffer *buffer = kernel->vectors[index];
-    if (!buffer && length && device_enter(kernel->device) == GLCNN_SUCCESS)
+    if (!buffer && !length)
+        device_explain(kernel->device,
+                       "%s: the length of %s is not known before the first encode; give it with "
+                       "glcnn_kernel_set_vector",
+                       kernel_title(kernel), name);
+    else if (!buffer && device_enter(kernel->device) == GLCNN_SUCCESS)
         kernel_vector((glcnn_kernel *)(uintptr_t)kernel, (size_t)index, length, &buffer);
     return buffer;
 }
@@ -374,8 +385,7 @@ static glcnn_status reach_vector(glcnn_kernel *kernel, const char *name, size_t 
         return status;
     int index = kernel_kept_argument(kernel, name);
     if (index < 0)
-        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: the kernel has no vector \"%s\"", kernel_title(kernel),
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, NO_VECTOR, kernel_title(kernel),
                            name ? name : "(NULL)");
     size_t length = kernel_vector_length(kernel, (size_t)index, 0);
     if (count == 0 || (length && count != length))
