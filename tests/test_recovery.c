@@ -601,6 +601,97 @@ static void test_marks_stay_few(void)
     CU_ASSERT_EQUAL(fences, 0);
 }
 
+static int waits; /* that may take time */
+
+static GLenum GL_APIENTRY count_waits(GLsync fence, GLbitfield flags, GLuint64 timeout)
+{
+    waits += timeout > 0;
+    return real.ClientWaitSync(fence, flags, timeout);
+}
+
+static GLenum GL_APIENTRY never_pass(GLsync fence, GLbitfield flags, GLuint64 timeout)
+{
+    (void)fence, (void)flags;
+    waits += timeout > 0;
+    return GL_TIMEOUT_EXPIRED;
+}
+
+/* Whether the commit before was waited for. */
+static bool has_waited(void)
+{
+    bool has = waits > 0;
+    waits = 0;
+    return has;
+}
+
+static void test_which_calls_wait(void)
+{
+    open_failing(0);
+    struct copying c = begin_copying();
+    waits = 0;
+    device->gl.ClientWaitSync = count_waits;
+    GOOD(record(&c));
+    GOOD(glcnn_command_buffer_commit(c.commands));
+    CU_ASSERT_FALSE(has_waited());
+    device->gl.ClientWaitSync = never_pass;
+    CU_ASSERT_FALSE(glcnn_command_buffer_is_complete(c.commands));
+    CU_ASSERT_FALSE(has_waited());
+    device->gl.ClientWaitSync = count_waits;
+    GOOD(glcnn_command_buffer_wait(c.commands));
+    CU_ASSERT_TRUE(has_waited());
+    CU_ASSERT_TRUE(glcnn_command_buffer_is_complete(c.commands));
+    CU_ASSERT_FALSE(has_waited());
+    GOOD(glcnn_command_buffer_commit(c.commands));
+    GOOD(glcnn_device_wait(device));
+    CU_ASSERT_TRUE(has_waited());
+    GOOD(glcnn_command_buffer_commit(c.commands));
+    glcnn_device_destroy(&device);
+    CU_ASSERT_TRUE(has_waited());
+    drop_copying(&c);
+}
+
+/* ---- What is told ---- */
+
+static char logged[512];
+static void keep_line(void *user, glcnn_log_level level, const char *text)
+{
+    (void)user;
+    if (level == GLCNN_LOG_ERROR)
+        snprintf(logged, sizeof logged, "%s", text);
+}
+
+/* The log has the sentence of the device, which stays until the next failure. */
+static void test_a_failure_is_logged_as_it_is_told(void)
+{
+    const struct glcnn_device_parameters parameters = {.log = keep_line};
+    glcnn_buffer *buffer = NULL;
+    GOOD_FATAL(glcnn_device_create(&parameters, &device));
+    CU_ASSERT_STRING_EQUAL(glcnn_device_error(device), "");
+    logged[0] = 0;
+    GOOD(glcnn_buffer_create(device, 4, &buffer));
+    CU_ASSERT_STRING_EQUAL(logged, "");
+    CU_ASSERT_EQUAL(glcnn_buffer_write(buffer, 0, 8, logged), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_TRUE(strlen(logged) > 10);
+    CU_ASSERT_STRING_EQUAL(glcnn_device_error(device), logged);
+    GOOD(glcnn_buffer_write(buffer, 0, 4, logged));
+    CU_ASSERT_STRING_EQUAL(glcnn_device_error(device), logged);
+    glcnn_buffer_destroy(&buffer);
+    glcnn_device_destroy(&device);
+}
+
+static void test_times_that_are_not_given(void)
+{
+    const struct glcnn_device_parameters given = {.wait_seconds = 7, .compile_seconds = 0.5F};
+    open_failing(0);
+    CU_ASSERT_EQUAL(device->progress.patience, 300);
+    CU_ASSERT_EQUAL(device->compilation.limit, 10);
+    close_failing();
+    GOOD_FATAL(glcnn_device_create(&given, &device));
+    CU_ASSERT_EQUAL(device->progress.patience, 7);
+    CU_ASSERT_EQUAL(device->compilation.limit, 0.5F);
+    glcnn_device_destroy(&device);
+}
+
 /* ---- Threads ---- */
 
 struct seen {
@@ -734,6 +825,9 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_every_wait_has_its_deadline),
         UNIT_TEST(test_progress_renews_the_deadline),
         UNIT_TEST(test_marks_stay_few),
+        UNIT_TEST(test_which_calls_wait),
+        UNIT_TEST(test_a_failure_is_logged_as_it_is_told),
+        UNIT_TEST(test_times_that_are_not_given),
         UNIT_TEST(test_a_refused_thread_keeps_its_sentence_to_itself),
         UNIT_TEST(test_a_destroyed_device_is_not_acquired),
         UNIT_TEST(test_a_forked_process_is_refused),
