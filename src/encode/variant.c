@@ -73,6 +73,12 @@ void pass_variant(struct pass *pass, const struct variant *variant)
     pass->variant = variant->name;
 }
 
+void plan_variant(struct plan *plan, size_t first, const struct variant *variant)
+{
+    for (size_t i = first; i < plan->pass_count; i++)
+        pass_variant(&plan->passes[i], variant);
+}
+
 /* ---- Check of the names ---- */
 
 /* Calls `visit` with every row of every table; a table that descriptors share comes several times.

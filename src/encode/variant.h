@@ -32,6 +32,8 @@ const struct variant *variant_choose(struct plan *plan, const struct variant *ta
                                      const void *shape);
 /* Says that the pass is made as a row says, so that the next can be taken if it does not run. */
 void pass_variant(struct pass *pass, const struct variant *variant);
+/* The same of all passes from number `first` on, whatever they were said to be. */
+void plan_variant(struct plan *plan, size_t first, const struct variant *variant);
 
 /* Every name of GLCNN_VARIANTS has a row somewhere; else a sentence that lists all. */
 glcnn_status variants_check(struct glcnn_device *device);

@@ -58,10 +58,13 @@ static void plan_gathered(const struct operation *o, struct plan *plan,
 static void plan_connected_data(const struct operation *o, struct plan *plan)
 {
     const struct variant *variant = variant_choose(plan, fully_connected_data_variants, o);
-    if (variant->can)
-        plan_data(o, plan);
-    else
+    size_t first = plan->pass_count;
+    if (!variant->can) {
         plan_gathered(o, plan, variant);
+        return;
+    }
+    plan_data(o, plan);
+    plan_variant(plan, first, variant);
 }
 
 static void plan_connected_weights(const struct operation *o, struct plan *plan)
