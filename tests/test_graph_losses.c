@@ -112,7 +112,7 @@ static void use_descent(const struct heads *h)
 /* Images in the graph's order; labels are as large as the heads' results. */
 static void make_sources(const glcnn_graph *graph, const struct heads *h, glcnn_image *sources[2])
 {
-    bool one = filter_is(filter_of(h->trunk), "fully_connected");
+    bool one = strcmp(glcnn_kernel_name(kernel_of(h->trunk)), "fully_connected") == 0;
     CU_ASSERT_EQUAL_FATAL(glcnn_graph_source_count(graph), 2);
     for (size_t i = 0; i < 2; i++) {
         bool labels = glcnn_graph_source(graph, i) == h->labels;

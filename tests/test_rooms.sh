@@ -1,7 +1,7 @@
 #!/bin/sh
 # The rooms of src/ as a ladder: a room includes itself and rooms below it, never one above. Counts
 # the arrows that run up and the circles of two rooms, and wants none; every room says at the head of
-# one header what it is for.
+# one header what it is for. Graphs name no kernel.
 #
 # usage: test_rooms.sh [TREE]
 cd "${1:-$(dirname "$0")/..}" || exit 1
@@ -12,12 +12,16 @@ public='status:platform device:device channel_format:device buffer:device comman
 padding:encode state:encode kernel:encode data_source:encode kernels:kernels run:run node:graph
 graph:graph training:graph checkpoint:interchange serialize:interchange io:io glcnn:tool'
 
+kernels=$(sed -n 's/^const struct glcnn_descriptor glcnn_kernel_\([a-z0-9_]*\) = {.*/\1/p' \
+    src/kernels/*.c)
+
 fail() {
     echo "$1"
     failed=1
 }
 failed=
 
+[ -n "$kernels" ] || fail "no kernel is found in src/kernels"
 for folder in src/*/; do
     room=$(basename "$folder")
     case " $ladder " in *" $room "*) ;; *) fail "src/$room has no place on the ladder" ;; esac
@@ -26,6 +30,16 @@ for folder in src/*/; do
 done
 stray=$(find src include/glcnn -maxdepth 1 -name '*.c' -o -maxdepth 1 -path 'src/*.h')
 [ -z "$stray" ] || fail "outside of any room: $stray"
+
+# Graphs know kernels by what descriptors say, but for the files that make nodes of each kernel.
+for file in src/graph/*.[ch]; do
+    case $file in src/graph/*nodes*) continue ;; esac
+    grep -Hn 'include.*kernels/' "$file" && fail "$file includes the header of a kernel"
+    for kernel in $kernels; do
+        grep -Hn "\"$kernel\"\|glcnn_${kernel}_\|glcnn_kernel_$kernel\>" "$file" &&
+            fail "$file names the kernel $kernel"
+    done
+done
 
 # Lines "ROOM ROOM FILE": who includes whom.
 for file in platform/*.[ch] src/*/*.[ch]; do

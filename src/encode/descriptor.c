@@ -27,6 +27,12 @@ int descriptor_place(const struct glcnn_descriptor *descriptor, enum argument_pl
     return -1;
 }
 
+bool descriptor_always(const void *parameters)
+{
+    (void)parameters;
+    return true;
+}
+
 struct operands operation_operands(const struct operation *operation)
 {
     static const struct operands unary = {PLACE_SOURCE, PLACE_SOURCE};

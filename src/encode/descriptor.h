@@ -155,14 +155,37 @@ enum descriptor_flags {
     IS_BACKWARDS = 32768,  /* enlarges: strides are steps of the destination, kernel_offset counts */
     GATHERS = 65536,       /* a node of it takes any number of sources, encoded one by one into channels
                               that follow each other */
-    PIXEL_MANUAL = 131072  /* manual gradient addressing pixel by pixel (5.5): of a kernel whose results
+    PIXEL_MANUAL = 131072, /* manual gradient addressing pixel by pixel (5.5): of a kernel whose results
                               read one pixel each */
+    /* For graphs. */
+    IS_NEURON = 262144,   /* computes its neuron and nothing else */
+    IS_SUM = 524288,      /* adds two images: graphs sum gradients with it */
+    DRAWS_ANEW = 1048576  /* each encode draws random numbers, so a batch does not run in parts */
 };
 
 /* Sources of a binary kernel, PLACE_SOURCE or PLACE_SECONDARY, that its gradient kernel deals with. */
 struct operands {
     enum argument_place of;    /* the result is the gradient of this one */
     enum argument_place given; /* this one is given as source image */
+};
+
+/* What graphs ask of a kernel's neuron f. */
+struct neuron_traits {
+    bool present;    /* its type is not none */
+    bool has_slopes; /* it needs a vector of its kernel's own, so no other kernel can compute it */
+    bool rectifies;  /* f(4) > 2 f(1) and |f(-4)| < f(4) / 2: weights before it start after He */
+    bool keeps_zero; /* f(0) = 0 */
+};
+
+/* How training steps with an optimizer, whichever it is. */
+struct optimizer_methods {
+    /* How many state vectors it keeps for each vector: `first`, `second`. */
+    unsigned (*state_vectors)(const void *parameters);
+    /* glcnn_optimizer_encode_states. */
+    glcnn_status (*encode)(glcnn_command_buffer *command_buffer, glcnn_kernel *optimizer,
+                           glcnn_state *gradient_state, glcnn_state *source_state,
+                           glcnn_buffer *const *first, glcnn_buffer *const *second, size_t count,
+                           glcnn_state *result_state);
 };
 
 struct glcnn_descriptor {
@@ -182,6 +205,19 @@ struct glcnn_descriptor {
     const char *collector;
     const char *node_settings;
     void (*node_defaults)(void *parameters);
+    /* Does the whole batch go through the collector, `differentiated` or not? NULL: always. */
+    bool (*collects)(const void *parameters, bool differentiated);
+    /* The kernel that keeps running averages of what the collector finds: its settings "momentum" and
+     * "samples", its vectors in the order mean, variance, running_mean, running_variance. NULL: none. */
+    const char *averager;
+    /* Why there is no gradient with these parameters; NULL: there is one. May be NULL: always. */
+    const char *(*undifferentiable)(const void *parameters);
+    /* Of the neuron that parameters neuron_type to neuron_c say; NULL: there are none. */
+    struct neuron_traits (*neuron)(const void *parameters);
+    /* Do sources of zeros make zeros, but for what its neuron and its vectors "biases" and "beta" add?
+     * NULL: they may not. */
+    bool (*keeps_zero)(const void *parameters);
+    const struct optimizer_methods *optimizer; /* NULL: it is none */
 
     /* Changes properties before geometry is computed, knowing the sources (a fully connected layer
      * sets its offset). May be NULL. */
@@ -226,6 +262,8 @@ descriptor_argument_at(const struct glcnn_descriptor *descriptor, size_t index)
                ? &descriptor->arguments[index]
                : NULL;
 }
+/* For descriptors' keeps_zero. */
+bool descriptor_always(const void *parameters);
 static inline bool descriptor_broadcasts(const struct glcnn_descriptor *descriptor)
 {
     return descriptor->flags & IS_BINARY && descriptor->flags & HAS_STRIDE;

@@ -175,6 +175,15 @@ static void handle(struct training *t, struct glcnn_filter_node *node,
         t->handler(t->user, node, forward, source, gradient);
 }
 
+/* The kernel that adds two images. */
+static const char *name_of_sum(void)
+{
+    size_t i = 0;
+    while (!(glcnn_registry[i]->flags & IS_SUM))
+        i++;
+    return glcnn_registry[i]->name;
+}
+
 /* One more gradient of an image: kept, or added to those before. */
 static bool collect(struct training *t, const struct glcnn_image_node *image,
                     struct glcnn_image_node *gradient)
@@ -183,7 +192,7 @@ static bool collect(struct training *t, const struct glcnn_image_node *image,
     if (*sum) {
         struct glcnn_image_node *const sources[] = {*sum, gradient};
         struct glcnn_filter_node *add =
-            glcnn_filter_node_create(t->network, "add", NULL, sources, 2);
+            glcnn_filter_node_create(t->network, name_of_sum(), NULL, sources, 2);
         if (!add)
             return false;
         handle(t, add, NULL, NULL, gradient);

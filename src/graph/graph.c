@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "glcnn/kernels/neuron.h"
-
 /* ---- What results depend on ---- */
 
 /* A filter whose dependences are being walked, and which of them is next. */
@@ -104,14 +102,6 @@ size_t graph_find_filter(const struct glcnn_graph *graph, const struct glcnn_fil
 
 /* ---- What is needed ---- */
 
-static double setting_of(const struct glcnn_kernel *kernel, const char *name)
-{
-    double value = 0;
-    return parameter_get(kernel->descriptor, &kernel->properties, kernel->parameters, name, &value)
-               ? value
-               : 0;
-}
-
 /* A gradient node updates weights if somebody is there to do it. */
 static bool updates(const struct glcnn_filter_node *node)
 {
@@ -135,17 +125,12 @@ static bool wants_weights(const struct glcnn_filter_node *node)
                              forward->state.export_from_graph);
 }
 
-/* Whether a batch normalisation computes statistics is its flag's to say; the gradients' sums are
- * always collected. */
 static bool collects(const struct graph_filter *filter)
 {
-    const struct glcnn_filter_node *node = filter->node;
-    int flags = (int)setting_of(node->kernel, "flags");
-    if (!node->collector)
-        return false;
-    if (node->kernel->descriptor->flags & IS_GRADIENT)
-        return true;
-    return flags == 1 || (flags == 0 && filter->makes_state);
+    const struct glcnn_kernel *kernel = filter->node->kernel;
+    const struct glcnn_descriptor *d = kernel->descriptor;
+    return filter->node->collector &&
+           (!d->collects || d->collects(kernel->parameters, filter->makes_state));
 }
 
 /* From the last filter to the first: a filter runs if its image is read by one that runs, or is
@@ -235,16 +220,25 @@ static struct graph_filter *only_reader(struct glcnn_graph *graph,
     return reader;
 }
 
-/* Is the neuron applied to the whole image, pixel for pixel? */
+/* Is the neuron one that another kernel can compute, and applied to the whole image, pixel for
+ * pixel? */
 static bool is_plain_neuron(const struct glcnn_filter_node *node)
 {
+    const struct glcnn_kernel *kernel = node->kernel;
+    const struct glcnn_descriptor *d = kernel->descriptor;
     struct glcnn_kernel_properties defaults;
     double unused[MAX_PARAMETER_BYTES / sizeof(double)];
-    if (!filter_is(node, "neuron") ||
-        setting_of(node->kernel, "neuron_type") == (double)GLCNN_NEURON_TYPE_PRELU)
+    if (!(d->flags & IS_NEURON) || d->neuron(kernel->parameters).has_slopes)
         return false;
-    properties_set_defaults(node->kernel->descriptor, &defaults, unused);
-    return memcmp(&defaults, &node->kernel->properties, sizeof defaults) == 0;
+    properties_set_defaults(d, &defaults, unused);
+    return memcmp(&defaults, &kernel->properties, sizeof defaults) == 0;
+}
+
+/* Can the kernel compute a neuron behind what it does? */
+static bool has_room_for_neuron(const struct glcnn_kernel *kernel)
+{
+    const struct glcnn_descriptor *d = kernel->descriptor;
+    return d->neuron && !(d->flags & IS_NEURON) && !d->neuron(kernel->parameters).present;
 }
 
 /* Only rounding to the storage between the two is left out. A filter with a state has a gradient,
@@ -253,13 +247,8 @@ static void fuse_neurons(struct glcnn_graph *graph)
 {
     for (size_t i = 0; i < graph->filter_count; i++) {
         struct graph_filter *f = &graph->filters[i];
-        double type;
-        const struct glcnn_kernel *kernel = f->node->kernel;
-        if (f->makes_state || filter_is(f->node, "neuron") ||
-            kernel->descriptor->flags & IS_GRADIENT || graph->wanted[f->node->result->index] ||
-            !parameter_get(kernel->descriptor, &kernel->properties, kernel->parameters,
-                           "neuron_type", &type) ||
-            type != (double)GLCNN_NEURON_TYPE_NONE)
+        if (f->makes_state || graph->wanted[f->node->result->index] ||
+            !has_room_for_neuron(f->node->kernel))
             continue;
         struct graph_filter *reader = only_reader(graph, f->node->result);
         if (!reader || reader->makes_state || !is_plain_neuron(reader->node))
@@ -375,13 +364,13 @@ glcnn_filter_node *glcnn_graph_filter(const glcnn_graph *graph, size_t index)
     return graph && index < graph->filter_count ? graph->filters[index].node : NULL;
 }
 
-/* Dropout draws anew for each encode; gradients of weights are added up over the parts only in a
- * state that is one for the whole batch. */
+/* Gradients of weights are added up over the parts only in a state that is one for the whole
+ * batch. */
 static bool filter_can_be_split(const struct graph_filter *filter)
 {
     const struct glcnn_filter_node *forward = filter->node->forward;
     bool sums = !filter->updates || forward->kernel->descriptor->flags & SHARED_STATE;
-    return sums && !filter_is(filter->node, "dropout");
+    return sums && !(filter->node->kernel->descriptor->flags & DRAWS_ANEW);
 }
 
 bool graph_can_be_split(const struct glcnn_graph *graph)

@@ -206,11 +206,6 @@ glcnn_filter_node *glcnn_image_node_filter(const glcnn_image_node *node)
 
 /* ---- Filters ---- */
 
-bool filter_is(const struct glcnn_filter_node *node, const char *kernel)
-{
-    return strcmp(node->kernel->descriptor->name, kernel) == 0;
-}
-
 bool filter_has_weights(const struct glcnn_filter_node *node)
 {
     const struct glcnn_descriptor *d = node->kernel->descriptor;

@@ -71,7 +71,6 @@ struct glcnn_filter_node *filter_node_make(struct glcnn_network *network,
                                            struct glcnn_image_node *const *sources,
                                            size_t source_count);
 
-bool filter_is(const struct glcnn_filter_node *node, const char *kernel);
 /* Has the filter weights that a gradient is computed for? */
 bool filter_has_weights(const struct glcnn_filter_node *node);
 

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "glcnn/kernels/loss.h"
-#include "glcnn/kernels/neuron.h"
 #include "encode/encode.h"
 #include "graph/graph.h"
 
@@ -262,6 +260,22 @@ static uint32_t gathered_channels(const struct recording *r, const struct graph_
     return channels;
 }
 
+/* The loss image's descriptor, by that of the gradient beside it. */
+static struct glcnn_image_descriptor loss_descriptor(const struct glcnn_kernel *kernel,
+                                                     const struct glcnn_image_descriptor *gradient)
+{
+    const struct glcnn_descriptor *d = kernel->descriptor;
+    struct operation operation = {.descriptor = d, .parameters = kernel->parameters};
+    struct glcnn_image_descriptor loss;
+    operation.images[descriptor_place(d, PLACE_DESTINATION)] =
+        (struct image_view){.width = gradient->width,
+                            .height = gradient->height,
+                            .channels = gradient->feature_channels,
+                            .images = gradient->number_of_images};
+    d->image_shape(&operation, (size_t)descriptor_place(d, PLACE_LOSS), &loss);
+    return loss;
+}
+
 static glcnn_status prepare_destination(struct recording *r, struct encode *e,
                                         const struct graph_filter *f, const struct range *range)
 {
@@ -279,8 +293,7 @@ static glcnn_status prepare_destination(struct recording *r, struct encode *e,
     e->views[e->view_count++] = e->arguments.destination;
     if (!f->makes_loss)
         return GLCNN_SUCCESS;
-    if (glcnn_loss(n->kernel)->reduction_type != GLCNN_REDUCTION_TYPE_NONE)
-        descriptor.width = descriptor.height = descriptor.feature_channels = 1;
+    descriptor = loss_descriptor(n->kernel, &descriptor);
     status = prepare_result(r, n->loss, range, &descriptor, &e->arguments.loss);
     if (status == GLCNN_SUCCESS)
         e->views[e->view_count++] = e->arguments.loss;

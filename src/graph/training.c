@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "glcnn/kernels/optimizer.h"
-#include "glcnn/kernels/running_statistics.h"
+#include "encode/number.h"
 #include "graph/node.h"
 #include "encode/state.h"
 
@@ -34,10 +33,7 @@ static int place_of(const char *vector)
 /* How many state vectors the optimizer keeps for each vector. */
 static unsigned vectors_kept(const struct glcnn_kernel *optimizer)
 {
-    const struct glcnn_descriptor *d = optimizer->descriptor;
-    if (strcmp(d->name, "optimizer_stochastic_gradient_descent") == 0)
-        return glcnn_optimizer((glcnn_kernel *)(uintptr_t)optimizer)->momentum_scale != 0;
-    return strcmp(d->name, "optimizer_adam") == 0 ? 2 : 1;
+    return optimizer->descriptor->optimizer->state_vectors(optimizer->parameters);
 }
 
 static glcnn_status need(struct trainer *t, int place, size_t size)
@@ -69,9 +65,9 @@ static glcnn_status update(void *context, glcnn_command_buffer *command_buffer,
             count++;
         }
     if (status == GLCNN_SUCCESS)
-        status = glcnn_optimizer_encode_states(command_buffer, t->optimizer, gradient_state,
-                                               source_state, kept > 0 ? t->first : NULL,
-                                               kept > 1 ? t->second : NULL, count, source_state);
+        status = t->optimizer->descriptor->optimizer->encode(
+            command_buffer, t->optimizer, gradient_state, source_state,
+            kept > 0 ? t->first : NULL, kept > 1 ? t->second : NULL, count, source_state);
     if (status == GLCNN_SUCCESS)
         *updated = source_state;
     return status;
@@ -86,6 +82,18 @@ static glcnn_status running_vector(struct glcnn_kernel *kernel, const char *name
 }
 
 /* Each recording has a kernel of its own: the count of pixels differs with the batch. */
+static glcnn_status make_averager(const struct trainer *t, uint64_t samples,
+                                  struct glcnn_kernel **average)
+{
+    glcnn_status status =
+        glcnn_kernel_create(t->kernel->device, t->kernel->descriptor->averager, average);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_kernel_set(*average, "momentum", t->running_momentum);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_kernel_set(*average, "samples", (double)samples);
+    return status;
+}
+
 static glcnn_status update_statistics(void *context, glcnn_command_buffer *command_buffer,
                                       glcnn_state *state, glcnn_state **updated)
 {
@@ -102,11 +110,11 @@ static glcnn_status update_statistics(void *context, glcnn_command_buffer *comma
     if (status == GLCNN_SUCCESS)
         status = running_vector(t->kernel, "variance", variance, &running_variance);
     if (status == GLCNN_SUCCESS)
-        status = glcnn_batch_normalization_running_statistics_create(
-            t->kernel->device, t->running_momentum, state->samples, &average);
+        status = make_averager(t, state->samples, &average);
     if (status == GLCNN_SUCCESS)
-        status = glcnn_batch_normalization_running_statistics_encode(
-            command_buffer, average, mean, variance, running_mean, running_variance);
+        status = glcnn_kernel_encode(
+            command_buffer, average,
+            &(struct glcnn_encode){.vectors = {mean, variance, running_mean, running_variance}});
     glcnn_kernel_destroy(&average);
     return status;
 }
@@ -134,7 +142,7 @@ static void *refuse_copy(void *context, glcnn_device *device)
 
 static bool is_optimizer(const struct glcnn_kernel *kernel)
 {
-    return kernel && glcnn_optimizer((glcnn_kernel *)(uintptr_t)kernel);
+    return kernel && kernel->descriptor->optimizer;
 }
 
 static glcnn_status make(struct glcnn_kernel *kernel,
@@ -167,8 +175,9 @@ glcnn_status glcnn_kernel_train(glcnn_kernel *kernel,
                            "%s: glcnn_kernel_train: there is no optimizer", kernel_title(kernel));
     if (!(descriptor->running_momentum >= 0 && descriptor->running_momentum <= 1))
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: glcnn_kernel_train: running_momentum is %g, not in 0 .. 1",
-                           kernel_title(kernel), descriptor->running_momentum);
+                           "%s: glcnn_kernel_train: running_momentum is %s, not in 0 .. 1",
+                           kernel_title(kernel),
+                           number_format((char[NUMBER_TEXT]){0}, descriptor->running_momentum));
     glcnn_status status = make(kernel, descriptor, &trainer);
     if (status != GLCNN_SUCCESS)
         return status;
@@ -177,7 +186,7 @@ glcnn_status glcnn_kernel_train(glcnn_kernel *kernel,
         .feature_channels = descriptor->feature_channels,
         .update = update,
         .update_statistics =
-            descriptor_argument(kernel->descriptor, "mean") >= 0 ? update_statistics : NULL,
+            kernel->descriptor->averager ? update_statistics : NULL,
         .copy = refuse_copy,
         .destroy = destroy};
     status = glcnn_kernel_set_data_source(kernel, &source);

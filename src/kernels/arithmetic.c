@@ -585,6 +585,13 @@ static const struct check_case divide_gradient_cases[] = {CASES(""),
 
 /* ---- Descriptors ---- */
 
+/* Of all but division. */
+static bool keeps_zero(const void *kernel_parameters)
+{
+    const struct glcnn_arithmetic *p = kernel_parameters;
+    return p->bias == 0 && p->minimum_value <= 0 && p->maximum_value >= 0;
+}
+
 #define ROW(NAME, TEXT, DEFAULT)                                                                   \
     {                                                                                              \
 #NAME, TEXT, FIELD_FLOAT, offsetof(struct glcnn_arithmetic, NAME), DEFAULT,                \
@@ -610,9 +617,9 @@ static const struct parameter gradient_parameters[] = {
     .check = check
 
 /* VALUES are the secondary source's: a divisor stays away from 0. */
-#define FORWARD(NAME, MPS, TEXT, VALUES, CASES_OF, ...)                                            \
+#define FORWARD(NAME, MPS, TEXT, FLAGS, VALUES, CASES_OF, ...)                                     \
     .name = NAME, .mps_class = MPS, .text = TEXT, COMMON(NAME), .parameters = parameters,          \
-    .gradient = NAME "_gradient", .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE,                   \
+    .gradient = NAME "_gradient", .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | (FLAGS),         \
     .arguments =                                                                                   \
         {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                           \
          {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES},   \
@@ -643,20 +650,24 @@ static const struct parameter gradient_parameters[] = {
     .plan = plan_gradient, .reference = gradient_reference, .cases = CASES_OF
 
 const struct glcnn_descriptor glcnn_kernel_add = {
-    FORWARD("add", "MPSCNNAdd", "sum of two images", VALUES_SYMMETRIC, forward_cases, {0})};
+    FORWARD("add", "MPSCNNAdd", "sum of two images", IS_SUM, VALUES_SYMMETRIC, forward_cases, {0}),
+    .keeps_zero = keeps_zero};
 const struct glcnn_descriptor glcnn_kernel_add_gradient = {
     BACKWARD("add", "MPSCNNAddGradient", sum_operands, VALUES_SYMMETRIC, gradient_cases, {0})};
 const struct glcnn_descriptor glcnn_kernel_subtract = {
-    FORWARD("subtract", "MPSCNNSubtract", "difference of two images", VALUES_SYMMETRIC,
-            forward_cases, {0})};
+    FORWARD("subtract", "MPSCNNSubtract", "difference of two images", 0, VALUES_SYMMETRIC,
+            forward_cases, {0}),
+    .keeps_zero = keeps_zero};
 const struct glcnn_descriptor glcnn_kernel_subtract_gradient = {BACKWARD(
     "subtract", "MPSCNNSubtractGradient", sum_operands, VALUES_SYMMETRIC, gradient_cases, {0})};
-const struct glcnn_descriptor glcnn_kernel_multiply = {FORWARD(
-    "multiply", "MPSCNNMultiply", "product of two images", VALUES_SYMMETRIC, forward_cases, {0})};
+const struct glcnn_descriptor glcnn_kernel_multiply = {
+    FORWARD("multiply", "MPSCNNMultiply", "product of two images", 0, VALUES_SYMMETRIC,
+            forward_cases, {0}),
+    .keeps_zero = keeps_zero};
 const struct glcnn_descriptor glcnn_kernel_multiply_gradient = {BACKWARD(
     "multiply", "MPSCNNMultiplyGradient", product_operands, VALUES_SYMMETRIC, gradient_cases, {0})};
 const struct glcnn_descriptor glcnn_kernel_divide = {
-    FORWARD("divide", "MPSCNNDivide", "quotient of two images", VALUES_POSITIVE, divide_cases,
+    FORWARD("divide", "MPSCNNDivide", "quotient of two images", 0, VALUES_POSITIVE, divide_cases,
             {.name = "quotient", .place = PLACE_STATE, .output = true, .optional = true})};
 const struct glcnn_descriptor glcnn_kernel_divide_gradient = {
     BACKWARD("divide", NULL, quotient_operands, VALUES_POSITIVE, divide_gradient_cases,

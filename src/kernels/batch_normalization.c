@@ -117,6 +117,21 @@ static double samples_of(const struct operation *o)
                       : (double)source->width * source->height * source->images;
 }
 
+/* ---- For graphs ---- */
+
+static bool collects(const void *parameters, bool differentiated)
+{
+    const struct glcnn_batch_normalization *p = parameters;
+    return p->flags == GLCNN_BATCH_NORMALIZATION_CALCULATE_STATISTICS_ALWAYS ||
+           (p->flags == GLCNN_BATCH_NORMALIZATION_CALCULATE_STATISTICS_AUTOMATIC && differentiated);
+}
+
+static struct neuron_traits neuron_of(const void *parameters)
+{
+    const struct glcnn_batch_normalization *p = parameters;
+    return neuron_traits(&p->neuron);
+}
+
 /* ---- Checks ---- */
 
 /* Statistics that are the kernel's own where a state should have them. */
@@ -433,6 +448,10 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization = {
     .gradient = "batch_normalization_gradient",
     .flags = MAKES_STATE | SHARED_STATE,
     .collector = "batch_normalization_statistics",
+    .collects = collects,
+    .averager = "batch_normalization_running_statistics",
+    .neuron = neuron_of,
+    .keeps_zero = descriptor_always,
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
                   PARAMETER_ARGUMENTS},

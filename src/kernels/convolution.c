@@ -279,6 +279,28 @@ bool convolution_check(const struct operation *o, struct refusal refusal)
            neuron_check(&p->neuron, refusal);
 }
 
+const char *convolution_undifferentiable(const void *parameters)
+{
+    const struct glcnn_convolution *p = parameters;
+    return p->neuron.type != GLCNN_NEURON_TYPE_NONE
+               ? "it has a fused neuron; use a neuron of its own behind it"
+               : NULL;
+}
+
+static const char *undifferentiable(const void *parameters)
+{
+    const struct glcnn_convolution *p = parameters;
+    return p->sub_pixel_scale_factor > 1
+               ? "it has a sub-pixel scale factor; train with a transposed convolution"
+               : convolution_undifferentiable(parameters);
+}
+
+struct neuron_traits convolution_neuron(const void *parameters)
+{
+    const struct glcnn_convolution *p = parameters;
+    return neuron_traits(&p->neuron);
+}
+
 static bool check_differentiable(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_convolution *p = o->parameters;
@@ -587,6 +609,7 @@ const struct glcnn_descriptor glcnn_kernel_convolution = {
     .text = "weighted sum over a window and the channels of a group",
     .family = "convolution",
     .gradient = "convolution_gradient",
+    CONVOLUTION_TRAITS(undifferentiable),
     .flags = CONVOLUTION_WINDOW | FORWARD_FLAGS,
     .parameters_size = sizeof(struct glcnn_convolution),
     .parameters = convolution_parameters,
@@ -625,6 +648,7 @@ const struct glcnn_descriptor glcnn_kernel_fully_connected = {
     .text = "weighted sum over all pixels and channels",
     .family = "fully_connected",
     .gradient = "fully_connected_gradient",
+    CONVOLUTION_TRAITS(convolution_undifferentiable),
     .flags = HAS_WINDOW | FORWARD_FLAGS,
     .parameters_size = sizeof(struct glcnn_convolution),
     .parameters = connected_parameters,

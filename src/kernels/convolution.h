@@ -43,6 +43,13 @@ bool convolution_wants(const struct operation *operation, glcnn_gradient_option 
 
 #define CONVOLUTION_WINDOW (HAS_WINDOW | HAS_STRIDE | HAS_DILATION)
 
+/* For graphs. */
+const char *convolution_undifferentiable(const void *parameters);
+struct neuron_traits convolution_neuron(const void *parameters);
+#define CONVOLUTION_TRAITS(UNDIFFERENTIABLE)                                                       \
+    .undifferentiable = UNDIFFERENTIABLE, .neuron = convolution_neuron,                            \
+    .keeps_zero = descriptor_always
+
 #define CONVOLUTION_VECTOR(NAME, OPTIONAL)                                                         \
     {                                                                                              \
         .name = NAME, .place = PLACE_KERNEL, .input = true, .optional = OPTIONAL                   \

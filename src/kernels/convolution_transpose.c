@@ -336,6 +336,7 @@ const struct glcnn_descriptor glcnn_kernel_convolution_transpose = {
     .text = "convolution of a source that is spread out by strides",
     .family = "convolution_transpose",
     .gradient = "convolution_transpose_gradient",
+    CONVOLUTION_TRAITS(convolution_undifferentiable),
     .flags = CONVOLUTION_WINDOW | MAKES_STATE | SHARED_STATE | IS_BACKWARDS,
     .parameters_size = sizeof(struct glcnn_convolution),
     .parameters = convolution_transpose_parameters,

@@ -253,6 +253,7 @@ const struct glcnn_descriptor glcnn_kernel_instance_normalization = {
     .text = "gamma (x - mean) / sqrt(variance + epsilon) + beta, each image by itself",
     COMMON,
     .gradient = "instance_normalization_gradient",
+    .keeps_zero = descriptor_always,
     .flags = MAKES_STATE,
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},

@@ -224,6 +224,16 @@ glcnn_status neuron_set(glcnn_kernel *kernel, const struct glcnn_neuron_descript
     return status;
 }
 
+struct neuron_traits neuron_traits(const struct glcnn_neuron_descriptor *n)
+{
+    double far = neuron_value(n, 0, 4);
+    return (struct neuron_traits){.present = n->type != GLCNN_NEURON_TYPE_NONE,
+                                  .has_slopes = neuron_data_length(n, 1) > 0,
+                                  .rectifies = far > 2 * neuron_value(n, 0, 1) &&
+                                               fabs(neuron_value(n, 0, -4)) < far / 2,
+                                  .keeps_zero = neuron_value(n, 0, 0) == 0};
+}
+
 /* ---- Constructors ---- */
 
 static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
@@ -472,6 +482,12 @@ static void node_defaults(void *kernel_parameters)
     p->neuron = glcnn_neuron_descriptor_default(p->neuron.type);
 }
 
+static struct neuron_traits neuron_of(const void *kernel_parameters)
+{
+    const struct glcnn_neuron *p = kernel_parameters;
+    return neuron_traits(&p->neuron);
+}
+
 const struct glcnn_descriptor glcnn_kernel_neuron = {
     .name = "neuron",
     .mps_class = "MPSCNNNeuron",
@@ -479,7 +495,9 @@ const struct glcnn_descriptor glcnn_kernel_neuron = {
     .family = "neuron",
     .gradient = "neuron_gradient",
     .node_defaults = node_defaults,
-    .flags = MAKES_STATE,
+    .neuron = neuron_of,
+    .keeps_zero = descriptor_always,
+    .flags = MAKES_STATE | IS_NEURON,
     .parameters_size = sizeof(struct glcnn_neuron),
     .parameters = parameters,
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},

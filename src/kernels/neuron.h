@@ -56,6 +56,9 @@ double neuron_slope(const struct glcnn_neuron_descriptor *neuron, const double *
 double neuron_value(const struct glcnn_neuron_descriptor *neuron, double slope, double x);
 double neuron_derivative(const struct glcnn_neuron_descriptor *neuron, double slope, double x);
 
+/* For descriptors' `neuron`. */
+struct neuron_traits neuron_traits(const struct glcnn_neuron_descriptor *neuron);
+
 /* Sets the kernel's parameters neuron_type to neuron_c, checked. */
 glcnn_status neuron_set(glcnn_kernel *kernel, const struct glcnn_neuron_descriptor *neuron);
 

@@ -513,8 +513,32 @@ static const struct parameter adam_parameters[] = {
     .name = "optimizer_" NAME, .mps_class = "MPSNNOptimizer" MPS, .text = TEXT,                    \
     .family = "optimizer", .without_gradient = "it ends the backward pass",                        \
     .flags = WITHOUT_PIXELS, .parameters_size = sizeof(struct glcnn_optimizer),                    \
+    .optimizer = &SHORT##_methods,                                                                 \
     .parameters = SHORT##_parameters, .check = check, .plan = plan_##SHORT,                        \
     .reference = SHORT##_reference, .cases = SHORT##_cases
+
+static unsigned descent_vectors(const void *parameters)
+{
+    const struct glcnn_optimizer *p = parameters;
+    return p->momentum_scale != 0;
+}
+
+static unsigned one_vector(const void *parameters)
+{
+    (void)parameters;
+    return 1;
+}
+
+static unsigned two_vectors(const void *parameters)
+{
+    (void)parameters;
+    return 2;
+}
+
+static const struct optimizer_methods
+    descent_methods = {descent_vectors, glcnn_optimizer_encode_states},
+    rms_prop_methods = {one_vector, glcnn_optimizer_encode_states},
+    adam_methods = {two_vectors, glcnn_optimizer_encode_states};
 
 const struct glcnn_descriptor glcnn_kernel_optimizer_stochastic_gradient_descent = {
     OPTIMIZER("stochastic_gradient_descent", "StochasticGradientDescent",

@@ -489,7 +489,7 @@ static const struct parameter parameters[] = {
     .gradient = NAME "_gradient", .flags = HAS_WINDOW | HAS_STRIDE | MAKES_STATE | (FLAGS),        \
     .parameters_size = sizeof(struct glcnn_pooling), .parameters = parameters,                     \
     .arguments = FORWARD_ARGUMENTS, .plan = plan_##PLAN, .reference = PLAN##_reference,            \
-    .node_settings = "edge_mode=clamp", .cases = CASES
+    .node_settings = "edge_mode=clamp", .keeps_zero = descriptor_always, .cases = CASES
 
 #define GRADIENT(NAME, MPS, FLAGS, PLAN, CASES)                                                    \
     .name = NAME "_gradient", .mps_class = MPS "Gradient", .text = "gradient of " NAME,            \

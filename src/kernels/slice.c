@@ -327,7 +327,7 @@ static const struct parameter reshape_rows[] = {
                   {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}}
 #define COPY(FLAGS)                                                                                \
     FORWARD_ARGUMENTS, .flags = MAKES_STATE | (FLAGS), .variants = pointwise_variants, .plan = plan_copy, .reference = copy_reference,       \
-                       .cases = copy_cases
+                       .keeps_zero = descriptor_always, .cases = copy_cases
 #define COPY_GRADIENT(NAME)                                                                        \
     GRADIENT_ARGUMENTS, .family = NAME, .forward = NAME, .flags = IS_GRADIENT | PIXEL_MANUAL,      \
                         .without_gradient = "it is a gradient itself",                             \
