@@ -578,7 +578,7 @@ static void test_gradients_have_the_filters_parameters(void)
     glcnn_filter_node *forward =
         filter_of(glcnn_node(x, "convolution",
                              "input_feature_channels=3 output_feature_channels=5 kernel_width=3 "
-                             "kernel_height=2 padding=valid neuron_type=tanh"));
+                             "kernel_height=2 padding=valid"));
     glcnn_filter_node *gradient = glcnn_gradient_filter_with_source(forward, g);
     CU_ASSERT_EQUAL(number_of(gradient, "input_feature_channels"), 3);
     CU_ASSERT_EQUAL(number_of(gradient, "output_feature_channels"), 5);
@@ -889,6 +889,33 @@ static void test_ways_back_must_exist(void)
     glcnn_network_destroy(&net);
 }
 
+/* Parameters that leave a layer without a gradient are told where the gradient is asked for, with
+ * the layer's label. */
+static void check_without_gradient(const char *kernel, const char *settings, const char *why)
+{
+    glcnn_network *net = make_network();
+    glcnn_image_node *x = glcnn_image_node_create(net, NULL), *g;
+    g = glcnn_image_node_create(net, NULL);
+    x = glcnn_node(x, kernel, settings);
+    GOOD_FATAL(glcnn_filter_node_set_label(filter_of(x), "stem"));
+    size_t nodes = count_nodes(net);
+    CU_ASSERT_PTR_NULL(glcnn_gradient_filter_with_source(filter_of(x), g));
+    check_refused(net, nodes, why);
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "gradient of stem ("));
+    check_training_refused(filter_of(glcnn_node(x, "pooling_max", NULL)), NULL, MOST, why);
+    glcnn_network_destroy(&net);
+}
+
+static void test_parameters_without_a_gradient_are_refused(void)
+{
+    static const char *const layers[] = {"convolution", "fully_connected",
+                                         "convolution_transpose"};
+    for (size_t i = 0; i < 3; i++)
+        check_without_gradient(layers[i], "neuron_type=relu", "it has a fused neuron");
+    check_without_gradient("convolution", "output_feature_channels=4 sub_pixel_scale_factor=2",
+                           "it has a sub-pixel scale factor");
+}
+
 /* ---- After a refusal ---- */
 
 /* Nodes that are made after a refused training graph have the labels and the places that they have
@@ -971,6 +998,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_training_graphs_are_refused),
         UNIT_TEST(test_sized_transposes_have_no_gradient),
         UNIT_TEST(test_ways_back_must_exist),
+        UNIT_TEST(test_parameters_without_a_gradient_are_refused),
         UNIT_TEST(test_a_refused_training_graph_leaves_no_trace),
         UNIT_TEST(test_graphs_after_a_refusal),
         CU_TEST_INFO_NULL,

@@ -164,6 +164,9 @@ GLCNN_API glcnn_filter_node *glcnn_filter_node_forward(const glcnn_filter_node *
  *   concatenation                                one a source: slices of the gradient
  *   loss, gradient filters, reductions without   refused: there is none
  *   gradient
+ *   convolution, fully connected, convolution    refused: a neuron of its own, or a transposed
+ *   transpose with a fused neuron, convolution   convolution, has one
+ *   with sub-pixels
  *
  * MPS has no gradient of division, convolution transpose, slice, reshape and reductions; here they
  * have. gradientFiltersWithSources:, gradientFiltersWithSource:.

@@ -102,6 +102,9 @@ size_t glcnn_gradient_filters_with_sources(glcnn_filter_node *node,
     size_t count = gradient_count(node);
     if (count == 0)
         return fail(node, d->without_gradient ? d->without_gradient : "there is none");
+    const char *reason = d->undifferentiable ? d->undifferentiable(node->kernel->parameters) : NULL;
+    if (reason)
+        return fail(node, reason);
     if (node->source_state)
         return fail(node, "it takes its sizes from a state and so leaves none for a gradient");
     if (gradient_sources != 1 || !gradients || !gradients[0])
