@@ -93,6 +93,13 @@ static void check_texts(void)
     must(strstr(glcnn_device_error(device), "neuron_c is -0.5, the base") != NULL, "base");
     must(glcnn_dropout_create(device, 1.5f, 0, &kernel), "a probability above 1");
     must(strstr(glcnn_device_error(device), "keep_probability is 1.5; it") != NULL, "probability");
+    struct glcnn_training_descriptor training = {.running_momentum = 1.5};
+    must(!glcnn_kernel_create(device, "convolution", &kernel), "convolution");
+    must(!glcnn_optimizer_adam_create(device, 0.1f, &training.optimizer), "optimizer");
+    must(glcnn_kernel_train(kernel, &training), "momentum out of range");
+    must(strstr(glcnn_device_error(device), "momentum is 1.5, not") != NULL, "momentum's sentence");
+    glcnn_kernel_destroy(&training.optimizer);
+    glcnn_kernel_destroy(&kernel);
 }
 
 static void check_files(glcnn_network *network)
