@@ -63,7 +63,7 @@ static glcnn_graph *build(glcnn_network *network, bool last_only, glcnn_image_no
     glcnn_filter_node *node = glcnn_filter_node_create(
         network, "loss", "loss_type=soft_max_cross_entropy reduction_type=sum", pair, 2);
     must(glcnn_training_graph_with_source_gradient(node, NULL, NULL, NULL, &end, 1), NULL);
-    must(network_randomise(network, 1), "not enough memory");
+    must(!glcnn_network_initialise(network, 1), NULL);
     must(!glcnn_optimizer_adam_create(device, 0.001f, &training.optimizer), NULL);
     must(!glcnn_network_train(network, &training), NULL);
     glcnn_kernel_destroy(&training.optimizer);

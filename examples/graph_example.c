@@ -63,7 +63,7 @@ int main(int argc, char **argv)
     glcnn_filter_node *loss = glcnn_filter_node_create(
         network, "loss", "loss_type=soft_max_cross_entropy reduction_type=sum", pair, 2);
     must(glcnn_training_graph_with_source_gradient(loss, NULL, NULL, NULL, &end, 1));
-    must(network_randomise(network, 1));
+    must(!glcnn_network_initialise(network, 1));
     must(!glcnn_optimizer_adam_create(device, 0.001f, &training.optimizer));
     must(!glcnn_network_train(network, &training));
     glcnn_image_node *results[] = {glcnn_filter_node_loss(loss), glcnn_filter_node_result(end)};

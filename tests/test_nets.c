@@ -187,7 +187,7 @@ static void train_as_pytorch(const char *name)
     struct worst worst = {0};
     struct model model = make_model(name, BATCH);
     struct runner runner;
-    CU_ASSERT_FATAL(network_randomise(model.network, SEED));
+    GOOD_FATAL(glcnn_network_initialise(model.network, SEED));
     good(runner_create_training(&model, BATCH, 0, &runner));
     run_steps(name, &runner, &worst);
     if (!is_quick())

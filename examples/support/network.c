@@ -1,39 +1,6 @@
 #include "network.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "fashion.h"
-#include "random.h"
-
-static bool initialise_kernel(glcnn_kernel *kernel, uint64_t *random)
-{
-    double outputs = 0;
-    size_t count = glcnn_buffer_size(glcnn_kernel_vector(kernel, "weights")) / sizeof(float);
-    if (!count || glcnn_kernel_get(kernel, "output_feature_channels", &outputs) != GLCNN_SUCCESS)
-        return false;
-    float *weights = calloc(count, sizeof *weights);
-    if (!weights)
-        return false;
-    random_weights(random, weights, count, (uint32_t)(count / (size_t)outputs));
-    bool done = glcnn_kernel_set_vector(kernel, "weights", weights, count) == GLCNN_SUCCESS;
-    free(weights);
-    return done;
-}
-
-bool network_randomise(glcnn_network *network, uint64_t seed)
-{
-    uint64_t random = seed;
-    glcnn_filter_node *node;
-    for (size_t i = 0; (node = glcnn_network_filter(network, i)) != NULL; i++) {
-        glcnn_kernel *kernel = glcnn_filter_node_kernel(node);
-        const char *name = glcnn_kernel_name(kernel);
-        bool layer = strcmp(name, "convolution") == 0 || strcmp(name, "fully_connected") == 0;
-        if (layer && !initialise_kernel(kernel, &random))
-            return false;
-    }
-    return true;
-}
 
 struct glcnn_image_descriptor network_images(uint32_t batch)
 {

@@ -1,13 +1,8 @@
-/* Graphs on Fashion-MNIST: weights to begin with, batches in and values out. */
+/* Graphs on Fashion-MNIST: batches in and values out. */
 #ifndef SUPPORT_NETWORK_H
 #define SUPPORT_NETWORK_H
 
 #include <glcnn/glcnn.h>
-
-/* Gives every convolution and fully connected layer random weights (random_weights), in the order
- * of their making; other vectors stay neutral. False if memory is short or a layer does not know
- * its input channels. */
-bool network_randomise(glcnn_network *network, uint64_t seed);
 
 /* What images and labels of a batch are. */
 struct glcnn_image_descriptor network_images(uint32_t batch);

@@ -15,6 +15,32 @@
 extern "C" {
 #endif
 
+/* Draws weights to begin with: the vector "weights" of every filter node that has a gradient and one
+ * (convolution, fully connected, convolution transpose), and that no data source gives values. What
+ * it held is lost. Biases, gamma, beta, statistics and slopes of neurons stay as they are: neutral
+ * unless they were set.
+ *
+ * Weights are uniform in [-b, b):
+ *   b = sqrt(6 / inputs)               He et al. 2015: before a rectifier, and where no neuron follows
+ *   b = sqrt(6 / (inputs + outputs))   Glorot and Bengio 2010: before any other neuron
+ *   inputs     weights of one output: kernel_width kernel_height input_feature_channels / groups
+ *   outputs    kernel_width kernel_height output_feature_channels / groups; of a fully connected
+ *              layer output_feature_channels
+ * The neuron that follows is the layer's own, or the first on the way from its result through the
+ * filters that were made first to read it, up to the next layer with weights; normalisation,
+ * pooling and additions lie on the way. A rectifier f grows, f(4) > 2 f(1), and holds back what is
+ * negative, |f(-4)| < f(4) / 2: relu, relun, elu, soft_plus, prelu while a is small.
+ *
+ * Weight by weight, in the order of the vector, layer by layer, in the order of the nodes, the next
+ * number z of splitmix64 (Steele, Lea and Flood 2014), whose state begins with `seed`, gives
+ *   b (2 floor(z / 2^40) / 2^24 - 1)
+ * in float32, rounded once: the same bits on every machine.
+ *
+ * Call it when all layers are made. Errors: the failure that the network keeps;
+ * GLCNN_INVALID_ARGUMENT for a layer that does not know its input channels, and then no weights are
+ * changed; GLCNN_OUT_OF_MEMORY, GLCNN_DEVICE_LOST. */
+GLCNN_API glcnn_status glcnn_network_initialise(glcnn_network *network, uint64_t seed);
+
 struct glcnn_training_descriptor {
     glcnn_kernel
         *optimizer; /* of glcnn/kernels/optimizer.h; copied, so that each kernel's weights have

@@ -10,18 +10,10 @@
 #include <string.h>
 
 #include "run/check.h"
+#include "encode/random.h"
 #include "image/half.h"
 
 #define DEFAULT_BOUND 1e-5
-
-/* A fixed generator, so that every device sees the same numbers: splitmix64. */
-static double next_random(uint64_t *seed)
-{
-    uint64_t z = (*seed += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 40) / (1 << 24);
-}
 
 static float round_input(double value, glcnn_channel_format format)
 {
@@ -31,7 +23,7 @@ static float round_input(double value, glcnn_channel_format format)
 
 static double draw(enum argument_values values, uint64_t *seed)
 {
-    double u = next_random(seed);
+    double u = (double)random_bits24(seed) / (1 << 24);
     switch (values) {
     case VALUES_SYMMETRIC:
         return 2 * u - 1;

@@ -125,7 +125,8 @@ static bool make_model(struct session *s)
 {
     uint64_t memory = s->settings->memory;
     return model_create(s->tool.device, s->settings->net, s->batch, &s->model) &&
-           network_randomise(s->model.network, s->settings->seed) && train_network(s) &&
+           glcnn_network_initialise(s->model.network, s->settings->seed) == GLCNN_SUCCESS &&
+           train_network(s) &&
            runner_create_training(&s->model, s->batch, memory, &s->trainer) &&
            runner_create_inference(&s->model, TEST_BATCH, memory, &s->tester);
 }
