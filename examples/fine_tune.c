@@ -50,8 +50,7 @@ static glcnn_image_node *features(glcnn_image_node *x)
 /* The training graph of a network whose gradients stop before the last layer, or do not. */
 static glcnn_graph *build(glcnn_network *network, bool last_only, glcnn_image_node **loss)
 {
-    struct glcnn_training_descriptor training = {NULL};
-    glcnn_filter_node *end;
+    glcnn_kernel *optimizer;
     glcnn_graph *graph;
     glcnn_image_node *x = features(glcnn_image_node_create(network, "images"));
     must(x != NULL, NULL);
@@ -62,16 +61,11 @@ static glcnn_graph *build(glcnn_network *network, bool last_only, glcnn_image_no
     glcnn_image_node *pair[] = {x, glcnn_image_node_create(network, "labels")};
     glcnn_filter_node *node = glcnn_filter_node_create(
         network, "loss", "loss_type=soft_max_cross_entropy reduction_type=sum", pair, 2);
-    must(glcnn_training_graph_with_source_gradient(node, NULL, NULL, NULL, &end, 1), NULL);
     must(!glcnn_network_initialise(network, 1), NULL);
-    must(!glcnn_optimizer_adam_create(device, 0.001f, &training.optimizer), NULL);
-    must(!glcnn_network_train(network, &training), NULL);
-    glcnn_kernel_destroy(&training.optimizer);
-    glcnn_image_node *results[] = {glcnn_filter_node_loss(node), glcnn_filter_node_result(end)};
-    const bool needed[] = {true, false};
-    must(!glcnn_graph_create(network, &(struct glcnn_graph_descriptor){results, needed, 2}, &graph),
-         NULL);
-    *loss = results[0];
+    must(!glcnn_optimizer_adam_create(device, 0.001f, &optimizer), NULL);
+    must(!glcnn_training_graph_create(node, optimizer, NULL, &graph), NULL);
+    glcnn_kernel_destroy(&optimizer);
+    *loss = glcnn_filter_node_loss(node);
     return graph;
 }
 

@@ -46,9 +46,8 @@ static uint64_t read_count(const char *text)
 int main(int argc, char **argv)
 {
     struct fashion data;
-    struct glcnn_training_descriptor training = {NULL};
     glcnn_network *network;
-    glcnn_filter_node *end;
+    glcnn_kernel *optimizer;
     glcnn_graph *graph;
     glcnn_image *sources[2];
     char error[GLCNN_ERROR_LENGTH];
@@ -62,12 +61,9 @@ int main(int argc, char **argv)
                                 glcnn_image_node_create(network, "labels")};
     glcnn_filter_node *loss = glcnn_filter_node_create(
         network, "loss", "loss_type=soft_max_cross_entropy reduction_type=sum", pair, 2);
-    must(glcnn_training_graph_with_source_gradient(loss, NULL, NULL, NULL, &end, 1));
     must(!glcnn_network_initialise(network, 1));
-    must(!glcnn_optimizer_adam_create(device, 0.001f, &training.optimizer));
-    must(!glcnn_network_train(network, &training));
-    glcnn_image_node *results[] = {glcnn_filter_node_loss(loss), glcnn_filter_node_result(end)};
-    must(!glcnn_graph_create(network, &(struct glcnn_graph_descriptor){results, NULL, 2}, &graph));
+    must(!glcnn_optimizer_adam_create(device, 0.001f, &optimizer));
+    must(!glcnn_training_graph_create(loss, optimizer, NULL, &graph));
     must(!network_sources(device, BATCH, sources));
     uint32_t order[BATCH];
     double sum = 0;
@@ -75,7 +71,8 @@ int main(int argc, char **argv)
         for (uint32_t i = 0; i < BATCH; i++)
             order[i] = first++;
         fashion_gather(&data, order, BATCH, images, labels);
-        must(!network_run(graph, sources, images, labels, results[0], losses, BATCH));
+        must(!network_run(graph, sources, images, labels, glcnn_filter_node_loss(loss), losses,
+                          BATCH));
         for (uint32_t i = 0; i < BATCH; i++)
             sum += losses[i];
         if (first % 1000 == 0)
@@ -83,7 +80,7 @@ int main(int argc, char **argv)
     }
     glcnn_graph_destroy(&graph);
     glcnn_network_destroy(&network);
-    glcnn_kernel_destroy(&training.optimizer);
+    glcnn_kernel_destroy(&optimizer);
     glcnn_image_destroy(&sources[0]);
     glcnn_image_destroy(&sources[1]);
     glcnn_device_destroy(&device);

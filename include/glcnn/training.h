@@ -9,7 +9,7 @@
 #ifndef GLCNN_TRAINING_H
 #define GLCNN_TRAINING_H
 
-#include <glcnn/node.h>
+#include <glcnn/graph.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,6 +60,44 @@ GLCNN_API glcnn_status glcnn_kernel_train(glcnn_kernel *kernel,
  * source, if it has output_feature_channels. */
 GLCNN_API glcnn_status glcnn_network_train(glcnn_network *network,
                                            const struct glcnn_training_descriptor *descriptor);
+
+/* From a loss to a graph that trains, in one call. A whole training:
+ *
+ *   glcnn_network_initialise(network, seed);
+ *   glcnn_optimizer_adam_create(device, 0.001f, &optimizer);
+ *   glcnn_training_graph_create(loss, optimizer, NULL, &graph);
+ *   glcnn_kernel_destroy(&optimizer);
+ *   for (each batch) {
+ *       write the images of the batch into sources;
+ *       glcnn_graph_execute(graph, sources, NULL, NULL);
+ *   }
+ *
+ * Makes the gradient nodes of all that `loss` depends on, up to images that stop gradients
+ * (glcnn_training_graph_with_source_gradient); lets each layer with weights that has such a node, no
+ * data source and the training style GPU train with a copy of `optimizer`
+ * (glcnn_kernel_train, running_momentum 0.1); and makes the graph, each of whose executions is one
+ * step. Layers that have a data source keep it. Those steps are the long way, for whoever wants
+ * other gradients, other optimizers for other layers, or handles of nodes.
+ *
+ * loss        a filter node of kernel loss
+ * optimizer   of glcnn/kernels/optimizer.h; copied. NULL: layers train by the data sources that
+ *             they have
+ * descriptor  NULL: the defaults. What else the graph has: further results (scores, say; `results`
+ *             may be NULL where result_count is 0), format, memory budget
+ * graph       the caller owns it; the network must outlive it. Its first result is the loss image
+ *             (glcnn_filter_node_loss), needed; then come those of the descriptor, in which order
+ *             glcnn_graph_encode returns them. Sources begin with those of the predictions; labels
+ *             follow: glcnn_graph_source
+ *
+ * Several losses, one call each: each has gradient nodes and a graph of its own, and a layer that
+ * they share goes on training as the first call made it.
+ * Errors: GLCNN_INVALID_ARGUMENT (a node that is no loss, a kernel that is no optimizer, no layer
+ * that would be trained, what glcnn_training_graph_with_source_gradient and glcnn_graph_create
+ * refuse), GLCNN_OUT_OF_MEMORY, the failure that the network keeps. Then *graph is NULL, and the
+ * network has the nodes and the data sources that it had. */
+GLCNN_API glcnn_status glcnn_training_graph_create(glcnn_filter_node *loss, glcnn_kernel *optimizer,
+                                                   const struct glcnn_graph_descriptor *descriptor,
+                                                   glcnn_graph **graph);
 
 /* The optimizer that steps the kernel's weights, to read and to change; NULL if it is not trained
  * so. The kernel owns it. */

@@ -73,5 +73,9 @@ struct glcnn_filter_node *filter_node_make(struct glcnn_network *network,
 
 /* Has the filter weights that a gradient is computed for? */
 bool filter_has_weights(const struct glcnn_filter_node *node);
+/* glcnn_kernel_train; where the descriptor does not tell the channels, the filters before may. */
+struct glcnn_training_descriptor;
+glcnn_status filter_train(struct glcnn_filter_node *node,
+                          const struct glcnn_training_descriptor *descriptor);
 
 #endif

@@ -206,6 +206,15 @@ static uint32_t channels_of(const struct glcnn_image_node *image)
     return 0;
 }
 
+glcnn_status filter_train(struct glcnn_filter_node *node,
+                          const struct glcnn_training_descriptor *descriptor)
+{
+    struct glcnn_training_descriptor own = *descriptor;
+    if (!own.feature_channels)
+        own.feature_channels = channels_of(node->sources[0]);
+    return glcnn_kernel_train(node->kernel, &own);
+}
+
 glcnn_status glcnn_network_train(glcnn_network *network,
                                  const struct glcnn_training_descriptor *descriptor)
 {
@@ -214,14 +223,9 @@ glcnn_status glcnn_network_train(glcnn_network *network,
         return device_fail(network->device, GLCNN_INVALID_ARGUMENT,
                            "glcnn_network_train: descriptor is NULL");
     for (struct glcnn_filter_node *n = status == GLCNN_SUCCESS ? network->filters : NULL;
-         n && status == GLCNN_SUCCESS; n = n->next) {
-        struct glcnn_training_descriptor own = *descriptor;
-        if (!filter_has_weights(n) || glcnn_kernel_data_source(n->kernel))
-            continue;
-        if (!own.feature_channels)
-            own.feature_channels = channels_of(n->sources[0]);
-        status = glcnn_kernel_train(n->kernel, &own);
-    }
+         n && status == GLCNN_SUCCESS; n = n->next)
+        if (filter_has_weights(n) && !glcnn_kernel_data_source(n->kernel))
+            status = filter_train(n, descriptor);
     return status;
 }
 

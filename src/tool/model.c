@@ -5,8 +5,6 @@
 #include "support/fashion.h"
 #include "support/network.h"
 
-#define ENDS_MAX 64 /* nodes of a gradient that nothing reads */
-
 /* ---- The model ---- */
 
 static bool good(glcnn_status status)
@@ -51,19 +49,10 @@ void model_set_learning_rate(struct model *model, float rate)
 bool runner_create_training(struct model *model, uint32_t batch, uint64_t memory,
                             struct runner *runner)
 {
-    glcnn_filter_node *ends[ENDS_MAX];
-    glcnn_image_node *results[1 + ENDS_MAX] = {glcnn_filter_node_loss(model->loss)};
-    bool needed[1 + ENDS_MAX] = {true};
-    *runner = (struct runner){.batch = batch, .result = results[0], .trains = true};
-    size_t count =
-        glcnn_training_graph_with_source_gradient(model->loss, NULL, NULL, NULL, ends, ENDS_MAX);
-    for (size_t i = 0; i < count && i < ENDS_MAX; i++)
-        results[1 + i] = glcnn_filter_node_result(ends[i]);
-    const struct glcnn_graph_descriptor descriptor = {.results = results,
-                                                      .result_is_needed = needed,
-                                                      .result_count = 1 + count,
-                                                      .memory_budget = memory};
-    return count > 0 && good(glcnn_graph_create(model->network, &descriptor, &runner->graph)) &&
+    const struct glcnn_graph_descriptor descriptor = {.memory_budget = memory};
+    *runner = (struct runner){
+        .batch = batch, .result = glcnn_filter_node_loss(model->loss), .trains = true};
+    return good(glcnn_training_graph_create(model->loss, NULL, &descriptor, &runner->graph)) &&
            good(network_sources(model->device, batch, runner->sources));
 }
 

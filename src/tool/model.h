@@ -32,8 +32,8 @@ struct runner {
     glcnn_image *sources[2];
 };
 
-/* memory: bytes for intermediate images, 0 as many as needed. Release with runner_destroy, after a
- * failure too. */
+/* Layers train by the data sources that they have. memory: bytes for intermediate images, 0 as many
+ * as needed. Release with runner_destroy, after a failure too. */
 bool runner_create_training(struct model *model, uint32_t batch, uint64_t memory,
                             struct runner *runner);
 bool runner_create_inference(struct model *model, uint32_t batch, uint64_t memory,

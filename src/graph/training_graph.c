@@ -1,0 +1,165 @@
+/* From a loss to a graph that trains: the gradient nodes, the optimizers and the graph in one. */
+#include <stdlib.h>
+
+#include "glcnn/training.h"
+#include "graph/graph.h"
+
+/* What is made on the way, to be taken back when it comes to nothing. */
+struct making {
+    struct glcnn_filter_node *loss;
+    struct glcnn_network *network;
+    struct network_mark mark;
+    struct glcnn_kernel **trained; /* those that this call lets train */
+    size_t trained_count;
+    struct glcnn_filter_node **ends; /* of the gradient nodes */
+    size_t end_count;
+    struct glcnn_image_node **results; /* the loss, the user's, those of the ends */
+    bool *needed;
+    size_t result_count; /* of the first two */
+};
+
+static glcnn_status fail(const struct making *m, const char *text)
+{
+    return device_fail(m->network->device, GLCNN_INVALID_ARGUMENT,
+                       "glcnn_training_graph_create: %s (%s): %s", m->loss->label,
+                       m->loss->kernel->descriptor->name, text);
+}
+
+/* Every source has a gradient node at most, and a node that adds its gradient to others. */
+static size_t most_ends(const struct glcnn_network *network)
+{
+    size_t sources = 0;
+    for (const struct glcnn_filter_node *n = network->filters; n; n = n->next)
+        sources += n->source_count;
+    return 2 * sources;
+}
+
+static bool allocate(struct making *m, const struct glcnn_graph_descriptor *descriptor)
+{
+    size_t ends = most_ends(m->network);
+    m->result_count = 1 + (descriptor ? descriptor->result_count : 0);
+    m->trained = calloc(m->network->filter_count, sizeof(*m->trained));
+    m->ends = calloc(ends, sizeof(*m->ends));
+    m->results = calloc(m->result_count + ends, sizeof(*m->results));
+    m->needed = calloc(m->result_count + ends, sizeof *m->needed);
+    return m->trained && m->ends && m->results && m->needed;
+}
+
+static glcnn_status make_gradients(struct making *m)
+{
+    m->end_count = glcnn_training_graph_with_source_gradient(m->loss, NULL, NULL, NULL, m->ends,
+                                                             most_ends(m->network));
+    if (m->end_count)
+        return GLCNN_SUCCESS;
+    return m->network->status != GLCNN_SUCCESS ? m->network->status : GLCNN_INVALID_ARGUMENT;
+}
+
+/* Layers that have a gradient node of this loss and nobody yet who updates them. */
+static glcnn_status train_layers(struct making *m, struct glcnn_kernel *optimizer)
+{
+    const struct glcnn_training_descriptor descriptor = {.optimizer = optimizer};
+    glcnn_status status = GLCNN_SUCCESS;
+    for (struct glcnn_filter_node *n = *m->mark.last_filter;
+         optimizer && n && status == GLCNN_SUCCESS; n = n->next) {
+        struct glcnn_filter_node *layer = n->forward;
+        if (!layer || !filter_has_weights(layer) || glcnn_kernel_data_source(layer->kernel) ||
+            layer->style != GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU)
+            continue;
+        status = filter_train(layer, &descriptor);
+        if (status == GLCNN_SUCCESS)
+            m->trained[m->trained_count++] = layer->kernel;
+    }
+    return status;
+}
+
+static void list_results(struct making *m, const struct glcnn_graph_descriptor *descriptor)
+{
+    m->results[0] = m->loss->loss;
+    m->needed[0] = true;
+    for (size_t i = 1; i < m->result_count; i++) {
+        m->results[i] = descriptor->results[i - 1];
+        m->needed[i] = !descriptor->result_is_needed || descriptor->result_is_needed[i - 1];
+    }
+    for (size_t i = 0; i < m->end_count; i++)
+        m->results[m->result_count + i] = m->ends[i]->result;
+}
+
+static bool updates_weights(const struct glcnn_graph *graph)
+{
+    for (size_t i = 0; i < graph->filter_count; i++)
+        if (graph->filters[i].updates)
+            return true;
+    return false;
+}
+
+/* The ends serve to reach what updates weights; they are no results that the user knows. */
+static glcnn_status make_graph(struct making *m, const struct glcnn_graph_descriptor *descriptor,
+                               glcnn_graph **graph)
+{
+    struct glcnn_graph_descriptor all = descriptor ? *descriptor : (struct glcnn_graph_descriptor){0};
+    list_results(m, descriptor);
+    all.results = m->results;
+    all.result_is_needed = m->needed;
+    all.result_count = m->result_count + m->end_count;
+    glcnn_status status = glcnn_graph_create(m->network, &all, graph);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (!updates_weights(*graph)) {
+        glcnn_graph_destroy(graph);
+        return fail(m, "no layer that it depends on would be trained: none has weights, or none "
+                       "has a data source where there is no optimizer");
+    }
+    (*graph)->result_count = m->result_count;
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status make(struct making *m, struct glcnn_kernel *optimizer,
+                         const struct glcnn_graph_descriptor *descriptor, glcnn_graph **graph)
+{
+    if (!m->loss->loss)
+        return fail(m, "it is no loss");
+    if (optimizer && !optimizer->descriptor->optimizer)
+        return fail(m, "the optimizer is another kernel; make it with "
+                       "glcnn_optimizer_adam_create or one of its like");
+    if (descriptor && descriptor->result_count && !descriptor->results)
+        return fail(m, "the descriptor counts results and has none");
+    if (!allocate(m, descriptor))
+        return device_fail(m->network->device, GLCNN_OUT_OF_MEMORY,
+                           "out of memory making a training graph");
+    glcnn_status status = make_gradients(m);
+    if (status == GLCNN_SUCCESS)
+        status = train_layers(m, optimizer);
+    return status == GLCNN_SUCCESS ? make_graph(m, descriptor, graph) : status;
+}
+
+static void take_back(struct making *m)
+{
+    for (size_t i = 0; i < m->trained_count; i++)
+        glcnn_kernel_set_data_source(m->trained[i], NULL);
+    network_cut(m->network, &m->mark);
+}
+
+glcnn_status glcnn_training_graph_create(glcnn_filter_node *loss, glcnn_kernel *optimizer,
+                                         const struct glcnn_graph_descriptor *descriptor,
+                                         glcnn_graph **graph)
+{
+    if (graph)
+        *graph = NULL;
+    if (!loss)
+        return GLCNN_INVALID_ARGUMENT;
+    struct making m = {
+        .loss = loss, .network = loss->network, .mark = network_mark(loss->network)};
+    if (!graph)
+        return fail(&m, "graph is NULL");
+    glcnn_status status = glcnn_network_status(loss->network);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    status = make(&m, optimizer, descriptor, graph);
+    if (status != GLCNN_SUCCESS)
+        take_back(&m);
+    free(m.trained);
+    free(m.ends);
+    free(m.results);
+    free(m.needed);
+    return status;
+}
