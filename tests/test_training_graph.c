@@ -183,6 +183,146 @@ static void test_the_networks_failure_is_told(void)
     glcnn_network_destroy(&c.net);
 }
 
+/* ---- Layers of zeros ---- */
+
+/* A convolution, then `kernel` with `settings`, added to the first layer's source where `skip`; a
+ * second layer, fully connected, and its loss. Weights: random where asked for, otherwise zero. */
+struct zeros {
+    const char *kernel, *settings;
+    bool skip, first, second; /* whose weights are random */
+    float bias;               /* of the first layer */
+    const char *refused;      /* the layer that could never learn; NULL: all can */
+};
+
+struct pair {
+    glcnn_network *net;
+    glcnn_image_node *layers[2], *between;
+    glcnn_filter_node *loss;
+    glcnn_image *sources[2];
+    size_t counts[2];
+};
+
+static void set_all(glcnn_image_node *layer, const char *vector, size_t count, float value,
+                    bool random)
+{
+    float values[64];
+    uint32_t seed = 3;
+    for (size_t i = 0; i < count; i++)
+        values[i] = random ? noise(&seed) : value;
+    GOOD_FATAL(glcnn_kernel_set_vector(kernel_of(layer), vector, values, count));
+}
+
+static struct pair make_pair(const struct zeros *z)
+{
+    struct pair p = {.net = make_network(), .counts = {2 * 2 * 9, 3 * 2 * 4}};
+    glcnn_image_node *x = make_input(p.net, "x"), *labels = make_input(p.net, "labels");
+    p.layers[0] = glcnn_node(x, "convolution",
+                             "input_feature_channels=2 output_feature_channels=2 kernel_width=3 "
+                             "kernel_height=3");
+    p.between = glcnn_node(p.layers[0], z->kernel, z->settings);
+    if (z->skip)
+        p.between = glcnn_node_binary(p.between, x, "add", NULL);
+    p.layers[1] = glcnn_node(p.between, "fully_connected",
+                             "input_feature_channels=2 output_feature_channels=3 kernel_width=2 "
+                             "kernel_height=2");
+    glcnn_image_node *const sources[] = {p.layers[1], labels};
+    p.loss = glcnn_filter_node_create(
+        p.net, "loss", "loss_type=soft_max_cross_entropy reduction_type=sum", sources, 2);
+    set_all(p.layers[0], "weights", p.counts[0], 0, z->first);
+    set_all(p.layers[1], "weights", p.counts[1], 0, z->second);
+    set_all(p.layers[0], "biases", 2, z->bias, false);
+    p.sources[0] = make_image(2, 2, 2, 2);
+    p.sources[1] = image_with(2, 3, 1, 1, (const float[]){1, 0, 0, 0, 0, 1});
+    fill_noise(p.sources[0], 5);
+    return p;
+}
+
+static bool is_zero(glcnn_image_node *layer)
+{
+    const glcnn_buffer *buffer = glcnn_kernel_vector(kernel_of(layer), "weights");
+    float *values = vector_values(buffer);
+    size_t i = 0;
+    while (i < vector_count(buffer) && values[i] == 0)
+        i++;
+    free(values);
+    return i == vector_count(buffer);
+}
+
+/* Steps that nobody looks at beforehand. */
+static void train_unseen(glcnn_graph *graph, glcnn_image *const *sources)
+{
+    for (int step = 0; step < 3; step++) {
+        glcnn_command_buffer *commands = NULL;
+        glcnn_image *loss = NULL;
+        GOOD_FATAL(glcnn_command_buffer_create(device, &commands));
+        GOOD_FATAL(glcnn_graph_encode(graph, commands, sources, &loss));
+        GOOD_FATAL(glcnn_command_buffer_commit(commands));
+        glcnn_command_buffer_destroy(&commands);
+        glcnn_image_destroy(&loss);
+    }
+}
+
+/* What is refused would not have learned; with other weights the same graph runs. */
+static void check_zeros_refused(const struct zeros *z, const struct pair *p, glcnn_graph *graph)
+{
+    REFUSED(GLCNN_INVALID_STATE, glcnn_graph_execute(graph, p->sources, NULL, NULL));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), z->refused));
+    train_unseen(graph, p->sources);
+    CU_ASSERT((!z->first && is_zero(p->layers[0])) || (!z->second && is_zero(p->layers[1])));
+    GOOD(glcnn_network_initialise(p->net, 1));
+    run_graph(graph, p->sources);
+}
+
+static void check_zeros(const struct zeros *z)
+{
+    struct pair p = make_pair(z);
+    glcnn_graph *graph = create(p.loss, NULL);
+    if (z->refused) {
+        check_zeros_refused(z, &p, graph);
+    } else {
+        for (int step = 0; step < 3; step++)
+            run_graph(graph, p.sources);
+        CU_ASSERT_FALSE(is_zero(p.layers[0]));
+        CU_ASSERT_FALSE(is_zero(p.layers[1]));
+    }
+    glcnn_graph_destroy(&graph);
+    destroy_images(p.sources, 2);
+    glcnn_network_destroy(&p.net);
+}
+
+static void test_layers_that_could_never_learn_are_refused(void)
+{
+    static const struct zeros cases[] = {
+        {"neuron", "neuron_type=relu", .refused = "convolution_0"},
+        {"neuron", "neuron_type=tanh", .refused = "convolution_0"},
+        {"pooling_max", NULL, .refused = "convolution_0"},
+        {"dropout", "keep_probability=0.5", .refused = "convolution_0"},
+        {"batch_normalization", "neuron_type=relu", .refused = "convolution_0"},
+        {"neuron", "neuron_type=relu", .first = true},
+        {"neuron", "neuron_type=relu", .second = true},
+        {"neuron", "neuron_type=relu", .bias = 0.5f},
+        {"neuron", "neuron_type=relu", .skip = true},
+        {"neuron", "neuron_type=sigmoid"},
+        {"batch_normalization", "flags=never neuron_type=sigmoid"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_zeros(&cases[i]);
+}
+
+/* gamma counts as weights do. */
+static void test_normalisations_of_zeros_are_refused(void)
+{
+    const struct zeros z = {"batch_normalization", NULL, .first = true,
+                            .refused = "batch_normalization_0"};
+    struct pair p = make_pair(&z);
+    glcnn_graph *graph = create(p.loss, NULL);
+    set_all(p.between, "gamma", 2, 0, false);
+    check_zeros_refused(&z, &p, graph);
+    glcnn_graph_destroy(&graph);
+    destroy_images(p.sources, 2);
+    glcnn_network_destroy(&p.net);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -193,6 +333,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_without_an_optimizer_data_sources_train),
         UNIT_TEST(test_what_cannot_train_is_refused),
         UNIT_TEST(test_the_networks_failure_is_told),
+        UNIT_TEST(test_layers_that_could_never_learn_are_refused),
+        UNIT_TEST(test_normalisations_of_zeros_are_refused),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("training_graph", tests, argc, argv);

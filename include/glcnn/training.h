@@ -5,6 +5,9 @@
  * batch normalisation's running averages too. An execution of a graph is one step for each kernel,
  * however many losses reach it. Values are written and read with glcnn_kernel_set_vector
  * and glcnn_buffer_read of glcnn_kernel_vector.
+ *
+ * Weights are 0 until they are set, by hand, by a data source, a checkpoint or
+ * glcnn_network_initialise; glcnn_graph_execute refuses layers of zeros that could never learn.
  */
 #ifndef GLCNN_TRAINING_H
 #define GLCNN_TRAINING_H

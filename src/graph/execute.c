@@ -438,6 +438,10 @@ glcnn_status glcnn_graph_execute(glcnn_graph *graph, glcnn_image *const *sources
     glcnn_status status = device_enter(graph->device);
     if (status == GLCNN_SUCCESS)
         status = wait_if_watched(graph);
+    if (status == GLCNN_SUCCESS && !graph->learns) {
+        status = graph_check_learning(graph);
+        graph->learns = status == GLCNN_SUCCESS;
+    }
     if (status == GLCNN_SUCCESS)
         status = find_for_images(graph, sources, &c);
     if (status != GLCNN_SUCCESS)

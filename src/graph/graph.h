@@ -44,6 +44,7 @@ struct glcnn_graph {
     bool pending;               /* its completion was not seen yet */
     glcnn_graph_handler handler;
     void *user;
+    bool learns;  /* graph_check_learning has said so */
     bool waiting; /* an execution lets the one before it complete */
 };
 
@@ -74,6 +75,9 @@ struct glcnn_state *recording_state(const struct recording *recording, size_t fi
 size_t graph_find_filter(const struct glcnn_graph *graph, const struct glcnn_filter_node *node);
 /* May the batch be run in parts with the same results? */
 bool graph_can_be_split(const struct glcnn_graph *graph);
+
+/* Refuses, naming it, a layer that trains and whose weights would be zero for ever (learning.c). */
+glcnn_status graph_check_learning(const struct glcnn_graph *graph);
 
 /* ---- Updates (update.c) ---- */
 

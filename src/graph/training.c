@@ -8,8 +8,6 @@
 #include "graph/node.h"
 #include "encode/state.h"
 
-#define PLACES 2 /* weights and biases, gamma and beta */
-
 struct trainer {
     struct glcnn_kernel *kernel; /* whose weights; it owns the trainer */
     struct glcnn_kernel *optimizer;
@@ -17,13 +15,13 @@ struct trainer {
     struct glcnn_buffer *first[PLACES], *second[PLACES]; /* NULL until needed */
 };
 
-static const char *const names[][PLACES] = {{"weights", "biases"}, {"gamma", "beta"}};
+const char *const trained_vectors[2][PLACES] = {{"weights", "biases"}, {"gamma", "beta"}};
 
 static int place_of(const char *vector)
 {
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < sizeof trained_vectors / sizeof *trained_vectors; i++)
         for (int p = 0; p < PLACES; p++)
-            if (strcmp(names[i][p], vector) == 0)
+            if (strcmp(trained_vectors[i][p], vector) == 0)
                 return p;
     return -1;
 }
@@ -56,9 +54,9 @@ static glcnn_status update(void *context, glcnn_command_buffer *command_buffer,
     unsigned kept = vectors_kept(t->optimizer);
     glcnn_status status = GLCNN_SUCCESS;
     size_t count = 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < sizeof trained_vectors / sizeof *trained_vectors; i++)
         for (int p = 0; p < PLACES && status == GLCNN_SUCCESS; p++) {
-            glcnn_buffer *values = glcnn_state_vector(source_state, names[i][p]);
+            glcnn_buffer *values = glcnn_state_vector(source_state, trained_vectors[i][p]);
             if (!values)
                 continue;
             status = need(t, p, glcnn_buffer_size(values));
