@@ -156,6 +156,24 @@ static void test_unknown_channels_are_refused(void)
     glcnn_network_destroy(&net);
 }
 
+/* A type that a program made up is refused where the neuron runs, not looked up before. */
+static void test_unknown_neurons_do_no_harm(void)
+{
+    uint64_t state = SEED;
+    glcnn_image_node *layer, *x;
+    glcnn_network *net = network_of("", NULL, NULL, &layer);
+    x = glcnn_node(layer, "neuron", NULL);
+    glcnn_neuron(kernel_of(x))->neuron.type = (glcnn_neuron_type)100000;
+    GOOD(glcnn_network_initialise(net, SEED));
+    check_weights(layer, &state, GLOROT);
+    glcnn_graph *graph = graph_of(x);
+    glcnn_image *source = make_image(1, 2, 4, 4);
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_graph_execute(graph, &source, NULL, NULL));
+    glcnn_image_destroy(&source);
+    glcnn_graph_destroy(&graph);
+    glcnn_network_destroy(&net);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -164,6 +182,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_layers_of_a_network),
         UNIT_TEST(test_values_of_data_sources_stay),
         UNIT_TEST(test_unknown_channels_are_refused),
+        UNIT_TEST(test_unknown_neurons_do_no_harm),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("initialise", tests, argc, argv);

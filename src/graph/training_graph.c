@@ -119,8 +119,8 @@ static glcnn_status make(struct making *m, struct glcnn_kernel *optimizer,
     if (!m->loss->loss)
         return fail(m, "it is no loss");
     if (optimizer && !optimizer->descriptor->optimizer)
-        return fail(m, "the optimizer is another kernel; make it with "
-                       "glcnn_optimizer_adam_create or one of its like");
+        return fail(m, "the optimizer is another kernel; glcnn/kernels/optimizer.h has those "
+                       "that serve");
     if (descriptor && descriptor->result_count && !descriptor->results)
         return fail(m, "the descriptor counts results and has none");
     if (!allocate(m, descriptor))

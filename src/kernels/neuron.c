@@ -224,8 +224,19 @@ glcnn_status neuron_set(glcnn_kernel *kernel, const struct glcnn_neuron_descript
     return status;
 }
 
+static bool is_type(glcnn_neuron_type type)
+{
+    unsigned count = 0;
+    while (neuron_type_names[count])
+        count++;
+    return (unsigned)type < count;
+}
+
+/* A type that there is not is left to the neuron's own kernel, which refuses it. */
 struct neuron_traits neuron_traits(const struct glcnn_neuron_descriptor *n)
 {
+    if (!is_type(n->type))
+        return (struct neuron_traits){.present = true, .has_slopes = true};
     double far = neuron_value(n, 0, 4);
     return (struct neuron_traits){.present = n->type != GLCNN_NEURON_TYPE_NONE,
                                   .has_slopes = neuron_data_length(n, 1) > 0,

@@ -505,6 +505,38 @@ end:
     end_training(&t);
 }
 
+static glcnn_status make_from_loss(glcnn_device *device, struct training *t)
+{
+    glcnn_kernel *optimizer = NULL;
+    glcnn_graph_destroy(&t->graph);
+    glcnn_status status = make_network(device, t);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_network_initialise(t->network, 1);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_optimizer_adam_create(device, 0.01f, &optimizer);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_training_graph_create(glcnn_image_node_filter(t->loss), optimizer, NULL,
+                                             &t->graph);
+    glcnn_kernel_destroy(&optimizer);
+    return status;
+}
+
+/* The same in one call, with weights that the library draws. */
+static void run_from_loss(struct fault_run *run)
+{
+    struct training t = {0};
+    size_t before = run->result_count;
+    STEP(make_from_loss(run->device, &t));
+    STEP(make_source(run->device, &t, 0));
+    STEP(make_source(run->device, &t, 1));
+    STEP(glcnn_graph_execute(t.graph, t.sources, NULL, NULL));
+    STEP(glcnn_graph_wait(t.graph));
+    STEP((run->result_count = before, keep_weights(run, &t)));
+    run->ended = true;
+end:
+    end_training(&t);
+}
+
 /* A network recorded into a command buffer of the user's. */
 static void run_inference(struct fault_run *run)
 {
@@ -606,6 +638,7 @@ const struct fault_scenario fault_scenarios[] = {
     {"arrays", run_arrays, .fresh = false},
     {"npy", run_npy, .deviceless = true},
     {"training", run_training, .fresh = false},
+    {"from_loss", run_from_loss, .fresh = false},
     {"inference", run_inference, .fresh = false},
     {"checkpoint", run_checkpoint, .fresh = false},
     {"serialize", run_serialize, .fresh = false},

@@ -337,5 +337,5 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_normalisations_of_zeros_are_refused),
         CU_TEST_INFO_NULL,
     };
-    return fixture_run("training_graph", tests, argc, argv);
+    return fixture_run("graph_from_loss", tests, argc, argv);
 }
