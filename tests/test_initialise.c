@@ -4,7 +4,7 @@
 #include "examples/support/random.h"
 #include "tests/graphs.h"
 
-#define SEED 7
+#define SEED  7
 #define LAYER "input_feature_channels=2 output_feature_channels=3 kernel_width=3 kernel_height=3"
 
 /* A network of one convolution of 3x3 from 2 to 3 channels, and what `kernel` makes of it. */
@@ -70,8 +70,9 @@ static void test_the_neuron_behind_sets_the_bound(void)
 {
     static const char *const rectifiers[] = {"relu", "elu", "soft_plus", "prelu",
                                              "relun neuron_a=0"};
-    static const char *const others[] = {"tanh", "sigmoid", "hard_sigmoid", "linear", "absolute",
-                                         "soft_sign", "relun", "relu neuron_a=1"};
+    static const char *const others[] = {"tanh",   "sigmoid",        "hard_sigmoid",
+                                         "linear", "absolute",       "soft_sign",
+                                         "relun",  "relu neuron_a=1"};
     char settings[64];
     for (size_t i = 0; i < sizeof rectifiers / sizeof *rectifiers; i++) {
         snprintf(settings, sizeof settings, "neuron_type=%s", rectifiers[i]);

@@ -908,8 +908,7 @@ static void check_without_gradient(const char *kernel, const char *settings, con
 
 static void test_parameters_without_a_gradient_are_refused(void)
 {
-    static const char *const layers[] = {"convolution", "fully_connected",
-                                         "convolution_transpose"};
+    static const char *const layers[] = {"convolution", "fully_connected", "convolution_transpose"};
     for (size_t i = 0; i < 3; i++)
         check_without_gradient(layers[i], "neuron_type=relu", "it has a fused neuron");
     check_without_gradient("convolution", "output_feature_channels=4 sub_pixel_scale_factor=2",

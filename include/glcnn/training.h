@@ -18,14 +18,14 @@
 extern "C" {
 #endif
 
-/* Draws weights to begin with: the vector "weights" of every filter node that has a gradient and one
- * (convolution, fully connected, convolution transpose), and that no data source gives values. What
- * it held is lost. Biases, gamma, beta, statistics and slopes of neurons stay as they are: neutral
- * unless they were set.
+/* Draws weights to begin with: the vector "weights" of every filter node that has one and a
+ * gradient (convolution, fully connected, convolution transpose) and that no data source gives
+ * values. What it held is lost. Biases, gamma, beta, statistics and slopes of neurons stay as they
+ * are: neutral unless they were set.
  *
  * Weights are uniform in [-b, b):
- *   b = sqrt(6 / inputs)               He et al. 2015: before a rectifier, and where no neuron follows
- *   b = sqrt(6 / (inputs + outputs))   Glorot and Bengio 2010: before any other neuron
+ *   b = sqrt(6 / inputs)               before a rectifier or no neuron; He et al. 2015
+ *   b = sqrt(6 / (inputs + outputs))   before any other neuron; Glorot and Bengio 2010
  *   inputs     weights of one output: kernel_width kernel_height input_feature_channels / groups
  *   outputs    kernel_width kernel_height output_feature_channels / groups; of a fully connected
  *              layer output_feature_channels
@@ -76,9 +76,9 @@ GLCNN_API glcnn_status glcnn_network_train(glcnn_network *network,
  *   }
  *
  * Makes the gradient nodes of all that `loss` depends on, up to images that stop gradients
- * (glcnn_training_graph_with_source_gradient); lets each layer with weights that has such a node, no
- * data source and the training style GPU train with a copy of `optimizer`
- * (glcnn_kernel_train, running_momentum 0.1); and makes the graph, each of whose executions is one
+ * (glcnn_training_graph_with_source_gradient); lets each layer with weights that has such a node,
+ * no data source and the training style GPU train with a copy of `optimizer` (glcnn_kernel_train,
+ * running_momentum 0.1); and makes the graph, each of whose executions is one
  * step. Layers that have a data source keep it. Those steps are the long way, for whoever wants
  * other gradients, other optimizers for other layers, or handles of nodes.
  *

@@ -207,15 +207,15 @@ struct glcnn_descriptor {
     void (*node_defaults)(void *parameters);
     /* Does the whole batch go through the collector, `differentiated` or not? NULL: always. */
     bool (*collects)(const void *parameters, bool differentiated);
-    /* The kernel that keeps running averages of what the collector finds: its settings "momentum" and
-     * "samples", its vectors in the order mean, variance, running_mean, running_variance. NULL: none. */
+    /* The kernel that keeps running averages of what the collector finds, with settings "momentum"
+     * and "samples" and vectors mean, variance, running_mean, running_variance; NULL: none. */
     const char *averager;
     /* Why there is no gradient with these parameters; NULL: there is one. May be NULL: always. */
     const char *(*undifferentiable)(const void *parameters);
     /* Of the neuron that parameters neuron_type to neuron_c say; NULL: there are none. */
     struct neuron_traits (*neuron)(const void *parameters);
-    /* Do sources of zeros make zeros, but for what its neuron and its vectors "biases" and "beta" add?
-     * NULL: they may not. */
+    /* Do sources of zeros make zeros, but for its neuron and what its vectors "biases" or "beta"
+     * add? NULL: they may not. */
     bool (*keeps_zero)(const void *parameters);
     const struct optimizer_methods *optimizer; /* NULL: it is none */
 

@@ -1,7 +1,7 @@
-/* Can every layer learn? One whose weights are all zero does, unless it reads zeros or zeros are all
- * that reaches it of the gradient, and other layers of zeros keep it so: two in a row never change.
- * What is zero, and what becomes something else in a step, is followed through the graph until
- * nothing changes any more. In doubt an image counts as something else than zero. */
+/* Can every layer learn? One whose weights are all zero does, unless it reads zeros, or zeros are
+ * all that reaches it of the gradient, and other layers of zeros keep it so: two in a row never
+ * change. What is zero, and what becomes something else in a step, is followed through the graph
+ * until nothing changes any more. In doubt an image counts as something else than zero. */
 #include <stdlib.h>
 
 #include "glcnn/training.h"
@@ -158,10 +158,9 @@ glcnn_status graph_check_learning(const struct glcnn_graph *graph)
     struct learning l = {.graph = graph,
                          .layers = calloc(graph->filter_count + 1, sizeof *l.layers),
                          .zero = calloc(graph->image_count + 1, sizeof *l.zero)};
-    glcnn_status status = l.layers && l.zero
-                              ? check(&l)
-                              : device_fail(graph->device, GLCNN_OUT_OF_MEMORY,
-                                            "out of memory executing a graph");
+    glcnn_status status = l.layers && l.zero ? check(&l)
+                                             : device_fail(graph->device, GLCNN_OUT_OF_MEMORY,
+                                                           "out of memory executing a graph");
     free(l.layers);
     free(l.zero);
     return status;

@@ -64,8 +64,8 @@ static glcnn_status update(void *context, glcnn_command_buffer *command_buffer,
         }
     if (status == GLCNN_SUCCESS)
         status = t->optimizer->descriptor->optimizer->encode(
-            command_buffer, t->optimizer, gradient_state, source_state,
-            kept > 0 ? t->first : NULL, kept > 1 ? t->second : NULL, count, source_state);
+            command_buffer, t->optimizer, gradient_state, source_state, kept > 0 ? t->first : NULL,
+            kept > 1 ? t->second : NULL, count, source_state);
     if (status == GLCNN_SUCCESS)
         *updated = source_state;
     return status;
@@ -183,8 +183,7 @@ glcnn_status glcnn_kernel_train(glcnn_kernel *kernel,
         .context = trainer,
         .feature_channels = descriptor->feature_channels,
         .update = update,
-        .update_statistics =
-            kernel->descriptor->averager ? update_statistics : NULL,
+        .update_statistics = kernel->descriptor->averager ? update_statistics : NULL,
         .copy = refuse_copy,
         .destroy = destroy};
     status = glcnn_kernel_set_data_source(kernel, &source);

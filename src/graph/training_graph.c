@@ -96,7 +96,8 @@ static bool updates_weights(const struct glcnn_graph *graph)
 static glcnn_status make_graph(struct making *m, const struct glcnn_graph_descriptor *descriptor,
                                glcnn_graph **graph)
 {
-    struct glcnn_graph_descriptor all = descriptor ? *descriptor : (struct glcnn_graph_descriptor){0};
+    struct glcnn_graph_descriptor all =
+        descriptor ? *descriptor : (struct glcnn_graph_descriptor){0};
     list_results(m, descriptor);
     all.results = m->results;
     all.result_is_needed = m->needed;
@@ -147,8 +148,7 @@ glcnn_status glcnn_training_graph_create(glcnn_filter_node *loss, glcnn_kernel *
         *graph = NULL;
     if (!loss)
         return GLCNN_INVALID_ARGUMENT;
-    struct making m = {
-        .loss = loss, .network = loss->network, .mark = network_mark(loss->network)};
+    struct making m = {.loss = loss, .network = loss->network, .mark = network_mark(loss->network)};
     if (!graph)
         return fail(&m, "graph is NULL");
     glcnn_status status = glcnn_network_status(loss->network);

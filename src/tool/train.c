@@ -126,8 +126,7 @@ static bool make_model(struct session *s)
     uint64_t memory = s->settings->memory;
     return model_create(s->tool.device, s->settings->net, s->batch, &s->model) &&
            glcnn_network_initialise(s->model.network, s->settings->seed) == GLCNN_SUCCESS &&
-           train_network(s) &&
-           runner_create_training(&s->model, s->batch, memory, &s->trainer) &&
+           train_network(s) && runner_create_training(&s->model, s->batch, memory, &s->trainer) &&
            runner_create_inference(&s->model, TEST_BATCH, memory, &s->tester);
 }
 
