@@ -130,7 +130,7 @@ static void step(struct learning *l)
 
 /* ---- The graph ---- */
 
-static glcnn_status refuse(const struct glcnn_graph *graph, const struct glcnn_filter_node *node)
+static glcnn_status refuse_zeros(const struct glcnn_graph *graph, const struct glcnn_filter_node *node)
 {
     return device_fail(graph->device, GLCNN_INVALID_STATE,
                        "glcnn_graph_execute: %s (%s) could never learn: all of its weights are "
@@ -149,7 +149,7 @@ static glcnn_status check(struct learning *l)
     while (l->changed);
     for (size_t i = 0; i < l->graph->filter_count; i++)
         if (l->layers[i].trained && l->layers[i].no_factor)
-            return refuse(l->graph, l->graph->filters[i].node);
+            return refuse_zeros(l->graph, l->graph->filters[i].node);
     return GLCNN_SUCCESS;
 }
 
