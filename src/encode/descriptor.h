@@ -200,11 +200,10 @@ struct glcnn_descriptor {
     struct argument arguments[MAX_ARGUMENTS]; /* name NULL at the end */
 
     /* For graphs. The kernel that the whole batch goes through first where there is a state, or NULL;
-     * settings that a node has beyond the kernel's defaults, or NULL; and what depends on settings,
-     * called when they are made. */
+     * and what sets the defaults of a node that differ from the kernel's, or NULL. They may depend
+     * on parameters that are set, as a neuron's numbers on its type. */
     const char *collector;
-    const char *node_settings;
-    void (*node_defaults)(void *parameters);
+    void (*node_defaults)(struct glcnn_kernel_properties *properties, void *parameters);
     /* Does the whole batch go through the collector, `differentiated` or not? NULL: always. */
     bool (*collects)(const void *parameters, bool differentiated);
     /* The kernel that keeps running averages of what the collector finds, with settings "momentum"

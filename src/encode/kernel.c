@@ -3,7 +3,6 @@
 #include "encode/geometry.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,13 +162,41 @@ struct glcnn_kernel_properties *glcnn_kernel_properties(glcnn_kernel *kernel)
     return kernel ? &kernel->properties : NULL;
 }
 
-glcnn_status kernel_set_window(struct glcnn_kernel *kernel, const char *name, double value)
+glcnn_status kernel_check(const struct glcnn_kernel *kernel)
 {
-    char full[48];
-    snprintf(full, sizeof full, "%s%s", kernel->descriptor->flags & IS_GRADIENT ? "secondary_" : "",
-             name);
-    glcnn_status status = glcnn_kernel_set(kernel, full, value);
-    kernel->adopted = kernel->properties;
+    char sentence[256];
+    if (parameters_check(kernel->descriptor, &kernel->properties, kernel->parameters,
+                         (struct refusal){sentence, sizeof sentence}))
+        return GLCNN_SUCCESS;
+    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s", kernel_title(kernel),
+                       sentence);
+}
+
+struct glcnn_source_properties *kernel_window(struct glcnn_kernel *kernel)
+{
+    return kernel->descriptor->flags & IS_GRADIENT ? &kernel->properties.secondary
+                                                   : &kernel->properties.primary;
+}
+
+void kernel_set_window(struct glcnn_kernel *kernel, const uint32_t window[6])
+{
+    struct glcnn_source_properties *source = kernel_window(kernel);
+    source->kernel_width = window[0];
+    source->kernel_height = window[1];
+    source->stride_in_pixels_x = window[2];
+    source->stride_in_pixels_y = window[3];
+    source->dilation_rate_x = window[4];
+    source->dilation_rate_y = window[5];
+}
+
+glcnn_status kernel_finish(glcnn_kernel **kernel, glcnn_status status)
+{
+    if (status == GLCNN_SUCCESS)
+        status = kernel_check(*kernel);
+    if (status == GLCNN_SUCCESS)
+        (*kernel)->adopted = (*kernel)->properties;
+    else
+        glcnn_kernel_destroy(kernel);
     return status;
 }
 

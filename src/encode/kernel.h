@@ -40,9 +40,15 @@ glcnn_status kernel_vector(struct glcnn_kernel *kernel, size_t index, size_t len
 glcnn_status kernel_check_vector(const struct glcnn_kernel *kernel, size_t index, size_t length,
                                  const struct glcnn_buffer *buffer);
 
-/* For constructors: sets a number of the window, which a gradient kernel has on its secondary
- * source and which is not set by hand: a state brings its own. */
-glcnn_status kernel_set_window(struct glcnn_kernel *kernel, const char *name, double value);
+/* Are all properties and parameters in their ranges? A sentence names the first that is not. */
+glcnn_status kernel_check(const struct glcnn_kernel *kernel);
+/* For constructors, which set fields: the source that has the window, the secondary one of a
+ * gradient kernel; all numbers of a window, its width and height, the strides and the dilation
+ * rates; and what comes last, the check. What a constructor sets is not set by hand: a state brings
+ * its own. Where `status` or the check is no success *kernel is destroyed. */
+struct glcnn_source_properties *kernel_window(struct glcnn_kernel *kernel);
+void kernel_set_window(struct glcnn_kernel *kernel, const uint32_t window[6]);
+glcnn_status kernel_finish(glcnn_kernel **kernel, glcnn_status status);
 
 /* Index of the argument that is a vector of the kernel's own; -1: there is none of that name. */
 int kernel_kept_argument(const struct glcnn_kernel *kernel, const char *name);

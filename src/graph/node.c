@@ -312,18 +312,18 @@ static glcnn_status set_words(struct glcnn_kernel *kernel, const char *settings)
     return status;
 }
 
-/* A node's defaults may depend on what is set (a neuron's on its type), so settings come twice. */
+static void set_node_defaults(struct glcnn_kernel *kernel)
+{
+    if (kernel->descriptor->node_defaults)
+        kernel->descriptor->node_defaults(&kernel->properties, kernel->parameters);
+}
+
+/* Defaults may depend on what is set, a neuron's on its type, so settings come before and after. */
 static glcnn_status apply_settings(struct glcnn_kernel *kernel, const char *settings)
 {
-    const struct glcnn_descriptor *d = kernel->descriptor;
-    glcnn_status status = set_words(kernel, d->node_settings);
-    if (status == GLCNN_SUCCESS)
-        status = set_words(kernel, settings);
-    if (status == GLCNN_SUCCESS && d->node_defaults) {
-        d->node_defaults(kernel->parameters);
-        status = set_words(kernel, settings);
-    }
-    return status;
+    glcnn_status status = set_words(kernel, settings);
+    set_node_defaults(kernel);
+    return status == GLCNN_SUCCESS ? set_words(kernel, settings) : status;
 }
 
 /* ---- Making filters ---- */

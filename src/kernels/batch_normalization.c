@@ -25,10 +25,8 @@ static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *
     glcnn_status status = kernel_create(device, descriptor, kernel);
     if (status != GLCNN_SUCCESS || !neuron)
         return status;
-    status = neuron_set(*kernel, neuron);
-    if (status != GLCNN_SUCCESS)
-        glcnn_kernel_destroy(kernel);
-    return status;
+    return kernel_finish(
+        kernel, neuron_set(*kernel, &glcnn_batch_normalization(*kernel)->neuron, neuron));
 }
 
 extern const struct glcnn_descriptor glcnn_kernel_batch_normalization,
@@ -62,7 +60,9 @@ static glcnn_status load(glcnn_kernel *kernel,
                                                  {"mean", source->mean},
                                                  {"variance", source->variance},
                                                  {0}};
-    return normalization_load(kernel, source->number_of_feature_channels, source->epsilon, arrays);
+    if (source->epsilon != 0)
+        glcnn_batch_normalization(kernel)->epsilon = source->epsilon;
+    return normalization_load(kernel, source->number_of_feature_channels, arrays);
 }
 
 glcnn_status glcnn_batch_normalization_create(
@@ -72,10 +72,7 @@ glcnn_status glcnn_batch_normalization_create(
     glcnn_status status = create(device, &glcnn_kernel_batch_normalization, neuron, kernel);
     if (status != GLCNN_SUCCESS || !data_source)
         return status;
-    status = load(*kernel, data_source);
-    if (status != GLCNN_SUCCESS)
-        glcnn_kernel_destroy(kernel);
-    return status;
+    return kernel_finish(kernel, load(*kernel, data_source));
 }
 
 /* ---- Arguments ---- */

@@ -19,50 +19,56 @@ struct glcnn_convolution *glcnn_convolution(glcnn_kernel *kernel)
 
 /* ---- Constructors ---- */
 
-struct named_number {
-    const char *name;
-    uint32_t value;
-};
-
 static uint32_t one_if_zero(uint32_t value)
 {
     return value ? value : 1;
 }
 
+/* A fully connected layer has none of what a convolution has a choice of. */
+static glcnn_status check_connected(const glcnn_kernel *kernel,
+                                    const struct glcnn_convolution_descriptor *d)
+{
+    const struct {
+        const char *name;
+        uint32_t value;
+    } fixed[] = {{"stride_in_pixels_x", one_if_zero(d->stride_in_pixels_x)},
+                 {"stride_in_pixels_y", one_if_zero(d->stride_in_pixels_y)},
+                 {"dilation_rate_x", one_if_zero(d->dilation_rate_x)},
+                 {"dilation_rate_y", one_if_zero(d->dilation_rate_y)},
+                 {"groups", one_if_zero(d->groups)}};
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        if (fixed[i].value != 1)
+            return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                               "%s: %s is %u; a fully connected layer has only 1",
+                               kernel->descriptor->name, fixed[i].name, fixed[i].value);
+    return GLCNN_SUCCESS;
+}
+
 static glcnn_status set_numbers(glcnn_kernel *kernel, const struct glcnn_convolution_descriptor *d)
 {
-    const struct named_number windows[] = {
-        {"kernel_width", d->kernel_width},
-        {"kernel_height", d->kernel_height},
-        {"stride_in_pixels_x", one_if_zero(d->stride_in_pixels_x)},
-        {"stride_in_pixels_y", one_if_zero(d->stride_in_pixels_y)},
-        {"dilation_rate_x", one_if_zero(d->dilation_rate_x)},
-        {"dilation_rate_y", one_if_zero(d->dilation_rate_y)},
-    };
-    const struct named_number channels[] = {
-        {"input_feature_channels", d->input_feature_channels},
-        {"output_feature_channels", d->output_feature_channels},
-        {"groups", one_if_zero(d->groups)},
-    };
+    const uint32_t window[6] = {d->kernel_width,
+                                d->kernel_height,
+                                one_if_zero(d->stride_in_pixels_x),
+                                one_if_zero(d->stride_in_pixels_y),
+                                one_if_zero(d->dilation_rate_x),
+                                one_if_zero(d->dilation_rate_y)};
+    struct glcnn_convolution *parameters = glcnn_convolution(kernel);
     bool connected = !(kernel->descriptor->flags & HAS_STRIDE);
-    glcnn_status status = GLCNN_SUCCESS;
-    for (int i = 0; i < (connected ? 2 : 6) && status == GLCNN_SUCCESS; i++)
-        status = kernel_set_window(kernel, windows[i].name, windows[i].value);
-    for (int i = 0; i < (connected ? 2 : 3) && status == GLCNN_SUCCESS; i++)
-        status = glcnn_kernel_set(kernel, channels[i].name, channels[i].value);
-    for (int i = 2; connected && i < 6 && status == GLCNN_SUCCESS; i++)
-        if (windows[i].value != 1 || channels[2].value != 1)
-            status = device_fail(
-                kernel->device, GLCNN_INVALID_ARGUMENT,
-                "%s: %s is %u and groups is %u; a fully connected layer has only 1",
-                kernel->descriptor->name, windows[i].name, windows[i].value, channels[2].value);
+    glcnn_status status = connected ? check_connected(kernel, d) : GLCNN_SUCCESS;
+    kernel_set_window(kernel, window);
+    parameters->input_feature_channels = d->input_feature_channels;
+    parameters->output_feature_channels = d->output_feature_channels;
+    if (!connected)
+        parameters->groups = one_if_zero(d->groups);
     return status;
 }
 
 static glcnn_status set_neuron(glcnn_kernel *kernel, const struct glcnn_neuron_descriptor *neuron)
 {
-    if (!(kernel->descriptor->flags & IS_GRADIENT) || neuron->type == GLCNN_NEURON_TYPE_NONE)
-        return neuron_set(kernel, neuron);
+    if (!(kernel->descriptor->flags & IS_GRADIENT))
+        return neuron_set(kernel, &glcnn_convolution(kernel)->neuron, neuron);
+    if (neuron->type == GLCNN_NEURON_TYPE_NONE)
+        return GLCNN_SUCCESS;
     return device_fail(kernel->device, GLCNN_UNSUPPORTED,
                        "%s: a kernel with a fused neuron has no gradient; use a neuron kernel",
                        kernel->descriptor->name);
@@ -80,7 +86,7 @@ static glcnn_status set_scale_factor(glcnn_kernel *kernel,
                            "then no gradient",
                            kernel->descriptor->name, factor);
     if (factor <= 256 && d->output_feature_channels % (factor * factor) == 0)
-        return glcnn_kernel_set(kernel, "sub_pixel_scale_factor", factor);
+        return glcnn_convolution(kernel)->sub_pixel_scale_factor = factor, GLCNN_SUCCESS;
     return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                        "%s: %u output channels do not divide into sub-pixels of %u x %u",
                        kernel->descriptor->name, d->output_feature_channels, factor, factor);
@@ -116,8 +122,10 @@ glcnn_status convolution_create(glcnn_device *device, const struct glcnn_descrip
         status = set_neuron(*kernel, &d->neuron);
     if (status == GLCNN_SUCCESS)
         status = set_scale_factor(*kernel, d);
-    if (status == GLCNN_SUCCESS)
-        status = convolution_set_weights(*kernel, d, weights);
+    status = kernel_finish(kernel, status);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    status = convolution_set_weights(*kernel, d, weights);
     if (status != GLCNN_SUCCESS)
         glcnn_kernel_destroy(kernel);
     return status;

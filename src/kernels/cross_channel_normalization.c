@@ -24,10 +24,8 @@ static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *
     glcnn_status status = kernel_create(device, descriptor, kernel);
     if (status != GLCNN_SUCCESS)
         return status;
-    status = glcnn_kernel_set(*kernel, "kernel_size", kernel_size);
-    if (status != GLCNN_SUCCESS)
-        glcnn_kernel_destroy(kernel);
-    return status;
+    glcnn_cross_channel_normalization(*kernel)->kernel_size = kernel_size;
+    return kernel_finish(kernel, GLCNN_SUCCESS);
 }
 
 #define DEFINE_CREATE(NAME)                                                                        \
@@ -248,7 +246,6 @@ const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization = {
     COMMON,
     .gradient = "cross_channel_normalization_gradient",
     .flags = MAKES_STATE,
-    .node_settings = "kernel_size=5",
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
     .plan = plan_forward,

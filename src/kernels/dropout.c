@@ -33,13 +33,12 @@ static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *
     glcnn_status status = kernel_create(device, descriptor, kernel);
     if (status != GLCNN_SUCCESS)
         return status;
-    if (!check_probability(keep_probability, (struct refusal){sentence, sizeof sentence})) {
-        glcnn_kernel_destroy(kernel);
-        return device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: %s", descriptor->name, sentence);
-    }
     glcnn_dropout(*kernel)->keep_probability = keep_probability;
     glcnn_dropout(*kernel)->seed = seed;
-    return GLCNN_SUCCESS;
+    if (!check_probability(keep_probability, (struct refusal){sentence, sizeof sentence}))
+        status =
+            device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: %s", descriptor->name, sentence);
+    return kernel_finish(kernel, status);
 }
 
 glcnn_status glcnn_dropout_create(glcnn_device *device, float keep_probability, uint64_t seed,

@@ -29,11 +29,10 @@ glcnn_status glcnn_instance_normalization_create(
         return status;
     const struct normalization_array arrays[] = {
         {"gamma", data_source->gamma}, {"beta", data_source->beta}, {0}};
-    status = normalization_load(*kernel, data_source->number_of_feature_channels,
-                                data_source->epsilon, arrays);
-    if (status != GLCNN_SUCCESS)
-        glcnn_kernel_destroy(kernel);
-    return status;
+    if (data_source->epsilon != 0)
+        glcnn_instance_normalization(*kernel)->epsilon = data_source->epsilon;
+    return kernel_finish(
+        kernel, normalization_load(*kernel, data_source->number_of_feature_channels, arrays));
 }
 
 glcnn_status glcnn_instance_normalization_gradient_create(glcnn_device *device,

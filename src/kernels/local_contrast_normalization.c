@@ -61,11 +61,19 @@ static const struct parameter parameters[] = {
 
 #define NUMBERS .parameters_size = sizeof(numbers), .parameters = parameters, .cases = cases
 
+/* MPS gives its node an alpha of 1 and its kernel one of 0. */
+static void node_defaults(struct glcnn_kernel_properties *properties, void *kernel_parameters)
+{
+    numbers *p = kernel_parameters;
+    local_normalization_node_defaults(properties, kernel_parameters);
+    p->alpha = 1;
+}
+
 const struct glcnn_descriptor glcnn_kernel_local_contrast_normalization = {
     LOCAL_NORMALIZATION_FORWARD(
         "local_contrast_normalization", "MPSCNNLocalContrastNormalization",
         "pm + ps (X - p0 mean) (delta + alpha variance)^-beta over a window"),
-    .node_settings = "kernel_width=5 kernel_height=5 alpha=1", NUMBERS};
+    .node_defaults = node_defaults, NUMBERS};
 const struct glcnn_descriptor glcnn_kernel_local_contrast_normalization_gradient = {
     LOCAL_NORMALIZATION_GRADIENT("local_contrast_normalization",
                                  "MPSCNNLocalContrastNormalization"),

@@ -22,12 +22,15 @@ glcnn_status local_normalization_create(glcnn_device *device,
     glcnn_status status = kernel_create(device, descriptor, kernel);
     if (status != GLCNN_SUCCESS)
         return status;
-    status = kernel_set_window(*kernel, "kernel_width", kernel_width);
-    if (status == GLCNN_SUCCESS)
-        status = kernel_set_window(*kernel, "kernel_height", kernel_height);
-    if (status != GLCNN_SUCCESS)
-        glcnn_kernel_destroy(kernel);
-    return status;
+    kernel_window(*kernel)->kernel_width = kernel_width;
+    kernel_window(*kernel)->kernel_height = kernel_height;
+    return kernel_finish(kernel, GLCNN_SUCCESS);
+}
+
+void local_normalization_node_defaults(struct glcnn_kernel_properties *properties, void *parameters)
+{
+    (void)parameters;
+    properties->primary.kernel_width = properties->primary.kernel_height = 5;
 }
 
 /* ---- Numbers ---- */

@@ -24,6 +24,10 @@ glcnn_status local_normalization_create(glcnn_device *device,
                                         uint32_t kernel_width, uint32_t kernel_height,
                                         glcnn_kernel **kernel);
 
+/* A graph's node starts with a window of 5x5. */
+void local_normalization_node_defaults(struct glcnn_kernel_properties *properties,
+                                       void *parameters);
+
 #define LOCAL_NORMALIZATION_CREATE(NAME)                                                           \
     extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
     glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_width,                \

@@ -24,13 +24,11 @@ glcnn_status glcnn_loss_create(glcnn_device *device, glcnn_loss_type loss_type,
                                glcnn_reduction_type reduction_type, glcnn_kernel **kernel)
 {
     glcnn_status status = kernel_create(device, &glcnn_kernel_loss, kernel);
-    if (status == GLCNN_SUCCESS)
-        status = glcnn_kernel_set(*kernel, "loss_type", loss_type);
-    if (status == GLCNN_SUCCESS)
-        status = glcnn_kernel_set(*kernel, "reduction_type", reduction_type);
-    if (status != GLCNN_SUCCESS && kernel)
-        glcnn_kernel_destroy(kernel);
-    return status;
+    if (status != GLCNN_SUCCESS)
+        return status;
+    glcnn_loss(*kernel)->loss_type = loss_type;
+    glcnn_loss(*kernel)->reduction_type = reduction_type;
+    return kernel_finish(kernel, GLCNN_SUCCESS);
 }
 
 /* ---- Element losses in double precision ---- */

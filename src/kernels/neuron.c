@@ -209,19 +209,15 @@ bool neuron_check(const struct glcnn_neuron_descriptor *neuron, struct refusal r
                   one_allowed ? "" : " and not 1");
 }
 
-glcnn_status neuron_set(glcnn_kernel *kernel, const struct glcnn_neuron_descriptor *neuron)
+glcnn_status neuron_set(glcnn_kernel *kernel, struct glcnn_neuron_descriptor *to,
+                        const struct glcnn_neuron_descriptor *from)
 {
-    static const char *const names[] = {"neuron_type", "neuron_a", "neuron_b", "neuron_c"};
-    const double values[] = {neuron->type, (double)neuron->a, (double)neuron->b, (double)neuron->c};
     char sentence[256];
-    glcnn_status status = GLCNN_SUCCESS;
-    for (int i = 0; i < 4 && status == GLCNN_SUCCESS; i++)
-        status = glcnn_kernel_set(kernel, names[i], values[i]);
-    if (status == GLCNN_SUCCESS &&
-        !neuron_check(neuron, (struct refusal){sentence, sizeof sentence}))
-        status = device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s",
+    *to = *from;
+    return neuron_check(from, (struct refusal){sentence, sizeof sentence})
+               ? GLCNN_SUCCESS
+               : device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s",
                              kernel->descriptor->name, sentence);
-    return status;
 }
 
 static bool is_type(glcnn_neuron_type type)
@@ -254,12 +250,11 @@ static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *
     glcnn_status status = kernel_create(device, descriptor, kernel);
     if (status != GLCNN_SUCCESS)
         return status;
-    status = neuron ? neuron_set(*kernel, neuron) : GLCNN_SUCCESS;
+    if (neuron)
+        status = neuron_set(*kernel, &glcnn_neuron(*kernel)->neuron, neuron);
     if (status == GLCNN_SUCCESS && data)
         status = glcnn_kernel_set_vector(*kernel, "neuron_data", data, count);
-    if (status != GLCNN_SUCCESS)
-        glcnn_kernel_destroy(kernel);
-    return status;
+    return kernel_finish(kernel, status);
 }
 
 extern const struct glcnn_descriptor glcnn_kernel_neuron, glcnn_kernel_neuron_gradient,
@@ -487,8 +482,9 @@ static const struct parameter parameters[] = {
     NEURON_PARAMETERS(struct glcnn_neuron, GLCNN_NEURON_TYPE_NONE), {0}};
 
 /* The numbers of a graph's node, by the type that was set. */
-static void node_defaults(void *kernel_parameters)
+static void node_defaults(struct glcnn_kernel_properties *properties, void *kernel_parameters)
 {
+    (void)properties;
     struct glcnn_neuron *p = kernel_parameters;
     p->neuron = glcnn_neuron_descriptor_default(p->neuron.type);
 }

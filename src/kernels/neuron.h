@@ -59,8 +59,10 @@ double neuron_derivative(const struct glcnn_neuron_descriptor *neuron, double sl
 /* For descriptors' `neuron`. */
 struct neuron_traits neuron_traits(const struct glcnn_neuron_descriptor *neuron);
 
-/* Sets the kernel's parameters neuron_type to neuron_c, checked. */
-glcnn_status neuron_set(glcnn_kernel *kernel, const struct glcnn_neuron_descriptor *neuron);
+/* For constructors: copies `from` to `to`, of the kernel's parameters, if its numbers make a
+ * function. */
+glcnn_status neuron_set(glcnn_kernel *kernel, struct glcnn_neuron_descriptor *to,
+                        const struct glcnn_neuron_descriptor *from);
 
 /* A sentence and false if the numbers make no function: a base of 0 or 1. */
 bool neuron_check(const struct glcnn_neuron_descriptor *neuron, struct refusal refusal);

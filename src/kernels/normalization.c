@@ -10,12 +10,10 @@
 
 /* ---- Data sources ---- */
 
-glcnn_status normalization_load(glcnn_kernel *kernel, uint32_t channels, float epsilon,
+glcnn_status normalization_load(glcnn_kernel *kernel, uint32_t channels,
                                 const struct normalization_array *arrays)
 {
     glcnn_status status = GLCNN_SUCCESS;
-    if (epsilon != 0)
-        status = glcnn_kernel_set(kernel, "epsilon", (double)epsilon);
     for (; arrays->name && status == GLCNN_SUCCESS; arrays++) {
         int index = descriptor_argument(kernel->descriptor, arrays->name);
         struct glcnn_buffer *made; /* with its neutral value */

@@ -50,13 +50,13 @@ void normalization_apply_gradient(const struct operation *operation, struct plan
 void normalization_sum_groups(struct plan *plan, const struct normalization *n,
                               const struct vector_view *part, const struct vector_view *total);
 
-/* A data source's epsilon (0: leave the default) and arrays, by name, of `channels` values; NULL
- * values stand for the vector's neutral one. Names end with NULL. */
+/* A data source's arrays, by name, of `channels` values; NULL values stand for the vector's neutral
+ * one. Names end with NULL. */
 struct normalization_array {
     const char *name;
     const float *values;
 };
-glcnn_status normalization_load(glcnn_kernel *kernel, uint32_t channels, float epsilon,
+glcnn_status normalization_load(glcnn_kernel *kernel, uint32_t channels,
                                 const struct normalization_array *arrays);
 
 /* For descriptors: what these passes choose from. */

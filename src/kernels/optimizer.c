@@ -23,11 +23,10 @@ struct glcnn_optimizer *glcnn_optimizer(glcnn_kernel *kernel)
                                                  glcnn_kernel **kernel)                            \
     {                                                                                              \
         glcnn_status status = kernel_create(device, &glcnn_kernel_optimizer_##NAME, kernel);       \
-        if (status == GLCNN_SUCCESS)                                                               \
-            status = glcnn_kernel_set(*kernel, "learning_rate", (double)learning_rate);            \
-        if (status != GLCNN_SUCCESS && kernel)                                                     \
-            glcnn_kernel_destroy(kernel);                                                          \
-        return status;                                                                             \
+        if (status != GLCNN_SUCCESS)                                                               \
+            return status;                                                                         \
+        glcnn_optimizer(*kernel)->learning_rate = learning_rate;                                   \
+        return kernel_finish(kernel, GLCNN_SUCCESS);                                               \
     }
 
 DEFINE_CREATE(stochastic_gradient_descent)

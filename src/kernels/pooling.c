@@ -18,18 +18,11 @@ struct glcnn_pooling *glcnn_pooling(glcnn_kernel *kernel)
 static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
                            const uint32_t window[6], glcnn_kernel **kernel)
 {
-    static const char *const names[] = {"kernel_width",       "kernel_height",
-                                        "stride_in_pixels_x", "stride_in_pixels_y",
-                                        "dilation_rate_x",    "dilation_rate_y"};
     glcnn_status status = kernel_create(device, descriptor, kernel);
     if (status != GLCNN_SUCCESS)
         return status;
-    int count = descriptor->flags & HAS_DILATION ? 6 : 4;
-    for (int i = 0; i < count && status == GLCNN_SUCCESS; i++)
-        status = kernel_set_window(*kernel, names[i], window[i]);
-    if (status != GLCNN_SUCCESS)
-        glcnn_kernel_destroy(kernel);
-    return status;
+    kernel_set_window(*kernel, window);
+    return kernel_finish(kernel, GLCNN_SUCCESS);
 }
 
 #define DEFINE_CREATE(NAME)                                                                        \
@@ -484,12 +477,18 @@ static const struct parameter parameters[] = {
         }                                                                                          \
     }
 
+static void node_defaults(struct glcnn_kernel_properties *properties, void *kernel_parameters)
+{
+    (void)kernel_parameters;
+    properties->primary.edge_mode = GLCNN_EDGE_MODE_CLAMP;
+}
+
 #define FORWARD(NAME, MPS, TEXT, FLAGS, PLAN, CASES)                                               \
     .name = NAME, .mps_class = MPS, .text = TEXT, .family = "pooling",                             \
     .gradient = NAME "_gradient", .flags = HAS_WINDOW | HAS_STRIDE | MAKES_STATE | (FLAGS),        \
     .parameters_size = sizeof(struct glcnn_pooling), .parameters = parameters,                     \
     .arguments = FORWARD_ARGUMENTS, .plan = plan_##PLAN, .reference = PLAN##_reference,            \
-    .node_settings = "edge_mode=clamp", .keeps_zero = descriptor_always, .cases = CASES
+    .node_defaults = node_defaults, .keeps_zero = descriptor_always, .cases = CASES
 
 #define GRADIENT(NAME, MPS, FLAGS, PLAN, CASES)                                                    \
     .name = NAME "_gradient", .mps_class = MPS "Gradient", .text = "gradient of " NAME,            \

@@ -22,12 +22,8 @@ glcnn_status glcnn_batch_normalization_running_statistics_create(glcnn_device *d
         kernel_create(device, &glcnn_kernel_batch_normalization_running_statistics, kernel);
     if (status != GLCNN_SUCCESS)
         return status;
-    status = glcnn_kernel_set(*kernel, "momentum", momentum);
-    if (status == GLCNN_SUCCESS)
-        status = glcnn_kernel_set(*kernel, "samples", (double)samples);
-    if (status != GLCNN_SUCCESS)
-        glcnn_kernel_destroy(kernel);
-    return status;
+    *glcnn_running_statistics(*kernel) = (struct glcnn_running_statistics){momentum, samples};
+    return kernel_finish(kernel, GLCNN_SUCCESS);
 }
 
 glcnn_status glcnn_batch_normalization_running_statistics_encode(

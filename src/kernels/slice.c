@@ -34,9 +34,10 @@ glcnn_status glcnn_reshape_create(glcnn_device *device, uint32_t width, uint32_t
                                   uint32_t feature_channels, glcnn_kernel **kernel)
 {
     glcnn_status status = kernel_create(device, &glcnn_kernel_reshape, kernel);
-    if (status == GLCNN_SUCCESS)
-        *glcnn_reshape(*kernel) = (struct glcnn_reshape){width, height, feature_channels};
-    return status;
+    if (status != GLCNN_SUCCESS)
+        return status;
+    *glcnn_reshape(*kernel) = (struct glcnn_reshape){width, height, feature_channels};
+    return kernel_finish(kernel, GLCNN_SUCCESS);
 }
 
 enum { SOURCE, RESULT };               /* arguments of a forward kernel */

@@ -60,6 +60,6 @@ static const struct parameter parameters[] = {
 const struct glcnn_descriptor glcnn_kernel_spatial_normalization = {
     LOCAL_NORMALIZATION_FORWARD("spatial_normalization", "MPSCNNSpatialNormalization",
                                 "X (delta + alpha mean square over a window)^-beta"),
-    .node_settings = "kernel_width=5 kernel_height=5", NUMBERS};
+    .node_defaults = local_normalization_node_defaults, NUMBERS};
 const struct glcnn_descriptor glcnn_kernel_spatial_normalization_gradient = {
     LOCAL_NORMALIZATION_GRADIENT("spatial_normalization", "MPSCNNSpatialNormalization"), NUMBERS};

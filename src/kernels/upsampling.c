@@ -24,14 +24,11 @@ static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *
     glcnn_status status = kernel_create(device, descriptor, kernel);
     if (status != GLCNN_SUCCESS)
         return status;
-    status = glcnn_kernel_set(*kernel, "scale_factor_x", scale_factor_x);
-    if (status == GLCNN_SUCCESS)
-        status = glcnn_kernel_set(*kernel, "scale_factor_y", scale_factor_y);
-    if (status != GLCNN_SUCCESS)
-        glcnn_kernel_destroy(kernel);
-    else
-        glcnn_upsampling(*kernel)->align_corners = align_corners;
-    return status;
+    struct glcnn_upsampling *parameters = glcnn_upsampling(*kernel);
+    parameters->scale_factor_x = scale_factor_x;
+    parameters->scale_factor_y = scale_factor_y;
+    parameters->align_corners = align_corners;
+    return kernel_finish(kernel, GLCNN_SUCCESS);
 }
 
 extern const struct glcnn_descriptor glcnn_kernel_upsampling_nearest,
