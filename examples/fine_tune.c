@@ -54,7 +54,7 @@ static glcnn_graph *build(glcnn_network *network, bool last_only, glcnn_image_no
     glcnn_graph *graph;
     glcnn_image_node *x = features(glcnn_image_node_create(network, "images"));
     must(x != NULL, NULL);
-    glcnn_image_node_properties(x)->stop_gradient = last_only;
+    glcnn_image_node_set_stop_gradient(x, last_only);
     x = glcnn_node(x, "fully_connected",
                    "kernel_width=7 kernel_height=7 "
                    "input_feature_channels=32 output_feature_channels=10");

@@ -36,7 +36,7 @@ glcnn_kernel *kernel_of(glcnn_image_node *image)
 glcnn_image_node *export_image(glcnn_image_node *image)
 {
     CU_ASSERT_PTR_NOT_NULL_FATAL(image);
-    glcnn_image_node_properties(image)->export_from_graph = true;
+    glcnn_image_node_set_export_from_graph(image, true);
     return image;
 }
 

@@ -726,7 +726,7 @@ static void test_formats_of_graphs_and_nodes(void)
     struct cnn c = make_cnn();
     glcnn_image *source = make_image(2, 1, CNN_SIDE, CNN_SIDE);
     fill_noise(source, 8);
-    glcnn_image_node_properties(c.pooled[0])->format = GLCNN_CHANNEL_FORMAT_FLOAT32;
+    glcnn_image_node_set_format(c.pooled[0], GLCNN_CHANNEL_FORMAT_FLOAT32);
     export_image(c.pooled[0]);
     export_image(c.convolved[1]);
     glcnn_graph *full = graph_of(c.scores), *half = NULL;

@@ -671,7 +671,7 @@ static void test_stopped_gradients_train_the_last_layer(void)
     struct cnn c = make_cnn();
     glcnn_image *sources[2];
     glcnn_filter_node *ends[MOST_ENDS];
-    glcnn_image_node_properties(c.pooled[1])->stop_gradient = true;
+    glcnn_image_node_set_stop_gradient(c.pooled[1], true);
     size_t count =
         glcnn_training_graph_with_source_gradient(c.loss, NULL, NULL, NULL, ends, MOST_ENDS);
     CU_ASSERT_EQUAL_FATAL(count, 1);

@@ -270,8 +270,9 @@ static void test_nodes_know_each_other(void)
     glcnn_filter_node *loss = glcnn_filter_node_create(net, "loss", NULL, pair, 2);
     CU_ASSERT_PTR_NOT_NULL(glcnn_filter_node_loss(loss));
     CU_ASSERT_PTR_NULL(glcnn_filter_node_result_state(loss));
-    const struct glcnn_image_node_properties *p = glcnn_image_node_properties(y);
-    CU_ASSERT(p->format == GLCNN_CHANNEL_FORMAT_NONE && !p->export_from_graph && !p->stop_gradient);
+    CU_ASSERT_EQUAL(glcnn_image_node_format(y), GLCNN_CHANNEL_FORMAT_NONE);
+    CU_ASSERT_FALSE(glcnn_image_node_export_from_graph(y));
+    CU_ASSERT_FALSE(glcnn_image_node_stop_gradient(y));
     glcnn_network_destroy(&net);
 }
 
@@ -280,7 +281,12 @@ static void test_null_has_nothing(void)
     glcnn_filter_node *made[1];
     glcnn_image_node *none = NULL;
     CU_ASSERT_PTR_NULL(glcnn_image_node_create(NULL, "x"));
-    CU_ASSERT_PTR_NULL(glcnn_image_node_properties(NULL));
+    glcnn_image_node_set_format(NULL, GLCNN_CHANNEL_FORMAT_FLOAT16);
+    glcnn_image_node_set_export_from_graph(NULL, true);
+    glcnn_image_node_set_stop_gradient(NULL, true);
+    CU_ASSERT_EQUAL(glcnn_image_node_format(NULL), GLCNN_CHANNEL_FORMAT_NONE);
+    CU_ASSERT_FALSE(glcnn_image_node_export_from_graph(NULL));
+    CU_ASSERT_FALSE(glcnn_image_node_stop_gradient(NULL));
     CU_ASSERT_PTR_NULL(glcnn_image_node_handle(NULL));
     CU_ASSERT_PTR_NULL(glcnn_image_node_filter(NULL));
     CU_ASSERT_EQUAL(glcnn_image_node_set_handle(NULL, "x"), INVALID);
@@ -612,7 +618,7 @@ static void watch(void *user, glcnn_filter_node *gradient, glcnn_filter_node *fo
     CU_ASSERT_FATAL(seen->count < 32);
     glcnn_image_node *result = glcnn_filter_node_result(gradient);
     if ((int)seen->count == seen->stop_at)
-        glcnn_image_node_properties(result)->stop_gradient = true;
+        glcnn_image_node_set_stop_gradient(result, true);
     if ((int)seen->count == seen->name_at)
         GOOD(glcnn_image_node_set_handle(result, "own name"));
     seen->gradients[seen->count] = gradient;
@@ -717,7 +723,7 @@ static void test_stopped_images_end_the_way_back(void)
     struct chain c = make_chain();
     struct seen seen = WATCH;
     glcnn_filter_node *ends[MOST];
-    glcnn_image_node_properties(c.convolved)->stop_gradient = true;
+    glcnn_image_node_set_stop_gradient(c.convolved, true);
     CU_ASSERT_EQUAL(train(c.loss, NULL, &seen, ends), 1);
     CU_ASSERT_EQUAL(seen.count, 2);
     CU_ASSERT_PTR_EQUAL(ends[0], seen.gradients[1]);

@@ -515,12 +515,10 @@ static bool same_text(const char *a, const char *b)
 
 static void check_images_equal(glcnn_image_node *a, glcnn_image_node *b)
 {
-    const struct glcnn_image_node_properties *p = glcnn_image_node_properties(a);
-    const struct glcnn_image_node_properties *q = glcnn_image_node_properties(b);
     CU_ASSERT(same_text(glcnn_image_node_handle(a), glcnn_image_node_handle(b)));
-    CU_ASSERT_EQUAL(p->format, q->format);
-    CU_ASSERT_EQUAL(p->export_from_graph, q->export_from_graph);
-    CU_ASSERT_EQUAL(p->stop_gradient, q->stop_gradient);
+    CU_ASSERT_EQUAL(glcnn_image_node_format(a), glcnn_image_node_format(b));
+    CU_ASSERT_EQUAL(glcnn_image_node_export_from_graph(a), glcnn_image_node_export_from_graph(b));
+    CU_ASSERT_EQUAL(glcnn_image_node_stop_gradient(a), glcnn_image_node_stop_gradient(b));
     CU_ASSERT_EQUAL(glcnn_image_node_filter(a) == NULL, glcnn_image_node_filter(b) == NULL);
 }
 

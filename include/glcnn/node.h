@@ -48,19 +48,24 @@ GLCNN_API glcnn_device *glcnn_network_device(const glcnn_network *network);
 
 /* ---- Images ---- */
 
-/* Properties of an image node, to read and to change before a graph is made. */
-struct glcnn_image_node_properties {
-    glcnn_channel_format format; /* default none: the graph's format */
-    bool export_from_graph;      /* default false; true: kept, and given by glcnn_graph_image */
-    bool stop_gradient;          /* default false; true: training graphs end here: filters that read
-                                    the image get gradient nodes, filters before it get none */
-};
-
 /* An input of the network. `handle` names it for the user and in files, and is copied; it may be
  * NULL. MPSNNImageNode nodeWithHandle:, and MPSNNLabelsNode: labels are images here. */
 GLCNN_API glcnn_image_node *glcnn_image_node_create(glcnn_network *network, const char *handle);
 
-GLCNN_API struct glcnn_image_node_properties *glcnn_image_node_properties(glcnn_image_node *node);
+/* Properties of an image, to be set before a graph is made. Setting one of NULL does nothing; NULL
+ * has the defaults. */
+
+/* The image's format; default none: the graph's. */
+GLCNN_API void glcnn_image_node_set_format(glcnn_image_node *node, glcnn_channel_format format);
+GLCNN_API glcnn_channel_format glcnn_image_node_format(const glcnn_image_node *node);
+/* Keeps the image after an execution: glcnn_graph_image gives it. Default false. */
+GLCNN_API void glcnn_image_node_set_export_from_graph(glcnn_image_node *node, bool value);
+GLCNN_API bool glcnn_image_node_export_from_graph(const glcnn_image_node *node);
+/* Ends training graphs here: filters that read the image get gradient nodes, filters before it get
+ * none. Default false. */
+GLCNN_API void glcnn_image_node_set_stop_gradient(glcnn_image_node *node, bool value);
+GLCNN_API bool glcnn_image_node_stop_gradient(const glcnn_image_node *node);
+
 /* The handle; NULL if there is none. Of a gradient's result: that of the image whose gradient it
  * is, unless a node handler set another. */
 GLCNN_API const char *glcnn_image_node_handle(const glcnn_image_node *node);
@@ -70,8 +75,8 @@ GLCNN_API glcnn_filter_node *glcnn_image_node_filter(const glcnn_image_node *nod
 
 /* ---- Filters ---- */
 
-/* Makes a filter node for kernel `kernel`, a name of `glcnn kernels` that is no gradient and no
- * optimizer. `settings` are "NAME=VALUE" words as glcnn_setting_parse reads them, set one after the
+/* Makes a filter node by name, for tools and bindings; programs use the typed constructors.
+ * `kernel` is a name of `glcnn kernels` that is no gradient and no optimizer. `settings` are "NAME=VALUE" words as glcnn_setting_parse reads them, set one after the
  * other: "kernel_width=3 kernel_height=3 padding=valid"; NULL for none. Defaults are the kernel's,
  * but for those in which the MPS node's differ: pooling has edge_mode=clamp, local contrast
  * normalisation alpha=1, cross-channel, spatial and local contrast normalisation a kernel size of

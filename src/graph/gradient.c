@@ -220,7 +220,7 @@ static bool visit(struct training *t, struct glcnn_filter_node *filter)
     for (size_t i = 0; i < count && good && made[i]; i++) {
         struct glcnn_image_node *source = filter->sources[i];
         handle(t, made[i], filter, source, gradient);
-        if (!source->properties.stop_gradient && !made[i]->result->properties.stop_gradient)
+        if (!source->stop_gradient && !made[i]->result->stop_gradient)
             good = collect(t, source, made[i]->result);
     }
     free(made);

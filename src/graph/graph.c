@@ -187,7 +187,7 @@ static void mark_wanted(struct glcnn_graph *graph)
 {
     memset(graph->wanted, 0, graph->image_count * sizeof *graph->wanted);
     for (const struct glcnn_image_node *n = graph->network->images; n; n = n->next)
-        graph->wanted[n->index] = n->properties.export_from_graph && n->filter;
+        graph->wanted[n->index] = n->export_from_graph && n->filter;
     for (size_t i = 0; i < graph->result_count; i++)
         if (graph->result_is_needed[i])
             graph->wanted[graph->results[i]->index] = true;

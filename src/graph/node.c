@@ -173,9 +173,37 @@ glcnn_image_node *glcnn_image_node_create(glcnn_network *network, const char *ha
     return network ? make_image(network, handle) : NULL;
 }
 
-struct glcnn_image_node_properties *glcnn_image_node_properties(glcnn_image_node *node)
+void glcnn_image_node_set_format(glcnn_image_node *node, glcnn_channel_format format)
 {
-    return node ? &node->properties : NULL;
+    if (node)
+        node->format = format;
+}
+
+glcnn_channel_format glcnn_image_node_format(const glcnn_image_node *node)
+{
+    return node ? node->format : GLCNN_CHANNEL_FORMAT_NONE;
+}
+
+void glcnn_image_node_set_export_from_graph(glcnn_image_node *node, bool value)
+{
+    if (node)
+        node->export_from_graph = value;
+}
+
+bool glcnn_image_node_export_from_graph(const glcnn_image_node *node)
+{
+    return node && node->export_from_graph;
+}
+
+void glcnn_image_node_set_stop_gradient(glcnn_image_node *node, bool value)
+{
+    if (node)
+        node->stop_gradient = value;
+}
+
+bool glcnn_image_node_stop_gradient(const glcnn_image_node *node)
+{
+    return node && node->stop_gradient;
 }
 
 const char *glcnn_image_node_handle(const glcnn_image_node *node)

@@ -10,7 +10,8 @@ struct glcnn_image_node {
     struct glcnn_image_node *next; /* of the network's, in the order of making */
     size_t index;
     char *handle;
-    struct glcnn_image_node_properties properties;
+    glcnn_channel_format format;
+    bool export_from_graph, stop_gradient;
     struct glcnn_filter_node *filter; /* NULL: an input */
 };
 

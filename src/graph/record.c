@@ -141,7 +141,7 @@ static glcnn_status prepare_result(struct recording *r, const struct glcnn_image
 {
     struct glcnn_image_descriptor d = *descriptor;
     glcnn_status status = GLCNN_SUCCESS;
-    d.channel_format = node->properties.format ? node->properties.format : r->graph->format;
+    d.channel_format = node->format ? node->format : r->graph->format;
     d.number_of_images = r->whole[node->index] ? r->batch : range->count;
     if (!r->images[node->index])
         status = make_image(r, r->graph->wanted[node->index], &d, &r->images[node->index]);

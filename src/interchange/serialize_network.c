@@ -122,17 +122,18 @@ static void write_flag(struct writer *writer, const char *name, bool value)
 /* Defaults are left out. */
 static bool write_image(struct writer *writer, glcnn_image_node *image, struct outcome *outcome)
 {
-    const struct glcnn_image_node_properties *p = glcnn_image_node_properties(image);
     const char *handle = glcnn_image_node_handle(image);
-    bool has_format = p->format != GLCNN_CHANNEL_FORMAT_NONE;
-    writer_map(writer,
-               (size_t)(handle != NULL) + has_format + p->export_from_graph + p->stop_gradient);
+    const glcnn_channel_format format = glcnn_image_node_format(image);
+    const bool has_format = format != GLCNN_CHANNEL_FORMAT_NONE;
+    const bool exports = glcnn_image_node_export_from_graph(image);
+    const bool stops = glcnn_image_node_stop_gradient(image);
+    writer_map(writer, (size_t)(handle != NULL) + has_format + exports + stops);
     if (handle && !write_named(writer, "handle", handle, outcome))
         return false;
-    if (has_format && !write_format(writer, p->format, outcome))
+    if (has_format && !write_format(writer, format, outcome))
         return false;
-    write_flag(writer, "export_from_graph", p->export_from_graph);
-    write_flag(writer, "stop_gradient", p->stop_gradient);
+    write_flag(writer, "export_from_graph", exports);
+    write_flag(writer, "stop_gradient", stops);
     return true;
 }
 
@@ -276,9 +277,9 @@ static bool read_image(struct reader *reader, glcnn_device *device, glcnn_image_
 {
     enum { HANDLE, FORMAT, EXPORT, STOP, FIELDS };
     static const char *const names[] = {"handle", "format", "export_from_graph", "stop_gradient"};
-    struct glcnn_image_node_properties *p = glcnn_image_node_properties(image);
     struct reader fields[FIELDS];
     size_t format;
+    bool exports = false, stops = false;
     if (!reader_fields(reader, names, 0, FIELDS, fields))
         return false;
     if (fields[HANDLE].bytes && !read_handle(&fields[HANDLE], device, image))
@@ -286,11 +287,14 @@ static bool read_image(struct reader *reader, glcnn_device *device, glcnn_image_
     if (fields[FORMAT].bytes) {
         if (!reader_choice(&fields[FORMAT], formats, &format))
             return false;
-        p->format = format_values[format];
+        glcnn_image_node_set_format(image, format_values[format]);
     }
-    if (fields[EXPORT].bytes && !reader_boolean(&fields[EXPORT], &p->export_from_graph))
+    if ((fields[EXPORT].bytes && !reader_boolean(&fields[EXPORT], &exports)) ||
+        (fields[STOP].bytes && !reader_boolean(&fields[STOP], &stops)))
         return false;
-    return !fields[STOP].bytes || reader_boolean(&fields[STOP], &p->stop_gradient);
+    glcnn_image_node_set_export_from_graph(image, exports);
+    glcnn_image_node_set_stop_gradient(image, stops);
+    return true;
 }
 
 static bool read_inputs(struct reader *reader, struct making *m)

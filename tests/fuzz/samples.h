@@ -102,10 +102,10 @@ static inline glcnn_network *sample_features(glcnn_device *on)
         return sample_checked(network);
     glcnn_filter_node *first = glcnn_image_node_filter(down), *second = glcnn_image_node_filter(up);
     glcnn_state_node *state = glcnn_filter_node_result_state(first);
-    glcnn_image_node_properties(x)->format = GLCNN_CHANNEL_FORMAT_FLOAT16;
-    glcnn_image_node_properties(x)->stop_gradient = true;
-    glcnn_image_node_properties(all)->format = GLCNN_CHANNEL_FORMAT_FLOAT32;
-    glcnn_image_node_properties(down)->export_from_graph = true;
+    glcnn_image_node_set_format(x, GLCNN_CHANNEL_FORMAT_FLOAT16);
+    glcnn_image_node_set_stop_gradient(x, true);
+    glcnn_image_node_set_format(all, GLCNN_CHANNEL_FORMAT_FLOAT32);
+    glcnn_image_node_set_export_from_graph(down, true);
     glcnn_state_node_set_export_from_graph(state, true);
     glcnn_filter_node_set_source_state(second, state);
     glcnn_filter_node_set_training_style(first, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_CPU);
