@@ -296,6 +296,8 @@ static void test_null_has_nothing(void)
     CU_ASSERT_PTR_NULL(glcnn_filter_node_kernel(NULL));
     CU_ASSERT_PTR_NULL(glcnn_filter_node_label(NULL));
     CU_ASSERT_EQUAL(glcnn_filter_node_set_label(NULL, "x"), INVALID);
+    CU_ASSERT_EQUAL(glcnn_filter_node_set_padding(NULL, 0), INVALID);
+    CU_ASSERT_EQUAL(glcnn_filter_node_padding(NULL), GLCNN_PADDING_DEFAULT);
     CU_ASSERT_PTR_NULL(glcnn_filter_node_result(NULL));
     CU_ASSERT_PTR_NULL(glcnn_filter_node_loss(NULL));
     CU_ASSERT_EQUAL(glcnn_filter_node_source_count(NULL), 0);

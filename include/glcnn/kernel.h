@@ -50,6 +50,11 @@ struct glcnn_source_properties {
     uint32_t dilation_rate_x, dilation_rate_y; /* default 1 */
 };
 
+/* A node that stands for an image, and one that stands for a kernel: glcnn/node.h. They are named
+ * here because the header of a family declares its nodes beside its kernels. */
+typedef struct glcnn_image_node glcnn_image_node;
+typedef struct glcnn_filter_node glcnn_filter_node;
+
 /* Properties that every kernel has. `primary` is the only source of a unary kernel, the source
  * gradient of a gradient kernel; `secondary` the second source, the forward source image of a
  * gradient kernel. The gradient kernel's rules are in spec 5.5. */

@@ -6,6 +6,14 @@
  * no image exists before a graph (glcnn/graph.h) is made of them and executed. An image node is the
  * result of one filter, or an input where no filter makes it, and any number of filters read it.
  *
+ * Typed constructors make the nodes, glcnn_pooling_max_node, glcnn_convolution_node and so on. Each
+ * is declared beside its kernel in glcnn/kernels and documented with the node's defaults. It takes
+ * sources and what must be chosen, and returns the result, so that one node is the next one's
+ * source; glcnn_loss_node alone returns its filter. Settings are checked when the node is made.
+ *
+ *   x = glcnn_convolution_node(x, &(struct glcnn_convolution_descriptor){...}, NULL);
+ *   x = glcnn_pooling_max_node(glcnn_neuron_relu_node(x, 0), 2, 2, 2, 2);
+ *
  * A node's parameters are those of its kernel: glcnn_filter_node_kernel gives it, and the typed
  * accessors and glcnn_kernel_properties serve as they do without a graph. All graphs of a network
  * use the nodes' kernels, so weights trained in one are those of every other.
@@ -28,9 +36,7 @@ extern "C" {
 #endif
 
 typedef struct glcnn_network glcnn_network;
-typedef struct glcnn_image_node glcnn_image_node;
 typedef struct glcnn_state_node glcnn_state_node;
-typedef struct glcnn_filter_node glcnn_filter_node;
 
 /* Makes an empty network. The caller owns it, and destroys it after the graphs made of it.
  * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
@@ -94,8 +100,7 @@ GLCNN_API glcnn_filter_node *glcnn_filter_node_create(glcnn_network *network, co
                                                       glcnn_image_node *const *sources,
                                                       size_t source_count);
 
-/* The same for one source, returning the result: networks can be written as nested or chained
- * calls. */
+/* The same for one source, returning the result. */
 GLCNN_API glcnn_image_node *glcnn_node(glcnn_image_node *source, const char *kernel,
                                        const char *settings);
 /* The same for two sources. */
@@ -104,6 +109,14 @@ GLCNN_API glcnn_image_node *glcnn_node_binary(glcnn_image_node *primary,
                                               const char *settings);
 
 GLCNN_API glcnn_kernel *glcnn_filter_node_kernel(glcnn_filter_node *node);
+
+/* The padding policy, GLCNN_PADDING_* bits: the size of the result and where windows start in the
+ * source. Default GLCNN_PADDING_DEFAULT, the same size; GLCNN_PADDING_SIZE_VALID_ONLY takes whole
+ * windows only. The kernel's property; MPSNNFilterNode's paddingPolicy.
+ * Errors of setting: GLCNN_INVALID_ARGUMENT for NULL and for bits that mean nothing. */
+GLCNN_API glcnn_status glcnn_filter_node_set_padding(glcnn_filter_node *node, uint32_t padding);
+GLCNN_API uint32_t glcnn_filter_node_padding(const glcnn_filter_node *node);
+
 /* The label: "KERNEL_NUMBER" with the number of such nodes before it, or what was set. It names the
  * node's weights in files; keep labels unique. */
 GLCNN_API const char *glcnn_filter_node_label(const glcnn_filter_node *node);

@@ -1,5 +1,5 @@
 /* Networks and their nodes. A network owns everything; nodes hold plain pointers to each other. */
-#include "graph/node.h"
+#include "graph/nodes.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -406,9 +406,8 @@ static const struct glcnn_descriptor *find_kernel(struct glcnn_network *network,
     return d;
 }
 
-glcnn_filter_node *glcnn_filter_node_create(glcnn_network *network, const char *kernel,
-                                            const char *settings, glcnn_image_node *const *sources,
-                                            size_t source_count)
+struct glcnn_kernel *node_kernel(struct glcnn_network *network, const char *kernel,
+                                 struct glcnn_image_node *const *sources, size_t source_count)
 {
     glcnn_kernel *made = NULL;
     if (!network || network->status != GLCNN_SUCCESS)
@@ -417,13 +416,51 @@ glcnn_filter_node *glcnn_filter_node_create(glcnn_network *network, const char *
     if (!d || !check_sources(network, d, sources, source_count))
         return NULL;
     glcnn_status status = kernel_create(network->device, d, &made);
-    if (status == GLCNN_SUCCESS)
-        status = apply_settings(made, settings);
-    if (status != GLCNN_SUCCESS) {
-        glcnn_kernel_destroy(&made);
+    if (status != GLCNN_SUCCESS)
         return network_keep_failure(network, status);
-    }
-    return filter_node_make(network, made, sources, source_count);
+    set_node_defaults(made);
+    return made;
+}
+
+struct glcnn_filter_node *node_finish(struct glcnn_network *network, struct glcnn_kernel *kernel,
+                                      struct glcnn_image_node *const *sources, size_t source_count)
+{
+    if (!kernel)
+        return NULL;
+    glcnn_status status = kernel_finish(&kernel, GLCNN_SUCCESS);
+    return status == GLCNN_SUCCESS ? filter_node_make(network, kernel, sources, source_count)
+                                   : network_keep_failure(network, status);
+}
+
+struct glcnn_image_node *unary_node_with_data(struct glcnn_image_node *source,
+                                              struct glcnn_kernel *kernel,
+                                              const struct glcnn_data_source *data_source)
+{
+    if (!source || !kernel)
+        return NULL;
+    struct network_mark mark = network_mark(source->network);
+    struct glcnn_filter_node *made = node_finish(source->network, kernel, &source, 1);
+    if (!made || !data_source)
+        return glcnn_filter_node_result(made);
+    glcnn_status status = glcnn_kernel_set_data_source(kernel, data_source);
+    if (status == GLCNN_SUCCESS)
+        return made->result;
+    network_cut(source->network, &mark);
+    return network_keep_failure(source->network, status);
+}
+
+glcnn_filter_node *glcnn_filter_node_create(glcnn_network *network, const char *kernel,
+                                            const char *settings, glcnn_image_node *const *sources,
+                                            size_t source_count)
+{
+    glcnn_kernel *made = node_kernel(network, kernel, sources, source_count);
+    if (!made)
+        return NULL;
+    glcnn_status status = apply_settings(made, settings);
+    if (status == GLCNN_SUCCESS)
+        return filter_node_make(network, made, sources, source_count);
+    glcnn_kernel_destroy(&made);
+    return network_keep_failure(network, status);
 }
 
 static glcnn_network *network_of(const glcnn_image_node *node)
@@ -452,6 +489,26 @@ glcnn_image_node *glcnn_node_binary(glcnn_image_node *primary, glcnn_image_node 
 glcnn_kernel *glcnn_filter_node_kernel(glcnn_filter_node *node)
 {
     return node ? node->kernel : NULL;
+}
+
+glcnn_status glcnn_filter_node_set_padding(glcnn_filter_node *node, uint32_t padding)
+{
+    uint32_t size;
+    int32_t offset;
+    if (!node)
+        return GLCNN_INVALID_ARGUMENT;
+    if (glcnn_padding_resolve(padding, false, 1, 1, 1, &size, &offset) != GLCNN_SUCCESS)
+        return device_fail(node->network->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_filter_node_set_padding: %s: %#x is no padding policy; "
+                           "glcnn/padding.h has their bits",
+                           node->label, padding);
+    node->kernel->properties.padding = padding;
+    return GLCNN_SUCCESS;
+}
+
+uint32_t glcnn_filter_node_padding(const glcnn_filter_node *node)
+{
+    return node ? node->kernel->properties.padding : GLCNN_PADDING_DEFAULT;
 }
 
 const char *glcnn_filter_node_label(const glcnn_filter_node *node)

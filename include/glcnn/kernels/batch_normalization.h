@@ -41,6 +41,7 @@
 #ifndef GLCNN_KERNELS_BATCH_NORMALIZATION_H
 #define GLCNN_KERNELS_BATCH_NORMALIZATION_H
 
+#include <glcnn/data_source.h>
 #include <glcnn/kernels/neuron.h>
 
 #ifdef __cplusplus
@@ -86,6 +87,17 @@ GLCNN_API glcnn_status glcnn_batch_normalization_statistics_gradient_create(
     glcnn_device *device, const struct glcnn_neuron_descriptor *neuron, glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_batch_normalization_gradient_create(
     glcnn_device *device, const struct glcnn_neuron_descriptor *neuron, glcnn_kernel **kernel);
+
+/* The result of a node that normalises, collecting statistics first where it trains. An epsilon of
+ * 0 stands for the default, FLT_MIN; `neuron` is fused, NULL: none. `data_source`
+ * (glcnn/data_source.h) has gamma, beta, mean and variance and may update them; its values are
+ * loaded at once, so it says its feature_channels. NULL: gamma 1, beta 0, mean 0, variance 1 until
+ * they are set. Default flags: automatic. NULL on failure, see glcnn/node.h; the data source's
+ * context is then the caller's still. MPSCNNBatchNormalizationNode. */
+GLCNN_API glcnn_image_node *
+glcnn_batch_normalization_node(glcnn_image_node *source, float epsilon,
+                               const struct glcnn_neuron_descriptor *neuron,
+                               const struct glcnn_data_source *data_source);
 
 #ifdef __cplusplus
 }

@@ -48,6 +48,7 @@
 #ifndef GLCNN_KERNELS_CONVOLUTION_H
 #define GLCNN_KERNELS_CONVOLUTION_H
 
+#include <glcnn/data_source.h>
 #include <glcnn/kernels/batch_normalization.h>
 #include <glcnn/kernels/neuron.h>
 
@@ -131,6 +132,21 @@ GLCNN_API glcnn_status glcnn_fully_connected_create(
 GLCNN_API glcnn_status glcnn_fully_connected_gradient_create(
     glcnn_device *device, const struct glcnn_convolution_descriptor *descriptor,
     const struct glcnn_convolution_weights *weights, glcnn_kernel **kernel);
+
+/* The result of a node. Its descriptor is that of a kernel, so fields of 0 mean 1, and
+ * input_feature_channels must be given. `data_source` (glcnn/data_source.h) has the weights and may
+ * update them; its values are loaded at once. NULL: 0 until they are set. Defaults: edge mode zero,
+ * padding same size; a fully connected layer takes windows as large as its source whatever the
+ * padding. NULL on failure, see glcnn/node.h; the data source's context is then the caller's still.
+ * MPSCNNConvolutionNode, MPSCNNFullyConnectedNode. */
+GLCNN_API glcnn_image_node *
+glcnn_convolution_node(glcnn_image_node *source,
+                       const struct glcnn_convolution_descriptor *descriptor,
+                       const struct glcnn_data_source *data_source);
+GLCNN_API glcnn_image_node *
+glcnn_fully_connected_node(glcnn_image_node *source,
+                           const struct glcnn_convolution_descriptor *descriptor,
+                           const struct glcnn_data_source *data_source);
 
 #ifdef __cplusplus
 }

@@ -40,6 +40,14 @@ GLCNN_API glcnn_status glcnn_convolution_transpose_gradient_create(
     glcnn_device *device, const struct glcnn_convolution_descriptor *descriptor,
     const struct glcnn_convolution_weights *weights, glcnn_kernel **kernel);
 
+/* The result of a node, as glcnn_convolution_node makes it. Defaults: edge mode zero, padding same
+ * size; glcnn_filter_node_set_source_state lets it take sizes from a convolution.
+ * MPSCNNConvolutionTransposeNode. */
+GLCNN_API glcnn_image_node *
+glcnn_convolution_transpose_node(glcnn_image_node *source,
+                                 const struct glcnn_convolution_descriptor *descriptor,
+                                 const struct glcnn_data_source *data_source);
+
 #ifdef __cplusplus
 }
 #endif

@@ -43,6 +43,11 @@ GLCNN_API glcnn_status glcnn_cross_channel_normalization_gradient_create(glcnn_d
                                                                          uint32_t kernel_size,
                                                                          glcnn_kernel **kernel);
 
+/* The result of a node over `kernel_size` channels, 1 to 65535; MPS's default is 5. Defaults: alpha
+ * 1, beta 5, delta 1. NULL on failure, see glcnn/node.h. MPSCNNCrossChannelNormalizationNode. */
+GLCNN_API glcnn_image_node *glcnn_cross_channel_normalization_node(glcnn_image_node *source,
+                                                                   uint32_t kernel_size);
+
 #ifdef __cplusplus
 }
 #endif

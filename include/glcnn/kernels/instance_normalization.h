@@ -28,7 +28,7 @@
 #ifndef GLCNN_KERNELS_INSTANCE_NORMALIZATION_H
 #define GLCNN_KERNELS_INSTANCE_NORMALIZATION_H
 
-#include <glcnn/kernel.h>
+#include <glcnn/data_source.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -57,6 +57,15 @@ GLCNN_API glcnn_status glcnn_instance_normalization_create(
     glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_instance_normalization_gradient_create(glcnn_device *device,
                                                                     glcnn_kernel **kernel);
+
+/* The result of a node. An epsilon of 0 stands for the default, FLT_MIN. `data_source`
+ * (glcnn/data_source.h) has gamma and beta and may update them; its values are loaded at once, so it
+ * says its feature_channels. NULL: gamma 1, beta 0 until they are set. NULL on failure, see
+ * glcnn/node.h; the data source's context is then the caller's still.
+ * MPSCNNInstanceNormalizationNode. */
+GLCNN_API glcnn_image_node *
+glcnn_instance_normalization_node(glcnn_image_node *source, float epsilon,
+                                  const struct glcnn_data_source *data_source);
 
 #ifdef __cplusplus
 }

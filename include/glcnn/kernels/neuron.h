@@ -110,6 +110,35 @@ GLCNN_API glcnn_status glcnn_neuron_gradient_create(glcnn_device *device,
 GLCNN_API glcnn_status glcnn_neuron_slope_gradient_create(glcnn_device *device,
                                                           glcnn_kernel **kernel);
 
+/* The result of a node that applies `neuron`, copied; NULL: none. Numbers that a field leaves out
+ * are 0: glcnn_neuron_descriptor_default has the node's of MPS. NULL on failure, see glcnn/node.h.
+ * MPSCNNNeuronNode. */
+GLCNN_API glcnn_image_node *glcnn_neuron_node(glcnn_image_node *source,
+                                              const struct glcnn_neuron_descriptor *neuron);
+
+/* The same by type, with the numbers that it has; MPS's are in the table above. MPSCNNNeuronReLUNode
+ * and so on. */
+GLCNN_API glcnn_image_node *glcnn_neuron_relu_node(glcnn_image_node *source, float a);
+GLCNN_API glcnn_image_node *glcnn_neuron_linear_node(glcnn_image_node *source, float a, float b);
+GLCNN_API glcnn_image_node *glcnn_neuron_sigmoid_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_neuron_hard_sigmoid_node(glcnn_image_node *source, float a,
+                                                           float b);
+GLCNN_API glcnn_image_node *glcnn_neuron_tanh_node(glcnn_image_node *source, float a, float b);
+GLCNN_API glcnn_image_node *glcnn_neuron_absolute_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_neuron_soft_plus_node(glcnn_image_node *source, float a, float b);
+GLCNN_API glcnn_image_node *glcnn_neuron_soft_sign_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_neuron_elu_node(glcnn_image_node *source, float a);
+/* `slopes` are `count` numbers, one for each channel, copied; NULL and 0: 0 until they are set. */
+GLCNN_API glcnn_image_node *glcnn_neuron_prelu_node(glcnn_image_node *source, const float *slopes,
+                                                    size_t count);
+GLCNN_API glcnn_image_node *glcnn_neuron_relun_node(glcnn_image_node *source, float a, float b);
+GLCNN_API glcnn_image_node *glcnn_neuron_power_node(glcnn_image_node *source, float a, float b,
+                                                    float c);
+GLCNN_API glcnn_image_node *glcnn_neuron_exponential_node(glcnn_image_node *source, float a,
+                                                          float b, float c);
+GLCNN_API glcnn_image_node *glcnn_neuron_logarithm_node(glcnn_image_node *source, float a, float b,
+                                                        float c);
+
 #ifdef __cplusplus
 }
 #endif

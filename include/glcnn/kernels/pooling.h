@@ -78,6 +78,26 @@ GLCNN_API glcnn_status glcnn_dilated_pooling_max_gradient_create(
     glcnn_device *device, uint32_t kernel_width, uint32_t kernel_height, uint32_t stride_x,
     uint32_t stride_y, uint32_t dilation_rate_x, uint32_t dilation_rate_y, glcnn_kernel **kernel);
 
+/* The result of a node with a window and a stride in pixels, 1 to 65535. Defaults: edge mode clamp,
+ * padding same size, of average no zero pad. NULL on failure, see glcnn/node.h.
+ * MPSCNNPoolingAverageNode, MPSCNNPoolingL2NormNode, MPSCNNPoolingMaxNode. */
+GLCNN_API glcnn_image_node *glcnn_pooling_average_node(glcnn_image_node *source,
+                                                       uint32_t kernel_width,
+                                                       uint32_t kernel_height, uint32_t stride_x,
+                                                       uint32_t stride_y);
+GLCNN_API glcnn_image_node *glcnn_pooling_l2_norm_node(glcnn_image_node *source,
+                                                       uint32_t kernel_width,
+                                                       uint32_t kernel_height, uint32_t stride_x,
+                                                       uint32_t stride_y);
+GLCNN_API glcnn_image_node *glcnn_pooling_max_node(glcnn_image_node *source, uint32_t kernel_width,
+                                                   uint32_t kernel_height, uint32_t stride_x,
+                                                   uint32_t stride_y);
+/* The same with a dilation rate, 1 to 65535. MPSCNNDilatedPoolingMaxNode. */
+GLCNN_API glcnn_image_node *
+glcnn_dilated_pooling_max_node(glcnn_image_node *source, uint32_t kernel_width,
+                               uint32_t kernel_height, uint32_t stride_x, uint32_t stride_y,
+                               uint32_t dilation_rate_x, uint32_t dilation_rate_y);
+
 #ifdef __cplusplus
 }
 #endif

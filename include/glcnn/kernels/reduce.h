@@ -86,6 +86,32 @@ GLCNN_API glcnn_status glcnn_reduce_feature_channels_mean_gradient_create(glcnn_
 GLCNN_API glcnn_status glcnn_reduce_feature_channels_sum_gradient_create(glcnn_device *device,
                                                                          glcnn_kernel **kernel);
 
+/* The result of a node. Defaults: all pixels of the source, weight 1. NULL on failure, see
+ * glcnn/node.h. MPSNNReductionRowMinNode and so on. */
+GLCNN_API glcnn_image_node *glcnn_reduce_row_min_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_reduce_row_max_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_reduce_row_mean_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_reduce_row_sum_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_reduce_column_min_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_reduce_column_max_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_reduce_column_mean_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_reduce_column_sum_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_reduce_feature_channels_min_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_reduce_feature_channels_max_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_reduce_feature_channels_mean_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_reduce_feature_channels_sum_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *
+glcnn_reduce_feature_channels_argument_min_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *
+glcnn_reduce_feature_channels_argument_max_node(glcnn_image_node *source);
+/* `weights` has as many channels as the source. Default: the sum is not divided. */
+GLCNN_API glcnn_image_node *
+glcnn_reduce_feature_channels_and_weights_sum_node(glcnn_image_node *source,
+                                                   glcnn_image_node *weights);
+GLCNN_API glcnn_image_node *
+glcnn_reduce_feature_channels_and_weights_mean_node(glcnn_image_node *source,
+                                                    glcnn_image_node *weights);
+
 #ifdef __cplusplus
 }
 #endif

@@ -30,6 +30,11 @@ GLCNN_API glcnn_status glcnn_log_soft_max_create(glcnn_device *device, glcnn_ker
 GLCNN_API glcnn_status glcnn_log_soft_max_gradient_create(glcnn_device *device,
                                                           glcnn_kernel **kernel);
 
+/* The result of a node. NULL on failure, see glcnn/node.h. MPSCNNSoftMaxNode,
+ * MPSCNNLogSoftMaxNode. */
+GLCNN_API glcnn_image_node *glcnn_soft_max_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_log_soft_max_node(glcnn_image_node *source);
+
 #ifdef __cplusplus
 }
 #endif

@@ -57,6 +57,16 @@ GLCNN_API glcnn_status glcnn_upsampling_bilinear_gradient_create(glcnn_device *d
                                                                  bool align_corners,
                                                                  glcnn_kernel **kernel);
 
+/* The result of a node with whole factors, 1 or more. Default: not asymmetric. NULL on failure, see
+ * glcnn/node.h. MPSCNNUpsamplingNearestNode, MPSCNNUpsamplingBilinearNode. */
+GLCNN_API glcnn_image_node *glcnn_upsampling_nearest_node(glcnn_image_node *source,
+                                                          uint32_t scale_factor_x,
+                                                          uint32_t scale_factor_y);
+GLCNN_API glcnn_image_node *glcnn_upsampling_bilinear_node(glcnn_image_node *source,
+                                                           uint32_t scale_factor_x,
+                                                           uint32_t scale_factor_y,
+                                                           bool align_corners);
+
 #ifdef __cplusplus
 }
 #endif

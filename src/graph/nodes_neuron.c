@@ -1,0 +1,68 @@
+/* Nodes of neurons. */
+#include "glcnn/kernels/neuron.h"
+
+#include "graph/nodes.h"
+
+glcnn_image_node *glcnn_neuron_node(glcnn_image_node *source,
+                                    const struct glcnn_neuron_descriptor *neuron)
+{
+    glcnn_kernel *kernel = unary_kernel(source, "neuron");
+    if (kernel && neuron)
+        glcnn_neuron(kernel)->neuron = *neuron;
+    return unary_node(source, kernel);
+}
+
+glcnn_image_node *glcnn_neuron_prelu_node(glcnn_image_node *source, const float *slopes,
+                                          size_t count)
+{
+    glcnn_kernel *kernel = unary_kernel(source, "neuron");
+    if (!kernel)
+        return NULL;
+    glcnn_neuron(kernel)->neuron = glcnn_neuron_descriptor_default(GLCNN_NEURON_TYPE_PRELU);
+    glcnn_status status =
+        slopes ? glcnn_kernel_set_vector(kernel, "neuron_data", slopes, count) : GLCNN_SUCCESS;
+    if (status == GLCNN_SUCCESS)
+        return unary_node(source, kernel);
+    glcnn_kernel_destroy(&kernel);
+    return network_keep_failure(source->network, status);
+}
+
+#define DEFINE_NODE(NAME, TYPE)                                                                    \
+    glcnn_image_node *glcnn_neuron_##NAME##_node(glcnn_image_node *source)                         \
+    {                                                                                              \
+        return glcnn_neuron_node(                                                                  \
+            source, &(struct glcnn_neuron_descriptor){.type = GLCNN_NEURON_TYPE_##TYPE});          \
+    }
+#define DEFINE_NODE_A(NAME, TYPE)                                                                  \
+    glcnn_image_node *glcnn_neuron_##NAME##_node(glcnn_image_node *source, float a)                \
+    {                                                                                              \
+        return glcnn_neuron_node(                                                                  \
+            source, &(struct glcnn_neuron_descriptor){GLCNN_NEURON_TYPE_##TYPE, a, 0, 0});         \
+    }
+#define DEFINE_NODE_AB(NAME, TYPE)                                                                 \
+    glcnn_image_node *glcnn_neuron_##NAME##_node(glcnn_image_node *source, float a, float b)       \
+    {                                                                                              \
+        return glcnn_neuron_node(                                                                  \
+            source, &(struct glcnn_neuron_descriptor){GLCNN_NEURON_TYPE_##TYPE, a, b, 0});         \
+    }
+#define DEFINE_NODE_ABC(NAME, TYPE)                                                                \
+    glcnn_image_node *glcnn_neuron_##NAME##_node(glcnn_image_node *source, float a, float b,       \
+                                                 float c)                                          \
+    {                                                                                              \
+        return glcnn_neuron_node(                                                                  \
+            source, &(struct glcnn_neuron_descriptor){GLCNN_NEURON_TYPE_##TYPE, a, b, c});         \
+    }
+
+DEFINE_NODE(sigmoid, SIGMOID)
+DEFINE_NODE(absolute, ABSOLUTE)
+DEFINE_NODE(soft_sign, SOFT_SIGN)
+DEFINE_NODE_A(relu, RELU)
+DEFINE_NODE_A(elu, ELU)
+DEFINE_NODE_AB(linear, LINEAR)
+DEFINE_NODE_AB(hard_sigmoid, HARD_SIGMOID)
+DEFINE_NODE_AB(tanh, TANH)
+DEFINE_NODE_AB(soft_plus, SOFT_PLUS)
+DEFINE_NODE_AB(relun, RELUN)
+DEFINE_NODE_ABC(power, POWER)
+DEFINE_NODE_ABC(exponential, EXPONENTIAL)
+DEFINE_NODE_ABC(logarithm, LOGARITHM)
