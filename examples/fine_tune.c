@@ -32,35 +32,40 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
+/* A convolution with ReLU, then half the size. */
+static glcnn_image_node *block(glcnn_image_node *x, uint32_t inputs, uint32_t outputs)
+{
+    x = glcnn_convolution_node(
+        x,
+        &(struct glcnn_convolution_descriptor){.kernel_width = 3,
+                                               .kernel_height = 3,
+                                               .input_feature_channels = inputs,
+                                               .output_feature_channels = outputs},
+        NULL);
+    return glcnn_pooling_max_node(glcnn_neuron_relu_node(x, 0), 2, 2, 2, 2);
+}
+
 /* What the last layer reads: 7x7x32. */
 static glcnn_image_node *features(glcnn_image_node *x)
 {
-    static const char pool[] = "kernel_width=2 kernel_height=2 stride_in_pixels_x=2 "
-                               "stride_in_pixels_y=2 padding=valid";
-    x = glcnn_node(x, "convolution",
-                   "kernel_width=3 kernel_height=3 "
-                   "input_feature_channels=1 output_feature_channels=16");
-    x = glcnn_node(glcnn_node(x, "neuron", "neuron_type=relu"), "pooling_max", pool);
-    x = glcnn_node(x, "convolution",
-                   "kernel_width=3 kernel_height=3 "
-                   "input_feature_channels=16 output_feature_channels=32");
-    return glcnn_node(glcnn_node(x, "neuron", "neuron_type=relu"), "pooling_max", pool);
+    return block(block(x, 1, 16), 16, 32);
 }
 
 /* The training graph of a network whose gradients stop before the last layer, or do not. */
 static glcnn_graph *build(glcnn_network *network, bool last_only, glcnn_image_node **loss)
 {
+    const struct glcnn_convolution_descriptor head = {.kernel_width = 7,
+                                                      .kernel_height = 7,
+                                                      .input_feature_channels = 32,
+                                                      .output_feature_channels = FASHION_CLASSES};
     glcnn_kernel *optimizer;
     glcnn_graph *graph;
     glcnn_image_node *x = features(glcnn_image_node_create(network, "images"));
-    must(x != NULL, NULL);
     glcnn_image_node_set_stop_gradient(x, last_only);
-    x = glcnn_node(x, "fully_connected",
-                   "kernel_width=7 kernel_height=7 "
-                   "input_feature_channels=32 output_feature_channels=10");
-    glcnn_image_node *pair[] = {x, glcnn_image_node_create(network, "labels")};
-    glcnn_filter_node *node = glcnn_filter_node_create(
-        network, "loss", "loss_type=soft_max_cross_entropy reduction_type=sum", pair, 2);
+    x = glcnn_fully_connected_node(x, &head, NULL);
+    glcnn_filter_node *node =
+        glcnn_loss_node(x, glcnn_image_node_create(network, "labels"), NULL,
+                        GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, GLCNN_REDUCTION_TYPE_SUM);
     must(!glcnn_network_initialise(network, 1), NULL);
     must(!glcnn_optimizer_adam_create(device, 0.001f, &optimizer), NULL);
     must(!glcnn_training_graph_create(node, optimizer, NULL, &graph), NULL);

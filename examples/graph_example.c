@@ -24,13 +24,20 @@ static void must(bool good)
 /* Images to scores: half the size by a stride, batch normalisation with ReLU, all connected. */
 static glcnn_image_node *build(glcnn_image_node *x)
 {
-    x = glcnn_node(x, "convolution",
-                   "kernel_width=5 kernel_height=5 stride_in_pixels_x=2 stride_in_pixels_y=2 "
-                   "input_feature_channels=1 output_feature_channels=16");
-    x = glcnn_node(x, "batch_normalization", "neuron_type=relu epsilon=1e-5");
-    return glcnn_node(x, "fully_connected",
-                      "kernel_width=14 kernel_height=14 "
-                      "input_feature_channels=16 output_feature_channels=10");
+    const struct glcnn_convolution_descriptor stem = {.kernel_width = 5,
+                                                      .kernel_height = 5,
+                                                      .input_feature_channels = 1,
+                                                      .output_feature_channels = 16,
+                                                      .stride_in_pixels_x = 2,
+                                                      .stride_in_pixels_y = 2};
+    const struct glcnn_convolution_descriptor head = {.kernel_width = 14,
+                                                      .kernel_height = 14,
+                                                      .input_feature_channels = 16,
+                                                      .output_feature_channels = FASHION_CLASSES};
+    const struct glcnn_neuron_descriptor relu = {.type = GLCNN_NEURON_TYPE_RELU};
+    x = glcnn_convolution_node(x, &stem, NULL);
+    x = glcnn_batch_normalization_node(x, 1e-5f, &relu, NULL);
+    return glcnn_fully_connected_node(x, &head, NULL);
 }
 
 static uint64_t read_count(const char *text)
@@ -57,10 +64,10 @@ int main(int argc, char **argv)
     if (glcnn_device_create(NULL, &device))
         return 77;
     must(!glcnn_network_create(device, &network));
-    glcnn_image_node *pair[] = {build(glcnn_image_node_create(network, "images")),
-                                glcnn_image_node_create(network, "labels")};
-    glcnn_filter_node *loss = glcnn_filter_node_create(
-        network, "loss", "loss_type=soft_max_cross_entropy reduction_type=sum", pair, 2);
+    glcnn_image_node *scores = build(glcnn_image_node_create(network, "images"));
+    glcnn_filter_node *loss =
+        glcnn_loss_node(scores, glcnn_image_node_create(network, "labels"), NULL,
+                        GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, GLCNN_REDUCTION_TYPE_SUM);
     must(!glcnn_network_initialise(network, 1));
     must(!glcnn_optimizer_adam_create(device, 0.001f, &optimizer));
     must(!glcnn_training_graph_create(loss, optimizer, NULL, &graph));

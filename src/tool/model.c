@@ -1,7 +1,5 @@
 #include "model.h"
 
-#include <stdio.h>
-
 #include "support/fashion.h"
 #include "support/network.h"
 
@@ -14,18 +12,18 @@ static bool good(glcnn_status status)
 
 bool model_create(glcnn_device *device, const struct net *net, uint32_t batch, struct model *model)
 {
-    char settings[128];
     *model = (struct model){.net = net, .device = device};
     if (!good(glcnn_network_create(device, &model->network)))
         return false;
     model->image = glcnn_image_node_create(model->network, "image");
     model->labels = glcnn_image_node_create(model->network, "labels");
     model->scores = net->build(model->image);
-    model->probabilities = glcnn_node(model->scores, "soft_max", NULL);
-    glcnn_image_node *const sources[] = {model->scores, model->labels};
-    snprintf(settings, sizeof settings,
-             "loss_type=soft_max_cross_entropy reduction_type=sum weight=%.9g", 1.0 / batch);
-    model->loss = glcnn_filter_node_create(model->network, "loss", settings, sources, 2);
+    model->probabilities = glcnn_soft_max_node(model->scores);
+    model->loss =
+        glcnn_loss_node(model->scores, model->labels, NULL, GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY,
+                        GLCNN_REDUCTION_TYPE_SUM);
+    if (model->loss)
+        glcnn_loss(glcnn_filter_node_kernel(model->loss))->weight = (float)(1.0 / batch);
     return good(glcnn_network_status(model->network));
 }
 

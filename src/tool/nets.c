@@ -9,52 +9,62 @@
 
 struct convolution {
     unsigned size, inputs, outputs, stride, groups; /* stride and groups 0: 1 */
-    const char *more;                               /* further settings, or NULL */
 };
 
 static glcnn_image_node *convolve(glcnn_image_node *source, struct convolution c)
 {
-    char settings[256];
-    unsigned stride = c.stride ? c.stride : 1;
-    snprintf(settings, sizeof settings,
-             "kernel_width=%u kernel_height=%u input_feature_channels=%u "
-             "output_feature_channels=%u stride_in_pixels_x=%u stride_in_pixels_y=%u groups=%u %s",
-             c.size, c.size, c.inputs, c.outputs, stride, stride, c.groups ? c.groups : 1,
-             c.more ? c.more : "");
-    return glcnn_node(source, "convolution", settings);
+    return glcnn_convolution_node(
+        source,
+        &(struct glcnn_convolution_descriptor){.kernel_width = c.size,
+                                               .kernel_height = c.size,
+                                               .input_feature_channels = c.inputs,
+                                               .output_feature_channels = c.outputs,
+                                               .stride_in_pixels_x = c.stride,
+                                               .stride_in_pixels_y = c.stride,
+                                               .groups = c.groups},
+        NULL);
 }
 
 static glcnn_image_node *connect(glcnn_image_node *source, unsigned size, unsigned inputs,
                                  unsigned outputs)
 {
-    char settings[160];
-    snprintf(settings, sizeof settings,
-             "kernel_width=%u kernel_height=%u input_feature_channels=%u "
-             "output_feature_channels=%u",
-             size, size, inputs, outputs);
-    return glcnn_node(source, "fully_connected", settings);
+    return glcnn_fully_connected_node(
+        source,
+        &(struct glcnn_convolution_descriptor){.kernel_width = size,
+                                               .kernel_height = size,
+                                               .input_feature_channels = inputs,
+                                               .output_feature_channels = outputs},
+        NULL);
 }
 
-static glcnn_image_node *pool(glcnn_image_node *source, const char *kernel, unsigned size)
+/* Has the filter of a result take whole windows only. A NULL is the network's failure already. */
+static glcnn_image_node *whole_windows(glcnn_image_node *result)
 {
-    char settings[160];
-    snprintf(settings, sizeof settings,
-             "kernel_width=%u kernel_height=%u stride_in_pixels_x=%u stride_in_pixels_y=%u "
-             "padding=valid",
-             size, size, size, size);
-    return glcnn_node(source, kernel, settings);
+    glcnn_filter_node_set_padding(glcnn_image_node_filter(result), GLCNN_PADDING_SIZE_VALID_ONLY);
+    return result;
+}
+
+static glcnn_image_node *pool_max(glcnn_image_node *source, unsigned size)
+{
+    return whole_windows(glcnn_pooling_max_node(source, size, size, size, size));
+}
+
+static glcnn_image_node *pool_average(glcnn_image_node *source, unsigned size)
+{
+    return whole_windows(glcnn_pooling_average_node(source, size, size, size, size));
 }
 
 static glcnn_image_node *rectify(glcnn_image_node *source)
 {
-    return glcnn_node(source, "neuron", "neuron_type=relu");
+    return glcnn_neuron_relu_node(source, 0);
 }
 
 /* Convolution and batch normalisation, with a ReLU behind it or none. */
 static glcnn_image_node *normalised(glcnn_image_node *source, struct convolution c, bool relu)
 {
-    return glcnn_node(convolve(source, c), "batch_normalization",
-                      relu ? "epsilon=1e-5 neuron_type=relu" : "epsilon=1e-5");
+    static const struct glcnn_neuron_descriptor rectifier = {.type = GLCNN_NEURON_TYPE_RELU};
+    return glcnn_batch_normalization_node(convolve(source, c), 1e-5f, relu ? &rectifier : NULL,
+                                          NULL);
 }
 
 /* ---- Networks ---- */
@@ -64,9 +74,9 @@ static glcnn_image_node *normalised(glcnn_image_node *source, struct convolution
 static glcnn_image_node *build_lenet(glcnn_image_node *image)
 {
     glcnn_image_node *x = rectify(convolve(image, (struct convolution){5, 1, 6}));
-    x = pool(x, "pooling_average", 2); /* 14x14x6 */
-    x = rectify(convolve(x, (struct convolution){5, 6, 16, .more = "padding=valid"}));
-    x = pool(x, "pooling_average", 2); /* 5x5x16 */
+    x = pool_average(x, 2); /* 14x14x6 */
+    x = rectify(whole_windows(convolve(x, (struct convolution){5, 6, 16})));
+    x = pool_average(x, 2); /* 5x5x16 */
     x = rectify(connect(x, 5, 16, 120));
     x = rectify(connect(x, 1, 120, 84));
     return connect(x, 1, 84, 10);
@@ -75,9 +85,9 @@ static glcnn_image_node *build_lenet(glcnn_image_node *image)
 static glcnn_image_node *build_small(glcnn_image_node *image)
 {
     glcnn_image_node *x = normalised(image, (struct convolution){3, 1, 16}, true);
-    x = pool(x, "pooling_max", 2); /* 14x14x16 */
+    x = pool_max(x, 2); /* 14x14x16 */
     x = normalised(x, (struct convolution){3, 16, 32}, true);
-    x = pool(x, "pooling_max", 2); /* 7x7x32 */
+    x = pool_max(x, 2); /* 7x7x32 */
     return connect(x, 7, 32, 10);
 }
 
@@ -91,7 +101,7 @@ static glcnn_image_node *residual(glcnn_image_node *source, unsigned inputs, uns
     x = normalised(x, (struct convolution){3, outputs, outputs}, false);
     if (inputs != outputs || stride != 1)
         source = normalised(source, (struct convolution){1, inputs, outputs, stride}, false);
-    return rectify(glcnn_node_binary(x, source, "add", NULL));
+    return rectify(glcnn_add_node(x, source));
 }
 
 static glcnn_image_node *build_resnet8(glcnn_image_node *image)
@@ -100,7 +110,7 @@ static glcnn_image_node *build_resnet8(glcnn_image_node *image)
     x = residual(x, 16, 16, 1);
     x = residual(x, 16, 32, 2); /* 14x14x32 */
     x = residual(x, 32, 64, 2); /* 7x7x64 */
-    x = pool(x, "pooling_average", 7);
+    x = pool_average(x, 7);
     return connect(x, 1, 64, 10);
 }
 
@@ -119,7 +129,7 @@ static glcnn_image_node *build_mobilenet_tiny(glcnn_image_node *image)
     x = separable(x, 16, 32, 1);
     x = separable(x, 32, 64, 2); /* 7x7x64 */
     x = separable(x, 64, 64, 1);
-    x = pool(x, "pooling_average", 7);
+    x = pool_average(x, 7);
     return connect(x, 1, 64, 10);
 }
 
