@@ -27,10 +27,15 @@ block() {
         inside { print }' README.md
 }
 
-# runs N TEXT: the Nth block of C is a program that prints TEXT.
+# Leaks are looked for where the compiler can.
+leaks=-fsanitize=address
+echo 'int main(void) { return 0; }' >"$work/empty.c"
+$cc $leaks -o "$work/empty" "$work/empty.c" 2>"$work/log" && "$work/empty" 2>"$work/log" || leaks=
+
+# runs N TEXT: the Nth block of C is a program that prints TEXT and leaks nothing.
 runs() {
     block c "$1" >"$work/program.c"
-    $cc -std=c11 -Iinclude -I"$out/include" -o "$work/program" "$work/program.c" "$out/libglcnn.a" \
+    $cc -std=c11 -Wall -Wextra -Werror $leaks -Iinclude -I"$out/include" -o "$work/program" "$work/program.c" "$out/libglcnn.a" \
         $(${PKG_CONFIG:-pkg-config} --libs egl gbm libdrm) -lm || fail "program $1 does not compile"
     "$work/program" >"$work/printed" || fail "program $1 ends with status $?"
     [ "$(cat "$work/printed")" = "$2" ] || fail "program $1 prints $(cat "$work/printed")"
@@ -38,6 +43,8 @@ runs() {
 
 runs 1 '0.625 0.625 1.125 1.125 0.625 0.625 1.125 1.125 2.625 2.625 3.125 3.125 2.625 2.625 3.125 3.125 '
 runs 2 learned
+lines=$(wc -l <"$work/program.c")
+[ "$lines" -le 45 ] || fail "the shortest training program has $lines lines"
 
 # The times are kept, so that only what the new files change is remade.
 mkdir "$work/tree"
