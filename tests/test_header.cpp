@@ -29,5 +29,11 @@ int main()
     glcnn_device *device = nullptr;
     if (glcnn_device_create(&parameters, &device) == GLCNN_SUCCESS || device != nullptr || !told)
         return 3;
+
+    // A node of nothing is none.
+    struct glcnn_convolution_descriptor window = {};
+    window.kernel_width = window.kernel_height = 3;
+    if (glcnn_pooling_max_node(glcnn_convolution_node(nullptr, &window, nullptr), 2, 2, 2, 2))
+        return 4;
     return 0;
 }

@@ -35,8 +35,9 @@ $cc $leaks -o "$work/empty" "$work/empty.c" 2>"$work/log" && "$work/empty" 2>"$w
 # runs N TEXT: the Nth block of C is a program that prints TEXT and leaks nothing.
 runs() {
     block c "$1" >"$work/program.c"
-    $cc -std=c11 -Wall -Wextra -Werror $leaks -Iinclude -I"$out/include" -o "$work/program" "$work/program.c" "$out/libglcnn.a" \
-        $(${PKG_CONFIG:-pkg-config} --libs egl gbm libdrm) -lm || fail "program $1 does not compile"
+    $cc -std=c11 -Wall -Wextra -Werror $leaks -Iinclude -I"$out/include" -o "$work/program" \
+        "$work/program.c" "$out/libglcnn.a" $(${PKG_CONFIG:-pkg-config} --libs egl gbm libdrm) \
+        -lm || fail "program $1 does not compile"
     "$work/program" >"$work/printed" || fail "program $1 ends with status $?"
     [ "$(cat "$work/printed")" = "$2" ] || fail "program $1 prints $(cat "$work/printed")"
 }

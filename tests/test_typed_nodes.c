@@ -252,6 +252,7 @@ static void test_settings_out_of_range_are_refused(void)
 {
     const struct glcnn_convolution_descriptor none = {0};
     const struct glcnn_neuron_descriptor unknown = {.type = (glcnn_neuron_type)1000};
+    const struct glcnn_neuron_descriptor baseless = {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, 1};
     const struct glcnn_neuron_descriptor infinite = {GLCNN_NEURON_TYPE_RELU, INFINITY, 0, 0};
     begin();
     check_refused(glcnn_pooling_max_node(x, 2, 2, 0, 2), "pooling_max: stride_in_pixels_x is 0");
@@ -264,6 +265,10 @@ static void test_settings_out_of_range_are_refused(void)
     check_refused(glcnn_batch_normalization_node(x, -1, NULL, NULL), "epsilon is -1");
     check_refused(glcnn_batch_normalization_node(x, 0, &unknown, NULL), "neuron_type is 1000");
     check_refused(glcnn_neuron_node(x, &infinite), "neuron_a is inf");
+    check_refused(glcnn_neuron_node(x, &baseless), "neuron_c is 1");
+    check_refused(glcnn_neuron_exponential_node(x, 1, 0, -2), "neuron_c is -2");
+    check_refused(glcnn_batch_normalization_node(x, 0, &baseless, NULL), "neuron_c is 1");
+    check_refused(glcnn_dropout_node(x, 1, 0), "keep_probability is 1");
     check_refused(glcnn_slice_node(x, 0, 0), "source_feature_channel_max_count is 0");
     check_refused(glcnn_loss_node(x, y, NULL, (glcnn_loss_type)99, GLCNN_REDUCTION_TYPE_SUM),
                   "loss_type is 99");
@@ -320,6 +325,15 @@ static void destroy(void *context)
     ((struct source *)context)->destroyed++;
 }
 
+static struct glcnn_data_source data_source(struct source *context)
+{
+    return (struct glcnn_data_source){.context = context,
+                                      .feature_channels = 4,
+                                      .load = load,
+                                      .values = values,
+                                      .destroy = destroy};
+}
+
 static void check_vector(glcnn_image_node *node, const char *name, size_t count, float expected)
 {
     float found[8] = {0};
@@ -338,11 +352,7 @@ static const struct glcnn_convolution_descriptor dot = {.kernel_width = 1,
 static void test_data_sources_are_loaded_and_kept(void)
 {
     struct source context = {.value = 0.5f};
-    const struct glcnn_data_source source = {.context = &context,
-                                             .feature_channels = 4,
-                                             .load = load,
-                                             .values = values,
-                                             .destroy = destroy};
+    const struct glcnn_data_source source = data_source(&context);
     begin();
     check_vector(glcnn_convolution_node(x, &dot, &source), "weights", 6, 0.5f);
     check_vector(glcnn_fully_connected_node(x, &dot, &source), "biases", 3, 0.5f);
@@ -357,11 +367,7 @@ static void test_data_sources_are_loaded_and_kept(void)
 static void test_a_data_source_that_fails_stays_the_callers(void)
 {
     struct source context = {.fails = true};
-    const struct glcnn_data_source source = {.context = &context,
-                                             .feature_channels = 4,
-                                             .load = load,
-                                             .values = values,
-                                             .destroy = destroy};
+    const struct glcnn_data_source source = data_source(&context);
     begin();
     check_refused(glcnn_convolution_node(x, &dot, &source), "load");
     check_refused(glcnn_batch_normalization_node(x, 0, NULL, &source), "load");
@@ -388,7 +394,8 @@ static void test_padding_is_the_kernels(void)
     begin();
     glcnn_filter_node *pool = glcnn_image_node_filter(glcnn_pooling_max_node(x, 2, 2, 2, 2));
     CU_ASSERT_EQUAL(glcnn_filter_node_padding(pool), GLCNN_PADDING_DEFAULT);
-    GOOD(glcnn_filter_node_set_padding(pool, GLCNN_PADDING_SIZE_FULL | GLCNN_PADDING_EXCLUDE_EDGES));
+    GOOD(
+        glcnn_filter_node_set_padding(pool, GLCNN_PADDING_SIZE_FULL | GLCNN_PADDING_EXCLUDE_EDGES));
     CU_ASSERT_EQUAL(glcnn_kernel_properties(glcnn_filter_node_kernel(pool))->padding,
                     GLCNN_PADDING_SIZE_FULL | GLCNN_PADDING_EXCLUDE_EDGES);
     REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_filter_node_set_padding(pool, GLCNN_PADDING_ALIGN_MASK));

@@ -9,7 +9,7 @@
  * Typed constructors make the nodes, glcnn_pooling_max_node, glcnn_convolution_node and so on. Each
  * is declared beside its kernel in glcnn/kernels and documented with the node's defaults. It takes
  * sources and what must be chosen, and returns the result, so that one node is the next one's
- * source; glcnn_loss_node alone returns its filter. Settings are checked when the node is made.
+ * source; glcnn_loss_node alone returns its filter. Numbers out of range are refused at once.
  *
  *   x = glcnn_convolution_node(x, &(struct glcnn_convolution_descriptor){...}, NULL);
  *   x = glcnn_pooling_max_node(glcnn_neuron_relu_node(x, 0), 2, 2, 2, 2);
@@ -81,14 +81,14 @@ GLCNN_API glcnn_filter_node *glcnn_image_node_filter(const glcnn_image_node *nod
 
 /* ---- Filters ---- */
 
-/* Makes a filter node by name, for tools and bindings; programs use the typed constructors. `kernel`
- * is a name of `glcnn kernels` that is no gradient and no optimizer. `settings` are "NAME=VALUE"
- * words as glcnn_setting_parse reads them, set one after the other: "kernel_width=3 kernel_height=3
- * padding=valid"; NULL for none. What they leave out stays to be set before the graph is made.
- * Defaults are the kernel's, but for those in which the MPS node's differ: pooling has
- * edge_mode=clamp, local contrast normalisation alpha=1, cross-channel, spatial and local contrast
- * normalisation a kernel size of 5, and neurons the values of spec 7.3. The padding policy is the
- * kernel's: same size unless set.
+/* Makes a filter node by name, for tools and bindings; programs use the typed constructors.
+ * `kernel` is a name of `glcnn kernels` that is no gradient and no optimizer. `settings` are
+ * "NAME=VALUE" words as glcnn_setting_parse reads them, set one after the other: "kernel_width=3
+ * kernel_height=3 padding=valid"; NULL for none. What they leave out stays to be set before the
+ * graph is made. Defaults are the kernel's, but for those in which the MPS node's differ: pooling
+ * has edge_mode=clamp, local contrast normalisation alpha=1, cross-channel, spatial and local
+ * contrast normalisation a kernel size of 5, and neurons the values of spec 7.3. The padding policy
+ * is the kernel's: same size unless set.
  *
  * Sources by kernel: one image; two for add, subtract, multiply, divide and the reductions with
  * weights; any number for concatenation, which come one after the other in the result, each from a

@@ -4,7 +4,7 @@
  * their family's parameters, through its public header.
  *
  * Each makes a kernel with a node's defaults, sets its fields and makes the node, which checks
- * them. */
+ * their ranges. */
 #ifndef GLCNN_NODES_INTERNAL_H
 #define GLCNN_NODES_INTERNAL_H
 
@@ -17,8 +17,7 @@ struct glcnn_kernel *node_kernel(struct glcnn_network *network, const char *kern
 /* Its node, unless a field of it is wrong: takes the kernel over, also on failure. NULL for no
  * kernel. */
 struct glcnn_filter_node *node_finish(struct glcnn_network *network, struct glcnn_kernel *kernel,
-                                      struct glcnn_image_node *const *sources,
-                                      size_t source_count);
+                                      struct glcnn_image_node *const *sources, size_t source_count);
 
 /* The same for one source, giving the result. */
 static inline struct glcnn_kernel *unary_kernel(struct glcnn_image_node *source, const char *kernel)
@@ -31,6 +30,19 @@ static inline struct glcnn_image_node *unary_node(struct glcnn_image_node *sourc
 {
     return kernel ? glcnn_filter_node_result(node_finish(source->network, kernel, &source, 1))
                   : NULL;
+}
+
+/* The same of a kernel whose constructor is what checks its fields: it is given the device, NULL
+ * where no node can be made, and `status` is what it returned. */
+static inline struct glcnn_device *unary_device(const struct glcnn_image_node *source)
+{
+    return source && source->network->status == GLCNN_SUCCESS ? source->network->device : NULL;
+}
+
+static inline struct glcnn_kernel *
+unary_constructed(struct glcnn_image_node *source, glcnn_status status, struct glcnn_kernel *kernel)
+{
+    return status == GLCNN_SUCCESS ? kernel : network_keep_failure(source->network, status);
 }
 
 /* The same with a data source, NULL for none. After a failure its context is the caller's. */

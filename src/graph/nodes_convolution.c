@@ -16,11 +16,10 @@ static glcnn_image_node *make(glcnn_image_node *source, constructor create,
                               const struct glcnn_data_source *data_source)
 {
     glcnn_kernel *kernel = NULL;
-    if (!source || source->network->status != GLCNN_SUCCESS)
+    if (!unary_device(source))
         return NULL;
-    glcnn_status status = create(source->network->device, descriptor, NULL, &kernel);
-    return status == GLCNN_SUCCESS ? unary_node_with_data(source, kernel, data_source)
-                                   : network_keep_failure(source->network, status);
+    glcnn_status status = create(unary_device(source), descriptor, NULL, &kernel);
+    return unary_node_with_data(source, unary_constructed(source, status, kernel), data_source);
 }
 
 #define DEFINE_NODE(NAME)                                                                          \

@@ -3,28 +3,28 @@
 
 #include "graph/nodes.h"
 
+static glcnn_image_node *make(glcnn_image_node *source,
+                              const struct glcnn_neuron_descriptor *neuron, const float *slopes,
+                              size_t count)
+{
+    glcnn_kernel *kernel = NULL;
+    if (!unary_device(source))
+        return NULL;
+    glcnn_status status = glcnn_neuron_create(unary_device(source), neuron, slopes, count, &kernel);
+    return unary_node(source, unary_constructed(source, status, kernel));
+}
+
 glcnn_image_node *glcnn_neuron_node(glcnn_image_node *source,
                                     const struct glcnn_neuron_descriptor *neuron)
 {
-    glcnn_kernel *kernel = unary_kernel(source, "neuron");
-    if (kernel && neuron)
-        glcnn_neuron(kernel)->neuron = *neuron;
-    return unary_node(source, kernel);
+    return make(source, neuron, NULL, 0);
 }
 
 glcnn_image_node *glcnn_neuron_prelu_node(glcnn_image_node *source, const float *slopes,
                                           size_t count)
 {
-    glcnn_kernel *kernel = unary_kernel(source, "neuron");
-    if (!kernel)
-        return NULL;
-    glcnn_neuron(kernel)->neuron = glcnn_neuron_descriptor_default(GLCNN_NEURON_TYPE_PRELU);
-    glcnn_status status =
-        slopes ? glcnn_kernel_set_vector(kernel, "neuron_data", slopes, count) : GLCNN_SUCCESS;
-    if (status == GLCNN_SUCCESS)
-        return unary_node(source, kernel);
-    glcnn_kernel_destroy(&kernel);
-    return network_keep_failure(source->network, status);
+    return make(source, &(struct glcnn_neuron_descriptor){.type = GLCNN_NEURON_TYPE_PRELU}, slopes,
+                count);
 }
 
 #define DEFINE_NODE(NAME, TYPE)                                                                    \

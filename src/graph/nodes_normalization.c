@@ -11,12 +11,14 @@ glcnn_image_node *glcnn_batch_normalization_node(glcnn_image_node *source, float
                                                  const struct glcnn_neuron_descriptor *neuron,
                                                  const struct glcnn_data_source *data_source)
 {
-    glcnn_kernel *kernel = unary_kernel(source, "batch_normalization");
-    if (kernel && epsilon != 0)
+    glcnn_kernel *kernel = NULL;
+    if (!unary_device(source))
+        return NULL;
+    glcnn_status status =
+        glcnn_batch_normalization_create(unary_device(source), NULL, neuron, &kernel);
+    if (status == GLCNN_SUCCESS && epsilon != 0)
         glcnn_batch_normalization(kernel)->epsilon = epsilon;
-    if (kernel && neuron)
-        glcnn_batch_normalization(kernel)->neuron = *neuron;
-    return unary_node_with_data(source, kernel, data_source);
+    return unary_node_with_data(source, unary_constructed(source, status, kernel), data_source);
 }
 
 glcnn_image_node *glcnn_instance_normalization_node(glcnn_image_node *source, float epsilon,

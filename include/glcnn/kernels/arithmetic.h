@@ -75,8 +75,8 @@ GLCNN_API glcnn_status glcnn_divide_gradient_create(glcnn_device *device,
                                                     bool is_secondary_source_filter,
                                                     glcnn_kernel **kernel);
 
-/* The result of a node. Defaults: scales 1, bias 0, no bounds, no broadcasting. NULL on failure, see
- * glcnn/node.h. MPSNNAdditionNode, MPSNNSubtractionNode, MPSNNMultiplicationNode,
+/* The result of a node. Defaults: scales 1, bias 0, no bounds, no broadcasting. NULL on failure,
+ * see glcnn/node.h. MPSNNAdditionNode, MPSNNSubtractionNode, MPSNNMultiplicationNode,
  * MPSNNDivisionNode. */
 GLCNN_API glcnn_image_node *glcnn_add_node(glcnn_image_node *primary, glcnn_image_node *secondary);
 GLCNN_API glcnn_image_node *glcnn_subtract_node(glcnn_image_node *primary,

@@ -59,8 +59,8 @@ GLCNN_API glcnn_status glcnn_instance_normalization_gradient_create(glcnn_device
                                                                     glcnn_kernel **kernel);
 
 /* The result of a node. An epsilon of 0 stands for the default, FLT_MIN. `data_source`
- * (glcnn/data_source.h) has gamma and beta and may update them; its values are loaded at once, so it
- * says its feature_channels. NULL: gamma 1, beta 0 until they are set. NULL on failure, see
+ * (glcnn/data_source.h) has gamma and beta and may update them; its values are loaded at once, so
+ * it says its feature_channels. NULL: gamma 1, beta 0 until they are set. NULL on failure, see
  * glcnn/node.h; the data source's context is then the caller's still.
  * MPSCNNInstanceNormalizationNode. */
 GLCNN_API glcnn_image_node *

@@ -51,9 +51,9 @@ GLCNN_API glcnn_status glcnn_local_contrast_normalization_gradient_create(glcnn_
                                                                           uint32_t kernel_height,
                                                                           glcnn_kernel **kernel);
 
-/* The result of a node with a window, 1 to 65535 pixels each way; MPS's default is 5. Defaults: alpha
- * 1, where the kernel's is 0; beta 0.5, delta 1/1024, p0 1, pm 0, ps 1, edge mode zero, padding same
- * size. NULL on failure, see glcnn/node.h. MPSCNNLocalContrastNormalizationNode. */
+/* The result of a node with a window, 1 to 65535 pixels each way; MPS's default is 5. Defaults:
+ * alpha 1, where the kernel's is 0; beta 0.5, delta 1/1024, p0 1, pm 0, ps 1, edge mode zero,
+ * padding same size. NULL on failure, see glcnn/node.h. MPSCNNLocalContrastNormalizationNode. */
 GLCNN_API glcnn_image_node *glcnn_local_contrast_normalization_node(glcnn_image_node *source,
                                                                     uint32_t kernel_width,
                                                                     uint32_t kernel_height);

@@ -116,8 +116,8 @@ GLCNN_API glcnn_status glcnn_neuron_slope_gradient_create(glcnn_device *device,
 GLCNN_API glcnn_image_node *glcnn_neuron_node(glcnn_image_node *source,
                                               const struct glcnn_neuron_descriptor *neuron);
 
-/* The same by type, with the numbers that it has; MPS's are in the table above. MPSCNNNeuronReLUNode
- * and so on. */
+/* The same by type, with the numbers that it has; MPS's are in the table above.
+ * MPSCNNNeuronReLUNode and so on. */
 GLCNN_API glcnn_image_node *glcnn_neuron_relu_node(glcnn_image_node *source, float a);
 GLCNN_API glcnn_image_node *glcnn_neuron_linear_node(glcnn_image_node *source, float a, float b);
 GLCNN_API glcnn_image_node *glcnn_neuron_sigmoid_node(glcnn_image_node *source);

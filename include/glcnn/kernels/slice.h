@@ -52,11 +52,12 @@ GLCNN_API glcnn_status glcnn_reshape_create(glcnn_device *device, uint32_t width
 GLCNN_API glcnn_status glcnn_reshape_gradient_create(glcnn_device *device, glcnn_kernel **kernel);
 
 /* Results of nodes; NULL on failure, see glcnn/node.h.
- * Of slice: the channels from feature_channel_offset on, a multiple of 4, at most feature_channels of
- * them, 1 or more; UINT32_MAX: all. All pixels, unless the clip rectangle ends before the source.
- * Of concatenation: one source or more, one after the other, each from a channel that is a multiple
- * of 4. MPSNNConcatenationNode.
- * Of reshape: an image of another shape and the same count; 0: as the source. */
+ *
+ *   slice          the channels from feature_channel_offset on, a multiple of 4, at most
+ *                  feature_channels of them, 1 or more; UINT32_MAX: all. All pixels, unless the clip
+ *                  rectangle ends before the source
+ *   concatenation  one source or more, one after the other. MPSNNConcatenationNode
+ *   reshape        an image of as many numbers in another shape; 0: as the source */
 GLCNN_API glcnn_image_node *glcnn_slice_node(glcnn_image_node *source,
                                              uint32_t feature_channel_offset,
                                              uint32_t feature_channels);

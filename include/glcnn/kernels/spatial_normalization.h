@@ -45,8 +45,8 @@ GLCNN_API glcnn_status glcnn_spatial_normalization_gradient_create(glcnn_device 
                                                                    uint32_t kernel_height,
                                                                    glcnn_kernel **kernel);
 
-/* The result of a node with a window, 1 to 65535 pixels each way; MPS's default is 5. Defaults: alpha
- * 1, beta 5, delta 1, edge mode zero, padding same size. NULL on failure, see glcnn/node.h.
+/* The result of a node with a window, 1 to 65535 pixels each way; MPS's default is 5. Defaults:
+ * alpha 1, beta 5, delta 1, edge mode zero, padding same size. NULL on failure, see glcnn/node.h.
  * MPSCNNSpatialNormalizationNode. */
 GLCNN_API glcnn_image_node *glcnn_spatial_normalization_node(glcnn_image_node *source,
                                                              uint32_t kernel_width,
