@@ -50,7 +50,8 @@ GLCNN_API glcnn_status glcnn_dropout_gradient_create(glcnn_device *device, float
 
 /* The result of a node that keeps a value with a probability between 0 and 1, both excluded, and
  * divides it by that; MPS's defaults are 0.5 and a seed of 0. Default strides of the mask: 1. A
- * graph for inference leaves the node out. NULL on failure, see glcnn/node.h. MPSCNNDropoutNode. */
+ * network for inference is written without the node. NULL on failure, see glcnn/node.h.
+ * MPSCNNDropoutNode. */
 GLCNN_API glcnn_image_node *glcnn_dropout_node(glcnn_image_node *source, float keep_probability,
                                                uint64_t seed);
 
