@@ -110,7 +110,7 @@ static void test_only_layers_without_an_update_are_trained(void)
     struct cnn c = make_cnn();
     const struct glcnn_data_source own = {.values = no_values, .feature_channels = 8};
     GOOD_FATAL(glcnn_kernel_set_data_source(kernel_of(c.normalised[1]), &own));
-    glcnn_image_node_properties(c.pooled[0])->stop_gradient = true;
+    glcnn_image_node_set_stop_gradient(c.pooled[0], true);
     GOOD_FATAL(glcnn_filter_node_set_training_style(filter_of(c.convolved[1]),
                                                     GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE));
     glcnn_graph *graph = create(c.loss, NULL);
