@@ -15,13 +15,15 @@
 ##   tests        builds the test programs into $(O)/tests
 ##   readme       writes README.md's table of kernels anew, as "glcnn kernels --table" prints it
 ##   packages     installs the Debian packages that are missing; does nothing where all are there
-##   install      headers, libraries, pkg-config files and tool, below $(DESTDIR)$(PREFIX)
+##   install      headers, libraries, pkg-config files, tool and documents, below
+##                $(DESTDIR)$(PREFIX)
 ##   uninstall    removes what install put there
 ##   clean        removes $(O)
 ##   help         prints this
 ##
 ## Variables, from the command line or the environment
 ##   PREFIX LIBDIR INCLUDEDIR BINDIR   where it is installed: /usr/local, its lib, include and bin
+##   DOCDIR                            and its share/doc/glcnn
 ##   DESTDIR                           put in front of these by install and uninstall only
 ##   CC CXX AR CFLAGS CXXFLAGS CPPFLAGS LDFLAGS PKG_CONFIG   the usual; CXX serves a test alone
 ##   CROSS_COMPILE                     prefix of CC, CXX, AR and PKG_CONFIG, as aarch64-linux-gnu-
@@ -37,6 +39,7 @@ LIBDIR       ?= $(PREFIX)/lib
 INCLUDEDIR   ?= $(PREFIX)/include
 BINDIR       ?= $(PREFIX)/bin
 PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
+DOCDIR       ?= $(PREFIX)/share/doc/glcnn
 
 # make gives CC, CXX and AR values of its own, so ?= would never see them unset.
 ifeq ($(origin CC),default)
@@ -429,9 +432,12 @@ dest_include := $(DESTDIR)$(INCLUDEDIR)/glcnn
 dest_lib     := $(DESTDIR)$(LIBDIR)
 dest_pc      := $(DESTDIR)$(PKGCONFIGDIR)
 dest_bin     := $(DESTDIR)$(BINDIR)
+dest_doc     := $(DESTDIR)$(DOCDIR)
+DOCUMENTS    := README.md include/specification.md
 
 install: all $(PC) $(O)/include/glcnn/kernels.h
-	install -d $(dest_include)/kernels $(dest_lib) $(dest_pc) $(dest_bin)
+	install -d $(dest_include)/kernels $(dest_lib) $(dest_pc) $(dest_bin) $(dest_doc)
+	install -m 644 $(DOCUMENTS) $(dest_doc)
 	install -m 644 $(HEADERS) $(O)/include/glcnn/kernels.h $(dest_include)
 	$(if $(KERNEL_HEADERS),install -m 644 $(KERNEL_HEADERS) $(dest_include)/kernels)
 	install -m 644 $(STATIC) $(dest_lib)
@@ -449,7 +455,8 @@ uninstall:
 	rm -f $(KERNEL_HEADERS:include/glcnn/%=$(dest_include)/%)
 	rm -f $(addprefix $(dest_lib)/,$(notdir $(STATIC) $(SHARED) $(LINKS)))
 	rm -f $(addprefix $(dest_pc)/,$(notdir $(PC))) $(dest_bin)/glcnn
-	rmdir $(dest_include)/kernels $(dest_include) 2>/dev/null || true
+	rm -f $(addprefix $(dest_doc)/,$(notdir $(DOCUMENTS)))
+	rmdir $(dest_include)/kernels $(dest_include) $(dest_doc) 2>/dev/null || true
 
 clean:
 	rm -rf $(O)

@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 
 # The settings of a make that runs this test are not those under test.
 unset MAKEFLAGS MFLAGS MAKELEVEL CC CXX AR PKG_CONFIG O V CFLAGS CPPFLAGS LDFLAGS
-unset PREFIX DESTDIR LIBDIR INCLUDEDIR BINDIR PKGCONFIGDIR
+unset PREFIX DESTDIR LIBDIR INCLUDEDIR BINDIR PKGCONFIGDIR DOCDIR
 
 fail() {
     echo "test_install: $*" >&2
@@ -29,7 +29,7 @@ chmod +x "$work"/bin/*
 PATH=$work/bin:$PATH
 
 mkdir "$work/tree"
-cp -R Makefile include src glsl platform examples tests "$work/tree"
+cp -R Makefile README.md include src glsl platform examples tests "$work/tree"
 cd "$work/tree"
 out=$work/out dest=$work/dest prefix=/opt/glcnn
 
@@ -91,7 +91,8 @@ root=$dest$prefix
 for file in bin/glcnn lib/foo/libglcnn.a lib/foo/libglcnn.so lib/foo/pkgconfig/glcnn.pc \
     lib/foo/libglcnn_interchange.a lib/foo/libglcnn_interchange.so \
     lib/foo/pkgconfig/glcnn_interchange.pc include/glcnn/checkpoint.h \
-    include/glcnn/glcnn.h include/glcnn/kernels.h; do
+    include/glcnn/glcnn.h include/glcnn/kernels.h \
+    share/doc/glcnn/README.md share/doc/glcnn/specification.md; do
     [ -f "$root/$file" ] || fail "install left out $file"
 done
 ! grep -q "$work" "$root"/lib/foo/pkgconfig/*.pc || fail 'a .pc file names DESTDIR'
@@ -190,7 +191,9 @@ exports libglcnn_interchange "$work/interchange"
 build uninstall DESTDIR="$dest" >/dev/null
 left=$(find "$dest" ! -type d)
 [ -z "$left" ] || fail "uninstall left $left"
-[ ! -d "$root/include/glcnn" ] || fail 'uninstall left include/glcnn'
+for folder in include/glcnn share/doc/glcnn; do
+    [ ! -d "$root/$folder" ] || fail "uninstall left $folder"
+done
 build clean >/dev/null
 [ ! -e "$out" ] || fail 'clean left the build directory'
 cd "$top"
