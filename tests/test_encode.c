@@ -1,5 +1,5 @@
 /* Encoding: which pixels, channels and images an encode reads and writes, against loops written
- * from the specification's sections 5 to 7.1 alone.
+ * from spec 5, 6 and 7.1 alone.
  *
  * All of it is short enough to be run where GLCNN_TEST_QUICK=1 asks for little. */
 #include "tests/fixture.h"
@@ -554,7 +554,7 @@ static void test_channels_left_out_stay_out(void)
 
 /* ---- Returning encodes ---- */
 
-/* Golden values of section 13: size and offset for remainder top-left, offset for bottom-right. */
+/* Golden values, spec 13: size and offset for remainder top-left, offset for bottom-right. */
 static const struct golden {
     uint32_t n, k, s;
     struct {

@@ -1,5 +1,5 @@
-/* Element-wise gradients addressed by hand, against the formulas of the specification's section 7
- * at the pixels of its section 5.5: for pixel j of the clip rectangle the gradient G is read at
+/* Element-wise gradients addressed by hand, against the formulas of spec 7
+ * at the pixels of spec 5.5: for pixel j of the clip rectangle the gradient G is read at
  * primary offset + kernel offset + j, 0 outside, and the source image X at secondary offset + j, by
  * the edge mode. Nothing here shares code with the library's geometry. */
 #include "tests/fixture.h"
@@ -68,7 +68,7 @@ static double x_at(const struct world *w, int n, int c, int j, int i)
     return edge(w, w->x, n, c, j, i);
 }
 
-/* ---- Formulas of section 7, at pixel (j, i) ---- */
+/* ---- Formulas of spec 7, at pixel (j, i) ---- */
 
 typedef double (*formula)(const struct world *w, int n, int c, int j, int i);
 

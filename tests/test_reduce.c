@@ -122,7 +122,7 @@ static void channels_beyond_the_last_do_not_take_part(void)
            "source_feature_channel_offset=4", {8, 1, 1}, {9, 9, 9, 9, -5, -6, -7, 8}, {0}, VALUES(-5)});
 }
 
-/* Choice of section 7.14: of equals the smallest number, wherever in the slices they lie. */
+/* Choice of spec 7.14: of equals the smallest number, wherever in the slices they lie. */
 static void ties_go_to_the_smallest_channel(void)
 {
     CHECK({"reduce_feature_channels_argument_max", "", {6, 1, 2},

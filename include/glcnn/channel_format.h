@@ -1,4 +1,4 @@
-/* How the feature channels of an image are stored. MPSImageFeatureChannelFormat; spec section 3.1. */
+/* How the feature channels of an image are stored. MPSImageFeatureChannelFormat; spec 3.1. */
 #ifndef GLCNN_CHANNEL_FORMAT_H
 #define GLCNN_CHANNEL_FORMAT_H
 

@@ -1,6 +1,6 @@
 /* Data sources: where a kernel's weights come from, and who updates them.
  * MPSCNNConvolutionDataSource, MPSCNNBatchNormalizationDataSource,
- * MPSCNNInstanceNormalizationDataSource; spec sections 7.2, 7.4, 7.5 and 10.4.
+ * MPSCNNInstanceNormalizationDataSource; spec 7.2, 7.4, 7.5 and 10.4.
  *
  * One struct serves every kernel that owns such vectors, asked for by name:
  *

@@ -1,5 +1,5 @@
 /* Graphs: networks of nodes compiled into recorded passes with planned memory, and executed.
- * MPSNNGraph; spec section 10.4.
+ * MPSNNGraph; spec 10.4.
  *
  * A graph is compiled at its first execution for images of given sizes and formats: every filter is
  * encoded once, textures of intermediate images are planned, programs are made. Executions of the

@@ -1,5 +1,5 @@
 /* Images of feature channels: number_of_images x height x width x feature_channels, kept in a
- * texture array of four-channel slices. MPSImage, MPSTemporaryImage; spec sections 3.1 to 3.4.
+ * texture array of four-channel slices. MPSImage, MPSTemporaryImage; spec 3.1 to 3.4.
  *
  *      layer  n*S + c/4, component c mod 4, S = (feature_channels + 3) / 4
  *

@@ -1,11 +1,11 @@
 /* Kernels: objects that encode one operation. MPSKernel, MPSCNNKernel, MPSCNNBinaryKernel,
- * MPSCNNGradientKernel; spec sections 5 and 6.
+ * MPSCNNGradientKernel; spec 5 and 6.
  *
  * Each operation has a typed constructor in its family's header (glcnn/kernels/FAMILY.h). A kernel
  * may be used for any number of encodes; an encode captures all property values at that moment.
  *
  * What goes for one family alone its header says, also where a MPS client may see another result.
- * For all kernels (spec section 12, 35, 36 and 39):
+ * For all kernels (spec 12.35, 12.36 and 12.39):
  *   - what edge mode zero reads outside is 0 in every channel, where MPS has 1 in the fourth
  *     component of formats without alpha;
  *   - a result that a returning encode makes has the format of the primary source, which for a

@@ -1,5 +1,5 @@
 /* Nodes: a network as a graph of filters on images, and the filters of its gradient.
- * MPSNNImageNode, MPSNNStateNode, MPSNNFilterNode, MPSNNGradientFilterNode; spec sections 10.1
+ * MPSNNImageNode, MPSNNStateNode, MPSNNFilterNode, MPSNNGradientFilterNode; spec 10.1
  * to 10.3.
  *
  * A network owns its nodes; they live as long as it does. Nodes describe: nothing is computed and

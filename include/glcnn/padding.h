@@ -1,7 +1,7 @@
 /* Padding policies: how a returning encode sizes its result and where it puts the first window.
- * MPSNNPadding, MPSNNPaddingMethod; spec section 6, golden values section 13.
+ * MPSNNPadding, MPSNNPaddingMethod; spec 6, golden values spec 13.
  *
- * Where a MPS client may differ (spec section 12, 7, 8 and 33):
+ * Where a MPS client may differ (spec 12.7, 12.8 and 12.33):
  *   - top_left puts all pixels that are missing, and leaves all that are left over, at the top
  *     left; bottom_right starts windows at pixel 0. For pixels left over MPS's sign is not known;
  *   - valid only and centred leaves some of what is left over on either side, as MPS's sample code

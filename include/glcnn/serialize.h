@@ -1,5 +1,5 @@
-/* Kernels and networks as bytes, and from bytes: NSSecureCoding of MPSKernel and MPSNNGraph; spec
- * section 11.
+/* Kernels and networks as bytes, and from bytes: NSSecureCoding of MPSKernel and MPSNNGraph;
+ * spec 11.
  *
  * Part of libglcnn_interchange, not of libglcnn, and not included by glcnn/glcnn.h.
  *

@@ -1,6 +1,6 @@
 /* States carry what a forward kernel leaves for its gradient: the configuration of the encode and
- * named float32 vectors (gradient_for_weights, mean ...). MPSState, MPSNNGradientState; spec
- * section 4.
+ * named float32 vectors (gradient_for_weights, mean ...). MPSState, MPSNNGradientState;
+ * spec 4.
  */
 #ifndef GLCNN_STATE_H
 #define GLCNN_STATE_H

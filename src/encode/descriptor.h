@@ -289,7 +289,7 @@ static inline bool descriptor_has_images(const struct glcnn_descriptor *descript
     return false;
 }
 
-/* ---- Arithmetic of the specification (notation, section 0) ---- */
+/* ---- Arithmetic of the specification (spec 1.1) ---- */
 
 static inline int32_t fdiv(int32_t a, int32_t b)
 {

@@ -1,4 +1,4 @@
-/* Padding policies: sizes and offsets, spec section 6. */
+/* Padding policies: sizes and offsets, spec 6. */
 #include "glcnn/padding.h"
 
 #include "encode/descriptor.h"

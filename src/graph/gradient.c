@@ -1,4 +1,4 @@
-/* Gradient filter nodes and training graphs: spec sections 10.2 and 10.3. */
+/* Gradient filter nodes and training graphs: spec 10.2 and 10.3. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Updates of weights and statistics after a run, by training style: spec section 10.4. */
+/* Updates of weights and statistics after a run, by training style: spec 10.4. */
 #include <string.h>
 
 #include "graph/graph.h"

@@ -64,7 +64,7 @@ def batch(number):
     return torch.tensor(x).reshape(BATCH, 1, SIDE, SIDE), torch.tensor(label)
 
 
-# ---- Windows (spec section 6) ----
+# ---- Windows (spec 6) ----
 
 def padded(x, size, stride, same):
     """x as windows of the padding policy 'same' or 'valid' see it: what lies outside is zero, what

@@ -1,8 +1,8 @@
 """Operations of PyTorch as cases of kernels: what make_golden.py keeps and differential.py draws.
 
 A function takes the operands and what PyTorch's own function takes, and returns cases: a kernel's
-name, its arrays in the layout of glcnn_run, the results, and its settings as section 14 of the
-specification translates them. Results are double precision; operands are numbers that float32
+name, its arrays in the layout of glcnn_run, the results, and its settings as spec 14
+translates them. Results are double precision; operands are numbers that float32
 holds exactly. A gradient is autograd's, for a source gradient that is drawn last.
 """
 import collections

@@ -1,5 +1,5 @@
 /* Arithmetic of two images, and the gradients. MPSCNNAdd, MPSCNNSubtract, MPSCNNMultiply,
- * MPSCNNDivide; spec section 7.11. With x of the primary and y of the secondary source
+ * MPSCNNDivide; spec 7.11. With x of the primary and y of the secondary source
  *
  *   add        r = primary_scale * x + secondary_scale * y + bias
  *   subtract   r = primary_scale * x - secondary_scale * y + bias
@@ -16,7 +16,7 @@
  * Gradients: a kernel differentiates by one source, the primary or the secondary. With the forward
  * state it is the exact derivative, the state's scales and strides included, summed over every axis
  * along which that source was broadcast; the result has that source's size. Where r was outside the
- * bounds nothing is passed on, on the bounds everything (spec section 12, 27): the forward encode
+ * bounds nothing is passed on, on the bounds everything (spec 12.27): the forward encode
  * keeps a mask in the state's vector "clamp_mask", unless both bounds are at their defaults.
  *
  * A NaN stays one whatever the bounds, and is within none: it passes no gradient on, unless dr/dx

@@ -1,5 +1,5 @@
 /* Batch normalisation: statistics, normalise, and the two gradients. MPSCNNBatchNormalization and
- * its companions; spec section 7.4.
+ * its companions; spec 7.4.
  *
  * Four kernels share one state, made by glcnn_kernel_result_state of a batch_normalization kernel:
  *
@@ -34,7 +34,7 @@
  *
  * Of a temporary state 2, 3 and 4 each take one read, 1 takes none.
  *
- * Where a MPS client may differ (spec section 12, 17 to 19): MPS does not say that the variance is
+ * Where a MPS client may differ (spec 12.17 to 12.19): MPS does not say that the variance is
  * the biased one, nor that statistics start afresh once they were used; it has reset for that, and
  * clients that do not call it. As in MPS epsilon is FLT_MIN unless it is set; PyTorch's is 1e-5.
  */

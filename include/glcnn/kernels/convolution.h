@@ -1,5 +1,5 @@
 /* Convolution and fully connected layers with their gradients: MPSCNNConvolution,
- * MPSCNNFullyConnected and their Gradient classes; spec sections 5.6 and 7.2.
+ * MPSCNNFullyConnected and their Gradient classes; spec 5.6 and 7.2.
  *
  *   out(x, y, k) = neuron(b[k] + sum over taps (q, p) and inputs c of W[k][q][p][c] * in(tap, c))
  *   gradients      dX, dW and db, the exact derivatives; dW and db are sums over all images
@@ -32,7 +32,7 @@
  * x and y count from the clip rectangle's corner, as they do wherever an offset applies. Strides,
  * padding, biases, groups and neuron are those of the convolution `out`.
  *
- * Where a MPS client may differ (spec section 12, 9 to 11 and 38):
+ * Where a MPS client may differ (spec 12.9 to 12.11 and 12.38):
  *   - windows of the weight gradient start floor(Kd / 2) pixels before their centre, as forward;
  *     one text of MPS has floor(dilation * K / 2);
  *   - the gradient's secondary offset is the forward offset; a later MPS wants it less

@@ -1,4 +1,4 @@
-/* Transposed convolution: MPSCNNConvolutionTranspose; spec sections 5.6, 6.3 and 7.2.
+/* Transposed convolution: MPSCNNConvolutionTranspose; spec 5.6, 6.3 and 7.2.
  *
  * The source is spread out, stride - 1 zeros between its pixels, and correlated with the weights as
  * they are given, not turned:

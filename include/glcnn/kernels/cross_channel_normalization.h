@@ -1,5 +1,5 @@
 /* Cross-channel normalisation (local response normalisation) and its gradient.
- * MPSCNNCrossChannelNormalization; spec section 7.6. Each pixel on its own, N = kernel_size, D
+ * MPSCNNCrossChannelNormalization; spec 7.6. Each pixel on its own, N = kernel_size, D
  * channels read:
  *
  *   L(k)  = delta + (alpha / N) * sum of X(q)^2,   q from max(0, k - floor(N/2))
@@ -13,7 +13,7 @@
  * (k there is delta here). The result has the source's size.
  *
  * Where a MPS client may differ: MPS's text of the gradient lacks the 1/N; here it is the exact
- * derivative (spec section 12, 15).
+ * derivative (spec 12.15).
  */
 #ifndef GLCNN_KERNELS_CROSS_CHANNEL_NORMALIZATION_H
 #define GLCNN_KERNELS_CROSS_CHANNEL_NORMALIZATION_H

@@ -1,4 +1,4 @@
-/* Dropout and its gradient. MPSCNNDropout; spec section 7.10.
+/* Dropout and its gradient. MPSCNNDropout; spec 7.10.
  *
  *   mask      1 with probability keep_probability, else 0; one for each source pixel and channel,
  *             or one for all that differ along an axis whose mask stride is 0 only
@@ -15,7 +15,7 @@
  * key (seed mod 2^32, seed / 2^32), shifted right by 8 and divided by 2^24, is below
  * keep_probability. `encode` counts the encodes of this kernel object and the commits that replay
  * them, from 0: each draws a new mask, and a kernel made anew draws the same masks again.
- * Where a MPS client may differ (spec section 12, 31 and 40): its masks do, as its generator is not
+ * Where a MPS client may differ (spec 12.31 and 12.40): its masks do, as its generator is not
  * known; and a text of a later MPS hints at one state for a batch, where here each image has one.
  *
  * In training only: a network that is trained leaves dropout out.

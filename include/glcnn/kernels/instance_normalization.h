@@ -1,4 +1,4 @@
-/* Instance normalisation and its gradient. MPSCNNInstanceNormalization; spec section 7.5. For each
+/* Instance normalisation and its gradient. MPSCNNInstanceNormalization; spec 7.5. For each
  * channel of each image by itself, M = width * height of the source:
  *
  *   xh = (x - mean) / sqrt(variance + epsilon),   mean and biased variance of that channel
@@ -19,7 +19,7 @@
  * states are added up by whoever updates gamma and beta. For an image that holds several images the
  * state has the sums over them.
  *
- * Where a MPS client may differ (spec section 12, 17): MPS does not say that the variance is the
+ * Where a MPS client may differ (spec 12.17): MPS does not say that the variance is the
  * biased one. As in MPS epsilon is FLT_MIN unless it is set; PyTorch's is 1e-5.
  *
  * Results that read outside the source (offset, edge mode zero) count in Sb and Sg, not in mean,

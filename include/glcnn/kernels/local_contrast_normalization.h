@@ -1,5 +1,5 @@
-/* Local contrast normalisation and its gradient. MPSCNNLocalContrastNormalization; spec
- * section 7.8. Each channel on its own, N = kernel_width * kernel_height:
+/* Local contrast normalisation and its gradient. MPSCNNLocalContrastNormalization;
+ * spec 7.8. Each channel on its own, N = kernel_width * kernel_height:
  *
  *   Mn(u) = mean of X over the window around u
  *   T(u)  = delta + alpha * mean of (X - Mn(u))^2 over that window
@@ -19,7 +19,7 @@
  * the gradient of that pixel to the first pixel of the clip rectangle.
  *
  * Where a MPS client may differ: MPS does not say what counts at the border, and its text of the
- * gradient fails a finite-difference test (spec section 12, 15 and 16).
+ * gradient fails a finite-difference test (spec 12.15 and 12.16).
  */
 #ifndef GLCNN_KERNELS_LOCAL_CONTRAST_NORMALIZATION_H
 #define GLCNN_KERNELS_LOCAL_CONTRAST_NORMALIZATION_H

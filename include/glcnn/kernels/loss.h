@@ -1,4 +1,4 @@
-/* Loss and its first gradient in one kernel. MPSCNNLoss; spec section 8.
+/* Loss and its first gradient in one kernel. MPSCNNLoss; spec 8.
  *
  * MPSCNNLossLabels is three images here, fields of glcnn_encode:
  *   labels         t, of the predictions' width, height and channels; required
@@ -44,7 +44,7 @@
  * sums and counts run over the clip rectangle. Images: labels go with the predictions', the loss
  * with the gradient's; one image of N images and N images of one image give the same.
  *
- * Where a MPS client may differ (spec section 12): the product of weight and w, the gradients of
+ * Where a MPS client may differ (spec 12.20 to 12.25): the product of weight and w, the gradients of
  * soft-max cross entropy, hinge, Huber and Kullback-Leibler, the sign at equality.
  */
 #ifndef GLCNN_KERNELS_LOSS_H

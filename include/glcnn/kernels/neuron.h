@@ -1,5 +1,5 @@
 /* Neurons: a function applied to every value, and its gradient. MPSCNNNeuron and its subclasses,
- * MPSNNNeuronDescriptor; spec section 7.3.
+ * MPSNNNeuronDescriptor; spec 7.3.
  *
  *   type          f(x)                             numbers that MPS's graph nodes start from
  *   none          x
@@ -37,7 +37,7 @@
  * Encodes into one state add up until glcnn_state_reset. Slopes of a neuron that is fused into
  * another kernel have no gradient: encode that neuron by itself to train them.
  *
- * Where a MPS client may differ (spec section 12, 12 to 14): the derivative of hard_sigmoid is a
+ * Where a MPS client may differ (spec 12.12 to 12.14): the derivative of hard_sigmoid is a
  * where a x + b is in 0 .. 1, both included; the text of MPS asks for x itself. That of relun is 0
  * from b on, where the text has b. At 0 relu, prelu and elu have the slope 1, as in MPS; PyTorch
  * takes that of the left.

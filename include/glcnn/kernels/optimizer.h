@@ -1,5 +1,5 @@
 /* Optimizers: stochastic gradient descent, RMSProp and Adam. MPSNNOptimizer and its subclasses;
- * spec section 9.
+ * spec 9.
  *
  * Each raw gradient g0 of a value w is prepared in this order:
  *   g = apply_gradient_clipping ? clamp(g0, gradient_clip_min, gradient_clip_max) : g0
@@ -31,7 +31,7 @@
  * would advance with each of them: glcnn_optimizer_encode_states is one encode for the weights and
  * biases, or gamma and beta, of a layer; otherwise give each vector an optimizer of its own.
  *
- * Where a MPS client may differ (spec section 12): l1 adds sign(w), not 1. Compared with PyTorch
+ * Where a MPS client may differ (spec 12.26 and 12.34): l1 adds sign(w), not 1. Compared with PyTorch
  * Adam's epsilon stands beside sqrt(v) before the correction by beta2^t.
  */
 #ifndef GLCNN_KERNELS_OPTIMIZER_H

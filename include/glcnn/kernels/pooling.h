@@ -1,5 +1,5 @@
 /* Pooling: average, L2 norm, max and dilated max, and their gradients. MPSCNNPooling and its
- * subclasses; spec section 7.1.
+ * subclasses; spec 7.1.
  *
  *   average    out = sum of taps inside the image / N.  Edge mode zero: N is the whole window;
  *              clamp: N counts pixels of the image enlarged by the zero pad on each side
@@ -12,7 +12,7 @@
  * Channels stay; the result's size comes from the padding policy. Default edge mode: zero.
  * Global pooling, one pixel from each channel of an image, is a window as large as the source and
  * padding GLCNN_PADDING_SIZE_VALID_ONLY, or offset (width / 2, height / 2) without padding.
- * Where a MPS client may differ (spec section 12, 1 to 6, 37 and 41):
+ * Where a MPS client may differ (spec 12.1 to 12.6, 12.37 and 12.41):
  *   - of equal largest taps MPS may choose any for the gradient; what it does with NaN it does not
  *     say;
  *   - the gradient of L2 is 0 where all taps are 0, in MPS perhaps NaN;

@@ -1,5 +1,5 @@
 /* Reductions: MPSNNReduceRow..., MPSNNReduceColumn..., MPSNNReduceFeatureChannels... and
- * MPSNNReduceFeatureChannelsAndWeights...; spec section 7.14.
+ * MPSNNReduceFeatureChannelsAndWeights...; spec 7.14.
  *
  *   row               along x: 1 x H pixels, channels stay
  *   column            along y: W x 1 pixels, channels stay

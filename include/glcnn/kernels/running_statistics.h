@@ -1,6 +1,6 @@
 /* Running averages of batch statistics: the means and variances that batch normalisation takes at
  * inference, kept up to date on the device. MPS leaves them to the data source's
- * updateMeanAndVariance; spec section 7.4.
+ * updateMeanAndVariance; spec 7.4.
  *
  *   running_mean     = (1 - momentum) running_mean     + momentum mean
  *   running_variance = (1 - momentum) running_variance + momentum variance M / (M - 1)

@@ -1,5 +1,5 @@
 /* Slice, concatenation and reshape, with their gradients: MPSNNSlice, MPSNNConcatenationNode,
- * MPSNNReshape; spec section 7.13.
+ * MPSNNReshape; spec 7.13.
  *
  *   slice          the pixels from the offset on and the channels from
  *                  source_feature_channel_offset on, as many as the clip rectangle and
@@ -20,7 +20,7 @@
  * encode, and is its slice of the gradient. MPS uses MPSNNSlice for it, and has no gradient of
  * slice and reshape.
  *
- * Where a MPS client may differ (spec section 12, 30 and 42): MPS does not say that the channels
+ * Where a MPS client may differ (spec 12.30 and 12.42): MPS does not say that the channels
  * between two sources are 0 and that none follow the last, nor what order reshape keeps.
  */
 #ifndef GLCNN_KERNELS_SLICE_H

@@ -1,5 +1,5 @@
 /* Soft-max and log-soft-max across the feature channels of each pixel, and their gradients.
- * MPSCNNSoftMax, MPSCNNLogSoftMax; spec section 7.9.
+ * MPSCNNSoftMax, MPSCNNLogSoftMax; spec 7.9.
  *
  *   soft-max        y(k) = exp(x(k) - m) / sum_i exp(x(i) - m),     m = max_i x(i)
  *     gradient      dX(k) = y(k) * (G(k) - sum_i G(i)*y(i))

@@ -1,4 +1,4 @@
-/* Spatial normalisation and its gradient. MPSCNNSpatialNormalization; spec section 7.7. Each
+/* Spatial normalisation and its gradient. MPSCNNSpatialNormalization; spec 7.7. Each
  * channel on its own, N = kernel_width * kernel_height:
  *
  *   T(u)  = delta + (alpha / N) * sum of X(v)^2 over the window around u
@@ -15,7 +15,7 @@
  * the gradient of that pixel to the first pixel of the clip rectangle.
  *
  * Where a MPS client may differ: MPS's text of the gradient draws T(u) out of the sum and lacks the
- * 1/N; here it is the exact derivative (spec section 12, 15).
+ * 1/N; here it is the exact derivative (spec 12.15).
  */
 #ifndef GLCNN_KERNELS_SPATIAL_NORMALIZATION_H
 #define GLCNN_KERNELS_SPATIAL_NORMALIZATION_H

@@ -1,5 +1,5 @@
 /* Up-sampling by whole factors, nearest and bilinear, and the gradients. MPSCNNUpsamplingNearest,
- * MPSCNNUpsamplingBilinear; spec section 7.12.
+ * MPSCNNUpsamplingBilinear; spec 7.12.
  *
  *   result    width * scale_factor_x by height * scale_factor_y; channels and images stay
  *   nearest   out(X) = in(floor(X / factor))
@@ -15,7 +15,7 @@
  * An offset is counted in source pixels: with offset o the first column written is column
  * o * factor of the whole result. Results beyond the whole result take the edge mode.
  * Where a MPS client may differ: the position without align_corners (set asymmetric for the other
- * rule), and its bilinear gradient may not know of align_corners; spec section 12, 28 and 29.
+ * rule), and its bilinear gradient may not know of align_corners; spec 12.28 and 12.29.
  */
 #ifndef GLCNN_KERNELS_UPSAMPLING_H
 #define GLCNN_KERNELS_UPSAMPLING_H
