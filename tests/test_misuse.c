@@ -3,6 +3,7 @@
  */
 #include "tests/fixture.h"
 
+#include <EGL/egl.h>
 #include <math.h>
 
 #include "record/command_buffer.h"
@@ -97,6 +98,61 @@ static void test_devices(void)
     for (int i = 0; i < 11; i++)
         CU_ASSERT_STRING_NOT_EQUAL(glcnn_status_text((glcnn_status)i), "unknown status");
     GOOD(glcnn_device_wait(device));
+}
+
+/* A log callback that uses the device all the same: each call is refused, quietly. */
+struct meddler {
+    glcnn_device *device;
+    int lines, refused;
+    char sentence[128];
+};
+
+static void meddle(void *user, glcnn_log_level level, const char *text)
+{
+    struct meddler *meddler = user;
+    glcnn_buffer *none = NULL;
+    if (++meddler->lines > 1 || !meddler->device)
+        return;
+    (void)level, (void)text;
+    meddler->refused += glcnn_buffer_create(meddler->device, 4, &none) == STATE;
+    meddler->refused += glcnn_buffer_create(meddler->device, 3, &none) == STATE;
+    meddler->refused += glcnn_device_wait(meddler->device) == STATE;
+    meddler->refused += glcnn_device_release(meddler->device) == STATE;
+    snprintf(meddler->sentence, sizeof meddler->sentence, "%s",
+             glcnn_device_error(meddler->device));
+    glcnn_buffer_destroy(&none);
+}
+
+static void test_log_callback(void)
+{
+    struct meddler meddler = {NULL, 0, 0, ""};
+    const struct glcnn_device_parameters parameters = {.log = meddle, .log_user = &meddler};
+    glcnn_device *opened = NULL;
+    glcnn_buffer *none = NULL;
+    GOOD_FATAL(glcnn_device_create(&parameters, &opened));
+    meddler.device = opened;
+    meddler.lines = 0;
+    CU_ASSERT_EQUAL(glcnn_buffer_create(opened, 5, &none), INVALID);
+    CU_ASSERT_EQUAL(meddler.lines, 1);
+    CU_ASSERT_EQUAL(meddler.refused, 4);
+    CU_ASSERT_PTR_NOT_NULL(strstr(meddler.sentence, "log callback"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(opened), "5"));
+    GOOD(glcnn_buffer_create(opened, 4, &none));
+    glcnn_buffer_destroy(&none);
+    glcnn_device_destroy(&opened);
+}
+
+/* What the driver says comes on the thread of the call too. */
+static void test_driver_messages(void)
+{
+    const struct glcnn_device_parameters parameters = {.debug = true};
+    PFNGLISENABLEDPROC is_enabled = (PFNGLISENABLEDPROC)eglGetProcAddress("glIsEnabled");
+    glcnn_device *opened = NULL;
+    GOOD_FATAL(glcnn_device_create(&parameters, &opened));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(is_enabled);
+    CU_ASSERT_TRUE(!glcnn_device_has_extension(opened, "GL_KHR_debug") ||
+                   is_enabled(GL_DEBUG_OUTPUT_SYNCHRONOUS_KHR));
+    glcnn_device_destroy(&opened);
 }
 
 /* ---- Buffers and command buffers ---- */
@@ -570,6 +626,8 @@ int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
         UNIT_TEST(test_devices),
+        UNIT_TEST(test_log_callback),
+        UNIT_TEST(test_driver_messages),
         UNIT_TEST(test_buffers),
         UNIT_TEST(test_command_buffers),
         UNIT_TEST(test_images),

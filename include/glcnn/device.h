@@ -56,7 +56,7 @@ struct glcnn_device_parameters {
     float compile_seconds;
     glcnn_compile_callback compile; /* may be NULL; must outlive the device */
     void *compile_user;
-    glcnn_log_callback log; /* may be NULL; must outlive the device */
+    glcnn_log_callback log; /* may be NULL; must outlive the device, and not call it: status.h */
     void *log_user;
 };
 

@@ -54,8 +54,11 @@ typedef enum glcnn_log_level {
     GLCNN_LOG_FORCE32 = 0x7fffffff
 } glcnn_log_level;
 
-/* Receives one line without a line feed; `text` need only be read until the callback returns.
- * Thread-safety: called on the thread that made the library call. */
+/* Receives one line without a line feed; `text` lives until it returns. It may call what is safe on
+ * any thread, glcnn_status_text for one, and nothing of a device: the call that logs is not over.
+ * Such calls are refused with GLCNN_INVALID_STATE, and are not logged.
+ * Thread-safety: called on the thread that made the library call, so on several at once where a
+ * device is called from several, as threads are that it does not belong to. */
 typedef void (*glcnn_log_callback)(void *user, glcnn_log_level level, const char *text);
 
 /* Name of a status in words, "invalid argument". Never NULL. Thread-safety: safe. */

@@ -27,11 +27,14 @@ const char *glcnn_status_text(glcnn_status status)
 
 static _Thread_local char this_thread; /* its address marks the thread as the owner */
 static char nobody_again;              /* its address: the device was destroyed */
+static _Thread_local bool telling;     /* this thread runs a log callback */
 
 /* Why this thread may not use the device, NULL where it may. Reads nothing that the owner writes. */
 static const char *refusal(const struct glcnn_device *device)
 {
     const void *owner = atomic_load(&device->owner);
+    if (telling)
+        return "a log callback may not call the library: do it once the call that logs has returned";
     if (owner == &nobody_again)
         return "the device was destroyed";
     if (device->process != getpid())
@@ -60,6 +63,16 @@ void device_close(struct glcnn_device *device)
 
 /* ---- Error text and log ---- */
 
+/* A callback that fails in the library would be told so, and fail again: it is not told. */
+static void tell(const struct glcnn_device *device, glcnn_log_level level, const char *text)
+{
+    if (!device->log || telling)
+        return;
+    telling = true;
+    device->log(device->log_user, level, text);
+    telling = false;
+}
+
 void device_log(struct glcnn_device *device, glcnn_log_level level, const char *format, ...)
 {
     char text[1024];
@@ -69,7 +82,7 @@ void device_log(struct glcnn_device *device, glcnn_log_level level, const char *
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    device->log(device->log_user, level, text);
+    tell(device, level, text);
 }
 
 static void keep_sentence(struct glcnn_device *device, const char *text)
@@ -98,8 +111,7 @@ glcnn_status device_fail(struct glcnn_device *device, glcnn_status status, const
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     keep_sentence(device, text);
-    if (device->log)
-        device->log(device->log_user, GLCNN_LOG_ERROR, text);
+    tell(device, GLCNN_LOG_ERROR, text);
     return status;
 }
 

@@ -30,6 +30,7 @@
     X(DeleteSync, PFNGLDELETESYNCPROC)                                                             \
     X(DeleteTextures, PFNGLDELETETEXTURESPROC)                                                     \
     X(DispatchCompute, PFNGLDISPATCHCOMPUTEPROC)                                                   \
+    X(Enable, PFNGLENABLEPROC)                                                                     \
     X(FenceSync, PFNGLFENCESYNCPROC)                                                               \
     X(Finish, PFNGLFINISHPROC)                                                                     \
     X(Flush, PFNGLFLUSHPROC)                                                                       \

@@ -86,8 +86,10 @@ static glcnn_status set_up(struct glcnn_device *device,
                            "the driver of %s has no entry point %s, which OpenGL ES 3.1 requires",
                            platform_chosen(device->platform)->detail, missing);
     fill_info(device, clamped);
-    if (parameters->debug && device->gl.DebugMessageCallbackKHR)
+    if (parameters->debug && device->gl.DebugMessageCallbackKHR) {
+        device->gl.Enable(GL_DEBUG_OUTPUT_SYNCHRONOUS_KHR); /* not from a thread of the driver's */
         device->gl.DebugMessageCallbackKHR(forward_driver_message, device);
+    }
     const char *forced = getenv("GLCNN_VARIANTS");
     if (forced && *forced)
         device->forced_variants = strdup(forced);
