@@ -1,6 +1,6 @@
 #!/bin/sh
 # Each public header compiles alone and without a warning, as C and, where it can be, as C++, and a
-# C++ program uses them.
+# C++ program uses them. The head of a header with an opaque type says whose thread may use it.
 #
 # Runs from the top of a built tree. CC, CXX and O may be given.
 
@@ -33,6 +33,20 @@ done
         tests/test_header.cpp -L"$out" -lglcnn && LD_LIBRARY_PATH=$out "$out/tests/test_header"
 } || {
     echo "tests/test_header.cpp does not build or ended with $?"
+    failed=1
+}
+
+types=0
+for header in $(grep -lE '^typedef struct (glcnn_[a-z_]*) \1;' include/glcnn/*.h \
+    include/glcnn/kernels/*.h); do
+    types=$((types + 1))
+    sed '/\*\//q' "$header" | grep -qiE 'thread-saf' || {
+        echo "$header: its head has no word of threads"
+        failed=1
+    }
+done
+[ $types -ge 8 ] || {
+    echo "$types headers with opaque types found: the search is broken"
     failed=1
 }
 

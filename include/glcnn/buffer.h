@@ -2,6 +2,8 @@
  * staging memory of image transfers. The counterpart of an MTLBuffer.
  *
  * Contents are zero at creation.
+ *
+ * Thread-safety: as its device (glcnn/device.h).
  */
 #ifndef GLCNN_BUFFER_H
 #define GLCNN_BUFFER_H

@@ -4,6 +4,8 @@
  * nothing and leaves the command buffer usable. A recorded command buffer can be committed again
  * and again: a training step is encoded once and replayed. Values that move with every step (the
  * time step of Adam) are computed anew at each commit.
+ *
+ * Thread-safety: as its device (glcnn/device.h).
  */
 #ifndef GLCNN_COMMAND_BUFFER_H
 #define GLCNN_COMMAND_BUFFER_H

@@ -7,6 +7,8 @@
  * beside the first.
  *
  * Images carry a whole batch: number_of_images is the batch size, the same for all sources.
+ *
+ * Thread-safety: as its device (glcnn/device.h).
  */
 #ifndef GLCNN_GRAPH_H
 #define GLCNN_GRAPH_H

@@ -30,6 +30,8 @@
  *
  * An image with more layers than the device's texture arrays have is folded: layer L lies at
  * layer L mod max, tile L / max to the right or below; nothing else changes.
+ *
+ * Thread-safety: as its device (glcnn/device.h).
  */
 #ifndef GLCNN_IMAGE_H
 #define GLCNN_IMAGE_H

@@ -12,6 +12,8 @@
  *     gradient kernel is the source gradient; MPS does not say;
  *   - states are shared by a batch, and modified, as the functions at the end of the encodes tell;
  *     MPS names convolution and batch normalisation and does not list the rest.
+ *
+ * Thread-safety: as its device (glcnn/device.h).
  */
 #ifndef GLCNN_KERNEL_H
 #define GLCNN_KERNEL_H

@@ -1,6 +1,8 @@
 /* States carry what a forward kernel leaves for its gradient: the configuration of the encode and
  * named float32 vectors (gradient_for_weights, mean ...). MPSState, MPSNNGradientState;
  * spec 4.
+ *
+ * Thread-safety: as its device (glcnn/device.h).
  */
 #ifndef GLCNN_STATE_H
 #define GLCNN_STATE_H
