@@ -10,12 +10,16 @@
 # shapes, said by a variable), on softpipe, the slow rasteriser that shares little with llvmpipe.
 # RUN_UNDER=sanitizers and RUN_UNDER=valgrind look for errors and leaks instead, with the smaller
 # shapes.
+#
+# As many programs run at once as there are processors, or GLCNN_TEST_LANES: compiling shaders keeps
+# but one busy. What a program has to say comes in one piece, once it has ended.
 
 limit=${GLCNN_TEST_TIMEOUT:-1800} # seconds; a test that hangs is a failure, not a wait
-passed=0 failed=0 skipped=0 configurations=0
-output=$(mktemp) || exit 1
-trap 'rm -f "$output"' EXIT
-trap 'exit 130' INT TERM
+lanes=${GLCNN_TEST_LANES:-$(getconf _NPROCESSORS_ONLN)}
+work=$(mktemp -d) || exit 1
+pids=
+trap 'rm -rf "$work"' EXIT
+trap 'kill $pids 2>/dev/null; wait; exit 130' INT TERM
 
 # in_mode MODE COMMAND...: runs the command as the mode asks.
 in_mode() {
@@ -32,7 +36,9 @@ in_mode() {
     if command -v timeout >/dev/null; then
         set -- timeout -k 10 "$limit" "$@"
     fi
-    "$@" </dev/null >"$output" 2>&1
+    "$@" </dev/null >"$output" 2>&1 &
+    child=$! # waited for, so that a lane hears of Ctrl-C meanwhile
+    wait $child
 }
 
 # row WORD COLUMN: a number of CUnit's closing table, 0 where there is no table.
@@ -56,47 +62,79 @@ count_configurations() {
     } END { print n + 0 }'
 }
 
-# run PROGRAM MODE
+# run MODE PROGRAM: says how it went; a line of $work/results has passed, failed, skipped and
+# configurations.
 run() {
-    name=$(basename "$1" .sh)
+    name=$(basename "$2" .sh)
     start=$(date +%s)
-    case $1 in
-    *.sh) in_mode "$2" sh "$1" ;;
-    *) in_mode "$2" "$1" ;;
+    case $2 in
+    *.sh) in_mode "$1" sh "$2" ;;
+    *) in_mode "$1" "$2" ;;
     esac
     status=$?
     if [ $status = 77 ]; then
-        skipped=$((skipped + 1))
-        echo "skip  $name, $2: $(tail -n 1 "$output")"
+        echo '0 0 1 0' >>"$work/results"
+        echo "skip  $name, $1: $(tail -n 1 "$output")"
         return
     fi
     good=$(row tests 4) bad=$(row tests 5) count=$(count_configurations)
     # A script is one test; a program that crashed, or ran no test, is one failure.
-    case $1 in *.sh) [ $status != 0 ] || good=1 ;; esac
+    case $2 in *.sh) [ $status != 0 ] || good=1 ;; esac
     [ $status = 0 ] && [ "$good" != 0 ] || [ "$bad" != 0 ] || bad=1
-    passed=$((passed + good))
-    failed=$((failed + bad))
-    [ "$2" != default ] || configurations=$((configurations + count))
+    [ "$1" = default ] && counted=$count || counted=0
+    echo "$good $bad 0 $counted" >>"$work/results"
     if [ "$bad" != 0 ]; then
         say_failure "$name" $status
-        echo "FAIL  $name, $2: $good tests passed, $bad failed"
+        echo "FAIL  $name, $1: $good tests passed, $bad failed"
         return
     fi
-    echo "pass  $name, $2: $good tests, $(row asserts 2) asserts, $count configurations," \
+    echo "pass  $name, $1: $good tests, $(row asserts 2) asserts, $count configurations," \
         "$(($(date +%s) - start)) s" | sed 's/ 0 [a-z]*,//g'
     sed -n 's/^row /      /p' "$output"
 }
 
-for mode in ${RUN_UNDER:-default minimum softpipe}; do
-    for program; do
-        case $mode:$program in
-        default:*) ;;
-        *.sh) continue ;;
-        softpipe:*) grep -q GLCNN_TEST_QUICK "tests/$(basename "$program").c" || continue ;;
-        esac
-        run "$program" $mode
+# Lines "MODE PROGRAM" of all that is to be run.
+list() {
+    for mode in ${RUN_UNDER:-default minimum softpipe}; do
+        for program; do
+            case $mode:$program in
+            default:*) ;;
+            *.sh) continue ;;
+            softpipe:*) grep -q GLCNN_TEST_QUICK "tests/$(basename "$program").c" || continue ;;
+            esac
+            echo "$mode $program"
+        done
     done
+}
+
+# lane NUMBER: runs whatever no other lane has begun, in the order of the list.
+lane() {
+    output=$work/output.$1
+    child=
+    trap 'kill $child 2>/dev/null; exit 130' INT TERM
+    item=0
+    while read -r mode program; do
+        item=$((item + 1))
+        mkdir "$work/begun.$item" 2>/dev/null || continue
+        run "$mode" "$program" >"$work/said.$1"
+        cat "$work/said.$1"
+    done <"$work/list"
+}
+
+list "$@" >"$work/list"
+: >"$work/results"
+number=0
+while [ $((number += 1)) -le "$lanes" ]; do
+    lane $number &
+    pids="$pids $!"
 done
-[ $configurations = 0 ] || echo "$configurations configurations of operations"
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed = 0 ] && [ $((passed + skipped)) != 0 ]
+wait
+
+awk -v wanted="$(wc -l <"$work/list")" '
+    { passed += $1; failed += $2; skipped += $3; configurations += $4 }
+    END {
+        if (NR != wanted) { print wanted - NR " programs were not run"; failed++ }
+        if (configurations) print configurations " configurations of operations"
+        print passed + 0 " passed, " failed + 0 " failed, " skipped + 0 " skipped"
+        exit failed || !(passed + skipped)
+    }' "$work/results"
