@@ -65,7 +65,7 @@ TEST_MODULES := cunit
 BUILD_MODULES = $(LIB_MODULES) $(INTERCHANGE_MODULES) $(GL_MODULES) $(APP_MODULES)
 PACKAGES     := pkg-config libegl-dev libgles-dev libgbm-dev libdrm-dev zlib1g-dev libpng-dev \
                 libzip-dev libcjson-dev libcbor-dev libegl1 libgl1-mesa-dri libcunit1-dev \
-                glslang-tools dataset-fashion-mnist mesa-vulkan-drivers virgl-server
+                glslang-tools dataset-fashion-mnist mesa-vulkan-drivers virgl-server dpkg-dev
 
 # The header is the one place that states the version. Before 1.0 a minor release may change the
 # binary interface, so the soname carries the minor number: a program linked with 0.1 never loads
@@ -125,7 +125,6 @@ SHARED      := $(CORE) $(INTERCHANGE)
 TOOL        := $(if $(TOOL_SOURCES),$(O)/glcnn)
 
 # Our own flags are kept apart from the user's, which come after them and so have the last word.
-# Internal headers answer to "" alone, so that src/limits.h does not hide <limits.h>.
 # pkg-config may be missing now: 'packages' is what installs it, and 'demo' and 'test' start make
 # anew after that.
 pkg_flags       = $(shell $(PKG_CONFIG) $1 2>/dev/null)
@@ -146,7 +145,7 @@ test_libs       = $(call pkg_flags,--libs $(TEST_MODULES))
 .SUFFIXES:
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: all examples tests demo test check-all check-boards check-drm test-run \
+.PHONY: all examples tests demo test check-all check-boards check-drm test-run sanitized \
         fuzz fuzz-run fuzz-seeds readme packages install uninstall clean help FORCE
 
 all: $(STATIC) $(SHARED) $(LINKS) $(TOOL)
@@ -322,6 +321,7 @@ test-run: all examples tests
 	    sh tests/run.sh $(selected)
 
 # The longer tests, then again with smaller shapes under whatever looks for errors and leaks.
+# tests/test_sanitizers.sh is some of the latter, in 'test' too.
 SANITIZE  = -O1 -g -Werror -fno-omit-frame-pointer -fsanitize=address,undefined \
             -fno-sanitize-recover=undefined
 inspected = SHELL_TESTS= test-run
@@ -329,10 +329,11 @@ inspected = SHELL_TESTS= test-run
 check-all: packages
 	@GLCNN_TEST_FULL=1 $(again) test-run
 	@$(again) check-boards
-	@$(again) O=$(O)/asan CFLAGS='$(SANITIZE)' RUN_UNDER=sanitizers $(inspected)
+	@$(again) sanitized
 	@! command -v valgrind >/dev/null || $(again) RUN_UNDER=valgrind $(inspected)
-	@! command -v clang >/dev/null || \
-	    $(again) O=$(O)/clang CC=clang CFLAGS='-O2 -g -Werror' all examples tests
+
+sanitized:
+	@$(again) O=$(O)/asan CFLAGS='$(SANITIZE)' RUN_UNDER=sanitizers $(inspected)
 
 # The table that it closes with is README.md's. Nothing is wrong where Mesa cannot be had.
 BOARDS_ARGS ?= -t
