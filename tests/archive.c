@@ -1,3 +1,4 @@
+/* Arrays out of .npz archives. */
 #include "tests/archive.h"
 
 #include <math.h>

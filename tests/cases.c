@@ -1,3 +1,4 @@
+/* The table of tests with one a kernel, and the inputs of its cases. */
 #include "tests/cases.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* Running the rows of a table of examples, and comparing what comes out. */
 #include "tests/examples.h"
 
 #include <math.h>

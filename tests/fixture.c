@@ -1,3 +1,4 @@
+/* What the tests of the core share. */
 #include "tests/fixture.h"
 
 #include <math.h>

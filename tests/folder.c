@@ -1,3 +1,4 @@
+/* Folders that tests write into. */
 #include "tests/folder.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* What the tests of graphs share. */
 #include "tests/graphs.h"
 
 #include <math.h>

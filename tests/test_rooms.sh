@@ -1,7 +1,7 @@
 #!/bin/sh
 # The rooms of src/ as a ladder: a room includes itself and rooms below it, never one above. Counts
 # the arrows that run up and the circles of two rooms, and wants none; every room says at the head of
-# one header what it is for. Graphs name no kernel.
+# one header what it is for, and every source begins with a comment. Graphs name no kernel.
 #
 # usage: test_rooms.sh [TREE]
 cd "${1:-$(dirname "$0")/..}" || exit 1
@@ -27,6 +27,9 @@ for folder in src/*/; do
     case " $ladder " in *" $room "*) ;; *) fail "src/$room has no place on the ladder" ;; esac
     heads=$(grep -l '^ \* Room: ' "$folder"*.h | wc -l)
     [ "$heads" = 1 ] || fail "$heads headers of src/$room say what the room is for, not one"
+done
+for file in platform/*.c src/*/*.c tests/*.c tests/*/*.c examples/*.c examples/*/*.c; do
+    sed 1q "$file" | grep -q '^/\* ' || fail "$file does not begin with what it is for"
 done
 stray=$(find src include/glcnn -maxdepth 1 -name '*.c' -o -maxdepth 1 -path 'src/*.h')
 [ -z "$stray" ] || fail "outside of any room: $stray"

@@ -1,3 +1,4 @@
+/* Reading IDX files, gzipped or not; a file that is cut off or of another kind is refused. */
 #include "fashion.h"
 
 #include <stdio.h>

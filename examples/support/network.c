@@ -1,3 +1,4 @@
+/* Weights of networks to begin with, and the images that their graphs take. */
 #include "network.h"
 
 #include "fashion.h"

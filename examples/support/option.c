@@ -1,3 +1,4 @@
+/* Numbers of texts: a whole word, in its range, or nothing. */
 #include "option.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* A progress line: how far it is, and how long it takes at the pace so far. */
 #include "progress.h"
 
 #include <stdlib.h>

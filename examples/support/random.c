@@ -1,3 +1,4 @@
+/* splitmix64, and what is drawn from it. */
 #include "random.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Buffers of the device: counted by reference, read by mapping. */
 #include "device/buffer.h"
 
 #include <stdlib.h>

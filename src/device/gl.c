@@ -1,3 +1,4 @@
+/* Loading the table of entry points, and the errors that OpenGL ES keeps. */
 #include "device/gl.h"
 
 #include <string.h>

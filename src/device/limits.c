@@ -1,3 +1,4 @@
+/* Limits in use: the driver's, or under GLCNN_LIMITS=min the least that OpenGL ES 3.1 allows. */
 #include "device/limits.h"
 
 #include <stdlib.h>

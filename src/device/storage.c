@@ -1,3 +1,4 @@
+/* Texture memory: how layers are folded, and the pool that hands textures on. */
 #include "device/storage.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Numbers as text: this thread takes C's locale for the moment. */
 #include "encode/number.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* The choice of a variant, by the device's traits or by name. */
 #include "encode/variant.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Writing .npy: the header, then the elements, in the format of the array. */
 #include "io/npy.h"
 
 #include <stdio.h>

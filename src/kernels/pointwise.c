@@ -1,3 +1,4 @@
+/* The pass of kernels whose results read one source pixel each, and its variants. */
 #include "encode/window.h"
 #include "kernels/pointwise.h"
 

@@ -1,3 +1,4 @@
+/* Testing programs: one dispatch writes a number, and if it comes the program runs. */
 #include "record/canary.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Describing a pass, item by item. */
 #include "record/pass.h"
 
 #include <string.h>

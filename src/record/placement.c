@@ -1,3 +1,4 @@
+/* Placing images in textures: by several orders of them, and the best is kept. */
 #include "record/placement.h"
 
 #include <stdlib.h>

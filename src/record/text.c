@@ -1,3 +1,4 @@
+/* Text that grows to twice what is wanted. */
 #include "record/text.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* Answers of the commands as JSON. */
 #include "tool.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Models of glcnn train and predict, and the graphs that run them. */
 #include "model.h"
 
 #include "support/fashion.h"

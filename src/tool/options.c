@@ -1,3 +1,4 @@
+/* Options of the tool's commands, from one table for each: parsing and help. */
 #include "tool.h"
 
 #include <getopt.h>

@@ -1,3 +1,4 @@
+/* The log of glcnn train; one that is gone on with loses the lines of steps that are done again. */
 #include "train_log.h"
 
 #include <errno.h>

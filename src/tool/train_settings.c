@@ -1,3 +1,4 @@
+/* Settings of glcnn train: a table of numbers, with their ranges, and names. */
 #include "train_settings.h"
 
 #include <getopt.h>

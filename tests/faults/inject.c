@@ -1,3 +1,4 @@
+/* Counting calls of memory, files and EGL, and failing those that a test wants to fail. */
 #include "tests/faults/inject.h"
 
 #include <cjson/cJSON.h>

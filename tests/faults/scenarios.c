@@ -1,3 +1,4 @@
+/* The sequences of calls that faults are tried on. */
 #include "tests/faults/scenarios.h"
 
 #include <glcnn/checkpoint.h>
