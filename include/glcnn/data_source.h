@@ -20,7 +20,8 @@
  *         an optimizer recorded by glcnn_optimizer_encode_states, say. What comes back in `updated`
  *         is reloaded into forward and gradient kernel with glcnn_kernel_reload.
  *   CPU   update_cpu(context, gradient_state, source_state) once the command buffer is complete,
- * then glcnn_kernel_reload_from_data_source. none  nothing is called.
+ *         then glcnn_kernel_reload_from_data_source.
+ *   none  nothing is called.
  *
  * `gradient_state` has the gradients; `source_state` what the forward kernel left, where that is
  * another state, otherwise the same one. The callback takes a read off each temporary state that it

@@ -76,13 +76,9 @@ typedef struct glcnn_region {
     } origin;
     glcnn_size size;
 } glcnn_region;
-#define GLCNN_NO_CLIP                                                                              \
-    {                                                                                              \
-        {0, 0, 0},                                                                                 \
-        {                                                                                          \
-            UINT32_MAX, UINT32_MAX, UINT32_MAX                                                     \
-        }                                                                                          \
-    }
+/* clang-format off */
+#define GLCNN_NO_CLIP {{0, 0, 0}, {UINT32_MAX, UINT32_MAX, UINT32_MAX}}
+/* clang-format on */
 
 /* Makes an image. No device memory is taken before its first use, and contents are 0 until
  * written. The caller owns it.

@@ -31,8 +31,7 @@ typedef struct glcnn_kernel glcnn_kernel;
 /* MPSImageEdgeMode: the value of reads outside the source. */
 typedef enum glcnn_edge_mode {
     GLCNN_EDGE_MODE_ZERO = 0,
-    GLCNN_EDGE_MODE_CLAMP =
-        1, /* the nearest pixel inside; average pooling cuts its window instead */
+    GLCNN_EDGE_MODE_CLAMP = 1, /* the nearest pixel inside; average pooling cuts its window */
     GLCNN_EDGE_MODE_FORCE32 = 0x7fffffff
 } glcnn_edge_mode;
 
@@ -46,8 +45,7 @@ struct glcnn_source_properties {
     uint32_t feature_channel_offset;      /* first channel read, multiple of 4, default 0 */
     uint32_t feature_channel_max_count;   /* channels read at most, default UINT32_MAX */
     uint32_t kernel_width, kernel_height; /* window, default 1 */
-    uint32_t stride_in_pixels_x,
-        stride_in_pixels_y;              /* default 1; 0 re-reads one pixel (arithmetic) */
+    uint32_t stride_in_pixels_x, stride_in_pixels_y; /* default 1; arithmetic: 0 re-reads a pixel */
     uint32_t stride_in_feature_channels; /* arithmetic: default 1; 0 re-reads the first channel */
     uint32_t dilation_rate_x, dilation_rate_y; /* default 1 */
 };
@@ -62,8 +60,7 @@ typedef struct glcnn_filter_node glcnn_filter_node;
  * gradient kernel. The gradient kernel's rules are in spec 5.5. */
 struct glcnn_kernel_properties {
     struct glcnn_source_properties primary, secondary;
-    glcnn_region
-        clip_rect; /* region written, default everything; pixels outside keep their contents */
+    glcnn_region clip_rect; /* written, default everything; pixels outside keep their contents */
     uint32_t destination_feature_channel_offset; /* first channel written, multiple of 4 */
     int32_t kernel_offset_x, kernel_offset_y;    /* gradient kernels, default 0 */
     glcnn_size source_size;  /* pooling gradients: part of the gradient used, default everything */

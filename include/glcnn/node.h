@@ -179,14 +179,14 @@ GLCNN_API glcnn_filter_node *glcnn_filter_node_forward(const glcnn_filter_node *
  * copy the filter's parameters and label, and are wired to its forward source, result and state.
  * Returns how many there are; 0: refused, and then no node is made and `nodes` has NULLs.
  *
- *   unary filters                                1
- *   add, subtract, multiply, divide              2: of the primary, of the secondary source
- *   concatenation                                one a source: slices of the gradient
- *   loss, gradient filters, reductions without   refused: there is none
- *   gradient
- *   convolution, fully connected, convolution    refused: a neuron of its own, or a transposed
- *   transpose with a fused neuron, convolution   convolution, has one
- *   with sub-pixels
+ *   unary filters                        1
+ *   add, subtract, multiply, divide      2: of the primary, of the secondary source
+ *   concatenation                        one a source: slices of the gradient
+ *   loss, gradient filters, and          refused: there is none
+ *     reductions without gradient
+ *   convolution, fully connected and     refused: a neuron of its own, or a transposed
+ *     convolution transpose with a         convolution, has one
+ *     fused neuron or sub-pixels
  *
  * MPS has no gradient of division, convolution transpose, slice, reshape and reductions; here they
  * have. gradientFiltersWithSources:, gradientFiltersWithSource:.

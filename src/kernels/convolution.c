@@ -1,7 +1,6 @@
 /* Convolution and fully connected layers: constructors, checks and descriptors. Spec 5.6 and 7.2.
- * Values of the
- * data source are in convolution_weights.c, passes in convolution_plan.h and what it names, references in
- * convolution_reference.c. */
+ * Values of the data source are in convolution_weights.c, passes in the files that convolution_plan.h
+ * names, references in convolution_reference.c. */
 #include "kernels/convolution.h"
 
 extern const struct glcnn_descriptor glcnn_kernel_convolution, glcnn_kernel_convolution_gradient,
@@ -511,8 +510,7 @@ static const struct check_case gradient_cases[] = {
      "gradient_option=weights_and_biases",
      {2, 3, 5, 4}},
     {"output_feature_channels=3 kernel_width=3 kernel_height=4 kernel_offset_x=2 "
-     "kernel_offset_y=-1 "
-     "secondary_offset_x=-1 secondary_offset_y=1",
+     "kernel_offset_y=-1 secondary_offset_x=-1 secondary_offset_y=1",
      {1, 2, 7, 6}},
     {"output_feature_channels=4 kernel_width=2 kernel_height=3 stride_in_pixels_x=2 "
      "secondary_dilation_rate_y=2 primary_offset_x=1 kernel_offset_x=1",

@@ -17,10 +17,9 @@ static const struct tool_option options[] = {
     {0}};
 
 static const char details[] =
-    "Errors are in units of the bound that a kernel keeps (glcnn/image.h): above 1 it fails. "
-    "Those\n"
-    "of images stored as float16 stand in a column of their own too. Exit status: 0 when every\n"
-    "kernel passed, 1 when one failed, 77 when there is no device.\n";
+    "Errors are in units of the bound that a kernel keeps (glcnn/image.h): above 1 it fails.\n"
+    "Those of images stored as float16 stand in a column of their own too. Exit status: 0 when\n"
+    "every kernel passed, 1 when one failed, 77 when there is no device.\n";
 
 struct request {
     const char **kernels; /* none: all */

@@ -27,9 +27,8 @@
 static const char details[] =
     "After each epoch the accuracy on the test images is printed. The first Ctrl-C finishes the\n"
     "batch and saves, the second ends at once. The checkpoint of --out is written at the start,\n"
-    "after each epoch, once a minute and at the end, always whole; --resume takes the settings "
-    "that\n"
-    "are not given from it and goes on as if the run had not been stopped, bit for bit.\n"
+    "after each epoch, once a minute and at the end, always whole; --resume takes the settings\n"
+    "that are not given from it and goes on as if the run had not been stopped, bit for bit.\n"
     "\n"
     "  glcnn train --net resnet8 --lr 0.05 --epochs 3 --out resnet8.safetensors --plot loss.png\n"
     "  glcnn train --resume resnet8.safetensors --epochs 4 --out resnet8.safetensors\n";
