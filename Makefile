@@ -4,8 +4,8 @@
 ##   all          libglcnn, libglcnn_interchange (.a, .so) and the glcnn tool (the default)
 ##   demo         installs what is missing, builds, trains on Fashion-MNIST; DEMO_ARGS are passed on
 ##   test         installs what is missing, builds, runs the tests; T='test_a test_b' only those
-##   check-all    the longer tests, check-boards, and all again under sanitizers, valgrind and clang
-##                where present
+##   check-all    the longer tests, check-boards, and all again under sanitizers, and valgrind where
+##                present
 ##   check-boards trains and checks on the shader compilers of embedded GPUs; builds Mesa once, in
 ##                $(O)/boards; BOARDS_ARGS are passed to tests/check_boards.sh
 ##   check-drm    checks and trains in QEMU guests with real DRM nodes; as root. GUESTS names some
@@ -316,7 +316,7 @@ T       ?= test_%
 selected = $(foreach test,$(UNIT_TESTS) $(PUBLIC_TESTS) $(SHELL_TESTS),\
              $(if $(filter $(T),$(basename $(notdir $(test)))),$(test)))
 
-test-run: all examples tests
+test-run: all examples $(filter $(O)/%,$(selected))
 	@MAKE='$(MAKE)' CC='$(CC)' CXX='$(CXX)' PKG_CONFIG='$(PKG_CONFIG)' O='$(O)' \
 	    sh tests/run.sh $(selected)
 

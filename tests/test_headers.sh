@@ -29,6 +29,7 @@ for header in include/glcnn/*.h include/glcnn/kernels/*.h "$out/include/glcnn/ke
 done
 
 [ -z "$cxx" ] || {
+    mkdir -p "$out/tests"
     $cxx -std=c++11 $warnings -Iinclude -I"$out/include" -o "$out/tests/test_header" \
         tests/test_header.cpp -L"$out" -lglcnn && LD_LIBRARY_PATH=$out "$out/tests/test_header"
 } || {
