@@ -6,6 +6,7 @@
 
 #include "record/command_buffer.h"
 #include "record/program.h"
+#include "record/uniforms.h"
 
 #define LARGEST_NUMBER 2000 /* whole numbers up to here are exact as float16 */
 #define BUFFER_SIZE    1024 /* holds the longest uniform block */

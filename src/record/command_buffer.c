@@ -7,6 +7,7 @@
 #include "device/buffer.h"
 #include "record/dispatch_work.h"
 #include "record/program.h"
+#include "record/uniforms.h"
 
 #define AMID_PASSES "glcnn_command_buffer_commit, amid the passes, which leaves what they write undefined"
 

@@ -1,5 +1,5 @@
 /* A pass: one shader body with its textures, images, buffers, defines, uniforms and the
- * invocations wanted. Kernels describe passes; program.c assembles the shader around the body;
+ * invocations wanted. Kernels describe passes; assemble.c assembles the shader around the body;
  * command_buffer.c issues them. No kernel makes a GL call.
  *
  * For a texture bound as NAME the body can call
@@ -108,7 +108,7 @@ struct pass {
     uint32_t registers; /* that the device's traits tell: what may be kept at once */
     uint32_t work;      /* operations an invocation takes, about; splits long grids. 0: 64 */
     bool cooperative;
-    bool loads_images; /* textures are read with imageLoad; set by program.c */
+    bool loads_images; /* textures are read with imageLoad; set by assemble.c */
     pass_refresh refresh; /* may be NULL */
     struct glcnn_kernel *kernel; /* for refresh */
     const char *variant; /* row of a table of variants that it is made by, or NULL */

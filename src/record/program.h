@@ -1,9 +1,8 @@
-/* Programs: assembled from a pass and its shader body, cached in memory by content. */
+/* Programs: made of a pass and its shader body, cached in memory by their source. */
 #ifndef GLCNN_PROGRAM_H
 #define GLCNN_PROGRAM_H
 
 #include "record/pass.h"
-#include "record/text.h"
 
 struct program {
     struct program *next;
@@ -21,10 +20,6 @@ void program_cache_destroy(struct program_cache *cache, const struct gl *gl);
 void program_cache_each(const struct program_cache *cache,
                         void (*visit)(void *user, const struct program *program), void *user);
 
-/* The whole source of a pass: version, precision, local size, bindings, uniforms, accessors,
- * libraries, body and main. Chooses pass->local where it is 0. */
-glcnn_status program_assemble(struct glcnn_device *device, struct pass *pass, struct text *source);
-
 /* Sets pass->program, compiling it if the cache has no program of the same source. A refused
  * shader fails with the file and line of its first error. One that the driver accepts and does not
  * run (canary.h) fails too: its variant is refused from then on, and whoever can plans anew. */
@@ -39,9 +34,5 @@ void program_refuse(struct glcnn_device *device, const char *name);
 bool program_is_refused(const struct glcnn_device *device, const char *name);
 /* How many there are: grows where program_find fails and a smaller variant may be tried. */
 size_t program_refusals(const struct glcnn_device *device);
-
-/* Words of the pass's uniform block, in the order that program_assemble declares them. Writes them
- * to `words` unless it is NULL. */
-size_t program_uniforms(const struct pass *pass, uint32_t *words);
 
 #endif

@@ -1,0 +1,18 @@
+/* What a program is told with each dispatch: the grid, the views, and the pass's own numbers. */
+#ifndef GLCNN_UNIFORMS_H
+#define GLCNN_UNIFORMS_H
+
+#include "record/pass.h"
+#include "record/text.h"
+
+/* Declares them: grid_x .. origin_z, NAME_layer .. NAME_tiles of each view, the pass's uniforms. */
+void uniforms_declare(struct text *t, const struct pass *pass,
+                      const struct glcnn_device_traits *traits);
+/* Lines of main that set the variables, where the device's traits ask for copies. */
+void uniforms_copy(struct text *t, const struct pass *pass);
+
+/* How many words the pass has, in the order that uniforms_declare has. Writes them to `words` unless
+ * it is NULL. */
+size_t program_uniforms(const struct pass *pass, uint32_t *words);
+
+#endif

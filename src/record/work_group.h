@@ -1,0 +1,10 @@
+/* The size of a pass's work groups. */
+#ifndef GLCNN_WORK_GROUP_H
+#define GLCNN_WORK_GROUP_H
+
+#include "record/pass.h"
+
+/* Sets pass->local from the grid where it is 0, and keeps it within the limits. */
+void work_group_choose(struct pass *pass, const struct glcnn_limits *limits);
+
+#endif
