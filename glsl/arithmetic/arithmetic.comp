@@ -4,6 +4,9 @@
 // A NaN stays one, and is within no bounds.
 // For the gradient: which r are within (CLAMP_MASK), and x / y (QUOTIENT).
 // PIXELS columns to an invocation.
+// needs lib/channels.glsl
+// needs lib/compare.glsl
+// needs arithmetic/result_index.glsl
 vec4 combined(vec4 x, vec4 y) {
 #if OPERATION == 0
     return x + y;

@@ -2,6 +2,7 @@
 // With REDUCED the terms were summed before: over all columns with SUMMED_X, in which case only the
 // source column that was read, source_x, gets them, if there is one (source_x >= 0); rows alike.
 // With SUMMED_C channel 0 gets the sum over all channels.
+// needs lib/window.glsl
 #ifdef REDUCED
 vec4 value_at(int X, int Y, int slice, int image) {
     return reduced(X - begin_x, Y - begin_y, slice, image);

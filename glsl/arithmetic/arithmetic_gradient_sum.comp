@@ -1,5 +1,6 @@
 // partial(j) = sum of term(X) over block j: BLOCK_X by BLOCK_Y results from (begin_x, begin_y) on, over
 // all channels too with SUM_CHANNELS. An axis that is not summed has blocks of 1.
+// needs lib/channels.glsl
 vec4 pixel_sum(int X, int Y, int slice, int image) {
 #ifdef SUM_CHANNELS
     long_sum sum = long_sum(0.0, 0.0);

@@ -5,6 +5,9 @@
 //     divide by the primary (2)      dr/dv = scale / y
 //     divide by the secondary (3)    dr/dv = -quotient / y
 // Components beyond the last channel are 0.
+// needs lib/channels.glsl
+// needs lib/compare.glsl
+// needs arithmetic/result_index.glsl
 #ifdef CLAMP_MASK
 #define PRODUCT(g, rate) times(g, rate)
 #else

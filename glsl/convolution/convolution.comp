@@ -3,6 +3,7 @@
 // One invocation makes PIXELS neighbours in a row of SLICES output slices. They are stored step
 // pixels apart: a strided data gradient is one such sum for each place within a stride.
 // With SHARED_ROW (stride and dilation 1) the neighbours' taps are read once for all taps of a row.
+// needs convolution/convolution.glsl
 vec4 weight(int element, int k) { return matrix(PACKED_X(element), PACKED_Y(element), 0, k); }
 
 vec4 input_at(int x, int y, int slice, int image) {

@@ -4,6 +4,9 @@
 // A gather: one invocation owns one source pixel. With edge mode clamp a border pixel is read by
 // every tap beyond it, so a tap has a range of X; with zero only each tap_step-th tap can meet a
 // pixel at all. `matrix` is transposed.
+// needs lib/divide.glsl
+// needs lib/window.glsl
+// needs convolution/convolution.glsl
 vec4 weight(int element, int k) { return matrix(PACKED_X(element), PACKED_Y(element), 0, k); }
 
 vec4 through_tap(int tap, int X, int Y, int k, int image) {

@@ -1,5 +1,7 @@
 // dW, db (+)= sum over chunks, in their order, of what convolution/convolution_gradient_weights.comp left.
 // Invocation (element, k) owns four numbers.
+// needs convolution/convolution.glsl
+// needs convolution/convolution_gradient.glsl
 void invocation(ivec3 at) {
     int element = at.x;
     vec4 sum = vec4(0.0);

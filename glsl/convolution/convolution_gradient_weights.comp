@@ -2,6 +2,7 @@
 // db(k) = sum of G(X, k).   Part sums: invocation (chunk, k, s, taps) adds up the rows of its chunk
 // for TAPS_X x TAPS_Y taps of one slice of inputs; convolution/convolution_gradient_sum.comp adds the chunks.
 // Rows of all images are numbered through; a chunk has rows_per_chunk of them.
+// needs convolution/convolution.glsl
 #ifdef SHARED_ROW // stride and dilation 1
 #define READS (COLUMNS + TAPS_X - 1)
 #else

@@ -3,6 +3,9 @@
 // Part sums as those of convolution/convolution_gradient_weights.comp, for compilers that keep few values:
 // invocation (chunk, taps, s and k) has up to TAPS taps of a row of the window for one slice of
 // inputs; beyond the last taps one more stands for the biases.
+// needs lib/divide.glsl
+// needs convolution/convolution.glsl
+// needs convolution/outside.glsl
 void keep(int chunk, int k, int element, vec4 value) {
     parts[(chunk * slice_total + k) * (element_count + 1) + element] = value;
 }

@@ -3,6 +3,9 @@
 // As convolution/convolution.comp, for compilers that keep few values: one invocation makes PIXELS neighbours in
 // a row of one output slice. Rows are at least as long; the last invocation of a row overlaps the one
 // before it. With SHARED_ROW (stride and dilation 1) all taps of a row share what they read.
+// needs lib/divide.glsl
+// needs convolution/convolution.glsl
+// needs convolution/outside.glsl
 #ifdef SHARED_ROW
 #define READS    (PIXELS + KERNEL_WIDTH - 1)
 #define TOGETHER KERNEL_WIDTH

@@ -6,6 +6,7 @@
 // time, and reads the next ones before it adds up those.
 // With SPLIT each layer of groups adds up some of the elements, and what it has is stored as part of a
 // sum, which convolution/convolution_tiled_finish.comp ends.
+// needs convolution/convolution.glsl
 #define ROWS   128
 #define SLICES 16
 #define QUADS  4

@@ -1,4 +1,5 @@
 // out(X, k) = neuron(b(k) + sum of the parts that convolution/convolution_tiled.comp left, in their order)
+// needs convolution/convolution.glsl
 void invocation(ivec3 at) {
     int image = at.z / destination_slices;
     int k = at.z - image * destination_slices;

@@ -1,5 +1,6 @@
 // dX(u, c) = sum over k of W(k, u, c) * G(k)
 // One invocation owns a pixel and slice of IMAGES images; the taps of the layer are the pixels.
+// needs convolution/convolution.glsl
 vec4 weight(int element, int k) { return matrix(PACKED_X(element), PACKED_Y(element), 0, k); }
 
 void invocation(ivec3 at) {

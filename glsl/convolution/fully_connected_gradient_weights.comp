@@ -1,6 +1,7 @@
 // dW(k, u, c) (+)= sum over images of G(k) * in(u, c);   db(k) (+)= sum over images of G(k)
 // One invocation owns a slice of inputs at one pixel and a slice of outputs; in each row of
 // invocations one more, at source_width, stands for the biases of that slice of outputs.
+// needs convolution/convolution_gradient.glsl
 void invocation(ivec3 at) {
     bool is_bias = at.x == pixel_slices;
     int place = is_bias ? 0 : at.x;

@@ -1,5 +1,6 @@
 // out(X) = source(u) / keep_probability where mask(u) is 1, else 0;   u = first + X, the pixel read
 // PIXELS columns to an invocation.
+// needs dropout/dropout.glsl
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;

@@ -1,6 +1,8 @@
 // dX(u) = (sum of G(X) over the X that read pixel u) / keep_probability where mask(u) is 1, else 0
 // Outside of the source the mask is 0; addressed by hand with clamping the nearest one.
 // PIXELS columns to an invocation.
+// needs lib/gather.glsl
+// needs dropout/dropout.glsl
 #if defined(BY_HAND) && defined(EDGE_CLAMP)
 const bool mask_clamped = true;
 #else

@@ -6,7 +6,8 @@
 // Where no result reads the pixel, is_read is false and the sum 0.
 // Addressed by hand (BY_HAND) each pixel of the gradient goes with one of the source, which outside
 // is what the edge mode says: X reads first + X in either mode.
-// Needs textures "gradient" and "source" and lib/window.glsl.
+// Takes textures "gradient" and "source".
+// needs lib/window.glsl
 #if defined(DIRECT)
 bool is_read(int x, int y) { return true; }
 vec4 gathered(int x, int y, int slice, int image) { return gradient(x, y, slice, image); }

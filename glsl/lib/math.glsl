@@ -3,7 +3,7 @@
 //   exp     x = n ln 2 + r,  |r| <= ln 2 / 2,   e^x = 2^n (1 + expm1(r))
 //   log     x = 2^e (1 + m), 1 + m in [1/sqrt 2, sqrt 2),   log x = e ln 2 + log1p(m)
 // ln 2 is split into a part whose products with n and e are exact, and the rest.
-// Needs lib/compare.glsl.
+// needs lib/compare.glsl
 const float LN2_HIGH = 0.693359375;
 const float LN2_LOW = -2.12194440e-4;
 

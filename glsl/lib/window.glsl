@@ -1,19 +1,13 @@
 // The window of spec 5.3: destination column X has taps at source columns
 //     first_x + stride_x * X + dilation_x * p,   p < KERNEL_WIDTH,   X in [begin_x, end_x)
 // and a gradient pass, one invocation a source column y, gathers over the X whose window has y.
+// needs lib/divide.glsl
 
 #ifdef EDGE_CLAMP
 const bool edge_clamped = true;
 #else
 const bool edge_clamped = false;
 #endif
-
-int floor_divide(int a, int b) { // b > 0; GLSL's division rounds toward zero
-    int q = a / b;
-    return q * b > a ? q - 1 : q;
-}
-
-int ceil_divide(int a, int b) { return -floor_divide(-a, b); }
 
 // First and last X whose window may read source pixel y of `size`, along one axis. With clamping
 // the border pixels also stand for everything outside.

@@ -1,5 +1,6 @@
 // dX(y) = f'(source(y)) * sum of G(X) over the X that read pixel y; 0 where f' is 0 or nothing reads y.
 // PIXELS columns to an invocation.
+// needs lib/gather.glsl
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;

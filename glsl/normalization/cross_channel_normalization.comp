@@ -1,4 +1,6 @@
 // out(k) = X(k) * L(k)^-beta,   L = delta + (alpha / N) * sum of squares over the channels around k
+// needs lib/math.glsl
+// needs normalization/cross_channel.glsl
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;

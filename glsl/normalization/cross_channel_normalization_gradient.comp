@@ -1,5 +1,8 @@
 // dX(k) = G(k) * L(k)^-beta - X(k) * sum of U(r) over the channels r whose window holds k
 //     U(r) = (2 alpha beta / N) * G(r) * X(r) * L(r)^(-beta - 1), of the pass before
+// needs lib/gather.glsl
+// needs lib/math.glsl
+// needs normalization/cross_channel.glsl
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;

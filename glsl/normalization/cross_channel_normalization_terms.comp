@@ -1,5 +1,8 @@
 // U(r) = (2 alpha beta / N) * G(r) * X(r) * L(r)^(-beta - 1), which dX(k) takes of every channel r
 // whose window holds k; of the source pixels from (terms_x, terms_y) on
+// needs lib/gather.glsl
+// needs lib/math.glsl
+// needs normalization/cross_channel.glsl
 void invocation(ivec3 at) {
     int slice = at.z % terms_slices;
     int image = at.z / terms_slices;

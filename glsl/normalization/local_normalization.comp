@@ -1,4 +1,6 @@
 // out(X) = pm + ps * (Xc - p0 * Mn) * T^-beta, with the statistics of window X
+// needs lib/math.glsl
+// needs normalization/local_statistics.glsl
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;

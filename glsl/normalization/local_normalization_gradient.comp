@@ -4,6 +4,8 @@
 // as dX(u) = sum of A - sum of taps(X, u) * (C + B * (source(u) - Xc)), with the terms of the pass
 // before: nearby values are subtracted, not sums. Without ABOUT_MEAN, where Mn is 0, it is
 // sum of A - source(u) * sum of taps(X, u) * B. A gather: one invocation owns one source pixel u.
+// needs lib/window.glsl
+// needs normalization/local_statistics.glsl
 #ifdef EDGE_CLAMP
 int column_taps(int x, int X) { return taps_at_x(x, source_width, X); }
 int row_taps(int y, int Y) { return taps_at_y(y, source_height, Y); }

@@ -4,6 +4,8 @@
 //     C = A * p0 / N + B * (Xc - Mn)                     with ABOUT_MEAN
 // A, B and C are images side by side in "terms", whose pixel 0 is result begin.
 // Mali's older GPUs (T8xx: 16 registers) spill up to 6 values: two sums over the window follow each other.
+// needs lib/math.glsl
+// needs normalization/local_statistics.glsl
 void invocation(ivec3 at) {
     int slice = at.z % terms_slices;
     int image = at.z / terms_slices;

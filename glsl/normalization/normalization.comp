@@ -1,4 +1,5 @@
 // out(X) = act(scale (source(first + X) - mean) + beta),   scale = gamma / sqrt(variance + epsilon)
+// needs normalization/normalization.glsl
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;

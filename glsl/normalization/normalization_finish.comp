@@ -1,5 +1,6 @@
 // mean = pivot + mean of all runs, merged with what is held already,   variance = M2 / n
 // of slice at.y, group at.z; a vector holds group after group.
+// needs normalization/merge_statistics.glsl
 void invocation(ivec3 at) {
     statistics s = merge_runs(0, runs, at.y, at.z);
     vec4 pivot = source(0, 0, at.y, at.z * rows / image_rows);

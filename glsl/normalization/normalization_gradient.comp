@@ -2,6 +2,9 @@
 // as dX = scale (g' - shift - tilt (x - mean)); with FIXED_STATISTICS dX = scale g'.
 //     g' = G act'(scale (x - mean) + beta), 0 where nothing reads x
 //     xh = (x - mean) / sqrt(variance + epsilon)
+// needs lib/compare.glsl
+// needs lib/gather.glsl
+// needs normalization/normalization.glsl
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;

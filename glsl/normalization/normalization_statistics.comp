@@ -2,6 +2,7 @@
 // counted through its images, into images 2 at.z and 2 at.z + 1.
 // BLOCK pixels at a time: their mean, then the squares around it, then a merge. The pivot, a pixel
 // of each channel, keeps the digits of values that differ little beside their mean.
+// needs pixel_reduction/partial_statistics.glsl
 void invocation(ivec3 at) {
     statistics s = statistics(0.0, vec4(0.0), vec4(0.0));
     int first_row = at.z * rows;

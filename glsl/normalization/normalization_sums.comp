@@ -3,6 +3,9 @@
 //     image 2 at.z: sum g',   image 2 at.z + 1: sum g' xh
 //     xh = (x - mean) / sqrt(variance + epsilon),   g' = G act'(gamma xh + beta)
 // over results X with x = source(first + X): one that reads outside the source has its part too.
+// needs lib/compare.glsl
+// needs lib/divide.glsl
+// needs normalization/normalization.glsl
 void invocation(ivec3 at) {
     int first_row = at.z * rows;
     vec4 mean = mean_of(at.y, at.z);

@@ -1,6 +1,7 @@
 // A step starts from w = kept * w, kept = 1 - learning_rate * weight_decay.
 // g = clip(g0) * gradient_rescale + l1 * sign(w) + l2 * w;  where l1 or l2 is 0, w does not count,
-// whatever it is. Needs lib/compare.glsl.
+// whatever it is.
+// needs lib/compare.glsl
 float prepared(float g0, float w) {
     float g = (apply_clipping != 0 ? held(g0, clip_min, clip_max) : g0) * gradient_rescale;
     g += l1 != 0.0 ? l1 * sign_of(w) : 0.0;

@@ -1,5 +1,6 @@
 // m = beta1 * m + (1 - beta1) * g;    v = beta2 * v + (1 - beta2) * g^2
 // w -= rate * m / (sqrt(v) + epsilon);    rate has the correction of the time step
+// needs optimizer/optimizer.glsl
 void invocation(ivec3 at) {
     float w = kept * values[at.x];
     float g = prepared(gradient[at.x], w);

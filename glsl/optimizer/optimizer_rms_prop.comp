@@ -1,4 +1,5 @@
 // s = decay * s + (1 - decay) * g^2;    w -= rate * g / (sqrt(s) + epsilon)
+// needs optimizer/optimizer.glsl
 void invocation(ivec3 at) {
     float w = kept * values[at.x];
     float g = prepared(gradient[at.x], w);

@@ -1,6 +1,7 @@
 // without momentum    w -= rate * g
 // with MOMENTUM       m = mu * m + rate * g;    w -= m
 //   and Nesterov's    m = mu * m + g;           w -= rate * (g + mu * m)
+// needs optimizer/optimizer.glsl
 void invocation(ivec3 at) {
     float w = kept * values[at.x];
     float g = prepared(gradient[at.x], w);

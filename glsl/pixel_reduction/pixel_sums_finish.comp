@@ -1,5 +1,6 @@
 // first_sum (+)= sum of the columns of a group's first image,   second_sum (+)= of its second, with
 // TWO_SUMS; of slice at.y, group at.z: a vector holds group after group.
+// needs pixel_reduction/sum_runs.glsl
 #ifdef TWO_SUMS
 #define IMAGES 2
 #else

@@ -1,5 +1,6 @@
 // out(X) = (sum over taps inside the image of source) / N(X);   0 where N is 0 or no tap is inside
 // Rows are summed apart: large windows keep their digits.
+// needs pooling/pooling_average.glsl
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;

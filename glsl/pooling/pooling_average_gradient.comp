@@ -1,5 +1,7 @@
 // dX(y) = sum over X with y in window(X) of G(X) / N(X)
 // A gather: one invocation owns one source pixel.
+// needs lib/window.glsl
+// needs pooling/pooling_average.glsl
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;

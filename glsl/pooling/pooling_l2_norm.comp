@@ -1,4 +1,5 @@
 // out(X) = sqrt(sum over taps of source^2)
+// needs pooling/window_norm.glsl
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;

@@ -1,6 +1,8 @@
 // dX(y) = sum over X of taps(X, y) * G(X) * source(y) / out(X);   0 where out(X) is 0
 // taps(X, y) counts the taps of window X that read pixel y; out(X) is computed anew from source.
 // A gather: one invocation owns one source pixel.
+// needs lib/window.glsl
+// needs pooling/window_norm.glsl
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;

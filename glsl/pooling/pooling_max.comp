@@ -1,4 +1,5 @@
 // out(X) = largest tap of window X; of equal taps the first, row by row
+// needs lib/compare.glsl
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;

@@ -1,6 +1,8 @@
 // dX(y) = sum over X whose winning tap reads pixel y of G(X)
 // The winner is the first largest tap, row by row, and is searched anew in source. An outside zero
 // that wins passes nothing on. A gather: one invocation owns one source pixel.
+// needs lib/compare.glsl
+// needs lib/window.glsl
 vec4 share(ivec2 pixel, int X, int Y, int slice, int image) {
     int left = first_x + stride_x * X;
     int top = first_y + stride_y * Y;

@@ -1,6 +1,7 @@
 // dX(y) = G(X) at the winning pixel of window X, 0 at its other pixels
 // For windows side by side: one invocation owns one window X and all of its pixels, so that each is
 // read once and written once.
+// needs lib/compare.glsl
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;

@@ -3,6 +3,8 @@
 // A sum is scale * sum / divisor, WEIGHTED of source times weights; with ARGUMENT the channel of
 // the extreme is stored. One invocation owns one result. Long sums are made of runs of 32, so that
 // their error grows with the length of a run and with the number of runs, not with the product.
+// needs lib/channels.glsl
+// needs lib/compare.glsl
 #if AXIS == 0
 #define SLICE (at.z % destination_slices)
 #define IMAGE (at.z / destination_slices)

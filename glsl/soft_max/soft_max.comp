@@ -1,6 +1,8 @@
 // soft-max        y(k) = exp(x(k) - m) / sum_i exp(x(i) - m),    m = max_i x(i)
 // log-soft-max    y(k) = x(k) - m - log(sum_i exp(x(i) - m))     with LOGARITHM
 // One invocation owns one pixel with all its channels.
+// needs lib/channels.glsl
+// needs lib/math.glsl
 void invocation(ivec3 at) {
     int x = first_x + at.x;
     int y = first_y + at.y;

@@ -3,6 +3,9 @@
 // X are the result's pixels made from source pixel u: one, or several at a clamped border.
 // One invocation owns one source pixel. The result is read where the gradient is, or, addressed by
 // hand (BY_HAND), at u.
+// needs lib/channels.glsl
+// needs lib/math.glsl
+// needs lib/window.glsl
 float shared_sum(ivec2 pixel, ivec2 result_pixel, int image) {
     long_sum terms = long_sum(0.0, 0.0);
     for (int slice = 0; slice < gradient_slices; slice++) {

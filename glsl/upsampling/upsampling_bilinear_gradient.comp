@@ -1,12 +1,9 @@
 // dX(u) = sum over X of G(X) * max(1 - |t(X) - u|, 0),   t(X) the position of X kept inside the image
 // A gather: one invocation owns one source pixel and walks the results between its neighbours.
-int floor_divide(int a, int b) { // b > 0; GLSL's division rounds toward zero
-    int q = a / b;
-    return q * b > a ? q - 1 : q;
-}
-
 // Columns U of the whole enlarged image whose position lies within 1 of source pixel u of `size`;
 // positions beyond the border pixels count as on them.
+// needs lib/divide.glsl
+// needs upsampling/upsampling.glsl
 ivec2 between_neighbours(int u, int size, int scale, int bias, int divisor, int extent) {
     int low = floor_divide((u - 1) * divisor - bias, scale) + 1;
     int high = -floor_divide(bias - (u + 1) * divisor, scale) - 1;

@@ -1,4 +1,5 @@
 // out(X) = source(floor(U / factor)),   U the column of X in the whole enlarged image
+// needs upsampling/upsampling.glsl
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;

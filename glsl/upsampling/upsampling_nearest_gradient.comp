@@ -1,5 +1,6 @@
 // dX(u) = sum of G(X) over the results X that copy source pixel u
 // A gather: one invocation owns one source pixel.
+// needs upsampling/upsampling.glsl
 void invocation(ivec3 at) {
     int slice = at.z % destination_slices;
     int image = at.z / destination_slices;

@@ -24,7 +24,6 @@ static void pass_size(struct pass *pass, const struct axis *x, const struct axis
 void pass_window(struct pass *pass, const struct window *window)
 {
     const struct axis *x = &window->x, *y = &window->y;
-    pass_library(pass, "lib/window.glsl");
     if (window->edge_mode == GLCNN_EDGE_MODE_CLAMP)
         pass_define(pass, "EDGE_CLAMP", 1);
     pass_size(pass, x, y);

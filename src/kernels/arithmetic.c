@@ -124,37 +124,34 @@ static bool check(const struct operation *o, struct refusal refusal)
 
 /* Names of one operand's numbers in the shader. */
 struct operand_names {
-    const char *library, *first_x, *first_y, *stride_x, *stride_y, *stride_c, *clamp;
+    const char *texture, *first_x, *first_y, *stride_x, *stride_y, *stride_c, *clamped;
 };
 
-#define OPERAND_NAMES(LOWER, UPPER)                                                                \
+#define OPERAND_NAMES(NAME)                                                                        \
     {                                                                                              \
-        "arithmetic/" LOWER "_operand.glsl", LOWER "_first_x", LOWER "_first_y", UPPER "_STRIDE_X",       \
-            UPPER "_STRIDE_Y", UPPER "_STRIDE_C", UPPER "_CLAMP"                                   \
+        NAME, NAME "_first_x", NAME "_first_y", NAME "_stride_x", NAME "_stride_y",                \
+            NAME "_stride_c", NAME "_clamped"                                                      \
     }
 
-static const struct operand_names primary_names = OPERAND_NAMES("primary", "PRIMARY");
-static const struct operand_names secondary_names = OPERAND_NAMES("secondary", "SECONDARY");
+static const struct operand_names primary_names = OPERAND_NAMES("primary");
+static const struct operand_names secondary_names = OPERAND_NAMES("secondary");
 
 static void pass_operand(struct pass *pass, const struct operand_names *names,
                          const struct window *window)
 {
-    pass_library(pass, names->library);
+    pass_template(pass, "arithmetic/operand.glsl", names->texture);
     pass_int(pass, names->first_x, window->x.first);
     pass_int(pass, names->first_y, window->y.first);
     pass_define(pass, names->stride_x, window->x.stride);
     pass_define(pass, names->stride_y, window->y.stride);
     pass_define(pass, names->stride_c, (int)window->channel_stride);
     if (window->edge_mode == GLCNN_EDGE_MODE_CLAMP)
-        pass_define(pass, names->clamp, 1);
+        pass_define(pass, names->clamped, 1);
 }
 
 static void pass_state(struct pass *pass, const struct operation *o, int mask, int quotient,
                        enum vector_access access)
 {
-    pass_library(pass, "lib/compare.glsl");
-    pass_library(pass, "lib/channels.glsl");
-    pass_library(pass, "arithmetic/result_index.glsl");
     if (o->given[mask]) {
         pass_define(pass, "CLAMP_MASK", 1);
         pass_vector(pass, "clamp_mask", &o->vectors[mask], access);

@@ -154,7 +154,6 @@ static void plan_rows(const struct operation *o, struct plan *plan, const struct
 void pass_gradients(struct pass *pass, const struct operation *o)
 {
     enum vector_access access = o->accumulate ? VECTOR_READ_WRITE : VECTOR_WRITE;
-    pass_library(pass, "convolution/convolution_gradient.glsl");
     if (o->accumulate)
         pass_define(pass, "ACCUMULATE", 1);
     pass_vector(pass, "gradient_for_weights", &o->vectors[GRADIENT_FOR_WEIGHTS], access);

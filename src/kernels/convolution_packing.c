@@ -58,7 +58,6 @@ bool packing_is_dense(const struct packing *p)
 
 void pass_packing(struct pass *pass, const struct packing *p)
 {
-    pass_library(pass, "convolution/convolution.glsl");
     pass_define(pass, "COMPONENTS", (int)p->components);
     if (p->channels.groups > 1)
         pass_define(pass, "GROUPED", 1);
@@ -143,7 +142,6 @@ void pass_region(struct pass *pass, const struct operation *o)
 
 void pass_outside(struct pass *pass, const struct variant *variant)
 {
-    pass_library(pass, "convolution/outside.glsl");
     if (variant->masks)
         pass_define(pass, "MASKS", 1);
 }

@@ -47,7 +47,7 @@ void packing_set_taps(struct packing *packing, struct taps x, struct taps y);
 struct packing packing_of(const struct operation *operation, bool transposed);
 /* Whether each output sees all inputs, four to an element of a slice: sums are products of matrices. */
 bool packing_is_dense(const struct packing *packing);
-/* What convolution/convolution.glsl needs. */
+/* What convolution/convolution.glsl takes. */
 void pass_packing(struct pass *pass, const struct packing *packing);
 /* The same, and where an element is among the weights as the user has them. */
 void pass_weight_index(struct pass *pass, const struct packing *packing);

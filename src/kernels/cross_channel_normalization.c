@@ -46,9 +46,6 @@ enum { GRADIENT, IMAGE, DESTINATION }; /* of the gradient kernel */
 
 static void pass_numbers(struct pass *pass, const numbers *p)
 {
-    pass_library(pass, "lib/compare.glsl");
-    pass_library(pass, "lib/math.glsl");
-    pass_library(pass, "normalization/cross_channel.glsl");
     pass_define(pass, "KERNEL_SIZE", (int)p->kernel_size);
     pass_float(pass, "alpha_over_n", p->alpha / (float)p->kernel_size);
     pass_float(pass, "beta", p->beta);

@@ -109,7 +109,6 @@ static void plan_mask(const struct operation *o, struct plan *plan, const struct
     const struct glcnn_dropout *p = o->parameters;
     uint32_t count = (uint32_t)mask_length(o);
     struct pass *pass = plan_pass(plan, "dropout/dropout_mask.comp");
-    pass_library(pass, "dropout/philox.glsl");
     pass_vector(pass, "mask", mask, VECTOR_WRITE);
     pass_int(pass, "length_of_image", (int32_t)count);
     pass_int(pass, "encode_number", (int32_t)o->encode_number);
@@ -125,7 +124,6 @@ static void plan_mask(const struct operation *o, struct plan *plan, const struct
 static void pass_mask(struct pass *pass, const struct operation *o, const struct vector_view *mask)
 {
     const struct glcnn_dropout *p = o->parameters;
-    pass_library(pass, "dropout/dropout.glsl");
     pass_vector(pass, "mask", mask, VECTOR_READ);
     pass_float(pass, "keep_probability", p->keep_probability);
     pass_define(pass, "MASK_STRIDE_X", (int)p->mask_stride_in_pixels_x);

@@ -71,9 +71,6 @@ static uint32_t taps_of(const struct operation *o)
 static void pass_numbers(struct pass *pass, const struct operation *o, const struct numbers *l)
 {
     pass_window(pass, &o->window);
-    pass_library(pass, "lib/compare.glsl");
-    pass_library(pass, "lib/math.glsl");
-    pass_library(pass, "normalization/local_statistics.glsl");
     pass_float(pass, "alpha", l->alpha);
     pass_float(pass, "beta", l->beta);
     pass_float(pass, "delta", l->delta);

@@ -35,13 +35,11 @@ void normalization_statistics(struct plan *plan, const struct normalization *n,
     struct pixel_reduction r = pixel_reduction_begin(
         plan, (struct extent){source->width, source->height, n->channels, source->images},
         n->groups, 2);
-    struct pass *pass = pixel_reduction_first(plan, &r, pixel_statistics_variants,
-                                              "normalization/normalization_statistics.comp", source);
-    pass_library(pass, "pixel_reduction/partial_statistics.glsl");
-    pixel_reduction_merge(plan, &r, "normalization/normalization_merge.comp", "normalization/merge_statistics.glsl",
-                          r.groups);
-    pass = pixel_reduction_finish(plan, &r, "normalization/normalization_finish.comp",
-                                  "normalization/merge_statistics.glsl", held > 0);
+    pixel_reduction_first(plan, &r, pixel_statistics_variants,
+                          "normalization/normalization_statistics.comp", source);
+    pixel_reduction_merge(plan, &r, "normalization/normalization_merge.comp", r.groups);
+    struct pass *pass =
+        pixel_reduction_finish(plan, &r, "normalization/normalization_finish.comp", held > 0);
     pass_texture(pass, "source", source);
     pass_vector(pass, "mean", &n->mean, VECTOR_READ_WRITE);
     pass_vector(pass, "variance", &n->variance, VECTOR_READ_WRITE);
@@ -81,7 +79,6 @@ static void pass_act(struct pass *pass, const struct normalization *n,
                      const struct image_view *coefficients)
 {
     pass_texture(pass, "coefficients", coefficients);
-    pass_library(pass, "normalization/normalization.glsl");
     pass_neuron(pass, &n->neuron);
     pass_neuron_data(pass, &n->neuron, &n->neuron_data);
     if (n->groups > 1)

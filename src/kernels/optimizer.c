@@ -250,8 +250,6 @@ static struct pass *plan_update(const struct operation *o, struct plan *plan, co
     if (values->buffer != result->buffer)
         plan_copy_vector(plan, values, result);
     struct pass *pass = plan_pass(plan, shader);
-    pass_library(pass, "lib/compare.glsl");
-    pass_library(pass, "optimizer/optimizer.glsl");
     pass_vector(pass, "gradient", &o->vectors[GRADIENT], VECTOR_READ);
     pass_vector(pass, "values", result, VECTOR_READ_WRITE);
     for (int i = FIRST; i < result_index(o); i++)

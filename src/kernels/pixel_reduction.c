@@ -122,14 +122,12 @@ struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
 }
 
 void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const char *shader,
-                           const char *library, uint32_t apart)
+                           uint32_t apart)
 {
     while (r->runs > PIXEL_FAN_IN) {
         struct pass *pass = plan_pass(plan, shader);
         uint32_t left = (r->runs + PIXEL_FAN_IN - 1) / PIXEL_FAN_IN;
         pass_grid(pass, left, slice_count(r->channels), apart);
-        pass_library(pass, "pixel_reduction/partial_statistics.glsl");
-        pass_library(pass, library);
         pass_texture(pass, "partial", &r->from);
         pass_image(pass, "merged", &r->to);
         pass_define(pass, "FAN_IN", PIXEL_FAN_IN);
@@ -142,12 +140,10 @@ void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const c
 }
 
 struct pass *pixel_reduction_finish(struct plan *plan, const struct pixel_reduction *r,
-                                    const char *shader, const char *library, bool accumulate)
+                                    const char *shader, bool accumulate)
 {
     struct pass *pass = plan_pass(plan, shader);
     pass_grid(pass, 1, slice_count(r->channels), r->groups);
-    pass_library(pass, "pixel_reduction/partial_statistics.glsl");
-    pass_library(pass, library);
     pass_texture(pass, "partial", &r->from);
     pass_runs(pass, r);
     if (accumulate)
@@ -158,10 +154,10 @@ struct pass *pixel_reduction_finish(struct plan *plan, const struct pixel_reduct
 void pixel_reduction_sums(struct plan *plan, struct pixel_reduction *r,
                           const struct vector_view *const sums[], bool accumulate)
 {
-    pixel_reduction_merge(plan, r, "pixel_reduction/pixel_sums_merge.comp", "pixel_reduction/sum_runs.glsl",
+    pixel_reduction_merge(plan, r, "pixel_reduction/pixel_sums_merge.comp",
                           r->quantities * r->groups);
     struct pass *pass =
-        pixel_reduction_finish(plan, r, "pixel_reduction/pixel_sums_finish.comp", "pixel_reduction/sum_runs.glsl", accumulate);
+        pixel_reduction_finish(plan, r, "pixel_reduction/pixel_sums_finish.comp", accumulate);
     pass_vector(pass, "first_sum", sums[0], VECTOR_READ_WRITE);
     if (r->quantities == 2) {
         pass_define(pass, "TWO_SUMS", 1);

@@ -34,10 +34,10 @@ struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
  * of `apart`. */
 #define PIXEL_FAN_IN 32
 void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const char *shader,
-                           const char *library, uint32_t apart);
+                           uint32_t apart);
 /* The pass that merges the last columns of each group, to be given vectors. */
 struct pass *pixel_reduction_finish(struct plan *plan, const struct pixel_reduction *r,
-                                    const char *shader, const char *library, bool accumulate);
+                                    const char *shader, bool accumulate);
 
 /* Statistics keep the pixels of a block, sums do not; and, for descriptors, the latter alone. */
 extern const struct variant pixel_statistics_variants[], pixel_sum_variants[];

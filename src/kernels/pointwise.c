@@ -59,7 +59,6 @@ void pass_gather(struct pass *pass, const struct operation *operation,
     else if (stays_inside(&window.x, source->width) && stays_inside(&window.y, source->height))
         window.edge_mode = GLCNN_EDGE_MODE_ZERO;
     pass_window(pass, &window);
-    pass_library(pass, "lib/gather.glsl");
     if (direct)
         pass_define(pass, "DIRECT", 1);
 }

@@ -121,14 +121,12 @@ static void add_padding(const struct operation *o, struct pass *pass)
 static void plan_average(const struct operation *o, struct plan *plan)
 {
     struct pass *pass = plan_forward(o, plan, "pooling/pooling_average.comp");
-    pass_library(pass, "pooling/pooling_average.glsl");
     add_padding(o, pass);
 }
 
 static void plan_average_gradient(const struct operation *o, struct plan *plan)
 {
     struct pass *pass = plan_gradient(o, plan, "pooling/pooling_average_gradient.comp");
-    pass_library(pass, "pooling/pooling_average.glsl");
     pass_int(pass, "source_width", (int32_t)o->images[IMAGE].width);
     pass_int(pass, "source_height", (int32_t)o->images[IMAGE].height);
     add_padding(o, pass);
@@ -136,18 +134,17 @@ static void plan_average_gradient(const struct operation *o, struct plan *plan)
 
 static void plan_l2_norm(const struct operation *o, struct plan *plan)
 {
-    pass_library(plan_forward(o, plan, "pooling/pooling_l2_norm.comp"), "pooling/window_norm.glsl");
+    plan_forward(o, plan, "pooling/pooling_l2_norm.comp");
 }
 
 static void plan_max(const struct operation *o, struct plan *plan)
 {
-    pass_library(plan_forward(o, plan, "pooling/pooling_max.comp"), "lib/compare.glsl");
+    plan_forward(o, plan, "pooling/pooling_max.comp");
 }
 
 static void plan_l2_norm_gradient(const struct operation *o, struct plan *plan)
 {
     struct pass *pass = plan_gradient(o, plan, "pooling/pooling_l2_norm_gradient.comp");
-    pass_library(pass, "pooling/window_norm.glsl");
     pass_texture(pass, "source", &o->images[IMAGE]);
 }
 
@@ -177,7 +174,6 @@ static void plan_max_gradient_tiles(const struct operation *o, struct plan *plan
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_image(pass, "destination", destination);
     pass_window(pass, &o->window);
-    pass_library(pass, "lib/compare.glsl");
     pass_origin(pass, (uint32_t)x->begin, (uint32_t)y->begin, 0);
     pass_grid(pass, (uint32_t)(x->end - x->begin), (uint32_t)(y->end - y->begin),
               slice_count(destination->channels) * destination->images);
@@ -194,7 +190,6 @@ static void plan_max_gradient(const struct operation *o, struct plan *plan)
         return;
     }
     struct pass *pass = plan_gradient(o, plan, "pooling/pooling_max_gradient.comp");
-    pass_library(pass, "lib/compare.glsl");
     pass_texture(pass, "source", &o->images[IMAGE]);
 }
 

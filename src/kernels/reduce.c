@@ -214,8 +214,6 @@ static void pass_extreme(struct pass *pass, enum quantity quantity)
     pass_define(pass, "LARGEST", smallest ? -1 : 1);
     if (quantity == ARGUMENT_MINIMUM || quantity == ARGUMENT_MAXIMUM)
         pass_define(pass, "ARGUMENT", 1);
-    pass_library(pass, "lib/compare.glsl");
-    pass_library(pass, "lib/channels.glsl");
 }
 
 /* Weights lie where the secondary's rectangle says, counted from the region's first pixel. */

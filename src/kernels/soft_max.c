@@ -34,9 +34,6 @@ static struct pass *plan_channels(const struct operation *o, struct plan *plan, 
     pass_grid(pass, o->region_width, o->region_height, destination->images);
     pass_image(pass, "destination", destination);
     pass_window(pass, &o->window);
-    pass_library(pass, "lib/compare.glsl");
-    pass_library(pass, "lib/math.glsl");
-    pass_library(pass, "lib/channels.glsl");
     pass->work = slice_count(destination->channels) * 160;
     return pass;
 }

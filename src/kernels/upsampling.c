@@ -149,7 +149,6 @@ static void pass_mapping(struct pass *pass, const struct operation *o)
 {
     struct mapping m[2];
     map_axes(o, m);
-    pass_library(pass, "upsampling/upsampling.glsl");
     if (o->window.edge_mode == GLCNN_EDGE_MODE_CLAMP)
         pass_define(pass, "EDGE_CLAMP", 1);
     pass_constant(pass, "scale_x", m[0].scale, !m[0].depends_on_size);

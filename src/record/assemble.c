@@ -1,11 +1,22 @@
-/* Assembles shader sources.
+/* Assembles shader sources: a preamble and main that are made here, and between them files of glsl/,
+ *
+ *     record/view.glsl       for each texture and image
+ *     record/texture.glsl    for each texture
+ *     libraries              those of the pass and those that files need, each once
+ *     record/image.glsl      for each image
+ *     the body
+ *
+ * A file says what it needs in the comment at its head, in lines "// needs lib/math.glsl": these
+ * files stand before it. A template, which is a file for one of several textures, has the word NAME,
+ * and the texture's name is put in its place.
  *
  * Source lines are numbered so that a compiler's message can be taken back to its file: the body
- * keeps its own numbers, library i has LIBRARY_LINE * (i + 1) added, and what this file writes
+ * keeps its own numbers, part i of the others has PART_LINES * i added, and what this file writes
  * lies from GENERATED_LINE on. Mesa does not keep the file number of #line, so the ranges carry it.
  */
 #include "record/assemble.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "record/canary.h"
@@ -13,110 +24,192 @@
 #include "record/uniforms.h"
 #include "record/work_group.h"
 
-#define LIBRARY_LINE   10000
-#define GENERATED_LINE 100000
+#define MOST_PARTS     64
+#define PART_LINES     10000
+#define GENERATED_LINE 1000000 /* beyond those of all parts */
+#define MOST_NEEDS     8       /* of files, each of which needs the next */
 
-/* ---- Sources ---- */
+/* ---- Parts: the files of a source ---- */
 
-static const struct glcnn_shader_source *find_source(const char *name)
+struct part {
+    const struct glcnn_shader_source *file;
+    const char *name; /* what a template is for; NULL: the file is none */
+};
+
+struct parts {
+    struct part items[MOST_PARTS]; /* part 0 is the body */
+    uint32_t count;
+    char problem[256]; /* a sentence where a file is missing or they are too many; else "" */
+};
+
+/* What a file is needed by: the shader of a pass, or a file that says so. */
+struct need {
+    const char *by;
+    int depth;
+};
+
+static const struct glcnn_shader_source *find_source(const char *name, size_t length)
 {
     for (const struct glcnn_shader_source *s = glcnn_shader_sources; s->name; s++)
-        if (strcmp(s->name, name) == 0)
+        if (strlen(s->name) == length && strncmp(s->name, name, length) == 0)
             return s;
     return NULL;
 }
 
-/* Layers that lie side by side in a cell of the owner's texture, to the right first. The numbers
- * are constants, since division by a variable is dear, and unsigned: powers of two become shifts. */
-static void declare_cell(struct text *t, const struct storage *storage)
+static bool has_part(const struct parts *parts, const struct part *part)
 {
-    uint32_t each = storage->across * storage->down;
-    if (each == 1)
+    for (uint32_t i = 0; i < parts->count; i++)
+        if (parts->items[i].file == part->file &&
+            (!part->name || strcmp(parts->items[i].name, part->name) == 0))
+            return true;
+    return false;
+}
+
+static void add_part(struct parts *parts, struct part part)
+{
+    if (has_part(parts, &part))
         return;
-    text_format(t, "    uint cell = uint(layer) / %uu, beside = uint(layer) - cell * %uu;\n", each,
-                each);
-    text_format(t, "    x = int(beside %% %uu * %uu);\n    y = int(beside / %uu * %uu);\n",
-                storage->across, storage->width, storage->across, storage->height);
-    text_format(t, "    layer = int(cell);\n");
+    if (parts->count < MOST_PARTS)
+        parts->items[parts->count++] = part;
+    else
+        snprintf(parts->problem, sizeof parts->problem, "no room for glsl/%s: a shader has %d files",
+                 part.file->name, MOST_PARTS);
 }
 
-/* Where the first pixel of a slice of an image lies. Tile of a folded layer: it lies at layer
- * L mod fold, tile L / fold, tiles counted to the right first. */
-static void declare_place(struct text *t, const struct pass_texture *item)
+static void add_needs(struct parts *parts, const struct glcnn_shader_source *file, int depth);
+
+/* Before a file stands what it needs. */
+static void add_file(struct parts *parts, const char *file, size_t length, const char *name,
+                     struct need need)
 {
-    const char *n = item->name;
-    text_format(t, "ivec3 %s_place(int slice, int image) {\n", n);
-    text_format(t, "    int x = 0, y = 0, layer = %s_layer + image * %s_stride + slice;\n", n, n);
-    declare_cell(t, item->view.storage);
-    if (storage_is_folded(storage_owner(item->view.storage))) {
-        text_format(t, "    int tile = layer / %s_fold, row = tile / %s_tiles;\n", n, n);
-        text_format(t, "    x += (tile - row * %s_tiles) * %s_tile_width;\n", n, n);
-        text_format(t, "    y += row * %s_tile_height;\n    layer -= tile * %s_fold;\n", n, n);
+    struct part part = {find_source(file, length), name};
+    if (!part.file)
+        snprintf(parts->problem, sizeof parts->problem,
+                 "there is no shader glsl/%.*s, which glsl/%s needs", (int)length, file, need.by);
+    else if (need.depth > MOST_NEEDS)
+        snprintf(parts->problem, sizeof parts->problem,
+                 "glsl/%s and glsl/%s need each other, or more than %d files in turn", part.file->name,
+                 need.by, MOST_NEEDS);
+    else {
+        add_needs(parts, part.file, need.depth);
+        add_part(parts, part);
     }
-    text_format(t, "    return ivec3(x, y, layer);\n}\n");
 }
 
-static const char *image_format(const struct pass_texture *item)
+/* Of the comment at the file's head. */
+static void add_needs(struct parts *parts, const struct glcnn_shader_source *file, int depth)
 {
-    return item->view.storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? "rgba16f" : "rgba32f";
+    static const char word[] = "// needs ";
+    const char *line = file->text;
+    for (; strncmp(line, "//", 2) == 0; line += strcspn(line, "\n") + 1) {
+        const char *needed = line + strlen(word);
+        if (strncmp(line, word, strlen(word)) == 0)
+            add_file(parts, needed, strcspn(needed, " \n"), NULL,
+                     (struct need){file->name, depth + 1});
+    }
 }
+
+static void add_named(struct parts *parts, const struct pass *pass, const char *file,
+                      const char *name)
+{
+    add_file(parts, file, strlen(file), name, (struct need){pass->shader, 0});
+}
+
+static void add_templates(struct parts *parts, const struct pass *pass, const char *file,
+                          const struct pass_texture *items, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        add_named(parts, pass, file, items[i].name);
+}
+
+static void list_parts(struct parts *parts, const struct pass *pass)
+{
+    const struct glcnn_shader_source *body = find_source(pass->shader, strlen(pass->shader));
+    *parts = (struct parts){.count = 1, .items[0].file = body};
+    if (!body) {
+        snprintf(parts->problem, sizeof parts->problem, "there is no shader glsl/%s", pass->shader);
+        return;
+    }
+    add_templates(parts, pass, "record/view.glsl", pass->textures, pass->texture_count);
+    add_templates(parts, pass, "record/view.glsl", pass->images, pass->image_count);
+    add_templates(parts, pass, "record/texture.glsl", pass->textures, pass->texture_count);
+    for (uint32_t i = 0; i < pass->library_count; i++)
+        add_named(parts, pass, pass->libraries[i].file, pass->libraries[i].name);
+    add_needs(parts, body, 0);
+    add_templates(parts, pass, "record/image.glsl", pass->images, pass->image_count);
+}
+
+const char *shader_file(const struct pass *pass, long *line)
+{
+    struct parts parts;
+    list_parts(&parts, pass);
+    if (*line >= GENERATED_LINE) {
+        *line -= GENERATED_LINE;
+        return "(generated declarations)";
+    }
+    long part = *line / PART_LINES;
+    if (*line < 0 || part >= (long)parts.count)
+        return pass->shader;
+    *line %= PART_LINES;
+    return parts.items[part].file->name;
+}
+
+static void write_template(struct text *t, const char *text, const char *name)
+{
+    static const char word[] = "NAME";
+    for (const char *at; (at = strstr(text, word)) != NULL; text = at + strlen(word)) {
+        text_add(t, text, (size_t)(at - text));
+        text_add(t, name, strlen(name));
+    }
+    text_add(t, text, strlen(text));
+}
+
+static void write_part(struct text *t, const struct parts *parts, uint32_t index)
+{
+    const struct part *part = &parts->items[index];
+    text_format(t, "#line %u\n", PART_LINES * index + 1);
+    if (part->name)
+        write_template(t, part->file->text, part->name);
+    else
+        text_add(t, part->file->text, part->file->length);
+    text_format(t, "\n");
+}
+
+/* ---- What is made here ---- */
 
 /* Bindings of images that are read follow those of images that are written. */
-static void declare_texture(struct text *t, const struct pass *pass, uint32_t index)
+static void define_view(struct text *t, const struct pass_texture *item, uint32_t binding,
+                        bool masked)
 {
-    const struct pass_texture *item = &pass->textures[index];
     const char *n = item->name;
-    if (pass->loads_images)
-        text_format(t, "layout(%s, binding = %u) readonly uniform highp image2DArray %s_texture;\n",
-                    image_format(item), pass->image_count + index, n);
-    else
-        text_format(t, "layout(binding = %u) uniform highp sampler2DArray %s_texture;\n", index, n);
-    declare_place(t, item);
-    text_format(t, "vec4 %s_at(ivec3 place, int x, int y, int slice) {\n", n);
-    text_format(t, "    vec4 v = %s(%s_texture, place + ivec3(x, y, 0)%s);\n",
-                pass->loads_images ? "imageLoad" : "texelFetch", n, pass->loads_images ? "" : ", 0");
-    if (item->view.masked)
-        text_format(t,
-                    "    v = mix(v, vec4(0.0), greaterThanEqual(ivec4(slice * 4) + ivec4(0, 1, 2, "
-                    "3), ivec4(%s_channels)));\n",
-                    n);
-    text_format(t, "    return v;\n}\n");
-    text_format(t,
-                "vec4 %s(int x, int y, int slice, int image) {\n"
-                "    return %s_at(%s_place(slice, image), x, y, slice);\n}\n",
-                n, n, n);
-    text_format(t,
-                "vec4 %s_clamp(int x, int y, int slice, int image) {\n    return %s(clamp(x, 0, "
-                "%s_width - 1), clamp(y, 0, %s_height - 1), slice, image);\n}\n",
-                n, n, n, n);
-    text_format(
-        t,
-        "vec4 %s_zero(int x, int y, int slice, int image) {\n    vec4 v = %s_clamp(x, y, "
-        "slice, image);\n    return x >= 0 && y >= 0 && x < %s_width && y < %s_height ? v : "
-        "vec4(0.0);\n}\n",
-        n, n, n, n);
-    text_format(t,
-                "vec4 %s_edge(int x, int y, int slice, int image) {\n#ifdef EDGE_CLAMP\n    return "
-                "%s_clamp(x, y, slice, image);\n#else\n    return %s_zero(x, y, slice, "
-                "image);\n#endif\n}\n",
-                n, n, n);
+    struct storage *storage = item->view.storage, *owner = storage_owner(storage);
+    bool half = storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+    text_format(t, "#define %s_binding %u\n", n, binding);
+    text_format(t, "#define %s_format %s\n", n, half ? "rgba16f" : "rgba32f");
+    if (half)
+        text_format(t, "#define %s_half\n", n);
+    if (masked)
+        text_format(t, "#define %s_masked\n", n);
+    if (storage->across * storage->down > 1) {
+        text_format(t, "#define %s_across %uu\n#define %s_down %uu\n", n, storage->across, n,
+                    storage->down);
+        text_format(t, "#define %s_cell_width %uu\n#define %s_cell_height %uu\n", n, storage->width,
+                    n, storage->height);
+    }
+    if (storage_is_folded(owner))
+        text_format(t, "#define %s_tile_width %u\n#define %s_tile_height %u\n", n, owner->width, n,
+                    owner->height);
 }
 
-static void declare_image(struct text *t, const struct pass_texture *item, uint32_t binding)
+static void define_views(struct text *t, const struct pass *pass)
 {
-    const char *n = item->name;
-    bool half = item->view.storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
-    text_format(t, "layout(%s, binding = %u) writeonly uniform highp image2DArray %s_image;\n",
-                image_format(item), binding, n);
-    declare_place(t, item);
-    text_format(t, "void store_%s(int x, int y, int slice, int image, vec4 v) {\n", n);
-    if (item->view.channels % 4)
-        text_format(t,
-                    "    v = mix(v, vec4(0.0), greaterThanEqual(ivec4(slice * 4) + ivec4(0, 1, 2, "
-                    "3), ivec4(%s_channels)));\n",
-                    n);
-    text_format(t, "    imageStore(%s_image, %s_place(slice, image) + ivec3(x, y, 0), %s);\n}\n", n,
-                n, half ? "round_to_half(v)" : "v");
+    if (pass->loads_images)
+        text_format(t, "#define LOADS_IMAGES\n");
+    for (uint32_t i = 0; i < pass->texture_count; i++)
+        define_view(t, &pass->textures[i], i + (pass->loads_images ? pass->image_count : 0),
+                    pass->textures[i].view.masked);
+    for (uint32_t i = 0; i < pass->image_count; i++)
+        define_view(t, &pass->images[i], i, pass->images[i].view.channels % 4 != 0);
 }
 
 static void declare_buffer(struct text *t, const struct pass_buffer *item, uint32_t binding)
@@ -127,57 +220,8 @@ static void declare_buffer(struct text *t, const struct pass_buffer *item, uint3
                 access[item->access], item->name, item->type, item->name);
 }
 
-/* Whole division by way of floats: where a GPU has no instruction for it, whole numbers take it
- * thirty to two hundred. The float quotient is off by one at most. */
-static const char whole_quotient[] =
-    "int whole_quotient(int a, int b) { /* 0 <= a < 2^22, 0 < b */\n"
-    "    int q = int(float(a) / float(b));\n"
-    "    int rest = a - q * b;\n"
-    "    return rest < 0 ? q - 1 : rest >= b ? q + 1 : q;\n}\n";
-
-static void declare_derived(struct text *t, const struct pass_texture *items, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const char *n = items[i].name;
-        text_format(t, "#define %s_slices ((%s_channels + 3) / 4)\n", n, n);
-        const struct storage *owner = storage_owner(items[i].view.storage);
-        if (storage_is_folded(owner))
-            text_format(t, "#define %s_tile_width %u\n#define %s_tile_height %u\n", n,
-                        owner->width, n, owner->height);
-    }
-}
-
-static void declare_bindings(struct text *t, const struct pass *pass,
-                             const struct glcnn_device_traits *traits)
-{
-    uniforms_declare(t, pass, traits);
-    text_format(t, "layout(location = 0) uniform ivec3 grid_base;\n");
-    text_format(t, "ivec3 grid_size() { return ivec3(grid_x, grid_y, grid_z); }\n");
-    text_format(t, "%s", whole_quotient);
-    declare_derived(t, pass->textures, pass->texture_count);
-    declare_derived(t, pass->images, pass->image_count);
-    for (uint32_t i = 0; i < pass->buffer_count; i++)
-        declare_buffer(t, &pass->buffers[i], i);
-    for (uint32_t i = 0; i < pass->texture_count; i++)
-        declare_texture(t, pass, i);
-}
-
-static glcnn_status add_file(struct glcnn_device *device, struct text *t, const char *name,
-                             int first_line)
-{
-    const struct glcnn_shader_source *file = find_source(name);
-    if (!file)
-        return device_fail(device, GLCNN_SHADER_ERROR, "there is no shader glsl/%s", name);
-    text_format(t, "#line %d\n", first_line);
-    text_add(t, file->text, file->length);
-    text_format(t, "\n");
-    return GLCNN_SUCCESS;
-}
-
-/* ---- Assembly ---- */
-
-static void add_prologue(struct text *t, const struct pass *pass,
-                         const struct glcnn_device_traits *traits)
+static void write_preamble(struct text *t, const struct pass *pass,
+                           const struct glcnn_device_traits *traits)
 {
     text_format(t, "#version 310 es\n#line %d\n", GENERATED_LINE);
     text_format(t, "precision highp float;\nprecision highp int;\n");
@@ -190,11 +234,16 @@ static void add_prologue(struct text *t, const struct pass *pass,
         text_format(t, "// %s\n", pass->variant);
     for (uint32_t i = 0; i < pass->define_count; i++)
         text_format(t, "#define %s %d\n", pass->defines[i].name, pass->defines[i].value);
-    declare_bindings(t, pass, traits);
+    uniforms_declare(t, pass, traits);
+    text_format(t, "layout(location = 0) uniform ivec3 grid_base;\n");
+    text_format(t, "ivec3 grid_size() { return ivec3(grid_x, grid_y, grid_z); }\n");
+    define_views(t, pass);
+    for (uint32_t i = 0; i < pass->buffer_count; i++)
+        declare_buffer(t, &pass->buffers[i], i);
 }
 
-static void add_epilogue(struct text *t, const struct pass *pass,
-                         const struct glcnn_device_traits *traits)
+static void write_main(struct text *t, const struct pass *pass,
+                       const struct glcnn_device_traits *traits)
 {
     text_format(t, "#line %d\n", GENERATED_LINE);
     text_format(t, "void main() {\n");
@@ -207,6 +256,8 @@ static void add_epilogue(struct text *t, const struct pass *pass,
         text_format(t, "    if (any(greaterThanEqual(at, grid_size()))) return;\n");
     text_format(t, "    invocation(at + ivec3(origin_x, origin_y, origin_z));\n}\n");
 }
+
+/* ---- All of it ---- */
 
 static glcnn_status check_limits(struct glcnn_device *device, const struct pass *pass)
 {
@@ -224,41 +275,30 @@ static glcnn_status check_limits(struct glcnn_device *device, const struct pass 
     return GLCNN_SUCCESS;
 }
 
+static bool loads_images(const struct glcnn_device *device, const struct pass *pass)
+{
+    return device->info.traits.image_loads &&
+           pass->texture_count + pass->image_count <= device->info.limits.image_uniforms;
+}
+
 glcnn_status shader_assemble(struct glcnn_device *device, struct pass *pass, struct text *source)
 {
-    const struct glcnn_device_traits *traits = &device->info.traits;
+    struct parts parts;
     glcnn_status status = check_limits(device, pass);
     if (status != GLCNN_SUCCESS)
         return status;
+    list_parts(&parts, pass);
+    if (parts.problem[0])
+        return device_fail(device, GLCNN_SHADER_ERROR, "%s", parts.problem);
     work_group_choose(pass, &device->info.limits);
-    pass->loads_images =
-        traits->image_loads &&
-        pass->texture_count + pass->image_count <= device->info.limits.image_uniforms;
-    add_prologue(source, pass, traits);
-    for (uint32_t i = 0; status == GLCNN_SUCCESS && i < pass->library_count; i++)
-        status = add_file(device, source, pass->libraries[i], LIBRARY_LINE * ((int)i + 1) + 1);
-    text_format(source, "#line %d\n", GENERATED_LINE);
-    for (uint32_t i = 0; i < pass->image_count; i++)
-        declare_image(source, &pass->images[i], i);
-    if (status == GLCNN_SUCCESS)
-        status = add_file(device, source, pass->shader, 1);
-    add_epilogue(source, pass, traits);
-    if (status == GLCNN_SUCCESS && source->failed)
-        status = device_fail(device, GLCNN_OUT_OF_MEMORY, "%s: out of memory assembling the shader",
-                             pass->shader);
-    return status;
-}
-
-const char *shader_file(const struct pass *pass, long *line)
-{
-    if (*line >= GENERATED_LINE) {
-        *line -= GENERATED_LINE;
-        return "(generated declarations)";
-    }
-    if (*line > LIBRARY_LINE && (uint32_t)(*line / LIBRARY_LINE) <= pass->library_count) {
-        const char *file = pass->libraries[*line / LIBRARY_LINE - 1];
-        *line %= LIBRARY_LINE;
-        return file;
-    }
-    return pass->shader;
+    pass->loads_images = loads_images(device, pass);
+    write_preamble(source, pass, &device->info.traits);
+    for (uint32_t i = 1; i < parts.count; i++)
+        write_part(source, &parts, i);
+    write_part(source, &parts, 0);
+    write_main(source, pass, &device->info.traits);
+    if (source->failed)
+        return device_fail(device, GLCNN_OUT_OF_MEMORY, "%s: out of memory assembling the shader",
+                           pass->shader);
+    return GLCNN_SUCCESS;
 }

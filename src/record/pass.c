@@ -15,13 +15,18 @@ static bool room(struct pass *pass, uint32_t count, uint32_t capacity, const cha
     return false;
 }
 
-void pass_library(struct pass *pass, const char *name)
+void pass_template(struct pass *pass, const char *file, const char *name)
+{
+    if (room(pass, pass->library_count, PASS_LIBRARIES, file))
+        pass->libraries[pass->library_count++] = (struct pass_library){file, name};
+}
+
+void pass_library(struct pass *pass, const char *file)
 {
     for (uint32_t i = 0; i < pass->library_count; i++)
-        if (strcmp(pass->libraries[i], name) == 0)
+        if (strcmp(pass->libraries[i].file, file) == 0)
             return;
-    if (room(pass, pass->library_count, PASS_LIBRARIES, name))
-        pass->libraries[pass->library_count++] = name;
+    pass_template(pass, file, NULL);
 }
 
 void pass_texture(struct pass *pass, const char *name, const struct image_view *view)

@@ -72,6 +72,12 @@ struct pass_buffer {
     enum vector_access access;
 };
 
+/* A file of glsl/ that stands before the body. */
+struct pass_library {
+    const char *file; /* "lib/half.glsl" */
+    const char *name; /* put in the place of NAME; NULL: the file is no template */
+};
+
 struct pass_define {
     const char *name;
     int value;
@@ -95,7 +101,7 @@ typedef void (*pass_refresh)(struct glcnn_kernel *kernel, struct pass *pass);
 
 struct pass {
     const char *shader; /* path below glsl/ */
-    const char *libraries[PASS_LIBRARIES];
+    struct pass_library libraries[PASS_LIBRARIES];
     struct pass_texture textures[PASS_TEXTURES];
     struct pass_texture images[PASS_IMAGES];
     struct pass_buffer buffers[PASS_BUFFERS];
@@ -117,7 +123,11 @@ struct pass {
     const char *overflow;  /* name of what found no room, NULL when all is well */
 };
 
-void pass_library(struct pass *pass, const char *name); /* "lib/half.glsl" */
+/* A library that the pass chooses. What a body or a library always needs it says itself, in a line
+ * "// needs lib/math.glsl" of the comment at its head. */
+void pass_library(struct pass *pass, const char *file);
+/* A library for one of several textures: `name` is put in the place of the word NAME. */
+void pass_template(struct pass *pass, const char *file, const char *name);
 void pass_texture(struct pass *pass, const char *name, const struct image_view *view);
 void pass_image(struct pass *pass, const char *name, const struct image_view *view);
 /* `view` NULL or without buffer binds zeros. */

@@ -1,0 +1,37 @@
+// How a body reads NAME. With LOADS_IMAGES textures are bound as images.
+#ifdef LOADS_IMAGES
+layout(NAME_format, binding = NAME_binding) readonly uniform highp image2DArray NAME_texture;
+#define NAME_fetch(place) imageLoad(NAME_texture, place)
+#else
+layout(binding = NAME_binding) uniform highp sampler2DArray NAME_texture;
+#define NAME_fetch(place) texelFetch(NAME_texture, place, 0)
+#endif
+
+vec4 NAME_at(ivec3 place, int x, int y, int slice) {
+    vec4 v = NAME_fetch(place + ivec3(x, y, 0));
+#ifdef NAME_masked // another's values lie beyond the last channel
+    v = NAME_channels_of(v, slice);
+#endif
+    return v;
+}
+
+vec4 NAME(int x, int y, int slice, int image) {
+    return NAME_at(NAME_place(slice, image), x, y, slice);
+}
+
+vec4 NAME_clamp(int x, int y, int slice, int image) {
+    return NAME(clamp(x, 0, NAME_width - 1), clamp(y, 0, NAME_height - 1), slice, image);
+}
+
+vec4 NAME_zero(int x, int y, int slice, int image) {
+    vec4 v = NAME_clamp(x, y, slice, image);
+    return x >= 0 && y >= 0 && x < NAME_width && y < NAME_height ? v : vec4(0.0);
+}
+
+vec4 NAME_edge(int x, int y, int slice, int image) {
+#ifdef EDGE_CLAMP
+    return NAME_clamp(x, y, slice, image);
+#else
+    return NAME_zero(x, y, slice, image);
+#endif
+}
