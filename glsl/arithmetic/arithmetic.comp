@@ -1,4 +1,5 @@
-// out(X) = r kept within minimum .. maximum,   x = primary_scale * primary, y = secondary_scale * secondary
+// out(X) = r kept within minimum .. maximum
+//     x = primary_scale * primary,   y = secondary_scale * secondary
 //     add  r = x + y + bias     subtract  r = x - y + bias
 //     multiply  r = x * y + bias     divide  r = x / y + bias
 // A NaN stays one, and is within no bounds.
@@ -21,7 +22,8 @@ vec4 combined(vec4 x, vec4 y) {
 
 void keep_for_gradient(int X, int Y, int slice, int image, vec4 value, vec4 r) {
 #if defined(CLAMP_MASK) || defined(QUOTIENT)
-    int index = result_index(X, Y, slice, image, ivec3(destination_width, destination_height, destination_slices));
+    int index = result_index(X, Y, slice, image,
+                             ivec3(destination_width, destination_height, destination_slices));
 #endif
 #ifdef CLAMP_MASK
     vec4 within = vec4(greaterThanEqual(r, vec4(minimum))) * vec4(lessThanEqual(r, vec4(maximum)));
@@ -33,9 +35,7 @@ void keep_for_gradient(int X, int Y, int slice, int image, vec4 value, vec4 r) {
 #endif
 }
 
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
+void invocation(ivec2 at, int slice, int image) {
     for (int i = 0; i < PIXELS; i++) {
         int X = left + at.x + i * grid_x;
         vec4 x = primary_scale * primary_operand(X, at.y, slice, image);

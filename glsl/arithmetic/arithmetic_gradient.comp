@@ -27,9 +27,7 @@ ivec2 rows_of(int u) {
 #endif
 }
 
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
+void invocation(ivec2 at, int slice, int image) {
 #ifdef DIRECT
     vec4 sum = value_at(at.x, at.y, slice, image);
 #else

@@ -1,7 +1,5 @@
 // merged(j) = sum of partial over block j of BLOCK_X by BLOCK_Y
-void invocation(ivec3 at) {
-    int slice = at.z % merged_slices;
-    int image = at.z / merged_slices;
+void invocation(ivec2 at, int slice, int image) {
     int left = at.x * BLOCK_X;
     int top = at.y * BLOCK_Y;
     vec4 sum = vec4(0.0);

@@ -1,5 +1,5 @@
-// partial(j) = sum of term(X) over block j: BLOCK_X by BLOCK_Y results from (begin_x, begin_y) on, over
-// all channels too with SUM_CHANNELS. An axis that is not summed has blocks of 1.
+// partial(j) = sum of term(X) over block j: BLOCK_X by BLOCK_Y results from (begin_x, begin_y) on,
+// over all channels too with SUM_CHANNELS. An axis that is not summed has blocks of 1.
 // needs lib/channels.glsl
 vec4 pixel_sum(int X, int Y, int slice, int image) {
 #ifdef SUM_CHANNELS
@@ -12,9 +12,7 @@ vec4 pixel_sum(int X, int Y, int slice, int image) {
 #endif
 }
 
-void invocation(ivec3 at) {
-    int slice = at.z % partial_slices;
-    int image = at.z / partial_slices;
+void invocation(ivec2 at, int slice, int image) {
     int left = begin_x + at.x * BLOCK_X;
     int top = begin_y + at.y * BLOCK_Y;
     vec4 sum = vec4(0.0);

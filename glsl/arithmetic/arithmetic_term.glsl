@@ -17,7 +17,8 @@
 vec4 term(int X, int Y, int slice, int image) {
     vec4 g = gradient(X, Y, slice, image);
 #if defined(CLAMP_MASK) || OPERATION == 3
-    int index = result_index(X, Y, slice, image, ivec3(gradient_width, gradient_height, gradient_slices));
+    int index = result_index(X, Y, slice, image,
+                             ivec3(gradient_width, gradient_height, gradient_slices));
 #endif
 #ifdef CLAMP_MASK
     int within = int(clamp_mask[index]);

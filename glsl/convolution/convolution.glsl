@@ -1,6 +1,7 @@
 // Packed weights: for each slice of outputs a row of elements, each four numbers of outputs
 // 4k .. 4k + 3. With tap = q * tap_width + p, for tap (tap_first + tap_step * (p, q)) of the layer,
-//     element (tap * range + s) * COMPONENTS + c   weights of tap for input 4 * (first_slice(k) + s) + c
+//     element (tap * range + s) * COMPONENTS + c   weights of tap for input
+//                                                  4 * (first_slice(k) + s) + c
 //     element element_count                        biases
 // `range` slices of input hold all that the groups of four outputs see. COMPONENTS is 4; it is 1
 // with ONE_CHANNEL (a single input) and with DEPTHWISE (output o sees input o alone).

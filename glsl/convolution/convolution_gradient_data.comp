@@ -1,5 +1,5 @@
-// dX(u, c) = sum over X, outputs k and taps (q, p) with edge(first + stride * X + dilation * (p, q)) = u
-//            of W(k, q, p, c) * G(X, k)
+// dX(u, c) = sum over X, outputs k and taps (q, p) of W(k, q, p, c) * G(X, k)
+//     where edge(first + stride * X + dilation * (p, q)) = u
 // A convolution's transpose is this with biases, element_count, and a neuron.
 // A gather: one invocation owns one source pixel. With edge mode clamp a border pixel is read by
 // every tap beyond it, so a tap has a range of X; with zero only each tap_step-th tap can meet a
@@ -18,8 +18,8 @@ vec4 through_tap(int tap, int X, int Y, int k, int image) {
 #if COMPONENTS == 1
         sum += product(weight(element, k), g, 0);
 #else
-        sum += weight(element, k) * g.x + weight(element + 1, k) * g.y + weight(element + 2, k) * g.z +
-               weight(element + 3, k) * g.w;
+        sum += weight(element, k) * g.x + weight(element + 1, k) * g.y +
+               weight(element + 2, k) * g.z + weight(element + 3, k) * g.w;
 #endif
     }
     return sum;
@@ -40,18 +40,20 @@ int first_tap(int distance, int stride, int dilation, int tap_step) {
 #endif
 }
 
-void invocation(ivec3 at) {
-    int k = at.z % destination_slices;
-    int image = at.z / destination_slices;
+void invocation(ivec2 at, int k, int image) {
     int x = at.x + shift_x;
     int y = at.y + shift_y;
     int p0 = first_tap(x - first_x, stride_x, dilation_x, tap_step_x);
     int q0 = first_tap(y - first_y, stride_y, dilation_y, tap_step_y);
     vec4 sum = weight(element_count, k);
     for (int q = q0; q < KERNEL_HEIGHT; q += tap_step_y) {
-        ivec2 rows = windows_with(y, source_height, first_y + dilation_y * q, stride_y, 1, 1, begin_y, end_y, edge_clamped);
+        int top = first_y + dilation_y * q;
+        ivec2 rows = windows_with(y, source_height, top, stride_y, 1, 1, begin_y, end_y,
+                                  edge_clamped);
         for (int p = p0; p < KERNEL_WIDTH; p += tap_step_x) {
-            ivec2 columns = windows_with(x, source_width, first_x + dilation_x * p, stride_x, 1, 1, begin_x, end_x, edge_clamped);
+            int left = first_x + dilation_x * p;
+            ivec2 columns = windows_with(x, source_width, left, stride_x, 1, 1, begin_x, end_x,
+                                         edge_clamped);
             for (int Y = rows.x; Y <= rows.y; Y++)
                 for (int X = columns.x; X <= columns.y; X++)
                     sum += through_tap(q * KERNEL_WIDTH + p, X, Y, k, image);

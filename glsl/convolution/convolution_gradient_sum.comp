@@ -1,4 +1,5 @@
-// dW, db (+)= sum over chunks, in their order, of what convolution/convolution_gradient_weights.comp left.
+// dW, db (+)= sum over chunks, in their order, of the part sums that
+// convolution/convolution_gradient_weights.comp left.
 // Invocation (element, k) owns four numbers.
 // needs convolution/convolution.glsl
 // needs convolution/convolution_gradient.glsl

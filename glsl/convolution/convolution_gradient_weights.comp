@@ -1,7 +1,7 @@
 // dW(k, q, p, c) = sum over images and X of G(X, k) * in(first + stride * X + dilation * (p, q), c)
 // db(k) = sum of G(X, k).   Part sums: invocation (chunk, k, s, taps) adds up the rows of its chunk
-// for TAPS_X x TAPS_Y taps of one slice of inputs; convolution/convolution_gradient_sum.comp adds the chunks.
-// Rows of all images are numbered through; a chunk has rows_per_chunk of them.
+// for TAPS_X x TAPS_Y taps of one slice of inputs; convolution/convolution_gradient_sum.comp adds
+// the chunks. Rows of all images are numbered through; a chunk has rows_per_chunk of them.
 // needs convolution/convolution.glsl
 #ifdef SHARED_ROW // stride and dilation 1
 #define READS (COLUMNS + TAPS_X - 1)
@@ -54,8 +54,9 @@ void invocation(ivec3 at) {
 #define VALUE(u) v[u + t]
 #else
 #define VALUE(u) v[u]
+                    int left = first_x + dilation_x * (p0 + t);
                     for (int u = 0; u < READS; u++)
-                        v[u] = source_edge(first_x + stride_x * (X + u) + dilation_x * (p0 + t), y, slice, image);
+                        v[u] = source_edge(left + stride_x * (X + u), y, slice, image);
 #endif
 #if COMPONENTS == 1
                     for (int u = 0; u < COLUMNS; u++)
@@ -70,11 +71,13 @@ void invocation(ivec3 at) {
         }
     }
     for (int j = 0; j < TAPS_Y; j++)
-        for (int t = 0; t < TAPS_X; t++)
+        for (int t = 0; t < TAPS_X; t++) {
+            int tap = (q0 + j) * kernel_width + p0 + t;
             if (p0 + t < kernel_width && q0 + j < kernel_height)
                 for (int c = 0; c < COMPONENTS; c++)
-                    keep(chunk, k, (((q0 + j) * kernel_width + p0 + t) * range + s) * COMPONENTS + c,
+                    keep(chunk, k, (tap * range + s) * COMPONENTS + c,
                          sum[(j * TAPS_X + t) * COMPONENTS + c]);
+        }
     if (s == 0 && p0 == 0 && q0 == 0)
         keep(chunk, k, element_count, bias);
 }

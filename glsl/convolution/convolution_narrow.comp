@@ -1,8 +1,9 @@
 // out(X, k) = neuron(b(k) + sum over taps (q, p) and inputs c of W(k, q, p, c) * in(t, c)),
 //     t = first + stride * X + dilation * (p, q);   in is 0 outside low .. high, or clamped
-// As convolution/convolution.comp, for compilers that keep few values: one invocation makes PIXELS neighbours in
-// a row of one output slice. Rows are at least as long; the last invocation of a row overlaps the one
-// before it. With SHARED_ROW (stride and dilation 1) all taps of a row share what they read.
+// As convolution/convolution.comp, for compilers that keep few values: one invocation makes PIXELS
+// neighbours in a row of one output slice. Rows are at least as long; the last invocation of a row
+// overlaps the one before it. With SHARED_ROW (stride and dilation 1) all taps of a row share what
+// they read.
 // needs lib/divide.glsl
 // needs convolution/convolution.glsl
 // needs convolution/outside.glsl

@@ -1,4 +1,4 @@
-// matrix(element, k) = weights of outputs 4k .. 4k + 3, as convolution/convolution.glsl lays them out
+// matrix(element, k) = weights of outputs 4k .. 4k + 3, as convolution/convolution.glsl has them
 // needs convolution/convolution.glsl
 void invocation(ivec3 at) {
     int element = at.x + (at.y << PACKED_SHIFT);

@@ -1,9 +1,7 @@
 // out(x, y, c) = sums(x / F, y / F, channels * (F * (y mod F) + (x mod F)) + c),   F the FACTOR
 // x and y count from the corner of the region.
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
-    ivec2 from = at.xy - ivec2(region_x, region_y);
+void invocation(ivec2 at, int slice, int image) {
+    ivec2 from = at - ivec2(region_x, region_y);
     ivec2 pixel = from / FACTOR;
     ivec2 rest = from - pixel * FACTOR;
     int first = destination_channels * (FACTOR * rest.y + rest.x) + 4 * slice;

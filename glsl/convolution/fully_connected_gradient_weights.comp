@@ -1,6 +1,6 @@
 // dW(k, u, c) (+)= sum over images of G(k) * in(u, c);   db(k) (+)= sum over images of G(k)
 // One invocation owns a slice of inputs at one pixel and a slice of outputs; in each row of
-// invocations one more, at source_width, stands for the biases of that slice of outputs.
+// invocations the last, at pixel_slices, stands for the biases of that slice of outputs.
 // needs convolution/convolution_gradient.glsl
 void invocation(ivec3 at) {
     bool is_bias = at.x == pixel_slices;
@@ -20,6 +20,7 @@ void invocation(ivec3 at) {
         s3 += g * v.w;
     }
     mat4 sum = mat4(s0, s1, s2, s3);
+    int pixels = kernel_width * kernel_height;
     for (int i = 0; i < 4; i++) {
         int o = 4 * at.y + i;
         if (o >= output_count)
@@ -28,6 +29,6 @@ void invocation(ivec3 at) {
             add_bias(o, s0[i]);
         for (int c = 0; c < 4 && !is_bias; c++)
             if (slice * 4 + c < source_channels)
-                add_weight((o * kernel_width * kernel_height + pixel) * source_channels + slice * 4 + c, sum[c][i]);
+                add_weight((o * pixels + pixel) * source_channels + slice * 4 + c, sum[c][i]);
     }
 }

@@ -1,9 +1,7 @@
 // out(X) = source(u) / keep_probability where mask(u) is 1, else 0;   u = first + X, the pixel read
 // PIXELS columns to an invocation.
 // needs dropout/dropout.glsl
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
+void invocation(ivec2 at, int slice, int image) {
     ivec3 size = ivec3(source_width, source_height, source_channels);
     int y = first_y + at.y;
     for (int i = 0; i < PIXELS; i++) {

@@ -9,9 +9,7 @@ const bool mask_clamped = true;
 const bool mask_clamped = false;
 #endif
 
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
+void invocation(ivec2 at, int slice, int image) {
     ivec3 size = ivec3(source_width, source_height, source_channels);
     int y = at.y + shift_y;
     for (int i = 0; i < PIXELS; i++) {
@@ -19,7 +17,8 @@ void invocation(ivec3 at) {
         int x = column + shift_x;
         ivec2 u = clamp(ivec2(x, y), ivec2(0), size.xy - 1);
         vec4 value = dropped(gathered(x, y, slice, image), u.x, u.y, slice, image, size);
+        value = mask_clamped || u == ivec2(x, y) ? value : vec4(0.0);
         if (column < right)
-            store_destination(column, at.y, slice, image, mask_clamped || u == ivec2(x, y) ? value : vec4(0.0));
+            store_destination(column, at.y, slice, image, value);
     }
 }

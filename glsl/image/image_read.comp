@@ -1,7 +1,6 @@
-// elements[first + n*stride_n + c*stride_c + y*stride_y + x*stride_x] = source(x0 + x, y0 + y, c, n)
-void invocation(ivec3 at) {
-    int slice = at.z % source_slices;
-    int image = at.z / source_slices;
+// elements[first + n * stride_n + c * stride_c + y * stride_y + x * stride_x]
+//     = source(x0 + x, y0 + y, c, n)
+void invocation(ivec2 at, int slice, int image) {
     int first = first_element + image * stride_n + at.y * stride_y + at.x * stride_x;
     vec4 v = source(x0 + at.x, y0 + at.y, slice, image);
     for (int i = 0; i < 4; i++)

@@ -1,7 +1,6 @@
-// destination(x0 + x, y0 + y, c, n) = elements[first + n*stride_n + c*stride_c + y*stride_y + x*stride_x]
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
+// destination(x0 + x, y0 + y, c, n)
+//     = elements[first + n * stride_n + c * stride_c + y * stride_y + x * stride_x]
+void invocation(ivec2 at, int slice, int image) {
     int first = first_element + image * stride_n + at.y * stride_y + at.x * stride_x;
     vec4 v = vec4(0.0);
     for (int i = 0; i < 4; i++)

@@ -6,8 +6,8 @@ int floor_divide(int a, int b) { // b > 0; GLSL's division rounds toward zero
 
 int ceil_divide(int a, int b) { return -floor_divide(-a, b); }
 
-// a / b by way of floats, 0 <= a < 2^22, b > 0: where a GPU has no instruction for it, whole numbers
-// take it thirty to two hundred. The float quotient is off by one at most.
+// a / b by way of floats, 0 <= a < 2^22, b > 0: where a GPU has no instruction for it, whole
+// numbers take it thirty to two hundred. The float quotient is off by one at most.
 int whole_quotient(int a, int b) {
     int q = int(float(a) / float(b));
     int rest = a - q * b;

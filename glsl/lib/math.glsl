@@ -108,8 +108,8 @@ vec4 power_of_positive(vec4 x, vec4 y) {
     return scale_by_power(1.0 + expm1_near(clamp(r, -0.35, 0.35)), clamp(n + k, -250.0, 250.0));
 }
 
-// x^y as C's powf, infinite y apart: x^0 is 1, 0^0 too, 1^y is 1; a negative base with an exponent that
-// is no integer gives NaN.
+// x^y as C's powf, infinite y apart: x^0 is 1, 0^0 too, 1^y is 1; a negative base with an exponent
+// that is no integer gives NaN.
 vec4 pow_precise(vec4 x, vec4 y) {
     vec4 size = abs(x);
     bvec4 whole = equal(y, floor(y));
@@ -120,8 +120,8 @@ vec4 pow_precise(vec4 x, vec4 y) {
     value = mix(value, mix(vec4(0.0), infinity4(), rising), greaterThanEqual(size, infinity4()));
     bvec4 negative = notEqual(floatBitsToUint(x) & uvec4(0x80000000u), uvec4(0u));
     value = mix(value, -value, both(negative, odd));
-    bvec4 undefined_here = both(both(lessThan(x, vec4(0.0)), not(whole)), lessThan(size, infinity4()));
-    value = mix(value, nan4(), undefined_here);
+    bvec4 below = both(lessThan(x, vec4(0.0)), lessThan(size, infinity4()));
+    value = mix(value, nan4(), both(below, not(whole)));
     value = or_nan(or_nan(value, y), x);
     bvec4 unit = bvec4(ivec4(equal(x, vec4(1.0))) | ivec4(equal(y, vec4(0.0))));
     return mix(value, vec4(1.0), unit);

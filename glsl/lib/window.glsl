@@ -11,8 +11,8 @@ const bool edge_clamped = false;
 
 // First and last X whose window may read source pixel y of `size`, along one axis. With clamping
 // the border pixels also stand for everything outside.
-ivec2 windows_with(int y, int size, int first, int stride, int dilation, int taps, int begin, int end,
-                   bool clamped) {
+ivec2 windows_with(int y, int size, int first, int stride, int dilation, int taps, int begin,
+                   int end, bool clamped) {
     int low = ceil_divide(y - first - (taps - 1) * dilation, stride);
     int high = floor_divide(y - first, stride);
     if (clamped && y == 0)
@@ -36,11 +36,13 @@ int taps_at(int y, int size, int X, int first, int stride, int dilation, int tap
 }
 
 ivec2 windows_with_x(int x, int width) {
-    return windows_with(x, width, first_x, stride_x, dilation_x, KERNEL_WIDTH, begin_x, end_x, edge_clamped);
+    return windows_with(x, width, first_x, stride_x, dilation_x, KERNEL_WIDTH, begin_x, end_x,
+                        edge_clamped);
 }
 
 ivec2 windows_with_y(int y, int height) {
-    return windows_with(y, height, first_y, stride_y, dilation_y, KERNEL_HEIGHT, begin_y, end_y, edge_clamped);
+    return windows_with(y, height, first_y, stride_y, dilation_y, KERNEL_HEIGHT, begin_y, end_y,
+                        edge_clamped);
 }
 
 int taps_at_x(int x, int width, int X) {

@@ -1,7 +1,5 @@
 // out(X) = f(source(first + X)); PIXELS columns to an invocation
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
+void invocation(ivec2 at, int slice, int image) {
     vec4 slope = neuron_slope(slice);
     for (int i = 0; i < PIXELS; i++) {
         int x = left + at.x + i * grid_x;

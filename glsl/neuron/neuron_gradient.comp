@@ -1,9 +1,7 @@
 // dX(y) = f'(source(y)) * sum of G(X) over the X that read pixel y; 0 where f' is 0 or nothing reads y.
 // PIXELS columns to an invocation.
 // needs lib/gather.glsl
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
+void invocation(ivec2 at, int slice, int image) {
     int row = at.y + shift_y;
     vec4 slope = neuron_slope(slice);
     for (int i = 0; i < PIXELS; i++) {

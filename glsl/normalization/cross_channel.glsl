@@ -1,11 +1,14 @@
 // Sums over neighbouring channels, KERNEL_SIZE of them. The window of channel k holds the channels
-//     k - BEFORE .. k + AFTER,   BEFORE = floor(KERNEL_SIZE / 2),   AFTER = floor((KERNEL_SIZE - 1) / 2)
+//     k - BEFORE .. k + AFTER
+//     BEFORE = floor(KERNEL_SIZE / 2),   AFTER = floor((KERNEL_SIZE - 1) / 2)
 // and the windows that hold channel k are those of channels k - AFTER .. k + BEFORE.
 const int BEFORE = KERNEL_SIZE / 2;
 const int AFTER = (KERNEL_SIZE - 1) / 2;
 
 int first_slice(int slice, int below) { return max(slice * 4 - below, 0) / 4; }
-int last_slice(int slice, int above, int slices) { return min((slice * 4 + 3 + above) / 4, slices - 1); }
+int last_slice(int slice, int above, int slices) {
+    return min((slice * 4 + 3 + above) / 4, slices - 1);
+}
 
 // What the channels of slice `from` add to the sums over k - below .. k + above, k in `slice`.
 vec4 neighbours(vec4 value, int from, int slice, int below, int above) {

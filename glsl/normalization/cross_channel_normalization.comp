@@ -1,9 +1,7 @@
 // out(k) = X(k) * L(k)^-beta,   L = delta + (alpha / N) * sum of squares over the channels around k
 // needs lib/math.glsl
 // needs normalization/cross_channel.glsl
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
+void invocation(ivec2 at, int slice, int image) {
     int x = first_x + at.x;
     int y = first_y + at.y;
     vec4 v = source_edge(x, y, slice, image);

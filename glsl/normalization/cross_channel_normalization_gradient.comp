@@ -3,9 +3,7 @@
 // needs lib/gather.glsl
 // needs lib/math.glsl
 // needs normalization/cross_channel.glsl
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
+void invocation(ivec2 at, int slice, int image) {
     int x = at.x + shift_x;
     int y = at.y + shift_y;
     vec4 value = vec4(0.0);

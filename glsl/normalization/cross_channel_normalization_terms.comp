@@ -3,9 +3,7 @@
 // needs lib/gather.glsl
 // needs lib/math.glsl
 // needs normalization/cross_channel.glsl
-void invocation(ivec3 at) {
-    int slice = at.z % terms_slices;
-    int image = at.z / terms_slices;
+void invocation(ivec2 at, int slice, int image) {
     int x = at.x + terms_x;
     int y = at.y + terms_y;
     vec4 v = seen(x, y, slice, image) * gathered(x, y, slice, image);

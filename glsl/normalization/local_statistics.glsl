@@ -3,9 +3,9 @@
 //     offset     Mn - Xc, Mn = sum of taps / N
 //     contrast   Xc - p0 * Mn
 //     scale      T = delta + alpha * (sum of (tap - Mn)^2) / N
-// Without ABOUT_MEAN Mn is 0, and so p0 * Mn. N counts all taps; those outside the image are 0, or with
-// EDGE_CLAMP the nearest pixel inside. All is taken relative to the tap in the middle, and rows are
-// summed apart: a contrast that is small beside the mean keeps its digits.
+// Without ABOUT_MEAN Mn is 0, and so p0 * Mn. N counts all taps; those outside the image are 0, or
+// with EDGE_CLAMP the nearest pixel inside. All is taken relative to the tap in the middle, and
+// rows are summed apart: a contrast that is small beside the mean keeps its digits.
 #define TAPS float(KERNEL_WIDTH * KERNEL_HEIGHT)
 
 struct local_statistics {
@@ -15,7 +15,9 @@ struct local_statistics {
     vec4 scale;
 };
 
-ivec2 centre_of(int X, int Y) { return ivec2(first_x + X + KERNEL_WIDTH / 2, first_y + Y + KERNEL_HEIGHT / 2); }
+ivec2 centre_of(int X, int Y) {
+    return ivec2(first_x + X + KERNEL_WIDTH / 2, first_y + Y + KERNEL_HEIGHT / 2);
+}
 
 vec4 centre_value(int X, int Y, int slice, int image) {
     ivec2 at = centre_of(X, Y);

@@ -1,8 +1,6 @@
 // out(X) = act(scale (source(first + X) - mean) + beta),   scale = gamma / sqrt(variance + epsilon)
 // needs normalization/normalization.glsl
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
+void invocation(ivec2 at, int slice, int image) {
     vec4 mean = mean_of(slice, image);
     vec4 scale = scale_of(slice, image);
     vec4 beta = beta_of(slice, image);

@@ -1,6 +1,7 @@
 // Images are normalised in groups, each with statistics of its own: all of them together, or with
 // PER_IMAGE each by itself. "coefficients" has an image for each group and columns
-//     0 mean,   1 scale = gamma / sqrt(variance + epsilon),   2 beta,   3 1 / sqrt(variance + epsilon),
+//     0 mean,   1 scale = gamma / sqrt(variance + epsilon),   2 beta
+//     3 1 / sqrt(variance + epsilon)
 //     4 tilt and 5 shift, which normalization/normalization_gradient_coefficients.comp explains
 #ifdef PER_IMAGE
 int group_of(int image) { return image; }

@@ -1,13 +1,12 @@
-// dX = scale (g' - gradient_for_beta / M - xh gradient_for_gamma / M),   scale = gamma / sqrt(variance + epsilon)
+// dX = scale (g' - gradient_for_beta / M - xh gradient_for_gamma / M)
+//     with scale = gamma / sqrt(variance + epsilon)
 // as dX = scale (g' - shift - tilt (x - mean)); with FIXED_STATISTICS dX = scale g'.
 //     g' = G act'(scale (x - mean) + beta), 0 where nothing reads x
 //     xh = (x - mean) / sqrt(variance + epsilon)
 // needs lib/compare.glsl
 // needs lib/gather.glsl
 // needs normalization/normalization.glsl
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
+void invocation(ivec2 at, int slice, int image) {
     int row = at.y + shift_y;
     vec4 mean = mean_of(slice, image);
     vec4 scale = scale_of(slice, image);
@@ -20,7 +19,8 @@ void invocation(ivec3 at) {
     for (int i = 0; i < PIXELS; i++) {
         int x = left + at.x + i * grid_x;
         vec4 d = seen(x + shift_x, row, slice, image) - mean;
-        vec4 g = times(neuron_derivative(scale * d + beta, slope), gathered(x + shift_x, row, slice, image));
+        vec4 rate = neuron_derivative(scale * d + beta, slope);
+        vec4 g = times(rate, gathered(x + shift_x, row, slice, image));
         g = is_read(x + shift_x, row) ? g : vec4(0.0);
 #ifndef FIXED_STATISTICS
         g = (g - shift) - tilt * d;

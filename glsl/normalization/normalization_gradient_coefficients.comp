@@ -1,5 +1,5 @@
-// Columns 4 and 5 of the coefficients of slice at.x, group at.y, what the dependence of mean and variance
-// on the source takes away:
+// Columns 4 and 5 of the coefficients of slice at.x, group at.y, what the dependence of mean and
+// variance on the source takes away:
 //     dX = scale (g' - shift - tilt (x - mean)),   r = 1 / sqrt(variance + epsilon)
 //     tilt = r gradient_for_gamma / M,   shift = gradient_for_beta / M
 // The differences come first: where a group has one pixel, or all are equal, they are exactly 0.

@@ -1,5 +1,5 @@
-// Of run at.x, `span` of the group's `rows` rows of results counted through its images, of slice at.y,
-// group at.z:
+// Of run at.x, `span` of the group's `rows` rows of results counted through its images, of slice
+// at.y, group at.z:
 //     image 2 at.z: sum g',   image 2 at.z + 1: sum g' xh
 //     xh = (x - mean) / sqrt(variance + epsilon),   g' = G act'(gamma xh + beta)
 // over results X with x = source(first + X): one that reads outside the source has its part too.

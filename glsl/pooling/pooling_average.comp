@@ -1,14 +1,14 @@
 // out(X) = (sum over taps inside the image of source) / N(X);   0 where N is 0 or no tap is inside
 // Rows are summed apart: large windows keep their digits.
 // needs pooling/pooling_average.glsl
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
+void invocation(ivec2 at, int slice, int image) {
+    int left = first_x + stride_x * at.x;
+    int top = first_y + stride_y * at.y;
     vec4 sum = vec4(0.0);
     for (int q = 0; q < KERNEL_HEIGHT; q++) {
         vec4 row = vec4(0.0);
         for (int p = 0; p < KERNEL_WIDTH; p++)
-            row += source_zero(first_x + stride_x * at.x + p, first_y + stride_y * at.y + q, slice, image);
+            row += source_zero(left + p, top + q, slice, image);
         sum += row;
     }
     float count = average_count(at.x, at.y, source_width, source_height);

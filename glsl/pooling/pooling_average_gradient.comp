@@ -2,13 +2,13 @@
 // A gather: one invocation owns one source pixel.
 // needs lib/window.glsl
 // needs pooling/pooling_average.glsl
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
+void invocation(ivec2 at, int slice, int image) {
     int x = at.x + shift_x;
     int y = at.y + shift_y;
-    ivec2 columns = windows_with(x, source_width, first_x, stride_x, 1, KERNEL_WIDTH, begin_x, end_x, false);
-    ivec2 rows = windows_with(y, source_height, first_y, stride_y, 1, KERNEL_HEIGHT, begin_y, end_y, false);
+    ivec2 columns = windows_with(x, source_width, first_x, stride_x, 1, KERNEL_WIDTH, begin_x,
+                                 end_x, false);
+    ivec2 rows = windows_with(y, source_height, first_y, stride_y, 1, KERNEL_HEIGHT, begin_y,
+                              end_y, false);
     vec4 sum = vec4(0.0);
     for (int Y = rows.x; Y <= rows.y; Y++)
         for (int X = columns.x; X <= columns.y; X++) {

@@ -3,9 +3,7 @@
 // A gather: one invocation owns one source pixel.
 // needs lib/window.glsl
 // needs pooling/window_norm.glsl
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
+void invocation(ivec2 at, int slice, int image) {
     int x = at.x + shift_x;
     int y = at.y + shift_y;
     ivec2 columns = windows_with_x(x, source_width);

@@ -1,8 +1,6 @@
 // out(X) = largest tap of window X; of equal taps the first, row by row
 // needs lib/compare.glsl
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
+void invocation(ivec2 at, int slice, int image) {
     int left = first_x + stride_x * at.x;
     int top = first_y + stride_y * at.y;
     vec4 best = source_edge(left, top, slice, image);

@@ -24,10 +24,8 @@ vec4 share(ivec2 pixel, int X, int Y, int slice, int image) {
     return mine;
 }
 
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
-    ivec2 pixel = at.xy + ivec2(shift_x, shift_y);
+void invocation(ivec2 at, int slice, int image) {
+    ivec2 pixel = at + ivec2(shift_x, shift_y);
     ivec2 columns = windows_with_x(pixel.x, source_width);
     ivec2 rows = windows_with_y(pixel.y, source_height);
     vec4 sum = vec4(0.0);

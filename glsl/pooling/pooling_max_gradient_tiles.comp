@@ -2,9 +2,7 @@
 // For windows side by side: one invocation owns one window X and all of its pixels, so that each is
 // read once and written once.
 // needs lib/compare.glsl
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
+void invocation(ivec2 at, int slice, int image) {
     int left = first_x + KERNEL_WIDTH * at.x;
     int top = first_y + KERNEL_HEIGHT * at.y;
     vec4 best = source(left, top, slice, image);

@@ -1,4 +1,4 @@
-// destination = 0 over the grid: x, y, slice + image * slices.
-void invocation(ivec3 at) {
-    store_destination(at.x, at.y, at.z % destination_slices, at.z / destination_slices, vec4(0.0));
+// destination = 0
+void invocation(ivec2 at, int slice, int image) {
+    store_destination(at.x, at.y, slice, image, vec4(0.0));
 }

@@ -1,5 +1,5 @@
-// Where NAME lies in its array texture, and which of its components count. Of each texture and image
-// that a body has there is one copy of this file, with its name in place of the word in capitals.
+// Where NAME lies in its array texture, and which of its components count. Of each texture and
+// image that a body has there is one copy of this file, with its name for the word in capitals.
 #define NAME_slices ((NAME_channels + 3) / 4)
 
 // Place of the first pixel of a slice of an image.

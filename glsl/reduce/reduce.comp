@@ -6,22 +6,17 @@
 // needs lib/channels.glsl
 // needs lib/compare.glsl
 #if AXIS == 0
-#define SLICE (at.z % destination_slices)
-#define IMAGE (at.z / destination_slices)
-#define POSITION(i) first_x + at.x + i, first_y + at.y, SLICE, IMAGE
+#define POSITION(i) first_x + at.x + i, first_y + at.y, slice, image
 #elif AXIS == 1
-#define SLICE (at.z % destination_slices)
-#define IMAGE (at.z / destination_slices)
-#define POSITION(i) first_x + at.x, first_y + at.y + i, SLICE, IMAGE
+#define POSITION(i) first_x + at.x, first_y + at.y + i, slice, image
 #else
-#define SLICE 0
-#define IMAGE at.z
-#define POSITION(i) first_x + at.x, first_y + at.y, i, IMAGE
+#define POSITION(i) first_x + at.x, first_y + at.y, i, image
 #endif
 
 #ifdef LARGEST
-// Components beyond the last channel take the value of the slice's first, which never loses to them.
-vec4 term(ivec3 at, int i) {
+// Components beyond the last channel take the value of the slice's first, which never loses to
+// them.
+vec4 term(ivec2 at, int slice, int image, int i) {
     vec4 v = float(LARGEST) * source(POSITION(i));
 #if AXIS == 2
     v = mix(v.xxxx, v, is_channel(i, source_channels));
@@ -34,11 +29,11 @@ bool beats(float value, float where, float best, float best_where) {
     return wins(vec4(value), vec4(best)).x || (same && where < best_where);
 }
 
-vec4 reduced(ivec3 at) {
-    vec4 best = term(at, 0);
+vec4 reduced(ivec2 at, int slice, int image) {
+    vec4 best = term(at, slice, image, 0);
     vec4 where = vec4(0.0, 1.0, 2.0, 3.0);
     for (int i = 1; i < count; i++) {
-        vec4 value = term(at, i);
+        vec4 value = term(at, slice, image, i);
         bvec4 better = wins(value, best);
         best = mix(best, value, better);
         where = mix(where, float(4 * i) + vec4(0.0, 1.0, 2.0, 3.0), better);
@@ -57,7 +52,7 @@ vec4 reduced(ivec3 at) {
 #endif
 }
 #else
-vec4 reduced(ivec3 at) {
+vec4 reduced(ivec2 at, int slice, int image) {
     vec4 sum = vec4(0.0);
     vec4 used = vec4(0.0);
     for (int start = 0; start < count; start += 32) {
@@ -66,7 +61,7 @@ vec4 reduced(ivec3 at) {
         for (int i = start; i < end; i++) {
             vec4 v = source(POSITION(i));
 #ifdef WEIGHTED
-            vec4 w = weights(weights_x + at.x, weights_y + at.y, i, IMAGE);
+            vec4 w = weights(weights_x + at.x, weights_y + at.y, i, image);
             used += vec4(notEqual(w, vec4(0.0)));
             v *= w;
 #endif
@@ -85,4 +80,6 @@ vec4 reduced(ivec3 at) {
 }
 #endif
 
-void invocation(ivec3 at) { store_destination(at.x, at.y, SLICE, IMAGE, reduced(at)); }
+void invocation(ivec2 at, int slice, int image) {
+    store_destination(at.x, at.y, slice, image, reduced(at, slice, image));
+}

@@ -7,9 +7,7 @@ bool finds(int u, int first, int size, int begin, int end, out int X) {
     return X >= begin && X < end && p >= 0 && p < size;
 }
 
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
+void invocation(ivec2 at, int slice, int image) {
     int X, Y;
     bool found_x = finds(at.x, first_x, size_x, begin_x, end_x, X);
     bool found_y = finds(at.y, first_y, size_y, begin_y, end_y, Y);
@@ -18,5 +16,6 @@ void invocation(ivec3 at) {
 #else
     vec4 g = gradient_clamp(X, Y, slice, image);
 #endif
-    store_destination(at.x, at.y, slice, image, found_x && found_y ? scale * g / divisor : vec4(0.0));
+    g = found_x && found_y ? scale * g / divisor : vec4(0.0);
+    store_destination(at.x, at.y, slice, image, g);
 }

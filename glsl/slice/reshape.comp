@@ -1,6 +1,6 @@
 // destination(y, x, c) = source(y', x', c')  where  (y * W + x) * C + c = (y' * W' + x') * C' + c'
-// The destination stands for an image to_width wide, whose pixel `shift` is its first; of the source
-// only the columns and rows begin .. end - 1 count, all others are 0.
+// The destination stands for an image to_width wide, whose pixel `shift` is its first; of the
+// source only the columns and rows begin .. end - 1 count, all others are 0.
 // WHOLE_SLICES: C and C' are multiples of 4, so that four components come from one texel. Otherwise
 // each has divisions of its own, of which Mali's older GPUs (T8xx) spill up to 11 values.
 vec4 texel_of(int i, int image) {
@@ -11,10 +11,8 @@ vec4 texel_of(int i, int image) {
     return x >= begin_x && y >= begin_y && x < end_x && y < end_y ? v : vec4(0.0);
 }
 
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
-    ivec2 u = at.xy + ivec2(shift_x, shift_y);
+void invocation(ivec2 at, int slice, int image) {
+    ivec2 u = at + ivec2(shift_x, shift_y);
     int i = (u.y * to_width + u.x) * destination_channels + 4 * slice;
     vec4 v = vec4(0.0);
     if (u.x >= 0 && u.y >= 0 && u.x < to_width && u.y < to_height) {

@@ -10,15 +10,19 @@ void invocation(ivec3 at) {
     for (int slice = 0; slice < source_slices; slice++)
         m = max(m, slice_max(source_edge(x, y, slice, at.z), slice, source_channels));
     long_sum terms = long_sum(0.0, 0.0);
-    for (int slice = 0; slice < source_slices; slice++)
-        add_slice(terms, slice_sum(exp_precise(source_edge(x, y, slice, at.z) - m), slice, source_channels), slice);
+    for (int slice = 0; slice < source_slices; slice++) {
+        vec4 e = exp_precise(source_edge(x, y, slice, at.z) - m);
+        add_slice(terms, slice_sum(e, slice, source_channels), slice);
+    }
     float sum = total_of(terms);
 #ifdef LOGARITHM
     float log_sum = log_precise(vec4(sum)).x;
     for (int slice = 0; slice < source_slices; slice++)
         store_destination(at.x, at.y, slice, at.z, source_edge(x, y, slice, at.z) - m - log_sum);
 #else
-    for (int slice = 0; slice < source_slices; slice++)
-        store_destination(at.x, at.y, slice, at.z, exp_precise(source_edge(x, y, slice, at.z) - m) / sum);
+    for (int slice = 0; slice < source_slices; slice++) {
+        vec4 e = exp_precise(source_edge(x, y, slice, at.z) - m);
+        store_destination(at.x, at.y, slice, at.z, e / sum);
+    }
 #endif
 }

@@ -3,10 +3,8 @@
 // needs upsampling/upsampling.glsl
 vec4 blend(vec4 a, vec4 b, float f) { return f == 0.0 ? a : (1.0 - f) * a + f * b; }
 
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
-    ivec2 U = enlarged(at.xy);
+void invocation(ivec2 at, int slice, int image) {
+    ivec2 U = enlarged(at);
     ivec2 divisor = ivec2(divisor_x, divisor_y);
     ivec2 size = ivec2(source_width, source_height);
     ivec2 t = position(U, size);

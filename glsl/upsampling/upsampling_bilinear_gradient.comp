@@ -1,4 +1,5 @@
-// dX(u) = sum over X of G(X) * max(1 - |t(X) - u|, 0),   t(X) the position of X kept inside the image
+// dX(u) = sum over X of G(X) * max(1 - |t(X) - u|, 0)
+// with t(X) the position of X kept inside the image.
 // A gather: one invocation owns one source pixel and walks the results between its neighbours.
 // Columns U of the whole enlarged image whose position lies within 1 of source pixel u of `size`;
 // positions beyond the border pixels count as on them.
@@ -16,10 +17,8 @@ vec2 weight(ivec2 X, ivec2 u, ivec2 size) {
     return vec2(max(divisor - distance, ivec2(0))) / vec2(divisor);
 }
 
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
-    ivec2 u = at.xy + ivec2(shift_x, shift_y);
+void invocation(ivec2 at, int slice, int image) {
+    ivec2 u = at + ivec2(shift_x, shift_y);
     ivec2 size = ivec2(size_x, size_y);
     ivec2 near_x = between_neighbours(u.x, size_x, scale_x, bias_x, divisor_x, extent_x);
     ivec2 near_y = between_neighbours(u.y, size_y, scale_y, bias_y, divisor_y, extent_y);

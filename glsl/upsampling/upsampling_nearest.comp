@@ -1,9 +1,7 @@
 // out(X) = source(floor(U / factor)),   U the column of X in the whole enlarged image
 // needs upsampling/upsampling.glsl
-void invocation(ivec3 at) {
-    int slice = at.z % destination_slices;
-    int image = at.z / destination_slices;
-    ivec2 U = enlarged(at.xy);
+void invocation(ivec2 at, int slice, int image) {
+    ivec2 U = enlarged(at);
     ivec2 i = position(U, ivec2(source_width, source_height)) / ivec2(divisor_x, divisor_y);
     vec4 value = source(i.x, i.y, slice, image);
 #ifndef EDGE_CLAMP

@@ -6,8 +6,8 @@ struct pass *plan_pixels(struct plan *plan, const struct operation *operation, c
 {
     struct pass *pass = plan_pass(plan, shader);
     pass_origin(pass, operation->region_x, operation->region_y, 0);
-    pass_grid(pass, operation->region_width, operation->region_height,
-              slice_count(destination->channels) * destination->images);
+    pass_grid_over(pass, operation->region_width, operation->region_height, "destination",
+                   destination);
     return pass;
 }
 

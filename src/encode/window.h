@@ -4,8 +4,8 @@
 
 #include "encode/descriptor.h"
 
-/* A pass whose invocations are (x, y, slice + slices*image) of the destination region; its grid
- * and origin are set and views "destination" and the operation's window uniforms are not. */
+/* A pass whose invocations are the pixels, slices and images of the destination region; its grid
+ * and origin are set, view "destination" and the operation's window uniforms are not. */
 struct pass *plan_pixels(struct plan *plan, const struct operation *operation, const char *shader,
                          const struct image_view *destination);
 /* The window for lib/window.glsl: uniforms first_x, begin_x, end_x, shift_x and the same in y;

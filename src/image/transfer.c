@@ -127,7 +127,6 @@ static void add_layout(struct pass *pass, const struct access *a, size_t offset)
     pass_int(pass, "stride_c", (int32_t)a->stride_c);
     pass_int(pass, "stride_n", (int32_t)a->stride_n);
     pass_int(pass, "channel_count", (int32_t)a->channels);
-    pass_grid(pass, a->width, a->height, slice_count(a->channels) * a->images);
 }
 
 /* What the first write of a temporary image leaves out is 0. */
@@ -158,6 +157,7 @@ static glcnn_status record(struct glcnn_command_buffer *command_buffer, struct g
     else
         pass_texture(pass, "source", &view);
     pass_vector(pass, "elements", &vector, write ? VECTOR_READ : VECTOR_WRITE);
+    pass_grid_over(pass, a->width, a->height, write ? "destination" : "source", &view);
     add_layout(pass, a, offset);
     return plan_end(&plan);
 }

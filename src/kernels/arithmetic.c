@@ -265,7 +265,7 @@ static struct image_view plan_terms(const struct operation *o, struct plan *plan
         plan_scratch_image(plan, (struct extent){blocks(columns, b->width), blocks(rows, b->height),
                                                  b->channels ? 1 : g->channels, g->images});
     struct pass *pass = plan_pass(plan, "arithmetic/arithmetic_gradient_sum.comp");
-    pass_grid(pass, partial.width, partial.height, slice_count(partial.channels) * partial.images);
+    pass_grid_over(pass, partial.width, partial.height, "partial", &partial);
     pass_image(pass, "partial", &partial);
     pass_term(pass, o);
     pass_define(pass, "BLOCK_X", (int)b->width);
@@ -293,7 +293,7 @@ static struct image_view plan_merge(struct plan *plan, const struct image_view *
         merged = plan_scratch_image(
             plan, (struct extent){merged.width, merged.height, partial->channels, partial->images});
     struct pass *pass = plan_pass(plan, "arithmetic/arithmetic_gradient_merge.comp");
-    pass_grid(pass, merged.width, merged.height, slice_count(merged.channels) * merged.images);
+    pass_grid_over(pass, merged.width, merged.height, "merged", &merged);
     pass_texture(pass, "partial", partial);
     pass_image(pass, "merged", &merged);
     pass_define(pass, "BLOCK_X", (int)width);

@@ -74,7 +74,7 @@ static void plan_terms(const struct operation *o, struct plan *plan, const struc
 {
     const numbers *p = o->parameters;
     struct pass *pass = plan_pass(plan, "normalization/cross_channel_normalization_terms.comp");
-    pass_grid(pass, terms->width, terms->height, slice_count(terms->channels) * terms->images);
+    pass_grid_over(pass, terms->width, terms->height, "terms", terms);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_image(pass, "terms", terms);

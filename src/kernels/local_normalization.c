@@ -106,7 +106,7 @@ static struct image_view plan_terms(const struct operation *o, struct plan *plan
                                       gradient->images * (l->about_mean ? 3 : 2)};
     struct image_view terms = plan_scratch_image(plan, quantities);
     struct pass *pass = plan_pass(plan, "normalization/local_normalization_terms.comp");
-    pass_grid(pass, terms.width, terms.height, slice_count(terms.channels) * gradient->images);
+    pass_grid_over(pass, terms.width, terms.height, "gradient", gradient);
     pass_texture(pass, "gradient", gradient);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_image(pass, "terms", &terms);

@@ -24,8 +24,8 @@ struct pass *plan_pointwise(struct plan *plan, const struct operation *operation
     const struct variant *variant = variant_choose(plan, pointwise_rows, NULL);
     struct pass *pass = plan_pass(plan, shader);
     pass_variant(pass, variant);
-    pass_grid(pass, (operation->region_width + columns - 1) / columns, operation->region_height,
-              slice_count(destination->channels) * destination->images);
+    pass_grid_over(pass, (operation->region_width + columns - 1) / columns,
+                   operation->region_height, "destination", destination);
     pass_origin(pass, 0, operation->region_y, 0);
     (variant == pointwise_rows ? pass_define : pass_int)(pass, "PIXELS", (int)columns);
     pass_int(pass, "left", (int32_t)operation->region_x);

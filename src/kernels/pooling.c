@@ -175,8 +175,8 @@ static void plan_max_gradient_tiles(const struct operation *o, struct plan *plan
     pass_image(pass, "destination", destination);
     pass_window(pass, &o->window);
     pass_origin(pass, (uint32_t)x->begin, (uint32_t)y->begin, 0);
-    pass_grid(pass, (uint32_t)(x->end - x->begin), (uint32_t)(y->end - y->begin),
-              slice_count(destination->channels) * destination->images);
+    pass_grid_over(pass, (uint32_t)(x->end - x->begin), (uint32_t)(y->end - y->begin),
+                   "destination", destination);
     pass->work = (uint32_t)(x->size * y->size) * 16;
 }
 

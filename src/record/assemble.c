@@ -177,17 +177,17 @@ static void write_part(struct text *t, const struct parts *parts, uint32_t index
 
 /* ---- What is made here ---- */
 
-/* Bindings of images that are read follow those of images that are written. */
+static bool is_half(const struct pass_texture *item)
+{
+    return item->view.storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+}
+
 static void define_view(struct text *t, const struct pass_texture *item, uint32_t binding,
                         bool masked)
 {
     const char *n = item->name;
     struct storage *storage = item->view.storage, *owner = storage_owner(storage);
-    bool half = storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
     text_format(t, "#define %s_binding %u\n", n, binding);
-    text_format(t, "#define %s_format %s\n", n, half ? "rgba16f" : "rgba32f");
-    if (half)
-        text_format(t, "#define %s_half\n", n);
     if (masked)
         text_format(t, "#define %s_masked\n", n);
     if (storage->across * storage->down > 1) {
@@ -201,15 +201,34 @@ static void define_view(struct text *t, const struct pass_texture *item, uint32_
                     owner->height);
 }
 
-static void define_views(struct text *t, const struct pass *pass)
+static void define_format(struct text *t, const struct pass_texture *item)
+{
+    text_format(t, "#define %s_format %s\n", item->name, is_half(item) ? "rgba16f" : "rgba32f");
+}
+
+/* Bindings of images that are read follow those of images that are written. Formats are told where
+ * they matter: each source that differs is a program to compile. */
+static void define_textures(struct text *t, const struct pass *pass)
 {
     if (pass->loads_images)
         text_format(t, "#define LOADS_IMAGES\n");
-    for (uint32_t i = 0; i < pass->texture_count; i++)
-        define_view(t, &pass->textures[i], i + (pass->loads_images ? pass->image_count : 0),
-                    pass->textures[i].view.masked);
-    for (uint32_t i = 0; i < pass->image_count; i++)
-        define_view(t, &pass->images[i], i, pass->images[i].view.channels % 4 != 0);
+    for (uint32_t i = 0; i < pass->texture_count; i++) {
+        const struct pass_texture *item = &pass->textures[i];
+        define_view(t, item, i + (pass->loads_images ? pass->image_count : 0), item->view.masked);
+        if (pass->loads_images)
+            define_format(t, item);
+    }
+}
+
+static void define_images(struct text *t, const struct pass *pass)
+{
+    for (uint32_t i = 0; i < pass->image_count; i++) {
+        const struct pass_texture *item = &pass->images[i];
+        define_view(t, item, i, item->view.channels % 4 != 0);
+        define_format(t, item);
+        if (is_half(item))
+            text_format(t, "#define %s_half\n", item->name);
+    }
 }
 
 static void declare_buffer(struct text *t, const struct pass_buffer *item, uint32_t binding)
@@ -237,7 +256,8 @@ static void write_preamble(struct text *t, const struct pass *pass,
     uniforms_declare(t, pass, traits);
     text_format(t, "layout(location = 0) uniform ivec3 grid_base;\n");
     text_format(t, "ivec3 grid_size() { return ivec3(grid_x, grid_y, grid_z); }\n");
-    define_views(t, pass);
+    define_textures(t, pass);
+    define_images(t, pass);
     for (uint32_t i = 0; i < pass->buffer_count; i++)
         declare_buffer(t, &pass->buffers[i], i);
 }
@@ -254,7 +274,12 @@ static void write_main(struct text *t, const struct pass *pass,
     text_format(t, "    ivec3 at = ivec3(gl_GlobalInvocationID) + grid_base;\n");
     if (!pass->cooperative)
         text_format(t, "    if (any(greaterThanEqual(at, grid_size()))) return;\n");
-    text_format(t, "    invocation(at + ivec3(origin_x, origin_y, origin_z));\n}\n");
+    text_format(t, "    at += ivec3(origin_x, origin_y, origin_z);\n");
+    if (pass->over)
+        text_format(t, "    invocation(at.xy, at.z %% %s_slices, at.z / %s_slices);\n}\n", pass->over,
+                    pass->over);
+    else
+        text_format(t, "    invocation(at);\n}\n");
 }
 
 /* ---- All of it ---- */

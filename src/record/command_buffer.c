@@ -391,7 +391,7 @@ static glcnn_status clear_storage(struct storage *storage)
                                .channels = 4,
                                .images = storage->layers};
     pass_image(&pass, "destination", &whole);
-    pass_grid(&pass, whole.width, whole.height, whole.images);
+    pass_grid_over(&pass, whole.width, whole.height, "destination", &whole);
     glcnn_status status = program_find(device, &pass);
     if (status != GLCNN_SUCCESS)
         return status;

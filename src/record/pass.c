@@ -105,6 +105,14 @@ void pass_grid(struct pass *pass, uint32_t x, uint32_t y, uint32_t z)
     pass->grid[0] = x;
     pass->grid[1] = y;
     pass->grid[2] = z;
+    pass->over = NULL;
+}
+
+void pass_grid_over(struct pass *pass, uint32_t width, uint32_t height, const char *name,
+                    const struct image_view *view)
+{
+    pass_grid(pass, width, height, slice_count(view->channels) * view->images);
+    pass->over = name;
 }
 
 void pass_origin(struct pass *pass, uint32_t x, uint32_t y, uint32_t z)

@@ -14,8 +14,11 @@
  * and for either the ints NAME_width, NAME_height, NAME_channels, NAME_slices, NAME_images.
  * Slices and images count from the start of the view. Components beyond the last channel read as 0
  * and are stored as 0. A buffer bound as NAME is an array NAME[] of its element type.
- * The body defines  void invocation(ivec3 at)  which runs once for every point of the grid; with
- * pass->cooperative it runs for whole work groups (it may use barrier() and shared memory, and
+ * glsl/record/view.glsl, texture.glsl and image.glsl are what these are made of.
+ * The body defines what runs once for every point of the grid,
+ *     void invocation(ivec2 at, int slice, int image)       of a grid of pass_grid_over
+ *     void invocation(ivec3 at)                             of any other
+ * With pass->cooperative it runs for whole work groups (it may use barrier() and shared memory, and
  * points beyond grid_size(), an ivec3, must not store).
  */
 #ifndef GLCNN_PASS_H
@@ -109,6 +112,7 @@ struct pass {
     struct pass_uniform uniforms[PASS_UNIFORMS];
     uint32_t library_count, texture_count, image_count, buffer_count, define_count, uniform_count;
     uint32_t grid[3];   /* invocations wanted */
+    const char *over;   /* the grid's z counts slices and images of this one; NULL: it does not */
     uint32_t origin[3]; /* added to the invocation's position */
     uint32_t local[3];  /* work group wanted; 0: chosen from the grid. Clamped to the limits */
     uint32_t registers; /* that the device's traits tell: what may be kept at once */
@@ -140,6 +144,9 @@ void pass_define(struct pass *pass, const char *name, int value);
 void pass_int(struct pass *pass, const char *name, int32_t value);
 void pass_float(struct pass *pass, const char *name, float value);
 void pass_grid(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
+/* Every slice and image of `view`, which is or will be bound as `name`, at width x height points. */
+void pass_grid_over(struct pass *pass, uint32_t width, uint32_t height, const char *name,
+                    const struct image_view *view);
 void pass_origin(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
 void pass_local(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
 

@@ -152,8 +152,7 @@ void plan_fill_image(struct plan *plan, const struct image_view *destination)
 {
     struct pass *pass = plan_pass(plan, "record/fill.comp");
     pass_image(pass, "destination", destination);
-    pass_grid(pass, destination->width, destination->height,
-              slice_count(destination->channels) * destination->images);
+    pass_grid_over(pass, destination->width, destination->height, "destination", destination);
 }
 
 static struct pass *plan_vectors(struct plan *plan, const struct vector_view *source,
