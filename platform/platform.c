@@ -125,9 +125,10 @@ static platform_context *open_candidate(struct candidate *candidate,
 
 /* ------------------------------------------------------------------------------- the choice */
 
-static bool privileged(void)
+const char *platform_variable(const char *name)
 {
-    return getuid() != geteuid() || getgid() != getegid();
+    bool privileged = getuid() != geteuid() || getgid() != getegid();
+    return privileged ? NULL : getenv(name);
 }
 
 static bool all_digits(const char *text)
@@ -138,7 +139,7 @@ static bool all_digits(const char *text)
 static glcnn_status read_choice(const struct platform_request *request, struct choice *choice,
                                 char error[PLATFORM_ERROR])
 {
-    const char *variable = privileged() ? NULL : getenv("GLCNN_DEVICE");
+    const char *variable = platform_variable("GLCNN_DEVICE");
     *choice = (struct choice){.text = request->device};
     if (choice->text != NULL)
         snprintf(choice->origin, sizeof choice->origin, "device \"%.512s\"", choice->text);

@@ -36,6 +36,10 @@ struct platform_candidate {
 
 typedef struct platform_context platform_context;
 
+/* A variable of the environment that names a device or files. NULL where it is not set, and where the
+ * program runs with the rights of another than who started it. */
+const char *platform_variable(const char *name);
+
 /* Opens the first candidate that works and makes its context current on this thread.
  * On failure *out is NULL and `error` names every candidate tried with its reason. A process forked
  * from one that opened or listed devices is refused: Mesa's threads are not in it, and it would wait

@@ -64,6 +64,11 @@ struct glcnn_device_parameters {
  * one error line that names every candidate tried and its reason.
  * Errors: GLCNN_NO_DEVICE, GLCNN_OUT_OF_MEMORY, GLCNN_INVALID_ARGUMENT, GLCNN_DEVICE_LOST;
  * GLCNN_INVALID_STATE in a process forked from one that opened or listed devices.
+ * Where the environment has GLCNN_SHADERS=FOLDER, the source of every shader is written there before
+ * the driver has it, in a file KERNEL.PASS.HASH.comp: the kernel that was the first to need it, or
+ * "none", the shader, and a hash of the source. The folder must exist. The first file that cannot be
+ * written is a warning in the log and the last that is tried; nothing else fails. A program that runs
+ * with the rights of another than who started it writes none.
  * The caller owns the device. */
 GLCNN_API glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameters,
                                            glcnn_device **device);

@@ -242,6 +242,7 @@ void device_unreference(struct glcnn_device *device)
     if (--device->references > 0)
         return;
     free(device->forced_variants);
+    free(device->shader_folder);
     free(device);
 }
 

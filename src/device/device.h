@@ -38,6 +38,7 @@ struct glcnn_device {
     uint64_t barrier_serial[BARRIER_KINDS]; /* serial at the last barrier of each kind */
     uint64_t dispatch_work; /* operations that one dispatch may take; 0: not measured yet */
     char *forced_variants; /* the environment's GLCNN_VARIANTS at opening, or NULL */
+    char *shader_folder;   /* its GLCNN_SHADERS; NULL too once a file could not be written */
     struct {
         glcnn_compile_callback callback;
         void *user;

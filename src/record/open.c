@@ -69,6 +69,15 @@ static glcnn_status open_platform(struct glcnn_device *device,
     return GLCNN_SUCCESS;
 }
 
+/* A copy of what the environment says; an empty string says nothing. False without memory. */
+static bool keep(const char *value, char **copy)
+{
+    if (!value || !*value)
+        return true;
+    *copy = strdup(value);
+    return *copy != NULL;
+}
+
 static glcnn_status set_up(struct glcnn_device *device,
                            const struct glcnn_device_parameters *parameters)
 {
@@ -90,12 +99,11 @@ static glcnn_status set_up(struct glcnn_device *device,
         device->gl.Enable(GL_DEBUG_OUTPUT_SYNCHRONOUS_KHR); /* not from a thread of the driver's */
         device->gl.DebugMessageCallbackKHR(forward_driver_message, device);
     }
-    const char *forced = getenv("GLCNN_VARIANTS");
-    if (forced && *forced)
-        device->forced_variants = strdup(forced);
+    bool kept = keep(getenv("GLCNN_VARIANTS"), &device->forced_variants) &&
+                keep(platform_variable("GLCNN_SHADERS"), &device->shader_folder);
     device->programs = program_cache_create();
     device->pool = storage_pool_create();
-    if (!device->programs || !device->pool || (forced && *forced && !device->forced_variants))
+    if (!device->programs || !device->pool || !kept)
         return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory opening a device");
     status = buffer_create_zeros(device, &device->zeros);
     return status == GLCNN_SUCCESS ? staging_create(device) : status;

@@ -104,6 +104,7 @@ typedef void (*pass_refresh)(struct glcnn_kernel *kernel, struct pass *pass);
 
 struct pass {
     const char *shader; /* path below glsl/ */
+    char planner[48];   /* name of the kernel that it is for, "" for none */
     struct pass_library libraries[PASS_LIBRARIES];
     struct pass_texture textures[PASS_TEXTURES];
     struct pass_texture images[PASS_IMAGES];

@@ -52,6 +52,9 @@ struct pass *plan_pass(struct plan *plan, const char *shader)
     plan->passes = items;
     struct pass *pass = &plan->passes[plan->pass_count++];
     *pass = (struct pass){.shader = shader, .registers = plan->device->info.traits.registers};
+    if (plan->kernel) /* a label may follow the name */
+        snprintf(pass->planner, sizeof pass->planner, "%.*s", (int)strcspn(plan->kernel, " "),
+                 plan->kernel);
     return pass;
 }
 

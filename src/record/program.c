@@ -7,6 +7,7 @@
 #include "record/assemble.h"
 #include "record/canary.h"
 #include "record/compile.h"
+#include "record/source_file.h"
 
 #define BUCKETS  256
 #define REFUSALS 64
@@ -20,23 +21,25 @@ struct program_cache {
 /* ---- The cache ---- */
 
 /* FNV-1a. */
-static size_t bucket_of(const char *source)
+static uint64_t hash_of(const char *source)
 {
     uint64_t hash = 14695981039346656037u;
     for (const char *c = source; *c; c++)
         hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-    return (size_t)(hash % BUCKETS);
+    return hash;
 }
 
 static const struct program *add_program(struct glcnn_device *device, const struct pass *pass,
-                                         struct program **bucket, struct text *source,
+                                         uint64_t hash, struct text *source,
                                          glcnn_status *status)
 {
+    struct program **bucket = &device->programs->buckets[hash % BUCKETS];
     struct program *made = calloc(1, sizeof *made);
     if (!made) {
         *status = device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory making a program");
         return NULL;
     }
+    source_file_write(device, pass, source->bytes, hash);
     compilation_begin(device, pass);
     made->name = shader_compile(device, pass, source->bytes, status);
     if (!made->name) {
@@ -56,11 +59,11 @@ glcnn_status program_find_untested(struct glcnn_device *device, struct pass *pas
     struct text source = {0};
     glcnn_status status = shader_assemble(device, pass, &source);
     if (status == GLCNN_SUCCESS) {
-        struct program **bucket = &device->programs->buckets[bucket_of(source.bytes)];
-        const struct program *found = *bucket;
+        uint64_t hash = hash_of(source.bytes);
+        const struct program *found = device->programs->buckets[hash % BUCKETS];
         while (found && strcmp(found->source, source.bytes) != 0)
             found = found->next;
-        pass->program = found ? found : add_program(device, pass, bucket, &source, &status);
+        pass->program = found ? found : add_program(device, pass, hash, &source, &status);
     }
     text_free(&source);
     return status;

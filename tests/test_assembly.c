@@ -1,0 +1,230 @@
+/* Sources of shaders: what they are put together from, and the files of GLCNN_SHADERS. */
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "device/device.h"
+#include "record/assemble.h"
+#include "record/program.h"
+#include "tests/fixture.h"
+
+/* ---- Parts ---- */
+
+static size_t occurrences(const char *text, const char *of)
+{
+    size_t count = 0;
+    while ((text = strstr(text, of)) != NULL) {
+        count++;
+        text += strlen(of);
+    }
+    return count;
+}
+
+static struct text assembled(struct pass *pass)
+{
+    struct text source = {0};
+    pass_grid(pass, 1, 1, 1);
+    GOOD_FATAL(shader_assemble(device, pass, &source));
+    return source;
+}
+
+static void test_what_a_file_needs_stands_before_it_once(void)
+{
+    struct pass pass = {.shader = "record/copy_vector.comp"};
+    pass_library(&pass, "lib/gather.glsl");
+    pass_library(&pass, "lib/window.glsl");
+    struct text source = assembled(&pass);
+    const char *divide = strstr(source.bytes, "int floor_divide(");
+    const char *window = strstr(source.bytes, "ivec2 windows_with(");
+    const char *gather = strstr(source.bytes, "vec4 gathered(");
+    const char *body = strstr(source.bytes, "void invocation(");
+    CU_ASSERT_FATAL(divide && window && gather && body);
+    CU_ASSERT(divide < window && window < gather && gather < body);
+    CU_ASSERT_EQUAL(occurrences(source.bytes, "int floor_divide("), 1);
+    CU_ASSERT_EQUAL(occurrences(source.bytes, "ivec2 windows_with("), 1);
+    text_free(&source);
+}
+
+static void test_a_template_is_there_for_each_name(void)
+{
+    struct pass pass = {.shader = "record/copy_vector.comp"};
+    pass_template(&pass, "arithmetic/operand.glsl", "primary");
+    pass_template(&pass, "arithmetic/operand.glsl", "secondary");
+    struct text source = assembled(&pass);
+    CU_ASSERT_EQUAL(occurrences(source.bytes, "vec4 primary_operand("), 1);
+    CU_ASSERT_EQUAL(occurrences(source.bytes, "vec4 secondary_operand("), 1);
+    CU_ASSERT_EQUAL(occurrences(source.bytes, "NAME"), 0);
+    text_free(&source);
+}
+
+/* Number, by the last #line before it, of the line that begins with `text`. */
+static long number_of(const char *source, const char *text)
+{
+    long number = 0;
+    for (const char *line = source; *line; line += strcspn(line, "\n") + 1, number++) {
+        if (strncmp(line, text, strlen(text)) == 0)
+            return number;
+        if (strncmp(line, "#line ", 6) == 0)
+            number = strtol(line + 6, NULL, 10) - 1;
+    }
+    return -1;
+}
+
+static void test_a_line_is_taken_back_to_its_file(void)
+{
+    static const struct {
+        const char *text, *file;
+        long line;
+    } rows[] = {
+        {"int floor_divide(", "lib/divide.glsl", 2},
+        {"vec4 gathered(", "lib/gather.glsl", 13},
+        {"void invocation(", "record/copy_vector.comp", 2},
+    };
+    struct pass pass = {.shader = "record/copy_vector.comp"};
+    pass_library(&pass, "lib/gather.glsl");
+    struct text source = assembled(&pass);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        long line = number_of(source.bytes, rows[i].text);
+        CU_ASSERT_STRING_EQUAL(shader_file(&pass, &line), rows[i].file);
+        CU_ASSERT_EQUAL(line, rows[i].line);
+    }
+    long generated = number_of(source.bytes, "void main(");
+    CU_ASSERT_STRING_EQUAL(shader_file(&pass, &generated), "(generated declarations)");
+    text_free(&source);
+}
+
+static void test_a_file_that_is_not_there_is_named(void)
+{
+    struct text source = {0};
+    struct pass pass = {.shader = "record/copy_vector.comp"};
+    pass_library(&pass, "lib/nothing.glsl");
+    REFUSED(GLCNN_SHADER_ERROR, shader_assemble(device, &pass, &source));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "glsl/lib/nothing.glsl, which "
+                                                              "glsl/record/copy_vector.comp needs"));
+    struct pass none = {.shader = "record/none.comp"};
+    REFUSED(GLCNN_SHADER_ERROR, shader_assemble(device, &none, &source));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "no shader glsl/record/none.comp"));
+    text_free(&source);
+}
+
+/* ---- Files ---- */
+
+static char said[4096], folder[256];
+
+static void hear(void *user, glcnn_log_level level, const char *text)
+{
+    (void)user;
+    if (level <= GLCNN_LOG_WARNING && strlen(said) + strlen(text) + 2 < sizeof said)
+        strcat(strcat(said, text), "\n");
+}
+
+static glcnn_device *open_writing(const char *where)
+{
+    const struct glcnn_device_parameters parameters = {.log = hear};
+    glcnn_device *on = NULL;
+    said[0] = 0;
+    setenv("GLCNN_SHADERS", where, 1);
+    GOOD_FATAL(glcnn_device_create(&parameters, &on));
+    unsetenv("GLCNN_SHADERS");
+    return on;
+}
+
+static size_t failures(glcnn_device *on, const char *kernel)
+{
+    size_t failed = 1;
+    CU_ASSERT_EQUAL(glcnn_check(on, kernel, true, NULL, NULL, &failed), GLCNN_SUCCESS);
+    return failed;
+}
+
+struct search {
+    const char *bytes;
+    bool found;
+};
+
+static void compare(void *user, const struct program *program)
+{
+    struct search *search = user;
+    search->found |= strcmp(search->bytes, program->source) == 0;
+}
+
+static void count_program(void *user, const struct program *program)
+{
+    (void)program;
+    ++*(size_t *)user;
+}
+
+/* Whether the file is what the driver got of one of the device's programs. */
+static bool is_a_source(const glcnn_device *on, const char *name)
+{
+    static char bytes[100000];
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return false;
+    bytes[fread(bytes, 1, sizeof bytes - 1, file)] = 0;
+    fclose(file);
+    unlink(path);
+    struct search search = {.bytes = bytes};
+    program_cache_each(on->programs, compare, &search);
+    return search.found;
+}
+
+static bool is_named_well(const char *name)
+{
+    static const char hexadecimal[] = "0123456789abcdef";
+    const char *hash = strncmp(name, "pooling_max.pooling_max.", 24) == 0 ? name + 24
+                       : strncmp(name, "none.", 5) == 0 ? strrchr(name, '.') - 16
+                                                        : NULL;
+    return hash && strspn(hash, hexadecimal) == 16 && strcmp(hash + 16, ".comp") == 0;
+}
+
+static void test_every_source_is_written(void)
+{
+    const char *temporary = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%.200s/glcnn-XXXXXX", temporary ? temporary : "/tmp");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    glcnn_device *on = open_writing(folder);
+    CU_ASSERT_EQUAL(failures(on, "pooling_max"), 0);
+    size_t programs = 0, files = 0, of_kernel = 0;
+    program_cache_each(on->programs, count_program, &programs);
+    DIR *listing = opendir(folder);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(listing);
+    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        files++;
+        of_kernel += strncmp(entry->d_name, "pooling_max.pooling_max.", 24) == 0;
+        CU_ASSERT(is_named_well(entry->d_name));
+        CU_ASSERT(is_a_source(on, entry->d_name));
+    }
+    closedir(listing);
+    CU_ASSERT_EQUAL(files, programs);
+    CU_ASSERT(of_kernel > 0);
+    CU_ASSERT_EQUAL(rmdir(folder), 0);
+    glcnn_device_destroy(&on);
+}
+
+static void test_a_file_that_cannot_be_written_is_logged_once(void)
+{
+    glcnn_device *on = open_writing("/nowhere/at/all");
+    CU_ASSERT_EQUAL(failures(on, "pooling_max"), 0);
+    CU_ASSERT_EQUAL(occurrences(said, "GLCNN_SHADERS: /nowhere/at/all/"), 1);
+    CU_ASSERT_EQUAL(occurrences(said, "cannot be written: No such file or directory"), 1);
+    glcnn_device_destroy(&on);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(test_what_a_file_needs_stands_before_it_once),
+        UNIT_TEST(test_a_template_is_there_for_each_name),
+        UNIT_TEST(test_a_line_is_taken_back_to_its_file),
+        UNIT_TEST(test_a_file_that_is_not_there_is_named),
+        UNIT_TEST(test_every_source_is_written),
+        UNIT_TEST(test_a_file_that_cannot_be_written_is_logged_once),
+        CU_TEST_INFO_NULL,
+    };
+    return fixture_run("assembly", tests, argc, argv);
+}
