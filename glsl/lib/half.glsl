@@ -2,18 +2,15 @@
 // Drivers differ in how imageStore rounds (some truncate), so it is given exact values only.
 //   normal range    add half of the last kept bit, less one when that bit is even; drop 13 bits
 //   below 2^-14     a whole number of steps of 2^-24, the spacing of subnormal halves
-float round_to_half(float v) {
-    uint bits = floatBitsToUint(v);
-    uint magnitude = bits & 0x7fffffffu;
-    uint sign = bits & 0x80000000u;
-    uint normal = (magnitude + 0xfffu + ((magnitude >> 13) & 1u)) & 0xffffe000u;
-    uint small = floatBitsToUint(roundEven(uintBitsToFloat(magnitude) * 16777216.0) / 16777216.0);
-    uint rounded = magnitude < 0x38800000u ? small : normal;
-    rounded = normal >= 0x47800000u ? 0x7f800000u : rounded;
-    rounded = magnitude > 0x7f800000u ? magnitude : rounded;
-    return uintBitsToFloat(sign | rounded);
-}
-
+// needs lib/compare.glsl
 vec4 round_to_half(vec4 v) {
-    return vec4(round_to_half(v.x), round_to_half(v.y), round_to_half(v.z), round_to_half(v.w));
+    uvec4 bits = floatBitsToUint(v);
+    uvec4 magnitude = bits & 0x7fffffffu;
+    uvec4 normal = (magnitude + 0xfffu + ((magnitude >> 13) & 1u)) & 0xffffe000u;
+    vec4 small = roundEven(uintBitsToFloat(magnitude) * 16777216.0) / 16777216.0;
+    vec4 rounded = mix(uintBitsToFloat(normal), small, lessThan(magnitude, uvec4(0x38800000u)));
+    rounded = mix(rounded, uintBitsToFloat(uvec4(0x7f800000u)),
+                  greaterThanEqual(normal, uvec4(0x47800000u)));
+    uvec4 sign = bits & 0x80000000u;
+    return or_nan(uintBitsToFloat(sign | floatBitsToUint(rounded)), v);
 }

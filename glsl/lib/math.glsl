@@ -2,7 +2,9 @@
 // are polynomials of any quality, and GLSL's pow is undefined where C's is not.
 //   exp     x = n ln 2 + r,  |r| <= ln 2 / 2,   e^x = 2^n (1 + expm1(r))
 //   log     x = 2^e (1 + m), 1 + m in [1/sqrt 2, sqrt 2),   log x = e ln 2 + log1p(m)
-// ln 2 is split into a part whose products with n and e are exact, and the rest.
+// ln 2 is split into a part whose products with n and e are exact, and the rest. The two parts and
+// both polynomials, minimax over their ranges, are those of expf and logf of Cephes (S. L. Moshier,
+// netlib.org/cephes, single precision: expf.c, logf.c).
 // needs lib/compare.glsl
 const float LN2_HIGH = 0.693359375;
 const float LN2_LOW = -2.12194440e-4;
@@ -12,7 +14,7 @@ vec4 nan4() { return uintBitsToFloat(uvec4(0x7fc00000u)); }
 
 bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
 
-// e^r - 1,  |r| <= 0.35
+// e^r - 1 = r + r^2 P(r),  |r| <= 0.35;  P is Cephes' of expf
 vec4 expm1_near(vec4 r) {
     vec4 p = 1.9875691500e-4 * r + 1.3981999507e-3;
     p = p * r + 8.3334519073e-3;
@@ -22,7 +24,7 @@ vec4 expm1_near(vec4 r) {
     return p * (r * r) + r;
 }
 
-// log(1 + m) - m,  -0.3 <= m <= 0.42
+// log(1 + m) - m = m^3 P(m) - m^2 / 2,  -0.3 <= m <= 0.42;  P is Cephes' of logf
 vec4 log1p_rest(vec4 m) {
     vec4 p = 7.0376836292e-2 * m - 1.1514610310e-1;
     p = p * m + 1.1676998740e-1;
