@@ -100,8 +100,9 @@ static void test_a_file_that_is_not_there_is_named(void)
     struct pass pass = {.shader = "record/copy_vector.comp"};
     pass_library(&pass, "lib/nothing.glsl");
     REFUSED(GLCNN_SHADER_ERROR, shader_assemble(device, &pass, &source));
-    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "glsl/lib/nothing.glsl, which "
-                                                              "glsl/record/copy_vector.comp needs"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device),
+                                  "glsl/lib/nothing.glsl, which "
+                                  "glsl/record/copy_vector.comp needs"));
     struct pass none = {.shader = "record/none.comp"};
     REFUSED(GLCNN_SHADER_ERROR, shader_assemble(device, &none, &source));
     CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "no shader glsl/record/none.comp"));
@@ -175,8 +176,8 @@ static bool is_named_well(const char *name)
 {
     static const char hexadecimal[] = "0123456789abcdef";
     const char *hash = strncmp(name, "pooling_max.pooling_max.", 24) == 0 ? name + 24
-                       : strncmp(name, "none.", 5) == 0 ? strrchr(name, '.') - 16
-                                                        : NULL;
+                       : strncmp(name, "none.", 5) == 0                   ? strrchr(name, '.') - 16
+                                                                          : NULL;
     return hash && strspn(hash, hexadecimal) == 16 && strcmp(hash + 16, ".comp") == 0;
 }
 

@@ -1,4 +1,5 @@
-/* Assembles shader sources: a preamble and main that are made here, and between them files of glsl/,
+/* Assembles shader sources: a preamble and main that are made here, and between them files of
+ * glsl/:
  *
  *     record/view.glsl       for each texture and image
  *     record/texture.glsl    for each texture
@@ -7,8 +8,8 @@
  *     the body
  *
  * A file says what it needs in the comment at its head, in lines "// needs lib/math.glsl": these
- * files stand before it. A template, which is a file for one of several textures, has the word NAME,
- * and the texture's name is put in its place.
+ * files stand before it. A template, which is a file for one of several textures, has the word
+ * NAME, and the texture's name is put in its place.
  *
  * Source lines are numbered so that a compiler's message can be taken back to its file: the body
  * keeps its own numbers, part i of the others has PART_LINES * i added, and what this file writes
@@ -72,8 +73,8 @@ static void add_part(struct parts *parts, struct part part)
     if (parts->count < MOST_PARTS)
         parts->items[parts->count++] = part;
     else
-        snprintf(parts->problem, sizeof parts->problem, "no room for glsl/%s: a shader has %d files",
-                 part.file->name, MOST_PARTS);
+        snprintf(parts->problem, sizeof parts->problem,
+                 "no room for glsl/%s: a shader has %d files", part.file->name, MOST_PARTS);
 }
 
 static void add_needs(struct parts *parts, const struct glcnn_shader_source *file, int depth);
@@ -88,8 +89,8 @@ static void add_file(struct parts *parts, const char *file, size_t length, const
                  "there is no shader glsl/%.*s, which glsl/%s needs", (int)length, file, need.by);
     else if (need.depth > MOST_NEEDS)
         snprintf(parts->problem, sizeof parts->problem,
-                 "glsl/%s and glsl/%s need each other, or more than %d files in turn", part.file->name,
-                 need.by, MOST_NEEDS);
+                 "glsl/%s and glsl/%s need each other, or more than %d files in turn",
+                 part.file->name, need.by, MOST_NEEDS);
     else {
         add_needs(parts, part.file, need.depth);
         add_part(parts, part);
@@ -276,8 +277,8 @@ static void write_main(struct text *t, const struct pass *pass,
         text_format(t, "    if (any(greaterThanEqual(at, grid_size()))) return;\n");
     text_format(t, "    at += ivec3(origin_x, origin_y, origin_z);\n");
     if (pass->over)
-        text_format(t, "    invocation(at.xy, at.z %% %s_slices, at.z / %s_slices);\n}\n", pass->over,
-                    pass->over);
+        text_format(t, "    invocation(at.xy, at.z %% %s_slices, at.z / %s_slices);\n}\n",
+                    pass->over, pass->over);
     else
         text_format(t, "    invocation(at);\n}\n");
 }

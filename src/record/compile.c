@@ -127,10 +127,10 @@ void compilation_end(struct glcnn_device *device)
                           1e-9 * (double)(now.tv_nsec - begun->tv_nsec));
     tell(device);
     if (it->seconds > device->compilation.limit)
-        device_log(device, GLCNN_LOG_WARNING,
-                   "the driver of %s took %.1f s to compile glsl/%s%s%s; it was to take %g s at most",
-                   device->info.renderer, (double)it->seconds, it->shader,
-                   it->variant ? ", variant " : "", it->variant ? it->variant : "",
-                   (double)device->compilation.limit);
+        device_log(
+            device, GLCNN_LOG_WARNING,
+            "the driver of %s took %.1f s to compile glsl/%s%s%s; it was to take %g s at most",
+            device->info.renderer, (double)it->seconds, it->shader, it->variant ? ", variant " : "",
+            it->variant ? it->variant : "", (double)device->compilation.limit);
     it->shader = NULL;
 }

@@ -4,8 +4,8 @@
 
 #include "record/pass.h"
 
-/* The program of a source; 0 where the driver fails: *status and the device's sentence then say why,
- * with the file and line of the first error. */
+/* The program of a source; 0 where the driver fails: *status and the device's sentence then say
+ * why, with the file and line of the first error. */
 GLuint shader_compile(struct glcnn_device *device, const struct pass *pass, const char *source,
                       glcnn_status *status);
 

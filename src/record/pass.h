@@ -145,7 +145,7 @@ void pass_define(struct pass *pass, const char *name, int value);
 void pass_int(struct pass *pass, const char *name, int32_t value);
 void pass_float(struct pass *pass, const char *name, float value);
 void pass_grid(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
-/* Every slice and image of `view`, which is or will be bound as `name`, at width x height points. */
+/* Every slice and image of `view`, bound as `name` before or after, at width x height points. */
 void pass_grid_over(struct pass *pass, uint32_t width, uint32_t height, const char *name,
                     const struct image_view *view);
 void pass_origin(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);

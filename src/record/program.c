@@ -1,4 +1,5 @@
-/* Programs: kept by their source, compiled where they are new, tested where drivers may skip them. */
+/* Programs: kept by their source, compiled where they are new, tested where drivers may skip
+ * them. */
 #include "record/program.h"
 
 #include <stdlib.h>
@@ -30,8 +31,7 @@ static uint64_t hash_of(const char *source)
 }
 
 static const struct program *add_program(struct glcnn_device *device, const struct pass *pass,
-                                         uint64_t hash, struct text *source,
-                                         glcnn_status *status)
+                                         uint64_t hash, struct text *source, glcnn_status *status)
 {
     struct program **bucket = &device->programs->buckets[hash % BUCKETS];
     struct program *made = calloc(1, sizeof *made);

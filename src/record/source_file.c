@@ -11,7 +11,8 @@
 #include "record/text.h"
 
 /* "FOLDER/pooling_max.pooling_max.0123456789abcdef.comp" for a pass of pooling/pooling_max.comp. */
-static void write_path(struct text *path, const char *folder, const struct pass *pass, uint64_t hash)
+static void write_path(struct text *path, const char *folder, const struct pass *pass,
+                       uint64_t hash)
 {
     const char *slash = strrchr(pass->shader, '/');
     const char *stem = slash ? slash + 1 : pass->shader;

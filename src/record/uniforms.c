@@ -1,5 +1,5 @@
-/* Uniforms: how a program declares them, and the words that each dispatch brings. Both lists are in this
- * file because they have one order. */
+/* Uniforms: how a program declares them, and the words that each dispatch brings. Both lists are in
+ * this file because they have one order. */
 #include "record/uniforms.h"
 
 #include <string.h>

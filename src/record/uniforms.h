@@ -11,8 +11,8 @@ void uniforms_declare(struct text *t, const struct pass *pass,
 /* Lines of main that set the variables, where the device's traits ask for copies. */
 void uniforms_copy(struct text *t, const struct pass *pass);
 
-/* How many words the pass has, in the order that uniforms_declare has. Writes them to `words` unless
- * it is NULL. */
+/* How many words the pass has, in the order that uniforms_declare has. Writes them to `words`
+ * unless it is NULL. */
 size_t program_uniforms(const struct pass *pass, uint32_t *words);
 
 #endif
