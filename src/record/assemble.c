@@ -263,6 +263,7 @@ static void write_preamble(struct text *t, const struct pass *pass,
         declare_buffer(t, &pass->buffers[i], i);
 }
 
+/* The slice is what the division leaves: a remainder of its own takes compilers another division. */
 static void write_main(struct text *t, const struct pass *pass,
                        const struct glcnn_device_traits *traits)
 {
@@ -277,7 +278,9 @@ static void write_main(struct text *t, const struct pass *pass,
         text_format(t, "    if (any(greaterThanEqual(at, grid_size()))) return;\n");
     text_format(t, "    at += ivec3(origin_x, origin_y, origin_z);\n");
     if (pass->over)
-        text_format(t, "    invocation(at.xy, at.z %% %s_slices, at.z / %s_slices);\n}\n",
+        text_format(t,
+                    "    int image = at.z / %s_slices;\n"
+                    "    invocation(at.xy, at.z - image * %s_slices, image);\n}\n",
                     pass->over, pass->over);
     else
         text_format(t, "    invocation(at);\n}\n");
