@@ -80,6 +80,10 @@ vec4 reduced(ivec2 at, int slice, int image) {
 }
 #endif
 
+#if AXIS == 2
+void invocation(ivec3 at) { store_destination(at.x, at.y, 0, at.z, reduced(at.xy, 0, at.z)); }
+#else
 void invocation(ivec2 at, int slice, int image) {
     store_destination(at.x, at.y, slice, image, reduced(at, slice, image));
 }
+#endif

@@ -238,6 +238,8 @@ static void plan_forward(const struct operation *o, struct plan *plan)
     int32_t count =
         r->axis == CHANNELS ? (int32_t)slice_count(source->channels) : w->x.size * w->y.size;
     struct pass *pass = plan_pixels(plan, o, "reduce/reduce.comp", result);
+    if (r->axis == CHANNELS) /* the result has one slice: nothing to take apart */
+        pass_grid(pass, o->region_width, o->region_height, result->images);
     pass_texture(pass, "source", source);
     pass_image(pass, "destination", result);
     pass_define(pass, "AXIS", (int)r->axis);

@@ -263,7 +263,7 @@ static void write_preamble(struct text *t, const struct pass *pass,
         declare_buffer(t, &pass->buffers[i], i);
 }
 
-/* The slice is what the division leaves: a remainder of its own takes compilers another division. */
+/* The slice is what the division leaves: a remainder takes compilers another division. */
 static void write_main(struct text *t, const struct pass *pass,
                        const struct glcnn_device_traits *traits)
 {
