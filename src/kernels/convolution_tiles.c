@@ -64,7 +64,7 @@ static void plan_finish(struct plan *plan, const struct packing *p, const struct
     pass_sum_destination(pass, sum);
     pass_int(pass, "row_count", (int32_t)row_count(sum));
     pass_int(pass, "split_count", (int32_t)splits);
-    pass_grid(pass, sum->extent[0], sum->extent[1], p->slices * sum->destination.images);
+    pass_grid_over(pass, sum->extent[0], sum->extent[1], "destination", &sum->destination);
     pass->work = splits * 4 + 32;
 }
 
