@@ -80,7 +80,7 @@ void add_tap(ivec4 k, int element, int shift) {
 }
 
 #ifdef SHARED_ROW
-// All taps of a row, the first of which has weights from `element` on; the next lie `apart` further.
+// All taps of a row. The weights of the first lie at `element`, the next `apart` further.
 void add_taps(ivec4 k, int element, int apart) {
     add_tap(k, element, 0);
 #if KERNEL_WIDTH > 1
