@@ -213,7 +213,7 @@ static void forward_block(glcnn_command_buffer *commands, struct block *block, g
     /* Read by statistics, normalise and their gradients. */
     trace->convolved =
         encode(commands, block->convolution, source, NULL, NULL, &trace->convolution, 4);
-    must(glcnn_kernel_result_state(block->normalise, NULL, NULL, &trace->normalisation));
+    must(glcnn_kernel_result_state(NULL, block->normalise, NULL, &trace->normalisation));
     must(glcnn_kernel_encode(
         commands, block->statistics,
         &(struct glcnn_encode){.source = trace->convolved, .state = trace->normalisation}));
@@ -327,7 +327,7 @@ static void begin_step(struct step *step, uint32_t batch)
 static glcnn_image *encode_loss(struct step *step, struct network *network, glcnn_image *scores)
 {
     glcnn_image *gradient;
-    must(glcnn_temporary_image_create(step->commands, glcnn_image_descriptor(scores), &gradient));
+    must(glcnn_temporary_image_create(step->commands, glcnn_image_get_descriptor(scores), &gradient));
     must(glcnn_image_set_read_count(gradient, 1));
     must(glcnn_kernel_encode(step->commands, network->loss,
                              &(struct glcnn_encode){.source = scores,

@@ -91,7 +91,7 @@ static void compare(glcnn_image *const *sources, bool last_only, int steps)
 {
     const struct glcnn_image_descriptor of_sources[] = {network_images(BATCH),
                                                         network_labels(BATCH)};
-    struct glcnn_graph_memory memory;
+    struct glcnn_memory_plan memory;
     glcnn_network *network;
     glcnn_image_node *loss;
     must(!glcnn_network_create(device, &network), NULL);

@@ -77,7 +77,7 @@ void train_network(glcnn_network *net, bool adam)
         glcnn_optimizer(optimizer)->momentum_scale = 0.9f;
     }
     GOOD_FATAL(
-        glcnn_network_train(net, &(struct glcnn_training_descriptor){.optimizer = optimizer}));
+        glcnn_network_set_training(net, &(struct glcnn_training_descriptor){.optimizer = optimizer}));
     glcnn_kernel_destroy(&optimizer);
 }
 

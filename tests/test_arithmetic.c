@@ -48,7 +48,7 @@ static glcnn_image *encode(glcnn_kernel *kernel, glcnn_image *first, glcnn_image
 
 static bool has_shape(glcnn_image *image, uint32_t channels, uint32_t height, uint32_t width)
 {
-    const struct glcnn_image_descriptor *d = glcnn_image_descriptor(image);
+    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(image);
     return d->feature_channels == channels && d->height == height && d->width == width;
 }
 
@@ -100,7 +100,7 @@ static void infinite_results_are_bounded(void)
 
 static void set_strides(glcnn_kernel *kernel, bool secondary, uint32_t x, uint32_t y, uint32_t c)
 {
-    struct glcnn_kernel_properties *p = glcnn_kernel_properties(kernel);
+    struct glcnn_addressing *p = glcnn_kernel_properties(kernel);
     struct glcnn_source_properties *source = secondary ? &p->secondary : &p->primary;
     source->stride_in_pixels_x = x;
     source->stride_in_pixels_y = y;
@@ -370,7 +370,7 @@ static void gradients_addressed_by_hand(void)
     struct pair p = {
         .forward = make_kernel(MULTIPLY), .x = row_of(4, x), .y = row_of(4, y), .g = row_of(4, g)};
     differentiate(&p, MULTIPLY, false);
-    struct glcnn_kernel_properties *properties = glcnn_kernel_properties(p.backward);
+    struct glcnn_addressing *properties = glcnn_kernel_properties(p.backward);
     properties->primary.offset.x = 1;
     properties->secondary.offset.x = 2;
     properties->clip_rect.origin.x = 1;

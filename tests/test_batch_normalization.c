@@ -32,7 +32,7 @@ static struct layer layer_begin(const struct glcnn_batch_normalization_data_sour
     GOOD_FATAL(glcnn_batch_normalization_create(device, source, neuron, &l.normalize));
     GOOD_FATAL(glcnn_batch_normalization_statistics_gradient_create(device, NULL, &l.sums));
     GOOD_FATAL(glcnn_batch_normalization_gradient_create(device, NULL, &l.gradient));
-    GOOD_FATAL(glcnn_kernel_result_state(l.normalize, NULL, &(struct glcnn_encode){0}, &l.state));
+    GOOD_FATAL(glcnn_kernel_result_state(NULL, l.normalize, &(struct glcnn_encode){0}, &l.state));
     return l;
 }
 
@@ -452,7 +452,7 @@ static void test_read_counts(void)
     glcnn_image *x = noisy(2, 50), *y = make_image(2, CHANNELS, ROWS, COLUMNS);
     glcnn_command_buffer *to = make_commands();
     glcnn_state_destroy(&l.state);
-    GOOD_FATAL(glcnn_kernel_result_state(l.normalize, to, &(struct glcnn_encode){0}, &l.state));
+    GOOD_FATAL(glcnn_kernel_result_state(to, l.normalize, &(struct glcnn_encode){0}, &l.state));
     GOOD(glcnn_state_set_read_count(l.state, 3));
     GOOD(collect(to, &l, x));
     GOOD(collect(to, &l, x));

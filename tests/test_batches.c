@@ -122,7 +122,7 @@ static void follow(const struct scene *s, glcnn_state *state, glcnn_image *gradi
         .source = gradient, .secondary = s->sources[0], .state = state};
     if (!s->row->weights || glcnn_kernel_has_vector(s->gradient, "weights"))
         return;
-    GOOD_FATAL(glcnn_kernel_destination_descriptor(s->gradient, &arguments, &unused));
+    GOOD_FATAL(glcnn_kernel_prepare_destination(s->gradient, &arguments, &unused));
     give_values(s->gradient, "weights", s->row->weights);
 }
 
@@ -289,7 +289,7 @@ static void check_state_batch(const struct row *row, bool temporary)
     bool shared = glcnn_kernel_is_result_state_reused_across_batch(s.forward);
     for (size_t i = 0; i < COUNT; i++)
         arguments[i] = forward_arguments(&s, i);
-    GOOD_FATAL(glcnn_kernel_result_state_batch(s.forward, temporary ? commands : NULL, arguments,
+    GOOD_FATAL(glcnn_kernel_result_state_batch(temporary ? commands : NULL, s.forward, arguments,
                                                COUNT, m.states));
     for (size_t i = 0; i < COUNT; i++) {
         CU_ASSERT_PTR_NOT_NULL_FATAL(m.states[i]);
@@ -320,12 +320,12 @@ static void test_kernels_without_states_make_none(void)
     glcnn_kernel *kernel = kernel_with("pooling_average_gradient", NULL);
     glcnn_state *states[COUNT] = {(glcnn_state *)(uintptr_t)1};
     int references = device->references;
-    GOOD(glcnn_kernel_result_state_batch(kernel, NULL, NULL, COUNT, states));
+    GOOD(glcnn_kernel_result_state_batch(NULL, kernel, NULL, COUNT, states));
     for (size_t i = 0; i < COUNT; i++)
         CU_ASSERT_PTR_NULL(states[i]);
-    GOOD(glcnn_kernel_result_state_batch(kernel, NULL, NULL, 0, states));
+    GOOD(glcnn_kernel_result_state_batch(NULL, kernel, NULL, 0, states));
     REFUSED(GLCNN_INVALID_ARGUMENT,
-            glcnn_kernel_result_state_batch(kernel, NULL, NULL, COUNT, NULL));
+            glcnn_kernel_result_state_batch(NULL, kernel, NULL, COUNT, NULL));
     CU_ASSERT_EQUAL(glcnn_kernel_result_state_batch(NULL, NULL, NULL, COUNT, states),
                     GLCNN_INVALID_ARGUMENT);
     CU_ASSERT_EQUAL(device->references, references);
@@ -383,7 +383,7 @@ static void check_refused(struct scene *s, glcnn_command_buffer *commands, glcnn
     arguments[index].secondary = NULL;
     memset(&m, 1, sizeof m);
     s->forward->properties.result_is_ordinary = ordinary;
-    struct glcnn_kernel_properties before = s->forward->properties;
+    struct glcnn_addressing before = s->forward->properties;
     int references = device->references;
     size_t passes = commands->pass_count, retained = commands->retained_count;
     uint32_t encodes = s->forward->encode_count;

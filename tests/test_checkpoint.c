@@ -141,7 +141,7 @@ static struct model make_model(const char *optimizer_name, uint32_t seed)
     if (!optimizer_name)
         return m;
     glcnn_kernel *optimizer = make_optimizer(optimizer_name);
-    GOOD(glcnn_network_train(m.network,
+    GOOD(glcnn_network_set_training(m.network,
                              &(struct glcnn_training_descriptor){.optimizer = optimizer}));
     glcnn_kernel_destroy(&optimizer);
     glcnn_image_node *results[9] = {glcnn_filter_node_loss(loss)};

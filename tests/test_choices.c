@@ -167,7 +167,7 @@ static glcnn_state *make_state(glcnn_kernel *kernel, glcnn_image *source)
 {
     glcnn_state *state = NULL;
     GOOD_FATAL(
-        glcnn_kernel_result_state(kernel, NULL, &(struct glcnn_encode){.source = source}, &state));
+        glcnn_kernel_result_state(NULL, kernel, &(struct glcnn_encode){.source = source}, &state));
     return state;
 }
 
@@ -205,7 +205,7 @@ static void choice_09_windows_of_the_weight_gradient(void)
     struct glcnn_image_descriptor result;
     glcnn_kernel_properties(forward)->primary.offset.x = 5;
     glcnn_state *state = leave_state(forward, source, 4);
-    GOOD(glcnn_kernel_destination_descriptor(
+    GOOD(glcnn_kernel_prepare_destination(
         gradient, &(struct glcnn_encode){.source = source, .secondary = source, .state = state},
         &result));
     CU_ASSERT_EQUAL(glcnn_kernel_properties(gradient)->secondary.offset.x, 5);
@@ -514,7 +514,7 @@ static void choice_33_padding_is_same_and_centred_by_default(void)
                                            {RESULT(1, 3, 5)}},
                                           {0}};
     for (size_t i = 0; i < glcnn_kernel_count(); i++)
-        check_default_padding(glcnn_kernel_info(i));
+        check_default_padding(glcnn_kernel_info_at(i));
     examples_check(same);
 }
 
@@ -579,7 +579,7 @@ static void choice_35_states_are_shared_and_modified_as_listed(void)
          {RESULT(10, 201, 20, 302, 30)}},
         {0}};
     for (size_t i = 0; i < glcnn_kernel_count(); i++)
-        check_traits(glcnn_kernel_info(i)->name);
+        check_traits(glcnn_kernel_info_at(i)->name);
     examples_check(backwards);
 }
 
@@ -630,10 +630,10 @@ static void choice_39_results_have_the_format_of_the_primary_source(void)
         struct glcnn_encode arguments = {.source = make_image_of(device, formats[i], 1, 1, 1, 1),
                                          .secondary =
                                              make_image_of(device, formats[1 - i], 1, 1, 1, 1)};
-        GOOD(glcnn_kernel_destination_descriptor(gradient, &arguments, &result));
+        GOOD(glcnn_kernel_prepare_destination(gradient, &arguments, &result));
         CU_ASSERT_EQUAL(result.channel_format, formats[i]);
         glcnn_image_destroy(&arguments.secondary);
-        GOOD(glcnn_kernel_destination_descriptor(forward, &arguments, &result));
+        GOOD(glcnn_kernel_prepare_destination(forward, &arguments, &result));
         CU_ASSERT_EQUAL(result.channel_format, formats[i]);
         glcnn_image_destroy(&arguments.source);
     }

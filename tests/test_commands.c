@@ -300,7 +300,7 @@ static void test_a_failed_encode_leaves_its_state(void)
     GOOD_FATAL(glcnn_batch_normalization_create(
         device, &(struct glcnn_batch_normalization_data_source){.number_of_feature_channels = 3},
         NULL, &normalise));
-    GOOD_FATAL(glcnn_kernel_result_state(normalise, NULL, &(struct glcnn_encode){.source = three},
+    GOOD_FATAL(glcnn_kernel_result_state(NULL, normalise, &(struct glcnn_encode){.source = three},
                                          &state));
     CU_ASSERT_PTR_NOT_NULL_FATAL(state);
     const struct glcnn_encode batch[] = {{.source = five, .state = state},

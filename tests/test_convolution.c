@@ -28,7 +28,7 @@ static glcnn_kernel *make_numbered(uint32_t outputs, uint32_t factor)
 /* The value of a source that fill_numbers filled, 0 outside. */
 static float number_at(const glcnn_image *source, int32_t x, int32_t y)
 {
-    const struct glcnn_image_descriptor *d = glcnn_image_descriptor(source);
+    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(source);
     bool inside = x >= 0 && y >= 0 && x < (int32_t)d->width && y < (int32_t)d->height;
     return inside ? (float)(1 + x + (int32_t)d->width * y) : 0;
 }
@@ -47,9 +47,9 @@ static glcnn_image *make_numbers(uint32_t height, uint32_t width)
 static void check_sub_pixels(const glcnn_kernel *kernel, glcnn_image *source, glcnn_image *result,
                              uint32_t factor)
 {
-    const struct glcnn_image_descriptor *d = glcnn_image_descriptor(result);
-    const struct glcnn_kernel_properties *p = glcnn_kernel_properties((glcnn_kernel *)kernel);
-    const glcnn_region *clip = &p->clip_rect;
+    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(result);
+    const struct glcnn_addressing *p = glcnn_kernel_properties((glcnn_kernel *)kernel);
+    const struct glcnn_region *clip = &p->clip_rect;
     float *values = read_image(result), *at = values;
     for (uint32_t c = 0; c < d->feature_channels; c++)
         for (uint32_t row = 0; row < d->height; row++)
@@ -78,7 +78,7 @@ static void sub_pixels_are_channels(void)
         GOOD_FATAL(glcnn_kernel_encode_returning(
             commands, kernel, &(struct glcnn_encode){.source = source}, &result, NULL));
         finish(&commands);
-        const struct glcnn_image_descriptor *d = glcnn_image_descriptor(result);
+        const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(result);
         CU_ASSERT_EQUAL(d->width, 5 * factor);
         CU_ASSERT_EQUAL(d->height, 3 * factor);
         CU_ASSERT_EQUAL(d->feature_channels, outputs / (factor * factor));
@@ -93,10 +93,10 @@ static void sub_pixels_count_from_the_clip_rectangle(void)
 {
     glcnn_kernel *kernel = make_numbered(27, 3);
     glcnn_image *source = make_numbers(3, 5), *result = make_image(1, 3, 9, 11);
-    struct glcnn_kernel_properties *p = glcnn_kernel_properties(kernel);
+    struct glcnn_addressing *p = glcnn_kernel_properties(kernel);
     p->primary.offset.x = -1;
     p->primary.offset.y = 1;
-    p->clip_rect = (glcnn_region){{1, 2, 0}, {8, 5, 1}};
+    p->clip_rect = (struct glcnn_region){{1, 2, 0}, {8, 5, 1}};
     fill_constant(result, -1);
     glcnn_command_buffer *commands = make_commands();
     GOOD(glcnn_kernel_encode(commands, kernel,

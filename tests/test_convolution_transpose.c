@@ -110,14 +110,14 @@ static void check_adjoint(const struct layer *l, bool with_state, uint32_t heigh
     glcnn_command_buffer *commands = make_commands();
     GOOD_FATAL(glcnn_kernel_encode_returning(commands, convolution,
                                              &(struct glcnn_encode){.source = x}, &result, &state));
-    const struct glcnn_image_descriptor *d = glcnn_image_descriptor(result);
+    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(result);
     glcnn_image *y = make_image(2, l->outputs, d->height, d->width);
     fill_noise(y, 6);
     GOOD_FATAL(glcnn_kernel_encode_returning(
         commands, transpose,
         &(struct glcnn_encode){.source = y, .state = with_state ? state : NULL}, &image, NULL));
     finish(&commands);
-    d = glcnn_image_descriptor(image);
+    d = glcnn_image_get_descriptor(image);
     CU_ASSERT(d->width == width && d->height == height && d->feature_channels == l->inputs);
     double one = inner_product(result, y), other = inner_product(x, image);
     CU_ASSERT_DOUBLE_EQUAL(one, other, 1e-4);

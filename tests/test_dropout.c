@@ -229,7 +229,7 @@ static void check_strides(uint32_t sx, uint32_t sy, uint32_t sc)
     glcnn_state *state = NULL;
     glcnn_command_buffer *commands = make_commands();
     fill_noise(source, 4);
-    struct glcnn_dropout *parameters = glcnn_dropout(kernel);
+    struct glcnn_dropout_parameters *parameters = glcnn_dropout(kernel);
     parameters->mask_stride_in_pixels_x = sx;
     parameters->mask_stride_in_pixels_y = sy;
     parameters->mask_stride_in_feature_channels = sc;
@@ -369,7 +369,7 @@ static void choice_40_images_of_a_batch_have_their_own_states(void)
     for (int i = 0; i < BATCH; i++) {
         arguments[i] = (struct glcnn_encode){.source = make_image(1, 4, 8, 8),
                                              .destination = make_image(1, 4, 8, 8)};
-        GOOD_FATAL(glcnn_kernel_result_state(kernel, NULL, &arguments[i], &arguments[i].state));
+        GOOD_FATAL(glcnn_kernel_result_state(NULL, kernel, &arguments[i], &arguments[i].state));
     }
     GOOD(glcnn_kernel_encode_batch(commands, kernel, arguments, BATCH));
     finish(&commands);

@@ -54,7 +54,7 @@ static size_t at(struct shape s, uint32_t n, uint32_t c, uint32_t y, uint32_t x)
 
 struct scene {
     struct shape source, result;
-    struct glcnn_kernel_properties p;       /* of the forward kernel */
+    struct glcnn_addressing p;       /* of the forward kernel */
     uint32_t channels;                      /* that are read and written */
     uint32_t x, y, z, width, height, depth; /* the clip rectangle, intersected */
 };
@@ -84,7 +84,7 @@ static struct scene random_scene(uint32_t *seed)
     struct scene s = {
         .source = {1 + below(seed, 3), 1 + below(seed, 10), 1 + below(seed, 7), 1 + below(seed, 7)},
         .result = {1 + below(seed, 3), 0, 1 + below(seed, 6), 1 + below(seed, 6)}};
-    glcnn_region *clip = &s.p.clip_rect;
+    struct glcnn_region *clip = &s.p.clip_rect;
     random_range(seed, s.result.w, &clip->origin.x, &clip->size.width);
     random_range(seed, s.result.h, &clip->origin.y, &clip->size.height);
     random_range(seed, s.result.n, &clip->origin.z, &clip->size.depth);
@@ -124,7 +124,7 @@ static void set_forward(glcnn_kernel *kernel, const struct scene *s)
                                          .dilation_rate_x = 1,
                                          .dilation_rate_y = 1};
     kernel->properties.primary.dilation_rate_x = kernel->properties.primary.dilation_rate_y = 1;
-    kernel->properties.source_size = (glcnn_size){UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    kernel->properties.source_size = (struct glcnn_size){UINT32_MAX, UINT32_MAX, UINT32_MAX};
 }
 
 /* Left-most tap of destination column X, spec 5.3. */
@@ -271,13 +271,13 @@ static void make_gradient(const struct scene *s, float *values, uint32_t *seed)
 static void encode_both(glcnn_kernel *forward, glcnn_kernel *backward, const struct scene *s,
                         glcnn_image *x, glcnn_image *y, glcnn_image *g, glcnn_image *dx, bool adopt)
 {
-    static const struct glcnn_pooling none;
+    static const struct glcnn_pooling_parameters none;
     struct glcnn_image_descriptor like;
     glcnn_command_buffer *commands = make_commands();
     glcnn_state *state = NULL;
     set_forward(forward, s);
     GOOD_FATAL(
-        glcnn_kernel_result_state(forward, NULL, &(struct glcnn_encode){.source = x}, &state));
+        glcnn_kernel_result_state(NULL, forward, &(struct glcnn_encode){.source = x}, &state));
     GOOD(glcnn_kernel_encode(
         commands, forward, &(struct glcnn_encode){.source = x, .destination = y, .state = state}));
     /* What the forward kernel is set to from now on does not matter. */
@@ -286,7 +286,7 @@ static void encode_both(glcnn_kernel *forward, glcnn_kernel *backward, const str
     glcnn_pooling(forward)->zero_pad_size_x = 3;
     struct glcnn_encode arguments = {.source = g, .secondary = x, .state = state};
     if (adopt) {
-        GOOD(glcnn_kernel_destination_descriptor(backward, &arguments, &like));
+        GOOD(glcnn_kernel_prepare_destination(backward, &arguments, &like));
         CU_ASSERT_EQUAL(like.width, s->source.w);
         CU_ASSERT_EQUAL(like.height, s->source.h);
         CU_ASSERT_EQUAL(like.feature_channels, s->source.c);
@@ -345,10 +345,10 @@ static void test_a_gradient_clipped_by_hand(void)
     GOOD_FATAL(glcnn_pooling_average_create(device, 1, 1, 1, 1, &forward));
     GOOD_FATAL(glcnn_pooling_average_gradient_create(device, 1, 1, 1, 1, &backward));
     GOOD_FATAL(
-        glcnn_kernel_result_state(forward, NULL, &(struct glcnn_encode){.source = x}, &state));
+        glcnn_kernel_result_state(NULL, forward, &(struct glcnn_encode){.source = x}, &state));
     GOOD(glcnn_kernel_encode(
         commands, forward, &(struct glcnn_encode){.source = x, .destination = y, .state = state}));
-    glcnn_kernel_properties(backward)->clip_rect = (glcnn_region){{0, 0, 0}, {3, 1, 1}};
+    glcnn_kernel_properties(backward)->clip_rect = (struct glcnn_region){{0, 0, 0}, {3, 1, 1}};
     GOOD(glcnn_kernel_encode(
         commands, backward,
         &(struct glcnn_encode){.source = g, .secondary = x, .destination = dx, .state = state}));
@@ -399,18 +399,18 @@ static int reads(const struct manual *m, uint32_t X, int32_t i)
     return selected && u < (int32_t)m->source && u >= left && u < left + (int32_t)m->kernel;
 }
 
-static void set_manual(struct glcnn_kernel_properties *p, const struct manual m[2])
+static void set_manual(struct glcnn_addressing *p, const struct manual m[2])
 {
-    p->primary.offset = (glcnn_offset){m[0].primary, m[1].primary, 0};
-    p->secondary.offset = (glcnn_offset){m[0].secondary, m[1].secondary, 0};
+    p->primary.offset = (struct glcnn_offset){m[0].primary, m[1].primary, 0};
+    p->secondary.offset = (struct glcnn_offset){m[0].secondary, m[1].secondary, 0};
     p->kernel_offset_x = m[0].shift;
     p->kernel_offset_y = m[1].shift;
-    p->source_size = (glcnn_size){m[0].used, m[1].used, 1};
+    p->source_size = (struct glcnn_size){m[0].used, m[1].used, 1};
     p->secondary.kernel_width = m[0].kernel;
     p->secondary.kernel_height = m[1].kernel;
     p->secondary.stride_in_pixels_x = m[0].stride;
     p->secondary.stride_in_pixels_y = m[1].stride;
-    p->clip_rect = (glcnn_region){{m[0].begin, m[1].begin, 0}, {m[0].count, m[1].count, 1}};
+    p->clip_rect = (struct glcnn_region){{m[0].begin, m[1].begin, 0}, {m[0].count, m[1].count, 1}};
 }
 
 static double manual_sum(const struct manual m[2], const float *gradient, uint32_t Y, uint32_t X)
@@ -479,7 +479,7 @@ static void test_a_batch_is_the_loop(void)
         all[i] = make_image(1, 5, 4 + i, 6);
         fill_noise(sources[i], i);
         GOOD_FATAL(glcnn_kernel_result_state(
-            kernel, NULL, &(struct glcnn_encode){.source = sources[i]}, &states[i]));
+            NULL, kernel, &(struct glcnn_encode){.source = sources[i]}, &states[i]));
         batch[i] =
             (struct glcnn_encode){.source = sources[i], .destination = all[i], .state = states[i]};
         GOOD(glcnn_kernel_encode(
@@ -579,13 +579,13 @@ static void check_returning(const struct golden *g, uint32_t method, uint32_t si
     glcnn_kernel *kernel = NULL;
     glcnn_image *source = make_image(2, 5, 3, g->n), *result = NULL, *again = NULL;
     GOOD_FATAL(glcnn_pooling_max_create(device, g->k, 1, g->s, 1, &kernel));
-    struct glcnn_kernel_properties *p = glcnn_kernel_properties(kernel);
+    struct glcnn_addressing *p = glcnn_kernel_properties(kernel);
     p->padding = method;
     p->result_is_ordinary = true;
     fill_noise(source, g->n);
     GOOD_FATAL(glcnn_kernel_encode_returning(
         commands, kernel, &(struct glcnn_encode){.source = source}, &result, NULL));
-    const struct glcnn_image_descriptor *d = glcnn_image_descriptor(result);
+    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(result);
     CU_ASSERT_EQUAL(d->width, size);
     CU_ASSERT_EQUAL(d->height, 3);
     CU_ASSERT_EQUAL(d->feature_channels, 5);
@@ -621,7 +621,7 @@ static void test_returning_encodes_make_room(void)
     glcnn_image *result = NULL;
     glcnn_state *state = NULL;
     GOOD_FATAL(glcnn_pooling_max_create(device, 1, 1, 1, 1, &kernel));
-    struct glcnn_kernel_properties *p = glcnn_kernel_properties(kernel);
+    struct glcnn_addressing *p = glcnn_kernel_properties(kernel);
     p->primary.feature_channel_offset = 4;
     p->primary.feature_channel_max_count = 3;
     p->primary.offset.z = 1;
@@ -630,7 +630,7 @@ static void test_returning_encodes_make_room(void)
     fill_constant(source, 2);
     GOOD_FATAL(glcnn_kernel_encode_returning(
         commands, kernel, &(struct glcnn_encode){.source = source}, &result, &state));
-    const struct glcnn_image_descriptor *d = glcnn_image_descriptor(result);
+    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(result);
     CU_ASSERT_EQUAL(d->feature_channels, 11);
     CU_ASSERT_EQUAL(d->number_of_images, 2);
     CU_ASSERT_EQUAL(d->channel_format, GLCNN_CHANNEL_FORMAT_FLOAT16);
@@ -664,7 +664,7 @@ static void test_a_state_is_what_its_encode_says(void)
         glcnn_state *state = NULL;
         glcnn_command_buffer *commands = make_commands();
         glcnn_kernel_properties(kernel)->primary.kernel_width = 5;
-        GOOD_FATAL(glcnn_kernel_result_state(kernel, NULL, given[i], &state));
+        GOOD_FATAL(glcnn_kernel_result_state(NULL, kernel, given[i], &state));
         CU_ASSERT_EQUAL(glcnn_state_source_width(state), 0);
         glcnn_kernel_properties(kernel)->primary.kernel_width = 3;
         GOOD(glcnn_kernel_encode(commands, kernel,
@@ -677,8 +677,8 @@ static void test_a_state_is_what_its_encode_says(void)
         glcnn_state_destroy(&state);
     }
     glcnn_state *made = NULL;
-    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_kernel_result_state(kernel, NULL, NULL, NULL));
-    GOOD(glcnn_kernel_result_state_batch(kernel, NULL, NULL, 0, &made));
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_kernel_result_state(NULL, kernel, NULL, NULL));
+    GOOD(glcnn_kernel_result_state_batch(NULL, kernel, NULL, 0, &made));
     CU_ASSERT_PTR_NULL(made);
     glcnn_kernel_destroy(&kernel);
     glcnn_image_destroy(&small);
@@ -696,7 +696,7 @@ static void test_states_of_a_batch_may_be_left_out(void)
     glcnn_command_buffer *commands = make_commands();
     GOOD_FATAL(glcnn_pooling_max_create(device, 3, 3, 1, 1, &kernel));
     fill_noise(source, 5);
-    GOOD_FATAL(glcnn_kernel_result_state(kernel, commands, NULL, &state));
+    GOOD_FATAL(glcnn_kernel_result_state(commands, kernel, NULL, &state));
     for (size_t i = 0; i < 4; i++) {
         results[i] = make_image(1, 4, 5, 6);
         arguments[i] = (struct glcnn_encode){
@@ -757,7 +757,7 @@ static void test_ranges_outside_are_refused(void)
         glcnn_dilated_pooling_max_create(device, 65535, 1, 65535, 65535, 65535, 65535, &kernel));
     REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_kernel_encode(commands, kernel, &arguments));
     struct glcnn_image_descriptor d;
-    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_kernel_destination_descriptor(kernel, &arguments, &d));
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_kernel_prepare_destination(kernel, &arguments, &d));
     glcnn_kernel_destroy(&kernel);
     GOOD_FATAL(glcnn_pooling_max_create(device, 65535, 65535, 1, 1, &kernel));
     REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_kernel_encode(commands, kernel, &arguments));
@@ -777,7 +777,7 @@ static void test_fields_are_checked_at_encode(void)
     const struct glcnn_encode arguments = {.source = source, .destination = result};
     const struct glcnn_encode returning = {.source = source};
     GOOD_FATAL(glcnn_pooling_average_create(device, 2, 2, 1, 1, &kernel));
-    struct glcnn_kernel_properties *p = glcnn_kernel_properties(kernel), good = *p;
+    struct glcnn_addressing *p = glcnn_kernel_properties(kernel), good = *p;
 #define SPOILED(field, value)                                                                      \
     *p = good;                                                                                     \
     p->field = (value);                                                                            \
@@ -827,7 +827,7 @@ static void test_a_gradient_needs_its_channels(void)
     const struct glcnn_encode manual = {.source = g, .secondary = x, .destination = dx};
     REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_kernel_encode(commands, backward, &manual));
     GOOD_FATAL(
-        glcnn_kernel_result_state(forward, NULL, &(struct glcnn_encode){.source = x}, &state));
+        glcnn_kernel_result_state(NULL, forward, &(struct glcnn_encode){.source = x}, &state));
     GOOD(glcnn_kernel_encode(
         commands, forward, &(struct glcnn_encode){.source = x, .destination = dx, .state = state}));
     struct glcnn_encode driven = {.source = g, .secondary = x, .destination = dx, .state = state};
@@ -963,7 +963,7 @@ static void test_copies_have_everything_of_their_own(void)
 static void test_parameters_keep_to_their_ranges(void)
 {
     for (size_t k = 0; k < glcnn_kernel_count(); k++) {
-        const struct glcnn_kernel_info *info = glcnn_kernel_info(k);
+        const struct glcnn_kernel_info *info = glcnn_kernel_info_at(k);
         glcnn_kernel *kernel = NULL;
         GOOD_FATAL(glcnn_kernel_create(device, info->name, &kernel));
         for (size_t i = 0; i < info->parameter_count; i++) {

@@ -30,7 +30,7 @@ struct before {
     int references; /* to the kernel */
     size_t passes, retained;
     uint32_t encodes;
-    struct glcnn_kernel_properties properties;
+    struct glcnn_addressing properties;
     struct glcnn_buffer *vectors[MAX_ARGUMENTS];
 };
 
@@ -96,7 +96,7 @@ static void test_a_batch_of_which_one_state_has_no_room(void)
     struct glcnn_encode arguments[2];
     glcnn_command_buffer *commands = make_commands();
     GOOD_FATAL(glcnn_kernel_create(device, "instance_normalization", &kernel));
-    GOOD_FATAL(glcnn_kernel_result_state(kernel, NULL, NULL, &states[0]));
+    GOOD_FATAL(glcnn_kernel_result_state(NULL, kernel, NULL, &states[0]));
     for (size_t i = 0; i < 2; i++)
         arguments[i] =
             (struct glcnn_encode){.source = source, .destination = results[i], .state = states[i]};
@@ -127,7 +127,7 @@ static void test_lent_vectors_come_back(void)
     glcnn_command_buffer *commands = make_commands();
     GOOD_FATAL(glcnn_batch_normalization_create(device, &normalized, NULL, &kernel));
     glcnn_batch_normalization(kernel)->flags = GLCNN_BATCH_NORMALIZATION_CALCULATE_STATISTICS_NEVER;
-    GOOD_FATAL(glcnn_kernel_result_state(kernel, NULL, NULL, &state));
+    GOOD_FATAL(glcnn_kernel_result_state(NULL, kernel, NULL, &state));
     GOOD_FATAL(glcnn_kernel_encode(
         commands, kernel,
         &(struct glcnn_encode){.source = source, .destination = result, .state = state}));
@@ -202,7 +202,7 @@ static void test_a_state_vector_that_is_missing(void)
     glcnn_command_buffer *commands = make_commands();
     GOOD_FATAL(glcnn_kernel_create(device, "dropout", &forward));
     GOOD_FATAL(glcnn_kernel_create(device, "dropout_gradient", &backward));
-    GOOD_FATAL(glcnn_kernel_result_state(forward, NULL, NULL, &state));
+    GOOD_FATAL(glcnn_kernel_result_state(NULL, forward, NULL, &state));
     struct glcnn_encode arguments = {
         .source = source, .secondary = source, .destination = result, .state = state};
     struct before before = look(commands, backward);

@@ -368,10 +368,10 @@ static void tables_of_kernels_are_whole_or_none(void)
         CU_ASSERT_TRUE(count > 0 || is_level(&before));
     }
     for (size_t i = 0; i < count; i++) {
-        CU_ASSERT_TRUE(glcnn_kernel_info(i)->argument_count > 0);
-        CU_ASSERT_PTR_NOT_NULL(glcnn_kernel_info(i)->parameters);
-        CU_ASSERT_PTR_EQUAL(glcnn_kernel_info_by_name(glcnn_kernel_info(i)->name),
-                            glcnn_kernel_info(i));
+        CU_ASSERT_TRUE(glcnn_kernel_info_at(i)->argument_count > 0);
+        CU_ASSERT_PTR_NOT_NULL(glcnn_kernel_info_at(i)->parameters);
+        CU_ASSERT_PTR_EQUAL(glcnn_kernel_info_by_name(glcnn_kernel_info_at(i)->name),
+                            glcnn_kernel_info_at(i));
     }
     CU_ASSERT_TRUE(count > 50);
 }

@@ -113,7 +113,7 @@ static void prepare(glcnn_kernel *kernel, const struct given *g)
     struct glcnn_encode arguments = arguments_of(g);
     if (kernel_kept_argument(kernel, "weights") < 0)
         return;
-    GOOD_FATAL(glcnn_kernel_destination_descriptor(kernel, &arguments, &unused));
+    GOOD_FATAL(glcnn_kernel_prepare_destination(kernel, &arguments, &unused));
     GOOD_FATAL(glcnn_kernel_set(kernel, "input_feature_channels", 4));
     set_weights(kernel);
 }
@@ -136,7 +136,7 @@ static bool follows(glcnn_kernel *kernel, const struct row *row, const struct gi
     glcnn_image *expected = expected_of(row, g);
     glcnn_command_buffer *commands = make_commands();
     GOOD_FATAL(
-        glcnn_image_create(device, glcnn_image_descriptor(expected), &arguments.destination));
+        glcnn_image_create(device, glcnn_image_get_descriptor(expected), &arguments.destination));
     GOOD(glcnn_kernel_encode(commands, kernel, &arguments));
     finish(&commands);
     bool equal = images_equal(arguments.destination, expected);
@@ -156,7 +156,7 @@ static void adopt(glcnn_kernel *kernel, const struct given *g, int way)
         glcnn_image *result = result_of(kernel, &arguments, NULL);
         glcnn_image_destroy(&result);
     } else {
-        GOOD_FATAL(glcnn_kernel_destination_descriptor(kernel, &arguments, &descriptor));
+        GOOD_FATAL(glcnn_kernel_prepare_destination(kernel, &arguments, &descriptor));
     }
 }
 
@@ -229,12 +229,12 @@ static void test_a_clip_rectangle_stays(void)
 {
     struct given given[] = {give(&rows[0], 0), give(&rows[0], 1)};
     glcnn_kernel *kernel = gradient_of(&rows[0]);
-    kernel->properties.clip_rect = (glcnn_region){{0, 0, 0}, {3, 1, 2}};
+    kernel->properties.clip_rect = (struct glcnn_region){{0, 0, 0}, {3, 1, 2}};
     adopt(kernel, &given[0], 1);
     for (int i = 0; i < 2; i++) {
         struct glcnn_encode arguments = arguments_of(&given[i]);
         glcnn_command_buffer *commands = make_commands();
-        GOOD_FATAL(glcnn_image_create(device, glcnn_image_descriptor(given[i].image),
+        GOOD_FATAL(glcnn_image_create(device, glcnn_image_get_descriptor(given[i].image),
                                       &arguments.destination));
         fill_constant(arguments.destination, 7);
         GOOD(glcnn_kernel_encode(commands, kernel, &arguments));
@@ -259,7 +259,7 @@ static void test_a_refused_encode_takes_nothing_over(void)
     adopt(kernel, &given[0], 0);
     struct glcnn_encode wrong = arguments_of(&given[1]);
     wrong.source = given[0].gradient;
-    struct glcnn_kernel_properties before = kernel->properties;
+    struct glcnn_addressing before = kernel->properties;
     glcnn_command_buffer *commands = make_commands();
     glcnn_image *none;
     REFUSED(GLCNN_INVALID_ARGUMENT,

@@ -99,7 +99,7 @@ static glcnn_image *direct_forward(const struct pair *p, glcnn_state **state)
     struct glcnn_encode arguments = {.source = p->source};
     if (strcmp(p->descriptor->name, "batch_normalization") != 0)
         return result_of(p->forward, &arguments, state);
-    GOOD_FATAL(glcnn_kernel_result_state(p->forward, NULL, &arguments, state));
+    GOOD_FATAL(glcnn_kernel_result_state(NULL, p->forward, &arguments, state));
     arguments.state = *state;
     collect("batch_normalization_statistics", &arguments, NULL);
     return result_of(p->forward, &arguments, NULL);
@@ -152,7 +152,7 @@ static void compare_pair(struct pair *p)
     glcnn_state *state = NULL;
     glcnn_state_node_set_export_from_graph(state_node, true);
     glcnn_image *result = direct_forward(p, &state);
-    const struct glcnn_image_descriptor *d = glcnn_image_descriptor(result);
+    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(result);
     p->G = make_image(d->number_of_images, d->feature_channels, d->height, d->width);
     fill_noise(p->G, 22);
     glcnn_image *gradient = direct_gradient(p, result, state);
@@ -366,7 +366,7 @@ static void test_concatenation_pads_to_slices(void)
     glcnn_graph *graph = graph_of(joined);
     run_graph(graph, images);
     glcnn_image *result = glcnn_graph_image(graph, joined);
-    CU_ASSERT_EQUAL_FATAL(glcnn_image_descriptor(result)->feature_channels, 6);
+    CU_ASSERT_EQUAL_FATAL(glcnn_image_get_descriptor(result)->feature_channels, 6);
     float *values = read_image(result);
     for (size_t i = 0; i < count_of(result); i++) {
         size_t channel = i / 4 % 6;
@@ -412,7 +412,7 @@ static size_t run_once(struct fusion *f, float **values)
     glcnn_graph *graph = graph_of(f->y);
     glcnn_command_buffer *commands = make_commands();
     glcnn_image *result = NULL;
-    GOOD_FATAL(glcnn_graph_encode(graph, commands, &f->source, &result));
+    GOOD_FATAL(glcnn_graph_encode(commands, graph, &f->source, &result));
     size_t passes = glcnn_command_buffer_pass_count(commands);
     finish(&commands);
     *values = read_image(result);
@@ -577,7 +577,7 @@ static void test_unneeded_results_are_pruned(void)
     run_graph(graph, sources);
     CU_ASSERT_PTR_NULL(glcnn_graph_image(graph, glcnn_filter_node_result(c.ends[0])));
     glcnn_command_buffer *commands = make_commands();
-    GOOD(glcnn_graph_encode(graph, commands, sources, results));
+    GOOD(glcnn_graph_encode(commands, graph, sources, results));
     CU_ASSERT_PTR_NOT_NULL(results[0]);
     CU_ASSERT_PTR_NULL(results[1]);
     size_t pruned = glcnn_command_buffer_pass_count(commands);
@@ -589,7 +589,7 @@ static void test_unneeded_results_are_pruned(void)
     graph = cnn_training_graph(&c, 0);
     commands = make_commands();
     glcnn_image_destroy(&results[0]);
-    GOOD(glcnn_graph_encode(graph, commands, sources, results));
+    GOOD(glcnn_graph_encode(commands, graph, sources, results));
     CU_ASSERT(glcnn_command_buffer_pass_count(commands) > pruned);
     CU_ASSERT_EQUAL(passes_of(commands, "gradient_weights"), weights);
     glcnn_command_buffer_destroy(&commands);
@@ -647,7 +647,7 @@ static void check_recording(glcnn_graph *graph, glcnn_network *net, glcnn_image 
     glcnn_image *results[2] = {NULL, NULL};
     glcnn_command_buffer *commands = make_commands();
     watch(net);
-    GOOD(glcnn_graph_encode(graph, commands, sources, results));
+    GOOD(glcnn_graph_encode(commands, graph, sources, results));
     CU_ASSERT(looks > 0);
     for (size_t i = 0; i < watched_count; i++)
         if (!is_unchanged(&watched[i]))
@@ -735,22 +735,22 @@ static void test_formats_of_graphs_and_nodes(void)
     GOOD_FATAL(glcnn_graph_create(c.net, &descriptor, &half));
     run_graph(full, &source);
     run_graph(half, &source);
-    CU_ASSERT_EQUAL(glcnn_image_descriptor(glcnn_graph_image(half, c.scores))->channel_format,
+    CU_ASSERT_EQUAL(glcnn_image_get_descriptor(glcnn_graph_image(half, c.scores))->channel_format,
                     GLCNN_CHANNEL_FORMAT_FLOAT16);
-    CU_ASSERT_EQUAL(glcnn_image_descriptor(glcnn_graph_image(half, c.convolved[1]))->channel_format,
+    CU_ASSERT_EQUAL(glcnn_image_get_descriptor(glcnn_graph_image(half, c.convolved[1]))->channel_format,
                     GLCNN_CHANNEL_FORMAT_FLOAT16);
-    CU_ASSERT_EQUAL(glcnn_image_descriptor(glcnn_graph_image(half, c.pooled[0]))->channel_format,
+    CU_ASSERT_EQUAL(glcnn_image_get_descriptor(glcnn_graph_image(half, c.pooled[0]))->channel_format,
                     GLCNN_CHANNEL_FORMAT_FLOAT32);
-    CU_ASSERT_EQUAL(glcnn_image_descriptor(glcnn_graph_image(full, c.scores))->channel_format,
+    CU_ASSERT_EQUAL(glcnn_image_get_descriptor(glcnn_graph_image(full, c.scores))->channel_format,
                     GLCNN_CHANNEL_FORMAT_FLOAT32);
     float *a = result_values(half, c.scores), *b = result_values(full, c.scores);
     CU_ASSERT_TRUE(arrays_near(a, b, 2 * CNN_CLASSES, 1e-2));
     CU_ASSERT_NOT_EQUAL(memcmp(a, b, 2 * CNN_CLASSES * sizeof *a), 0);
     free(a);
     free(b);
-    struct glcnn_graph_memory more, less;
-    GOOD(glcnn_graph_memory(full, glcnn_image_descriptor(source), &more));
-    GOOD(glcnn_graph_memory(half, glcnn_image_descriptor(source), &less));
+    struct glcnn_memory_plan more, less;
+    GOOD(glcnn_graph_memory(full, glcnn_image_get_descriptor(source), &more));
+    GOOD(glcnn_graph_memory(half, glcnn_image_get_descriptor(source), &less));
     /* Scratch memory stays in full precision; the images not exported are half as large. */
     uint64_t texels = 2 * 2 * (2 * CNN_SIDE * CNN_SIDE + 36 + 9);
     CU_ASSERT_EQUAL(more.without_sharing - less.without_sharing, 8 * texels);
@@ -893,8 +893,8 @@ static void test_transposes_take_sizes_from_states(void)
         set_weights(net, 2);
         fill_noise(source, 1);
         run_graph(graph, &source);
-        CU_ASSERT_EQUAL(glcnn_image_descriptor(glcnn_graph_image(graph, sized))->width, side);
-        CU_ASSERT_EQUAL(glcnn_image_descriptor(glcnn_graph_image(graph, plain))->width, 7);
+        CU_ASSERT_EQUAL(glcnn_image_get_descriptor(glcnn_graph_image(graph, sized))->width, side);
+        CU_ASSERT_EQUAL(glcnn_image_get_descriptor(glcnn_graph_image(graph, plain))->width, 7);
         glcnn_graph_destroy(&graph);
         glcnn_image_destroy(&source);
         glcnn_network_destroy(&net);

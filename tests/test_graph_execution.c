@@ -97,15 +97,15 @@ static void test_batch_sizes_are_kept(void)
     glcnn_graph *graph = cnn_training_graph(&c, 0);
     glcnn_image_node *loss = glcnn_filter_node_loss(c.loss);
     run_graph(graph, small);
-    CU_ASSERT_EQUAL(glcnn_image_descriptor(glcnn_graph_image(graph, loss))->number_of_images, 3);
+    CU_ASSERT_EQUAL(glcnn_image_get_descriptor(glcnn_graph_image(graph, loss))->number_of_images, 3);
     run_graph(graph, large);
-    CU_ASSERT_EQUAL(glcnn_image_descriptor(glcnn_graph_image(graph, loss))->number_of_images, 5);
+    CU_ASSERT_EQUAL(glcnn_image_get_descriptor(glcnn_graph_image(graph, loss))->number_of_images, 5);
     for (int i = 0; i < 4; i++) {
         count_gl(&count);
         run_graph(graph, i % 2 ? large : small);
         stop_counting_gl();
         check_nothing_made(&count);
-        CU_ASSERT_EQUAL(glcnn_image_descriptor(glcnn_graph_image(graph, loss))->number_of_images,
+        CU_ASSERT_EQUAL(glcnn_image_get_descriptor(glcnn_graph_image(graph, loss))->number_of_images,
                         i % 2 ? 5 : 3);
     }
     glcnn_graph_destroy(&graph);
@@ -142,11 +142,11 @@ static void check_memory(struct cnn *c, glcnn_graph *graph, glcnn_image_node *re
 {
     glcnn_image *sources[2];
     struct glcnn_image_descriptor descriptors[2];
-    struct glcnn_graph_memory memory;
+    struct glcnn_memory_plan memory;
     struct gl_count made;
     make_cnn_sources(4, sources);
     for (int i = 0; i < 2; i++)
-        descriptors[i] = *glcnn_image_descriptor(sources[i]);
+        descriptors[i] = *glcnn_image_get_descriptor(sources[i]);
     CU_ASSERT_EQUAL(glcnn_graph_source_count(graph), count);
     count_gl(&made);
     GOOD_FATAL(glcnn_graph_memory(graph, descriptors, &memory));
@@ -230,7 +230,7 @@ static void test_encoding_equals_executing(void)
     train_network(d.net, false);
     glcnn_graph *executed = cnn_training_graph(&c, 0), *encoded = cnn_training_graph(&d, 0);
     glcnn_command_buffer *commands = make_commands();
-    GOOD_FATAL(glcnn_graph_encode(encoded, commands, sources, results));
+    GOOD_FATAL(glcnn_graph_encode(commands, encoded, sources, results));
     CU_ASSERT_PTR_NULL(results[1]);
     for (int step = 0; step < 3; step++) {
         run_graph(executed, sources);
@@ -284,22 +284,22 @@ static void test_temporary_sources_lose_one_read(void)
     glcnn_image *result = NULL, *other = make_image(1, 4, 3, 3), *wrong = make_image(2, 4, 3, 3);
     glcnn_image *sources[] = {make_temporary(commands, 3), other};
     fill_constant(other, 5);
-    GOOD_FATAL(glcnn_graph_encode(graph, commands, sources, &result));
+    GOOD_FATAL(glcnn_graph_encode(commands, graph, sources, &result));
     CU_ASSERT_EQUAL(glcnn_image_read_count(sources[0]), 2);
     sources[1] = wrong;
     glcnn_image *none = NULL;
-    REFUSED(INVALID, glcnn_graph_encode(graph, commands, sources, &none));
+    REFUSED(INVALID, glcnn_graph_encode(commands, graph, sources, &none));
     CU_ASSERT_EQUAL(glcnn_image_read_count(sources[0]), 2);
     /* As both sources: one read all the same. */
     glcnn_image *again = NULL;
     sources[1] = sources[0];
-    GOOD_FATAL(glcnn_graph_encode(graph, commands, sources, &again));
+    GOOD_FATAL(glcnn_graph_encode(commands, graph, sources, &again));
     CU_ASSERT_EQUAL(glcnn_image_read_count(sources[0]), 1);
     sources[1] = other;
     glcnn_image *last = NULL;
-    GOOD_FATAL(glcnn_graph_encode(graph, commands, sources, &last));
+    GOOD_FATAL(glcnn_graph_encode(commands, graph, sources, &last));
     CU_ASSERT_EQUAL(glcnn_image_read_count(sources[0]), 0);
-    REFUSED(GLCNN_INVALID_STATE, glcnn_graph_encode(graph, commands, sources, &none));
+    REFUSED(GLCNN_INVALID_STATE, glcnn_graph_encode(commands, graph, sources, &none));
     finish(&commands);
     CU_ASSERT_TRUE(image_is_constant(result, 7));
     CU_ASSERT_TRUE(image_is_constant(again, 3));
@@ -321,7 +321,7 @@ static void test_encoding_takes_views(void)
     glcnn_command_buffer *commands = make_commands();
     fill_constant(batch, 2);
     GOOD_FATAL(glcnn_image_batch_view(batch, 1, &view));
-    GOOD_FATAL(glcnn_graph_encode(graph, commands, &view, &result));
+    GOOD_FATAL(glcnn_graph_encode(commands, graph, &view, &result));
     finish(&commands);
     CU_ASSERT_TRUE(image_is_constant(result, 6));
     glcnn_image *images[] = {view, result, batch};
@@ -471,7 +471,7 @@ static void test_fences_become_readable(void)
 static void test_null_is_refused(void)
 {
     struct simple s = make_simple();
-    struct glcnn_graph_memory memory;
+    struct glcnn_memory_plan memory;
     glcnn_command_buffer *commands = make_commands();
     glcnn_image *none = NULL, *result = s.source;
     CU_ASSERT_EQUAL(glcnn_graph_execute(NULL, &s.source, NULL, NULL), INVALID);
@@ -481,12 +481,12 @@ static void test_null_is_refused(void)
     CU_ASSERT_EQUAL(glcnn_graph_memory(NULL, &square, &memory), INVALID);
     REFUSED(INVALID, glcnn_graph_memory(s.graph, NULL, &memory));
     REFUSED(INVALID, glcnn_graph_memory(s.graph, &square, NULL));
-    CU_ASSERT_EQUAL(glcnn_graph_encode(NULL, commands, &s.source, &result), INVALID);
-    CU_ASSERT_EQUAL(glcnn_graph_encode(s.graph, NULL, &s.source, &result), INVALID);
-    REFUSED(INVALID, glcnn_graph_encode(s.graph, commands, NULL, &result));
+    CU_ASSERT_EQUAL(glcnn_graph_encode(commands, NULL, &s.source, &result), INVALID);
+    CU_ASSERT_EQUAL(glcnn_graph_encode(NULL, s.graph, &s.source, &result), INVALID);
+    REFUSED(INVALID, glcnn_graph_encode(commands, s.graph, NULL, &result));
     CU_ASSERT_PTR_NULL(result);
-    REFUSED(INVALID, glcnn_graph_encode(s.graph, commands, &none, &result));
-    REFUSED(INVALID, glcnn_graph_encode(s.graph, commands, &s.source, NULL));
+    REFUSED(INVALID, glcnn_graph_encode(commands, s.graph, &none, &result));
+    REFUSED(INVALID, glcnn_graph_encode(commands, s.graph, &s.source, NULL));
     CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), 0);
     CU_ASSERT_EQUAL(glcnn_graph_wait(NULL), INVALID);
     GOOD(glcnn_graph_wait(s.graph));
@@ -592,7 +592,7 @@ static void test_filters_refusals_come_out(void)
     glcnn_image_node *y = glcnn_node(x, "convolution", "input_feature_channels=8");
     glcnn_graph *graph = graph_of(y);
     glcnn_image *source = make_image(1, 4, 3, 3);
-    struct glcnn_graph_memory memory;
+    struct glcnn_memory_plan memory;
     REFUSED(INVALID, glcnn_graph_execute(graph, &source, NULL, NULL));
     CU_ASSERT_TRUE(says("convolution"));
     REFUSED(INVALID, glcnn_graph_memory(graph, &square, &memory));

@@ -70,9 +70,9 @@ static void test_results_are_the_loss_and_what_is_asked_for(void)
     make_cnn_sources(3, sources);
     mark = images[3] = sources[0];
     GOOD_FATAL(glcnn_command_buffer_create(device, &commands));
-    GOOD_FATAL(glcnn_graph_encode(graph, commands, sources, images));
-    CU_ASSERT_EQUAL(glcnn_image_descriptor(images[0])->feature_channels, 1);
-    CU_ASSERT_EQUAL(glcnn_image_descriptor(images[1])->feature_channels, CNN_CLASSES);
+    GOOD_FATAL(glcnn_graph_encode(commands, graph, sources, images));
+    CU_ASSERT_EQUAL(glcnn_image_get_descriptor(images[0])->feature_channels, 1);
+    CU_ASSERT_EQUAL(glcnn_image_get_descriptor(images[1])->feature_channels, CNN_CLASSES);
     CU_ASSERT_PTR_NULL(images[2]);
     CU_ASSERT_PTR_EQUAL(images[3], mark);
     glcnn_command_buffer_destroy(&commands);
@@ -85,7 +85,7 @@ static void test_results_are_the_loss_and_what_is_asked_for(void)
 static void test_the_descriptor_is_the_graphs(void)
 {
     struct cnn c = make_cnn();
-    struct glcnn_graph_memory memory = {0};
+    struct glcnn_memory_plan memory = {0};
     const struct glcnn_image_descriptor sources[] = {
         {.width = CNN_SIDE, .height = CNN_SIDE, .feature_channels = 1, .number_of_images = 2},
         {.feature_channels = CNN_CLASSES, .number_of_images = 2}};
@@ -255,7 +255,7 @@ static void train_unseen(glcnn_graph *graph, glcnn_image *const *sources)
         glcnn_command_buffer *commands = NULL;
         glcnn_image *loss = NULL;
         GOOD_FATAL(glcnn_command_buffer_create(device, &commands));
-        GOOD_FATAL(glcnn_graph_encode(graph, commands, sources, &loss));
+        GOOD_FATAL(glcnn_graph_encode(commands, graph, sources, &loss));
         GOOD_FATAL(glcnn_command_buffer_commit(commands));
         glcnn_command_buffer_destroy(&commands);
         glcnn_image_destroy(&loss);

@@ -105,7 +105,7 @@ static void use_descent(const struct heads *h)
 {
     struct glcnn_training_descriptor d = {0};
     GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(device, 0.01f, &d.optimizer));
-    GOOD_FATAL(glcnn_network_train(h->net, &d));
+    GOOD_FATAL(glcnn_network_set_training(h->net, &d));
     glcnn_kernel_destroy(&d.optimizer);
 }
 
@@ -195,7 +195,7 @@ static void free_change(struct change *change)
 }
 
 static struct change change_of(const char *const trunk[], unsigned mask, uint64_t budget,
-                               struct glcnn_graph_memory *memory)
+                               struct glcnn_memory_plan *memory)
 {
     glcnn_image *sources[2];
     struct heads h = make_heads(trunk);
@@ -203,8 +203,8 @@ static struct change change_of(const char *const trunk[], unsigned mask, uint64_
     set_gamma(&h);
     glcnn_graph *graph = train_heads(&h, mask, budget);
     make_sources(graph, &h, sources);
-    const struct glcnn_image_descriptor d[] = {*glcnn_image_descriptor(sources[0]),
-                                               *glcnn_image_descriptor(sources[1])};
+    const struct glcnn_image_descriptor d[] = {*glcnn_image_get_descriptor(sources[0]),
+                                               *glcnn_image_get_descriptor(sources[1])};
     GOOD_FATAL(glcnn_graph_memory(graph, d, memory));
     struct change before = collect(&h);
     run_graph(graph, sources);
@@ -230,7 +230,7 @@ static double largest(const struct change *change)
 /* What the losses change one by one, added up. */
 static struct change sum_of_each(const char *const trunk[])
 {
-    struct glcnn_graph_memory memory;
+    struct glcnn_memory_plan memory;
     struct change sum = change_of(trunk, 1, 0, &memory);
     CU_ASSERT(largest(&sum) > 0.01);
     for (unsigned i = 1; i < HEADS; i++) {
@@ -258,7 +258,7 @@ static void check_change(const struct change *found, const struct change *expect
  */
 static void check_trunk(const char *const trunk[], bool split)
 {
-    struct glcnn_graph_memory memory;
+    struct glcnn_memory_plan memory;
     struct change sum = sum_of_each(trunk);
     struct change all = change_of(trunk, (1u << HEADS) - 1, 0, &memory);
     CU_ASSERT_EQUAL(memory.sub_batches, 1);
@@ -466,7 +466,7 @@ static void test_callbacks_come_once_with_the_sum(void)
 static void test_an_encoded_graph_adds_up_too(void)
 {
     glcnn_image *sources[2], *results[HEADS];
-    struct glcnn_graph_memory memory;
+    struct glcnn_memory_plan memory;
     struct change sum = change_of(batch_normalised, 7, 0, &memory);
     struct heads h = make_heads(batch_normalised);
     use_descent(&h);
@@ -475,7 +475,7 @@ static void test_an_encoded_graph_adds_up_too(void)
     glcnn_graph *graph = train_heads(&h, 7, 0);
     make_sources(graph, &h, sources);
     glcnn_command_buffer *commands = make_commands();
-    GOOD_FATAL(glcnn_graph_encode(graph, commands, sources, results));
+    GOOD_FATAL(glcnn_graph_encode(commands, graph, sources, results));
     finish(&commands);
     struct change change = collect(&h);
     for (size_t i = 0; i < change.count; i++)

@@ -123,7 +123,7 @@ static glcnn_image *forward(struct hand *h, struct layer *layer, glcnn_image *so
 {
     struct glcnn_encode arguments = {.source = source};
     if (layer->collector) {
-        GOOD_FATAL(glcnn_kernel_result_state(layer->forward, NULL, &arguments, &layer->state));
+        GOOD_FATAL(glcnn_kernel_result_state(NULL, layer->forward, &arguments, &layer->state));
         arguments.state = layer->state;
         GOOD_FATAL(glcnn_kernel_encode(h->commands, layer->collector, &arguments));
     }
@@ -176,9 +176,9 @@ static void update(struct hand *h, struct layer *layer)
     GOOD_FATAL(glcnn_optimizer_encode_states(h->commands, layer->optimizer, layer->state,
                                              layer->values, layer->first,
                                              h->adam ? layer->second : NULL, 2, layer->values));
-    GOOD_FATAL(glcnn_kernel_reload(h->commands, layer->forward, layer->values));
+    GOOD_FATAL(glcnn_kernel_encode_reload_state(h->commands, layer->forward, layer->values));
     if (!layer->collector)
-        GOOD_FATAL(glcnn_kernel_reload(h->commands, layer->gradient, layer->values));
+        GOOD_FATAL(glcnn_kernel_encode_reload_state(h->commands, layer->gradient, layer->values));
 }
 
 static void update_statistics(struct hand *h, struct layer *layer, uint64_t samples)
@@ -336,16 +336,16 @@ static void test_training_is_refused(void)
     const struct glcnn_training_descriptor good = {.optimizer = optimizer};
     const struct glcnn_training_descriptor none = {.optimizer = convolution};
     const struct glcnn_training_descriptor wild = {.optimizer = optimizer, .running_momentum = 2};
-    REFUSED(INVALID, glcnn_kernel_train(convolution, NULL));
-    REFUSED(INVALID, glcnn_kernel_train(convolution, &none));
-    REFUSED(INVALID, glcnn_kernel_train(convolution, &wild));
-    REFUSED(INVALID, glcnn_kernel_train(kernel_of(c.pooled[0]), &good));
-    CU_ASSERT_EQUAL(glcnn_kernel_train(NULL, &good), INVALID);
-    REFUSED(INVALID, glcnn_network_train(c.net, NULL));
-    CU_ASSERT_EQUAL(glcnn_network_train(NULL, &good), INVALID);
+    REFUSED(INVALID, glcnn_kernel_set_training(convolution, NULL));
+    REFUSED(INVALID, glcnn_kernel_set_training(convolution, &none));
+    REFUSED(INVALID, glcnn_kernel_set_training(convolution, &wild));
+    REFUSED(INVALID, glcnn_kernel_set_training(kernel_of(c.pooled[0]), &good));
+    CU_ASSERT_EQUAL(glcnn_kernel_set_training(NULL, &good), INVALID);
+    REFUSED(INVALID, glcnn_network_set_training(c.net, NULL));
+    CU_ASSERT_EQUAL(glcnn_network_set_training(NULL, &good), INVALID);
     CU_ASSERT_PTR_NULL(glcnn_kernel_data_source(convolution));
-    GOOD(glcnn_network_train(c.net, &good));
-    GOOD(glcnn_network_train(c.net, &good));
+    GOOD(glcnn_network_set_training(c.net, &good));
+    GOOD(glcnn_network_set_training(c.net, &good));
     glcnn_kernel_destroy(&optimizer);
     glcnn_network_destroy(&c.net);
 }
@@ -455,7 +455,7 @@ static bool computes_weights(glcnn_graph *graph, const struct style *s)
     glcnn_image *results[2] = {NULL, NULL};
     glcnn_command_buffer *commands = make_commands();
     bool found = false;
-    GOOD_FATAL(glcnn_graph_encode(graph, commands, s->sources, results));
+    GOOD_FATAL(glcnn_graph_encode(commands, graph, s->sources, results));
     CU_ASSERT_NOT_EQUAL(commands->pass_count, 0);
     for (size_t i = 0; i < commands->pass_count; i++)
         found |= strstr(commands->passes[i].shader, "gradient_weights") != NULL;
@@ -562,7 +562,7 @@ static void test_failing_updates_come_out(void)
     CU_ASSERT_EQUAL(weight_of(&s, "weights"), 1);
     glcnn_image *results[2] = {s.sources[0], s.sources[0]};
     glcnn_command_buffer *commands = make_commands();
-    CU_ASSERT_EQUAL(glcnn_graph_encode(graph, commands, s.sources, results), GLCNN_INVALID_STATE);
+    CU_ASSERT_EQUAL(glcnn_graph_encode(commands, graph, s.sources, results), GLCNN_INVALID_STATE);
     CU_ASSERT_PTR_NULL(results[0]);
     CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), 0);
     GOOD(glcnn_command_buffer_commit(commands));
@@ -758,10 +758,10 @@ static glcnn_graph *split_graph(const struct split *s, uint64_t budget)
 }
 
 static glcnn_status plan(glcnn_graph *graph, glcnn_image *const *sources,
-                         struct glcnn_graph_memory *memory)
+                         struct glcnn_memory_plan *memory)
 {
-    const struct glcnn_image_descriptor descriptors[] = {*glcnn_image_descriptor(sources[0]),
-                                                         *glcnn_image_descriptor(sources[1])};
+    const struct glcnn_image_descriptor descriptors[] = {*glcnn_image_get_descriptor(sources[0]),
+                                                         *glcnn_image_get_descriptor(sources[1])};
     return glcnn_graph_memory(graph, descriptors, memory);
 }
 
@@ -786,7 +786,7 @@ static float *split_parameters(const struct split *s, size_t *count)
 
 /* Losses of the last step come first. NULL: the budget is too small. */
 static float *train_within(bool normalised, uint64_t budget, size_t *count,
-                           struct glcnn_graph_memory *memory)
+                           struct glcnn_memory_plan *memory)
 {
     struct split s = make_split(normalised);
     glcnn_graph *graph = split_graph(&s, budget);
@@ -808,7 +808,7 @@ static float *train_within(bool normalised, uint64_t budget, size_t *count,
 /* Smaller and smaller budgets until there is no plan; the most parts that there were. */
 static uint32_t check_parts(bool normalised)
 {
-    struct glcnn_graph_memory memory;
+    struct glcnn_memory_plan memory;
     size_t count, counted;
     float *expected = train_within(normalised, 0, &count, &memory), *found;
     uint32_t most = memory.sub_batches;
@@ -842,7 +842,7 @@ static void test_too_small_a_budget_says_how_much(void)
 {
     struct split s = make_split(false);
     unsigned long long needed = 0;
-    struct glcnn_graph_memory memory;
+    struct glcnn_memory_plan memory;
     glcnn_graph *graph = split_graph(&s, 100);
     REFUSED(GLCNN_LIMIT_EXCEEDED, glcnn_graph_execute(graph, s.sources, NULL, NULL));
     const char *number = strstr(glcnn_device_error(device), "needs ");
@@ -870,7 +870,7 @@ static void test_dropout_is_not_split(void)
     y = glcnn_node(glcnn_node(y, "pooling_max", "kernel_width=3"), "soft_max", NULL);
     const struct glcnn_image_descriptor source = {
         .width = 8, .height = 8, .feature_channels = 4, .number_of_images = 8};
-    struct glcnn_graph_memory memory;
+    struct glcnn_memory_plan memory;
     glcnn_graph *graph = graph_of(y);
     GOOD_FATAL(glcnn_graph_memory(graph, &source, &memory));
     glcnn_graph_destroy(&graph);
@@ -895,15 +895,15 @@ static void train_instance(double share, float values[8])
     glcnn_image *sources[] = {make_image(8, 4, 8, 8), make_image(8, 4, 8, 8)};
     glcnn_kernel *optimizer = NULL;
     glcnn_filter_node *ends[MOST_ENDS];
-    struct glcnn_graph_memory memory = {0};
+    struct glcnn_memory_plan memory = {0};
     size_t count =
         glcnn_training_graph_with_source_gradient(filter_of(last), g, NULL, NULL, ends, MOST_ENDS);
     GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(device, 0.1f, &optimizer));
-    GOOD_FATAL(glcnn_network_train(
+    GOOD_FATAL(glcnn_network_set_training(
         net, &(struct glcnn_training_descriptor){.optimizer = optimizer, .feature_channels = 4}));
     glcnn_kernel_destroy(&optimizer);
-    const struct glcnn_image_descriptor d[] = {*glcnn_image_descriptor(sources[0]),
-                                               *glcnn_image_descriptor(sources[1])};
+    const struct glcnn_image_descriptor d[] = {*glcnn_image_get_descriptor(sources[0]),
+                                               *glcnn_image_get_descriptor(sources[1])};
     fill_noise(sources[0], 12);
     fill_noise(sources[1], 13);
     glcnn_graph *graph = training_graph(last, ends, count, 0);

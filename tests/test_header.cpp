@@ -1,5 +1,5 @@
 // The headers serve C++: functions have C linkage, structures are filled member by member (or by
-// {}), and where a structure and a function share a name, `struct` in front tells them apart.
+// {}), and no structure shares its name with a function.
 #include <glcnn/glcnn.h>
 
 #include <cstdio>
@@ -13,12 +13,12 @@ int main()
     if (std::strcmp(header, glcnn_version()) != 0)
         return 1;
 
-    const struct glcnn_kernel_info *first = glcnn_kernel_info(0);
+    const glcnn_kernel_info *first = glcnn_kernel_info_at(0);
     if (first == nullptr || glcnn_kernel_info_by_name(first->name) != first)
         return 2;
 
     // A device that cannot be: the reason comes to a lambda, as to any function.
-    struct glcnn_device_parameters parameters = {};
+    glcnn_device_parameters parameters = {};
     parameters.device = "no such device";
     bool told = false;
     parameters.log_user = &told;
@@ -31,7 +31,7 @@ int main()
         return 3;
 
     // A node of nothing is none.
-    struct glcnn_convolution_descriptor window = {};
+    glcnn_convolution_descriptor window = {};
     window.kernel_width = window.kernel_height = 3;
     if (glcnn_pooling_max_node(glcnn_convolution_node(nullptr, &window, nullptr), 2, 2, 2, 2))
         return 4;

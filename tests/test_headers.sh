@@ -28,6 +28,15 @@ for header in include/glcnn/*.h include/glcnn/kernels/*.h "$out/include/glcnn/ke
     [ -z "$cxx" ] || compile "$cxx" '-std=c++11 -x c++' "$header"
 done
 
+# C++ would need `struct` in front of every use.
+cat include/glcnn/*.h include/glcnn/kernels/*.h >"$out/headers.txt"
+shared=$(sed -n 's/^\(typedef \)\{0,1\}struct \(glcnn_[a-z0-9_]*\) {.*/\2/p' "$out/headers.txt" |
+    while read -r name; do ! grep -q "[ *]$name(" "$out/headers.txt" || echo "$name"; done)
+[ -z "$shared" ] || {
+    printf 'a function has the name of the structure %s\n' $shared
+    failed=1
+}
+
 [ -z "$cxx" ] || {
     mkdir -p "$out/tests"
     $cxx -std=c++11 $warnings -Iinclude -I"$out/include" -o "$out/tests/test_header" \

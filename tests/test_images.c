@@ -158,7 +158,7 @@ static void to_bytes(const uint16_t *elements, size_t count, size_t element, voi
 
 static void write_random(glcnn_image *image, uint16_t *model, uint32_t *seed)
 {
-    const struct glcnn_image_descriptor *d = glcnn_image_descriptor(image);
+    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(image);
     size_t element = d->channel_format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? 2 : 4;
     struct part p = random_part(d, seed, true);
     uint16_t elements[2 * MODEL_MAX];
@@ -177,7 +177,7 @@ static void write_random(glcnn_image *image, uint16_t *model, uint32_t *seed)
 
 static void read_random(glcnn_image *image, uint16_t *model, uint32_t *seed)
 {
-    const struct glcnn_image_descriptor *d = glcnn_image_descriptor(image);
+    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(image);
     size_t element = d->channel_format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? 2 : 4;
     struct part p = random_part(d, seed, true);
     uint16_t elements[2 * MODEL_MAX] = {0};
@@ -375,7 +375,7 @@ static void test_nothing_is_allocated_before_use(void)
 static void test_descriptors_have_defaults(void)
 {
     glcnn_image *image = make_image(0, 0, 0, 0);
-    const struct glcnn_image_descriptor *d = glcnn_image_descriptor(image);
+    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(image);
     CU_ASSERT_EQUAL(d->width, 1);
     CU_ASSERT_EQUAL(d->height, 1);
     CU_ASSERT_EQUAL(d->feature_channels, 1);
@@ -424,7 +424,7 @@ static void test_batch_views_share_storage(void)
     fill_noise(image, 1);
     float *before = read_image(image);
     GOOD_FATAL(glcnn_image_batch_view(image, 1, &view));
-    CU_ASSERT_EQUAL(glcnn_image_descriptor(view)->number_of_images, 1);
+    CU_ASSERT_EQUAL(glcnn_image_get_descriptor(view)->number_of_images, 1);
     CU_ASSERT_TRUE(image_equals(view, before + 30));
     fill_constant(view, 9);
     for (int i = 30; i < 60; i++)
@@ -455,8 +455,8 @@ static void test_channel_views_share_storage(void)
     float *values = read_image(image);
     GOOD_FATAL(glcnn_image_channel_view(image, 4, 4, &middle));
     GOOD_FATAL(glcnn_image_channel_view(image, 8, 8, &end));
-    CU_ASSERT_EQUAL(glcnn_image_descriptor(middle)->feature_channels, 4);
-    CU_ASSERT_EQUAL(glcnn_image_descriptor(end)->feature_channels, 2);
+    CU_ASSERT_EQUAL(glcnn_image_get_descriptor(middle)->feature_channels, 4);
+    CU_ASSERT_EQUAL(glcnn_image_get_descriptor(end)->feature_channels, 2);
     fill_constant(middle, 5);
     fill_constant(end, 6);
     for (int n = 0; n < 2; n++)

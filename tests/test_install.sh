@@ -117,8 +117,8 @@ cat >"$work/program.c" <<'END'
 int main(void)
 {
     printf("%s\n", glcnn_version());
-    for (size_t i = 0; glcnn_kernel_info(i) != NULL; i++)
-        printf("%s\n", glcnn_kernel_info(i)->name);
+    for (size_t i = 0; glcnn_kernel_info_at(i) != NULL; i++)
+        printf("%s\n", glcnn_kernel_info_at(i)->name);
     return 0;
 }
 END

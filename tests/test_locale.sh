@@ -96,7 +96,7 @@ static void check_texts(void)
     struct glcnn_training_descriptor training = {.running_momentum = 1.5};
     must(!glcnn_kernel_create(device, "convolution", &kernel), "convolution");
     must(!glcnn_optimizer_adam_create(device, 0.1f, &training.optimizer), "optimizer");
-    must(glcnn_kernel_train(kernel, &training), "momentum out of range");
+    must(glcnn_kernel_set_training(kernel, &training), "momentum out of range");
     must(strstr(glcnn_device_error(device), "momentum is 1.5, not") != NULL, "momentum's sentence");
     glcnn_kernel_destroy(&training.optimizer);
     glcnn_kernel_destroy(&kernel);

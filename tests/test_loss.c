@@ -474,7 +474,7 @@ static void the_loss_may_be_left_out(void)
 /* Only the rectangle is counted and written, in the gradient and in an element-wise loss. */
 static void rectangles(void)
 {
-    const glcnn_region clip = {{1, 0, 1}, {1, 2, 1}};
+    const struct glcnn_region clip = {{1, 0, 1}, {1, 2, 1}};
     const double mark = 5, one = 1;
     double gradient[12], loss[12];
     struct loss_run r = begin(MSE, NONE, 2, 1, 2, 3), s = begin(MSE, SUM, 2, 1, 2, 3);

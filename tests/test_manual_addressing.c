@@ -335,7 +335,7 @@ static glcnn_state *make_state(const struct row *row, glcnn_image *x, struct wor
     glcnn_kernel *forward = make_kernel(row->forward, row);
     const struct glcnn_encode arguments = {.source = x, .secondary = x};
     if (strcmp(row->forward, "batch_normalization") == 0) {
-        GOOD_FATAL(glcnn_kernel_result_state(forward, NULL, &arguments, &state));
+        GOOD_FATAL(glcnn_kernel_result_state(NULL, forward, &arguments, &state));
         collect(row, x, state, w);
     } else {
         glcnn_image *result = result_of(forward, &arguments, &state);
@@ -349,14 +349,14 @@ static glcnn_state *make_state(const struct row *row, glcnn_image *x, struct wor
 
 static void address(glcnn_kernel *kernel, const struct place *p)
 {
-    struct glcnn_kernel_properties *to = glcnn_kernel_properties(kernel);
-    to->primary.offset = (glcnn_offset){p->primary[1], p->primary[0], 0};
-    to->secondary.offset = (glcnn_offset){p->secondary[1], p->secondary[0], 0};
+    struct glcnn_addressing *to = glcnn_kernel_properties(kernel);
+    to->primary.offset = (struct glcnn_offset){p->primary[1], p->primary[0], 0};
+    to->secondary.offset = (struct glcnn_offset){p->secondary[1], p->secondary[0], 0};
     to->secondary.edge_mode = p->clamp ? GLCNN_EDGE_MODE_CLAMP : GLCNN_EDGE_MODE_ZERO;
     to->primary.edge_mode = to->secondary.edge_mode; /* G is 0 outside, whatever it says */
     to->kernel_offset_x = p->kernel[1];
     to->kernel_offset_y = p->kernel[0];
-    to->clip_rect = (glcnn_region){{(uint32_t)clip_origin[1], (uint32_t)clip_origin[0], 0},
+    to->clip_rect = (struct glcnn_region){{(uint32_t)clip_origin[1], (uint32_t)clip_origin[0], 0},
                                    {UINT32_MAX, UINT32_MAX, UINT32_MAX}};
 }
 
@@ -473,7 +473,7 @@ static void test_gamma_and_beta_meet_at_their_offsets(void)
         struct place place = place_number(p);
         w.place = &place;
         glcnn_kernel *kernel = make_kernel(row.kernel, &row);
-        GOOD_FATAL(glcnn_kernel_result_state(forward, NULL, &given, &given.state));
+        GOOD_FATAL(glcnn_kernel_result_state(NULL, forward, &given, &given.state));
         glcnn_kernel *statistics = make_kernel("batch_normalization_statistics", &row);
         encode(statistics, &(struct glcnn_encode){.source = given.secondary, .state = given.state});
         read_vector(given.state, "mean", w.mean);

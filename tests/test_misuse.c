@@ -218,7 +218,7 @@ static void test_images(void)
     REFUSED(INVALID, glcnn_image_channel_view(image, 0, UINT32_MAX, &none));
     REFUSED_BARE(glcnn_image_set_read_count(NULL, 1));
     REFUSED(INVALID, glcnn_image_set_read_count(image, 1));
-    CU_ASSERT_PTR_NULL(glcnn_image_descriptor(NULL));
+    CU_ASSERT_PTR_NULL(glcnn_image_get_descriptor(NULL));
     CU_ASSERT_EQUAL(glcnn_image_resource_size(NULL), 0);
     CU_ASSERT_FALSE(glcnn_image_is_temporary(NULL));
     CU_ASSERT_EQUAL(glcnn_image_read_count(NULL), 0);
@@ -253,7 +253,7 @@ static void test_transfers(void)
 static void test_states(void)
 {
     glcnn_state *state = NULL;
-    GOOD_FATAL(glcnn_kernel_result_state(kernel, NULL, &(struct glcnn_encode){0}, &state));
+    GOOD_FATAL(glcnn_kernel_result_state(NULL, kernel, &(struct glcnn_encode){0}, &state));
     CU_ASSERT_FALSE(glcnn_state_is_temporary(NULL));
     CU_ASSERT_EQUAL(glcnn_state_read_count(NULL), 0);
     REFUSED_BARE(glcnn_state_set_read_count(NULL, 1));
@@ -313,8 +313,8 @@ static void test_kernels_by_name(void)
     CU_ASSERT_PTR_NULL(none);
     CU_ASSERT_STRING_EQUAL(glcnn_kernel_name(NULL), "");
     CU_ASSERT_PTR_NULL(glcnn_kernel_properties(NULL));
-    CU_ASSERT_PTR_NULL(glcnn_kernel_info(glcnn_kernel_count()));
-    CU_ASSERT_PTR_NULL(glcnn_kernel_info(SIZE_MAX));
+    CU_ASSERT_PTR_NULL(glcnn_kernel_info_at(glcnn_kernel_count()));
+    CU_ASSERT_PTR_NULL(glcnn_kernel_info_at(SIZE_MAX));
     glcnn_kernel_destroy(NULL);
     glcnn_kernel_destroy(&none);
 }
@@ -374,7 +374,7 @@ static void test_encodes(void)
     glcnn_image *result = NULL, *made = image;
     glcnn_state *state = NULL;
     struct glcnn_image_descriptor d;
-    GOOD_FATAL(glcnn_image_create(device, glcnn_image_descriptor(image), &result));
+    GOOD_FATAL(glcnn_image_create(device, glcnn_image_get_descriptor(image), &result));
     const struct glcnn_encode good = {.source = image, .destination = result};
     const struct glcnn_encode returning = {.source = image};
     const struct glcnn_encode mixed = {.source = image, .destination = foreign};
@@ -396,16 +396,16 @@ static void test_encodes(void)
     REFUSED(INVALID, glcnn_kernel_encode_returning(commands, NULL, &returning, &made, NULL));
     REFUSED(INVALID,
             glcnn_kernel_encode_returning(foreign_commands, kernel, &returning, &made, NULL));
-    REFUSED_BARE(glcnn_kernel_destination_descriptor(NULL, &returning, &d));
-    REFUSED(INVALID, glcnn_kernel_destination_descriptor(kernel, NULL, &d));
-    REFUSED(INVALID, glcnn_kernel_destination_descriptor(kernel, &returning, NULL));
-    REFUSED(INVALID, glcnn_kernel_destination_descriptor(kernel, &(struct glcnn_encode){0}, &d));
+    REFUSED_BARE(glcnn_kernel_prepare_destination(NULL, &returning, &d));
+    REFUSED(INVALID, glcnn_kernel_prepare_destination(kernel, NULL, &d));
+    REFUSED(INVALID, glcnn_kernel_prepare_destination(kernel, &returning, NULL));
+    REFUSED(INVALID, glcnn_kernel_prepare_destination(kernel, &(struct glcnn_encode){0}, &d));
     REFUSED_BARE(glcnn_kernel_result_state(NULL, NULL, &returning, &state));
-    REFUSED(INVALID, glcnn_kernel_result_state(kernel, NULL, &returning, NULL));
-    REFUSED(INVALID, glcnn_kernel_result_state(kernel, foreign_commands, &returning, &state));
+    REFUSED(INVALID, glcnn_kernel_result_state(NULL, kernel, &returning, NULL));
+    REFUSED(INVALID, glcnn_kernel_result_state(foreign_commands, kernel, &returning, &state));
     CU_ASSERT_PTR_NULL(state);
     CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), 0);
-    GOOD_FATAL(glcnn_kernel_result_state(foreign_kernel, NULL, &returning, &state));
+    GOOD_FATAL(glcnn_kernel_result_state(NULL, foreign_kernel, &returning, &state));
     REFUSED(INVALID,
             glcnn_kernel_encode(
                 commands, kernel,
@@ -459,7 +459,7 @@ static void try_encode(glcnn_command_buffer *to, glcnn_kernel *tried, const stru
     struct glcnn_encode returning = *a;
     returning.destination = NULL;
     fixture_forget_error(device);
-    if (glcnn_kernel_destination_descriptor(tried, &returning, &d) != GLCNN_SUCCESS)
+    if (glcnn_kernel_prepare_destination(tried, &returning, &d) != GLCNN_SUCCESS)
         CU_ASSERT_TRUE(strlen(glcnn_device_error(device)) > 10);
 }
 
@@ -469,7 +469,7 @@ static void test_every_parameter_at_its_ends(void)
     struct offer offer = {0};
     make_offer(&offer);
     for (size_t k = 0; k < glcnn_kernel_count(); k++) {
-        const struct glcnn_kernel_info *info = glcnn_kernel_info(k);
+        const struct glcnn_kernel_info *info = glcnn_kernel_info_at(k);
         for (size_t i = 0; i < info->parameter_count; i++) {
             const struct glcnn_parameter_info *p = &info->parameters[i];
             glcnn_command_buffer *to = make_commands(); /* never committed */
@@ -519,7 +519,7 @@ static void test_every_argument_left_out(void)
     struct offer offer = {0};
     make_offer(&offer);
     for (size_t k = 0; k < glcnn_kernel_count(); k++)
-        leave_out(glcnn_kernel_info(k), &offer);
+        leave_out(glcnn_kernel_info_at(k), &offer);
     CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), 0);
     drop_offer(&offer);
 }

@@ -52,7 +52,7 @@ static struct model make_model(const char *name, uint32_t batch)
     GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(device, RATE, &optimizer));
     glcnn_optimizer(optimizer)->momentum_scale = 0.9f;
     const struct glcnn_training_descriptor descriptor = {.optimizer = optimizer};
-    GOOD_FATAL(glcnn_network_train(model.network, &descriptor));
+    GOOD_FATAL(glcnn_network_set_training(model.network, &descriptor));
     glcnn_kernel_destroy(&optimizer);
     return model;
 }
@@ -222,7 +222,7 @@ static void mobilenet_tiny_trains_as_in_pytorch(void)
 
 static void check_memory(struct runner *runner, const char *what)
 {
-    struct glcnn_graph_memory memory = {0};
+    struct glcnn_memory_plan memory = {0};
     good(runner_memory(runner, &memory));
     double over = (double)memory.planned / (double)memory.lower_bound;
     printf("\n    %-24s %9" PRIu64 " bytes, %.3f of the lower bound, %.3f of all images", what,

@@ -37,7 +37,7 @@ static void layer_run(struct layer *l, const float *x, const float *g)
     l->y = make_image(n, l->channels, l->height, l->width);
     l->dx = make_image(n, l->channels, l->height, l->width);
     struct glcnn_encode arguments = {.source = l->x, .destination = l->y};
-    GOOD_FATAL(glcnn_kernel_result_state(l->forward, NULL, &arguments, &l->state));
+    GOOD_FATAL(glcnn_kernel_result_state(NULL, l->forward, &arguments, &l->state));
     CU_ASSERT_PTR_NOT_NULL_FATAL(l->state);
     arguments.state = l->state;
     encode(l->forward, &arguments);
@@ -93,7 +93,7 @@ static struct layer cross_channel(uint32_t kernel_size, float alpha, float beta,
     struct layer l = {.channels = 1, .height = 1, .width = 1};
     GOOD_FATAL(glcnn_cross_channel_normalization_create(device, kernel_size, &l.forward));
     GOOD_FATAL(glcnn_cross_channel_normalization_gradient_create(device, 9, &l.gradient));
-    struct glcnn_cross_channel_normalization *p = glcnn_cross_channel_normalization(l.forward);
+    struct glcnn_cross_channel_normalization_parameters *p = glcnn_cross_channel_normalization(l.forward);
     CU_ASSERT_PTR_NOT_NULL_FATAL(p);
     p->alpha = alpha;
     p->beta = beta;
@@ -269,7 +269,7 @@ static struct layer spatial(void)
     struct layer l = {.channels = 1, .height = ROWS, .width = COLUMNS};
     GOOD_FATAL(glcnn_spatial_normalization_create(device, WIDE, HIGH, &l.forward));
     GOOD_FATAL(glcnn_spatial_normalization_gradient_create(device, 1, 1, &l.gradient));
-    struct glcnn_spatial_normalization *p = glcnn_spatial_normalization(l.forward);
+    struct glcnn_spatial_normalization_parameters *p = glcnn_spatial_normalization(l.forward);
     CU_ASSERT_PTR_NOT_NULL_FATAL(p);
     p->alpha = (float)local.alpha;
     p->beta = (float)local.beta;
@@ -283,9 +283,9 @@ static struct layer local_contrast(void)
     struct layer l = {.channels = 1, .height = ROWS, .width = COLUMNS};
     GOOD_FATAL(glcnn_local_contrast_normalization_create(device, WIDE, HIGH, &l.forward));
     GOOD_FATAL(glcnn_local_contrast_normalization_gradient_create(device, 1, 1, &l.gradient));
-    struct glcnn_local_contrast_normalization *p = glcnn_local_contrast_normalization(l.forward);
+    struct glcnn_local_contrast_normalization_parameters *p = glcnn_local_contrast_normalization(l.forward);
     CU_ASSERT_PTR_NOT_NULL_FATAL(p);
-    *p = (struct glcnn_local_contrast_normalization){
+    *p = (struct glcnn_local_contrast_normalization_parameters){
         .alpha = (float)local.alpha,
         .beta = (float)local.beta,
         .delta = (float)local.delta,
@@ -436,7 +436,7 @@ static void contrast_beside_a_large_mean(void)
     struct layer l = {.channels = 1, .height = 1, .width = 5};
     GOOD_FATAL(glcnn_local_contrast_normalization_create(device, 3, 1, &l.forward));
     GOOD_FATAL(glcnn_local_contrast_normalization_gradient_create(device, 3, 1, &l.gradient));
-    struct glcnn_local_contrast_normalization *p = glcnn_local_contrast_normalization(l.forward);
+    struct glcnn_local_contrast_normalization_parameters *p = glcnn_local_contrast_normalization(l.forward);
     p->alpha = 1;
     p->delta = 1e-6f;
     layer_run(&l, x, (const float[]){0, 0, 1, 0, 0});
@@ -463,7 +463,7 @@ static void spatial_gradient_addressed_by_hand(void)
     glcnn_image *to = make_image(1, 1, 1, W);
     GOOD_FATAL(glcnn_spatial_normalization_gradient_create(device, 3, 1, &kernel));
     glcnn_spatial_normalization(kernel)->beta = 1;
-    struct glcnn_kernel_properties *p = glcnn_kernel_properties(kernel);
+    struct glcnn_addressing *p = glcnn_kernel_properties(kernel);
     p->secondary.offset.x = 2;
     p->clip_rect.origin.x = 1;
     p->clip_rect.size.width = 3;
@@ -496,7 +496,7 @@ static void local_defaults_and_refusals(void)
             glcnn_local_contrast_normalization_gradient_create(device, 0, 3, &kernel));
     CU_ASSERT_PTR_NULL(kernel);
     GOOD_FATAL(glcnn_local_contrast_normalization_create(device, 3, 3, &kernel));
-    const struct glcnn_local_contrast_normalization *p = glcnn_local_contrast_normalization(kernel);
+    const struct glcnn_local_contrast_normalization_parameters *p = glcnn_local_contrast_normalization(kernel);
     CU_ASSERT(p->alpha == 0 && p->beta == 0.5f && p->delta == 1.0f / 1024);
     CU_ASSERT(p->p0 == 1 && p->pm == 0 && p->ps == 1);
     CU_ASSERT_PTR_NULL(glcnn_spatial_normalization(kernel));
@@ -577,7 +577,7 @@ static void batch_begin(struct batch *b, glcnn_kernel *kernel, glcnn_image *x, g
         struct glcnn_encode *f = &b->forward[i];
         *f = (struct glcnn_encode){.source = part_of(x, i),
                                    .destination = make_image(1, CHANNELS, SIDE, SIDE)};
-        GOOD_FATAL(glcnn_kernel_result_state(kernel, NULL, f, &f->state));
+        GOOD_FATAL(glcnn_kernel_result_state(NULL, kernel, f, &f->state));
         b->gradient[i] = (struct glcnn_encode){.source = part_of(g, i),
                                                .secondary = f->source,
                                                .state = f->state,

@@ -157,7 +157,7 @@ static void adam_counts_encodes(void)
 
 /* ---- Preparation of gradients: a step of rate 1 without momentum takes g off the value ---- */
 
-static double prepared(float value, float gradient, const struct glcnn_optimizer *settings)
+static double prepared(float value, float gradient, const struct glcnn_optimizer_parameters *settings)
 {
     struct tensor_run t =
         tensor_begin("optimizer_stochastic_gradient_descent", 1, (const float[]){value});
@@ -170,12 +170,12 @@ static double prepared(float value, float gradient, const struct glcnn_optimizer
     return g;
 }
 
-static const struct glcnn_optimizer plain = {
+static const struct glcnn_optimizer_parameters plain = {
     .gradient_rescale = 1, .gradient_clip_max = FLT_MAX, .gradient_clip_min = -FLT_MAX};
 
 static void clipping_comes_before_rescaling(void)
 {
-    struct glcnn_optimizer p = plain;
+    struct glcnn_optimizer_parameters p = plain;
     p.apply_gradient_clipping = true;
     p.gradient_clip_min = -1;
     p.gradient_clip_max = 1;
@@ -193,7 +193,7 @@ static void clipping_comes_before_rescaling(void)
 /* Choice 26: the sign of the value, 0 for 0. */
 static void l1_adds_the_sign(void)
 {
-    struct glcnn_optimizer p = plain;
+    struct glcnn_optimizer_parameters p = plain;
     p.regularization_type = GLCNN_REGULARIZATION_TYPE_L1;
     p.regularization_scale = 0.25f;
     CU_ASSERT_DOUBLE_EQUAL(prepared(2, 1, &p), 1.25, 1e-6);
@@ -205,7 +205,7 @@ static void l1_adds_the_sign(void)
 
 static void l2_adds_the_value(void)
 {
-    struct glcnn_optimizer p = plain;
+    struct glcnn_optimizer_parameters p = plain;
     p.regularization_type = GLCNN_REGULARIZATION_TYPE_L2;
     p.regularization_scale = 0.25f;
     CU_ASSERT_DOUBLE_EQUAL(prepared(-2, 1, &p), 0.5, 1e-6);
@@ -220,7 +220,7 @@ static void infinity_passes_without_clipping(void)
 /* It would clip a NaN to a number, and the value would move as if nothing were wrong. */
 static void clipping_leaves_nan(void)
 {
-    struct glcnn_optimizer p = plain;
+    struct glcnn_optimizer_parameters p = plain;
     p.apply_gradient_clipping = true;
     p.gradient_clip_min = -1;
     p.gradient_clip_max = 1;
@@ -414,7 +414,7 @@ static void a_second_state_vector_is_refused(void)
 static void parameters_are_checked(void)
 {
     struct tensor_run t = tensor_begin("optimizer_adam", 1, NULL);
-    struct glcnn_optimizer *p = glcnn_optimizer(t.kernel);
+    struct glcnn_optimizer_parameters *p = glcnn_optimizer(t.kernel);
     p->beta1 = 1;
     check_refused(&t, "beta1 is 1");
     p->beta1 = -0.5;
@@ -503,7 +503,7 @@ static void adam_decays(void)
 
 static void decay_comes_before_regularization(void)
 {
-    struct glcnn_optimizer p = plain;
+    struct glcnn_optimizer_parameters p = plain;
     p.weight_decay = 0.25f; /* 2 becomes 1.5, of which 0.5 is added to the gradient, 1 */
     p.regularization_type = GLCNN_REGULARIZATION_TYPE_L2;
     p.regularization_scale = 1.0f / 3;

@@ -209,7 +209,7 @@ static void images_and_results_are_chosen(void)
     fill_constant(result, -1);
     glcnn_kernel_properties(kernel)->primary.offset.z = 1;
     glcnn_kernel_properties(kernel)->clip_rect =
-        (glcnn_region){.origin = {0, 1, 0}, .size = {1, 1, 1}};
+        (struct glcnn_region){.origin = {0, 1, 0}, .size = {1, 1, 1}};
     glcnn_command_buffer *commands = make_commands();
     GOOD(glcnn_kernel_encode(commands, kernel,
                              &(struct glcnn_encode){.source = source, .destination = result}));
@@ -259,7 +259,7 @@ static void gradients_follow_their_state(void)
     fill_noise(source, 3);
     fill_constant(to, 5);
     glcnn_reduce(mean)->clip_rect_source.origin_x = 1;
-    GOOD_FATAL(glcnn_kernel_result_state(mean, NULL, &forward, &state));
+    GOOD_FATAL(glcnn_kernel_result_state(NULL, mean, &forward, &state));
     forward.state = state;
     GOOD(glcnn_kernel_encode(commands, mean, &forward));
     finish(&commands);

@@ -103,7 +103,7 @@ static void inference_follows_the_batch(void)
     GOOD(glcnn_batch_normalization_statistics_create(device, &statistics));
     GOOD(glcnn_batch_normalization_create(device, &source, NULL, &normalize));
     GOOD(glcnn_batch_normalization_running_statistics_create(device, 1, 2, &keeper));
-    GOOD(glcnn_kernel_result_state(normalize, NULL, &(struct glcnn_encode){0}, &state));
+    GOOD(glcnn_kernel_result_state(NULL, normalize, &(struct glcnn_encode){0}, &state));
     GOOD(glcnn_kernel_encode(to, statistics, &(struct glcnn_encode){.source = x, .state = state}));
     GOOD(glcnn_batch_normalization_running_statistics_encode(
         to, keeper, glcnn_state_vector(state, "mean"), glcnn_state_vector(state, "variance"),

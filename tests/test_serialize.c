@@ -120,7 +120,7 @@ static void test_every_kernel(void)
     CU_ASSERT(glcnn_kernel_count() > 60);
     for (size_t i = 0; i < glcnn_kernel_count(); i++)
         for (unsigned variant = 0; variant < 3; variant++)
-            check_round_trip(glcnn_kernel_info(i), variant);
+            check_round_trip(glcnn_kernel_info_at(i), variant);
 }
 
 /* A value that needs all 64 bits, and reals at the ends of their types. */
@@ -250,7 +250,7 @@ static void train_once(glcnn_network *network)
         results[count++] = glcnn_filter_node_result(filter);
     GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(device, 0.05f, &optimizer));
     const struct glcnn_training_descriptor training = {.optimizer = optimizer};
-    GOOD_FATAL(glcnn_network_train(network, &training));
+    GOOD_FATAL(glcnn_network_set_training(network, &training));
     const struct glcnn_graph_descriptor descriptor = {
         .results = results, .result_is_needed = needed, .result_count = count};
     GOOD_FATAL(glcnn_graph_create(network, &descriptor, &graph));
@@ -374,7 +374,7 @@ static void test_every_stage_of_a_network(void)
         struct glcnn_training_descriptor training = {0};
         GOOD_FATAL(glcnn_optimizer_adam_create(device, 0.01f, &training.optimizer));
         if (stage & 1)
-            GOOD_FATAL(glcnn_network_train(s.network, &training));
+            GOOD_FATAL(glcnn_network_set_training(s.network, &training));
         if (stage & 2)
             s.ends_count =
                 glcnn_training_graph_with_source_gradient(s.loss, NULL, NULL, NULL, s.ends, 2);
@@ -419,7 +419,7 @@ static glcnn_image *run_gradient(glcnn_network *network, const uint32_t gradient
     GOOD_FATAL(glcnn_graph_wait(graph));
     glcnn_image *copy = NULL, *image = glcnn_graph_image(graph, result);
     CU_ASSERT_PTR_NOT_NULL_FATAL(image);
-    GOOD_FATAL(glcnn_image_create(device, glcnn_image_descriptor(image), &copy));
+    GOOD_FATAL(glcnn_image_create(device, glcnn_image_get_descriptor(image), &copy));
     float *values = read_image(image);
     fill_image(copy, values);
     free(values);
@@ -435,7 +435,7 @@ static void result_size(glcnn_filter_node *filter, uint32_t size[3])
     glcnn_image *image = make_image(2, 4, 7, 5), *second = make_image(2, 4, 7, 5);
     glcnn_kernel *kernel = NULL;
     GOOD_FATAL(glcnn_kernel_copy(glcnn_filter_node_kernel(filter), device, &kernel));
-    GOOD_FATAL(glcnn_kernel_destination_descriptor(
+    GOOD_FATAL(glcnn_kernel_prepare_destination(
         kernel, &(struct glcnn_encode){.source = image, .secondary = second}, &made));
     size[0] = made.feature_channels;
     size[1] = made.height;
@@ -481,7 +481,7 @@ static void test_every_gradient_node(void)
 {
     const struct glcnn_kernel_info *info;
     size_t count = 0;
-    for (size_t i = 0; (info = glcnn_kernel_info(i)); i++)
+    for (size_t i = 0; (info = glcnn_kernel_info_at(i)); i++)
         if (info->gradient && strcmp(info->name, "concatenation") != 0) {
             check_gradient_node(info);
             count++;

@@ -46,16 +46,16 @@ static void slice_takes_a_region_and_some_channels(void)
     glcnn_kernel *slice = make(glcnn_slice_create);
     glcnn_image *source = numbered(2, 9, 4, 5), *result = NULL;
     glcnn_command_buffer *commands = make_commands();
-    struct glcnn_kernel_properties *p = glcnn_kernel_properties(slice);
-    p->primary.offset = (glcnn_offset){2, 1, 0};
+    struct glcnn_addressing *p = glcnn_kernel_properties(slice);
+    p->primary.offset = (struct glcnn_offset){2, 1, 0};
     p->primary.feature_channel_offset = 4;
     p->primary.feature_channel_max_count = 3;
-    p->clip_rect.size = (glcnn_size){3, 2, UINT32_MAX};
+    p->clip_rect.size = (struct glcnn_size){3, 2, UINT32_MAX};
     p->result_is_ordinary = true;
     GOOD_FATAL(glcnn_kernel_encode_returning(
         commands, slice, &(struct glcnn_encode){.source = source}, &result, NULL));
     finish(&commands);
-    const struct glcnn_image_descriptor *d = glcnn_image_descriptor(result);
+    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(result);
     CU_ASSERT_FATAL(d->width == 3 && d->height == 2 && d->feature_channels == 3 &&
                     d->number_of_images == 2);
     float *found = read_image(result);
@@ -95,7 +95,7 @@ static glcnn_state *encode_part(glcnn_kernel *kernel, glcnn_image *source, glcnn
 {
     struct glcnn_encode arguments = {.source = source, .destination = joined};
     glcnn_kernel_properties(kernel)->destination_feature_channel_offset = channel;
-    GOOD_FATAL(glcnn_kernel_result_state(kernel, NULL, &arguments, &arguments.state));
+    GOOD_FATAL(glcnn_kernel_result_state(NULL, kernel, &arguments, &arguments.state));
     encode(kernel, &arguments);
     return arguments.state;
 }

@@ -134,7 +134,7 @@ static void gradients_addressed_by_hand(void)
     fill_image(gradient, g);
     fill_image(result, y);
     GOOD_FATAL(glcnn_soft_max_gradient_create(device, &kernel));
-    struct glcnn_kernel_properties *p = glcnn_kernel_properties(kernel);
+    struct glcnn_addressing *p = glcnn_kernel_properties(kernel);
     p->primary.offset.x = 2;
     p->secondary.offset.x = 1;
     p->clip_rect.origin.x = 1;
@@ -171,7 +171,7 @@ static void gradients_that_follow_a_state(void)
     glcnn_kernel_properties(backward)->result_is_ordinary = true;
     struct glcnn_encode arguments = {.source = x, .destination = y};
     glcnn_command_buffer *commands = make_commands();
-    GOOD_FATAL(glcnn_kernel_result_state(forward, NULL, &arguments, &state));
+    GOOD_FATAL(glcnn_kernel_result_state(NULL, forward, &arguments, &state));
     arguments.state = state;
     GOOD(glcnn_kernel_encode(commands, forward, &arguments));
     arguments = (struct glcnn_encode){.source = g, .secondary = y, .state = state};

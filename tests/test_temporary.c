@@ -339,9 +339,9 @@ static void test_what_a_clip_leaves_out_is_zero(void)
     leave_sevens(commands, 1, 3, 4, 4);
     glcnn_image *ones = make_image(1, 3, 4, 4), *image = make_temporary_of(commands, 1, 3, 4, 4);
     fill_constant(ones, 1);
-    copier->properties.clip_rect = (glcnn_region){{1, 2, 0}, {2, 1, 1}};
+    copier->properties.clip_rect = (struct glcnn_region){{1, 2, 0}, {2, 1, 1}};
     GOOD(copy(commands, ones, image));
-    copier->properties.clip_rect = (glcnn_region)GLCNN_NO_CLIP;
+    copier->properties.clip_rect = (struct glcnn_region)GLCNN_NO_CLIP;
     read_raw(commands, image, values, sizeof values);
     for (int i = 0; i < 64; i++) {
         bool inside = i / 16 < 3 && i / 4 % 4 == 2 && i % 4 >= 1 && i % 4 <= 2;
@@ -385,11 +385,11 @@ static void test_views_and_their_parent_keep_contents(void)
     GOOD_FATAL(glcnn_image_batch_view(parent, 0, &first));
     GOOD(copy(commands, ones, first));
     GOOD_FATAL(glcnn_image_batch_view(parent, 1, &second));
-    copier->properties.clip_rect = (glcnn_region){{0, 0, 0}, {1, 1, 1}};
+    copier->properties.clip_rect = (struct glcnn_region){{0, 0, 0}, {1, 1, 1}};
     GOOD(copy(commands, ones, second));
-    copier->properties.clip_rect = (glcnn_region){{1, 0, 2}, {1, 1, 1}};
+    copier->properties.clip_rect = (struct glcnn_region){{1, 0, 2}, {1, 1, 1}};
     GOOD(copy(commands, ones, parent));
-    copier->properties.clip_rect = (glcnn_region)GLCNN_NO_CLIP;
+    copier->properties.clip_rect = (struct glcnn_region)GLCNN_NO_CLIP;
     read_raw(commands, parent, values, sizeof values);
     for (int i = 0; i < 48; i++)
         CU_ASSERT_EQUAL(values[i], i < 16 || (i < 32 ? i % 4 == 0 : i % 4 == 1));
@@ -511,7 +511,7 @@ static void test_temporary_states_are_counted(void)
     glcnn_state *state = NULL;
     GOOD_FATAL(glcnn_pooling_max_gradient_create(device, 1, 1, 1, 1, &gradient));
     GOOD_FATAL(
-        glcnn_kernel_result_state(copier, commands, &(struct glcnn_encode){.source = x}, &state));
+        glcnn_kernel_result_state(commands, copier, &(struct glcnn_encode){.source = x}, &state));
     CU_ASSERT_PTR_NOT_NULL_FATAL(state);
     CU_ASSERT_TRUE(glcnn_state_is_temporary(state));
     struct glcnn_encode forward = {.source = x, .destination = y, .state = state};

@@ -128,7 +128,7 @@ static void make_normalisation(int index, uint32_t channels,
     must(glcnn_batch_normalization_statistics_gradient_create(device, neuron,
                                                               &layer->before_gradient));
     must(glcnn_batch_normalization_gradient_create(device, neuron, &layer->gradient));
-    must(glcnn_kernel_result_state(layer->forward, NULL, NULL, &layer->state));
+    must(glcnn_kernel_result_state(NULL, layer->forward, NULL, &layer->state));
 }
 
 static void make_pool(int index)

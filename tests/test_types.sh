@@ -50,9 +50,9 @@ replaced() {
 kernels=$work/tree/src/kernels
 row "$kernels/neuron.c" NEURON_TYPES 'ROW(cube, 1, 0, 0, A * x * x * x, 3 * A * x * x)'
 row "$kernels/loss.c" LOSS_TYPES 'ROW(quartic, .loss = quartic, .gradient = quartic_gradient)'
-quartic='static double quartic(double y, double t, const struct glcnn_loss *p)\
+quartic='static double quartic(double y, double t, const struct glcnn_loss_parameters *p)\
 { (void)p; return pow(y - t, 4); }\
-static double quartic_gradient(double y, double t, const struct glcnn_loss *p)\
+static double quartic_gradient(double y, double t, const struct glcnn_loss_parameters *p)\
 { (void)p; return 4 * pow(y - t, 3); }'
 replaced "$kernels/loss.c" "s/^#define LOSS_TYPES(ROW).*/$quartic\\
 &/"

@@ -25,8 +25,8 @@ static void check_row(bool bilinear, enum rule rule, const float expected[6])
         glcnn_kernel *kernel = make_kernel(bilinear, vertical ? 1 : 2, vertical ? 2 : 1, rule);
         fill_image(source, three);
         glcnn_image *result = result_of(kernel, &(struct glcnn_encode){.source = source}, NULL);
-        CU_ASSERT_EQUAL(glcnn_image_descriptor(result)->width, vertical ? 1 : 6);
-        CU_ASSERT_EQUAL(glcnn_image_descriptor(result)->height, vertical ? 6 : 1);
+        CU_ASSERT_EQUAL(glcnn_image_get_descriptor(result)->width, vertical ? 1 : 6);
+        CU_ASSERT_EQUAL(glcnn_image_get_descriptor(result)->height, vertical ? 6 : 1);
         check_floats(result, expected, 6, 1e-6);
         glcnn_image_destroy(&source);
         glcnn_image_destroy(&result);

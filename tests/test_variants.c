@@ -85,7 +85,7 @@ static void check_forced(const char *variant)
     setenv("GLCNN_VARIANTS", variant, 1);
     glcnn_device *on = open_device(NULL);
     for (size_t i = 0; i < glcnn_kernel_count(); i++) {
-        const struct glcnn_kernel_info *info = glcnn_kernel_info(i);
+        const struct glcnn_kernel_info *info = glcnn_kernel_info_at(i);
         bool wanted = lists(info, variant) && (is_full() || !any_program_has(on, variant));
         if (wanted && failures_of(on, info->name, !is_full())) {
             CU_FAIL("a variant disagrees with the reference");
@@ -100,9 +100,9 @@ static void check_forced(const char *variant)
 /* Whether an earlier kernel, or the same kernel earlier, has the variant. */
 static bool came_before(size_t kernel, size_t index)
 {
-    const char *name = glcnn_kernel_info(kernel)->variants[index];
+    const char *name = glcnn_kernel_info_at(kernel)->variants[index];
     for (size_t i = 0; i < kernel; i++)
-        if (lists(glcnn_kernel_info(i), name))
+        if (lists(glcnn_kernel_info_at(i), name))
             return true;
     return false;
 }
@@ -124,8 +124,8 @@ static void test_each_variant_agrees_with_the_references(void)
 {
     size_t count = 0;
     for (size_t i = 0; i < glcnn_kernel_count(); i++)
-        for (size_t v = 0; glcnn_kernel_info(i)->variants[v] && !is_enough(count); v++) {
-            const char *variant = glcnn_kernel_info(i)->variants[v];
+        for (size_t v = 0; glcnn_kernel_info_at(i)->variants[v] && !is_enough(count); v++) {
+            const char *variant = glcnn_kernel_info_at(i)->variants[v];
             if (came_before(i, v) || (!is_full() && is_usual(variant)))
                 continue;
             check_forced(variant);

@@ -490,11 +490,11 @@ static void test_exports_are_in_order(void)
     glcnn_command_buffer *commands = make_commands();
     glcnn_state *before = NULL, *after = NULL, *values = make_layer_state(NULL, 20);
     GOOD(glcnn_kernel_set_data_source(kernel, &given));
-    GOOD_FATAL(glcnn_kernel_export(commands, kernel, &before));
+    GOOD_FATAL(glcnn_kernel_encode_export_state(commands, kernel, &before));
     CU_ASSERT_TRUE(glcnn_state_is_temporary(before));
-    GOOD(glcnn_kernel_reload(commands, kernel, values));
+    GOOD(glcnn_kernel_encode_reload_state(commands, kernel, values));
     glcnn_kernel_properties(kernel)->result_is_ordinary = true;
-    GOOD_FATAL(glcnn_kernel_export(commands, kernel, &after));
+    GOOD_FATAL(glcnn_kernel_encode_export_state(commands, kernel, &after));
     CU_ASSERT_FALSE(glcnn_state_is_temporary(after));
     check_convolution_values(kernel, 1);
     s.base = 4;
@@ -517,11 +517,11 @@ static void test_reloads_serve_both_kernels(void)
     GOOD_FATAL(glcnn_convolution_gradient_create(device, &layer, NULL, &gradient));
     glcnn_state *state = make_layer_state(commands, 3);
     GOOD(glcnn_state_set_read_count(state, 2));
-    GOOD(glcnn_kernel_reload(commands, forward, state));
-    GOOD(glcnn_kernel_reload(commands, gradient, state));
+    GOOD(glcnn_kernel_encode_reload_state(commands, forward, state));
+    GOOD(glcnn_kernel_encode_reload_state(commands, gradient, state));
     CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), 3);
     CU_ASSERT_EQUAL(glcnn_state_read_count(state), 0);
-    REFUSED(GLCNN_INVALID_STATE, glcnn_kernel_reload(commands, forward, state));
+    REFUSED(GLCNN_INVALID_STATE, glcnn_kernel_encode_reload_state(commands, forward, state));
     GOOD(glcnn_command_buffer_commit(commands));
     check_convolution_values(forward, 3);
     check_source_values(glcnn_kernel_vector(gradient, "weights"), 3, "weights", 30);
@@ -548,7 +548,7 @@ static void test_reloads_make_vectors(void)
     GOOD_FATAL(glcnn_state_create(device, NULL, given, lengths, 2, &state));
     GOOD(glcnn_state_set_vector(state, "mean", mean, 3));
     GOOD(glcnn_state_set_vector(state, "variance", variance, 3));
-    GOOD(glcnn_kernel_reload(commands, kernel, state));
+    GOOD(glcnn_kernel_encode_reload_state(commands, kernel, state));
     finish(&commands);
     read_vector(glcnn_kernel_vector(kernel, "mean"), 3, read);
     CU_ASSERT_EQUAL(memcmp(read, mean, sizeof read), 0);
@@ -570,14 +570,14 @@ static void test_statistics_become_the_kernels(void)
     glcnn_state *state = NULL;
     float mean[2], variance[2];
     fill_image(source, pixels);
-    GOOD_FATAL(glcnn_kernel_result_state(kernel, NULL, &(struct glcnn_encode){0}, &state));
+    GOOD_FATAL(glcnn_kernel_result_state(NULL, kernel, &(struct glcnn_encode){0}, &state));
     GOOD(glcnn_kernel_encode(commands, statistics,
                              &(struct glcnn_encode){.source = source, .state = state}));
     GOOD(glcnn_kernel_encode(
         commands, kernel,
         &(struct glcnn_encode){.source = source, .state = state, .destination = result}));
     size_t passes = glcnn_command_buffer_pass_count(commands);
-    GOOD(glcnn_kernel_reload(commands, kernel, state));
+    GOOD(glcnn_kernel_encode_reload_state(commands, kernel, state));
     CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), passes + 2);
     REFUSED_SAYING("a kernel's own vector", glcnn_state_set_vector(state, "gamma", mean, 2));
     finish(&commands);
@@ -602,20 +602,20 @@ static void test_exports_and_reloads_are_refused(void)
     glcnn_kernel *unknown = make_kernel("instance_normalization");
     glcnn_command_buffer *commands = make_commands();
     glcnn_state *state = NULL, *gamma = NULL, *shorter = NULL;
-    REFUSED_SAYING("owns no weights", glcnn_kernel_export(commands, pooling, &state));
-    REFUSED_SAYING("length of gamma is not known", glcnn_kernel_export(commands, unknown, &state));
-    REFUSED_SAYING("state is NULL", glcnn_kernel_export(commands, kernel, NULL));
-    REFUSED_SAYING("command_buffer is NULL", glcnn_kernel_export(NULL, kernel, &state));
-    REFUSED_SAYING("kernel is NULL", glcnn_kernel_export(commands, NULL, &state));
+    REFUSED_SAYING("owns no weights", glcnn_kernel_encode_export_state(commands, pooling, &state));
+    REFUSED_SAYING("length of gamma is not known", glcnn_kernel_encode_export_state(commands, unknown, &state));
+    REFUSED_SAYING("state is NULL", glcnn_kernel_encode_export_state(commands, kernel, NULL));
+    REFUSED_SAYING("command_buffer is NULL", glcnn_kernel_encode_export_state(NULL, kernel, &state));
+    REFUSED_SAYING("kernel is NULL", glcnn_kernel_encode_export_state(commands, NULL, &state));
     CU_ASSERT_PTR_NULL(state);
     GOOD_FATAL(glcnn_state_create(device, NULL, other, lengths, 1, &gamma));
     GOOD_FATAL(glcnn_state_create(device, NULL, half, lengths, 2, &shorter));
-    REFUSED_SAYING("the state has none of", glcnn_kernel_reload(commands, kernel, gamma));
+    REFUSED_SAYING("the state has none of", glcnn_kernel_encode_reload_state(commands, kernel, gamma));
     REFUSED_SAYING("weights has 30 elements; the state's has 29",
-                   glcnn_kernel_reload(commands, kernel, shorter));
-    REFUSED_SAYING("state is NULL", glcnn_kernel_reload(commands, kernel, NULL));
-    REFUSED_SAYING("command_buffer is NULL", glcnn_kernel_reload(NULL, kernel, gamma));
-    CU_ASSERT_EQUAL(glcnn_kernel_reload(NULL, NULL, gamma), INVALID);
+                   glcnn_kernel_encode_reload_state(commands, kernel, shorter));
+    REFUSED_SAYING("state is NULL", glcnn_kernel_encode_reload_state(commands, kernel, NULL));
+    REFUSED_SAYING("command_buffer is NULL", glcnn_kernel_encode_reload_state(NULL, kernel, gamma));
+    CU_ASSERT_EQUAL(glcnn_kernel_encode_reload_state(NULL, NULL, gamma), INVALID);
     CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), 0);
     glcnn_state_destroy(&gamma);
     glcnn_state_destroy(&shorter);
@@ -739,8 +739,8 @@ static void record_update(glcnn_command_buffer *commands, glcnn_kernel *forward,
     glcnn_state *updated = NULL;
     GOOD_FATAL(source->update(source->context, commands, state, state, &updated));
     CU_ASSERT_PTR_NOT_NULL_FATAL(updated);
-    GOOD(glcnn_kernel_reload(commands, forward, updated));
-    GOOD(glcnn_kernel_reload(commands, gradient, updated));
+    GOOD(glcnn_kernel_encode_reload_state(commands, forward, updated));
+    GOOD(glcnn_kernel_encode_reload_state(commands, gradient, updated));
 }
 
 static void check_scalar(glcnn_buffer *buffer, double expected)
@@ -776,7 +776,7 @@ static void test_a_callback_trains_both_kernels(void)
     GOOD_FATAL(glcnn_state_create(device, NULL, layer_names, single, 2, &t.values));
     GOOD(glcnn_state_set_vector(t.values, "weights", &one, 1));
     GOOD(glcnn_state_set_vector(t.values, "biases", &half, 1));
-    GOOD(glcnn_kernel_result_state(forward, NULL, &(struct glcnn_encode){0}, &state));
+    GOOD(glcnn_kernel_result_state(NULL, forward, &(struct glcnn_encode){0}, &state));
     fill_image(source, x);
     fill_image(G, g);
     for (int step = 0; step < 2; step++) {
@@ -818,7 +818,7 @@ static void test_lent_vectors_are_no_results(void)
     glcnn_state *state = NULL, *given = NULL;
     GOOD_FATAL(glcnn_optimizer_adam_create(device, 0.1f, &optimizer));
     GOOD_FATAL(glcnn_state_create(device, NULL, gradients, two, 2, &given));
-    GOOD(glcnn_kernel_result_state(kernel, NULL, &(struct glcnn_encode){0}, &state));
+    GOOD(glcnn_kernel_result_state(NULL, kernel, &(struct glcnn_encode){0}, &state));
     GOOD(glcnn_kernel_encode(
         commands, kernel,
         &(struct glcnn_encode){.source = source, .state = state, .destination = result}));

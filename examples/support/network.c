@@ -28,7 +28,7 @@ glcnn_status network_sources(glcnn_device *device, uint32_t batch, glcnn_image *
 glcnn_status network_run(glcnn_graph *graph, glcnn_image *const sources[2], const float *images,
                          const float *labels, glcnn_image_node *result, float *values, size_t count)
 {
-    const size_t batch = glcnn_image_descriptor(sources[0])->number_of_images;
+    const size_t batch = glcnn_image_get_descriptor(sources[0])->number_of_images;
     glcnn_status status =
         glcnn_image_write_bytes(sources[0], NULL, images, sizeof *images * FASHION_PIXELS * batch);
     if (status == GLCNN_SUCCESS && labels)

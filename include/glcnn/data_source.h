@@ -18,7 +18,7 @@
  *
  *   GPU   update(context, command_buffer, gradient_state, source_state, &updated), while recording:
  *         an optimizer recorded by glcnn_optimizer_encode_states, say. What comes back in `updated`
- *         is reloaded into forward and gradient kernel with glcnn_kernel_reload.
+ *         is reloaded into forward and gradient kernel with glcnn_kernel_encode_reload_state.
  *   CPU   update_cpu(context, gradient_state, source_state) once the command buffer is complete,
  *         then glcnn_kernel_reload_from_data_source.
  *   none  nothing is called.

@@ -127,7 +127,7 @@ struct glcnn_device_traits {
 };
 
 /* What was opened. Strings live as long as the device. */
-struct glcnn_device_info {
+struct glcnn_device_properties {
     const char *provider; /* "current", "device", "gbm" or "software" */
     const char *node;     /* "" where there is none */
     const char *driver;   /* kernel driver, "" where there is none */
@@ -137,7 +137,7 @@ struct glcnn_device_info {
     struct glcnn_limits limits;
     struct glcnn_device_traits traits;
 };
-GLCNN_API const struct glcnn_device_info *glcnn_device_info(const glcnn_device *device);
+GLCNN_API const struct glcnn_device_properties *glcnn_device_info(const glcnn_device *device);
 
 /* Whether the driver has the OpenGL ES extension, "GL_KHR_debug". */
 GLCNN_API bool glcnn_device_has_extension(const glcnn_device *device, const char *name);

@@ -57,7 +57,7 @@ GLCNN_API glcnn_filter_node *glcnn_graph_filter(const glcnn_graph *graph, size_t
 
 /* Texture memory of intermediate images, in bytes: what the plan takes, what it would take without
  * sharing, and the most that lives at one time, below which no plan can be. */
-struct glcnn_graph_memory {
+struct glcnn_memory_plan {
     uint64_t planned, without_sharing, lower_bound;
     uint32_t sub_batches; /* 1: the batch runs at once */
 };
@@ -67,13 +67,13 @@ struct glcnn_graph_memory {
  * budget, with a sentence that tells how much is needed. */
 GLCNN_API glcnn_status glcnn_graph_memory(glcnn_graph *graph,
                                           const struct glcnn_image_descriptor *sources,
-                                          struct glcnn_graph_memory *memory);
+                                          struct glcnn_memory_plan *memory);
 
 /* Records one run of the graph into a command buffer of the user's, with temporary images in it,
  * and returns the result images, ordinary ones that the caller owns: results[i] is NULL for a
  * result that is not needed. Sub-batches and CPU training style are for executions. A temporary
  * source loses one read. On failure nothing is recorded and nothing returned. */
-GLCNN_API glcnn_status glcnn_graph_encode(glcnn_graph *graph, glcnn_command_buffer *command_buffer,
+GLCNN_API glcnn_status glcnn_graph_encode(glcnn_command_buffer *command_buffer, glcnn_graph *graph,
                                           glcnn_image *const *sources, glcnn_image **results);
 
 /* Called once an execution is complete, by the call that finds it so: glcnn_graph_wait,
@@ -87,7 +87,7 @@ typedef void (*glcnn_graph_handler)(void *user, glcnn_graph *graph, glcnn_status
  * glcnn_graph_state, and hold until the next execution of these sizes. `handler` may be NULL.
  * executeAsyncWithSourceImages:completionHandler:.
  *
- * The first execution of a graph reads the weights (gamma) of the layers that glcnn_kernel_train
+ * The first execution of a graph reads the weights (gamma) of the layers that glcnn_kernel_set_training
  * lets it train, and is refused, in a sentence that names the layer, where all of them are zero
  * and would stay so: other layers of zeros, stuck in the same way, make what the layer reads or the
  * gradient that reaches it. One layer of zeros learns, and so do several where a sum, a bias or a

@@ -61,21 +61,21 @@ struct glcnn_image_descriptor {
     glcnn_channel_format channel_format; /* default float32 */
 };
 
-typedef struct glcnn_offset {
+struct glcnn_offset {
     int32_t x, y, z;
-} glcnn_offset;
+};
 
-typedef struct glcnn_size {
+struct glcnn_size {
     uint32_t width, height, depth;
-} glcnn_size;
+};
 
 /* MTLRegion: x, y in pixels, z in images. GLCNN_NO_CLIP covers whatever there is. */
-typedef struct glcnn_region {
+struct glcnn_region {
     struct {
         uint32_t x, y, z;
     } origin;
-    glcnn_size size;
-} glcnn_region;
+    struct glcnn_size size;
+};
 /* clang-format off */
 #define GLCNN_NO_CLIP {{0, 0, 0}, {UINT32_MAX, UINT32_MAX, UINT32_MAX}}
 /* clang-format on */
@@ -98,7 +98,7 @@ GLCNN_API glcnn_status glcnn_temporary_image_create(glcnn_command_buffer *comman
 GLCNN_API void glcnn_image_destroy(glcnn_image **image);
 
 /* The descriptor with all defaults filled in. Valid while the image lives. */
-GLCNN_API const struct glcnn_image_descriptor *glcnn_image_descriptor(const glcnn_image *image);
+GLCNN_API const struct glcnn_image_descriptor *glcnn_image_get_descriptor(const glcnn_image *image);
 
 /* Bytes of device memory that the storage takes, or will take at its first use. */
 GLCNN_API size_t glcnn_image_resource_size(const glcnn_image *image);

@@ -40,7 +40,7 @@ typedef enum glcnn_edge_mode {
  * Kd = (kernel_width - 1)*dilation + 1 (spec 5.3). An offset of 0 puts the window's centre, not
  * its left edge, on pixel 0. */
 struct glcnn_source_properties {
-    glcnn_offset offset; /* window centre for the clip rectangle's first pixel; z: first image */
+    struct glcnn_offset offset; /* window centre for the clip rectangle's first pixel; z: first image */
     glcnn_edge_mode edge_mode;            /* default zero */
     uint32_t feature_channel_offset;      /* first channel read, multiple of 4, default 0 */
     uint32_t feature_channel_max_count;   /* channels read at most, default UINT32_MAX */
@@ -58,19 +58,19 @@ typedef struct glcnn_filter_node glcnn_filter_node;
 /* Properties that every kernel has. `primary` is the only source of a unary kernel, the source
  * gradient of a gradient kernel; `secondary` the second source, the forward source image of a
  * gradient kernel. The gradient kernel's rules are in spec 5.5. */
-struct glcnn_kernel_properties {
+struct glcnn_addressing {
     struct glcnn_source_properties primary, secondary;
-    glcnn_region clip_rect; /* written, default everything; pixels outside keep their contents */
+    struct glcnn_region clip_rect; /* written, default everything; pixels outside keep their contents */
     uint32_t destination_feature_channel_offset; /* first channel written, multiple of 4 */
     int32_t kernel_offset_x, kernel_offset_y;    /* gradient kernels, default 0 */
-    glcnn_size source_size;  /* pooling gradients: part of the gradient used, default everything */
+    struct glcnn_size source_size;  /* pooling gradients: part of the gradient used, default everything */
     uint32_t padding;        /* returning encodes only; GLCNN_PADDING_* bits, default _DEFAULT */
     bool result_is_ordinary; /* returning encodes: make ordinary, not temporary images and states */
 };
 
 /* The kernel's properties, to read and to change: `glcnn_kernel_properties(k)->padding = ...`.
  * They are checked at encode. Valid while the kernel lives; NULL for NULL. */
-GLCNN_API struct glcnn_kernel_properties *glcnn_kernel_properties(glcnn_kernel *kernel);
+GLCNN_API struct glcnn_addressing *glcnn_kernel_properties(glcnn_kernel *kernel);
 
 /* Creates a kernel by name ("pooling_average_gradient") with default parameters: for tools and
  * bindings; programs use the typed constructors. The caller owns it.
@@ -143,7 +143,7 @@ GLCNN_API glcnn_status glcnn_kernel_encode_reload(glcnn_command_buffer *command_
  * exportWeightsAndBiasesWithCommandBuffer: and MPSCNNConvolutionWeightsAndBiasesState,
  * MPSCNNNormalizationGammaAndBetaState, MPSCNNNormalizationMeanAndVarianceState.
  * Errors: GLCNN_INVALID_ARGUMENT if the kernel has none, or the length of one is not known yet. */
-GLCNN_API glcnn_status glcnn_kernel_export(glcnn_command_buffer *command_buffer,
+GLCNN_API glcnn_status glcnn_kernel_encode_export_state(glcnn_command_buffer *command_buffer,
                                            glcnn_kernel *kernel, glcnn_state **state);
 
 /* Records copies of the same vectors, those that kernel and state both have by name, from a state
@@ -152,7 +152,7 @@ GLCNN_API glcnn_status glcnn_kernel_export(glcnn_command_buffer *command_buffer,
  * beta. reloadWeightsAndBiasesWithCommandBuffer:state:, reloadGammaAndBetaWithCommandBuffer:,
  * reloadMeanAndVarianceWithCommandBuffer:. Errors: GLCNN_INVALID_ARGUMENT if the two have no vector
  * in common or one has another length; then nothing is recorded. */
-GLCNN_API glcnn_status glcnn_kernel_reload(glcnn_command_buffer *command_buffer,
+GLCNN_API glcnn_status glcnn_kernel_encode_reload_state(glcnn_command_buffer *command_buffer,
                                            glcnn_kernel *kernel, glcnn_state *state);
 
 #define GLCNN_CALL_VECTORS 5
@@ -235,7 +235,7 @@ GLCNN_API glcnn_status glcnn_kernel_encode_batch_returning(glcnn_command_buffer 
 
 /* What the returning encode would make, and sets the kernel's offset (and for a gradient kernel
  * with `state` all addressing properties) as it would. destinationImageDescriptorForSource... */
-GLCNN_API glcnn_status glcnn_kernel_destination_descriptor(glcnn_kernel *kernel,
+GLCNN_API glcnn_status glcnn_kernel_prepare_destination(glcnn_kernel *kernel,
                                                            const struct glcnn_encode *arguments,
                                                            struct glcnn_image_descriptor *result);
 
@@ -245,8 +245,8 @@ GLCNN_API glcnn_status glcnn_kernel_destination_descriptor(glcnn_kernel *kernel,
  * `command_buffer` the state is temporary (temporaryResultState), without it an ordinary one
  * (resultState). The caller owns it. Errors: GLCNN_INVALID_ARGUMENT where `state` is NULL or the
  * command buffer is another device's. */
-GLCNN_API glcnn_status glcnn_kernel_result_state(glcnn_kernel *kernel,
-                                                 glcnn_command_buffer *command_buffer,
+GLCNN_API glcnn_status glcnn_kernel_result_state(glcnn_command_buffer *command_buffer,
+                                                 glcnn_kernel *kernel,
                                                  const struct glcnn_encode *arguments,
                                                  glcnn_state **state);
 
@@ -257,8 +257,8 @@ GLCNN_API glcnn_status glcnn_kernel_result_state(glcnn_kernel *kernel,
  *
  * resultStateBatchForSourceImage:sourceStates:destinationImage:, and with a command buffer
  * temporaryResultStateBatchForCommandBuffer:sourceImage:sourceStates:destinationImage:. */
-GLCNN_API glcnn_status glcnn_kernel_result_state_batch(glcnn_kernel *kernel,
-                                                       glcnn_command_buffer *command_buffer,
+GLCNN_API glcnn_status glcnn_kernel_result_state_batch(glcnn_command_buffer *command_buffer,
+                                                       glcnn_kernel *kernel,
                                                        const struct glcnn_encode *arguments,
                                                        size_t count, glcnn_state **states);
 
@@ -309,7 +309,7 @@ struct glcnn_kernel_info {
  * the memory for their tables, which the first call makes and the process keeps, there are none.
  * Thread-safety: safe. */
 GLCNN_API size_t glcnn_kernel_count(void);
-GLCNN_API const struct glcnn_kernel_info *glcnn_kernel_info(size_t index);
+GLCNN_API const struct glcnn_kernel_info *glcnn_kernel_info_at(size_t index);
 /* By name; NULL if there is none. */
 GLCNN_API const struct glcnn_kernel_info *glcnn_kernel_info_by_name(const char *name);
 

@@ -30,11 +30,11 @@
  *
  * Addressing that a gradient kernel took over from a state is written as its properties are. In a
  * network each execution takes it over anew; for a kernel by itself it counts as set by hand until
- * a returning encode or glcnn_kernel_destination_descriptor does.
+ * a returning encode or glcnn_kernel_prepare_destination does.
  *
  * Not written: the device, data sources, optimizers with their state, and states. Vectors are
  * written from the kernel that owns them, whatever data source it has. A kernel that is read gives
- * bit-identical results, a network too; to train on, give it data sources, glcnn_network_train for
+ * bit-identical results, a network too; to train on, give it data sources, glcnn_network_set_training for
  * one, and load a checkpoint (glcnn/checkpoint.h).
  *
  * Reading trusts nothing. What is damaged, cut off, longer than its item, of another kind or

@@ -246,7 +246,7 @@ void device_unreference(struct glcnn_device *device)
     free(device);
 }
 
-const struct glcnn_device_info *glcnn_device_info(const glcnn_device *device)
+const struct glcnn_device_properties *glcnn_device_info(const glcnn_device *device)
 {
     return device ? &device->info : NULL;
 }

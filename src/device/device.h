@@ -33,7 +33,7 @@ struct glcnn_device {
     pid_t process;               /* that opened it */
     bool lost;
     struct gl gl;
-    struct glcnn_device_info info;
+    struct glcnn_device_properties info;
     uint64_t serial;                      /* of the last pass issued */
     uint64_t barrier_serial[BARRIER_KINDS]; /* serial at the last barrier of each kind */
     uint64_t dispatch_work; /* operations that one dispatch may take; 0: not measured yet */

@@ -96,9 +96,9 @@ static glcnn_status gather_images(struct call *call, bool with_destination)
 
 /* Whether every property is as the state has it, still at its default, or what a constructor or an
  * earlier state left there. All properties that a state brings are words of 4 bytes. */
-static bool agrees(const struct call *call, const struct glcnn_kernel_properties *adopted)
+static bool agrees(const struct call *call, const struct glcnn_addressing *adopted)
 {
-    struct glcnn_kernel_properties defaults;
+    struct glcnn_addressing defaults;
     double unused[MAX_PARAMETER_BYTES / sizeof(double)];
     properties_set_defaults(call->kernel->descriptor, &defaults, unused);
     for (size_t at = 0; at + 4 <= sizeof *adopted; at += 4) {
@@ -115,8 +115,8 @@ static bool agrees(const struct call *call, const struct glcnn_kernel_properties
  * hand to something else. A clip rectangle or a range that no state brings is such a thing. */
 static const struct operation *followed(const struct call *call)
 {
-    static const glcnn_region no_clip = GLCNN_NO_CLIP;
-    struct glcnn_kernel_properties adopted;
+    static const struct glcnn_region no_clip = GLCNN_NO_CLIP;
+    struct glcnn_addressing adopted;
     const struct glcnn_state *state = call->arguments.state;
     const struct glcnn_descriptor *d = call->kernel->descriptor;
     if (!state || !state->forward.descriptor || !(d->flags & IS_GRADIENT))

@@ -95,7 +95,7 @@ struct operation {
     const struct glcnn_descriptor *descriptor;
     struct glcnn_device *device; /* NULL for a reference */
     struct glcnn_kernel *kernel; /* likewise */
-    struct glcnn_kernel_properties properties;
+    struct glcnn_addressing properties;
     const void *parameters; /* of the descriptor's family */
     struct image_view images[MAX_ARGUMENTS]; /* a reference's have neither storage nor layers */
     struct image_start starts[MAX_ARGUMENTS];
@@ -203,7 +203,7 @@ struct glcnn_descriptor {
      * and what sets the defaults of a node that differ from the kernel's, or NULL. They may depend
      * on parameters that are set, as a neuron's numbers on its type. */
     const char *collector;
-    void (*node_defaults)(struct glcnn_kernel_properties *properties, void *parameters);
+    void (*node_defaults)(struct glcnn_addressing *properties, void *parameters);
     /* Does the whole batch go through the collector, `differentiated` or not? NULL: always. */
     bool (*collects)(const void *parameters, bool differentiated);
     /* The kernel that keeps running averages of what the collector finds, with settings "momentum"

@@ -19,7 +19,7 @@ bool geometry_resolve(struct operation *operation, const struct shapes *shapes,
                       const struct operation *forward, struct refusal refusal);
 /* What a gradient kernel takes over from the forward operation (spec 5.5). */
 void geometry_adopt(const struct glcnn_descriptor *descriptor, const void *parameters,
-                    const struct operation *forward, struct glcnn_kernel_properties *properties);
+                    const struct operation *forward, struct glcnn_addressing *properties);
 
 /* ---- What its parts share ---- */
 

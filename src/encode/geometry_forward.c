@@ -8,7 +8,7 @@ bool geometry_clip(const struct operation *operation,
                    const struct glcnn_image_descriptor *destination, struct clip *clip,
                    struct refusal refusal)
 {
-    const glcnn_region *r = &operation->properties.clip_rect;
+    const struct glcnn_region *r = &operation->properties.clip_rect;
     if (r->origin.x >= destination->width || r->origin.y >= destination->height ||
         r->origin.z >= destination->number_of_images || !r->size.width || !r->size.height ||
         !r->size.depth)
@@ -128,7 +128,7 @@ static bool set_backwards_axis(struct axis *axis, int32_t offset, int32_t kernel
 
 static bool set_backwards_window(struct operation *operation, struct refusal refusal)
 {
-    const struct glcnn_kernel_properties *p = &operation->properties;
+    const struct glcnn_addressing *p = &operation->properties;
     const struct image_view *source =
         &operation->images[descriptor_place(operation->descriptor, PLACE_SOURCE)];
     operation->window.edge_mode = GLCNN_EDGE_MODE_ZERO;
@@ -142,7 +142,7 @@ static bool set_backwards_window(struct operation *operation, struct refusal ref
 static bool set_windows(struct operation *operation, const struct clip *clip,
                         struct refusal refusal)
 {
-    const struct glcnn_kernel_properties *p = &operation->properties;
+    const struct glcnn_addressing *p = &operation->properties;
     if (!geometry_window(operation, &operation->window, &p->primary, clip, refusal))
         return false;
     if (operation->descriptor->flags & IS_BACKWARDS)
@@ -217,7 +217,7 @@ static bool resolve_forward(struct operation *operation, const struct shapes *sh
     const struct glcnn_image_descriptor *source = geometry_shape(operation, shapes, PLACE_SOURCE);
     const struct glcnn_image_descriptor *destination =
         geometry_shape(operation, shapes, PLACE_DESTINATION);
-    struct glcnn_kernel_properties *p = &operation->properties;
+    struct glcnn_addressing *p = &operation->properties;
     struct clip clip;
     uint32_t read, channels; /* of the source, and what they make of the result */
     if (!destination)

@@ -168,7 +168,7 @@ static bool set_manual_window(struct operation *operation,
                               const struct clip *clip, struct refusal refusal)
 {
     static const struct clip from_first = {0};
-    const struct glcnn_kernel_properties *p = &operation->properties;
+    const struct glcnn_addressing *p = &operation->properties;
     const struct manual columns = {p->kernel_offset_x, p->primary.offset.x, p->source_size.width,
                                    gradient->width, clip->x};
     const struct manual rows = {p->kernel_offset_y, p->primary.offset.y, p->source_size.height,
@@ -202,7 +202,7 @@ static bool resolve_manual(struct operation *operation, const struct shapes *sha
                            struct refusal refusal)
 {
     const struct glcnn_descriptor *d = operation->descriptor;
-    const struct glcnn_kernel_properties *p = &operation->properties;
+    const struct glcnn_addressing *p = &operation->properties;
     const struct glcnn_image_descriptor *gradient = geometry_shape(operation, shapes, PLACE_SOURCE);
     const struct glcnn_image_descriptor *source =
         geometry_shape(operation, shapes, PLACE_SECONDARY);
@@ -249,9 +249,9 @@ bool geometry_gradient(struct operation *operation, const struct shapes *shapes,
 /* ---- What a kernel takes over from a state ---- */
 
 void geometry_adopt(const struct glcnn_descriptor *descriptor, const void *parameters,
-                    const struct operation *forward, struct glcnn_kernel_properties *properties)
+                    const struct operation *forward, struct glcnn_addressing *properties)
 {
-    const struct glcnn_kernel_properties *f = &forward->properties;
+    const struct glcnn_addressing *f = &forward->properties;
     struct glcnn_source_properties *g = &properties->primary;
     struct glcnn_source_properties *x = &properties->secondary;
     bool secondary =

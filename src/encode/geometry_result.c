@@ -132,7 +132,7 @@ static bool resolve_ahead(struct operation *operation, const struct glcnn_image_
 static bool resolve_reverse(struct operation *operation, const struct glcnn_image_descriptor *from,
                             uint32_t kw, uint32_t kh, struct glcnn_image_descriptor *result)
 {
-    struct glcnn_kernel_properties *p = &operation->properties;
+    struct glcnn_addressing *p = &operation->properties;
     p->primary.offset.x = p->primary.offset.y = 0;
     return reverse_padding(p->padding, false, from->width, kw, p->primary.stride_in_pixels_x,
                            &result->width, &p->kernel_offset_x) == GLCNN_SUCCESS &&
@@ -197,7 +197,7 @@ static bool forward_result(struct operation *operation, const struct shapes *sha
                            struct glcnn_image_descriptor *result, struct refusal refusal)
 {
     const struct glcnn_image_descriptor *source = geometry_shape(operation, shapes, PLACE_SOURCE);
-    struct glcnn_kernel_properties *p = &operation->properties;
+    struct glcnn_addressing *p = &operation->properties;
     struct glcnn_image_descriptor sized = *source;
     uint32_t channels;
     if (!geometry_read_channels(&p->primary, "source", source, &channels, refusal) ||

@@ -143,7 +143,7 @@ size_t glcnn_kernel_count(void)
     return good ? count : 0;
 }
 
-const struct glcnn_kernel_info *glcnn_kernel_info(size_t index)
+const struct glcnn_kernel_info *glcnn_kernel_info_at(size_t index)
 {
     return index < glcnn_kernel_count() ? &infos[index] : NULL;
 }

@@ -157,7 +157,7 @@ glcnn_status glcnn_kernel_set_label(glcnn_kernel *kernel, const char *label)
     return GLCNN_SUCCESS;
 }
 
-struct glcnn_kernel_properties *glcnn_kernel_properties(glcnn_kernel *kernel)
+struct glcnn_addressing *glcnn_kernel_properties(glcnn_kernel *kernel)
 {
     return kernel ? &kernel->properties : NULL;
 }

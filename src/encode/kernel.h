@@ -12,8 +12,8 @@ struct glcnn_kernel {
     struct glcnn_device *device;
     int references;
     const struct glcnn_descriptor *descriptor;
-    struct glcnn_kernel_properties properties;
-    struct glcnn_kernel_properties adopted; /* values not set by hand: as the kernel was made, and
+    struct glcnn_addressing properties;
+    struct glcnn_addressing adopted; /* values not set by hand: as the kernel was made, and
                                                over them what it last took over from a state */
     void *parameters;                            /* descriptor->parameters_size bytes */
     struct glcnn_buffer *vectors[MAX_ARGUMENTS]; /* made at first need */
@@ -73,20 +73,20 @@ double parameter_maximum(const struct parameter *row);
 void property_tables(const struct glcnn_descriptor *descriptor,
                      const struct parameter *tables[MAX_TABLES]);
 void properties_set_defaults(const struct glcnn_descriptor *descriptor,
-                             struct glcnn_kernel_properties *properties, void *parameters);
+                             struct glcnn_addressing *properties, void *parameters);
 /* Sets by name in properties or parameters. False: no such name (sentence empty) or out of range.
  */
 bool parameter_set(const struct glcnn_descriptor *descriptor,
-                   struct glcnn_kernel_properties *properties, void *parameters,
+                   struct glcnn_addressing *properties, void *parameters,
                    const struct glcnn_setting *setting, struct refusal refusal);
 bool parameter_get(const struct glcnn_descriptor *descriptor,
-                   const struct glcnn_kernel_properties *properties, const void *parameters,
+                   const struct glcnn_addressing *properties, const void *parameters,
                    const char *name, double *value);
 /* Where the kernel's parameters have the FIELD_UINT64 of that name; NULL: nowhere. */
 uint64_t *parameter_uint64(const struct glcnn_kernel *kernel, const char *name);
 /* Checks every value against its range. */
 bool parameters_check(const struct glcnn_descriptor *descriptor,
-                      const struct glcnn_kernel_properties *properties, const void *parameters,
+                      const struct glcnn_addressing *properties, const void *parameters,
                       struct refusal refusal);
 
 /* What a gradient kernel takes over from the forward kernel's parameters: every row that the

@@ -10,9 +10,9 @@
 #define NO_LIMIT 4294967295.0
 #define OFFSETS  2147483647.0
 
-#define PRIMARY(member)   offsetof(struct glcnn_kernel_properties, primary.member)
-#define SECONDARY(member) offsetof(struct glcnn_kernel_properties, secondary.member)
-#define SHARED(member)    offsetof(struct glcnn_kernel_properties, member)
+#define PRIMARY(member)   offsetof(struct glcnn_addressing, primary.member)
+#define SECONDARY(member) offsetof(struct glcnn_addressing, secondary.member)
+#define SHARED(member)    offsetof(struct glcnn_addressing, member)
 
 static const char *const edge_modes[] = {"zero", "clamp", NULL};
 
@@ -325,7 +325,7 @@ static const struct parameter *walk_next(struct walk *walk,
 }
 
 void properties_set_defaults(const struct glcnn_descriptor *descriptor,
-                             struct glcnn_kernel_properties *properties, void *parameters)
+                             struct glcnn_addressing *properties, void *parameters)
 {
     static const struct glcnn_source_properties source = {
         .feature_channel_max_count = UINT32_MAX,
@@ -337,7 +337,7 @@ void properties_set_defaults(const struct glcnn_descriptor *descriptor,
         .dilation_rate_x = 1,
         .dilation_rate_y = 1,
     };
-    static const glcnn_region no_clip = GLCNN_NO_CLIP;
+    static const struct glcnn_region no_clip = GLCNN_NO_CLIP;
     memset(properties, 0, sizeof *properties);
     properties->primary = source;
     properties->secondary = source;
@@ -349,7 +349,7 @@ void properties_set_defaults(const struct glcnn_descriptor *descriptor,
 }
 
 bool parameter_set(const struct glcnn_descriptor *descriptor,
-                   struct glcnn_kernel_properties *properties, void *parameters,
+                   struct glcnn_addressing *properties, void *parameters,
                    const struct glcnn_setting *setting, struct refusal refusal)
 {
     struct walk walk;
@@ -364,7 +364,7 @@ bool parameter_set(const struct glcnn_descriptor *descriptor,
 }
 
 bool parameter_get(const struct glcnn_descriptor *descriptor,
-                   const struct glcnn_kernel_properties *properties, const void *parameters,
+                   const struct glcnn_addressing *properties, const void *parameters,
                    const char *name, double *value)
 {
     struct walk walk;
@@ -396,7 +396,7 @@ void parameters_adopt(const struct glcnn_descriptor *forward, const void *forwar
 }
 
 bool parameters_check(const struct glcnn_descriptor *descriptor,
-                      const struct glcnn_kernel_properties *properties, const void *parameters,
+                      const struct glcnn_addressing *properties, const void *parameters,
                       struct refusal refusal)
 {
     struct walk walk;

@@ -12,7 +12,7 @@ static void follow_mirrored(struct call *call, struct glcnn_image_descriptor *re
 {
     const struct glcnn_state *state = call->arguments.state;
     const struct glcnn_offset *offset = &state->forward.properties.primary.offset;
-    struct glcnn_kernel_properties *p = &call->operation.properties;
+    struct glcnn_addressing *p = &call->operation.properties;
     const struct glcnn_source_properties *window = &p->primary;
     bool even_x = (window->kernel_width - 1) * window->dilation_rate_x % 2;
     bool even_y = (window->kernel_height - 1) * window->dilation_rate_y % 2;
@@ -36,7 +36,7 @@ static void follow_state(const struct call *call, struct glcnn_image_descriptor 
 /* A forward kernel keeps the offset that padding gave it. */
 static void keep_offset(struct call *call)
 {
-    const struct glcnn_kernel_properties *used = &call->operation.properties;
+    const struct glcnn_addressing *used = &call->operation.properties;
     call->settings->properties.primary.offset = used->primary.offset;
     call->settings->properties.kernel_offset_x = used->kernel_offset_x;
     call->settings->properties.kernel_offset_y = used->kernel_offset_y;
@@ -87,7 +87,7 @@ static void keep_addressing(struct glcnn_kernel *kernel, const struct encode_set
     kernel->adopted = settings->adopted;
 }
 
-glcnn_status glcnn_kernel_destination_descriptor(glcnn_kernel *kernel,
+glcnn_status glcnn_kernel_prepare_destination(glcnn_kernel *kernel,
                                                  const struct glcnn_encode *arguments,
                                                  struct glcnn_image_descriptor *result)
 {
@@ -154,8 +154,8 @@ static void clear(void *pointers, size_t count)
         memset(pointers, 0, count * sizeof(void *));
 }
 
-glcnn_status glcnn_kernel_result_state_batch(glcnn_kernel *kernel,
-                                             glcnn_command_buffer *command_buffer,
+glcnn_status glcnn_kernel_result_state_batch(glcnn_command_buffer *command_buffer,
+                                             glcnn_kernel *kernel,
                                              const struct glcnn_encode *arguments, size_t count,
                                              glcnn_state **states)
 {
@@ -170,10 +170,10 @@ glcnn_status glcnn_kernel_result_state_batch(glcnn_kernel *kernel,
     return status;
 }
 
-glcnn_status glcnn_kernel_result_state(glcnn_kernel *kernel, glcnn_command_buffer *command_buffer,
+glcnn_status glcnn_kernel_result_state(glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
                                        const struct glcnn_encode *arguments, glcnn_state **state)
 {
-    return glcnn_kernel_result_state_batch(kernel, command_buffer, arguments, 1, state);
+    return glcnn_kernel_result_state_batch(command_buffer, kernel, arguments, 1, state);
 }
 
 /* ---- Returning encodes ---- */

@@ -122,7 +122,7 @@ static glcnn_status find_compiled(struct glcnn_graph *graph,
 }
 
 glcnn_status glcnn_graph_memory(glcnn_graph *graph, const struct glcnn_image_descriptor *sources,
-                                struct glcnn_graph_memory *memory)
+                                struct glcnn_memory_plan *memory)
 {
     struct compiled *c;
     if (!graph)
@@ -142,7 +142,7 @@ glcnn_status glcnn_graph_memory(glcnn_graph *graph, const struct glcnn_image_des
         status = find_compiled(graph, complete, &c);
     free(complete);
     if (status == GLCNN_SUCCESS)
-        *memory = (struct glcnn_graph_memory){c->memory.planned, c->memory.without_sharing,
+        *memory = (struct glcnn_memory_plan){c->memory.planned, c->memory.without_sharing,
                                               c->memory.lower_bound, c->recording.sub_batches};
     return status;
 }
@@ -206,7 +206,7 @@ static void move_back(const struct glcnn_graph *graph, const struct moved *moved
     }
 }
 
-glcnn_status glcnn_graph_encode(glcnn_graph *graph, glcnn_command_buffer *command_buffer,
+glcnn_status glcnn_graph_encode(glcnn_command_buffer *command_buffer, glcnn_graph *graph,
                                 glcnn_image *const *sources, glcnn_image **results)
 {
     struct recording recording = {0};

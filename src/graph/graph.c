@@ -226,7 +226,7 @@ static bool is_plain_neuron(const struct glcnn_filter_node *node)
 {
     const struct glcnn_kernel *kernel = node->kernel;
     const struct glcnn_descriptor *d = kernel->descriptor;
-    struct glcnn_kernel_properties defaults;
+    struct glcnn_addressing defaults;
     double unused[MAX_PARAMETER_BYTES / sizeof(double)];
     if (!(d->flags & IS_NEURON) || d->neuron(kernel->parameters).has_slopes)
         return false;

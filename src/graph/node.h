@@ -77,7 +77,7 @@ bool filter_has_weights(const struct glcnn_filter_node *node);
 /* Of a layer that trains what multiplies and what is added, by name. */
 #define PLACES 2
 extern const char *const trained_vectors[2][PLACES];
-/* glcnn_kernel_train; where the descriptor does not tell the channels, the filters before may. */
+/* glcnn_kernel_set_training; where the descriptor does not tell the channels, the filters before may. */
 struct glcnn_training_descriptor;
 glcnn_status filter_train(struct glcnn_filter_node *node,
                           const struct glcnn_training_descriptor *descriptor);

@@ -238,7 +238,7 @@ static glcnn_status take_state(struct recording *r, struct encode *e, const stru
         return GLCNN_SUCCESS;
     state = state_at(r, index, sub_batch, source);
     if (!*state) {
-        glcnn_status status = glcnn_kernel_result_state(n->kernel, NULL, &e->arguments, state);
+        glcnn_status status = glcnn_kernel_result_state(NULL, n->kernel, &e->arguments, state);
         if (status != GLCNN_SUCCESS)
             return status;
     }

@@ -162,7 +162,7 @@ static glcnn_status make(struct glcnn_kernel *kernel,
     return GLCNN_SUCCESS;
 }
 
-glcnn_status glcnn_kernel_train(glcnn_kernel *kernel,
+glcnn_status glcnn_kernel_set_training(glcnn_kernel *kernel,
                                 const struct glcnn_training_descriptor *descriptor)
 {
     struct trainer *trainer = NULL;
@@ -170,10 +170,10 @@ glcnn_status glcnn_kernel_train(glcnn_kernel *kernel,
         return GLCNN_INVALID_ARGUMENT;
     if (!descriptor || !is_optimizer(descriptor->optimizer))
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: glcnn_kernel_train: there is no optimizer", kernel_title(kernel));
+                           "%s: glcnn_kernel_set_training: there is no optimizer", kernel_title(kernel));
     if (!(descriptor->running_momentum >= 0 && descriptor->running_momentum <= 1))
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: glcnn_kernel_train: running_momentum is %s, not in 0 .. 1",
+                           "%s: glcnn_kernel_set_training: running_momentum is %s, not in 0 .. 1",
                            kernel_title(kernel),
                            number_format((char[NUMBER_TEXT]){0}, descriptor->running_momentum));
     glcnn_status status = make(kernel, descriptor, &trainer);
@@ -209,16 +209,16 @@ glcnn_status filter_train(struct glcnn_filter_node *node,
     struct glcnn_training_descriptor own = *descriptor;
     if (!own.feature_channels)
         own.feature_channels = channels_of(node->sources[0]);
-    return glcnn_kernel_train(node->kernel, &own);
+    return glcnn_kernel_set_training(node->kernel, &own);
 }
 
-glcnn_status glcnn_network_train(glcnn_network *network,
+glcnn_status glcnn_network_set_training(glcnn_network *network,
                                  const struct glcnn_training_descriptor *descriptor)
 {
     glcnn_status status = glcnn_network_status(network);
     if (status == GLCNN_SUCCESS && !descriptor)
         return device_fail(network->device, GLCNN_INVALID_ARGUMENT,
-                           "glcnn_network_train: descriptor is NULL");
+                           "glcnn_network_set_training: descriptor is NULL");
     for (struct glcnn_filter_node *n = status == GLCNN_SUCCESS ? network->filters : NULL;
          n && status == GLCNN_SUCCESS; n = n->next)
         if (filter_has_weights(n) && !glcnn_kernel_data_source(n->kernel))

@@ -92,7 +92,7 @@ static glcnn_status reload(const struct recording *r, const struct update *u,
 {
     if (!updated || updated == u->weights)
         return GLCNN_SUCCESS;
-    return glcnn_kernel_reload(r->command_buffer, u->kernel, updated);
+    return glcnn_kernel_encode_reload_state(r->command_buffer, u->kernel, updated);
 }
 
 static glcnn_status record_one(const struct recording *r, const struct update *u)

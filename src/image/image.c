@@ -397,7 +397,7 @@ void glcnn_image_destroy(glcnn_image **image)
     free(old);
 }
 
-const struct glcnn_image_descriptor *glcnn_image_descriptor(const glcnn_image *image)
+const struct glcnn_image_descriptor *glcnn_image_get_descriptor(const glcnn_image *image)
 {
     return image ? &image->descriptor : NULL;
 }

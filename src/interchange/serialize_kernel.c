@@ -203,7 +203,7 @@ static bool find_kernel(struct reader *name, const struct glcnn_kernel_info **in
     char quote[QUOTE];
     if (!reader_expect(name, ITEM_TEXT, &item))
         return false;
-    for (size_t i = 0; (*info = glcnn_kernel_info(i)); i++)
+    for (size_t i = 0; (*info = glcnn_kernel_info_at(i)); i++)
         if (item_is(&item, (*info)->name))
             return true;
     return reader_fail(name, item.at, "there is no kernel \"%s\"; glcnn_kernel_info lists them",

@@ -20,9 +20,9 @@
 static const char *const families[] = {"add", "subtract", "multiply", "divide"};
 enum operation_kind { ADD, SUBTRACT, MULTIPLY, DIVIDE };
 
-struct glcnn_arithmetic *glcnn_arithmetic(glcnn_kernel *kernel)
+struct glcnn_arithmetic_parameters *glcnn_arithmetic(glcnn_kernel *kernel)
 {
-    struct glcnn_arithmetic *parameters = NULL;
+    struct glcnn_arithmetic_parameters *parameters = NULL;
     for (int i = ADD; i <= DIVIDE && !parameters; i++)
         parameters = kernel_parameters(kernel, families[i]);
     return parameters;
@@ -62,7 +62,7 @@ DEFINE_CREATE(divide)
 
 static enum argument_place filtered(const void *parameters)
 {
-    const struct glcnn_arithmetic *p = parameters;
+    const struct glcnn_arithmetic_parameters *p = parameters;
     return p->is_secondary_source_filter ? PLACE_SECONDARY : PLACE_SOURCE;
 }
 
@@ -94,14 +94,14 @@ static bool is_gradient(const struct operation *o)
 
 static bool is_clamped(const struct operation *o)
 {
-    const struct glcnn_arithmetic *p = o->parameters;
+    const struct glcnn_arithmetic_parameters *p = o->parameters;
     return p->minimum_value > -FLT_MAX || p->maximum_value < FLT_MAX;
 }
 
 /* A mask has a number for four channels of a result pixel, the quotient has four. */
 static size_t length(const struct operation *o, size_t index)
 {
-    const struct glcnn_arithmetic *p = o->parameters;
+    const struct glcnn_arithmetic_parameters *p = o->parameters;
     const struct image_view *view = &o->images[is_gradient(o) ? GRADIENT : RESULT];
     bool mask = (int)index == descriptor_argument(o->descriptor, "clamp_mask");
     bool wanted = mask ? is_clamped(o) : !is_gradient(o) || p->is_secondary_source_filter;
@@ -111,7 +111,7 @@ static size_t length(const struct operation *o, size_t index)
 
 static bool check(const struct operation *o, struct refusal refusal)
 {
-    const struct glcnn_arithmetic *p = o->parameters;
+    const struct glcnn_arithmetic_parameters *p = o->parameters;
     char low[NUMBER_TEXT], high[NUMBER_TEXT];
     if (p->minimum_value > p->maximum_value)
         return refuse(refusal, "minimum_value is %s, more than maximum_value, %s",
@@ -164,7 +164,7 @@ static void pass_state(struct pass *pass, const struct operation *o, int mask, i
 
 static void plan_forward(const struct operation *o, struct plan *plan)
 {
-    const struct glcnn_arithmetic *p = o->parameters;
+    const struct glcnn_arithmetic_parameters *p = o->parameters;
     struct pass *pass = plan_pointwise(plan, o, "arithmetic/arithmetic.comp", &o->images[RESULT]);
     pass_texture(pass, "primary", &o->images[PRIMARY]);
     pass_texture(pass, "secondary", &o->images[SECONDARY]);
@@ -186,7 +186,7 @@ enum term { SCALED, PRODUCT, BY_DIVIDEND, BY_DIVISOR }; /* arithmetic/arithmetic
 
 static enum term term_of(const struct operation *o)
 {
-    const struct glcnn_arithmetic *p = o->parameters;
+    const struct glcnn_arithmetic_parameters *p = o->parameters;
     switch (kind_of(o)) {
     case MULTIPLY:
         return PRODUCT;
@@ -201,7 +201,7 @@ static enum term term_of(const struct operation *o)
  * sets as it wants them. */
 static double scale_of(const struct operation *o)
 {
-    const struct glcnn_arithmetic *p = o->parameters;
+    const struct glcnn_arithmetic_parameters *p = o->parameters;
     double ps = (double)p->primary_scale, ss = (double)p->secondary_scale;
     bool secondary = p->is_secondary_source_filter && o->state_driven;
     switch (kind_of(o)) {
@@ -408,7 +408,7 @@ static size_t slice_index(const struct tensor *result, uint32_t n, uint32_t k, i
 static void reference_at(const struct reference *r, uint32_t n, uint32_t k, int32_t Y, int32_t X)
 {
     const struct operation *o = r->operation;
-    const struct glcnn_arithmetic *p = o->parameters;
+    const struct glcnn_arithmetic_parameters *p = o->parameters;
     const struct tensor *to = &r->images[RESULT];
     double x = operand(&r->images[PRIMARY], &o->window, n, k, Y, X);
     double y = operand(&r->images[SECONDARY], &o->secondary_window, n, k, Y, X);
@@ -585,13 +585,13 @@ static const struct check_case divide_gradient_cases[] = {CASES(""),
 /* Of all but division. */
 static bool keeps_zero(const void *kernel_parameters)
 {
-    const struct glcnn_arithmetic *p = kernel_parameters;
+    const struct glcnn_arithmetic_parameters *p = kernel_parameters;
     return p->bias == 0 && p->minimum_value <= 0 && p->maximum_value >= 0;
 }
 
 #define ROW(NAME, TEXT, DEFAULT)                                                                   \
     {                                                                                              \
-#NAME, TEXT, FIELD_FLOAT, offsetof(struct glcnn_arithmetic, NAME), DEFAULT,                \
+#NAME, TEXT, FIELD_FLOAT, offsetof(struct glcnn_arithmetic_parameters, NAME), DEFAULT,                \
             -(double)FLT_MAX, (double)FLT_MAX, NULL                                                \
     }
 
@@ -606,11 +606,11 @@ static const struct parameter parameters[] = {SHARED_ROWS, {0}};
 static const struct parameter gradient_parameters[] = {
     SHARED_ROWS,
     {"is_secondary_source_filter", "the gradient is by the secondary source", FIELD_BOOL,
-     offsetof(struct glcnn_arithmetic, is_secondary_source_filter), 0, 0, 1, NULL},
+     offsetof(struct glcnn_arithmetic_parameters, is_secondary_source_filter), 0, 0, 1, NULL},
     {0}};
 
 #define COMMON(NAME)                                                                               \
-    .family = NAME, .parameters_size = sizeof(struct glcnn_arithmetic), .length = length,          \
+    .family = NAME, .parameters_size = sizeof(struct glcnn_arithmetic_parameters), .length = length,          \
     .check = check
 
 /* VALUES are the secondary source's: a divisor stays away from 0. */

@@ -12,7 +12,7 @@
 #include "kernels/pixel_reduction.h"
 #include "kernels/pointwise.h"
 
-struct glcnn_batch_normalization *glcnn_batch_normalization(glcnn_kernel *kernel)
+struct glcnn_batch_normalization_parameters *glcnn_batch_normalization(glcnn_kernel *kernel)
 {
     return kernel_parameters(kernel, "batch_normalization");
 }
@@ -85,7 +85,7 @@ enum { G_GRADIENT, G_SOURCE, G_RESULT, G_PARAMETERS, G_FOR_GAMMA = G_PARAMETERS 
 /* The five from *_PARAMETERS on. */
 enum { GAMMA, BETA, MEAN, VARIANCE, SLOPES };
 
-static const struct glcnn_batch_normalization *parameters_of(const struct operation *o)
+static const struct glcnn_batch_normalization_parameters *parameters_of(const struct operation *o)
 {
     return o->parameters;
 }
@@ -118,14 +118,14 @@ static double samples_of(const struct operation *o)
 
 static bool collects(const void *parameters, bool differentiated)
 {
-    const struct glcnn_batch_normalization *p = parameters;
+    const struct glcnn_batch_normalization_parameters *p = parameters;
     return p->flags == GLCNN_BATCH_NORMALIZATION_CALCULATE_STATISTICS_ALWAYS ||
            (p->flags == GLCNN_BATCH_NORMALIZATION_CALCULATE_STATISTICS_AUTOMATIC && differentiated);
 }
 
 static struct neuron_traits neuron_of(const void *parameters)
 {
-    const struct glcnn_batch_normalization *p = parameters;
+    const struct glcnn_batch_normalization_parameters *p = parameters;
     return neuron_traits(&p->neuron);
 }
 
@@ -388,10 +388,10 @@ static const char *const flag_names[] = {"automatic", "always", "never", NULL};
 
 static const struct parameter parameters[] = {
     {"epsilon", "added to the variance", FIELD_FLOAT,
-     offsetof(struct glcnn_batch_normalization, epsilon), (double)FLT_MIN, 0, 3.4e38, NULL},
+     offsetof(struct glcnn_batch_normalization_parameters, epsilon), (double)FLT_MIN, 0, 3.4e38, NULL},
     {"flags", "never: mean and variance are constants", FIELD_ENUM,
-     offsetof(struct glcnn_batch_normalization, flags), 0, 0, 0, flag_names},
-    NEURON_PARAMETERS(struct glcnn_batch_normalization, GLCNN_NEURON_TYPE_NONE),
+     offsetof(struct glcnn_batch_normalization_parameters, flags), 0, 0, 0, flag_names},
+    NEURON_PARAMETERS(struct glcnn_batch_normalization_parameters, GLCNN_NEURON_TYPE_NONE),
     {0}};
 
 /* Those of the enumeration GAMMA .. SLOPES, in its order. */
@@ -417,7 +417,7 @@ static const struct parameter parameters[] = {
         NEURON_DATA_ARGUMENT
 
 #define COMMON                                                                                     \
-    .family = "batch_normalization", .parameters_size = sizeof(struct glcnn_batch_normalization),  \
+    .family = "batch_normalization", .parameters_size = sizeof(struct glcnn_batch_normalization_parameters),  \
     .parameters = parameters, .length = length
 
 const struct glcnn_descriptor glcnn_kernel_batch_normalization_statistics = {

@@ -6,11 +6,11 @@
 extern const struct glcnn_descriptor glcnn_kernel_convolution, glcnn_kernel_convolution_gradient,
     glcnn_kernel_fully_connected, glcnn_kernel_fully_connected_gradient;
 
-struct glcnn_convolution *glcnn_convolution(glcnn_kernel *kernel)
+struct glcnn_convolution_parameters *glcnn_convolution(glcnn_kernel *kernel)
 {
     static const char *const families[] = {"convolution", "fully_connected",
                                            "convolution_transpose"};
-    struct glcnn_convolution *parameters = NULL;
+    struct glcnn_convolution_parameters *parameters = NULL;
     for (int i = 0; i < 3 && !parameters; i++)
         parameters = kernel_parameters(kernel, families[i]);
     return parameters;
@@ -51,7 +51,7 @@ static glcnn_status set_numbers(glcnn_kernel *kernel, const struct glcnn_convolu
                                 one_if_zero(d->stride_in_pixels_y),
                                 one_if_zero(d->dilation_rate_x),
                                 one_if_zero(d->dilation_rate_y)};
-    struct glcnn_convolution *parameters = glcnn_convolution(kernel);
+    struct glcnn_convolution_parameters *parameters = glcnn_convolution(kernel);
     bool connected = !(kernel->descriptor->flags & HAS_STRIDE);
     glcnn_status status = connected ? check_connected(kernel, d) : GLCNN_SUCCESS;
     kernel_set_window(kernel, window);
@@ -154,7 +154,7 @@ static const struct glcnn_source_properties *source_properties(const struct oper
 
 struct channels convolution_channels(const struct operation *o)
 {
-    const struct glcnn_convolution *p = o->parameters;
+    const struct glcnn_convolution_parameters *p = o->parameters;
     struct channels c = {.inputs = p->input_feature_channels,
                          .outputs = p->output_feature_channels,
                          .groups = one_if_zero(p->groups)};
@@ -167,14 +167,14 @@ struct channels convolution_channels(const struct operation *o)
 
 bool convolution_wants(const struct operation *o, glcnn_gradient_option option)
 {
-    const struct glcnn_convolution *p = o->parameters;
+    const struct glcnn_convolution_parameters *p = o->parameters;
     return ((unsigned)p->gradient_option & (unsigned)option) != 0;
 }
 
 /* Of other layers the member is not checked, so it must not be used. */
 uint32_t convolution_scale_factor(const struct operation *o)
 {
-    const struct glcnn_convolution *p = o->parameters;
+    const struct glcnn_convolution_parameters *p = o->parameters;
     return o->descriptor == &glcnn_kernel_convolution ? one_if_zero(p->sub_pixel_scale_factor) : 1;
 }
 
@@ -203,7 +203,7 @@ static size_t weight_count(const struct operation *o)
 
 size_t convolution_length(const struct operation *o, size_t index)
 {
-    const struct glcnn_convolution *p = o->parameters;
+    const struct glcnn_convolution_parameters *p = o->parameters;
     if (index == NEURON_DATA)
         return neuron_data_length(&p->neuron, p->output_feature_channels);
     return index == WEIGHTS ? weight_count(o) : p->output_feature_channels;
@@ -212,7 +212,7 @@ size_t convolution_length(const struct operation *o, size_t index)
 /* Outputs that the option leaves out have no length: they stay as they are. */
 size_t convolution_gradient_length(const struct operation *o, size_t index)
 {
-    const struct glcnn_convolution *p = o->parameters;
+    const struct glcnn_convolution_parameters *p = o->parameters;
     if (index != GRADIENT_WEIGHTS &&
         !convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES))
         return 0;
@@ -234,7 +234,7 @@ static void set_data_axis(struct axis *axis, int32_t kernel_offset, int32_t grad
 struct window convolution_data_window(const struct operation *o)
 {
     struct window w = o->window;
-    const struct glcnn_kernel_properties *p = &o->properties;
+    const struct glcnn_addressing *p = &o->properties;
     if (o->state_driven || !(o->descriptor->flags & HAS_STRIDE))
         return w;
     set_data_axis(&w.x, p->kernel_offset_x, p->primary.offset.x, p->source_size.width,
@@ -248,7 +248,7 @@ struct window convolution_data_window(const struct operation *o)
 
 void convolution_result_shape(const struct operation *o, struct glcnn_image_descriptor *result)
 {
-    const struct glcnn_convolution *p = o->parameters;
+    const struct glcnn_convolution_parameters *p = o->parameters;
     uint32_t factor = convolution_scale_factor(o);
     result->width *= factor;
     result->height *= factor;
@@ -271,7 +271,7 @@ static bool check_channels(const struct operation *o, struct refusal refusal)
 
 static bool check_sub_pixels(const struct operation *o, struct refusal refusal)
 {
-    const struct glcnn_convolution *p = o->parameters;
+    const struct glcnn_convolution_parameters *p = o->parameters;
     uint32_t factor = convolution_scale_factor(o);
     if (p->output_feature_channels % (factor * factor) == 0)
         return true;
@@ -281,14 +281,14 @@ static bool check_sub_pixels(const struct operation *o, struct refusal refusal)
 
 bool convolution_check(const struct operation *o, struct refusal refusal)
 {
-    const struct glcnn_convolution *p = o->parameters;
+    const struct glcnn_convolution_parameters *p = o->parameters;
     return check_channels(o, refusal) && check_sub_pixels(o, refusal) &&
            neuron_check(&p->neuron, refusal);
 }
 
 const char *convolution_undifferentiable(const void *parameters)
 {
-    const struct glcnn_convolution *p = parameters;
+    const struct glcnn_convolution_parameters *p = parameters;
     return p->neuron.type != GLCNN_NEURON_TYPE_NONE
                ? "it has a fused neuron; use a neuron of its own behind it"
                : NULL;
@@ -296,7 +296,7 @@ const char *convolution_undifferentiable(const void *parameters)
 
 static const char *undifferentiable(const void *parameters)
 {
-    const struct glcnn_convolution *p = parameters;
+    const struct glcnn_convolution_parameters *p = parameters;
     return p->sub_pixel_scale_factor > 1
                ? "it has a sub-pixel scale factor; train with a transposed convolution"
                : convolution_undifferentiable(parameters);
@@ -304,13 +304,13 @@ static const char *undifferentiable(const void *parameters)
 
 struct neuron_traits convolution_neuron(const void *parameters)
 {
-    const struct glcnn_convolution *p = parameters;
+    const struct glcnn_convolution_parameters *p = parameters;
     return neuron_traits(&p->neuron);
 }
 
 static bool check_differentiable(const struct operation *o, struct refusal refusal)
 {
-    const struct glcnn_convolution *p = o->parameters;
+    const struct glcnn_convolution_parameters *p = o->parameters;
     if (p->neuron.type != GLCNN_NEURON_TYPE_NONE)
         return refuse(refusal,
                       "the forward kernel has a fused neuron (%s) and so no gradient; use a neuron "
@@ -560,7 +560,7 @@ static const struct check_case connected_gradient_cases[] = {
 
 static const char *const option_names[] = {"none", "data", "weights_and_biases", "all", NULL};
 
-#define FIELD(MEMBER) offsetof(struct glcnn_convolution, MEMBER)
+#define FIELD(MEMBER) offsetof(struct glcnn_convolution_parameters, MEMBER)
 
 #define CHANNEL_ROWS                                                                               \
     {"input_feature_channels",                                                                     \
@@ -592,7 +592,7 @@ static const char *const option_names[] = {"none", "data", "weights_and_biases",
             "channels",                                                                            \
             FIELD_UINT32, FIELD(sub_pixel_scale_factor), 1, 1, 256, NULL                           \
     }
-#define NEURON_ROWS NEURON_PARAMETERS(struct glcnn_convolution, 0)
+#define NEURON_ROWS NEURON_PARAMETERS(struct glcnn_convolution_parameters, 0)
 
 static const struct parameter convolution_parameters[] = {
     CHANNEL_ROWS, GROUP_ROW, SUB_PIXEL_ROW, NEURON_ROWS, {0}};
@@ -617,7 +617,7 @@ const struct glcnn_descriptor glcnn_kernel_convolution = {
     .gradient = "convolution_gradient",
     CONVOLUTION_TRAITS(undifferentiable),
     .flags = CONVOLUTION_WINDOW | FORWARD_FLAGS,
-    .parameters_size = sizeof(struct glcnn_convolution),
+    .parameters_size = sizeof(struct glcnn_convolution_parameters),
     .parameters = convolution_parameters,
     CONVOLUTION_ARGUMENTS,
     .shape = convolution_result_shape,
@@ -637,7 +637,7 @@ const struct glcnn_descriptor glcnn_kernel_convolution_gradient = {
     .without_gradient = "it is a gradient itself",
     .forward = "convolution",
     .flags = CONVOLUTION_WINDOW | GRADIENT_FLAGS,
-    .parameters_size = sizeof(struct glcnn_convolution),
+    .parameters_size = sizeof(struct glcnn_convolution_parameters),
     .parameters = convolution_gradient_parameters,
     CONVOLUTION_GRADIENT_ARGUMENTS,
     .length = convolution_gradient_length,
@@ -656,7 +656,7 @@ const struct glcnn_descriptor glcnn_kernel_fully_connected = {
     .gradient = "fully_connected_gradient",
     CONVOLUTION_TRAITS(convolution_undifferentiable),
     .flags = HAS_WINDOW | FORWARD_FLAGS,
-    .parameters_size = sizeof(struct glcnn_convolution),
+    .parameters_size = sizeof(struct glcnn_convolution_parameters),
     .parameters = connected_parameters,
     CONVOLUTION_ARGUMENTS,
     .prepare = connect_all,
@@ -677,7 +677,7 @@ const struct glcnn_descriptor glcnn_kernel_fully_connected_gradient = {
     .without_gradient = "it is a gradient itself",
     .forward = "fully_connected",
     .flags = HAS_WINDOW | GRADIENT_FLAGS,
-    .parameters_size = sizeof(struct glcnn_convolution),
+    .parameters_size = sizeof(struct glcnn_convolution_parameters),
     .parameters = connected_gradient_parameters,
     CONVOLUTION_GRADIENT_ARGUMENTS,
     .prepare = connect_all,

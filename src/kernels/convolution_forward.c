@@ -158,7 +158,7 @@ void plan_sum(struct plan *plan, const struct packing *p, const struct image_vie
 static void plan_forward(const struct operation *o, struct plan *plan,
                          const struct image_view *destination, uint32_t x, uint32_t y)
 {
-    const struct glcnn_convolution *parameters = o->parameters;
+    const struct glcnn_convolution_parameters *parameters = o->parameters;
     const struct image_view *source = &o->images[SOURCE];
     struct packing p = packing_of(o, false);
     struct image_view matrix =

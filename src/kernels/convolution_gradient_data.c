@@ -46,7 +46,7 @@ static struct image_view plan_data_pack(const struct operation *o, struct plan *
 /* The pixels of the region that lie `place` from its corner, within a stride. */
 static void plan_data_place(const struct operation *o, struct plan *plan, const uint32_t place[2])
 {
-    const struct glcnn_convolution *parameters = o->parameters;
+    const struct glcnn_convolution_parameters *parameters = o->parameters;
     struct packing p = packing_of(o, true);
     struct window w = convolution_data_window(o);
     struct sum sum = {.source = o->images[GRADIENT],
@@ -86,7 +86,7 @@ static bool can_turn(const struct operation *o)
 
 static void plan_data_gathered(const struct operation *o, struct plan *plan)
 {
-    const struct glcnn_convolution *parameters = o->parameters;
+    const struct glcnn_convolution_parameters *parameters = o->parameters;
     struct packing p = packing_of(o, true);
     struct image_view matrix = plan_data_pack(o, plan, &p);
     struct window w = convolution_data_window(o);

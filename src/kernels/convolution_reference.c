@@ -71,7 +71,7 @@ static void add_output(const struct reference *r, const struct product *p)
 static void finish(const struct reference *r, uint32_t n, uint32_t c)
 {
     const struct operation *o = r->operation;
-    const struct glcnn_convolution *parameters = o->parameters;
+    const struct glcnn_convolution_parameters *parameters = o->parameters;
     uint32_t factor = convolution_scale_factor(o), channels = r->images[RESULT].channels;
     for (uint32_t y = 0; y < o->region_height; y++)
         for (uint32_t x = 0; x < o->region_width; x++) {

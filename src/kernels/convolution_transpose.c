@@ -29,16 +29,16 @@ static bool gradient_check(const struct operation *o, struct refusal refusal)
 
 struct mirror {
     struct operation operation;
-    struct glcnn_convolution parameters;
+    struct glcnn_convolution_parameters parameters;
 };
 
 /* Without images and vectors. The layer's sources are all of the mirrored layer's results. */
 static void set_mirror(struct mirror *m, const struct operation *o,
                        const struct glcnn_descriptor *descriptor, const struct image_view *source)
 {
-    const struct glcnn_convolution *p = o->parameters;
+    const struct glcnn_convolution_parameters *p = o->parameters;
     struct channels c = convolution_channels(o);
-    m->parameters = (struct glcnn_convolution){.input_feature_channels = c.outputs,
+    m->parameters = (struct glcnn_convolution_parameters){.input_feature_channels = c.outputs,
                                                .output_feature_channels = c.inputs,
                                                .groups = c.groups,
                                                .neuron = p->neuron};
@@ -159,7 +159,7 @@ static void plan_biases(const struct operation *o, struct plan *plan, const stru
     const struct axis plain = {.stride = 1, .size = 1, .dilation = 1};
     uint32_t outputs = m.parameters.input_feature_channels;
     m.parameters =
-        (struct glcnn_convolution){.input_feature_channels = 1,
+        (struct glcnn_convolution_parameters){.input_feature_channels = 1,
                                    .output_feature_channels = outputs,
                                    .groups = 1,
                                    .gradient_option = GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES};
@@ -338,7 +338,7 @@ const struct glcnn_descriptor glcnn_kernel_convolution_transpose = {
     .gradient = "convolution_transpose_gradient",
     CONVOLUTION_TRAITS(convolution_undifferentiable),
     .flags = CONVOLUTION_WINDOW | MAKES_STATE | SHARED_STATE | IS_BACKWARDS,
-    .parameters_size = sizeof(struct glcnn_convolution),
+    .parameters_size = sizeof(struct glcnn_convolution_parameters),
     .parameters = convolution_transpose_parameters,
     CONVOLUTION_ARGUMENTS,
     .shape = convolution_result_shape,
@@ -357,7 +357,7 @@ const struct glcnn_descriptor glcnn_kernel_convolution_transpose_gradient = {
     .without_gradient = "it is a gradient itself",
     .forward = "convolution_transpose",
     .flags = CONVOLUTION_WINDOW | IS_GRADIENT | SHARED_STATE | MODIFIES_STATE | NEEDS_STATE,
-    .parameters_size = sizeof(struct glcnn_convolution),
+    .parameters_size = sizeof(struct glcnn_convolution_parameters),
     .parameters = convolution_transpose_gradient_parameters,
     CONVOLUTION_GRADIENT_ARGUMENTS,
     .length = convolution_gradient_length,

@@ -9,7 +9,7 @@
 #include "encode/window.h"
 #include "kernels/pointwise.h"
 
-typedef struct glcnn_cross_channel_normalization numbers;
+typedef struct glcnn_cross_channel_normalization_parameters numbers;
 
 numbers *glcnn_cross_channel_normalization(glcnn_kernel *kernel)
 {

@@ -8,7 +8,7 @@
 #include "encode/window.h"
 #include "kernels/pointwise.h"
 
-struct glcnn_dropout *glcnn_dropout(glcnn_kernel *kernel)
+struct glcnn_dropout_parameters *glcnn_dropout(glcnn_kernel *kernel)
 {
     return kernel_parameters(kernel, "dropout");
 }
@@ -65,7 +65,7 @@ static const struct image_view *masked_view(const struct operation *o)
 
 static struct extent mask_extent(const struct operation *o)
 {
-    const struct glcnn_dropout *p = o->parameters;
+    const struct glcnn_dropout_parameters *p = o->parameters;
     const struct image_view *view = masked_view(o);
     return (struct extent){p->mask_stride_in_pixels_x ? view->width : 1,
                            p->mask_stride_in_pixels_y ? view->height : 1,
@@ -87,7 +87,7 @@ static size_t length(const struct operation *o, size_t index)
 
 static bool check(const struct operation *o, struct refusal refusal)
 {
-    const struct glcnn_dropout *p = o->parameters;
+    const struct glcnn_dropout_parameters *p = o->parameters;
     if (!check_probability(p->keep_probability, refusal))
         return false;
     if (length(o, 0) <= INT32_MAX)
@@ -106,7 +106,7 @@ static void draw_anew(struct glcnn_kernel *kernel, struct pass *pass)
 
 static void plan_mask(const struct operation *o, struct plan *plan, const struct vector_view *mask)
 {
-    const struct glcnn_dropout *p = o->parameters;
+    const struct glcnn_dropout_parameters *p = o->parameters;
     uint32_t count = (uint32_t)mask_length(o);
     struct pass *pass = plan_pass(plan, "dropout/dropout_mask.comp");
     pass_vector(pass, "mask", mask, VECTOR_WRITE);
@@ -123,7 +123,7 @@ static void plan_mask(const struct operation *o, struct plan *plan, const struct
 
 static void pass_mask(struct pass *pass, const struct operation *o, const struct vector_view *mask)
 {
-    const struct glcnn_dropout *p = o->parameters;
+    const struct glcnn_dropout_parameters *p = o->parameters;
     pass_vector(pass, "mask", mask, VECTOR_READ);
     pass_float(pass, "keep_probability", p->keep_probability);
     pass_define(pass, "MASK_STRIDE_X", (int)p->mask_stride_in_pixels_x);
@@ -176,7 +176,7 @@ static void philox(uint32_t c[4], uint64_t seed)
 
 static double drawn(const struct operation *o, uint32_t image, size_t i)
 {
-    const struct glcnn_dropout *p = o->parameters;
+    const struct glcnn_dropout_parameters *p = o->parameters;
     uint32_t counter[4] = {(uint32_t)(i / 4), image, o->encode_number, 0};
     philox(counter, p->seed);
     double u = (counter[i % 4] >> 8) / 16777216.0;
@@ -186,7 +186,7 @@ static double drawn(const struct operation *o, uint32_t image, size_t i)
 static double masked(const struct operation *o, const double *mask, double value, uint32_t n,
                      uint32_t c, int32_t y, int32_t x)
 {
-    const struct glcnn_dropout *p = o->parameters;
+    const struct glcnn_dropout_parameters *p = o->parameters;
     struct extent e = mask_extent(o);
     size_t row = (size_t)y * p->mask_stride_in_pixels_y;
     size_t column = (size_t)x * p->mask_stride_in_pixels_x;
@@ -268,15 +268,15 @@ static const struct check_case cases[] = {
 
 static const struct parameter parameters[] = {
     {"keep_probability", "probability that a value is kept; between 0 and 1, both excluded",
-     FIELD_FLOAT, offsetof(struct glcnn_dropout, keep_probability), 0.5, 0, 1, NULL},
-    {"seed", "of the generator of masks", FIELD_UINT64, offsetof(struct glcnn_dropout, seed), 0, 0,
+     FIELD_FLOAT, offsetof(struct glcnn_dropout_parameters, keep_probability), 0.5, 0, 1, NULL},
+    {"seed", "of the generator of masks", FIELD_UINT64, offsetof(struct glcnn_dropout_parameters, seed), 0, 0,
      0x1p64, NULL},
     {"mask_stride_in_pixels_x", "0: one mask value for all columns", FIELD_UINT32,
-     offsetof(struct glcnn_dropout, mask_stride_in_pixels_x), 1, 0, 1, NULL},
+     offsetof(struct glcnn_dropout_parameters, mask_stride_in_pixels_x), 1, 0, 1, NULL},
     {"mask_stride_in_pixels_y", "0: one mask value for all rows", FIELD_UINT32,
-     offsetof(struct glcnn_dropout, mask_stride_in_pixels_y), 1, 0, 1, NULL},
+     offsetof(struct glcnn_dropout_parameters, mask_stride_in_pixels_y), 1, 0, 1, NULL},
     {"mask_stride_in_feature_channels", "0: one mask value for all channels", FIELD_UINT32,
-     offsetof(struct glcnn_dropout, mask_stride_in_feature_channels), 1, 0, 1, NULL},
+     offsetof(struct glcnn_dropout_parameters, mask_stride_in_feature_channels), 1, 0, 1, NULL},
     {0}};
 
 const struct glcnn_descriptor glcnn_kernel_dropout = {
@@ -287,7 +287,7 @@ const struct glcnn_descriptor glcnn_kernel_dropout = {
     .gradient = "dropout_gradient",
     .flags = MAKES_STATE | DRAWS_ANEW,
     .keeps_zero = descriptor_always,
-    .parameters_size = sizeof(struct glcnn_dropout),
+    .parameters_size = sizeof(struct glcnn_dropout_parameters),
     .parameters = parameters,
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
@@ -308,7 +308,7 @@ const struct glcnn_descriptor glcnn_kernel_dropout_gradient = {
     .without_gradient = "it is a gradient itself",
     .forward = "dropout",
     .flags = IS_GRADIENT | NEEDS_STATE | PIXEL_MANUAL,
-    .parameters_size = sizeof(struct glcnn_dropout),
+    .parameters_size = sizeof(struct glcnn_dropout_parameters),
     .parameters = parameters,
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},

@@ -13,7 +13,7 @@
 extern const struct glcnn_descriptor glcnn_kernel_instance_normalization,
     glcnn_kernel_instance_normalization_gradient;
 
-struct glcnn_instance_normalization *glcnn_instance_normalization(glcnn_kernel *kernel)
+struct glcnn_instance_normalization_parameters *glcnn_instance_normalization(glcnn_kernel *kernel)
 {
     return kernel_parameters(kernel, "instance_normalization");
 }
@@ -49,7 +49,7 @@ enum { G_GRADIENT, G_SOURCE, G_RESULT, G_GAMMA, G_BETA, G_FOR_GAMMA, G_FOR_BETA 
 
 static float epsilon_of(const struct operation *o)
 {
-    const struct glcnn_instance_normalization *p = o->parameters;
+    const struct glcnn_instance_normalization_parameters *p = o->parameters;
     return p->epsilon;
 }
 
@@ -228,7 +228,7 @@ static const struct check_case cases[] = {
 
 static const struct parameter parameters[] = {
     {"epsilon", "added to the variance", FIELD_FLOAT,
-     offsetof(struct glcnn_instance_normalization, epsilon), (double)FLT_MIN, 0, 3.4e38, NULL},
+     offsetof(struct glcnn_instance_normalization_parameters, epsilon), (double)FLT_MIN, 0, 3.4e38, NULL},
     {0}};
 
 #define GAMMA_AND_BETA                                                                             \
@@ -243,7 +243,7 @@ static const struct parameter parameters[] = {
 
 #define COMMON                                                                                     \
     .family = "instance_normalization",                                                            \
-    .parameters_size = sizeof(struct glcnn_instance_normalization), .parameters = parameters,      \
+    .parameters_size = sizeof(struct glcnn_instance_normalization_parameters), .parameters = parameters,      \
     .length = length, .cases = cases
 
 const struct glcnn_descriptor glcnn_kernel_instance_normalization = {

@@ -4,7 +4,7 @@
 #include "encode/kernel.h"
 #include "kernels/local_normalization.h"
 
-typedef struct glcnn_local_contrast_normalization numbers;
+typedef struct glcnn_local_contrast_normalization_parameters numbers;
 
 numbers *glcnn_local_contrast_normalization(glcnn_kernel *kernel)
 {
@@ -62,7 +62,7 @@ static const struct parameter parameters[] = {
 #define NUMBERS .parameters_size = sizeof(numbers), .parameters = parameters, .cases = cases
 
 /* MPS gives its node an alpha of 1 and its kernel one of 0. */
-static void node_defaults(struct glcnn_kernel_properties *properties, void *kernel_parameters)
+static void node_defaults(struct glcnn_addressing *properties, void *kernel_parameters)
 {
     numbers *p = kernel_parameters;
     local_normalization_node_defaults(properties, kernel_parameters);

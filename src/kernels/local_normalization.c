@@ -27,7 +27,7 @@ glcnn_status local_normalization_create(glcnn_device *device,
     return kernel_finish(kernel, GLCNN_SUCCESS);
 }
 
-void local_normalization_node_defaults(struct glcnn_kernel_properties *properties, void *parameters)
+void local_normalization_node_defaults(struct glcnn_addressing *properties, void *parameters)
 {
     (void)parameters;
     properties->primary.kernel_width = properties->primary.kernel_height = 5;

@@ -25,7 +25,7 @@ glcnn_status local_normalization_create(glcnn_device *device,
                                         glcnn_kernel **kernel);
 
 /* A graph's node starts with a window of 5x5. */
-void local_normalization_node_defaults(struct glcnn_kernel_properties *properties,
+void local_normalization_node_defaults(struct glcnn_addressing *properties,
                                        void *parameters);
 
 #define LOCAL_NORMALIZATION_CREATE(NAME)                                                           \

@@ -13,7 +13,7 @@
 
 #define BLOCK 8
 
-struct glcnn_loss *glcnn_loss(glcnn_kernel *kernel)
+struct glcnn_loss_parameters *glcnn_loss(glcnn_kernel *kernel)
 {
     return kernel_parameters(kernel, "loss");
 }
@@ -33,39 +33,39 @@ glcnn_status glcnn_loss_create(glcnn_device *device, glcnn_loss_type loss_type,
 
 /* ---- Element losses in double precision ---- */
 
-typedef double (*element)(double y, double t, const struct glcnn_loss *p);
+typedef double (*element)(double y, double t, const struct glcnn_loss_parameters *p);
 
-static double absolute_error(double y, double t, const struct glcnn_loss *p)
+static double absolute_error(double y, double t, const struct glcnn_loss_parameters *p)
 {
     (void)p;
     return fabs(y - t);
 }
 
-static double absolute_error_gradient(double y, double t, const struct glcnn_loss *p)
+static double absolute_error_gradient(double y, double t, const struct glcnn_loss_parameters *p)
 {
     (void)p;
     return sign_of(y - t);
 }
 
-static double squared_error(double y, double t, const struct glcnn_loss *p)
+static double squared_error(double y, double t, const struct glcnn_loss_parameters *p)
 {
     (void)p;
     return pow(y - t, 2);
 }
 
-static double squared_error_gradient(double y, double t, const struct glcnn_loss *p)
+static double squared_error_gradient(double y, double t, const struct glcnn_loss_parameters *p)
 {
     (void)p;
     return 2 * (y - t);
 }
 
-static double sigmoid_cross_entropy(double y, double t, const struct glcnn_loss *p)
+static double sigmoid_cross_entropy(double y, double t, const struct glcnn_loss_parameters *p)
 {
     (void)p;
     return at_least(y, 0) - y * t + log1p(exp(-fabs(y)));
 }
 
-static double sigmoid_cross_entropy_gradient(double y, double t, const struct glcnn_loss *p)
+static double sigmoid_cross_entropy_gradient(double y, double t, const struct glcnn_loss_parameters *p)
 {
     (void)p;
     return 1 / (1 + exp(-y)) - t;
@@ -77,67 +77,67 @@ static double without_label(double y, double t, double value)
     return t == 0 && !isnan(y) ? 0 : value;
 }
 
-static double categorical_cross_entropy(double y, double t, const struct glcnn_loss *p)
+static double categorical_cross_entropy(double y, double t, const struct glcnn_loss_parameters *p)
 {
     (void)p;
     return without_label(y, t, -t * log(y));
 }
 
-static double categorical_cross_entropy_gradient(double y, double t, const struct glcnn_loss *p)
+static double categorical_cross_entropy_gradient(double y, double t, const struct glcnn_loss_parameters *p)
 {
     (void)p;
     return without_label(y, t, -t / y);
 }
 
-static double hinge(double y, double t, const struct glcnn_loss *p)
+static double hinge(double y, double t, const struct glcnn_loss_parameters *p)
 {
     (void)p;
     return at_least(1 - (2 * t - 1) * y, 0);
 }
 
-static double hinge_gradient(double y, double t, const struct glcnn_loss *p)
+static double hinge_gradient(double y, double t, const struct glcnn_loss_parameters *p)
 {
     double l = hinge(y, t, p);
     return isnan(l) ? l : l > 0 ? 1 - 2 * t : 0;
 }
 
-static double huber(double y, double t, const struct glcnn_loss *p)
+static double huber(double y, double t, const struct glcnn_loss_parameters *p)
 {
     double e = fabs(y - t), delta = (double)p->delta;
     return e <= delta ? e * e / 2 : delta * delta / 2 + delta * (e - delta);
 }
 
-static double huber_gradient(double y, double t, const struct glcnn_loss *p)
+static double huber_gradient(double y, double t, const struct glcnn_loss_parameters *p)
 {
     return held(y - t, -(double)p->delta, (double)p->delta);
 }
 
-static double cosine_distance(double y, double t, const struct glcnn_loss *p)
+static double cosine_distance(double y, double t, const struct glcnn_loss_parameters *p)
 {
     (void)p;
     return -y * t;
 }
 
-static double minus_label(double y, double t, const struct glcnn_loss *p)
+static double minus_label(double y, double t, const struct glcnn_loss_parameters *p)
 {
     (void)y;
     (void)p;
     return -t;
 }
 
-static double log_loss(double y, double t, const struct glcnn_loss *p)
+static double log_loss(double y, double t, const struct glcnn_loss_parameters *p)
 {
     double epsilon = (double)p->epsilon;
     return -t * log(y + epsilon) - (1 - t) * log(1 - y + epsilon);
 }
 
-static double log_loss_gradient(double y, double t, const struct glcnn_loss *p)
+static double log_loss_gradient(double y, double t, const struct glcnn_loss_parameters *p)
 {
     double e = (double)p->epsilon;
     return (-2 * e * t - t + y + e) / (y * (1 - y) + e * (e + 1));
 }
 
-static double kullback_leibler(double y, double t, const struct glcnn_loss *p)
+static double kullback_leibler(double y, double t, const struct glcnn_loss_parameters *p)
 {
     (void)p;
     return without_label(y, t, t * (log(t) - y));
@@ -145,12 +145,12 @@ static double kullback_leibler(double y, double t, const struct glcnn_loss *p)
 
 /* ---- Types ---- */
 
-static double by_classes(const struct glcnn_loss *p)
+static double by_classes(const struct glcnn_loss_parameters *p)
 {
     return (double)p->label_smoothing / p->number_of_classes;
 }
 
-static double by_two(const struct glcnn_loss *p)
+static double by_two(const struct glcnn_loss_parameters *p)
 {
     return (double)p->label_smoothing / 2;
 }
@@ -179,7 +179,7 @@ static double by_two(const struct glcnn_loss *p)
 static const struct loss_row {
     const char *shader;
     element loss, gradient;
-    double (*smoothing)(const struct glcnn_loss *p); /* what is added to labels; NULL: nothing */
+    double (*smoothing)(const struct glcnn_loss_parameters *p); /* what is added to labels; NULL: nothing */
     double constant;                                 /* of the loss of one image */
 } types[] = {LOSS_TYPES(TYPE)};
 
@@ -189,7 +189,7 @@ static const char *const type_names[] = {LOSS_TYPES(TYPE_NAME) NULL};
 
 static const struct loss_row *row_of(const struct operation *o)
 {
-    const struct glcnn_loss *p = o->parameters;
+    const struct glcnn_loss_parameters *p = o->parameters;
     return &types[p->loss_type];
 }
 
@@ -201,7 +201,7 @@ static bool over_channels(const struct operation *o)
 /* label = t * scale + offset */
 static void smoothing(const struct operation *o, double *scale, double *offset)
 {
-    const struct glcnn_loss *p = o->parameters;
+    const struct glcnn_loss_parameters *p = o->parameters;
     bool smooths = row_of(o)->smoothing != NULL;
     *scale = smooths ? 1 - (double)p->label_smoothing : 1;
     *offset = smooths ? row_of(o)->smoothing(p) : 0;
@@ -213,7 +213,7 @@ enum { SOURCE, LABELS, WEIGHTS, DESTINATION, LOSS };
 
 static bool is_element_wise(const struct operation *o)
 {
-    const struct glcnn_loss *p = o->parameters;
+    const struct glcnn_loss_parameters *p = o->parameters;
     return p->reduction_type == GLCNN_REDUCTION_TYPE_NONE;
 }
 
@@ -269,7 +269,7 @@ static bool check_loss_image(const struct operation *o, struct refusal refusal)
 
 static bool check(const struct operation *o, struct refusal refusal)
 {
-    const struct glcnn_loss *p = o->parameters;
+    const struct glcnn_loss_parameters *p = o->parameters;
     if (p->loss_type == GLCNN_LOSS_TYPE_COSINE_DISTANCE &&
         p->reduction_type != GLCNN_REDUCTION_TYPE_SUM)
         return refuse(
@@ -284,7 +284,7 @@ static bool check(const struct operation *o, struct refusal refusal)
 /* What a plain sum is multiplied with. */
 static double scale_of(const struct operation *o)
 {
-    const struct glcnn_loss *p = o->parameters;
+    const struct glcnn_loss_parameters *p = o->parameters;
     double elements = (double)o->region_width * o->region_height *
                       (over_channels(o) ? 1 : o->images[SOURCE].channels);
     return p->reduction_type == GLCNN_REDUCTION_TYPE_SUM ? 1 : 1 / elements;
@@ -292,7 +292,7 @@ static double scale_of(const struct operation *o)
 
 static bool by_count(const struct operation *o)
 {
-    const struct glcnn_loss *p = o->parameters;
+    const struct glcnn_loss_parameters *p = o->parameters;
     return p->reduction_type == GLCNN_REDUCTION_TYPE_SUM_BY_NON_ZERO_WEIGHTS && o->given[WEIGHTS];
 }
 
@@ -311,7 +311,7 @@ static struct pass *plan_square(struct plan *plan, const struct image_view *from
 
 static void plan_reduction(const struct operation *o, struct plan *plan, struct image_view sums)
 {
-    const struct glcnn_loss *p = o->parameters;
+    const struct glcnn_loss_parameters *p = o->parameters;
     while (sums.width > BLOCK || sums.height > BLOCK) {
         const struct extent blocks = {(sums.width + BLOCK - 1) / BLOCK,
                                       (sums.height + BLOCK - 1) / BLOCK, 4, sums.images};
@@ -329,7 +329,7 @@ static void plan_reduction(const struct operation *o, struct plan *plan, struct 
 
 static void add_parameters(const struct operation *o, struct pass *pass)
 {
-    const struct glcnn_loss *p = o->parameters;
+    const struct glcnn_loss_parameters *p = o->parameters;
     double scale, offset;
     smoothing(o, &scale, &offset);
     pass_float(pass, "smoothing_scale", (float)scale);
@@ -406,7 +406,7 @@ static double weight(const struct reference *r, const struct pixel *p, uint32_t 
 
 static double omega(const struct reference *r, const struct pixel *p, uint32_t c)
 {
-    const struct glcnn_loss *parameters = r->operation->parameters;
+    const struct glcnn_loss_parameters *parameters = r->operation->parameters;
     return (double)parameters->weight * weight(r, p, c);
 }
 
@@ -434,7 +434,7 @@ static double cross_entropy_gradient(const struct reference *r, const struct pix
 /* Weighted loss of one element; its gradient goes to the destination. */
 static double visit(const struct reference *r, const struct pixel *p, uint32_t c)
 {
-    const struct glcnn_loss *parameters = r->operation->parameters;
+    const struct glcnn_loss_parameters *parameters = r->operation->parameters;
     const struct loss_row *row = row_of(r->operation);
     double *gradient = tensor_at(&r->images[DESTINATION], p->n, c, p->Y, p->X);
     double y = tensor_get(&r->images[SOURCE], p->n, c, p->y, p->x), t = label(r, p, c);
@@ -464,7 +464,7 @@ static void visit_pixel(const struct reference *r, const struct pixel *p, struct
 
 static void finish_image(const struct reference *r, uint32_t n, const struct totals *totals)
 {
-    const struct glcnn_loss *parameters = r->operation->parameters;
+    const struct glcnn_loss_parameters *parameters = r->operation->parameters;
     double sum = row_of(r->operation)->constant * (double)parameters->weight + totals->sum;
     if (!r->images[LOSS].data || is_element_wise(r->operation))
         return;
@@ -537,7 +537,7 @@ static const struct check_case cases[] = {
 static const char *const reduction_types[] = {"none", "sum", "mean", "sum_by_non_zero_weights",
                                               NULL};
 
-#define FIELD(NAME) offsetof(struct glcnn_loss, NAME)
+#define FIELD(NAME) offsetof(struct glcnn_loss_parameters, NAME)
 static const struct parameter parameters[] = {
     {"loss_type", "which loss", FIELD_ENUM, FIELD(loss_type), 0, 0, 0, type_names},
     {"reduction_type", "how the losses of an image become one number; none: they do not",
@@ -562,7 +562,7 @@ const struct glcnn_descriptor glcnn_kernel_loss = {
     .text = "loss of predictions against labels, and its gradient",
     .family = "loss",
     .without_gradient = "it computes the first gradient itself",
-    .parameters_size = sizeof(struct glcnn_loss),
+    .parameters_size = sizeof(struct glcnn_loss_parameters),
     .parameters = parameters,
     .arguments =
         {{.name = "source_image", .place = PLACE_SOURCE, .input = true, .values = VALUES_UNIT},

@@ -10,7 +10,7 @@
 #include "kernels/pixel_reduction.h"
 #include "kernels/pointwise.h"
 
-struct glcnn_neuron *glcnn_neuron(glcnn_kernel *kernel)
+struct glcnn_neuron_parameters *glcnn_neuron(glcnn_kernel *kernel)
 {
     return kernel_parameters(kernel, "neuron");
 }
@@ -291,20 +291,20 @@ static bool is_gradient(const struct operation *o)
 
 static size_t length(const struct operation *o, size_t index)
 {
-    const struct glcnn_neuron *p = o->parameters;
+    const struct glcnn_neuron_parameters *p = o->parameters;
     (void)index;
     return neuron_data_length(&p->neuron, o->images[is_gradient(o) ? IMAGE : SOURCE].channels);
 }
 
 static bool check(const struct operation *o, struct refusal refusal)
 {
-    const struct glcnn_neuron *p = o->parameters;
+    const struct glcnn_neuron_parameters *p = o->parameters;
     return neuron_check(&p->neuron, refusal);
 }
 
 static bool check_slopes(const struct operation *o, struct refusal refusal)
 {
-    const struct glcnn_neuron *p = o->parameters;
+    const struct glcnn_neuron_parameters *p = o->parameters;
     if (p->neuron.type == GLCNN_NEURON_TYPE_PRELU)
         return pixel_reduction_check(o, &o->images[GRADIENT], refusal);
     return refuse(refusal, "neuron_type is %s, which has no slopes; prelu has them",
@@ -313,7 +313,7 @@ static bool check_slopes(const struct operation *o, struct refusal refusal)
 
 static void plan_neuron(const struct operation *o, struct plan *plan)
 {
-    const struct glcnn_neuron *p = o->parameters;
+    const struct glcnn_neuron_parameters *p = o->parameters;
     struct pass *pass = plan_pointwise(plan, o, "neuron/neuron.comp", &o->images[RESULT]);
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_image(pass, "destination", &o->images[RESULT]);
@@ -324,7 +324,7 @@ static void plan_neuron(const struct operation *o, struct plan *plan)
 
 static void plan_neuron_gradient(const struct operation *o, struct plan *plan)
 {
-    const struct glcnn_neuron *p = o->parameters;
+    const struct glcnn_neuron_parameters *p = o->parameters;
     struct pass *pass = plan_pointwise(plan, o, "neuron/neuron_gradient.comp", &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
@@ -336,7 +336,7 @@ static void plan_neuron_gradient(const struct operation *o, struct plan *plan)
 
 static void plan_slope_gradient(const struct operation *o, struct plan *plan)
 {
-    const struct glcnn_neuron *p = o->parameters;
+    const struct glcnn_neuron_parameters *p = o->parameters;
     const struct image_view *source = &o->images[IMAGE];
     const struct vector_view *const sums[] = {&o->vectors[FOR_SLOPES]};
     struct pixel_reduction r = pixel_reduction_of_results(plan, o, source, 1, 1);
@@ -351,14 +351,14 @@ static void plan_slope_gradient(const struct operation *o, struct plan *plan)
 
 static double slope_of(const struct reference *r, int argument, uint32_t c)
 {
-    const struct glcnn_neuron *p = r->operation->parameters;
+    const struct glcnn_neuron_parameters *p = r->operation->parameters;
     return neuron_slope(&p->neuron, r->vectors[argument], c);
 }
 
 static void reference(const struct reference *r)
 {
     const struct window *w = &r->operation->window;
-    const struct glcnn_neuron *p = r->operation->parameters;
+    const struct glcnn_neuron_parameters *p = r->operation->parameters;
     const struct tensor *from = &r->images[SOURCE], *to = &r->images[RESULT];
     for (uint32_t n = 0; n < to->images; n++)
         for (uint32_t c = 0; c < to->channels; c++)
@@ -370,7 +370,7 @@ static void reference(const struct reference *r)
 
 static double derivative_at(const struct reference *r, uint32_t c, double x)
 {
-    const struct glcnn_neuron *p = r->operation->parameters;
+    const struct glcnn_neuron_parameters *p = r->operation->parameters;
     return neuron_derivative(&p->neuron, slope_of(r, GRADIENT_SLOPES, c), x);
 }
 
@@ -479,19 +479,19 @@ static const struct check_case slope_cases[] = {
 /* ---- Descriptors ---- */
 
 static const struct parameter parameters[] = {
-    NEURON_PARAMETERS(struct glcnn_neuron, GLCNN_NEURON_TYPE_NONE), {0}};
+    NEURON_PARAMETERS(struct glcnn_neuron_parameters, GLCNN_NEURON_TYPE_NONE), {0}};
 
 /* The numbers of a graph's node, by the type that was set. */
-static void node_defaults(struct glcnn_kernel_properties *properties, void *kernel_parameters)
+static void node_defaults(struct glcnn_addressing *properties, void *kernel_parameters)
 {
     (void)properties;
-    struct glcnn_neuron *p = kernel_parameters;
+    struct glcnn_neuron_parameters *p = kernel_parameters;
     p->neuron = glcnn_neuron_descriptor_default(p->neuron.type);
 }
 
 static struct neuron_traits neuron_of(const void *kernel_parameters)
 {
-    const struct glcnn_neuron *p = kernel_parameters;
+    const struct glcnn_neuron_parameters *p = kernel_parameters;
     return neuron_traits(&p->neuron);
 }
 
@@ -505,7 +505,7 @@ const struct glcnn_descriptor glcnn_kernel_neuron = {
     .neuron = neuron_of,
     .keeps_zero = descriptor_always,
     .flags = MAKES_STATE | IS_NEURON,
-    .parameters_size = sizeof(struct glcnn_neuron),
+    .parameters_size = sizeof(struct glcnn_neuron_parameters),
     .parameters = parameters,
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
@@ -526,7 +526,7 @@ const struct glcnn_descriptor glcnn_kernel_neuron_gradient = {
     .without_gradient = "it is a gradient itself",
     .forward = "neuron",
     .flags = IS_GRADIENT | PIXEL_MANUAL,
-    .parameters_size = sizeof(struct glcnn_neuron),
+    .parameters_size = sizeof(struct glcnn_neuron_parameters),
     .parameters = parameters,
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
@@ -547,7 +547,7 @@ const struct glcnn_descriptor glcnn_kernel_neuron_slope_gradient = {
     .without_gradient = "it is a gradient itself",
     .forward = "neuron",
     .flags = IS_GRADIENT | NEEDS_STATE | MODIFIES_STATE | PIXEL_MANUAL,
-    .parameters_size = sizeof(struct glcnn_neuron),
+    .parameters_size = sizeof(struct glcnn_neuron_parameters),
     .parameters = parameters,
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},

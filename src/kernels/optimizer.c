@@ -10,7 +10,7 @@
 #include "encode/number.h"
 #include "kernels/numbers.h"
 
-struct glcnn_optimizer *glcnn_optimizer(glcnn_kernel *kernel)
+struct glcnn_optimizer_parameters *glcnn_optimizer(glcnn_kernel *kernel)
 {
     return kernel_parameters(kernel, "optimizer");
 }
@@ -83,7 +83,7 @@ static bool check_vectors(const struct operation *o, struct refusal refusal)
 
 static bool check(const struct operation *o, struct refusal refusal)
 {
-    const struct glcnn_optimizer *p = o->parameters;
+    const struct glcnn_optimizer_parameters *p = o->parameters;
     bool has_beta = descriptor_argument(o->descriptor, "first_moment") >= 0;
     char low[NUMBER_TEXT], high[NUMBER_TEXT], beta[NUMBER_TEXT];
     if (p->apply_gradient_clipping && p->gradient_clip_min > p->gradient_clip_max)
@@ -150,22 +150,22 @@ glcnn_status glcnn_optimizer_encode(glcnn_command_buffer *command_buffer, glcnn_
 /* A uniform as a function of the parameters. */
 struct scalar {
     const char *name;
-    double (*value)(const struct glcnn_optimizer *p);
+    double (*value)(const struct glcnn_optimizer_parameters *p);
 };
 
 #define SCALAR(NAME, VALUE)                                                                        \
-    static double NAME(const struct glcnn_optimizer *p)                                            \
+    static double NAME(const struct glcnn_optimizer_parameters *p)                                            \
     {                                                                                              \
         return (double)(VALUE);                                                                    \
     }
 
-static double regularization(const struct glcnn_optimizer *p, glcnn_regularization_type type)
+static double regularization(const struct glcnn_optimizer_parameters *p, glcnn_regularization_type type)
 {
     return p->regularization_type == type ? (double)p->regularization_scale : 0;
 }
 
 /* Learning rate of step t, with the moments' bias taken out; time_step is t already. */
-static double adam_rate_at(const struct glcnn_optimizer *p, double t)
+static double adam_rate_at(const struct glcnn_optimizer_parameters *p, double t)
 {
     return (double)p->learning_rate * sqrt(1 - pow(p->beta2, t)) / (1 - pow(p->beta1, t));
 }
@@ -209,7 +209,7 @@ static const struct scalar adam_scalars[] = {SHARED_SCALARS,
                                              {"epsilon", epsilon},
                                              {0}};
 
-static void refresh(struct pass *pass, const struct glcnn_optimizer *p,
+static void refresh(struct pass *pass, const struct glcnn_optimizer_parameters *p,
                     const struct scalar *scalars)
 {
     for (; scalars->name; scalars++)
@@ -236,7 +236,7 @@ static void refresh_adam_within(struct glcnn_kernel *kernel, struct pass *pass)
 
 static void refresh_adam(struct glcnn_kernel *kernel, struct pass *pass)
 {
-    struct glcnn_optimizer *p = kernel->parameters;
+    struct glcnn_optimizer_parameters *p = kernel->parameters;
     p->time_step++;
     refresh(pass, p, adam_scalars);
 }
@@ -292,13 +292,13 @@ static void plan_adam(const struct operation *o, struct plan *plan)
 
 static double decayed(const struct reference *r, size_t i)
 {
-    const struct glcnn_optimizer *p = r->operation->parameters;
+    const struct glcnn_optimizer_parameters *p = r->operation->parameters;
     return (1 - (double)p->learning_rate * (double)p->weight_decay) * r->vectors[VALUES][i];
 }
 
 static double prepared(const struct reference *r, size_t i)
 {
-    const struct glcnn_optimizer *p = r->operation->parameters;
+    const struct glcnn_optimizer_parameters *p = r->operation->parameters;
     double g = r->vectors[GRADIENT][i], w = decayed(r, i);
     if (p->apply_gradient_clipping)
         g = held(g, (double)p->gradient_clip_min, (double)p->gradient_clip_max);
@@ -322,7 +322,7 @@ static void update_all(const struct reference *r, step step_of)
 
 static double descent_step(const struct reference *r, size_t i, double g)
 {
-    const struct glcnn_optimizer *p = r->operation->parameters;
+    const struct glcnn_optimizer_parameters *p = r->operation->parameters;
     double learning_rate = (double)p->learning_rate, mu = (double)p->momentum_scale;
     if (!r->vectors[FIRST])
         return learning_rate * g;
@@ -333,7 +333,7 @@ static double descent_step(const struct reference *r, size_t i, double g)
 
 static double rms_prop_step(const struct reference *r, size_t i, double g)
 {
-    const struct glcnn_optimizer *p = r->operation->parameters;
+    const struct glcnn_optimizer_parameters *p = r->operation->parameters;
     double *s = &r->vectors[FIRST][i];
     *s = p->decay * *s + (1 - p->decay) * g * g;
     return (double)p->learning_rate * g / (sqrt(*s) + (double)p->epsilon);
@@ -341,7 +341,7 @@ static double rms_prop_step(const struct reference *r, size_t i, double g)
 
 static double adam_step(const struct reference *r, size_t i, double g)
 {
-    const struct glcnn_optimizer *p = r->operation->parameters;
+    const struct glcnn_optimizer_parameters *p = r->operation->parameters;
     double *m = &r->vectors[FIRST][i], *v = &r->vectors[FIRST + 1][i];
     *m = p->beta1 * *m + (1 - p->beta1) * g;
     *v = p->beta2 * *v + (1 - p->beta2) * g * g;
@@ -408,7 +408,7 @@ static const struct check_case adam_cases[] = {
 static const char *const regularization_types[] = {"none", "l1", "l2", NULL};
 
 #define LARGEST     (double)FLT_MAX
-#define FIELD(NAME) offsetof(struct glcnn_optimizer, NAME)
+#define FIELD(NAME) offsetof(struct glcnn_optimizer_parameters, NAME)
 #define SHARED_PARAMETERS                                                                          \
     {"learning_rate", "size of a step", FIELD_FLOAT, FIELD(learning_rate),                         \
      0.001,           -LARGEST,         LARGEST,     NULL},                                        \
@@ -509,14 +509,14 @@ static const struct parameter adam_parameters[] = {
 #define OPTIMIZER(NAME, MPS, TEXT, SHORT)                                                          \
     .name = "optimizer_" NAME, .mps_class = "MPSNNOptimizer" MPS, .text = TEXT,                    \
     .family = "optimizer", .without_gradient = "it ends the backward pass",                        \
-    .flags = WITHOUT_PIXELS, .parameters_size = sizeof(struct glcnn_optimizer),                    \
+    .flags = WITHOUT_PIXELS, .parameters_size = sizeof(struct glcnn_optimizer_parameters),                    \
     .optimizer = &SHORT##_methods,                                                                 \
     .parameters = SHORT##_parameters, .check = check, .plan = plan_##SHORT,                        \
     .reference = SHORT##_reference, .cases = SHORT##_cases
 
 static unsigned descent_vectors(const void *parameters)
 {
-    const struct glcnn_optimizer *p = parameters;
+    const struct glcnn_optimizer_parameters *p = parameters;
     return p->momentum_scale != 0;
 }
 

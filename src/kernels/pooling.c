@@ -8,7 +8,7 @@
 #include "encode/kernel.h"
 #include "encode/window.h"
 
-struct glcnn_pooling *glcnn_pooling(glcnn_kernel *kernel)
+struct glcnn_pooling_parameters *glcnn_pooling(glcnn_kernel *kernel)
 {
     return kernel_parameters(kernel, "pooling");
 }
@@ -68,7 +68,7 @@ static int32_t implied_padding(const struct axis *axis)
 
 static void counted_padding(const struct operation *o, int32_t pad[2])
 {
-    const struct glcnn_pooling *p = o->parameters;
+    const struct glcnn_pooling_parameters *p = o->parameters;
     pad[0] = (int32_t)p->zero_pad_size_x;
     pad[1] = (int32_t)p->zero_pad_size_y;
     if (!o->window.exclude_edges)
@@ -450,9 +450,9 @@ static const struct check_case dilated_cases[] = {
 
 static const struct parameter parameters[] = {
     {"zero_pad_size_x", "columns of zeros that count on each side; edge mode clamp only",
-     FIELD_UINT32, offsetof(struct glcnn_pooling, zero_pad_size_x), 0, 0, 65535, NULL},
+     FIELD_UINT32, offsetof(struct glcnn_pooling_parameters, zero_pad_size_x), 0, 0, 65535, NULL},
     {"zero_pad_size_y", "rows of zeros that count on each side; edge mode clamp only",
-     FIELD_UINT32, offsetof(struct glcnn_pooling, zero_pad_size_y), 0, 0, 65535, NULL},
+     FIELD_UINT32, offsetof(struct glcnn_pooling_parameters, zero_pad_size_y), 0, 0, 65535, NULL},
     {0}};
 
 #define FORWARD_ARGUMENTS                                                                          \
@@ -472,7 +472,7 @@ static const struct parameter parameters[] = {
         }                                                                                          \
     }
 
-static void node_defaults(struct glcnn_kernel_properties *properties, void *kernel_parameters)
+static void node_defaults(struct glcnn_addressing *properties, void *kernel_parameters)
 {
     (void)kernel_parameters;
     properties->primary.edge_mode = GLCNN_EDGE_MODE_CLAMP;
@@ -481,7 +481,7 @@ static void node_defaults(struct glcnn_kernel_properties *properties, void *kern
 #define FORWARD(NAME, MPS, TEXT, FLAGS, PLAN, CASES)                                               \
     .name = NAME, .mps_class = MPS, .text = TEXT, .family = "pooling",                             \
     .gradient = NAME "_gradient", .flags = HAS_WINDOW | HAS_STRIDE | MAKES_STATE | (FLAGS),        \
-    .parameters_size = sizeof(struct glcnn_pooling), .parameters = parameters,                     \
+    .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,                     \
     .arguments = FORWARD_ARGUMENTS, .plan = plan_##PLAN, .reference = PLAN##_reference,            \
     .node_defaults = node_defaults, .keeps_zero = descriptor_always, .cases = CASES
 
@@ -489,7 +489,7 @@ static void node_defaults(struct glcnn_kernel_properties *properties, void *kern
     .name = NAME "_gradient", .mps_class = MPS "Gradient", .text = "gradient of " NAME,            \
     .family = "pooling", .without_gradient = "it is a gradient itself", .forward = NAME,           \
     .flags = HAS_WINDOW | HAS_STRIDE | IS_GRADIENT | (FLAGS),                                      \
-    .parameters_size = sizeof(struct glcnn_pooling), .parameters = parameters,                     \
+    .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,                     \
     .arguments = GRADIENT_ARGUMENTS, .plan = plan_##PLAN, .reference = PLAN##_reference,           \
     .cases = CASES
 

@@ -49,7 +49,7 @@ static const struct reduction *reduction_of(const struct operation *o)
     return r;
 }
 
-struct glcnn_reduce *glcnn_reduce(glcnn_kernel *kernel)
+struct glcnn_reduce_parameters *glcnn_reduce(glcnn_kernel *kernel)
 {
     bool reduces = kernel && strncmp(kernel->descriptor->name, "reduce_", 7) == 0;
     return reduces ? kernel->parameters : NULL;
@@ -112,7 +112,7 @@ static bool intersect(const struct glcnn_source_rectangle *r, const struct image
 
 static void prepare(struct operation *o)
 {
-    const struct glcnn_reduce *p = o->parameters;
+    const struct glcnn_reduce_parameters *p = o->parameters;
     enum axis_reduced axis = reduction_of(o)->axis;
     struct glcnn_source_properties *source = &o->properties.primary;
     struct glcnn_source_rectangle r;
@@ -125,7 +125,7 @@ static void prepare(struct operation *o)
 
 static void shape(const struct operation *o, struct glcnn_image_descriptor *result)
 {
-    const struct glcnn_reduce *p = o->parameters;
+    const struct glcnn_reduce_parameters *p = o->parameters;
     enum axis_reduced axis = reduction_of(o)->axis;
     struct glcnn_source_rectangle r;
     intersect(&p->clip_rect_source, &o->images[SOURCE], &r);
@@ -148,7 +148,7 @@ static bool check_rectangle(const char *what, const struct glcnn_source_rectangl
 
 static bool forward_check(const struct operation *o, struct refusal refusal)
 {
-    const struct glcnn_reduce *p = o->parameters;
+    const struct glcnn_reduce_parameters *p = o->parameters;
     struct glcnn_image_descriptor result;
     if (!check_rectangle("source", &p->clip_rect_source, &o->images[SOURCE], refusal))
         return false;
@@ -162,7 +162,7 @@ static bool forward_check(const struct operation *o, struct refusal refusal)
 
 static bool weights_check(const struct operation *o, struct refusal refusal)
 {
-    const struct glcnn_reduce *p = o->parameters;
+    const struct glcnn_reduce_parameters *p = o->parameters;
     const struct image_view *source = &o->images[SOURCE], *weights = &o->images[WEIGHTS];
     struct glcnn_source_rectangle inside;
     if (!forward_check(o, refusal) ||
@@ -198,7 +198,7 @@ static int32_t mean_count(const struct operation *o)
 
 static float scale_of(const struct operation *o)
 {
-    const struct glcnn_reduce *p = o->parameters;
+    const struct glcnn_reduce_parameters *p = o->parameters;
     return reduction_of(o)->has_weight ? p->weight : 1;
 }
 
@@ -219,7 +219,7 @@ static void pass_extreme(struct pass *pass, enum quantity quantity)
 /* Weights lie where the secondary's rectangle says, counted from the region's first pixel. */
 static void pass_weights(struct pass *pass, const struct operation *o)
 {
-    const struct glcnn_reduce *p = o->parameters;
+    const struct glcnn_reduce_parameters *p = o->parameters;
     pass_texture(pass, "weights", &o->images[WEIGHTS]);
     pass_define(pass, "WEIGHTED", 1);
     if (p->do_weighted_sum_by_non_zero_weights)
@@ -304,7 +304,7 @@ static void tally_add(struct tally *t, double value, double weight)
 
 static double tally_result(const struct tally *t, const struct operation *o)
 {
-    const struct glcnn_reduce *p = o->parameters;
+    const struct glcnn_reduce_parameters *p = o->parameters;
     double sum = (double)scale_of(o) * t->sum;
     const double results[] = {
         [SUM] =
@@ -320,7 +320,7 @@ static double tally_result(const struct tally *t, const struct operation *o)
 
 static double weight_at(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X)
 {
-    const struct glcnn_reduce *p = r->operation->parameters;
+    const struct glcnn_reduce_parameters *p = r->operation->parameters;
     const struct window *w = &r->operation->window;
     if (!(r->operation->descriptor->flags & IS_BINARY))
         return 1;
@@ -456,7 +456,7 @@ static const struct check_case weights_sum_cases[] = {
 
 /* ---- Descriptors ---- */
 
-#define FIELD(MEMBER) offsetof(struct glcnn_reduce, MEMBER)
+#define FIELD(MEMBER) offsetof(struct glcnn_reduce_parameters, MEMBER)
 #define EVERYTHING    4294967295.0
 #define FARTHEST      2147483647.0
 
@@ -498,7 +498,7 @@ static const struct parameter sum_weights_rows[] = {
     }
 #define REDUCTION(NAME, MPS, TEXT, ROWS, CASES)                                                    \
     .name = NAME, .mps_class = "MPSNNReduce" MPS, .text = TEXT, .family = NAME,                    \
-    .parameters_size = sizeof(struct glcnn_reduce), .parameters = ROWS, .prepare = prepare,        \
+    .parameters_size = sizeof(struct glcnn_reduce_parameters), .parameters = ROWS, .prepare = prepare,        \
     .shape = shape, .plan = plan_forward, .reference = forward_reference, .cases = CASES
 
 #define EXTREME(NAME, MPS, TEXT, CASES)                                                            \
@@ -530,7 +530,7 @@ static const struct parameter sum_weights_rows[] = {
 #define BACKWARD(NAME, ROWS, CASES)                                                                \
     .name = NAME "_gradient", .text = "gradient of " NAME "; MPS has none", .family = NAME,        \
     .without_gradient = "it is a gradient itself", .forward = NAME,                                \
-    .flags = IS_GRADIENT | NEEDS_STATE, .parameters_size = sizeof(struct glcnn_reduce),            \
+    .flags = IS_GRADIENT | NEEDS_STATE, .parameters_size = sizeof(struct glcnn_reduce_parameters),            \
     .parameters = ROWS,                                                                            \
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \

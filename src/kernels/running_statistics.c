@@ -5,7 +5,7 @@
 
 #include "encode/kernel.h"
 
-struct glcnn_running_statistics *glcnn_running_statistics(glcnn_kernel *kernel)
+struct glcnn_running_statistics_parameters *glcnn_running_statistics(glcnn_kernel *kernel)
 {
     return kernel_parameters(kernel, "running_statistics");
 }
@@ -22,7 +22,7 @@ glcnn_status glcnn_batch_normalization_running_statistics_create(glcnn_device *d
         kernel_create(device, &glcnn_kernel_batch_normalization_running_statistics, kernel);
     if (status != GLCNN_SUCCESS)
         return status;
-    *glcnn_running_statistics(*kernel) = (struct glcnn_running_statistics){momentum, samples};
+    *glcnn_running_statistics(*kernel) = (struct glcnn_running_statistics_parameters){momentum, samples};
     return kernel_finish(kernel, GLCNN_SUCCESS);
 }
 
@@ -45,7 +45,7 @@ glcnn_status glcnn_batch_normalization_running_statistics_encode(
 enum { MEAN, VARIANCE, RUNNING_MEAN, RUNNING_VARIANCE, VECTORS };
 
 /* What makes a biased variance of M pixels unbiased; a single pixel has no other. */
-static double correction(const struct glcnn_running_statistics *p)
+static double correction(const struct glcnn_running_statistics_parameters *p)
 {
     return p->samples > 1 ? (double)p->samples / (double)(p->samples - 1) : 1;
 }
@@ -74,7 +74,7 @@ static bool check(const struct operation *o, struct refusal refusal)
 
 static void refresh(struct glcnn_kernel *kernel, struct pass *pass)
 {
-    const struct glcnn_running_statistics *p = kernel->parameters;
+    const struct glcnn_running_statistics_parameters *p = kernel->parameters;
     pass_update_float(pass, "kept", (float)(1 - p->momentum));
     pass_update_float(pass, "mean_share", (float)p->momentum);
     pass_update_float(pass, "variance_share", (float)(p->momentum * correction(p)));
@@ -105,7 +105,7 @@ static void move(double *running, double batch, double share)
 
 static void reference(const struct reference *r)
 {
-    const struct glcnn_running_statistics *p = r->operation->parameters;
+    const struct glcnn_running_statistics_parameters *p = r->operation->parameters;
     for (size_t c = 0; c < r->operation->vectors[MEAN].count; c++) {
         move(&r->vectors[RUNNING_MEAN][c], r->vectors[MEAN][c], p->momentum);
         move(&r->vectors[RUNNING_VARIANCE][c], r->vectors[VARIANCE][c] * correction(p),
@@ -133,9 +133,9 @@ static const struct check_case cases[] = {{"", {1, 1, 1, 1}},
 
 static const struct parameter parameters[] = {
     {"momentum", "share of the batch in the new average", FIELD_DOUBLE,
-     offsetof(struct glcnn_running_statistics, momentum), 0.1, 0, 1, NULL},
+     offsetof(struct glcnn_running_statistics_parameters, momentum), 0.1, 0, 1, NULL},
     {"samples", "pixels per channel that the variance was taken over; 1: take it as it is",
-     FIELD_UINT64, offsetof(struct glcnn_running_statistics, samples), 1, 1, 9007199254740992.0,
+     FIELD_UINT64, offsetof(struct glcnn_running_statistics_parameters, samples), 1, 1, 9007199254740992.0,
      NULL},
     {0}};
 
@@ -145,7 +145,7 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_running_statistic
     .family = "running_statistics",
     .without_gradient = "its results serve inference alone",
     .flags = WITHOUT_PIXELS,
-    .parameters_size = sizeof(struct glcnn_running_statistics),
+    .parameters_size = sizeof(struct glcnn_running_statistics_parameters),
     .parameters = parameters,
     .arguments =
         {{.name = "mean", .place = PLACE_CALL, .input = true},

@@ -8,7 +8,7 @@
 #include "kernels/neuron.h"
 #include "kernels/pointwise.h"
 
-struct glcnn_reshape *glcnn_reshape(glcnn_kernel *kernel)
+struct glcnn_reshape_parameters *glcnn_reshape(glcnn_kernel *kernel)
 {
     return kernel_parameters(kernel, "reshape");
 }
@@ -36,7 +36,7 @@ glcnn_status glcnn_reshape_create(glcnn_device *device, uint32_t width, uint32_t
     glcnn_status status = kernel_create(device, &glcnn_kernel_reshape, kernel);
     if (status != GLCNN_SUCCESS)
         return status;
-    *glcnn_reshape(*kernel) = (struct glcnn_reshape){width, height, feature_channels};
+    *glcnn_reshape(*kernel) = (struct glcnn_reshape_parameters){width, height, feature_channels};
     return kernel_finish(kernel, GLCNN_SUCCESS);
 }
 
@@ -54,7 +54,7 @@ static uint32_t end_of_clip(uint32_t origin, uint32_t size, uint32_t source)
 
 static void slice_shape(const struct operation *o, struct glcnn_image_descriptor *result)
 {
-    const glcnn_region *clip = &o->properties.clip_rect;
+    const struct glcnn_region *clip = &o->properties.clip_rect;
     result->width = end_of_clip(clip->origin.x, clip->size.width, result->width);
     result->height = end_of_clip(clip->origin.y, clip->size.height, result->height);
 }
@@ -113,7 +113,7 @@ static uint32_t or_else(uint32_t value, uint32_t otherwise)
 
 static void reshape_shape(const struct operation *o, struct glcnn_image_descriptor *result)
 {
-    const struct glcnn_reshape *p = o->parameters;
+    const struct glcnn_reshape_parameters *p = o->parameters;
     const struct image_view *source = &o->images[SOURCE];
     result->width = or_else(p->reshaped_width, source->width);
     result->height = or_else(p->reshaped_height, source->height);
@@ -308,7 +308,7 @@ static const struct check_case reshape_cases[] = {
 
 /* ---- Descriptors ---- */
 
-#define FIELD(MEMBER) offsetof(struct glcnn_reshape, MEMBER)
+#define FIELD(MEMBER) offsetof(struct glcnn_reshape_parameters, MEMBER)
 
 static const struct parameter reshape_rows[] = {
     {"reshaped_width", "columns of the result; 0: of the source", FIELD_UINT32,
@@ -374,7 +374,7 @@ const struct glcnn_descriptor glcnn_kernel_reshape = {
     .family = "reshape",
     .gradient = "reshape_gradient",
     .flags = MAKES_STATE,
-    .parameters_size = sizeof(struct glcnn_reshape),
+    .parameters_size = sizeof(struct glcnn_reshape_parameters),
     .parameters = reshape_rows,
     FORWARD_ARGUMENTS,
     .shape = reshape_shape,
@@ -391,7 +391,7 @@ const struct glcnn_descriptor glcnn_kernel_reshape_gradient = {
     .without_gradient = "it is a gradient itself",
     .forward = "reshape",
     .flags = IS_GRADIENT,
-    .parameters_size = sizeof(struct glcnn_reshape),
+    .parameters_size = sizeof(struct glcnn_reshape_parameters),
     .parameters = reshape_rows,
     GRADIENT_ARGUMENTS,
     .check = reshape_gradient_check,

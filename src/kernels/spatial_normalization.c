@@ -4,7 +4,7 @@
 #include "encode/kernel.h"
 #include "kernels/local_normalization.h"
 
-typedef struct glcnn_spatial_normalization numbers;
+typedef struct glcnn_spatial_normalization_parameters numbers;
 
 numbers *glcnn_spatial_normalization(glcnn_kernel *kernel)
 {

@@ -9,9 +9,9 @@
 #include "encode/window.h"
 
 /* Each has a family of its own: a state of one is of no use to the gradient of the other. */
-struct glcnn_upsampling *glcnn_upsampling(glcnn_kernel *kernel)
+struct glcnn_upsampling_parameters *glcnn_upsampling(glcnn_kernel *kernel)
 {
-    struct glcnn_upsampling *nearest = kernel_parameters(kernel, "upsampling_nearest");
+    struct glcnn_upsampling_parameters *nearest = kernel_parameters(kernel, "upsampling_nearest");
     return nearest ? nearest : kernel_parameters(kernel, "upsampling_bilinear");
 }
 
@@ -24,7 +24,7 @@ static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *
     glcnn_status status = kernel_create(device, descriptor, kernel);
     if (status != GLCNN_SUCCESS)
         return status;
-    struct glcnn_upsampling *parameters = glcnn_upsampling(*kernel);
+    struct glcnn_upsampling_parameters *parameters = glcnn_upsampling(*kernel);
     parameters->scale_factor_x = scale_factor_x;
     parameters->scale_factor_y = scale_factor_y;
     parameters->align_corners = align_corners;
@@ -98,7 +98,7 @@ static struct mapping asymmetric(int32_t size, int32_t factor)
 }
 
 /* The offset of the source and the first result that it goes with. */
-static struct mapping map(const struct glcnn_upsampling *p, uint32_t size, uint32_t factor,
+static struct mapping map(const struct glcnn_upsampling_parameters *p, uint32_t size, uint32_t factor,
                           int32_t offset, int32_t first)
 {
     struct mapping m = p->align_corners ? align_corners((int32_t)size, (int32_t)factor)
@@ -112,11 +112,11 @@ static struct mapping map(const struct glcnn_upsampling *p, uint32_t size, uint3
  * result as its primary one, whether they come from a state or were set by hand. */
 static void map_axes(const struct operation *o, struct mapping axes[2])
 {
-    const struct glcnn_upsampling *p = o->parameters;
-    const struct glcnn_kernel_properties *q = &o->properties;
+    const struct glcnn_upsampling_parameters *p = o->parameters;
+    const struct glcnn_addressing *q = &o->properties;
     bool gradient = o->descriptor->flags & IS_GRADIENT;
     const struct image_view *source = &o->images[gradient ? IMAGE : SOURCE];
-    const glcnn_offset *offset = gradient ? &q->secondary.offset : &q->primary.offset;
+    const struct glcnn_offset *offset = gradient ? &q->secondary.offset : &q->primary.offset;
     int32_t first_x = gradient ? q->primary.offset.x + q->kernel_offset_x : (int32_t)o->region_x;
     int32_t first_y = gradient ? q->primary.offset.y + q->kernel_offset_y : (int32_t)o->region_y;
     axes[0] = map(p, source->width, p->scale_factor_x, offset->x, first_x);
@@ -124,10 +124,10 @@ static void map_axes(const struct operation *o, struct mapping axes[2])
 }
 
 /* Nearest neighbours lie at floor(U / factor), whatever bilinear parameters are set. */
-static struct operation nearest_of(const struct operation *o, struct glcnn_upsampling *parameters)
+static struct operation nearest_of(const struct operation *o, struct glcnn_upsampling_parameters *parameters)
 {
     struct operation nearest = *o;
-    *parameters = *(const struct glcnn_upsampling *)o->parameters;
+    *parameters = *(const struct glcnn_upsampling_parameters *)o->parameters;
     parameters->align_corners = false;
     parameters->asymmetric = true;
     nearest.parameters = parameters;
@@ -173,7 +173,7 @@ static void plan_forward(const struct operation *o, struct plan *plan, const cha
 
 static void plan_gradient(const struct operation *o, struct plan *plan, const char *shader)
 {
-    const struct glcnn_upsampling *p = o->parameters;
+    const struct glcnn_upsampling_parameters *p = o->parameters;
     struct pass *pass = plan_pixels(plan, o, shader, &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_image(pass, "destination", &o->images[DESTINATION]);
@@ -192,14 +192,14 @@ static void plan_gradient(const struct operation *o, struct plan *plan, const ch
 
 static void plan_nearest(const struct operation *o, struct plan *plan)
 {
-    struct glcnn_upsampling p;
+    struct glcnn_upsampling_parameters p;
     struct operation nearest = nearest_of(o, &p);
     plan_forward(&nearest, plan, "upsampling/upsampling_nearest.comp");
 }
 
 static void plan_nearest_gradient(const struct operation *o, struct plan *plan)
 {
-    struct glcnn_upsampling p;
+    struct glcnn_upsampling_parameters p;
     struct operation nearest = nearest_of(o, &p);
     plan_gradient(&nearest, plan, "upsampling/upsampling_nearest_gradient.comp");
 }
@@ -218,7 +218,7 @@ static void plan_bilinear_gradient(const struct operation *o, struct plan *plan)
 
 static void enlarge(const struct operation *o, struct glcnn_image_descriptor *result)
 {
-    const struct glcnn_upsampling *p = o->parameters;
+    const struct glcnn_upsampling_parameters *p = o->parameters;
     result->width *= p->scale_factor_x;
     result->height *= p->scale_factor_y;
 }
@@ -238,10 +238,10 @@ static bool check_axis(int64_t size, int64_t factor, int64_t offset, struct refu
 
 static bool check(const struct operation *o, struct refusal refusal)
 {
-    const struct glcnn_upsampling *p = o->parameters;
+    const struct glcnn_upsampling_parameters *p = o->parameters;
     bool gradient = o->descriptor->flags & IS_GRADIENT;
     const struct image_view *source = &o->images[gradient ? IMAGE : SOURCE];
-    const glcnn_offset *offset =
+    const struct glcnn_offset *offset =
         gradient ? &o->properties.secondary.offset : &o->properties.primary.offset;
     if (gradient && o->images[GRADIENT].channels < o->images[DESTINATION].channels)
         return refuse(
@@ -261,9 +261,9 @@ struct blend {
 };
 
 /* Source position of result X: the formulas of spec 7.12 as they stand there. */
-typedef double (*position)(const struct glcnn_upsampling *p, double X, double factor, double size);
+typedef double (*position)(const struct glcnn_upsampling_parameters *p, double X, double factor, double size);
 
-static double bilinear_position(const struct glcnn_upsampling *p, double X, double factor,
+static double bilinear_position(const struct glcnn_upsampling_parameters *p, double X, double factor,
                                 double size)
 {
     if (p->align_corners)
@@ -271,7 +271,7 @@ static double bilinear_position(const struct glcnn_upsampling *p, double X, doub
     return p->asymmetric ? X / factor : fmax((X + 0.5) / factor - 0.5, 0);
 }
 
-static double nearest_position(const struct glcnn_upsampling *p, double X, double factor,
+static double nearest_position(const struct glcnn_upsampling_parameters *p, double X, double factor,
                                double size)
 {
     (void)p;
@@ -284,7 +284,7 @@ static bool blend_of(const struct operation *o, position at, bool vertical, int3
                      struct blend *blend)
 {
     struct mapping m[2];
-    const struct glcnn_upsampling *p = o->parameters;
+    const struct glcnn_upsampling_parameters *p = o->parameters;
     map_axes(o, m);
     int32_t last = m[vertical].size - 1, U = X + m[vertical].base;
     int32_t inside = U < 0 ? 0 : U >= m[vertical].extent ? m[vertical].extent - 1 : U;
@@ -421,28 +421,28 @@ static const struct check_case bilinear_cases[] = {CASES, POSITION_CASES, {0}};
     {"scale_factor_x",                                                                             \
      "result columns for each source column",                                                      \
      FIELD_UINT32,                                                                                 \
-     offsetof(struct glcnn_upsampling, scale_factor_x),                                            \
+     offsetof(struct glcnn_upsampling_parameters, scale_factor_x),                                            \
      1,                                                                                            \
      1,                                                                                            \
      32768,                                                                                        \
      NULL},                                                                                        \
     {                                                                                              \
         "scale_factor_y", "result rows for each source row", FIELD_UINT32,                         \
-            offsetof(struct glcnn_upsampling, scale_factor_y), 1, 1, 32768, NULL                   \
+            offsetof(struct glcnn_upsampling_parameters, scale_factor_y), 1, 1, 32768, NULL                   \
     }
 
 static const struct parameter nearest_parameters[] = {FACTORS, {0}};
 static const struct parameter bilinear_parameters[] = {
     FACTORS,
     {"align_corners", "corner pixels of the result lie on corner pixels of the source", FIELD_BOOL,
-     offsetof(struct glcnn_upsampling, align_corners), 0, 0, 1, NULL},
+     offsetof(struct glcnn_upsampling_parameters, align_corners), 0, 0, 1, NULL},
     {"asymmetric", "without align_corners: column X lies at X / scale_factor_x", FIELD_BOOL,
-     offsetof(struct glcnn_upsampling, asymmetric), 0, 0, 1, NULL},
+     offsetof(struct glcnn_upsampling_parameters, asymmetric), 0, 0, 1, NULL},
     {0}};
 
 #define FORWARD(NAME, KIND, MPS, TEXT)                                                             \
     .name = NAME, .mps_class = MPS, .text = TEXT, .family = NAME, .gradient = NAME "_gradient",    \
-    .flags = MAKES_STATE, .parameters_size = sizeof(struct glcnn_upsampling),                      \
+    .flags = MAKES_STATE, .parameters_size = sizeof(struct glcnn_upsampling_parameters),                      \
     .parameters = KIND##_parameters,                                                               \
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                  \
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},      \
@@ -452,7 +452,7 @@ static const struct parameter bilinear_parameters[] = {
 #define BACKWARD(NAME, KIND, MPS)                                                                  \
     .name = NAME "_gradient", .mps_class = MPS "Gradient", .text = "gradient of " NAME,            \
     .family = NAME, .without_gradient = "it is a gradient itself", .forward = NAME,                \
-    .flags = IS_GRADIENT, .parameters_size = sizeof(struct glcnn_upsampling),                      \
+    .flags = IS_GRADIENT, .parameters_size = sizeof(struct glcnn_upsampling_parameters),                      \
     .parameters = KIND##_parameters,                                                               \
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \

@@ -31,7 +31,7 @@ static gl_function load_symbol(const void *user, const char *name)
 static void fill_info(struct glcnn_device *device, bool clamped)
 {
     const struct platform_candidate *chosen = platform_chosen(device->platform);
-    struct glcnn_device_info *info = &device->info;
+    struct glcnn_device_properties *info = &device->info;
     info->provider = chosen->provider;
     info->node = chosen->node;
     info->driver = chosen->driver;

@@ -1,3 +1,4 @@
+/* Sizes of work groups: what fits a grid best, within the device's limits. */
 #include "record/work_group.h"
 
 #include <string.h>

@@ -164,7 +164,7 @@ static bool result_shape(const struct run *run, struct operation *operation, str
     char sentence[400];
     if (index < 0)
         return true;
-    const struct glcnn_kernel_properties set = operation->properties;
+    const struct glcnn_addressing set = operation->properties;
     if (!geometry_result(operation, shapes, &shapes->images[index],
                          (struct refusal){sentence, sizeof sentence}) &&
         !run->settings.destination_width)
@@ -225,7 +225,7 @@ static bool forward_sources(const struct run *run, struct resolved *r,
                             const struct glcnn_image_descriptor *gradient)
 {
     const struct glcnn_descriptor *f = r->forward.descriptor;
-    const struct glcnn_kernel_properties *p = &r->forward.properties;
+    const struct glcnn_addressing *p = &r->forward.properties;
     int beside = descriptor_place(r->operation.descriptor, PLACE_FORWARD);
     struct glcnn_image_descriptor *first =
         &r->forward_shapes.images[descriptor_place(f, PLACE_SOURCE)];
@@ -290,9 +290,9 @@ static bool check_gradient_shape(const struct run *run, const struct resolved *r
 }
 
 /* A destination's range was the forward kernel's: the gradient's own is all of it. */
-static void leave_to_forward(struct glcnn_kernel_properties *properties)
+static void leave_to_forward(struct glcnn_addressing *properties)
 {
-    static const glcnn_region no_clip = GLCNN_NO_CLIP;
+    static const struct glcnn_region no_clip = GLCNN_NO_CLIP;
     properties->clip_rect = no_clip;
     properties->destination_feature_channel_offset = 0;
 }
@@ -300,7 +300,7 @@ static void leave_to_forward(struct glcnn_kernel_properties *properties)
 static bool resolve_gradient(const struct run *run, struct resolved *r)
 {
     struct operation *o = &r->operation;
-    struct glcnn_kernel_properties adopted;
+    struct glcnn_addressing adopted;
     if (!resolve_forward(run, r) || !check_gradient_shape(run, r))
         return false;
     int to = descriptor_place(o->descriptor, PLACE_DESTINATION);
@@ -311,7 +311,7 @@ static bool resolve_gradient(const struct run *run, struct resolved *r)
     adopted = o->properties;
     /* Settings with names of the gradient kernel's own addressing win over what it takes over; the
      * forward kernel's stay as resolved. */
-    struct glcnn_kernel_properties forward = r->forward.properties;
+    struct glcnn_addressing forward = r->forward.properties;
     if (!apply_settings(run, r, false))
         return false;
     r->forward.properties = forward;

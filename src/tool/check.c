@@ -95,14 +95,14 @@ static glcnn_status check_all(struct report *report, glcnn_device *device)
     return status;
 }
 
-static void print_head(const struct glcnn_device_info *info)
+static void print_head(const struct glcnn_device_properties *info)
 {
     printf("glcnn %s on %s, %s\n\n", glcnn_version(), info->renderer, info->gl_version);
     printf("%-44s %5s %6s %9s %9s\n", "kernel", "cases", "failed", "error", "float16");
 }
 
 static int print_json(const struct tool_command *command, const struct report *report,
-                      const struct glcnn_device_info *info)
+                      const struct glcnn_device_properties *info)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_text(json, "version", glcnn_version());
@@ -117,7 +117,7 @@ static int check_device(const struct tool_command *command, const struct request
                         glcnn_device *device)
 {
     struct report report = {.request = request, .rows = request->json ? cJSON_CreateArray() : NULL};
-    const struct glcnn_device_info *info = glcnn_device_info(device);
+    const struct glcnn_device_properties *info = glcnn_device_info(device);
     if (!request->json)
         print_head(info);
     glcnn_status status = check_all(&report, device);

@@ -104,7 +104,7 @@ static struct devices list_devices(void)
 static size_t find_chosen(const struct devices *d, const glcnn_device *device)
 {
     size_t i = 0;
-    const struct glcnn_device_info *info = device ? glcnn_device_info(device) : NULL;
+    const struct glcnn_device_properties *info = device ? glcnn_device_info(device) : NULL;
     while (info && i < d->count &&
            (!d->rows[i].usable || strcmp(d->rows[i].provider, info->provider) != 0 ||
             strcmp(d->rows[i].node, info->node) != 0))
@@ -133,7 +133,7 @@ static void print_line(const char *name, const char *value)
     printf("  %-25s%s\n", name, value[0] ? value : "-");
 }
 
-static void print_chosen(const struct glcnn_device_info *info)
+static void print_chosen(const struct glcnn_device_properties *info)
 {
     puts("\nchosen");
     print_line("why", info->reason);
@@ -148,7 +148,7 @@ static void print_chosen(const struct glcnn_device_info *info)
     print_line("robust", info->robust ? "yes" : "no");
 }
 
-static void print_limits(const struct glcnn_device_info *info)
+static void print_limits(const struct glcnn_device_properties *info)
 {
     printf("\nlimits%s\n", info->limits_clamped ? ", held at the OpenGL ES 3.1 minimum" : "");
     for (size_t l = 0; l < LIMITS; l++) {
@@ -187,7 +187,7 @@ static void print_kernels(glcnn_device *device)
     puts("\nkernels that can run");
     for (size_t i = 0; i < glcnn_kernel_count(); i++) {
         char reason[GLCNN_ERROR_LENGTH];
-        const char *name = glcnn_kernel_info(i)->name;
+        const char *name = glcnn_kernel_info_at(i)->name;
         why_not(device, name, reason);
         printf("  %-44s %s%s%s\n", name, reason[0] ? "no" : "yes", reason[0] ? ": " : "", reason);
     }
@@ -236,7 +236,7 @@ static cJSON *json_of_traits(const struct glcnn_device_traits *traits)
     return json;
 }
 
-cJSON *json_of_device(const struct glcnn_device_info *info)
+cJSON *json_of_device(const struct glcnn_device_properties *info)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_text(json, "reason", info->reason);
@@ -283,8 +283,8 @@ static void add_abilities(cJSON *json, glcnn_device *device)
     for (size_t i = 0; i < glcnn_kernel_count(); i++) {
         char reason[GLCNN_ERROR_LENGTH];
         cJSON *kernel = cJSON_CreateObject();
-        json_add_text(kernel, "name", glcnn_kernel_info(i)->name);
-        why_not(device, glcnn_kernel_info(i)->name, reason);
+        json_add_text(kernel, "name", glcnn_kernel_info_at(i)->name);
+        why_not(device, glcnn_kernel_info_at(i)->name, reason);
         cJSON_AddBoolToObject(kernel, "can_run", !reason[0]);
         json_add_text(kernel, "reason", reason[0] ? reason : NULL);
         cJSON_AddItemToArray(array, kernel);

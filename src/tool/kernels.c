@@ -183,16 +183,16 @@ static int print_json(const struct tool_command *command, char *const *names)
 {
     cJSON *array = cJSON_CreateArray();
     for (size_t i = 0; i < glcnn_kernel_count(); i++)
-        if (is_wanted(glcnn_kernel_info(i), names))
-            cJSON_AddItemToArray(array, json_of_kernel(glcnn_kernel_info(i)));
+        if (is_wanted(glcnn_kernel_info_at(i), names))
+            cJSON_AddItemToArray(array, json_of_kernel(glcnn_kernel_info_at(i)));
     return json_print(command, array);
 }
 
 static int print_text(void (*print)(const struct glcnn_kernel_info *info), char *const *names)
 {
     for (size_t i = 0; i < glcnn_kernel_count(); i++)
-        if (is_wanted(glcnn_kernel_info(i), names))
-            print(glcnn_kernel_info(i));
+        if (is_wanted(glcnn_kernel_info_at(i), names))
+            print(glcnn_kernel_info_at(i));
     if (print == print_kernel && !names[0])
         print_other_classes();
     return EXIT_GOOD;

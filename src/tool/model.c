@@ -72,7 +72,7 @@ void runner_destroy(struct runner *runner)
     glcnn_image_destroy(&runner->sources[1]);
 }
 
-bool runner_memory(struct runner *runner, struct glcnn_graph_memory *memory)
+bool runner_memory(struct runner *runner, struct glcnn_memory_plan *memory)
 {
     const struct glcnn_image_descriptor sources[] = {network_images(runner->batch),
                                                      network_labels(runner->batch)};

@@ -40,7 +40,7 @@ bool runner_create_inference(struct model *model, uint32_t batch, uint64_t memor
                              struct runner *runner);
 void runner_destroy(struct runner *runner);
 
-bool runner_memory(struct runner *runner, struct glcnn_graph_memory *memory);
+bool runner_memory(struct runner *runner, struct glcnn_memory_plan *memory);
 /* Runs one batch, images [batch][28][28] and labels [batch][10] or NULL, and reads the result:
  * losses [batch], or probabilities [batch][10]. */
 bool runner_run(struct runner *runner, const float *images, const float *labels, float *result);

@@ -16,19 +16,19 @@ static const struct {
     {"MPSCNNNeuron's subclasses, MPSCNNNeuronReLU to MPSCNNNeuronLogarithm",
      "neuron_type of the kernel neuron tells them apart"},
     {"MPSCNNArithmetic, MPSCNNArithmeticGradient",
-     "bases: what arithmetic kernels share is struct glcnn_arithmetic"},
+     "bases: what arithmetic kernels share is struct glcnn_arithmetic_parameters"},
     {"MPSCNNUpsampling, MPSCNNUpsamplingGradient",
-     "bases: what up-sampling kernels share is struct glcnn_upsampling"},
-    {"MPSNNReduceUnary, MPSNNReduceBinary", "bases: what reductions share is struct glcnn_reduce"},
+     "bases: what up-sampling kernels share is struct glcnn_upsampling_parameters"},
+    {"MPSNNReduceUnary, MPSNNReduceBinary", "bases: what reductions share is struct glcnn_reduce_parameters"},
     {"MPSNNOptimizer, MPSNNOptimizerDescriptor",
-     "base: what optimizers share is struct glcnn_optimizer"},
+     "base: what optimizers share is struct glcnn_optimizer_parameters"},
     {"MPSState, MPSNNGradientState, MPSNNBinaryGradientState and the states of single classes",
      "glcnn_state is one type for all states; its vectors have names"},
     {"MPSCNNConvolutionDescriptor, MPSCNNDepthWiseConvolutionDescriptor, "
      "MPSCNNSubPixelConvolutionDescriptor",
      "struct glcnn_convolution_descriptor: groups and sub_pixel_scale_factor"},
     {"MPSCNNLossLabels, MPSCNNLossDescriptor, MPSCNNLossDataDescriptor",
-     "images of labels, weights and loss in struct glcnn_encode, and struct glcnn_loss"},
+     "images of labels, weights and loss in struct glcnn_encode, and struct glcnn_loss_parameters"},
 };
 
 #define OTHERS (sizeof others / sizeof *others)
@@ -43,7 +43,7 @@ void print_other_classes(void)
 static bool is_gradient(const struct glcnn_kernel_info *info)
 {
     for (size_t i = 0; i < glcnn_kernel_count(); i++) {
-        const char *gradient = glcnn_kernel_info(i)->gradient;
+        const char *gradient = glcnn_kernel_info_at(i)->gradient;
         if (gradient && strcmp(gradient, info->name) == 0)
             return true;
     }
@@ -80,8 +80,8 @@ void print_class_table(void)
 {
     puts("| MPS class | kernel | gradient, its MPS class | formats |\n| --- | --- | --- | --- |");
     for (size_t i = 0; i < glcnn_kernel_count(); i++)
-        if (!is_gradient(glcnn_kernel_info(i)))
-            print_row(glcnn_kernel_info(i));
+        if (!is_gradient(glcnn_kernel_info_at(i)))
+            print_row(glcnn_kernel_info_at(i));
     puts("\n| other MPS classes | what stands for them |\n| --- | --- |");
     for (size_t i = 0; i < OTHERS; i++)
         printf("| %s | %s |\n", others[i].classes, others[i].instead);

@@ -91,6 +91,6 @@ void json_add_text(cJSON *object, const char *name, const char *text);
 int json_print(const struct tool_command *command, cJSON *json);
 
 /* The device's identity and limits as JSON (info.c). */
-cJSON *json_of_device(const struct glcnn_device_info *info);
+cJSON *json_of_device(const struct glcnn_device_properties *info);
 
 #endif

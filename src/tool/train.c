@@ -115,7 +115,7 @@ static bool train_network(struct session *s)
     if (s->settings->optimizer->create(s->model.device, 0, &descriptor.optimizer) != GLCNN_SUCCESS)
         return false;
     glcnn_optimizer(descriptor.optimizer)->momentum_scale = s->settings->optimizer->momentum;
-    glcnn_status status = glcnn_network_train(s->model.network, &descriptor);
+    glcnn_status status = glcnn_network_set_training(s->model.network, &descriptor);
     glcnn_kernel_destroy(&descriptor.optimizer);
     return status == GLCNN_SUCCESS;
 }
@@ -132,7 +132,7 @@ static bool make_model(struct session *s)
 /* What will run where, and the memory that it takes. */
 static int describe(struct session *s)
 {
-    struct glcnn_graph_memory m;
+    struct glcnn_memory_plan m;
     if (!runner_memory(&s->trainer, &m))
         return complain_of_device(s);
     printf("device: %s\n", glcnn_device_info(s->tool.device)->renderer);

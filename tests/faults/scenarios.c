@@ -419,7 +419,7 @@ static glcnn_status train(glcnn_device *device, struct training *t)
     glcnn_kernel *optimizer = NULL;
     glcnn_status status = glcnn_optimizer_adam_create(device, 0.01f, &optimizer);
     if (status == GLCNN_SUCCESS)
-        status = glcnn_network_train(t->network,
+        status = glcnn_network_set_training(t->network,
                                      &(struct glcnn_training_descriptor){.optimizer = optimizer});
     glcnn_kernel_destroy(&optimizer);
     return status;
@@ -552,7 +552,7 @@ static void run_inference(struct fault_run *run)
         &t.graph));
     STEP(make_source(run->device, &t, 0));
     STEP(glcnn_command_buffer_create(run->device, &commands));
-    STEP(glcnn_graph_encode(t.graph, commands, t.sources, &result));
+    STEP(glcnn_graph_encode(commands, t.graph, t.sources, &result));
     keep_pass_count(run, commands);
     STEP(glcnn_command_buffer_commit(commands));
     STEP(glcnn_image_read_bytes(result, NULL, found, sizeof found));

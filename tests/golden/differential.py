@@ -60,7 +60,7 @@ class Library:
         self.open()
 
     def kernels(self):
-        return [self.c.glcnn_kernel_info(ctypes.c_size_t(i))[0].decode()
+        return [self.c.glcnn_kernel_info_at(ctypes.c_size_t(i))[0].decode()
                 for i in range(self.c.glcnn_kernel_count())]
 
     def open(self):

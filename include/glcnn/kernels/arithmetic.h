@@ -45,7 +45,7 @@ extern "C" {
 #endif
 
 /* Parameters beyond glcnn_kernel_properties. */
-struct glcnn_arithmetic {
+struct glcnn_arithmetic_parameters {
     float primary_scale, secondary_scale; /* default 1 */
     float bias;                           /* default 0; gradients ignore it */
     float minimum_value, maximum_value;   /* defaults -FLT_MAX and FLT_MAX */
@@ -53,7 +53,7 @@ struct glcnn_arithmetic {
 };
 
 /* The parameters of an arithmetic kernel, to read and to change; NULL for another kernel. */
-GLCNN_API struct glcnn_arithmetic *glcnn_arithmetic(glcnn_kernel *kernel);
+GLCNN_API struct glcnn_arithmetic_parameters *glcnn_arithmetic(glcnn_kernel *kernel);
 
 /* Each makes a kernel. The caller owns it. Errors: GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_add_create(glcnn_device *device, glcnn_kernel **kernel);

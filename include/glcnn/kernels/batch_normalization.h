@@ -57,7 +57,7 @@ typedef enum glcnn_batch_normalization_flags {
 } glcnn_batch_normalization_flags;
 
 /* Parameters beyond glcnn_kernel_properties. */
-struct glcnn_batch_normalization {
+struct glcnn_batch_normalization_parameters {
     float epsilon; /* default FLT_MIN */
     glcnn_batch_normalization_flags flags;
     struct glcnn_neuron_descriptor neuron; /* fused; default none */
@@ -73,7 +73,7 @@ struct glcnn_batch_normalization_data_source {
 
 /* The parameters of a batch normalisation kernel, to read and to change; NULL for another kernel.
  */
-GLCNN_API struct glcnn_batch_normalization *glcnn_batch_normalization(glcnn_kernel *kernel);
+GLCNN_API struct glcnn_batch_normalization_parameters *glcnn_batch_normalization(glcnn_kernel *kernel);
 
 /* Each makes a kernel that the caller owns. `neuron` may be NULL: none. PReLU's slopes are the
  * kernel's vector "neuron_data" (glcnn/kernels/neuron.h).

@@ -65,7 +65,7 @@ typedef enum glcnn_gradient_option {
 } glcnn_gradient_option;
 
 /* Parameters beyond glcnn_kernel_properties. */
-struct glcnn_convolution {
+struct glcnn_convolution_parameters {
     uint32_t input_feature_channels;       /* 0: as many as are read of the source */
     uint32_t output_feature_channels;      /* at least 1 */
     uint32_t groups;                       /* divides both; fully connected: none */
@@ -75,7 +75,7 @@ struct glcnn_convolution {
 };
 
 /* The parameters of one of these kernels, to read and to change; NULL for another kernel. */
-GLCNN_API struct glcnn_convolution *glcnn_convolution(glcnn_kernel *kernel);
+GLCNN_API struct glcnn_convolution_parameters *glcnn_convolution(glcnn_kernel *kernel);
 
 /* MPSCNNConvolutionDescriptor. Strides, dilation rates, groups and a scale factor that are 0 mean
  * 1. */

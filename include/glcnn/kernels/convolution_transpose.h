@@ -14,7 +14,7 @@
  * A returning encode makes a result of (n - 1) * stride + 1 pixels, Kd - 1 fewer for valid only and
  * as many more for full, and sets kernel_offset so that the taps are those of the convolution that
  * goes the other way. Given the gradient state of that convolution, whose kernel size it must
- * share, glcnn_kernel_destination_descriptor and the returning encode take the size of its source
+ * share, glcnn_kernel_prepare_destination and the returning encode take the size of its source
  * and its offset instead; an encode with such a state leaves no state of its own.
  *
  * The gradient, which MPS lacks, works like that of a convolution: dX, and dW and db added into the

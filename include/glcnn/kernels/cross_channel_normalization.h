@@ -25,13 +25,13 @@ extern "C" {
 #endif
 
 /* Parameters beyond glcnn_kernel_properties. */
-struct glcnn_cross_channel_normalization {
+struct glcnn_cross_channel_normalization_parameters {
     float alpha, beta, delta; /* default 1, 5, 1 */
     uint32_t kernel_size;     /* N, 1 or more; default 5 */
 };
 
 /* The parameters of such a kernel, to read and to change; NULL for another kernel. */
-GLCNN_API struct glcnn_cross_channel_normalization *
+GLCNN_API struct glcnn_cross_channel_normalization_parameters *
 glcnn_cross_channel_normalization(glcnn_kernel *kernel);
 
 /* Each makes a kernel that the caller owns. A gradient takes its parameters from the state that the

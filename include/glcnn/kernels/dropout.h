@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /* Parameters beyond glcnn_kernel_properties. */
-struct glcnn_dropout {
+struct glcnn_dropout_parameters {
     float keep_probability; /* between 0 and 1, both excluded; default 0.5 */
     uint64_t seed;          /* default 0 */
     uint32_t mask_stride_in_pixels_x, mask_stride_in_pixels_y; /* 0 or 1, default 1 */
@@ -38,7 +38,7 @@ struct glcnn_dropout {
 };
 
 /* The parameters of a dropout kernel, to read and to change; NULL for another kernel. */
-GLCNN_API struct glcnn_dropout *glcnn_dropout(glcnn_kernel *kernel);
+GLCNN_API struct glcnn_dropout_parameters *glcnn_dropout(glcnn_kernel *kernel);
 
 /* Each makes a kernel. The gradient's parameters are the forward kernel's; the state brings them.
  * The caller owns the kernel.

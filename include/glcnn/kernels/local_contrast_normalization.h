@@ -31,13 +31,13 @@ extern "C" {
 #endif
 
 /* Parameters beyond glcnn_kernel_properties. */
-struct glcnn_local_contrast_normalization {
+struct glcnn_local_contrast_normalization_parameters {
     float alpha, beta, delta; /* default 0, 0.5, 1/1024 */
     float p0, pm, ps;         /* default 1, 0, 1 */
 };
 
 /* The parameters of such a kernel, to read and to change; NULL for another kernel. */
-GLCNN_API struct glcnn_local_contrast_normalization *
+GLCNN_API struct glcnn_local_contrast_normalization_parameters *
 glcnn_local_contrast_normalization(glcnn_kernel *kernel);
 
 /* Each makes a kernel that the caller owns. A gradient takes window and parameters from the state

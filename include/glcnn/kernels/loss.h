@@ -81,7 +81,7 @@ typedef enum glcnn_reduction_type {
 } glcnn_reduction_type;
 
 /* MPSCNNLossDescriptor. */
-struct glcnn_loss {
+struct glcnn_loss_parameters {
     glcnn_loss_type loss_type;
     glcnn_reduction_type reduction_type;
     float weight;               /* default 1 */
@@ -92,7 +92,7 @@ struct glcnn_loss {
 };
 
 /* The parameters of a loss kernel, to read and to change; NULL for another kernel. */
-GLCNN_API struct glcnn_loss *glcnn_loss(glcnn_kernel *kernel);
+GLCNN_API struct glcnn_loss_parameters *glcnn_loss(glcnn_kernel *kernel);
 
 /* Makes a kernel that the caller owns. Errors: GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_loss_create(glcnn_device *device, glcnn_loss_type loss_type,

@@ -88,12 +88,12 @@ struct glcnn_neuron_descriptor {
 GLCNN_API struct glcnn_neuron_descriptor glcnn_neuron_descriptor_default(glcnn_neuron_type type);
 
 /* Parameters beyond glcnn_kernel_properties. */
-struct glcnn_neuron {
+struct glcnn_neuron_parameters {
     struct glcnn_neuron_descriptor neuron;
 };
 
 /* The parameters of a neuron kernel, to read and to change; NULL for another kernel. */
-GLCNN_API struct glcnn_neuron *glcnn_neuron(glcnn_kernel *kernel);
+GLCNN_API struct glcnn_neuron_parameters *glcnn_neuron(glcnn_kernel *kernel);
 
 /* Makes a kernel that applies `neuron`. `data` holds `count` slopes, one per channel that the
  * kernel will work on, for PReLU; NULL and 0 otherwise, or to set them later ("neuron_data", 0

@@ -53,7 +53,7 @@ typedef enum glcnn_regularization_type {
 
 /* MPSNNOptimizerDescriptor and the properties of its users. Those of other optimizers are not
  * used. */
-struct glcnn_optimizer {
+struct glcnn_optimizer_parameters {
     float learning_rate;                           /* default 0.001 */
     float gradient_rescale;                        /* default 1 */
     bool apply_gradient_clipping;                  /* default false */
@@ -72,7 +72,7 @@ struct glcnn_optimizer {
 };
 
 /* The parameters of an optimizer, to read and to change; NULL for another kernel. */
-GLCNN_API struct glcnn_optimizer *glcnn_optimizer(glcnn_kernel *kernel);
+GLCNN_API struct glcnn_optimizer_parameters *glcnn_optimizer(glcnn_kernel *kernel);
 
 /* Each makes an optimizer that the caller owns.
  * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
@@ -109,8 +109,8 @@ GLCNN_API glcnn_status glcnn_optimizer_encode(glcnn_command_buffer *command_buff
  *
  * result_state may be source_state; source_state may be gradient_state, as batch normalisation has
  * all in one. Vectors that a forward encode left in a state are the kernel's own and not to be
- * written: make the result with glcnn_state_create or glcnn_kernel_export, and give the kernels its
- * values with glcnn_kernel_reload. The next gradient encode into gradient_state starts from
+ * written: make the result with glcnn_state_create or glcnn_kernel_encode_export_state, and give the kernels its
+ * values with glcnn_kernel_encode_reload_state. The next gradient encode into gradient_state starts from
  * nothing. Temporary gradient and source states lose one read, once if they are one.
  *
  * encodeToCommandBuffer:convolutionGradientState:..., :batchNormalizationState:...,

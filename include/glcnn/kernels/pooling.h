@@ -35,12 +35,12 @@ extern "C" {
 #endif
 
 /* Parameters beyond glcnn_kernel_properties. Average pooling only. */
-struct glcnn_pooling {
+struct glcnn_pooling_parameters {
     uint32_t zero_pad_size_x, zero_pad_size_y; /* zeros that count, each side; clamp only; default 0 */
 };
 
 /* The parameters of a pooling kernel, to read and to change; NULL for another kernel. */
-GLCNN_API struct glcnn_pooling *glcnn_pooling(glcnn_kernel *kernel);
+GLCNN_API struct glcnn_pooling_parameters *glcnn_pooling(glcnn_kernel *kernel);
 
 /* Each makes a kernel with a window and a stride in pixels, 1 or more. For a gradient these are the
  * forward kernel's; a gradient state replaces them. The caller owns the kernel.

@@ -37,7 +37,7 @@ struct glcnn_source_rectangle {
 };
 
 /* Parameters beyond glcnn_kernel_properties. */
-struct glcnn_reduce {
+struct glcnn_reduce_parameters {
     struct glcnn_source_rectangle clip_rect_source;           /* of the (primary) source */
     struct glcnn_source_rectangle secondary_source_clip_rect; /* of the weights */
     float weight;                             /* reduce_feature_channels_sum; default 1 */
@@ -45,7 +45,7 @@ struct glcnn_reduce {
 };
 
 /* The parameters of a reduction, to read and to change; NULL for another kernel. */
-GLCNN_API struct glcnn_reduce *glcnn_reduce(glcnn_kernel *kernel);
+GLCNN_API struct glcnn_reduce_parameters *glcnn_reduce(glcnn_kernel *kernel);
 
 /* Each makes a kernel that the caller owns.
  * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */

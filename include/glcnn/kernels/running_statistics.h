@@ -24,13 +24,13 @@
 extern "C" {
 #endif
 
-struct glcnn_running_statistics {
+struct glcnn_running_statistics_parameters {
     double momentum;  /* share of the batch, 0 .. 1, default 0.1 */
     uint64_t samples; /* M: pixels per channel in the batch, default 1 */
 };
 
 /* The kernel's parameters, to read and to change; NULL for another kernel. */
-GLCNN_API struct glcnn_running_statistics *glcnn_running_statistics(glcnn_kernel *kernel);
+GLCNN_API struct glcnn_running_statistics_parameters *glcnn_running_statistics(glcnn_kernel *kernel);
 
 /* Makes a kernel that the caller owns. Errors: GLCNN_INVALID_ARGUMENT for a momentum or samples out
  * of range, GLCNN_OUT_OF_MEMORY. */

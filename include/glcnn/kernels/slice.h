@@ -33,12 +33,12 @@ extern "C" {
 #endif
 
 /* Parameters of reshape and its gradient, which takes them from its state. 0: as the source. */
-struct glcnn_reshape {
+struct glcnn_reshape_parameters {
     uint32_t reshaped_width, reshaped_height, reshaped_feature_channels;
 };
 
 /* The parameters of a reshape kernel, to read and to change; NULL for another kernel. */
-GLCNN_API struct glcnn_reshape *glcnn_reshape(glcnn_kernel *kernel);
+GLCNN_API struct glcnn_reshape_parameters *glcnn_reshape(glcnn_kernel *kernel);
 
 /* Each makes a kernel that the caller owns.
  * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */

@@ -27,14 +27,14 @@ extern "C" {
 #endif
 
 /* Parameters beyond glcnn_kernel_properties. */
-struct glcnn_upsampling {
+struct glcnn_upsampling_parameters {
     uint32_t scale_factor_x, scale_factor_y; /* 1 or more, default 1 */
     bool align_corners; /* bilinear: corner pixels lie on corner pixels; default false */
     bool asymmetric;    /* bilinear without align_corners: column X lies at X / factor */
 };
 
 /* The parameters of an up-sampling kernel, to read and to change; NULL for another kernel. */
-GLCNN_API struct glcnn_upsampling *glcnn_upsampling(glcnn_kernel *kernel);
+GLCNN_API struct glcnn_upsampling_parameters *glcnn_upsampling(glcnn_kernel *kernel);
 
 /* Each makes a kernel with its factors, 1 or more. For a gradient these are the forward kernel's; a
  * gradient state replaces them. The caller owns the kernel.
