@@ -327,7 +327,8 @@ static void begin_step(struct step *step, uint32_t batch)
 static glcnn_image *encode_loss(struct step *step, struct network *network, glcnn_image *scores)
 {
     glcnn_image *gradient;
-    must(glcnn_temporary_image_create(step->commands, glcnn_image_get_descriptor(scores), &gradient));
+    must(glcnn_temporary_image_create(step->commands, glcnn_image_get_descriptor(scores),
+                                      &gradient));
     must(glcnn_image_set_read_count(gradient, 1));
     must(glcnn_kernel_encode(step->commands, network->loss,
                              &(struct glcnn_encode){.source = scores,

@@ -36,14 +36,14 @@ struct platform_candidate {
 
 typedef struct platform_context platform_context;
 
-/* A variable of the environment that names a device or files. NULL where it is not set, and where the
- * program runs with the rights of another than who started it. */
+/* A variable of the environment that names a device or files. NULL where it is not set, and where
+ * the program runs with the rights of another than who started it. */
 const char *platform_variable(const char *name);
 
 /* Opens the first candidate that works and makes its context current on this thread.
  * On failure *out is NULL and `error` names every candidate tried with its reason. A process forked
- * from one that opened or listed devices is refused: Mesa's threads are not in it, and it would wait
- * for them for ever. */
+ * from one that opened or listed devices is refused: Mesa's threads are not in it, and it would
+ * wait for them for ever. */
 glcnn_status platform_open(const struct platform_request *request, platform_context **out,
                            char error[PLATFORM_ERROR]);
 
@@ -55,8 +55,8 @@ void platform_abandon(platform_context **context);
 bool platform_make_current(platform_context *context);
 void platform_release_current(platform_context *context);
 bool platform_is_current(const platform_context *context);
-/* A file descriptor that becomes readable once everything issued so far has finished, the caller's to
- * close; -1 without EGL_ANDROID_native_fence_sync. The context must be current. */
+/* A file descriptor that becomes readable once everything issued so far has finished, the caller's
+ * to close; -1 without EGL_ANDROID_native_fence_sync. The context must be current. */
 int platform_fence_descriptor(const platform_context *context);
 
 /* Entry point of GL by name. The context must be current. NULL where there is none, but libglvnd

@@ -88,7 +88,8 @@ glcnn_image *make_image(uint32_t images, uint32_t channels, uint32_t height, uin
 
 static size_t element_size(const glcnn_image *image)
 {
-    return glcnn_image_get_descriptor(image)->channel_format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? 2 : 4;
+    return glcnn_image_get_descriptor(image)->channel_format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? 2
+                                                                                             : 4;
 }
 
 static const struct glcnn_image_transfer planes = {.layout = GLCNN_LAYOUT_CHANNELS_HEIGHT_WIDTH};

@@ -76,8 +76,8 @@ void train_network(glcnn_network *net, bool adam)
         GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(device, 0.05f, &optimizer));
         glcnn_optimizer(optimizer)->momentum_scale = 0.9f;
     }
-    GOOD_FATAL(
-        glcnn_network_set_training(net, &(struct glcnn_training_descriptor){.optimizer = optimizer}));
+    GOOD_FATAL(glcnn_network_set_training(
+        net, &(struct glcnn_training_descriptor){.optimizer = optimizer}));
     glcnn_kernel_destroy(&optimizer);
 }
 

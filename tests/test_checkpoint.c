@@ -142,7 +142,7 @@ static struct model make_model(const char *optimizer_name, uint32_t seed)
         return m;
     glcnn_kernel *optimizer = make_optimizer(optimizer_name);
     GOOD(glcnn_network_set_training(m.network,
-                             &(struct glcnn_training_descriptor){.optimizer = optimizer}));
+                                    &(struct glcnn_training_descriptor){.optimizer = optimizer}));
     glcnn_kernel_destroy(&optimizer);
     glcnn_image_node *results[9] = {glcnn_filter_node_loss(loss)};
     bool needed[9] = {true};

@@ -1,7 +1,7 @@
 /* The choices made where MPS is silent, contradictory or plainly mistyped: one test for each row of
- * spec 12, named by its number, on values small enough to be followed by hand. Each picks values for
- * which another reading would give another result. Two rows speak of the graph layer as well: here
- * is what a single kernel does about them.
+ * spec 12, named by its number, on values small enough to be followed by hand. Each picks values
+ * for which another reading would give another result. Two rows speak of the graph layer as well:
+ * here is what a single kernel does about them.
  *
  *   32   a graph takes one read of a temporary source, as here an encode does
  *   33   pooling nodes of a graph have the padding that kernels have

@@ -54,7 +54,7 @@ static size_t at(struct shape s, uint32_t n, uint32_t c, uint32_t y, uint32_t x)
 
 struct scene {
     struct shape source, result;
-    struct glcnn_addressing p;       /* of the forward kernel */
+    struct glcnn_addressing p;              /* of the forward kernel */
     uint32_t channels;                      /* that are read and written */
     uint32_t x, y, z, width, height, depth; /* the clip rectangle, intersected */
 };
@@ -667,9 +667,9 @@ static void test_a_state_is_what_its_encode_says(void)
         GOOD_FATAL(glcnn_kernel_result_state(NULL, kernel, given[i], &state));
         CU_ASSERT_EQUAL(glcnn_state_source_width(state), 0);
         glcnn_kernel_properties(kernel)->primary.kernel_width = 3;
-        GOOD(glcnn_kernel_encode(commands, kernel,
-                                 &(struct glcnn_encode){
-                                     .source = source, .destination = result, .state = state}));
+        GOOD(glcnn_kernel_encode(
+            commands, kernel,
+            &(struct glcnn_encode){.source = source, .destination = result, .state = state}));
         CU_ASSERT_EQUAL(glcnn_state_source_width(state), 6);
         CU_ASSERT_EQUAL(glcnn_state_source_height(state), 5);
         CU_ASSERT_EQUAL(state->forward.properties.primary.kernel_width, 3);

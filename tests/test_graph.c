@@ -737,10 +737,12 @@ static void test_formats_of_graphs_and_nodes(void)
     run_graph(half, &source);
     CU_ASSERT_EQUAL(glcnn_image_get_descriptor(glcnn_graph_image(half, c.scores))->channel_format,
                     GLCNN_CHANNEL_FORMAT_FLOAT16);
-    CU_ASSERT_EQUAL(glcnn_image_get_descriptor(glcnn_graph_image(half, c.convolved[1]))->channel_format,
-                    GLCNN_CHANNEL_FORMAT_FLOAT16);
-    CU_ASSERT_EQUAL(glcnn_image_get_descriptor(glcnn_graph_image(half, c.pooled[0]))->channel_format,
-                    GLCNN_CHANNEL_FORMAT_FLOAT32);
+    CU_ASSERT_EQUAL(
+        glcnn_image_get_descriptor(glcnn_graph_image(half, c.convolved[1]))->channel_format,
+        GLCNN_CHANNEL_FORMAT_FLOAT16);
+    CU_ASSERT_EQUAL(
+        glcnn_image_get_descriptor(glcnn_graph_image(half, c.pooled[0]))->channel_format,
+        GLCNN_CHANNEL_FORMAT_FLOAT32);
     CU_ASSERT_EQUAL(glcnn_image_get_descriptor(glcnn_graph_image(full, c.scores))->channel_format,
                     GLCNN_CHANNEL_FORMAT_FLOAT32);
     float *a = result_values(half, c.scores), *b = result_values(full, c.scores);

@@ -97,16 +97,19 @@ static void test_batch_sizes_are_kept(void)
     glcnn_graph *graph = cnn_training_graph(&c, 0);
     glcnn_image_node *loss = glcnn_filter_node_loss(c.loss);
     run_graph(graph, small);
-    CU_ASSERT_EQUAL(glcnn_image_get_descriptor(glcnn_graph_image(graph, loss))->number_of_images, 3);
+    CU_ASSERT_EQUAL(glcnn_image_get_descriptor(glcnn_graph_image(graph, loss))->number_of_images,
+                    3);
     run_graph(graph, large);
-    CU_ASSERT_EQUAL(glcnn_image_get_descriptor(glcnn_graph_image(graph, loss))->number_of_images, 5);
+    CU_ASSERT_EQUAL(glcnn_image_get_descriptor(glcnn_graph_image(graph, loss))->number_of_images,
+                    5);
     for (int i = 0; i < 4; i++) {
         count_gl(&count);
         run_graph(graph, i % 2 ? large : small);
         stop_counting_gl();
         check_nothing_made(&count);
-        CU_ASSERT_EQUAL(glcnn_image_get_descriptor(glcnn_graph_image(graph, loss))->number_of_images,
-                        i % 2 ? 5 : 3);
+        CU_ASSERT_EQUAL(
+            glcnn_image_get_descriptor(glcnn_graph_image(graph, loss))->number_of_images,
+            i % 2 ? 5 : 3);
     }
     glcnn_graph_destroy(&graph);
     destroy_images(small, 2);

@@ -1,8 +1,8 @@
 /* Every case of every kernel on this device: against its double-precision reference, in both
  * storage formats, and twice, because the same run must give the same bytes.
  *
- * GLCNN_TEST_QUICK=1, for slow rasterisers, leaves out the large cases, takes the storage formats in
- * turn and repeats the first case of a kernel only. */
+ * GLCNN_TEST_QUICK=1, for slow rasterisers, leaves out the large cases, takes the storage formats
+ * in turn and repeats the first case of a kernel only. */
 #include "tests/cases.h"
 
 #define FEWEST_CASES 8

@@ -357,7 +357,7 @@ static void address(glcnn_kernel *kernel, const struct place *p)
     to->kernel_offset_x = p->kernel[1];
     to->kernel_offset_y = p->kernel[0];
     to->clip_rect = (struct glcnn_region){{(uint32_t)clip_origin[1], (uint32_t)clip_origin[0], 0},
-                                   {UINT32_MAX, UINT32_MAX, UINT32_MAX}};
+                                          {UINT32_MAX, UINT32_MAX, UINT32_MAX}};
 }
 
 static bool is_as_expected(const struct row *row, const struct world *w, const float *found)

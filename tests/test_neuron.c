@@ -226,9 +226,9 @@ static void test_what_is_not_finite(void)
             glcnn_kernel *kernel = NULL;
             for (size_t k = 0; k < COUNT; k++)
                 x[k] = rows[i].x;
-            GOOD_FATAL(gradient ? glcnn_neuron_gradient_create(device, &rows[i].neuron, NULL, 0,
-                                                               &kernel)
-                                : glcnn_neuron_create(device, &rows[i].neuron, NULL, 0, &kernel));
+            GOOD_FATAL(gradient
+                           ? glcnn_neuron_gradient_create(device, &rows[i].neuron, NULL, 0, &kernel)
+                           : glcnn_neuron_create(device, &rows[i].neuron, NULL, 0, &kernel));
             apply(kernel, gradient, x, y);
             CU_ASSERT(isnan(expected) ? isnan(y[0]) : y[0] == expected);
             glcnn_kernel_destroy(&kernel);
@@ -410,12 +410,9 @@ static void test_channels_may_change(void)
 static void test_what_is_refused(void)
 {
     const struct glcnn_neuron_descriptor wrong[] = {
-        {(glcnn_neuron_type)count_types(), 0, 0, 0},
-        {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, 0},
-        {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, -2},
-        {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, 1},
-        {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, 0},
-        {GLCNN_NEURON_TYPE_RELU, INFINITY, 0, 0},
+        {(glcnn_neuron_type)count_types(), 0, 0, 0}, {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, 0},
+        {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, -2},   {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, 1},
+        {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, 0},      {GLCNN_NEURON_TYPE_RELU, INFINITY, 0, 0},
     };
     glcnn_kernel *kernel = NULL;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -93,7 +93,8 @@ static struct layer cross_channel(uint32_t kernel_size, float alpha, float beta,
     struct layer l = {.channels = 1, .height = 1, .width = 1};
     GOOD_FATAL(glcnn_cross_channel_normalization_create(device, kernel_size, &l.forward));
     GOOD_FATAL(glcnn_cross_channel_normalization_gradient_create(device, 9, &l.gradient));
-    struct glcnn_cross_channel_normalization_parameters *p = glcnn_cross_channel_normalization(l.forward);
+    struct glcnn_cross_channel_normalization_parameters *p =
+        glcnn_cross_channel_normalization(l.forward);
     CU_ASSERT_PTR_NOT_NULL_FATAL(p);
     p->alpha = alpha;
     p->beta = beta;
@@ -187,7 +188,7 @@ static void cross_channel_powers_at_their_limits(void)
         layer_run(&l, &rows[i].x, (const float[]){1});
         check_doubles(l.y, (const double[]){x * power}, 1e-5);
         check_doubles(l.dx, (const double[]){power - 2 * alpha * beta * x * x * power / scale},
-                     1e-5);
+                      1e-5);
         layer_end(&l);
     }
 }
@@ -283,7 +284,8 @@ static struct layer local_contrast(void)
     struct layer l = {.channels = 1, .height = ROWS, .width = COLUMNS};
     GOOD_FATAL(glcnn_local_contrast_normalization_create(device, WIDE, HIGH, &l.forward));
     GOOD_FATAL(glcnn_local_contrast_normalization_gradient_create(device, 1, 1, &l.gradient));
-    struct glcnn_local_contrast_normalization_parameters *p = glcnn_local_contrast_normalization(l.forward);
+    struct glcnn_local_contrast_normalization_parameters *p =
+        glcnn_local_contrast_normalization(l.forward);
     CU_ASSERT_PTR_NOT_NULL_FATAL(p);
     *p = (struct glcnn_local_contrast_normalization_parameters){
         .alpha = (float)local.alpha,
@@ -436,7 +438,8 @@ static void contrast_beside_a_large_mean(void)
     struct layer l = {.channels = 1, .height = 1, .width = 5};
     GOOD_FATAL(glcnn_local_contrast_normalization_create(device, 3, 1, &l.forward));
     GOOD_FATAL(glcnn_local_contrast_normalization_gradient_create(device, 3, 1, &l.gradient));
-    struct glcnn_local_contrast_normalization_parameters *p = glcnn_local_contrast_normalization(l.forward);
+    struct glcnn_local_contrast_normalization_parameters *p =
+        glcnn_local_contrast_normalization(l.forward);
     p->alpha = 1;
     p->delta = 1e-6f;
     layer_run(&l, x, (const float[]){0, 0, 1, 0, 0});
@@ -496,7 +499,8 @@ static void local_defaults_and_refusals(void)
             glcnn_local_contrast_normalization_gradient_create(device, 0, 3, &kernel));
     CU_ASSERT_PTR_NULL(kernel);
     GOOD_FATAL(glcnn_local_contrast_normalization_create(device, 3, 3, &kernel));
-    const struct glcnn_local_contrast_normalization_parameters *p = glcnn_local_contrast_normalization(kernel);
+    const struct glcnn_local_contrast_normalization_parameters *p =
+        glcnn_local_contrast_normalization(kernel);
     CU_ASSERT(p->alpha == 0 && p->beta == 0.5f && p->delta == 1.0f / 1024);
     CU_ASSERT(p->p0 == 1 && p->pm == 0 && p->ps == 1);
     CU_ASSERT_PTR_NULL(glcnn_spatial_normalization(kernel));

@@ -157,7 +157,8 @@ static void adam_counts_encodes(void)
 
 /* ---- Preparation of gradients: a step of rate 1 without momentum takes g off the value ---- */
 
-static double prepared(float value, float gradient, const struct glcnn_optimizer_parameters *settings)
+static double prepared(float value, float gradient,
+                       const struct glcnn_optimizer_parameters *settings)
 {
     struct tensor_run t =
         tensor_begin("optimizer_stochastic_gradient_descent", 1, (const float[]){value});

@@ -195,8 +195,8 @@ static void settings_are_read_as_text(void)
         {"batch_normalization", "epsilon=1e-5", "epsilon", 1e-5},
         {"pooling_max", "offset_x=-2", "offset_x", -2},
     };
-    static const char *const bad[] = {"edge_mode", "edge_mode=", "edge_mode=mirror", "=3",
-                                      "kernel_size=3", "offset_x=2x"};
+    static const char *const bad[] = {"edge_mode", "edge_mode=",    "edge_mode=mirror",
+                                      "=3",        "kernel_size=3", "offset_x=2x"};
     struct glcnn_setting setting;
     char error[512];
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {

@@ -199,9 +199,9 @@ static void take(struct vector *to, const struct glcnn_array *outputs, size_t co
 static void check_descent(const struct descent *d)
 {
     struct vector inputs[EXAMPLE_ARRAYS] = {{"values", ROW, 1, {1}},
-                                        {"gradient", ROW, 1, {0.5f}},
-                                        {d->states[0], ROW, 1, {0}},
-                                        {d->states[1], ROW, 1, {0}}};
+                                            {"gradient", ROW, 1, {0.5f}},
+                                            {d->states[0], ROW, 1, {0}},
+                                            {d->states[1], ROW, 1, {0}}};
     for (int step = 0; step < 2; step++) {
         struct vector wanted = {"result", ROW, 1, {d->after[step]}};
         bool counts = d->settings[strlen(d->settings) - 1] == '=';

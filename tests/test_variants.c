@@ -22,8 +22,8 @@ static void hear(void *user, glcnn_log_level level, const char *text)
 
 static glcnn_device *open_device(const struct glcnn_device_parameters *wanted)
 {
-    struct glcnn_device_parameters parameters = wanted ? *wanted
-                                                       : (struct glcnn_device_parameters){0};
+    struct glcnn_device_parameters parameters =
+        wanted ? *wanted : (struct glcnn_device_parameters){0};
     glcnn_device *opened = NULL;
     parameters.log = hear;
     said[0] = 0;

@@ -603,14 +603,17 @@ static void test_exports_and_reloads_are_refused(void)
     glcnn_command_buffer *commands = make_commands();
     glcnn_state *state = NULL, *gamma = NULL, *shorter = NULL;
     REFUSED_SAYING("owns no weights", glcnn_kernel_encode_export_state(commands, pooling, &state));
-    REFUSED_SAYING("length of gamma is not known", glcnn_kernel_encode_export_state(commands, unknown, &state));
+    REFUSED_SAYING("length of gamma is not known",
+                   glcnn_kernel_encode_export_state(commands, unknown, &state));
     REFUSED_SAYING("state is NULL", glcnn_kernel_encode_export_state(commands, kernel, NULL));
-    REFUSED_SAYING("command_buffer is NULL", glcnn_kernel_encode_export_state(NULL, kernel, &state));
+    REFUSED_SAYING("command_buffer is NULL",
+                   glcnn_kernel_encode_export_state(NULL, kernel, &state));
     REFUSED_SAYING("kernel is NULL", glcnn_kernel_encode_export_state(commands, NULL, &state));
     CU_ASSERT_PTR_NULL(state);
     GOOD_FATAL(glcnn_state_create(device, NULL, other, lengths, 1, &gamma));
     GOOD_FATAL(glcnn_state_create(device, NULL, half, lengths, 2, &shorter));
-    REFUSED_SAYING("the state has none of", glcnn_kernel_encode_reload_state(commands, kernel, gamma));
+    REFUSED_SAYING("the state has none of",
+                   glcnn_kernel_encode_reload_state(commands, kernel, gamma));
     REFUSED_SAYING("weights has 30 elements; the state's has 29",
                    glcnn_kernel_encode_reload_state(commands, kernel, shorter));
     REFUSED_SAYING("state is NULL", glcnn_kernel_encode_reload_state(commands, kernel, NULL));

@@ -1,9 +1,10 @@
 // dW(k, q, p, c) = sum over images and X of G(X, k) * in(first + stride * X + dilation * (p, q), c)
 // db(k) = sum of G(X, k)
-// As a product of matrices: rows are quads of elements (a tap, four inputs), columns are outputs, and the
-// sum goes over pixels. A group of 128 invocations makes 32 quads of 16 slices from the pixels of its
-// chunk, each of them 2 quads of 2 slices. It keeps PIXELS pixels at a time, and reads the next ones
-// before it adds up those. convolution/convolution_gradient_sum.comp adds the chunks.
+// As a product of matrices: rows are quads of elements (a tap, four inputs), columns are outputs,
+// and the sum goes over pixels. A group of 128 invocations makes 32 quads of 16 slices from the
+// pixels of its chunk, each of them 2 quads of 2 slices. It keeps PIXELS pixels at a time, and
+// reads the next ones before it adds up those. convolution/convolution_gradient_sum.comp adds the
+// chunks.
 #define QUADS          32
 #define SLICES         16
 #define PIXELS         16
@@ -14,7 +15,7 @@ shared vec4 kept_inputs[PIXELS * INPUT_PITCH];
 shared vec4 kept_gradients[PIXELS * GRADIENT_PITCH];
 
 int lane;                         // within the group
-ivec3 taps[4];                    // of the quads that the invocation reads for all: column, row, slice
+ivec3 taps[4]; // column, row, slice of the quads that the invocation reads for all
 bool live_taps[4];
 vec4 inputs[4], gradients[2];     // what it has read
 vec4 sum[16], bias[2];

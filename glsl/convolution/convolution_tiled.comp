@@ -1,11 +1,11 @@
 // out(X, k) = neuron(b(k) + sum over taps (q, p) and inputs c of W(k, q, p, c) * in(t, c)),
 //     t = first + stride * X + dilation * (p, q);   in is 0 outside low .. high, or clamped
-// As a product of matrices: rows are the pixels of all images, numbered through, columns are outputs,
-// and the sum goes over elements. A group of 128 invocations makes 128 rows of 16 slices, each of them
-// 8 rows of 2 slices. It keeps QUADS quads of elements (a quad: one tap of one slice of inputs) at a
-// time, and reads the next ones before it adds up those.
-// With SPLIT each layer of groups adds up some of the elements, and what it has is stored as part of a
-// sum, which convolution/convolution_tiled_finish.comp ends.
+// As a product of matrices: rows are the pixels of all images, numbered through, columns are
+// outputs, and the sum goes over elements. A group of 128 invocations makes 128 rows of 16 slices,
+// each of them 8 rows of 2 slices. It keeps QUADS quads of elements (a quad: one tap of one slice
+// of inputs) at a time, and reads the next ones before it adds up those.
+// With SPLIT each layer of groups adds up some of the elements, and what it has is stored as part
+// of a sum, which convolution/convolution_tiled_finish.comp ends.
 // needs convolution/convolution.glsl
 #define ROWS   128
 #define SLICES 16

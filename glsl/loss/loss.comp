@@ -19,7 +19,8 @@ void invocation(ivec3 at) {
         vec4 loss = omega(at.xy, slice, at.z) * element_loss(y, t);
 #endif
 #ifdef ELEMENTS
-        store_elements(at.x, at.y, slice, at.z, mix(vec4(0.0), loss, is_channel(slice, source_channels)));
+        store_elements(at.x, at.y, slice, at.z,
+                       mix(vec4(0.0), loss, is_channel(slice, source_channels)));
 #endif
         add_slice(sum, slice_sum(loss, slice, source_channels), slice);
 #ifdef WEIGHTS

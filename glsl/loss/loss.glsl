@@ -4,7 +4,8 @@ vec4 prediction(ivec2 at, int slice, int image) {
 }
 
 vec4 label(ivec2 at, int slice, int image) {
-    return labels_edge(first_x + at.x, first_y + at.y, slice, image) * smoothing_scale + smoothing_offset;
+    vec4 t = labels_edge(first_x + at.x, first_y + at.y, slice, image);
+    return t * smoothing_scale + smoothing_offset;
 }
 
 // 0 where there is no label, but for a NaN in the prediction.

@@ -6,10 +6,10 @@
  * Different devices are independent of each other. Creating and listing devices is safe on any
  * thread.
  *
- * Processes: a process forked from one that has opened or listed devices can use none, neither those
- * of its parent nor new ones: drivers do not bear it. Calls there are refused with
- * GLCNN_INVALID_STATE; those of destruction free the memory and leave the driver alone. Fork before,
- * or start a new program.
+ * Processes: a process forked from one that has opened or listed devices can use none, neither
+ * those of its parent nor new ones: drivers do not bear it. Calls there are refused with
+ * GLCNN_INVALID_STATE; those of destruction free the memory and leave the driver alone. Fork
+ * before, or start a new program.
  */
 #ifndef GLCNN_DEVICE_H
 #define GLCNN_DEVICE_H
@@ -52,7 +52,8 @@ struct glcnn_device_parameters {
      * GLCNN_DEVICE_LOST, in seconds. A GPU that is only slow makes progress: within a long commit
      * after each 2^30 operations or so, about 0.2 s on a slow board. 0: 300. */
     uint32_t wait_seconds;
-    /* A program that takes longer to compile is named by a warning in the log, in seconds. 0: 10. */
+    /* A program that takes longer to compile is named by a warning in the log, in seconds. 0: 10.
+     * */
     float compile_seconds;
     glcnn_compile_callback compile; /* may be NULL; must outlive the device */
     void *compile_user;
@@ -64,18 +65,18 @@ struct glcnn_device_parameters {
  * one error line that names every candidate tried and its reason.
  * Errors: GLCNN_NO_DEVICE, GLCNN_OUT_OF_MEMORY, GLCNN_INVALID_ARGUMENT, GLCNN_DEVICE_LOST;
  * GLCNN_INVALID_STATE in a process forked from one that opened or listed devices.
- * Where the environment has GLCNN_SHADERS=FOLDER, the source of every shader is written there before
- * the driver has it, in a file KERNEL.PASS.HASH.comp: the kernel that was the first to need it, or
- * "none", the shader, and a hash of the source. The folder must exist. The first file that cannot be
- * written is a warning in the log and the last that is tried; nothing else fails. A program that runs
- * with the rights of another than who started it writes none.
+ * Where the environment has GLCNN_SHADERS=FOLDER, the source of every shader is written there
+ * before the driver has it, in a file KERNEL.PASS.HASH.comp: the kernel that was the first to need
+ * it, or "none", the shader, and a hash of the source. The folder must exist. The first file that
+ * cannot be written is a warning in the log and the last that is tried; nothing else fails. A
+ * program that runs with the rights of another than who started it writes none.
  * The caller owns the device. */
 GLCNN_API glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameters,
                                            glcnn_device **device);
 
-/* Waits for the GPU, as glcnn_device_wait does, and destroys the device; *device becomes NULL. Objects of the device that
- * still exist keep its memory alive until the last of them is destroyed, but can do nothing more.
- * NULL and pointer to NULL do nothing. */
+/* Waits for the GPU, as glcnn_device_wait does, and destroys the device; *device becomes NULL.
+ * Objects of the device that still exist keep its memory alive until the last of them is destroyed,
+ * but can do nothing more. NULL and pointer to NULL do nothing. */
 GLCNN_API void glcnn_device_destroy(glcnn_device **device);
 
 /* The sentence that explains the last failure of any call on this device; "" when there was none.
@@ -83,9 +84,9 @@ GLCNN_API void glcnn_device_destroy(glcnn_device **device);
  * may not use the device: why not. */
 GLCNN_API const char *glcnn_device_error(const glcnn_device *device);
 
-/* Hands the device over: `release` on the thread that has it, then `acquire` on the other. Of several
- * threads that acquire it one gets it; the others, and all of a device that was destroyed while
- * objects of it are left, are refused with GLCNN_INVALID_STATE. */
+/* Hands the device over: `release` on the thread that has it, then `acquire` on the other. Of
+ * several threads that acquire it one gets it; the others, and all of a device that was destroyed
+ * while objects of it are left, are refused with GLCNN_INVALID_STATE. */
 GLCNN_API glcnn_status glcnn_device_release(glcnn_device *device);
 GLCNN_API glcnn_status glcnn_device_acquire(glcnn_device *device);
 
@@ -106,8 +107,8 @@ struct glcnn_limits {
     uint32_t texture_units;
     uint32_t texture_size; /* texels an axis */
     uint32_t array_layers;
-    uint32_t uniform_block_size;    /* bytes */
-    uint32_t storage_block_size;    /* bytes */
+    uint32_t uniform_block_size;      /* bytes */
+    uint32_t storage_block_size;      /* bytes */
     uint32_t buffer_offset_alignment; /* bytes, the larger of storage and uniform blocks' */
 };
 

@@ -87,12 +87,12 @@ typedef void (*glcnn_graph_handler)(void *user, glcnn_graph *graph, glcnn_status
  * glcnn_graph_state, and hold until the next execution of these sizes. `handler` may be NULL.
  * executeAsyncWithSourceImages:completionHandler:.
  *
- * The first execution of a graph reads the weights (gamma) of the layers that glcnn_kernel_set_training
- * lets it train, and is refused, in a sentence that names the layer, where all of them are zero
- * and would stay so: other layers of zeros, stuck in the same way, make what the layer reads or the
- * gradient that reaches it. One layer of zeros learns, and so do several where a sum, a bias or a
- * neuron with f(0) other than 0 leads around them. Nothing is checked once a graph has executed,
- * nor by glcnn_graph_encode.
+ * The first execution of a graph reads the weights (gamma) of the layers that
+ * glcnn_kernel_set_training lets it train, and is refused, in a sentence that names the layer,
+ * where all of them are zero and would stay so: other layers of zeros, stuck in the same way, make
+ * what the layer reads or the gradient that reaches it. One layer of zeros learns, and so do
+ * several where a sum, a bias or a neuron with f(0) other than 0 leads around them. Nothing is
+ * checked once a graph has executed, nor by glcnn_graph_encode.
  *
  * Errors: those of encoding, GLCNN_INVALID_STATE for such a layer, or from a handler that an
  * execution calls; GLCNN_DEVICE_LOST. */

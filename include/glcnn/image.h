@@ -55,9 +55,9 @@ typedef enum glcnn_data_layout {
 
 /* MPSImageDescriptor. A field of 0 takes its default. */
 struct glcnn_image_descriptor {
-    uint32_t width, height;       /* pixels, default 1 */
-    uint32_t feature_channels;    /* default 1 */
-    uint32_t number_of_images;    /* default 1 */
+    uint32_t width, height;              /* pixels, default 1 */
+    uint32_t feature_channels;           /* default 1 */
+    uint32_t number_of_images;           /* default 1 */
     glcnn_channel_format channel_format; /* default float32 */
 };
 
@@ -130,14 +130,14 @@ GLCNN_API glcnn_status glcnn_image_channel_view(glcnn_image *image, uint32_t loc
  * All zero: everything, dense. */
 struct glcnn_image_transfer {
     glcnn_data_layout layout;
-    size_t bytes_per_row;   /* 0: dense. Stride of y */
-    size_t bytes_per_plane; /* 0: dense. Stride of c in channels-height-width order */
-    size_t bytes_per_image; /* 0: dense. Stride of n */
-    uint32_t x, y, width, height;             /* 0 width or height: all from x or y on */
-    uint32_t channel_offset, channel_count;   /* offset multiple of 4; count 0: all the rest, else a
-                                                 multiple of 4 unless the last channel is among them
-                                                 or, to read, the offset is 0 */
-    uint32_t first_image, image_count;        /* count 0: all from first_image on */
+    size_t bytes_per_row;         /* 0: dense. Stride of y */
+    size_t bytes_per_plane;       /* 0: dense. Stride of c in channels-height-width order */
+    size_t bytes_per_image;       /* 0: dense. Stride of n */
+    uint32_t x, y, width, height; /* 0 width or height: all from x or y on */
+    uint32_t channel_offset, channel_count; /* offset multiple of 4; count 0: all the rest, else a
+                                               multiple of 4 unless the last channel is among them
+                                               or, to read, the offset is 0 */
+    uint32_t first_image, image_count;      /* count 0: all from first_image on */
 };
 
 /* Copies bytes into or out of an image and returns when that is done: for write when `bytes` has

@@ -40,7 +40,8 @@ typedef enum glcnn_edge_mode {
  * Kd = (kernel_width - 1)*dilation + 1 (spec 5.3). An offset of 0 puts the window's centre, not
  * its left edge, on pixel 0. */
 struct glcnn_source_properties {
-    struct glcnn_offset offset; /* window centre for the clip rectangle's first pixel; z: first image */
+    struct glcnn_offset
+        offset; /* window centre for the clip rectangle's first pixel; z: first image */
     glcnn_edge_mode edge_mode;            /* default zero */
     uint32_t feature_channel_offset;      /* first channel read, multiple of 4, default 0 */
     uint32_t feature_channel_max_count;   /* channels read at most, default UINT32_MAX */
@@ -60,10 +61,12 @@ typedef struct glcnn_filter_node glcnn_filter_node;
  * gradient kernel. The gradient kernel's rules are in spec 5.5. */
 struct glcnn_addressing {
     struct glcnn_source_properties primary, secondary;
-    struct glcnn_region clip_rect; /* written, default everything; pixels outside keep their contents */
+    struct glcnn_region
+        clip_rect; /* written, default everything; pixels outside keep their contents */
     uint32_t destination_feature_channel_offset; /* first channel written, multiple of 4 */
     int32_t kernel_offset_x, kernel_offset_y;    /* gradient kernels, default 0 */
-    struct glcnn_size source_size;  /* pooling gradients: part of the gradient used, default everything */
+    struct glcnn_size
+        source_size;         /* pooling gradients: part of the gradient used, default everything */
     uint32_t padding;        /* returning encodes only; GLCNN_PADDING_* bits, default _DEFAULT */
     bool result_is_ordinary; /* returning encodes: make ordinary, not temporary images and states */
 };
@@ -144,7 +147,7 @@ GLCNN_API glcnn_status glcnn_kernel_encode_reload(glcnn_command_buffer *command_
  * MPSCNNNormalizationGammaAndBetaState, MPSCNNNormalizationMeanAndVarianceState.
  * Errors: GLCNN_INVALID_ARGUMENT if the kernel has none, or the length of one is not known yet. */
 GLCNN_API glcnn_status glcnn_kernel_encode_export_state(glcnn_command_buffer *command_buffer,
-                                           glcnn_kernel *kernel, glcnn_state **state);
+                                                        glcnn_kernel *kernel, glcnn_state **state);
 
 /* Records copies of the same vectors, those that kernel and state both have by name, from a state
  * into the kernel; a temporary state loses one read. Gradients whose forward encode used the kernel
@@ -153,7 +156,7 @@ GLCNN_API glcnn_status glcnn_kernel_encode_export_state(glcnn_command_buffer *co
  * reloadMeanAndVarianceWithCommandBuffer:. Errors: GLCNN_INVALID_ARGUMENT if the two have no vector
  * in common or one has another length; then nothing is recorded. */
 GLCNN_API glcnn_status glcnn_kernel_encode_reload_state(glcnn_command_buffer *command_buffer,
-                                           glcnn_kernel *kernel, glcnn_state *state);
+                                                        glcnn_kernel *kernel, glcnn_state *state);
 
 #define GLCNN_CALL_VECTORS 5
 
@@ -236,8 +239,8 @@ GLCNN_API glcnn_status glcnn_kernel_encode_batch_returning(glcnn_command_buffer 
 /* What the returning encode would make, and sets the kernel's offset (and for a gradient kernel
  * with `state` all addressing properties) as it would. destinationImageDescriptorForSource... */
 GLCNN_API glcnn_status glcnn_kernel_prepare_destination(glcnn_kernel *kernel,
-                                                           const struct glcnn_encode *arguments,
-                                                           struct glcnn_image_descriptor *result);
+                                                        const struct glcnn_encode *arguments,
+                                                        struct glcnn_image_descriptor *result);
 
 /* Makes a state for a later encode to fill, empty: what it will hold, sizes and properties too, is
  * that encode's. So `arguments`, which MPS wants here, are not read and may be NULL, and properties
@@ -295,8 +298,8 @@ struct glcnn_argument_info {
 
 struct glcnn_kernel_info {
     const char *name, *mps_class, *text; /* mps_class NULL: MPS has none */
-    const char *gradient;         /* name of the gradient kernel, NULL if there is none */
-    const char *without_gradient; /* then: why, a sentence */
+    const char *gradient;                /* name of the gradient kernel, NULL if there is none */
+    const char *without_gradient;        /* then: why, a sentence */
     size_t argument_count, parameter_count;
     const struct glcnn_argument_info *arguments;
     const struct glcnn_parameter_info *parameters;

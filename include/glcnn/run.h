@@ -26,7 +26,8 @@ struct glcnn_array {
 /* How to run. All zero: on the device, float32 images. */
 struct glcnn_run_options {
     glcnn_channel_format format; /* of images; labels, label weights and losses are float32 */
-    bool reference; /* compute in double precision on the CPU; `device` is not used and may be NULL */
+    /* Compute in double precision on the CPU; `device` is not used and may be NULL. */
+    bool reference;
 };
 
 /* Runs kernel `name`. A gradient kernel takes the forward kernel's parameters and builds the
@@ -49,9 +50,9 @@ GLCNN_API void glcnn_run_free(struct glcnn_array *outputs);
 struct glcnn_check_row {
     const char *kernel;
     uint32_t cases, failed;
-    double largest_error; /* in units of the bound: above 1 fails */
-    const char *worst;    /* parameters and shape of the worst case */
-    const char *error;    /* sentence of the first case that could not run, or NULL */
+    double largest_error;         /* in units of the bound: above 1 fails */
+    const char *worst;            /* parameters and shape of the worst case */
+    const char *error;            /* sentence of the first case that could not run, or NULL */
     uint32_t float16_cases;       /* of the cases, those with images stored as float16 */
     double largest_float16_error; /* of these alone */
 };

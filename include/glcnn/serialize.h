@@ -34,8 +34,8 @@
  *
  * Not written: the device, data sources, optimizers with their state, and states. Vectors are
  * written from the kernel that owns them, whatever data source it has. A kernel that is read gives
- * bit-identical results, a network too; to train on, give it data sources, glcnn_network_set_training for
- * one, and load a checkpoint (glcnn/checkpoint.h).
+ * bit-identical results, a network too; to train on, give it data sources,
+ * glcnn_network_set_training for one, and load a checkpoint (glcnn/checkpoint.h).
  *
  * Reading trusts nothing. What is damaged, cut off, longer than its item, of another kind or
  * version, or beyond a legal range gives GLCNN_MALFORMED_DATA, a sentence and no object. Nothing

@@ -55,14 +55,14 @@ struct glcnn_training_descriptor {
 /* Makes the kernel, one with weights, train with an optimizer: sets its data source. Vectors keep
  * their values. Errors: GLCNN_INVALID_ARGUMENT for a kernel without weights or an optimizer that is
  * none, GLCNN_OUT_OF_MEMORY. */
-GLCNN_API glcnn_status glcnn_kernel_set_training(glcnn_kernel *kernel,
-                                          const struct glcnn_training_descriptor *descriptor);
+GLCNN_API glcnn_status
+glcnn_kernel_set_training(glcnn_kernel *kernel, const struct glcnn_training_descriptor *descriptor);
 
 /* The same for every filter node of the network that has weights and no data source. Batch and
  * instance normalisations whose channels are not known get them from the filter that makes their
  * source, if it has output_feature_channels. */
-GLCNN_API glcnn_status glcnn_network_set_training(glcnn_network *network,
-                                           const struct glcnn_training_descriptor *descriptor);
+GLCNN_API glcnn_status glcnn_network_set_training(
+    glcnn_network *network, const struct glcnn_training_descriptor *descriptor);
 
 /* From a loss to a graph that trains, in one call. A whole training:
  *
@@ -77,10 +77,10 @@ GLCNN_API glcnn_status glcnn_network_set_training(glcnn_network *network,
  *
  * Makes the gradient nodes of all that `loss` depends on, up to images that stop gradients
  * (glcnn_training_graph_with_source_gradient); lets each layer with weights that has such a node,
- * no data source and the training style GPU train with a copy of `optimizer` (glcnn_kernel_set_training,
- * running_momentum 0.1); and makes the graph, each of whose executions is one
- * step. Layers that have a data source keep it. Those steps are the long way, for whoever wants
- * other gradients, other optimizers for other layers, or handles of nodes.
+ * no data source and the training style GPU train with a copy of `optimizer`
+ * (glcnn_kernel_set_training, running_momentum 0.1); and makes the graph, each of whose executions
+ * is one step. Layers that have a data source keep it. Those steps are the long way, for whoever
+ * wants other gradients, other optimizers for other layers, or handles of nodes.
  *
  * loss        a filter node of kernel loss
  * optimizer   of glcnn/kernels/optimizer.h; copied. NULL: layers train by the data sources that

@@ -119,15 +119,14 @@ static glcnn_status begin_transfer(struct glcnn_buffer *buffer, size_t offset, s
                            "%s: %zu bytes from byte %zu on; offset and size must be multiples of 4 "
                            "within the buffer's %zu bytes",
                            where, size, offset, buffer->size);
-    uint64_t used = buffer->hazard.written > buffer->hazard.read ? buffer->hazard.written
-                                                                 : buffer->hazard.read;
+    uint64_t used =
+        buffer->hazard.written > buffer->hazard.read ? buffer->hazard.written : buffer->hazard.read;
     if (used > device->barrier_serial[BARRIER_UPDATE])
         device_barrier(device, 1u << BARRIER_UPDATE);
     return bind(device, GL_SHADER_STORAGE_BUFFER, buffer->name, where);
 }
 
-glcnn_status glcnn_buffer_write(glcnn_buffer *buffer, size_t offset, size_t size,
-                                const void *bytes)
+glcnn_status glcnn_buffer_write(glcnn_buffer *buffer, size_t offset, size_t size, const void *bytes)
 {
     glcnn_status status = begin_transfer(buffer, offset, size, bytes, "glcnn_buffer_write");
     if (status != GLCNN_SUCCESS || size == 0)

@@ -17,8 +17,9 @@ const char *glcnn_version(void)
 const char *glcnn_status_text(glcnn_status status)
 {
     static const char *const names[] = {
-        "success",     "invalid argument", "invalid state", "unsupported", "limit exceeded", "no device",
-        "device lost", "out of memory",    "shader error",  "I/O error",   "malformed data",
+        "success",        "invalid argument", "invalid state",  "unsupported",
+        "limit exceeded", "no device",        "device lost",    "out of memory",
+        "shader error",   "I/O error",        "malformed data",
     };
     return (size_t)status < sizeof names / sizeof *names ? names[status] : "unknown status";
 }
@@ -29,12 +30,14 @@ static _Thread_local char this_thread; /* its address marks the thread as the ow
 static char nobody_again;              /* its address: the device was destroyed */
 static _Thread_local bool telling;     /* this thread runs a log callback */
 
-/* Why this thread may not use the device, NULL where it may. Reads nothing that the owner writes. */
+/* Why this thread may not use the device, NULL where it may. Reads nothing that the owner writes.
+ * */
 static const char *refusal(const struct glcnn_device *device)
 {
     const void *owner = atomic_load(&device->owner);
     if (telling)
-        return "a log callback may not call the library: do it once the call that logs has returned";
+        return "a log callback may not call the library: do it once the call that logs "
+               "has returned";
     if (owner == &nobody_again)
         return "the device was destroyed";
     if (device->process != getpid())
@@ -138,9 +141,9 @@ glcnn_status device_report(struct glcnn_device *device, GLenum code, const char 
 {
     if (code == GL_CONTEXT_LOST_KHR || (name && context_was_reset(device))) {
         device->lost = true;
-        return device_fail(device, GLCNN_DEVICE_LOST,
-                           "%s: the driver reset the context; destroy the device and create it anew",
-                           where);
+        return device_fail(
+            device, GLCNN_DEVICE_LOST,
+            "%s: the driver reset the context; destroy the device and create it anew", where);
     }
     if (!name)
         return GLCNN_SUCCESS;

@@ -1,7 +1,7 @@
 /* The device: context, GL table, limits, program cache, error text and what objects of it share.
  *
- * Room: The OpenGL ES context and what is made in it: entry points, limits, traits, buffers, storage
- * (textures), fences, and the sentences of errors. Includes platform/ and nothing else. */
+ * Room: The OpenGL ES context and what is made in it: entry points, limits, traits, buffers,
+ * storage (textures), fences, and the sentences of errors. Includes platform/ and nothing else. */
 #ifndef GLCNN_DEVICE_INTERNAL_H
 #define GLCNN_DEVICE_INTERNAL_H
 
@@ -23,7 +23,13 @@ struct staging;
 /* Memory barriers as the device has issued them. Every pass has a serial number; a resource keeps
  * the serial of its last write and read, and a barrier bit is needed when no barrier of that bit
  * lies after them. */
-enum barrier_kind { BARRIER_TEXTURE, BARRIER_IMAGE, BARRIER_STORAGE, BARRIER_UPDATE, BARRIER_KINDS };
+enum barrier_kind {
+    BARRIER_TEXTURE,
+    BARRIER_IMAGE,
+    BARRIER_STORAGE,
+    BARRIER_UPDATE,
+    BARRIER_KINDS
+};
 
 struct glcnn_device {
     int references; /* one of the user, one of each living object */
@@ -34,21 +40,21 @@ struct glcnn_device {
     bool lost;
     struct gl gl;
     struct glcnn_device_properties info;
-    uint64_t serial;                      /* of the last pass issued */
+    uint64_t serial;                        /* of the last pass issued */
     uint64_t barrier_serial[BARRIER_KINDS]; /* serial at the last barrier of each kind */
     uint64_t dispatch_work; /* operations that one dispatch may take; 0: not measured yet */
-    char *forced_variants; /* the environment's GLCNN_VARIANTS at opening, or NULL */
-    char *shader_folder;   /* its GLCNN_SHADERS; NULL too once a file could not be written */
+    char *forced_variants;  /* the environment's GLCNN_VARIANTS at opening, or NULL */
+    char *shader_folder;    /* its GLCNN_SHADERS; NULL too once a file could not be written */
     struct {
         glcnn_compile_callback callback;
         void *user;
-        float limit;                /* seconds after which a program is reported */
-        struct timespec begun;      /* when the compiler was given what it has now */
+        float limit;                 /* seconds after which a program is reported */
+        struct timespec begun;       /* when the compiler was given what it has now */
         struct glcnn_compilation it; /* what that is; shader NULL: nothing */
     } compilation;
     struct program_cache *programs;
     struct storage_pool *pool;
-    struct canary *canary; /* NULL until a program is tested */
+    struct canary *canary;      /* NULL until a program is tested */
     struct glcnn_buffer *zeros; /* bound where a declared buffer is not given */
     struct staging *staging;    /* of uploads and read-backs */
     struct progress progress;
@@ -58,8 +64,8 @@ struct glcnn_device {
     char forked[192]; /* what a forked process is told */
 };
 
-/* For opening and closing (record/open.c): gives the device to this thread and process, and marks it as
- * destroyed, which all threads are told from then on. */
+/* For opening and closing (record/open.c): gives the device to this thread and process, and marks
+ * it as destroyed, which all threads are told from then on. */
 void device_take(struct glcnn_device *device);
 void device_close(struct glcnn_device *device);
 
@@ -73,8 +79,8 @@ glcnn_status device_enter(struct glcnn_device *device);
 /* The same test for calls of destruction: false means the GL objects are already gone. */
 bool device_can_free(struct glcnn_device *device);
 
-/* Records the sentence, logs it, and returns `status`. A thread that does not have the device leaves
- * its owner's sentence alone. */
+/* Records the sentence, logs it, and returns `status`. A thread that does not have the device
+ * leaves its owner's sentence alone. */
 glcnn_status device_fail(struct glcnn_device *device, glcnn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Records the sentence alone: of an answer that is no failure, such as that there is nothing. */

@@ -8,9 +8,9 @@
 
 /* A fifth of a second at the 5 Gop/s of a slow board's GPU: a GPU that is a thousand times slower
  * still passes a mark within the default deadline. */
-#define MARK_WORK ((uint64_t)1 << 30)
+#define MARK_WORK       ((uint64_t)1 << 30)
 #define MARK_DISPATCHES 4 /* the same of a device whose speed is known, in its longest dispatches */
-#define SLICE     ((uint64_t)100000000) /* nanoseconds */
+#define SLICE           ((uint64_t)100000000) /* nanoseconds */
 
 /* ---- Marks ---- */
 

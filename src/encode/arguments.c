@@ -199,7 +199,8 @@ glcnn_status call_begin(struct call *call, bool with_destination)
     if (status == GLCNN_SUCCESS)
         status = check_state(call);
     if (status == GLCNN_SUCCESS &&
-        !parameters_check(d, &o->properties, call->settings->parameters, (struct refusal){sentence, GLCNN_ERROR_LENGTH}))
+        !parameters_check(d, &o->properties, call->settings->parameters,
+                          (struct refusal){sentence, GLCNN_ERROR_LENGTH}))
         status = call_fail(call, GLCNN_INVALID_ARGUMENT, sentence);
     o->state_driven = status == GLCNN_SUCCESS && followed(call);
     if (o->state_driven)
@@ -365,7 +366,8 @@ glcnn_status call_resolve(struct call *call)
     const struct glcnn_descriptor *d = call->kernel->descriptor;
     struct operation *o = &call->operation;
     const struct operation *forward = followed(call);
-    if (!geometry_resolve(o, &call->shapes, forward, (struct refusal){sentence, GLCNN_ERROR_LENGTH}))
+    if (!geometry_resolve(o, &call->shapes, forward,
+                          (struct refusal){sentence, GLCNN_ERROR_LENGTH}))
         return call_fail(call, GLCNN_INVALID_ARGUMENT, sentence);
     place_views(call);
     glcnn_status status = check_aliasing(call);

@@ -17,35 +17,35 @@
 
 /* Where an argument comes from. Images first. */
 enum argument_place {
-    PLACE_SOURCE,        /* glcnn_encode.source */
+    PLACE_SOURCE, /* glcnn_encode.source */
     PLACE_SECONDARY,
     PLACE_DESTINATION,
     PLACE_LABELS,
     PLACE_LABEL_WEIGHTS,
     PLACE_LOSS,
-    PLACE_FORWARD,       /* the forward kernel's secondary source, where its gradient is not given it:
-                            for the runner, which makes the state */
-    PLACE_IMAGES,        /* how many places of images there are */
+    PLACE_FORWARD, /* the forward kernel's secondary source, where its gradient is not given it:
+                      for the runner, which makes the state */
+    PLACE_IMAGES,  /* how many places of images there are */
     PLACE_KERNEL = PLACE_IMAGES, /* a vector that the kernel owns */
-    PLACE_STATE,         /* a vector of the state, by its name */
-    PLACE_STATE_OR_KERNEL, /* of the state; of the kernel where no state is given */
-    PLACE_CALL           /* the next of glcnn_encode.vectors */
+    PLACE_STATE,                 /* a vector of the state, by its name */
+    PLACE_STATE_OR_KERNEL,       /* of the state; of the kernel where no state is given */
+    PLACE_CALL                   /* the next of glcnn_encode.vectors */
 };
 
 /* What values an input takes in the self-check. */
 enum argument_values {
-    VALUES_SYMMETRIC,    /* in -1 .. 1 */
-    VALUES_POSITIVE,     /* in 0.25 .. 2.25 */
-    VALUES_PROBABILITY,  /* positive, summing to 1 over the channels of a pixel */
-    VALUES_ZERO_ONE,     /* 0 or 1 */
-    VALUES_UNIT          /* in 0.05 .. 0.95 */
+    VALUES_SYMMETRIC,   /* in -1 .. 1 */
+    VALUES_POSITIVE,    /* in 0.25 .. 2.25 */
+    VALUES_PROBABILITY, /* positive, summing to 1 over the channels of a pixel */
+    VALUES_ZERO_ONE,    /* 0 or 1 */
+    VALUES_UNIT         /* in 0.05 .. 0.95 */
 };
 
 struct argument {
     const char *name; /* "source_image"; fixed names are listed in glcnn/run.h */
     enum argument_place place;
-    bool output;      /* written */
-    bool input;       /* read; both for one that is updated in place */
+    bool output; /* written */
+    bool input;  /* read; both for one that is updated in place */
     bool optional;
     const char *filled_by; /* kernel that computes it where it is not given */
     double neutral;        /* value of a kernel's vector until it is set */
@@ -66,7 +66,7 @@ struct parameter {
     } type;
     size_t offset;
     double default_value, minimum, maximum; /* FIELD_BOOL, FIELD_ENUM: no maximum, it is known */
-    const char *const *value_names; /* FIELD_ENUM; NULL at the end */
+    const char *const *value_names;         /* FIELD_ENUM; NULL at the end */
 };
 
 /* One axis of a window, forward and gradient alike. Destination pixel X of the forward kernel has
@@ -96,17 +96,18 @@ struct operation {
     struct glcnn_device *device; /* NULL for a reference */
     struct glcnn_kernel *kernel; /* likewise */
     struct glcnn_addressing properties;
-    const void *parameters; /* of the descriptor's family */
+    const void *parameters;                  /* of the descriptor's family */
     struct image_view images[MAX_ARGUMENTS]; /* a reference's have neither storage nor layers */
     struct image_start starts[MAX_ARGUMENTS];
     struct vector_view vectors[MAX_ARGUMENTS]; /* count is set even where buffer is NULL */
     bool given[MAX_ARGUMENTS];
-    struct window window;   /* of the forward kernel, for a gradient kernel too: on the source that it
-                               differentiates by */
-    struct window secondary_window; /* binary kernels: on the secondary source; of a gradient kernel,
-                                       how results read what it is given as source image */
+    struct window window; /* of the forward kernel, for a gradient kernel too: on the source that it
+                             differentiates by */
+    struct window
+        secondary_window; /* binary kernels: on the secondary source; of a gradient kernel,
+                             how results read what it is given as source image */
     uint32_t region_x, region_y, region_width, region_height; /* destination pixels to write */
-    bool with_state;        /* the encode was given a state */
+    bool with_state;                                          /* the encode was given a state */
     bool state_driven;      /* a gradient kernel that follows its state */
     bool accumulate;        /* outputs in the state already hold sums: add to them */
     uint64_t samples;       /* in the state, per channel, before this encode */
@@ -136,15 +137,15 @@ struct check_case {
 };
 
 enum descriptor_flags {
-    HAS_WINDOW = 1,        /* kernel_width, kernel_height */
+    HAS_WINDOW = 1, /* kernel_width, kernel_height */
     HAS_STRIDE = 2,
     HAS_DILATION = 4,
-    IS_GRADIENT = 8,       /* source = G, secondary = X; addressing of glcnn_kernel.h */
-    IS_BINARY = 16,        /* primary_ and secondary_ properties; with HAS_STRIDE the sources, of which
-                              each has a window, are broadcast. Also the gradient of such a kernel */
-    MAKES_STATE = 32,      /* encode can leave a gradient state */
-    NEEDS_STATE = 64,      /* refuses to encode without one */
-    SHARED_STATE = 128,    /* one state for a whole batch */
+    IS_GRADIENT = 8,    /* source = G, secondary = X; addressing of glcnn_kernel.h */
+    IS_BINARY = 16,     /* primary_ and secondary_ properties; with HAS_STRIDE the sources, of which
+                           each has a window, are broadcast. Also the gradient of such a kernel */
+    MAKES_STATE = 32,   /* encode can leave a gradient state */
+    NEEDS_STATE = 64,   /* refuses to encode without one */
+    SHARED_STATE = 128, /* one state for a whole batch */
     BATCH_BARRIER = 256,
     MODIFIES_STATE = 512,
     STARTS_STATE = 1024,   /* writing a vector that was read since starts the whole state afresh */
@@ -152,18 +153,20 @@ enum descriptor_flags {
     WITHOUT_PIXELS = 4096, /* works on vectors alone: no addressing properties */
     NEEDS_RESULT = 8192,   /* the secondary of this gradient is the forward result */
     DENSE_MANUAL = 16384,  /* manual gradient addressing as convolution's (5.6), not pooling's */
-    IS_BACKWARDS = 32768,  /* enlarges: strides are steps of the destination, kernel_offset counts */
-    GATHERS = 65536,       /* a node of it takes any number of sources, encoded one by one into channels
-                              that follow each other */
-    PIXEL_MANUAL = 131072, /* manual gradient addressing pixel by pixel (5.5): of a kernel whose results
-                              read one pixel each */
+    IS_BACKWARDS = 32768, /* enlarges: strides are steps of the destination, kernel_offset counts */
+    GATHERS = 65536, /* a node of it takes any number of sources, encoded one by one into channels
+                        that follow each other */
+    PIXEL_MANUAL =
+        131072, /* manual gradient addressing pixel by pixel (5.5): of a kernel whose results
+                   read one pixel each */
     /* For graphs. */
-    IS_NEURON = 262144,   /* computes its neuron and nothing else */
-    IS_SUM = 524288,      /* adds two images: graphs sum gradients with it */
-    DRAWS_ANEW = 1048576  /* each encode draws random numbers, so a batch does not run in parts */
+    IS_NEURON = 262144,  /* computes its neuron and nothing else */
+    IS_SUM = 524288,     /* adds two images: graphs sum gradients with it */
+    DRAWS_ANEW = 1048576 /* each encode draws random numbers, so a batch does not run in parts */
 };
 
-/* Sources of a binary kernel, PLACE_SOURCE or PLACE_SECONDARY, that its gradient kernel deals with. */
+/* Sources of a binary kernel, PLACE_SOURCE or PLACE_SECONDARY, that its gradient kernel deals with.
+ * */
 struct operands {
     enum argument_place of;    /* the result is the gradient of this one */
     enum argument_place given; /* this one is given as source image */
@@ -190,18 +193,18 @@ struct optimizer_methods {
 
 struct glcnn_descriptor {
     const char *name, *mps_class, *text;
-    const char *family;           /* parameters of kernels of one family are interchangeable */
-    const char *gradient;         /* name, or NULL and a reason */
+    const char *family;   /* parameters of kernels of one family are interchangeable */
+    const char *gradient; /* name, or NULL and a reason */
     const char *without_gradient;
-    const char *forward;          /* of a gradient kernel: the kernel whose gradient it is */
+    const char *forward; /* of a gradient kernel: the kernel whose gradient it is */
     unsigned flags;
-    size_t parameters_size;       /* of the family's parameters; 0: none */
-    const struct parameter *parameters; /* name NULL at the end; may be NULL */
+    size_t parameters_size;                   /* of the family's parameters; 0: none */
+    const struct parameter *parameters;       /* name NULL at the end; may be NULL */
     struct argument arguments[MAX_ARGUMENTS]; /* name NULL at the end */
 
-    /* For graphs. The kernel that the whole batch goes through first where there is a state, or NULL;
-     * and what sets the defaults of a node that differ from the kernel's, or NULL. They may depend
-     * on parameters that are set, as a neuron's numbers on its type. */
+    /* For graphs. The kernel that the whole batch goes through first where there is a state, or
+     * NULL; and what sets the defaults of a node that differ from the kernel's, or NULL. They may
+     * depend on parameters that are set, as a neuron's numbers on its type. */
     const char *collector;
     void (*node_defaults)(struct glcnn_addressing *properties, void *parameters);
     /* Does the whole batch go through the collector, `differentiated` or not? NULL: always. */
@@ -237,7 +240,8 @@ struct glcnn_descriptor {
     bool (*check)(const struct operation *operation, struct refusal refusal);
     /* Gradients of binary kernels, by the kernel's own parameters; NULL: both are the source. */
     struct operands (*operands)(const void *parameters);
-    /* The passes, and the tables of variants that they choose from: NULL at the end; may be NULL. */
+    /* The passes, and the tables of variants that they choose from: NULL at the end; may be NULL.
+     * */
     const struct variant *const *variants;
     void (*plan)(const struct operation *operation, struct plan *plan);
     /* The same in double precision, from the formulas alone. */

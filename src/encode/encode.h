@@ -12,7 +12,7 @@
 /* What an encode takes from its kernel. Whoever wants an encode to differ changes the settings that
  * go with it and not the kernel, which is the user's. */
 struct encode_settings {
-    struct glcnn_addressing properties, adopted;      /* as struct glcnn_kernel has them */
+    struct glcnn_addressing properties, adopted;             /* as struct glcnn_kernel has them */
     double parameters[MAX_PARAMETER_BYTES / sizeof(double)]; /* aligned for anything */
     const struct glcnn_kernel *lender; /* its vectors are read in place of the kernel's of the same
                                           name; NULL: none */

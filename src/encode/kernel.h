@@ -1,8 +1,8 @@
 /* Kernels, and what of them is shared by all operations.
  *
- * Room: The kernel in general: what a descriptor can say, parameters, geometry, states, weights, and encoding,
- * which turns a kernel and its images into passes. Knows no operation by name. Includes image/ and the
- * rooms below it. */
+ * Room: The kernel in general: what a descriptor can say, parameters, geometry, states, weights,
+ * and encoding, which turns a kernel and its images into passes. Knows no operation by name.
+ * Includes image/ and the rooms below it. */
 #ifndef GLCNN_KERNEL_INTERNAL_H
 #define GLCNN_KERNEL_INTERNAL_H
 
@@ -14,8 +14,8 @@ struct glcnn_kernel {
     const struct glcnn_descriptor *descriptor;
     struct glcnn_addressing properties;
     struct glcnn_addressing adopted; /* values not set by hand: as the kernel was made, and
-                                               over them what it last took over from a state */
-    void *parameters;                            /* descriptor->parameters_size bytes */
+                                        over them what it last took over from a state */
+    void *parameters;                /* descriptor->parameters_size bytes */
     struct glcnn_buffer *vectors[MAX_ARGUMENTS]; /* made at first need */
     uint32_t encode_count;                       /* encodes so far */
     struct data_source *data_source;             /* NULL: none */
@@ -76,9 +76,8 @@ void properties_set_defaults(const struct glcnn_descriptor *descriptor,
                              struct glcnn_addressing *properties, void *parameters);
 /* Sets by name in properties or parameters. False: no such name (sentence empty) or out of range.
  */
-bool parameter_set(const struct glcnn_descriptor *descriptor,
-                   struct glcnn_addressing *properties, void *parameters,
-                   const struct glcnn_setting *setting, struct refusal refusal);
+bool parameter_set(const struct glcnn_descriptor *descriptor, struct glcnn_addressing *properties,
+                   void *parameters, const struct glcnn_setting *setting, struct refusal refusal);
 bool parameter_get(const struct glcnn_descriptor *descriptor,
                    const struct glcnn_addressing *properties, const void *parameters,
                    const char *name, double *value);

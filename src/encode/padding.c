@@ -36,8 +36,8 @@ glcnn_status glcnn_padding_resolve(uint32_t method, bool vertical, uint32_t sour
     if (D < 1)
         return GLCNN_INVALID_ARGUMENT;
     int32_t extra = (D - 1) * s + K - n;
-    uint32_t right = vertical ? GLCNN_PADDING_REMAINDER_TO_BOTTOM_LEFT
-                              : GLCNN_PADDING_REMAINDER_TO_TOP_RIGHT;
+    uint32_t right =
+        vertical ? GLCNN_PADDING_REMAINDER_TO_BOTTOM_LEFT : GLCNN_PADDING_REMAINDER_TO_TOP_RIGHT;
     int32_t left[] = {
         [GLCNN_PADDING_ALIGN_CENTERED] = (extra + (method & right ? 0 : 1)) / 2,
         [GLCNN_PADDING_ALIGN_TOP_LEFT] = extra,
@@ -53,8 +53,7 @@ glcnn_status glcnn_padding_resolve_reverse(uint32_t method, uint32_t source_size
 {
     if (!result_size || !usable(method, source_size, window, stride))
         return GLCNN_INVALID_ARGUMENT;
-    int64_t D = ((int64_t)source_size - 1) * stride + 1 +
-                style_of(method) * ((int64_t)window - 1);
+    int64_t D = ((int64_t)source_size - 1) * stride + 1 + style_of(method) * ((int64_t)window - 1);
     if (D < 1 || D > INT32_MAX)
         return GLCNN_INVALID_ARGUMENT;
     *result_size = (uint32_t)D;

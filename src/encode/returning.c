@@ -54,8 +54,8 @@ static glcnn_status describe(struct call *call, struct glcnn_image_descriptor *r
     if (gradient && state && state->forward.descriptor)
         encode_settings_adopt(kernel, &state->forward, call->settings);
     glcnn_status status = call_begin(call, false);
-    if (status == GLCNN_SUCCESS &&
-        !geometry_result(&call->operation, &call->shapes, result, (struct refusal){sentence, GLCNN_ERROR_LENGTH}))
+    if (status == GLCNN_SUCCESS && !geometry_result(&call->operation, &call->shapes, result,
+                                                    (struct refusal){sentence, GLCNN_ERROR_LENGTH}))
         status = call_fail(call, GLCNN_INVALID_ARGUMENT, sentence);
     if (status != GLCNN_SUCCESS)
         return status;
@@ -88,8 +88,8 @@ static void keep_addressing(struct glcnn_kernel *kernel, const struct encode_set
 }
 
 glcnn_status glcnn_kernel_prepare_destination(glcnn_kernel *kernel,
-                                                 const struct glcnn_encode *arguments,
-                                                 struct glcnn_image_descriptor *result)
+                                              const struct glcnn_encode *arguments,
+                                              struct glcnn_image_descriptor *result)
 {
     if (!kernel)
         return GLCNN_INVALID_ARGUMENT;

@@ -14,8 +14,8 @@ struct plan;
 struct variant {
     const char *name;   /* "convolution_wide" */
     const char *shader; /* where rows have different ones */
-    /* What it asks for: four-component values that an invocation keeps at once, and shared memory that
-     * lies on the chip. */
+    /* What it asks for: four-component values that an invocation keeps at once, and shared memory
+     * that lies on the chip. */
     uint32_t registers;
     bool shared_memory;
     /* Whether it can make what is planned, and whether it pays, told as the family tells it; NULL:
@@ -26,8 +26,8 @@ struct variant {
     bool masks; /* chooses between vectors by bit masks */
 };
 
-/* The row to plan with; never NULL. `shape` is what rows are asked about, the last one excepted. That
- * row stands in where the plan has failed. */
+/* The row to plan with; never NULL. `shape` is what rows are asked about, the last one excepted.
+ * That row stands in where the plan has failed. */
 const struct variant *variant_choose(struct plan *plan, const struct variant *table,
                                      const void *shape);
 /* Says that the pass is made as a row says, so that the next can be taken if it does not run. */

@@ -88,8 +88,8 @@ static glcnn_status export_all(struct glcnn_command_buffer *command_buffer,
     return status == GLCNN_SUCCESS ? record(command_buffer, &copies) : status;
 }
 
-glcnn_status glcnn_kernel_encode_export_state(glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
-                                 glcnn_state **state)
+glcnn_status glcnn_kernel_encode_export_state(glcnn_command_buffer *command_buffer,
+                                              glcnn_kernel *kernel, glcnn_state **state)
 {
     if (state)
         *state = NULL;
@@ -157,8 +157,8 @@ static glcnn_status seal_vector(struct glcnn_kernel *kernel, int index, struct s
     return GLCNN_SUCCESS;
 }
 
-glcnn_status glcnn_kernel_encode_reload_state(glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
-                                 glcnn_state *state)
+glcnn_status glcnn_kernel_encode_reload_state(glcnn_command_buffer *command_buffer,
+                                              glcnn_kernel *kernel, glcnn_state *state)
 {
     struct copies common = {.count = 0}, copies = {.count = 0};
     glcnn_status status = check_handles(command_buffer, kernel, state, "reload");

@@ -10,7 +10,8 @@ struct pass *plan_pixels(struct plan *plan, const struct operation *operation, c
                          const struct image_view *destination);
 /* The window for lib/window.glsl: uniforms first_x, begin_x, end_x, shift_x and the same in y;
  * defines stride_x, dilation_x and in y (division by a constant is cheap),
- * KERNEL_WIDTH and KERNEL_HEIGHT (constants of small windows only), and EDGE_CLAMP if the edge mode is clamp. */
+ * KERNEL_WIDTH and KERNEL_HEIGHT (constants of small windows only), and EDGE_CLAMP if the edge mode
+ * is clamp. */
 void pass_window(struct pass *pass, const struct window *window);
 
 #endif

@@ -143,7 +143,7 @@ glcnn_status glcnn_graph_memory(glcnn_graph *graph, const struct glcnn_image_des
     free(complete);
     if (status == GLCNN_SUCCESS)
         *memory = (struct glcnn_memory_plan){c->memory.planned, c->memory.without_sharing,
-                                              c->memory.lower_bound, c->recording.sub_batches};
+                                             c->memory.lower_bound, c->recording.sub_batches};
     return status;
 }
 

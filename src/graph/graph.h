@@ -1,8 +1,9 @@
 /* Graphs as their own code sees them: which filters run and how (graph.c), one recording of them
  * (record.c), compiled recordings and their execution (execute.c).
  *
- * Room: Networks: nodes, their gradients, training graphs, the plan of their memory and their execution.
- * Includes encode/ and the rooms below it; knows kernels by what their descriptors say. */
+ * Room: Networks: nodes, their gradients, training graphs, the plan of their memory and their
+ * execution. Includes encode/ and the rooms below it; knows kernels by what their descriptors say.
+ * */
 #ifndef GLCNN_GRAPH_INTERNAL_H
 #define GLCNN_GRAPH_INTERNAL_H
 
@@ -17,12 +18,12 @@ struct graph_filter {
     struct glcnn_filter_node *node;
     bool makes_result; /* its image is read or wanted; otherwise it serves an update alone */
     bool makes_loss;
-    bool makes_state;                /* a gradient, another filter or the user wants its state */
-    bool collects;                   /* the whole batch goes through its collector first */
-    bool updates;                    /* a gradient node after which weights are updated */
-    bool has_gradient;               /* a gradient node of it runs */
-    bool repeats; /* a gradient node whose forward filter an earlier one is of too: one update
-                     follows both, with the sum of their gradients */
+    bool makes_state;  /* a gradient, another filter or the user wants its state */
+    bool collects;     /* the whole batch goes through its collector first */
+    bool updates;      /* a gradient node after which weights are updated */
+    bool has_gradient; /* a gradient node of it runs */
+    bool repeats;      /* a gradient node whose forward filter an earlier one is of too: one update
+                          follows both, with the sum of their gradients */
     struct glcnn_filter_node *fused; /* a neuron that this filter computes too */
     bool skipped;                    /* a neuron that another filter computes */
 };

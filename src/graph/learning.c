@@ -130,7 +130,8 @@ static void step(struct learning *l)
 
 /* ---- The graph ---- */
 
-static glcnn_status refuse_zeros(const struct glcnn_graph *graph, const struct glcnn_filter_node *node)
+static glcnn_status refuse_zeros(const struct glcnn_graph *graph,
+                                 const struct glcnn_filter_node *node)
 {
     return device_fail(graph->device, GLCNN_INVALID_STATE,
                        "glcnn_graph_execute: %s (%s) could never learn: all of its weights are "

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 /* ---- Failures ---- */
 
 void network_keep_sentence(struct glcnn_network *network)

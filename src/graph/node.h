@@ -43,7 +43,7 @@ struct glcnn_network {
     struct glcnn_filter_node *filters, **last_filter;
     size_t image_count, filter_count;
     size_t *kernel_counts; /* [registry]: filters of each kernel, so that labels cost no search */
-    glcnn_status status; /* the first failure */
+    glcnn_status status;   /* the first failure */
     /* Its sentence; before one, that of the last gradient that was refused. */
     char error[GLCNN_ERROR_LENGTH];
 };
@@ -77,7 +77,8 @@ bool filter_has_weights(const struct glcnn_filter_node *node);
 /* Of a layer that trains what multiplies and what is added, by name. */
 #define PLACES 2
 extern const char *const trained_vectors[2][PLACES];
-/* glcnn_kernel_set_training; where the descriptor does not tell the channels, the filters before may. */
+/* glcnn_kernel_set_training; where the descriptor does not tell the channels, the filters before
+ * may. */
 struct glcnn_training_descriptor;
 glcnn_status filter_train(struct glcnn_filter_node *node,
                           const struct glcnn_training_descriptor *descriptor);

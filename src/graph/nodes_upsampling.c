@@ -22,6 +22,7 @@ glcnn_image_node *glcnn_upsampling_nearest_node(glcnn_image_node *source, uint32
 glcnn_image_node *glcnn_upsampling_bilinear_node(glcnn_image_node *source, uint32_t scale_factor_x,
                                                  uint32_t scale_factor_y, bool align_corners)
 {
-    return make(source, "upsampling_bilinear",
-                (struct glcnn_upsampling_parameters){scale_factor_x, scale_factor_y, align_corners, false});
+    return make(
+        source, "upsampling_bilinear",
+        (struct glcnn_upsampling_parameters){scale_factor_x, scale_factor_y, align_corners, false});
 }

@@ -163,14 +163,15 @@ static glcnn_status make(struct glcnn_kernel *kernel,
 }
 
 glcnn_status glcnn_kernel_set_training(glcnn_kernel *kernel,
-                                const struct glcnn_training_descriptor *descriptor)
+                                       const struct glcnn_training_descriptor *descriptor)
 {
     struct trainer *trainer = NULL;
     if (!kernel)
         return GLCNN_INVALID_ARGUMENT;
     if (!descriptor || !is_optimizer(descriptor->optimizer))
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: glcnn_kernel_set_training: there is no optimizer", kernel_title(kernel));
+                           "%s: glcnn_kernel_set_training: there is no optimizer",
+                           kernel_title(kernel));
     if (!(descriptor->running_momentum >= 0 && descriptor->running_momentum <= 1))
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: glcnn_kernel_set_training: running_momentum is %s, not in 0 .. 1",
@@ -213,7 +214,7 @@ glcnn_status filter_train(struct glcnn_filter_node *node,
 }
 
 glcnn_status glcnn_network_set_training(glcnn_network *network,
-                                 const struct glcnn_training_descriptor *descriptor)
+                                        const struct glcnn_training_descriptor *descriptor)
 {
     glcnn_status status = glcnn_network_status(network);
     if (status == GLCNN_SUCCESS && !descriptor)

@@ -1,7 +1,7 @@
 /* Images and views as their own code sees them.
  *
- * Room: Images of feature channels, their views, and their way from and to host memory. Includes record/ and
- * the rooms below it. */
+ * Room: Images of feature channels, their views, and their way from and to host memory. Includes
+ * record/ and the rooms below it. */
 #ifndef GLCNN_IMAGE_INTERNAL_H
 #define GLCNN_IMAGE_INTERNAL_H
 

@@ -151,7 +151,8 @@ static glcnn_status record(struct glcnn_command_buffer *command_buffer, struct g
     plan_begin(&plan, command_buffer);
     if (write)
         fill_unset(&plan, image, a);
-    struct pass *pass = plan_pass(&plan, write ? "image/image_write.comp" : "image/image_read.comp");
+    struct pass *pass =
+        plan_pass(&plan, write ? "image/image_write.comp" : "image/image_read.comp");
     if (write)
         pass_image(pass, "destination", &view);
     else

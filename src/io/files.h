@@ -1,7 +1,7 @@
 /* Writing whole files: glcnn/io.h, and what writing several of them needs besides.
  *
- * Room: Files: .npy arrays and files that are replaced whole or not at all. Includes run/, whose arrays it
- * reads and writes, and the rooms below it. */
+ * Room: Files: .npy arrays and files that are replaced whole or not at all. Includes run/, whose
+ * arrays it reads and writes, and the rooms below it. */
 #ifndef GLCNN_FILES_H
 #define GLCNN_FILES_H
 

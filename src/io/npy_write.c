@@ -154,8 +154,8 @@ static glcnn_status commit_all(glcnn_file **files, size_t count, char error[512]
             continue;
         size_t length = error ? strlen(error) : 0;
         if (error && i > 0)
-            snprintf(error + length, GLCNN_ERROR_LENGTH - length, "; replaced before it: %zu of %zu files",
-                     i, count);
+            snprintf(error + length, GLCNN_ERROR_LENGTH - length,
+                     "; replaced before it: %zu of %zu files", i, count);
         return status;
     }
     return GLCNN_SUCCESS;

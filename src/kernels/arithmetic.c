@@ -361,7 +361,8 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
     struct image_view sums;
     if (reduced)
         sums = plan_sums(o, plan);
-    struct pass *pass = plan_pixels(plan, o, "arithmetic/arithmetic_gradient.comp", &o->images[DESTINATION]);
+    struct pass *pass =
+        plan_pixels(plan, o, "arithmetic/arithmetic_gradient.comp", &o->images[DESTINATION]);
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_placing(pass, o);
     if (!reduced) {
@@ -591,7 +592,7 @@ static bool keeps_zero(const void *kernel_parameters)
 
 #define ROW(NAME, TEXT, DEFAULT)                                                                   \
     {                                                                                              \
-#NAME, TEXT, FIELD_FLOAT, offsetof(struct glcnn_arithmetic_parameters, NAME), DEFAULT,                \
+#NAME, TEXT, FIELD_FLOAT, offsetof(struct glcnn_arithmetic_parameters, NAME), DEFAULT,     \
             -(double)FLT_MAX, (double)FLT_MAX, NULL                                                \
     }
 
@@ -610,8 +611,8 @@ static const struct parameter gradient_parameters[] = {
     {0}};
 
 #define COMMON(NAME)                                                                               \
-    .family = NAME, .parameters_size = sizeof(struct glcnn_arithmetic_parameters), .length = length,          \
-    .check = check
+    .family = NAME, .parameters_size = sizeof(struct glcnn_arithmetic_parameters),                 \
+    .length = length, .check = check
 
 /* VALUES are the secondary source's: a divisor stays away from 0. */
 #define FORWARD(NAME, MPS, TEXT, FLAGS, VALUES, CASES_OF, ...)                                     \
@@ -623,7 +624,8 @@ static const struct parameter gradient_parameters[] = {
          {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},                \
          {.name = "clamp_mask", .place = PLACE_STATE, .output = true, .optional = true},           \
          __VA_ARGS__},                                                                             \
-    .variants = pointwise_variants, .plan = plan_forward, .reference = reference, .cases = CASES_OF
+    .variants = pointwise_variants, .plan = plan_forward, .reference = reference,                  \
+    .cases = CASES_OF
 
 #define BACKWARD(NAME, MPS, OPERANDS, VALUES, CASES_OF, ...)                                       \
     .name = NAME "_gradient", .mps_class = MPS, .text = "gradient of " NAME " by one source",      \

@@ -25,8 +25,8 @@ static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *
     glcnn_status status = kernel_create(device, descriptor, kernel);
     if (status != GLCNN_SUCCESS || !neuron)
         return status;
-    return kernel_finish(
-        kernel, neuron_set(*kernel, &glcnn_batch_normalization(*kernel)->neuron, neuron));
+    return kernel_finish(kernel,
+                         neuron_set(*kernel, &glcnn_batch_normalization(*kernel)->neuron, neuron));
 }
 
 extern const struct glcnn_descriptor glcnn_kernel_batch_normalization,
@@ -388,7 +388,8 @@ static const char *const flag_names[] = {"automatic", "always", "never", NULL};
 
 static const struct parameter parameters[] = {
     {"epsilon", "added to the variance", FIELD_FLOAT,
-     offsetof(struct glcnn_batch_normalization_parameters, epsilon), (double)FLT_MIN, 0, 3.4e38, NULL},
+     offsetof(struct glcnn_batch_normalization_parameters, epsilon), (double)FLT_MIN, 0, 3.4e38,
+     NULL},
     {"flags", "never: mean and variance are constants", FIELD_ENUM,
      offsetof(struct glcnn_batch_normalization_parameters, flags), 0, 0, 0, flag_names},
     NEURON_PARAMETERS(struct glcnn_batch_normalization_parameters, GLCNN_NEURON_TYPE_NONE),
@@ -417,7 +418,8 @@ static const struct parameter parameters[] = {
         NEURON_DATA_ARGUMENT
 
 #define COMMON                                                                                     \
-    .family = "batch_normalization", .parameters_size = sizeof(struct glcnn_batch_normalization_parameters),  \
+    .family = "batch_normalization",                                                               \
+    .parameters_size = sizeof(struct glcnn_batch_normalization_parameters),                        \
     .parameters = parameters, .length = length
 
 const struct glcnn_descriptor glcnn_kernel_batch_normalization_statistics = {

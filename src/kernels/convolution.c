@@ -1,6 +1,6 @@
 /* Convolution and fully connected layers: constructors, checks and descriptors. Spec 5.6 and 7.2.
- * Values of the data source are in convolution_weights.c, passes in the files that convolution_plan.h
- * names, references in convolution_reference.c. */
+ * Values of the data source are in convolution_weights.c, passes in the files that
+ * convolution_plan.h names, references in convolution_reference.c. */
 #include "kernels/convolution.h"
 
 extern const struct glcnn_descriptor glcnn_kernel_convolution, glcnn_kernel_convolution_gradient,
@@ -474,12 +474,16 @@ static bool connected_gradient_check(const struct operation *o, struct refusal r
         SUB_PIXELS(48, 4, 5, 5, ""), {4, 24, 9, 8}, {0}, true                                      \
     }
 
-/* More than one tile of rows, elements and outputs, none of them whole; and many chunks of pixels. */
+/* More than one tile of rows, elements and outputs, none of them whole; and many chunks of pixels.
+ * */
 #define TILED_CASES                                                                                \
-    {"output_feature_channels=69 kernel_width=3 kernel_height=2 stride_in_pixels_x=2 padding=same", \
+    {"output_feature_channels=69 kernel_width=3 kernel_height=2 stride_in_pixels_x=2 "             \
+     "padding=same",                                                                               \
      {3, 23, 9, 13},                                                                               \
      .large = true},                                                                               \
-    {"output_feature_channels=34 kernel_width=3 kernel_height=3", {7, 61, 4, 4}, .large = true},    \
+        {"output_feature_channels=34 kernel_width=3 kernel_height=3",                              \
+         {7, 61, 4, 4},                                                                            \
+         .large = true},                                                                           \
     {                                                                                              \
         "output_feature_channels=5 kernel_width=3 kernel_height=3 padding=same edge_mode=clamp",   \
             {6, 6, 48, 47}, .large = true                                                          \

@@ -25,14 +25,17 @@ static bool fills_tiles(const void *shape)
 const struct variant convolution_sum_variants[] = {
     {"convolution_tiled", "convolution/convolution_tiled.comp", 32, .shared_memory = true,
      .can = is_product, .pays = fills_tiles},
-    {"convolution_wide", "convolution/convolution.comp", 32, .pixels = 8, .slices = 4, .taps = SHARED_TAPS},
-    {"convolution_row", "convolution/convolution_narrow.comp", 14, .pixels = 4, .slices = 1, .taps = 5},
-    {"convolution_four", "convolution/convolution_narrow.comp", 12, .pixels = 4, .slices = 1, .masks = true},
+    {"convolution_wide", "convolution/convolution.comp", 32, .pixels = 8, .slices = 4,
+     .taps = SHARED_TAPS},
+    {"convolution_row", "convolution/convolution_narrow.comp", 14, .pixels = 4, .slices = 1,
+     .taps = 5},
+    {"convolution_four", "convolution/convolution_narrow.comp", 12, .pixels = 4, .slices = 1,
+     .masks = true},
     {"convolution_two", "convolution/convolution_narrow.comp", 8, .pixels = 2, .slices = 1},
     {0}};
 
-const struct variant *const convolution_variants[] = {convolution_sum_variants, convolution_part_variants,
-                                                      fully_connected_data_variants, NULL};
+const struct variant *const convolution_variants[] = {
+    convolution_sum_variants, convolution_part_variants, fully_connected_data_variants, NULL};
 
 /* Pixels an invocation makes: those of 4 to 8 that leave the fewest idle, the most of equals. */
 static uint32_t pixels_for(uint32_t width, uint32_t most)

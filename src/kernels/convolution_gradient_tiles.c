@@ -1,7 +1,8 @@
 /* Part sums of the gradient of convolutions' weights, by tiles of a product of matrices. */
 #include "kernels/convolution_plan.h"
 
-#define TILE_QUADS  32u /* of elements; slices and invocations of a group, all in the tiled shader */
+#define TILE_QUADS                                                                                 \
+    32u /* of elements, slices, invocations of a group: as the tiled shader has them */
 #define TILE_SLICES 16u
 #define TILE_SIZE   128u
 #define TILE_PIXELS 256u /* that make a chunk worth its part sums */
@@ -38,7 +39,8 @@ static uint32_t tiled_chunks(const struct packing *p, uint32_t pixels)
 uint32_t weights_pixels(const struct operation *o)
 {
     const struct axis *x = &o->window.x, *y = &o->window.y;
-    return (uint32_t)(x->end - x->begin) * (uint32_t)(y->end - y->begin) * o->images[GRADIENT].images;
+    return (uint32_t)(x->end - x->begin) * (uint32_t)(y->end - y->begin) *
+           o->images[GRADIENT].images;
 }
 
 void plan_tiles(const struct operation *o, struct plan *plan, const struct packing *p,

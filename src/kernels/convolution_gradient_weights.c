@@ -1,14 +1,17 @@
 /* Gradient of the weights and biases of convolutions, and what of the gradients is made. */
 #include "kernels/convolution_plan.h"
 
-/* Part sums of the gradient of weights, of `taps` columns of the window and `pixels` of the gradient
- * at once. The first row takes all of up to 9 taps of windows of one channel, or 7 of a row. */
+/* Part sums of the gradient of weights, of `taps` columns of the window and `pixels` of the
+ * gradient at once. The first row takes all of up to 9 taps of windows of one channel, or 7 of a
+ * row. */
 const struct variant convolution_part_variants[] = {
     {"weights_tiled", "convolution/convolution_gradient_weights_tiled.comp", 32,
      .shared_memory = true, .can = weights_are_product, .pays = weights_fill_tiles},
     {"weights_wide", "convolution/convolution_gradient_weights.comp", 32, .pixels = 3, .taps = 3},
-    {"weights_two", "convolution/convolution_gradient_weights_narrow.comp", 12, .pixels = 1, .taps = 2},
-    {"weights_one", "convolution/convolution_gradient_weights_narrow.comp", 8, .pixels = 1, .taps = 1},
+    {"weights_two", "convolution/convolution_gradient_weights_narrow.comp", 12, .pixels = 1,
+     .taps = 2},
+    {"weights_one", "convolution/convolution_gradient_weights_narrow.comp", 8, .pixels = 1,
+     .taps = 1},
     {0}};
 
 #define CHUNK_INVOCATIONS 8192u       /* enough for every processor that there is */
@@ -75,8 +78,7 @@ static struct shares share_out(const struct operation *o, const struct packing *
     uint32_t most = !one ? variant->taps : wide ? 7 : 4 * variant->taps; /* as many sums */
     s.taps_x = wide && small ? width : least(width, most);
     s.taps_y = wide && small ? height : 1;
-    s.columns =
-        columns_for((uint32_t)(x->end - x->begin), wide && one ? 4 : variant->pixels);
+    s.columns = columns_for((uint32_t)(x->end - x->begin), wide && one ? 4 : variant->pixels);
     s.invocations = p->slices * p->range * groups_of(width, s.taps_x) * groups_of(height, s.taps_y);
     s.rows = (uint32_t)(y->end - y->begin) * o->images[GRADIENT].images;
     s.rows_per_chunk = chunk_rows(s.rows, fewest_rows(p, &s, (uint32_t)(x->end - x->begin)));
@@ -97,9 +99,8 @@ static void pass_wide_parts(struct pass *pass, const struct operation *o, const 
     pass_local(pass, 64, 1, 1);
 }
 
-static void pass_narrow_parts(struct pass *pass, const struct operation *o,
-                              const struct packing *p, const struct shares *s,
-                              const struct variant *variant)
+static void pass_narrow_parts(struct pass *pass, const struct operation *o, const struct packing *p,
+                              const struct shares *s, const struct variant *variant)
 {
     const struct window *w = &o->window;
     uint32_t groups = groups_of((uint32_t)w->x.size, s->taps_x) * (uint32_t)w->y.size;
@@ -188,8 +189,8 @@ static void merge_chunks(struct plan *plan, struct parts *parts)
     parts->chunks = runs;
 }
 
-static void plan_sum_of_chunks(const struct operation *o, struct plan *plan, const struct packing *p,
-                               const struct parts *parts)
+static void plan_sum_of_chunks(const struct operation *o, struct plan *plan,
+                               const struct packing *p, const struct parts *parts)
 {
     struct pass *pass = plan_pass(plan, "convolution/convolution_gradient_sum.comp");
     pass_vector_of(pass, "vec4", "parts", &parts->vector, VECTOR_READ);

@@ -95,8 +95,7 @@ void pass_matrix(struct pass *pass, const struct image_view *matrix)
 }
 
 struct image_view plan_pack(struct plan *plan, const struct packing *p,
-                                   const struct vector_view *weights,
-                                   const struct vector_view *biases)
+                            const struct vector_view *weights, const struct vector_view *biases)
 {
     bool small = p->elements < SMALL_SLICE && (p->elements + 1) * p->slices <= SMALL_MATRIX;
     uint32_t width = small ? p->elements + 1 : ROW_ELEMENTS;

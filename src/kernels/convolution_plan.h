@@ -1,7 +1,8 @@
 /* Passes of convolutions and fully connected layers: what their files share.
  *
  * Weights as the user has them are the only truth: every plan packs them anew into a scratch image
- * (glsl/convolution/convolution.glsl has the layout), so a replay sees what the vectors hold then. */
+ * (glsl/convolution/convolution.glsl has the layout), so a replay sees what the vectors hold then.
+ * */
 #ifndef GLCNN_KERNELS_CONVOLUTION_PLAN_H
 #define GLCNN_KERNELS_CONVOLUTION_PLAN_H
 
@@ -41,11 +42,11 @@ struct packing {
     bool transposed, one_channel, depthwise;
 };
 
-
 void packing_set_taps(struct packing *packing, struct taps x, struct taps y);
 /* All taps, in their order. */
 struct packing packing_of(const struct operation *operation, bool transposed);
-/* Whether each output sees all inputs, four to an element of a slice: sums are products of matrices. */
+/* Whether each output sees all inputs, four to an element of a slice: sums are products of
+ * matrices. */
 bool packing_is_dense(const struct packing *packing);
 /* What convolution/convolution.glsl takes. */
 void pass_packing(struct pass *pass, const struct packing *packing);
@@ -78,7 +79,6 @@ struct sum {
     const struct vector_view *neuron_data;
 };
 
-
 void plan_sum(struct plan *plan, const struct packing *packing, const struct image_view *matrix,
               const struct sum *sum);
 /* The pass of a row of the table, but for its sizes. */
@@ -97,8 +97,8 @@ void plan_sum_tiles(struct plan *plan, const struct packing *packing, const stru
 /* convolution_gradient_data.c, convolution_gradient_weights.c */
 void plan_data(const struct operation *operation, struct plan *plan);
 void plan_weights(const struct operation *operation, struct plan *plan);
-/* Part sums of the gradient of weights: of each chunk of the pixels, for each slice of outputs, those of
- * all elements and of the biases. */
+/* Part sums of the gradient of weights: of each chunk of the pixels, for each slice of outputs,
+ * those of all elements and of the biases. */
 struct parts {
     struct vector_view vector;
     uint32_t chunks, numbers; /* of four, of a chunk */
@@ -108,8 +108,8 @@ struct pass *plan_parts(const struct operation *operation, struct plan *plan,
                         const struct packing *packing, const struct variant *variant,
                         uint32_t chunks, struct parts *parts);
 
-/* By tiles (convolution_gradient_tiles.c). What rows of convolution_part_variants are asked about is a
- * part_shape. */
+/* By tiles (convolution_gradient_tiles.c). What rows of convolution_part_variants are asked about
+ * is a part_shape. */
 struct part_shape {
     const struct packing *packing;
     uint32_t pixels; /* of the gradient, in all */
@@ -120,7 +120,8 @@ bool weights_fill_tiles(const void *shape);
 void plan_tiles(const struct operation *operation, struct plan *plan, const struct packing *packing,
                 const struct variant *variant, struct parts *parts);
 
-/* The vectors that gradients of weights are stored in. Outputs that hold sums already are added to. */
+/* The vectors that gradients of weights are stored in. Outputs that hold sums already are added to.
+ * */
 void pass_gradients(struct pass *pass, const struct operation *operation);
 
 #endif

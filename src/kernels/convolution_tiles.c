@@ -1,6 +1,6 @@
-/* The sum over windows as a product of matrices, by tiles: rows are the pixels of all images, columns are
- * outputs, and the sum goes over elements of the packed weights. Where the tiles are too few to fill a GPU
- * the elements are split, too. */
+/* The sum over windows as a product of matrices, by tiles: rows are the pixels of all images,
+ * columns are outputs, and the sum goes over elements of the packed weights. Where the tiles are
+ * too few to fill a GPU the elements are split, too. */
 #include "kernels/convolution_plan.h"
 
 /* Of convolution_tiled.comp: rows and slices of a tile, elements that a group keeps at a time. */
@@ -8,9 +8,9 @@
 #define TILE_SLICES 16u
 #define TILE_DEPTH  16u
 
-#define ENOUGH_GROUPS 128u        /* to keep the largest GPUs busy without a split */
-#define SPLIT_DEPTH   128u        /* elements that make a part worth its sum */
-#define LONG_RESULTS  4096u       /* four numbers each, at most, and elements at least */
+#define ENOUGH_GROUPS 128u  /* to keep the largest GPUs busy without a split */
+#define SPLIT_DEPTH   128u  /* elements that make a part worth its sum */
+#define LONG_RESULTS  4096u /* four numbers each, at most, and elements at least */
 #define LONG_ELEMENTS 512u
 #define SPLIT_BYTES   (32u << 20) /* of part sums */
 

@@ -39,9 +39,9 @@ static void set_mirror(struct mirror *m, const struct operation *o,
     const struct glcnn_convolution_parameters *p = o->parameters;
     struct channels c = convolution_channels(o);
     m->parameters = (struct glcnn_convolution_parameters){.input_feature_channels = c.outputs,
-                                               .output_feature_channels = c.inputs,
-                                               .groups = c.groups,
-                                               .neuron = p->neuron};
+                                                          .output_feature_channels = c.inputs,
+                                                          .groups = c.groups,
+                                                          .neuron = p->neuron};
     m->operation = (struct operation){.descriptor = descriptor,
                                       .device = o->device,
                                       .properties = o->properties,
@@ -158,11 +158,11 @@ static void plan_biases(const struct operation *o, struct plan *plan, const stru
     set_mirror(&m, o, &glcnn_kernel_convolution_gradient, g);
     const struct axis plain = {.stride = 1, .size = 1, .dilation = 1};
     uint32_t outputs = m.parameters.input_feature_channels;
-    m.parameters =
-        (struct glcnn_convolution_parameters){.input_feature_channels = 1,
-                                   .output_feature_channels = outputs,
-                                   .groups = 1,
-                                   .gradient_option = GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES};
+    m.parameters = (struct glcnn_convolution_parameters){
+        .input_feature_channels = 1,
+        .output_feature_channels = outputs,
+        .groups = 1,
+        .gradient_option = GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES};
     m.operation.window = (struct window){.x = plain, .y = plain};
     m.operation.window.x.end = (int32_t)g->width;
     m.operation.window.y.end = (int32_t)g->height;

@@ -91,7 +91,8 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
         plan, (struct extent){o->region_width, o->region_height, source->channels, source->images});
     plan_terms(o, plan, &terms);
     struct pass *pass =
-        plan_pixels(plan, o, "normalization/cross_channel_normalization_gradient.comp", &o->images[DESTINATION]);
+        plan_pixels(plan, o, "normalization/cross_channel_normalization_gradient.comp",
+                    &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", source);
     pass_texture(pass, "terms", &terms);

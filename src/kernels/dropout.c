@@ -36,8 +36,7 @@ static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *
     glcnn_dropout(*kernel)->keep_probability = keep_probability;
     glcnn_dropout(*kernel)->seed = seed;
     if (!check_probability(keep_probability, (struct refusal){sentence, sizeof sentence}))
-        status =
-            device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: %s", descriptor->name, sentence);
+        status = device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: %s", descriptor->name, sentence);
     return kernel_finish(kernel, status);
 }
 
@@ -145,7 +144,8 @@ static void plan_dropout(const struct operation *o, struct plan *plan)
 
 static void plan_dropout_gradient(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass = plan_pointwise(plan, o, "dropout/dropout_gradient.comp", &o->images[DESTINATION]);
+    struct pass *pass =
+        plan_pointwise(plan, o, "dropout/dropout_gradient.comp", &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_image(pass, "destination", &o->images[DESTINATION]);
@@ -269,8 +269,8 @@ static const struct check_case cases[] = {
 static const struct parameter parameters[] = {
     {"keep_probability", "probability that a value is kept; between 0 and 1, both excluded",
      FIELD_FLOAT, offsetof(struct glcnn_dropout_parameters, keep_probability), 0.5, 0, 1, NULL},
-    {"seed", "of the generator of masks", FIELD_UINT64, offsetof(struct glcnn_dropout_parameters, seed), 0, 0,
-     0x1p64, NULL},
+    {"seed", "of the generator of masks", FIELD_UINT64,
+     offsetof(struct glcnn_dropout_parameters, seed), 0, 0, 0x1p64, NULL},
     {"mask_stride_in_pixels_x", "0: one mask value for all columns", FIELD_UINT32,
      offsetof(struct glcnn_dropout_parameters, mask_stride_in_pixels_x), 1, 0, 1, NULL},
     {"mask_stride_in_pixels_y", "0: one mask value for all rows", FIELD_UINT32,

@@ -10,8 +10,8 @@ static bool has_one_pixel(const void *shape)
     return o->window.x.size == 1 && o->window.y.size == 1;
 }
 
-/* Each pixel of the source is gathered from all outputs: where there is one, that is a convolution's data
- * gradient, whose tiles read the weights once for all images. */
+/* Each pixel of the source is gathered from all outputs: where there is one, that is a
+ * convolution's data gradient, whose tiles read the weights once for all images. */
 static bool fills_tiles(const void *shape)
 {
     const struct operation *o = shape;
@@ -21,10 +21,11 @@ static bool fills_tiles(const void *shape)
 
 /* Data gradient of a fully connected layer: images that share what is read of the weights. */
 const struct variant fully_connected_data_variants[] = {
-    {"connected_tiled", .registers = 32, .shared_memory = true, .can = has_one_pixel, .pays = fills_tiles},
+    {"connected_tiled", .registers = 32, .shared_memory = true, .can = has_one_pixel,
+     .pays = fills_tiles},
     {"connected_eight", .registers = 32, .images = 8},
-                                                    {"connected_two", .registers = 8, .images = 2},
-                                                    {0}};
+    {"connected_two", .registers = 8, .images = 2},
+    {0}};
 
 static void plan_gathered(const struct operation *o, struct plan *plan,
                           const struct variant *variant)

@@ -228,7 +228,8 @@ static const struct check_case cases[] = {
 
 static const struct parameter parameters[] = {
     {"epsilon", "added to the variance", FIELD_FLOAT,
-     offsetof(struct glcnn_instance_normalization_parameters, epsilon), (double)FLT_MIN, 0, 3.4e38, NULL},
+     offsetof(struct glcnn_instance_normalization_parameters, epsilon), (double)FLT_MIN, 0, 3.4e38,
+     NULL},
     {0}};
 
 #define GAMMA_AND_BETA                                                                             \
@@ -243,8 +244,8 @@ static const struct parameter parameters[] = {
 
 #define COMMON                                                                                     \
     .family = "instance_normalization",                                                            \
-    .parameters_size = sizeof(struct glcnn_instance_normalization_parameters), .parameters = parameters,      \
-    .length = length, .cases = cases
+    .parameters_size = sizeof(struct glcnn_instance_normalization_parameters),                     \
+    .parameters = parameters, .length = length, .cases = cases
 
 const struct glcnn_descriptor glcnn_kernel_instance_normalization = {
     .name = "instance_normalization",

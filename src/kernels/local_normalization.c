@@ -85,7 +85,8 @@ static void pass_numbers(struct pass *pass, const struct operation *o, const str
 void local_normalization_plan(const struct operation *o, struct plan *plan)
 {
     const struct numbers l = numbers_of(o);
-    struct pass *pass = plan_pixels(plan, o, "normalization/local_normalization.comp", &o->images[RESULT]);
+    struct pass *pass =
+        plan_pixels(plan, o, "normalization/local_normalization.comp", &o->images[RESULT]);
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_numbers(pass, o, &l);
@@ -119,8 +120,8 @@ void local_normalization_plan_gradient(const struct operation *o, struct plan *p
 {
     const struct numbers l = numbers_of(o);
     struct image_view terms = plan_terms(o, plan, &l);
-    struct pass *pass =
-        plan_pixels(plan, o, "normalization/local_normalization_gradient.comp", &o->images[DESTINATION]);
+    struct pass *pass = plan_pixels(plan, o, "normalization/local_normalization_gradient.comp",
+                                    &o->images[DESTINATION]);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_texture(pass, "terms", &terms);
     pass_image(pass, "destination", &o->images[DESTINATION]);

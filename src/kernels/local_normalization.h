@@ -25,8 +25,7 @@ glcnn_status local_normalization_create(glcnn_device *device,
                                         glcnn_kernel **kernel);
 
 /* A graph's node starts with a window of 5x5. */
-void local_normalization_node_defaults(struct glcnn_addressing *properties,
-                                       void *parameters);
+void local_normalization_node_defaults(struct glcnn_addressing *properties, void *parameters);
 
 #define LOCAL_NORMALIZATION_CREATE(NAME)                                                           \
     extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \

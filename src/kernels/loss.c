@@ -65,7 +65,8 @@ static double sigmoid_cross_entropy(double y, double t, const struct glcnn_loss_
     return at_least(y, 0) - y * t + log1p(exp(-fabs(y)));
 }
 
-static double sigmoid_cross_entropy_gradient(double y, double t, const struct glcnn_loss_parameters *p)
+static double sigmoid_cross_entropy_gradient(double y, double t,
+                                             const struct glcnn_loss_parameters *p)
 {
     (void)p;
     return 1 / (1 + exp(-y)) - t;
@@ -83,7 +84,8 @@ static double categorical_cross_entropy(double y, double t, const struct glcnn_l
     return without_label(y, t, -t * log(y));
 }
 
-static double categorical_cross_entropy_gradient(double y, double t, const struct glcnn_loss_parameters *p)
+static double categorical_cross_entropy_gradient(double y, double t,
+                                                 const struct glcnn_loss_parameters *p)
 {
     (void)p;
     return without_label(y, t, -t / y);
@@ -179,8 +181,9 @@ static double by_two(const struct glcnn_loss_parameters *p)
 static const struct loss_row {
     const char *shader;
     element loss, gradient;
-    double (*smoothing)(const struct glcnn_loss_parameters *p); /* what is added to labels; NULL: nothing */
-    double constant;                                 /* of the loss of one image */
+    double (*smoothing)(
+        const struct glcnn_loss_parameters *p); /* what is added to labels; NULL: nothing */
+    double constant;                            /* of the loss of one image */
 } types[] = {LOSS_TYPES(TYPE)};
 
 #define TYPE_NAME(NAME, ...) #NAME,

@@ -325,7 +325,8 @@ static void plan_neuron(const struct operation *o, struct plan *plan)
 static void plan_neuron_gradient(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
-    struct pass *pass = plan_pointwise(plan, o, "neuron/neuron_gradient.comp", &o->images[DESTINATION]);
+    struct pass *pass =
+        plan_pointwise(plan, o, "neuron/neuron_gradient.comp", &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_image(pass, "destination", &o->images[DESTINATION]);
@@ -340,7 +341,8 @@ static void plan_slope_gradient(const struct operation *o, struct plan *plan)
     const struct image_view *source = &o->images[IMAGE];
     const struct vector_view *const sums[] = {&o->vectors[FOR_SLOPES]};
     struct pixel_reduction r = pixel_reduction_of_results(plan, o, source, 1, 1);
-    struct pass *pass = pixel_reduction_first(plan, &r, pixel_sum_variants, "neuron/neuron_slope_gradient.comp", source);
+    struct pass *pass = pixel_reduction_first(plan, &r, pixel_sum_variants,
+                                              "neuron/neuron_slope_gradient.comp", source);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_window(pass, &o->window);
     pass_neuron(pass, &p->neuron);

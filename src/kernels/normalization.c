@@ -102,7 +102,8 @@ void normalization_sums(const struct operation *o, struct plan *plan, const stru
 {
     const struct vector_view *const sums[] = {&n->for_beta, &n->for_gamma};
     struct pixel_reduction r = pixel_reduction_of_results(plan, o, source, n->groups, 2);
-    struct pass *pass = pixel_reduction_first(plan, &r, pixel_sum_variants, "normalization/normalization_sums.comp", source);
+    struct pass *pass = pixel_reduction_first(plan, &r, pixel_sum_variants,
+                                              "normalization/normalization_sums.comp", source);
     pass_texture(pass, "gradient", gradient);
     pass_window(pass, &o->window);
     pass_act(pass, n, coefficients);
@@ -118,7 +119,8 @@ void normalization_apply_gradient(const struct operation *o, struct plan *plan,
 {
     if (!fixed)
         plan_gradient_coefficients(plan, n, coefficients);
-    struct pass *pass = plan_pointwise(plan, o, "normalization/normalization_gradient.comp", result);
+    struct pass *pass =
+        plan_pointwise(plan, o, "normalization/normalization_gradient.comp", result);
     pass_texture(pass, "gradient", gradient);
     pass_texture(pass, "source", source);
     pass_image(pass, "destination", result);

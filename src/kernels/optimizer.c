@@ -99,7 +99,7 @@ static bool check(const struct operation *o, struct refusal refusal)
 /* ---- Encodes ---- */
 
 glcnn_status optimizer_check(const struct glcnn_command_buffer *command_buffer,
-                                 glcnn_kernel *kernel, const char *where)
+                             glcnn_kernel *kernel, const char *where)
 {
     if (!kernel)
         return command_buffer ? device_fail(command_buffer->device, GLCNN_INVALID_ARGUMENT,
@@ -117,9 +117,9 @@ static bool has_second(const glcnn_kernel *kernel)
 }
 
 glcnn_status optimizer_vectors(const glcnn_kernel *kernel, struct glcnn_buffer *gradient,
-                                struct glcnn_buffer *values, struct glcnn_buffer *first,
-                                struct glcnn_buffer *second, struct glcnn_buffer *result,
-                                struct glcnn_encode *arguments)
+                               struct glcnn_buffer *values, struct glcnn_buffer *first,
+                               struct glcnn_buffer *second, struct glcnn_buffer *result,
+                               struct glcnn_encode *arguments)
 {
     bool two = has_second(kernel);
     if (second && !two)
@@ -154,12 +154,13 @@ struct scalar {
 };
 
 #define SCALAR(NAME, VALUE)                                                                        \
-    static double NAME(const struct glcnn_optimizer_parameters *p)                                            \
+    static double NAME(const struct glcnn_optimizer_parameters *p)                                 \
     {                                                                                              \
         return (double)(VALUE);                                                                    \
     }
 
-static double regularization(const struct glcnn_optimizer_parameters *p, glcnn_regularization_type type)
+static double regularization(const struct glcnn_optimizer_parameters *p,
+                             glcnn_regularization_type type)
 {
     return p->regularization_type == type ? (double)p->regularization_scale : 0;
 }
@@ -276,8 +277,8 @@ static void plan_descent(const struct operation *o, struct plan *plan)
 
 static void plan_rms_prop(const struct operation *o, struct plan *plan)
 {
-    refresh_rms_prop(o->kernel, plan_update(o, plan, "optimizer/optimizer_rms_prop.comp", rms_prop_scalars,
-                                            refresh_rms_prop));
+    refresh_rms_prop(o->kernel, plan_update(o, plan, "optimizer/optimizer_rms_prop.comp",
+                                            rms_prop_scalars, refresh_rms_prop));
 }
 
 static void plan_adam(const struct operation *o, struct plan *plan)
@@ -509,10 +510,9 @@ static const struct parameter adam_parameters[] = {
 #define OPTIMIZER(NAME, MPS, TEXT, SHORT)                                                          \
     .name = "optimizer_" NAME, .mps_class = "MPSNNOptimizer" MPS, .text = TEXT,                    \
     .family = "optimizer", .without_gradient = "it ends the backward pass",                        \
-    .flags = WITHOUT_PIXELS, .parameters_size = sizeof(struct glcnn_optimizer_parameters),                    \
-    .optimizer = &SHORT##_methods,                                                                 \
-    .parameters = SHORT##_parameters, .check = check, .plan = plan_##SHORT,                        \
-    .reference = SHORT##_reference, .cases = SHORT##_cases
+    .flags = WITHOUT_PIXELS, .parameters_size = sizeof(struct glcnn_optimizer_parameters),         \
+    .optimizer = &SHORT##_methods, .parameters = SHORT##_parameters, .check = check,               \
+    .plan = plan_##SHORT, .reference = SHORT##_reference, .cases = SHORT##_cases
 
 static unsigned descent_vectors(const void *parameters)
 {
@@ -532,10 +532,12 @@ static unsigned two_vectors(const void *parameters)
     return 2;
 }
 
-static const struct optimizer_methods
-    descent_methods = {.state_vectors = descent_vectors, .encode = glcnn_optimizer_encode_states},
-    rms_prop_methods = {.state_vectors = one_vector, .encode = glcnn_optimizer_encode_states},
-    adam_methods = {.state_vectors = two_vectors, .encode = glcnn_optimizer_encode_states};
+static const struct optimizer_methods descent_methods = {.state_vectors = descent_vectors,
+                                                         .encode = glcnn_optimizer_encode_states},
+                                      rms_prop_methods = {.state_vectors = one_vector,
+                                                          .encode = glcnn_optimizer_encode_states},
+                                      adam_methods = {.state_vectors = two_vectors,
+                                                      .encode = glcnn_optimizer_encode_states};
 
 const struct glcnn_descriptor glcnn_kernel_optimizer_stochastic_gradient_descent = {
     OPTIMIZER("stochastic_gradient_descent", "StochasticGradientDescent",

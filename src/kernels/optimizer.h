@@ -10,8 +10,8 @@
 enum { GRADIENT, VALUES, FIRST };
 
 /* Fails where there is no kernel, or one that is no optimizer. */
-glcnn_status optimizer_check(const struct glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
-                             const char *where);
+glcnn_status optimizer_check(const struct glcnn_command_buffer *command_buffer,
+                             glcnn_kernel *kernel, const char *where);
 /* The vectors of one encode in the order of the arguments. */
 glcnn_status optimizer_vectors(const glcnn_kernel *kernel, struct glcnn_buffer *gradient,
                                struct glcnn_buffer *values, struct glcnn_buffer *first,

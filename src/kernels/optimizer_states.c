@@ -1,4 +1,5 @@
-/* Optimizers' steps by states: the parameters of a layer and their gradients as states hold them. Spec 9.
+/* Optimizers' steps by states: the parameters of a layer and their gradients as states hold them.
+ * Spec 9.
  */
 #include "kernels/optimizer.h"
 
@@ -94,10 +95,11 @@ static glcnn_status prepare_place(struct state_step *s, size_t place, struct glc
                                name_in(s->layer, role, place));
     glcnn_status status = check_result(s, place);
     s->count = place + 1;
-    return status != GLCNN_SUCCESS ? status
-                                   : optimizer_vectors(s->kernel, vectors[ROLE_GRADIENT]->buffer,
-                                                 vectors[ROLE_SOURCE]->buffer, first, second,
-                                                 vectors[ROLE_RESULT]->buffer, &s->encodes[place]);
+    return status != GLCNN_SUCCESS
+               ? status
+               : optimizer_vectors(s->kernel, vectors[ROLE_GRADIENT]->buffer,
+                                   vectors[ROLE_SOURCE]->buffer, first, second,
+                                   vectors[ROLE_RESULT]->buffer, &s->encodes[place]);
 }
 
 /* The parameter that is not updated: it is in the result all the same. */

@@ -12,9 +12,8 @@ static uint32_t columns_at_once(uint32_t width)
 }
 
 /* The columns of an invocation one by one or, where the compiler may unroll their loop, at once. */
-const struct variant pointwise_rows[] = {{"pointwise_unrolled", .registers = 12},
-                                                {"pointwise_loop", .registers = 8},
-                                                {0}};
+const struct variant pointwise_rows[] = {
+    {"pointwise_unrolled", .registers = 12}, {"pointwise_loop", .registers = 8}, {0}};
 const struct variant *const pointwise_variants[] = {pointwise_rows, NULL};
 
 struct pass *plan_pointwise(struct plan *plan, const struct operation *operation,

@@ -1,8 +1,8 @@
 /* What kernels share whose results read one source pixel each: windows of 1 by 1 with any offset,
  * edge mode and clip rectangle.
  *
- * Room: The operations: each file has the descriptors of a family, their checks, passes and references, as
- * data; no GL call. Includes encode/ and the rooms below it. */
+ * Room: The operations: each file has the descriptors of a family, their checks, passes and
+ * references, as data; no GL call. Includes encode/ and the rooms below it. */
 #ifndef GLCNN_KERNELS_POINTWISE_H
 #define GLCNN_KERNELS_POINTWISE_H
 

@@ -84,7 +84,7 @@ static bool counts_whole_window(const struct operation *o)
 
 /* ---- Passes ---- */
 
-enum { SOURCE, RESULT };              /* arguments of a forward kernel */
+enum { SOURCE, RESULT };               /* arguments of a forward kernel */
 enum { GRADIENT, IMAGE, DESTINATION }; /* of a gradient kernel */
 
 static struct pass *plan_forward(const struct operation *o, struct plan *plan, const char *shader)
@@ -346,8 +346,7 @@ static double largest(const struct reference *r, const struct tensor *source, ui
 static void max_window(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X)
 {
     int32_t winner[2];
-    *tensor_at(&r->images[RESULT], n, c, Y, X) =
-        largest(r, &r->images[SOURCE], n, c, Y, X, winner);
+    *tensor_at(&r->images[RESULT], n, c, Y, X) = largest(r, &r->images[SOURCE], n, c, Y, X, winner);
 }
 
 static void max_gradient_window(const struct reference *r, uint32_t n, uint32_t c, int32_t Y,
@@ -420,10 +419,10 @@ static void max_gradient_reference(const struct reference *r)
          {9, 125, 6, 7},                                                                           \
          {0},                                                                                      \
          true},                                                                                    \
-        {"kernel_width=3 kernel_height=3 stride_in_pixels_x=2 stride_in_pixels_y=2",               \
-         {16, 37, 28, 28},                                                                         \
-         {0},                                                                                      \
-         true}
+    {                                                                                              \
+        "kernel_width=3 kernel_height=3 stride_in_pixels_x=2 stride_in_pixels_y=2",                \
+            {16, 37, 28, 28}, {0}, true                                                            \
+    }
 
 static const struct check_case window_cases[] = {WINDOW_CASES, {0}};
 
@@ -451,8 +450,8 @@ static const struct check_case dilated_cases[] = {
 static const struct parameter parameters[] = {
     {"zero_pad_size_x", "columns of zeros that count on each side; edge mode clamp only",
      FIELD_UINT32, offsetof(struct glcnn_pooling_parameters, zero_pad_size_x), 0, 0, 65535, NULL},
-    {"zero_pad_size_y", "rows of zeros that count on each side; edge mode clamp only",
-     FIELD_UINT32, offsetof(struct glcnn_pooling_parameters, zero_pad_size_y), 0, 0, 65535, NULL},
+    {"zero_pad_size_y", "rows of zeros that count on each side; edge mode clamp only", FIELD_UINT32,
+     offsetof(struct glcnn_pooling_parameters, zero_pad_size_y), 0, 0, 65535, NULL},
     {0}};
 
 #define FORWARD_ARGUMENTS                                                                          \
@@ -481,7 +480,7 @@ static void node_defaults(struct glcnn_addressing *properties, void *kernel_para
 #define FORWARD(NAME, MPS, TEXT, FLAGS, PLAN, CASES)                                               \
     .name = NAME, .mps_class = MPS, .text = TEXT, .family = "pooling",                             \
     .gradient = NAME "_gradient", .flags = HAS_WINDOW | HAS_STRIDE | MAKES_STATE | (FLAGS),        \
-    .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,                     \
+    .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,          \
     .arguments = FORWARD_ARGUMENTS, .plan = plan_##PLAN, .reference = PLAN##_reference,            \
     .node_defaults = node_defaults, .keeps_zero = descriptor_always, .cases = CASES
 
@@ -489,18 +488,18 @@ static void node_defaults(struct glcnn_addressing *properties, void *kernel_para
     .name = NAME "_gradient", .mps_class = MPS "Gradient", .text = "gradient of " NAME,            \
     .family = "pooling", .without_gradient = "it is a gradient itself", .forward = NAME,           \
     .flags = HAS_WINDOW | HAS_STRIDE | IS_GRADIENT | (FLAGS),                                      \
-    .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,                     \
+    .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,          \
     .arguments = GRADIENT_ARGUMENTS, .plan = plan_##PLAN, .reference = PLAN##_reference,           \
     .cases = CASES
 
-const struct glcnn_descriptor glcnn_kernel_pooling_average = {
-    FORWARD("pooling_average", "MPSCNNPoolingAverage", "mean over a window", 0, average,
-            average_cases)};
+const struct glcnn_descriptor glcnn_kernel_pooling_average = {FORWARD(
+    "pooling_average", "MPSCNNPoolingAverage", "mean over a window", 0, average, average_cases)};
 const struct glcnn_descriptor glcnn_kernel_pooling_average_gradient = {
     GRADIENT("pooling_average", "MPSCNNPoolingAverage", 0, average_gradient, average_cases)};
 const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm = {
-    FORWARD("pooling_l2_norm", "MPSCNNPoolingL2Norm", "square root of the sum of squares over a "
-                                                      "window",
+    FORWARD("pooling_l2_norm", "MPSCNNPoolingL2Norm",
+            "square root of the sum of squares over a "
+            "window",
             0, l2_norm, window_cases)};
 const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm_gradient = {
     GRADIENT("pooling_l2_norm", "MPSCNNPoolingL2Norm", 0, l2_norm_gradient, window_cases)};
@@ -511,6 +510,5 @@ const struct glcnn_descriptor glcnn_kernel_pooling_max_gradient = {
 const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max = {
     FORWARD("dilated_pooling_max", "MPSCNNDilatedPoolingMax",
             "largest value of a window with spaced taps", HAS_DILATION, max, dilated_cases)};
-const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max_gradient = {
-    GRADIENT("dilated_pooling_max", "MPSCNNDilatedPoolingMax", HAS_DILATION, max_gradient,
-             dilated_cases)};
+const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max_gradient = {GRADIENT(
+    "dilated_pooling_max", "MPSCNNDilatedPoolingMax", HAS_DILATION, max_gradient, dilated_cases)};

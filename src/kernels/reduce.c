@@ -258,7 +258,8 @@ static void plan_forward(const struct operation *o, struct plan *plan)
 static void plan_gradient(const struct operation *o, struct plan *plan)
 {
     const struct window *w = &o->window;
-    struct pass *pass = plan_pixels(plan, o, "reduce/reduce_gradient.comp", &o->images[DESTINATION]);
+    struct pass *pass =
+        plan_pixels(plan, o, "reduce/reduce_gradient.comp", &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_scale(pass, o);
@@ -498,8 +499,9 @@ static const struct parameter sum_weights_rows[] = {
     }
 #define REDUCTION(NAME, MPS, TEXT, ROWS, CASES)                                                    \
     .name = NAME, .mps_class = "MPSNNReduce" MPS, .text = TEXT, .family = NAME,                    \
-    .parameters_size = sizeof(struct glcnn_reduce_parameters), .parameters = ROWS, .prepare = prepare,        \
-    .shape = shape, .plan = plan_forward, .reference = forward_reference, .cases = CASES
+    .parameters_size = sizeof(struct glcnn_reduce_parameters), .parameters = ROWS,                 \
+    .prepare = prepare, .shape = shape, .plan = plan_forward, .reference = forward_reference,      \
+    .cases = CASES
 
 #define EXTREME(NAME, MPS, TEXT, CASES)                                                            \
     REDUCTION(NAME, MPS, TEXT, rows, CASES),                                                       \
@@ -530,7 +532,7 @@ static const struct parameter sum_weights_rows[] = {
 #define BACKWARD(NAME, ROWS, CASES)                                                                \
     .name = NAME "_gradient", .text = "gradient of " NAME "; MPS has none", .family = NAME,        \
     .without_gradient = "it is a gradient itself", .forward = NAME,                                \
-    .flags = IS_GRADIENT | NEEDS_STATE, .parameters_size = sizeof(struct glcnn_reduce_parameters),            \
+    .flags = IS_GRADIENT | NEEDS_STATE, .parameters_size = sizeof(struct glcnn_reduce_parameters), \
     .parameters = ROWS,                                                                            \
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \

@@ -22,7 +22,8 @@ glcnn_status glcnn_batch_normalization_running_statistics_create(glcnn_device *d
         kernel_create(device, &glcnn_kernel_batch_normalization_running_statistics, kernel);
     if (status != GLCNN_SUCCESS)
         return status;
-    *glcnn_running_statistics(*kernel) = (struct glcnn_running_statistics_parameters){momentum, samples};
+    *glcnn_running_statistics(*kernel) =
+        (struct glcnn_running_statistics_parameters){momentum, samples};
     return kernel_finish(kernel, GLCNN_SUCCESS);
 }
 
@@ -135,8 +136,8 @@ static const struct parameter parameters[] = {
     {"momentum", "share of the batch in the new average", FIELD_DOUBLE,
      offsetof(struct glcnn_running_statistics_parameters, momentum), 0.1, 0, 1, NULL},
     {"samples", "pixels per channel that the variance was taken over; 1: take it as it is",
-     FIELD_UINT64, offsetof(struct glcnn_running_statistics_parameters, samples), 1, 1, 9007199254740992.0,
-     NULL},
+     FIELD_UINT64, offsetof(struct glcnn_running_statistics_parameters, samples), 1, 1,
+     9007199254740992.0, NULL},
     {0}};
 
 const struct glcnn_descriptor glcnn_kernel_batch_normalization_running_statistics = {

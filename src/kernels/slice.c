@@ -79,7 +79,8 @@ static void plan_copy(const struct operation *o, struct plan *plan)
 
 static void plan_copy_gradient(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass = plan_pointwise(plan, o, "neuron/neuron_gradient.comp", &o->images[DESTINATION]);
+    struct pass *pass =
+        plan_pointwise(plan, o, "neuron/neuron_gradient.comp", &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_image(pass, "destination", &o->images[DESTINATION]);
@@ -327,13 +328,15 @@ static const struct parameter reshape_rows[] = {
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
                   {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}}
 #define COPY(FLAGS)                                                                                \
-    FORWARD_ARGUMENTS, .flags = MAKES_STATE | (FLAGS), .variants = pointwise_variants, .plan = plan_copy, .reference = copy_reference,       \
+    FORWARD_ARGUMENTS, .flags = MAKES_STATE | (FLAGS), .variants = pointwise_variants,             \
+                       .plan = plan_copy, .reference = copy_reference,                             \
                        .keeps_zero = descriptor_always, .cases = copy_cases
 #define COPY_GRADIENT(NAME)                                                                        \
     GRADIENT_ARGUMENTS, .family = NAME, .forward = NAME, .flags = IS_GRADIENT | PIXEL_MANUAL,      \
                         .without_gradient = "it is a gradient itself",                             \
-                        .check = slice_gradient_check, .variants = pointwise_variants, .plan = plan_copy_gradient,                 \
-                        .reference = copy_gradient_reference, .cases = copy_gradient_cases
+                        .check = slice_gradient_check, .variants = pointwise_variants,             \
+                        .plan = plan_copy_gradient, .reference = copy_gradient_reference,          \
+                        .cases = copy_gradient_cases
 
 const struct glcnn_descriptor glcnn_kernel_slice = {
     .name = "slice",

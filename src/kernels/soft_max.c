@@ -49,7 +49,8 @@ static struct pass *plan_forward(const struct operation *o, struct plan *plan)
  * result's addressing; one addressed by hand has an offset for each. */
 static struct pass *plan_gradient(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass = plan_channels(o, plan, "soft_max/soft_max_gradient.comp", &o->images[DESTINATION]);
+    struct pass *pass =
+        plan_channels(o, plan, "soft_max/soft_max_gradient.comp", &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "result", &o->images[FORWARD_RESULT]);
     pass_int(pass, "source_width", (int32_t)o->images[DESTINATION].width);

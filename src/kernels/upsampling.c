@@ -98,8 +98,8 @@ static struct mapping asymmetric(int32_t size, int32_t factor)
 }
 
 /* The offset of the source and the first result that it goes with. */
-static struct mapping map(const struct glcnn_upsampling_parameters *p, uint32_t size, uint32_t factor,
-                          int32_t offset, int32_t first)
+static struct mapping map(const struct glcnn_upsampling_parameters *p, uint32_t size,
+                          uint32_t factor, int32_t offset, int32_t first)
 {
     struct mapping m = p->align_corners ? align_corners((int32_t)size, (int32_t)factor)
                        : p->asymmetric  ? asymmetric((int32_t)size, (int32_t)factor)
@@ -124,7 +124,8 @@ static void map_axes(const struct operation *o, struct mapping axes[2])
 }
 
 /* Nearest neighbours lie at floor(U / factor), whatever bilinear parameters are set. */
-static struct operation nearest_of(const struct operation *o, struct glcnn_upsampling_parameters *parameters)
+static struct operation nearest_of(const struct operation *o,
+                                   struct glcnn_upsampling_parameters *parameters)
 {
     struct operation nearest = *o;
     *parameters = *(const struct glcnn_upsampling_parameters *)o->parameters;
@@ -261,10 +262,11 @@ struct blend {
 };
 
 /* Source position of result X: the formulas of spec 7.12 as they stand there. */
-typedef double (*position)(const struct glcnn_upsampling_parameters *p, double X, double factor, double size);
+typedef double (*position)(const struct glcnn_upsampling_parameters *p, double X, double factor,
+                           double size);
 
-static double bilinear_position(const struct glcnn_upsampling_parameters *p, double X, double factor,
-                                double size)
+static double bilinear_position(const struct glcnn_upsampling_parameters *p, double X,
+                                double factor, double size)
 {
     if (p->align_corners)
         return size * factor == 1 ? 0 : X * (size - 1) / (size * factor - 1);
@@ -421,14 +423,14 @@ static const struct check_case bilinear_cases[] = {CASES, POSITION_CASES, {0}};
     {"scale_factor_x",                                                                             \
      "result columns for each source column",                                                      \
      FIELD_UINT32,                                                                                 \
-     offsetof(struct glcnn_upsampling_parameters, scale_factor_x),                                            \
+     offsetof(struct glcnn_upsampling_parameters, scale_factor_x),                                 \
      1,                                                                                            \
      1,                                                                                            \
      32768,                                                                                        \
      NULL},                                                                                        \
     {                                                                                              \
         "scale_factor_y", "result rows for each source row", FIELD_UINT32,                         \
-            offsetof(struct glcnn_upsampling_parameters, scale_factor_y), 1, 1, 32768, NULL                   \
+            offsetof(struct glcnn_upsampling_parameters, scale_factor_y), 1, 1, 32768, NULL        \
     }
 
 static const struct parameter nearest_parameters[] = {FACTORS, {0}};
@@ -442,7 +444,7 @@ static const struct parameter bilinear_parameters[] = {
 
 #define FORWARD(NAME, KIND, MPS, TEXT)                                                             \
     .name = NAME, .mps_class = MPS, .text = TEXT, .family = NAME, .gradient = NAME "_gradient",    \
-    .flags = MAKES_STATE, .parameters_size = sizeof(struct glcnn_upsampling_parameters),                      \
+    .flags = MAKES_STATE, .parameters_size = sizeof(struct glcnn_upsampling_parameters),           \
     .parameters = KIND##_parameters,                                                               \
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                  \
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},      \
@@ -452,7 +454,7 @@ static const struct parameter bilinear_parameters[] = {
 #define BACKWARD(NAME, KIND, MPS)                                                                  \
     .name = NAME "_gradient", .mps_class = MPS "Gradient", .text = "gradient of " NAME,            \
     .family = NAME, .without_gradient = "it is a gradient itself", .forward = NAME,                \
-    .flags = IS_GRADIENT, .parameters_size = sizeof(struct glcnn_upsampling_parameters),                      \
+    .flags = IS_GRADIENT, .parameters_size = sizeof(struct glcnn_upsampling_parameters),           \
     .parameters = KIND##_parameters,                                                               \
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \

@@ -1,10 +1,11 @@
-/* Canaries: proof that a driver runs a program that it has accepted. Some (Mesa's for Adreno 4xx and
- * 5xx) compile at the first dispatch and leave out, in silence, every dispatch of a program for which
- * they find no registers.
+/* Canaries: proof that a driver runs a program that it has accepted. Some (Mesa's for Adreno 4xx
+ * and 5xx) compile at the first dispatch and leave out, in silence, every dispatch of a program for
+ * which they find no registers.
  *
- * Where the device's traits ask for it main begins with a branch of its own, taken where grid_base.x
- * is negative: it stores grid_base.y as the first number of the program's first output. A new program
- * is dispatched so once, on small resources of the canary's, and the number is looked for. */
+ * Where the device's traits ask for it main begins with a branch of its own, taken where
+ * grid_base.x is negative: it stores grid_base.y as the first number of the program's first output.
+ * A new program is dispatched so once, on small resources of the canary's, and the number is looked
+ * for. */
 #ifndef GLCNN_CANARY_H
 #define GLCNN_CANARY_H
 

@@ -9,7 +9,8 @@
 #include "record/program.h"
 #include "record/uniforms.h"
 
-#define AMID_PASSES "glcnn_command_buffer_commit, amid the passes, which leaves what they write undefined"
+#define AMID_PASSES                                                                                \
+    "glcnn_command_buffer_commit, amid the passes, which leaves what they write undefined"
 
 glcnn_status glcnn_command_buffer_create(glcnn_device *device,
                                          glcnn_command_buffer **command_buffer)
@@ -208,7 +209,8 @@ static glcnn_status upload_refreshed(struct glcnn_command_buffer *buffer, size_t
 
 static glcnn_status prepare_uniforms(struct glcnn_command_buffer *buffer)
 {
-    /* A planned buffer leaves kernels as they were while it is recorded: its first commit counts. */
+    /* A planned buffer leaves kernels as they were while it is recorded: its first commit counts.
+     * */
     size_t count = buffer->planned ? buffer->pass_count : buffer->issued;
     refresh(buffer, count);
     return buffer->uniforms_uploaded < buffer->pass_count ? upload_all(buffer)
@@ -237,7 +239,7 @@ static unsigned needed_barriers(struct glcnn_device *device, const struct pass *
         need(device, &bits, pass->loads_images ? BARRIER_IMAGE : BARRIER_TEXTURE,
              storage_owner(pass->textures[i].view.storage)->hazard.written);
     for (uint32_t i = 0; i < pass->image_count; i++)
-        need(device, &bits, BARRIER_IMAGE, 
+        need(device, &bits, BARRIER_IMAGE,
              last_use(&storage_owner(pass->images[i].view.storage)->hazard));
     for (uint32_t i = 0; i < pass->buffer_count; i++) {
         const struct pass_buffer *item = &pass->buffers[i];
@@ -290,7 +292,8 @@ void command_buffer_bind(struct glcnn_device *device, const struct pass *pass)
         bind_image(gl, i, storage_owner(pass->images[i].view.storage), GL_WRITE_ONLY);
     for (uint32_t i = 0; i < pass->buffer_count; i++) {
         const struct glcnn_buffer *buffer = pass->buffers[i].view.buffer;
-        gl->BindBufferBase(GL_SHADER_STORAGE_BUFFER, i, buffer ? buffer->name : device->zeros->name);
+        gl->BindBufferBase(GL_SHADER_STORAGE_BUFFER, i,
+                           buffer ? buffer->name : device->zeros->name);
     }
 }
 
@@ -300,8 +303,8 @@ static uint32_t group_count(const struct pass *pass, int axis)
     return (pass->grid[axis] + local - 1) / local;
 }
 
-/* Work groups of one dispatch along each axis: within the limits, and within what a dispatch may take by
- * halving the longest axis. */
+/* Work groups of one dispatch along each axis: within the limits, and within what a dispatch may
+ * take by halving the longest axis. */
 static void part_size(const struct glcnn_device *device, const struct pass *pass, uint32_t part[3])
 {
     uint64_t groups = dispatch_work(device) / pass_group_work(pass);

@@ -1,8 +1,8 @@
 /* Command buffers: passes recorded, and issued at every commit.
  *
  * Room: Passes, the programs they are run by, and their way to the device: plans, command buffers,
- * barriers, the placement of textures, and the opening of a device, which keeps programs. Includes device/
- * and what that includes; knows nothing of kernels. */
+ * barriers, the placement of textures, and the opening of a device, which keeps programs. Includes
+ * device/ and what that includes; knows nothing of kernels. */
 #ifndef GLCNN_COMMAND_BUFFER_INTERNAL_H
 #define GLCNN_COMMAND_BUFFER_INTERNAL_H
 
@@ -27,8 +27,8 @@ struct glcnn_command_buffer {
     GLsync fence;
 };
 
-/* Binds what a pass declares, all of it: two drivers crash at a dispatch with a binding that is empty.
- * Textures must have been made. */
+/* Binds what a pass declares, all of it: two drivers crash at a dispatch with a binding that is
+ * empty. Textures must have been made. */
 void command_buffer_bind(struct glcnn_device *device, const struct pass *pass);
 
 /* Takes back what was recorded since the buffer had so many passes and retained objects. */
@@ -48,8 +48,8 @@ struct command_memory {
 glcnn_status command_buffer_place(struct glcnn_command_buffer *command_buffer,
                                   struct command_memory *memory);
 glcnn_status command_buffer_compile(struct glcnn_command_buffer *command_buffer);
-/* Lets all passes that use one of two storages of the same extent use the other. The caller keeps both
- * alive. */
+/* Lets all passes that use one of two storages of the same extent use the other. The caller keeps
+ * both alive. */
 void command_buffer_exchange(struct glcnn_command_buffer *command_buffer, struct storage *a,
                              struct storage *b);
 

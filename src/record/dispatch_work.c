@@ -1,7 +1,7 @@
-/* Operations that one dispatch may take: as many as the device does in a tenth of the 500 ms after which the
- * strictest kernel driver known (V3D's) resets the GPU. A GPU that does ten thousand times as many
- * is not to run its passes in ten thousand parts: the first pass that would have to be split for
- * the slowest device makes this one take the time of some work. */
+/* Operations that one dispatch may take: as many as the device does in a tenth of the 500 ms after
+ * which the strictest kernel driver known (V3D's) resets the GPU. A GPU that does ten thousand
+ * times as many is not to run its passes in ten thousand parts: the first pass that would have to
+ * be split for the slowest device makes this one take the time of some work. */
 #include "record/dispatch_work.h"
 
 #include <time.h>
@@ -14,10 +14,10 @@
 #define SHARE        20                  /* 50 ms are so much of a second */
 
 /* The work that is timed: enough invocations to fill any GPU. */
-#define INVOCATIONS  (1u << 18)
-#define ROUND        8 /* operations of a round */
-#define MOST_ROUNDS  (1 << 16)
-#define ENOUGH       2000000 /* nanoseconds that make a measurement */
+#define INVOCATIONS (1u << 18)
+#define ROUND       8 /* operations of a round */
+#define MOST_ROUNDS (1 << 16)
+#define ENOUGH      2000000 /* nanoseconds that make a measurement */
 
 static uint64_t invocations_work(const struct pass *pass, const uint32_t count[3])
 {

@@ -1,5 +1,5 @@
-/* Opening and closing of devices: all that a device keeps, made and destroyed. Stands in this room, above
- * device.c, because the cache of programs and the canary's resources are among it. */
+/* Opening and closing of devices: all that a device keeps, made and destroyed. Stands in this room,
+ * above device.c, because the cache of programs and the canary's resources are among it. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -121,7 +121,8 @@ glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameter
     glcnn_device *made = calloc(1, sizeof *made);
     if (!made) {
         if (parameters->log)
-            parameters->log(parameters->log_user, GLCNN_LOG_ERROR, "out of memory opening a device");
+            parameters->log(parameters->log_user, GLCNN_LOG_ERROR,
+                            "out of memory opening a device");
         return GLCNN_OUT_OF_MEMORY;
     }
     made->references = 1;

@@ -7,7 +7,8 @@
  *     vec4 NAME_zero(int x, int y, int slice, int image)    0 outside
  *     vec4 NAME_clamp(int x, int y, int slice, int image)   nearest pixel outside
  *     vec4 NAME_edge(int x, int y, int slice, int image)    one of the two, by define EDGE_CLAMP
- *     vec4 NAME_at(ivec3 place, int x, int y, int slice)    inside only, place NAME_place(slice, image):
+ *     vec4 NAME_at(ivec3 place, int x, int y, int slice)    inside only, place NAME_place(slice,
+ * image):
  *                                                           found once for many pixels of a slice
  * for an image bound as NAME
  *     void store_NAME(int x, int y, int slice, int image, vec4 value)
@@ -27,12 +28,12 @@
 #include "device/buffer.h"
 #include "device/storage.h"
 
-#define PASS_TEXTURES  8
-#define PASS_IMAGES    4
-#define PASS_BUFFERS   4
-#define PASS_DEFINES   24
-#define PASS_UNIFORMS  48
-#define PASS_LIBRARIES 8
+#define PASS_TEXTURES   8
+#define PASS_IMAGES     4
+#define PASS_BUFFERS    4
+#define PASS_DEFINES    24
+#define PASS_UNIFORMS   48
+#define PASS_LIBRARIES  8
 #define PASS_VIEW_WORDS 8 /* uniform words that describe one view */
 #define PASS_WORDS      (6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS)
 
@@ -99,7 +100,8 @@ struct program;
 struct pass;
 struct glcnn_kernel;
 
-/* Called before every commit of the pass after its first: sets uniforms that move with each step. */
+/* Called before every commit of the pass after its first: sets uniforms that move with each step.
+ * */
 typedef void (*pass_refresh)(struct glcnn_kernel *kernel, struct pass *pass);
 
 struct pass {
@@ -119,10 +121,10 @@ struct pass {
     uint32_t registers; /* that the device's traits tell: what may be kept at once */
     uint32_t work;      /* operations an invocation takes, about; splits long grids. 0: 64 */
     bool cooperative;
-    bool loads_images; /* textures are read with imageLoad; set by assemble.c */
-    pass_refresh refresh; /* may be NULL */
+    bool loads_images;           /* textures are read with imageLoad; set by assemble.c */
+    pass_refresh refresh;        /* may be NULL */
     struct glcnn_kernel *kernel; /* for refresh */
-    const char *variant; /* row of a table of variants that it is made by, or NULL */
+    const char *variant;         /* row of a table of variants that it is made by, or NULL */
     const struct program *program;
     size_t uniform_offset; /* in the command buffer's uniform buffer */
     const char *overflow;  /* name of what found no room, NULL when all is well */

@@ -1,5 +1,5 @@
-/* Plans: a plan gathers the passes of one encode, and is appended to a command buffer whole or dropped
- * whole. */
+/* Plans: a plan gathers the passes of one encode, and is appended to a command buffer whole or
+ * dropped whole. */
 #ifndef GLCNN_PLAN_H
 #define GLCNN_PLAN_H
 

@@ -8,10 +8,10 @@
 
 /* How a uniform is written: as a member of the block, as a variable, or the one set from the
  * other. Where the device's traits ask for copies bodies use the variables, which main sets before
- * anything else; elsewhere the members themselves, and the compiler decides where each is read. With
- * plain uniforms there is no block: the same words are an array, and each name stands for one.
- * V3D's compiler (Mesa 22.3 to 25.0) never ends on some blocks: it sorts the reads that lie within 16
- * bytes of each other, and starts again at a read that it has just moved if that was the last
+ * anything else; elsewhere the members themselves, and the compiler decides where each is read.
+ * With plain uniforms there is no block: the same words are an array, and each name stands for one.
+ * V3D's compiler (Mesa 22.3 to 25.0) never ends on some blocks: it sorts the reads that lie within
+ * 16 bytes of each other, and starts again at a read that it has just moved if that was the last
  * instruction before a branch. */
 enum uniform_line { LINE_MEMBER, LINE_VARIABLE, LINE_SET, LINE_WORD };
 

@@ -20,8 +20,7 @@ size_t array_count(const struct named_array *array)
     return count;
 }
 
-struct named_array *bag_add(struct bag *bag, const char *name, uint32_t rank,
-                            const uint32_t *shape)
+struct named_array *bag_add(struct bag *bag, const char *name, uint32_t rank, const uint32_t *shape)
 {
     if (bag->count == BAG_ARRAYS)
         return NULL;

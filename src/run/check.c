@@ -65,7 +65,8 @@ static bool add_input(struct run *run, const struct argument *argument, uint32_t
     if (argument->values == VALUES_PROBABILITY && rank == 4)
         normalise(array);
     for (size_t i = 0; i < count; i++)
-        array->data[i] = round_input(array->data[i], image ? run->format : GLCNN_CHANNEL_FORMAT_FLOAT32);
+        array->data[i] =
+            round_input(array->data[i], image ? run->format : GLCNN_CHANNEL_FORMAT_FLOAT32);
     return true;
 }
 
@@ -187,7 +188,8 @@ double check_compare(const struct glcnn_descriptor *d, struct bag *found, struct
         struct named_array *f = bag_find(found, argument->name);
         struct named_array *w = bag_find(wanted, argument->name);
         if (argument->output && f && w)
-            worst = fmax(worst, compare_arrays(f, w, d->bound > 0 ? d->bound : DEFAULT_BOUND, half));
+            worst =
+                fmax(worst, compare_arrays(f, w, d->bound > 0 ? d->bound : DEFAULT_BOUND, half));
         else if (argument->output && (f || w))
             return INFINITY;
     }
@@ -285,8 +287,8 @@ static void check_one(struct glcnn_device *device, const struct glcnn_descriptor
         return;
     row->row.largest_error = error;
     snprintf(row->worst, sizeof row->worst, "%s %ux%ux%ux%u %s",
-             format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? "float16" : "float32", c->shape[0], c->shape[1],
-             c->shape[2], c->shape[3], c->settings);
+             format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? "float16" : "float32", c->shape[0],
+             c->shape[1], c->shape[2], c->shape[3], c->settings);
     row->row.worst = row->worst;
 }
 

@@ -1,7 +1,7 @@
 /* One kernel on arrays in double precision: the engine under glcnn_run, glcnn_check and tests.
  *
- * Room: One kernel on plain arrays: on the device, by its reference, and the one checked against the
- * other. Includes encode/ and the rooms below it; finds kernels by the registry alone. */
+ * Room: One kernel on plain arrays: on the device, by its reference, and the one checked against
+ * the other. Includes encode/ and the rooms below it; finds kernels by the registry alone. */
 #ifndef GLCNN_RUN_INTERNAL_H
 #define GLCNN_RUN_INTERNAL_H
 
@@ -38,8 +38,8 @@ struct run_settings {
     const struct glcnn_setting *items;
     size_t count;
     uint32_t destination_width, destination_height; /* 0: not given */
-    uint32_t padding_bits; /* align, remainder and exclude_edges */
-    bool partial;          /* names that the kernel does not have are passed over */
+    uint32_t padding_bits;                          /* align, remainder and exclude_edges */
+    bool partial; /* names that the kernel does not have are passed over */
 };
 bool run_settings_read(const struct glcnn_setting *items, size_t count,
                        struct run_settings *settings);

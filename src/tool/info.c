@@ -167,7 +167,8 @@ static void print_traits(const struct glcnn_device_traits *traits)
     printf("  %-25s%u, of four components\n", "registers", traits->registers);
     printf("  %-25s%u invocations\n", "width", traits->width);
     print_line("shared_memory", traits->shared_memory ? "on the chip" : "in the GPU's memory");
-    print_line("image_loads", traits->image_loads ? "cheaper than fetches" : "no cheaper than fetches");
+    print_line("image_loads",
+               traits->image_loads ? "cheaper than fetches" : "no cheaper than fetches");
     print_line("uniform_copies", traits->uniform_copies ? "yes" : "no");
     print_line("plain_uniforms", traits->plain_uniforms ? "yes" : "no");
     print_line("may_skip_programs", traits->may_skip_programs ? "yes: each is tested" : "no");

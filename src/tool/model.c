@@ -20,9 +20,8 @@ bool model_create(glcnn_device *device, const struct net *net, uint32_t batch, s
     model->labels = glcnn_image_node_create(model->network, "labels");
     model->scores = net->build(model->image);
     model->probabilities = glcnn_soft_max_node(model->scores);
-    model->loss =
-        glcnn_loss_node(model->scores, model->labels, NULL, GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY,
-                        GLCNN_REDUCTION_TYPE_SUM);
+    model->loss = glcnn_loss_node(model->scores, model->labels, NULL,
+                                  GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, GLCNN_REDUCTION_TYPE_SUM);
     if (model->loss)
         glcnn_loss(glcnn_filter_node_kernel(model->loss))->weight = (float)(1.0 / batch);
     return good(glcnn_network_status(model->network));

@@ -419,8 +419,8 @@ static glcnn_status train(glcnn_device *device, struct training *t)
     glcnn_kernel *optimizer = NULL;
     glcnn_status status = glcnn_optimizer_adam_create(device, 0.01f, &optimizer);
     if (status == GLCNN_SUCCESS)
-        status = glcnn_network_set_training(t->network,
-                                     &(struct glcnn_training_descriptor){.optimizer = optimizer});
+        status = glcnn_network_set_training(
+            t->network, &(struct glcnn_training_descriptor){.optimizer = optimizer});
     glcnn_kernel_destroy(&optimizer);
     return status;
 }
@@ -628,20 +628,12 @@ size_t fault_samples(void)
 }
 
 const struct fault_scenario fault_scenarios[] = {
-    {"device", run_device, .deviceless = true},
-    {"list", run_list, .deviceless = true},
-    {"kernel", run_kernel, .fresh = false},
-    {"programs", run_kernel, .fresh = true},
-    {"states", run_states, .fresh = false},
-    {"optimizer", run_optimizer, .fresh = false},
-    {"transfer", run_transfer, .fresh = false},
-    {"data_source", run_data_source, .fresh = false},
-    {"arrays", run_arrays, .fresh = false},
-    {"npy", run_npy, .deviceless = true},
-    {"training", run_training, .fresh = false},
-    {"from_loss", run_from_loss, .fresh = false},
-    {"inference", run_inference, .fresh = false},
-    {"checkpoint", run_checkpoint, .fresh = false},
-    {"serialize", run_serialize, .fresh = false},
-    {NULL, NULL, false, false},
+    {"device", run_device, .deviceless = true},   {"list", run_list, .deviceless = true},
+    {"kernel", run_kernel, .fresh = false},       {"programs", run_kernel, .fresh = true},
+    {"states", run_states, .fresh = false},       {"optimizer", run_optimizer, .fresh = false},
+    {"transfer", run_transfer, .fresh = false},   {"data_source", run_data_source, .fresh = false},
+    {"arrays", run_arrays, .fresh = false},       {"npy", run_npy, .deviceless = true},
+    {"training", run_training, .fresh = false},   {"from_loss", run_from_loss, .fresh = false},
+    {"inference", run_inference, .fresh = false}, {"checkpoint", run_checkpoint, .fresh = false},
+    {"serialize", run_serialize, .fresh = false}, {NULL, NULL, false, false},
 };

@@ -14,8 +14,8 @@
 static glcnn_device *device;
 static glcnn_buffer *buffer;
 
-/* The sources are built with this for memcpy: what the C library does is not watched, so that drivers
- * are not. volatile: no compiler makes a memcpy of it. */
+/* The sources are built with this for memcpy: what the C library does is not watched, so that
+ * drivers are not. volatile: no compiler makes a memcpy of it. */
 void *copy_bytes(void *to, const void *from, size_t size)
 {
     for (size_t i = 0; i < size; i++)

@@ -73,7 +73,8 @@ struct glcnn_batch_normalization_data_source {
 
 /* The parameters of a batch normalisation kernel, to read and to change; NULL for another kernel.
  */
-GLCNN_API struct glcnn_batch_normalization_parameters *glcnn_batch_normalization(glcnn_kernel *kernel);
+GLCNN_API struct glcnn_batch_normalization_parameters *
+glcnn_batch_normalization(glcnn_kernel *kernel);
 
 /* Each makes a kernel that the caller owns. `neuron` may be NULL: none. PReLU's slopes are the
  * kernel's vector "neuron_data" (glcnn/kernels/neuron.h).

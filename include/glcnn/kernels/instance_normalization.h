@@ -48,7 +48,8 @@ struct glcnn_instance_normalization_data_source {
 };
 
 /* The parameters of such a kernel, to read and to change; NULL for another kernel. */
-GLCNN_API struct glcnn_instance_normalization_parameters *glcnn_instance_normalization(glcnn_kernel *kernel);
+GLCNN_API struct glcnn_instance_normalization_parameters *
+glcnn_instance_normalization(glcnn_kernel *kernel);
 
 /* Each makes a kernel that the caller owns. `data_source` may be NULL: gamma 1, beta 0.
  * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */

@@ -44,8 +44,8 @@
  * sums and counts run over the clip rectangle. Images: labels go with the predictions', the loss
  * with the gradient's; one image of N images and N images of one image give the same.
  *
- * Where a MPS client may differ (spec 12.20 to 12.25): the product of weight and w, the gradients of
- * soft-max cross entropy, hinge, Huber and Kullback-Leibler, the sign at equality.
+ * Where a MPS client may differ (spec 12.20 to 12.25): the product of weight and w, the gradients
+ * of soft-max cross entropy, hinge, Huber and Kullback-Leibler, the sign at equality.
  */
 #ifndef GLCNN_KERNELS_LOSS_H
 #define GLCNN_KERNELS_LOSS_H

@@ -31,8 +31,8 @@
  * would advance with each of them: glcnn_optimizer_encode_states is one encode for the weights and
  * biases, or gamma and beta, of a layer; otherwise give each vector an optimizer of its own.
  *
- * Where a MPS client may differ (spec 12.26 and 12.34): l1 adds sign(w), not 1. Compared with PyTorch
- * Adam's epsilon stands beside sqrt(v) before the correction by beta2^t.
+ * Where a MPS client may differ (spec 12.26 and 12.34): l1 adds sign(w), not 1. Compared with
+ * PyTorch Adam's epsilon stands beside sqrt(v) before the correction by beta2^t.
  */
 #ifndef GLCNN_KERNELS_OPTIMIZER_H
 #define GLCNN_KERNELS_OPTIMIZER_H
@@ -109,9 +109,10 @@ GLCNN_API glcnn_status glcnn_optimizer_encode(glcnn_command_buffer *command_buff
  *
  * result_state may be source_state; source_state may be gradient_state, as batch normalisation has
  * all in one. Vectors that a forward encode left in a state are the kernel's own and not to be
- * written: make the result with glcnn_state_create or glcnn_kernel_encode_export_state, and give the kernels its
- * values with glcnn_kernel_encode_reload_state. The next gradient encode into gradient_state starts from
- * nothing. Temporary gradient and source states lose one read, once if they are one.
+ * written: make the result with glcnn_state_create or glcnn_kernel_encode_export_state, and give
+ * the kernels its values with glcnn_kernel_encode_reload_state. The next gradient encode into
+ * gradient_state starts from nothing. Temporary gradient and source states lose one read, once if
+ * they are one.
  *
  * encodeToCommandBuffer:convolutionGradientState:..., :batchNormalizationState:...,
  * :batchNormalizationGradientState:... Errors: GLCNN_INVALID_ARGUMENT when a state lacks a vector,

@@ -30,7 +30,8 @@ struct glcnn_running_statistics_parameters {
 };
 
 /* The kernel's parameters, to read and to change; NULL for another kernel. */
-GLCNN_API struct glcnn_running_statistics_parameters *glcnn_running_statistics(glcnn_kernel *kernel);
+GLCNN_API struct glcnn_running_statistics_parameters *
+glcnn_running_statistics(glcnn_kernel *kernel);
 
 /* Makes a kernel that the caller owns. Errors: GLCNN_INVALID_ARGUMENT for a momentum or samples out
  * of range, GLCNN_OUT_OF_MEMORY. */

@@ -54,7 +54,8 @@ GLCNN_API glcnn_status glcnn_reshape_gradient_create(glcnn_device *device, glcnn
 /* Results of nodes; NULL on failure, see glcnn/node.h.
  *
  *   slice          the channels from feature_channel_offset on, a multiple of 4, at most
- *                  feature_channels of them, 1 or more; UINT32_MAX: all. All pixels, unless the clip
+ *                  feature_channels of them, 1 or more; UINT32_MAX: all. All pixels, unless the
+ * clip
  *                  rectangle ends before the source
  *   concatenation  one source or more, one after the other. MPSNNConcatenationNode
  *   reshape        an image of as many numbers in another shape; 0: as the source */

@@ -32,7 +32,8 @@ struct glcnn_spatial_normalization_parameters {
 };
 
 /* The parameters of such a kernel, to read and to change; NULL for another kernel. */
-GLCNN_API struct glcnn_spatial_normalization_parameters *glcnn_spatial_normalization(glcnn_kernel *kernel);
+GLCNN_API struct glcnn_spatial_normalization_parameters *
+glcnn_spatial_normalization(glcnn_kernel *kernel);
 
 /* Each makes a kernel that the caller owns. A gradient takes window and parameters from the state
  * that the forward encode left. Errors: GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
