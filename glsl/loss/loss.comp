@@ -4,6 +4,8 @@
 // One invocation owns one pixel with all its channels. Gradients have a loop of their own: with the
 // losses they are more than Mali's older GPUs can keep. (A T820 spills up to 15 values
 // all the same where soft-max cross entropy has weights: three images are read then.)
+// needs lib/channels.glsl
+// needs loss/loss.glsl
 void invocation(ivec3 at) {
     long_sum sum = long_sum(0.0, 0.0);
     float count = 0.0;

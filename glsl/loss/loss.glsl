@@ -1,4 +1,5 @@
 // What a loss reads of a pixel: predictions y, labels t after smoothing, and weights omega.
+// needs lib/compare.glsl
 vec4 prediction(ivec2 at, int slice, int image) {
     return source_edge(first_x + at.x, first_y + at.y, slice, image);
 }

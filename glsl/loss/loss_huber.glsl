@@ -1,5 +1,6 @@
 // l = |e| <= delta ? e^2 / 2 : delta^2 / 2 + delta (|e| - delta),  d = clamp(e, -delta, delta),
 // with e = y - t.  As q = min(|e|, delta), both branches are q (|e| - q / 2).
+// needs lib/compare.glsl
 vec4 element_loss(vec4 y, vec4 t) {
     vec4 e = abs(y - t);
     vec4 q = at_most(e, delta);

@@ -2,6 +2,10 @@
 // t(i):
 //     l(k) = -t(k) (y(k) - m - log S),   0 where t(k) = 0 and y(k) is -infinity
 //     omega(k) l(k) has the gradient  exp(y(k) - m) / S * T - omega(k) t(k)
+// needs lib/channels.glsl
+// needs lib/compare.glsl
+// needs lib/math.glsl
+// needs loss/loss.glsl
 struct soft_max_sums {
     float largest, sum, log_sum, labels;
 };

@@ -1,4 +1,5 @@
 // out(X) = f(source(first + X)); PIXELS columns to an invocation
+// needs neuron/neuron.glsl
 void invocation(ivec2 at, int slice, int image) {
     vec4 slope = neuron_slope(slice);
     for (int i = 0; i < PIXELS; i++) {

@@ -8,6 +8,7 @@
 // Mali's older GPUs (T8xx: 16 registers) spill up to 10 values where the derivative of a neuron
 // with an exponential or a power, or PReLU's slopes, stand beside what a normalisation keeps: all
 // have four components, and there is no way around that.
+// needs lib/compare.glsl
 
 // PReLU's slopes where NEURON_DATA is defined, else 0
 #ifdef NEURON_DATA

@@ -5,6 +5,8 @@
 // over |x| <= 15, 3.2e-8, found by Remez's exchange with 30 digits. Beyond 15 P(-|x|) is 0 as a
 // float. P keeps its digits there, as 1 + erf would not: f is good to 1e-6 of itself.
 // Needs lib/compare.glsl and lib/math.glsl.
+// needs lib/compare.glsl
+// needs lib/math.glsl
 
 // e^(-y^2 / 2),  0 <= y <= 15: the square of y's upper bits is exact, and the rest is small
 vec4 bell(vec4 y) {

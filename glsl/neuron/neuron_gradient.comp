@@ -1,5 +1,7 @@
 // dX(y) = f'(source(y)) * sum of G(X) over the X that read pixel y; 0 where f' is 0 or nothing
 // reads y. PIXELS columns to an invocation.
+// needs lib/compare.glsl
+// needs neuron/neuron.glsl
 // needs lib/gather.glsl
 void invocation(ivec2 at, int slice, int image) {
     int row = at.y + shift_y;

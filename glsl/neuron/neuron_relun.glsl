@@ -1,4 +1,6 @@
 // f = min(r, b),  r = x >= 0 ? x : a x;  f' = r < b ? (x >= 0 ? 1 : a) : 0
+// needs lib/compare.glsl
+// needs neuron/neuron.glsl
 vec4 relun_inner(vec4 x) { return by_sign(x, times(vec4(neuron_a), x), x); }
 vec4 neuron(vec4 x, vec4 slope) { return at_most(relun_inner(x), neuron_b); }
 vec4 neuron_derivative(vec4 x, vec4 slope) {

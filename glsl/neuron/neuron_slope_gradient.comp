@@ -1,6 +1,7 @@
 // Of run at.x, `span` of the `rows` rows of results counted through all images, of slice at.y:
 //     sum of x >= 0 ? 0 : G(X) x,   x = source(first + X): f = slope x there
 // One that reads outside the source has its part too.
+// needs neuron/neuron.glsl
 void invocation(ivec3 at) {
     vec4 sum = vec4(0.0);
     int end = min((at.x + 1) * span, rows);

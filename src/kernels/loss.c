@@ -357,10 +357,6 @@ static struct pass *plan_gradient(const struct operation *o, struct plan *plan)
         pass_texture(pass, "weights", &o->images[WEIGHTS]);
     pass_image(pass, "destination", destination);
     pass_window(pass, &o->window);
-    pass_library(pass, "lib/compare.glsl");
-    pass_library(pass, "lib/math.glsl");
-    pass_library(pass, "lib/channels.glsl");
-    pass_library(pass, "loss/loss.glsl");
     pass_library(pass, row_of(o)->shader);
     add_parameters(o, pass);
     pass->work = slice_count(destination->channels) * 300;

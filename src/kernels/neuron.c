@@ -165,8 +165,6 @@ double neuron_derivative(const struct glcnn_neuron_descriptor *n, double slope, 
 
 void pass_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron)
 {
-    pass_library(pass, "lib/compare.glsl");
-    pass_library(pass, "lib/math.glsl");
     pass_library(pass, "neuron/neuron.glsl");
     pass_library(pass, types[neuron->type].shader);
     pass_float(pass, "neuron_a", neuron->a);
