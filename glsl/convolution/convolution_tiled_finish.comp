@@ -1,5 +1,6 @@
-// out(X, k) = neuron(b(k) + sum of the parts that convolution/convolution_tiled.comp left, in
-// order) needs convolution/convolution.glsl
+// out(X, k) = neuron(b(k) + sum of parts), the parts in order
+// The parts are those that convolution/convolution_tiled.comp left.
+// needs convolution/convolution.glsl
 void invocation(ivec2 at, int slice, int image) {
     int row = (image * region_height + at.y) * region_width + at.x;
     vec4 sum = matrix(PACKED_X(element_count), PACKED_Y(element_count), 0, slice);
