@@ -8,7 +8,7 @@
 #define TILE_SLICES 16u
 #define TILE_DEPTH  16u
 
-#define ENOUGH_GROUPS 128u  /* to keep the largest GPUs busy without a split */
+#define ENOUGH_GROUPS 384u  /* to keep the largest GPUs busy without a split */
 #define SPLIT_DEPTH   128u  /* elements that make a part worth its sum */
 #define LONG_RESULTS  4096u /* four numbers each, at most, and elements at least */
 #define LONG_ELEMENTS 512u
@@ -31,7 +31,7 @@ struct splits {
 
 static struct splits split_elements(const struct packing *p, const struct sum *sum)
 {
-    uint32_t wanted = groups_of(ENOUGH_GROUPS, tile_count(p, sum));
+    uint32_t wanted = ENOUGH_GROUPS / tile_count(p, sum);
     uint32_t room = SPLIT_BYTES / 16 / p->slices / row_count(sum);
     uint32_t count = least(least(wanted, p->elements / SPLIT_DEPTH), room);
     if (count < 2)

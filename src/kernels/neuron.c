@@ -333,14 +333,19 @@ static void plan_neuron_gradient(const struct operation *o, struct plan *plan)
     pass_neuron_data(pass, &p->neuron, &o->vectors[GRADIENT_SLOPES]);
 }
 
+static const struct variant slope_variants[] = {
+    {"sums_fourteen", "neuron/neuron_slope_gradient.comp", 32, .pixels = 14},
+    {"sums_one", "neuron/neuron_slope_gradient.comp", 8, .pixels = 1},
+    {0}};
+static const struct variant *const slope_tables[] = {slope_variants, NULL};
+
 static void plan_slope_gradient(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
     const struct image_view *source = &o->images[IMAGE];
     const struct vector_view *const sums[] = {&o->vectors[FOR_SLOPES]};
-    struct pixel_reduction r = pixel_reduction_of_results(plan, o, source, 1, 1);
-    struct pass *pass = pixel_reduction_first(plan, &r, pixel_sum_variants,
-                                              "neuron/neuron_slope_gradient.comp", source);
+    struct pixel_reduction r = pixel_reduction_of_results(plan, slope_variants, o, source, 1, 1);
+    struct pass *pass = pixel_reduction_first(plan, &r, source);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_window(pass, &o->window);
     pass_neuron(pass, &p->neuron);
@@ -554,7 +559,7 @@ const struct glcnn_descriptor glcnn_kernel_neuron_slope_gradient = {
                   {.name = "gradient_for_neuron_data", .place = PLACE_STATE, .output = true}},
     .length = length,
     .check = check_slopes,
-    .variants = pixel_sum_tables,
+    .variants = slope_tables,
     .plan = plan_slope_gradient,
     .reference = slope_gradient_reference,
     .cases = slope_cases,

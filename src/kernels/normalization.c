@@ -26,17 +26,31 @@ glcnn_status normalization_load(glcnn_kernel *kernel, uint32_t channels,
 
 /* ---- Passes ---- */
 
-const struct variant *const normalization_variants[] = {pixel_statistics_variants,
-                                                        pixel_sum_variants, pointwise_rows, NULL};
+static const struct variant statistics_variants[] = {
+    {"statistics_group", "normalization/normalization_statistics_group.comp", 32,
+     .shared_memory = true, .pixels = 8},
+    {"statistics_fourteen", "normalization/normalization_statistics.comp", 32, .pixels = 14},
+    {"statistics_four", "normalization/normalization_statistics.comp", 12, .pixels = 4},
+    {"statistics_two", "normalization/normalization_statistics.comp", 8, .pixels = 2},
+    {0}};
+
+static const struct variant sum_variants[] = {
+    {"sums_group", "normalization/normalization_sums_group.comp", 32, .shared_memory = true,
+     .pixels = 1},
+    {"sums_fourteen", "normalization/normalization_sums.comp", 32, .pixels = 14},
+    {"sums_one", "normalization/normalization_sums.comp", 8, .pixels = 1},
+    {0}};
+
+const struct variant *const normalization_variants[] = {statistics_variants, sum_variants,
+                                                        pointwise_rows, NULL};
 
 void normalization_statistics(struct plan *plan, const struct normalization *n,
                               const struct image_view *source, double held)
 {
     struct pixel_reduction r = pixel_reduction_begin(
-        plan, (struct extent){source->width, source->height, n->channels, source->images},
-        n->groups, 2);
-    pixel_reduction_first(plan, &r, pixel_statistics_variants,
-                          "normalization/normalization_statistics.comp", source);
+        plan, statistics_variants,
+        (struct extent){source->width, source->height, n->channels, source->images}, n->groups, 2);
+    pixel_reduction_first(plan, &r, source);
     pixel_reduction_merge(plan, &r, "normalization/normalization_merge.comp", r.groups);
     struct pass *pass =
         pixel_reduction_finish(plan, &r, "normalization/normalization_finish.comp", held > 0);
@@ -101,9 +115,9 @@ void normalization_sums(const struct operation *o, struct plan *plan, const stru
                         const struct image_view *source, bool accumulate)
 {
     const struct vector_view *const sums[] = {&n->for_beta, &n->for_gamma};
-    struct pixel_reduction r = pixel_reduction_of_results(plan, o, source, n->groups, 2);
-    struct pass *pass = pixel_reduction_first(plan, &r, pixel_sum_variants,
-                                              "normalization/normalization_sums.comp", source);
+    struct pixel_reduction r =
+        pixel_reduction_of_results(plan, sum_variants, o, source, n->groups, 2);
+    struct pass *pass = pixel_reduction_first(plan, &r, source);
     pass_texture(pass, "gradient", gradient);
     pass_window(pass, &o->window);
     pass_act(pass, n, coefficients);

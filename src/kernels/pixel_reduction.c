@@ -23,6 +23,20 @@ bool pixel_reduction_check(const struct operation *o, const struct image_view *g
 
 /* ---- Runs ---- */
 
+#define LANES       128u /* of a work group that makes a run */
+#define LANE_PIXELS 4u   /* that make a lane worth its part in the merge */
+#define ALL_GROUPS  1024u
+
+/* Few enough that the last pass can merge them all. */
+static uint32_t group_span(uint32_t rows, uint32_t row_pixels, uint32_t columns_apart)
+{
+    uint32_t wanted = ALL_GROUPS / columns_apart;
+    wanted = wanted < 1 ? 1 : wanted > PIXEL_FAN_IN ? PIXEL_FAN_IN : wanted;
+    uint32_t span = (rows + wanted - 1) / wanted;
+    uint32_t least = (LANES * LANE_PIXELS + row_pixels - 1) / row_pixels;
+    return span > least ? span : least;
+}
+
 /* Runs enough to keep a GPU busy, long enough that the passes that follow stay cheap; no more than
  * a texture has columns everywhere. */
 static uint32_t choose_span(uint32_t rows, uint32_t row_pixels, uint32_t columns_apart)
@@ -40,29 +54,33 @@ static struct image_view columns(struct plan *plan, const struct pixel_reduction
                               (struct extent){count, 1, r->channels, r->quantities * r->groups});
 }
 
-struct pixel_reduction pixel_reduction_begin(struct plan *plan, struct extent extent,
-                                             uint32_t groups, uint32_t quantities)
+struct pixel_reduction pixel_reduction_begin(struct plan *plan, const struct variant *table,
+                                             struct extent extent, uint32_t groups,
+                                             uint32_t quantities)
 {
-    struct pixel_reduction r = {.groups = groups,
+    struct pixel_reduction r = {.variant = variant_choose(plan, table, NULL),
+                                .groups = groups,
                                 .quantities = quantities,
                                 .channels = extent.channels,
                                 .rows = extent.height * (extent.images / groups),
                                 .image_rows = extent.height,
                                 .row_pixels = extent.width};
-    r.span = choose_span(r.rows, r.row_pixels, slice_count(r.channels) * groups);
+    r.span = (r.variant->shared_memory ? group_span : choose_span)(
+        r.rows, r.row_pixels, slice_count(r.channels) * groups);
     r.runs = (r.rows + r.span - 1) / r.span;
     r.to = columns(plan, &r, r.runs);
     r.from = columns(plan, &r, (r.runs + PIXEL_FAN_IN - 1) / PIXEL_FAN_IN);
     return r;
 }
 
-struct pixel_reduction pixel_reduction_of_results(struct plan *plan, const struct operation *o,
+struct pixel_reduction pixel_reduction_of_results(struct plan *plan, const struct variant *table,
+                                                  const struct operation *o,
                                                   const struct image_view *source, uint32_t groups,
                                                   uint32_t quantities)
 {
     const struct extent results = {results_along(&o->window.x), results_along(&o->window.y),
                                    source->channels, source->images};
-    return pixel_reduction_begin(plan, results, groups, quantities);
+    return pixel_reduction_begin(plan, table, results, groups, quantities);
 }
 
 /* ---- Passes ---- */
@@ -75,18 +93,6 @@ static void pass_runs(struct pass *pass, const struct pixel_reduction *r)
     pass_int(pass, "span", (int32_t)r->span);
     pass_int(pass, "runs", (int32_t)r->runs);
 }
-
-const struct variant pixel_statistics_variants[] = {
-    {"statistics_fourteen", .registers = 32, .pixels = 14},
-    {"statistics_four", .registers = 12, .pixels = 4},
-    {"statistics_two", .registers = 8, .pixels = 2},
-    {0}};
-
-const struct variant pixel_sum_variants[] = {{"sums_fourteen", .registers = 32, .pixels = 14},
-                                             {"sums_one", .registers = 8, .pixels = 1},
-                                             {0}};
-
-const struct variant *const pixel_sum_tables[] = {pixel_sum_variants, NULL};
 
 static void swap(struct pixel_reduction *r)
 {
@@ -106,18 +112,25 @@ static uint32_t choose_block(uint32_t width, uint32_t most)
 }
 
 struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
-                                   const struct variant *table, const char *shader,
                                    const struct image_view *source)
 {
-    const struct variant *variant = variant_choose(plan, table, NULL);
-    struct pass *pass = plan_pass(plan, shader);
+    const struct variant *variant = r->variant;
+    uint32_t lanes = variant->shared_memory ? LANES : 1;
+    struct pass *pass = plan_pass(plan, variant->shader);
     pass_variant(pass, variant);
-    pass_grid(pass, r->runs, slice_count(source->channels), r->groups);
+    pass_grid(pass, r->runs * lanes, slice_count(source->channels), r->groups);
     pass_texture(pass, "source", source);
     pass_image(pass, "merged", &r->to);
-    pass_define(pass, "BLOCK", (int)choose_block(r->row_pixels, variant->pixels));
     pass_runs(pass, r);
-    pass->work = r->span * r->row_pixels * 8;
+    pass->work = r->span * r->row_pixels * 8 / lanes;
+    if (lanes > 1) {
+        pass_define(pass, "LANES", (int)lanes);
+        pass_define(pass, "BLOCK", (int)variant->pixels);
+        pass_local(pass, lanes, 1, 1);
+        pass->cooperative = true;
+    } else {
+        pass_define(pass, "BLOCK", (int)choose_block(r->row_pixels, variant->pixels));
+    }
     swap(r);
     return pass;
 }

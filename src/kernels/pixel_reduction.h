@@ -1,8 +1,8 @@
 /* Reductions over the pixels of whole groups of images, each channel apart: passes that any
  * operation may plan whose result is a vector of the channels.
  *
- * The rows of a group's images are cut into runs, one invocation each, whose results are the
- * columns of a scratch image; passes then merge PIXEL_FAN_IN columns into one, from one scratch
+ * The rows of a group's images are cut into runs, one invocation each or, in variants with shared
+ * memory, one work group, whose results are the columns of a scratch image; passes then merge PIXEL_FAN_IN columns into one, from one scratch
  * image to the other and back; the last writes vectors. The order is fixed by the shape alone. */
 #ifndef GLCNN_KERNELS_PIXEL_REDUCTION_H
 #define GLCNN_KERNELS_PIXEL_REDUCTION_H
@@ -10,25 +10,28 @@
 #include "encode/descriptor.h"
 
 struct pixel_reduction {
+    const struct variant *variant; /* of the first pass */
     /* Scratch: columns are runs, image quantities * group + quantity. `from` was written last. */
     struct image_view from, to;
     uint32_t groups, quantities, channels, rows, image_rows, row_pixels, span, runs;
 };
 
 /* Of all pixels of all images, in equal groups of images that follow each other. */
-struct pixel_reduction pixel_reduction_begin(struct plan *plan, struct extent extent,
-                                             uint32_t groups, uint32_t quantities);
+struct pixel_reduction pixel_reduction_begin(struct plan *plan, const struct variant *table,
+                                             struct extent extent, uint32_t groups,
+                                             uint32_t quantities);
 /* The same, of the results of the forward encode that take part in a gradient kernel. */
-struct pixel_reduction pixel_reduction_of_results(struct plan *plan, const struct operation *o,
+struct pixel_reduction pixel_reduction_of_results(struct plan *plan, const struct variant *table,
+                                                  const struct operation *o,
                                                   const struct image_view *source, uint32_t groups,
                                                   uint32_t quantities);
 
 /* The pass that reads pixels of texture "source" and writes column at.x of "merged" for slice at.y
  * and group at.z: of rows at.x * span and on, counted through the group's images. Uniforms rows,
- * image_rows, row_pixels, span, runs; define BLOCK, columns that are best taken together, which
- * `table` bounds by `pixels`. */
+ * image_rows, row_pixels, span, runs; define BLOCK, pixels that are best taken together, which the
+ * table bounds by `pixels`. Where a row of the table asks for shared memory LANES invocations, a work
+ * group, make a column: at.x / LANES. */
 struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
-                                   const struct variant *table, const char *shader,
                                    const struct image_view *source);
 /* Passes until no more than PIXEL_FAN_IN columns are left, of texture "partial", each with grid z
  * of `apart`. */
@@ -38,10 +41,6 @@ void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const c
 /* The pass that merges the last columns of each group, to be given vectors. */
 struct pass *pixel_reduction_finish(struct plan *plan, const struct pixel_reduction *r,
                                     const char *shader, bool accumulate);
-
-/* Statistics keep the pixels of a block, sums do not; and, for descriptors, the latter alone. */
-extern const struct variant pixel_statistics_variants[], pixel_sum_variants[];
-extern const struct variant *const pixel_sum_tables[];
 
 /* Merges and finish where every quantity is a sum: one vector for each, of group after group. */
 void pixel_reduction_sums(struct plan *plan, struct pixel_reduction *r,

@@ -1,0 +1,59 @@
+// As normalization/normalization_statistics.comp, a run to a group: its LANES invocations share the
+// pixels of run at.x / LANES, each BLOCK at a time, and merge what they have in pairs.
+// needs pixel_reduction/partial_statistics.glsl
+shared float counts[LANES];
+shared vec4 means[LANES], m2s[LANES];
+
+// mean, M2 of pixel i and the others of its block that there are, LANES apart.
+void merge_block(inout statistics s, int i, int count, int first_row, int slice, vec4 pivot) {
+    vec4 v[BLOCK];
+    vec4 mean = vec4(0.0), m2 = vec4(0.0);
+    float n = 0.0;
+    for (int b = 0; b < BLOCK; b++) {
+        int pixel = min(i + b * LANES, count - 1);
+        int line = pixel / row_pixels;
+        int row = first_row + line;
+        int image = row / image_rows;
+        v[b] = source(pixel - line * row_pixels, row - image * image_rows, slice, image) - pivot;
+        mean += i + b * LANES < count ? v[b] : vec4(0.0);
+        n += i + b * LANES < count ? 1.0 : 0.0;
+    }
+    mean /= n;
+    for (int b = 0; b < BLOCK; b++) {
+        vec4 d = v[b] - mean;
+        m2 += i + b * LANES < count ? d * d : vec4(0.0);
+    }
+    merge(s, n, mean, m2);
+}
+
+void merge_pairs(int lane) {
+    barrier();
+    for (int apart = LANES / 2; apart > 0; apart /= 2) {
+        if (lane < apart && counts[lane + apart] > 0.0) {
+            statistics s = statistics(counts[lane], means[lane], m2s[lane]);
+            merge(s, counts[lane + apart], means[lane + apart], m2s[lane + apart]);
+            counts[lane] = s.n;
+            means[lane] = s.mean;
+            m2s[lane] = s.m2;
+        }
+        barrier();
+    }
+}
+
+void invocation(ivec3 at) {
+    int lane = int(gl_LocalInvocationIndex), run = at.x / LANES;
+    int first_row = run * span;
+    int count = (min(first_row + span, rows) - first_row) * row_pixels;
+    vec4 pivot = source(0, 0, at.y, at.z * rows / image_rows);
+    statistics s = statistics(0.0, vec4(0.0), vec4(0.0));
+    for (int i = lane; i < count; i += BLOCK * LANES)
+        merge_block(s, i, count, at.z * rows + first_row, at.y, pivot);
+    counts[lane] = s.n;
+    means[lane] = s.mean;
+    m2s[lane] = s.m2;
+    merge_pairs(lane);
+    if (lane > 0)
+        return;
+    store_merged(run, 0, at.y, 2 * at.z, means[0]);
+    store_merged(run, 0, at.y, 2 * at.z + 1, m2s[0]);
+}

@@ -1,0 +1,47 @@
+// As normalization/normalization_sums.comp, a run to a group: its LANES invocations share the pixels
+// of run at.x / LANES, and add up their sums in pairs.
+//     image 2 at.z: sum g',   image 2 at.z + 1: sum g' xh
+//     xh = (x - mean) / sqrt(variance + epsilon),   g' = G act'(gamma xh + beta)
+// needs lib/compare.glsl
+// needs normalization/normalization.glsl
+shared vec4 sums[LANES], sums_xh[LANES];
+
+void add_pairs(int lane) {
+    barrier();
+    for (int apart = LANES / 2; apart > 0; apart /= 2) {
+        if (lane < apart) {
+            sums[lane] += sums[lane + apart];
+            sums_xh[lane] += sums_xh[lane + apart];
+        }
+        barrier();
+    }
+}
+
+void invocation(ivec3 at) {
+    int lane = int(gl_LocalInvocationIndex), run = at.x / LANES;
+    int first_row = run * span;
+    int count = (min(first_row + span, rows) - first_row) * row_pixels;
+    vec4 mean = mean_of(at.y, at.z);
+    vec4 scale = scale_of(at.y, at.z);
+    vec4 beta = beta_of(at.y, at.z);
+    vec4 slope = neuron_slope(at.y);
+    vec4 sum = vec4(0.0), sum_xh = vec4(0.0);
+    for (int i = lane; i < count; i += LANES) {
+        int line = i / row_pixels;
+        int row = at.z * rows + first_row + line;
+        int image = row / image_rows;
+        int X = begin_x + i - line * row_pixels, Y = begin_y + row - image * image_rows;
+        vec4 g = gradient(X, Y, at.y, image);
+        vec4 d = source_edge(first_x + X, first_y + Y, at.y, image) - mean;
+        g = times(neuron_derivative(scale * d + beta, slope), g);
+        sum += g;
+        sum_xh += g * d;
+    }
+    sums[lane] = sum;
+    sums_xh[lane] = sum_xh;
+    add_pairs(lane);
+    if (lane > 0)
+        return;
+    store_merged(run, 0, at.y, 2 * at.z, sums[0]);
+    store_merged(run, 0, at.y, 2 * at.z + 1, sums_xh[0] * rate_of(at.y, at.z));
+}
