@@ -1,28 +1,27 @@
 // dX(y) = sum over X whose winning tap reads pixel y of G(X)
-// The winner is the first largest tap, row by row, and is searched anew in source. An outside zero
-// that wins passes nothing on. A gather: one invocation owns one source pixel.
-// needs lib/compare.glsl
+// pooling/pooling_max_winners.comp left the number of the winner of each window, -1 for an outside
+// zero, which passes nothing on. A gather: one invocation owns one source pixel.
 // needs lib/window.glsl
-vec4 share(ivec2 pixel, int X, int Y, int slice, int image) {
-    int left = first_x + stride_x * X;
-    int top = first_y + stride_y * Y;
-    vec4 best = source_edge(left, top, slice, image);
-    vec4 mine = vec4(0.0);
-    for (int q = 0; q < KERNEL_HEIGHT; q++)
-        for (int p = 0; p < KERNEL_WIDTH; p++) {
-            ivec2 t = ivec2(left + dilation_x * p, top + dilation_y * q);
-            vec4 value = source_edge(t.x, t.y, slice, image);
+
+// Where the winner of window (X, Y) is this pixel.
 #ifdef EDGE_CLAMP
-            t = clamp(t, ivec2(0), ivec2(source_width, source_height) - 1);
-#endif
-            bvec4 better = wins(value, best);
-            if (p == 0 && q == 0)
-                better = bvec4(true);
-            best = mix(best, value, better);
-            mine = mix(mine, vec4(t == pixel ? 1.0 : 0.0), better);
-        }
-    return mine;
+// Taps outside stand for pixels of the border, so several may read the same.
+bvec4 is_winner(ivec2 pixel, int X, int Y, vec4 winner) {
+    ivec4 tap = ivec4(winner);
+    ivec4 q = tap / KERNEL_WIDTH;
+    ivec4 p = tap - q * KERNEL_WIDTH;
+    ivec4 x = clamp(first_x + stride_x * X + dilation_x * p, 0, source_width - 1);
+    ivec4 y = clamp(first_y + stride_y * Y + dilation_y * q, 0, source_height - 1);
+    return equal(abs(x - pixel.x) + abs(y - pixel.y), ivec4(0));
 }
+#else
+bvec4 is_winner(ivec2 pixel, int X, int Y, vec4 winner) {
+    ivec2 distance = pixel - ivec2(first_x + stride_x * X, first_y + stride_y * Y);
+    ivec2 tap = distance / ivec2(dilation_x, dilation_y);
+    bool is_tap = tap * ivec2(dilation_x, dilation_y) == distance;
+    return equal(winner, vec4(is_tap ? tap.y * KERNEL_WIDTH + tap.x : -2));
+}
+#endif
 
 void invocation(ivec2 at, int slice, int image) {
     ivec2 pixel = at + ivec2(shift_x, shift_y);
@@ -31,7 +30,7 @@ void invocation(ivec2 at, int slice, int image) {
     vec4 sum = vec4(0.0);
     for (int Y = rows.x; Y <= rows.y; Y++)
         for (int X = columns.x; X <= columns.y; X++) {
-            bvec4 mine = greaterThan(share(pixel, X, Y, slice, image), vec4(0.5));
+            bvec4 mine = is_winner(pixel, X, Y, winners(X - begin_x, Y - begin_y, slice, image));
             sum += mix(vec4(0.0), gradient(X, Y, slice, image), mine);
         }
     bool inside = pixel.x >= 0 && pixel.y >= 0 && pixel.x < source_width && pixel.y < source_height;

@@ -180,6 +180,39 @@ static void plan_max_gradient_tiles(const struct operation *o, struct plan *plan
     pass->work = (uint32_t)(x->size * y->size) * 16;
 }
 
+/* At least one: there may be none, and then none is asked for. */
+static uint32_t window_count(const struct axis *axis)
+{
+    return axis->end > axis->begin ? (uint32_t)(axis->end - axis->begin) : 1;
+}
+
+/* The winner of each window is searched once, and not by all pixels that it reads. */
+static struct image_view plan_winners(const struct operation *o, struct plan *plan)
+{
+    const struct axis *x = &o->window.x, *y = &o->window.y;
+    const struct image_view *source = &o->images[IMAGE];
+    struct image_view winners = plan_scratch_image(
+        plan, (struct extent){window_count(x), window_count(y), source->channels, source->images});
+    struct pass *pass = plan_pass(plan, "pooling/pooling_max_winners.comp");
+    pass_texture(pass, "source", source);
+    pass_image(pass, "winners", &winners);
+    pass_window(pass, &o->window);
+    pass_origin(pass, (uint32_t)x->begin, (uint32_t)y->begin, 0);
+    pass_grid_over(pass, winners.width, winners.height, "winners", &winners);
+    pass->work = (uint32_t)(x->size * y->size) * 8;
+    return winners;
+}
+
+static void plan_max_gradient_gathered(const struct operation *o, struct plan *plan)
+{
+    struct image_view winners = plan_winners(o, plan);
+    struct pass *pass = plan_gradient(o, plan, "pooling/pooling_max_gradient.comp");
+    pass_texture(pass, "winners", &winners);
+    pass_int(pass, "source_width", (int32_t)o->images[IMAGE].width);
+    pass_int(pass, "source_height", (int32_t)o->images[IMAGE].height);
+    pass->work = 64;
+}
+
 static void plan_max_gradient(const struct operation *o, struct plan *plan)
 {
     bool whole = o->region_width == o->images[DESTINATION].width &&
@@ -189,8 +222,7 @@ static void plan_max_gradient(const struct operation *o, struct plan *plan)
         plan_max_gradient_tiles(o, plan);
         return;
     }
-    struct pass *pass = plan_gradient(o, plan, "pooling/pooling_max_gradient.comp");
-    pass_texture(pass, "source", &o->images[IMAGE]);
+    plan_max_gradient_gathered(o, plan);
 }
 
 /* ---- References ---- */
