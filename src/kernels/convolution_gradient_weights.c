@@ -7,6 +7,8 @@
 const struct variant convolution_part_variants[] = {
     {"weights_tiled", "convolution/convolution_gradient_weights_tiled.comp", 32,
      .shared_memory = true, .can = weights_are_product, .pays = weights_fill_tiles},
+    {"weights_group", "convolution/convolution_gradient_weights_group.comp", 32,
+     .shared_memory = true, .can = weights_are_single, .taps = 9},
     {"weights_wide", "convolution/convolution_gradient_weights.comp", 32, .pixels = 3, .taps = 3},
     {"weights_two", "convolution/convolution_gradient_weights_narrow.comp", 12, .pixels = 1,
      .taps = 2},
@@ -210,7 +212,7 @@ void plan_weights(const struct operation *o, struct plan *plan)
     const struct variant *variant = variant_choose(plan, convolution_part_variants, &shape);
     struct parts parts;
     if (variant->can)
-        plan_tiles(o, plan, &p, variant, &parts);
+        plan_groups(o, plan, &p, variant, &parts);
     else
         plan_rows(o, plan, &p, variant, &parts);
     merge_chunks(plan, &parts);

@@ -108,7 +108,7 @@ struct pass *plan_parts(const struct operation *operation, struct plan *plan,
                         const struct packing *packing, const struct variant *variant,
                         uint32_t chunks, struct parts *parts);
 
-/* By tiles (convolution_gradient_tiles.c). What rows of convolution_part_variants are asked about
+/* By work groups (convolution_gradient_groups.c). What rows of convolution_part_variants are asked about
  * is a part_shape. */
 struct part_shape {
     const struct packing *packing;
@@ -116,9 +116,10 @@ struct part_shape {
 };
 uint32_t weights_pixels(const struct operation *operation);
 bool weights_are_product(const void *shape);
+bool weights_are_single(const void *shape);
 bool weights_fill_tiles(const void *shape);
-void plan_tiles(const struct operation *operation, struct plan *plan, const struct packing *packing,
-                const struct variant *variant, struct parts *parts);
+void plan_groups(const struct operation *operation, struct plan *plan,
+                 const struct packing *packing, const struct variant *variant, struct parts *parts);
 
 /* The vectors that gradients of weights are stored in. Outputs that hold sums already are added to.
  * */

@@ -1,0 +1,87 @@
+/* Part sums of the gradient of convolutions' weights by work groups that share memory: tiles of a
+ * product of matrices, and, where an element has one component, lanes that each take some pixels. */
+#include "kernels/convolution_plan.h"
+
+/* Quads of elements and slices of a tile, and invocations of a group, all as in the shaders. */
+#define TILE_QUADS   32u
+#define TILE_SLICES  16u
+#define GROUP_SIZE   128u
+#define CHUNK_PIXELS 256u        /* that make a chunk of tiles worth its part sums */
+#define LANE_PIXELS  8u          /* the same for each lane */
+#define ALL_GROUPS   512u        /* fill the largest GPUs */
+#define PART_BYTES   (32u << 20) /* of part sums, unless one chunk takes more */
+
+/* The groups of a chunk. */
+struct share {
+    uint32_t y, z;
+    uint32_t pixels; /* that a chunk has at least */
+    uint32_t work;   /* of an invocation, for each pixel of a chunk */
+};
+
+static struct share tiles_of(const struct packing *p)
+{
+    return (struct share){groups_of(p->elements, 4 * TILE_QUADS), groups_of(p->slices, TILE_SLICES),
+                          CHUNK_PIXELS, 16 * 8};
+}
+
+static struct share lanes_of(const struct packing *p, uint32_t taps)
+{
+    return (struct share){groups_of((uint32_t)p->layer_taps, taps), p->slices * p->range,
+                          GROUP_SIZE * LANE_PIXELS, groups_of(taps * 16, GROUP_SIZE)};
+}
+
+bool weights_are_product(const void *shape)
+{
+    return packing_is_dense(((const struct part_shape *)shape)->packing);
+}
+
+bool weights_are_single(const void *shape)
+{
+    return ((const struct part_shape *)shape)->packing->components == 1;
+}
+
+/* A tile that is mostly empty is no gain. */
+bool weights_fill_tiles(const void *shape)
+{
+    const struct part_shape *s = shape;
+    const struct share tiles = tiles_of(s->packing);
+    return s->packing->slices >= TILE_SLICES / 2 && s->packing->elements >= 2 * TILE_QUADS &&
+           tiles.y * tiles.z * groups_of(s->pixels, CHUNK_PIXELS) >= TILE_GROUPS;
+}
+
+static uint32_t chunks_of(const struct packing *p, const struct share *s, uint32_t pixels)
+{
+    uint32_t wanted = groups_of(ALL_GROUPS, s->y * s->z);
+    uint32_t room = PART_BYTES / 16 / (p->slices * (p->elements + 1));
+    uint32_t most = least(groups_of(pixels, s->pixels), room ? room : 1);
+    return least(wanted, most);
+}
+
+uint32_t weights_pixels(const struct operation *o)
+{
+    const struct axis *x = &o->window.x, *y = &o->window.y;
+    return (uint32_t)(x->end - x->begin) * (uint32_t)(y->end - y->begin) *
+           o->images[GRADIENT].images;
+}
+
+void plan_groups(const struct operation *o, struct plan *plan, const struct packing *p,
+                 const struct variant *variant, struct parts *parts)
+{
+    const struct share s = variant->taps ? lanes_of(p, variant->taps) : tiles_of(p);
+    uint32_t pixels = weights_pixels(o);
+    uint32_t per_chunk = groups_of(pixels, chunks_of(p, &s, pixels));
+    uint32_t chunks = groups_of(pixels, per_chunk);
+    struct pass *pass = plan_parts(o, plan, p, variant, chunks, parts);
+    if (variant->taps) {
+        pass_define(pass, "TAPS", (int)least(variant->taps, (uint32_t)p->layer_taps));
+        pass_define(pass, "LANES", GROUP_SIZE);
+    }
+    pass_int(pass, "stride_x", o->window.x.stride);
+    pass_int(pass, "dilation_x", o->window.x.dilation);
+    pass_int(pass, "pixels_per_chunk", (int32_t)per_chunk);
+    pass_int(pass, "pixel_total", (int32_t)pixels);
+    pass_grid(pass, chunks * GROUP_SIZE, s.y, s.z);
+    pass_local(pass, GROUP_SIZE, 1, 1);
+    pass->cooperative = true;
+    pass->work = per_chunk * s.work;
+}
