@@ -1,8 +1,8 @@
 // dW(k, q, p) = sum over images and X of G(X, k) * in(first + stride * X + dilation * (p, q), c)
 // db(k) = sum of G(X, k)
 // Where an element has one component: a single input, or one for each output. A group of LANES
-// invocations shares the pixels of chunk at.x / LANES, for TAPS taps of one slice of inputs, and adds
-// up in pairs what they have. convolution/convolution_gradient_sum.comp adds the chunks.
+// invocations shares the pixels of chunk at.x / LANES, for TAPS taps of one slice of inputs, and
+// adds up in pairs what they have. convolution/convolution_gradient_sum.comp adds the chunks.
 // needs convolution/convolution.glsl
 shared vec4 kept[LANES];
 

@@ -1,5 +1,5 @@
-// As normalization/normalization_sums.comp, a run to a group: its LANES invocations share the pixels
-// of run at.x / LANES, and add up their sums in pairs.
+// As normalization/normalization_sums.comp, a run to a group: its LANES invocations share the
+// pixels of run at.x / LANES, and add up their sums in pairs.
 //     image 2 at.z: sum g',   image 2 at.z + 1: sum g' xh
 //     xh = (x - mean) / sqrt(variance + epsilon),   g' = G act'(gamma xh + beta)
 // needs lib/compare.glsl
