@@ -28,6 +28,18 @@ ivec3 place_of(int pixel) {
     return ivec3(begin_x + pixel - line * width, begin_y + line - image * height, image);
 }
 
+// The pixel PIXELS further on. Divisions would cost more than the rows that are stepped over.
+ivec3 next_place(ivec3 X) {
+    X.x += PIXELS;
+    while (X.x >= end_x) {
+        X.x -= end_x - begin_x;
+        X.y++;
+        if (X.y == end_y)
+            X = ivec3(X.x, begin_y, X.z + 1);
+    }
+    return X;
+}
+
 void find_taps(int first_quad) {
     for (int i = 0; i < 4; i++) {
         int quad = first_quad + (lane >> 4) + 8 * i;
@@ -38,21 +50,19 @@ void find_taps(int first_quad) {
     }
 }
 
-void read_pixels(int pixel, int end, int first_k) {
-    ivec3 X = place_of(min(pixel, end - 1));
-    bool live = pixel < end;
+// Beyond the last pixel, element or slice: what there is nearest, times nothing.
+void read_pixels(ivec3 X, bool live, int first_k) {
+    int image = min(X.z, gradient_images - 1);
     ivec2 corner = ivec2(first_x, first_y) + ivec2(stride_x, stride_y) * X.xy;
     for (int i = 0; i < 4; i++) {
-        inputs[i] = vec4(0.0);
-        if (live && live_taps[i])
-            inputs[i] = source_edge(corner.x + dilation_x * taps[i].x,
-                                    corner.y + dilation_y * taps[i].y, taps[i].z, X.z);
+        ivec2 t = corner + ivec2(dilation_x, dilation_y) * taps[i].xy;
+        vec4 v = source_edge(t.x, t.y, taps[i].z, image);
+        inputs[i] = live && live_taps[i] ? v : vec4(0.0);
     }
     for (int j = 0; j < 2; j++) {
         int k = first_k + (lane >> 4) + 8 * j;
-        gradients[j] = vec4(0.0);
-        if (live && k < slice_total)
-            gradients[j] = gradient(X.x, X.y, k, X.z);
+        vec4 g = gradient(X.x, X.y, min(k, slice_total - 1), image);
+        gradients[j] = live && k < slice_total ? g : vec4(0.0);
     }
 }
 
@@ -106,14 +116,18 @@ void invocation(ivec3 at) {
     for (int i = 0; i < 16; i++)
         sum[i] = vec4(0.0);
     bias[0] = bias[1] = vec4(0.0);
+    int own = begin + (lane & 15);
+    ivec3 X = place_of(own);
     find_taps(first_quad);
-    read_pixels(begin + (lane & 15), end, first_k);
+    read_pixels(X, own < end, first_k);
     for (int pixel = begin; pixel < end; pixel += PIXELS) {
         barrier();
         keep_pixels();
         barrier();
+        own += PIXELS;
+        X = next_place(X);
         if (pixel + PIXELS < end)
-            read_pixels(pixel + PIXELS + (lane & 15), end, first_k);
+            read_pixels(X, own < end, first_k);
         add_pixels(first_quad == 0);
     }
     for (int j = 0; j < 2; j++)

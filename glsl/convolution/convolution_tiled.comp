@@ -49,13 +49,12 @@ vec4 read_input() {
     ivec2 t = corner + ivec2(dilation_x * tap_x, dilation_y * tap_y);
     ivec2 inside = clamp(t, ivec2(low_x, low_y), ivec2(high_x, high_y));
 #ifdef EDGE_CLAMP
-    bool live = true;
+    bool live = quad * 4 < last_element;
 #else
-    bool live = t == inside;
+    bool live = quad * 4 < last_element && t == inside;
 #endif
-    if (!live || quad * 4 >= last_element)
-        return vec4(0.0);
-    return source(inside.x, inside.y, tap_slice, image);
+    vec4 v = source(inside.x, inside.y, min(tap_slice, source_slices - 1), image);
+    return live ? v : vec4(0.0);
 }
 
 // Weights of four outputs; 0 after the last element, where inputs are 0 too.

@@ -126,11 +126,17 @@ static glcnn_status begin_transfer(struct glcnn_buffer *buffer, size_t offset, s
     return bind(device, GL_SHADER_STORAGE_BUFFER, buffer->name, where);
 }
 
+static bool is_zeros(const unsigned char *bytes, size_t size)
+{
+    return bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0;
+}
+
 glcnn_status glcnn_buffer_write(glcnn_buffer *buffer, size_t offset, size_t size, const void *bytes)
 {
     glcnn_status status = begin_transfer(buffer, offset, size, bytes, "glcnn_buffer_write");
     if (status != GLCNN_SUCCESS || size == 0)
         return status;
+    buffer->zeros = is_zeros(bytes, size) && (buffer->zeros || size == buffer->size);
     buffer->device->gl.BufferSubData(GL_SHADER_STORAGE_BUFFER, (GLintptr)offset, (GLsizeiptr)size,
                                      bytes);
     return device_check(buffer->device, "glcnn_buffer_write");

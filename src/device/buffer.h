@@ -10,6 +10,7 @@ struct glcnn_buffer {
     size_t size; /* bytes */
     GLuint name;
     struct hazard hazard;
+    bool zeros; /* known to hold nothing but zeros: so written, and by no pass since */
 };
 
 /* Gives the buffer object `*name`, made where it is 0, these bytes. Where the driver fails no other

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 
 #include "glcnn/training.h"
+#include "device/buffer.h"
 #include "graph/graph.h"
-
-#define CHUNK 1024 /* floats read at once; most layers show something else than 0 in the first */
 
 /* A layer that the graph trains, by its filter. */
 struct layer {
@@ -24,46 +23,35 @@ struct learning {
 
 /* ---- Vectors ---- */
 
-static glcnn_status find_zeros(const struct glcnn_kernel *kernel, const char *name, bool *all)
+/* What a pass has written may be anything, and is not read: that would wait for the device. */
+static bool is_zero(const struct glcnn_kernel *kernel, const char *name)
 {
-    float values[CHUNK];
     int argument = kernel_kept_argument(kernel, name);
-    struct glcnn_buffer *vector = argument < 0 ? NULL : kernel->vectors[argument];
-    glcnn_status status = GLCNN_SUCCESS;
-    *all = vector || argument < 0 || kernel->descriptor->arguments[argument].neutral == 0;
-    for (size_t at = 0; vector && at < vector->size && *all && status == GLCNN_SUCCESS;) {
-        size_t left = vector->size - at, size = left < sizeof values ? left : sizeof values;
-        status = glcnn_buffer_read(vector, at, size, values);
-        for (size_t i = 0; i < size / 4 && *all; i++)
-            *all = values[i] == 0;
-        at += size;
-    }
-    return status;
+    if (argument < 0)
+        return true;
+    const struct glcnn_buffer *vector = kernel->vectors[argument];
+    return vector ? vector->zeros : kernel->descriptor->arguments[argument].neutral == 0;
 }
 
-static glcnn_status read_layer(const struct glcnn_kernel *kernel, struct layer *layer)
+static struct layer layer_of(const struct glcnn_kernel *kernel)
 {
     const char *const *names = trained_vectors[0];
     if (kernel_kept_argument(kernel, names[0]) < 0)
         names = trained_vectors[1];
-    layer->trained = true;
-    glcnn_status status = find_zeros(kernel, names[0], &layer->no_factor);
-    return status == GLCNN_SUCCESS ? find_zeros(kernel, names[1], &layer->no_term) : status;
+    return (struct layer){true, is_zero(kernel, names[0]), is_zero(kernel, names[1])};
 }
 
 /* What another's data source, or nobody, updates may become anything. */
-static glcnn_status read_layers(struct learning *l)
+static void look_at_layers(struct learning *l)
 {
-    glcnn_status status = GLCNN_SUCCESS;
-    for (size_t i = 0; i < l->graph->filter_count && status == GLCNN_SUCCESS; i++) {
+    for (size_t i = 0; i < l->graph->filter_count; i++) {
         const struct graph_filter *f = &l->graph->filters[i];
         const struct glcnn_filter_node *forward = f->node->forward;
         if (!f->updates || f->repeats || !glcnn_kernel_optimizer(forward->kernel) ||
             forward->style != GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU)
             continue;
-        status = read_layer(forward->kernel, &l->layers[graph_find_filter(l->graph, forward)]);
+        l->layers[graph_find_filter(l->graph, forward)] = layer_of(forward->kernel);
     }
-    return status;
 }
 
 /* ---- One step ---- */
@@ -142,9 +130,7 @@ static glcnn_status refuse_zeros(const struct glcnn_graph *graph,
 
 static glcnn_status check(struct learning *l)
 {
-    glcnn_status status = read_layers(l);
-    if (status != GLCNN_SUCCESS)
-        return status;
+    look_at_layers(l);
     do
         step(l);
     while (l->changed);

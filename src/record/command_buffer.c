@@ -262,8 +262,10 @@ static void mark_uses(struct glcnn_device *device, const struct pass *pass)
         const struct pass_buffer *item = &pass->buffers[i];
         if (item->view.buffer && item->access & VECTOR_READ)
             item->view.buffer->hazard.read = serial;
-        if (item->view.buffer && item->access & VECTOR_WRITE)
+        if (item->view.buffer && item->access & VECTOR_WRITE) {
             item->view.buffer->hazard.written = serial;
+            item->view.buffer->zeros = false;
+        }
     }
 }
 

@@ -54,7 +54,7 @@ class Library:
         for name in ("glcnn_device_destroy", "glcnn_run_free"):
             getattr(self.c, name).restype = None
         self.c.glcnn_kernel_count.restype = ctypes.c_size_t
-        self.c.glcnn_kernel_info.restype = ctypes.POINTER(ctypes.c_char_p)  # its first member
+        self.c.glcnn_kernel_info_at.restype = ctypes.POINTER(ctypes.c_char_p)  # its first member
         self.device, self.error = ctypes.c_void_p(), ctypes.create_string_buffer(512)
         self.ran = set()
         self.open()
