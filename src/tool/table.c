@@ -11,8 +11,8 @@ static const struct {
 } others[] = {
     {"MPSKernel, MPSCNNKernel, MPSCNNBinaryKernel, MPSCNNGradientKernel",
      "bases: glcnn_kernel is one type for all kernels"},
-    {"MPSCNNPooling, MPSCNNPoolingGradient", "bases: what pooling kernels share is struct "
-                                             "glcnn_pooling"},
+    {"MPSCNNPooling, MPSCNNPoolingGradient",
+     "bases: what pooling kernels share is struct glcnn_pooling_parameters"},
     {"MPSCNNNeuron's subclasses, MPSCNNNeuronReLU to MPSCNNNeuronLogarithm",
      "neuron_type of the kernel neuron tells them apart"},
     {"MPSCNNArithmetic, MPSCNNArithmeticGradient",
