@@ -24,7 +24,7 @@ typedef struct glcnn_device glcnn_device; /* MTLDevice with its command queue */
 
 /* A program that the driver compiles: what the first use of a kernel or graph waits for. */
 struct glcnn_compilation {
-    const char *shader;    /* "convolution.comp" */
+    const char *shader;    /* "convolution/convolution.comp" */
     const char *variant;   /* one of glcnn_kernel_info's, NULL where the shader has none */
     uint32_t number;       /* of the device's programs, counted from 1 */
     uint32_t pass, passes; /* for pass number `pass`, from 1, of those that are made ready now */
@@ -52,8 +52,8 @@ struct glcnn_device_parameters {
      * GLCNN_DEVICE_LOST, in seconds. A GPU that is only slow makes progress: within a long commit
      * after each 2^30 operations or so, about 0.2 s on a slow board. 0: 300. */
     uint32_t wait_seconds;
-    /* A program that takes longer to compile is named by a warning in the log, in seconds. 0: 10.
-     * */
+    /* A program that takes longer to compile, in seconds, is named by a warning in the log. 0: as
+     * 10. */
     float compile_seconds;
     glcnn_compile_callback compile; /* may be NULL; must outlive the device */
     void *compile_user;

@@ -40,8 +40,8 @@ typedef enum glcnn_edge_mode {
  * Kd = (kernel_width - 1)*dilation + 1 (spec 5.3). An offset of 0 puts the window's centre, not
  * its left edge, on pixel 0. */
 struct glcnn_source_properties {
-    struct glcnn_offset
-        offset; /* window centre for the clip rectangle's first pixel; z: first image */
+    /* The window's centre for the clip rectangle's first pixel; z: the first image. */
+    struct glcnn_offset offset;
     glcnn_edge_mode edge_mode;            /* default zero */
     uint32_t feature_channel_offset;      /* first channel read, multiple of 4, default 0 */
     uint32_t feature_channel_max_count;   /* channels read at most, default UINT32_MAX */
@@ -61,12 +61,12 @@ typedef struct glcnn_filter_node glcnn_filter_node;
  * gradient kernel. The gradient kernel's rules are in spec 5.5. */
 struct glcnn_addressing {
     struct glcnn_source_properties primary, secondary;
-    struct glcnn_region
-        clip_rect; /* written, default everything; pixels outside keep their contents */
+    /* What is written, default everything; pixels outside keep their contents. */
+    struct glcnn_region clip_rect;
     uint32_t destination_feature_channel_offset; /* first channel written, multiple of 4 */
     int32_t kernel_offset_x, kernel_offset_y;    /* gradient kernels, default 0 */
-    struct glcnn_size
-        source_size;         /* pooling gradients: part of the gradient used, default everything */
+    /* Pooling gradients: the part of the gradient that is used, default everything. */
+    struct glcnn_size source_size;
     uint32_t padding;        /* returning encodes only; GLCNN_PADDING_* bits, default _DEFAULT */
     bool result_is_ordinary; /* returning encodes: make ordinary, not temporary images and states */
 };
@@ -177,7 +177,7 @@ struct glcnn_encode {
  * of spec 5.5: for every source pixel the sum over all results that depend on it. Only where an
  * addressing property was set by hand, to neither its default, nor what its constructor gave it,
  * nor what the state says, nor what the kernel last took over from another state, the manual
- * addressing of 5.5 and 7.1 holds. So one gradient kernel serves the states of any number of
+ * addressing of spec 5.5 and 7.1 holds. So one gradient kernel serves the states of any number of
  * encodes. (MPS takes defaults, and what was taken over, literally here.) By hand the gradient of a
  * kernel whose results read one pixel of each source goes pixel by pixel: for pixel j of the clip
  * rectangle, counted from its origin, the gradient is read at primary offset + kernel offset + j

@@ -42,9 +42,9 @@ enum {
         GLCNN_PADDING_SIZE_SAME | GLCNN_PADDING_REMAINDER_TO_BOTTOM_RIGHT
 };
 
-/* Size of the result of a forward kernel along one axis (6.2) and the offset of its first window
- * (6.3): `source_size` pixels, a window of `window` pixels (dilated), a stride. `vertical` picks
- * the remainder bit of Y instead of X.
+/* Size of the result of a forward kernel along one axis (spec 6.2) and the offset of its first
+ * window (spec 6.3): `source_size` pixels, a window of `window` pixels (dilated), a stride.
+ * `vertical` picks the remainder bit of Y instead of X.
  * Errors: GLCNN_INVALID_ARGUMENT for an unknown method, a zero argument, or a window larger than
  * the source with valid-only sizing. */
 GLCNN_API glcnn_status glcnn_padding_resolve(uint32_t method, bool vertical, uint32_t source_size,

@@ -45,9 +45,9 @@ extern "C" {
 GLCNN_API glcnn_status glcnn_network_initialise(glcnn_network *network, uint64_t seed);
 
 struct glcnn_training_descriptor {
-    glcnn_kernel
-        *optimizer; /* of glcnn/kernels/optimizer.h; copied, so that each kernel's weights have
-                       one of their own. Properties of the copy: glcnn_kernel_optimizer */
+    /* Of glcnn/kernels/optimizer.h; copied, so that each kernel's weights have one of their own.
+     * Properties of the copy: glcnn_kernel_optimizer. */
+    glcnn_kernel *optimizer;
     double running_momentum;   /* share of a batch in running averages, 0 .. 1; 0: 0.1 */
     uint32_t feature_channels; /* of the source, where the kernel cannot tell (data_source.h) */
 };

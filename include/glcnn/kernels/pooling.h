@@ -36,8 +36,8 @@ extern "C" {
 
 /* Parameters beyond glcnn_kernel_properties. Average pooling only. */
 struct glcnn_pooling_parameters {
-    uint32_t zero_pad_size_x,
-        zero_pad_size_y; /* zeros that count, each side; clamp only; default 0 */
+    /* Zeros that count, on each side; edge mode clamp only; default 0. */
+    uint32_t zero_pad_size_x, zero_pad_size_y;
 };
 
 /* The parameters of a pooling kernel, to read and to change; NULL for another kernel. */

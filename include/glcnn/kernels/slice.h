@@ -55,8 +55,7 @@ GLCNN_API glcnn_status glcnn_reshape_gradient_create(glcnn_device *device, glcnn
  *
  *   slice          the channels from feature_channel_offset on, a multiple of 4, at most
  *                  feature_channels of them, 1 or more; UINT32_MAX: all. All pixels, unless the
- * clip
- *                  rectangle ends before the source
+ *                  clip rectangle ends before the source
  *   concatenation  one source or more, one after the other. MPSNNConcatenationNode
  *   reshape        an image of as many numbers in another shape; 0: as the source */
 GLCNN_API glcnn_image_node *glcnn_slice_node(glcnn_image_node *source,
