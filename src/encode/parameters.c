@@ -17,103 +17,48 @@
 static const char *const edge_modes[] = {"zero", "clamp", NULL};
 
 /* Rows of one source's addressing; `prefix` is "" for a unary kernel. */
+/* clang-format off */
 #define SOURCE_ROWS(prefix, WHERE)                                                                 \
-    {prefix "offset_x",                                                                            \
-     "window centre for the first destination pixel",                                              \
-     FIELD_INT32,                                                                                  \
-     WHERE(offset.x),                                                                              \
-     0,                                                                                            \
-     -OFFSETS,                                                                                     \
-     OFFSETS,                                                                                      \
-     NULL},                                                                                        \
-        {prefix "offset_y", "the same, rows", FIELD_INT32, WHERE(offset.y), 0,                     \
-         -OFFSETS,          OFFSETS,          NULL},                                               \
-        {prefix "offset_z",                                                                        \
-         "first source image",                                                                     \
-         FIELD_INT32,                                                                              \
-         WHERE(offset.z),                                                                          \
-         0,                                                                                        \
-         0,                                                                                        \
-         OFFSETS,                                                                                  \
-         NULL},                                                                                    \
-        {prefix "edge_mode",                                                                       \
-         "value of reads outside the source",                                                      \
-         FIELD_ENUM,                                                                               \
-         WHERE(edge_mode),                                                                         \
-         0,                                                                                        \
-         0,                                                                                        \
-         0,                                                                                        \
-         edge_modes},                                                                              \
-        {prefix "source_feature_channel_offset",                                                   \
-         "first channel read, a multiple of 4",                                                    \
-         FIELD_UINT32,                                                                             \
-         WHERE(feature_channel_offset),                                                            \
-         0,                                                                                        \
-         0,                                                                                        \
-         OFFSETS,                                                                                  \
-         NULL},                                                                                    \
-    {                                                                                              \
-        prefix "source_feature_channel_max_count", "channels read at most", FIELD_UINT32,          \
-            WHERE(feature_channel_max_count), NO_LIMIT, 1, NO_LIMIT, NULL                          \
-    }
+    {prefix "offset_x", "window centre for the first destination pixel",                           \
+     FIELD_INT32, WHERE(offset.x), 0, -OFFSETS, OFFSETS, NULL},                                    \
+    {prefix "offset_y", "the same, rows",                                                          \
+     FIELD_INT32, WHERE(offset.y), 0, -OFFSETS, OFFSETS, NULL},                                    \
+    {prefix "offset_z", "first source image",                                                      \
+     FIELD_INT32, WHERE(offset.z), 0, 0, OFFSETS, NULL},                                           \
+    {prefix "edge_mode", "value of reads outside the source",                                      \
+     FIELD_ENUM, WHERE(edge_mode), 0, 0, 0, edge_modes},                                           \
+    {prefix "source_feature_channel_offset", "first channel read, a multiple of 4",                \
+     FIELD_UINT32, WHERE(feature_channel_offset), 0, 0, OFFSETS, NULL},                            \
+    {prefix "source_feature_channel_max_count", "channels read at most",                           \
+     FIELD_UINT32, WHERE(feature_channel_max_count), NO_LIMIT, 1, NO_LIMIT, NULL}
 
 #define WINDOW_ROWS(prefix, WHERE)                                                                 \
-    {prefix "kernel_width", "window width", FIELD_UINT32, WHERE(kernel_width), 1, 1, 65535, NULL}, \
-    {                                                                                              \
-        prefix "kernel_height", "window height", FIELD_UINT32, WHERE(kernel_height), 1, 1, 65535,  \
-            NULL                                                                                   \
-    }
+    {prefix "kernel_width", "window width",                                                        \
+     FIELD_UINT32, WHERE(kernel_width), 1, 1, 65535, NULL},                                        \
+    {prefix "kernel_height", "window height",                                                      \
+     FIELD_UINT32, WHERE(kernel_height), 1, 1, 65535, NULL}
 
 #define STRIDE_ROWS(prefix, WHERE)                                                                 \
-    {prefix "stride_in_pixels_x",                                                                  \
-     "source columns a destination column",                                                        \
-     FIELD_UINT32,                                                                                 \
-     WHERE(stride_in_pixels_x),                                                                    \
-     1,                                                                                            \
-     1,                                                                                            \
-     65535,                                                                                        \
-     NULL},                                                                                        \
-    {                                                                                              \
-        prefix "stride_in_pixels_y", "source rows a destination row", FIELD_UINT32,                \
-            WHERE(stride_in_pixels_y), 1, 1, 65535, NULL                                           \
-    }
+    {prefix "stride_in_pixels_x", "source columns a destination column",                           \
+     FIELD_UINT32, WHERE(stride_in_pixels_x), 1, 1, 65535, NULL},                                  \
+    {prefix "stride_in_pixels_y", "source rows a destination row",                                 \
+     FIELD_UINT32, WHERE(stride_in_pixels_y), 1, 1, 65535, NULL}
 
 #define DILATION_ROWS(prefix, WHERE)                                                               \
-    {prefix "dilation_rate_x",                                                                     \
-     "source columns between taps",                                                                \
-     FIELD_UINT32,                                                                                 \
-     WHERE(dilation_rate_x),                                                                       \
-     1,                                                                                            \
-     1,                                                                                            \
-     65535,                                                                                        \
-     NULL},                                                                                        \
-    {                                                                                              \
-        prefix "dilation_rate_y", "source rows between taps", FIELD_UINT32,                        \
-            WHERE(dilation_rate_y), 1, 1, 65535, NULL                                              \
-    }
+    {prefix "dilation_rate_x", "source columns between taps",                                      \
+     FIELD_UINT32, WHERE(dilation_rate_x), 1, 1, 65535, NULL},                                     \
+    {prefix "dilation_rate_y", "source rows between taps",                                         \
+     FIELD_UINT32, WHERE(dilation_rate_y), 1, 1, 65535, NULL}
 
 /* A stride of 0 broadcasts. */
 #define BROADCAST_ROWS(prefix, WHERE)                                                              \
-    {prefix "stride_in_pixels_x",                                                                  \
-     "0: one column is read for all",                                                              \
-     FIELD_UINT32,                                                                                 \
-     WHERE(stride_in_pixels_x),                                                                    \
-     1,                                                                                            \
-     0,                                                                                            \
-     1,                                                                                            \
-     NULL},                                                                                        \
-        {prefix "stride_in_pixels_y",                                                              \
-         "0: one row is read for all",                                                             \
-         FIELD_UINT32,                                                                             \
-         WHERE(stride_in_pixels_y),                                                                \
-         1,                                                                                        \
-         0,                                                                                        \
-         1,                                                                                        \
-         NULL},                                                                                    \
-    {                                                                                              \
-        prefix "stride_in_feature_channels", "0: the first channel is read for all", FIELD_UINT32, \
-            WHERE(stride_in_feature_channels), 1, 0, 1, NULL                                       \
-    }
+    {prefix "stride_in_pixels_x", "0: one column is read for all",                                 \
+     FIELD_UINT32, WHERE(stride_in_pixels_x), 1, 0, 1, NULL},                                      \
+    {prefix "stride_in_pixels_y", "0: one row is read for all",                                    \
+     FIELD_UINT32, WHERE(stride_in_pixels_y), 1, 0, 1, NULL},                                      \
+    {prefix "stride_in_feature_channels", "0: the first channel is read for all",                  \
+     FIELD_UINT32, WHERE(stride_in_feature_channels), 1, 0, 1, NULL}
+/* clang-format on */
 
 static const struct parameter no_rows[] = {{0}};
 
