@@ -142,8 +142,8 @@ static void the_first_not_a_number_wins(void)
           {"reduce_feature_channels_argument_min", "", {7, 1, 1}, {1, 2, NAN, 8, NAN, 0, 0}, {0}, VALUES(2)});
 }
 
-/* The clip rectangle of the source takes the place of the offset, and only its part inside counts.
- * */
+/* The clip rectangle of the source takes the place of the offset, and only its part inside
+ * counts. */
 static void the_source_can_be_clipped(void)
 {
 #define FROM(X, Y) "clip_rect_source_origin_x=" #X " clip_rect_source_origin_y=" #Y " "

@@ -30,8 +30,8 @@ static _Thread_local char this_thread; /* its address marks the thread as the ow
 static char nobody_again;              /* its address: the device was destroyed */
 static _Thread_local bool telling;     /* this thread runs a log callback */
 
-/* Why this thread may not use the device, NULL where it may. Reads nothing that the owner writes.
- * */
+/* Why this thread may not use the device, NULL where it may. Reads nothing that the owner
+ * writes. */
 static const char *refusal(const struct glcnn_device *device)
 {
     const void *owner = atomic_load(&device->owner);

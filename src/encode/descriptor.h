@@ -103,9 +103,9 @@ struct operation {
     bool given[MAX_ARGUMENTS];
     struct window window; /* of the forward kernel, for a gradient kernel too: on the source that it
                              differentiates by */
-    struct window
-        secondary_window; /* binary kernels: on the secondary source; of a gradient kernel,
-                             how results read what it is given as source image */
+    /* Binary kernels: on the secondary source; of a gradient kernel, how results read what it is
+     * given as source image. */
+    struct window secondary_window;
     uint32_t region_x, region_y, region_width, region_height; /* destination pixels to write */
     bool with_state;                                          /* the encode was given a state */
     bool state_driven;      /* a gradient kernel that follows its state */
@@ -140,7 +140,7 @@ enum descriptor_flags {
     HAS_WINDOW = 1, /* kernel_width, kernel_height */
     HAS_STRIDE = 2,
     HAS_DILATION = 4,
-    IS_GRADIENT = 8,    /* source = G, secondary = X; addressing of glcnn_kernel.h */
+    IS_GRADIENT = 8,    /* source = G, secondary = X; addressing of glcnn/kernel.h */
     IS_BINARY = 16,     /* primary_ and secondary_ properties; with HAS_STRIDE the sources, of which
                            each has a window, are broadcast. Also the gradient of such a kernel */
     MAKES_STATE = 32,   /* encode can leave a gradient state */
@@ -152,21 +152,21 @@ enum descriptor_flags {
     COUNTS_SAMPLES = 2048, /* adds width*height*images of its source to the state's samples */
     WITHOUT_PIXELS = 4096, /* works on vectors alone: no addressing properties */
     NEEDS_RESULT = 8192,   /* the secondary of this gradient is the forward result */
-    DENSE_MANUAL = 16384,  /* manual gradient addressing as convolution's (5.6), not pooling's */
+    DENSE_MANUAL = 16384,  /* manual gradient addressing as convolution's (spec 5.6) */
     IS_BACKWARDS = 32768, /* enlarges: strides are steps of the destination, kernel_offset counts */
     GATHERS = 65536, /* a node of it takes any number of sources, encoded one by one into channels
                         that follow each other */
-    PIXEL_MANUAL =
-        131072, /* manual gradient addressing pixel by pixel (5.5): of a kernel whose results
-                   read one pixel each */
+    /* Manual gradient addressing pixel by pixel (spec 5.5): of a kernel whose results read one
+     * pixel each. */
+    PIXEL_MANUAL = 131072,
     /* For graphs. */
     IS_NEURON = 262144,  /* computes its neuron and nothing else */
     IS_SUM = 524288,     /* adds two images: graphs sum gradients with it */
     DRAWS_ANEW = 1048576 /* each encode draws random numbers, so a batch does not run in parts */
 };
 
-/* Sources of a binary kernel, PLACE_SOURCE or PLACE_SECONDARY, that its gradient kernel deals with.
- * */
+/* Sources of a binary kernel, PLACE_SOURCE or PLACE_SECONDARY, that its gradient kernel deals
+ * with. */
 struct operands {
     enum argument_place of;    /* the result is the gradient of this one */
     enum argument_place given; /* this one is given as source image */
@@ -240,8 +240,8 @@ struct glcnn_descriptor {
     bool (*check)(const struct operation *operation, struct refusal refusal);
     /* Gradients of binary kernels, by the kernel's own parameters; NULL: both are the source. */
     struct operands (*operands)(const void *parameters);
-    /* The passes, and the tables of variants that they choose from: NULL at the end; may be NULL.
-     * */
+    /* The passes, and the tables of variants that they choose from: NULL at the end; may be
+     * NULL. */
     const struct variant *const *variants;
     void (*plan)(const struct operation *operation, struct plan *plan);
     /* The same in double precision, from the formulas alone. */

@@ -2,8 +2,8 @@
  * (record.c), compiled recordings and their execution (execute.c).
  *
  * Room: Networks: nodes, their gradients, training graphs, the plan of their memory and their
- * execution. Includes encode/ and the rooms below it; knows kernels by what their descriptors say.
- * */
+ * execution. Includes encode/ and the rooms below it; knows kernels by what their descriptors
+ * say. */
 #ifndef GLCNN_GRAPH_INTERNAL_H
 #define GLCNN_GRAPH_INTERNAL_H
 

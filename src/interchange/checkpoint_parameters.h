@@ -3,8 +3,8 @@
  * Invariant: a list has all that a network's checkpoint has, in the order of its filters, each with
  * the name and the shape that it has in the file.
  *
- * Room: libglcnn_interchange: checkpoints and serialised networks. Uses the public headers alone.
- * */
+ * Room: libglcnn_interchange: checkpoints and serialised networks. Uses the public headers
+ * alone. */
 #ifndef GLCNN_CHECKPOINT_PARAMETERS_H
 #define GLCNN_CHECKPOINT_PARAMETERS_H
 

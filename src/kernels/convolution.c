@@ -474,8 +474,8 @@ static bool connected_gradient_check(const struct operation *o, struct refusal r
         SUB_PIXELS(48, 4, 5, 5, ""), {4, 24, 9, 8}, {0}, true                                      \
     }
 
-/* More than one tile of rows, elements and outputs, none of them whole; and many chunks of pixels.
- * */
+/* More than one tile of rows, elements and outputs, none of them whole; and many chunks of
+ * pixels. */
 #define TILED_CASES                                                                                \
     {"output_feature_channels=69 kernel_width=3 kernel_height=2 stride_in_pixels_x=2 "             \
      "padding=same",                                                                               \

@@ -1,8 +1,8 @@
 /* Passes of convolutions and fully connected layers: what their files share.
  *
  * Weights as the user has them are the only truth: every plan packs them anew into a scratch image
- * (glsl/convolution/convolution.glsl has the layout), so a replay sees what the vectors hold then.
- * */
+ * (glsl/convolution/convolution.glsl has the layout), so a replay sees what the vectors hold
+ * then. */
 #ifndef GLCNN_KERNELS_CONVOLUTION_PLAN_H
 #define GLCNN_KERNELS_CONVOLUTION_PLAN_H
 
@@ -121,8 +121,8 @@ bool weights_fill_tiles(const void *shape);
 void plan_groups(const struct operation *operation, struct plan *plan,
                  const struct packing *packing, const struct variant *variant, struct parts *parts);
 
-/* The vectors that gradients of weights are stored in. Outputs that hold sums already are added to.
- * */
+/* The vectors that gradients of weights are stored in. Outputs that hold sums already are added
+ * to. */
 void pass_gradients(struct pass *pass, const struct operation *operation);
 
 #endif

@@ -181,9 +181,9 @@ static double by_two(const struct glcnn_loss_parameters *p)
 static const struct loss_row {
     const char *shader;
     element loss, gradient;
-    double (*smoothing)(
-        const struct glcnn_loss_parameters *p); /* what is added to labels; NULL: nothing */
-    double constant;                            /* of the loss of one image */
+    /* What is added to labels; NULL: nothing. */
+    double (*smoothing)(const struct glcnn_loss_parameters *p);
+    double constant; /* of the loss of one image */
 } types[] = {LOSS_TYPES(TYPE)};
 
 #define TYPE_NAME(NAME, ...) #NAME,

@@ -1,6 +1,6 @@
 /* Reductions over pixels: how rows are cut into runs, and the passes that merge what runs leave.
- * The two scratch images take turns: a pass reads `from` and writes `to`, then they change places.
- * */
+ * The two scratch images take turns: a pass reads `from` and writes `to`, then they change
+ * places. */
 #include "kernels/pixel_reduction.h"
 
 /* ---- Results that take part ---- */

@@ -7,9 +7,9 @@
  *     vec4 NAME_zero(int x, int y, int slice, int image)    0 outside
  *     vec4 NAME_clamp(int x, int y, int slice, int image)   nearest pixel outside
  *     vec4 NAME_edge(int x, int y, int slice, int image)    one of the two, by define EDGE_CLAMP
- *     vec4 NAME_at(ivec3 place, int x, int y, int slice)    inside only, place NAME_place(slice,
- * image):
- *                                                           found once for many pixels of a slice
+ *     vec4 NAME_at(ivec3 place, int x, int y, int slice)    inside only; place is
+ *                                                           NAME_place(slice, image), found once
+ *                                                           for many pixels of a slice
  * for an image bound as NAME
  *     void store_NAME(int x, int y, int slice, int image, vec4 value)
  * and for either the ints NAME_width, NAME_height, NAME_channels, NAME_slices, NAME_images.
@@ -100,8 +100,8 @@ struct program;
 struct pass;
 struct glcnn_kernel;
 
-/* Called before every commit of the pass after its first: sets uniforms that move with each step.
- * */
+/* Called before every commit of the pass after its first: sets uniforms that move with each
+ * step. */
 typedef void (*pass_refresh)(struct glcnn_kernel *kernel, struct pass *pass);
 
 struct pass {

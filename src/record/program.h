@@ -29,8 +29,8 @@ void program_count(struct glcnn_device *device, size_t pass, size_t passes);
 /* The same without a canary's test. */
 glcnn_status program_find_untested(struct glcnn_device *device, struct pass *pass);
 
-/* Variants whose programs the driver accepted and did not run. `name` lives as long as the device.
- * */
+/* Variants whose programs the driver accepted and did not run. `name` lives as long as the
+ * device. */
 void program_refuse(struct glcnn_device *device, const char *name);
 bool program_is_refused(const struct glcnn_device *device, const char *name);
 /* How many there are: grows where program_find fails and a smaller variant may be tried. */
