@@ -533,10 +533,10 @@ static unsigned two_vectors(const void *parameters)
 }
 
 static const struct optimizer_methods descent_methods = {.state_vectors = descent_vectors,
-                                                         .encode = glcnn_optimizer_encode_states},
-                                      rms_prop_methods = {.state_vectors = one_vector,
-                                                          .encode = glcnn_optimizer_encode_states},
-                                      adam_methods = {.state_vectors = two_vectors,
+                                                         .encode = glcnn_optimizer_encode_states};
+static const struct optimizer_methods rms_prop_methods = {.state_vectors = one_vector,
+                                                          .encode = glcnn_optimizer_encode_states};
+static const struct optimizer_methods adam_methods = {.state_vectors = two_vectors,
                                                       .encode = glcnn_optimizer_encode_states};
 
 const struct glcnn_descriptor glcnn_kernel_optimizer_stochastic_gradient_descent = {
