@@ -146,7 +146,7 @@ static glcnn_status prepare(const char *path, const struct glcnn_npy *array, glc
 }
 
 /* Renames one after the other, which is all that can fail by now. */
-static glcnn_status commit_all(glcnn_file **files, size_t count, char error[512])
+static glcnn_status commit_all(glcnn_file **files, size_t count, char error[GLCNN_ERROR_LENGTH])
 {
     for (size_t i = 0; i < count; i++) {
         glcnn_status status = glcnn_file_commit(&files[i], error);
