@@ -1,5 +1,5 @@
-// Over the channels of a pixel, with m = max_i y(i), S = sum_i exp(y(i) - m), T = sum_i omega(i)
-// t(i):
+// Over the channels of a pixel, with
+//     m = max_i y(i),   S = sum_i exp(y(i) - m),   T = sum_i omega(i) t(i):
 //     l(k) = -t(k) (y(k) - m - log S),   0 where t(k) = 0 and y(k) is -infinity
 //     omega(k) l(k) has the gradient  exp(y(k) - m) / S * T - omega(k) t(k)
 // needs lib/channels.glsl

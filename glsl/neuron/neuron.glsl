@@ -4,7 +4,6 @@
 // with uniforms neuron_a, neuron_b and neuron_c for a, b and c; `slope` holds PReLU's of the four
 // channels. At a kink the branch for greater x holds. All are finite wherever the exact value is a
 // float, and NaN where x is one, but for a derivative that does not depend on x.
-// Needs lib/compare.glsl; types may use lib/math.glsl too.
 // Mali's older GPUs (T8xx: 16 registers) spill up to 10 values where the derivative of a neuron
 // with an exponential or a power, or PReLU's slopes, stand beside what a normalisation keeps: all
 // have four components, and there is no way around that.

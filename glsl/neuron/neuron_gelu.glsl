@@ -4,7 +4,6 @@
 // polynomial in t = 1 / (1 + 0.35 |x|): of those of degree 8 the one with the least relative error
 // over |x| <= 15, 3.2e-8, found by Remez's exchange with 30 digits. Beyond 15 P(-|x|) is 0 as a
 // float. P keeps its digits there, as 1 + erf would not: f is good to 1e-6 of itself.
-// Needs lib/compare.glsl and lib/math.glsl.
 // needs lib/compare.glsl
 // needs lib/math.glsl
 

@@ -1,5 +1,4 @@
 // f = x s(u),  f' = s(u) + u s(u) (1 - s(u)),  u = a x,  s(u) = 1 / (1 + e^-u)
-// Needs lib/compare.glsl and lib/math.glsl.
 // needs lib/compare.glsl
 // needs lib/math.glsl
 vec4 neuron(vec4 x, vec4 slope) { return times(sigmoid_precise(neuron_a * x), x); }
