@@ -231,7 +231,7 @@ static void gradients_by_either_source(void)
         }
 }
 
-/* Choice 27: on a bound the gradient passes, beyond it nothing does. */
+/* Spec 12.27: on a bound the gradient passes, beyond it nothing does. */
 static void choice_27_the_clamp_mask_is_inclusive(void)
 {
     static const float x[] = {-1.5f, -1, -0.5f, 0.5f, 2, 2.25f, NAN}, y[] = {0, 0, 0, 0, 0, 0, 0};

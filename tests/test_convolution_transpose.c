@@ -1,6 +1,6 @@
 /* Transposed convolution: the golden row, the sizes of padding policies, and the convolution that
  * it mirrors. A transposed convolution whose weights are turned is that convolution's adjoint:
- * <conv(x), y> = <x, transpose(y)> for all x and y, which fixes every offset (choice 35). */
+ * <conv(x), y> = <x, transpose(y)> for all x and y, which fixes every offset (spec 12.35). */
 #include "glcnn/kernels/convolution_transpose.h"
 
 #include "tests/fixture.h"

@@ -124,7 +124,7 @@ static bool same_masks(const float *a, const float *b, size_t count)
     return memcmp(a, b, count * sizeof *a) == 0;
 }
 
-/* Choice 31: the first four values of seed 0 are the upper 24 bits of the known answer. A value is
+/* Spec 12.31: the first four values of seed 0 are the upper 24 bits of the known answer. A value is
  * kept when its fraction is below the probability, not when it is equal. */
 static void choice_31_masks_are_fractions_of_philox(void)
 {
@@ -356,7 +356,7 @@ static void replays_draw_new_masks(void)
     glcnn_kernel_destroy(&gradient);
 }
 
-/* Choice 40: one state for each image of a batch, each with its own mask. */
+/* Spec 12.40: one state for each image of a batch, each with its own mask. */
 static void choice_40_images_of_a_batch_have_their_own_states(void)
 {
     enum { BATCH = 2 };

@@ -107,7 +107,7 @@ static const struct {
 } points[] = {
     {GLCNN_LOSS_TYPE_MEAN_ABSOLUTE_ERROR, 1.5f, 0.25f, 1.25, 1},
     {GLCNN_LOSS_TYPE_MEAN_ABSOLUTE_ERROR, -1, 2, 3, -1},
-    {GLCNN_LOSS_TYPE_MEAN_ABSOLUTE_ERROR, 0.5f, 0.5f, 0, 0}, /* choice 25 */
+    {GLCNN_LOSS_TYPE_MEAN_ABSOLUTE_ERROR, 0.5f, 0.5f, 0, 0}, /* spec 12.25 */
     {GLCNN_LOSS_TYPE_MEAN_SQUARED_ERROR, 1.5f, 0.25f, 1.5625, 2.5},
     {GLCNN_LOSS_TYPE_MEAN_SQUARED_ERROR, -1, 2, 9, -6},
     {GLCNN_LOSS_TYPE_SIGMOID_CROSS_ENTROPY, 2, 1, 0.126928011, -0.119202922},
@@ -118,11 +118,11 @@ static const struct {
     {GLCNN_LOSS_TYPE_CATEGORICAL_CROSS_ENTROPY, 0.2f, 1, 1.60943791, -5},
     {GLCNN_LOSS_TYPE_CATEGORICAL_CROSS_ENTROPY, 0.7f, 0.5f, 0.178337472, -0.714285714},
     {GLCNN_LOSS_TYPE_CATEGORICAL_CROSS_ENTROPY, 0, 0, 0, 0},
-    {GLCNN_LOSS_TYPE_HINGE, 0.25f, 1, 0.75, -1}, /* choice 21: labels 0 and 1 */
+    {GLCNN_LOSS_TYPE_HINGE, 0.25f, 1, 0.75, -1}, /* spec 12.21: labels 0 and 1 */
     {GLCNN_LOSS_TYPE_HINGE, 0.25f, 0, 1.25, 1},
     {GLCNN_LOSS_TYPE_HINGE, 2, 1, 0, 0},
     {GLCNN_LOSS_TYPE_HINGE, -2, 0, 0, 0},
-    {GLCNN_LOSS_TYPE_HUBER, 1.5f, 1.25f, 0.03125, 0.25}, /* choice 22: of y - t, with sign */
+    {GLCNN_LOSS_TYPE_HUBER, 1.5f, 1.25f, 0.03125, 0.25}, /* spec 12.22: of y - t, with sign */
     {GLCNN_LOSS_TYPE_HUBER, 3, 0.5f, 2, 1},
     {GLCNN_LOSS_TYPE_HUBER, -2, 1, 2.5, -1},
     {GLCNN_LOSS_TYPE_COSINE_DISTANCE, 0.5f, 0.25f, 0.875, -0.25},
@@ -131,7 +131,7 @@ static const struct {
     {GLCNN_LOSS_TYPE_LOG, 0.7f, 0, 1.20397247, 3.33333222},
     {GLCNN_LOSS_TYPE_LOG, 0.5f, 0.25f, 0.693146981, 0.9999998},
     {GLCNN_LOSS_TYPE_KULLBACK_LEIBLER_DIVERGENCE, -0.5f, 0.25f, -0.22157359, -0.25},
-    {GLCNN_LOSS_TYPE_KULLBACK_LEIBLER_DIVERGENCE, -2, 1, 2, -1}, /* choice 23: -t */
+    {GLCNN_LOSS_TYPE_KULLBACK_LEIBLER_DIVERGENCE, -2, 1, 2, -1}, /* spec 12.23: -t */
     {GLCNN_LOSS_TYPE_KULLBACK_LEIBLER_DIVERGENCE, -2, 0, 0, 0},
 };
 
@@ -201,7 +201,7 @@ static void soft_max_cross_entropy_of_large_logits(void)
     end(&r);
 }
 
-/* Choice 20: labels that do not sum to 1, weights that differ in a pixel.
+/* Spec 12.20: labels that do not sum to 1, weights that differ in a pixel.
  * soft-max 0.25 0.75, omega t = 2 and 3:  gradient 0.25*5 - 2, 0.75*5 - 3. */
 static void soft_max_cross_entropy_of_any_labels(void)
 {
@@ -366,7 +366,7 @@ static void sums_of_large_images(void)
 
 /* ---- Weights and smoothing ---- */
 
-/* Choice 24: the product of the scalar and the image. */
+/* Spec 12.24: the product of the scalar and the image. */
 static void weights_multiply(void)
 {
     struct loss_run r = begin(MSE, NONE, 1, 2, 1, 1);

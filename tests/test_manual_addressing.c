@@ -1,7 +1,7 @@
-/* Element-wise gradients addressed by hand, against the formulas of spec 7
- * at the pixels of spec 5.5: for pixel j of the clip rectangle the gradient G is read at
- * primary offset + kernel offset + j, 0 outside, and the source image X at secondary offset + j, by
- * the edge mode. Nothing here shares code with the library's geometry. */
+/* Element-wise gradients addressed by hand, against the formulas of spec 7 at the pixels of
+ * spec 5.5: for pixel j of the clip rectangle the gradient G is read at primary offset + kernel
+ * offset + j, 0 outside, and the source image X at secondary offset + j, by the edge mode. Nothing
+ * here shares code with the library's geometry. */
 #include "tests/fixture.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Cross-channel, spatial, local contrast and instance normalisation: golden values, the choices
- * made where MPS is silent or mistyped (15: exact derivatives, 16: what lies outside the image
- * counts in N), powers at their limits, and what a state brings to a gradient. */
+ * made where MPS is silent or mistyped (spec 12.15: exact derivatives; spec 12.16: what lies
+ * outside the image counts in N), powers at their limits, and what a state brings to a gradient. */
 #include "glcnn/kernels/cross_channel_normalization.h"
 #include "glcnn/kernels/instance_normalization.h"
 #include "glcnn/kernels/local_contrast_normalization.h"

@@ -191,7 +191,7 @@ static void clipping_comes_before_rescaling(void)
     CU_ASSERT_DOUBLE_EQUAL(prepared(2, 3, &p), 1.7, 1e-6);
 }
 
-/* Choice 26: the sign of the value, 0 for 0. */
+/* Spec 12.26: the sign of the value, 0 for 0. */
 static void l1_adds_the_sign(void)
 {
     struct glcnn_optimizer_parameters p = plain;

@@ -1,5 +1,6 @@
-/* Slice, concatenation and reshape on images whose numbers say where they came from. Choices 30 (a
- * concatenation pads each source to four channels) and 42 (the order of a reshape). */
+/* Slice, concatenation and reshape on images whose numbers say where they came from:
+ * what a concatenation puts between its sources (spec 12.30), and the order of a reshape
+ * (spec 12.42). */
 #include "glcnn/kernels/slice.h"
 
 #include "tests/fixture.h"
@@ -119,7 +120,7 @@ static void check_part(glcnn_image *joined, glcnn_image *source, glcnn_state *st
     glcnn_kernel_destroy(&gradient);
 }
 
-static void sources_of_a_concatenation_start_at_multiples_of_four(void) /* choice 30 */
+static void sources_of_a_concatenation_start_at_multiples_of_four(void) /* spec 12.30 */
 {
     glcnn_kernel *concatenation = make(glcnn_concatenation_create);
     glcnn_image *first = numbered(2, 23, 2, 3), *second = negated(2, 5, 2, 3);
@@ -144,7 +145,7 @@ static void sources_of_a_concatenation_start_at_multiples_of_four(void) /* choic
     glcnn_kernel_destroy(&concatenation);
 }
 
-static void reshape_keeps_the_order_row_column_channel(void) /* choice 42 */
+static void reshape_keeps_the_order_row_column_channel(void) /* spec 12.42 */
 {
     static const float expected[] = {0, 101, 10, 111, /**/ 100, 2, 110, 12, /**/ 1, 102, 11, 112};
     glcnn_kernel *reshape = NULL, *back = make(glcnn_reshape_gradient_create);

@@ -39,7 +39,7 @@ static void nearest_repeats_pixels(void)
     check_row(false, HALF_PIXEL, (const float[]){1, 1, 3, 3, 9, 9});
 }
 
-/* Choice 28: without align_corners positions are those of half pixels. */
+/* Spec 12.28: without align_corners positions are those of half pixels. */
 static void choice_28_bilinear_is_half_pixel(void)
 {
     check_row(true, HALF_PIXEL, (const float[]){1, 1.5f, 2.5f, 4.5f, 7.5f, 9});
@@ -107,7 +107,7 @@ static void check_transpose(bool bilinear, enum rule rule)
     glcnn_kernel_destroy(&backward);
 }
 
-/* Choice 29: the gradient has align_corners from the state, and the factors too. */
+/* Spec 12.29: the gradient has align_corners from the state, and the factors too. */
 static void choice_29_gradients_follow_the_state(void)
 {
     check_transpose(false, HALF_PIXEL);
