@@ -6,7 +6,7 @@
  *      feature_channels = 6, number_of_images = 2  ->  S = 2, four layers
  *        layer 0          layer 1          layer 2          layer 3
  *      +-----------+    +-----------+    +-----------+    +-----------+
- *      | c0 c1 c2 c3    | c4 c5  0  0    | c0 c1 c2 c3    | c4 c5  0  0    each cell: RGBA texel
+ *      |c0 c1 c2 c3|    |c4 c5  0  0|    |c0 c1 c2 c3|    |c4 c5  0  0|  each cell: RGBA texel
  *      |   image 0 |    |   image 0 |    |   image 1 |    |   image 1 |
  *      +-----------+    +-----------+    +-----------+    +-----------+
  *
@@ -142,9 +142,8 @@ struct glcnn_image_transfer {
 
 /* Copies bytes into or out of an image and returns when that is done: for write when `bytes` has
  * been copied, for read when the data is there. Elements are float32, or float16 for a float16
- * image. `transfer` may be NULL. `size` is that of the
- * memory at `bytes`: an access beyond it is refused, and gaps between rows stay untouched.
- * Strides must be multiples of the element size.
+ * image. `transfer` may be NULL. `size` is that of the memory at `bytes`: an access beyond it is
+ * refused, and gaps between rows stay untouched. Strides must be multiples of the element size.
  * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_INVALID_STATE (a temporary image). */
 GLCNN_API glcnn_status glcnn_image_write_bytes(glcnn_image *image,
                                                const struct glcnn_image_transfer *transfer,
