@@ -1,5 +1,6 @@
 /* Part sums of the gradient of convolutions' weights by work groups that share memory: tiles of a
- * product of matrices, and, where an element has one component, lanes that each take some pixels. */
+ * product of matrices, and, where an element has one component, lanes that each take some
+ * pixels. */
 #include "kernels/convolution_plan.h"
 
 /* Quads of elements and slices of a tile, and invocations of a group, all as in the shaders. */

@@ -108,8 +108,8 @@ struct pass *plan_parts(const struct operation *operation, struct plan *plan,
                         const struct packing *packing, const struct variant *variant,
                         uint32_t chunks, struct parts *parts);
 
-/* By work groups (convolution_gradient_groups.c). What rows of convolution_part_variants are asked about
- * is a part_shape. */
+/* By work groups (convolution_gradient_groups.c). What rows of convolution_part_variants are asked
+ * about is a part_shape. */
 struct part_shape {
     const struct packing *packing;
     uint32_t pixels; /* of the gradient, in all */

@@ -2,8 +2,9 @@
  * operation may plan whose result is a vector of the channels.
  *
  * The rows of a group's images are cut into runs, one invocation each or, in variants with shared
- * memory, one work group, whose results are the columns of a scratch image; passes then merge PIXEL_FAN_IN columns into one, from one scratch
- * image to the other and back; the last writes vectors. The order is fixed by the shape alone. */
+ * memory, one work group, whose results are the columns of a scratch image; passes then merge
+ * PIXEL_FAN_IN columns into one, from one scratch image to the other and back; the last writes
+ * vectors. The order is fixed by the shape alone. */
 #ifndef GLCNN_KERNELS_PIXEL_REDUCTION_H
 #define GLCNN_KERNELS_PIXEL_REDUCTION_H
 
@@ -29,8 +30,8 @@ struct pixel_reduction pixel_reduction_of_results(struct plan *plan, const struc
 /* The pass that reads pixels of texture "source" and writes column at.x of "merged" for slice at.y
  * and group at.z: of rows at.x * span and on, counted through the group's images. Uniforms rows,
  * image_rows, row_pixels, span, runs; define BLOCK, pixels that are best taken together, which the
- * table bounds by `pixels`. Where a row of the table asks for shared memory LANES invocations, a work
- * group, make a column: at.x / LANES. */
+ * table bounds by `pixels`. Where a row of the table asks for shared memory LANES invocations, a
+ * work group, make a column: at.x / LANES. */
 struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
                                    const struct image_view *source);
 /* Passes until no more than PIXEL_FAN_IN columns are left, of texture "partial", each with grid z
