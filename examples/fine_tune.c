@@ -117,8 +117,9 @@ int main(int argc, char **argv)
     must(argc < 2 || option_whole(argv[1], 1, 1000000, &steps),
          "the argument is the number of steps, 1 to 1000000");
     must(fashion_read(FASHION_DIRECTORY, "train", &data, error), error);
-    if (glcnn_device_create(NULL, &device))
-        return 77;
+    glcnn_status opened = glcnn_device_create(NULL, &device);
+    if (opened)
+        return puts(glcnn_status_text(opened)), 77;
     for (uint32_t i = 0; i < BATCH; i++)
         order[i] = i;
     fashion_gather(&data, order, BATCH, images, labels);

@@ -61,8 +61,9 @@ int main(int argc, char **argv)
     const uint64_t count = read_count(argc > 1 ? argv[1] : NULL);
     if (!fashion_read(FASHION_DIRECTORY, "train", &data, error))
         return puts(error), 1;
-    if (glcnn_device_create(NULL, &device))
-        return 77;
+    glcnn_status opened = glcnn_device_create(NULL, &device);
+    if (opened)
+        return puts(glcnn_status_text(opened)), 77;
     must(!glcnn_network_create(device, &network));
     glcnn_image_node *scores = build(glcnn_image_node_create(network, "images"));
     glcnn_filter_node *loss =

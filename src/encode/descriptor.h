@@ -295,14 +295,14 @@ static inline bool descriptor_has_images(const struct glcnn_descriptor *descript
 
 /* ---- Arithmetic of the specification (spec 1.1) ---- */
 
-static inline int32_t fdiv(int32_t a, int32_t b)
+static inline int32_t floor_quotient(int32_t a, int32_t b)
 {
     return a / b - (a % b != 0 && (a % b < 0) != (b < 0));
 }
 
-static inline int32_t cdiv(int32_t a, int32_t b)
+static inline int32_t ceil_quotient(int32_t a, int32_t b)
 {
-    return -fdiv(-a, b);
+    return -floor_quotient(-a, b);
 }
 
 static inline int32_t dilated_size(int32_t size, int32_t dilation)

@@ -32,7 +32,7 @@ glcnn_status glcnn_padding_resolve(uint32_t method, bool vertical, uint32_t sour
     if (!result_size || !offset || !usable(method, source_size, window, stride))
         return GLCNN_INVALID_ARGUMENT;
     int32_t n = (int32_t)source_size, K = (int32_t)window, s = (int32_t)stride;
-    int32_t D = fdiv(n + style_of(method) * (K - 1) + s - 1, s);
+    int32_t D = floor_quotient(n + style_of(method) * (K - 1) + s - 1, s);
     if (D < 1)
         return GLCNN_INVALID_ARGUMENT;
     int32_t extra = (D - 1) * s + K - n;

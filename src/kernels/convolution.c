@@ -182,7 +182,7 @@ static void set_sum_axis(struct axis *axis, uint32_t origin, uint32_t extent, ui
 {
     axis->first += axis->stride * (int32_t)origin;
     axis->begin = 0;
-    axis->end = cdiv((int32_t)extent, (int32_t)factor);
+    axis->end = ceil_quotient((int32_t)extent, (int32_t)factor);
 }
 
 struct window convolution_sum_window(const struct operation *o)
