@@ -4,6 +4,7 @@
 // invocations shares the pixels of chunk at.x / LANES, for TAPS taps of one slice of inputs, and
 // adds up in pairs what they have. convolution/convolution_gradient_sum.comp adds the chunks.
 // needs convolution/convolution.glsl
+// needs convolution/gradient_pixels.glsl
 shared vec4 kept[LANES];
 
 // For all lanes at a time; right in the first.
@@ -21,14 +22,6 @@ vec4 sum_of_lanes(int lane, vec4 value) {
 
 void keep(int chunk, int k, int element, vec4 value) {
     parts[(chunk * slice_total + k) * (element_count + 1) + element] = value;
-}
-
-// A pixel of the gradient, all images numbered through.
-ivec3 place_of(int pixel) {
-    int width = end_x - begin_x, height = end_y - begin_y;
-    int line = pixel / width;
-    int image = line / height;
-    return ivec3(begin_x + pixel - line * width, begin_y + line - image * height, image);
 }
 
 void invocation(ivec3 at) {

@@ -5,6 +5,7 @@
 // pixels of its chunk, each of them 2 quads of 2 slices. It keeps PIXELS pixels at a time, and
 // reads the next ones before it adds up those. convolution/convolution_gradient_sum.comp adds the
 // chunks.
+// needs convolution/gradient_pixels.glsl
 #define QUADS          32
 #define SLICES         16
 #define PIXELS         16
@@ -19,14 +20,6 @@ ivec3 taps[4]; // column, row, slice of the quads that the invocation reads for 
 bool live_taps[4];
 vec4 inputs[4], gradients[2];     // what it has read
 vec4 sum[16], bias[2];
-
-// A pixel of the gradient, all images numbered through.
-ivec3 place_of(int pixel) {
-    int width = end_x - begin_x, height = end_y - begin_y;
-    int line = pixel / width;
-    int image = line / height;
-    return ivec3(begin_x + pixel - line * width, begin_y + line - image * height, image);
-}
 
 // The pixel PIXELS further on. Divisions would cost more than the rows that are stepped over.
 ivec3 next_place(ivec3 X) {
