@@ -6,8 +6,8 @@
 //     NAME_across, NAME_down   layers that lie side by side in a cell, to the right first, each
 //                              NAME_cell_width by NAME_cell_height: constants, since division by a
 //                              variable is dear, and unsigned, since powers of two become shifts
-//     NAME_tile_width, _height of a folded texture, whose layer L lies at layer L mod fold, in tile
-//                              L / fold; tiles count to the right first
+//     NAME_tile_width, _height of a folded texture, whose layer L lies at layer L / tiles, in tile
+//     NAME_tiles, NAME_tiles_x L mod tiles: neighbours lie beside each other; to the right first
 ivec3 NAME_place(int slice, int image) {
     int x = 0, y = 0, layer = NAME_layer + image * NAME_stride + slice;
 #ifdef NAME_across
@@ -18,10 +18,11 @@ ivec3 NAME_place(int slice, int image) {
     layer = int(cell);
 #endif
 #ifdef NAME_tile_width
-    int tile = layer / NAME_fold, row = tile / NAME_tiles;
-    x += (tile - row * NAME_tiles) * NAME_tile_width;
-    y += row * NAME_tile_height;
-    layer -= tile * NAME_fold;
+    uint folded = uint(layer) / NAME_tiles;
+    uint tile = uint(layer) - folded * NAME_tiles;
+    x += int(tile % NAME_tiles_x * NAME_tile_width);
+    y += int(tile / NAME_tiles_x * NAME_tile_height);
+    layer = int(folded);
 #endif
     return ivec3(x, y, layer);
 }

@@ -29,7 +29,7 @@
  * families say what is particular to each.
  *
  * An image with more layers than the device's texture arrays have is folded: layer L lies at
- * layer L mod max, tile L / max to the right or below; nothing else changes.
+ * layer L / tiles, tile L mod tiles to the right or below; nothing else changes.
  *
  * Thread-safety: as its device (glcnn/device.h).
  */

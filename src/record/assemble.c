@@ -197,9 +197,12 @@ static void define_view(struct text *t, const struct pass_texture *item, uint32_
         text_format(t, "#define %s_cell_width %uu\n#define %s_cell_height %uu\n", n, storage->width,
                     n, storage->height);
     }
-    if (storage_is_folded(owner))
-        text_format(t, "#define %s_tile_width %u\n#define %s_tile_height %u\n", n, owner->width, n,
-                    owner->height);
+    if (storage_is_folded(owner)) {
+        text_format(t, "#define %s_tile_width %uu\n#define %s_tile_height %uu\n", n, owner->width,
+                    n, owner->height);
+        text_format(t, "#define %s_tiles %uu\n#define %s_tiles_x %uu\n", n,
+                    owner->tiles_x * owner->tiles_y, n, owner->tiles_x);
+    }
 }
 
 static void define_format(struct text *t, const struct pass_texture *item)

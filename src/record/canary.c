@@ -10,7 +10,7 @@
 
 #define LARGEST_NUMBER 2000 /* whole numbers up to here are exact as float16 */
 #define BUFFER_SIZE    1024 /* holds the longest uniform block */
-#define READER_WORDS   16   /* of uniforms of a reader: grid, origin and one view */
+#define READER_WORDS   12   /* of uniforms of a reader: grid, origin and one view */
 
 struct canary {
     struct storage *images[2];              /* one pixel of each channel format */

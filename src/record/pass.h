@@ -34,7 +34,7 @@
 #define PASS_DEFINES    24
 #define PASS_UNIFORMS   48
 #define PASS_LIBRARIES  8
-#define PASS_VIEW_WORDS 8 /* uniform words that describe one view */
+#define PASS_VIEW_WORDS 6 /* uniform words that describe one view */
 #define PASS_WORDS      (6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS)
 
 /* Of an image, or of a part of one. */

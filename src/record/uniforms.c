@@ -39,8 +39,8 @@ static void add_uniform_line(struct uniform_writer *w, bool is_float, const char
 static void add_view_lines(struct uniform_writer *w, const struct pass_texture *items,
                            uint32_t count)
 {
-    static const char *const words[PASS_VIEW_WORDS] = {"_layer",    "_stride", "_width", "_height",
-                                                       "_channels", "_images", "_fold",  "_tiles"};
+    static const char *const words[PASS_VIEW_WORDS] = {"_layer",  "_stride",   "_width",
+                                                       "_height", "_channels", "_images"};
     for (uint32_t i = 0; i < count; i++)
         for (int word = 0; word < PASS_VIEW_WORDS; word++)
             add_uniform_line(w, false, items[i].name, words[word]);
@@ -96,7 +96,7 @@ void uniforms_copy(struct text *t, const struct pass *pass)
 
 static size_t view_words(const struct image_view *view, uint32_t *words)
 {
-    const struct storage *storage = view->storage, *owner = storage_owner(view->storage);
+    const struct storage *storage = view->storage;
     if (words) {
         words[0] = view->first_layer + storage->cell * storage->across * storage->down;
         words[1] = view->layer_stride;
@@ -104,8 +104,6 @@ static size_t view_words(const struct image_view *view, uint32_t *words)
         words[3] = view->height;
         words[4] = view->channels;
         words[5] = view->images;
-        words[6] = owner->fold;
-        words[7] = owner->tiles_x;
     }
     return PASS_VIEW_WORDS;
 }

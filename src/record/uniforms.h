@@ -5,7 +5,7 @@
 #include "record/pass.h"
 #include "record/text.h"
 
-/* Declares them: grid_x .. origin_z, NAME_layer .. NAME_tiles of each view, the pass's uniforms. */
+/* Declares them: grid_x .. origin_z, NAME_layer .. NAME_images of each view, the pass's uniforms. */
 void uniforms_declare(struct text *t, const struct pass *pass,
                       const struct glcnn_device_traits *traits);
 /* Lines of main that set the variables, where the device's traits ask for copies. */
