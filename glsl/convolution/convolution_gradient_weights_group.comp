@@ -5,21 +5,7 @@
 // adds up in pairs what they have. convolution/convolution_gradient_sum.comp adds the chunks.
 // needs convolution/convolution.glsl
 // needs convolution/gradient_pixels.glsl
-shared vec4 kept[LANES];
-
-// For all lanes at a time; right in the first.
-vec4 sum_of_lanes(int lane, vec4 value) {
-    barrier(); // the sum before this one has been read
-    kept[lane] = value;
-    barrier();
-    for (int apart = LANES / 2; apart > 0; apart /= 2) {
-        if (lane < apart)
-            kept[lane] += kept[lane + apart];
-        barrier();
-    }
-    return kept[0];
-}
-
+// needs lib/lanes.glsl
 void keep(int chunk, int k, int element, vec4 value) {
     parts[(chunk * slice_total + k) * (element_count + 1) + element] = value;
 }

@@ -3,20 +3,8 @@
 //     image 2 at.z: sum g',   image 2 at.z + 1: sum g' xh
 //     xh = (x - mean) / sqrt(variance + epsilon),   g' = G act'(gamma xh + beta)
 // needs lib/compare.glsl
+// needs lib/lanes.glsl
 // needs normalization/normalization.glsl
-shared vec4 sums[LANES], sums_xh[LANES];
-
-void add_pairs(int lane) {
-    barrier();
-    for (int apart = LANES / 2; apart > 0; apart /= 2) {
-        if (lane < apart) {
-            sums[lane] += sums[lane + apart];
-            sums_xh[lane] += sums_xh[lane + apart];
-        }
-        barrier();
-    }
-}
-
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex), run = at.x / LANES;
     int first_row = run * span;
@@ -37,11 +25,10 @@ void invocation(ivec3 at) {
         sum += g;
         sum_xh += g * d;
     }
-    sums[lane] = sum;
-    sums_xh[lane] = sum_xh;
-    add_pairs(lane);
+    sum = sum_of_lanes(lane, sum);
+    sum_xh = sum_of_lanes(lane, sum_xh);
     if (lane > 0)
         return;
-    store_merged(run, 0, at.y, 2 * at.z, sums[0]);
-    store_merged(run, 0, at.y, 2 * at.z + 1, sums_xh[0] * rate_of(at.y, at.z));
+    store_merged(run, 0, at.y, 2 * at.z, sum);
+    store_merged(run, 0, at.y, 2 * at.z + 1, sum_xh * rate_of(at.y, at.z));
 }

@@ -6,7 +6,6 @@
 #define GLCNN_DEVICE_INTERNAL_H
 
 #include <stdarg.h>
-#include <time.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
@@ -49,7 +48,7 @@ struct glcnn_device {
         glcnn_compile_callback callback;
         void *user;
         float limit;                 /* seconds after which a program is reported */
-        struct timespec begun;       /* when the compiler was given what it has now */
+        uint64_t begun;              /* when the compiler was given what it has now */
         struct glcnn_compilation it; /* what that is; shader NULL: nothing */
     } compilation;
     struct program_cache *programs;

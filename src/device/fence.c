@@ -2,8 +2,8 @@
 #include "device/fence.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "device/clock.h"
 #include "device/device.h"
 
 /* A fifth of a second at the 5 Gop/s of a slow board's GPU: a GPU that is a thousand times slower
@@ -91,13 +91,6 @@ glcnn_status fence_make(struct glcnn_device *device, const char *where, GLsync *
     return device_check(device, where);
 }
 
-static uint64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 static glcnn_status give_up(struct glcnn_device *device, const char *where)
 {
     device->lost = true;
@@ -113,11 +106,11 @@ glcnn_status fence_await(struct glcnn_device *device, GLsync fence, const char *
 {
     const struct gl *gl = &device->gl;
     const uint64_t patience = device->progress.patience * (uint64_t)1000000000u;
-    uint64_t idle = 0, start = now();
+    uint64_t idle = 0, start = clock_nanoseconds();
     GLenum result;
     while ((result = gl->ClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, SLICE)) ==
            GL_TIMEOUT_EXPIRED) {
-        uint64_t end = now(), taken = end - start;
+        uint64_t end = clock_nanoseconds(), taken = end - start;
         idle = has_moved(device) ? 0 : idle + (taken < 2 * SLICE ? taken : 2 * SLICE);
         start = end;
         if (idle > patience)

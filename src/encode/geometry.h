@@ -79,9 +79,4 @@ bool geometry_window(const struct operation *operation, struct window *window,
 bool geometry_gradient(struct operation *operation, const struct shapes *shapes,
                        const struct operation *forward, struct refusal refusal);
 
-static inline uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 #endif

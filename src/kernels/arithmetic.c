@@ -250,20 +250,15 @@ static struct block block_of(const struct operation *o)
     return b;
 }
 
-static uint32_t blocks(uint32_t extent, uint32_t size)
-{
-    return (extent + size - 1) / size;
-}
-
 static struct image_view plan_terms(const struct operation *o, struct plan *plan,
                                     const struct block *b)
 {
     const struct image_view *g = &o->images[GRADIENT];
     uint32_t columns = (uint32_t)(o->window.x.end - o->window.x.begin);
     uint32_t rows = (uint32_t)(o->window.y.end - o->window.y.begin);
-    struct image_view partial =
-        plan_scratch_image(plan, (struct extent){blocks(columns, b->width), blocks(rows, b->height),
-                                                 b->channels ? 1 : g->channels, g->images});
+    struct image_view partial = plan_scratch_image(
+        plan, (struct extent){groups_of(columns, b->width), groups_of(rows, b->height),
+                              b->channels ? 1 : g->channels, g->images});
     struct pass *pass = plan_pass(plan, "arithmetic/arithmetic_gradient_sum.comp");
     pass_grid_over(pass, partial.width, partial.height, "partial", &partial);
     pass_image(pass, "partial", &partial);
@@ -287,8 +282,8 @@ static struct image_view plan_merge(struct plan *plan, const struct image_view *
     uint32_t width = !b->x ? 1 : partial->width < BLOCK ? partial->width : BLOCK;
     uint32_t height = b->y && width < BLOCK ? BLOCK / width : 1;
     struct image_view merged = *spare;
-    merged.width = blocks(partial->width, width);
-    merged.height = blocks(partial->height, height);
+    merged.width = groups_of(partial->width, width);
+    merged.height = groups_of(partial->height, height);
     if (!spare->storage)
         merged = plan_scratch_image(
             plan, (struct extent){merged.width, merged.height, partial->channels, partial->images});

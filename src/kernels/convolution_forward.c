@@ -151,7 +151,7 @@ void plan_sum(struct plan *plan, const struct packing *p, const struct image_vie
 {
     const struct sum_shape shape = {p, sum};
     const struct variant *variant = variant_choose(plan, convolution_sum_variants, &shape);
-    if (variant->can)
+    if (variant->shared_memory)
         plan_sum_tiles(plan, p, variant, matrix, sum);
     else
         plan_rows_of_pixels(plan, p, variant, matrix, sum);

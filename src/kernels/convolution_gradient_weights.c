@@ -211,7 +211,7 @@ void plan_weights(const struct operation *o, struct plan *plan)
     const struct part_shape shape = {&p, weights_pixels(o)};
     const struct variant *variant = variant_choose(plan, convolution_part_variants, &shape);
     struct parts parts;
-    if (variant->can)
+    if (variant->shared_memory)
         plan_groups(o, plan, &p, variant, &parts);
     else
         plan_rows(o, plan, &p, variant, &parts);

@@ -9,16 +9,6 @@
 #include "encode/window.h"
 #include "kernels/convolution.h"
 
-static inline uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline uint32_t groups_of(uint32_t count, uint32_t size)
-{
-    return (count + size - 1) / size;
-}
-
 /* Groups that a pass of tiles must have to be worth it: fewer leave most of a large GPU idle. */
 #define TILE_GROUPS 64u
 

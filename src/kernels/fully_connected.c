@@ -60,7 +60,7 @@ static void plan_connected_data(const struct operation *o, struct plan *plan)
 {
     const struct variant *variant = variant_choose(plan, fully_connected_data_variants, o);
     size_t first = plan->pass_count;
-    if (!variant->can) {
+    if (!variant->shared_memory) {
         plan_gathered(o, plan, variant);
         return;
     }

@@ -306,8 +306,7 @@ static struct pass *plan_square(struct plan *plan, const struct image_view *from
     pass_texture(pass, "source", from);
     pass_image(pass, "sums", to);
     pass_int(pass, "block", BLOCK); /* no constant: some compilers would unroll both loops */
-    pass_grid(pass, (from->width + BLOCK - 1) / BLOCK, (from->height + BLOCK - 1) / BLOCK,
-              from->images);
+    pass_grid(pass, groups_of(from->width, BLOCK), groups_of(from->height, BLOCK), from->images);
     pass->work = BLOCK * BLOCK * 4;
     return pass;
 }
@@ -316,8 +315,8 @@ static void plan_reduction(const struct operation *o, struct plan *plan, struct 
 {
     const struct glcnn_loss_parameters *p = o->parameters;
     while (sums.width > BLOCK || sums.height > BLOCK) {
-        const struct extent blocks = {(sums.width + BLOCK - 1) / BLOCK,
-                                      (sums.height + BLOCK - 1) / BLOCK, 4, sums.images};
+        const struct extent blocks = {groups_of(sums.width, BLOCK), groups_of(sums.height, BLOCK),
+                                      4, sums.images};
         struct image_view smaller = plan_scratch_image(plan, blocks);
         plan_square(plan, &sums, &smaller);
         sums = smaller;

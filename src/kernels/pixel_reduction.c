@@ -23,29 +23,27 @@ bool pixel_reduction_check(const struct operation *o, const struct image_view *g
 
 /* ---- Runs ---- */
 
-#define LANES       128u /* of a work group that makes a run */
-#define LANE_PIXELS 4u   /* that make a lane worth its part in the merge */
-#define ALL_GROUPS  1024u
+#define LANES 128u /* of a work group that makes a run */
 
-/* Few enough that the last pass can merge them all. */
-static uint32_t group_span(uint32_t rows, uint32_t row_pixels, uint32_t columns_apart)
-{
-    uint32_t wanted = ALL_GROUPS / columns_apart;
-    wanted = wanted < 1 ? 1 : wanted > PIXEL_FAN_IN ? PIXEL_FAN_IN : wanted;
-    uint32_t span = (rows + wanted - 1) / wanted;
-    uint32_t least = (LANES * LANE_PIXELS + row_pixels - 1) / row_pixels;
-    return span > least ? span : least;
-}
+/* How rows are cut: runs of all columns that are `columns_apart`, of one of them at least and at
+ * most, and pixels of a run at least. */
+struct cut {
+    uint32_t runs, fewest, most, pixels;
+};
 
-/* Runs enough to keep a GPU busy, long enough that the passes that follow stay cheap; no more than
- * a texture has columns everywhere. */
-static uint32_t choose_span(uint32_t rows, uint32_t row_pixels, uint32_t columns_apart)
+/* Invocations enough to keep a GPU busy, with runs long enough that the passes that follow stay
+ * cheap; no more runs than a texture has columns everywhere. */
+static const struct cut by_invocations = {16384, 64, 2048, 128};
+/* Few enough that the last pass can merge them all, and some pixels for every lane. */
+static const struct cut by_groups = {1024, 1, PIXEL_FAN_IN, 4 * LANES};
+
+static uint32_t choose_span(const struct cut *cut, uint32_t rows, uint32_t row_pixels,
+                            uint32_t columns_apart)
 {
-    uint32_t wanted = 16384 / columns_apart;
-    wanted = wanted < 64 ? 64 : wanted > 2048 ? 2048 : wanted;
-    uint32_t span = (rows + wanted - 1) / wanted;
-    uint32_t least = (128 + row_pixels - 1) / row_pixels;
-    return span > least ? span : least;
+    uint32_t wanted = cut->runs / columns_apart;
+    wanted = wanted < cut->fewest ? cut->fewest : least(wanted, cut->most);
+    uint32_t span = groups_of(rows, wanted), shortest = groups_of(cut->pixels, row_pixels);
+    return span > shortest ? span : shortest;
 }
 
 static struct image_view columns(struct plan *plan, const struct pixel_reduction *r, uint32_t count)
@@ -65,11 +63,11 @@ struct pixel_reduction pixel_reduction_begin(struct plan *plan, const struct var
                                 .rows = extent.height * (extent.images / groups),
                                 .image_rows = extent.height,
                                 .row_pixels = extent.width};
-    r.span = (r.variant->shared_memory ? group_span : choose_span)(
-        r.rows, r.row_pixels, slice_count(r.channels) * groups);
-    r.runs = (r.rows + r.span - 1) / r.span;
+    r.span = choose_span(r.variant->shared_memory ? &by_groups : &by_invocations, r.rows,
+                         r.row_pixels, slice_count(r.channels) * groups);
+    r.runs = groups_of(r.rows, r.span);
     r.to = columns(plan, &r, r.runs);
-    r.from = columns(plan, &r, (r.runs + PIXEL_FAN_IN - 1) / PIXEL_FAN_IN);
+    r.from = columns(plan, &r, groups_of(r.runs, PIXEL_FAN_IN));
     return r;
 }
 
@@ -140,7 +138,7 @@ void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const c
 {
     while (r->runs > PIXEL_FAN_IN) {
         struct pass *pass = plan_pass(plan, shader);
-        uint32_t left = (r->runs + PIXEL_FAN_IN - 1) / PIXEL_FAN_IN;
+        uint32_t left = groups_of(r->runs, PIXEL_FAN_IN);
         pass_grid(pass, left, slice_count(r->channels), apart);
         pass_texture(pass, "partial", &r->from);
         pass_image(pass, "merged", &r->to);

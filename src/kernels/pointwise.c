@@ -23,8 +23,8 @@ struct pass *plan_pointwise(struct plan *plan, const struct operation *operation
     const struct variant *variant = variant_choose(plan, pointwise_rows, NULL);
     struct pass *pass = plan_pass(plan, shader);
     pass_variant(pass, variant);
-    pass_grid_over(pass, (operation->region_width + columns - 1) / columns,
-                   operation->region_height, "destination", destination);
+    pass_grid_over(pass, groups_of(operation->region_width, columns), operation->region_height,
+                   "destination", destination);
     pass_origin(pass, 0, operation->region_y, 0);
     (variant == pointwise_rows ? pass_define : pass_int)(pass, "PIXELS", (int)columns);
     pass_int(pass, "left", (int32_t)operation->region_x);

@@ -92,11 +92,6 @@ DEFINE_CREATE(reduce_feature_channels_sum_gradient)
 enum { SOURCE, RESULT, WEIGHTS };      /* arguments of a forward kernel */
 enum { GRADIENT, IMAGE, DESTINATION }; /* of a gradient kernel */
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The part inside an image; false if there is none. */
 static bool intersect(const struct glcnn_source_rectangle *r, const struct image_view *image,
                       struct glcnn_source_rectangle *inside)

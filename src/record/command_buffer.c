@@ -302,7 +302,7 @@ void command_buffer_bind(struct glcnn_device *device, const struct pass *pass)
 static uint32_t group_count(const struct pass *pass, int axis)
 {
     uint32_t local = pass->program->local[axis];
-    return (pass->grid[axis] + local - 1) / local;
+    return groups_of(pass->grid[axis], local);
 }
 
 /* Work groups of one dispatch along each axis: within the limits, and within what a dispatch may
@@ -322,11 +322,6 @@ static void part_size(const struct glcnn_device *device, const struct pass *pass
             return;
         part[longest] = (part[longest] + 1) / 2;
     }
-}
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
 }
 
 static void dispatch(struct glcnn_device *device, const struct pass *pass)
@@ -437,10 +432,11 @@ static glcnn_status prepare_textures(struct glcnn_command_buffer *buffer)
     return status;
 }
 
+/* What was issued before was looked at then. */
 static glcnn_status prepare_splitting(struct glcnn_command_buffer *buffer)
 {
     glcnn_status status = GLCNN_SUCCESS;
-    for (size_t i = 0; i < buffer->pass_count && status == GLCNN_SUCCESS; i++)
+    for (size_t i = buffer->issued; i < buffer->pass_count && status == GLCNN_SUCCESS; i++)
         status = dispatch_work_measure(buffer->device, &buffer->passes[i]);
     return status;
 }

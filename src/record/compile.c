@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/clock.h"
 #include "record/assemble.h"
 
 /* ---- What the driver says ---- */
@@ -110,7 +111,7 @@ void compilation_begin(struct glcnn_device *device, const struct pass *pass)
     it->seconds = 0;
     it->number++;
     tell(device);
-    clock_gettime(CLOCK_MONOTONIC, &device->compilation.begun);
+    device->compilation.begun = clock_nanoseconds();
 }
 
 /* Does nothing where no compilation has begun. Many drivers compile at the first dispatch, which is
@@ -118,13 +119,9 @@ void compilation_begin(struct glcnn_device *device, const struct pass *pass)
 void compilation_end(struct glcnn_device *device)
 {
     struct glcnn_compilation *it = &device->compilation.it;
-    const struct timespec *begun = &device->compilation.begun;
-    struct timespec now;
     if (!it->shader)
         return;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    it->seconds = (float)((double)(now.tv_sec - begun->tv_sec) +
-                          1e-9 * (double)(now.tv_nsec - begun->tv_nsec));
+    it->seconds = (float)(1e-9 * (double)(clock_nanoseconds() - device->compilation.begun));
     tell(device);
     if (it->seconds > device->compilation.limit)
         device_log(

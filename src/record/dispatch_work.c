@@ -4,8 +4,7 @@
  * be split for the slowest device makes this one take the time of some work. */
 #include "record/dispatch_work.h"
 
-#include <time.h>
-
+#include "device/clock.h"
 #include "record/command_buffer.h"
 #include "record/program.h"
 
@@ -39,13 +38,6 @@ uint64_t dispatch_work(const struct glcnn_device *device)
     return device->dispatch_work ? device->dispatch_work : LEAST;
 }
 
-static uint64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 static glcnn_status record_rounds(struct glcnn_command_buffer *commands, int32_t rounds)
 {
     struct plan plan;
@@ -66,12 +58,12 @@ static glcnn_status time_rounds(struct glcnn_device *device, int32_t rounds, uin
     glcnn_status status = glcnn_command_buffer_create(device, &commands);
     if (status == GLCNN_SUCCESS)
         status = record_rounds(commands, rounds);
-    uint64_t start = now();
+    uint64_t start = clock_nanoseconds();
     if (status == GLCNN_SUCCESS)
         status = glcnn_command_buffer_commit(commands);
     if (status == GLCNN_SUCCESS)
         status = glcnn_command_buffer_wait(commands);
-    *taken = now() - start;
+    *taken = clock_nanoseconds() - start;
     glcnn_command_buffer_destroy(&commands);
     return status;
 }

@@ -157,10 +157,21 @@ void pass_local(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
 void pass_update_float(struct pass *pass, const char *name, float value);
 void pass_update_int(struct pass *pass, const char *name, int32_t value);
 
+static inline uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Groups of `size` that hold all of `count`; the last may be smaller. */
+static inline uint32_t groups_of(uint32_t count, uint32_t size)
+{
+    return (count + size - 1) / size;
+}
+
 /* Slices of `channels` channels. */
 static inline uint32_t slice_count(uint32_t channels)
 {
-    return (channels + 3) / 4;
+    return groups_of(channels, 4);
 }
 
 #endif

@@ -21,8 +21,7 @@ static void choose_local(struct pass *pass)
         uint64_t covered = 1;
         for (int axis = 0; axis < 3; axis++)
             covered *=
-                (uint64_t)((pass->grid[axis] + candidates[i][axis] - 1) / candidates[i][axis]) *
-                candidates[i][axis];
+                (uint64_t)groups_of(pass->grid[axis], candidates[i][axis]) * candidates[i][axis];
         if (covered < best) {
             best = covered;
             memcpy(pass->local, candidates[i], sizeof pass->local);
