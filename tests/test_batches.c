@@ -247,6 +247,19 @@ static void test_batches_are_what_single_encodes_make(void)
     }
 }
 
+/* Runs what is recorded: gradients as expected. Then all goes. */
+static void end_like(glcnn_command_buffer **commands, struct scene *s, struct made *m,
+                     struct scene *like, struct made *expected)
+{
+    finish(commands);
+    for (size_t i = 0; i < COUNT; i++)
+        CU_ASSERT_TRUE(images_equal(m->gradients[i], expected->gradients[i]));
+    destroy_made(m);
+    destroy_made(expected);
+    destroy_scene(s);
+    destroy_scene(like);
+}
+
 /* ---- Temporary results ---- */
 
 /* Each image and each state is read once by the gradients; a state that all share too. */
@@ -267,13 +280,7 @@ static void test_temporary_results_are_spent(void)
             CU_ASSERT_EQUAL(glcnn_image_read_count(m.images[i]), 0);
             CU_ASSERT_EQUAL(glcnn_state_read_count(m.states[i]), 0);
         }
-        finish(&commands);
-        for (size_t i = 0; i < COUNT; i++)
-            CU_ASSERT_TRUE(images_equal(m.gradients[i], expected.gradients[i]));
-        destroy_made(&m);
-        destroy_made(&expected);
-        destroy_scene(&s);
-        destroy_scene(&like);
+        end_like(&commands, &s, &m, &like, &expected);
     }
 }
 
@@ -299,13 +306,7 @@ static void check_state_batch(const struct row *row, bool temporary)
     }
     encode_forward(&s, commands, &m);
     encode_gradients(&s, commands, &m);
-    finish(&commands);
-    for (size_t i = 0; i < COUNT; i++)
-        CU_ASSERT_TRUE(images_equal(m.gradients[i], expected.gradients[i]));
-    destroy_made(&m);
-    destroy_made(&expected);
-    destroy_scene(&s);
-    destroy_scene(&like);
+    end_like(&commands, &s, &m, &like, &expected);
 }
 
 static void test_batches_of_states(void)

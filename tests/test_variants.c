@@ -166,20 +166,14 @@ static void test_kernels_agree_with_each_way_of_uniforms(void)
 static double weights_error(glcnn_device *on, const struct check_case *of)
 {
     const struct glcnn_descriptor *d = descriptor_find("convolution_gradient");
-    struct bag found = {0}, wanted = {0};
+    struct bag bag = {0};
     struct glcnn_setting settings[CHECK_SETTINGS];
-    char error[512] = "";
-    struct run run = {.bag = &found, .refusal = {error, sizeof error}};
+    char error[GLCNN_ERROR_LENGTH] = "";
+    double worst = 0;
+    struct run run = {.bag = &bag, .refusal = {error, sizeof error}};
     CU_ASSERT_TRUE_FATAL(check_inputs(&run, d, of, 1, settings));
-    CU_ASSERT_TRUE_FATAL(check_copy(&found, &wanted));
-    run.device = on;
-    CU_ASSERT_EQUAL_FATAL(run_kernel(&run, d), GLCNN_SUCCESS);
-    run.device = NULL;
-    run.bag = &wanted;
-    CU_ASSERT_EQUAL_FATAL(run_kernel(&run, d), GLCNN_SUCCESS);
-    double worst = check_compare(d, &found, &wanted, run.format);
-    bag_free(&found);
-    bag_free(&wanted);
+    CU_ASSERT_EQUAL_FATAL(check_run(on, d, &run, &worst), GLCNN_SUCCESS);
+    bag_free(&bag);
     return worst;
 }
 

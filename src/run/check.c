@@ -235,27 +235,37 @@ bool check_inputs(struct run *run, const struct glcnn_descriptor *d, const struc
            add_vectors(run, d, c, index % 2 == 0, &seed);
 }
 
+glcnn_status check_run(struct glcnn_device *device, const struct glcnn_descriptor *d,
+                       struct run *run, double *error)
+{
+    struct bag wanted = {0}, *found = run->bag;
+    glcnn_status status = check_copy(found, &wanted) ? GLCNN_SUCCESS : GLCNN_INVALID_ARGUMENT;
+    run->device = device;
+    if (status == GLCNN_SUCCESS)
+        status = run_kernel(run, d);
+    run->device = NULL;
+    run->bag = &wanted;
+    if (status == GLCNN_SUCCESS)
+        status = run_kernel(run, d);
+    run->bag = found;
+    *error = status == GLCNN_SUCCESS ? check_compare(d, found, &wanted, run->format) : INFINITY;
+    bag_free(&wanted);
+    return status;
+}
+
 glcnn_status check_case_run(struct glcnn_device *device, const struct glcnn_descriptor *d,
                             size_t index, glcnn_channel_format format, double *error,
                             char sentence[GLCNN_ERROR_LENGTH])
 {
-    struct bag inputs = {0}, wanted = {0};
+    struct bag bag = {0};
     struct glcnn_setting settings[CHECK_SETTINGS];
-    struct run run = {.format = format, .bag = &inputs, .refusal = {sentence, GLCNN_ERROR_LENGTH}};
+    struct run run = {.format = format, .bag = &bag, .refusal = {sentence, GLCNN_ERROR_LENGTH}};
+    glcnn_status status = GLCNN_INVALID_ARGUMENT;
     sentence[0] = 0;
-    bool good =
-        check_inputs(&run, d, &d->cases[index], index, settings) && check_copy(&inputs, &wanted);
-    glcnn_status status = good ? GLCNN_SUCCESS : GLCNN_INVALID_ARGUMENT;
-    run.device = device;
-    if (status == GLCNN_SUCCESS)
-        status = run_kernel(&run, d);
-    run.device = NULL;
-    run.bag = &wanted;
-    if (status == GLCNN_SUCCESS)
-        status = run_kernel(&run, d);
-    *error = status == GLCNN_SUCCESS ? check_compare(d, &inputs, &wanted, format) : INFINITY;
-    bag_free(&inputs);
-    bag_free(&wanted);
+    *error = INFINITY;
+    if (check_inputs(&run, d, &d->cases[index], index, settings))
+        status = check_run(device, d, &run, error);
+    bag_free(&bag);
     return status;
 }
 

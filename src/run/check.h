@@ -19,6 +19,11 @@ bool check_copy(const struct bag *from, struct bag *to);
 double check_compare(const struct glcnn_descriptor *d, struct bag *found, struct bag *wanted,
                      glcnn_channel_format format);
 
+/* Runs a kernel on the device and in the reference, from the inputs in the run's bag, which gets the
+ * device's results. *error is in units of the bound; infinite where one of the two fails. */
+glcnn_status check_run(struct glcnn_device *device, const struct glcnn_descriptor *d,
+                       struct run *run, double *error);
+
 /* Runs one case on the device and in the reference. *error is in units of the bound. */
 glcnn_status check_case_run(struct glcnn_device *device, const struct glcnn_descriptor *d,
                             size_t index, glcnn_channel_format format, double *error,

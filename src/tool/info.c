@@ -49,6 +49,28 @@ static const struct {
 };
 enum { EXTENSIONS = sizeof extensions / sizeof *extensions };
 
+/* Traits that a device has or has not, and what is printed of either. */
+struct trait {
+    const char *name;
+    size_t offset;
+    const char *words[2]; /* has not, has */
+};
+
+#define TRAIT(NAME) #NAME, offsetof(struct glcnn_device_traits, NAME)
+static const struct trait traits[] = {
+    {TRAIT(shared_memory), {"in the GPU's memory", "on the chip"}},
+    {TRAIT(image_loads), {"no cheaper than fetches", "cheaper than fetches"}},
+    {TRAIT(uniform_copies), {"no", "yes"}},
+    {TRAIT(plain_uniforms), {"no", "yes"}},
+    {TRAIT(may_skip_programs), {"no", "yes: each is tested"}},
+};
+#define TRAITS (sizeof traits / sizeof *traits)
+
+static bool has_trait(const struct glcnn_device_traits *all, const struct trait *trait)
+{
+    return *(const bool *)(const void *)((const char *)all + trait->offset);
+}
+
 static const uint32_t *limit_values(const struct glcnn_limits *all, const struct limit *limit)
 {
     return (const uint32_t *)(const void *)((const char *)all + limit->offset);
@@ -160,18 +182,14 @@ static void print_limits(const struct glcnn_device_properties *info)
     }
 }
 
-static void print_traits(const struct glcnn_device_traits *traits)
+static void print_traits(const struct glcnn_device_traits *all)
 {
     puts("\ntraits, by which kernels choose between variants");
-    print_line("family", traits->family);
-    printf("  %-25s%u, of four components\n", "registers", traits->registers);
-    printf("  %-25s%u invocations\n", "width", traits->width);
-    print_line("shared_memory", traits->shared_memory ? "on the chip" : "in the GPU's memory");
-    print_line("image_loads",
-               traits->image_loads ? "cheaper than fetches" : "no cheaper than fetches");
-    print_line("uniform_copies", traits->uniform_copies ? "yes" : "no");
-    print_line("plain_uniforms", traits->plain_uniforms ? "yes" : "no");
-    print_line("may_skip_programs", traits->may_skip_programs ? "yes: each is tested" : "no");
+    print_line("family", all->family);
+    printf("  %-25s%u, of four components\n", "registers", all->registers);
+    printf("  %-25s%u invocations\n", "width", all->width);
+    for (size_t i = 0; i < TRAITS; i++)
+        print_line(traits[i].name, traits[i].words[has_trait(all, &traits[i])]);
 }
 
 static void print_extensions(const glcnn_device *device)
@@ -223,17 +241,14 @@ static cJSON *json_of_limits(const struct glcnn_limits *all)
     return json;
 }
 
-static cJSON *json_of_traits(const struct glcnn_device_traits *traits)
+static cJSON *json_of_traits(const struct glcnn_device_traits *all)
 {
     cJSON *json = cJSON_CreateObject();
-    json_add_text(json, "family", traits->family);
-    cJSON_AddNumberToObject(json, "registers", traits->registers);
-    cJSON_AddNumberToObject(json, "width", traits->width);
-    cJSON_AddBoolToObject(json, "shared_memory", traits->shared_memory);
-    cJSON_AddBoolToObject(json, "image_loads", traits->image_loads);
-    cJSON_AddBoolToObject(json, "uniform_copies", traits->uniform_copies);
-    cJSON_AddBoolToObject(json, "plain_uniforms", traits->plain_uniforms);
-    cJSON_AddBoolToObject(json, "may_skip_programs", traits->may_skip_programs);
+    json_add_text(json, "family", all->family);
+    cJSON_AddNumberToObject(json, "registers", all->registers);
+    cJSON_AddNumberToObject(json, "width", all->width);
+    for (size_t i = 0; i < TRAITS; i++)
+        cJSON_AddBoolToObject(json, traits[i].name, has_trait(all, &traits[i]));
     return json;
 }
 
