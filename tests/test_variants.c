@@ -163,9 +163,9 @@ static void test_kernels_agree_with_each_way_of_uniforms(void)
 /* ---- Pixels that are taken together ---- */
 
 /* How far device and reference are apart, in units of the bound. */
-static double weights_error(glcnn_device *on, const struct check_case *of)
+static double error_of(glcnn_device *on, const char *kernel, const struct check_case *of)
 {
-    const struct glcnn_descriptor *d = descriptor_find("convolution_gradient");
+    const struct glcnn_descriptor *d = descriptor_find(kernel);
     struct bag bag = {0};
     struct glcnn_setting settings[CHECK_SETTINGS];
     char error[GLCNN_ERROR_LENGTH] = "";
@@ -192,13 +192,55 @@ static void test_columns_need_not_divide_the_width(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         glcnn_device *on = open_device(NULL);
         struct search search = {.text = rows[i].columns};
-        double error = weights_error(
-            on, &(struct check_case){"output_feature_channels=4 kernel_width=3 kernel_height=3 "
-                                     "gradient_option=weights_and_biases",
-                                     {2, 4, 2, rows[i].width}});
+        double error = error_of(
+            on, "convolution_gradient",
+            &(struct check_case){"output_feature_channels=4 kernel_width=3 kernel_height=3 "
+                                 "gradient_option=weights_and_biases",
+                                 {2, 4, 2, rows[i].width}});
         CU_ASSERT(error <= 1);
         program_cache_each(on->programs, look, &search);
         CU_ASSERT_TRUE(search.found);
+        glcnn_device_destroy(&on);
+    }
+    unsetenv("GLCNN_VARIANTS");
+}
+
+/* ---- Tiles of the gradient of weights ---- */
+
+/* Tiles hold 4, 8 or 16 slices of outputs; of 16, where one chunk holds all pixels, the tile is the
+ * gradient itself. */
+static void test_tiles_of_weights_follow_the_outputs(void)
+{
+    static const struct {
+        const char *kernel, *has;
+        struct check_case of;
+    } rows[] = {
+        {"convolution_gradient",
+         "#define SLICES 4\n",
+         {"output_feature_channels=5 kernel_width=3 kernel_height=3", {3, 6, 5, 7}}},
+        {"convolution_gradient",
+         "#define SLICES 8\n",
+         {"output_feature_channels=21 kernel_width=3 kernel_height=3", {3, 6, 5, 7}}},
+        {"convolution_gradient",
+         "#define SLICES 16\n",
+         {"output_feature_channels=70 kernel_width=2 kernel_height=3", {3, 6, 5, 7}}},
+        {"convolution_gradient",
+         "#define WHOLE",
+         {"output_feature_channels=70 kernel_width=3 kernel_height=1", {1, 8, 4, 6}}},
+        {"fully_connected_gradient",
+         "#define WHOLE",
+         {"output_feature_channels=37 kernel_width=2 kernel_height=2", {5, 36, 2, 2}}},
+        {"fully_connected_gradient",
+         "#define SLICES 4\n",
+         {"output_feature_channels=10 kernel_width=1 kernel_height=1", {70, 21, 1, 1}}},
+    };
+    setenv("GLCNN_VARIANTS", "connected_weights_tiled,weights_tiled", 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        glcnn_device *on = open_device(NULL);
+        struct search wanted = {.text = rows[i].has};
+        CU_ASSERT(error_of(on, rows[i].kernel, &rows[i].of) <= 1);
+        program_cache_each(on->programs, look, &wanted);
+        CU_ASSERT_TRUE(wanted.found);
         glcnn_device_destroy(&on);
     }
     unsetenv("GLCNN_VARIANTS");
@@ -287,7 +329,7 @@ static void test_without_a_variant_that_runs_the_encode_fails(void)
                glcnn_kernel_encode(commands, kernel,
                                    &(struct glcnn_encode){.source = image, .destination = result}));
     CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "convolution: the driver of llvmpipe"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "convolution_wide to convolution_two"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "convolution_column to convolution_two"));
     CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), 0);
     glcnn_command_buffer_destroy(&commands);
     glcnn_image_destroy(&image);
@@ -476,6 +518,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_an_unknown_variant_is_refused),
         UNIT_TEST(test_kernels_agree_with_each_way_of_uniforms),
         UNIT_TEST(test_columns_need_not_divide_the_width),
+        UNIT_TEST(test_tiles_of_weights_follow_the_outputs),
         UNIT_TEST(test_programs_that_run_pass_the_canary),
         UNIT_TEST(test_the_next_smaller_variant_is_taken),
         UNIT_TEST(test_without_a_variant_that_runs_the_encode_fails),

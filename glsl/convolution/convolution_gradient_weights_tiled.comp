@@ -1,14 +1,18 @@
 // dW(k, q, p, c) = sum over images and X of G(X, k) * in(first + stride * X + dilation * (p, q), c)
 // db(k) = sum of G(X, k)
 // As a product of matrices: rows are quads of elements (a tap, four inputs), columns are outputs,
-// and the sum goes over pixels. A group of 128 invocations makes 32 quads of 16 slices from the
+// and the sum goes over pixels. A group of 128 invocations makes 32 quads of SLICES slices from the
 // pixels of its chunk, each of them 2 quads of 2 slices. It keeps PIXELS pixels at a time, and
-// reads the next ones before it adds up those. convolution/convolution_gradient_sum.comp adds the
-// chunks.
+// reads the next ones before it adds up those. Where SLICES are fewer than 16 there are several
+// invocations for each sum: they share out the pixels that are kept, and each leaves a part of its
+// own. convolution/convolution_gradient_sum.comp adds the parts of all chunks. WHOLE: there is one
+// part alone, and it is stored as the gradient; inputs are a multiple of 4 then.
 // needs convolution/gradient_pixels.glsl
 #define QUADS          32
-#define SLICES         16
 #define PIXELS         16
+#define SUMMERS        (8 * SLICES) // invocations that have all sums of the group
+#define SHARES         (128 / SUMMERS)
+#define GRADIENT_READS ((SLICES + 7) / 8)
 #define INPUT_PITCH    (QUADS + 1) // neighbours in a column lie in different banks
 #define GRADIENT_PITCH (SLICES + 1)
 
@@ -16,6 +20,7 @@ shared vec4 kept_inputs[PIXELS * INPUT_PITCH];
 shared vec4 kept_gradients[PIXELS * GRADIENT_PITCH];
 
 int lane;                         // within the group
+int share, summer;                // which pixels, and which sums, are its own
 ivec3 taps[4]; // column, row, slice of the quads that the invocation reads for all
 bool live_taps[4];
 vec4 inputs[4], gradients[2];     // what it has read
@@ -52,7 +57,7 @@ void read_pixels(ivec3 X, bool live, int first_k) {
         vec4 v = source_edge(t.x, t.y, taps[i].z, image);
         inputs[i] = live && live_taps[i] ? v : vec4(0.0);
     }
-    for (int j = 0; j < 2; j++) {
+    for (int j = 0; j < GRADIENT_READS; j++) {
         int k = first_k + (lane >> 4) + 8 * j;
         vec4 g = gradient(X.x, X.y, min(k, slice_total - 1), image);
         gradients[j] = live && k < slice_total ? g : vec4(0.0);
@@ -62,16 +67,18 @@ void read_pixels(ivec3 X, bool live, int first_k) {
 void keep_pixels() {
     for (int i = 0; i < 4; i++)
         kept_inputs[(lane & 15) * INPUT_PITCH + (lane >> 4) + 8 * i] = inputs[i];
-    for (int j = 0; j < 2; j++)
-        kept_gradients[(lane & 15) * GRADIENT_PITCH + (lane >> 4) + 8 * j] = gradients[j];
+    for (int j = 0; j < GRADIENT_READS; j++)
+        if ((lane >> 4) + 8 * j < SLICES)
+            kept_gradients[(lane & 15) * GRADIENT_PITCH + (lane >> 4) + 8 * j] = gradients[j];
 }
 
-int quad_of(int i) { return (lane >> 3) + 16 * i; }
+int quad_of(int i) { return summer / (SLICES / 2) + 16 * i; }
 
-int slice_of(int j) { return (lane & 7) + 8 * j; }
+int slice_of(int j) { return summer % (SLICES / 2) + SLICES / 2 * j; }
 
 void add_pixels(bool with_bias) {
-    for (int p = 0; p < PIXELS; p++) {
+    for (int n = 0; n < PIXELS / SHARES; n++) {
+        int p = n * SHARES + share;
         vec4 g0 = kept_gradients[p * GRADIENT_PITCH + slice_of(0)];
         vec4 g1 = kept_gradients[p * GRADIENT_PITCH + slice_of(1)];
         for (int i = 0; i < 2; i++) {
@@ -88,20 +95,53 @@ void add_pixels(bool with_bias) {
     }
 }
 
+#ifdef WHOLE
+void store_whole(int o, int quad, vec4 value) {
+    int place = o * (element_count / 4) + quad;
+#ifdef ACCUMULATE
+    value += gradient_for_weights[place];
+#endif
+    gradient_for_weights[place] = value;
+}
+
+void store_whole_bias(int o, float value) {
+#ifdef ACCUMULATE
+    value += gradient_for_biases[o];
+#endif
+    gradient_for_biases[o] = value;
+}
+
 void store_slice(int chunk, int first_quad, int j, int k) {
-    int base = (chunk * slice_total + k) * (element_count + 1);
+    for (int n = 0; n < 4 && 4 * k + n < output_count; n++) {
+        for (int i = 0; i < 2; i++) {
+            int quad = first_quad + quad_of(i), first = 8 * i + j;
+            if (4 * quad < element_count)
+                store_whole(4 * k + n, quad,
+                            vec4(sum[first][n], sum[first + 2][n], sum[first + 4][n],
+                                 sum[first + 6][n]));
+        }
+        if (first_quad == 0 && summer < SLICES / 2)
+            store_whole_bias(4 * k + n, bias[j][n]);
+    }
+}
+#else
+void store_slice(int chunk, int first_quad, int j, int k) {
+    int base = ((chunk * SHARES + share) * slice_total + k) * (element_count + 1);
     for (int i = 0; i < 2; i++)
         for (int c = 0; c < 4; c++) {
             int element = 4 * (first_quad + quad_of(i)) + c;
             if (element < element_count)
                 parts[base + element] = sum[(4 * i + c) * 2 + j];
         }
-    if (first_quad == 0 && lane < 8)
+    if (first_quad == 0 && summer < SLICES / 2)
         parts[base + element_count] = bias[j];
 }
+#endif
 
 void invocation(ivec3 at) {
     lane = int(gl_LocalInvocationIndex);
+    share = lane / SUMMERS;
+    summer = lane - share * SUMMERS;
     int chunk = (at.x - lane) / 128;
     int first_quad = at.y * QUADS, first_k = at.z * SLICES;
     int begin = chunk * pixels_per_chunk;

@@ -3,31 +3,45 @@
  * pixels. */
 #include "kernels/convolution_plan.h"
 
-/* Quads of elements and slices of a tile, and invocations of a group, all as in the shaders. */
-#define TILE_QUADS   32u
-#define TILE_SLICES  16u
-#define GROUP_SIZE   128u
-#define CHUNK_PIXELS 256u        /* that make a chunk of tiles worth its part sums */
-#define LANE_PIXELS  8u          /* the same for each lane */
-#define ALL_GROUPS   512u        /* fill the largest GPUs */
-#define PART_BYTES   (32u << 20) /* of part sums, unless one chunk takes more */
+/* Quads of elements and slices of a tile at most and at least, and invocations of a group, all as in
+ * the shaders. */
+#define TILE_QUADS    32u
+#define TILE_SLICES   16u
+#define FEWEST_SLICES 4u
+#define GROUP_SIZE    128u
+#define CHUNK_PIXELS  32u  /* that make a chunk of tiles worth its part sums */
+#define LANE_PIXELS   8u   /* the same for each lane */
+#define FEWEST_GROUPS 4u   /* that are faster than invocations which go through the pixels alone */
+#define ALL_GROUPS    512u /* fill the largest GPUs */
+#define PART_BYTES    (32u << 20) /* of part sums, unless one chunk takes more */
 
 /* The groups of a chunk. */
 struct share {
     uint32_t y, z;
+    uint32_t parts;  /* that a group leaves */
     uint32_t pixels; /* that a chunk has at least */
     uint32_t work;   /* of an invocation, for each pixel of a chunk */
 };
 
+/* Slices of a tile: the fewest that hold all there are. */
+static uint32_t tile_slices(const struct packing *p)
+{
+    uint32_t slices = FEWEST_SLICES;
+    while (slices < TILE_SLICES && slices < p->slices)
+        slices *= 2;
+    return slices;
+}
+
 static struct share tiles_of(const struct packing *p)
 {
-    return (struct share){groups_of(p->elements, 4 * TILE_QUADS), groups_of(p->slices, TILE_SLICES),
-                          CHUNK_PIXELS, 16 * 8};
+    uint32_t slices = tile_slices(p), parts = TILE_SLICES / slices;
+    return (struct share){groups_of(p->elements, 4 * TILE_QUADS), groups_of(p->slices, slices),
+                          parts, CHUNK_PIXELS, 16 * 8 / parts};
 }
 
 static struct share lanes_of(const struct packing *p, uint32_t taps)
 {
-    return (struct share){groups_of((uint32_t)p->layer_taps, taps), p->slices * p->range,
+    return (struct share){groups_of((uint32_t)p->layer_taps, taps), p->slices * p->range, 1,
                           GROUP_SIZE * LANE_PIXELS, groups_of(taps * 16, GROUP_SIZE)};
 }
 
@@ -46,14 +60,14 @@ bool weights_fill_tiles(const void *shape)
 {
     const struct part_shape *s = shape;
     const struct share tiles = tiles_of(s->packing);
-    return s->packing->slices >= TILE_SLICES / 2 && s->packing->elements >= 2 * TILE_QUADS &&
-           tiles.y * tiles.z * groups_of(s->pixels, CHUNK_PIXELS) >= TILE_GROUPS;
+    return s->packing->slices >= FEWEST_SLICES / 2 && s->packing->elements >= TILE_QUADS &&
+           tiles.y * tiles.z * groups_of(s->pixels, tiles.pixels) >= FEWEST_GROUPS;
 }
 
 static uint32_t chunks_of(const struct packing *p, const struct share *s, uint32_t pixels)
 {
     uint32_t wanted = groups_of(ALL_GROUPS, s->y * s->z);
-    uint32_t room = PART_BYTES / 16 / (p->slices * (p->elements + 1));
+    uint32_t room = PART_BYTES / 16 / (p->slices * (p->elements + 1) * s->parts);
     uint32_t most = least(groups_of(pixels, s->pixels), room ? room : 1);
     return least(wanted, most);
 }
@@ -65,6 +79,40 @@ uint32_t weights_pixels(const struct operation *o)
            o->images[GRADIENT].images;
 }
 
+/* A single part is the gradient itself, and can be stored as one where an element's four inputs lie
+ * side by side. */
+static bool is_whole(const struct operation *o, const struct share *s, uint32_t chunks)
+{
+    return chunks * s->parts == 1 && convolution_channels(o).inputs % 4 == 0;
+}
+
+static struct pass *plan_tiles(const struct operation *o, struct plan *plan,
+                               const struct packing *p, const struct variant *variant,
+                               const struct share *s, uint32_t chunks, struct parts *parts)
+{
+    struct pass *pass;
+    if (is_whole(o, s, chunks)) {
+        pass = plan_parts_pass(o, plan, p, variant);
+        pass_define(pass, "WHOLE", 1);
+        pass_gradients_of(pass, "vec4", o);
+        pass_int(pass, "output_count", (int32_t)p->channels.outputs);
+        parts->chunks = 0;
+    } else
+        pass = plan_parts(o, plan, p, variant, chunks * s->parts, parts);
+    pass_define(pass, "SLICES", (int)tile_slices(p));
+    return pass;
+}
+
+static struct pass *plan_lanes(const struct operation *o, struct plan *plan,
+                               const struct packing *p, const struct variant *variant,
+                               uint32_t chunks, struct parts *parts)
+{
+    struct pass *pass = plan_parts(o, plan, p, variant, chunks, parts);
+    pass_define(pass, "TAPS", (int)least(variant->taps, (uint32_t)p->layer_taps));
+    pass_define(pass, "LANES", GROUP_SIZE);
+    return pass;
+}
+
 void plan_groups(const struct operation *o, struct plan *plan, const struct packing *p,
                  const struct variant *variant, struct parts *parts)
 {
@@ -72,11 +120,8 @@ void plan_groups(const struct operation *o, struct plan *plan, const struct pack
     uint32_t pixels = weights_pixels(o);
     uint32_t per_chunk = groups_of(pixels, chunks_of(p, &s, pixels));
     uint32_t chunks = groups_of(pixels, per_chunk);
-    struct pass *pass = plan_parts(o, plan, p, variant, chunks, parts);
-    if (variant->taps) {
-        pass_define(pass, "TAPS", (int)least(variant->taps, (uint32_t)p->layer_taps));
-        pass_define(pass, "LANES", GROUP_SIZE);
-    }
+    struct pass *pass = variant->taps ? plan_lanes(o, plan, p, variant, chunks, parts)
+                                      : plan_tiles(o, plan, p, variant, &s, chunks, parts);
     pass_int(pass, "stride_x", o->window.x.stride);
     pass_int(pass, "dilation_x", o->window.x.dilation);
     pass_int(pass, "pixels_per_chunk", (int32_t)per_chunk);

@@ -113,18 +113,14 @@ static void pass_narrow_parts(struct pass *pass, const struct operation *o, cons
     pass_grid(pass, s->chunks, groups + 1, p->slices * p->range);
 }
 
-struct pass *plan_parts(const struct operation *o, struct plan *plan, const struct packing *p,
-                        const struct variant *variant, uint32_t chunks, struct parts *parts)
+struct pass *plan_parts_pass(const struct operation *o, struct plan *plan, const struct packing *p,
+                             const struct variant *variant)
 {
     const struct window *w = &o->window;
-    parts->chunks = chunks;
-    parts->numbers = p->slices * (p->elements + 1);
-    parts->vector = plan_scratch_vector(plan, (size_t)chunks * parts->numbers * 4);
     struct pass *pass = plan_pass(plan, variant->shader);
     pass_variant(pass, variant);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
-    pass_vector_of(pass, "vec4", "parts", &parts->vector, VECTOR_WRITE);
     pass_packing(pass, p);
     pass_axes(pass, w);
     if (w->edge_mode == GLCNN_EDGE_MODE_CLAMP)
@@ -134,6 +130,17 @@ struct pass *plan_parts(const struct operation *o, struct plan *plan, const stru
     pass_int(pass, "end_x", w->x.end);
     pass_int(pass, "end_y", w->y.end);
     pass_int(pass, "slice_total", (int32_t)p->slices);
+    return pass;
+}
+
+struct pass *plan_parts(const struct operation *o, struct plan *plan, const struct packing *p,
+                        const struct variant *variant, uint32_t chunks, struct parts *parts)
+{
+    struct pass *pass = plan_parts_pass(o, plan, p, variant);
+    parts->chunks = chunks;
+    parts->numbers = p->slices * (p->elements + 1);
+    parts->vector = plan_scratch_vector(plan, (size_t)chunks * parts->numbers * 4);
+    pass_vector_of(pass, "vec4", "parts", &parts->vector, VECTOR_WRITE);
     return pass;
 }
 
@@ -154,13 +161,18 @@ static void plan_rows(const struct operation *o, struct plan *plan, const struct
                  p->components * 8;
 }
 
-void pass_gradients(struct pass *pass, const struct operation *o)
+void pass_gradients_of(struct pass *pass, const char *type, const struct operation *o)
 {
     enum vector_access access = o->accumulate ? VECTOR_READ_WRITE : VECTOR_WRITE;
     if (o->accumulate)
         pass_define(pass, "ACCUMULATE", 1);
-    pass_vector(pass, "gradient_for_weights", &o->vectors[GRADIENT_FOR_WEIGHTS], access);
+    pass_vector_of(pass, type, "gradient_for_weights", &o->vectors[GRADIENT_FOR_WEIGHTS], access);
     pass_vector(pass, "gradient_for_biases", &o->vectors[GRADIENT_FOR_BIASES], access);
+}
+
+void pass_gradients(struct pass *pass, const struct operation *o)
+{
+    pass_gradients_of(pass, "float", o);
 }
 
 /* ---- The sum of the chunks ---- */
@@ -215,6 +227,8 @@ void plan_weights(const struct operation *o, struct plan *plan)
         plan_groups(o, plan, &p, variant, &parts);
     else
         plan_rows(o, plan, &p, variant, &parts);
+    if (parts.chunks == 0)
+        return;
     merge_chunks(plan, &parts);
     plan_sum_of_chunks(o, plan, &p, &parts);
 }

@@ -14,7 +14,7 @@
 
 /* Tables of variants: convolution_forward.c, convolution_gradient_weights.c, fully_connected.c. */
 extern const struct variant convolution_sum_variants[], convolution_part_variants[],
-    fully_connected_data_variants[];
+    fully_connected_data_variants[], fully_connected_weights_variants[];
 
 /* ---- Packed weights (convolution_packing.c) ---- */
 
@@ -91,9 +91,12 @@ void plan_weights(const struct operation *operation, struct plan *plan);
  * those of all elements and of the biases. */
 struct parts {
     struct vector_view vector;
-    uint32_t chunks, numbers; /* of four, of a chunk */
+    uint32_t chunks;  /* 0: there are none, the gradient is stored already */
+    uint32_t numbers; /* of four, of a chunk */
 };
-/* The pass that makes them, begun; the sizes of chunks are not set. */
+/* The pass that makes them, begun; without the parts, or with them. The sizes of chunks are not set. */
+struct pass *plan_parts_pass(const struct operation *operation, struct plan *plan,
+                             const struct packing *packing, const struct variant *variant);
 struct pass *plan_parts(const struct operation *operation, struct plan *plan,
                         const struct packing *packing, const struct variant *variant,
                         uint32_t chunks, struct parts *parts);
@@ -114,5 +117,7 @@ void plan_groups(const struct operation *operation, struct plan *plan,
 /* The vectors that gradients of weights are stored in. Outputs that hold sums already are added
  * to. */
 void pass_gradients(struct pass *pass, const struct operation *operation);
+/* The same, weights as an array of `type`. */
+void pass_gradients_of(struct pass *pass, const char *type, const struct operation *operation);
 
 #endif

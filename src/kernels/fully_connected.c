@@ -3,6 +3,8 @@
 
 #define TILE_IMAGES   32u /* that make tiles worth it, and channels */
 #define TILE_CHANNELS 64u
+#define LONG_SUM      128u /* images */
+#define MANY_WEIGHTS  (1u << 20)
 
 static bool has_one_pixel(const void *shape)
 {
@@ -68,13 +70,40 @@ static void plan_connected_data(const struct operation *o, struct plan *plan)
     plan_variant(plan, first, variant);
 }
 
-static void plan_connected_weights(const struct operation *o, struct plan *plan)
+static bool is_dense_layer(const void *shape)
+{
+    struct packing p = packing_of(shape, false);
+    return packing_is_dense(&p);
+}
+
+/* An invocation that goes through all images alone takes long where they are many; tiles share out
+ * the images, or the weights where there are many of those. */
+static bool is_long(const void *shape)
+{
+    const struct operation *o = shape;
+    struct channels c = convolution_channels(o);
+    uint64_t weights =
+        (uint64_t)o->window.x.size * (uint64_t)o->window.y.size * c.inputs * c.outputs;
+    return o->images[GRADIENT].images >= LONG_SUM || weights >= MANY_WEIGHTS;
+}
+
+/* Gradient of a fully connected layer's weights: as a convolution's of one pixel, or an invocation
+ * for each 16 of the weights. */
+const struct variant fully_connected_weights_variants[] = {{"connected_weights_tiled",
+                                                            .registers = 32, .shared_memory = true,
+                                                            .can = is_dense_layer, .pays = is_long},
+                                                           {"connected_weights", .registers = 8},
+                                                           {0}};
+
+static void plan_sixteens(const struct operation *o, struct plan *plan,
+                          const struct variant *variant)
 {
     const struct image_view *source = &o->images[IMAGE];
     const struct window *w = &o->window;
     struct channels c = convolution_channels(o);
     uint32_t pixel_slices = source->width * source->height * slice_count(source->channels);
     struct pass *pass = plan_pass(plan, "convolution/fully_connected_gradient_weights.comp");
+    pass_variant(pass, variant);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", source);
     pass_gradients(pass, o);
@@ -87,6 +116,18 @@ static void plan_connected_weights(const struct operation *o, struct plan *plan)
     pass_grid(pass, pixel_slices + 1, slice_count(c.outputs), 1);
     pass_local(pass, 32, 1, 1);
     pass->work = source->images * 32;
+}
+
+static void plan_connected_weights(const struct operation *o, struct plan *plan)
+{
+    const struct variant *variant = variant_choose(plan, fully_connected_weights_variants, o);
+    size_t first = plan->pass_count;
+    if (!variant->shared_memory) {
+        plan_sixteens(o, plan, variant);
+        return;
+    }
+    plan_weights(o, plan);
+    plan_variant(plan, first, variant);
 }
 
 void plan_fully_connected_gradient(const struct operation *o, struct plan *plan)
