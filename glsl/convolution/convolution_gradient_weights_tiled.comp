@@ -140,7 +140,7 @@ void store_slice(int chunk, int first_quad, int j, int k) {
 
 void invocation(ivec3 at) {
     lane = int(gl_LocalInvocationIndex);
-    share = lane / SUMMERS;
+    share = SHARES > 1 ? lane / SUMMERS : 0;
     summer = lane - share * SUMMERS;
     int chunk = (at.x - lane) / 128;
     int first_quad = at.y * QUADS, first_k = at.z * SLICES;

@@ -1,16 +1,21 @@
 // out(X, k) = neuron(b(k) + sum over taps (q, p) and inputs c of W(k, q, p, c) * in(t, c)),
 //     t = first + stride * X + dilation * (p, q);   in is 0 outside low .. high, or clamped
 // As a product of matrices: rows are the pixels of all images, numbered through, columns are
-// outputs, and the sum goes over elements. A group of 128 invocations makes 128 rows of 16 slices,
-// each of them 8 rows of 2 slices. It keeps QUADS quads of elements (a quad: one tap of one slice
+// outputs, and the sum goes over elements. A group of 128 invocations makes ROWS rows of 16 slices,
+// each of them OWN rows of 2 slices. It keeps QUADS quads of elements (a quad: one tap of one slice
 // of inputs) at a time, and reads the next ones before it adds up those.
+// IN_PLACE, where rows are so few that packed weights would hardly be read again: the weights are
+// read as the user has them, WITH_OUTPUTS where those of an element's outputs lie side by side.
 // With SPLIT each layer of groups adds up some of the elements, and what it has is stored as part
 // of a sum, which convolution/convolution_tiled_finish.comp ends.
 // needs convolution/convolution.glsl
-#define ROWS   128
+// needs convolution/bias.glsl
+#define OWN    (ROWS / 16)
 #define SLICES 16
 #define QUADS  4
 #define DEPTH  (QUADS * 4)
+#define STEP   (128 / ROWS) // quads that the invocations read at a time
+#define READS  (QUADS / STEP)
 #define PITCH  (SLICES + 1) // neighbours in a column lie in different banks
 
 shared float kept_inputs[DEPTH * ROWS];
@@ -21,8 +26,8 @@ int quad, tap_x, tap_y, tap_slice; // the next quad, and its parts
 int last_element;               // the one after the last
 int image;                      // of the pixel that the invocation reads for all
 ivec2 corner;                   // of its window
-vec4 inputs[QUADS], weights[2]; // what it has read
-vec4 sum[16];
+vec4 inputs[READS], two_weights[2]; // what it has read
+vec4 sum[2 * OWN];
 
 void first_quad(int element) {
     quad = element / 4;
@@ -45,6 +50,11 @@ void next_quad() {
     }
 }
 
+void next_own_quad() {
+    for (int i = 0; i < STEP; i++)
+        next_quad();
+}
+
 vec4 read_input() {
     ivec2 t = corner + ivec2(dilation_x * tap_x, dilation_y * tap_y);
     ivec2 inside = clamp(t, ivec2(low_x, low_y), ivec2(high_x, high_y));
@@ -61,29 +71,38 @@ vec4 read_input() {
 vec4 read_weight(int element, int k) {
     if (element >= last_element || k >= destination_slices)
         return vec4(0.0);
+#if defined(IN_PLACE) && defined(WITH_OUTPUTS)
+    return weights[element * destination_slices + k];
+#elif defined(IN_PLACE)
+    int first = 4 * k * element_count + element, last = (destination_channels - 1) * element_count;
+    return vec4(weights[first], weights[min(first + element_count, last + element)],
+                weights[min(first + 2 * element_count, last + element)],
+                weights[min(first + 3 * element_count, last + element)]);
+#else
     return matrix(PACKED_X(element), PACKED_Y(element), 0, k);
+#endif
 }
 
-// An invocation reads its row of the inputs, and two of the 256 weights.
-void read_quads(int k) {
-    int element = quad * 4 + (lane & 15);
-    weights[0] = read_weight(element, k + (lane >> 4));
-    weights[1] = read_weight(element, k + (lane >> 4) + 8);
-    for (int i = 0; i < QUADS; i++) {
+// An invocation reads its part of a row of the inputs, and two of the 256 weights.
+void read_quads(int first_element, int k) {
+    int element = first_element + (lane & 15);
+    two_weights[0] = read_weight(element, k + (lane >> 4));
+    two_weights[1] = read_weight(element, k + (lane >> 4) + 8);
+    for (int i = 0; i < READS; i++) {
         inputs[i] = read_input();
-        next_quad();
+        next_own_quad();
     }
 }
 
 void keep_quads() {
-    for (int i = 0; i < QUADS; i++)
+    for (int i = 0; i < READS; i++)
         for (int c = 0; c < 4; c++)
-            kept_inputs[(i * 4 + c) * ROWS + lane] = inputs[i][c];
-    kept_weights[(lane & 15) * PITCH + (lane >> 4)] = weights[0];
-    kept_weights[(lane & 15) * PITCH + (lane >> 4) + 8] = weights[1];
+            kept_inputs[((i * STEP + lane / ROWS) * 4 + c) * ROWS + lane % ROWS] = inputs[i][c];
+    kept_weights[(lane & 15) * PITCH + (lane >> 4)] = two_weights[0];
+    kept_weights[(lane & 15) * PITCH + (lane >> 4) + 8] = two_weights[1];
 }
 
-// Row i of the eight of an invocation: runs of four, so that a run is stored to neighbours.
+// Row i of those of an invocation: runs of four, so that a run is stored to neighbours.
 int row_of(int i) { return (lane >> 3) * 4 + (i >> 2) * (ROWS / 2) + (i & 3); }
 
 int slice_of(int j) { return (lane & 7) + 8 * j; }
@@ -92,7 +111,7 @@ void add_quads() {
     for (int e = 0; e < DEPTH; e++) {
         vec4 w0 = kept_weights[e * PITCH + slice_of(0)];
         vec4 w1 = kept_weights[e * PITCH + slice_of(1)];
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < OWN; i++) {
             float x = kept_inputs[e * ROWS + row_of(i)];
             sum[2 * i] += x * w0;
             sum[2 * i + 1] += x * w1;
@@ -109,7 +128,7 @@ ivec3 place_of(int row) {
 
 #ifdef SPLIT
 void store_slice(int split, int first_row, int j, int k) {
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < OWN; i++) {
         int row = first_row + row_of(i);
         if (row < row_count)
             parts[(split * row_count + row) * destination_slices + k] = sum[2 * i + j];
@@ -117,9 +136,9 @@ void store_slice(int split, int first_row, int j, int k) {
 }
 #else
 void store_slice(int split, int first_row, int j, int k) {
-    vec4 bias = matrix(PACKED_X(element_count), PACKED_Y(element_count), 0, k);
+    vec4 bias = bias_of(k);
     vec4 slope = neuron_slope(k);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < OWN; i++) {
         int row = first_row + row_of(i);
         ivec3 place = place_of(row);
         if (row < row_count)
@@ -132,24 +151,27 @@ void store_slice(int split, int first_row, int j, int k) {
 void invocation(ivec3 at) {
     lane = int(gl_LocalInvocationIndex);
     int k = at.y * SLICES;
-    ivec3 place = place_of(min(at.x, row_count - 1));
+    int first_row = (at.x - lane) / 128 * ROWS;
+    ivec3 place = place_of(min(first_row + lane % ROWS, row_count - 1));
     image = place.z;
     corner = ivec2(first_x, first_y) + ivec2(stride_x, stride_y) * place.xy;
     int begin = at.z * elements_per_split;
     last_element = min(begin + elements_per_split, element_count);
     first_quad(begin);
-    for (int i = 0; i < 16; i++)
+    for (int i = 0; i < lane / ROWS; i++)
+        next_quad();
+    for (int i = 0; i < 2 * OWN; i++)
         sum[i] = vec4(0.0);
-    read_quads(k);
+    read_quads(begin, k);
     for (int element = begin; element < last_element; element += DEPTH) {
         barrier();
         keep_quads();
         barrier();
         if (element + DEPTH < last_element)
-            read_quads(k);
+            read_quads(element + DEPTH, k);
         add_quads();
     }
     for (int j = 0; j < 2; j++)
         if (k + slice_of(j) < destination_slices)
-            store_slice(at.z, at.x - lane, j, k + slice_of(j));
+            store_slice(at.z, first_row, j, k + slice_of(j));
 }

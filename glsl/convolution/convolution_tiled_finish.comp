@@ -1,9 +1,10 @@
 // out(X, k) = neuron(b(k) + sum of parts), the parts in order
 // The parts are those that convolution/convolution_tiled.comp left.
 // needs convolution/convolution.glsl
+// needs convolution/bias.glsl
 void invocation(ivec2 at, int slice, int image) {
     int row = (image * region_height + at.y) * region_width + at.x;
-    vec4 sum = matrix(PACKED_X(element_count), PACKED_Y(element_count), 0, slice);
+    vec4 sum = bias_of(slice);
     for (int split = 0; split < split_count; split++)
         sum += parts[(split * row_count + row) * destination_slices + slice];
     store_destination(region_x + step_x * at.x, region_y + step_y * at.y, slice, image,

@@ -10,6 +10,7 @@ struct glcnn_buffer {
     size_t size; /* bytes */
     GLuint name;
     struct hazard hazard;
+    struct glcnn_buffer *next; /* of a list that lends buffers */
     bool zeros; /* known to hold nothing but zeros: so written, and by no pass since */
 };
 

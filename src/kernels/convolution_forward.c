@@ -15,6 +15,18 @@ static bool is_product(const void *shape)
     return packing_is_dense(((const struct sum_shape *)shape)->packing);
 }
 
+static bool is_winograd(const void *shape)
+{
+    const struct sum_shape *s = shape;
+    return sum_is_winograd(s->packing, s->sum);
+}
+
+static bool fills_winograd(const void *shape)
+{
+    const struct sum_shape *s = shape;
+    return sum_fills_winograd(s->packing, s->sum);
+}
+
 static bool fills_tiles(const void *shape)
 {
     const struct sum_shape *s = shape;
@@ -31,6 +43,8 @@ static bool is_read_by_rows(const void *shape)
 /* Lines of pixels of the result: `pixels` and `slices` at most; windows of up to `taps` along the
  * line, of stride and dilation 1, read each pixel once for all of them. */
 const struct variant convolution_sum_variants[] = {
+    {"convolution_winograd", .registers = 48, .shared_memory = true, .can = is_winograd,
+     .pays = fills_winograd},
     {"convolution_tiled", "convolution/convolution_tiled.comp", 32, .shared_memory = true,
      .can = is_product, .pays = fills_tiles},
     {"convolution_column", "convolution/convolution.comp", 32, .width = 32, .pixels = 8,
@@ -71,7 +85,7 @@ static uint32_t slices_for(const struct packing *p)
     return p->components == 1 && p->slices % 4 == 0 ? 4 : 2;
 }
 
-static void pass_sum(struct pass *pass, const struct sum *sum)
+void pass_sum(struct pass *pass, const struct sum *sum)
 {
     pass_int(pass, "low_x", sum->low[0]);
     pass_int(pass, "low_y", sum->low[1]);
@@ -129,13 +143,11 @@ static void pass_narrow(struct pass *pass, const struct packing *p, const struct
 }
 
 struct pass *plan_sum_pass(struct plan *plan, const struct packing *p,
-                           const struct variant *variant, const struct image_view *matrix,
-                           const struct sum *sum)
+                           const struct variant *variant, const struct sum *sum)
 {
     struct pass *pass = plan_pass(plan, variant->shader);
     pass_variant(pass, variant);
     pass_texture(pass, "source", &sum->source);
-    pass_matrix(pass, matrix);
     pass_packing(pass, p);
     pass_axes(pass, &sum->window);
     pass_sum(pass, sum);
@@ -144,10 +156,12 @@ struct pass *plan_sum_pass(struct plan *plan, const struct packing *p,
 }
 
 static void plan_lines(struct plan *plan, const struct packing *p, const struct variant *variant,
-                       const struct image_view *matrix, const struct sum *sum)
+                       const struct sum *sum)
 {
+    struct image_view matrix = plan_pack(plan, p, sum->weights, sum->biases);
     const struct axis *along = variant->down ? &sum->window.y : &sum->window.x;
-    struct pass *pass = plan_sum_pass(plan, p, variant, matrix, sum);
+    struct pass *pass = plan_sum_pass(plan, p, variant, sum);
+    pass_matrix(pass, &matrix);
     if (is_dense(along) && along->size > 0 && (uint32_t)along->size <= variant->taps)
         pass_define(pass, "SHARED_TAPS", along->size);
     if (variant->slices > 1)
@@ -156,15 +170,17 @@ static void plan_lines(struct plan *plan, const struct packing *p, const struct 
         pass_narrow(pass, p, sum, variant);
 }
 
-void plan_sum(struct plan *plan, const struct packing *p, const struct image_view *matrix,
-              const struct sum *sum)
+/* Rows of lines say how much of them an invocation takes; Winograd's has several shaders. */
+void plan_sum(struct plan *plan, const struct packing *p, const struct sum *sum)
 {
     const struct sum_shape shape = {p, sum};
     const struct variant *variant = variant_choose(plan, convolution_sum_variants, &shape);
-    if (variant->shared_memory)
-        plan_sum_tiles(plan, p, variant, matrix, sum);
+    if (variant->slices > 0)
+        plan_lines(plan, p, variant, sum);
+    else if (variant->shader)
+        plan_sum_tiles(plan, p, variant, sum);
     else
-        plan_lines(plan, p, variant, matrix, sum);
+        plan_sum_winograd(plan, p, variant, sum);
 }
 
 /* The sums of the operation's region, from pixel (x, y) on of `destination`. */
@@ -174,19 +190,19 @@ static void plan_forward(const struct operation *o, struct plan *plan,
     const struct glcnn_convolution_parameters *parameters = o->parameters;
     const struct image_view *source = &o->images[SOURCE];
     struct packing p = packing_of(o, false);
-    struct image_view matrix =
-        plan_pack(plan, &p, &o->vectors[WEIGHTS], o->given[BIASES] ? &o->vectors[BIASES] : NULL);
     struct sum sum = {.source = *source,
                       .destination = *destination,
                       .window = convolution_sum_window(o),
                       .high = {(int32_t)source->width - 1, (int32_t)source->height - 1},
                       .origin = {x, y},
                       .step = {1, 1},
+                      .weights = &o->vectors[WEIGHTS],
+                      .biases = o->given[BIASES] ? &o->vectors[BIASES] : NULL,
                       .neuron = &parameters->neuron,
                       .neuron_data = &o->vectors[NEURON_DATA]};
     sum.extent[0] = (uint32_t)sum.window.x.end;
     sum.extent[1] = (uint32_t)sum.window.y.end;
-    plan_sum(plan, &p, &matrix, &sum);
+    plan_sum(plan, &p, &sum);
 }
 
 static void plan_sub_pixels(const struct operation *o, struct plan *plan)

@@ -36,11 +36,9 @@ static struct taps turn_axis(struct axis *axis, int32_t base)
     return (struct taps){p0 + step * (count - 1), -step, count};
 }
 
-static struct image_view plan_data_pack(const struct operation *o, struct plan *plan,
-                                        const struct packing *p)
+static const struct vector_view *data_biases(const struct operation *o)
 {
-    return plan_pack(plan, p, &o->vectors[GRADIENT_WEIGHTS],
-                     o->given[GRADIENT_BIASES] ? &o->vectors[GRADIENT_BIASES] : NULL);
+    return o->given[GRADIENT_BIASES] ? &o->vectors[GRADIENT_BIASES] : NULL;
 }
 
 /* The pixels of the region that lie `place` from its corner, within a stride. */
@@ -55,6 +53,8 @@ static void plan_data_place(const struct operation *o, struct plan *plan, const 
                       .high = {w.x.end - 1, w.y.end - 1},
                       .origin = {o->region_x + place[0], o->region_y + place[1]},
                       .step = {(uint32_t)w.x.stride, (uint32_t)w.y.stride},
+                      .weights = &o->vectors[GRADIENT_WEIGHTS],
+                      .biases = data_biases(o),
                       .neuron = &parameters->neuron,
                       .neuron_data = &o->vectors[GRADIENT_NEURON_DATA]};
     if (place[0] >= o->region_width || place[1] >= o->region_height)
@@ -65,8 +65,7 @@ static void plan_data_place(const struct operation *o, struct plan *plan, const 
     struct taps y = turn_axis(&w.y, (int32_t)sum.origin[1] + w.y.shift);
     packing_set_taps(&p, x, y);
     sum.window = w;
-    struct image_view matrix = plan_data_pack(o, plan, &p);
-    plan_sum(plan, &p, &matrix, &sum);
+    plan_sum(plan, &p, &sum);
 }
 
 static void plan_data_turned(const struct operation *o, struct plan *plan)
@@ -88,7 +87,8 @@ static void plan_data_gathered(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_convolution_parameters *parameters = o->parameters;
     struct packing p = packing_of(o, true);
-    struct image_view matrix = plan_data_pack(o, plan, &p);
+    struct image_view matrix =
+        plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], data_biases(o));
     struct window w = convolution_data_window(o);
     struct pass *pass =
         plan_pixels(plan, o, "convolution/convolution_gradient_data.comp", &o->images[DESTINATION]);

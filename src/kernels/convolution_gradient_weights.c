@@ -5,6 +5,8 @@
  * gradient at once. The first row takes all of up to 9 taps of windows of one channel, or 7 of a
  * row. */
 const struct variant convolution_part_variants[] = {
+    {"weights_winograd", .registers = 48, .shared_memory = true, .can = weights_are_winograd,
+     .pays = weights_fill_winograd},
     {"weights_tiled", "convolution/convolution_gradient_weights_tiled.comp", 32,
      .shared_memory = true, .can = weights_are_product, .pays = weights_fill_tiles},
     {"weights_group", "convolution/convolution_gradient_weights_group.comp", 32,
@@ -139,7 +141,7 @@ struct pass *plan_parts(const struct operation *o, struct plan *plan, const stru
     struct pass *pass = plan_parts_pass(o, plan, p, variant);
     parts->chunks = chunks;
     parts->numbers = p->slices * (p->elements + 1);
-    parts->vector = plan_scratch_vector(plan, (size_t)chunks * parts->numbers * 4);
+    parts->vector = plan_lent_vector(plan, (size_t)chunks * parts->numbers * 4);
     pass_vector_of(pass, "vec4", "parts", &parts->vector, VECTOR_WRITE);
     return pass;
 }
@@ -179,8 +181,7 @@ void pass_gradients(struct pass *pass, const struct operation *o)
 
 #define RUN_CHUNKS 32u /* that one invocation adds up in a row at most */
 
-/* Where there are many chunks: runs of as many as there are runs. */
-static void merge_chunks(struct plan *plan, struct parts *parts)
+void merge_parts(struct plan *plan, struct parts *parts)
 {
     uint32_t runs = 1;
     if (parts->chunks <= RUN_CHUNKS)
@@ -189,7 +190,7 @@ static void merge_chunks(struct plan *plan, struct parts *parts)
         runs++;
     uint32_t per_run = groups_of(parts->chunks, runs);
     runs = groups_of(parts->chunks, per_run);
-    struct vector_view merged = plan_scratch_vector(plan, (size_t)runs * parts->numbers * 4);
+    struct vector_view merged = plan_lent_vector(plan, (size_t)runs * parts->numbers * 4);
     struct pass *pass = plan_pass(plan, "convolution/convolution_gradient_merge.comp");
     pass_vector_of(pass, "vec4", "parts", &parts->vector, VECTOR_READ);
     pass_vector_of(pass, "vec4", "merged", &merged, VECTOR_WRITE);
@@ -220,16 +221,20 @@ static void plan_sum_of_chunks(const struct operation *o, struct plan *plan,
 void plan_weights(const struct operation *o, struct plan *plan)
 {
     struct packing p = packing_of(o, false);
-    const struct part_shape shape = {&p, weights_pixels(o)};
+    const struct part_shape shape = {&p, &o->window, weights_pixels(o)};
     const struct variant *variant = variant_choose(plan, convolution_part_variants, &shape);
     struct parts parts;
+    if (!variant->shader) {
+        plan_weights_winograd(o, plan, &p, variant);
+        return;
+    }
     if (variant->shared_memory)
         plan_groups(o, plan, &p, variant, &parts);
     else
         plan_rows(o, plan, &p, variant, &parts);
     if (parts.chunks == 0)
         return;
-    merge_chunks(plan, &parts);
+    merge_parts(plan, &parts);
     plan_sum_of_chunks(o, plan, &p, &parts);
 }
 

@@ -65,22 +65,32 @@ struct sum {
     struct window window;
     int32_t low[2], high[2];
     uint32_t origin[2], extent[2], step[2];
+    const struct vector_view *weights, *biases; /* biases may be NULL */
     const struct glcnn_neuron_descriptor *neuron;
     const struct vector_view *neuron_data;
 };
 
-void plan_sum(struct plan *plan, const struct packing *packing, const struct image_view *matrix,
-              const struct sum *sum);
-/* The pass of a row of the table, but for its sizes. */
+void plan_sum(struct plan *plan, const struct packing *packing, const struct sum *sum);
+/* The pass of a row of the table, but for its weights and sizes. */
 struct pass *plan_sum_pass(struct plan *plan, const struct packing *packing,
-                           const struct variant *variant, const struct image_view *matrix,
-                           const struct sum *sum);
+                           const struct variant *variant, const struct sum *sum);
 void pass_sum_destination(struct pass *pass, const struct sum *sum);
+/* What of the source takes part. */
+void pass_sum(struct pass *pass, const struct sum *sum);
+
+/* Biases as the user has them, for convolution/bias.glsl. */
+void pass_biases_in_place(struct pass *pass, const struct sum *sum);
 
 /* By tiles (convolution_tiles.c). */
 bool sum_fills_tiles(const struct packing *packing, const struct sum *sum);
 void plan_sum_tiles(struct plan *plan, const struct packing *packing, const struct variant *variant,
-                    const struct image_view *matrix, const struct sum *sum);
+                    const struct sum *sum);
+
+/* By Winograd's filtering (convolution_winograd.c). */
+bool sum_is_winograd(const struct packing *packing, const struct sum *sum);
+bool sum_fills_winograd(const struct packing *packing, const struct sum *sum);
+void plan_sum_winograd(struct plan *plan, const struct packing *packing,
+                       const struct variant *variant, const struct sum *sum);
 
 /* ---- Gradients ---- */
 
@@ -105,6 +115,7 @@ struct pass *plan_parts(const struct operation *operation, struct plan *plan,
  * about is a part_shape. */
 struct part_shape {
     const struct packing *packing;
+    const struct window *window;
     uint32_t pixels; /* of the gradient, in all */
 };
 uint32_t weights_pixels(const struct operation *operation);
@@ -113,6 +124,15 @@ bool weights_are_single(const void *shape);
 bool weights_fill_tiles(const void *shape);
 void plan_groups(const struct operation *operation, struct plan *plan,
                  const struct packing *packing, const struct variant *variant, struct parts *parts);
+
+/* Adds up chunks, where there are many, in runs of as many as there are runs. */
+void merge_parts(struct plan *plan, struct parts *parts);
+
+/* By Winograd's filtering (convolution_winograd.c). */
+bool weights_are_winograd(const void *shape);
+bool weights_fill_winograd(const void *shape);
+void plan_weights_winograd(const struct operation *operation, struct plan *plan,
+                           const struct packing *packing, const struct variant *variant);
 
 /* The vectors that gradients of weights are stored in. Outputs that hold sums already are added
  * to. */

@@ -4,7 +4,9 @@
 #include "kernels/convolution_plan.h"
 
 /* Of convolution_tiled.comp: rows and slices of a tile, elements that a group keeps at a time. */
+#define GROUP_SIZE  128u
 #define TILE_ROWS   128u
+#define FEW_ROWS    64u
 #define TILE_SLICES 16u
 #define TILE_DEPTH  16u
 
@@ -19,9 +21,14 @@ static uint32_t row_count(const struct sum *sum)
     return sum->extent[0] * sum->extent[1] * sum->destination.images;
 }
 
+static uint32_t tile_rows(const struct sum *sum)
+{
+    return row_count(sum) <= FEW_ROWS ? FEW_ROWS : TILE_ROWS;
+}
+
 static uint32_t tile_count(const struct packing *p, const struct sum *sum)
 {
-    return groups_of(row_count(sum), TILE_ROWS) * groups_of(p->slices, TILE_SLICES);
+    return groups_of(row_count(sum), tile_rows(sum)) * groups_of(p->slices, TILE_SLICES);
 }
 
 /* How the elements are shared out, of which there may be none. */
@@ -54,12 +61,54 @@ bool sum_fills_tiles(const struct packing *p, const struct sum *sum)
     return filled || is_long(p, sum);
 }
 
+/* ---- Weights in place ---- */
+
+/* So few tiles share what they read of the weights that packing them is not worth it. They must lie
+ * as elements do: all inputs of an output side by side, or all outputs of an input. */
+static bool is_in_place(const struct packing *p, const struct sum *sum)
+{
+    bool in_order = !p->transposed && p->channels.inputs % 4 == 0 && p->x.first == 0 &&
+                    p->y.first == 0 && p->x.step == 1 && p->y.step == 1 &&
+                    p->layer_width == p->x.count && p->layer_taps == p->x.count * p->y.count;
+    bool with_outputs = p->transposed && p->layer_taps == 1 && p->channels.outputs % 4 == 0 &&
+                        p->channels.inputs % 4 == 0;
+    return row_count(sum) <= 2 * TILE_ROWS && (in_order || with_outputs);
+}
+
+void pass_biases_in_place(struct pass *pass, const struct sum *sum)
+{
+    pass_define(pass, "IN_PLACE", 1);
+    if (!sum->biases)
+        return;
+    pass_define(pass, "BIASES", 1);
+    pass_vector(pass, "biases", sum->biases, VECTOR_READ);
+}
+
+/* Weights of a pass: as they are where `matrix` is NULL. */
+static void pass_weights(struct pass *pass, const struct packing *p, const struct sum *sum,
+                         const struct image_view *matrix)
+{
+    if (matrix) {
+        pass_matrix(pass, matrix);
+        return;
+    }
+    pass_biases_in_place(pass, sum);
+    if (p->transposed)
+        pass_define(pass, "WITH_OUTPUTS", 1);
+    pass_vector_of(pass, p->transposed ? "vec4" : "float", "weights", sum->weights, VECTOR_READ);
+}
+
+/* ---- Passes ---- */
+
 static void plan_finish(struct plan *plan, const struct packing *p, const struct image_view *matrix,
                         const struct sum *sum, const struct vector_view *parts, uint32_t splits)
 {
     struct pass *pass = plan_pass(plan, "convolution/convolution_tiled_finish.comp");
     pass_vector_of(pass, "vec4", "parts", parts, VECTOR_READ);
-    pass_matrix(pass, matrix);
+    if (matrix)
+        pass_matrix(pass, matrix);
+    else
+        pass_biases_in_place(pass, sum);
     pass_packing(pass, p);
     pass_sum_destination(pass, sum);
     pass_int(pass, "row_count", (int32_t)row_count(sum));
@@ -69,13 +118,20 @@ static void plan_finish(struct plan *plan, const struct packing *p, const struct
 }
 
 void plan_sum_tiles(struct plan *plan, const struct packing *p, const struct variant *variant,
-                    const struct image_view *matrix, const struct sum *sum)
+                    const struct sum *sum)
 {
+    struct image_view packed, *matrix = NULL;
     const struct splits splits = split_elements(p, sum);
     struct vector_view parts = {0};
     if (splits.count > 1)
-        parts = plan_scratch_vector(plan, (size_t)splits.count * row_count(sum) * p->slices * 4);
-    struct pass *pass = plan_sum_pass(plan, p, variant, matrix, sum);
+        parts = plan_lent_vector(plan, (size_t)splits.count * row_count(sum) * p->slices * 4);
+    if (!is_in_place(p, sum)) {
+        packed = plan_pack(plan, p, sum->weights, sum->biases);
+        matrix = &packed;
+    }
+    struct pass *pass = plan_sum_pass(plan, p, variant, sum);
+    pass_weights(pass, p, sum, matrix);
+    pass_define(pass, "ROWS", (int)tile_rows(sum));
     if (splits.count > 1) {
         pass_define(pass, "SPLIT", 1);
         pass_vector_of(pass, "vec4", "parts", &parts, VECTOR_WRITE);
@@ -84,9 +140,9 @@ void plan_sum_tiles(struct plan *plan, const struct packing *p, const struct var
     pass_int(pass, "dilation_x", sum->window.x.dilation);
     pass_int(pass, "row_count", (int32_t)row_count(sum));
     pass_int(pass, "elements_per_split", (int32_t)splits.depth);
-    pass_grid(pass, groups_of(row_count(sum), TILE_ROWS) * TILE_ROWS,
+    pass_grid(pass, groups_of(row_count(sum), tile_rows(sum)) * GROUP_SIZE,
               groups_of(p->slices, TILE_SLICES), splits.count);
-    pass_local(pass, TILE_ROWS, 1, 1);
+    pass_local(pass, GROUP_SIZE, 1, 1);
     pass->cooperative = true;
     pass->work = splits.depth * 8 * 8 + 64;
     if (splits.count > 1)

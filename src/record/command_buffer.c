@@ -68,6 +68,37 @@ void command_buffer_return_storage(struct glcnn_command_buffer *command_buffer,
     command_buffer->free_storage = storage;
 }
 
+/* The smallest that is large enough: passes already recorded use it before those to come do. */
+glcnn_status command_buffer_take_buffer(struct glcnn_command_buffer *command_buffer, size_t size,
+                                        struct glcnn_buffer **buffer)
+{
+    struct glcnn_buffer **best = NULL;
+    for (struct glcnn_buffer **at = &command_buffer->free_buffers; *at; at = &(*at)->next)
+        if ((*at)->size >= size && (!best || (*at)->size < (*best)->size))
+            best = at;
+    if (!best)
+        return glcnn_buffer_create(command_buffer->device, size, buffer);
+    *buffer = *best;
+    *best = (*best)->next;
+    return GLCNN_SUCCESS;
+}
+
+void command_buffer_return_buffer(struct glcnn_command_buffer *command_buffer,
+                                  struct glcnn_buffer *buffer)
+{
+    buffer->next = command_buffer->free_buffers;
+    command_buffer->free_buffers = buffer;
+}
+
+static void free_buffers(struct glcnn_command_buffer *command_buffer)
+{
+    while (command_buffer->free_buffers) {
+        struct glcnn_buffer *buffer = command_buffer->free_buffers;
+        command_buffer->free_buffers = buffer->next;
+        glcnn_buffer_destroy(&buffer);
+    }
+}
+
 /* ---- Life ---- */
 
 struct glcnn_command_buffer *command_buffer_retain(struct glcnn_command_buffer *command_buffer)
@@ -113,6 +144,7 @@ void glcnn_command_buffer_destroy(glcnn_command_buffer **command_buffer)
     old->closed = true;
     for (size_t i = old->retained_count; i-- > 0;)
         old->retained[i].release(old->retained[i].object);
+    free_buffers(old);
     free(old->retained);
     free(old->passes);
     old->retained = NULL;

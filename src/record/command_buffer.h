@@ -19,6 +19,7 @@ struct glcnn_command_buffer {
     struct retained *retained;
     size_t retained_count, retained_capacity;
     struct storage *free_storage; /* of spent temporary images, for those to come */
+    struct glcnn_buffer *free_buffers; /* the same of scratch vectors */
     GLuint uniform_buffer;
     size_t uniforms_uploaded; /* passes whose uniforms are on the device */
     size_t issued;            /* passes that a commit has issued before */
@@ -60,6 +61,12 @@ glcnn_status command_buffer_take_storage(struct glcnn_command_buffer *command_bu
 /* Gives it back; the storage lives on for passes already recorded. */
 void command_buffer_return_storage(struct glcnn_command_buffer *command_buffer,
                                    struct storage *storage);
+
+/* The same for a buffer of `size` bytes at least. */
+glcnn_status command_buffer_take_buffer(struct glcnn_command_buffer *command_buffer, size_t size,
+                                        struct glcnn_buffer **buffer);
+void command_buffer_return_buffer(struct glcnn_command_buffer *command_buffer,
+                                  struct glcnn_buffer *buffer);
 
 struct glcnn_command_buffer *command_buffer_retain(struct glcnn_command_buffer *command_buffer);
 void command_buffer_release(struct glcnn_command_buffer *command_buffer);

@@ -139,6 +139,28 @@ struct vector_view plan_scratch_vector(struct plan *plan, size_t count)
     return view;
 }
 
+struct vector_view plan_lent_vector(struct plan *plan, size_t count)
+{
+    struct vector_view view = {.count = count};
+    if (plan->status != GLCNN_SUCCESS)
+        return view;
+    plan->status = command_buffer_take_buffer(plan->command_buffer, count * 4, &view.buffer);
+    if (plan->status != GLCNN_SUCCESS)
+        return view;
+    view.buffer->next = plan->lent;
+    plan->lent = view.buffer;
+    return view;
+}
+
+static void return_buffers(struct plan *plan)
+{
+    while (plan->lent) {
+        struct glcnn_buffer *buffer = plan->lent;
+        plan->lent = buffer->next;
+        command_buffer_return_buffer(plan->command_buffer, buffer);
+    }
+}
+
 void plan_release_scratch(struct plan *plan)
 {
     for (size_t i = 0; i < plan->scratch_count; i++)
@@ -147,6 +169,7 @@ void plan_release_scratch(struct plan *plan)
         else
             command_buffer_return_storage(plan->command_buffer, plan->scratch[i]);
     plan->scratch_count = 0;
+    return_buffers(plan);
 }
 
 /* ---- Common passes ---- */

@@ -27,6 +27,7 @@ struct plan {
     size_t retained_count, retained_capacity;
     struct storage *scratch[16]; /* scratch images to be recycled when the plan is appended */
     size_t scratch_count;
+    struct glcnn_buffer *lent; /* scratch vectors to be lent anew */
 };
 
 void plan_begin(struct plan *plan, struct glcnn_command_buffer *command_buffer);
@@ -51,8 +52,10 @@ struct pass *plan_pass(struct plan *plan, const char *shader);
 struct image_view plan_scratch_image(struct plan *plan, struct extent extent);
 /* Lets passes planned from now on use the scratch images again: between the calls of a batch. */
 void plan_release_scratch(struct plan *plan);
-/* A scratch vector of `count` elements that lives as long as the command buffer. */
+/* A scratch vector of `count` elements that lives as long as the command buffer, at first 0. */
 struct vector_view plan_scratch_vector(struct plan *plan, size_t count);
+/* The same until the plan's end: plans that follow have its memory again; contents undefined. */
+struct vector_view plan_lent_vector(struct plan *plan, size_t count);
 
 /* Passes that store zeros into a whole view, and that copy a vector. */
 void plan_fill_image(struct plan *plan, const struct image_view *destination);

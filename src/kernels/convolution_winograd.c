@@ -1,0 +1,306 @@
+/* Convolutions of 3x3 windows and stride 1 by Winograd's minimal filtering: tiles of 4x4 results are
+ * made at 36 points, each of which is a product of matrices over channels; the gradient of weights
+ * is one over tiles. glsl/convolution/winograd.glsl has the formulas. A quarter of the products, for
+ * four times the memory traffic of a pass: it pays where channels are many. */
+#include "kernels/convolution_plan.h"
+
+/* Of winograd.glsl, and of a group of winograd_product.comp. */
+#define POINTS       36u
+#define TILE         4u
+#define GROUP_SIZE   128u
+#define GROUP_ROWS   128u
+#define GROUP_SLICES 16u
+
+#define FEWEST_SLICES 16u /* of inputs and of outputs, that make it worth the traffic */
+#define FEWEST_TILES  128u
+#define BLOCK_BYTES   (64u << 20) /* of a vector at the points */
+#define PART_BYTES    (32u << 20)
+#define ALL_GROUPS    512u /* fill the largest GPUs */
+
+static bool is_window_of_three(const struct packing *p, const struct window *w)
+{
+    return packing_is_dense(p) && p->x.count == 3 && p->y.count == 3 && is_dense(&w->x) &&
+           is_dense(&w->y);
+}
+
+/* Tiles cover the results, with less over than there are. */
+static bool fills(const struct packing *p, uint32_t width, uint32_t height, uint32_t images)
+{
+    uint32_t tiles = groups_of(width, TILE) * groups_of(height, TILE) * images;
+    return p->slices >= FEWEST_SLICES && p->range >= FEWEST_SLICES && tiles >= FEWEST_TILES &&
+           2 * width * height * images > tiles * TILE * TILE;
+}
+
+/* ---- Tiles ---- */
+
+/* The tiles of all images, numbered through, and how many are taken at a time. */
+struct tiles {
+    uint32_t x, y, total, block;
+};
+
+static struct tiles tiles_of(uint32_t width, uint32_t height, uint32_t images, uint32_t slices)
+{
+    struct tiles t = {.x = groups_of(width, TILE), .y = groups_of(height, TILE)};
+    uint32_t room = BLOCK_BYTES / 16 / POINTS / slices / 4 * 4;
+    t.total = t.x * t.y * images;
+    t.block = least(groups_of(t.total, 4) * 4, room > 4 ? room : 4);
+    return t;
+}
+
+/* Tiles from `first` on: of a block, in quads. */
+static uint32_t tile_count(const struct tiles *t, uint32_t first)
+{
+    return least(t->block, groups_of(t->total - first, 4) * 4);
+}
+
+static void pass_tiles(struct pass *pass, const struct tiles *t, uint32_t first)
+{
+    pass_int(pass, "tiles_x", (int32_t)t->x);
+    pass_int(pass, "tiles_y", (int32_t)t->y);
+    pass_int(pass, "tile_total", (int32_t)t->total);
+    pass_int(pass, "first_tile", (int32_t)first);
+    pass_int(pass, "tile_count", (int32_t)tile_count(t, first));
+}
+
+/* Bytes, and not operations, decide how long an invocation of a transform takes. */
+static void pass_transform(struct pass *pass, const struct variant *variant)
+{
+    pass_variant(pass, variant);
+    pass->work = POINTS * 32;
+}
+
+/* `depths` of the rows and slices are added up, in so many chunks; product number `first` on. */
+struct product {
+    const struct vector_view *left, *right, *to;
+    uint32_t rows, slices, depths, chunks, first;
+};
+
+static void plan_product(struct plan *plan, const struct variant *variant,
+                         const struct product *product)
+{
+    uint32_t per_chunk = groups_of(product->depths, product->chunks);
+    struct pass *pass = plan_pass(plan, "convolution/winograd_product.comp");
+    pass_variant(pass, variant);
+    pass_vector_of(pass, "vec4", "left", product->left, VECTOR_READ);
+    pass_vector_of(pass, "vec4", "right", product->right, VECTOR_READ);
+    pass_vector_of(pass, "vec4", "products", product->to, VECTOR_WRITE);
+    pass_int(pass, "quad_count", (int32_t)product->rows / 4);
+    pass_int(pass, "slice_total", (int32_t)product->slices);
+    pass_int(pass, "depth_count", (int32_t)product->depths);
+    pass_int(pass, "depths_per_chunk", (int32_t)per_chunk);
+    pass_int(pass, "first_product", (int32_t)product->first);
+    pass_grid(pass, groups_of(product->rows, GROUP_ROWS) * GROUP_SIZE,
+              groups_of(product->slices, GROUP_SLICES), POINTS * product->chunks);
+    pass_local(pass, GROUP_SIZE, 1, 1);
+    pass->cooperative = true;
+    pass->work = per_chunk * 8 * 8 + 64;
+}
+
+/* ---- Forward, and the data gradient ---- */
+
+bool sum_is_winograd(const struct packing *p, const struct sum *sum)
+{
+    return is_window_of_three(p, &sum->window) && sum->step[0] == 1 && sum->step[1] == 1;
+}
+
+bool sum_fills_winograd(const struct packing *p, const struct sum *sum)
+{
+    return fills(p, sum->extent[0], sum->extent[1], sum->destination.images);
+}
+
+static struct vector_view plan_points_of_weights(struct plan *plan, const struct packing *p,
+                                                 const struct variant *variant,
+                                                 const struct vector_view *weights)
+{
+    struct vector_view points =
+        plan_lent_vector(plan, (size_t)POINTS * p->range * 4 * p->slices * 4);
+    struct pass *pass = plan_pass(plan, "convolution/winograd_weights.comp");
+    pass_transform(pass, variant);
+    pass_vector(pass, "weights", weights, VECTOR_READ);
+    pass_vector_of(pass, "vec4", "points", &points, VECTOR_WRITE);
+    pass_weight_index(pass, p);
+    pass_int(pass, "input_count", (int32_t)p->range * 4);
+    pass_int(pass, "slice_total", (int32_t)p->slices);
+    pass_grid(pass, p->range * 4, p->slices, 1);
+    return points;
+}
+
+static void plan_inputs(struct plan *plan, const struct packing *p, const struct variant *variant,
+                        const struct sum *sum, const struct tiles *t, uint32_t first,
+                        const struct vector_view *points)
+{
+    struct pass *pass = plan_pass(plan, "convolution/winograd_inputs.comp");
+    pass_transform(pass, variant);
+    pass_texture(pass, "source", &sum->source);
+    pass_vector(pass, "points", points, VECTOR_WRITE);
+    pass_int(pass, "first_x", sum->window.x.first);
+    pass_int(pass, "first_y", sum->window.y.first);
+    pass_sum(pass, sum);
+    pass_tiles(pass, t, first);
+    pass_grid(pass, tile_count(t, first), p->range, 1);
+    pass_local(pass, 64, 1, 1);
+}
+
+static void plan_results(struct plan *plan, const struct packing *p, const struct variant *variant,
+                         const struct sum *sum, const struct tiles *t, uint32_t first,
+                         const struct vector_view *product)
+{
+    struct pass *pass = plan_pass(plan, "convolution/winograd_results.comp");
+    pass_transform(pass, variant);
+    pass_vector_of(pass, "vec4", "products", product, VECTOR_READ);
+    pass_biases_in_place(pass, sum);
+    pass_sum_destination(pass, sum);
+    pass_tiles(pass, t, first);
+    pass_grid(pass, tile_count(t, first), p->slices, 1);
+    pass_local(pass, 64, 1, 1);
+}
+
+void plan_sum_winograd(struct plan *plan, const struct packing *p, const struct variant *variant,
+                       const struct sum *sum)
+{
+    uint32_t most = p->range > p->slices ? p->range : p->slices;
+    const struct tiles t = tiles_of(sum->extent[0], sum->extent[1], sum->destination.images, most);
+    struct vector_view weights = plan_points_of_weights(plan, p, variant, sum->weights);
+    struct vector_view inputs = plan_lent_vector(plan, (size_t)POINTS * p->range * 4 * t.block);
+    struct vector_view results = plan_lent_vector(plan, (size_t)POINTS * p->slices * 4 * t.block);
+    for (uint32_t first = 0; first < t.total; first += t.block) {
+        plan_inputs(plan, p, variant, sum, &t, first, &inputs);
+        plan_product(plan, variant,
+                     &(struct product){.left = &inputs,
+                                       .right = &weights,
+                                       .to = &results,
+                                       .rows = tile_count(&t, first),
+                                       .slices = p->slices,
+                                       .depths = p->range * 4,
+                                       .chunks = 1});
+        plan_results(plan, p, variant, sum, &t, first, &results);
+    }
+}
+
+/* ---- The gradient of weights ---- */
+
+bool weights_are_winograd(const void *shape)
+{
+    const struct part_shape *s = shape;
+    return is_window_of_three(s->packing, s->window);
+}
+
+bool weights_fill_winograd(const void *shape)
+{
+    const struct part_shape *s = shape;
+    const struct axis *x = &s->window->x, *y = &s->window->y;
+    uint32_t width = (uint32_t)(x->end - x->begin), height = (uint32_t)(y->end - y->begin);
+    return fills(s->packing, width, height, s->pixels / (width * height));
+}
+
+/* What the sums over tiles are made of. */
+struct deep {
+    struct tiles tiles;
+    struct vector_view inputs, gradients, sums; /* sums: of each tile of the gradient */
+    uint32_t chunks;                            /* of a block */
+};
+
+static void plan_deep_inputs(const struct operation *o, struct plan *plan, const struct packing *p,
+                             const struct variant *variant, const struct deep *d, uint32_t first)
+{
+    const struct image_view *source = &o->images[IMAGE];
+    const struct window *w = &o->window;
+    struct pass *pass = plan_pass(plan, "convolution/winograd_inputs.comp");
+    pass_transform(pass, variant);
+    pass_define(pass, "TILES_DEEP", 1);
+    pass_texture(pass, "source", source);
+    pass_vector_of(pass, "vec4", "points", &d->inputs, VECTOR_WRITE);
+    pass_int(pass, "first_x", w->x.first + w->x.begin);
+    pass_int(pass, "first_y", w->y.first + w->y.begin);
+    pass_int(pass, "low_x", 0);
+    pass_int(pass, "low_y", 0);
+    pass_int(pass, "high_x", (int32_t)source->width - 1);
+    pass_int(pass, "high_y", (int32_t)source->height - 1);
+    if (w->edge_mode == GLCNN_EDGE_MODE_CLAMP)
+        pass_define(pass, "EDGE_CLAMP", 1);
+    pass_tiles(pass, &d->tiles, first);
+    pass_grid(pass, p->range, tile_count(&d->tiles, first), 1);
+    pass_local(pass, 16, 4, 1);
+}
+
+static void plan_deep_gradients(const struct operation *o, struct plan *plan,
+                                const struct packing *p, const struct variant *variant,
+                                const struct deep *d, uint32_t first)
+{
+    const struct window *w = &o->window;
+    struct pass *pass = plan_pass(plan, "convolution/winograd_gradients.comp");
+    pass_transform(pass, variant);
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    pass_vector_of(pass, "vec4", "points", &d->gradients, VECTOR_WRITE);
+    pass_vector_of(pass, "vec4", "sums", &d->sums, VECTOR_WRITE);
+    pass_int(pass, "begin_x", w->x.begin);
+    pass_int(pass, "begin_y", w->y.begin);
+    pass_int(pass, "end_x", w->x.end);
+    pass_int(pass, "end_y", w->y.end);
+    pass_tiles(pass, &d->tiles, first);
+    pass_grid(pass, p->slices, tile_count(&d->tiles, first), 1);
+    pass_local(pass, 16, 4, 1);
+}
+
+static struct deep begin_deep(const struct operation *o, struct plan *plan, const struct packing *p)
+{
+    const struct axis *x = &o->window.x, *y = &o->window.y;
+    uint32_t most = p->range > p->slices ? p->range : p->slices;
+    struct deep d = {.tiles = tiles_of((uint32_t)(x->end - x->begin), (uint32_t)(y->end - y->begin),
+                                       o->images[GRADIENT].images, most)};
+    uint32_t groups =
+        POINTS * groups_of(p->range * 4, GROUP_ROWS) * groups_of(p->slices, GROUP_SLICES);
+    uint32_t room = PART_BYTES / 16 / POINTS / (p->range * 4) / p->slices;
+    d.chunks = least(groups_of(ALL_GROUPS, groups), groups_of(d.tiles.block, GROUP_ROWS));
+    d.chunks = least(d.chunks, room > 0 ? room : 1);
+    d.inputs = plan_lent_vector(plan, (size_t)POINTS * p->range * 4 * d.tiles.block);
+    d.gradients = plan_lent_vector(plan, (size_t)POINTS * p->slices * 4 * d.tiles.block);
+    d.sums = plan_lent_vector(plan, ((size_t)d.tiles.total + 3) * p->slices * 4);
+    return d;
+}
+
+static void plan_deep_sum(const struct operation *o, struct plan *plan, const struct packing *p,
+                          const struct variant *variant, const struct parts *parts,
+                          const struct parts *sums)
+{
+    struct pass *pass = plan_pass(plan, "convolution/winograd_gradient_sum.comp");
+    pass_transform(pass, variant);
+    pass_vector_of(pass, "vec4", "products", &parts->vector, VECTOR_READ);
+    pass_vector_of(pass, "vec4", "sums", &sums->vector, VECTOR_READ);
+    pass_gradients(pass, o);
+    pass_weight_index(pass, p);
+    pass_int(pass, "input_count", (int32_t)p->range * 4);
+    pass_int(pass, "slice_total", (int32_t)p->slices);
+    pass_int(pass, "chunk_count", (int32_t)parts->chunks);
+    pass_int(pass, "run_count", (int32_t)sums->chunks);
+    pass_grid(pass, p->range * 4 + 1, p->slices, 1);
+    pass->work = parts->chunks * POINTS * 4 + POINTS * 32;
+}
+
+void plan_weights_winograd(const struct operation *o, struct plan *plan, const struct packing *p,
+                           const struct variant *variant)
+{
+    const struct deep d = begin_deep(o, plan, p);
+    uint32_t blocks = groups_of(d.tiles.total, d.tiles.block);
+    struct parts parts = {.chunks = blocks * d.chunks,
+                          .numbers = POINTS * p->slices * p->range * 4};
+    parts.vector = plan_lent_vector(plan, (size_t)parts.chunks * parts.numbers * 4);
+    for (uint32_t b = 0; b < blocks; b++) {
+        uint32_t first = b * d.tiles.block;
+        plan_deep_inputs(o, plan, p, variant, &d, first);
+        plan_deep_gradients(o, plan, p, variant, &d, first);
+        plan_product(plan, variant,
+                     &(struct product){.left = &d.inputs,
+                                       .right = &d.gradients,
+                                       .to = &parts.vector,
+                                       .rows = p->range * 4,
+                                       .slices = p->slices,
+                                       .depths = tile_count(&d.tiles, first),
+                                       .chunks = d.chunks,
+                                       .first = b * d.chunks * POINTS});
+    }
+    struct parts sums = {.vector = d.sums, .chunks = d.tiles.total, .numbers = p->slices};
+    merge_parts(plan, &parts);
+    merge_parts(plan, &sums);
+    plan_deep_sum(o, plan, p, variant, &parts, &sums);
+}
