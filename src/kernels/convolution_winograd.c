@@ -11,7 +11,7 @@
 #define GROUP_ROWS   128u
 #define GROUP_SLICES 16u
 
-#define FEWEST_SLICES 16u /* of inputs and of outputs, that make it worth the traffic */
+#define FEWEST_SLICES 32u /* of inputs and of outputs, that make it worth the traffic */
 #define FEWEST_TILES  128u
 #define BLOCK_BYTES   (64u << 20) /* of a vector at the points */
 #define PART_BYTES    (32u << 20)
