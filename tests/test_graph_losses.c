@@ -273,10 +273,11 @@ static void check_trunk(const char *const trunk[], bool split)
     free_change(&sum);
 }
 
-static void test_two_linear_heads_are_exact(void)
+/* x -> weight -> times 1 and times 3, each with its squared error. */
+static struct heads make_linear_heads(void)
 {
+    static const float one = 1;
     struct heads h = {.net = make_network()};
-    glcnn_image_node *ends[2];
     h.x = make_input(h.net, "x");
     h.labels = make_input(h.net, "labels");
     h.trunk = glcnn_node(h.x, "convolution", "input_feature_channels=1 output_feature_channels=1");
@@ -287,27 +288,156 @@ static void test_two_linear_heads_are_exact(void)
         glcnn_image_node *const pair[] = {y, h.labels};
         h.losses[i] = glcnn_filter_node_create(
             h.net, "loss", "loss_type=mean_squared_error reduction_type=sum", pair, 2);
+    }
+    GOOD_FATAL(glcnn_network_status(h.net));
+    GOOD_FATAL(glcnn_kernel_set_vector(kernel_of(h.trunk), "weights", &one, 1));
+    return h;
+}
+
+/* The weight after a step from 1 on, with x = 1 and targets of 0; destroys graph and network. */
+static double linear_step(struct heads *h, glcnn_graph *graph)
+{
+    const float one = 1, zero = 0;
+    float weight = 0;
+    glcnn_image *sources[] = {image_with(1, 1, 1, 1, &one), image_with(1, 1, 1, 1, &zero)};
+    run_graph(graph, sources);
+    GOOD(glcnn_buffer_read(glcnn_kernel_vector(kernel_of(h->trunk), "weights"), 0, 4, &weight));
+    glcnn_graph_destroy(&graph);
+    destroy_images(sources, 2);
+    glcnn_network_destroy(&h->net);
+    return (double)weight;
+}
+
+static void test_two_linear_heads_are_exact(void)
+{
+    struct heads h = make_linear_heads();
+    glcnn_image_node *ends[2];
+    glcnn_graph *graph;
+    for (int i = 0; i < 2; i++) {
         CU_ASSERT_EQUAL_FATAL(
             glcnn_training_graph_with_source_gradient(h.losses[i], NULL, NULL, NULL, &h.ends[i], 1),
             1);
         ends[i] = glcnn_filter_node_result(h.ends[i]);
     }
     use_descent(&h);
-    const float one = 1, zero = 0;
-    float weight;
-    GOOD(glcnn_kernel_set_vector(kernel_of(h.trunk), "weights", &one, 1));
-    glcnn_graph *graph;
     GOOD_FATAL(glcnn_graph_create(
         h.net,
         &(struct glcnn_graph_descriptor){
             .results = ends, .result_is_needed = (bool[]){false, false}, .result_count = 2},
         &graph));
-    glcnn_image *sources[] = {image_with(1, 1, 1, 1, &one), image_with(1, 1, 1, 1, &zero)};
+    CU_ASSERT_TRUE(is_near(linear_step(&h, graph), 1 - 0.01 * (2 + 18), 1e-7));
+}
+
+/* ---- All losses in one call ---- */
+
+static glcnn_kernel *make_descent(void)
+{
+    glcnn_kernel *optimizer = NULL;
+    GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(device, 0.01f, &optimizer));
+    return optimizer;
+}
+
+static glcnn_graph *train_in_one_call(const struct heads *h, size_t count)
+{
+    glcnn_graph *graph = NULL;
+    glcnn_kernel *optimizer = make_descent();
+    GOOD_FATAL(glcnn_training_graph_create_with_losses(h->losses, count, optimizer, NULL, &graph));
+    glcnn_kernel_destroy(&optimizer);
+    return graph;
+}
+
+/* A loss counts as much as its kernel's weight says. */
+static void test_one_call_is_exact(void)
+{
+    struct heads h = make_linear_heads();
+    CU_ASSERT_TRUE(is_near(linear_step(&h, train_in_one_call(&h, 1)), 1 - 0.01 * 2, 1e-7));
+    h = make_linear_heads();
+    CU_ASSERT_TRUE(is_near(linear_step(&h, train_in_one_call(&h, 2)), 1 - 0.01 * (2 + 18), 1e-7));
+    h = make_linear_heads();
+    glcnn_loss(h.losses[1]->kernel)->weight = 0.5f;
+    CU_ASSERT_TRUE(is_near(linear_step(&h, train_in_one_call(&h, 2)), 1 - 0.01 * (2 + 9), 1e-7));
+}
+
+static size_t gradients_of(const glcnn_graph *graph, const glcnn_filter_node *forward)
+{
+    const glcnn_filter_node *node;
+    size_t count = 0;
+    for (size_t i = 0; (node = glcnn_graph_filter(graph, i)); i++)
+        count += glcnn_filter_node_forward(node, NULL) == forward;
+    return count;
+}
+
+/* The trunk goes backward once, and gets what the losses give one by one. */
+static void test_one_call_gets_the_sum(void)
+{
+    glcnn_image *sources[2];
+    struct change sum = sum_of_each(batch_normalised);
+    struct heads h = make_heads(batch_normalised);
+    set_gamma(&h);
+    struct change before = collect(&h);
+    glcnn_graph *graph = train_in_one_call(&h, HEADS);
+    CU_ASSERT_EQUAL(gradients_of(graph, filter_of(h.trunk)), 1);
+    make_sources(graph, &h, sources);
     run_graph(graph, sources);
-    GOOD(glcnn_buffer_read(glcnn_kernel_vector(kernel_of(h.trunk), "weights"), 0, 4, &weight));
-    CU_ASSERT_TRUE(is_near((double)weight, 1 - 0.01 * (2 + 18), 1e-7));
+    for (int i = 0; i < HEADS; i++) {
+        float *loss = result_values(graph, glcnn_filter_node_loss(h.losses[i]));
+        CU_ASSERT(*loss > 0);
+        free(loss);
+    }
+    struct change change = collect(&h);
+    for (size_t i = 0; i < change.count; i++)
+        change.values[i] -= before.values[i];
+    check_change(&change, &sum);
+    free_change(&before);
+    free_change(&change);
+    free_change(&sum);
     glcnn_graph_destroy(&graph);
     destroy_images(sources, 2);
+    glcnn_network_destroy(&h.net);
+}
+
+/* Nothing is left of what is refused: the same losses train after it. */
+static void test_wrong_losses_are_refused(void)
+{
+    struct heads h = make_linear_heads(), other = make_linear_heads();
+    glcnn_graph *graph = NULL;
+    glcnn_kernel *optimizer = make_descent();
+    glcnn_filter_node *const twice[] = {h.losses[0], h.losses[0]},
+                             *const hole[] = {h.losses[0], NULL},
+                             *const foreign[] = {h.losses[0], other.losses[0]},
+                             *const no_loss[] = {h.losses[0], filter_of(h.trunk)};
+    REFUSED(GLCNN_INVALID_ARGUMENT,
+            glcnn_training_graph_create_with_losses(twice, 2, optimizer, NULL, &graph));
+    REFUSED(GLCNN_INVALID_ARGUMENT,
+            glcnn_training_graph_create_with_losses(foreign, 2, optimizer, NULL, &graph));
+    REFUSED(GLCNN_INVALID_ARGUMENT,
+            glcnn_training_graph_create_with_losses(no_loss, 2, optimizer, NULL, &graph));
+    CU_ASSERT_EQUAL(glcnn_training_graph_create_with_losses(hole, 2, optimizer, NULL, &graph),
+                    GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_training_graph_create_with_losses(NULL, 0, optimizer, NULL, &graph),
+                    GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_PTR_NULL(graph);
+    CU_ASSERT_PTR_NULL(glcnn_kernel_optimizer(kernel_of(h.trunk)));
+    glcnn_kernel_destroy(&optimizer);
+    glcnn_network_destroy(&other.net);
+    CU_ASSERT_TRUE(is_near(linear_step(&h, train_in_one_call(&h, 2)), 1 - 0.01 * 20, 1e-7));
+}
+
+/* What depends on the gradient image of another loss cannot go back through it. */
+static void test_losses_of_losses_are_refused(void)
+{
+    struct heads h = make_linear_heads();
+    glcnn_graph *graph = NULL;
+    glcnn_kernel *optimizer = make_descent();
+    glcnn_image_node *const pair[] = {glcnn_filter_node_result(h.losses[0]), h.labels};
+    glcnn_filter_node *const losses[] = {h.losses[0],
+                                         glcnn_filter_node_create(h.net, "loss", NULL, pair, 2)},
+                             *const turned[] = {losses[1], losses[0]};
+    REFUSED(GLCNN_INVALID_ARGUMENT,
+            glcnn_training_graph_create_with_losses(losses, 2, optimizer, NULL, &graph));
+    REFUSED(GLCNN_INVALID_ARGUMENT,
+            glcnn_training_graph_create_with_losses(turned, 2, optimizer, NULL, &graph));
+    glcnn_kernel_destroy(&optimizer);
     glcnn_network_destroy(&h.net);
 }
 
@@ -557,6 +687,10 @@ int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
         UNIT_TEST(test_two_linear_heads_are_exact),
+        UNIT_TEST(test_one_call_is_exact),
+        UNIT_TEST(test_one_call_gets_the_sum),
+        UNIT_TEST(test_wrong_losses_are_refused),
+        UNIT_TEST(test_losses_of_losses_are_refused),
         UNIT_TEST(test_convolutions_get_the_sum),
         UNIT_TEST(test_batch_normalisations_get_the_sum),
         UNIT_TEST(test_instance_normalisations_get_the_sum),

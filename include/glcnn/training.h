@@ -92,8 +92,9 @@ GLCNN_API glcnn_status glcnn_network_set_training(
  *             glcnn_graph_encode returns them. Sources begin with those of the predictions; labels
  *             follow: glcnn_graph_source
  *
- * Several losses, one call each: each has gradient nodes and a graph of its own, and a layer that
- * they share goes on training as the first call made it.
+ * Several losses: glcnn_training_graph_create_with_losses, one step for their sum. Two calls of this
+ * one make two graphs: each execution of either is a step of its own for the layers they share,
+ * which go on training as the first call made them.
  * Errors: GLCNN_INVALID_ARGUMENT (a node that is no loss, a kernel that is no optimizer, no layer
  * that would be trained, what glcnn_training_graph_with_source_gradient and glcnn_graph_create
  * refuse), GLCNN_OUT_OF_MEMORY, the failure that the network keeps. Then *graph is NULL, and the
@@ -101,6 +102,17 @@ GLCNN_API glcnn_status glcnn_network_set_training(
 GLCNN_API glcnn_status glcnn_training_graph_create(glcnn_filter_node *loss, glcnn_kernel *optimizer,
                                                    const struct glcnn_graph_descriptor *descriptor,
                                                    glcnn_graph **graph);
+
+/* The same for several losses, `loss_count` of them and at least one: an execution is one step
+ * against the gradient of their sum, in which each counts as much as the `weight` of its kernel
+ * says (glcnn/kernels/loss.h). Gradients of an image that several losses depend on are added first,
+ * so that layers before it go backward once. The first results of the graph are the loss images, in
+ * the order of `losses`; then come those of the descriptor. Errors: the same, and
+ * GLCNN_INVALID_ARGUMENT for NULL among the losses, one that is given twice, or one of another
+ * network. */
+GLCNN_API glcnn_status glcnn_training_graph_create_with_losses(
+    glcnn_filter_node *const *losses, size_t loss_count, glcnn_kernel *optimizer,
+    const struct glcnn_graph_descriptor *descriptor, glcnn_graph **graph);
 
 /* The optimizer that steps the kernel's weights, to read and to change; NULL if it is not trained
  * so. The kernel owns it. */

@@ -148,7 +148,7 @@ glcnn_filter_node *glcnn_gradient_filter_with_source(glcnn_filter_node *node,
 
 struct training {
     struct glcnn_network *network;
-    struct glcnn_filter_node **filters;  /* [filters] by index: what the last node depends on */
+    struct glcnn_filter_node **filters;  /* [filters] by index: what the last nodes depend on */
     struct glcnn_image_node **gradients; /* [images]: sum of those collected so far; NULL: none */
     glcnn_node_handler handler;
     void *user;
@@ -264,27 +264,58 @@ static size_t list_ends(const struct training *t, size_t first, glcnn_filter_nod
     return count;
 }
 
-static size_t make_training(struct training *t, struct glcnn_filter_node *last,
-                            struct glcnn_image_node *gradient, glcnn_filter_node **nodes,
-                            size_t capacity)
+/* The predictions of a loss are what it starts from: the loss itself has no gradient node, unless
+ * something else depends on its result, which is then refused. */
+static void reach_last(struct training *t, struct glcnn_filter_node *last)
+{
+    struct glcnn_filter_node *before = t->filters[last->index];
+    reach(t, last);
+    if (last->loss)
+        t->filters[last->index] = before;
+}
+
+static size_t make_training(struct training *t, const struct training_ends *ends,
+                            glcnn_filter_node **nodes, size_t capacity)
 {
     size_t filters = t->network->filter_count;
-    bool is_loss = last->loss != NULL;
-    reach(t, last);
-    t->gradients[(is_loss ? last->sources[0] : last->result)->index] =
-        gradient ? gradient : last->result;
-    if (is_loss)
-        t->filters[last->index] = NULL;
+    for (size_t i = 0; i < ends->count; i++)
+        reach_last(t, ends->lasts[i]);
+    for (size_t i = 0; i < ends->count; i++) {
+        struct glcnn_filter_node *last = ends->lasts[i];
+        if (!collect(t, last->loss ? last->sources[0] : last->result,
+                     ends->gradient ? ends->gradient : last->result))
+            return 0;
+    }
     if (!visit_all(t, filters))
         return 0;
     size_t count = list_ends(t, filters, nodes, capacity);
     if (t->network->status != GLCNN_SUCCESS)
         return 0;
     if (count == 0)
-        return fail(last, "nothing that it depends on has a gradient");
+        return fail(ends->lasts[0], "nothing that it depends on has a gradient");
     if (count > capacity)
-        return fail(last, "the training graph has more ends than room for them");
+        return fail(ends->lasts[0], "the training graph has more ends than room for them");
     return count;
+}
+
+size_t training_graph_make(const struct training_ends *ends, glcnn_node_handler handler, void *user,
+                           glcnn_filter_node **nodes, size_t capacity)
+{
+    struct glcnn_network *network = ends->lasts[0]->network;
+    struct network_mark mark = network_mark(network);
+    struct training t = {.network = network,
+                         .filters = calloc(network->filter_count, sizeof(*t.filters)),
+                         .gradients = calloc(network->image_count, sizeof(*t.gradients)),
+                         .handler = handler,
+                         .user = user};
+    size_t count = 0;
+    if (t.filters && t.gradients)
+        count = make_training(&t, ends, nodes, capacity);
+    else
+        network_fail(network, GLCNN_OUT_OF_MEMORY, "out of memory making a training graph");
+    free(t.filters);
+    free(t.gradients);
+    return count ? count : take_back(network, &mark, nodes, capacity);
 }
 
 size_t glcnn_training_graph_with_source_gradient(glcnn_filter_node *last,
@@ -299,19 +330,6 @@ size_t glcnn_training_graph_with_source_gradient(glcnn_filter_node *last,
         return fail(last, "the gradient is a node of another network");
     if (!nodes || capacity == 0)
         return fail(last, "there is no room for the nodes that end the training graph");
-    struct glcnn_network *network = last->network;
-    struct network_mark mark = network_mark(network);
-    struct training t = {.network = network,
-                         .filters = calloc(network->filter_count, sizeof(*t.filters)),
-                         .gradients = calloc(network->image_count, sizeof(*t.gradients)),
-                         .handler = handler,
-                         .user = user};
-    size_t count = 0;
-    if (t.filters && t.gradients)
-        count = make_training(&t, last, gradient, nodes, capacity);
-    else
-        network_fail(network, GLCNN_OUT_OF_MEMORY, "out of memory making a training graph");
-    free(t.filters);
-    free(t.gradients);
-    return count ? count : take_back(network, &mark, nodes, capacity);
+    const struct training_ends ends = {&last, 1, gradient};
+    return training_graph_make(&ends, handler, user, nodes, capacity);
 }

@@ -72,6 +72,18 @@ struct glcnn_filter_node *filter_node_make(struct glcnn_network *network,
                                            struct glcnn_image_node *const *sources,
                                            size_t source_count);
 
+/* What a training graph starts from: losses, or one node and the gradient of its result; at least
+ * one, of one network. */
+struct training_ends {
+    struct glcnn_filter_node *const *lasts;
+    size_t count;
+    struct glcnn_image_node *gradient; /* NULL: what the last nodes make */
+};
+/* glcnn_training_graph_with_source_gradient of them all: gradients of what several of them depend
+ * on are added before they go on. */
+size_t training_graph_make(const struct training_ends *ends, glcnn_node_handler handler, void *user,
+                           struct glcnn_filter_node **nodes, size_t capacity);
+
 /* Has the filter weights that a gradient is computed for? */
 bool filter_has_weights(const struct glcnn_filter_node *node);
 /* Of a layer that trains what multiplies and what is added, by name. */
