@@ -14,7 +14,8 @@
  * and as metadata, names and texts, "optimizer.LABEL" (the optimizer's kernel name),
  * "time_step.LABEL" (the steps that it has made), "encodes.LABEL" (of dropout: what its masks
  * follow) and the entries that the caller gives: the epoch, the seed, the name of the network.
- * Learning rates and other settings are the caller's to set.
+ * Learning rates and other settings are the caller's to set. What nodes share by a kernel is saved
+ * once, by the label of the node that was made first.
  *
  * Not thread-safe: a network is used by the thread of its device.
  */

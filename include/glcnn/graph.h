@@ -39,7 +39,9 @@ struct glcnn_graph_descriptor {
  * compiling once for each way to split the batch that is tried.
  * A filter that several losses reach has a gradient node for each. Their gradients for its weights
  * are added up in the order of the nodes, and one update follows in each execution, after the last
- * filter has run; an exported state has the sum.
+ * filter has run; an exported state has the sum. So are the gradients of several nodes of one
+ * kernel (glcnn_filter_node_create_with_kernel): the state of the node that was made first has
+ * their sum, those of the others their own.
  * Errors: GLCNN_INVALID_ARGUMENT (a node of another network, a result without a filter),
  * GLCNN_OUT_OF_MEMORY, or the failure that the network keeps. */
 GLCNN_API glcnn_status glcnn_graph_create(glcnn_network *network,

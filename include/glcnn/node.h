@@ -42,7 +42,8 @@ typedef struct glcnn_state_node glcnn_state_node;
  * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_network_create(glcnn_device *device, glcnn_network **network);
 
-/* Destroys the network, its nodes and their kernels; *network becomes NULL. */
+/* Destroys the network, its nodes and their kernels, but those that others have; *network becomes
+ * NULL. */
 GLCNN_API void glcnn_network_destroy(glcnn_network **network);
 
 /* GLCNN_SUCCESS, or the status of the first node that could not be made; the device then has its
@@ -110,6 +111,29 @@ GLCNN_API glcnn_image_node *glcnn_node_binary(glcnn_image_node *primary,
                                               glcnn_image_node *secondary, const char *kernel,
                                               const char *settings);
 
+/* A filter node of a kernel that there is already, as glcnn_filter_node_kernel gives that of another
+ * node, of this network or of another one: the nodes have parameters and weights in common, as the
+ * towers of a Siamese network, or training with dropout and inference without. Sources are counted
+ * as above. The node keeps the kernel alive; the caller's reference stays the caller's.
+ *
+ * A graph that reaches several nodes of a kernel adds the gradients for its weights that all of
+ * them leave, and one update follows, as glcnn/graph.h says; running statistics move on once for
+ * each node, in the order of the nodes. Training styles are the nodes' own: what has style none
+ * adds nothing, and gradients of style CPU and of style GPU are added apart.
+ *
+ * NULL, with the failure kept by the network: also for a kernel that is NULL, of another device, a
+ * gradient, an optimizer or another that makes no image. */
+GLCNN_API glcnn_filter_node *glcnn_filter_node_create_with_kernel(glcnn_network *network,
+                                                                  glcnn_kernel *kernel,
+                                                                  glcnn_image_node *const *sources,
+                                                                  size_t source_count);
+/* The same for one source, returning the result. */
+GLCNN_API glcnn_image_node *glcnn_node_with_kernel(glcnn_image_node *source, glcnn_kernel *kernel);
+/* The node that was made first of those of its network that have the node's kernel; NULL for that
+ * one itself. */
+GLCNN_API glcnn_filter_node *glcnn_filter_node_shared_with(const glcnn_filter_node *node);
+
+/* The kernel, shared with the nodes that were made of it; the network keeps it. */
 GLCNN_API glcnn_kernel *glcnn_filter_node_kernel(glcnn_filter_node *node);
 
 /* The padding policy, GLCNN_PADDING_* bits: the size of the result and where windows start in the

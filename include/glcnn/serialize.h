@@ -20,8 +20,9 @@
  *
  *   inputs           images that no filter makes, each a map: handle, format, export_from_graph,
  *                    stop_gradient
- *   filters          in order, each a map: kernel (as above), label, training_style, result and
- *                    loss (as inputs); sources, a list of numbers of images, or gradient, a list of
+ *   filters          in order, each a map: kernel (as above), or kernel_of, the number of an earlier
+ *                    filter whose kernel it shares; label, training_style, result and loss (as
+ *                    inputs); sources, a list of numbers of images, or gradient, a list of
  *                    the forward filter's number, the source's and the gradient image's;
  *                    source_state, the number of the filter that leaves it; export_state.
  *
@@ -40,7 +41,8 @@
  * Reading trusts nothing. What is damaged, cut off, longer than its item, of another kind or
  * version, or beyond a legal range gives GLCNN_MALFORMED_DATA, a sentence and no object. Nothing
  * recurses. Memory and time are in proportion to the size of the bytes: a count is believed only as
- * far as the bytes that follow can hold it, vectors are only as long as the bytes they are given
+ * far as the bytes that follow can hold it, a kernel that is shared is looked for among the filters
+ * before it, vectors are only as long as the bytes they are given
  * by, images and weights that a network describes are made by its first execution alone, and each
  * filter, of which there is a map of 50 bytes or more, or for a gradient an entry in the forward
  * filter's sources, takes less than 2 KiB.

@@ -20,7 +20,8 @@ extern "C" {
 
 /* Draws weights to begin with: the vector "weights" of every filter node that has one and a
  * gradient (convolution, fully connected, convolution transpose) and that no data source gives
- * values. What it held is lost. Biases, gamma, beta, statistics and slopes of neurons stay as they
+ * values; those that nodes share once, as of the node that was made first. What it held is lost.
+ * Biases, gamma, beta, statistics and slopes of neurons stay as they
  * are: neutral unless they were set.
  *
  * Weights are uniform in [-b, b):

@@ -183,6 +183,20 @@ static void mark_repeats(struct glcnn_graph *graph)
     }
 }
 
+/* Nodes that share a kernel are few: most have one of their own, and look no further. */
+static void find_users(struct glcnn_graph *graph)
+{
+    for (size_t i = 0; i < graph->filter_count; i++) {
+        struct graph_filter *f = &graph->filters[i];
+        f->user = i;
+        for (size_t k = 0; f->node->shared_with && k < i && f->user == i; k++)
+            if (graph->filters[k].node->kernel == f->node->kernel)
+                f->user = k;
+        f->shares = f->user != i;
+        graph->filters[f->user].shares |= f->shares;
+    }
+}
+
 static void mark_wanted(struct glcnn_graph *graph)
 {
     memset(graph->wanted, 0, graph->image_count * sizeof *graph->wanted);
@@ -336,6 +350,7 @@ glcnn_status glcnn_graph_create(glcnn_network *network,
     mark_wanted(made);
     find_needs(made);
     mark_repeats(made);
+    find_users(made);
     keep_read_sources(made, made->wanted);
     mark_wanted(made);
     fuse_neurons(made);

@@ -24,6 +24,8 @@ struct graph_filter {
     bool has_gradient; /* a gradient node of it runs */
     bool repeats;      /* a gradient node whose forward filter an earlier one is of too: one update
                           follows both, with the sum of their gradients */
+    size_t user; /* the first filter of the graph that has the same kernel: its index */
+    bool shares; /* there are others that have it */
     struct glcnn_filter_node *fused; /* a neuron that this filter computes too */
     bool skipped;                    /* a neuron that another filter computes */
 };

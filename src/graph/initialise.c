@@ -8,11 +8,12 @@
 
 /* ---- Layers ---- */
 
-/* The argument of the weights that are drawn for the node; -1: none. */
+/* The argument of the weights that are drawn for the node; -1: none, or drawn for the node that it
+ * shares them with. */
 static int drawn_argument(const struct glcnn_filter_node *node)
 {
     const struct glcnn_data_source *source = glcnn_kernel_data_source(node->kernel);
-    return filter_has_weights(node) && !(source && source->values)
+    return filter_has_weights(node) && !node->shared_with && !(source && source->values)
                ? kernel_kept_argument(node->kernel, "weights")
                : -1;
 }

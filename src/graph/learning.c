@@ -16,7 +16,7 @@ struct layer {
 
 struct learning {
     const struct glcnn_graph *graph;
-    struct layer *layers; /* [filters] */
+    struct layer *layers; /* [filters]; those of the first with a kernel count */
     bool *zero;           /* [images]: holds nothing but zeros */
     bool changed;
 };
@@ -41,6 +41,12 @@ static struct layer layer_of(const struct glcnn_kernel *kernel)
     return (struct layer){true, is_zero(kernel, names[0]), is_zero(kernel, names[1])};
 }
 
+/* Of a forward filter: nodes that share a kernel are one layer. */
+static struct layer *layer_at(const struct learning *l, size_t filter)
+{
+    return &l->layers[l->graph->filters[filter].user];
+}
+
 /* What another's data source, or nobody, updates may become anything. */
 static void look_at_layers(struct learning *l)
 {
@@ -50,7 +56,7 @@ static void look_at_layers(struct learning *l)
         if (!f->updates || f->repeats || !glcnn_kernel_optimizer(forward->kernel) ||
             forward->style != GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU)
             continue;
-        l->layers[graph_find_filter(l->graph, forward)] = layer_of(forward->kernel);
+        *layer_at(l, graph_find_filter(l->graph, forward)) = layer_of(forward->kernel);
     }
 }
 
@@ -94,7 +100,7 @@ static void clear(struct learning *l, bool *zero)
 static void learn(struct learning *l, const struct graph_filter *f)
 {
     const struct glcnn_filter_node *forward = f->node->forward;
-    struct layer *layer = &l->layers[graph_find_filter(l->graph, forward)];
+    struct layer *layer = layer_at(l, graph_find_filter(l->graph, forward));
     bool arrives = !l->zero[f->node->sources[0]->index];
     l->zero[f->node->result->index] = !arrives || (layer->trained && layer->no_factor);
     if (!layer->trained || !f->updates || !arrives)
@@ -112,7 +118,7 @@ static void step(struct learning *l)
         if (f->node->forward)
             learn(l, f);
         else
-            l->zero[f->node->result->index] = makes_zeros(l, f, &l->layers[i]);
+            l->zero[f->node->result->index] = makes_zeros(l, f, layer_at(l, i));
     }
 }
 

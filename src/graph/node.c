@@ -462,6 +462,47 @@ glcnn_filter_node *glcnn_filter_node_create(glcnn_network *network, const char *
     return network_keep_failure(network, status);
 }
 
+/* ---- Filters of a kernel that there is ---- */
+
+/* The first node of the network that has the kernel; NULL: none. */
+static struct glcnn_filter_node *first_with(const struct glcnn_network *network,
+                                            const struct glcnn_kernel *kernel)
+{
+    struct glcnn_filter_node *node = network->filters;
+    while (node && node->kernel != kernel)
+        node = node->next;
+    return node;
+}
+
+glcnn_filter_node *glcnn_filter_node_create_with_kernel(glcnn_network *network,
+                                                        glcnn_kernel *kernel,
+                                                        glcnn_image_node *const *sources,
+                                                        size_t source_count)
+{
+    if (!network || network->status != GLCNN_SUCCESS)
+        return NULL;
+    if (!kernel || kernel->device != network->device)
+        return network_fail(network, GLCNN_INVALID_ARGUMENT,
+                            "glcnn_filter_node_create_with_kernel: the kernel is %s",
+                            kernel ? "another device's" : "NULL");
+    const struct glcnn_descriptor *d = find_kernel(network, kernel->descriptor->name);
+    if (!d || !check_sources(network, d, sources, source_count))
+        return NULL;
+    struct glcnn_filter_node *first = first_with(network, kernel);
+    struct glcnn_filter_node *made =
+        filter_node_make(network, kernel_retain(kernel), sources, source_count);
+    if (made)
+        made->shared_with = first;
+    return made;
+}
+
+glcnn_filter_node *glcnn_filter_node_shared_with(const glcnn_filter_node *node)
+{
+    return node ? node->shared_with : NULL;
+}
+
+/* ---- One-line forms ---- */
+
 static glcnn_network *network_of(const glcnn_image_node *node)
 {
     return node ? node->network : NULL;
@@ -471,6 +512,12 @@ glcnn_image_node *glcnn_node(glcnn_image_node *source, const char *kernel, const
 {
     return glcnn_filter_node_result(
         glcnn_filter_node_create(network_of(source), kernel, settings, &source, 1));
+}
+
+glcnn_image_node *glcnn_node_with_kernel(glcnn_image_node *source, glcnn_kernel *kernel)
+{
+    return glcnn_filter_node_result(
+        glcnn_filter_node_create_with_kernel(network_of(source), kernel, &source, 1));
 }
 
 glcnn_image_node *glcnn_node_binary(glcnn_image_node *primary, glcnn_image_node *secondary,

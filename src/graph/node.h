@@ -26,6 +26,7 @@ struct glcnn_filter_node {
     size_t index;
     char *label;
     struct glcnn_kernel *kernel;
+    struct glcnn_filter_node *shared_with; /* the first node of this kernel; NULL: this one is */
     struct glcnn_kernel *collector; /* what the whole batch must go through first; NULL: nothing */
     struct glcnn_image_node **sources;
     size_t source_count;

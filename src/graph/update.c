@@ -17,7 +17,12 @@ bool update_sums_apart(const struct graph_filter *f)
                         : (flags & (MODIFIES_STATE | SHARED_STATE)) == MODIFIES_STATE;
 }
 
-/* Adds the vectors that `from` has of its own to those of `to`. */
+static bool is_gradient(const struct state_vector *vector)
+{
+    return !vector->lent && strncmp(vector->name, "gradient_for_", 13) == 0;
+}
+
+/* Adds the gradients for weights that `from` has of its own to those of `to`. */
 static glcnn_status add_sums(const struct recording *r, const struct glcnn_state *from,
                              struct glcnn_state *to)
 {
@@ -27,7 +32,7 @@ static glcnn_status add_sums(const struct recording *r, const struct glcnn_state
         const struct state_vector *own = &from->vectors[i];
         struct state_vector *sum;
         size_t count = own->buffer->size / 4;
-        if (own->lent)
+        if (!is_gradient(own))
             continue;
         plan.status = state_vector(to, own->name, count, &sum);
         if (plan.status == GLCNN_SUCCESS)
@@ -37,15 +42,48 @@ static glcnn_status add_sums(const struct recording *r, const struct glcnn_state
     return plan_end(&plan);
 }
 
+/* The state that the sums of all gradient nodes of a forward filter are in. */
+static struct glcnn_state *state_of(const struct recording *r, const struct graph_filter *f)
+{
+    return recording_state(r, graph_find_filter(r->graph, f->node->forward), 0, 0);
+}
+
+/* Does the gradient node, the first of its forward filter, lead to an update by a data source? */
+static bool updates_kernel(const struct graph_filter *f)
+{
+    return f->updates && !f->repeats && glcnn_kernel_data_source(f->node->forward->kernel);
+}
+
+/* Of the gradient nodes that update one kernel in one style, the one whose forward filter came
+ * first: its forward filter's state gets the sum of all, and one update follows. */
+static const struct graph_filter *leader(const struct glcnn_graph *g, const struct graph_filter *f)
+{
+    const struct graph_filter *first = f;
+    bool shares = g->filters[graph_find_filter(g, f->node->forward)].shares;
+    for (size_t i = 0; i < g->filter_count && shares; i++) {
+        const struct graph_filter *other = &g->filters[i];
+        if (updates_kernel(other) && other->node->forward->kernel == f->node->forward->kernel &&
+            other->node->forward->style == f->node->forward->style &&
+            other->node->forward->index < first->node->forward->index)
+            first = other;
+    }
+    return first;
+}
+
+/* First those of each forward filter, then those of the filters that share a kernel. */
 static glcnn_status add_up(const struct recording *r)
 {
+    const struct glcnn_graph *g = r->graph;
     glcnn_status status = GLCNN_SUCCESS;
-    for (size_t i = 0; i < r->graph->filter_count && status == GLCNN_SUCCESS; i++) {
-        const struct graph_filter *f = &r->graph->filters[i];
-        if (!f->updates || !update_sums_apart(f))
-            continue;
-        size_t forward = graph_find_filter(r->graph, f->node->forward);
-        status = add_sums(r, recording_state(r, i, 0, 0), recording_state(r, forward, 0, 0));
+    for (size_t i = 0; i < g->filter_count && status == GLCNN_SUCCESS; i++) {
+        const struct graph_filter *f = &g->filters[i];
+        if (f->updates && update_sums_apart(f))
+            status = add_sums(r, recording_state(r, i, 0, 0), state_of(r, f));
+    }
+    for (size_t i = 0; i < g->filter_count && status == GLCNN_SUCCESS; i++) {
+        const struct graph_filter *f = &g->filters[i];
+        if (updates_kernel(f) && leader(g, f) != f)
+            status = add_sums(r, state_of(r, f), state_of(r, leader(g, f)));
     }
     return status;
 }
@@ -68,23 +106,30 @@ static glcnn_status make_source_state(const struct glcnn_kernel *kernel, struct 
     return status;
 }
 
-/* What an update of one gradient node works on. */
+/* What an update of one kernel works on. */
 struct update {
+    const struct graph_filter *leader;
     struct glcnn_kernel *kernel; /* forward */
     const struct glcnn_data_source *source;
     struct glcnn_state *gradients, *weights;
-    bool has_statistics;
 };
 
 static glcnn_status begin(const struct recording *r, const struct graph_filter *f,
                           struct update *update)
 {
-    size_t forward = graph_find_filter(r->graph, f->node->forward);
-    *update = (struct update){.kernel = f->node->forward->kernel,
+    *update = (struct update){.leader = f,
+                              .kernel = f->node->forward->kernel,
                               .source = glcnn_kernel_data_source(f->node->forward->kernel),
-                              .gradients = recording_state(r, forward, 0, 0),
-                              .has_statistics = r->graph->filters[forward].collects};
+                              .gradients = state_of(r, f)};
     return make_source_state(update->kernel, &update->weights);
+}
+
+/* Whether filter `i` is one of the update's whose batch statistics go into running ones. */
+static bool gives_statistics(const struct recording *r, const struct update *u, size_t i)
+{
+    const struct graph_filter *f = &r->graph->filters[i];
+    return f->collects && f->has_gradient && f->node->kernel == u->kernel &&
+           f->node->style == u->leader->node->forward->style;
 }
 
 static glcnn_status reload(const struct recording *r, const struct update *u,
@@ -95,70 +140,78 @@ static glcnn_status reload(const struct recording *r, const struct update *u,
     return glcnn_kernel_encode_reload_state(r->command_buffer, u->kernel, updated);
 }
 
-static glcnn_status record_one(const struct recording *r, const struct update *u)
+static glcnn_status record_weights(const struct recording *r, const struct update *u)
 {
     struct glcnn_state *updated = NULL;
+    if (!u->source->update)
+        return GLCNN_SUCCESS;
+    glcnn_status status = u->source->update(u->source->context, r->command_buffer, u->gradients,
+                                            u->weights, &updated);
+    return status == GLCNN_SUCCESS ? reload(r, u, updated) : status;
+}
+
+/* Once for each use of the kernel, in the order of the filters. */
+static glcnn_status record_statistics(const struct recording *r, const struct update *u)
+{
     glcnn_status status = GLCNN_SUCCESS;
-    if (u->source->update) {
-        status = u->source->update(u->source->context, r->command_buffer, u->gradients, u->weights,
-                                   &updated);
-        if (status == GLCNN_SUCCESS)
-            status = reload(r, u, updated);
-    }
-    updated = NULL;
-    if (status == GLCNN_SUCCESS && u->has_statistics && u->source->update_statistics) {
-        status = u->source->update_statistics(u->source->context, r->command_buffer, u->gradients,
-                                              &updated);
+    for (size_t i = 0; i < r->graph->filter_count && status == GLCNN_SUCCESS; i++) {
+        struct glcnn_state *updated = NULL;
+        if (!u->source->update_statistics || !gives_statistics(r, u, i))
+            continue;
+        status = u->source->update_statistics(u->source->context, r->command_buffer,
+                                              recording_state(r, i, 0, 0), &updated);
         if (status == GLCNN_SUCCESS)
             status = reload(r, u, updated);
     }
     return status;
 }
 
-static bool has_style(const struct graph_filter *f, glcnn_training_style style)
+static glcnn_status record_one(const struct recording *r, const struct update *u)
 {
-    return f->updates && !f->repeats && f->node->forward->style == style &&
-           glcnn_kernel_data_source(f->node->forward->kernel);
+    glcnn_status status = record_weights(r, u);
+    return status == GLCNN_SUCCESS ? record_statistics(r, u) : status;
+}
+
+static glcnn_status update_one_on_cpu(const struct recording *r, const struct update *u)
+{
+    bool changed = false;
+    if (u->source->update_cpu)
+        changed = u->source->update_cpu(u->source->context, u->gradients, u->weights);
+    for (size_t i = 0; i < r->graph->filter_count; i++)
+        if (u->source->update_statistics_cpu && gives_statistics(r, u, i))
+            changed |=
+                u->source->update_statistics_cpu(u->source->context, recording_state(r, i, 0, 0));
+    return changed ? glcnn_kernel_reload_from_data_source(u->kernel) : GLCNN_SUCCESS;
+}
+
+/* Makes each update of that style with `one`. */
+static glcnn_status for_each_update(const struct recording *r, glcnn_training_style style,
+                                    glcnn_status (*one)(const struct recording *r,
+                                                        const struct update *u))
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < r->graph->filter_count && status == GLCNN_SUCCESS; i++) {
+        const struct graph_filter *f = &r->graph->filters[i];
+        struct update update;
+        if (!updates_kernel(f) || f->node->forward->style != style || leader(r->graph, f) != f)
+            continue;
+        status = begin(r, f, &update);
+        if (status == GLCNN_SUCCESS)
+            status = one(r, &update);
+        glcnn_state_destroy(&update.weights);
+    }
+    return status;
 }
 
 glcnn_status update_record(const struct recording *r)
 {
     glcnn_status status = add_up(r);
-    for (size_t i = 0; i < r->graph->filter_count && status == GLCNN_SUCCESS; i++) {
-        const struct graph_filter *f = &r->graph->filters[i];
-        struct update update;
-        if (!has_style(f, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU))
-            continue;
-        status = begin(r, f, &update);
-        if (status == GLCNN_SUCCESS)
-            status = record_one(r, &update);
-        glcnn_state_destroy(&update.weights);
-    }
-    return status;
-}
-
-static glcnn_status update_one_on_cpu(const struct update *u)
-{
-    bool changed = false;
-    if (u->source->update_cpu)
-        changed = u->source->update_cpu(u->source->context, u->gradients, u->weights);
-    if (u->has_statistics && u->source->update_statistics_cpu)
-        changed |= u->source->update_statistics_cpu(u->source->context, u->gradients);
-    return changed ? glcnn_kernel_reload_from_data_source(u->kernel) : GLCNN_SUCCESS;
+    return status == GLCNN_SUCCESS
+               ? for_each_update(r, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU, record_one)
+               : status;
 }
 
 glcnn_status update_on_cpu(const struct recording *r)
 {
-    glcnn_status status = GLCNN_SUCCESS;
-    for (size_t i = 0; i < r->graph->filter_count && status == GLCNN_SUCCESS; i++) {
-        const struct graph_filter *f = &r->graph->filters[i];
-        struct update update;
-        if (!has_style(f, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_CPU))
-            continue;
-        status = begin(r, f, &update);
-        if (status == GLCNN_SUCCESS)
-            status = update_one_on_cpu(&update);
-        glcnn_state_destroy(&update.weights);
-    }
-    return status;
+    return for_each_update(r, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_CPU, update_one_on_cpu);
 }

@@ -93,7 +93,7 @@ static bool find_counter(const struct input *in, const struct checkpoint_counter
     glcnn_kernel *kernel = glcnn_filter_node_kernel(node);
     const char *text =
         checkpoint_entry_of(in->file.metadata, counter->name, glcnn_filter_node_label(node));
-    *has = text && !glcnn_filter_node_forward(node, NULL) && counter->get(kernel, value);
+    *has = text && checkpoint_has(node) && counter->get(kernel, value);
     return !*has || read_number(text, value);
 }
 
@@ -113,7 +113,7 @@ static glcnn_status check_counters(const struct input *in, glcnn_filter_node *no
                 in->path, checkpoint_counters[i].name, label,
                 checkpoint_entry_of(in->file.metadata, checkpoint_counters[i].name, label),
                 UINT32_MAX);
-        if (goes_on && !has && !glcnn_filter_node_forward(node, NULL) &&
+        if (goes_on && !has && checkpoint_has(node) &&
             checkpoint_counters[i].get(glcnn_filter_node_kernel(node), &value))
             return MALFORMED(in, "has no metadata \"%s.%.100s\", which training goes on from",
                              in->path, checkpoint_counters[i].name, label);

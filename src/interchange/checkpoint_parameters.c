@@ -234,14 +234,19 @@ static glcnn_status check_labels(const struct parameters *list, glcnn_network *n
                            repeated);
 }
 
+bool checkpoint_has(const glcnn_filter_node *node)
+{
+    return !glcnn_filter_node_forward(node, NULL) && !glcnn_filter_node_shared_with(node);
+}
+
 glcnn_status parameters_collect(struct parameters *list, glcnn_network *network)
 {
     glcnn_filter_node *node;
     glcnn_status status = check_labels(list, network);
     for (size_t i = 0; status == GLCNN_SUCCESS && (node = glcnn_network_filter(network, i)); i++) {
         glcnn_kernel *kernel = glcnn_filter_node_kernel(node);
-        if (glcnn_filter_node_forward(node, NULL))
-            continue; /* its kernel has its forward kernel's vectors, and its label */
+        if (!checkpoint_has(node))
+            continue;
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds && status == GLCNN_SUCCESS; k++)
             if (owns_vector(kernel, kinds[k].name))
                 status = append_vector(list, kernel, &kinds[k], glcnn_filter_node_label(node));

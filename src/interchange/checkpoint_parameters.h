@@ -33,6 +33,9 @@ struct parameters {
     char *error;
 };
 
+/* Has the node something of its own to save? A gradient node has the vectors and the label of its
+ * forward node, and a kernel that nodes share is saved with the first of them. */
+bool checkpoint_has(const glcnn_filter_node *node);
 /* Lists what the network has. With a file, lengths that only images tell may be open, and optimizer
  * state is left out for labels of which the file has none. Release the list also after a failure.
  */

@@ -37,7 +37,7 @@ static glcnn_status add_all_counters(cJSON *object, glcnn_network *network, char
     glcnn_filter_node *node;
     bool good = true;
     for (size_t i = 0; good && (node = glcnn_network_filter(network, i)); i++)
-        if (!glcnn_filter_node_forward(node, NULL))
+        if (checkpoint_has(node))
             good = add_counters(object, node);
     return good ? GLCNN_SUCCESS : checkpoint_no_memory(error);
 }

@@ -169,16 +169,29 @@ static bool write_images(struct writer *writer, glcnn_filter_node *filter, struc
     return write_image(writer, loss, outcome);
 }
 
+/* The kernel, or the number of the filter before it that has it too. */
+static bool write_kernel(struct writer *writer, const struct nodes *nodes,
+                         glcnn_filter_node *filter, bool with_weights, struct outcome *outcome)
+{
+    const glcnn_filter_node *first = glcnn_filter_node_shared_with(filter);
+    if (first) {
+        writer_text(writer, "kernel_of");
+        writer_unsigned(writer, filter_number(nodes, first));
+        return true;
+    }
+    /* The weights of a gradient node are its forward filter's. */
+    bool owns = with_weights && !glcnn_filter_node_forward(filter, NULL);
+    writer_text(writer, "kernel");
+    return serialize_kernel_write(writer, glcnn_filter_node_kernel(filter), owns, false, outcome);
+}
+
 static bool write_filter(struct writer *writer, const struct nodes *nodes,
                          glcnn_filter_node *filter, bool with_weights, struct outcome *outcome)
 {
     const glcnn_state_node *from = glcnn_filter_node_source_state(filter);
     bool exports = glcnn_state_node_export_from_graph(glcnn_filter_node_result_state(filter));
     writer_map(writer, 5u + (glcnn_filter_node_loss(filter) != NULL) + (from != NULL) + exports);
-    /* The weights of a gradient node are its forward filter's. */
-    bool owns = with_weights && !glcnn_filter_node_forward(filter, NULL);
-    writer_text(writer, "kernel");
-    if (!serialize_kernel_write(writer, glcnn_filter_node_kernel(filter), owns, false, outcome) ||
+    if (!write_kernel(writer, nodes, filter, with_weights, outcome) ||
         !write_named(writer, "label", glcnn_filter_node_label(filter), outcome) ||
         !write_named(writer, "training_style", styles[glcnn_filter_node_training_style(filter)],
                      outcome))
@@ -336,8 +349,9 @@ static glcnn_image_node **read_sources(struct reader *reader, const struct makin
     return sources;
 }
 
-static bool make_filter(struct reader *reader, struct making *m,
-                        const struct glcnn_kernel_info *info, glcnn_filter_node **filter)
+/* A node of a new kernel of that name, or of one that there is. */
+static bool make_filter(struct reader *reader, struct making *m, const char *name,
+                        glcnn_kernel *kernel, glcnn_filter_node **filter)
 {
     struct item list;
     if (m->gradients.next < m->gradients.count)
@@ -348,7 +362,9 @@ static bool make_filter(struct reader *reader, struct making *m,
     glcnn_image_node **sources = read_sources(reader, m, (size_t)list.number);
     if (!sources)
         return false;
-    *filter = glcnn_filter_node_create(m->network, info->name, NULL, sources, (size_t)list.number);
+    size_t count = (size_t)list.number;
+    *filter = kernel ? glcnn_filter_node_create_with_kernel(m->network, kernel, sources, count)
+                     : glcnn_filter_node_create(m->network, name, NULL, sources, count);
     free(sources);
     return *filter || network_refuses(reader, m);
 }
@@ -408,9 +424,10 @@ static bool read_gradient(struct reader *reader, struct making *m,
 }
 
 enum {
-    FILTER_KERNEL,
     FILTER_LABEL,
     FILTER_RESULT,
+    FILTER_KERNEL,
+    FILTER_KERNEL_OF,
     FILTER_STYLE,
     FILTER_SOURCES,
     FILTER_GRADIENT,
@@ -480,8 +497,9 @@ static bool read_wiring(const struct reader *reader, struct reader *fields, stru
     if (!fields[FILTER_SOURCES].bytes == !fields[FILTER_GRADIENT].bytes)
         return reader_fail(reader, reader->at,
                            "a filter has either the field \"sources\" or \"gradient\"");
-    return fields[FILTER_SOURCES].bytes ? make_filter(&fields[FILTER_SOURCES], m, info, filter)
-                                        : read_gradient(&fields[FILTER_GRADIENT], m, info, filter);
+    return fields[FILTER_SOURCES].bytes
+               ? make_filter(&fields[FILTER_SOURCES], m, info->name, NULL, filter)
+               : read_gradient(&fields[FILTER_GRADIENT], m, info, filter);
 }
 
 /* Vectors that older files have for a gradient node are passed over: they are its forward filter's.
@@ -494,21 +512,52 @@ static bool read_kernel(struct reader *fields, struct reader kernel[KERNEL_FIELD
     return serialize_kernel_read_into(kernel, info, glcnn_filter_node_kernel(filter));
 }
 
+/* A filter with a kernel of its own. */
+static bool read_own(const struct reader *reader, struct reader *fields, struct making *m,
+                     glcnn_filter_node **filter)
+{
+    struct reader kernel[KERNEL_FIELDS];
+    const struct glcnn_kernel_info *info;
+    return serialize_kernel_read(&fields[FILTER_KERNEL], false, kernel, &info) &&
+           read_wiring(reader, fields, m, info, filter) &&
+           read_kernel(fields, kernel, info, *filter);
+}
+
+/* One with the kernel of a filter before it. */
+static bool read_sharing(const struct reader *reader, struct reader *fields, struct making *m,
+                         glcnn_filter_node **filter)
+{
+    uint64_t number;
+    if (!fields[FILTER_SOURCES].bytes || fields[FILTER_GRADIENT].bytes)
+        return reader_fail(reader, reader->at,
+                           "a filter with \"kernel_of\" has the field \"sources\" and no "
+                           "\"gradient\"");
+    return reader_number(&fields[FILTER_KERNEL_OF], m->nodes.filter_count, "filters before it",
+                         &number) &&
+           make_filter(&fields[FILTER_SOURCES], m, NULL,
+                       glcnn_filter_node_kernel(m->nodes.filters[number]), filter);
+}
+
 static bool read_filter(struct reader *reader, struct making *m)
 {
-    static const char *const names[] = {
-        [FILTER_KERNEL] = "kernel",      [FILTER_LABEL] = "label",
-        [FILTER_RESULT] = "result",      [FILTER_STYLE] = "training_style",
-        [FILTER_SOURCES] = "sources",    [FILTER_GRADIENT] = "gradient",
-        [FILTER_LOSS] = "loss",          [FILTER_SOURCE_STATE] = "source_state",
-        [FILTER_EXPORT] = "export_state"};
-    struct reader fields[FILTER_FIELDS], kernel[KERNEL_FIELDS];
-    const struct glcnn_kernel_info *info;
+    static const char *const names[] = {[FILTER_LABEL] = "label",
+                                        [FILTER_RESULT] = "result",
+                                        [FILTER_KERNEL] = "kernel",
+                                        [FILTER_KERNEL_OF] = "kernel_of",
+                                        [FILTER_STYLE] = "training_style",
+                                        [FILTER_SOURCES] = "sources",
+                                        [FILTER_GRADIENT] = "gradient",
+                                        [FILTER_LOSS] = "loss",
+                                        [FILTER_SOURCE_STATE] = "source_state",
+                                        [FILTER_EXPORT] = "export_state"};
+    struct reader fields[FILTER_FIELDS];
     glcnn_filter_node *filter = NULL;
-    if (!reader_fields(reader, names, FILTER_RESULT + 1, FILTER_FIELDS, fields) ||
-        !serialize_kernel_read(&fields[FILTER_KERNEL], false, kernel, &info) ||
-        !read_wiring(reader, fields, m, info, &filter) ||
-        !read_kernel(fields, kernel, info, filter) ||
+    if (!reader_fields(reader, names, FILTER_RESULT + 1, FILTER_FIELDS, fields))
+        return false;
+    if (!fields[FILTER_KERNEL].bytes == !fields[FILTER_KERNEL_OF].bytes)
+        return reader_fail(reader, reader->at,
+                           "a filter has either the field \"kernel\" or \"kernel_of\"");
+    if (!(fields[FILTER_KERNEL].bytes ? read_own : read_sharing)(reader, fields, m, &filter) ||
         !read_label(&fields[FILTER_LABEL], m->device, filter) ||
         !read_style(&fields[FILTER_STYLE], m->device, filter) || !read_states(fields, m, filter) ||
         !read_results(fields, m, filter))

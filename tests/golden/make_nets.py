@@ -254,4 +254,5 @@ def main():
     np.savez_compressed("nets.npz", **kept)
 
 
-main()
+if __name__ == "__main__":
+    main()
