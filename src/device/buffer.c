@@ -91,8 +91,9 @@ void glcnn_buffer_destroy(glcnn_buffer **buffer)
     *buffer = NULL;
     if (--old->references > 0)
         return;
-    if (device_can_free(old->device))
+    if (old->name && device_can_free(old->device))
         old->device->gl.DeleteBuffers(1, &old->name);
+    glcnn_buffer_destroy(&old->within);
     device_unreference(old->device);
     free(old);
 }
@@ -101,6 +102,140 @@ size_t glcnn_buffer_size(const glcnn_buffer *buffer)
 {
     return buffer ? buffer->size : 0;
 }
+
+/* ---- Memory that buffers share ---- */
+
+static const struct glcnn_buffer *memory_of(const struct glcnn_buffer *buffer)
+{
+    return buffer->within ? buffer->within : buffer;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+struct hazard buffer_hazard(const struct glcnn_buffer *buffer)
+{
+    const struct hazard *own = &buffer->hazard,
+                        *other = buffer->within ? &buffer->within->hazard : &buffer->parts;
+    return (struct hazard){.written = later(own->written, other->written),
+                           .read = later(own->read, other->read)};
+}
+
+void buffer_mark_read(struct glcnn_buffer *buffer, uint64_t serial)
+{
+    buffer->hazard.read = serial;
+    if (buffer->within)
+        buffer->within->parts.read = serial;
+}
+
+void buffer_mark_written(struct glcnn_buffer *buffer, uint64_t serial)
+{
+    buffer->zeros = false;
+    buffer->hazard.written = serial;
+    if (buffer->within)
+        buffer->within->parts.written = serial;
+}
+
+bool buffer_is_zeros(const struct glcnn_buffer *buffer)
+{
+    return buffer->zeros && !(buffer->within && buffer->within->hazard.written > buffer->zeros_at);
+}
+
+void buffer_bind_storage(const struct gl *gl, GLuint index, const struct glcnn_buffer *buffer)
+{
+    if (buffer->within)
+        gl->BindBufferRange(GL_SHADER_STORAGE_BUFFER, index, buffer->within->name,
+                            (GLintptr)buffer->offset, (GLsizeiptr)buffer->size);
+    else
+        gl->BindBufferBase(GL_SHADER_STORAGE_BUFFER, index, buffer->name);
+}
+
+/* Where the one behind a buffer at `offset` begins. */
+static size_t next_offset(const struct glcnn_buffer *buffer, size_t offset)
+{
+    size_t alignment = buffer->device->info.limits.buffer_offset_alignment;
+    if (alignment < 16)
+        alignment = 16;
+    return (offset + buffer->size + alignment - 1) / alignment * alignment;
+}
+
+size_t buffer_joined_size(struct glcnn_buffer *const *buffers, size_t count)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++)
+        size = next_offset(buffers[i], size);
+    return size;
+}
+
+/* The buffer that all of them lie within, in this order and alone; NULL: there is none. */
+static struct glcnn_buffer *joined_before(struct glcnn_buffer *const *buffers, size_t count)
+{
+    struct glcnn_buffer *whole = buffers[0]->within;
+    size_t offset = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (buffers[i]->within != whole || buffers[i]->offset != offset)
+            return NULL;
+        offset = next_offset(buffers[i], offset);
+    }
+    return whole && whole->size == offset ? whole : NULL;
+}
+
+static void wait_for_passes(const struct glcnn_buffer *buffer)
+{
+    struct hazard used = buffer_hazard(buffer);
+    if (later(used.written, used.read) > buffer->device->barrier_serial[BARRIER_UPDATE])
+        device_barrier(buffer->device, 1u << BARRIER_UPDATE);
+}
+
+static glcnn_status copy_into(struct glcnn_buffer *whole, struct glcnn_buffer *const *buffers,
+                              size_t count)
+{
+    const struct gl *gl = &whole->device->gl;
+    glcnn_status status = bind(whole->device, GL_COPY_WRITE_BUFFER, whole->name, "joining buffers");
+    for (size_t i = 0, offset = 0; i < count && status == GLCNN_SUCCESS; i++) {
+        wait_for_passes(buffers[i]);
+        gl->BindBuffer(GL_COPY_READ_BUFFER, buffers[i]->name);
+        gl->CopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, (GLintptr)offset,
+                              (GLsizeiptr)buffers[i]->size);
+        offset = next_offset(buffers[i], offset);
+    }
+    return status == GLCNN_SUCCESS ? device_check(whole->device, "joining buffers") : status;
+}
+
+static void move_into(struct glcnn_buffer *whole, struct glcnn_buffer *const *buffers, size_t count)
+{
+    for (size_t i = 0, offset = 0; i < count; i++) {
+        struct glcnn_buffer *part = buffers[i];
+        whole->device->gl.DeleteBuffers(1, &part->name);
+        part->name = 0;
+        part->within = buffer_retain(whole);
+        part->offset = offset;
+        offset = next_offset(part, offset);
+    }
+}
+
+glcnn_status buffer_join(struct glcnn_buffer *const *buffers, size_t count,
+                         struct glcnn_buffer **joined)
+{
+    struct glcnn_buffer *before = joined_before(buffers, count), *whole = NULL;
+    *joined = before ? buffer_retain(before) : NULL;
+    for (size_t i = 0; i < count; i++)
+        if (before || buffers[i]->within)
+            return GLCNN_SUCCESS;
+    glcnn_status status = create(buffers[0]->device, buffer_joined_size(buffers, count), &whole);
+    if (status == GLCNN_SUCCESS)
+        status = copy_into(whole, buffers, count);
+    if (status == GLCNN_SUCCESS)
+        move_into(whole, buffers, count);
+    else
+        glcnn_buffer_destroy(&whole);
+    *joined = whole;
+    return status;
+}
+
+/* ---- Transfers ---- */
 
 /* Checks the range and makes earlier shader writes visible to the transfer that follows. */
 static glcnn_status begin_transfer(struct glcnn_buffer *buffer, size_t offset, size_t size,
@@ -119,11 +254,8 @@ static glcnn_status begin_transfer(struct glcnn_buffer *buffer, size_t offset, s
                            "%s: %zu bytes from byte %zu on; offset and size must be multiples of 4 "
                            "within the buffer's %zu bytes",
                            where, size, offset, buffer->size);
-    uint64_t used =
-        buffer->hazard.written > buffer->hazard.read ? buffer->hazard.written : buffer->hazard.read;
-    if (used > device->barrier_serial[BARRIER_UPDATE])
-        device_barrier(device, 1u << BARRIER_UPDATE);
-    return bind(device, GL_SHADER_STORAGE_BUFFER, buffer->name, where);
+    wait_for_passes(buffer);
+    return bind(device, GL_SHADER_STORAGE_BUFFER, memory_of(buffer)->name, where);
 }
 
 static bool is_zeros(const unsigned char *bytes, size_t size)
@@ -136,9 +268,10 @@ glcnn_status glcnn_buffer_write(glcnn_buffer *buffer, size_t offset, size_t size
     glcnn_status status = begin_transfer(buffer, offset, size, bytes, "glcnn_buffer_write");
     if (status != GLCNN_SUCCESS || size == 0)
         return status;
-    buffer->zeros = is_zeros(bytes, size) && (buffer->zeros || size == buffer->size);
-    buffer->device->gl.BufferSubData(GL_SHADER_STORAGE_BUFFER, (GLintptr)offset, (GLsizeiptr)size,
-                                     bytes);
+    buffer->zeros = is_zeros(bytes, size) && (buffer_is_zeros(buffer) || size == buffer->size);
+    buffer->zeros_at = buffer->device->serial;
+    buffer->device->gl.BufferSubData(GL_SHADER_STORAGE_BUFFER, (GLintptr)(buffer->offset + offset),
+                                     (GLsizeiptr)size, bytes);
     return device_check(buffer->device, "glcnn_buffer_write");
 }
 
@@ -151,8 +284,9 @@ glcnn_status glcnn_buffer_read(glcnn_buffer *buffer, size_t offset, size_t size,
     status = fence_await_all(buffer->device, "glcnn_buffer_read"); /* mapping has no deadline */
     if (status != GLCNN_SUCCESS)
         return status;
-    const void *mapped = gl->MapBufferRange(GL_SHADER_STORAGE_BUFFER, (GLintptr)offset,
-                                            (GLsizeiptr)size, GL_MAP_READ_BIT);
+    const void *mapped =
+        gl->MapBufferRange(GL_SHADER_STORAGE_BUFFER, (GLintptr)(buffer->offset + offset),
+                           (GLsizeiptr)size, GL_MAP_READ_BIT);
     if (mapped)
         memcpy(bytes, mapped, size);
     if (!mapped || !gl->UnmapBuffer(GL_SHADER_STORAGE_BUFFER)) {

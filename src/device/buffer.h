@@ -4,15 +4,40 @@
 #include "glcnn/buffer.h"
 #include "device/storage.h"
 
+/* A buffer may lie within another, beside others (buffer_join): it is used as before, and the other
+ * one is all of them at once. */
 struct glcnn_buffer {
     struct glcnn_device *device;
     int references;
-    size_t size; /* bytes */
-    GLuint name;
-    struct hazard hazard;
-    struct glcnn_buffer *next; /* of a list that lends buffers */
-    bool zeros; /* known to hold nothing but zeros: so written, and by no pass since */
+    size_t size;                 /* bytes */
+    GLuint name;                 /* 0: it lies within another */
+    struct glcnn_buffer *within; /* retained; NULL: it has memory of its own */
+    size_t offset;               /* bytes from the start of the other */
+    struct hazard hazard;        /* uses of this buffer as a whole */
+    struct hazard parts;         /* uses of those that lie within it */
+    struct glcnn_buffer *next;   /* of a list that lends buffers */
+    bool zeros;        /* held nothing but zeros at `zeros_at`, and was written by no pass since */
+    uint64_t zeros_at; /* a serial number of the device's passes */
 };
+
+/* Puts buffers beside each other in memory that they have together, in order, each at a multiple of
+ * the device's buffer_offset_alignment and of 16 bytes; what lies between is 0. Contents stay.
+ * *joined is the whole, a reference of the caller's: the same one again where they lie just so
+ * already, NULL where some lie otherwise, which leaves all as they are. Errors: out of memory, and
+ * then all are as they were. */
+glcnn_status buffer_join(struct glcnn_buffer *const *buffers, size_t count,
+                         struct glcnn_buffer **joined);
+/* The bytes that they take together. */
+size_t buffer_joined_size(struct glcnn_buffer *const *buffers, size_t count);
+
+/* The last passes that wrote and read any byte of it. */
+struct hazard buffer_hazard(const struct glcnn_buffer *buffer);
+void buffer_mark_read(struct glcnn_buffer *buffer, uint64_t serial);
+void buffer_mark_written(struct glcnn_buffer *buffer, uint64_t serial);
+/* Known to hold nothing but zeros? */
+bool buffer_is_zeros(const struct glcnn_buffer *buffer);
+/* Binds it as storage block `index`. */
+void buffer_bind_storage(const struct gl *gl, GLuint index, const struct glcnn_buffer *buffer);
 
 /* Gives the buffer object `*name`, made where it is 0, these bytes. Where the driver fails no other
  * buffer is touched, and the call can be made again. */

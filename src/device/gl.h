@@ -22,6 +22,7 @@
     X(BufferSubData, PFNGLBUFFERSUBDATAPROC)                                                       \
     X(ClientWaitSync, PFNGLCLIENTWAITSYNCPROC)                                                     \
     X(CompileShader, PFNGLCOMPILESHADERPROC)                                                       \
+    X(CopyBufferSubData, PFNGLCOPYBUFFERSUBDATAPROC)                                               \
     X(CreateProgram, PFNGLCREATEPROGRAMPROC)                                                       \
     X(CreateShader, PFNGLCREATESHADERPROC)                                                         \
     X(DeleteBuffers, PFNGLDELETEBUFFERSPROC)                                                       \

@@ -30,7 +30,7 @@ static bool is_zero(const struct glcnn_kernel *kernel, const char *name)
     if (argument < 0)
         return true;
     const struct glcnn_buffer *vector = kernel->vectors[argument];
-    return vector ? vector->zeros : kernel->descriptor->arguments[argument].neutral == 0;
+    return vector ? buffer_is_zeros(vector) : kernel->descriptor->arguments[argument].neutral == 0;
 }
 
 static struct layer layer_of(const struct glcnn_kernel *kernel)

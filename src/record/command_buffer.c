@@ -275,10 +275,11 @@ static unsigned needed_barriers(struct glcnn_device *device, const struct pass *
              last_use(&storage_owner(pass->images[i].view.storage)->hazard));
     for (uint32_t i = 0; i < pass->buffer_count; i++) {
         const struct pass_buffer *item = &pass->buffers[i];
-        if (item->view.buffer)
-            need(device, &bits, BARRIER_STORAGE,
-                 item->access & VECTOR_WRITE ? last_use(&item->view.buffer->hazard)
-                                             : item->view.buffer->hazard.written);
+        if (!item->view.buffer)
+            continue;
+        struct hazard hazard = buffer_hazard(item->view.buffer);
+        need(device, &bits, BARRIER_STORAGE,
+             item->access & VECTOR_WRITE ? last_use(&hazard) : hazard.written);
     }
     return bits;
 }
@@ -293,11 +294,9 @@ static void mark_uses(struct glcnn_device *device, const struct pass *pass)
     for (uint32_t i = 0; i < pass->buffer_count; i++) {
         const struct pass_buffer *item = &pass->buffers[i];
         if (item->view.buffer && item->access & VECTOR_READ)
-            item->view.buffer->hazard.read = serial;
-        if (item->view.buffer && item->access & VECTOR_WRITE) {
-            item->view.buffer->hazard.written = serial;
-            item->view.buffer->zeros = false;
-        }
+            buffer_mark_read(item->view.buffer, serial);
+        if (item->view.buffer && item->access & VECTOR_WRITE)
+            buffer_mark_written(item->view.buffer, serial);
     }
 }
 
@@ -326,8 +325,7 @@ void command_buffer_bind(struct glcnn_device *device, const struct pass *pass)
         bind_image(gl, i, storage_owner(pass->images[i].view.storage), GL_WRITE_ONLY);
     for (uint32_t i = 0; i < pass->buffer_count; i++) {
         const struct glcnn_buffer *buffer = pass->buffers[i].view.buffer;
-        gl->BindBufferBase(GL_SHADER_STORAGE_BUFFER, i,
-                           buffer ? buffer->name : device->zeros->name);
+        buffer_bind_storage(gl, i, buffer ? buffer : device->zeros);
     }
 }
 
