@@ -1,9 +1,16 @@
+// Elements are floats, or WIDE: four of them.
 // A step starts from w = kept * w, kept = 1 - learning_rate * weight_decay.
 // g = clip(g0) * gradient_rescale + l1 * sign(w) + l2 * w;  where l1 or l2 is 0, w does not count,
 // whatever it is.
 // needs lib/compare.glsl
-float prepared(float g0, float w) {
-    float g = (apply_clipping != 0 ? held(g0, clip_min, clip_max) : g0) * gradient_rescale;
-    g += l1 != 0.0 ? l1 * sign_of(w) : 0.0;
-    return g + (l2 != 0.0 ? l2 * w : 0.0);
+#ifdef WIDE
+#define REAL vec4
+#else
+#define REAL float
+#endif
+
+REAL prepared(REAL g0, REAL w) {
+    REAL g = (apply_clipping != 0 ? held(g0, clip_min, clip_max) : g0) * gradient_rescale;
+    g += l1 != 0.0 ? l1 * sign_of(w) : REAL(0.0);
+    return g + (l2 != 0.0 ? l2 * w : REAL(0.0));
 }

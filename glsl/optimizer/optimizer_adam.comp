@@ -2,10 +2,10 @@
 // w -= rate * m / (sqrt(v) + epsilon);    rate has the correction of the time step
 // needs optimizer/optimizer.glsl
 void invocation(ivec3 at) {
-    float w = kept * values[at.x];
-    float g = prepared(gradient[at.x], w);
-    float m = beta1 * first_moment[at.x] + one_minus_beta1 * g;
-    float v = beta2 * second_moment[at.x] + one_minus_beta2 * (g * g);
+    REAL w = kept * values[at.x];
+    REAL g = prepared(gradient[at.x], w);
+    REAL m = beta1 * first_moment[at.x] + one_minus_beta1 * g;
+    REAL v = beta2 * second_moment[at.x] + one_minus_beta2 * (g * g);
     first_moment[at.x] = m;
     second_moment[at.x] = v;
     values[at.x] = w - rate * m / (sqrt(v) + epsilon);

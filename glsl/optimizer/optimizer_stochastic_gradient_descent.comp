@@ -3,10 +3,10 @@
 //   and Nesterov's    m = mu * m + g;           w -= rate * (g + mu * m)
 // needs optimizer/optimizer.glsl
 void invocation(ivec3 at) {
-    float w = kept * values[at.x];
-    float g = prepared(gradient[at.x], w);
+    REAL w = kept * values[at.x];
+    REAL g = prepared(gradient[at.x], w);
 #ifdef MOMENTUM
-    float m = momentum_scale * momentum[at.x] + (nesterov != 0 ? g : rate * g);
+    REAL m = momentum_scale * momentum[at.x] + (nesterov != 0 ? g : rate * g);
     momentum[at.x] = m;
     values[at.x] = w - (nesterov != 0 ? rate * (g + momentum_scale * m) : m);
 #else

@@ -189,6 +189,10 @@ struct optimizer_methods {
                            glcnn_state *gradient_state, glcnn_state *source_state,
                            glcnn_buffer *const *first, glcnn_buffer *const *second, size_t count,
                            glcnn_state *result_state);
+    /* glcnn_optimizer_encode. */
+    glcnn_status (*encode_vectors)(glcnn_command_buffer *command_buffer, glcnn_kernel *optimizer,
+                                   glcnn_buffer *gradient, glcnn_buffer *values,
+                                   glcnn_buffer *first, glcnn_buffer *second, glcnn_buffer *result);
 };
 
 struct glcnn_descriptor {

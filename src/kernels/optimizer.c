@@ -244,6 +244,9 @@ static void refresh_adam(struct glcnn_kernel *kernel, struct pass *pass)
 
 /* ---- Passes ---- */
 
+/* Four elements an invocation where the vectors divide by four. */
+#define WIDTH 4
+
 static struct pass *plan_update(const struct operation *o, struct plan *plan, const char *shader,
                                 const struct scalar *scalars, pass_refresh again)
 {
@@ -251,16 +254,20 @@ static struct pass *plan_update(const struct operation *o, struct plan *plan, co
     if (values->buffer != result->buffer)
         plan_copy_vector(plan, values, result);
     struct pass *pass = plan_pass(plan, shader);
-    pass_vector(pass, "gradient", &o->vectors[GRADIENT], VECTOR_READ);
-    pass_vector(pass, "values", result, VECTOR_READ_WRITE);
+    bool wide = values->count % WIDTH == 0;
+    const char *type = wide ? "vec4" : "float";
+    pass_vector_of(pass, type, "gradient", &o->vectors[GRADIENT], VECTOR_READ);
+    pass_vector_of(pass, type, "values", result, VECTOR_READ_WRITE);
     for (int i = FIRST; i < result_index(o); i++)
         if (o->given[i])
-            pass_vector(pass, argument_of(o, i)->name, &o->vectors[i], VECTOR_READ_WRITE);
+            pass_vector_of(pass, type, argument_of(o, i)->name, &o->vectors[i], VECTOR_READ_WRITE);
+    if (wide)
+        pass_define(pass, "WIDE", 1);
     for (const struct scalar *s = scalars; s->name; s++)
         pass_float(pass, s->name, 0);
     pass_int(pass, "apply_clipping", 0);
     pass_int(pass, "nesterov", 0);
-    pass_grid(pass, (uint32_t)values->count, 1, 1);
+    pass_grid(pass, (uint32_t)(wide ? values->count / WIDTH : values->count), 1, 1);
     pass_local(pass, 64, 1, 1);
     pass->refresh = again;
     return pass;
@@ -532,12 +539,14 @@ static unsigned two_vectors(const void *parameters)
     return 2;
 }
 
-static const struct optimizer_methods descent_methods = {.state_vectors = descent_vectors,
-                                                         .encode = glcnn_optimizer_encode_states};
-static const struct optimizer_methods rms_prop_methods = {.state_vectors = one_vector,
-                                                          .encode = glcnn_optimizer_encode_states};
-static const struct optimizer_methods adam_methods = {.state_vectors = two_vectors,
-                                                      .encode = glcnn_optimizer_encode_states};
+#define METHODS(VECTORS)                                                                           \
+    {                                                                                              \
+        .state_vectors = VECTORS, .encode = glcnn_optimizer_encode_states,                         \
+        .encode_vectors = glcnn_optimizer_encode                                                   \
+    }
+static const struct optimizer_methods descent_methods = METHODS(descent_vectors);
+static const struct optimizer_methods rms_prop_methods = METHODS(one_vector);
+static const struct optimizer_methods adam_methods = METHODS(two_vectors);
 
 const struct glcnn_descriptor glcnn_kernel_optimizer_stochastic_gradient_descent = {
     OPTIMIZER("stochastic_gradient_descent", "StochasticGradientDescent",
