@@ -3,8 +3,10 @@
  * MPS leaves updates to the data sources of its users. This one serves where the update is a plain
  * optimizer step: weights stay on the device, in the kernel's own vectors, and are changed there;
  * batch normalisation's running averages too. An execution of a graph is one step for each kernel,
- * however many losses reach it. Values are written and read with glcnn_kernel_set_vector
- * and glcnn_buffer_read of glcnn_kernel_vector.
+ * however many losses reach it and however many nodes have it. Kernels whose optimizers are set
+ * alike, all parameters the same, are stepped by one pass in an execution; setting them apart costs
+ * a pass a vector from then on, and the next execution records the graph anew. Values are written
+ * and read with glcnn_kernel_set_vector and glcnn_buffer_read of glcnn_kernel_vector.
  *
  * Weights are 0 until they are set, by hand, by a data source, a checkpoint or
  * glcnn_network_initialise; glcnn_graph_execute refuses layers of zeros that could never learn.

@@ -394,21 +394,37 @@ static glcnn_status make_programs(struct glcnn_graph *graph, struct compiled *c,
     return status;
 }
 
-/* What never ran and has no programs is recorded anew when it is asked for again. */
+/* What has no programs is recorded anew when it is asked for again. */
 static void forget(struct glcnn_graph *graph, struct compiled *c)
 {
     struct compiled **at = &graph->compiled;
+    if (graph->executing == c) {
+        graph->executing = NULL;
+        graph->pending = false;
+    }
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
     free_compiled(c, graph->source_count);
 }
 
+/* Optimizers that were set otherwise since they were recorded as one step: a step for each from now
+ * on. */
+static glcnn_status separate_steps(struct glcnn_graph *graph, struct compiled *c,
+                                   glcnn_image *const *sources)
+{
+    if (joint_steps_are_alike(&c->recording))
+        return GLCNN_SUCCESS;
+    graph->steps_apart = true;
+    c->has_programs = false;
+    return record_anew(graph, c, sources);
+}
+
 static glcnn_status commit(struct glcnn_graph *graph, struct compiled *c,
                            glcnn_image *const *sources)
 {
-    glcnn_status status = GLCNN_SUCCESS;
-    if (!c->has_programs)
+    glcnn_status status = separate_steps(graph, c, sources);
+    if (status == GLCNN_SUCCESS && !c->has_programs)
         status = make_programs(graph, c, sources);
     if (status != GLCNN_SUCCESS) {
         forget(graph, c);
@@ -416,6 +432,7 @@ static glcnn_status commit(struct glcnn_graph *graph, struct compiled *c,
     }
     c->has_programs = true;
     status = glcnn_command_buffer_commit(c->command_buffer);
+    joint_steps_follow(&c->recording);
     if (status == GLCNN_SUCCESS)
         graph->executing = c;
     return status;

@@ -24,8 +24,8 @@ struct graph_filter {
     bool has_gradient; /* a gradient node of it runs */
     bool repeats;      /* a gradient node whose forward filter an earlier one is of too: one update
                           follows both, with the sum of their gradients */
-    size_t user; /* the first filter of the graph that has the same kernel: its index */
-    bool shares; /* there are others that have it */
+    size_t user;       /* the first filter of the graph that has the same kernel: its index */
+    bool shares;       /* there are others that have it */
     struct glcnn_filter_node *fused; /* a neuron that this filter computes too */
     bool skipped;                    /* a neuron that another filter computes */
 };
@@ -47,8 +47,15 @@ struct glcnn_graph {
     bool pending;               /* its completion was not seen yet */
     glcnn_graph_handler handler;
     void *user;
-    bool learns;  /* graph_check_learning has said so */
-    bool waiting; /* an execution lets the one before it complete */
+    bool learns;      /* graph_check_learning has said so */
+    bool waiting;     /* an execution lets the one before it complete */
+    bool steps_apart; /* optimizers that once stepped together were set apart */
+};
+
+/* Kernels that one pass steps: their optimizers, set alike. */
+struct joint_step {
+    struct glcnn_kernel **optimizers;
+    size_t count;
 };
 
 /* A run of the graph on its way into a command buffer. Images and states stay until it is freed. */
@@ -65,6 +72,9 @@ struct recording {
     struct record_step *steps;
     size_t step_count;
     size_t *last_reader; /* by image node: step; SIZE_MAX: none */
+    bool *stepped;       /* by filter: a gradient node whose update a joint step makes */
+    struct joint_step *joint_steps;
+    size_t joint_step_count;
 };
 
 /* Records everything; `sources` are in the graph's order. Free the recording in any case. */
@@ -87,10 +97,27 @@ glcnn_status graph_check_learning(const struct glcnn_graph *graph);
 /* Must the gradients for weights of a gradient node that repeats another go to a state of its own?
  */
 bool update_sums_apart(const struct graph_filter *filter);
+/* Is this the gradient node that a kernel's update in that style follows? */
+bool update_leads(const struct glcnn_graph *graph, const struct graph_filter *filter,
+                  glcnn_training_style style);
+/* The state that has the sums of the update that follows the gradient node. */
+struct glcnn_state *update_state(const struct recording *recording,
+                                 const struct graph_filter *filter);
 /* Records the sums over gradient nodes that repeat others, then the GPU style's updates of weights
  * and statistics. */
-glcnn_status update_record(const struct recording *recording);
+glcnn_status update_record(struct recording *recording);
 /* Calls the CPU style's callbacks and reloads. */
 glcnn_status update_on_cpu(const struct recording *recording);
+
+/* ---- Joint steps (joint_steps.c) ---- */
+
+/* Records one pass for all kernels that glcnn_kernel_set_training lets train, whose optimizers are
+ * set alike, and whose vectors lie together or can be laid so; marks them in `stepped`. */
+glcnn_status joint_steps_record(struct recording *recording);
+/* Before a commit: are the optimizers of each joint step still set alike? */
+bool joint_steps_are_alike(const struct recording *recording);
+/* After a commit, whatever became of it: what has moved the first has moved all. */
+void joint_steps_follow(const struct recording *recording);
+void joint_steps_free(struct recording *recording);
 
 #endif

@@ -467,7 +467,8 @@ static bool allocate(struct recording *r)
     r->last_reader = calloc(g->image_count + 1, sizeof *r->last_reader);
     r->states = calloc(states + 1, sizeof(*r->states));
     r->steps = calloc(2 * g->filter_count + 1, sizeof *r->steps);
-    return r->images && r->whole && r->last_reader && r->states && r->steps;
+    r->stepped = calloc(g->filter_count + 1, sizeof *r->stepped);
+    return r->images && r->whole && r->last_reader && r->states && r->steps && r->stepped;
 }
 
 glcnn_status recording_make(struct recording *r, const struct glcnn_graph *graph,
@@ -507,5 +508,7 @@ void recording_free(struct recording *r)
     free(r->last_reader);
     free(r->states);
     free(r->steps);
+    free(r->stepped);
+    joint_steps_free(r);
     *r = (struct recording){.graph = r->graph};
 }

@@ -42,8 +42,7 @@ static glcnn_status add_sums(const struct recording *r, const struct glcnn_state
     return plan_end(&plan);
 }
 
-/* The state that the sums of all gradient nodes of a forward filter are in. */
-static struct glcnn_state *state_of(const struct recording *r, const struct graph_filter *f)
+struct glcnn_state *update_state(const struct recording *r, const struct graph_filter *f)
 {
     return recording_state(r, graph_find_filter(r->graph, f->node->forward), 0, 0);
 }
@@ -70,6 +69,12 @@ static const struct graph_filter *leader(const struct glcnn_graph *g, const stru
     return first;
 }
 
+bool update_leads(const struct glcnn_graph *graph, const struct graph_filter *f,
+                  glcnn_training_style style)
+{
+    return updates_kernel(f) && f->node->forward->style == style && leader(graph, f) == f;
+}
+
 /* First those of each forward filter, then those of the filters that share a kernel. */
 static glcnn_status add_up(const struct recording *r)
 {
@@ -78,12 +83,12 @@ static glcnn_status add_up(const struct recording *r)
     for (size_t i = 0; i < g->filter_count && status == GLCNN_SUCCESS; i++) {
         const struct graph_filter *f = &g->filters[i];
         if (f->updates && update_sums_apart(f))
-            status = add_sums(r, recording_state(r, i, 0, 0), state_of(r, f));
+            status = add_sums(r, recording_state(r, i, 0, 0), update_state(r, f));
     }
     for (size_t i = 0; i < g->filter_count && status == GLCNN_SUCCESS; i++) {
         const struct graph_filter *f = &g->filters[i];
         if (updates_kernel(f) && leader(g, f) != f)
-            status = add_sums(r, state_of(r, f), state_of(r, leader(g, f)));
+            status = add_sums(r, update_state(r, f), update_state(r, leader(g, f)));
     }
     return status;
 }
@@ -120,7 +125,7 @@ static glcnn_status begin(const struct recording *r, const struct graph_filter *
     *update = (struct update){.leader = f,
                               .kernel = f->node->forward->kernel,
                               .source = glcnn_kernel_data_source(f->node->forward->kernel),
-                              .gradients = state_of(r, f)};
+                              .gradients = update_state(r, f)};
     return make_source_state(update->kernel, &update->weights);
 }
 
@@ -143,7 +148,7 @@ static glcnn_status reload(const struct recording *r, const struct update *u,
 static glcnn_status record_weights(const struct recording *r, const struct update *u)
 {
     struct glcnn_state *updated = NULL;
-    if (!u->source->update)
+    if (!u->source->update || r->stepped[u->leader - r->graph->filters])
         return GLCNN_SUCCESS;
     glcnn_status status = u->source->update(u->source->context, r->command_buffer, u->gradients,
                                             u->weights, &updated);
@@ -193,7 +198,7 @@ static glcnn_status for_each_update(const struct recording *r, glcnn_training_st
     for (size_t i = 0; i < r->graph->filter_count && status == GLCNN_SUCCESS; i++) {
         const struct graph_filter *f = &r->graph->filters[i];
         struct update update;
-        if (!updates_kernel(f) || f->node->forward->style != style || leader(r->graph, f) != f)
+        if (!update_leads(r->graph, f, style))
             continue;
         status = begin(r, f, &update);
         if (status == GLCNN_SUCCESS)
@@ -203,9 +208,12 @@ static glcnn_status for_each_update(const struct recording *r, glcnn_training_st
     return status;
 }
 
-glcnn_status update_record(const struct recording *r)
+/* A joint step is for who looks at the optimizers before each commit. */
+glcnn_status update_record(struct recording *r)
 {
     glcnn_status status = add_up(r);
+    if (status == GLCNN_SUCCESS && r->command_buffer->planned && !r->graph->steps_apart)
+        status = joint_steps_record(r);
     return status == GLCNN_SUCCESS
                ? for_each_update(r, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU, record_one)
                : status;

@@ -1,0 +1,252 @@
+/* One step for many kernels: where optimizers are set alike, the vectors that they step lie beside
+ * each other in four buffers, of gradients, values and the two kinds of state, and one pass goes
+ * over all of it. A GPU takes some microseconds for a pass, and most vectors are short.
+ *
+ * Optimizers are the kernels' own and may be set otherwise at any time. So a joint step is recorded
+ * for executions alone, which look first whether its optimizers are still alike; if not, the graph
+ * is recorded anew with a step for each kernel. The joint step moves the first optimizer on, and
+ * the others follow it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "glcnn/training.h"
+#include "graph/graph.h"
+
+enum role { VALUES, GRADIENTS, FIRST_STATES, SECOND_STATES, ROLES };
+
+/* A kernel that is stepped. */
+struct layer {
+    size_t filter; /* whose update it is: a gradient node */
+    struct glcnn_kernel *optimizer;
+    struct glcnn_buffer *vectors[ROLES][PLACES]; /* NULL: the optimizer keeps none */
+    struct state_vector *gradients[PLACES];
+    size_t count;
+    bool taken;
+};
+
+/* ---- What can be stepped ---- */
+
+static unsigned states_kept(const struct glcnn_kernel *optimizer)
+{
+    return optimizer->descriptor->optimizer->state_vectors(optimizer->parameters);
+}
+
+/* Adds one vector of the kernel. False: its update is better left to the plain form, which has
+ * sentences for what is missing. */
+static bool add_vector(struct layer *layer, const struct glcnn_kernel *kernel,
+                       struct glcnn_state *gradients, const char *name)
+{
+    char gradient[32];
+    size_t place = layer->count;
+    int argument = kernel_kept_argument(kernel, name);
+    if (argument < 0 || !kernel->vectors[argument])
+        return true;
+    snprintf(gradient, sizeof gradient, "gradient_for_%s", name);
+    layer->gradients[place] = state_filled_vector(gradients, gradient);
+    if (!layer->gradients[place])
+        return false;
+    layer->vectors[VALUES][place] = kernel->vectors[argument];
+    layer->vectors[GRADIENTS][place] = layer->gradients[place]->buffer;
+    for (unsigned i = 0; i < states_kept(layer->optimizer); i++) {
+        struct glcnn_buffer *state = glcnn_kernel_optimizer_vector(kernel, name, i);
+        if (!state)
+            return false;
+        layer->vectors[FIRST_STATES + i][place] = state;
+    }
+    for (int role = 0; role < ROLES; role++) {
+        const struct glcnn_buffer *vector = layer->vectors[role][place];
+        if (vector && vector->size != layer->vectors[VALUES][place]->size)
+            return false;
+    }
+    layer->count++;
+    return true;
+}
+
+/* The vectors that one gradient node's update steps; none: it is not for a joint step. */
+static struct layer look_at(const struct recording *r, size_t filter)
+{
+    const struct graph_filter *f = &r->graph->filters[filter];
+    struct layer layer = {.filter = filter};
+    if (!update_leads(r->graph, f, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU))
+        return layer;
+    const struct glcnn_kernel *kernel = f->node->forward->kernel;
+    layer.optimizer = glcnn_kernel_optimizer(kernel);
+    bool good = layer.optimizer;
+    for (size_t i = 0; good && i < 2 * PLACES; i++)
+        good =
+            add_vector(&layer, kernel, update_state(r, f), trained_vectors[i / PLACES][i % PLACES]);
+    layer.count = good ? layer.count : 0;
+    return layer;
+}
+
+static bool are_alike(const struct glcnn_kernel *a, const struct glcnn_kernel *b)
+{
+    return a->descriptor == b->descriptor &&
+           memcmp(a->parameters, b->parameters, a->descriptor->parameters_size) == 0;
+}
+
+/* ---- One joint step ---- */
+
+/* The layers of a joint step on their way into a recording. */
+struct joining {
+    struct recording *recording;
+    struct layer **layers;
+    size_t layer_count;
+    struct glcnn_buffer **vectors[ROLES]; /* of all layers */
+    size_t vector_count;
+    struct glcnn_buffer *joined[ROLES];
+};
+
+static bool allocate(struct joining *j, size_t layers)
+{
+    bool good = (j->layers = calloc(layers, sizeof(*j->layers))) != NULL;
+    for (int role = 0; role < ROLES; role++)
+        good = (j->vectors[role] = calloc(layers * PLACES, sizeof(*j->vectors[role]))) && good;
+    return good;
+}
+
+static void release(struct joining *j)
+{
+    for (int role = 0; role < ROLES; role++) {
+        free(j->vectors[role]);
+        glcnn_buffer_destroy(&j->joined[role]);
+    }
+    free(j->layers);
+}
+
+/* Takes the layer in unless the vectors would be longer than the device lets one be. */
+static void take_in(struct joining *j, struct layer *layer)
+{
+    const struct glcnn_device *device = j->recording->graph->device;
+    for (int role = 0; role < ROLES; role++)
+        memcpy(j->vectors[role] + j->vector_count, layer->vectors[role],
+               layer->count * sizeof(*j->vectors[role]));
+    size_t size = buffer_joined_size(j->vectors[VALUES], j->vector_count + layer->count);
+    if (size > device->info.limits.storage_block_size)
+        return;
+    j->vector_count += layer->count;
+    j->layers[j->layer_count++] = layer;
+}
+
+/* *done: the vectors of every kind lie beside each other. */
+static glcnn_status join(struct joining *j, bool *done)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    *done = true;
+    for (int role = 0; role < ROLES && *done && status == GLCNN_SUCCESS; role++) {
+        if (!j->vectors[role][0])
+            continue;
+        status = buffer_join(j->vectors[role], j->vector_count, &j->joined[role]);
+        *done = j->joined[role];
+    }
+    return status;
+}
+
+static void release_kernel(struct glcnn_kernel **kernels, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        glcnn_kernel_destroy(&kernels[i]);
+    free(kernels);
+}
+
+/* What was read is sealed, as by any step: gradients encoded from now on start over. */
+static void keep(struct joining *j, struct glcnn_kernel **optimizers)
+{
+    struct recording *r = j->recording;
+    for (size_t i = 0; i < j->layer_count; i++) {
+        struct layer *layer = j->layers[i];
+        layer->taken = r->stepped[layer->filter] = true;
+        optimizers[i] = kernel_retain(layer->optimizer);
+        for (size_t p = 0; p < layer->count; p++)
+            layer->gradients[p]->sealed = true;
+    }
+    r->joint_steps[r->joint_step_count++] = (struct joint_step){optimizers, j->layer_count};
+}
+
+static glcnn_status record(struct joining *j)
+{
+    bool done;
+    glcnn_status status = join(j, &done);
+    if (status != GLCNN_SUCCESS || !done)
+        return status;
+    struct glcnn_kernel **optimizers = calloc(j->layer_count, sizeof(*optimizers));
+    if (!optimizers)
+        return device_fail(j->recording->graph->device, GLCNN_OUT_OF_MEMORY,
+                           "out of memory recording a step");
+    struct glcnn_kernel *first = j->layers[0]->optimizer;
+    status = first->descriptor->optimizer->encode_vectors(
+        j->recording->command_buffer, first, j->joined[GRADIENTS], j->joined[VALUES],
+        j->joined[FIRST_STATES], j->joined[SECOND_STATES], j->joined[VALUES]);
+    if (status == GLCNN_SUCCESS)
+        keep(j, optimizers);
+    else
+        free(optimizers);
+    return status;
+}
+
+/* The first layer and all behind it whose optimizers are set alike. One vector alone is stepped as
+ * well by itself. */
+static glcnn_status step_together(struct recording *r, struct layer *first, size_t count)
+{
+    struct joining j = {.recording = r};
+    glcnn_status status = GLCNN_SUCCESS;
+    if (!allocate(&j, count))
+        status =
+            device_fail(r->graph->device, GLCNN_OUT_OF_MEMORY, "out of memory recording a step");
+    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
+        if (!first[i].taken && are_alike(first->optimizer, first[i].optimizer))
+            take_in(&j, &first[i]);
+    if (status == GLCNN_SUCCESS && j.vector_count > 1)
+        status = record(&j);
+    release(&j);
+    return status;
+}
+
+/* ---- All of them ---- */
+
+glcnn_status joint_steps_record(struct recording *r)
+{
+    size_t filters = r->graph->filter_count, count = 0;
+    struct layer *layers = calloc(filters + 1, sizeof *layers);
+    glcnn_status status = GLCNN_SUCCESS;
+    r->joint_steps = calloc(filters + 1, sizeof *r->joint_steps);
+    if (!layers || !r->joint_steps)
+        status =
+            device_fail(r->graph->device, GLCNN_OUT_OF_MEMORY, "out of memory recording a step");
+    for (size_t i = 0; i < filters && status == GLCNN_SUCCESS; i++) {
+        layers[count] = look_at(r, i);
+        count += layers[count].count > 0;
+    }
+    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
+        if (!layers[i].taken)
+            status = step_together(r, &layers[i], count - i);
+    free(layers);
+    return status;
+}
+
+bool joint_steps_are_alike(const struct recording *r)
+{
+    for (size_t i = 0; i < r->joint_step_count; i++)
+        for (size_t k = 1; k < r->joint_steps[i].count; k++)
+            if (!are_alike(r->joint_steps[i].optimizers[0], r->joint_steps[i].optimizers[k]))
+                return false;
+    return true;
+}
+
+void joint_steps_follow(const struct recording *r)
+{
+    for (size_t i = 0; i < r->joint_step_count; i++) {
+        const struct glcnn_kernel *first = r->joint_steps[i].optimizers[0];
+        for (size_t k = 1; k < r->joint_steps[i].count; k++)
+            memcpy(r->joint_steps[i].optimizers[k]->parameters, first->parameters,
+                   first->descriptor->parameters_size);
+    }
+}
+
+void joint_steps_free(struct recording *r)
+{
+    for (size_t i = 0; i < r->joint_step_count; i++)
+        release_kernel(r->joint_steps[i].optimizers, r->joint_steps[i].count);
+    free(r->joint_steps);
+}

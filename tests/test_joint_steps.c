@@ -1,0 +1,512 @@
+/* One pass that steps many kernels, which an execution records, against a pass for each vector,
+ * which glcnn_graph_encode records: the same bits, whatever the optimizers are set to and whenever
+ * that changes. */
+#include "tests/graphs.h"
+
+#include "device/buffer.h"
+#include "graph/node.h"
+
+#define VECTORS 10 /* that the small network trains */
+#define KERNELS 5
+#define STEPS   4
+#define BATCH   5
+
+/* A small network, a graph that trains it and the way in which it is run. */
+struct trainee {
+    struct cnn cnn;
+    glcnn_graph *graph;
+    glcnn_image *sources[2], *loss;
+    glcnn_command_buffer *commands; /* NULL: the graph is executed */
+};
+
+static void kernels_of(const struct cnn *c, glcnn_kernel *kernels[KERNELS])
+{
+    glcnn_image_node *const nodes[KERNELS] = {c->convolved[0], c->normalised[0], c->convolved[1],
+                                              c->normalised[1], c->scores};
+    for (int i = 0; i < KERNELS; i++)
+        kernels[i] = kernel_of(nodes[i]);
+}
+
+/* "KERNEL SETTINGS" */
+static void set_optimizer(const struct cnn *c, const char *optimizer)
+{
+    char name[64];
+    size_t length = strcspn(optimizer, " ");
+    snprintf(name, sizeof name, "%.*s", (int)length, optimizer);
+    struct glcnn_training_descriptor d = {.optimizer = kernel_with(name, optimizer + length)};
+    GOOD_FATAL(glcnn_network_set_training(c->net, &d));
+    glcnn_kernel_destroy(&d.optimizer);
+}
+
+static struct trainee begin(const char *optimizer)
+{
+    struct trainee t = {.cnn = make_cnn()};
+    set_optimizer(&t.cnn, optimizer);
+    t.graph = cnn_training_graph(&t.cnn, 0);
+    make_cnn_sources(BATCH, t.sources);
+    return t;
+}
+
+/* Records the plain form; the command buffer is committed once a step. */
+static void record_plain(struct trainee *t)
+{
+    glcnn_image *results[MOST_ENDS + 1];
+    t->commands = make_commands();
+    GOOD_FATAL(glcnn_graph_encode(t->commands, t->graph, t->sources, results));
+    t->loss = results[0];
+}
+
+static void step(struct trainee *t)
+{
+    if (!t->commands) {
+        run_graph(t->graph, t->sources);
+        return;
+    }
+    GOOD_FATAL(glcnn_command_buffer_commit(t->commands));
+    GOOD_FATAL(glcnn_command_buffer_wait(t->commands));
+}
+
+static size_t dispatches_of_a_step(struct trainee *t)
+{
+    struct gl_count count;
+    step(t); /* programs are made */
+    count_gl(&count);
+    step(t);
+    stop_counting_gl();
+    return count.dispatches;
+}
+
+static void end(struct trainee *t)
+{
+    glcnn_command_buffer_destroy(&t->commands);
+    glcnn_image_destroy(&t->loss);
+    glcnn_graph_destroy(&t->graph);
+    destroy_images(t->sources, 2);
+    glcnn_network_destroy(&t->cnn.net);
+}
+
+/* ---- Comparison ---- */
+
+static void check_buffers(const glcnn_buffer *a, const glcnn_buffer *b)
+{
+    CU_ASSERT_EQUAL(!a, !b);
+    if (!a || !b)
+        return;
+    CU_ASSERT_EQUAL_FATAL(glcnn_buffer_size(a), glcnn_buffer_size(b));
+    float *found = vector_values(a), *expected = vector_values(b);
+    CU_ASSERT_EQUAL(memcmp(found, expected, glcnn_buffer_size(a)), 0);
+    free(found);
+    free(expected);
+}
+
+/* Weights, statistics, the optimizers' vectors and their parameters. */
+static void check_same(const struct trainee *a, const struct trainee *b)
+{
+    static const char *const names[] = {"weights", "biases", "gamma", "beta", "mean", "variance"};
+    glcnn_kernel *found[KERNELS], *expected[KERNELS];
+    kernels_of(&a->cnn, found);
+    kernels_of(&b->cnn, expected);
+    for (int k = 0; k < KERNELS; k++) {
+        for (size_t v = 0; v < sizeof names / sizeof *names; v++) {
+            check_buffers(glcnn_kernel_vector(found[k], names[v]),
+                          glcnn_kernel_vector(expected[k], names[v]));
+            for (unsigned i = 0; i < 2; i++)
+                check_buffers(glcnn_kernel_optimizer_vector(found[k], names[v], i),
+                              glcnn_kernel_optimizer_vector(expected[k], names[v], i));
+        }
+        CU_ASSERT_EQUAL(glcnn_optimizer(glcnn_kernel_optimizer(found[k]))->time_step,
+                        glcnn_optimizer(glcnn_kernel_optimizer(expected[k]))->time_step);
+    }
+}
+
+static void check_moved(const struct trainee *t)
+{
+    size_t count;
+    struct cnn fresh = make_cnn();
+    float *found = cnn_parameters(&t->cnn, &count), *start = cnn_parameters(&fresh, &count);
+    size_t moved = 0;
+    for (size_t i = 0; i < count; i++)
+        moved += found[i] != start[i];
+    CU_ASSERT(moved > count / 2);
+    free(found);
+    free(start);
+    glcnn_network_destroy(&fresh.net);
+}
+
+/* ---- The same bits ---- */
+
+static void test_one_pass_steps_as_one_for_each(void)
+{
+    static const char *const optimizers[] = {
+        "optimizer_stochastic_gradient_descent learning_rate=0.05",
+        "optimizer_stochastic_gradient_descent learning_rate=0.05 momentum_scale=0.9",
+        "optimizer_stochastic_gradient_descent learning_rate=0.05 momentum_scale=0.9 "
+        "use_nesterov_momentum=1 weight_decay=0.1",
+        "optimizer_stochastic_gradient_descent learning_rate=0.05 regularization_type=l1 "
+        "regularization_scale=0.01 gradient_rescale=0.5",
+        "optimizer_rms_prop learning_rate=0.01 apply_gradient_clipping=1 gradient_clip_min=-0.1 "
+        "gradient_clip_max=0.1",
+        "optimizer_adam learning_rate=0.01 regularization_type=l2 regularization_scale=0.01",
+        "optimizer_adam learning_rate=0.01 weight_decay=0.1"};
+    for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++) {
+        struct trainee joint = begin(optimizers[i]), plain = begin(optimizers[i]);
+        record_plain(&plain);
+        CU_ASSERT_EQUAL(dispatches_of_a_step(&plain) - dispatches_of_a_step(&joint), VECTORS - 1);
+        for (int s = 2; s < STEPS; s++) {
+            step(&joint);
+            step(&plain);
+        }
+        check_same(&joint, &plain);
+        check_moved(&joint);
+        end(&joint);
+        end(&plain);
+    }
+}
+
+/* Normalisations without weight decay: two ways of setting, two passes. */
+static void test_optimizers_that_differ_step_apart(void)
+{
+    struct trainee t[2];
+    size_t dispatches[2];
+    for (int i = 0; i < 2; i++) {
+        t[i] = begin("optimizer_adam learning_rate=0.01 weight_decay=0.1");
+        for (int n = 0; n < 2; n++)
+            glcnn_optimizer(glcnn_kernel_optimizer(kernel_of(t[i].cnn.normalised[n])))
+                ->weight_decay = 0;
+        if (i)
+            record_plain(&t[i]);
+        dispatches[i] = dispatches_of_a_step(&t[i]);
+    }
+    CU_ASSERT_EQUAL(dispatches[1] - dispatches[0], VECTORS - 2);
+    step(&t[0]);
+    step(&t[1]);
+    check_same(&t[0], &t[1]);
+    end(&t[0]);
+    end(&t[1]);
+}
+
+/* A device whose storage blocks are short gets several passes: vectors of 2048 bytes with the gaps
+ * between them, four in a block. */
+static void test_no_vector_is_longer_than_a_block(void)
+{
+    const struct glcnn_limits limits = device->info.limits;
+    struct trainee t[2];
+    size_t dispatches[2];
+    for (int i = 0; i < 2; i++) {
+        t[i] = begin("optimizer_adam learning_rate=0.01");
+        device->info.limits.storage_block_size = 8192;
+        device->info.limits.buffer_offset_alignment = 2048;
+        if (i)
+            record_plain(&t[i]);
+        dispatches[i] = dispatches_of_a_step(&t[i]);
+        device->info.limits = limits;
+    }
+    CU_ASSERT_EQUAL(dispatches[1] - dispatches[0], VECTORS - 3);
+    check_same(&t[0], &t[1]);
+    end(&t[0]);
+    end(&t[1]);
+}
+
+/* A learning rate changed for all goes on in one pass; changed for one it counts for that one from
+ * the next step on. */
+static void test_settings_may_change_at_any_time(void)
+{
+    struct trainee t[2];
+    size_t dispatches[2][3];
+    for (int i = 0; i < 2; i++) {
+        glcnn_kernel *kernels[KERNELS];
+        t[i] = begin("optimizer_adam learning_rate=0.01");
+        kernels_of(&t[i].cnn, kernels);
+        if (i)
+            record_plain(&t[i]);
+        dispatches[i][0] = dispatches_of_a_step(&t[i]);
+        for (int k = 0; k < KERNELS; k++)
+            glcnn_optimizer(glcnn_kernel_optimizer(kernels[k]))->learning_rate = 0.02f;
+        dispatches[i][1] = dispatches_of_a_step(&t[i]);
+        glcnn_optimizer(glcnn_kernel_optimizer(kernels[2]))->learning_rate = 0;
+        dispatches[i][2] = dispatches_of_a_step(&t[i]);
+        glcnn_optimizer(glcnn_kernel_optimizer(kernels[2]))->learning_rate = 0.02f;
+        step(&t[i]);
+        glcnn_optimizer(glcnn_kernel_optimizer(kernels[0]))->time_step += 3;
+        step(&t[i]);
+    }
+    CU_ASSERT_EQUAL(dispatches[0][0], dispatches[0][1]);
+    CU_ASSERT_EQUAL(dispatches[0][2], dispatches[1][2]);
+    check_same(&t[0], &t[1]);
+    end(&t[0]);
+    end(&t[1]);
+}
+
+/* ---- Several recordings ---- */
+
+/* Batches of two sizes are two recordings, with gradients of their own; both forms in turn too. */
+static void test_recordings_step_the_same_vectors(void)
+{
+    struct trainee t[2];
+    glcnn_image *few[2];
+    make_cnn_sources(2, few);
+    for (int i = 0; i < 2; i++) {
+        t[i] = begin("optimizer_adam learning_rate=0.01");
+        glcnn_image *results[MOST_ENDS + 1];
+        glcnn_command_buffer *commands = make_commands();
+        if (i)
+            record_plain(&t[i]);
+        step(&t[i]);
+        if (i) {
+            GOOD_FATAL(glcnn_graph_encode(commands, t[i].graph, few, results));
+            GOOD_FATAL(glcnn_command_buffer_commit(commands));
+            glcnn_image_destroy(&results[0]);
+        } else {
+            run_graph(t[i].graph, few);
+        }
+        step(&t[i]);
+        struct trainee turned = t[i];
+        if (!i)
+            record_plain(&turned);
+        turned.commands = i ? NULL : turned.commands;
+        step(&turned);
+        step(&t[i]);
+        if (!i) {
+            glcnn_command_buffer_destroy(&turned.commands);
+            glcnn_image_destroy(&turned.loss);
+        }
+        glcnn_command_buffer_destroy(&commands);
+    }
+    check_same(&t[0], &t[1]);
+    end(&t[0]);
+    end(&t[1]);
+    destroy_images(few, 2);
+}
+
+/* A second graph that trains a part of what the first does: its vectors lie among others already,
+ * so it steps them one by one, and both train on. */
+static void test_graphs_of_other_layers_train_on(void)
+{
+    struct trainee t[2];
+    for (int i = 0; i < 2; i++) {
+        glcnn_image *results[MOST_ENDS + 1];
+        t[i] = begin("optimizer_stochastic_gradient_descent learning_rate=0.05 momentum_scale=0.9");
+        if (i)
+            record_plain(&t[i]);
+        step(&t[i]);
+        glcnn_image_node_set_stop_gradient(t[i].cnn.pooled[1], true);
+        glcnn_graph *head = NULL;
+        GOOD_FATAL(glcnn_training_graph_create(t[i].cnn.loss, NULL, NULL, &head));
+        if (i) {
+            glcnn_command_buffer *commands = make_commands();
+            GOOD_FATAL(glcnn_graph_encode(commands, head, t[i].sources, results));
+            finish(&commands);
+            glcnn_image_destroy(&results[0]);
+        } else {
+            run_graph(head, t[i].sources);
+        }
+        step(&t[i]);
+        glcnn_graph_destroy(&head);
+        step(&t[i]);
+    }
+    check_same(&t[0], &t[1]);
+    end(&t[0]);
+    end(&t[1]);
+}
+
+/* ---- Vectors that lie together ---- */
+
+/* Writing one leaves its neighbours as they are. */
+static void test_vectors_are_written_and_read_by_themselves(void)
+{
+    struct trainee t = begin("optimizer_adam learning_rate=0.01");
+    glcnn_kernel *kernels[KERNELS];
+    float values[5] = {1, 2, 3, 4, 5}, one = 6;
+    size_t count;
+    step(&t);
+    kernels_of(&t.cnn, kernels);
+    float *before = cnn_parameters(&t.cnn, &count);
+    glcnn_buffer *biases = glcnn_kernel_vector(kernels[4], "biases");
+    GOOD(glcnn_kernel_set_vector(kernels[4], "biases", values, 5));
+    GOOD(glcnn_buffer_write(biases, 8, 4, &one));
+    values[2] = one;
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_buffer_write(biases, 20, 4, &one));
+    float *after = cnn_parameters(&t.cnn, &count);
+    CU_ASSERT_EQUAL(memcmp(after + count - 5, values, sizeof values), 0);
+    CU_ASSERT_EQUAL(memcmp(after, before, (count - 5) * sizeof *after), 0);
+    free(before);
+    free(after);
+    end(&t);
+}
+
+/* What zeros were is not thought to be zeros for ever: a second graph would be refused. */
+static void test_a_step_ends_zeros(void)
+{
+    static const char settings[] = "input_feature_channels=1 output_feature_channels=1";
+    const float zero = 0, one = 1;
+    glcnn_network *net = make_network();
+    glcnn_image_node *a = glcnn_node(make_input(net, "x"), "convolution", settings),
+                     *b = glcnn_node(a, "convolution", settings);
+    glcnn_image_node *const pair[] = {b, make_input(net, "t")};
+    glcnn_filter_node *loss = glcnn_filter_node_create(
+        net, "loss", "loss_type=mean_squared_error reduction_type=sum", pair, 2);
+    struct glcnn_training_descriptor d = {0};
+    GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(device, 0.1f, &d.optimizer));
+    GOOD_FATAL(glcnn_kernel_set_vector(kernel_of(a), "weights", &one, 1));
+    GOOD_FATAL(glcnn_kernel_set_vector(kernel_of(b), "weights", &zero, 1));
+    glcnn_image *sources[] = {image_with(1, 1, 1, 1, &one), image_with(1, 1, 1, 1, &one)};
+    for (int i = 0; i < 2; i++) {
+        glcnn_graph *graph = NULL;
+        GOOD_FATAL(glcnn_training_graph_create(loss, d.optimizer, NULL, &graph));
+        run_graph(graph, sources);
+        GOOD_FATAL(glcnn_kernel_set_vector(kernel_of(a), "weights", &zero, 1));
+        GOOD_FATAL(glcnn_kernel_set_vector(kernel_of(a), "biases", &zero, 1));
+        glcnn_graph_destroy(&graph);
+    }
+    glcnn_kernel_destroy(&d.optimizer);
+    destroy_images(sources, 2);
+    glcnn_network_destroy(&net);
+}
+
+/* ---- Joining ---- */
+
+#define PARTS 3
+
+static void make_parts(glcnn_buffer *parts[PARTS])
+{
+    for (int i = 0; i < PARTS; i++) {
+        const float values[] = {(float)i, (float)i + 0.5f};
+        GOOD_FATAL(glcnn_buffer_create(device, (size_t)(i + 1) * 4, &parts[i]));
+        GOOD_FATAL(glcnn_buffer_write(parts[i], 0, 4, values));
+    }
+}
+
+static void destroy_parts(glcnn_buffer *parts[PARTS])
+{
+    for (int i = 0; i < PARTS; i++)
+        glcnn_buffer_destroy(&parts[i]);
+}
+
+static void test_joined_buffers_lie_in_order(void)
+{
+    glcnn_buffer *parts[PARTS], *whole = NULL, *again = NULL, *other = NULL;
+    make_parts(parts);
+    GOOD_FATAL(buffer_join(parts, PARTS, &whole));
+    CU_ASSERT_EQUAL(glcnn_buffer_size(whole), buffer_joined_size(parts, PARTS));
+    float *values = vector_values(whole);
+    for (int i = 0; i < PARTS; i++) {
+        float *own = vector_values(parts[i]);
+        CU_ASSERT_EQUAL((int)own[0], i);
+        CU_ASSERT_EQUAL(parts[i]->offset % device->info.limits.buffer_offset_alignment, 0);
+        CU_ASSERT_EQUAL((int)values[parts[i]->offset / 4], i);
+        free(own);
+    }
+    for (size_t i = 0, sum = 0; i < vector_count(whole); i++) {
+        sum += values[i] != 0;
+        CU_ASSERT_FATAL(i + 1 < vector_count(whole) || sum == PARTS - 1); /* 0 between them */
+    }
+    free(values);
+    GOOD(buffer_join(parts, PARTS, &again));
+    CU_ASSERT_PTR_EQUAL(again, whole);
+    GOOD(buffer_join(parts, PARTS - 1, &other)); /* not all of the whole */
+    CU_ASSERT_PTR_NULL(other);
+    glcnn_buffer *const turned[] = {parts[1], parts[0], parts[2]};
+    GOOD(buffer_join(turned, PARTS, &other));
+    CU_ASSERT_PTR_NULL(other);
+    glcnn_buffer_destroy(&again);
+    glcnn_buffer_destroy(&whole); /* the parts keep it */
+    CU_ASSERT_EQUAL(*(values = vector_values(parts[2])), 2);
+    free(values);
+    destroy_parts(parts);
+}
+
+/* Passes by part and by whole wait for each other; parts do not wait for parts. */
+static void test_parts_and_whole_wait_for_each_other(void)
+{
+    glcnn_buffer *parts[PARTS], *whole = NULL;
+    make_parts(parts);
+    GOOD_FATAL(buffer_join(parts, PARTS, &whole));
+    buffer_mark_written(parts[0], 1000);
+    buffer_mark_read(parts[1], 1001);
+    CU_ASSERT_EQUAL(buffer_hazard(whole).written, 1000);
+    CU_ASSERT_EQUAL(buffer_hazard(whole).read, 1001);
+    CU_ASSERT_EQUAL(buffer_hazard(parts[0]).read, 0);
+    CU_ASSERT_EQUAL(buffer_hazard(parts[2]).written, 0);
+    buffer_mark_written(whole, 1002);
+    for (int i = 0; i < PARTS; i++)
+        CU_ASSERT_EQUAL(buffer_hazard(parts[i]).written, 1002);
+    glcnn_buffer_destroy(&whole);
+    destroy_parts(parts);
+}
+
+/* ---- Memory ---- */
+
+/* Bytes of the buffer objects that there are. */
+static struct gl real;
+static struct {
+    GLuint bound[1 << 16]; /* by target */
+    size_t size[1 << 16];  /* by name */
+    size_t bytes;
+} living;
+
+static void GL_APIENTRY note_bind(GLenum target, GLuint name)
+{
+    living.bound[target & 0xffff] = name;
+    real.BindBuffer(target, name);
+}
+
+static void GL_APIENTRY note_data(GLenum target, GLsizeiptr size, const void *data, GLenum usage)
+{
+    size_t *at = &living.size[living.bound[target & 0xffff] & 0xffff];
+    living.bytes += (size_t)size - *at;
+    *at = (size_t)size;
+    real.BufferData(target, size, data, usage);
+}
+
+static void GL_APIENTRY note_delete(GLsizei count, const GLuint *names)
+{
+    for (GLsizei i = 0; i < count; i++) {
+        living.bytes -= living.size[names[i] & 0xffff];
+        living.size[names[i] & 0xffff] = 0;
+    }
+    real.DeleteBuffers(count, names);
+}
+
+/* What lies together takes no more than what it took apart, but for the gaps. */
+static void test_memory_does_not_grow(void)
+{
+    size_t bytes
+        [3]; /* in one pass, one by one, and in one pass once all that the device keeps is made */
+    real = device->gl;
+    device->gl.BindBuffer = note_bind;
+    device->gl.BufferData = note_data;
+    device->gl.DeleteBuffers = note_delete;
+    for (int i = 0; i < 3; i++) {
+        size_t before = living.bytes;
+        struct trainee t = begin("optimizer_adam learning_rate=0.01");
+        if (i == 1)
+            record_plain(&t);
+        step(&t);
+        bytes[i] = living.bytes - before;
+        end(&t);
+    }
+    device->gl = real;
+    size_t gaps = 4 * VECTORS * device->info.limits.buffer_offset_alignment;
+    CU_ASSERT(bytes[1] > 0);
+    CU_ASSERT(bytes[2] > 0);
+    CU_ASSERT(bytes[2] <= bytes[1] + gaps);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(test_one_pass_steps_as_one_for_each),
+        UNIT_TEST(test_optimizers_that_differ_step_apart),
+        UNIT_TEST(test_no_vector_is_longer_than_a_block),
+        UNIT_TEST(test_settings_may_change_at_any_time),
+        UNIT_TEST(test_recordings_step_the_same_vectors),
+        UNIT_TEST(test_graphs_of_other_layers_train_on),
+        UNIT_TEST(test_vectors_are_written_and_read_by_themselves),
+        UNIT_TEST(test_a_step_ends_zeros),
+        UNIT_TEST(test_joined_buffers_lie_in_order),
+        UNIT_TEST(test_parts_and_whole_wait_for_each_other),
+        UNIT_TEST(test_memory_does_not_grow),
+        CU_TEST_INFO_NULL,
+    };
+    return fixture_run("joint_steps", tests, argc, argv);
+}
