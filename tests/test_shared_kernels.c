@@ -104,13 +104,20 @@ static glcnn_kernel *make_optimizer(bool adam)
     return optimizer;
 }
 
-static glcnn_graph *train(const struct siamese *s, bool adam)
+static glcnn_graph *train_clipped(const struct siamese *s, bool adam, float norm)
 {
     glcnn_graph *graph = NULL;
     glcnn_kernel *optimizer = make_optimizer(adam);
-    GOOD_FATAL(glcnn_training_graph_create_with_losses(s->losses, LOSSES, optimizer, NULL, &graph));
+    GOOD_FATAL(glcnn_training_graph_create_with_losses(
+        s->losses, LOSSES, optimizer, &(struct glcnn_graph_descriptor){.gradient_clip_norm = norm},
+        &graph));
     glcnn_kernel_destroy(&optimizer);
     return graph;
+}
+
+static glcnn_graph *train(const struct siamese *s, bool adam)
+{
+    return train_clipped(s, adam, 0);
 }
 
 /* ---- Batches ---- */
@@ -209,19 +216,21 @@ static void read_losses(const struct siamese *s, glcnn_graph *graph, float losse
     }
 }
 
-static void check_against_pytorch(bool adam)
+/* A norm of 0: not clipped. */
+static void check_against_pytorch(bool adam, float norm)
 {
+    const char *name = norm > 0 ? "clipped" : adam ? "adam" : "descent";
     float losses[STEPS][LOSSES];
     struct siamese s = make_siamese();
-    glcnn_graph *graph = train(&s, adam);
+    glcnn_graph *graph = train_clipped(&s, adam, norm);
     struct sources sources = make_sources(graph);
     for (uint32_t step = 0; step < STEPS; step++) {
         write_batch(&sources, step);
         run_graph(graph, sources.in_order);
         read_losses(&s, graph, losses[step]);
     }
-    compare(adam ? "adam" : "descent", "losses", losses[0], sizeof losses / sizeof(float));
-    CU_ASSERT_EQUAL(compare_layers(&s, adam ? "adam" : "descent"), 10);
+    compare(name, "losses", losses[0], sizeof losses / sizeof(float));
+    CU_ASSERT_EQUAL(compare_layers(&s, name), 10);
     for (int i = 0; i < LAYERS; i++)
         CU_ASSERT_EQUAL(glcnn_optimizer(glcnn_kernel_optimizer(s.kernels[i]))->time_step,
                         adam ? STEPS : 0);
@@ -232,8 +241,9 @@ static void check_against_pytorch(bool adam)
 
 static void test_twenty_steps_are_pytorchs(void)
 {
-    check_against_pytorch(false);
-    check_against_pytorch(true);
+    check_against_pytorch(false, 0);
+    check_against_pytorch(false, 4);
+    check_against_pytorch(true, 0);
 }
 
 /* ---- Exact numbers ---- */

@@ -28,9 +28,16 @@ struct glcnn_graph_descriptor {
     size_t result_count;
     glcnn_channel_format format; /* of intermediate images; none: float32. (MPS: float16, with which
                                     training as written here need not converge) */
-    uint64_t memory_budget; /* bytes of textures of intermediate images; 0: as many as needed. A
+    uint64_t memory_budget;   /* bytes of textures of intermediate images; 0: as many as needed. A
                                batch that needs more runs in sub-batches; results are the same
                                up to the order of sums */
+    float gradient_clip_norm; /* largest norm of the gradients for weights that an execution's
+                                 updates see, all vectors of all kernels taken as one; 0 or more,
+                                 0: any. Where the norm is more, each gradient is multiplied by
+                                 gradient_clip_norm / norm, in the states too. A norm that is NaN,
+                                 or beyond float32 squared, makes all gradients NaN, so that nobody
+                                 takes it for a small step. Optimizers' own clipping, by value,
+                                 comes after it. Not in MPS; PyTorch's clip_grad_norm_ */
 };
 
 /* Compiles nothing yet. The caller owns the graph; the network must outlive it.
@@ -42,8 +49,8 @@ struct glcnn_graph_descriptor {
  * filter has run; an exported state has the sum. So are the gradients of several nodes of one
  * kernel (glcnn_filter_node_create_with_kernel): the state of the node that was made first has
  * their sum, those of the others their own.
- * Errors: GLCNN_INVALID_ARGUMENT (a node of another network, a result without a filter),
- * GLCNN_OUT_OF_MEMORY, or the failure that the network keeps. */
+ * Errors: GLCNN_INVALID_ARGUMENT (a node of another network, a result without a filter, a norm below
+ * 0), GLCNN_OUT_OF_MEMORY, or the failure that the network keeps. */
 GLCNN_API glcnn_status glcnn_graph_create(glcnn_network *network,
                                           const struct glcnn_graph_descriptor *descriptor,
                                           glcnn_graph **graph);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encode/number.h"
+
 /* ---- What results depend on ---- */
 
 /* A filter whose dependences are being walked, and which of them is next. */
@@ -300,6 +302,12 @@ static glcnn_status check_descriptor(struct glcnn_network *network,
         return device_fail(network->device, GLCNN_INVALID_ARGUMENT,
                            "glcnn_graph_create: format %d is none of float32 (4) and float16 (3)",
                            (int)descriptor->format);
+    if (!(descriptor->gradient_clip_norm >= 0))
+        return device_fail(
+            network->device, GLCNN_INVALID_ARGUMENT,
+            "glcnn_graph_create: gradient_clip_norm is %s; it must be 0, for no "
+            "clipping, or more",
+            number_format((char[NUMBER_TEXT]){0}, (double)descriptor->gradient_clip_norm));
     return GLCNN_SUCCESS;
 }
 
@@ -319,6 +327,7 @@ static bool take_descriptor(struct glcnn_graph *graph,
             !descriptor->result_is_needed || descriptor->result_is_needed[i];
     graph->format = descriptor->format ? descriptor->format : GLCNN_CHANNEL_FORMAT_FLOAT32;
     graph->memory_budget = descriptor->memory_budget;
+    graph->gradient_clip_norm = descriptor->gradient_clip_norm;
     return true;
 }
 

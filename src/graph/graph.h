@@ -42,6 +42,7 @@ struct glcnn_graph {
     size_t image_count;
     glcnn_channel_format format;
     uint64_t memory_budget;
+    float gradient_clip_norm;   /* 0: none */
     struct compiled *compiled;  /* most recent first */
     struct compiled *executing; /* the last execution's; NULL: none */
     bool pending;               /* its completion was not seen yet */
@@ -52,10 +53,12 @@ struct glcnn_graph {
     bool steps_apart; /* optimizers that once stepped together were set apart */
 };
 
-/* Kernels that one pass steps: their optimizers, set alike. */
+/* Kernels that one pass steps: their optimizers, set alike, and their vectors. */
+enum step_role { STEP_VALUES, STEP_GRADIENTS, STEP_FIRST, STEP_SECOND, STEP_ROLES };
 struct joint_step {
     struct glcnn_kernel **optimizers;
     size_t count;
+    struct glcnn_buffer *vectors[STEP_ROLES]; /* of all kernels; NULL: the optimizers keep none */
 };
 
 /* A run of the graph on its way into a command buffer. Images and states stay until it is freed. */
@@ -106,14 +109,20 @@ struct glcnn_state *update_state(const struct recording *recording,
 /* Records the sums over gradient nodes that repeat others, then the GPU style's updates of weights
  * and statistics. */
 glcnn_status update_record(struct recording *recording);
+/* Is it a vector of gradients that a state has of its own? */
+bool update_is_gradient(const struct state_vector *vector);
+/* Records the clipping of all gradients that updates follow by their norm (gradient_norm.c). */
+glcnn_status gradient_norm_record(const struct recording *recording);
 /* Calls the CPU style's callbacks and reloads. */
 glcnn_status update_on_cpu(const struct recording *recording);
 
 /* ---- Joint steps (joint_steps.c) ---- */
 
-/* Records one pass for all kernels that glcnn_kernel_set_training lets train, whose optimizers are
- * set alike, and whose vectors lie together or can be laid so; marks them in `stepped`. */
-glcnn_status joint_steps_record(struct recording *recording);
+/* Finds the kernels that glcnn_kernel_set_training lets train, whose optimizers are set alike, and
+ * whose vectors lie together or can be laid so; marks them in `stepped`. */
+glcnn_status joint_steps_lay(struct recording *recording);
+/* Records a pass for each joint step. */
+glcnn_status joint_steps_record(const struct recording *recording);
 /* Before a commit: are the optimizers of each joint step still set alike? */
 bool joint_steps_are_alike(const struct recording *recording);
 /* After a commit, whatever became of it: what has moved the first has moved all. */

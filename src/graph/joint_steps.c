@@ -13,13 +13,11 @@
 #include "glcnn/training.h"
 #include "graph/graph.h"
 
-enum role { VALUES, GRADIENTS, FIRST_STATES, SECOND_STATES, ROLES };
-
 /* A kernel that is stepped. */
 struct layer {
     size_t filter; /* whose update it is: a gradient node */
     struct glcnn_kernel *optimizer;
-    struct glcnn_buffer *vectors[ROLES][PLACES]; /* NULL: the optimizer keeps none */
+    struct glcnn_buffer *vectors[STEP_ROLES][PLACES]; /* NULL: the optimizer keeps none */
     struct state_vector *gradients[PLACES];
     size_t count;
     bool taken;
@@ -46,17 +44,17 @@ static bool add_vector(struct layer *layer, const struct glcnn_kernel *kernel,
     layer->gradients[place] = state_filled_vector(gradients, gradient);
     if (!layer->gradients[place])
         return false;
-    layer->vectors[VALUES][place] = kernel->vectors[argument];
-    layer->vectors[GRADIENTS][place] = layer->gradients[place]->buffer;
+    layer->vectors[STEP_VALUES][place] = kernel->vectors[argument];
+    layer->vectors[STEP_GRADIENTS][place] = layer->gradients[place]->buffer;
     for (unsigned i = 0; i < states_kept(layer->optimizer); i++) {
         struct glcnn_buffer *state = glcnn_kernel_optimizer_vector(kernel, name, i);
         if (!state)
             return false;
-        layer->vectors[FIRST_STATES + i][place] = state;
+        layer->vectors[STEP_FIRST + i][place] = state;
     }
-    for (int role = 0; role < ROLES; role++) {
+    for (int role = 0; role < STEP_ROLES; role++) {
         const struct glcnn_buffer *vector = layer->vectors[role][place];
-        if (vector && vector->size != layer->vectors[VALUES][place]->size)
+        if (vector && vector->size != layer->vectors[STEP_VALUES][place]->size)
             return false;
     }
     layer->count++;
@@ -93,22 +91,22 @@ struct joining {
     struct recording *recording;
     struct layer **layers;
     size_t layer_count;
-    struct glcnn_buffer **vectors[ROLES]; /* of all layers */
+    struct glcnn_buffer **vectors[STEP_ROLES]; /* of all layers */
     size_t vector_count;
-    struct glcnn_buffer *joined[ROLES];
+    struct glcnn_buffer *joined[STEP_ROLES];
 };
 
 static bool allocate(struct joining *j, size_t layers)
 {
     bool good = (j->layers = calloc(layers, sizeof(*j->layers))) != NULL;
-    for (int role = 0; role < ROLES; role++)
+    for (int role = 0; role < STEP_ROLES; role++)
         good = (j->vectors[role] = calloc(layers * PLACES, sizeof(*j->vectors[role]))) && good;
     return good;
 }
 
 static void release(struct joining *j)
 {
-    for (int role = 0; role < ROLES; role++) {
+    for (int role = 0; role < STEP_ROLES; role++) {
         free(j->vectors[role]);
         glcnn_buffer_destroy(&j->joined[role]);
     }
@@ -119,10 +117,10 @@ static void release(struct joining *j)
 static void take_in(struct joining *j, struct layer *layer)
 {
     const struct glcnn_device *device = j->recording->graph->device;
-    for (int role = 0; role < ROLES; role++)
+    for (int role = 0; role < STEP_ROLES; role++)
         memcpy(j->vectors[role] + j->vector_count, layer->vectors[role],
                layer->count * sizeof(*j->vectors[role]));
-    size_t size = buffer_joined_size(j->vectors[VALUES], j->vector_count + layer->count);
+    size_t size = buffer_joined_size(j->vectors[STEP_VALUES], j->vector_count + layer->count);
     if (size > device->info.limits.storage_block_size)
         return;
     j->vector_count += layer->count;
@@ -134,7 +132,7 @@ static glcnn_status join(struct joining *j, bool *done)
 {
     glcnn_status status = GLCNN_SUCCESS;
     *done = true;
-    for (int role = 0; role < ROLES && *done && status == GLCNN_SUCCESS; role++) {
+    for (int role = 0; role < STEP_ROLES && *done && status == GLCNN_SUCCESS; role++) {
         if (!j->vectors[role][0])
             continue;
         status = buffer_join(j->vectors[role], j->vector_count, &j->joined[role]);
@@ -143,17 +141,11 @@ static glcnn_status join(struct joining *j, bool *done)
     return status;
 }
 
-static void release_kernel(struct glcnn_kernel **kernels, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        glcnn_kernel_destroy(&kernels[i]);
-    free(kernels);
-}
-
-/* What was read is sealed, as by any step: gradients encoded from now on start over. */
+/* What will be read is sealed, as by any step: gradients encoded from then on start over. */
 static void keep(struct joining *j, struct glcnn_kernel **optimizers)
 {
     struct recording *r = j->recording;
+    struct joint_step *step = &r->joint_steps[r->joint_step_count++];
     for (size_t i = 0; i < j->layer_count; i++) {
         struct layer *layer = j->layers[i];
         layer->taken = r->stepped[layer->filter] = true;
@@ -161,10 +153,12 @@ static void keep(struct joining *j, struct glcnn_kernel **optimizers)
         for (size_t p = 0; p < layer->count; p++)
             layer->gradients[p]->sealed = true;
     }
-    r->joint_steps[r->joint_step_count++] = (struct joint_step){optimizers, j->layer_count};
+    *step = (struct joint_step){.optimizers = optimizers, .count = j->layer_count};
+    memcpy(step->vectors, j->joined, sizeof step->vectors);
+    memset(j->joined, 0, sizeof j->joined);
 }
 
-static glcnn_status record(struct joining *j)
+static glcnn_status lay(struct joining *j)
 {
     bool done;
     glcnn_status status = join(j, &done);
@@ -174,20 +168,13 @@ static glcnn_status record(struct joining *j)
     if (!optimizers)
         return device_fail(j->recording->graph->device, GLCNN_OUT_OF_MEMORY,
                            "out of memory recording a step");
-    struct glcnn_kernel *first = j->layers[0]->optimizer;
-    status = first->descriptor->optimizer->encode_vectors(
-        j->recording->command_buffer, first, j->joined[GRADIENTS], j->joined[VALUES],
-        j->joined[FIRST_STATES], j->joined[SECOND_STATES], j->joined[VALUES]);
-    if (status == GLCNN_SUCCESS)
-        keep(j, optimizers);
-    else
-        free(optimizers);
-    return status;
+    keep(j, optimizers);
+    return GLCNN_SUCCESS;
 }
 
 /* The first layer and all behind it whose optimizers are set alike. One vector alone is stepped as
  * well by itself. */
-static glcnn_status step_together(struct recording *r, struct layer *first, size_t count)
+static glcnn_status lay_together(struct recording *r, struct layer *first, size_t count)
 {
     struct joining j = {.recording = r};
     glcnn_status status = GLCNN_SUCCESS;
@@ -198,14 +185,14 @@ static glcnn_status step_together(struct recording *r, struct layer *first, size
         if (!first[i].taken && are_alike(first->optimizer, first[i].optimizer))
             take_in(&j, &first[i]);
     if (status == GLCNN_SUCCESS && j.vector_count > 1)
-        status = record(&j);
+        status = lay(&j);
     release(&j);
     return status;
 }
 
 /* ---- All of them ---- */
 
-glcnn_status joint_steps_record(struct recording *r)
+glcnn_status joint_steps_lay(struct recording *r)
 {
     size_t filters = r->graph->filter_count, count = 0;
     struct layer *layers = calloc(filters + 1, sizeof *layers);
@@ -220,8 +207,21 @@ glcnn_status joint_steps_record(struct recording *r)
     }
     for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
         if (!layers[i].taken)
-            status = step_together(r, &layers[i], count - i);
+            status = lay_together(r, &layers[i], count - i);
     free(layers);
+    return status;
+}
+
+glcnn_status joint_steps_record(const struct recording *r)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < r->joint_step_count && status == GLCNN_SUCCESS; i++) {
+        const struct joint_step *step = &r->joint_steps[i];
+        struct glcnn_kernel *first = step->optimizers[0];
+        status = first->descriptor->optimizer->encode_vectors(
+            r->command_buffer, first, step->vectors[STEP_GRADIENTS], step->vectors[STEP_VALUES],
+            step->vectors[STEP_FIRST], step->vectors[STEP_SECOND], step->vectors[STEP_VALUES]);
+    }
     return status;
 }
 
@@ -244,9 +244,18 @@ void joint_steps_follow(const struct recording *r)
     }
 }
 
+static void release_step(struct joint_step *step)
+{
+    for (size_t i = 0; i < step->count; i++)
+        glcnn_kernel_destroy(&step->optimizers[i]);
+    free(step->optimizers);
+    for (int role = 0; role < STEP_ROLES; role++)
+        glcnn_buffer_destroy(&step->vectors[role]);
+}
+
 void joint_steps_free(struct recording *r)
 {
     for (size_t i = 0; i < r->joint_step_count; i++)
-        release_kernel(r->joint_steps[i].optimizers, r->joint_steps[i].count);
+        release_step(&r->joint_steps[i]);
     free(r->joint_steps);
 }

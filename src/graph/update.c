@@ -17,7 +17,7 @@ bool update_sums_apart(const struct graph_filter *f)
                         : (flags & (MODIFIES_STATE | SHARED_STATE)) == MODIFIES_STATE;
 }
 
-static bool is_gradient(const struct state_vector *vector)
+bool update_is_gradient(const struct state_vector *vector)
 {
     return !vector->lent && strncmp(vector->name, "gradient_for_", 13) == 0;
 }
@@ -32,7 +32,7 @@ static glcnn_status add_sums(const struct recording *r, const struct glcnn_state
         const struct state_vector *own = &from->vectors[i];
         struct state_vector *sum;
         size_t count = own->buffer->size / 4;
-        if (!is_gradient(own))
+        if (!update_is_gradient(own))
             continue;
         plan.status = state_vector(to, own->name, count, &sum);
         if (plan.status == GLCNN_SUCCESS)
@@ -213,6 +213,10 @@ glcnn_status update_record(struct recording *r)
 {
     glcnn_status status = add_up(r);
     if (status == GLCNN_SUCCESS && r->command_buffer->planned && !r->graph->steps_apart)
+        status = joint_steps_lay(r);
+    if (status == GLCNN_SUCCESS)
+        status = gradient_norm_record(r);
+    if (status == GLCNN_SUCCESS)
         status = joint_steps_record(r);
     return status == GLCNN_SUCCESS
                ? for_each_update(r, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU, record_one)

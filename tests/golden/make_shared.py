@@ -2,8 +2,8 @@
 """Writes shared.npz: PyTorch's training of a Siamese network with three losses, for
 test_shared_kernels.c.
 
-Run from this folder; needs python3-torch and python3-numpy. Twenty steps in double precision, once
-by gradient descent with momentum and once by Adam; weights and batches come from splitmix64, as
+Run from this folder; needs python3-torch and python3-numpy. Twenty steps in double precision, by
+gradient descent with momentum, the same with gradients clipped by their norm, and Adam; weights and batches come from splitmix64, as
 those of make_nets.py do, so only results are kept:
 
   OPTIMIZER.losses          [20][3], each loss of each step without its weight
@@ -22,8 +22,9 @@ from make_nets import EPSILON, RUNNING, Weights, off, splitmix
 
 STEPS, BATCH, CHANNELS, SIDE, FEATURES, CLASSES, SEED = 20, 6, 2, 5, 4, 3, 5
 LOSS_WEIGHTS = torch.tensor([0.25, 1, 0.5])
-OPTIMIZERS = {"descent": lambda p: torch.optim.SGD(p, 1 / 256, momentum=0.9),
-              "adam": lambda p: torch.optim.Adam(p, 1 / 128)}
+DESCENT = lambda p: torch.optim.SGD(p, 1 / 256, momentum=0.9)
+OPTIMIZERS = {"descent": (DESCENT, float("inf")), "clipped": (DESCENT, 4),
+              "adam": (lambda p: torch.optim.Adam(p, 1 / 128), float("inf"))}
 
 
 def batch(number, dtype):
@@ -70,7 +71,7 @@ class Net:
              for x in (a, b)])
 
 
-def train(make_optimizer, dtype):
+def train(make_optimizer, norm, dtype):
     net = Net(dtype)
     optimizer = make_optimizer(list(net.parameters.values()))
     arrays = {"losses": []}
@@ -78,6 +79,7 @@ def train(make_optimizer, dtype):
         optimizer.zero_grad()
         losses = net.losses(*batch(step, dtype))
         (losses * LOSS_WEIGHTS.to(dtype)).sum().backward()
+        torch.nn.utils.clip_grad_norm_(net.parameters.values(), norm)
         optimizer.step()
         arrays["losses"].append(losses.detach().numpy())
     for (layer, name), value in net.parameters.items():
@@ -88,9 +90,9 @@ def train(make_optimizer, dtype):
 
 def main():
     kept = {}
-    for name, make_optimizer in OPTIMIZERS.items():
-        arrays = train(make_optimizer, torch.float64)
-        print(name, "float32 off by", *off(train(make_optimizer, torch.float32), arrays),
+    for name, settings in OPTIMIZERS.items():
+        arrays = train(*settings, torch.float64)
+        print(name, "float32 off by", *off(train(*settings, torch.float32), arrays),
               "losses", arrays["losses"][[0, -1]].round(3).tolist())
         kept.update({f"{name}.{n}": a.astype(np.float32) for n, a in arrays.items()})
     np.savez_compressed("shared.npz", **kept)

@@ -20,7 +20,8 @@
  * All of them take w - learning_rate*weight_decay*w for w before anything else, the decoupled decay
  * of AdamW and SGDW; MPS has none, which is the default, 0.
  *
- * Clipping holds infinities and leaves a NaN as it is: it goes on to the value and its state
+ * Clipping here is by value; that by the norm of all gradients of a graph comes before it
+ * (gradient_clip_norm, glcnn/graph.h). It holds infinities and leaves a NaN as it is: it goes on to the value and its state
  * vectors, where it can be seen. A value that is not finite counts in g with l1 or l2 only.
  *
  * Each encode is one dispatch over the whole vector, after a copy where the result is another

@@ -1,0 +1,113 @@
+/* Clipping by norm: the gradients for weights of all kernels that a graph updates are one vector,
+ * which is scaled down where it is too long. Squares are summed in rounds, each of which leaves one
+ * sum for as many as an invocation takes, in an order that the lengths alone settle; the last round
+ * is made by every invocation that scales. */
+#include <stdlib.h>
+
+#include "graph/graph.h"
+
+#define ROUND 64 /* elements that an invocation sums */
+
+/* The vectors of gradients: those of joint steps as wholes. */
+struct gradients {
+    struct vector_view *vectors;
+    size_t count;
+};
+
+static struct vector_view view_of(struct glcnn_buffer *buffer)
+{
+    return (struct vector_view){buffer, 0, buffer->size / 4};
+}
+
+static bool leads(const struct recording *r, size_t filter)
+{
+    const struct graph_filter *f = &r->graph->filters[filter];
+    return !r->stepped[filter] &&
+           (update_leads(r->graph, f, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU) ||
+            update_leads(r->graph, f, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_CPU));
+}
+
+static void list_gradients(const struct recording *r, struct gradients *g)
+{
+    for (size_t i = 0; i < r->joint_step_count; i++)
+        g->vectors[g->count++] = view_of(r->joint_steps[i].vectors[STEP_GRADIENTS]);
+    for (size_t i = 0; i < r->graph->filter_count; i++) {
+        if (!leads(r, i))
+            continue;
+        const struct glcnn_state *state = update_state(r, &r->graph->filters[i]);
+        for (size_t v = 0; v < state->vector_count; v++)
+            if (update_is_gradient(&state->vectors[v]))
+                g->vectors[g->count++] = view_of(state->vectors[v].buffer);
+    }
+}
+
+/* Sums of the elements of `from`, or of their squares, into `to`: element i of `to` has every
+ * to->count-th one from i on. */
+static void plan_sums(struct plan *plan, const struct vector_view *from,
+                      const struct vector_view *to, bool squares)
+{
+    struct pass *pass = plan_pass(plan, "optimizer/gradient_sums.comp");
+    pass_vector(pass, "source", from, VECTOR_READ);
+    pass_vector(pass, "sums", to, VECTOR_READ_WRITE);
+    pass_int(pass, "source_count", (int32_t)from->count);
+    pass_int(pass, "sum_count", (int32_t)to->count);
+    pass_int(pass, "first_sum", (int32_t)to->offset);
+    if (squares)
+        pass_define(pass, "SQUARES", 1);
+    pass_grid(pass, (uint32_t)to->count, 1, 1);
+    pass_local(pass, 64, 1, 1);
+}
+
+static void plan_scale(struct plan *plan, const struct vector_view *gradient,
+                       const struct vector_view *sums, float largest)
+{
+    struct pass *pass = plan_pass(plan, "optimizer/gradient_scale.comp");
+    pass_vector(pass, "gradient", gradient, VECTOR_READ_WRITE);
+    pass_vector(pass, "sums", sums, VECTOR_READ);
+    pass_int(pass, "sum_count", (int32_t)sums->count);
+    pass_float(pass, "largest", largest);
+    pass_grid(pass, (uint32_t)gradient->count, 1, 1);
+    pass_local(pass, 64, 1, 1);
+}
+
+static size_t rounds_of(size_t count)
+{
+    return (count + ROUND - 1) / ROUND;
+}
+
+static void plan_clipping(struct plan *plan, const struct gradients *g, float largest)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < g->count; i++)
+        count += rounds_of(g->vectors[i].count);
+    struct vector_view sums = plan_scratch_vector(plan, count);
+    for (size_t i = 0, offset = 0; i < g->count; i++) {
+        struct vector_view own = {sums.buffer, offset, rounds_of(g->vectors[i].count)};
+        plan_sums(plan, &g->vectors[i], &own, true);
+        offset += own.count;
+    }
+    while (sums.count > ROUND) {
+        struct vector_view fewer = plan_scratch_vector(plan, rounds_of(sums.count));
+        plan_sums(plan, &sums, &fewer, false);
+        sums = fewer;
+    }
+    for (size_t i = 0; i < g->count; i++)
+        plan_scale(plan, &g->vectors[i], &sums, largest);
+}
+
+glcnn_status gradient_norm_record(const struct recording *r)
+{
+    struct plan plan;
+    if (r->graph->gradient_clip_norm == 0)
+        return GLCNN_SUCCESS;
+    struct gradients g = {
+        .vectors = calloc(r->graph->filter_count * GLCNN_STATE_VECTORS + 1, sizeof *g.vectors)};
+    if (!g.vectors)
+        return device_fail(r->graph->device, GLCNN_OUT_OF_MEMORY, "out of memory recording a step");
+    list_gradients(r, &g);
+    plan_begin(&plan, r->command_buffer);
+    if (g.count)
+        plan_clipping(&plan, &g, r->graph->gradient_clip_norm);
+    free(g.vectors);
+    return plan_end(&plan);
+}
