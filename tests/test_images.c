@@ -144,12 +144,19 @@ static void copy_part(const struct glcnn_image_descriptor *d, const struct part 
                 }
 }
 
-/* Elements are small whole numbers, so that both formats hold them; `bytes` gets them as the
+/* Bytes of an element, by format. */
+static const size_t element_sizes[] = {[GLCNN_CHANNEL_FORMAT_UNORM8] = 1,
+                                       [GLCNN_CHANNEL_FORMAT_FLOAT16] = 2,
+                                       [GLCNN_CHANNEL_FORMAT_FLOAT32] = 4};
+
+/* Elements are small whole numbers, so that all formats hold them; `bytes` gets them as the
  * image's format has them. */
 static void to_bytes(const uint16_t *elements, size_t count, size_t element, void *bytes)
 {
     for (size_t i = 0; i < count; i++) {
-        if (element == 2)
+        if (element == 1)
+            ((uint8_t *)bytes)[i] = (uint8_t)elements[i];
+        else if (element == 2)
             ((uint16_t *)bytes)[i] = half_from_float(elements[i]);
         else
             ((float *)bytes)[i] = elements[i];
@@ -159,14 +166,14 @@ static void to_bytes(const uint16_t *elements, size_t count, size_t element, voi
 static void write_random(glcnn_image *image, uint16_t *model, uint32_t *seed)
 {
     const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(image);
-    size_t element = d->channel_format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? 2 : 4;
+    size_t element = element_sizes[d->channel_format];
     struct part p = random_part(d, seed, true);
     uint16_t elements[2 * MODEL_MAX];
     float bytes[2 * MODEL_MAX];
     bool touched[2 * MODEL_MAX];
     CU_ASSERT_FATAL(p.size <= 2 * MODEL_MAX);
     for (size_t i = 0; i < p.size; i++)
-        elements[i] = (uint16_t)(1 + below(seed, 2000));
+        elements[i] = (uint16_t)(1 + below(seed, element == 1 ? 255 : 2000));
     to_bytes(elements, p.size, element, bytes);
     copy_part(d, &p, model, elements, touched, true);
     set_strides(&p, element);
@@ -178,7 +185,7 @@ static void write_random(glcnn_image *image, uint16_t *model, uint32_t *seed)
 static void read_random(glcnn_image *image, uint16_t *model, uint32_t *seed)
 {
     const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(image);
-    size_t element = d->channel_format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? 2 : 4;
+    size_t element = element_sizes[d->channel_format];
     struct part p = random_part(d, seed, true);
     uint16_t elements[2 * MODEL_MAX] = {0};
     float bytes[2 * MODEL_MAX], expected[2 * MODEL_MAX];
@@ -200,12 +207,13 @@ static void test_transfers_follow_the_model(void)
     static const uint32_t shapes[][4] = {{1, 1, 1, 1}, {2, 3, 4, 5}, {3, 9, 5, 4},
                                          {1, 8, 7, 3}, {4, 6, 2, 3}, {2, 13, 3, 3}};
     uint32_t seed = 1;
-    for (size_t s = 0; s < 2 * sizeof shapes / sizeof *shapes; s++) {
-        const uint32_t *shape = shapes[s / 2];
+    static const glcnn_channel_format formats[] = {
+        GLCNN_CHANNEL_FORMAT_UNORM8, GLCNN_CHANNEL_FORMAT_FLOAT16, GLCNN_CHANNEL_FORMAT_FLOAT32};
+    for (size_t s = 0; s < 3 * sizeof shapes / sizeof *shapes; s++) {
+        const uint32_t *shape = shapes[s / 3];
         uint16_t model[MODEL_MAX] = {0};
-        glcnn_image *image = make_image_of(
-            device, s % 2 ? GLCNN_CHANNEL_FORMAT_FLOAT16 : GLCNN_CHANNEL_FORMAT_FLOAT32, shape[0],
-            shape[1], shape[2], shape[3]);
+        glcnn_image *image =
+            make_image_of(device, formats[s % 3], shape[0], shape[1], shape[2], shape[3]);
         for (int i = 0; i < 6; i++) {
             read_random(image, model, &seed);
             write_random(image, model, &seed);
@@ -564,7 +572,7 @@ static void test_sizes_beyond_the_device(void)
         CU_ASSERT_PTR_NULL(image);
     }
     glcnn_image *image = NULL;
-    const struct glcnn_image_descriptor format = {.channel_format = (glcnn_channel_format)1};
+    const struct glcnn_image_descriptor format = {.channel_format = (glcnn_channel_format)2};
     REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_image_create(device, &format, &image));
 }
 

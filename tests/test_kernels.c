@@ -1,16 +1,22 @@
 /* Every case of every kernel on this device: against its double-precision reference, in both
- * storage formats, and twice, because the same run must give the same bytes.
+ * storage formats of results, and twice, because the same run must give the same bytes. The first
+ * cases also read unorm8 images, which no kernel writes.
  *
  * GLCNN_TEST_QUICK=1, for slow rasterisers, leaves out the large cases, takes the storage formats
  * in turn and repeats the first case of a kernel only. */
 #include "tests/cases.h"
 
 #define FEWEST_CASES 8
+#define UNORM8_CASES 3 /* of each kernel */
 
 static size_t configurations;
 
 static const glcnn_channel_format formats[] = {GLCNN_CHANNEL_FORMAT_FLOAT32,
                                                GLCNN_CHANNEL_FORMAT_FLOAT16};
+
+static const char *const format_names[] = {[GLCNN_CHANNEL_FORMAT_UNORM8] = "unorm8",
+                                           [GLCNN_CHANNEL_FORMAT_FLOAT16] = "float16",
+                                           [GLCNN_CHANNEL_FORMAT_FLOAT32] = "float32"};
 
 static size_t format_count(const struct glcnn_descriptor *d)
 {
@@ -39,8 +45,7 @@ static void check_against_reference(const struct glcnn_descriptor *d, size_t ind
     if (status != GLCNN_SUCCESS)
         case_report(d, index, "%s: %s", glcnn_status_text(status), sentence);
     else if (!(error <= 1))
-        case_report(d, index, "%s: the error is %g times its bound",
-                    format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? "float16" : "float32", error);
+        case_report(d, index, "%s: the error is %g times its bound", format_names[format], error);
 }
 
 static bool run_on_device(struct case_run *c, const struct glcnn_descriptor *d, size_t index)
@@ -91,6 +96,8 @@ static void kernel_agrees_with_its_reference(void)
         for (size_t f = 0; f < format_count(d); f++)
             if (!cases_quick() || f == i / 2 % format_count(d))
                 check_against_reference(d, i, formats[f]);
+        if (i < UNORM8_CASES && descriptor_has_images(d))
+            check_against_reference(d, i, GLCNN_CHANNEL_FORMAT_UNORM8);
         if (!cases_quick() || i == 0)
             check_determinism(d, i);
     }

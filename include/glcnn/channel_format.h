@@ -2,11 +2,12 @@
 #ifndef GLCNN_CHANNEL_FORMAT_H
 #define GLCNN_CHANNEL_FORMAT_H
 
-/* Values as MPSImageFeatureChannelFormat's. Unorm8 and Unorm16 are not offered: training
- * has no use for their 8 and 16 bits between 0 and 1, and of the two OpenGL ES 3.1 can write images
- * of 8 bits (rgba8) alone. */
+/* Values as MPSImageFeatureChannelFormat's. Unorm16 is not offered: OpenGL ES 3.1 has no textures
+ * of it. */
 typedef enum glcnn_channel_format {
     GLCNN_CHANNEL_FORMAT_NONE = 0,    /* in a descriptor: float32 */
+    GLCNN_CHANNEL_FORMAT_UNORM8 = 1,  /* a byte b stands for b / 255: pictures. Kernels read such
+                                         images and write none; see glcnn/image.h */
     GLCNN_CHANNEL_FORMAT_FLOAT16 = 3, /* stored round-to-nearest-even; overflow gives infinity */
     GLCNN_CHANNEL_FORMAT_FLOAT32 = 4,
     GLCNN_CHANNEL_FORMAT_FORCE32 = 0x7fffffff

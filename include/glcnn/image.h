@@ -24,6 +24,11 @@
  * glcnn check holds every kernel that has images to both, with source, forward source and
  * destination stored as the one and as the other; labels and losses stay float32.
  *
+ * Unorm8 storage: a byte b reads as b / 255. It brings pictures to the device in a quarter of
+ * float32's bytes. Every kernel reads such images, as sources and as labels; none writes one, and a
+ * result or gradient that has its format from a Unorm8 source is float32. They are filled by
+ * transfers, below, which take bytes.
+ *
  * A NaN goes on to all that depends on it: no clamp, maximum or comparison of a kernel hides one,
  * and what does not depend on it stays as it is. Infinities follow the formulas. The headers of the
  * families say what is particular to each. One form of convolution reaches further (variants
@@ -144,8 +149,8 @@ struct glcnn_image_transfer {
 };
 
 /* Copies bytes into or out of an image and returns when that is done: for write when `bytes` has
- * been copied, for read when the data is there. Elements are float32, or float16 for a float16
- * image. `transfer` may be NULL. `size` is that of the memory at `bytes`: an access beyond it is
+ * been copied, for read when the data is there. Elements are float32, float16 for a float16 image,
+ * bytes for a Unorm8 image. `transfer` may be NULL. `size` is that of the memory at `bytes`: an access beyond it is
  * refused, and gaps between rows stay untouched. Strides must be multiples of the element size.
  * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_INVALID_STATE (a temporary image). */
 GLCNN_API glcnn_status glcnn_image_write_bytes(glcnn_image *image,
@@ -157,7 +162,8 @@ GLCNN_API glcnn_status glcnn_image_read_bytes(glcnn_image *image,
 
 /* The same recorded into a command buffer, between a buffer from byte `offset` on (a multiple of
  * 4) and an image: asynchronous upload and read-back. Use glcnn_buffer_write before a commit and
- * glcnn_buffer_read after it. In the buffer elements are float32 whatever the image's format. */
+ * glcnn_buffer_read after it. In the buffer elements are float32 whatever the image's format, but
+ * for what is written to a Unorm8 image: these are bytes. */
 GLCNN_API glcnn_status glcnn_image_encode_write(glcnn_command_buffer *command_buffer,
                                                 glcnn_image *image,
                                                 const struct glcnn_image_transfer *transfer,

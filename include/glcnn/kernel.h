@@ -9,7 +9,7 @@
  *   - what edge mode zero reads outside is 0 in every channel, where MPS has 1 in the fourth
  *     component of formats without alpha;
  *   - a result that a returning encode makes has the format of the primary source, which for a
- *     gradient kernel is the source gradient; MPS does not say;
+ *     gradient kernel is the source gradient; MPS does not say. Of a Unorm8 source it is float32;
  *   - states are shared by a batch, and modified, as the functions at the end of the encodes tell;
  *     MPS names convolution and batch normalisation and does not list the rest.
  *

@@ -25,7 +25,8 @@ struct glcnn_array {
 
 /* How to run. All zero: on the device, float32 images. */
 struct glcnn_run_options {
-    glcnn_channel_format format; /* of images; labels, label weights and losses are float32 */
+    glcnn_channel_format format; /* of images, none, float32 or float16; labels, label weights and
+                                    losses are float32 */
     /* Compute in double precision on the CPU; `device` is not used and may be NULL. */
     bool reference;
 };

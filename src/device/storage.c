@@ -30,16 +30,21 @@ bool storage_is_folded(const struct storage *storage)
     return storage->tiles_x * storage->tiles_y > 1;
 }
 
-size_t storage_size(const struct storage *storage)
+const struct texel *texel_of(glcnn_channel_format format)
 {
-    size_t texel = storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? 8 : 16;
-    return texel * storage->width * storage->tiles_x * storage->height * storage->tiles_y *
-           storage->fold;
+    static const struct texel texels[] = {
+        [GLCNN_CHANNEL_FORMAT_UNORM8] = {GL_RGBA8, "rgba8", 4},
+        [GLCNN_CHANNEL_FORMAT_FLOAT16] = {GL_RGBA16F, "rgba16f", 8},
+        [GLCNN_CHANNEL_FORMAT_FLOAT32] = {GL_RGBA32F, "rgba32f", 16},
+    };
+    return &texels[format];
 }
 
-GLenum storage_internal_format(const struct storage *storage)
+size_t storage_size(const struct storage *storage)
 {
-    return storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? GL_RGBA16F : GL_RGBA32F;
+    size_t texel = texel_of(storage->format)->size;
+    return texel * storage->width * storage->tiles_x * storage->height * storage->tiles_y *
+           storage->fold;
 }
 
 /* Tiles go to the right first, then below; the fewest that hold all layers. */
@@ -180,7 +185,7 @@ glcnn_status storage_allocate(struct storage *storage)
     gl->GenTextures(1, &storage->texture);
     gl->ActiveTexture(GL_TEXTURE0);
     gl->BindTexture(GL_TEXTURE_2D_ARRAY, storage->texture);
-    gl->TexStorage3D(GL_TEXTURE_2D_ARRAY, 1, storage_internal_format(storage),
+    gl->TexStorage3D(GL_TEXTURE_2D_ARRAY, 1, texel_of(storage->format)->name,
                      (GLsizei)(storage->width * storage->tiles_x),
                      (GLsizei)(storage->height * storage->tiles_y), (GLsizei)storage->fold);
     gl->TexParameteri(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_MIN_FILTER, GL_NEAREST);

@@ -56,6 +56,14 @@ void storage_place(struct storage *storage, struct storage *within, uint32_t cel
                    uint32_t down);
 bool storage_is_folded(const struct storage *storage);
 size_t storage_size(const struct storage *storage);
-GLenum storage_internal_format(const struct storage *storage);
+
+/* How the four channels of a texel are stored. */
+struct texel {
+    GLenum name;        /* internal format */
+    const char *layout; /* of an image in GLSL */
+    uint32_t size;      /* bytes */
+};
+/* The format must not be NONE. */
+const struct texel *texel_of(glcnn_channel_format format);
 
 #endif

@@ -88,6 +88,11 @@ static glcnn_status gather_images(struct call *call, bool with_destination)
             if (status != GLCNN_SUCCESS)
                 return status;
         }
+        if (argument->output && image->descriptor.channel_format == GLCNN_CHANNEL_FORMAT_UNORM8)
+            return device_fail(call->kernel->device, GLCNN_INVALID_ARGUMENT,
+                               "%s: %s is stored as unorm8, which kernels read and none writes; "
+                               "store it as float16 or float32",
+                               name_of(call), argument->name);
         call->shapes.images[i] = image->descriptor;
         call->operation.given[i] = true;
     }

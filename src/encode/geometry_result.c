@@ -193,6 +193,13 @@ static bool result_size(struct operation *operation, const struct shapes *shapes
                            refusal);
 }
 
+/* No kernel writes Unorm8. */
+static glcnn_channel_format result_format(const struct glcnn_image_descriptor *source)
+{
+    return source->channel_format == GLCNN_CHANNEL_FORMAT_UNORM8 ? GLCNN_CHANNEL_FORMAT_FLOAT32
+                                                                 : source->channel_format;
+}
+
 static bool forward_result(struct operation *operation, const struct shapes *shapes,
                            struct glcnn_image_descriptor *result, struct refusal refusal)
 {
@@ -213,7 +220,7 @@ static bool forward_result(struct operation *operation, const struct shapes *sha
         geometry_extent(&sized, channels, source->number_of_images - (uint32_t)p->primary.offset.z),
         result);
     result->feature_channels += p->destination_feature_channel_offset;
-    result->channel_format = source->channel_format;
+    result->channel_format = result_format(source);
     return has_size;
 }
 
@@ -224,7 +231,7 @@ static bool gradient_result(const struct operation *operation, const struct shap
     const struct glcnn_image_descriptor *source =
         geometry_shape(operation, shapes, PLACE_SECONDARY);
     *result = *source;
-    result->channel_format = geometry_shape(operation, shapes, PLACE_SOURCE)->channel_format;
+    result->channel_format = result_format(geometry_shape(operation, shapes, PLACE_SOURCE));
     return true;
 }
 

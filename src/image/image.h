@@ -56,6 +56,12 @@ static inline uint32_t moved_read_count(uint32_t count, int32_t amount)
     return sum > UINT32_MAX ? UINT32_MAX : sum > 0 ? (uint32_t)sum : 0;
 }
 
+/* What a Unorm8 image keeps of a value: the nearest 255th from 0 to 1; of a NaN 0. */
+static inline unsigned char byte_of_unit(float value)
+{
+    return value > 0 ? (unsigned char)(255 * (value < 1 ? value : 1) + 0.5f) : 0;
+}
+
 /* Do the two share any texel? */
 bool image_views_overlap(const struct image_view *a, const struct image_view *b);
 

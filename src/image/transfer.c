@@ -1,6 +1,7 @@
 /* Upload and read-back of images: compute passes between the image and a buffer of float32, since
- * glReadPixels of float formats needs an extension. The bytes form adds the device's staging buffer
- * and, on the CPU, strides and 16-bit elements. */
+ * glReadPixels of float formats needs an extension; what is written to Unorm8 images is bytes in
+ * the buffer too. The bytes form adds the device's staging buffer and, on the CPU, strides and
+ * elements of 16 and 8 bits. */
 #include <string.h>
 
 #include "image/half.h"
@@ -12,14 +13,29 @@ struct access {
     uint32_t x, y, width, height, channel, channels, image, images;
     size_t stride_x, stride_y, stride_c, stride_n;
     size_t extent; /* one more than the last element touched */
-    bool channels_last;
+    bool channels_last, write;
+    size_t element; /* bytes of an element in the buffer of the pass */
 };
+
+static size_t element_in_buffer(const struct glcnn_image *image, bool write)
+{
+    return write && image->descriptor.channel_format == GLCNN_CHANNEL_FORMAT_UNORM8 ? 1 : 4;
+}
+
+/* On the CPU side of the bytes form. */
+static size_t element_of(const struct glcnn_image *image)
+{
+    static const size_t bytes[] = {[GLCNN_CHANNEL_FORMAT_UNORM8] = 1,
+                                   [GLCNN_CHANNEL_FORMAT_FLOAT16] = 2,
+                                   [GLCNN_CHANNEL_FORMAT_FLOAT32] = 4};
+    return bytes[image->descriptor.channel_format];
+}
 
 /* Staging memory of one pass, which the device keeps; longer transfers are made in parts. */
 #define STAGING_BYTES ((size_t)8 << 20)
 
 static glcnn_status check_region(const struct glcnn_image *image, const char *where,
-                                 const struct access *a, bool write)
+                                 const struct access *a)
 {
     const struct glcnn_image_descriptor *d = &image->descriptor;
     if (a->x >= d->width || a->width > d->width - a->x || a->y >= d->height ||
@@ -33,7 +49,7 @@ static glcnn_status check_region(const struct glcnn_image *image, const char *wh
     bool ends = a->channel + a->channels == d->feature_channels;
     if (a->channel % 4 || a->channel >= d->feature_channels ||
         a->channels > d->feature_channels - a->channel ||
-        (a->channels % 4 && !ends && (a->channel || write)))
+        (a->channels % 4 && !ends && (a->channel || a->write)))
         return device_fail(image->device, GLCNN_INVALID_ARGUMENT,
                            "%s: channels %u+%u; the offset must be a multiple of 4, the count too "
                            "unless it ends with the image's %u channels (or, to read, begins at 0)",
@@ -102,13 +118,17 @@ static glcnn_status resolve(const struct glcnn_image *image, const char *where,
                            "bytes of an element",
                            where, t->bytes_per_row, t->bytes_per_plane, t->bytes_per_image,
                            element);
-    *a = (struct access){
-        .x = t->x, .y = t->y, .channel = t->channel_offset, .image = t->first_image};
+    *a = (struct access){.x = t->x,
+                         .y = t->y,
+                         .channel = t->channel_offset,
+                         .image = t->first_image,
+                         .write = write,
+                         .element = element_in_buffer(image, write)};
     a->width = t->width ? t->width : d->width - t->x;
     a->height = t->height ? t->height : d->height - t->y;
     a->channels = t->channel_count ? t->channel_count : d->feature_channels - t->channel_offset;
     a->images = t->image_count ? t->image_count : d->number_of_images - t->first_image;
-    glcnn_status status = check_region(image, where, a, write);
+    glcnn_status status = check_region(image, where, a);
     if (status != GLCNN_SUCCESS)
         return status;
     set_strides(t, element, a);
@@ -119,7 +139,7 @@ static glcnn_status resolve(const struct glcnn_image *image, const char *where,
 
 static void add_layout(struct pass *pass, const struct access *a, size_t offset)
 {
-    pass_int(pass, "first_element", (int32_t)(offset / 4));
+    pass_int(pass, "first_element", (int32_t)(offset / a->element));
     pass_int(pass, "x0", (int32_t)a->x);
     pass_int(pass, "y0", (int32_t)a->y);
     pass_int(pass, "stride_x", (int32_t)a->stride_x);
@@ -141,25 +161,39 @@ static void fill_unset(struct plan *plan, struct glcnn_image *image, const struc
     plan_fill_image(plan, &whole);
 }
 
+static struct pass *plan_write(struct plan *plan, const struct access *a,
+                               const struct image_view *view, const struct vector_view *elements)
+{
+    bool bytes = a->element == 1;
+    struct pass *pass = plan_pass(plan, "image/image_write.comp");
+    pass_image(pass, "destination", view);
+    if (bytes)
+        pass_define(pass, "BYTES", 1);
+    pass_vector_of(pass, bytes ? "uint" : "float", "elements", elements, VECTOR_READ);
+    pass_grid_over(pass, a->width, a->height, "destination", view);
+    return pass;
+}
+
+static struct pass *plan_read(struct plan *plan, const struct access *a,
+                              const struct image_view *view, const struct vector_view *elements)
+{
+    struct pass *pass = plan_pass(plan, "image/image_read.comp");
+    pass_texture(pass, "source", view);
+    pass_vector(pass, "elements", elements, VECTOR_WRITE);
+    pass_grid_over(pass, a->width, a->height, "source", view);
+    return pass;
+}
+
 static glcnn_status record(struct glcnn_command_buffer *command_buffer, struct glcnn_image *image,
-                           const struct access *a, struct glcnn_buffer *buffer, size_t offset,
-                           bool write)
+                           const struct access *a, struct glcnn_buffer *buffer, size_t offset)
 {
     struct plan plan;
     struct vector_view vector = {buffer, 0, buffer->size / 4};
     struct image_view view = image_view(image, a->image, a->images, a->channel, a->channels);
     plan_begin(&plan, command_buffer);
-    if (write)
+    if (a->write)
         fill_unset(&plan, image, a);
-    struct pass *pass =
-        plan_pass(&plan, write ? "image/image_write.comp" : "image/image_read.comp");
-    if (write)
-        pass_image(pass, "destination", &view);
-    else
-        pass_texture(pass, "source", &view);
-    pass_vector(pass, "elements", &vector, write ? VECTOR_READ : VECTOR_WRITE);
-    pass_grid_over(pass, a->width, a->height, write ? "destination" : "source", &view);
-    add_layout(pass, a, offset);
+    add_layout((a->write ? plan_write : plan_read)(&plan, a, &view, &vector), a, offset);
     return plan_end(&plan);
 }
 
@@ -179,19 +213,19 @@ static glcnn_status encode(struct glcnn_command_buffer *command_buffer, struct g
                            image ? "the buffer" : "image");
     status = image_check_use(image, where, "image", command_buffer);
     if (status == GLCNN_SUCCESS)
-        status = resolve(image, where, transfer, 4, write, &a);
+        status = resolve(image, where, transfer, element_in_buffer(image, write), write, &a);
     if (status != GLCNN_SUCCESS)
         return status;
     if (buffer->device != device)
         return device_fail(device, GLCNN_INVALID_ARGUMENT,
                            "%s: the buffer belongs to another device than the command buffer",
                            where);
-    if (offset % 4 || offset / 4 + a.extent > buffer->size / 4)
+    if (offset % 4 || offset > buffer->size || a.extent > (buffer->size - offset) / a.element)
         return device_fail(device, GLCNN_INVALID_ARGUMENT,
                            "%s: the transfer needs %zu bytes from byte %zu on (a multiple of 4); "
                            "the buffer has %zu",
-                           where, a.extent * 4, offset, buffer->size);
-    status = record(command_buffer, image, &a, buffer, offset, write);
+                           where, a.extent * a.element, offset, buffer->size);
+    status = record(command_buffer, image, &a, buffer, offset);
     if (status == GLCNN_SUCCESS && write)
         image_root(image)->written = true;
     else if (status == GLCNN_SUCCESS)
@@ -217,14 +251,23 @@ glcnn_status glcnn_image_encode_read(glcnn_command_buffer *command_buffer, glcnn
 
 /* ---- Bytes ---- */
 
-static void convert(char *bytes, float *staged, size_t count, size_t element, bool write)
+static void bytes_from_floats(char *bytes, const float *floats, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        ((unsigned char *)bytes)[i] = byte_of_unit(floats[i]);
+}
+
+/* Elements that follow each other, between the caller's memory and what the buffer has or gets. */
+static void convert(char *bytes, void *staged, size_t count, size_t element, bool write)
 {
     if (element == 2 && write)
         halves_to_floats(bytes, staged, count);
     else if (element == 2)
         halves_from_floats(bytes, staged, count);
     else if (write)
-        memcpy(staged, bytes, count * 4);
+        memcpy(staged, bytes, count * element);
+    else if (element == 1)
+        bytes_from_floats(bytes, staged, count);
     else
         memcpy(bytes, staged, count * 4);
 }
@@ -240,34 +283,41 @@ static size_t element_count(const struct access *a)
     return (size_t)a->width * a->height * a->channels * a->images;
 }
 
-/* Between the caller's strided rows and dense float32 in the same order. */
-static void stage(const struct access *a, char *bytes, float *staged, size_t element, bool write)
+/* Words of 4 bytes that it takes in the buffer. */
+static size_t staged_words(const struct access *a)
 {
+    return (element_count(a) * a->element + 3) / 4;
+}
+
+/* Between the caller's strided rows and dense elements of the buffer in the same order. */
+static void stage(const struct access *a, char *bytes, void *values, size_t element)
+{
+    char *staged = values;
     size_t planes = a->channels_last ? 1 : a->channels, row = row_length(a);
     for (size_t n = 0; n < a->images; n++)
         for (size_t c = 0; c < planes; c++)
-            for (size_t y = 0; y < a->height; y++, staged += row)
+            for (size_t y = 0; y < a->height; y++, staged += row * a->element)
                 convert(bytes + element * (n * a->stride_n + c * a->stride_c + y * a->stride_y),
-                        staged, row, element, write);
+                        staged, row, element, a->write);
 }
 
 /* Runs the pass between the image and the staging buffer, whose command buffer is empty before and
  * after. */
 static glcnn_status transfer_staged(struct glcnn_image *image, const struct access *dense,
-                                    void *staged, bool write)
+                                    void *staged)
 {
     const struct staging *staging = image->device->staging;
-    size_t size = element_count(dense) * 4;
-    glcnn_status status = staging_reserve_buffer(image->device, element_count(dense));
-    if (status == GLCNN_SUCCESS && write)
-        status = glcnn_buffer_write(staging->buffer, 0, size, staged);
+    size_t words = staged_words(dense);
+    glcnn_status status = staging_reserve_buffer(image->device, words);
+    if (status == GLCNN_SUCCESS && dense->write)
+        status = glcnn_buffer_write(staging->buffer, 0, words * 4, staged);
     if (status == GLCNN_SUCCESS)
-        status = record(staging->commands, image, dense, staging->buffer, 0, write);
+        status = record(staging->commands, image, dense, staging->buffer, 0);
     if (status == GLCNN_SUCCESS)
         status = glcnn_command_buffer_commit(staging->commands);
     command_buffer_reset(staging->commands);
-    if (status == GLCNN_SUCCESS && !write)
-        status = glcnn_buffer_read(staging->buffer, 0, size, staged);
+    if (status == GLCNN_SUCCESS && !dense->write)
+        status = glcnn_buffer_read(staging->buffer, 0, words * 4, staged);
     return status;
 }
 
@@ -277,7 +327,7 @@ static struct access part_from(const struct glcnn_image *image, const struct acc
                                uint32_t first_image, uint32_t first_row)
 {
     size_t block = image->device->info.limits.storage_block_size;
-    size_t most = (block < STAGING_BYTES ? block : STAGING_BYTES) / 4;
+    size_t most = (block < STAGING_BYTES ? block : STAGING_BYTES) / a->element;
     size_t row = (size_t)a->width * a->channels, rows = most / row, images = rows / a->height;
     struct access part = *a;
     part.image += first_image;
@@ -309,27 +359,28 @@ static bool is_dense(const struct access *a, const struct access *dense)
            (a->images == 1 || a->stride_n == dense->stride_n);
 }
 
-/* Dense float32 goes to and from the buffer as it is. */
+/* What is dense, in whole words and of the buffer's elements goes to and from it as it is. */
 static glcnn_status transfer_part(struct glcnn_image *image, const struct access *part, char *bytes,
-                                  size_t element, bool write, const char *where)
+                                  size_t element, const char *where)
 {
     struct access dense = dense_access(part);
     struct staging *staging = image->device->staging;
-    if (element == 4 && is_dense(part, &dense))
-        return transfer_staged(image, &dense, bytes, write);
-    glcnn_status status = staging_reserve_values(image->device, element_count(part), where);
+    if (element == part->element && is_dense(part, &dense) &&
+        element_count(part) * element % 4 == 0)
+        return transfer_staged(image, &dense, bytes);
+    glcnn_status status = staging_reserve_values(image->device, staged_words(part), where);
     if (status != GLCNN_SUCCESS)
         return status;
-    if (write)
-        stage(part, bytes, staging->values, element, true);
-    status = transfer_staged(image, &dense, staging->values, write);
-    if (status == GLCNN_SUCCESS && !write)
-        stage(part, bytes, staging->values, element, false);
+    if (part->write)
+        stage(part, bytes, staging->values, element);
+    status = transfer_staged(image, &dense, staging->values);
+    if (status == GLCNN_SUCCESS && !part->write)
+        stage(part, bytes, staging->values, element);
     return status;
 }
 
 static glcnn_status transfer_parts(struct glcnn_image *image, const struct access *a, char *bytes,
-                                   size_t element, bool write, const char *where)
+                                   size_t element, const char *where)
 {
     glcnn_status status = GLCNN_SUCCESS;
     struct access part;
@@ -338,7 +389,7 @@ static glcnn_status transfer_parts(struct glcnn_image *image, const struct acces
             part = part_from(image, a, n, y);
             status =
                 transfer_part(image, &part, bytes + element * (n * a->stride_n + y * a->stride_y),
-                              element, write, where);
+                              element, where);
         }
     return status;
 }
@@ -351,7 +402,7 @@ static glcnn_status transfer_bytes(struct glcnn_image *image,
     if (!image)
         return GLCNN_INVALID_ARGUMENT;
     struct glcnn_device *device = image->device;
-    size_t element = image->descriptor.channel_format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? 2 : 4;
+    size_t element = element_of(image);
     glcnn_status status = device_enter(device);
     if (status == GLCNN_SUCCESS)
         status = resolve(image, where, transfer, element, write, &a);
@@ -365,7 +416,7 @@ static glcnn_status transfer_bytes(struct glcnn_image *image,
         return device_fail(device, GLCNN_INVALID_ARGUMENT,
                            "%s: the transfer needs %zu bytes; %zu are given", where,
                            a.extent * element, bytes ? size : 0);
-    return transfer_parts(image, &a, bytes, element, write, where);
+    return transfer_parts(image, &a, bytes, element, where);
 }
 
 glcnn_status glcnn_image_write_bytes(glcnn_image *image,

@@ -4,9 +4,9 @@
 
 #include "serialize_kernel.h"
 
-static const char *const formats[] = {"float16", "float32", NULL};
-static const glcnn_channel_format format_values[] = {GLCNN_CHANNEL_FORMAT_FLOAT16,
-                                                     GLCNN_CHANNEL_FORMAT_FLOAT32};
+static const char *const formats[] = {"float16", "float32", "unorm8", NULL};
+static const glcnn_channel_format format_values[] = {
+    GLCNN_CHANNEL_FORMAT_FLOAT16, GLCNN_CHANNEL_FORMAT_FLOAT32, GLCNN_CHANNEL_FORMAT_UNORM8};
 static const char *const styles[] = {"none", "cpu", "gpu", NULL}; /* by value */
 
 /* Nodes by number: while writing all of them, while reading those made so far. */

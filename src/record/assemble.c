@@ -207,7 +207,8 @@ static void define_view(struct text *t, const struct pass_texture *item, uint32_
 
 static void define_format(struct text *t, const struct pass_texture *item)
 {
-    text_format(t, "#define %s_format %s\n", item->name, is_half(item) ? "rgba16f" : "rgba32f");
+    text_format(t, "#define %s_format %s\n", item->name,
+                texel_of(item->view.storage->format)->layout);
 }
 
 /* Bindings of images that are read follow those of images that are written. Formats are told where

@@ -1,6 +1,7 @@
 /* Testing programs: one dispatch writes a number, and if it comes the program runs. */
 #include "record/canary.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,20 +9,30 @@
 #include "record/program.h"
 #include "record/uniforms.h"
 
-#define LARGEST_NUMBER 2000 /* whole numbers up to here are exact as float16 */
+#define LARGEST_NUMBER 255  /* whole numbers up to here are exact in every format */
 #define BUFFER_SIZE    1024 /* holds the longest uniform block */
 #define READER_WORDS   12   /* of uniforms of a reader: grid, origin and one view */
 
+static const glcnn_channel_format formats[] = {
+    GLCNN_CHANNEL_FORMAT_FLOAT32, GLCNN_CHANNEL_FORMAT_FLOAT16, GLCNN_CHANNEL_FORMAT_UNORM8};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
 struct canary {
-    struct storage *images[2];              /* one pixel of each channel format */
+    struct storage *images[FORMATS];        /* one pixel of each channel format */
     struct glcnn_buffer *buffer, *uniforms; /* the readers' uniform block */
-    struct pass readers[2];                 /* each copies its image's number into the buffer */
+    struct pass readers[FORMATS];           /* each copies its image's number into the buffer */
     GLint words[READER_WORDS];              /* of the uniforms */
     int number; /* differs from test to test, since the last stays where it was stored */
     bool nothing_runs;
 };
 
 /* ---- The branch ---- */
+
+/* Such an image keeps a number as that many 255ths. */
+static bool is_unorm8(const struct pass_texture *item)
+{
+    return item->view.storage->format == GLCNN_CHANNEL_FORMAT_UNORM8;
+}
 
 /* Index of the first buffer that is written; -1: the output is image 0. */
 static int written_buffer(const struct pass *pass)
@@ -40,8 +51,8 @@ void canary_add_branch(struct text *source, const struct pass *pass)
         text_format(source, "        %s[0] = %s(grid_base.y);\n", pass->buffers[buffer].name,
                     pass->buffers[buffer].type);
     else
-        text_format(source, "        imageStore(%s_image, ivec3(0), vec4(grid_base.y));\n",
-                    pass->images[0].name);
+        text_format(source, "        imageStore(%s_image, ivec3(0), vec4(grid_base.y)%s);\n",
+                    pass->images[0].name, is_unorm8(&pass->images[0]) ? " / 255.0" : "");
     text_format(source, "        return;\n    }\n");
 }
 
@@ -55,10 +66,8 @@ static struct image_view whole(struct storage *storage)
 
 static glcnn_status make_images(struct glcnn_device *device, struct canary *canary)
 {
-    static const glcnn_channel_format formats[] = {GLCNN_CHANNEL_FORMAT_FLOAT32,
-                                                   GLCNN_CHANNEL_FORMAT_FLOAT16};
     glcnn_status status = GLCNN_SUCCESS;
-    for (int i = 0; i < 2 && status == GLCNN_SUCCESS; i++) {
+    for (int i = 0; i < FORMATS && status == GLCNN_SUCCESS; i++) {
         status = storage_create(device, 1, 1, 1, formats[i], &canary->images[i]);
         if (status == GLCNN_SUCCESS)
             status = storage_allocate(canary->images[i]);
@@ -72,7 +81,7 @@ void canary_destroy(struct canary **canary)
     *canary = NULL;
     if (!old)
         return;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < FORMATS; i++)
         if (old->images[i])
             storage_release(old->images[i]);
     glcnn_buffer_destroy(&old->buffer);
@@ -82,9 +91,13 @@ void canary_destroy(struct canary **canary)
 
 /* ---- A test ---- */
 
+/* Index of its format. */
 static int format_of(const struct pass_texture *item)
 {
-    return item->view.storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+    int i = 0;
+    while (formats[i] != item->view.storage->format)
+        i++;
+    return i;
 }
 
 /* The pass with the canary's resources in place of its own. */
@@ -125,8 +138,10 @@ static bool is_number(const void *bytes, const struct pass *pass, int buffer, in
     int32_t whole;
     memcpy(&real, bytes, sizeof real);
     memcpy(&whole, bytes, sizeof whole);
-    return buffer >= 0 && strcmp(pass->buffers[buffer].type, "uint") == 0 ? whole == number
-                                                                          : real == (float)number;
+    if (buffer >= 0 && strcmp(pass->buffers[buffer].type, "uint") == 0)
+        return whole == number;
+    return buffer < 0 && is_unorm8(&pass->images[0]) ? roundf(255 * real) == (float)number
+                                                     : real == (float)number;
 }
 
 /* What the program stores there is looked for in the buffer, or carried there from the image. */
@@ -164,7 +179,7 @@ static glcnn_status make_resources(struct glcnn_device *device, struct canary *c
         status = glcnn_buffer_create(device, BUFFER_SIZE, &canary->buffer);
     if (status == GLCNN_SUCCESS)
         status = glcnn_buffer_create(device, BUFFER_SIZE, &canary->uniforms);
-    for (int format = 0; format < 2 && status == GLCNN_SUCCESS; format++)
+    for (int format = 0; format < FORMATS && status == GLCNN_SUCCESS; format++)
         status = make_reader(device, canary, format);
     if (status != GLCNN_SUCCESS)
         return status;

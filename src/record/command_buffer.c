@@ -306,7 +306,7 @@ static void bind_image(const struct gl *gl, uint32_t unit, const struct storage 
                        GLenum access)
 {
     gl->BindImageTexture(unit, storage->texture, 0, GL_TRUE, 0, access,
-                         storage_internal_format(storage));
+                         texel_of(storage->format)->name);
 }
 
 void command_buffer_bind(struct glcnn_device *device, const struct pass *pass)

@@ -36,12 +36,12 @@ static void enter(struct collection *c, struct storage *storage, uint32_t pass)
     size_t index = find(c, storage);
     if (index == c->placement.item_count) {
         c->storages[c->placement.item_count++] = storage;
-        c->placement.items[index] = (struct placement_item){
-            .width = storage->width,
-            .height = storage->height,
-            .layers = storage->layers,
-            .texel_size = storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? 8 : 16,
-            .first = pass};
+        c->placement.items[index] =
+            (struct placement_item){.width = storage->width,
+                                    .height = storage->height,
+                                    .layers = storage->layers,
+                                    .texel_size = texel_of(storage->format)->size,
+                                    .first = pass};
     }
     c->placement.items[index].last = pass;
 }
@@ -106,6 +106,15 @@ static void free_collection(struct collection *c)
     free(c->together);
 }
 
+/* Of a texture: what lies in it has texels of one size, and so one format. */
+static glcnn_channel_format format_in(const struct collection *c, uint32_t texture)
+{
+    size_t i = 0;
+    while (c->placement.items[i].texture != texture)
+        i++;
+    return c->storages[i]->format;
+}
+
 /* Makes the owner of each texture and puts the storages into it. */
 static glcnn_status place_storages(struct glcnn_device *device, const struct collection *c)
 {
@@ -115,9 +124,7 @@ static glcnn_status place_storages(struct glcnn_device *device, const struct col
         const struct placement_texture *texture = &p->textures[t];
         struct storage *owner;
         status = storage_create(device, texture->width, texture->height, texture->layers,
-                                texture->texel_size == 8 ? GLCNN_CHANNEL_FORMAT_FLOAT16
-                                                         : GLCNN_CHANNEL_FORMAT_FLOAT32,
-                                &owner);
+                                format_in(c, t), &owner);
         if (status != GLCNN_SUCCESS)
             break;
         owner->clear = false;

@@ -1,5 +1,5 @@
 /* The self-check: every kernel's cases on the device against its double-precision reference, with
- * images stored as float32 and as float16.
+ * images stored as float32 and as float16; tests have them read unorm8 ones too.
  *
  * An element passes within the bound of glcnn/image.h, which allowed() computes: float32's, and for
  * float16 images half a unit of the last place more. Inputs are rounded to the format beforehand,
@@ -12,11 +12,14 @@
 #include "run/check.h"
 #include "encode/random.h"
 #include "image/half.h"
+#include "image/image.h"
 
 #define DEFAULT_BOUND 1e-5
 
 static float round_input(double value, glcnn_channel_format format)
 {
+    if (format == GLCNN_CHANNEL_FORMAT_UNORM8)
+        return (float)byte_of_unit((float)value) / 255;
     return format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? half_to_float(half_from_float((float)value))
                                                   : (float)value;
 }

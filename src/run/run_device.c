@@ -31,7 +31,15 @@ static void to_doubles(const float *floats, double *data, size_t count)
         data[i] = floats[i];
 }
 
-/* Between an image and an array [n][c][h][w], as float32 whatever the image's format. */
+/* Values in place of themselves become the bytes of a Unorm8 image. */
+static void to_bytes(float *floats, size_t count)
+{
+    unsigned char *bytes = (unsigned char *)floats;
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = byte_of_unit(floats[i]);
+}
+
+/* Between an image and an array [n][c][h][w], as the image's transfers have the elements. */
 static glcnn_status move_image(struct run *run, glcnn_image *image, double *data, size_t count,
                                bool write)
 {
@@ -41,6 +49,8 @@ static glcnn_status move_image(struct run *run, glcnn_image *image, double *data
     float *floats = to_floats(data, count);
     glcnn_status status =
         floats ? glcnn_command_buffer_create(run->device, &commands) : run_out_of_memory(run);
+    if (floats && image->descriptor.channel_format == GLCNN_CHANNEL_FORMAT_UNORM8)
+        to_bytes(floats, count);
     if (status == GLCNN_SUCCESS)
         status = glcnn_buffer_create(run->device, count * 4, &buffer);
     if (status == GLCNN_SUCCESS && write)

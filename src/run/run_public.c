@@ -90,6 +90,15 @@ static glcnn_status give_outputs(const struct glcnn_descriptor *d, struct bag *b
     return GLCNN_SUCCESS;
 }
 
+static bool check_format(const char *name, glcnn_channel_format format, struct refusal refusal)
+{
+    if (format == GLCNN_CHANNEL_FORMAT_NONE || format == GLCNN_CHANNEL_FORMAT_FLOAT32 ||
+        format == GLCNN_CHANNEL_FORMAT_FLOAT16)
+        return true;
+    return refuse(refusal, "%s: format %d is none of float32 (4) and float16 (3)", name,
+                  (int)format);
+}
+
 glcnn_status glcnn_run(glcnn_device *device, const char *name, const struct glcnn_setting *settings,
                        size_t setting_count, const struct glcnn_array *inputs, size_t input_count,
                        const struct glcnn_run_options *options, struct glcnn_array **outputs,
@@ -113,6 +122,8 @@ glcnn_status glcnn_run(glcnn_device *device, const char *name, const struct glcn
         (!device && !options->reference))
         return refuse(refusal, "glcnn_run: device, settings or inputs is NULL"),
                GLCNN_INVALID_ARGUMENT;
+    if (!check_format(name, options->format, refusal))
+        return GLCNN_INVALID_ARGUMENT;
     struct bag bag = {0};
     struct run run = {.device = options->reference ? NULL : device,
                       .format = options->format,

@@ -305,8 +305,11 @@ static bool resolve_gradient(const struct run *run, struct resolved *r)
         return false;
     int to = descriptor_place(o->descriptor, PLACE_DESTINATION);
     int of = descriptor_place(r->forward.descriptor, operation_operands(o).of);
-    if (to >= 0)
+    if (to >= 0) {
+        glcnn_channel_format format = r->shapes.images[to].channel_format;
         r->shapes.images[to] = r->forward_shapes.images[of];
+        r->shapes.images[to].channel_format = format;
+    }
     geometry_adopt(o->descriptor, r->parameters, &r->forward, &o->properties);
     adopted = o->properties;
     /* Settings with names of the gradient kernel's own addressing win over what it takes over; the
