@@ -26,7 +26,7 @@ static GLuint make_program(void)
     GLint good = 0;
     text_format(&source, "%s", head);
     for (const struct glcnn_shader_source *s = glcnn_shader_sources; s->name; s++)
-        if (strcmp(s->name, "dropout/philox.glsl") == 0)
+        if (strcmp(s->name, "lib/philox.glsl") == 0)
             text_add(&source, s->text, s->length);
     text_format(&source, "%s", foot);
     text = source.bytes;

@@ -1,7 +1,7 @@
 // mask(i) = 1 if u(i) < keep_probability, else 0;   u(i) = the upper 24 bits of word i mod 4 of
 // philox((i / 4, image, encode_number, 0), seed) as a fraction
 // One invocation draws the four values of one counter; at.x is the counter, at.y the image.
-// needs dropout/philox.glsl
+// needs lib/philox.glsl
 void invocation(ivec3 at) {
     uvec4 counter = uvec4(at.x, at.y, uint(encode_number), 0u);
     uvec4 words = philox(counter, uvec2(uint(seed_low), uint(seed_high)));

@@ -1,8 +1,7 @@
 // out(X) = (1 - f) * source(i) + f * source(i + 1),   i + f = the position of X; the same in rows
 // Where f is 0 the neighbour does not count, whatever it is.
+// needs lib/blend.glsl
 // needs upsampling/upsampling.glsl
-vec4 blend(vec4 a, vec4 b, float f) { return f == 0.0 ? a : (1.0 - f) * a + f * b; }
-
 void invocation(ivec2 at, int slice, int image) {
     ivec2 U = enlarged(at);
     ivec2 divisor = ivec2(divisor_x, divisor_y);

@@ -6,6 +6,7 @@
 #include "encode/kernel.h"
 #include "encode/number.h"
 #include "encode/window.h"
+#include "kernels/philox.h"
 #include "kernels/pointwise.h"
 
 struct glcnn_dropout_parameters *glcnn_dropout(glcnn_kernel *kernel)
@@ -154,25 +155,6 @@ static void plan_dropout_gradient(const struct operation *o, struct plan *plan)
 }
 
 /* ---- References ---- */
-
-static uint32_t high_of(uint64_t product)
-{
-    return (uint32_t)(product >> 32);
-}
-
-static void philox(uint32_t c[4], uint64_t seed)
-{
-    uint32_t key[2] = {(uint32_t)seed, high_of(seed)};
-    for (int round = 0; round < 10; round++) {
-        uint64_t first = (uint64_t)0xD2511F53u * c[0], second = (uint64_t)0xCD9E8D57u * c[2];
-        c[0] = high_of(second) ^ c[1] ^ key[0];
-        c[2] = high_of(first) ^ c[3] ^ key[1];
-        c[1] = (uint32_t)second;
-        c[3] = (uint32_t)first;
-        key[0] += 0x9E3779B9u;
-        key[1] += 0xBB67AE85u;
-    }
-}
 
 static double drawn(const struct operation *o, uint32_t image, size_t i)
 {
