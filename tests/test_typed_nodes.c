@@ -144,6 +144,17 @@ static void check_images(void)
          glcnn_reshape_node(x, 2, 3, 4));
     SAME("soft_max", NULL, glcnn_soft_max_node(x));
     SAME("log_soft_max", NULL, glcnn_log_soft_max_node(x));
+    SAME("augment_geometry", "seed=3 flip_vertical=true shift=4 rotation=15 scale=0.25",
+         glcnn_augment_geometry_node(
+             x, y,
+             &(struct glcnn_augment_geometry_parameters){
+                 .seed = 3, .flip_vertical = true, .shift = 4, .rotation = 15, .scale = 0.25f}));
+    SAME("augment_color", "seed=4 brightness=0.5 contrast=0.25 noise=0.125 cutout=8",
+         glcnn_augment_color_node(
+             x, y,
+             &(struct glcnn_augment_color_parameters){
+                 .seed = 4, .brightness = 0.5f, .contrast = 0.25f, .noise = 0.125f, .cutout = 8}));
+    SAME("image_normalization", NULL, glcnn_image_normalization_node(x, NULL, NULL, 0));
     SAME("dropout", NULL, glcnn_dropout_node(x, 0.5f, 0));
     SAME("dropout", "keep_probability=0.25 seed=12345", glcnn_dropout_node(x, 0.25f, 12345));
     SAME_FILTER("loss", "loss_type=hinge reduction_type=mean",
@@ -269,6 +280,10 @@ static void test_settings_out_of_range_are_refused(void)
     check_refused(glcnn_neuron_exponential_node(x, 1, 0, -2), "neuron_c is -2");
     check_refused(glcnn_batch_normalization_node(x, 0, &baseless, NULL), "neuron_c is 1");
     check_refused(glcnn_dropout_node(x, 1, 0), "keep_probability is 1");
+    check_refused(glcnn_augment_geometry_node(x, y, NULL), "parameters is NULL");
+    check_refused(
+        glcnn_augment_color_node(x, y, &(struct glcnn_augment_color_parameters){.noise = 2}),
+        "noise");
     check_refused(glcnn_slice_node(x, 0, 0), "source_feature_channel_max_count is 0");
     check_refused(glcnn_loss_node(x, y, NULL, (glcnn_loss_type)99, GLCNN_REDUCTION_TYPE_SUM),
                   "loss_type is 99");
@@ -286,6 +301,9 @@ static void test_a_node_of_nothing_is_null(void)
     CU_ASSERT_PTR_NULL(glcnn_neuron_relu_node(NULL, 0));
     CU_ASSERT_PTR_NULL(glcnn_neuron_prelu_node(NULL, NULL, 0));
     CU_ASSERT_PTR_NULL(glcnn_dropout_node(NULL, 0.5f, 0));
+    CU_ASSERT_PTR_NULL(glcnn_augment_geometry_node(
+        x, NULL, &(struct glcnn_augment_geometry_parameters){.shift = 1}));
+    CU_ASSERT_PTR_NULL(glcnn_image_normalization_node(NULL, NULL, NULL, 0));
     CU_ASSERT_PTR_NULL(glcnn_slice_node(NULL, 0, 1));
     CU_ASSERT_PTR_NULL(glcnn_soft_max_node(NULL));
     CU_ASSERT_PTR_NULL(glcnn_add_node(x, NULL));

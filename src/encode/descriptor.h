@@ -38,7 +38,8 @@ enum argument_values {
     VALUES_POSITIVE,    /* in 0.25 .. 2.25 */
     VALUES_PROBABILITY, /* positive, summing to 1 over the channels of a pixel */
     VALUES_ZERO_ONE,    /* 0 or 1 */
-    VALUES_UNIT         /* in 0.05 .. 0.95 */
+    VALUES_UNIT,        /* in 0.05 .. 0.95 */
+    VALUES_BYTE         /* whole 255ths from 0 to 1 */
 };
 
 struct argument {

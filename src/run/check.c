@@ -34,6 +34,8 @@ static double draw(enum argument_values values, uint64_t *seed)
         return u < 0.5 ? 0 : 1;
     case VALUES_UNIT:
         return 0.05 + 0.9 * u;
+    case VALUES_BYTE:
+        return floor(256 * u) / 255;
     case VALUES_POSITIVE:
     case VALUES_PROBABILITY:
         return 0.25 + 2 * u;
