@@ -107,7 +107,8 @@ SHELL_TESTS    := $(sort $(wildcard tests/test_*.sh))
 LIB_OBJECTS    := $(LIB_SOURCES:%.c=$(O)/%.o) $(O)/registry.o $(O)/shaders.o
 INTERCHANGE_OBJECTS := $(INTERCHANGE_SOURCES:%.c=$(O)/%.o)
 TOOL_OBJECTS   := $(TOOL_SOURCES:%.c=$(O)/%.o)
-NET_OBJECTS    := $(O)/src/tool/model.o $(O)/src/tool/nets.o # the tool's networks, which tests train
+# The tool's networks and what is done to their pictures, which tests train.
+NET_OBJECTS    := $(addprefix $(O)/src/tool/,augment.o model.o nets.o)
 HELPER_OBJECTS := $(TEST_HELPERS:%.c=$(O)/%.o)
 SUPPORT_OBJECTS := $(SUPPORT:%.c=$(O)/%.o)
 FAULT_OBJECTS  := $(FAULT_HELPERS:%.c=$(O)/%.o)

@@ -1,0 +1,165 @@
+/* Words of an augmentation: a table from a word to a parameter and its range. */
+#include "augment.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/option.h"
+
+struct word {
+    const char *name;
+    enum { FLAG, WHOLE, REAL } kind; /* of a bool, a uint32_t, a float */
+    size_t offset;                   /* in struct augment */
+    double high;                     /* of its value; the low end is 0 */
+};
+
+#define IN(FIELD) offsetof(struct augment, FIELD)
+static const struct word words[] = {{"flip", FLAG, IN(geometry.flip_horizontal), 0},
+                                    {"flip_vertical", FLAG, IN(geometry.flip_vertical), 0},
+                                    {"crop", WHOLE, IN(geometry.shift), 4096},
+                                    {"rotate", REAL, IN(geometry.rotation), 180},
+                                    {"scale", REAL, IN(geometry.scale), 0.5},
+                                    {"brightness", REAL, IN(color.brightness), 1},
+                                    {"contrast", REAL, IN(color.contrast), 1},
+                                    {"noise", REAL, IN(color.noise), 1},
+                                    {"cutout", WHOLE, IN(color.cutout), 4096}};
+enum { WORDS = sizeof words / sizeof *words, LONGEST = 64 };
+
+const char augment_words[] =
+    "  flip                 mirrored left to right, every second picture\n"
+    "  flip_vertical        mirrored top to bottom, every second picture\n"
+    "  crop=PIXELS          shifted by up to 4096 pixels along each axis; what is missing is 0\n"
+    "  rotate=DEGREES       turned by up to 180 degrees\n"
+    "  scale=PART           enlarged or reduced by up to a part of 0.5\n"
+    "  brightness=PART      lighter or darker by up to 1, the whole range of values\n"
+    "  contrast=PART        spread or drawn together by up to a part of 1\n"
+    "  noise=DEVIATION      values changed at random, with a standard deviation of up to 1\n"
+    "  cutout=PIXELS        a square of zeros of up to 4096 pixels a side\n";
+
+/* ---- Reading ---- */
+
+static const struct word *find_word(const char *name, size_t length)
+{
+    for (size_t i = 0; i < WORDS; i++)
+        if (strlen(words[i].name) == length && strncmp(words[i].name, name, length) == 0)
+            return &words[i];
+    return NULL;
+}
+
+static bool complain_of_word(const char *text, char error[GLCNN_ERROR_LENGTH])
+{
+    size_t used = (size_t)snprintf(error, GLCNN_ERROR_LENGTH,
+                                   "\"%.40s\" is no word of an augmentation; there are", text);
+    for (size_t i = 0; i < WORDS; i++)
+        used += (size_t)snprintf(error + used, GLCNN_ERROR_LENGTH - used, "%s %s%s", i ? "," : "",
+                                 words[i].name, words[i].kind == FLAG ? "" : "=NUMBER");
+    return false;
+}
+
+static bool complain_of_value(const struct word *word, const char *value,
+                              char error[GLCNN_ERROR_LENGTH])
+{
+    if (word->kind == FLAG)
+        snprintf(error, GLCNN_ERROR_LENGTH, "%s takes no value; \"%.40s\" is given", word->name,
+                 value);
+    else
+        snprintf(error, GLCNN_ERROR_LENGTH, "%s is \"%.40s\"; it must be a %snumber in 0 .. %g",
+                 word->name, value ? value : "", word->kind == WHOLE ? "whole " : "", word->high);
+    return false;
+}
+
+static bool set_value(const struct word *word, const char *value, struct augment *augment)
+{
+    char *at = (char *)augment + word->offset;
+    uint64_t whole = 0;
+    double real = 0;
+    if ((word->kind == FLAG) != !value ||
+        (word->kind == WHOLE && !option_whole(value, 0, (uint64_t)word->high, &whole)) ||
+        (word->kind == REAL && !option_real(value, 0, word->high, &real)))
+        return false;
+    if (word->kind == FLAG)
+        *(bool *)at = true;
+    else if (word->kind == WHOLE)
+        memcpy(at, &(uint32_t){(uint32_t)whole}, sizeof(uint32_t));
+    else
+        memcpy(at, &(float){(float)real}, sizeof(float));
+    return true;
+}
+
+/* One word, "crop=4", of which `seen` has the bits of those before it. */
+static bool read_word(const char *text, struct augment *augment, unsigned *seen,
+                      char error[GLCNN_ERROR_LENGTH])
+{
+    const char *equals = strchr(text, '='), *value = equals ? equals + 1 : NULL;
+    const struct word *word = find_word(text, equals ? (size_t)(equals - text) : strlen(text));
+    if (!word)
+        return complain_of_word(text, error);
+    unsigned bit = 1u << (word - words);
+    if (*seen & bit) {
+        snprintf(error, GLCNN_ERROR_LENGTH, "%s is given twice", word->name);
+        return false;
+    }
+    *seen |= bit;
+    return set_value(word, value, augment) || complain_of_value(word, value, error);
+}
+
+bool augment_read(const char *text, struct augment *augment, char error[GLCNN_ERROR_LENGTH])
+{
+    struct augment made = {.geometry.seed = 0};
+    unsigned seen = 0;
+    bool more = *text != 0;
+    while (more) {
+        char word[LONGEST];
+        size_t length = strcspn(text, ",");
+        if (length >= sizeof word)
+            return complain_of_word(text, error);
+        memcpy(word, text, length);
+        word[length] = 0;
+        if (!read_word(word, &made, &seen, error))
+            return false;
+        more = text[length] == ',';
+        text += length + 1;
+    }
+    *augment = made;
+    return true;
+}
+
+/* ---- Nodes ---- */
+
+static bool asks_geometry(const struct augment *a)
+{
+    return a->geometry.flip_horizontal || a->geometry.flip_vertical || a->geometry.shift > 0 ||
+           a->geometry.rotation > 0 || a->geometry.scale > 0;
+}
+
+static bool asks_color(const struct augment *a)
+{
+    return a->color.brightness > 0 || a->color.contrast > 0 || a->color.noise > 0 ||
+           a->color.cutout > 0;
+}
+
+bool augment_is_asked(const struct augment *augment)
+{
+    return asks_geometry(augment) || asks_color(augment);
+}
+
+glcnn_image_node *augment_nodes(const struct augment *augment, uint64_t seed,
+                                glcnn_image_node *source, glcnn_image_node *image_numbers)
+{
+    struct augment seeded = *augment;
+    seeded.geometry.seed = seeded.color.seed = seed;
+    if (asks_geometry(augment))
+        source = glcnn_augment_geometry_node(source, image_numbers, &seeded.geometry);
+    if (asks_color(augment))
+        source = glcnn_augment_color_node(source, image_numbers, &seeded.color);
+    return source;
+}
+
+void augment_number(uint32_t number, uint32_t epoch, uint8_t bytes[AUGMENT_CHANNELS])
+{
+    for (int b = 0; b < 4; b++) {
+        bytes[b] = (uint8_t)(number >> (8 * b));
+        bytes[4 + b] = (uint8_t)(epoch >> (8 * b));
+    }
+}

@@ -1,0 +1,34 @@
+/* Augmentation as text, "flip,crop=4,rotate=15", and the nodes that it stands for. */
+#ifndef GLCNN_TOOL_AUGMENT_H
+#define GLCNN_TOOL_AUGMENT_H
+
+#include <glcnn/glcnn.h>
+
+/* All zero: none. */
+struct augment {
+    struct glcnn_augment_geometry_parameters geometry;
+    struct glcnn_augment_color_parameters color;
+};
+
+/* The words, one a line with their values' ranges: for --help. */
+extern const char augment_words[];
+
+/* Reads words that commas part, each once; an empty text is none. False, with a sentence in `error`
+ * that begins with the word, where one is not known or its value is out of range; *augment is then
+ * as it was. */
+bool augment_read(const char *text, struct augment *augment, char error[GLCNN_ERROR_LENGTH]);
+
+/* Is anything asked for? */
+bool augment_is_asked(const struct augment *augment);
+
+/* Nodes of what is asked for, the geometry first, behind `source`: their result, which stops
+ * gradients, or `source` where nothing is. `image_numbers` is an input of the network, to be given
+ * augment_number's bytes of each image of a batch. NULL on failure, see glcnn/node.h. */
+glcnn_image_node *augment_nodes(const struct augment *augment, uint64_t seed,
+                                glcnn_image_node *source, glcnn_image_node *image_numbers);
+
+#define AUGMENT_CHANNELS 8 /* of image_numbers */
+/* What a Unorm8 image of image_numbers holds for image `number` of the data set. */
+void augment_number(uint32_t number, uint32_t epoch, uint8_t bytes[AUGMENT_CHANNELS]);
+
+#endif
