@@ -664,6 +664,32 @@ static void test_slopes(void)
     folder_empty(folder);
 }
 
+/* What pictures were normalised by goes along. */
+static void test_image_normalization(void)
+{
+    static const char *const names[] = {"mean", "deviation"};
+    static const float values[2][3] = {{0.5f, 0.25f, 0.125f}, {0.75f, 1, 2}};
+    glcnn_network *saved = NULL, *loaded = NULL;
+    GOOD_FATAL(glcnn_network_create(device, &saved));
+    GOOD_FATAL(glcnn_network_create(device, &loaded));
+    glcnn_image_normalization_node(glcnn_image_node_create(saved, "x"), values[0], values[1], 3);
+    glcnn_image_node *y =
+        glcnn_image_normalization_node(glcnn_image_node_create(loaded, "x"), NULL, NULL, 0);
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(saved, path_of("a"), NULL, 0, error));
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_load(loaded, path_of("a"), NULL, error));
+    glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_image_node_filter(y));
+    for (int i = 0; i < 2; i++) {
+        float found[3] = {0};
+        glcnn_buffer *buffer = glcnn_kernel_vector(kernel, names[i]);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(buffer);
+        GOOD(glcnn_buffer_read(buffer, 0, sizeof found, found));
+        CU_ASSERT_EQUAL(memcmp(found, values[i], sizeof found), 0);
+    }
+    glcnn_network_destroy(&saved);
+    glcnn_network_destroy(&loaded);
+    folder_empty(folder);
+}
+
 /* ---------------------------------------------------------------------------------- files */
 
 static void test_arguments(void)
@@ -819,6 +845,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(test_counters_that_are_not_needed),
                                         UNIT_TEST(test_labels),
                                         UNIT_TEST(test_slopes),
+                                        UNIT_TEST(test_image_normalization),
                                         UNIT_TEST(test_arguments),
                                         UNIT_TEST(test_places),
                                         UNIT_TEST(test_pipe),

@@ -5,7 +5,7 @@
  * The file is a .safetensors file: eight bytes of length, little-endian, a header of JSON, and the
  * tensors, little-endian float32. For a filter node of label LABEL (glcnn_filter_node_label) it has
  *
- *   LABEL.weights, .biases, .gamma, .beta, .mean, .variance
+ *   LABEL.weights, .biases, .gamma, .beta, .mean, .variance, .deviation
  *                      the vectors that the node's kernel owns. Weights have the shape
  *                      [Co][kH][kW][Ci/groups], as they are stored; the others have one dimension
  *   LABEL.VECTOR.optimizer.first, .second

@@ -17,8 +17,9 @@ static const struct vector_kind {
     const char *name;
     float neutral;
     bool is_stepped; /* by the optimizer of a kernel that is trained */
-} kinds[] = {{"weights", 0, true}, {"biases", 0, true},    {"gamma", 1, true}, {"beta", 0, true},
-             {"mean", 0, false},   {"variance", 1, false}, {SLOPES, 0, false}};
+} kinds[] = {{"weights", 0, true},    {"biases", 0, true}, {"gamma", 1, true},
+             {"beta", 0, true},       {"mean", 0, false},  {"variance", 1, false},
+             {"deviation", 1, false}, {SLOPES, 0, false}};
 
 const char *const checkpoint_moments[MOMENTS] = {"first", "second"};
 
