@@ -562,6 +562,25 @@ static void test_features(void)
     glcnn_network_destroy(&network);
 }
 
+static void test_formats_of_images(void)
+{
+    static const glcnn_channel_format formats[] = {
+        GLCNN_CHANNEL_FORMAT_UNORM8, GLCNN_CHANNEL_FORMAT_FLOAT16, GLCNN_CHANNEL_FORMAT_FLOAT32};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        glcnn_network *network = NULL;
+        GOOD_FATAL(glcnn_network_create(device, &network));
+        glcnn_image_node *x = glcnn_image_node_create(network, "x");
+        glcnn_image_node_set_format(x, formats[i]);
+        glcnn_node(x, "neuron", NULL);
+        struct bytes b = network_bytes(network, false);
+        glcnn_network *copy = network_of(b);
+        check_networks_equal(network, copy);
+        release(&b);
+        glcnn_network_destroy(&copy);
+        glcnn_network_destroy(&network);
+    }
+}
+
 /* ---- What is not such bytes ---- */
 
 /* Neither a kernel nor a network: a sentence that has `part` in it, and nothing. */
@@ -996,6 +1015,7 @@ int main(int argc, char *argv[])
                                  UNIT_TEST(test_every_stage_of_a_network),
                                  UNIT_TEST(test_every_gradient_node),
                                  UNIT_TEST(test_features),
+                                 UNIT_TEST(test_formats_of_images),
                                  UNIT_TEST(test_foreign),
                                  UNIT_TEST(test_deep),
                                  UNIT_TEST(test_patched_kernel),

@@ -303,6 +303,28 @@ static void test_programs_that_run_pass_the_canary(void)
     glcnn_device_destroy(&on);
 }
 
+/* A unorm8 image keeps the canary's number as 255ths. */
+static void write_pictures(glcnn_device *on, glcnn_status expected)
+{
+    const uint8_t bytes[4] = {1, 2, 3, 4};
+    glcnn_image *image = make_image_of(on, GLCNN_CHANNEL_FORMAT_UNORM8, 1, 1, 2, 2);
+    CU_ASSERT_EQUAL(glcnn_image_write_bytes(image, NULL, bytes, sizeof bytes), expected);
+    glcnn_image_destroy(&image);
+}
+
+static void test_the_canary_knows_unorm8(void)
+{
+    glcnn_device *on = open_skipping("no program has this");
+    write_pictures(on, GLCNN_SUCCESS);
+    write_pictures(on, GLCNN_SUCCESS);
+    CU_ASSERT_STRING_EQUAL(strstr(said, "does not run it") ? said : "", "");
+    glcnn_device_destroy(&on);
+    on = open_skipping("rgba8");
+    write_pictures(on, GLCNN_SHADER_ERROR);
+    CU_ASSERT(driver.skipped > 0);
+    glcnn_device_destroy(&on);
+}
+
 static void test_the_next_smaller_variant_is_taken(void)
 {
     glcnn_device *on = open_skipping("// convolution_wide");
@@ -520,6 +542,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_columns_need_not_divide_the_width),
         UNIT_TEST(test_tiles_of_weights_follow_the_outputs),
         UNIT_TEST(test_programs_that_run_pass_the_canary),
+        UNIT_TEST(test_the_canary_knows_unorm8),
         UNIT_TEST(test_the_next_smaller_variant_is_taken),
         UNIT_TEST(test_without_a_variant_that_runs_the_encode_fails),
         UNIT_TEST(test_a_shader_without_variants_that_does_not_run_is_an_error),
