@@ -91,10 +91,11 @@ GLCNN_API glcnn_filter_node *glcnn_image_node_filter(const glcnn_image_node *nod
  * contrast normalisation a kernel size of 5, and neurons the values of spec 7.3. The padding policy
  * is the kernel's: same size unless set.
  *
- * Sources by kernel: one image; two for add, subtract, multiply, divide and the reductions with
- * weights; any number for concatenation, which come one after the other in the result, each from a
- * channel that is a multiple of 4; predictions, labels and optionally label weights for loss, whose
- * result is the gradient (glcnn_filter_node_loss has the loss).
+ * Sources by kernel: one image; two for add, subtract, multiply, divide, the reductions with weights
+ * and augmentation, whose second is image_numbers; any number for concatenation, which come one
+ * after the other in the result, each from a channel that is a multiple of 4; predictions, labels
+ * and optionally label weights for loss, whose result is the gradient (glcnn_filter_node_loss has
+ * the loss).
  *
  * Kernels with weights must know their input channels (input_feature_channels, kernel sizes) before
  * weights are set; a batch normalisation's data source tells its channels. */
@@ -206,8 +207,9 @@ GLCNN_API glcnn_filter_node *glcnn_filter_node_forward(const glcnn_filter_node *
  *   unary filters                        1
  *   add, subtract, multiply, divide      2: of the primary, of the secondary source
  *   concatenation                        one a source: slices of the gradient
- *   loss, gradient filters, and          refused: there is none
- *     reductions without gradient
+ *   loss, gradient filters, reductions   refused: there is none
+ *     without gradient, and augmentation
+ *     and image_normalization
  *   convolution, fully connected and     refused: a neuron of its own, or a transposed
  *     convolution transpose with a         convolution, has one
  *     fused neuron or sub-pixels
