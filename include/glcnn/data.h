@@ -1,0 +1,256 @@
+/* Labelled images to train on: from folders of pictures, .npz and .npy, CSV and IDX, in batches
+ * that threads decode ahead.
+ *
+ * Part of libglcnn_data, not of libglcnn, and not included by glcnn/glcnn.h. It needs no device and
+ * knows of none: what it gives are arrays.
+ *
+ * ---- What is found ----
+ *
+ * By looking, not by being told. The path is a folder or a file. A folder is in parts where it has
+ *
+ *   training      validation                test
+ *   train         val, valid, validation    test, t10k
+ *
+ * as a folder of classes, as .npz or .csv of that name, as a pair of .npy files
+ * (train_images.npy, train_labels.npy; a hyphen too) or of IDX files (train-images-idx3-ubyte,
+ * train-labels-idx1-ubyte; a dot in place of the last hyphen but one too; .gz behind). Where there
+ * is no training part, all that the folder has is it: folders of classes, one .npz, one .csv,
+ * images.npy and labels.npy, or an IDX pair of any prefix. A path to a file, .npz, .csv, .npy or IDX
+ * of images, is the training part; labels of .npy and IDX are in the file beside it whose name has
+ * "labels" for "images". An .npz has parts too where its arrays say so: train_images, train_labels,
+ * val_images, test_images ...; x and y stand for images and labels, and the part may stand behind
+ * them (x_train). An .npz of two arrays by other names has images in the one of higher rank.
+ *
+ *   folders       data/cat/1.jpg: each folder is a class, its name the class's. Pictures are PNG and
+ *                 JPEG, known by their first bytes, not by the name: of any depth and kind, grey,
+ *                 palette, alpha, 16 bit, CMYK, interlaced, progressive. EXIF's orientation is
+ *                 honoured; what is transparent shows white; 16 bits are rounded to 8. A picture is
+ *                 scaled until it covers width x height, by the mean over areas where it shrinks
+ *                 and linearly where it grows, and its middle is taken. All of this in whole
+ *                 numbers: the same bytes on every machine.
+ *                 Hidden files, files that are no picture, and folders within classes are ignored
+ *                 and counted.
+ *   .npy, .npz    images [N][C][H][W], [N][H][W][C], [N][H][W] or [N][F]; labels [N] or [N][1],
+ *                 whole numbers. Of rank 4 the channels are first where the last two extents are the
+ *                 same and the first differs, last where the first two are the same and the last
+ *                 differs; otherwise the smaller of first and last is the channels, and the first
+ *                 if they are the same.
+ *   CSV           a label and numbers on each line, separated by commas, semicolons or tabs; fields
+ *                 may be quoted. The first line is names where its fields behind the first are no
+ *                 numbers; the label is then the column label, class, target or y, in any case,
+ *                 otherwise the first. A label is a number or a text.
+ *   IDX           bytes [N][H][W], labels [N].
+ *
+ * F numbers in a row are an image of channels x height x width where the parameters say so; else of
+ * 1 x S x S or 3 x S x S where F is such a number; else of 1 x 1 x F.
+ *
+ * Pictures and IDX are bytes, and so are whole numbers in 0 .. 255 of .npy, .npz and CSV: 255 stands
+ * for 1.0. Other numbers stand for themselves. Numbers that are not finite are refused. Images that
+ * are not pictures are not scaled: another width, height or number of channels is refused.
+ *
+ * ---- Classes ----
+ *
+ * The names of folders, or of labels in a table: numbers by value where all are whole numbers,
+ * otherwise by their bytes, whatever the locale. All parts share the classes. Where the caller gives
+ * class names, as from a checkpoint, these are the classes: a label is one of the names, or else the
+ * number of one, from 0; anything else is refused.
+ *
+ * ---- What is broken ----
+ *
+ * Opening looks at the head of every picture; what is no picture inside, is announced beyond
+ * GLCNN_DATA_MAX_PIXELS or cannot be read is left out: named by a note (glcnn_data_set_note) and
+ * counted as skipped. What breaks only when it is decoded is left out then: in a shuffled batch the
+ * next picture of its part that is whole stands in for it, every time, so that batches do not depend
+ * on what was decoded before; in one in order its place stays empty. Where `strict` is set each of
+ * these is an error, and so is a class without pictures, which otherwise is left out with a note.
+ * A damaged .npz, .npy, CSV or IDX is an error always: no half of a table is used.
+ *
+ * A picture that vanished, or changed (size or time), since the data was opened is an error of the
+ * batch: what would be trained on is no longer the data that the run began with.
+ *
+ * Files are not trusted. Pictures have at most GLCNN_DATA_MAX_PIXELS and a file of 256 MiB, a class
+ * or file name 255 bytes, a table 2^31 bytes unpacked and 65536 classes; memory grows with what has
+ * arrived, not with what was promised.
+ *
+ * Errors are a status, and in `error`, if not NULL, a sentence: the file, what was found, what was
+ * expected.
+ *
+ * Thread-safety: a data set may be used by several threads at once; a loader by one at a time.
+ */
+#ifndef GLCNN_DATA_H
+#define GLCNN_DATA_H
+
+#include <glcnn/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GLCNN_DATA_MAX_PIXELS   ((uint32_t)1 << 26) /* of a picture: 8192 x 8192 */
+#define GLCNN_DATA_MAX_CHANNELS 64
+#define GLCNN_DATA_MAX_SIDE     4096 /* of the images that are given */
+#define GLCNN_DATA_MAX_CLASSES  65536
+#define GLCNN_DATA_NO_LABEL     UINT32_MAX
+
+typedef struct glcnn_data_set glcnn_data_set;
+typedef struct glcnn_data_loader glcnn_data_loader;
+
+typedef enum glcnn_data_part {
+    GLCNN_DATA_PART_TRAINING = 0,
+    GLCNN_DATA_PART_VALIDATION = 1,
+    GLCNN_DATA_PART_TEST = 2,
+    GLCNN_DATA_PART_FORCE32 = 0x7fffffff
+} glcnn_data_part;
+#define GLCNN_DATA_PARTS 3
+
+/* ---- Data sets ---- */
+
+/* All zero: everything follows from the data. */
+struct glcnn_data_parameters {
+    /* Of the images, up to GLCNN_DATA_MAX_SIDE. 0: of pictures the most common size of the training
+     * part, of two the smaller; where a side is above 256 both shrink alike until it is 256. */
+    uint32_t width, height;
+    /* 0: of pictures 3 where the head of any says that it has colour, else 1. Pictures take 1, by
+     * luminance (299 R + 587 G + 114 B) / 1000, or 3. */
+    uint32_t channels;
+    /* The share of the training part that becomes the validation part, where the data has none:
+     * 0 <= share < 1, of each class alike, rounded; a class of two or more images gives at least one
+     * and keeps at least one. Who is chosen follows from `seed` and the list of the images. */
+    double validation;
+    uint64_t seed;
+    bool strict;
+    /* Bytes of decoded images that may be kept: where all of them fit in, each picture is decoded
+     * once. 0: 256 MiB; 1: none is kept. */
+    uint64_t memory;
+    /* Names of the classes, UTF-8, none twice; copied. 0: they follow from the data. */
+    const char *const *class_names;
+    uint32_t class_count;
+};
+
+/* What there is. `bytes` says that 255 stands for 1.0. */
+struct glcnn_data_info {
+    const char *format; /* "pictures", "npz", "npy", "csv" or "idx" */
+    uint32_t width, height, channels;
+    bool bytes;
+    uint32_t class_count;           /* 0: there are no labels */
+    const char *const *class_names; /* of the data set's lifetime */
+    uint32_t counts[GLCNN_DATA_PARTS];
+    uint32_t ignored; /* hidden files, files that are no picture, folders within classes */
+};
+
+/* Opens labelled data; *data is the caller's, NULL after a failure. Data of a single class, without
+ * any image in the training part, or of an unknown kind is refused; with class names given one class
+ * is enough.
+ * Errors: GLCNN_INVALID_ARGUMENT for the parameters, GLCNN_IO_ERROR, GLCNN_MALFORMED_DATA,
+ * GLCNN_UNSUPPORTED for a size that the data has not, GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_data_set_open(const char *path,
+                                           const struct glcnn_data_parameters *parameters,
+                                           glcnn_data_set **data, char error[GLCNN_ERROR_LENGTH]);
+
+/* Opens files without labels, to predict: each is a picture, or .npz, .npy, CSV or IDX of images;
+ * labels in an .npz are passed over, a CSV has none but in a column that is named so. All are the
+ * test part, in their order. Of several files each must be a picture. A picture that is broken keeps
+ * its place and has no image: the loader says so. Otherwise as glcnn_data_set_open. */
+GLCNN_API glcnn_status glcnn_data_set_open_files(const char *const *paths, uint32_t count,
+                                                 const struct glcnn_data_parameters *parameters,
+                                                 glcnn_data_set **data,
+                                                 char error[GLCNN_ERROR_LENGTH]);
+
+/* Releases it; its loaders must be gone. *data becomes NULL. NULL does nothing. */
+GLCNN_API void glcnn_data_set_close(glcnn_data_set **data);
+
+/* Lives as long as the data set, and does not change. */
+GLCNN_API const struct glcnn_data_info *glcnn_data_set_info(const glcnn_data_set *data);
+
+/* How many pictures were skipped so far: those that opening left out and those found broken since.
+ * Each counts once. */
+GLCNN_API uint32_t glcnn_data_set_skipped(const glcnn_data_set *data);
+
+/* Sentences: one for each picture that was skipped, the first 1000 of them, and for each class
+ * without pictures, in the order in which they were found. NULL: there is none of that number. They
+ * live as long as the data set. */
+GLCNN_API const char *glcnn_data_set_note(const glcnn_data_set *data, uint32_t number);
+
+/* Writes what an image is called: its path below the data's, or "image 12 of PATH" in a table.
+ * `index` counts from 0 within the part; beyond its end the name is empty. Cut to `size` bytes. */
+GLCNN_API void glcnn_data_set_name(const glcnn_data_set *data, glcnn_data_part part, uint32_t index,
+                                   char *name, size_t size);
+
+/* The class of an image, GLCNN_DATA_NO_LABEL beyond the part's end or without labels. */
+GLCNN_API uint32_t glcnn_data_set_label(const glcnn_data_set *data, glcnn_data_part part,
+                                        uint32_t index);
+
+/* ---- Loaders ---- */
+
+/* All zero: batches of 32 of the training part in its order, as float32. */
+struct glcnn_data_loader_parameters {
+    glcnn_data_part part;
+    uint32_t batch;   /* images, up to 65536; 0: 32 */
+    uint32_t limit;   /* of the part the first `limit` images alone; 0: all */
+    uint32_t threads; /* that decode; 0: one for each processor, 16 at most; up to 256 */
+    uint64_t memory;  /* bytes of batches that are ready or in work; two at least. 0: 64 MiB */
+    /* Another order each epoch, which follows from seed and epoch alone; images that do not fill a
+     * batch are left out of the epoch. Otherwise the order of the part, and the last batch of an
+     * epoch has empty places. */
+    bool shuffle;
+    uint64_t seed;
+    uint64_t step; /* of the first batch, counted from 0 over all epochs: where a run goes on */
+    /* uint8_t as they are, not normalised; GLCNN_UNSUPPORTED for data that is no bytes. */
+    bool bytes;
+    bool interleaved; /* images are [H][W][C]; otherwise [C][H][W] */
+    /* Float32 values are (v - mean[c]) / deviation[c] with v in 0 .. 1 for bytes. Each a value a
+     * channel, copied; NULL: 0 and 1. Deviations are above 0. */
+    const float *mean, *deviation;
+};
+
+/* A batch: of the loader, until its next call. */
+struct glcnn_data_batch {
+    uint64_t step, epoch;
+    uint32_t count;          /* images, empty places included: the loader's batch, always */
+    uint32_t filled;         /* places that have an image */
+    const float *floats;     /* [count][C][H][W]; NULL where `bytes` was asked for */
+    const uint8_t *bytes;    /* the same; NULL where it was not */
+    const uint32_t *labels;  /* [count] */
+    const uint32_t *indices; /* [count]: which of the part each is; UINT32_MAX: an empty place,
+                                whose image is all zero and label GLCNN_DATA_NO_LABEL */
+};
+
+struct glcnn_data_loader_statistics {
+    uint64_t batches; /* given */
+    uint64_t decoded; /* pictures that were decoded rather than found in memory */
+    double waited;    /* seconds that glcnn_data_loader_next waited for images */
+    double elapsed;   /* seconds since the first call of glcnn_data_loader_next began */
+};
+
+/* Starts the threads; *loader is the caller's, NULL after a failure. `data` must outlive it.
+ * Batch number s is number s % steps of epoch s / steps, and the same bits whatever the threads, the
+ * memory and the step that the loader began with.
+ * Errors: GLCNN_INVALID_ARGUMENT (also for a shuffled part, or its limit, that does not fill one
+ * batch, and for an empty part), GLCNN_UNSUPPORTED, GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_data_loader_create(
+    glcnn_data_set *data, const struct glcnn_data_loader_parameters *parameters,
+    glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH]);
+
+/* Stops the threads. *loader becomes NULL. NULL does nothing. */
+GLCNN_API void glcnn_data_loader_destroy(glcnn_data_loader **loader);
+
+/* Batches of an epoch. */
+GLCNN_API uint64_t glcnn_data_loader_steps(const glcnn_data_loader *loader);
+
+/* Gives the next batch, without end: epoch follows epoch, and the threads work ahead across its end.
+ * Waits where the batch is not ready. After a failure the same error is given again.
+ * Errors: GLCNN_IO_ERROR where a picture vanished, changed or cannot be read, GLCNN_MALFORMED_DATA
+ * with `strict` for one that is broken, and where no picture of the part is whole;
+ * GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_data_loader_next(glcnn_data_loader *loader,
+                                              struct glcnn_data_batch *batch,
+                                              char error[GLCNN_ERROR_LENGTH]);
+
+/* The share of time that was spent waiting for data is waited / elapsed. */
+GLCNN_API struct glcnn_data_loader_statistics
+glcnn_data_loader_get_statistics(const glcnn_data_loader *loader);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
