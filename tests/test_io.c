@@ -108,6 +108,44 @@ static void check_values(const struct bytes *b, const float *expected, size_t co
     CU_ASSERT_PTR_NULL(array.data);
 }
 
+/* The same elements, two at a time. */
+static void check_pairs(const struct bytes *b, char type, uint32_t size, const float *expected,
+                        size_t count)
+{
+    struct glcnn_npy_header header;
+    char error[512] = "";
+    CU_ASSERT_EQUAL(glcnn_npy_parse_header(b->at, b->size, &header, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(header.type, type);
+    CU_ASSERT_EQUAL(header.element_size, size);
+    CU_ASSERT_EQUAL_FATAL(header.count, count);
+    CU_ASSERT_EQUAL(header.begin + count * size, b->size);
+    for (size_t i = 0; i + 2 <= count; i++) {
+        float pair[2];
+        glcnn_npy_convert(b->at, &header, i, 2, pair);
+        CU_ASSERT_EQUAL(pair[0], expected[i]);
+        CU_ASSERT_EQUAL(pair[1], expected[i + 1]);
+    }
+}
+
+static void npy_is_converted_in_parts(void)
+{
+    const uint8_t bytes[] = {1, 2, 3, 4, 5, 250};
+    const float rows[] = {1, 2, 3, 4, 5, 250}, columns[] = {1, 3, 5, 2, 4, 250};
+    const float shorts[] = {0x201, 0x403, (float)0xfa05 - 65536.0f};
+    struct bytes b = npy_of("|u1", "False", "(2, 3)", bytes, 6);
+    check_pairs(&b, 'u', 1, rows, 6);
+    b = npy_of("|u1", "True", "(2, 3)", bytes, 6);
+    check_pairs(&b, 'u', 1, columns, 6);
+    b = npy_of("<i2", "False", "(3,)", bytes, 6);
+    check_pairs(&b, 'i', 2, shorts, 3);
+    struct glcnn_npy_header header;
+    char error[512] = "";
+    CU_ASSERT_EQUAL(glcnn_npy_parse_header(b.at, b.size - 1, &header, error), GLCNN_MALFORMED_DATA);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "bytes make"));
+    CU_ASSERT_EQUAL(header.count, 0);
+    CU_ASSERT_EQUAL(glcnn_npy_parse_header(NULL, 0, &header, error), GLCNN_INVALID_ARGUMENT);
+}
+
 static void check_malformed(const struct bytes *b, const char *phrase)
 {
     struct glcnn_npy array = {.rank = 7};
@@ -1076,6 +1114,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(npy_reads_every_kind_of_element),
         UNIT_TEST(npy_reads_versions_and_spellings),
         UNIT_TEST(npy_turns_fortran_order_into_c_order),
+        UNIT_TEST(npy_is_converted_in_parts),
         UNIT_TEST(npy_refuses_bad_headers),
         UNIT_TEST(npy_refuses_every_truncation),
         UNIT_TEST(npy_refuses_other_files),

@@ -31,6 +31,27 @@ GLCNN_API glcnn_status glcnn_npy_read(const char *path, struct glcnn_npy *array,
                                       char error[GLCNN_ERROR_LENGTH]);
 GLCNN_API glcnn_status glcnn_npy_parse(const void *bytes, size_t size, struct glcnn_npy *array,
                                        char error[GLCNN_ERROR_LENGTH]);
+/* What the head of a .npy file says, for a reader that takes the elements a few at a time. */
+struct glcnn_npy_header {
+    char type; /* of the elements, by NumPy's letter: f is real, i and u whole, b boolean */
+    bool fortran;
+    uint32_t element_size; /* bytes */
+    uint32_t rank;         /* 0: a single number */
+    uint32_t shape[GLCNN_MAX_RANK];
+    size_t count; /* elements, 1 at least */
+    size_t begin; /* offset of the first element */
+};
+
+/* Reads the head of a file that is in memory whole; what glcnn_npy_parse refuses is refused, with
+ * the same errors. */
+GLCNN_API glcnn_status glcnn_npy_parse_header(const void *bytes, size_t size,
+                                              struct glcnn_npy_header *header,
+                                              char error[GLCNN_ERROR_LENGTH]);
+/* Converts `count` elements from number `first` on, in C order, of the file whose head is `header`;
+ * first + count is at most header->count. */
+GLCNN_API void glcnn_npy_convert(const void *bytes, const struct glcnn_npy_header *header,
+                                 size_t first, size_t count, float *values);
+
 /* Releases the data; *array becomes all zero. NULL does nothing. */
 GLCNN_API void glcnn_npy_free(struct glcnn_npy *array);
 

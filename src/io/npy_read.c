@@ -311,30 +311,36 @@ static size_t fortran_place(const struct header *h, size_t i)
     return place;
 }
 
-static void convert(const struct header *h, const uint8_t *bytes, float *data)
+static void convert(const struct header *h, const uint8_t *bytes, size_t first, size_t count,
+                    float *data)
 {
     size_t size = h->element->size;
-    for (size_t i = 0; i < h->count; i++) {
-        size_t place = h->fortran ? fortran_place(h, i) : i;
+    for (size_t i = 0; i < count; i++) {
+        size_t place = h->fortran ? fortran_place(h, first + i) : first + i;
         data[i] = h->element->value(little_endian(bytes + place * size, size));
     }
+}
+
+static bool check_total(struct parser *p, const struct header *h, size_t size)
+{
+    return size == h->total ||
+           fail(p,
+                "has %s%zu bytes; its header of %zu bytes and %zu elements of %zu bytes make %zu",
+                size > h->total ? "at least " : "", size, h->data, h->count, h->element->size,
+                h->total);
 }
 
 static glcnn_status make_array(struct parser *p, const struct header *h, const uint8_t *bytes,
                                size_t size, struct glcnn_npy *array)
 {
-    if (size != h->total) {
-        fail(p, "has %s%zu bytes; its header of %zu bytes and %zu elements of %zu bytes make %zu",
-             size > h->total ? "at least " : "", size, h->data, h->count, h->element->size,
-             h->total);
+    if (!check_total(p, h, size))
         return GLCNN_MALFORMED_DATA;
-    }
     float *data = malloc(h->count * sizeof *data);
     if (!data) {
         fail(p, "not enough memory for %zu elements", h->count);
         return GLCNN_OUT_OF_MEMORY;
     }
-    convert(h, bytes + h->data, data);
+    convert(h, bytes + h->data, 0, h->count, data);
     array->format =
         h->element->value == from_f2 ? GLCNN_CHANNEL_FORMAT_FLOAT16 : GLCNN_CHANNEL_FORMAT_FLOAT32;
     array->rank = h->rank;
@@ -362,6 +368,42 @@ glcnn_status glcnn_npy_parse(const void *bytes, size_t size, struct glcnn_npy *a
     }
     *array = (struct glcnn_npy){0};
     return parse(&p, bytes, size, array);
+}
+
+/* ---- Parts of arrays ---- */
+
+glcnn_status glcnn_npy_parse_header(const void *bytes, size_t size, struct glcnn_npy_header *header,
+                                    char error[GLCNN_ERROR_LENGTH])
+{
+    struct parser p = {.file = "the array", .error = error};
+    struct header h;
+    if (!header || !bytes) {
+        fail(&p, "bytes or header is NULL");
+        return GLCNN_INVALID_ARGUMENT;
+    }
+    *header = (struct glcnn_npy_header){0};
+    if (!parse_header(&p, bytes, size, &h) || !check_total(&p, &h, size))
+        return GLCNN_MALFORMED_DATA;
+    *header = (struct glcnn_npy_header){.type = h.element->descr[1],
+                                        .fortran = h.fortran,
+                                        .element_size = (uint32_t)h.element->size,
+                                        .rank = h.rank,
+                                        .count = h.count,
+                                        .begin = h.data};
+    memcpy(header->shape, h.shape, sizeof h.shape);
+    return GLCNN_SUCCESS;
+}
+
+void glcnn_npy_convert(const void *bytes, const struct glcnn_npy_header *header, size_t first,
+                       size_t count, float *values)
+{
+    struct header h = {.fortran = header->fortran, .rank = header->rank, .count = header->count};
+    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
+        if (elements[i].descr[1] == header->type && elements[i].size == header->element_size)
+            h.element = &elements[i];
+    memcpy(h.shape, header->shape, sizeof h.shape);
+    if (h.element)
+        convert(&h, (const uint8_t *)bytes + header->begin, first, count, values);
 }
 
 /* ---- Files ---- */
