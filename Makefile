@@ -1,7 +1,8 @@
 ## GLCNN: convolutional networks trained through OpenGL ES 3.1 compute. GNU make 4.2 or newer.
 ##
 ## Targets
-##   all          libglcnn, libglcnn_interchange (.a, .so) and the glcnn tool (the default)
+##   all          libglcnn, libglcnn_interchange, libglcnn_data (.a, .so) and the glcnn tool (the
+##                default)
 ##   demo         installs what is missing, builds, trains on Fashion-MNIST; DEMO_ARGS are passed on
 ##   test         installs what is missing, builds, runs the tests; T='test_a test_b' only those
 ##   check-all    the longer tests, check-boards, and all again under sanitizers, and valgrind where
@@ -56,16 +57,19 @@ CFLAGS     ?= -O2 -g
 CXXFLAGS   ?= -O2 -g
 
 # pkg-config modules, and the Debian packages that hold them or are needed to run. libglcnn takes
-# those of LIB_MODULES alone; what needs more for its files is libglcnn_interchange.
+# those of LIB_MODULES alone; what needs more for its files is libglcnn_interchange and
+# libglcnn_data.
 LIB_MODULES  := egl gbm libdrm
 INTERCHANGE_MODULES := libcjson libcbor
+DATA_MODULES := libpng libjpeg libzip zlib
 GL_MODULES   := glesv2
 APP_MODULES  := zlib libpng libzip libcjson
 TEST_MODULES := cunit
-BUILD_MODULES = $(LIB_MODULES) $(INTERCHANGE_MODULES) $(GL_MODULES) $(APP_MODULES)
+BUILD_MODULES = $(LIB_MODULES) $(INTERCHANGE_MODULES) $(DATA_MODULES) $(GL_MODULES) $(APP_MODULES)
 PACKAGES     := pkg-config libegl-dev libgles-dev libgbm-dev libdrm-dev zlib1g-dev libpng-dev \
-                libzip-dev libcjson-dev libcbor-dev libegl1 libgl1-mesa-dri libcunit1-dev \
-                glslang-tools dataset-fashion-mnist mesa-vulkan-drivers virgl-server dpkg-dev
+                libjpeg-dev libzip-dev libcjson-dev libcbor-dev libegl1 libgl1-mesa-dri \
+                libcunit1-dev glslang-tools dataset-fashion-mnist mesa-vulkan-drivers virgl-server \
+                dpkg-dev
 
 # The header is the one place that states the version. Before 1.0 a minor release may change the
 # binary interface, so the soname carries the minor number: a program linked with 0.1 never loads
@@ -80,6 +84,7 @@ SOVERSION     := $(if $(filter 0,$(VERSION_MAJOR)),0.$(VERSION_MINOR),$(VERSION_
 LIB_ROOMS      := platform $(addprefix src/,device record image encode kernels run graph io)
 LIB_SOURCES    := $(sort $(wildcard $(LIB_ROOMS:%=%/*.c)))
 INTERCHANGE_SOURCES := $(sort $(wildcard src/interchange/*.c))
+DATA_SOURCES   := $(sort $(wildcard src/data/*.c))
 KERNELS        := $(sort $(wildcard src/kernels/*.c))
 SHADERS        := $(sort $(wildcard glsl/*/*.comp glsl/*/*.glsl))
 HEADERS        := $(sort $(wildcard include/glcnn/*.h))
@@ -106,6 +111,7 @@ SHELL_TESTS    := $(sort $(wildcard tests/test_*.sh))
 
 LIB_OBJECTS    := $(LIB_SOURCES:%.c=$(O)/%.o) $(O)/registry.o $(O)/shaders.o
 INTERCHANGE_OBJECTS := $(INTERCHANGE_SOURCES:%.c=$(O)/%.o)
+DATA_OBJECTS   := $(DATA_SOURCES:%.c=$(O)/%.o)
 TOOL_OBJECTS   := $(TOOL_SOURCES:%.c=$(O)/%.o)
 # The tool's networks and what is done to their pictures, which tests train.
 NET_OBJECTS    := $(addprefix $(O)/src/tool/,augment.o model.o nets.o)
@@ -113,16 +119,18 @@ HELPER_OBJECTS := $(TEST_HELPERS:%.c=$(O)/%.o)
 SUPPORT_OBJECTS := $(SUPPORT:%.c=$(O)/%.o)
 FAULT_OBJECTS  := $(FAULT_HELPERS:%.c=$(O)/%.o)
 PROGRAMS       := $(EXAMPLES) $(PUBLIC_TESTS) $(UNIT_TESTS)
-OBJECTS        := $(LIB_OBJECTS) $(INTERCHANGE_OBJECTS) $(TOOL_OBJECTS) $(HELPER_OBJECTS) \
-                  $(SUPPORT_OBJECTS) $(FAULT_OBJECTS) $(PROGRAMS:=.o) $(FUZZERS:=.o)
+OBJECTS        := $(LIB_OBJECTS) $(INTERCHANGE_OBJECTS) $(DATA_OBJECTS) $(TOOL_OBJECTS) \
+                  $(HELPER_OBJECTS) $(SUPPORT_OBJECTS) $(FAULT_OBJECTS) $(PROGRAMS:=.o) \
+                  $(FUZZERS:=.o)
 
 # Static libraries stand in the order of linking: one uses those behind it.
-LIBRARIES   := libglcnn_interchange libglcnn
+LIBRARIES   := libglcnn_data libglcnn_interchange libglcnn
 STATIC      := $(LIBRARIES:%=$(O)/%.a)
 LINKS       := $(foreach library,$(LIBRARIES),$(O)/$(library).so.$(SOVERSION) $(O)/$(library).so)
 CORE        := $(O)/libglcnn.so.$(VERSION)
 INTERCHANGE := $(O)/libglcnn_interchange.so.$(VERSION)
-SHARED      := $(CORE) $(INTERCHANGE)
+DATA        := $(O)/libglcnn_data.so.$(VERSION)
+SHARED      := $(CORE) $(INTERCHANGE) $(DATA)
 TOOL        := $(if $(TOOL_SOURCES),$(O)/glcnn)
 
 # Our own flags are kept apart from the user's, which come after them and so have the last word.
@@ -138,8 +146,10 @@ public_include := -Iinclude -I$(O)/include
 includes        = $(public_include) -iquote src -iquote .
 lib_libs       := $(call pkg_flags,--libs $(LIB_MODULES)) -lm
 interchange_libs := $(call pkg_flags,--libs $(INTERCHANGE_MODULES))
+data_libs      := $(call pkg_flags,--libs $(DATA_MODULES)) -pthread -lm
 app_libs       := $(call pkg_flags,--libs $(APP_MODULES))
 test_libs       = $(call pkg_flags,--libs $(TEST_MODULES))
+static_libs     = $(STATIC) $(lib_libs) $(interchange_libs) $(data_libs)
 
 # ---- Rules ---------------------------------------------------------------------------------------
 
@@ -175,12 +185,13 @@ $1:
 endef
 
 FLAGS     = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) : $(own_cppflags) $(own_cflags) \
-            $(own_ldflags) : $(lib_libs) : $(interchange_libs) : $(app_libs)
+            $(own_ldflags) : $(lib_libs) : $(interchange_libs) : $(data_libs) : $(app_libs)
 FILES     = $(LIB_SOURCES) $(SHADERS)
 PC_VALUES = $(PREFIX) $(LIBDIR) $(INCLUDEDIR) $(VERSION)
 $(eval $(call remember,$(O)/flags,FLAGS))
 $(eval $(call remember,$(O)/files,FILES))
 $(eval $(call remember,$(O)/interchange-files,INTERCHANGE_SOURCES))
+$(eval $(call remember,$(O)/data-files,DATA_SOURCES))
 $(eval $(call remember,$(O)/kernel-headers,KERNEL_HEADERS))
 $(eval $(call remember,$(O)/helpers,TEST_HELPERS))
 $(eval $(call remember,$(O)/support,SUPPORT))
@@ -199,7 +210,7 @@ $(O)/modules:
 COMPILE = $(CC) $(includes) $(own_cppflags) $(CPPFLAGS) $(own_cflags) $(CFLAGS) -c -o $@ $<
 LINK    = $(CC) $(CFLAGS) $(LDFLAGS) -o $@
 
-$(INTERCHANGE_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o) $(PUBLIC_TESTS:=.o): \
+$(INTERCHANGE_OBJECTS) $(DATA_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o) $(PUBLIC_TESTS:=.o): \
     includes = $(public_include)
 $(TOOL_OBJECTS): includes = $(public_include) -iquote examples
 
@@ -257,6 +268,7 @@ $(O)/shaders.c: $(SHADERS) $(O)/files
 
 $(O)/libglcnn.a: $(LIB_OBJECTS) $(O)/files
 $(O)/libglcnn_interchange.a: $(INTERCHANGE_OBJECTS) $(O)/interchange-files
+$(O)/libglcnn_data.a: $(DATA_OBJECTS) $(O)/data-files
 $(STATIC):
 	$(call say,AR)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
@@ -266,24 +278,29 @@ $(CORE): $(LIB_OBJECTS) $(O)/files src/libglcnn.map
 	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ $(LIB_OBJECTS) \
 	    $(lib_libs)
 
-$(INTERCHANGE): $(INTERCHANGE_OBJECTS) $(O)/interchange-files src/libglcnn.map $(CORE)
+$(INTERCHANGE): $(INTERCHANGE_OBJECTS) $(O)/interchange-files
+$(INTERCHANGE): libs = $(interchange_libs)
+$(DATA): $(DATA_OBJECTS) $(O)/data-files
+$(DATA): libs = $(data_libs)
+$(INTERCHANGE) $(DATA): src/libglcnn.map $(CORE)
 	$(call say,LD)
-	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ $(INTERCHANGE_OBJECTS) \
-	    $(CORE) $(interchange_libs)
+	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) \
+	    $(CORE) $(libs)
 
 $(filter $(O)/libglcnn.%,$(LINKS)): $(CORE)
 $(filter $(O)/libglcnn_interchange.%,$(LINKS)): $(INTERCHANGE)
+$(filter $(O)/libglcnn_data.%,$(LINKS)): $(DATA)
 $(LINKS):
 	$(Q)ln -sf $(<F) $@
 
 # The tool and the unit tests take the static libraries, so that they run where they are built.
 $(O)/glcnn: $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) $(O)/tool-files $(O)/support
 	$(call say,LD)
-	$(Q)$(LINK) $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) $(lib_libs) $(interchange_libs) $(app_libs)
+	$(Q)$(LINK) $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(static_libs) $(app_libs)
 
 $(EXAMPLES): %: %.o $(SUPPORT_OBJECTS) $(STATIC) $(O)/support
 	$(call say,LD)
-	$(Q)$(LINK) $< $(SUPPORT_OBJECTS) $(STATIC) $(lib_libs) $(interchange_libs) $(app_libs)
+	$(Q)$(LINK) $< $(SUPPORT_OBJECTS) $(static_libs) $(app_libs)
 
 $(O)/tests/test_faults: $(FAULT_OBJECTS) $(O)/fault-files
 $(O)/tests/test_faults: faults = $(FAULT_OBJECTS) $(FAULT_WRAPS:%=-Wl,--wrap=%)
@@ -291,8 +308,8 @@ $(O)/tests/test_faults: faults = $(FAULT_OBJECTS) $(FAULT_WRAPS:%=-Wl,--wrap=%)
 $(UNIT_TESTS): %: %.o $(HELPER_OBJECTS) $(NET_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) \
     $(O)/helpers $(O)/support
 	$(call say,LD)
-	$(Q)$(LINK) $< $(faults) $(HELPER_OBJECTS) $(NET_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) \
-	    $(test_libs) $(lib_libs) $(interchange_libs) $(app_libs)
+	$(Q)$(LINK) $< $(faults) $(HELPER_OBJECTS) $(NET_OBJECTS) $(SUPPORT_OBJECTS) \
+	    $(static_libs) $(test_libs) $(app_libs)
 
 $(PUBLIC_TESTS): %: %.o $(LINKS)
 	$(call say,LD)
@@ -357,7 +374,7 @@ $(FUZZERS:=.o): includes = $(public_include) -iquote .
 $(O)/tests/fuzz/deserialize: fuzz_main = -fsanitize=fuzzer
 $(FUZZERS): %: %.o $(STATIC)
 	$(call say,LD)
-	$(Q)$(LINK) $(fuzz_main) $< $(STATIC) $(lib_libs) $(interchange_libs)
+	$(Q)$(LINK) $(fuzz_main) $< $(static_libs)
 
 fuzz: packages
 	@command -v clang >/dev/null || { echo 'fuzz needs clang and its sanitizers' >&2; exit 1; }
@@ -429,6 +446,13 @@ $(O)/glcnn_interchange.pc: $(O)/pc-values
 	$(Q)printf '%s\n' $(pc_head) \
 	    'Description: Checkpoints and serialised graphs of glcnn' \
 	    'Requires: glcnn = $(VERSION)' 'Requires.private: $(INTERCHANGE_MODULES)' >$@
+
+$(O)/glcnn_data.pc: $(O)/pc-values
+	$(call say,GEN)
+	$(Q)printf '%s\n' $(pc_head) \
+	    'Description: Labelled images for glcnn: pictures, .npz, CSV and IDX, decoded ahead' \
+	    'Requires: glcnn = $(VERSION)' 'Requires.private: $(DATA_MODULES)' \
+	    'Libs.private: -pthread -lm' >$@
 
 dest_include := $(DESTDIR)$(INCLUDEDIR)/glcnn
 dest_lib     := $(DESTDIR)$(LIBDIR)

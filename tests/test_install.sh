@@ -91,6 +91,8 @@ root=$dest$prefix
 for file in bin/glcnn lib/foo/libglcnn.a lib/foo/libglcnn.so lib/foo/pkgconfig/glcnn.pc \
     lib/foo/libglcnn_interchange.a lib/foo/libglcnn_interchange.so \
     lib/foo/pkgconfig/glcnn_interchange.pc include/glcnn/checkpoint.h \
+    lib/foo/libglcnn_data.a lib/foo/libglcnn_data.so lib/foo/pkgconfig/glcnn_data.pc \
+    include/glcnn/data.h \
     include/glcnn/glcnn.h include/glcnn/kernels.h \
     share/doc/glcnn/README.md share/doc/glcnn/specification.md; do
     [ -f "$root/$file" ] || fail "install left out $file"
@@ -99,7 +101,7 @@ done
 
 # The file says where it is by ${prefix} alone, so that one line moves it.
 mkdir "$work/pc"
-for file in glcnn.pc glcnn_interchange.pc; do
+for file in glcnn.pc glcnn_interchange.pc glcnn_data.pc; do
     sed "s|^prefix=.*|prefix=$root|" "$root/lib/foo/pkgconfig/$file" >"$work/pc/$file"
 done
 pc() {
@@ -131,22 +133,26 @@ LD_LIBRARY_PATH=$root/lib/foo "$work/shared" >"$work/shared.out"
 [ "$(wc -l <"$work/shared.out")" -gt 1 ] || fail 'the library has no kernel'
 cmp "$work/shared.out" "$work/static.out" || fail 'the static library lacks what the shared one has'
 
-# The second library, linked both ways, brings the first with it.
-cat >"$work/second.c" <<'END'
-#include <glcnn/checkpoint.h>
+# Each of the other libraries, linked both ways, brings the first with it.
+both_ways() { # LIBRARY HEADER CALL
+    cat >"$work/second.c" <<END
+#include <glcnn/$2.h>
 #include <stdio.h>
 int main(void)
 {
     char error[512] = "";
-    glcnn_status status = glcnn_checkpoint_load(NULL, NULL, NULL, error);
+    glcnn_status status = $3;
     return status != GLCNN_INVALID_ARGUMENT || error[0] == 0 || glcnn_version()[0] == 0;
 }
 END
-$cc -o "$work/second" "$work/second.c" $(pc --cflags --libs glcnn_interchange)
-LD_LIBRARY_PATH=$root/lib/foo "$work/second" || fail 'libglcnn_interchange.so does not work'
-$cc -o "$work/second" "$work/second.c" $(pc --static --cflags --libs glcnn_interchange |
-    sed 's/-lglcnn_interchange/-l:libglcnn_interchange.a/; s/-lglcnn /-l:libglcnn.a /')
-"$work/second" || fail 'libglcnn_interchange.a does not work'
+    $cc -o "$work/second" "$work/second.c" $(pc --cflags --libs "$1")
+    LD_LIBRARY_PATH=$root/lib/foo "$work/second" || fail "lib$1.so does not work"
+    $cc -o "$work/second" "$work/second.c" $(pc --static --cflags --libs "$1" |
+        sed "s/-l$1/-l:lib$1.a/; s/-lglcnn /-l:libglcnn.a /")
+    "$work/second" || fail "lib$1.a does not work"
+}
+both_ways glcnn_interchange checkpoint 'glcnn_checkpoint_load(NULL, NULL, NULL, error)'
+both_ways glcnn_data data 'glcnn_data_set_open(NULL, NULL, NULL, error)'
 
 for example in examples/*.c; do
     $cc -o "$work/example" "$example" examples/support/*.c \
@@ -156,7 +162,7 @@ done
 
 # ---- What the shared library shows ---------------------------------------------------------------
 
-for library in libglcnn libglcnn_interchange; do
+for library in libglcnn libglcnn_interchange libglcnn_data; do
     soname=$library.so.$(number MAJOR)
     [ "$(number MAJOR)" != 0 ] || soname=$soname.$(number MINOR)
     readelf -d "$root/lib/foo/$library.so" | grep -q "SONAME.*\[$soname\]" ||
@@ -181,10 +187,14 @@ exports() { # LIBRARY FILE-OF-NAMES
 cd "$root/include/glcnn"
 declared glcnn.h >"$work/core"
 declared glcnn.h checkpoint.h $([ ! -e serialize.h ] || echo serialize.h) >"$work/all"
+declared status.h >"$work/status"
+declared data.h >"$work/all of data"
 cd "$work/tree"
 comm -13 "$work/core" "$work/all" >"$work/interchange"
+comm -13 "$work/status" "$work/all of data" >"$work/data"
 exports libglcnn "$work/core"
 exports libglcnn_interchange "$work/interchange"
+exports libglcnn_data "$work/data"
 
 # ---- Uninstalling --------------------------------------------------------------------------------
 

@@ -8,69 +8,73 @@
  *
  * By looking, not by being told. The path is a folder or a file. A folder is in parts where it has
  *
- *   training      validation                test
- *   train         val, valid, validation    test, t10k
+ *   for training       for validation            for test
+ *   train, training    val, valid, validation    test, t10k
  *
- * as a folder of classes, as .npz or .csv of that name, as a pair of .npy files
- * (train_images.npy, train_labels.npy; a hyphen too) or of IDX files (train-images-idx3-ubyte,
- * train-labels-idx1-ubyte; a dot in place of the last hyphen but one too; .gz behind). Where there
- * is no training part, all that the folder has is it: folders of classes, one .npz, one .csv,
- * images.npy and labels.npy, or an IDX pair of any prefix. A path to a file, .npz, .csv, .npy or IDX
- * of images, is the training part; labels of .npy and IDX are in the file beside it whose name has
- * "labels" for "images". An .npz has parts too where its arrays say so: train_images, train_labels,
- * val_images, test_images ...; x and y stand for images and labels, and the part may stand behind
- * them (x_train). An .npz of two arrays by other names has images in the one of higher rank.
+ * as a folder, as .npz or .csv of that name, as a pair of .npy files (train_images.npy,
+ * train_labels.npy; a hyphen too) or of IDX files (train-images-idx3-ubyte,
+ * train-labels-idx1-ubyte, also with .idx3 and .idx1). Where there is no training part, all that
+ * the folder has is it. A folder without parts has folders of classes, or else one .npz, one .csv,
+ * images.npy and labels.npy, or an IDX pair of any prefix; so has the folder of a part. A path to a
+ * file is the training part. Labels of .npy and IDX are in the file beside the images whose name
+ * has "labels" for "images" and "idx1" for "idx3". An .npz has parts too where its arrays say so:
+ * train_images, train_labels, val_images, test_images ...; x and data stand for images, y and
+ * target for labels, and the part may stand behind them (x_train). An .npz of two arrays by other
+ * names has images in the larger. All but .npz may be gzipped.
  *
- *   folders       data/cat/1.jpg: each folder is a class, its name the class's. Pictures are PNG and
- *                 JPEG, known by their first bytes, not by the name: of any depth and kind, grey,
- *                 palette, alpha, 16 bit, CMYK, interlaced, progressive. EXIF's orientation is
- *                 honoured; what is transparent shows white; 16 bits are rounded to 8. A picture is
- *                 scaled until it covers width x height, by the mean over areas where it shrinks
+ *   folders       data/cat/1.jpg: each folder is a class, its name the class's. Pictures are PNG
+ *                 and JPEG, known by their first bytes, not by the name: of any depth and kind,
+ *                 grey, palette, alpha, 16 bit, CMYK, interlaced, progressive. EXIF's orientation
+ *                 is honoured; what is transparent shows white; 16 bits are rounded to 8. A picture
+ *                 is scaled until it covers width x height, by the mean over areas where it shrinks
  *                 and linearly where it grows, and its middle is taken. All of this in whole
- *                 numbers: the same bytes on every machine.
+ *                 numbers: the same bytes on every machine. A JPEG that is much larger is reduced
+ *                 by 2, 4 or 8 while it is decoded.
  *                 Hidden files, files that are no picture, and folders within classes are ignored
  *                 and counted.
  *   .npy, .npz    images [N][C][H][W], [N][H][W][C], [N][H][W] or [N][F]; labels [N] or [N][1],
- *                 whole numbers. Of rank 4 the channels are first where the last two extents are the
- *                 same and the first differs, last where the first two are the same and the last
- *                 differs; otherwise the smaller of first and last is the channels, and the first
- *                 if they are the same.
+ *                 whole numbers. Of rank 4 the channels are first where the last two extents are
+ *                 the same and the first differs, last where the first two are the same and the
+ *                 last differs; otherwise the smaller of first and last is the channels, and the
+ *                 first if they are the same.
  *   CSV           a label and numbers on each line, separated by commas, semicolons or tabs; fields
- *                 may be quoted. The first line is names where its fields behind the first are no
- *                 numbers; the label is then the column label, class, target or y, in any case,
- *                 otherwise the first. A label is a number or a text.
+ *                 may be quoted. The first line is names where one of its fields is label, class,
+ *                 target or y, in any case, or where a field behind the first is no number. The
+ *                 label is the column of such a name, otherwise the first. It is a number or a
+ *                 text.
  *   IDX           bytes [N][H][W], labels [N].
  *
  * F numbers in a row are an image of channels x height x width where the parameters say so; else of
  * 1 x S x S or 3 x S x S where F is such a number; else of 1 x 1 x F.
  *
- * Pictures and IDX are bytes, and so are whole numbers in 0 .. 255 of .npy, .npz and CSV: 255 stands
- * for 1.0. Other numbers stand for themselves. Numbers that are not finite are refused. Images that
- * are not pictures are not scaled: another width, height or number of channels is refused.
+ * Pictures and IDX are bytes, and so are whole numbers in 0 .. 255 of .npy, .npz and CSV, of a type
+ * of whole numbers, where all parts have no others: 255 stands for 1.0. Other numbers stand for
+ * themselves. Numbers that are not finite are refused. Images that are not pictures are not scaled:
+ * another width, height or number of channels is refused.
  *
  * ---- Classes ----
  *
  * The names of folders, or of labels in a table: numbers by value where all are whole numbers,
- * otherwise by their bytes, whatever the locale. All parts share the classes. Where the caller gives
- * class names, as from a checkpoint, these are the classes: a label is one of the names, or else the
- * number of one, from 0; anything else is refused.
+ * otherwise by their bytes, whatever the locale. All parts share the classes. Where the caller
+ * gives class names, as from a checkpoint, these are the classes: a label is one of the names, or
+ * else the number of one, from 0; anything else is refused.
  *
  * ---- What is broken ----
  *
  * Opening looks at the head of every picture; what is no picture inside, is announced beyond
  * GLCNN_DATA_MAX_PIXELS or cannot be read is left out: named by a note (glcnn_data_set_note) and
  * counted as skipped. What breaks only when it is decoded is left out then: in a shuffled batch the
- * next picture of its part that is whole stands in for it, every time, so that batches do not depend
- * on what was decoded before; in one in order its place stays empty. Where `strict` is set each of
- * these is an error, and so is a class without pictures, which otherwise is left out with a note.
- * A damaged .npz, .npy, CSV or IDX is an error always: no half of a table is used.
+ * next picture of its part that is whole stands in for it, every time, so that batches do not
+ * depend on what was decoded before; in one in order its place stays empty. Where `strict` is set
+ * each of these is an error, and so is a class without pictures, which otherwise is left out with a
+ * note. A damaged .npz, .npy, CSV or IDX is an error always: no half of a table is used.
  *
  * A picture that vanished, or changed (size or time), since the data was opened is an error of the
  * batch: what would be trained on is no longer the data that the run began with.
  *
- * Files are not trusted. Pictures have at most GLCNN_DATA_MAX_PIXELS and a file of 256 MiB, a class
- * or file name 255 bytes, a table 2^31 bytes unpacked and 65536 classes; memory grows with what has
- * arrived, not with what was promised.
+ * Files are not trusted. Pictures have at most GLCNN_DATA_MAX_PIXELS, and a decoder that needs all
+ * of a picture at once takes 512 MiB at most; labels have 255 bytes, tables 2^31 bytes unpacked,
+ * data 65536 classes. Memory grows with what has arrived, not with what was promised.
  *
  * Errors are a status, and in `error`, if not NULL, a sentence: the file, what was found, what was
  * expected.
@@ -105,16 +109,29 @@ typedef enum glcnn_data_part {
 
 /* ---- Data sets ---- */
 
+/* What the values of .npy, .npz and CSV are. */
+typedef enum glcnn_data_values {
+    GLCNN_DATA_VALUES_AUTOMATIC =
+        0,                         /* bytes where all are whole, of a type of whole numbers, and in
+                                        0 .. 255 */
+    GLCNN_DATA_VALUES_BYTES = 1,   /* bytes; others are refused */
+    GLCNN_DATA_VALUES_NUMBERS = 2, /* they stand for themselves */
+    GLCNN_DATA_VALUES_FORCE32 = 0x7fffffff
+} glcnn_data_values;
+
 /* All zero: everything follows from the data. */
 struct glcnn_data_parameters {
     /* Of the images, up to GLCNN_DATA_MAX_SIDE. 0: of pictures the most common size of the training
-     * part, of two the smaller; where a side is above 256 both shrink alike until it is 256. */
+     * part, of two the smaller; where a side is above 256 both shrink alike until it is 256. One
+     * alone is the other's too. */
     uint32_t width, height;
     /* 0: of pictures 3 where the head of any says that it has colour, else 1. Pictures take 1, by
      * luminance (299 R + 587 G + 114 B) / 1000, or 3. */
     uint32_t channels;
-    /* The share of the training part that becomes the validation part, where the data has none:
-     * 0 <= share < 1, of each class alike, rounded; a class of two or more images gives at least one
+    glcnn_data_values
+        values; /* for what was trained on the other kind; pictures are bytes always */
+    /* The share of the training part that becomes the validation part, where the data has none: 0
+     * <= share < 1, of each class alike, rounded; a class of two or more images gives at least one
      * and keeps at least one. Who is chosen follows from `seed` and the list of the images. */
     double validation;
     uint64_t seed;
@@ -139,18 +156,17 @@ struct glcnn_data_info {
 };
 
 /* Opens labelled data; *data is the caller's, NULL after a failure. Data of a single class, without
- * any image in the training part, or of an unknown kind is refused; with class names given one class
- * is enough.
- * Errors: GLCNN_INVALID_ARGUMENT for the parameters, GLCNN_IO_ERROR, GLCNN_MALFORMED_DATA,
- * GLCNN_UNSUPPORTED for a size that the data has not, GLCNN_OUT_OF_MEMORY. */
+ * any image in the training part, or of an unknown kind is refused; with class names given one
+ * class is enough. Errors: GLCNN_INVALID_ARGUMENT for the parameters, GLCNN_IO_ERROR,
+ * GLCNN_MALFORMED_DATA, GLCNN_UNSUPPORTED for a size that the data has not, GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_data_set_open(const char *path,
                                            const struct glcnn_data_parameters *parameters,
                                            glcnn_data_set **data, char error[GLCNN_ERROR_LENGTH]);
 
 /* Opens files without labels, to predict: each is a picture, or .npz, .npy, CSV or IDX of images;
  * labels in an .npz are passed over, a CSV has none but in a column that is named so. All are the
- * test part, in their order. Of several files each must be a picture. A picture that is broken keeps
- * its place and has no image: the loader says so. Otherwise as glcnn_data_set_open. */
+ * test part, in their order. Of several files each must be a picture. A picture that is broken
+ * keeps its place and has no image: the loader says so. Otherwise as glcnn_data_set_open. */
 GLCNN_API glcnn_status glcnn_data_set_open_files(const char *const *paths, uint32_t count,
                                                  const struct glcnn_data_parameters *parameters,
                                                  glcnn_data_set **data,
@@ -222,11 +238,11 @@ struct glcnn_data_loader_statistics {
     double elapsed;   /* seconds since the first call of glcnn_data_loader_next began */
 };
 
-/* Starts the threads; *loader is the caller's, NULL after a failure. `data` must outlive it.
- * Batch number s is number s % steps of epoch s / steps, and the same bits whatever the threads, the
- * memory and the step that the loader began with.
- * Errors: GLCNN_INVALID_ARGUMENT (also for a shuffled part, or its limit, that does not fill one
- * batch, and for an empty part), GLCNN_UNSUPPORTED, GLCNN_OUT_OF_MEMORY. */
+/* Starts the threads; *loader is the caller's, NULL after a failure. `data` must outlive it. Batch
+ * number s is number s % steps of epoch s / steps, and the same bits whatever the threads, the
+ * memory and the step that the loader began with. Errors: GLCNN_INVALID_ARGUMENT (also for a
+ * shuffled part, or its limit, that does not fill one batch, and for an empty part),
+ * GLCNN_UNSUPPORTED, GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_data_loader_create(
     glcnn_data_set *data, const struct glcnn_data_loader_parameters *parameters,
     glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH]);
@@ -237,11 +253,11 @@ GLCNN_API void glcnn_data_loader_destroy(glcnn_data_loader **loader);
 /* Batches of an epoch. */
 GLCNN_API uint64_t glcnn_data_loader_steps(const glcnn_data_loader *loader);
 
-/* Gives the next batch, without end: epoch follows epoch, and the threads work ahead across its end.
- * Waits where the batch is not ready. After a failure the same error is given again.
- * Errors: GLCNN_IO_ERROR where a picture vanished, changed or cannot be read, GLCNN_MALFORMED_DATA
- * with `strict` for one that is broken, and where no picture of the part is whole;
- * GLCNN_OUT_OF_MEMORY. */
+/* Gives the next batch, without end: epoch follows epoch, and the threads work ahead across its
+ * end. Waits where the batch is not ready. After a failure the same error is given again. Errors:
+ * GLCNN_IO_ERROR where a picture vanished, changed or cannot be read, GLCNN_MALFORMED_DATA with
+ * `strict` for one that is broken, and where no picture of the part is whole; GLCNN_OUT_OF_MEMORY.
+ * */
 GLCNN_API glcnn_status glcnn_data_loader_next(glcnn_data_loader *loader,
                                               struct glcnn_data_batch *batch,
                                               char error[GLCNN_ERROR_LENGTH]);

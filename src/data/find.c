@@ -1,0 +1,310 @@
+/* What a path has: parts, tables, folders of classes. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include "folder.h"
+#include "message.h"
+#include "set.h"
+#include "words.h"
+
+/* ---- Tables ---- */
+
+static glcnn_status read_npy(const struct reading *r, struct content *content)
+{
+    return array_read(r, &array_npy, content);
+}
+
+static glcnn_status read_idx(const struct reading *r, struct content *content)
+{
+    return array_read(r, &array_idx, content);
+}
+
+/* The formats of single tables, by their first bytes; any other text is CSV. */
+static const struct format {
+    const char *name, *magic;
+    size_t magic_size;
+    glcnn_status (*read)(const struct reading *r, struct content *content);
+} formats[] = {{"npz", "PK\3\4", 4, NULL},
+               {"npy", "\x93NUMPY", 6, read_npy},
+               {"idx", "\0\0\x08", 3, read_idx},
+               {"csv", "", 0, csv_read}};
+
+static glcnn_status find_format(const char *path, const struct format **format, char *error)
+{
+    char bytes[8] = {0};
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return data_fail_errno(error, path, "cannot be opened");
+    if (!S_ISREG(info.st_mode))
+        return data_fail(error, GLCNN_IO_ERROR, "%.300s: is neither a file nor a folder", path);
+    errno = 0;
+    gzFile file = gzopen(path, "rb");
+    if (!file)
+        return errno ? data_fail_errno(error, path, "cannot be opened")
+                     : data_no_memory(error, path);
+    int got = gzread(file, bytes, sizeof bytes);
+    gzclose(file);
+    if (got <= 0)
+        return data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: %s", path,
+                         got == 0 ? "is empty; expected .npz, .npy, IDX or CSV" : "cannot be read");
+    *format = formats;
+    while ((size_t)got < (*format)->magic_size ||
+           memcmp(bytes, (*format)->magic, (*format)->magic_size) != 0)
+        ++*format;
+    return GLCNN_SUCCESS;
+}
+
+static bool add_rows(struct part *part, const struct content *content, uint32_t table)
+{
+    for (uint32_t n = 0; n < content->table.count; n++)
+        if (!part_add(part, &(struct item){.label = content->labels ? content->labels[n]
+                                                                    : GLCNN_DATA_NO_LABEL,
+                                           .table = table,
+                                           .index = n}))
+            return false;
+    return true;
+}
+
+glcnn_status set_add_content(glcnn_data_set *set, glcnn_data_part part, struct content *content,
+                             char *error)
+{
+    if (set->tables[part].path) {
+        content_free(content);
+        return data_fail(error, GLCNN_MALFORMED_DATA,
+                         "%.250s: has a part twice, of which %.200s is one", set->path,
+                         set->tables[part].path);
+    }
+    bool good = add_rows(&set->parts[part], content, (uint32_t)part);
+    set->tables[part] = content->table;
+    content->table = (struct table){0};
+    content_free(content);
+    return good ? GLCNN_SUCCESS : data_no_memory(error, set->path);
+}
+
+/* The images that are of no part, or else all parts; without labels the first that there is. */
+static glcnn_status add_archive(glcnn_data_set *set, const struct reading *r, glcnn_data_part part,
+                                char *error)
+{
+    static const uint32_t order[] = {GLCNN_DATA_PARTS, GLCNN_DATA_PART_TEST,
+                                     GLCNN_DATA_PART_VALIDATION, GLCNN_DATA_PART_TRAINING};
+    bool any = false;
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        struct content content;
+        bool found, is_last = i == 0 || !r->names;
+        glcnn_status status = npz_read(r, order[i], &content, &found);
+        if (status == GLCNN_SUCCESS && found)
+            status =
+                set_add_content(set, is_last ? part : (glcnn_data_part)order[i], &content, error);
+        if (status != GLCNN_SUCCESS || (found && is_last))
+            return status;
+        any |= found;
+    }
+    if (any)
+        return GLCNN_SUCCESS;
+    return data_fail(error, GLCNN_MALFORMED_DATA,
+                     "%.300s: no array of it is images; expected \"images\" and \"labels\", or "
+                     "\"train_images\", \"x_train\" and so on",
+                     r->path);
+}
+
+static glcnn_status add_table(glcnn_data_set *set, glcnn_data_part part, const char *path,
+                              bool labelled, char *error)
+{
+    const struct reading r = {.path = path,
+                              .parameters = &set->parameters,
+                              .names = labelled ? &set->names : NULL,
+                              .error = error};
+    const struct format *format = NULL;
+    struct content content;
+    glcnn_status status = find_format(path, &format, error);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    set->info.format = format->name;
+    if (!format->read)
+        return add_archive(set, &r, part, error);
+    status = format->read(&r, &content);
+    return status == GLCNN_SUCCESS ? set_add_content(set, part, &content, error) : status;
+}
+
+/* ---- Names in a folder ---- */
+
+/* Of which part a name is a table: what stands before the ending, without the mark between. */
+static bool cut_ending(const char *name, size_t *stem)
+{
+    static const char *const endings[] = {".npz",
+                                          ".csv",
+                                          ".csv.gz",
+                                          "images.npy",
+                                          "images.npy.gz",
+                                          "images-idx3-ubyte",
+                                          "images-idx3-ubyte.gz",
+                                          "images.idx3-ubyte",
+                                          "images.idx3-ubyte.gz"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t part = strlen(endings[i]);
+        if (length < part || strcmp(name + length - part, endings[i]) != 0)
+            continue;
+        *stem = length - part;
+        *stem -= *stem > 0 && strchr("-_.", name[*stem - 1]);
+        return true;
+    }
+    return false;
+}
+
+/* What is found of one part, or of all. */
+struct found {
+    const char *name, *other; /* `other`: of a second one */
+    uint32_t tables, folders;
+};
+
+static void note_found(struct found *found, const char *name)
+{
+    if (found->name)
+        found->other = name;
+    else
+        found->name = name;
+}
+
+static glcnn_status look_for(const char *path, const struct listing *listing,
+                             const glcnn_data_part *part, struct found *found, char *error)
+{
+    *found = (struct found){0};
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const char *name = listing->names[i];
+        size_t stem = strlen(name);
+        glcnn_data_part of = GLCNN_DATA_PART_TRAINING;
+        bool is_table = cut_ending(name, &stem);
+        if (part && (!word_is_part(name, stem, &of) || of != *part))
+            continue;
+        char *whole = path_join(path, name);
+        if (!whole)
+            return data_no_memory(error, path);
+        bool is_folder = path_is_folder(whole);
+        free(whole);
+        if (!is_folder && !is_table)
+            continue;
+        found->folders += is_folder;
+        found->tables += !is_folder;
+        note_found(found, name);
+    }
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status refuse_two(const char *path, const struct found *found, char *error)
+{
+    return data_fail(error, GLCNN_MALFORMED_DATA,
+                     "%.250s: has %.80s and %.80s, and which of them is meant is not to be told; "
+                     "expected one, or train, val and test",
+                     path, found->name, found->other);
+}
+
+static glcnn_status add_whole(glcnn_data_set *set, glcnn_data_part part, const char *path,
+                              char *error);
+
+/* Adds the part if it is there; *any becomes true then. */
+static glcnn_status add_part(glcnn_data_set *set, glcnn_data_part part, const char *path,
+                             const struct listing *listing, bool *any, char *error)
+{
+    struct found found;
+    glcnn_status status = look_for(path, listing, &part, &found, error);
+    if (status != GLCNN_SUCCESS || !found.name)
+        return status;
+    if (found.other)
+        return refuse_two(path, &found, error);
+    *any = true;
+    char *whole = path_join(path, found.name);
+    if (!whole)
+        return data_no_memory(error, path);
+    status = found.folders ? add_whole(set, part, whole, error)
+                           : add_table(set, part, whole, true, error);
+    free(whole);
+    return status;
+}
+
+/* A table where there is no folder; otherwise folders of classes. */
+static glcnn_status add_listed(glcnn_data_set *set, glcnn_data_part part, const char *path,
+                               const struct listing *listing, char *error)
+{
+    struct found found;
+    glcnn_status status = look_for(path, listing, NULL, &found, error);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (found.folders > 0 || !found.name) {
+        set->info.format = "pictures";
+        return set_add_classes(set, part, path, error);
+    }
+    if (found.other)
+        return refuse_two(path, &found, error);
+    char *table = path_join(path, found.name);
+    status = table ? add_table(set, part, table, true, error) : data_no_memory(error, path);
+    free(table);
+    return status;
+}
+
+static glcnn_status add_whole(glcnn_data_set *set, glcnn_data_part part, const char *path,
+                              char *error)
+{
+    struct listing listing;
+    glcnn_status status = listing_read(path, &listing, error);
+    if (status == GLCNN_SUCCESS)
+        status = add_listed(set, part, path, &listing, error);
+    listing_free(&listing);
+    return status;
+}
+
+static glcnn_status add_parts(glcnn_data_set *set, const char *path, const struct listing *listing,
+                              char *error)
+{
+    bool any = false;
+    glcnn_status status = add_part(set, GLCNN_DATA_PART_TRAINING, path, listing, &any, error);
+    if (status == GLCNN_SUCCESS && !any)
+        return add_listed(set, GLCNN_DATA_PART_TRAINING, path, listing, error);
+    if (status == GLCNN_SUCCESS)
+        status = add_part(set, GLCNN_DATA_PART_VALIDATION, path, listing, &any, error);
+    if (status == GLCNN_SUCCESS)
+        status = add_part(set, GLCNN_DATA_PART_TEST, path, listing, &any, error);
+    return status;
+}
+
+static bool is_picture(const char *path)
+{
+    struct picture_file file;
+    FILE *stream = open_picture(path, &file);
+    bool known = stream && picture_format_of(stream);
+    if (stream)
+        fclose(stream);
+    return known || picture_has_ending(path);
+}
+
+glcnn_status set_add_path(glcnn_data_set *set, const char *path, char *error)
+{
+    struct listing listing;
+    bool is_folder = path_is_folder(path);
+    if (!is_folder && is_picture(path))
+        return data_fail(error, GLCNN_MALFORMED_DATA,
+                         "%.300s: is one picture; expected a folder with a folder of pictures for "
+                         "each class, .npz, .npy, CSV or IDX",
+                         path);
+    if (!is_folder)
+        return add_table(set, GLCNN_DATA_PART_TRAINING, path, true, error);
+    glcnn_status status = listing_read(path, &listing, error);
+    if (status == GLCNN_SUCCESS)
+        status = add_parts(set, path, &listing, error);
+    listing_free(&listing);
+    return status;
+}
+
+glcnn_status set_add_file(glcnn_data_set *set, const char *path, bool is_alone, char *error)
+{
+    if (path_is_folder(path))
+        return data_fail(error, GLCNN_INVALID_ARGUMENT,
+                         "%.300s: is a folder; expected a picture or a table", path);
+    if (is_alone && !is_picture(path))
+        return add_table(set, GLCNN_DATA_PART_TEST, path, false, error);
+    set->info.format = "pictures";
+    return set_add_picture(set, GLCNN_DATA_PART_TEST, path, GLCNN_DATA_NO_LABEL, true, error);
+}

@@ -1,0 +1,314 @@
+/* What follows from all images together: classes, the split, the size. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "set.h"
+
+#define MAX_DEFAULT_SIDE 256
+#define DEFAULT_MEMORY   ((uint64_t)256 << 20)
+
+/* ---- Classes ---- */
+
+static glcnn_status check_training(glcnn_data_set *set, char *error)
+{
+    char sentence[GLCNN_ERROR_LENGTH];
+    const struct part *part = &set->parts[GLCNN_DATA_PART_TRAINING];
+    uint8_t *seen = calloc(set->info.class_count, 1);
+    if (!seen)
+        return data_no_memory(error, set->path);
+    for (uint32_t i = 0; i < part->count; i++)
+        seen[part->items[i].label] = 1;
+    glcnn_status status = GLCNN_SUCCESS;
+    for (uint32_t i = 0; i < set->info.class_count && status == GLCNN_SUCCESS; i++) {
+        if (seen[i])
+            continue;
+        snprintf(sentence, sizeof sentence,
+                 "%.250s: the training part has no image of the class \"%.100s\"", set->path,
+                 set->class_names[i]);
+        status = set_complain(set, false, sentence, error);
+    }
+    free(seen);
+    return status;
+}
+
+/* The names that were met become the classes, unless these were given. */
+static glcnn_status take_names(glcnn_data_set *set, char *error)
+{
+    if (set->info.class_count > 0)
+        return GLCNN_SUCCESS;
+    set->class_names = set->names.texts;
+    set->info.class_count = set->names.count;
+    set->names.texts = NULL;
+    set->names.count = 0;
+    if (set->info.class_count < 2)
+        return data_fail(
+            error, GLCNN_MALFORMED_DATA,
+            "%.300s: has one class alone, \"%.100s\"; expected two or more to tell apart",
+            set->path, set->class_names[0]);
+    return check_training(set, error);
+}
+
+static glcnn_status set_labels(glcnn_data_set *set, char *error)
+{
+    uint32_t *map = malloc((set->names.count + 1) * sizeof *map);
+    if (!map)
+        return data_no_memory(error, set->path);
+    glcnn_status status = names_order(&set->names, (const char *const *)set->class_names,
+                                      set->info.class_count, set->path, map, error);
+    for (int p = 0; p < GLCNN_DATA_PARTS && status == GLCNN_SUCCESS; p++)
+        for (uint32_t i = 0; i < set->parts[p].count; i++)
+            set->parts[p].items[i].label = map[set->parts[p].items[i].label];
+    free(map);
+    return status == GLCNN_SUCCESS ? take_names(set, error) : status;
+}
+
+/* ---- Split ---- */
+
+/* Marks those of the class that are chosen; `order` has its members. */
+static void choose(const glcnn_data_set *set, uint32_t class, uint32_t *order, uint32_t count,
+                   uint8_t *chosen)
+{
+    uint64_t state = order_state(set->parameters.seed, class);
+    uint32_t wanted = (uint32_t)(set->parameters.validation * count + 0.5);
+    if (count >= 2 && wanted == 0)
+        wanted = 1;
+    if (wanted >= count)
+        wanted = count - 1;
+    order_shuffle(&state, order, count);
+    for (uint32_t i = 0; i < wanted; i++)
+        chosen[order[i]] = 1;
+}
+
+/* members[first[k]] .. members[first[k + 1]]: the images of class k, in their order. */
+static void group(const struct part *part, uint32_t classes, uint32_t *first, uint32_t *members)
+{
+    memset(first, 0, (classes + 1) * sizeof *first);
+    for (uint32_t i = 0; i < part->count; i++)
+        first[part->items[i].label + 1]++;
+    for (uint32_t k = 0; k < classes; k++)
+        first[k + 1] += first[k];
+    for (uint32_t i = 0; i < part->count; i++)
+        members[first[part->items[i].label]++] = i;
+    for (uint32_t k = classes; k > 0; k--)
+        first[k] = first[k - 1];
+    first[0] = 0;
+}
+
+/* Both parts keep the order of the list. */
+static bool move_chosen(glcnn_data_set *set, const uint8_t *chosen)
+{
+    struct part *from = &set->parts[GLCNN_DATA_PART_TRAINING];
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < from->count; i++) {
+        if (!chosen[i])
+            from->items[kept++] = from->items[i];
+        else if (!part_add(&set->parts[GLCNN_DATA_PART_VALIDATION], &from->items[i]))
+            return false;
+    }
+    from->count = kept;
+    return true;
+}
+
+static glcnn_status split(glcnn_data_set *set, char *error)
+{
+    const struct part *part = &set->parts[GLCNN_DATA_PART_TRAINING];
+    uint32_t classes = set->info.class_count;
+    if (!(set->parameters.validation > 0) || set->parts[GLCNN_DATA_PART_VALIDATION].count > 0)
+        return GLCNN_SUCCESS;
+    uint32_t *first = malloc((classes + 1) * sizeof *first);
+    uint32_t *members = malloc(part->count * sizeof *members);
+    uint8_t *chosen = calloc(part->count, 1);
+    bool good = first && members && chosen;
+    if (good)
+        group(part, classes, first, members);
+    for (uint32_t k = 0; good && k < classes; k++)
+        if (first[k + 1] > first[k])
+            choose(set, k, members + first[k], first[k + 1] - first[k], chosen);
+    good = good && move_chosen(set, chosen);
+    free(first);
+    free(members);
+    free(chosen);
+    return good ? GLCNN_SUCCESS : data_no_memory(error, set->path);
+}
+
+/* ---- Size of pictures ---- */
+
+static int by_size(const void *a, const void *b)
+{
+    const struct picture *x = a, *y = b;
+    uint64_t p = (uint64_t)x->width * x->height, q = (uint64_t)y->width * y->height;
+    return p != q ? (p < q ? -1 : 1) : x->width < y->width ? -1 : x->width > y->width;
+}
+
+static struct picture most_common(const struct picture *heads, uint32_t count)
+{
+    struct picture best = {0};
+    uint32_t most = 0;
+    for (uint32_t i = 0, begin = 0; i < count; i++) {
+        if (by_size(&heads[i], &heads[begin]) != 0)
+            begin = i;
+        if (i - begin + 1 > most) {
+            most = i - begin + 1;
+            best = heads[i];
+        }
+    }
+    return best;
+}
+
+static uint32_t shrink(uint32_t side, uint32_t longest)
+{
+    if (longest <= MAX_DEFAULT_SIDE)
+        return side;
+    uint32_t shrunk =
+        (uint32_t)(((uint64_t)side * 2 * MAX_DEFAULT_SIDE + longest) / (2 * (uint64_t)longest));
+    return shrunk ? shrunk : 1;
+}
+
+static void take_default(glcnn_data_set *set, struct picture size)
+{
+    struct glcnn_data_info *info = &set->info;
+    const struct glcnn_data_parameters *p = &set->parameters;
+    uint32_t longest = size.width > size.height ? size.width : size.height;
+    info->width = p->width ? p->width : p->height ? p->height : shrink(size.width, longest);
+    info->height = p->height ? p->height : p->width ? p->width : shrink(size.height, longest);
+}
+
+/* The heads of the first part that has pictures; a width of 0 is that of a broken one. */
+static uint32_t collect_heads(const glcnn_data_set *set, struct picture *heads, bool *has_colour)
+{
+    uint32_t count = 0;
+    *has_colour = false;
+    for (uint32_t i = 0; i < set->file_count; i++)
+        *has_colour |= set->files[i].head.width > 0 && set->files[i].head.has_colour;
+    for (int p = 0; p < GLCNN_DATA_PARTS && count == 0; p++)
+        for (uint32_t i = 0; i < set->parts[p].count; i++) {
+            const struct picture *head = &set->files[set->parts[p].items[i].index].head;
+            if (head->width > 0)
+                heads[count++] = *head;
+        }
+    return count;
+}
+
+static glcnn_status size_pictures(glcnn_data_set *set, char *error)
+{
+    bool has_colour;
+    uint32_t asked = set->parameters.channels;
+    struct picture *heads = malloc(set->file_count * sizeof *heads);
+    if (!heads)
+        return data_no_memory(error, set->path);
+    uint32_t count = collect_heads(set, heads, &has_colour);
+    qsort(heads, count, sizeof *heads, by_size);
+    take_default(set, most_common(heads, count));
+    free(heads);
+    set->info.channels = asked ? asked : has_colour ? 3 : 1;
+    set->info.bytes = true;
+    if (count == 0)
+        return data_fail(error, GLCNN_MALFORMED_DATA, "%s",
+                         set->note_count ? set->notes[0] : "no picture is whole");
+    if (set->info.channels == 1 || set->info.channels == 3)
+        return GLCNN_SUCCESS;
+    return data_fail(error, GLCNN_UNSUPPORTED,
+                     "%.300s: pictures have 1 or 3 channels, and %u are asked for", set->path,
+                     asked);
+}
+
+/* Room for all pictures, or for none. Pages that nothing is written to cost nothing. */
+static glcnn_status make_room(glcnn_data_set *set, char *error)
+{
+    uint64_t memory = set->parameters.memory ? set->parameters.memory : DEFAULT_MEMORY;
+    size_t values = set_values(set);
+    set->states = calloc(set->file_count, sizeof *set->states);
+    if (!set->states)
+        return data_no_memory(error, set->path);
+    for (uint32_t i = 0; i < set->file_count; i++)
+        if (set->files[i].head.width == 0)
+            set->states[i] = PICTURE_BROKEN;
+    if (values <= memory / set->file_count && values <= SIZE_MAX / set->file_count)
+        set->kept = malloc(values * set->file_count);
+    return GLCNN_SUCCESS;
+}
+
+/* ---- Tables ---- */
+
+static glcnn_status match_tables(glcnn_data_set *set, const struct table *a, struct table *b,
+                                 char *error)
+{
+    if (a->width != b->width || a->height != b->height || a->channels != b->channels)
+        return data_fail(
+            error, GLCNN_MALFORMED_DATA,
+            "%.200s: its images are %u x %u of %u channels, and those of %.150s are %u x "
+            "%u of %u",
+            b->path, b->width, b->height, b->channels, a->path, a->width, a->height, a->channels);
+    set->info.bytes = set->info.bytes && b->bytes;
+    return GLCNN_SUCCESS;
+}
+
+/* Bytes only where all parts are. */
+static glcnn_status size_tables(glcnn_data_set *set, char *error)
+{
+    const struct table *first = NULL;
+    glcnn_status status = GLCNN_SUCCESS;
+    set->info.bytes = true;
+    for (int p = 0; p < GLCNN_DATA_PARTS && status == GLCNN_SUCCESS; p++) {
+        struct table *table = &set->tables[p];
+        if (table->count == 0)
+            continue;
+        first = first ? first : table;
+        status = match_tables(set, first, table, error);
+    }
+    for (int p = 0; p < GLCNN_DATA_PARTS && status == GLCNN_SUCCESS && !set->info.bytes; p++)
+        if (set->tables[p].count > 0)
+            status = table_make_floats(&set->tables[p], error);
+    set->info.width = first->width;
+    set->info.height = first->height;
+    set->info.channels = first->channels;
+    return status;
+}
+
+/* ---- All ---- */
+
+static glcnn_status check_parts(const glcnn_data_set *set, bool labelled, char *error)
+{
+    bool has_table = false;
+    for (int p = 0; p < GLCNN_DATA_PARTS; p++)
+        has_table |= set->tables[p].count > 0;
+    if (labelled && set->parts[GLCNN_DATA_PART_TRAINING].count == 0)
+        return data_fail(
+            error, GLCNN_MALFORMED_DATA,
+            "%.300s: has no image to train on (%u pictures were skipped, %u other files "
+            "ignored)%s%.150s; expected a folder of pictures for each class, .npz, .npy, "
+            "CSV or IDX",
+            set->path, set->skipped, set->info.ignored, set->note_count ? ": " : "",
+            set->note_count ? set->notes[0] : "");
+    if (has_table && set->file_count > 0)
+        return data_fail(error, GLCNN_MALFORMED_DATA,
+                         "%.300s: one part is pictures and another a table; expected one kind",
+                         set->path);
+    return GLCNN_SUCCESS;
+}
+
+size_t set_values(const glcnn_data_set *set)
+{
+    return (size_t)set->info.width * set->info.height * set->info.channels;
+}
+
+glcnn_status set_finish(glcnn_data_set *set, char *error)
+{
+    bool labelled = set->parts[GLCNN_DATA_PART_TEST].count == 0 ||
+                    set->parts[GLCNN_DATA_PART_TEST].items[0].label != GLCNN_DATA_NO_LABEL;
+    glcnn_status status = check_parts(set, labelled, error);
+    if (status == GLCNN_SUCCESS && labelled)
+        status = set_labels(set, error);
+    if (status == GLCNN_SUCCESS && labelled)
+        status = split(set, error);
+    if (status == GLCNN_SUCCESS)
+        status = set->file_count > 0 ? size_pictures(set, error) : size_tables(set, error);
+    if (status == GLCNN_SUCCESS && set->file_count > 0)
+        status = make_room(set, error);
+    for (int p = 0; p < GLCNN_DATA_PARTS; p++)
+        set->info.counts[p] = set->parts[p].count;
+    set->info.class_names = (const char *const *)set->class_names;
+    return status;
+}

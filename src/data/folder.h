@@ -1,0 +1,24 @@
+/* The names in a folder, and paths. */
+#ifndef GLCNN_DATA_FOLDER_H
+#define GLCNN_DATA_FOLDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <glcnn/status.h>
+
+struct listing {
+    char **names; /* sorted by their bytes; those that begin with a dot are left out */
+    uint32_t count, capacity;
+    uint32_t hidden;
+};
+
+/* *listing is all zero after a failure. */
+glcnn_status listing_read(const char *path, struct listing *listing, char *error);
+void listing_free(struct listing *listing);
+
+/* To be released with free(); NULL: not enough memory. */
+char *path_join(const char *folder, const char *name);
+bool path_is_folder(const char *path);
+
+#endif

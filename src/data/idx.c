@@ -1,0 +1,107 @@
+/* IDX files, the format of MNIST and Fashion-MNIST:
+ *
+ *     0 0 8 R          magic: elements are bytes, R dimensions
+ *     R x 4 bytes      their extents, big-endian
+ *     the bytes        in C order, nothing behind them */
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "table.h"
+
+#define MAX_RANK 4
+
+struct array {
+    uint32_t rank, shape[MAX_RANK];
+    const uint8_t *data;
+};
+
+static glcnn_status parse_extents(const struct reading *r, const struct bytes *bytes,
+                                  struct array *array)
+{
+    size_t begin = 4 + 4 * (size_t)array->rank, size = 1;
+    if (bytes->size < begin)
+        return data_fail(r->error, GLCNN_MALFORMED_DATA, "%.300s: ends within its header", r->path);
+    for (uint32_t i = 0; i < array->rank; i++) {
+        const uint8_t *at = bytes->data + 4 + 4 * i;
+        uint32_t extent =
+            (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+        if (extent == 0 || extent > BYTES_MAX / size)
+            return data_fail(r->error, GLCNN_MALFORMED_DATA,
+                             "%.300s: dimension %u is %u; expected 1 or more, and %zu bytes in all "
+                             "at most",
+                             r->path, i, extent, BYTES_MAX);
+        array->shape[i] = extent;
+        size *= extent;
+    }
+    array->data = bytes->data + begin;
+    if (bytes->size - begin == size)
+        return GLCNN_SUCCESS;
+    return data_fail(r->error, GLCNN_MALFORMED_DATA,
+                     "%.300s: is %s: it has %zu bytes of data, and its header promises %zu",
+                     r->path, bytes->size - begin < size ? "truncated" : "too long",
+                     bytes->size - begin, size);
+}
+
+static glcnn_status parse(const struct reading *r, const struct bytes *bytes, struct array *array)
+{
+    const uint8_t *head = bytes->data;
+    if (bytes->size < 4 || head[0] != 0 || head[1] != 0 || head[2] != 8)
+        return data_fail(r->error, GLCNN_MALFORMED_DATA,
+                         "%.300s: is not an IDX file of bytes: it does not begin with 0 0 8",
+                         r->path);
+    array->rank = head[3];
+    if (array->rank < 1 || array->rank > MAX_RANK)
+        return data_fail(r->error, GLCNN_MALFORMED_DATA,
+                         "%.300s: has %u dimensions; expected 1 to %d", r->path, array->rank,
+                         MAX_RANK);
+    return parse_extents(r, bytes, array);
+}
+
+static void get_row(const struct rows *rows, uint32_t row, float *values)
+{
+    const uint8_t *from = (const uint8_t *)rows->from + row * rows->length;
+    for (size_t i = 0; i < rows->length; i++)
+        values[i] = from[i];
+}
+
+static glcnn_status take_images(const struct reading *r, const struct bytes *bytes,
+                                struct table *table)
+{
+    struct array array;
+    struct rows rows = {.are_whole = true, .get = get_row};
+    struct glcnn_data_parameters as_bytes = *r->parameters;
+    struct reading images = *r;
+    as_bytes.values = GLCNN_DATA_VALUES_BYTES;
+    images.parameters = &as_bytes;
+    glcnn_status status = parse(r, bytes, &array);
+    if (status == GLCNN_SUCCESS)
+        status = table_shape(r, array.rank, array.shape, table, &rows.is_planar);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    rows.from = array.data;
+    rows.count = table->count;
+    rows.length = table_values(table);
+    return table_fill(&images, &rows, table);
+}
+
+static glcnn_status take_labels(const struct reading *r, const struct bytes *bytes, uint32_t count,
+                                uint32_t **labels)
+{
+    struct array array;
+    glcnn_status status = parse(r, bytes, &array);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (array.rank != 1 || array.shape[0] != count)
+        return data_fail(r->error, GLCNN_MALFORMED_DATA,
+                         "%.300s: has %u labels in %u dimensions, and there are %u images", r->path,
+                         array.shape[0], array.rank, count);
+    *labels = malloc(count * sizeof **labels);
+    if (!*labels)
+        return data_no_memory(r->error, r->path);
+    for (uint32_t n = 0; n < count && status == GLCNN_SUCCESS; n++)
+        status = names_add_number(r->names, array.data[n], r->path, &(*labels)[n], r->error);
+    return status;
+}
+
+const struct array_format array_idx = {take_images, take_labels};

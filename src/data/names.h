@@ -1,0 +1,32 @@
+/* The labels that were met: each text once, found by hashing, and numbered as it came. */
+#ifndef GLCNN_DATA_NAMES_H
+#define GLCNN_DATA_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <glcnn/data.h>
+
+struct names {
+    char **texts;
+    uint32_t count;
+    uint32_t *buckets; /* a number of a text and 1, 0: free */
+    uint32_t capacity; /* of buckets, a power of two; of texts half of it */
+};
+
+/* The number of a text of `length` bytes. `path` is the data's, for the sentence. */
+glcnn_status names_add(struct names *names, const char *text, size_t length, const char *path,
+                       uint32_t *number, char *error);
+/* The same for the decimal digits of a number. */
+glcnn_status names_add_number(struct names *names, int64_t value, const char *path,
+                              uint32_t *number, char *error);
+/* Takes the text back that was added last. */
+void names_remove_last(struct names *names);
+void names_free(struct names *names);
+
+/* map[number of a text]: its class. Where class names are given a text is one of them or the number
+ * of one; otherwise the texts are brought into order, numbers by value. */
+glcnn_status names_order(struct names *names, const char *const *class_names, uint32_t class_count,
+                         const char *path, uint32_t *map, char *error);
+
+#endif

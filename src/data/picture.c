@@ -1,0 +1,171 @@
+/* What the formats of pictures have in common. */
+#include "picture.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "message.h"
+
+static const struct picture_format *const formats[] = {&picture_png, &picture_jpeg};
+#define FORMATS (sizeof formats / sizeof *formats)
+
+const struct picture_format *picture_format_of(FILE *file)
+{
+    uint8_t bytes[8] = {0};
+    size_t got = fread(bytes, 1, sizeof bytes, file);
+    rewind(file);
+    for (size_t i = 0; i < FORMATS; i++)
+        if (got >= formats[i]->magic_size &&
+            memcmp(bytes, formats[i]->magic, formats[i]->magic_size) == 0)
+            return formats[i];
+    return NULL;
+}
+
+bool picture_has_ending(const char *name)
+{
+    static const char *const endings[] = {".png", ".jpg", ".jpeg", ".jpe"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t part = strlen(endings[i]);
+        if (length > part && strcasecmp(name + length - part, endings[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static glcnn_status refuse(FILE *file, char *error)
+{
+    return ferror(file) ? data_fail(error, GLCNN_IO_ERROR, "cannot be read")
+                        : data_fail(error, GLCNN_MALFORMED_DATA,
+                                    "is no picture: expected the first bytes of PNG or JPEG");
+}
+
+glcnn_status picture_look(FILE *file, struct picture *picture, char *error)
+{
+    const struct picture_format *format = picture_format_of(file);
+    return format ? format->look(file, picture, error) : refuse(file, error);
+}
+
+glcnn_status picture_decode(FILE *file, const struct size *size, uint8_t *pixels, char *error)
+{
+    const struct picture_format *format = picture_format_of(file);
+    return format ? format->decode(file, size, pixels, error) : refuse(file, error);
+}
+
+bool picture_check_size(uint64_t width, uint64_t height, char *error)
+{
+    if (width > 0 && height > 0 && width <= GLCNN_DATA_MAX_PIXELS / height)
+        return true;
+    data_fail(error, GLCNN_MALFORMED_DATA, "announces %llu x %llu pixels; expected 1 to %u in all",
+              (unsigned long long)width, (unsigned long long)height, GLCNN_DATA_MAX_PIXELS);
+    return false;
+}
+
+/* ---- Samples ---- */
+
+static uint8_t over_white(uint32_t value, uint32_t alpha)
+{
+    return (uint8_t)((value * alpha + 255 * (255 - alpha) + 127) / 255);
+}
+
+static uint8_t product(uint32_t a, uint32_t b)
+{
+    return (uint8_t)((a * b + 127) / 255);
+}
+
+static void from_grey(const uint8_t *from, uint8_t rgb[3])
+{
+    rgb[0] = rgb[1] = rgb[2] = from[0];
+}
+
+static void from_grey_alpha(const uint8_t *from, uint8_t rgb[3])
+{
+    rgb[0] = rgb[1] = rgb[2] = over_white(from[0], from[1]);
+}
+
+static void from_rgb(const uint8_t *from, uint8_t rgb[3])
+{
+    memcpy(rgb, from, 3);
+}
+
+static void from_rgba(const uint8_t *from, uint8_t rgb[3])
+{
+    for (int c = 0; c < 3; c++)
+        rgb[c] = over_white(from[c], from[3]);
+}
+
+static void from_cmyk(const uint8_t *from, uint8_t rgb[3])
+{
+    for (int c = 0; c < 3; c++)
+        rgb[c] = product(255u - from[c], 255u - from[3]);
+}
+
+static void from_cmyk_inverted(const uint8_t *from, uint8_t rgb[3])
+{
+    for (int c = 0; c < 3; c++)
+        rgb[c] = product(from[c], from[3]);
+}
+
+static const struct {
+    uint32_t count;
+    void (*convert)(const uint8_t *from, uint8_t rgb[3]);
+} kinds[] = {[SAMPLES_GREY] = {1, from_grey}, [SAMPLES_GREY_ALPHA] = {2, from_grey_alpha},
+             [SAMPLES_RGB] = {3, from_rgb},   [SAMPLES_RGBA] = {4, from_rgba},
+             [SAMPLES_CMYK] = {4, from_cmyk}, [SAMPLES_CMYK_INVERTED] = {4, from_cmyk_inverted}};
+
+void picture_convert(enum samples samples, const uint8_t *from, uint32_t width, uint32_t channels,
+                     uint8_t *to)
+{
+    uint32_t count = kinds[samples].count;
+    if (count == channels) {
+        memcpy(to, from, (size_t)width * channels);
+        return;
+    }
+    for (uint32_t x = 0; x < width; x++, from += count, to += channels) {
+        uint8_t rgb[3];
+        kinds[samples].convert(from, rgb);
+        if (channels == 3)
+            memcpy(to, rgb, 3);
+        else if (count < 3)
+            to[0] = rgb[0];
+        else
+            to[0] = (uint8_t)((299u * rgb[0] + 587u * rgb[1] + 114u * rgb[2] + 500) / 1000);
+    }
+}
+
+/* ---- Orientation ---- */
+
+struct tiff {
+    const uint8_t *bytes;
+    size_t size;
+    bool is_big;
+};
+
+/* `count` bytes at a place, 0 beyond the end. */
+static uint32_t tiff_number(const struct tiff *t, size_t at, size_t count)
+{
+    uint32_t value = 0;
+    if (at > t->size || count > t->size - at)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        value = value << 8 | t->bytes[at + (t->is_big ? i : count - 1 - i)];
+    return value;
+}
+
+uint32_t picture_orientation(const uint8_t *tiff, size_t size)
+{
+    struct tiff t = {tiff, size, size > 0 && tiff[0] == 'M'};
+    if (size < 8 || tiff[0] != tiff[1] || (tiff[0] != 'M' && tiff[0] != 'I') ||
+        tiff_number(&t, 2, 2) != 42)
+        return 1;
+    size_t directory = tiff_number(&t, 4, 4);
+    uint32_t entries = tiff_number(&t, directory, 2);
+    for (uint32_t i = 0; i < entries; i++) {
+        size_t entry = directory + 2 + 12 * (size_t)i;
+        if (tiff_number(&t, entry, 2) != 0x112 || tiff_number(&t, entry + 2, 2) != 3)
+            continue;
+        uint32_t value = tiff_number(&t, entry + 8, 2);
+        return value >= 1 && value <= 8 ? value : 1;
+    }
+    return 1;
+}

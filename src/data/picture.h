@@ -1,0 +1,67 @@
+/* Pictures: what their heads say, and their pixels at a size. */
+#ifndef GLCNN_DATA_PICTURE_H
+#define GLCNN_DATA_PICTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <glcnn/data.h>
+
+#define PICTURE_MAX_MEMORY ((size_t)512 << 20) /* of a decoder, where it needs all of a picture */
+
+/* As it is to be shown, so after EXIF's orientation. */
+struct picture {
+    uint32_t width, height;
+    bool has_colour;
+};
+
+struct size {
+    uint32_t width, height, channels; /* channels: 1 or 3 */
+};
+
+/* One kind of picture. Both functions read from the file's beginning. The sentence of a failure has
+ * no path; GLCNN_MALFORMED_DATA for what the file holds, GLCNN_OUT_OF_MEMORY, GLCNN_IO_ERROR. */
+struct picture_format {
+    const uint8_t *magic;
+    size_t magic_size;
+    glcnn_status (*look)(FILE *file, struct picture *picture, char *error);
+    glcnn_status (*decode)(FILE *file, const struct size *size, uint8_t *pixels, char *error);
+};
+
+extern const struct picture_format picture_png, picture_jpeg;
+
+/* The format of the file by its first bytes; NULL: it is no picture, or cannot be read. */
+const struct picture_format *picture_format_of(FILE *file);
+
+/* What the names of pictures end with. */
+bool picture_has_ending(const char *name);
+
+/* Writes pixels[height][width][channels]. */
+glcnn_status picture_decode(FILE *file, const struct size *size, uint8_t *pixels, char *error);
+glcnn_status picture_look(FILE *file, struct picture *picture, char *error);
+
+/* ---- For the formats ---- */
+
+/* Whether an announced size is one that is read, with a sentence. */
+bool picture_check_size(uint64_t width, uint64_t height, char *error);
+
+/* Samples of a row, in 8 bits. */
+enum samples {
+    SAMPLES_GREY,
+    SAMPLES_GREY_ALPHA,
+    SAMPLES_RGB,
+    SAMPLES_RGBA,
+    SAMPLES_CMYK,         /* 255 is full ink */
+    SAMPLES_CMYK_INVERTED /* 0 is full ink, as Adobe writes it */
+};
+/* [width][1 or 3] out of a row; `to` may be too small for nothing else than width * channels. */
+void picture_convert(enum samples samples, const uint8_t *from, uint32_t width, uint32_t channels,
+                     uint8_t *to);
+
+/* EXIF's orientation, 1 .. 8, out of a TIFF structure that may be damaged: 1 then, or where it is
+ * not said. */
+uint32_t picture_orientation(const uint8_t *tiff, size_t size);
+
+#endif

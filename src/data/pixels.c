@@ -1,0 +1,87 @@
+/* The pixels of pictures: out of memory, or decoded. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "message.h"
+#include "set.h"
+
+/* Whether the open file is the one that the data was opened with, by size and time. */
+static bool is_as_opened(const struct picture_file *file, FILE *stream)
+{
+    struct stat now;
+    return fstat(fileno(stream), &now) == 0 && now.st_size == file->bytes &&
+           now.st_mtim.tv_sec == file->changed.tv_sec &&
+           now.st_mtim.tv_nsec == file->changed.tv_nsec;
+}
+
+static glcnn_status tell_change(const char *path, const char *what, char *error)
+{
+    return data_fail(error, GLCNN_IO_ERROR,
+                     "%.300s: %s since the data was opened; training can go on from its checkpoint "
+                     "once the data is as it was",
+                     path, what);
+}
+
+/* A file that is written over while it is decoded is one that has changed, whatever it looks like:
+ * so the last look comes behind the decoding. */
+static glcnn_status decode(const glcnn_data_set *set, const struct picture_file *file,
+                           uint8_t *pixels, char *error)
+{
+    char reason[GLCNN_ERROR_LENGTH] = "";
+    const struct size size = {set->info.width, set->info.height, set->info.channels};
+    struct picture_file now;
+    FILE *stream = open_picture(file->path, &now);
+    if (!stream && (errno == ENOENT || errno == ENOTDIR))
+        return tell_change(file->path, "has vanished", error);
+    if (!stream && errno != 0)
+        return data_fail_errno(error, file->path, "cannot be opened");
+    glcnn_status status = stream ? picture_decode(stream, &size, pixels, reason) : GLCNN_SUCCESS;
+    bool is_same = stream && is_as_opened(file, stream);
+    if (stream)
+        fclose(stream);
+    if (!is_same)
+        return tell_change(file->path, "has changed", error);
+    return status == GLCNN_SUCCESS ? status
+                                   : data_fail(error, status, "%.250s: %.250s", file->path, reason);
+}
+
+/* The first thread that has decoded a picture keeps it. */
+static void keep(glcnn_data_set *set, uint32_t index, const uint8_t *pixels)
+{
+    uint8_t unknown = PICTURE_UNKNOWN;
+    size_t values = set_values(set);
+    if (!set->kept || !atomic_compare_exchange_strong(&set->states[index], &unknown, PICTURE_TAKEN))
+        return;
+    memcpy(set->kept + index * values, pixels, values);
+    atomic_store(&set->states[index], PICTURE_KEPT);
+}
+
+static void mark_broken(glcnn_data_set *set, uint32_t index, const char *sentence)
+{
+    if (atomic_exchange(&set->states[index], PICTURE_BROKEN) != PICTURE_BROKEN)
+        set_note(set, true, sentence);
+}
+
+glcnn_status set_pixels(glcnn_data_set *set, uint32_t index, uint8_t *pixels, bool *decoded,
+                        char *error)
+{
+    const struct picture_file *file = &set->files[index];
+    uint8_t state = atomic_load(&set->states[index]);
+    size_t values = set_values(set);
+    *decoded = false;
+    if (state == PICTURE_KEPT) {
+        memcpy(pixels, set->kept + index * values, values);
+        return GLCNN_SUCCESS;
+    }
+    if (state == PICTURE_BROKEN)
+        return data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: is broken", file->path);
+    glcnn_status status = decode(set, file, pixels, error);
+    *decoded = status == GLCNN_SUCCESS;
+    if (status == GLCNN_SUCCESS)
+        keep(set, index, pixels);
+    else if (status == GLCNN_MALFORMED_DATA)
+        mark_broken(set, index, error);
+    return status;
+}

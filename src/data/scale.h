@@ -1,0 +1,40 @@
+/* Brings a picture to a size while its rows arrive: it is scaled until it covers the size, and its
+ * middle is taken. Of the picture no more than a row is kept. */
+#ifndef GLCNN_DATA_SCALE_H
+#define GLCNN_DATA_SCALE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of one extent: target i is the sum of weights[k] * source[begin + k], k counting from
+ * first[i] to first[i + 1], over 65536. */
+struct axis {
+    uint32_t count;  /* targets */
+    uint32_t *begin; /* source where target i begins */
+    uint32_t *first; /* [count + 1] */
+    uint32_t *weights;
+};
+
+struct scaler {
+    struct axis x, y;
+    uint32_t channels;
+    uint32_t source_y; /* the row that comes next */
+    uint32_t target_y; /* rows before it are finished */
+    uint16_t *row;     /* one row that has its width already, 256 for 1 */
+    uint32_t *sums;    /* [height][width][channels], 1 << 24 for 1 */
+};
+
+/* For a source of source_width x source_height, up to 2^31 each. False: not enough memory. */
+bool scaler_create(struct scaler *scaler, uint32_t source_width, uint32_t source_height,
+                   uint32_t width, uint32_t height, uint32_t channels);
+void scaler_destroy(struct scaler *scaler);
+
+/* Takes the next row, [source_width][channels]. Rows that are too many are passed over. */
+void scaler_row(struct scaler *scaler, const uint8_t *row);
+
+/* Writes the image [H][W][C], turned as EXIF's orientation says, 1 to 8: above 4 it is
+ * height x width of the scaler's. */
+void scaler_finish(const struct scaler *scaler, uint32_t orientation, uint8_t *image);
+
+#endif

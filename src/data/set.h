@@ -1,0 +1,109 @@
+/* What a data set is made of.
+ *
+ * Room: Labelled images: readers of files, the split into parts, the order of epochs, and threads
+ * that decode ahead. Knows of libglcnn what its public headers for status and .npy say, and nothing
+ * of devices. */
+#ifndef GLCNN_DATA_SET_H
+#define GLCNN_DATA_SET_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "names.h"
+#include "picture.h"
+#include "table.h"
+
+#define MAX_NOTES 1000 /* of pictures; each class may have one more */
+
+/* A file as it was when the data was opened. */
+struct picture_file {
+    char *path;
+    off_t bytes;
+    struct timespec changed;
+    struct picture head;
+};
+
+enum picture_state { PICTURE_UNKNOWN, PICTURE_TAKEN, PICTURE_KEPT, PICTURE_BROKEN };
+
+/* An image of a part: a picture, or a row of a table. */
+struct item {
+    uint32_t label; /* of names while the set is opened, then the class */
+    uint32_t table; /* NO_TABLE: a picture */
+    uint32_t index;
+};
+#define NO_TABLE UINT32_MAX
+
+struct part {
+    struct item *items;
+    uint32_t count, capacity;
+};
+
+struct glcnn_data_set {
+    char *path;
+    struct glcnn_data_parameters parameters; /* without the class names */
+    struct glcnn_data_info info;
+    char **class_names;
+    struct names names;
+    struct part parts[GLCNN_DATA_PARTS];
+    struct table tables[GLCNN_DATA_PARTS];
+    struct picture_file *files;
+    uint32_t file_count, file_capacity;
+    /* Of each file: TAKEN while one thread writes its pixels into `kept`. */
+    _Atomic uint8_t *states;
+    uint8_t *kept; /* NULL: not all fit in */
+    pthread_mutex_t mutex;
+    bool has_mutex;
+    /* Below the mutex. */
+    char **notes;
+    uint32_t note_count, note_capacity;
+    uint32_t skipped;
+};
+
+/* False: not enough memory. */
+bool part_add(struct part *part, const struct item *item);
+
+/* Adds what path names, a file or a folder, as glcnn/data.h says. */
+glcnn_status set_add_path(glcnn_data_set *set, const char *path, char *error);
+/* Adds one file without labels. */
+glcnn_status set_add_file(glcnn_data_set *set, const char *path, bool is_alone, char *error);
+
+/* Adds folders of classes to a part. */
+glcnn_status set_add_classes(glcnn_data_set *set, glcnn_data_part part, const char *path,
+                             char *error);
+/* Adds a picture whose label is the number of a name. A broken one is skipped, or with `keep` keeps
+ * its place; what is no picture at all is ignored unless `keep` is set. */
+glcnn_status set_add_picture(glcnn_data_set *set, glcnn_data_part part, const char *path,
+                             uint32_t label, bool keep, char *error);
+/* Takes a table over; *content is all zero then. */
+glcnn_status set_add_content(glcnn_data_set *set, glcnn_data_part part, struct content *content,
+                             char *error);
+
+/* Classes, split, size and memory, once everything is added. */
+glcnn_status set_finish(glcnn_data_set *set, char *error);
+
+/* Keeps a sentence. Where memory is short it is lost. */
+void set_note(glcnn_data_set *set, bool is_skip, const char *sentence);
+/* A sentence where `strict` is not set, otherwise an error. */
+glcnn_status set_complain(glcnn_data_set *set, bool is_skip, const char *sentence, char *error);
+
+/* Opens a regular file for reading; NULL: errno says why, 0 that it is another kind of file. */
+FILE *open_picture(const char *path, struct picture_file *file);
+
+/* The pixels of a picture, [H][W][C]. GLCNN_MALFORMED_DATA: it is broken, and noted.
+ * GLCNN_IO_ERROR: it is not what it was. `error` is not NULL. */
+glcnn_status set_pixels(glcnn_data_set *set, uint32_t index, uint8_t *pixels, bool *decoded,
+                        char *error);
+
+size_t set_values(const glcnn_data_set *set); /* of an image */
+
+/* ---- Orders ---- */
+
+/* Any order of the numbers with the same probability, which follows from the state alone. */
+void order_shuffle(uint64_t *state, uint32_t *order, uint32_t count);
+/* The state with which an epoch, or a class of a split, begins. Seeds of more than 44 bits keep
+ * those that are shifted out. */
+uint64_t order_state(uint64_t seed, uint64_t number);
+
+#endif

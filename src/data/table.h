@@ -1,0 +1,76 @@
+/* Images that come as numbers, all of them in memory. */
+#ifndef GLCNN_DATA_TABLE_H
+#define GLCNN_DATA_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bytes.h"
+#include "names.h"
+
+/* [count][height][width][channels], as bytes or as floats. */
+struct table {
+    char *path;
+    uint32_t count, width, height, channels;
+    uint8_t *bytes;
+    float *floats;
+};
+
+/* What a file has: images, and labels as numbers of names, or NULL. */
+struct content {
+    struct table table;
+    uint32_t *labels;
+};
+
+/* How a file is read. `names` NULL: without labels. */
+struct reading {
+    const char *path;
+    const struct glcnn_data_parameters *parameters;
+    struct names *names;
+    char *error;
+};
+
+/* Values in the order of a file, a row for each image. */
+struct rows {
+    uint32_t count;
+    size_t length;    /* of a row */
+    bool are_whole;   /* of a type of whole numbers */
+    bool is_planar;   /* [C][H][W]; otherwise [H][W][C] */
+    const void *from; /* what `get` takes them from */
+    void (*get)(const struct rows *rows, uint32_t row, float *values);
+};
+
+size_t table_values(const struct table *table); /* of an image */
+void table_free(struct table *table);
+void content_free(struct content *content);
+
+/* Extents, out of a shape [N][..] of rank 2 to 4; false, with a sentence, if they are beyond the
+ * limits or not what the parameters ask for. */
+glcnn_status table_shape(const struct reading *r, uint32_t rank, const uint32_t *shape,
+                         struct table *table, bool *is_planar);
+/* Checks the rows and takes them over; table has its extents. */
+glcnn_status table_fill(const struct reading *r, const struct rows *rows, struct table *table);
+/* Bytes to floats, where the other parts have floats. */
+glcnn_status table_make_floats(struct table *table, char *error);
+
+/* A format of files that have one array each. `count` is how many labels there must be. */
+struct array_format {
+    glcnn_status (*take_images)(const struct reading *r, const struct bytes *bytes,
+                                struct table *table);
+    glcnn_status (*take_labels)(const struct reading *r, const struct bytes *bytes, uint32_t count,
+                                uint32_t **labels);
+};
+extern const struct array_format array_npy, array_idx;
+
+/* The file of images and, where there are names, the one beside it whose name has "labels" for
+ * "images" and "idx1" for "idx3". After a failure *content is all zero; the same holds below. */
+glcnn_status array_read(const struct reading *r, const struct array_format *format,
+                        struct content *content);
+glcnn_status csv_read(const struct reading *r, struct content *content);
+
+/* The images of an archive that are of a part, or with `part` GLCNN_DATA_PARTS those that are of
+ * none. *found: there are some. */
+glcnn_status npz_read(const struct reading *r, uint32_t part, struct content *content, bool *found);
+
+#endif

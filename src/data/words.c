@@ -1,0 +1,52 @@
+/* The words that people use. */
+#include "words.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+    const char *word;
+    glcnn_data_part part;
+} parts[] = {{"train", GLCNN_DATA_PART_TRAINING},
+             {"training", GLCNN_DATA_PART_TRAINING},
+             {"val", GLCNN_DATA_PART_VALIDATION},
+             {"valid", GLCNN_DATA_PART_VALIDATION},
+             {"validation", GLCNN_DATA_PART_VALIDATION},
+             {"test", GLCNN_DATA_PART_TEST},
+             {"t10k", GLCNN_DATA_PART_TEST}};
+
+static bool is(const char *word, size_t length, const char *known)
+{
+    return strlen(known) == length && strncasecmp(word, known, length) == 0;
+}
+
+bool word_is_part(const char *word, size_t length, glcnn_data_part *part)
+{
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (is(word, length, parts[i].word)) {
+            *part = parts[i].part;
+            return true;
+        }
+    return false;
+}
+
+static bool is_one_of(const char *word, size_t length, const char *const *known)
+{
+    for (; *known; known++)
+        if (is(word, length, *known))
+            return true;
+    return false;
+}
+
+bool word_is_images(const char *word, size_t length)
+{
+    static const char *const known[] = {"images", "image", "x", "data", NULL};
+    return is_one_of(word, length, known);
+}
+
+bool word_is_labels(const char *word, size_t length)
+{
+    static const char *const known[] = {"labels",  "label", "y",       "target",
+                                        "targets", "class", "classes", NULL};
+    return is_one_of(word, length, known);
+}

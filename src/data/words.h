@@ -1,0 +1,16 @@
+/* Words in the names of files and of arrays: which part they are of, and what they hold. */
+#ifndef GLCNN_DATA_WORDS_H
+#define GLCNN_DATA_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <glcnn/data.h>
+
+/* The word, of `length` bytes, is one of a part. */
+bool word_is_part(const char *word, size_t length, glcnn_data_part *part);
+/* In any case: images, labels. */
+bool word_is_images(const char *word, size_t length);
+bool word_is_labels(const char *word, size_t length);
+
+#endif

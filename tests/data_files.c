@@ -1,0 +1,289 @@
+/* Pictures by libpng and libjpeg, archives by libzip, and the rest byte by byte. */
+#include "tests/data_files.h"
+
+#include <ftw.h>
+#include <png.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zip.h>
+#include <zlib.h>
+
+#include <jpeglib.h>
+
+#include "tests/unit.h"
+
+#define PATHS 8 /* that data_path keeps */
+
+static char folder[64];
+
+const char *data_folder(void)
+{
+    if (!*folder) {
+        snprintf(folder, sizeof folder, "/tmp/glcnn-data-XXXXXX");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    }
+    return folder;
+}
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *at)
+{
+    (void)info;
+    (void)type;
+    (void)at;
+    return remove(path);
+}
+
+void data_remove_folder(void)
+{
+    if (*folder)
+        nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    *folder = 0;
+}
+
+const char *data_path(const char *name)
+{
+    static char paths[PATHS][512];
+    static unsigned next;
+    char *path = paths[next++ % PATHS];
+    snprintf(path, sizeof paths[0], "%s/%s", data_folder(), name);
+    for (char *slash = path + strlen(folder) + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = 0;
+        mkdir(path, 0777);
+        *slash = '/';
+    }
+    return path;
+}
+
+void data_write(const char *name, const void *bytes, size_t size)
+{
+    FILE *file = fopen(data_path(name), "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    CU_ASSERT_EQUAL(fwrite(bytes, 1, size, file), size);
+    CU_ASSERT_EQUAL(fclose(file), 0);
+}
+
+void data_write_text(const char *name, const char *text)
+{
+    data_write(name, text, strlen(text));
+}
+
+void data_write_gz(const char *name, const void *bytes, size_t size)
+{
+    gzFile file = gzopen(data_path(name), "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    CU_ASSERT_EQUAL(gzwrite(file, bytes, (unsigned)size), (int)size);
+    CU_ASSERT_EQUAL(gzclose(file), Z_OK);
+}
+
+size_t data_read(const char *name, void *bytes, size_t size)
+{
+    FILE *file = fopen(data_path(name), "rb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    size_t got = fread(bytes, 1, size, file);
+    fclose(file);
+    return got;
+}
+
+/* ---- Pictures ---- */
+
+/* A TIFF structure of one entry, the orientation; 26 bytes. */
+static void make_tiff(uint8_t *tiff, uint32_t orientation, bool big_endian)
+{
+    static const uint8_t little[26] = {'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3,
+                                       0,   1,   0,  0, 0, 1, 0, 0, 0, 0, 0,    0, 0};
+    static const uint8_t big[26] = {'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0,
+                                    3,   0,   0, 0,  1, 0, 1, 0, 0, 0, 0, 0,    0};
+    memcpy(tiff, big_endian ? big : little, 26);
+    tiff[big_endian ? 19 : 18] = (uint8_t)orientation;
+}
+
+static void set_palette(png_structp write, png_infop info, int depth)
+{
+    png_color palette[256];
+    png_byte alpha[256];
+    int count = 1 << depth;
+    for (int i = 0; i < count; i++) {
+        palette[i] = (png_color){(png_byte)i, (png_byte)(2 * i), (png_byte)(255 - i)};
+        alpha[i] = (png_byte)(255 - i);
+    }
+    png_set_PLTE(write, info, palette, count);
+    png_set_tRNS(write, info, alpha, count, NULL);
+}
+
+/* Rows of one byte or, of depth 16, two for each sample. */
+static void write_rows(png_structp write, const struct data_png *png, int depth, uint32_t channels)
+{
+    size_t sample = depth == 16 ? 2 : 1, row = png->width * channels * sample;
+    uint8_t *bytes = malloc(row * png->height), **rows = malloc(png->height * sizeof *rows);
+    uint8_t *to = bytes;
+    for (uint32_t y = 0; y < png->height; y++) {
+        rows[y] = to;
+        for (uint32_t i = 0; i < png->width * channels; i++) {
+            uint32_t value = png->value(i / channels, y, i % channels);
+            if (sample == 2)
+                *to++ = (uint8_t)(value >> 8);
+            *to++ = (uint8_t)value;
+        }
+    }
+    png_write_image(write, rows);
+    free(rows);
+    free(bytes);
+}
+
+void data_write_png(const char *name, const struct data_png *png)
+{
+    static const uint32_t channels[] = {[PNG_COLOR_TYPE_GRAY] = 1,
+                                        [PNG_COLOR_TYPE_GRAY_ALPHA] = 2,
+                                        [PNG_COLOR_TYPE_PALETTE] = 1,
+                                        [PNG_COLOR_TYPE_RGB] = 3,
+                                        [PNG_COLOR_TYPE_RGB_ALPHA] = 4};
+    uint8_t tiff[26];
+    int depth = png->depth ? png->depth : 8;
+    FILE *file = fopen(data_path(name), "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    png_structp write = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png_create_info_struct(write);
+    png_init_io(write, file);
+    png_set_IHDR(write, info, png->width, png->height, depth, png->colour_type,
+                 png->interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, 0, 0);
+    if (png->colour_type == PNG_COLOR_TYPE_PALETTE)
+        set_palette(write, info, depth);
+    make_tiff(tiff, png->orientation, true);
+    if (png->orientation)
+        png_set_eXIf_1(write, info, sizeof tiff, tiff);
+    png_write_info(write, info);
+    png_set_packing(write);
+    write_rows(write, png, depth, channels[png->colour_type]);
+    png_write_end(write, NULL);
+    png_destroy_write_struct(&write, &info);
+    CU_ASSERT_EQUAL(fclose(file), 0);
+}
+
+static void set_jpeg(struct jpeg_compress_struct *write, const struct data_jpeg *jpeg)
+{
+    static const J_COLOR_SPACE spaces[] = {0, JCS_GRAYSCALE, 0, JCS_RGB, JCS_CMYK};
+    write->image_width = jpeg->width;
+    write->image_height = jpeg->height;
+    write->input_components = (int)jpeg->components;
+    write->in_color_space = spaces[jpeg->components];
+    jpeg_set_defaults(write);
+    if (jpeg->inverted)
+        jpeg_set_colorspace(write, JCS_YCCK);
+    else if (jpeg->components == 4)
+        write->write_Adobe_marker = FALSE;
+    jpeg_set_quality(write, 100, TRUE);
+    for (int c = 0; c < write->num_components; c++)
+        write->comp_info[c].h_samp_factor = write->comp_info[c].v_samp_factor = 1;
+    if (jpeg->progressive)
+        jpeg_simple_progression(write);
+}
+
+void data_write_jpeg(const char *name, const struct data_jpeg *jpeg)
+{
+    struct jpeg_compress_struct write;
+    struct jpeg_error_mgr messages;
+    uint8_t exif[32] = "Exif\0";
+    FILE *file = fopen(data_path(name), "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    write.err = jpeg_std_error(&messages);
+    jpeg_create_compress(&write);
+    jpeg_stdio_dest(&write, file);
+    set_jpeg(&write, jpeg);
+    jpeg_start_compress(&write, TRUE);
+    make_tiff(exif + 6, jpeg->orientation, jpeg->big_endian);
+    if (jpeg->orientation)
+        jpeg_write_marker(&write, JPEG_APP0 + 1, exif, sizeof exif);
+    uint8_t *row = malloc((size_t)jpeg->width * jpeg->components);
+    for (uint32_t y = 0; y < jpeg->height; y++) {
+        for (uint32_t i = 0; i < jpeg->width * jpeg->components; i++)
+            row[i] = (uint8_t)jpeg->value(i / jpeg->components, y, i % jpeg->components);
+        jpeg_write_scanlines(&write, &row, 1);
+    }
+    free(row);
+    jpeg_finish_compress(&write);
+    jpeg_destroy_compress(&write);
+    CU_ASSERT_EQUAL(fclose(file), 0);
+}
+
+/* ---- Arrays ---- */
+
+size_t data_npy(void *file, const char *descr, const char *shape, const void *bytes, size_t size)
+{
+    char *to = file;
+    int length =
+        sprintf(to + 10, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", descr, shape);
+    memcpy(to, "\x93NUMPY\1\0", 8);
+    to[8] = (char)length;
+    to[9] = 0;
+    memcpy(to + 10 + length, bytes, size);
+    return 10 + (size_t)length + size;
+}
+
+void data_write_npy(const char *name, const char *descr, const char *shape, const void *bytes,
+                    size_t size)
+{
+    void *file = malloc(size + 256);
+    data_write(name, file, data_npy(file, descr, shape, bytes, size));
+    free(file);
+}
+
+void data_write_zip(const char *name, const struct data_entry *entries, size_t count)
+{
+    int code;
+    zip_t *zip = zip_open(data_path(name), ZIP_CREATE | ZIP_TRUNCATE, &code);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(zip);
+    for (size_t i = 0; i < count; i++)
+        CU_ASSERT_TRUE(zip_file_add(zip, entries[i].name,
+                                    zip_source_buffer(zip, entries[i].bytes, entries[i].size, 0),
+                                    ZIP_FL_ENC_UTF_8) >= 0);
+    CU_ASSERT_EQUAL(zip_close(zip), 0);
+}
+
+/* ---- Opening ---- */
+
+glcnn_data_set *data_open(const char *name, const struct glcnn_data_parameters *parameters)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_data_set *data;
+    glcnn_status status = glcnn_data_set_open(data_path(name), parameters, &data, error);
+    if (status != GLCNN_SUCCESS)
+        printf("\n    %s", error);
+    CU_ASSERT_EQUAL_FATAL(status, GLCNN_SUCCESS);
+    return data;
+}
+
+void data_refuses(const char *name, const struct glcnn_data_parameters *parameters,
+                  glcnn_status status, const char *phrase)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_data_set *data = (glcnn_data_set *)error;
+    CU_ASSERT_EQUAL(glcnn_data_set_open(data_path(name), parameters, &data, error), status);
+    CU_ASSERT_PTR_NULL(data);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, phrase));
+    if (!strstr(error, phrase))
+        printf("\n    %s: expected \"%s\", got \"%s\"", name, phrase, error);
+}
+
+glcnn_data_loader *data_load(glcnn_data_set *data,
+                             const struct glcnn_data_loader_parameters *parameters)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_data_loader *loader;
+    glcnn_status status = glcnn_data_loader_create(data, parameters, &loader, error);
+    if (status != GLCNN_SUCCESS)
+        printf("\n    %s", error);
+    CU_ASSERT_EQUAL_FATAL(status, GLCNN_SUCCESS);
+    return loader;
+}
+
+struct glcnn_data_batch data_next(glcnn_data_loader *loader)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    struct glcnn_data_batch batch;
+    glcnn_status status = glcnn_data_loader_next(loader, &batch, error);
+    if (status != GLCNN_SUCCESS)
+        printf("\n    %s", error);
+    CU_ASSERT_EQUAL_FATAL(status, GLCNN_SUCCESS);
+    return batch;
+}

@@ -1,0 +1,573 @@
+/* Pictures: the right pixels of every kind, the right sentence for every damage. */
+#include "tests/data_files.h"
+
+#include <math.h>
+#include <png.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit.h"
+
+/* One picture as bytes [H][W][C] at the size, through a folder of two classes that has nothing
+ * else. */
+static void decode(const char *name, const struct glcnn_data_parameters *p, uint8_t *pixels,
+                   struct glcnn_data_info *info)
+{
+    glcnn_data_set *data;
+    char error[GLCNN_ERROR_LENGTH] = "";
+    const char *path = data_path(name);
+    glcnn_status status = glcnn_data_set_open_files(&path, 1, p, &data, error);
+    if (status != GLCNN_SUCCESS)
+        printf("\n    %s", error);
+    CU_ASSERT_EQUAL_FATAL(status, GLCNN_SUCCESS);
+    *info = *glcnn_data_set_info(data);
+    glcnn_data_loader *loader =
+        data_load(data, &(struct glcnn_data_loader_parameters){.part = GLCNN_DATA_PART_TEST,
+                                                               .batch = 1,
+                                                               .threads = 1,
+                                                               .bytes = true,
+                                                               .interleaved = true});
+    struct glcnn_data_batch batch = data_next(loader);
+    CU_ASSERT_EQUAL(batch.filled, 1);
+    CU_ASSERT_EQUAL(batch.labels[0], GLCNN_DATA_NO_LABEL);
+    memcpy(pixels, batch.bytes, (size_t)info->width * info->height * info->channels);
+    if (batch.filled == 0)
+        printf("\n    %s", glcnn_data_set_note(data, 0));
+    glcnn_data_loader_destroy(&loader);
+    glcnn_data_set_close(&data);
+}
+
+/* ---- PNG ---- */
+
+static uint32_t range; /* of the samples that `noise` gives: 2^depth */
+
+static uint32_t noise(uint32_t x, uint32_t y, uint32_t c)
+{
+    uint32_t value = (x * 7919 + y * 104729 + c * 1299709 + 12345) * 2654435761u;
+    return (value >> 9) % range;
+}
+
+/* In 0 .. 255, rounded. */
+static uint32_t sample(uint32_t x, uint32_t y, uint32_t c)
+{
+    return (noise(x, y, c) * 255 * 2 + (range - 1)) / (2 * (range - 1));
+}
+
+static uint32_t over_white(uint32_t value, uint32_t alpha)
+{
+    return (uint32_t)lround((value * alpha + 255.0 * (255 - alpha)) / 255);
+}
+
+/* What the picture shows at a pixel in channel c of red, green, blue. */
+static uint32_t shown(int colour_type, uint32_t x, uint32_t y, uint32_t c)
+{
+    uint32_t entry = noise(x, y, 0);
+    switch (colour_type) {
+    case PNG_COLOR_TYPE_GRAY:
+        return sample(x, y, 0);
+    case PNG_COLOR_TYPE_GRAY_ALPHA:
+        return over_white(sample(x, y, 0), sample(x, y, 1));
+    case PNG_COLOR_TYPE_RGB:
+        return sample(x, y, c);
+    case PNG_COLOR_TYPE_RGB_ALPHA:
+        return over_white(sample(x, y, c), sample(x, y, 3));
+    default:
+        return over_white(c == 0 ? entry : c == 1 ? 2 * entry % 256 : 255 - entry, 255 - entry);
+    }
+}
+
+static void check_png(int colour_type, int depth, bool interlaced)
+{
+    enum { W = 13, H = 11 };
+    uint8_t pixels[W * H * 3];
+    uint32_t wrong = 0;
+    struct glcnn_data_info info;
+    range = 1u << depth;
+    data_write_png("kind.png", &(struct data_png){.width = W,
+                                                  .height = H,
+                                                  .colour_type = colour_type,
+                                                  .depth = depth,
+                                                  .interlaced = interlaced,
+                                                  .value = noise});
+    decode("kind.png", NULL, pixels, &info);
+    CU_ASSERT_EQUAL(info.width, W);
+    CU_ASSERT_EQUAL(info.height, H);
+    CU_ASSERT_EQUAL_FATAL(info.channels, colour_type & PNG_COLOR_MASK_COLOR ? 3 : 1);
+    for (uint32_t i = 0; i < W * H * info.channels; i++)
+        wrong += pixels[i] != shown(colour_type, i / info.channels % W, i / info.channels / W,
+                                    i % info.channels);
+    CU_ASSERT_EQUAL(wrong, 0);
+    if (wrong)
+        printf("\n    colour type %d, depth %d: %u samples differ", colour_type, depth, wrong);
+}
+
+static void every_kind_of_png_has_the_right_pixels(void)
+{
+    static const struct {
+        int colour_type, depth;
+    } kinds[] = {{PNG_COLOR_TYPE_GRAY, 1},        {PNG_COLOR_TYPE_GRAY, 2},
+                 {PNG_COLOR_TYPE_GRAY, 4},        {PNG_COLOR_TYPE_GRAY, 8},
+                 {PNG_COLOR_TYPE_GRAY, 16},       {PNG_COLOR_TYPE_GRAY_ALPHA, 8},
+                 {PNG_COLOR_TYPE_GRAY_ALPHA, 16}, {PNG_COLOR_TYPE_RGB, 8},
+                 {PNG_COLOR_TYPE_RGB, 16},        {PNG_COLOR_TYPE_RGB_ALPHA, 8},
+                 {PNG_COLOR_TYPE_RGB_ALPHA, 16},  {PNG_COLOR_TYPE_PALETTE, 1},
+                 {PNG_COLOR_TYPE_PALETTE, 2},     {PNG_COLOR_TYPE_PALETTE, 4},
+                 {PNG_COLOR_TYPE_PALETTE, 8}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        check_png(kinds[i].colour_type, kinds[i].depth, false);
+        check_png(kinds[i].colour_type, kinds[i].depth, true);
+    }
+}
+
+/* ---- JPEG ---- */
+
+/* Slopes, which JPEG keeps within a few steps. */
+static uint32_t slope(uint32_t x, uint32_t y, uint32_t c)
+{
+    return 40 + 3 * x + 2 * y * (c % 2) + 10 * c;
+}
+
+static uint32_t slope_inverted(uint32_t x, uint32_t y, uint32_t c)
+{
+    return 255 - slope(x, y, c);
+}
+
+static uint32_t shown_of_jpeg(const struct data_jpeg *jpeg, uint32_t x, uint32_t y, uint32_t c)
+{
+    if (jpeg->components < 4)
+        return slope(x, y, c);
+    return (255 - slope(x, y, c)) * (255 - slope(x, y, 3)) / 255;
+}
+
+static void every_kind_of_jpeg_has_the_right_pixels(void)
+{
+    static const struct data_jpeg kinds[] = {
+        {.components = 1},
+        {.components = 1, .progressive = true},
+        {.components = 3},
+        {.components = 3, .progressive = true},
+        {.components = 4},
+        {.components = 4, .inverted = true},
+        {.components = 4, .inverted = true, .progressive = true},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        uint8_t pixels[21 * 19 * 3];
+        int worst = 0;
+        struct glcnn_data_info info;
+        struct data_jpeg jpeg = kinds[i];
+        jpeg.width = 21;
+        jpeg.height = 19;
+        jpeg.value = jpeg.inverted ? slope_inverted : slope;
+        data_write_jpeg("kind.jpg", &jpeg);
+        decode("kind.jpg", NULL, pixels, &info);
+        CU_ASSERT_EQUAL(info.width * 100 + info.height, 2119);
+        CU_ASSERT_EQUAL_FATAL(info.channels, jpeg.components == 1 ? 1 : 3);
+        for (uint32_t k = 0; k < 21 * 19 * info.channels; k++) {
+            uint32_t pixel = k / info.channels;
+            int wanted = (int)shown_of_jpeg(&jpeg, pixel % 21, pixel / 21, k % info.channels);
+            worst = abs(pixels[k] - wanted) > worst ? abs(pixels[k] - wanted) : worst;
+        }
+        CU_ASSERT_TRUE(worst <= 4);
+        if (worst > 4)
+            printf("\n    kind %zu: up to %d wrong", i, worst);
+    }
+}
+
+/* ---- Orientation ---- */
+
+/* Four blocks of one grey each: 30 90 / 150 210 as it lies in the file. */
+static uint32_t quarters(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)c;
+    return 30 + 60 * (x / 16) + 120 * (y / 8);
+}
+
+static void check_turned(const char *name, uint32_t orientation)
+{
+    /* As they are seen: top left, top right, bottom left, bottom right. */
+    static const uint8_t seen[9][4] = {{0},
+                                       {30, 90, 150, 210},
+                                       {90, 30, 210, 150},
+                                       {210, 150, 90, 30},
+                                       {150, 210, 30, 90},
+                                       {30, 150, 90, 210},
+                                       {150, 30, 210, 90},
+                                       {210, 90, 150, 30},
+                                       {90, 210, 30, 150}};
+    uint8_t pixels[32 * 16];
+    struct glcnn_data_info info;
+    decode(name, NULL, pixels, &info);
+    bool turned = orientation > 4;
+    CU_ASSERT_EQUAL_FATAL(info.width, turned ? 16u : 32u);
+    CU_ASSERT_EQUAL_FATAL(info.height, turned ? 32u : 16u);
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t x = i % 2 ? info.width - 3 : 2, y = i / 2 ? info.height - 3 : 2;
+        int found = pixels[y * info.width + x];
+        CU_ASSERT_TRUE(abs(found - seen[orientation][i]) <= 2);
+        if (abs(found - seen[orientation][i]) > 2)
+            printf("\n    %s, orientation %u: corner %u is %d", name, orientation, i, found);
+    }
+}
+
+static void orientation_is_honoured(void)
+{
+    for (uint32_t orientation = 1; orientation <= 8; orientation++) {
+        data_write_png("turned.png", &(struct data_png){.width = 32,
+                                                        .height = 16,
+                                                        .orientation = orientation,
+                                                        .value = quarters});
+        check_turned("turned.png", orientation);
+        for (int big = 0; big < 2; big++) {
+            data_write_jpeg("turned.jpg", &(struct data_jpeg){.width = 32,
+                                                              .height = 16,
+                                                              .components = 1,
+                                                              .orientation = orientation,
+                                                              .big_endian = big,
+                                                              .value = quarters});
+            check_turned("turned.jpg", orientation);
+        }
+    }
+}
+
+/* ---- Sizes ---- */
+
+/* The mean of the picture over an area, or between the middles of its pixels. */
+static double at_area(double x0, double x1, double y0, double y1)
+{
+    double sum = 0;
+    for (uint32_t y = (uint32_t)y0; y < y1; y++)
+        for (uint32_t x = (uint32_t)x0; x < x1; x++)
+            sum +=
+                (fmin(x + 1, x1) - fmax(x, x0)) * (fmin(y + 1, y1) - fmax(y, y0)) * noise(x, y, 0);
+    return sum / ((x1 - x0) * (y1 - y0));
+}
+
+static double clamped(double x, uint32_t count)
+{
+    return x < 0 ? 0 : x > count - 1 ? count - 1 : x;
+}
+
+static double at_point(double x, double y, uint32_t width, uint32_t height)
+{
+    x = clamped(x - 0.5, width);
+    y = clamped(y - 0.5, height);
+    uint32_t left = (uint32_t)x, top = (uint32_t)y;
+    uint32_t right = left + 1 < width ? left + 1 : left;
+    uint32_t bottom = top + 1 < height ? top + 1 : top;
+    double a = x - left, b = y - top;
+    return (1 - b) * ((1 - a) * noise(left, top, 0) + a * noise(right, top, 0)) +
+           b * ((1 - a) * noise(left, bottom, 0) + a * noise(right, bottom, 0));
+}
+
+static void check_scaled(uint32_t w, uint32_t h, uint32_t W, uint32_t H)
+{
+    uint8_t pixels[64 * 64];
+    double worst = 0, step = fmin((double)w / W, (double)h / H);
+    double left = (w - step * W) / 2, top = (h - step * H) / 2;
+    struct glcnn_data_info info;
+    range = 256;
+    if (step == 1) {
+        left = floor(left);
+        top = floor(top);
+    }
+    data_write_png("scaled.png", &(struct data_png){.width = w, .height = h, .value = noise});
+    decode("scaled.png", &(struct glcnn_data_parameters){.width = W, .height = H}, pixels, &info);
+    for (uint32_t y = 0; y < H; y++)
+        for (uint32_t x = 0; x < W; x++) {
+            double x0 = left + step * x, y0 = top + step * y;
+            double wanted = step >= 1 ? at_area(x0, x0 + step, y0, y0 + step)
+                                      : at_point(x0 + step / 2, y0 + step / 2, w, h);
+            worst = fmax(worst, fabs(pixels[y * W + x] - wanted));
+        }
+    CU_ASSERT_TRUE(worst < 0.51);
+    if (!(worst < 0.51))
+        printf("\n    %u x %u to %u x %u: %g", w, h, W, H, worst);
+}
+
+static void pictures_are_scaled_and_cut_to_their_middle(void)
+{
+    static const uint32_t sizes[][4] = {
+        {8, 8, 4, 4},    {9, 9, 9, 9},       {9, 6, 3, 3},    {6, 9, 3, 3}, {37, 23, 10, 7},
+        {37, 23, 7, 10}, {5, 5, 15, 15},     {3, 2, 20, 31},  {1, 1, 8, 8}, {64, 1, 4, 4},
+        {13, 8, 8, 8},   {200, 150, 64, 48}, {40, 41, 40, 4}, {7, 7, 6, 6}, {2, 50, 1, 1}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        check_scaled(sizes[i][0], sizes[i][1], sizes[i][2], sizes[i][3]);
+}
+
+/* libjpeg reduces by 8 and what is left is averaged: the same slope to within a few steps. */
+static uint32_t long_slope(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)c;
+    return x / 4 + y / 8;
+}
+
+static void large_jpegs_are_reduced(void)
+{
+    uint8_t pixels[20 * 15];
+    int worst = 0;
+    struct glcnn_data_info info;
+    data_write_jpeg(
+        "large.jpg",
+        &(struct data_jpeg){.width = 640, .height = 480, .components = 1, .value = long_slope});
+    decode("large.jpg", &(struct glcnn_data_parameters){.width = 20, .height = 15}, pixels, &info);
+    for (int y = 0; y < 15; y++)
+        for (int x = 0; x < 20; x++) {
+            int wanted = (32 * x + 16) / 4 + (32 * y + 16) / 8;
+            int wrong = abs(pixels[y * 20 + x] - wanted);
+            worst = wrong > worst ? wrong : worst;
+        }
+    CU_ASSERT_TRUE(worst <= 2);
+}
+
+static void channels_are_as_asked_for(void)
+{
+    uint8_t pixels[25 * 3];
+    struct glcnn_data_info info;
+    range = 256;
+    data_write_png("colour.png",
+                   &(struct data_png){
+                       .width = 5, .height = 5, .colour_type = PNG_COLOR_TYPE_RGB, .value = noise});
+    decode("colour.png", &(struct glcnn_data_parameters){.channels = 1}, pixels, &info);
+    CU_ASSERT_EQUAL(info.channels, 1);
+    for (uint32_t i = 0; i < 25; i++) {
+        uint32_t x = i % 5, y = i / 5;
+        double grey = 0.299 * noise(x, y, 0) + 0.587 * noise(x, y, 1) + 0.114 * noise(x, y, 2);
+        CU_ASSERT_TRUE(fabs(pixels[i] - grey) <= 0.501);
+    }
+    data_write_png("grey.png", &(struct data_png){.width = 5, .height = 5, .value = noise});
+    decode("grey.png", &(struct glcnn_data_parameters){.channels = 3}, pixels, &info);
+    for (uint32_t i = 0; i < 75; i++)
+        CU_ASSERT_EQUAL(pixels[i], noise(i / 3 % 5, i / 15, 0));
+}
+
+/* ---- Damage ---- */
+
+static void write_whole(const char *name)
+{
+    range = 256;
+    data_write_png(name, &(struct data_png){.width = 9, .height = 9, .value = noise});
+}
+
+/* A folder of two classes with two good pictures each, and one that is named so. */
+static void make_folder(const char *folder, const char *bad, const void *bytes, size_t size)
+{
+    static const char *const good[] = {"a/1.png", "a/2.png", "b/1.png", "b/2.png"};
+    char name[128];
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(name, sizeof name, "%s/%s", folder, good[i]);
+        write_whole(name);
+    }
+    snprintf(name, sizeof name, "%s/a/%s", folder, bad);
+    data_write(name, bytes, size);
+}
+
+/* Broken where it is opened, or, where `phrase` is found only then, where it is decoded. */
+static void check_broken(const char *bad, const void *bytes, size_t size, bool late,
+                         const char *phrase)
+{
+    static int number;
+    char folder[32], error[GLCNN_ERROR_LENGTH] = "";
+    struct glcnn_data_batch batch;
+    snprintf(folder, sizeof folder, "broken%d", number++);
+    make_folder(folder, bad, bytes, size);
+    glcnn_data_set *data = data_open(folder, NULL);
+    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[0], late ? 5 : 4);
+    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), late ? 0 : 1);
+    glcnn_data_loader *loader = data_load(data, NULL);
+    batch = data_next(loader);
+    CU_ASSERT_EQUAL(batch.filled, 4);
+    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 1);
+    const char *note = glcnn_data_set_note(data, 0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(note);
+    CU_ASSERT_PTR_NULL(glcnn_data_set_note(data, 1));
+    CU_ASSERT_PTR_NOT_NULL(strstr(note, bad));
+    CU_ASSERT_PTR_NOT_NULL(strstr(note, phrase));
+    if (!strstr(note, phrase))
+        printf("\n    expected \"%s\", got \"%s\"", phrase, note);
+    glcnn_data_loader_destroy(&loader);
+    glcnn_data_set_close(&data);
+    const struct glcnn_data_parameters strict = {.strict = true};
+    if (!late) {
+        data_refuses(folder, &strict, GLCNN_MALFORMED_DATA, phrase);
+        return;
+    }
+    data = data_open(folder, &strict);
+    loader = data_load(data, NULL);
+    CU_ASSERT_EQUAL(glcnn_data_loader_next(loader, &batch, error), GLCNN_MALFORMED_DATA);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, phrase));
+    glcnn_data_loader_destroy(&loader);
+    glcnn_data_set_close(&data);
+}
+
+static void put_big_endian(uint8_t *at, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (uint8_t)(value >> (24 - 8 * i));
+}
+
+/* The head of a PNG that announces a size, with the right sum. */
+static void announce(uint8_t *png, uint32_t width, uint32_t height)
+{
+    uint32_t sum = 0xffffffff;
+    put_big_endian(png + 16, width);
+    put_big_endian(png + 20, height);
+    for (uint8_t *at = png + 12; at < png + 29; at++) {
+        sum ^= *at;
+        for (int k = 0; k < 8; k++)
+            sum = sum >> 1 ^ (sum & 1 ? 0xedb88320 : 0);
+    }
+    put_big_endian(png + 29, ~sum);
+}
+
+static void broken_pngs_are_named_and_skipped(void)
+{
+    uint8_t png[4096], changed[4096];
+    write_whole("whole.png");
+    size_t size = data_read("whole.png", png, sizeof png);
+    check_broken("empty.png", "", 0, false, "is empty");
+    check_broken("text.PNG", "not a picture", 13, false, "is no picture");
+    check_broken("head.png", png, 20, false, "is truncated");
+    check_broken("short.png", png, size - 30, true, "truncated");
+    check_broken("end.png", png, size - 12, true, "truncated");
+    memcpy(changed, png, size);
+    changed[size - 30] ^= 0x40;
+    check_broken("changed.png", changed, size, true, "is a damaged PNG");
+    announce(png, 100000, 100000);
+    check_broken("huge.png", png, size, false, "announces 100000 x 100000 pixels");
+    announce(png, 0, 5);
+    check_broken("none.png", png, size, false, "is a damaged PNG");
+    announce(png, 0x7fffffff, 0x7fffffff);
+    check_broken("bomb.png", png, size, false, "announces 2147483647 x 2147483647 pixels");
+}
+
+static void broken_jpegs_are_named_and_skipped(void)
+{
+    uint8_t jpeg[8192], changed[8192];
+    data_write_jpeg("whole.jpg", &(struct data_jpeg){
+                                     .width = 40, .height = 40, .components = 3, .value = slope});
+    size_t size = data_read("whole.jpg", jpeg, sizeof jpeg);
+    check_broken("text.jpeg", "not a picture", 13, false, "is no picture");
+    check_broken("head.jpg", jpeg, 8, false, "is a damaged JPEG");
+    check_broken("short.jpg", jpeg, size - 100, true, "is a damaged JPEG");
+    memcpy(changed, jpeg, size);
+    memset(changed + size - 200, 0xff, 100);
+    check_broken("changed.jpg", changed, size, true, "is a damaged JPEG");
+    for (size_t i = 0; i + 9 < size; i++)
+        if (jpeg[i] == 0xff && jpeg[i + 1] == 0xc0) {
+            memset(jpeg + i + 5, 0xff, 4); /* height and width */
+            jpeg[i + 5] = jpeg[i + 7] = 0xfd;
+            break;
+        }
+    check_broken("huge.jpg", jpeg, size, false, "announces 65023 x 65023 pixels");
+}
+
+/* Every prefix of a file, and every file with one byte changed: a picture or a sentence. */
+static void any_damage_is_survived(void)
+{
+    uint8_t bytes[4096];
+    static const char *const names[] = {"whole.png", "progressive.jpg"};
+    write_whole("whole.png");
+    data_write_jpeg("progressive.jpg", &(struct data_jpeg){.width = 10,
+                                                           .height = 10,
+                                                           .components = 1,
+                                                           .progressive = true,
+                                                           .orientation = 6,
+                                                           .value = slope});
+    for (size_t i = 0; i < 2; i++) {
+        size_t size = data_read(names[i], bytes, sizeof bytes);
+        for (size_t at = 0; at < 2 * size; at++) {
+            char error[GLCNN_ERROR_LENGTH] = "";
+            struct glcnn_data_batch batch;
+            glcnn_data_set *data;
+            const char *path = data_path(names[i]);
+            bytes[at % size] ^= at < size ? 0 : 0x55;
+            data_write(names[i], bytes, at < size ? at : size);
+            bytes[at % size] ^= at < size ? 0 : 0x55;
+            if (glcnn_data_set_open_files(&path, 1, NULL, &data, error) != GLCNN_SUCCESS) {
+                CU_ASSERT_TRUE(strlen(error) > 20);
+                continue;
+            }
+            glcnn_data_loader *loader =
+                data_load(data, &(struct glcnn_data_loader_parameters){
+                                    .part = GLCNN_DATA_PART_TEST, .batch = 1, .threads = 1});
+            batch = data_next(loader);
+            CU_ASSERT_EQUAL(batch.filled, glcnn_data_set_skipped(data) == 0);
+            glcnn_data_loader_destroy(&loader);
+            glcnn_data_set_close(&data);
+        }
+        data_write(names[i], bytes, size);
+    }
+}
+
+static void other_files_are_ignored_and_counted(void)
+{
+    make_folder("mixed", ".hidden.png", "x", 1);
+    data_write_text("mixed/a/readme.txt", "text");
+    data_write_text("mixed/a/deeper/1.png", "text");
+    data_write_text("mixed/notes.txt", "text");
+    write_whole("mixed/b/without-an-ending");
+    glcnn_data_set *data = data_open("mixed", NULL);
+    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->ignored, 4);
+    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[0], 5);
+    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 0);
+    char name[64];
+    glcnn_data_set_name(data, GLCNN_DATA_PART_TRAINING, 4, name, sizeof name);
+    CU_ASSERT_STRING_EQUAL(name, "b/without-an-ending");
+    CU_ASSERT_EQUAL(glcnn_data_set_label(data, GLCNN_DATA_PART_TRAINING, 4), 1);
+    glcnn_data_set_name(data, GLCNN_DATA_PART_TRAINING, 5, name, sizeof name);
+    CU_ASSERT_STRING_EQUAL(name, "");
+    CU_ASSERT_EQUAL(glcnn_data_set_label(data, GLCNN_DATA_PART_TRAINING, 5), GLCNN_DATA_NO_LABEL);
+    glcnn_data_set_close(&data);
+}
+
+/* What is asked for files without labels: each keeps its place, a broken one too. */
+static void files_keep_their_places(void)
+{
+    write_whole("first.png");
+    write_whole("third.png");
+    data_write_text("second.png", "not a picture");
+    const char *paths[] = {data_path("first.png"), data_path("second.png"), data_path("third.png"),
+                           data_path("gone.png")};
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_data_set *data;
+    CU_ASSERT_EQUAL_FATAL(glcnn_data_set_open_files(paths, 4, NULL, &data, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 2);
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_data_set_note(data, 0), "second.png: is no picture"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_data_set_note(data, 1), "gone.png: cannot be opened"));
+    glcnn_data_loader *loader = data_load(
+        data, &(struct glcnn_data_loader_parameters){.part = GLCNN_DATA_PART_TEST, .batch = 3});
+    CU_ASSERT_EQUAL(glcnn_data_loader_steps(loader), 2);
+    struct glcnn_data_batch batch = data_next(loader);
+    CU_ASSERT_EQUAL(batch.filled, 2);
+    CU_ASSERT_EQUAL(batch.indices[0], 0);
+    CU_ASSERT_EQUAL(batch.indices[1], UINT32_MAX);
+    CU_ASSERT_EQUAL(batch.indices[2], 2);
+    for (int i = 0; i < 81; i++)
+        CU_ASSERT_EQUAL(batch.floats[81 + i], 0);
+    batch = data_next(loader);
+    CU_ASSERT_EQUAL(batch.filled, 0);
+    glcnn_data_loader_destroy(&loader);
+    glcnn_data_set_close(&data);
+    CU_ASSERT_EQUAL(glcnn_data_set_open_files(paths + 1, 1, NULL, &data, error),
+                    GLCNN_MALFORMED_DATA);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "second.png: is no picture"));
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {UNIT_TEST(every_kind_of_png_has_the_right_pixels),
+                                        UNIT_TEST(every_kind_of_jpeg_has_the_right_pixels),
+                                        UNIT_TEST(orientation_is_honoured),
+                                        UNIT_TEST(pictures_are_scaled_and_cut_to_their_middle),
+                                        UNIT_TEST(large_jpegs_are_reduced),
+                                        UNIT_TEST(channels_are_as_asked_for),
+                                        UNIT_TEST(broken_pngs_are_named_and_skipped),
+                                        UNIT_TEST(broken_jpegs_are_named_and_skipped),
+                                        UNIT_TEST(any_damage_is_survived),
+                                        UNIT_TEST(other_files_are_ignored_and_counted),
+                                        UNIT_TEST(files_keep_their_places),
+                                        CU_TEST_INFO_NULL};
+    int status = unit_run("data_pictures", tests, argc, argv);
+    data_remove_folder();
+    return status;
+}
