@@ -22,15 +22,31 @@ static glcnn_status read_idx(const struct reading *r, struct content *content)
     return array_read(r, &array_idx, content);
 }
 
-/* The formats of single tables, by their first bytes; any other text is CSV. */
+/* The formats of single tables, by their first bytes; any other text is CSV, unless it is named as
+ * something else. */
 static const struct format {
     const char *name, *magic;
     size_t magic_size;
+    const char *ending;
     glcnn_status (*read)(const struct reading *r, struct content *content);
-} formats[] = {{"npz", "PK\3\4", 4, NULL},
-               {"npy", "\x93NUMPY", 6, read_npy},
-               {"idx", "\0\0\x08", 3, read_idx},
-               {"csv", "", 0, csv_read}};
+} formats[] = {{"npz", "PK\3\4", 4, ".npz", NULL},
+               {"npy", "\x93NUMPY", 6, ".npy", read_npy},
+               {"idx", "\0\0\x08", 3, "-ubyte", read_idx},
+               {"csv", "", 0, "", csv_read}};
+
+static glcnn_status check_name(const char *path, const struct format *format, char *error)
+{
+    size_t length = strlen(path);
+    length -= length > 3 && strcmp(path + length - 3, ".gz") == 0 ? 3 : 0;
+    for (const struct format *f = formats; format->magic_size == 0 && f->magic_size > 0; f++) {
+        size_t part = strlen(f->ending);
+        if (length > part && strncmp(path + length - part, f->ending, part) == 0)
+            return data_fail(error, GLCNN_MALFORMED_DATA,
+                             "%.300s: is named as %s and does not begin as such a file", path,
+                             f->name);
+    }
+    return GLCNN_SUCCESS;
+}
 
 static glcnn_status find_format(const char *path, const struct format **format, char *error)
 {
@@ -54,7 +70,7 @@ static glcnn_status find_format(const char *path, const struct format **format, 
     while ((size_t)got < (*format)->magic_size ||
            memcmp(bytes, (*format)->magic, (*format)->magic_size) != 0)
         ++*format;
-    return GLCNN_SUCCESS;
+    return check_name(path, *format, error);
 }
 
 static bool add_rows(struct part *part, const struct content *content, uint32_t table)

@@ -1,0 +1,454 @@
+/* Tables: .npy, .npz, CSV and IDX become the right images and classes, or the right sentence. */
+#include "tests/data_files.h"
+
+#include "tests/unit.h"
+
+/* Fails with what was found where the set is not `wanted`: "format width x height x channels bytes:
+ * counts: classes". */
+static void check_set(const char *name, const struct glcnn_data_parameters *p, const char *wanted)
+{
+    char found[512];
+    glcnn_data_set *data = data_open(name, p);
+    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    int length =
+        snprintf(found, sizeof found, "%s %ux%ux%u %s: %u %u %u:", info->format, info->width,
+                 info->height, info->channels, info->bytes ? "bytes" : "numbers", info->counts[0],
+                 info->counts[1], info->counts[2]);
+    for (uint32_t i = 0; i < info->class_count; i++)
+        length +=
+            snprintf(found + length, sizeof found - (size_t)length, " %s", info->class_names[i]);
+    CU_ASSERT_STRING_EQUAL(found, wanted);
+    if (strcmp(found, wanted) != 0)
+        printf("\n    %s: expected \"%s\", found \"%s\"", name, wanted, found);
+    glcnn_data_set_close(&data);
+}
+
+/* The values of image `index`, [C][H][W], and its label. */
+static uint32_t read_image(const char *name, uint32_t index, float *values)
+{
+    glcnn_data_set *data = data_open(name, NULL);
+    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    glcnn_data_loader *loader =
+        data_load(data, &(struct glcnn_data_loader_parameters){.batch = 1, .step = index});
+    struct glcnn_data_batch batch = data_next(loader);
+    size_t count = (size_t)info->width * info->height * info->channels;
+    uint32_t label = batch.labels[0];
+    memcpy(values, batch.floats, count * sizeof *values);
+    glcnn_data_loader_destroy(&loader);
+    glcnn_data_set_close(&data);
+    return label;
+}
+
+/* ---- .npy and .npz ---- */
+
+static const uint8_t bytes[2 * 3 * 256] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+static const uint8_t two_labels[2] = {0, 1};
+
+static void shapes_are_told_apart(void)
+{
+    static const struct {
+        const char *shape, *wanted;
+        size_t values;
+    } rows[] = {
+        {"(2, 3, 8, 8)", "npy 8x8x3 bytes: 2 0 0: 0 1", 192},
+        {"(2, 8, 8, 3)", "npy 8x8x3 bytes: 2 0 0: 0 1", 192},
+        {"(2, 5, 4, 4)", "npy 4x4x5 bytes: 2 0 0: 0 1", 80},
+        {"(2, 4, 4, 5)", "npy 4x4x5 bytes: 2 0 0: 0 1", 80},
+        {"(2, 3, 8, 6)", "npy 6x8x3 bytes: 2 0 0: 0 1", 144},
+        {"(2, 8, 6, 3)", "npy 6x8x3 bytes: 2 0 0: 0 1", 144},
+        {"(2, 1, 1, 1)", "npy 1x1x1 bytes: 2 0 0: 0 1", 1},
+        {"(2, 6, 4)", "npy 4x6x1 bytes: 2 0 0: 0 1", 24},
+        {"(2, 64)", "npy 8x8x1 bytes: 2 0 0: 0 1", 64},
+        {"(2, 192)", "npy 8x8x3 bytes: 2 0 0: 0 1", 192},
+        {"(2, 13)", "npy 13x1x1 bytes: 2 0 0: 0 1", 13},
+    };
+    data_write_npy("shapes/labels.npy", "|u1", "(2,)", two_labels, 2);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        data_write_npy("shapes/images.npy", "|u1", rows[i].shape, bytes, 2 * rows[i].values);
+        check_set("shapes", NULL, rows[i].wanted);
+    }
+    const struct glcnn_data_parameters p = {.width = 16, .height = 3, .channels = 4};
+    data_write_npy("shapes/images.npy", "|u1", "(2, 192)", bytes, 384);
+    check_set("shapes", &p, "npy 16x3x4 bytes: 2 0 0: 0 1");
+    data_write_npy("shapes/images.npy", "|u1", "(2, 8, 8, 3)", bytes, 384);
+    data_refuses("shapes", &p, GLCNN_UNSUPPORTED, "only pictures are scaled");
+    data_write_npy("shapes/images.npy", "|u1", "(2, 2, 2, 2, 2)", bytes, 32);
+    data_refuses("shapes", NULL, GLCNN_MALFORMED_DATA, "have 5 dimensions");
+}
+
+static void values_stand_in_their_places(void)
+{
+    float values[6];
+    data_write_npy("places/labels.npy", "|u1", "(2,)", two_labels, 2);
+    data_write_npy("places/images.npy", "|u1", "(2, 1, 2, 3)", bytes, 12);
+    CU_ASSERT_EQUAL(read_image("places", 1, values), 1);
+    for (int i = 0; i < 6; i++)
+        CU_ASSERT_EQUAL(values[i], (float)(7 + i) / 255.0f);
+    data_write_npy("places/images.npy", "|u1", "(2, 3, 1, 2)", bytes, 12); /* [H][W][C] */
+    read_image("places", 0, values);
+    for (int i = 0; i < 6; i++)
+        CU_ASSERT_EQUAL(values[i], (float)(1 + i % 3 * 2 + i / 3) / 255.0f);
+}
+
+static void whole_numbers_are_bytes_and_others_stand_for_themselves(void)
+{
+    static const int64_t whole[2] = {0, 255}, large[2] = {3, 256}, below[2] = {-1, 7};
+    static const float real[2] = {3, 4}, bad[2] = {1, 1.0f / 0.0f};
+    float value;
+    data_write_npy("kinds/labels.npy", "|u1", "(2,)", two_labels, 2);
+    data_write_npy("kinds/images.npy", "<i8", "(2, 1)", whole, sizeof whole);
+    check_set("kinds", NULL, "npy 1x1x1 bytes: 2 0 0: 0 1");
+    check_set("kinds", &(struct glcnn_data_parameters){.values = GLCNN_DATA_VALUES_NUMBERS},
+              "npy 1x1x1 numbers: 2 0 0: 0 1");
+    data_write_npy("kinds/images.npy", "<i8", "(2, 1)", large, sizeof large);
+    check_set("kinds", NULL, "npy 1x1x1 numbers: 2 0 0: 0 1");
+    data_refuses("kinds", &(struct glcnn_data_parameters){.values = GLCNN_DATA_VALUES_BYTES},
+                 GLCNN_UNSUPPORTED, "bytes are asked for");
+    data_write_npy("kinds/images.npy", "<i8", "(2, 1)", below, sizeof below);
+    check_set("kinds", NULL, "npy 1x1x1 numbers: 2 0 0: 0 1");
+    data_write_npy("kinds/images.npy", "<f4", "(2, 1)", real, sizeof real);
+    check_set("kinds", NULL, "npy 1x1x1 numbers: 2 0 0: 0 1");
+    read_image("kinds", 1, &value);
+    CU_ASSERT_EQUAL(value, 4);
+    check_set("kinds", &(struct glcnn_data_parameters){.values = GLCNN_DATA_VALUES_BYTES},
+              "npy 1x1x1 bytes: 2 0 0: 0 1");
+    data_write_npy("kinds/images.npy", "<f4", "(2, 1)", bad, sizeof bad);
+    data_refuses("kinds", NULL, GLCNN_MALFORMED_DATA, "value 0 of image 1 is not finite");
+}
+
+static void labels_must_fit(void)
+{
+    static const float half[2] = {0, 0.5f};
+    static const uint8_t one[2] = {7, 7};
+    data_write_npy("fit/images.npy", "|u1", "(2, 4)", bytes, 8);
+    data_refuses("fit", NULL, GLCNN_IO_ERROR, "labels.npy: cannot be opened");
+    data_write_npy("fit/labels.npy", "|u1", "(3,)", bytes, 3);
+    data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "has 3 labels, and there are 2 images");
+    data_write_npy("fit/labels.npy", "|u1", "(1, 2)", bytes, 2);
+    data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "no list of labels");
+    data_write_npy("fit/labels.npy", "<f4", "(2,)", half, sizeof half);
+    data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "label 1 is 0.5");
+    data_write_npy("fit/labels.npy", "|u1", "(2,)", one, 2);
+    data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "one class alone, \"7\"");
+    check_set("fit",
+              &(struct glcnn_data_parameters){.class_count = 1,
+                                              .class_names = (const char *const[]){"7"}},
+              "npy 2x2x1 bytes: 2 0 0: 7");
+    data_write_npy("fit/labels.npy", "|u1", "(2, 1)", two_labels, 2);
+    check_set("fit", NULL, "npy 2x2x1 bytes: 2 0 0: 0 1");
+    data_write("fit/images.npy", bytes, 12);
+    data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "is named as npy and does not begin");
+}
+
+static void archives_have_parts(void)
+{
+    static const struct {
+        const char *names[6]; /* images, labels of each part */
+        const char *wanted;
+    } rows[] = {
+        {{"images.npy", "labels.npy"}, "npz 2x2x1 bytes: 2 0 0: 0 1"},
+        {{"arr_0.npy", "arr_1.npy"}, "npz 2x2x1 bytes: 2 0 0: 0 1"},
+        {{"X.npy", "y.npy"}, "npz 2x2x1 bytes: 2 0 0: 0 1"},
+        {{"x_train.npy", "y_train.npy", "x_test.npy", "y_test.npy"}, "npz 2x2x1 bytes: 2 0 2: 0 1"},
+        {{"train_images.npy", "train_labels.npy", "val_images.npy", "val_labels.npy",
+          "test_images.npy", "test_labels.npy"},
+         "npz 2x2x1 bytes: 2 2 2: 0 1"},
+    };
+    uint8_t images[256], labels[256];
+    size_t image_size = data_npy(images, "|u1", "(2, 4)", bytes, 8);
+    size_t label_size = data_npy(labels, "|u1", "(2,)", two_labels, 2);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct data_entry entries[6];
+        size_t count = 0;
+        for (; count < 6 && rows[i].names[count]; count++)
+            entries[count] = (struct data_entry){rows[i].names[count], count % 2 ? labels : images,
+                                                 count % 2 ? label_size : image_size};
+        data_write_zip("a.npz", entries, count);
+        check_set("a.npz", NULL, rows[i].wanted);
+    }
+    data_write_zip("a.npz", &(struct data_entry){"images.npy", images, image_size}, 1);
+    data_refuses("a.npz", NULL, GLCNN_MALFORMED_DATA, "has images and no labels");
+    data_write_zip("a.npz", &(struct data_entry){"weights.txt", images, image_size}, 1);
+    data_refuses("a.npz", NULL, GLCNN_MALFORMED_DATA, "no array of it is images");
+}
+
+/* The place behind a signature of a zip file where sizes stand. */
+static void set_size(uint8_t *zip, size_t size, const char *signature, size_t offset,
+                     uint32_t value)
+{
+    for (size_t i = 0; i + 4 < size; i++)
+        if (memcmp(zip + i, signature, 4) == 0)
+            for (int k = 0; k < 4; k++)
+                zip[i + offset + (size_t)k] = (uint8_t)(value >> 8 * k);
+}
+
+static void archives_that_lie_are_refused(void)
+{
+    uint8_t zip[4096], images[4096] = {0}, zeros[2048] = {0};
+    size_t image_size = data_npy(images, "|u1", "(2, 1024)", zeros, 2048);
+    data_write_zip("bomb.npz", &(struct data_entry){"images.npy", images, image_size}, 1);
+    size_t size = data_read("bomb.npz", zip, sizeof zip);
+    set_size(zip, size, "PK\1\2", 24, 0xf0000000);
+    set_size(zip, size, "PK\3\4", 22, 0xf0000000);
+    data_write("bomb.npz", zip, size);
+    data_refuses("bomb.npz", NULL, GLCNN_MALFORMED_DATA, "");
+    set_size(zip, size, "PK\1\2", 24, 100);
+    set_size(zip, size, "PK\3\4", 22, 100);
+    data_write("bomb.npz", zip, size);
+    data_refuses("bomb.npz", NULL, GLCNN_MALFORMED_DATA, "");
+    for (size_t part = 4; part < size; part += 7) {
+        data_write("bomb.npz", zip, part);
+        data_refuses("bomb.npz", NULL, GLCNN_MALFORMED_DATA, "bomb.npz");
+    }
+}
+
+/* ---- CSV ---- */
+
+static void csv_is_read(void)
+{
+    static const struct {
+        const char *text, *wanted;
+    } rows[] = {
+        {"0,1,2,3,4\n1,5,6,7,8\n", "csv 2x2x1 bytes: 2 0 0: 0 1"},
+        {"0,1,2,3,4\r\n1,5,6,7,8\r\n", "csv 2x2x1 bytes: 2 0 0: 0 1"},
+        {"0;1;2;3;4\n1;5;6;7;8", "csv 2x2x1 bytes: 2 0 0: 0 1"},
+        {"0\t1\t2\t3\t4\n1\t5\t6\t7\t8\n\n", "csv 2x2x1 bytes: 2 0 0: 0 1"},
+        {"\xef\xbb\xbfLabel,a,b,c,d\n0,1,2,3,4\n1,5,6,7,8\n", "csv 2x2x1 bytes: 2 0 0: 0 1"},
+        {"label,0,1,2,3\n0,1,2,3,4\n1,5,6,7,8\n", "csv 2x2x1 bytes: 2 0 0: 0 1"},
+        {"a,b,c,d,target\n1,2,3,4,0\n1,5,6,7,8\n", "csv 2x2x1 bytes: 2 0 0: 0 8"},
+        {"dog,1,2,3,4\ncat,5,6,7,8\n", "csv 2x2x1 bytes: 2 0 0: cat dog"},
+        {"\"a \"\"b\"\", c\" , \"1\",2, 3 ,4\n\"x\ny\",5,6,7,8\n",
+         "csv 2x2x1 bytes: 2 0 0: a \"b\", c x\ny"},
+        {"0,1,2,3,256\n1,5,6,7,8\n", "csv 2x2x1 numbers: 2 0 0: 0 1"},
+        {"0,1,2,3,4.0\n1,5,6,7,8\n", "csv 2x2x1 numbers: 2 0 0: 0 1"},
+        {"0,-1,2e3,.5,+4\n1,5,6,7,8\n", "csv 2x2x1 numbers: 2 0 0: 0 1"},
+        {"10,1\n9,2\n-1,3\n10,4\n", "csv 1x1x1 bytes: 4 0 0: -1 9 10"},
+        {"10,1\n9,2\na,3\n", "csv 1x1x1 bytes: 3 0 0: 10 9 a"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        data_write_text("table.csv", rows[i].text);
+        check_set("table.csv", NULL, rows[i].wanted);
+    }
+    data_write_gz("packed/only.csv.gz", "0,1\n1,2\n", 8);
+    check_set("packed", NULL, "csv 1x1x1 bytes: 2 0 0: 0 1");
+}
+
+static void csv_has_the_right_values(void)
+{
+    float values[4];
+    data_write_text("values.csv", "x1,y,x2,x3,x4\n1,b,2,3,0.1\n5,a,-6e-2,7,8.25\n");
+    CU_ASSERT_EQUAL(read_image("values.csv", 0, values), 1);
+    CU_ASSERT_TRUE(values[0] == 1 && values[1] == 2 && values[2] == 3 && values[3] == 0.1f);
+    CU_ASSERT_EQUAL(read_image("values.csv", 1, values), 0);
+    CU_ASSERT_TRUE(values[0] == 5 && values[1] == -6e-2f && values[2] == 7 && values[3] == 8.25f);
+}
+
+static void csv_that_is_damaged_is_refused(void)
+{
+    static const struct {
+        const char *text, *phrase;
+    } rows[] = {
+        {"", "is empty"},
+        {"\n\n", "the file is empty"},
+        {"label,a\n", "names of columns alone"},
+        {"0\n1\n", "line 1: has one field"},
+        {"0,1,2\n1,2\n", "line 2: has 2 fields, and the first line has 3"},
+        {"0,1,2\n1,2,3,4\n", "line 2: has 4 fields"},
+        {"0,1,2\n1,2,x\n", "line 2, field 3: \"x\" is no number"},
+        {"0,1,2\n1,,2\n", "line 2, field 2: \"\" is no number"},
+        {"0,1,2\n1,nan,2\n", "line 2, field 2: \"nan\" is no number"},
+        {"0,1,2\n\n\n1,1e99,2\n", "line 4, field 2: \"1e99\" is no number"},
+        {"0,1,2\n1,0x10,2\n", "is no number"},
+        {"0,1,2\n,1,2\n", "has a label of 0 bytes"},
+        {"0,1,2\n1,\"2,3\n", "line 2, field 2: the quotes have no end"},
+        {"0,1,2\n1,\"2\"3,4\n", "line 2, field 2: goes on behind its quotes"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        data_write_text("bad.csv", rows[i].text);
+        data_refuses("bad.csv", NULL, GLCNN_MALFORMED_DATA, rows[i].phrase);
+    }
+    data_write("bad.csv", "0,1\n1,\0\n", 8);
+    data_refuses("bad.csv", NULL, GLCNN_MALFORMED_DATA, "a byte that is 0");
+}
+
+/* ---- IDX ---- */
+
+static const uint8_t idx_images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0,
+                                     0, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 255};
+static const uint8_t idx_labels[] = {0, 0, 8, 1, 0, 0, 0, 2, 5, 3};
+
+static void idx_pairs_are_found(void)
+{
+    float values[6];
+    data_write("idx/train-images-idx3-ubyte", idx_images, sizeof idx_images);
+    data_write("idx/train-labels-idx1-ubyte", idx_labels, sizeof idx_labels);
+    check_set("idx", NULL, "idx 3x2x1 bytes: 2 0 0: 3 5");
+    CU_ASSERT_EQUAL(read_image("idx", 1, values), 0);
+    CU_ASSERT_EQUAL(values[5], 1);
+    CU_ASSERT_EQUAL(values[0], 7 / 255.0f);
+    data_write_gz("idx/t10k-images-idx3-ubyte.gz", idx_images, sizeof idx_images);
+    data_write_gz("idx/t10k-labels-idx1-ubyte.gz", idx_labels, sizeof idx_labels);
+    check_set("idx", NULL, "idx 3x2x1 bytes: 2 0 2: 3 5");
+    data_write("dot/some-images.idx3-ubyte", idx_images, sizeof idx_images);
+    data_write("dot/some-labels.idx1-ubyte", idx_labels, sizeof idx_labels);
+    check_set("dot", NULL, "idx 3x2x1 bytes: 2 0 0: 3 5");
+    check_set("idx/train-images-idx3-ubyte", NULL, "idx 3x2x1 bytes: 2 0 0: 3 5");
+}
+
+static void idx_that_is_damaged_is_refused(void)
+{
+    static const struct {
+        size_t at;
+        int change;
+        const char *phrase;
+    } rows[] = {{3, 5, "has 5 dimensions"},
+                {3, 0, "has 0 dimensions"},
+                {7, 3, "is truncated: it has 12 bytes of data, and its header promises 18"},
+                {7, 1, "is too long"},
+                {7, 0, "dimension 0 is 0"},
+                {4, 255, "at most"},
+                {2, 9, "is named as idx and does not begin"}};
+    data_write("bad/labels-idx1-ubyte", idx_labels, sizeof idx_labels);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint8_t file[sizeof idx_images];
+        memcpy(file, idx_images, sizeof file);
+        file[rows[i].at] = (uint8_t)rows[i].change;
+        data_write("bad/images-idx3-ubyte", file, sizeof file);
+        data_refuses("bad", NULL, GLCNN_MALFORMED_DATA, rows[i].phrase);
+    }
+    data_write("bad/images-idx3-ubyte", idx_images, sizeof idx_images);
+    data_write("bad/labels-idx1-ubyte", idx_labels, sizeof idx_labels - 1);
+    data_refuses("bad", NULL, GLCNN_MALFORMED_DATA, "labels-idx1-ubyte: is truncated");
+    uint8_t packed[256];
+    data_write_gz("bad.gz", idx_images, sizeof idx_images);
+    size_t size = data_read("bad.gz", packed, sizeof packed);
+    data_write("cut/images-idx3-ubyte.gz", packed, size - 5);
+    data_refuses("cut", NULL, GLCNN_MALFORMED_DATA, "cut/images-idx3-ubyte.gz");
+}
+
+/* ---- Parts and classes ---- */
+
+static void parts_are_found_by_their_names(void)
+{
+    data_write_text("parts/train.csv", "b,1\na,2\n");
+    data_write_text("parts/validation.csv", "c,3\n");
+    data_write_text("parts/test.csv", "a,4\nb,5\na,6\n");
+    data_write_text("parts/notes.txt", "text");
+    check_set("parts", NULL, "csv 1x1x1 bytes: 2 1 3: a b c");
+    data_refuses("parts", &(struct glcnn_data_parameters){.strict = true}, GLCNN_MALFORMED_DATA,
+                 "no image of the class \"c\"");
+    data_write_text("parts/test.csv", "a,4.5\n");
+    check_set("parts", NULL, "csv 1x1x1 numbers: 2 1 1: a b c");
+    data_write_text("parts/test.csv", "a,4,5\n");
+    data_refuses("parts", NULL, GLCNN_MALFORMED_DATA, "test.csv: its images are 2 x 1");
+    data_write_text("parts/train.npz", "x");
+    data_refuses("parts", NULL, GLCNN_MALFORMED_DATA, "has train.csv and train.npz");
+    data_write_text("two/a.csv", "b,1\na,2\n");
+    data_write_text("two/b.csv", "b,1\na,2\n");
+    data_refuses("two", NULL, GLCNN_MALFORMED_DATA, "has a.csv and b.csv");
+}
+
+static void classes_are_those_that_are_given(void)
+{
+    const char *const names[] = {"shoe", "3", "hat"};
+    const struct glcnn_data_parameters p = {.class_count = 3, .class_names = names};
+    data_write_text("given.csv", "hat,1\n3,2\n0,3\nshoe,4\n");
+    check_set("given.csv", &p, "csv 1x1x1 bytes: 4 0 0: shoe 3 hat");
+    glcnn_data_set *data = data_open("given.csv", &p);
+    static const uint32_t wanted[] = {2, 1, 0, 0};
+    for (uint32_t i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(glcnn_data_set_label(data, GLCNN_DATA_PART_TRAINING, i), wanted[i]);
+    glcnn_data_set_close(&data);
+    data_write_text("given.csv", "hat,1\n4,2\n");
+    data_refuses("given.csv", &p, GLCNN_MALFORMED_DATA,
+                 "has the class \"4\"; expected one of the 3 given, \"shoe\" to \"hat\"");
+    const char *const twice[] = {"a", "a"};
+    data_refuses("given.csv",
+                 &(struct glcnn_data_parameters){.class_count = 2, .class_names = twice},
+                 GLCNN_INVALID_ARGUMENT, "\"a\" twice");
+}
+
+static void many_classes_are_told_apart(void)
+{
+    char *text = malloc(1 << 20), *to = text;
+    for (int i = 0; i < 5000; i++)
+        to += sprintf(to, "%d,1\n", (i * 7919) % 5000);
+    data_write_text("many.csv", text);
+    glcnn_data_set *data = data_open("many.csv", NULL);
+    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->class_count, 5000);
+    for (uint32_t i = 0; i < 5000; i++)
+        CU_ASSERT_EQUAL(glcnn_data_set_label(data, GLCNN_DATA_PART_TRAINING, i), i * 7919 % 5000);
+    glcnn_data_set_close(&data);
+    to = text;
+    for (int i = 0; i < 65537; i++)
+        to += sprintf(to, "%d,1\n", i);
+    data_write_text("many.csv", text);
+    data_refuses("many.csv", NULL, GLCNN_MALFORMED_DATA, "more than 65536 classes");
+    free(text);
+}
+
+static void bad_parameters_are_refused(void)
+{
+    static const struct glcnn_data_parameters rows[] = {
+        {.width = 4097},    {.height = 4097},     {.channels = 65},
+        {.validation = 1},  {.validation = -0.1}, {.values = (glcnn_data_values)3},
+        {.class_count = 2},
+    };
+    static const char *const phrases[] = {"width",      "height", "channels",   "validation",
+                                          "validation", "values", "class_names"};
+    data_write_text("good.csv", "a,1\nb,2\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        data_refuses("good.csv", &rows[i], GLCNN_INVALID_ARGUMENT, phrases[i]);
+    data_refuses("gone", NULL, GLCNN_IO_ERROR, "gone: cannot be opened");
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_data_set *data;
+    CU_ASSERT_EQUAL(glcnn_data_set_open("/dev/zero", NULL, &data, error), GLCNN_IO_ERROR);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "neither a file nor a folder"));
+    CU_ASSERT_EQUAL(glcnn_data_set_open(NULL, NULL, &data, NULL), GLCNN_INVALID_ARGUMENT);
+    glcnn_data_set_close(NULL);
+}
+
+/* Labels are passed over where images are to be predicted. */
+static void tables_are_read_without_labels(void)
+{
+    static const char *const texts[] = {"1,2,3,4\n5,6,7,8\n",
+                                        "a,label,b,c,d\n1,x,2,3,4\n5,y,6,7,8\n"};
+    for (size_t i = 0; i < 2; i++) {
+        char error[GLCNN_ERROR_LENGTH] = "";
+        glcnn_data_set *data;
+        data_write_text("plain.csv", texts[i]);
+        const char *path = data_path("plain.csv");
+        CU_ASSERT_EQUAL_FATAL(glcnn_data_set_open_files(&path, 1, NULL, &data, error),
+                              GLCNN_SUCCESS);
+        CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[GLCNN_DATA_PART_TEST], 2);
+        CU_ASSERT_EQUAL(glcnn_data_set_info(data)->width, 2);
+        CU_ASSERT_EQUAL(glcnn_data_set_info(data)->class_count, 0);
+        CU_ASSERT_EQUAL(glcnn_data_set_label(data, GLCNN_DATA_PART_TEST, 0), GLCNN_DATA_NO_LABEL);
+        glcnn_data_set_close(&data);
+    }
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(shapes_are_told_apart),
+        UNIT_TEST(values_stand_in_their_places),
+        UNIT_TEST(whole_numbers_are_bytes_and_others_stand_for_themselves),
+        UNIT_TEST(labels_must_fit),
+        UNIT_TEST(archives_have_parts),
+        UNIT_TEST(archives_that_lie_are_refused),
+        UNIT_TEST(csv_is_read),
+        UNIT_TEST(csv_has_the_right_values),
+        UNIT_TEST(csv_that_is_damaged_is_refused),
+        UNIT_TEST(idx_pairs_are_found),
+        UNIT_TEST(idx_that_is_damaged_is_refused),
+        UNIT_TEST(parts_are_found_by_their_names),
+        UNIT_TEST(classes_are_those_that_are_given),
+        UNIT_TEST(many_classes_are_told_apart),
+        UNIT_TEST(bad_parameters_are_refused),
+        UNIT_TEST(tables_are_read_without_labels),
+        CU_TEST_INFO_NULL};
+    int status = unit_run("data_tables", tests, argc, argv);
+    data_remove_folder();
+    return status;
+}
