@@ -10,8 +10,8 @@
 ##   check-boards trains and checks on the shader compilers of embedded GPUs; builds Mesa once, in
 ##                $(O)/boards; BOARDS_ARGS are passed to tests/check_boards.sh
 ##   check-drm    checks and trains in QEMU guests with real DRM nodes; as root. GUESTS names some
-##   fuzz         feeds the decoder damaged bytes for FUZZ_SECONDS; needs clang
-##   fuzz-seeds   writes tests/fuzz/corpus, what fuzz begins with, anew
+##   fuzz         feeds each reader of FUZZ damaged bytes for FUZZ_SECONDS; needs clang
+##   fuzz-seeds   writes tests/fuzz/corpus/deserialize, what fuzz begins with, anew
 ##   examples     builds the example programs into $(O)/examples
 ##   tests        builds the test programs into $(O)/tests
 ##   readme       writes README.md's table of kernels anew, as "glcnn kernels --table" prints it
@@ -29,7 +29,8 @@
 ##   CC CXX AR CFLAGS CXXFLAGS CPPFLAGS LDFLAGS PKG_CONFIG   the usual; CXX serves a test alone
 ##   CROSS_COMPILE                     prefix of CC, CXX, AR and PKG_CONFIG, as aarch64-linux-gnu-
 ##   O                                 where everything is built: build
-##   FUZZ_SECONDS                      how long fuzz runs: 600
+##   FUZZ                              deserialize, pictures and tables, or some of them
+##   FUZZ_SECONDS                      how long fuzz runs each: 600
 ##   V                                 1 shows the commands
 
 # ---- Settings ------------------------------------------------------------------------------------
@@ -363,32 +364,39 @@ check-boards: packages
 check-drm:
 	@O='$(O)' MAKE='$(MAKE)' sh tests/check_drm.sh $(GUESTS) || [ $$? = 77 ]
 
-# The decoder under libFuzzer. Inputs that reach further stay in $(O)/fuzz/corpus for the next run;
-# what fails is left in $(O)/fuzz/findings. One allocation that is far above the longest input is a
-# failure too.
+# Readers under libFuzzer. Inputs that reach further stay in $(O)/fuzz/corpus/TARGET for the next
+# run; what fails is left in $(O)/fuzz/findings. One allocation that is far above the longest input
+# is a failure too; a picture's decoder, and what unpacks, may take more.
+FUZZ         ?= deserialize pictures tables
 FUZZ_SECONDS ?= 600
 FUZZ_FLAGS    = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
                 -fno-sanitize-recover=undefined
 
 $(FUZZERS:=.o): includes = $(public_include) -iquote .
-$(O)/tests/fuzz/deserialize: fuzz_main = -fsanitize=fuzzer
+fuzz_targets := $(addprefix $(O)/tests/fuzz/,deserialize pictures tables)
+$(fuzz_targets): fuzz_main = -fsanitize=fuzzer
 $(FUZZERS): %: %.o $(STATIC)
 	$(call say,LD)
 	$(Q)$(LINK) $(fuzz_main) $< $(static_libs)
 
 fuzz: packages
 	@command -v clang >/dev/null || { echo 'fuzz needs clang and its sanitizers' >&2; exit 1; }
-	@$(again) O=$(O)/fuzz CC=clang CFLAGS='$(FUZZ_FLAGS)' FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz-run
+	@$(again) O=$(O)/fuzz CC=clang CFLAGS='$(FUZZ_FLAGS)' FUZZ_SECONDS=$(FUZZ_SECONDS) \
+	    FUZZ='$(FUZZ)' fuzz-run
 
-fuzz-run: $(O)/tests/fuzz/deserialize
-	@mkdir -p $(O)/corpus $(O)/findings
-	$< -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -timeout=20 -malloc_limit_mb=64 \
-	    -print_final_stats=1 -artifact_prefix=$(O)/findings/ $(O)/corpus tests/fuzz/corpus
+fuzz-run: $(FUZZ:%=$(O)/tests/fuzz/%)
+	@mkdir -p $(FUZZ:%=$(O)/corpus/%) $(O)/findings
+	@set -e; for target in $(FUZZ); do \
+	    limit=256; [ $$target != deserialize ] || limit=64; \
+	    $(O)/tests/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -timeout=20 \
+	        -malloc_limit_mb=$$limit -print_final_stats=1 -artifact_prefix=$(O)/findings/ \
+	        $(O)/corpus/$$target tests/fuzz/corpus/$$target; \
+	done
 
 fuzz-seeds: packages
-	@mkdir -p tests/fuzz/corpus
+	@mkdir -p tests/fuzz/corpus/deserialize
 	@$(again) $(O)/tests/fuzz/seeds
-	$(O)/tests/fuzz/seeds tests/fuzz/corpus
+	$(O)/tests/fuzz/seeds tests/fuzz/corpus/deserialize
 
 # What stands between the two marks is the tool's; tests/test_readme.sh compares them.
 readme: $(TOOL)

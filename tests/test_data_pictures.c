@@ -3,8 +3,7 @@
 
 #include <math.h>
 #include <png.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <sys/resource.h>
 
 #include "tests/unit.h"
 
@@ -440,6 +439,32 @@ static void broken_pngs_are_named_and_skipped(void)
     check_broken("bomb.png", png, size, false, "announces 2147483647 x 2147483647 pixels");
 }
 
+/* A chunk that promises 2 GiB, where 1 GiB may be used. */
+static void pngs_take_no_memory_for_a_promise(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return; /* their shadows are larger than any limit */
+#endif
+    uint8_t png[4096];
+    char error[GLCNN_ERROR_LENGTH] = "";
+    struct rlimit before, limit;
+    glcnn_data_set *data;
+    const char *path = data_path("promise.png");
+    write_whole("promise.png");
+    size_t size = data_read("promise.png", png, sizeof png);
+    put_big_endian(png + 33, 0x7fffff00); /* behind the signature and IHDR */
+    memcpy(png + 37, "eXIf", 4);
+    data_write("promise.png", png, size);
+    CU_ASSERT_EQUAL(getrlimit(RLIMIT_AS, &before), 0);
+    limit = before;
+    limit.rlim_cur = 1 << 30;
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_AS, &limit), 0);
+    glcnn_status status = glcnn_data_set_open_files(&path, 1, NULL, &data, error);
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_AS, &before), 0);
+    CU_ASSERT_EQUAL(status, GLCNN_MALFORMED_DATA);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "is truncated"));
+}
+
 static void broken_jpegs_are_named_and_skipped(void)
 {
     uint8_t jpeg[8192], changed[8192];
@@ -562,6 +587,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(large_jpegs_are_reduced),
                                         UNIT_TEST(channels_are_as_asked_for),
                                         UNIT_TEST(broken_pngs_are_named_and_skipped),
+                                        UNIT_TEST(pngs_take_no_memory_for_a_promise),
                                         UNIT_TEST(broken_jpegs_are_named_and_skipped),
                                         UNIT_TEST(any_damage_is_survived),
                                         UNIT_TEST(other_files_are_ignored_and_counted),

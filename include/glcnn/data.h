@@ -74,7 +74,7 @@
  *
  * Files are not trusted. Pictures have at most GLCNN_DATA_MAX_PIXELS, and a decoder that needs all
  * of a picture at once takes 512 MiB at most; labels have 255 bytes, tables 2^31 bytes unpacked,
- * data 65536 classes. Memory grows with what has arrived, not with what was promised.
+ * data 65536 classes. A table takes memory as it arrives, not as it is promised.
  *
  * Errors are a status, and in `error`, if not NULL, a sentence: the file, what was found, what was
  * expected.

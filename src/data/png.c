@@ -7,12 +7,15 @@
 #include "picture.h"
 #include "scale.h"
 
+#define MAX_CHUNK ((size_t)8 << 20) /* of what is beside the pixels */
+
 /* Kept behind a pointer, so that a jump back leaves every value as it was last. */
 struct png {
     png_structp read;
     png_infop info;
     FILE *file;
     char *error;
+    size_t limit; /* of one allocation of libpng: it takes what a chunk promises */
     bool memory_is_short;
     bool has_said; /* `error` has its sentence */
     struct scaler scaler;
@@ -37,8 +40,8 @@ static void pass_over(png_structp read, png_const_charp message)
 static png_voidp allocate(png_structp read, png_alloc_size_t size)
 {
     struct png *png = png_get_mem_ptr(read);
-    void *bytes = malloc(size);
-    png->memory_is_short |= !bytes;
+    void *bytes = size <= png->limit ? malloc(size) : NULL;
+    png->memory_is_short |= !bytes && size <= png->limit;
     return bytes;
 }
 
@@ -66,7 +69,7 @@ static void read_head(struct png *png)
 {
     png_set_read_fn(png->read, png, read_bytes);
     png_set_user_limits(png->read, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    png_set_chunk_malloc_max(png->read, 8 << 20);
+    png_set_chunk_malloc_max(png->read, MAX_CHUNK);
     png_read_info(png->read, png->info);
     if (!picture_check_size(png_get_image_width(png->read, png->info),
                             png_get_image_height(png->read, png->info), png->error))
@@ -160,6 +163,7 @@ static void read_interlaced(struct png *png, uint32_t height)
 static void decode(struct png *png, const struct size *size, uint8_t *pixels)
 {
     read_head(png);
+    png->limit = PICTURE_MAX_MEMORY;
     set_transformations(png);
     uint32_t turn = orientation(png), height = png_get_image_height(png->read, png->info);
     bool interlaced = png_get_interlace_type(png->read, png->info) != PNG_INTERLACE_NONE;
@@ -170,6 +174,7 @@ static void decode(struct png *png, const struct size *size, uint8_t *pixels)
         png_read_row(png->read, png->rows, NULL);
         take_row(png, png->rows);
     }
+    png->limit = MAX_CHUNK;
     png_read_end(png->read, NULL);
     scaler_finish(&png->scaler, turn, pixels);
 }
@@ -206,7 +211,7 @@ static glcnn_status run(struct png *png, struct picture *picture, const struct s
 static glcnn_status run_and_release(FILE *file, struct picture *picture, const struct size *size,
                                     uint8_t *pixels, char *error)
 {
-    struct png png = {.file = file, .error = error};
+    struct png png = {.file = file, .error = error, .limit = MAX_CHUNK};
     glcnn_status status = run(&png, picture, size, pixels);
     png_destroy_read_struct(&png.read, &png.info, NULL);
     scaler_destroy(&png.scaler);

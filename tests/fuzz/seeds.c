@@ -1,6 +1,6 @@
-/* Writes the seeds of the fuzz target into the directory that is named: kernels of each sort, with
- * vectors where they have some, and networks. "make fuzz-seeds" writes tests/fuzz/corpus with it.
- */
+/* Writes the seeds of the fuzz target deserialize into the directory that is named: kernels of each
+ * sort, with vectors where they have some, and networks. "make fuzz-seeds" writes
+ * tests/fuzz/corpus/deserialize with it. */
 #include <stdio.h>
 #include <string.h>
 
