@@ -38,6 +38,7 @@ struct glcnn_data_loader {
     uint32_t depth;
     size_t values, element; /* of an image, and the bytes of each */
     float scale[GLCNN_DATA_MAX_CHANNELS], shift[GLCNN_DATA_MAX_CHANNELS];
+    float of_byte[GLCNN_DATA_MAX_CHANNELS][256]; /* what each byte becomes */
     pthread_t threads[MAX_THREADS];
     uint32_t thread_count;
     pthread_mutex_t mutex;
@@ -94,18 +95,24 @@ static void begin_step(glcnn_data_loader *l)
 
 /* ---- Places ---- */
 
+/* (v - 0) / 1 is v, bit for bit. */
+static float normalise(const glcnn_data_loader *l, float value, size_t channel)
+{
+    return (value - l->shift[channel]) / l->scale[channel];
+}
+
 static void write_floats(const glcnn_data_loader *l, const uint8_t *bytes, const float *floats,
                          float *to)
 {
     size_t channels = l->set->info.channels, pixels = l->values / channels;
-    bool interleaved = l->parameters.interleaved;
-    for (size_t i = 0; i < pixels; i++)
-        for (size_t c = 0; c < channels; c++) {
-            float value = bytes ? (float)*bytes++ / 255.0f : *floats++;
-            if (l->parameters.mean || l->parameters.deviation)
-                value = (value - l->shift[c]) / l->scale[c];
-            to[interleaved ? i * channels + c : c * pixels + i] = value;
-        }
+    size_t step = l->parameters.interleaved ? channels : 1;
+    for (size_t c = 0; c < channels; c++) {
+        float *at = to + (l->parameters.interleaved ? c : c * pixels);
+        for (size_t i = 0; bytes && i < pixels; i++)
+            at[i * step] = l->of_byte[c][bytes[i * channels + c]];
+        for (size_t i = 0; floats && i < pixels; i++)
+            at[i * step] = normalise(l, floats[i * channels + c], c);
+    }
 }
 
 static void write_bytes(const glcnn_data_loader *l, const uint8_t *bytes, uint8_t *to)
@@ -305,6 +312,9 @@ static glcnn_status take_normalisation(glcnn_data_loader *l, char *error)
                 "deviation above 0",
                 c, (double)l->shift[c], (double)l->scale[c]);
     }
+    for (uint32_t c = 0; c < l->set->info.channels; c++)
+        for (uint32_t byte = 0; byte < 256; byte++)
+            l->of_byte[c][byte] = normalise(l, (float)byte / 255.0f, c);
     if (p->bytes && !l->set->info.bytes)
         return data_fail(error, GLCNN_UNSUPPORTED,
                          "%.300s: bytes are asked for, and its values are other numbers",
