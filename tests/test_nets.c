@@ -42,13 +42,15 @@ static bool is_quick(void)
 
 /* ---- The network ---- */
 
-static struct model make_model(const char *name, uint32_t batch)
+static const struct form fashion = {FASHION_SIDE, FASHION_SIDE, 1, FASHION_CLASSES};
+
+static struct model make_model(const char *name, const struct form *form, uint32_t batch)
 {
     struct model model;
     glcnn_kernel *optimizer;
     const struct net *net = net_find(name);
     CU_ASSERT_PTR_NOT_NULL_FATAL(net);
-    good(model_create(device, net, batch, &model));
+    good(model_create(device, net, form, batch, &model));
     GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(device, RATE, &optimizer));
     glcnn_optimizer(optimizer)->momentum_scale = 0.9f;
     const struct glcnn_training_descriptor descriptor = {.optimizer = optimizer};
@@ -185,7 +187,7 @@ static void run_steps(const char *net, struct runner *runner, struct worst *wors
 static void train_as_pytorch(const char *name)
 {
     struct worst worst = {0};
-    struct model model = make_model(name, BATCH);
+    struct model model = make_model(name, &fashion, BATCH);
     struct runner runner;
     GOOD_FATAL(glcnn_network_initialise(model.network, SEED));
     good(runner_create_training(&model, BATCH, 0, &runner));
@@ -237,7 +239,7 @@ static void check_memory_of(const char *name)
 {
     char what[64];
     struct runner runner;
-    struct model model = make_model(name, TRAINING_BATCH);
+    struct model model = make_model(name, &fashion, TRAINING_BATCH);
     good(runner_create_inference(&model, INFERENCE_BATCH, 0, &runner));
     snprintf(what, sizeof what, "%s, inference", name);
     check_memory(&runner, what);
@@ -257,12 +259,70 @@ static void memory_is_near_the_lower_bound(void)
     printf("\n  ");
 }
 
+/* ---- Forms ---- */
+
+#define FORM_BATCH 2
+
+/* Random values take no gradient to infinity: after a step the loss is still a number, and the
+ * probabilities of every picture add up to 1. */
+static void train_on_form(const struct net *net, const struct form *form)
+{
+    uint64_t random = 1;
+    size_t count = (size_t)form->width * form->height * form->channels * FORM_BATCH;
+    float *images = calloc(count, sizeof *images),
+          *labels = calloc((size_t)form->classes * FORM_BATCH, sizeof *labels),
+          *scores = calloc((size_t)form->classes * FORM_BATCH, sizeof *scores), losses[FORM_BATCH];
+    struct runner trainer, tester;
+    struct model model = make_model(net->name, form, FORM_BATCH);
+    for (size_t i = 0; i < count; i++)
+        images[i] = seven_bits(&random);
+    labels[0] = labels[2 * form->classes - 1] = 1; /* the first class, and the last */
+    GOOD_FATAL(glcnn_network_initialise(model.network, SEED));
+    good(runner_create_training(&model, FORM_BATCH, 0, &trainer));
+    good(runner_create_inference(&model, FORM_BATCH, 0, &tester));
+    for (int step = 0; step < 2; step++) {
+        good(runner_run(&trainer, images, labels, losses));
+        good(runner_scores(&trainer, scores));
+        double all = 0;
+        for (uint32_t k = 0; k < form->classes; k++)
+            all += exp((double)scores[k]);
+        double wanted = (log(all) - (double)scores[0]) / FORM_BATCH; /* the mean over the batch */
+        CU_ASSERT(fabs((double)losses[0] - wanted) < 1e-4 * (1 + wanted));
+    }
+    good(runner_run(&tester, images, NULL, scores));
+    for (uint32_t n = 0; n < FORM_BATCH; n++) {
+        double sum = 0;
+        for (uint32_t k = 0; k < form->classes; k++)
+            sum += (double)scores[n * form->classes + k];
+        CU_ASSERT(fabs(sum - 1) < 1e-5);
+    }
+    runner_destroy(&trainer);
+    runner_destroy(&tester);
+    model_destroy(&model);
+    free(images), free(labels), free(scores);
+}
+
+static void nets_take_pictures_of_any_form(void)
+{
+    static const struct form forms[] = {{13, 30, 5, 100}, {41, 33, 3, 2}},
+                             tiny = {8, 8, 1, 2}, thin = {40, 3, 1, 2};
+    static const char *const names[] = {"lenet", "small", "resnet8", "mobilenet-tiny"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t f = 0; f < (is_quick() ? 1 : 2); f++)
+            train_on_form(net_find(names[i]), &forms[f]);
+    CU_ASSERT_FALSE(net_fits(net_find("lenet"), &tiny));
+    CU_ASSERT_TRUE(net_fits(net_find("small"), &tiny));
+    CU_ASSERT_FALSE(net_fits(net_find("small"), &thin));
+    CU_ASSERT_TRUE(net_fits(net_find("resnet8"), &thin));
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
         UNIT_TEST(lenet_trains_as_in_pytorch),     UNIT_TEST(small_trains_as_in_pytorch),
         UNIT_TEST(resnet8_trains_as_in_pytorch),   UNIT_TEST(mobilenet_tiny_trains_as_in_pytorch),
-        UNIT_TEST(memory_is_near_the_lower_bound), CU_TEST_INFO_NULL};
+        UNIT_TEST(memory_is_near_the_lower_bound), UNIT_TEST(nets_take_pictures_of_any_form),
+        CU_TEST_INFO_NULL};
     archive = archive_open("tests/golden/nets.npz");
     if (!archive)
         return EXIT_FAILURE;

@@ -122,7 +122,7 @@ cmp "$work/stopped" "$work/whole" || fail 'a run stopped within an epoch goes on
 "$glcnn" predict "$work/small" "$work/t10k-images-idx3-ubyte.gz" >"$work/idx" 2>"$work/log" ||
     { cat "$work/log"; fail 'predict fails'; }
 [ "$(wc -l <"$work/idx")" = 40 ] || fail 'predict has not a line for each image'
-! grep -Evq '^[0-9]+ [0-9] [A-Za-z-]+ [01]\.[0-9]{4}$' "$work/idx" || fail 'a line of predict is odd'
+! grep -Evq '^[0-9]+ ([0-9]) \1 [01]\.[0-9]{4}$' "$work/idx" || fail 'a line of predict is odd'
 
 # npy SHAPE: the pixels of the test images, as many as fit, as bytes in NumPy's format.
 npy() {
@@ -140,6 +140,20 @@ done
 "$glcnn" predict "$work/small" "$work/two.npy" 2>/dev/null >"$work/one"
 head -n 1 "$work/idx" | cut -d ' ' -f 1-3 >"$work/first"
 cut -d ' ' -f 1-3 "$work/one" | cmp - "$work/first" || fail 'one image is classified otherwise'
+
+"$glcnn" predict "$work/small" "$work/two.npy" "$work/three.npy" 2>/dev/null >"$work/both"
+[ "$(wc -l <"$work/both")" = 41 ] || fail 'two files have not a line for each of their images'
+tail -n 40 "$work/both" | sed 's/^[^ ]* //' | cmp - "$work/idx" || fail 'the second file differs'
+grep -q "^$work/two.npy 0 " "$work/both" || fail 'a line does not name its file'
+"$glcnn" predict --json "$work/small" "$work/two.npy" 2>/dev/null >"$work/json"
+best=$(cut -d ' ' -f 2 "$work/first")
+grep -q "\"name\":	\"$best\"" "$work/json" && grep -q '"probabilities"' "$work/json" ||
+    fail 'the JSON has not the class of the line'
+if "$glcnn" predict "$work/small" "$work/nowhere" "$work/three.npy" >"$work/rest" 2>"$work/err"; then
+    fail 'a missing file is no failure'
+fi
+sed 's/^[^ ]* //' "$work/rest" | cmp - "$work/idx" || fail 'a missing file keeps others from answers'
+npy 40,28,14 15680 >"$work/narrow.npy"
 
 # ---- Refusals --------------------------------------------------------------------------------------
 
@@ -197,4 +211,5 @@ refused 2 model predict
 refused 2 images predict "$work/small"
 refused 1 nowhere predict "$work/nowhere" "$work/two.npy"
 refused 1 small.png predict "$work/small" "$work/small.png"
+refused 1 '\[40,28,14\]; the network takes \[N,1,28,28\]' predict "$work/small" "$work/narrow.npy"
 refused 1 '\[40\]' predict "$work/small" "$work/t10k-labels-idx1-ubyte.gz"

@@ -25,15 +25,19 @@ glcnn_status network_sources(glcnn_device *device, uint32_t batch, glcnn_image *
     return status != GLCNN_SUCCESS ? status : glcnn_image_create(device, &labels, &sources[1]);
 }
 
+static glcnn_status write_all(glcnn_image *image, const float *values)
+{
+    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(image);
+    size_t count = (size_t)d->width * d->height * d->feature_channels * d->number_of_images;
+    return glcnn_image_write_bytes(image, NULL, values, sizeof *values * count);
+}
+
 glcnn_status network_run(glcnn_graph *graph, glcnn_image *const sources[2], const float *images,
                          const float *labels, glcnn_image_node *result, float *values, size_t count)
 {
-    const size_t batch = glcnn_image_get_descriptor(sources[0])->number_of_images;
-    glcnn_status status =
-        glcnn_image_write_bytes(sources[0], NULL, images, sizeof *images * FASHION_PIXELS * batch);
+    glcnn_status status = write_all(sources[0], images);
     if (status == GLCNN_SUCCESS && labels)
-        status = glcnn_image_write_bytes(sources[1], NULL, labels,
-                                         sizeof *labels * FASHION_CLASSES * batch);
+        status = write_all(sources[1], labels);
     if (status == GLCNN_SUCCESS)
         status = glcnn_graph_execute(graph, sources, NULL, NULL);
     if (status == GLCNN_SUCCESS)
@@ -43,10 +47,10 @@ glcnn_status network_run(glcnn_graph *graph, glcnn_image *const sources[2], cons
                                                             values, sizeof *values * count);
 }
 
-uint32_t network_best(const float *scores)
+uint32_t network_best(const float *scores, uint32_t classes)
 {
     uint32_t best = 0;
-    for (uint32_t k = 1; k < FASHION_CLASSES; k++)
+    for (uint32_t k = 1; k < classes; k++)
         if (scores[k] > scores[best])
             best = k;
     return best;

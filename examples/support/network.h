@@ -10,13 +10,13 @@ struct glcnn_image_descriptor network_labels(uint32_t batch);
 /* Makes both: the sources of a training graph; one for inference takes the first alone. */
 glcnn_status network_sources(glcnn_device *device, uint32_t batch, glcnn_image *sources[2]);
 
-/* Runs a batch, images [batch][28][28] and labels [batch][10] or NULL where the graph has none, and
- * reads `count` values of a result image. */
+/* Runs a batch, all values of the sources: images [batch][height][width][channels], and labels
+ * [batch][classes] or NULL where the graph has none. Reads `count` values of a result image. */
 glcnn_status network_run(glcnn_graph *graph, glcnn_image *const sources[2], const float *images,
                          const float *labels, glcnn_image_node *result, float *values,
                          size_t count);
 
-/* The class of the largest of ten scores. */
-uint32_t network_best(const float *scores);
+/* The first class of the largest score. */
+uint32_t network_best(const float *scores, uint32_t classes);
 
 #endif

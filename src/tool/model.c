@@ -1,7 +1,6 @@
 /* Models of glcnn train and predict, and the graphs that run them. */
 #include "model.h"
 
-#include "support/fashion.h"
 #include "support/network.h"
 
 /* ---- The model ---- */
@@ -11,14 +10,15 @@ static bool good(glcnn_status status)
     return status == GLCNN_SUCCESS;
 }
 
-bool model_create(glcnn_device *device, const struct net *net, uint32_t batch, struct model *model)
+bool model_create(glcnn_device *device, const struct net *net, const struct form *form,
+                  uint32_t batch, struct model *model)
 {
-    *model = (struct model){.net = net, .device = device};
+    *model = (struct model){.net = net, .form = *form, .device = device};
     if (!good(glcnn_network_create(device, &model->network)))
         return false;
     model->image = glcnn_image_node_create(model->network, "image");
     model->labels = glcnn_image_node_create(model->network, "labels");
-    model->scores = net->build(model->image);
+    model->scores = net->build(model->image, form);
     model->probabilities = glcnn_soft_max_node(model->scores);
     model->loss = glcnn_loss_node(model->scores, model->labels, NULL,
                                   GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, GLCNN_REDUCTION_TYPE_SUM);
@@ -44,24 +44,53 @@ void model_set_learning_rate(struct model *model, float rate)
 
 /* ---- Runners ---- */
 
+static struct glcnn_image_descriptor images_of(const struct form *form, uint32_t batch)
+{
+    return (struct glcnn_image_descriptor){.width = form->width,
+                                           .height = form->height,
+                                           .feature_channels = form->channels,
+                                           .number_of_images = batch};
+}
+
+static struct glcnn_image_descriptor labels_of(const struct form *form, uint32_t batch)
+{
+    return (struct glcnn_image_descriptor){.feature_channels = form->classes,
+                                           .number_of_images = batch};
+}
+
+static bool make_sources(struct runner *runner, glcnn_device *device)
+{
+    const struct glcnn_image_descriptor images = images_of(&runner->form, runner->batch),
+                                        labels = labels_of(&runner->form, runner->batch);
+    return good(glcnn_image_create(device, &images, &runner->sources[0])) &&
+           good(glcnn_image_create(device, &labels, &runner->sources[1]));
+}
+
 bool runner_create_training(struct model *model, uint32_t batch, uint64_t memory,
                             struct runner *runner)
 {
-    const struct glcnn_graph_descriptor descriptor = {.memory_budget = memory};
-    *runner = (struct runner){
-        .batch = batch, .result = glcnn_filter_node_loss(model->loss), .trains = true};
+    const struct glcnn_graph_descriptor descriptor = {
+        .results = &model->scores, .result_count = 1, .memory_budget = memory};
+    *runner = (struct runner){.form = model->form,
+                              .batch = batch,
+                              .result = glcnn_filter_node_loss(model->loss),
+                              .scores = model->scores,
+                              .values = 1};
     return good(glcnn_training_graph_create(model->loss, NULL, &descriptor, &runner->graph)) &&
-           good(network_sources(model->device, batch, runner->sources));
+           make_sources(runner, model->device);
 }
 
 bool runner_create_inference(struct model *model, uint32_t batch, uint64_t memory,
                              struct runner *runner)
 {
-    *runner = (struct runner){.batch = batch, .result = model->probabilities};
+    *runner = (struct runner){.form = model->form,
+                              .batch = batch,
+                              .result = model->probabilities,
+                              .values = model->form.classes};
     const struct glcnn_graph_descriptor descriptor = {
         .results = &runner->result, .result_count = 1, .memory_budget = memory};
     return good(glcnn_graph_create(model->network, &descriptor, &runner->graph)) &&
-           good(network_sources(model->device, batch, runner->sources));
+           make_sources(runner, model->device);
 }
 
 void runner_destroy(struct runner *runner)
@@ -73,15 +102,21 @@ void runner_destroy(struct runner *runner)
 
 bool runner_memory(struct runner *runner, struct glcnn_memory_plan *memory)
 {
-    const struct glcnn_image_descriptor sources[] = {network_images(runner->batch),
-                                                     network_labels(runner->batch)};
+    const struct glcnn_image_descriptor sources[] = {images_of(&runner->form, runner->batch),
+                                                     labels_of(&runner->form, runner->batch)};
     return good(glcnn_graph_memory(runner->graph, sources, memory));
 }
 
 /* Sources come in the order of the loss's: predictions, and so the image, before labels. */
 bool runner_run(struct runner *runner, const float *images, const float *labels, float *result)
 {
-    size_t values = runner->trains ? 1 : FASHION_CLASSES;
     return good(network_run(runner->graph, runner->sources, images, labels, runner->result, result,
-                            values * runner->batch));
+                            (size_t)runner->values * runner->batch));
+}
+
+bool runner_scores(const struct runner *runner, float *scores)
+{
+    return good(glcnn_image_read_bytes(glcnn_graph_image(runner->graph, runner->scores), NULL,
+                                       scores,
+                                       sizeof *scores * runner->form.classes * runner->batch));
 }

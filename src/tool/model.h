@@ -9,6 +9,7 @@
 
 struct model {
     const struct net *net;
+    struct form form;
     glcnn_device *device;
     glcnn_network *network;
     glcnn_image_node *image, *labels, *scores, *probabilities;
@@ -17,7 +18,8 @@ struct model {
 
 /* Builds the network; its loss is the mean over batches of `batch`. Release with model_destroy,
  * after a failure too. */
-bool model_create(glcnn_device *device, const struct net *net, uint32_t batch, struct model *model);
+bool model_create(glcnn_device *device, const struct net *net, const struct form *form,
+                  uint32_t batch, struct model *model);
 void model_destroy(struct model *model);
 
 /* The learning rate of all layers from the next step on. */
@@ -26,9 +28,10 @@ void model_set_learning_rate(struct model *model, float rate);
 /* A graph of a model, for batches of one size. */
 struct runner {
     glcnn_graph *graph;
-    glcnn_image_node *result;
+    struct form form;
     uint32_t batch;
-    bool trains;
+    glcnn_image_node *result, *scores; /* scores: of training alone */
+    uint32_t values;                   /* of the result for a picture */
     glcnn_image *sources[2];
 };
 
@@ -41,8 +44,10 @@ bool runner_create_inference(struct model *model, uint32_t batch, uint64_t memor
 void runner_destroy(struct runner *runner);
 
 bool runner_memory(struct runner *runner, struct glcnn_memory_plan *memory);
-/* Runs one batch, images [batch][28][28] and labels [batch][10] or NULL, and reads the result:
- * losses [batch], or probabilities [batch][10]. */
+/* Runs one batch, images [batch][height][width][channels] and labels [batch][classes] or NULL, and
+ * reads the result: losses [batch], or probabilities [batch][classes]. */
 bool runner_run(struct runner *runner, const float *images, const float *labels, float *result);
+/* The scores [batch][classes] that the last training batch had before its step. */
+bool runner_scores(const struct runner *runner, float *scores);
 
 #endif

@@ -1,5 +1,6 @@
-/* Sizes in comments are those of a layer's result. A convolution keeps the size of its source, or
- * with a stride of 2 halves it; pooling takes whole windows only. */
+/* Sizes in comments are those of a layer's result for pictures of 28x28. A convolution keeps the
+ * size of its source, or with a stride of 2 halves it, rounded up; pooling takes whole windows
+ * only. What follows the size of the pictures is computed as the layers are made. */
 #include "nets.h"
 
 #include <stdio.h>
@@ -25,13 +26,18 @@ static glcnn_image_node *convolve(glcnn_image_node *source, struct convolution c
         NULL);
 }
 
-static glcnn_image_node *connect(glcnn_image_node *source, unsigned size, unsigned inputs,
+/* Width and height of an image. */
+struct extent {
+    unsigned x, y;
+};
+
+static glcnn_image_node *connect(glcnn_image_node *source, struct extent size, unsigned inputs,
                                  unsigned outputs)
 {
     return glcnn_fully_connected_node(
         source,
-        &(struct glcnn_convolution_descriptor){.kernel_width = size,
-                                               .kernel_height = size,
+        &(struct glcnn_convolution_descriptor){.kernel_width = size.x,
+                                               .kernel_height = size.y,
                                                .input_feature_channels = inputs,
                                                .output_feature_channels = outputs},
         NULL);
@@ -49,9 +55,21 @@ static glcnn_image_node *pool_max(glcnn_image_node *source, unsigned size)
     return whole_windows(glcnn_pooling_max_node(source, size, size, size, size));
 }
 
-static glcnn_image_node *pool_average(glcnn_image_node *source, unsigned size)
+static glcnn_image_node *pool_average(glcnn_image_node *source, struct extent window)
 {
-    return whole_windows(glcnn_pooling_average_node(source, size, size, size, size));
+    return whole_windows(
+        glcnn_pooling_average_node(source, window.x, window.y, window.x, window.y));
+}
+
+/* The mean over windows that leave at most `most` pixels a side; *size becomes the result's. What
+ * is small enough stays as it is. */
+static glcnn_image_node *shrink(glcnn_image_node *source, struct extent *size, unsigned most)
+{
+    const struct extent window = {(size->x + most - 1) / most, (size->y + most - 1) / most};
+    if (window.x == 1 && window.y == 1)
+        return source;
+    *size = (struct extent){size->x / window.x, size->y / window.y};
+    return pool_average(source, window);
 }
 
 static glcnn_image_node *rectify(glcnn_image_node *source)
@@ -69,26 +87,33 @@ static glcnn_image_node *normalised(glcnn_image_node *source, struct convolution
 
 /* ---- Networks ---- */
 
-/* LeNet-5 (LeCun et al. 1998) with ReLU. Average pooling, as there, needs its source no more once
- * it is done: training takes a fifth less memory than with max pooling. */
-static glcnn_image_node *build_lenet(glcnn_image_node *image)
+static const struct extent one = {1, 1}, two = {2, 2};
+
+/* LeNet-5 (LeCun et al. 1998) with ReLU; pictures above its 28x28 have their last windows averaged.
+ * Average pooling, as there, needs its source no more once it is done: training takes a fifth less
+ * memory than with max pooling. */
+static glcnn_image_node *build_lenet(glcnn_image_node *image, const struct form *form)
 {
-    glcnn_image_node *x = rectify(convolve(image, (struct convolution){5, 1, 6}));
-    x = pool_average(x, 2); /* 14x14x6 */
+    struct extent size = {(form->width / 2 - 4) / 2, (form->height / 2 - 4) / 2};
+    glcnn_image_node *x = rectify(convolve(image, (struct convolution){5, form->channels, 6}));
+    x = pool_average(x, two); /* 14x14x6 */
     x = rectify(whole_windows(convolve(x, (struct convolution){5, 6, 16})));
-    x = pool_average(x, 2); /* 5x5x16 */
-    x = rectify(connect(x, 5, 16, 120));
-    x = rectify(connect(x, 1, 120, 84));
-    return connect(x, 1, 84, 10);
+    x = pool_average(x, two); /* 5x5x16 */
+    x = shrink(x, &size, 5);
+    x = rectify(connect(x, size, 16, 120));
+    x = rectify(connect(x, one, 120, 84));
+    return connect(x, one, 84, form->classes);
 }
 
-static glcnn_image_node *build_small(glcnn_image_node *image)
+static glcnn_image_node *build_small(glcnn_image_node *image, const struct form *form)
 {
-    glcnn_image_node *x = normalised(image, (struct convolution){3, 1, 16}, true);
+    struct extent size = {form->width / 4, form->height / 4};
+    glcnn_image_node *x = normalised(image, (struct convolution){3, form->channels, 16}, true);
     x = pool_max(x, 2); /* 14x14x16 */
     x = normalised(x, (struct convolution){3, 16, 32}, true);
     x = pool_max(x, 2); /* 7x7x32 */
-    return connect(x, 7, 32, 10);
+    x = shrink(x, &size, 7);
+    return connect(x, size, 32, form->classes);
 }
 
 /* relu(F(x) + x), F two convolutions (He et al. 2016); where the size or the channels change, x
@@ -104,14 +129,26 @@ static glcnn_image_node *residual(glcnn_image_node *source, unsigned inputs, uns
     return rectify(glcnn_add_node(x, source));
 }
 
-static glcnn_image_node *build_resnet8(glcnn_image_node *image)
+static unsigned quarter(uint32_t pixels) /* by two strides of 2 */
 {
-    glcnn_image_node *x = normalised(image, (struct convolution){3, 1, 16}, true);
+    return (pixels + 3) / 4;
+}
+
+/* The mean of each channel, then the classes. */
+static glcnn_image_node *classify(glcnn_image_node *source, const struct form *form,
+                                  unsigned channels)
+{
+    struct extent size = {quarter(form->width), quarter(form->height)};
+    return connect(shrink(source, &size, 1), one, channels, form->classes);
+}
+
+static glcnn_image_node *build_resnet8(glcnn_image_node *image, const struct form *form)
+{
+    glcnn_image_node *x = normalised(image, (struct convolution){3, form->channels, 16}, true);
     x = residual(x, 16, 16, 1);
     x = residual(x, 16, 32, 2); /* 14x14x32 */
     x = residual(x, 32, 64, 2); /* 7x7x64 */
-    x = pool_average(x, 7);
-    return connect(x, 1, 64, 10);
+    return classify(x, form, 64);
 }
 
 /* A convolution of each channel by itself, then one across channels (Howard et al. 2017). */
@@ -123,22 +160,22 @@ static glcnn_image_node *separable(glcnn_image_node *source, unsigned inputs, un
     return normalised(x, (struct convolution){1, inputs, outputs}, true);
 }
 
-static glcnn_image_node *build_mobilenet_tiny(glcnn_image_node *image)
+static glcnn_image_node *build_mobilenet_tiny(glcnn_image_node *image, const struct form *form)
 {
-    glcnn_image_node *x = normalised(image, (struct convolution){3, 1, 16, 2}, true); /* 14x14x16 */
+    glcnn_image_node *x = normalised(image, (struct convolution){3, form->channels, 16, 2}, true);
+    /* 14x14x16 */
     x = separable(x, 16, 32, 1);
     x = separable(x, 32, 64, 2); /* 7x7x64 */
     x = separable(x, 64, 64, 1);
-    x = pool_average(x, 7);
-    return connect(x, 1, 64, 10);
+    return classify(x, form, 64);
 }
 
 /* ---- The table ---- */
 
-static const struct net nets[] = {{"lenet", build_lenet},
-                                  {"small", build_small},
-                                  {"resnet8", build_resnet8},
-                                  {"mobilenet-tiny", build_mobilenet_tiny}};
+static const struct net nets[] = {{"lenet", 12, build_lenet},
+                                  {"small", 4, build_small},
+                                  {"resnet8", 1, build_resnet8},
+                                  {"mobilenet-tiny", 1, build_mobilenet_tiny}};
 enum { NETS = sizeof nets / sizeof *nets };
 
 const struct net *net_find(const char *name)
@@ -147,6 +184,11 @@ const struct net *net_find(const char *name)
         if (strcmp(nets[i].name, name) == 0)
             return &nets[i];
     return NULL;
+}
+
+bool net_fits(const struct net *net, const struct form *form)
+{
+    return form->width >= net->least && form->height >= net->least;
 }
 
 void net_names(char *text, size_t size)

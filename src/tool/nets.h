@@ -1,16 +1,26 @@
-/* The networks that `glcnn train` knows, written with nodes: 28x28x1 pixels to ten scores. */
+/* The networks that `glcnn train` knows, written with nodes: pictures of any form to a score for
+ * each class. */
 #ifndef GLCNN_TOOL_NETS_H
 #define GLCNN_TOOL_NETS_H
 
 #include <glcnn/glcnn.h>
 
+/* What goes in and comes out. */
+struct form {
+    uint32_t width, height, channels; /* of a picture */
+    uint32_t classes;
+};
+
 struct net {
     const char *name;
-    glcnn_image_node *(*build)(glcnn_image_node *image); /* returns the scores */
+    uint32_t least; /* width and height that it needs */
+    glcnn_image_node *(*build)(glcnn_image_node *image, const struct form *form); /* scores */
 };
 
 /* By name; NULL if there is none. */
 const struct net *net_find(const char *name);
+/* Whether pictures of this form are large enough for it. */
+bool net_fits(const struct net *net, const struct form *form);
 /* The names, "lenet, small ...". */
 void net_names(char *text, size_t size);
 

@@ -1,216 +1,179 @@
-/* glcnn predict: the class of each image of a file, by a network that `glcnn train` wrote. */
+/* glcnn predict: the class of each picture of files, by a network that `glcnn train` wrote. */
 #include "tool.h"
 
-#include <glcnn/checkpoint.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "inputs.h"
 #include "model.h"
-#include "support/fashion.h"
+#include "saved.h"
 #include "support/network.h"
 
-#define BATCH_MAX 100
+#define BATCH 32
 
-static const struct tool_option options[] = {DEVICE_OPTIONS, {0}};
+static const struct tool_option options[] = {
+    {'j', "json", NULL, "print JSON, with the probability of every class"}, DEVICE_OPTIONS, {0}};
 
 static const char details[] =
-    "MODEL is a file of \"glcnn train --out\". INPUT has images of 28x28 pixels: a .npy file of\n"
-    "shape [28,28], [N,28,28] or [N,1,28,28], with values in 0 .. 1, or in 0 .. 255 if any is\n"
-    "above 1, or an IDX file. A line for each image: its number, class, the class's name in\n"
-    "Fashion-MNIST, and probability.\n"
+    "MODEL is a file of \"glcnn train --out\". A FILE has pictures of the size that the network was\n"
+    "trained on: .npy of shape [H,W], [N,H,W] or [N,C,H,W], with values in 0 .. 1, or in 0 .. 255\n"
+    "if any is above 1, or IDX. A line for each picture: its number, class, the class's name, and\n"
+    "probability; of several files, the file first.\n"
     "\n"
     "  glcnn predict model.safetensors t10k-images-idx3-ubyte.gz\n";
 
-/* ---- Images ---- */
-
-struct pictures {
-    uint32_t count;
-    float *values; /* [count][28][28] in 0 .. 1 */
+struct prediction {
+    const struct tool_command *command;
+    struct tool_device tool;
+    struct saved saved;
+    struct model model;
+    struct runner runner;
+    bool prints_file;
+    cJSON *json;            /* the answer; NULL: lines are printed */
+    float *images, *result; /* of a batch */
 };
 
-static bool is_npy(const char *path)
+/* ---- Answers ---- */
+
+static void print_line(const struct prediction *p, const char *path, uint32_t number,
+                       const float *row)
 {
-    char magic[6] = "";
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return false;
-    size_t got = fread(magic, 1, sizeof magic, file);
-    fclose(file);
-    return got == sizeof magic && memcmp(magic, "\x93NUMPY", sizeof magic) == 0;
+    uint32_t best = network_best(row, p->saved.form.classes);
+    if (p->prints_file)
+        printf("%s ", path);
+    printf("%u %u %s %.4f\n", number, best, p->saved.names[best], (double)row[best]);
 }
 
-/* Whether the extents are [28,28], [N,28,28] or [N,1,28,28]; *count is N. */
-static bool has_images(uint32_t rank, const uint32_t *shape, uint32_t *count)
+static void add_json(const struct prediction *p, const char *path, uint32_t number,
+                     const float *row)
 {
-    *count = rank > 2 ? shape[0] : 1;
-    return rank >= 2 && rank <= 4 && (rank < 4 || shape[1] == 1) &&
-           shape[rank - 2] == FASHION_SIDE && shape[rank - 1] == FASHION_SIDE;
+    cJSON *entry = cJSON_CreateObject();
+    uint32_t best = network_best(row, p->saved.form.classes);
+    cJSON_AddStringToObject(entry, "file", path);
+    cJSON_AddNumberToObject(entry, "number", number);
+    cJSON_AddNumberToObject(entry, "class", best);
+    cJSON_AddStringToObject(entry, "name", p->saved.names[best]);
+    cJSON *all = cJSON_AddObjectToObject(entry, "probabilities");
+    for (uint32_t k = 0; k < p->saved.form.classes; k++)
+        cJSON_AddNumberToObject(all, p->saved.names[k], (double)row[k]);
+    cJSON_AddItemToArray(p->json, entry);
 }
 
-static int complain_of_shape(const struct tool_command *command, const char *path, uint32_t rank,
-                             const uint32_t *shape)
-{
-    char text[128] = "";
-    for (uint32_t i = 0; i < rank; i++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%u", i ? "," : "", shape[i]);
-    return complain(command, EXIT_FAILED,
-                    "%s: has the shape [%s]; expected [28,28], [N,28,28] or [N,1,28,28]", path,
-                    text);
-}
+/* ---- Files ---- */
 
-static void scale_bytes(struct pictures *p)
+/* What lies beyond the last picture in the last batch is not looked at. */
+static int classify(struct prediction *p, const char *path, const struct inputs *in)
 {
-    size_t count = (size_t)p->count * FASHION_PIXELS;
-    float largest = 0;
-    for (size_t i = 0; i < count; i++)
-        largest = p->values[i] > largest ? p->values[i] : largest;
-    for (size_t i = 0; largest > 1 && i < count; i++)
-        p->values[i] /= 255.0f;
-}
-
-static int read_npy(const struct tool_command *command, const char *path, struct pictures *p)
-{
-    char error[GLCNN_ERROR_LENGTH];
-    struct glcnn_npy file;
-    if (glcnn_npy_read(path, &file, error) != GLCNN_SUCCESS)
-        return complain(command, EXIT_FAILED, "%s", error);
-    int status = EXIT_GOOD;
-    if (!has_images(file.rank, file.shape, &p->count))
-        status = complain_of_shape(command, path, file.rank, file.shape);
-    else {
-        p->values = file.data;
-        file.data = NULL;
-        scale_bytes(p);
+    const struct form *form = &p->saved.form;
+    size_t values = (size_t)form->width * form->height * form->channels;
+    for (uint32_t first = 0; first < in->count; first += BATCH) {
+        uint32_t count = in->count - first < BATCH ? in->count - first : BATCH;
+        memcpy(p->images, in->values + first * values, sizeof *p->images * values * count);
+        if (!runner_run(&p->runner, p->images, NULL, p->result))
+            return complain(p->command, EXIT_FAILED, "%s", glcnn_device_error(p->tool.device));
+        for (uint32_t n = 0; n < count; n++)
+            (p->json ? add_json : print_line)(p, path, first + n,
+                                              p->result + (size_t)n * form->classes);
     }
-    glcnn_npy_free(&file);
-    return status;
+    return EXIT_GOOD;
 }
 
-static int read_idx(const struct tool_command *command, const char *path, struct pictures *p)
+static int predict_file(struct prediction *p, const char *path)
 {
     char error[GLCNN_ERROR_LENGTH];
-    struct idx file;
-    if (!idx_read(path, &file, error))
-        return complain(command, EXIT_FAILED, "%s", error);
-    int status = EXIT_GOOD;
-    if (!has_images(file.rank, file.shape, &p->count))
-        status = complain_of_shape(command, path, file.rank, file.shape);
-    else if ((p->values = malloc(file.size * sizeof *p->values)) == NULL)
-        status = complain(command, EXIT_FAILED, "not enough memory");
-    for (size_t i = 0; status == EXIT_GOOD && i < file.size; i++)
-        p->values[i] = (float)file.data[i] / 255.0f;
-    idx_free(&file);
+    struct inputs inputs;
+    if (!inputs_read(path, &p->saved.form, &inputs, error))
+        return complain(p->command, EXIT_FAILED, "%s", error);
+    int status = classify(p, path, &inputs);
+    inputs_free(&inputs);
     return status;
 }
 
 /* ---- The network ---- */
 
-/* The network that the checkpoint names. */
-static int find_net(const struct tool_command *command, const char *path, const struct net **net)
+static int load(struct prediction *p, const char *path)
 {
     char error[GLCNN_ERROR_LENGTH];
-    struct glcnn_checkpoint_metadata metadata;
-    if (glcnn_checkpoint_read_metadata(path, &metadata, error) != GLCNN_SUCCESS)
-        return complain(command, EXIT_FAILED, "%s", error);
-    const char *name = glcnn_checkpoint_text(&metadata, "net");
-    *net = name ? net_find(name) : NULL;
-    int status = EXIT_GOOD;
-    if (!*net)
-        status = complain(command, EXIT_FAILED, "%s: names no network of \"glcnn train\"", path);
-    glcnn_checkpoint_free_metadata(&metadata);
-    return status;
+    const struct form *form = &p->saved.form;
+    size_t values = (size_t)form->width * form->height * form->channels;
+    int status = device_open(&p->tool);
+    if (status != EXIT_GOOD)
+        return complain(p->command, status, "%s", p->tool.error);
+    p->images = calloc(values * BATCH, sizeof *p->images);
+    p->result = calloc((size_t)form->classes * BATCH, sizeof *p->result);
+    if (!p->images || !p->result)
+        return complain(p->command, EXIT_FAILED, "not enough memory");
+    if (!model_create(p->tool.device, p->saved.net, form, BATCH, &p->model))
+        return complain(p->command, EXIT_FAILED, "%s", glcnn_device_error(p->tool.device));
+    if (glcnn_checkpoint_load(p->model.network, path, NULL, error) != GLCNN_SUCCESS)
+        return complain(p->command, EXIT_FAILED, "%s", error);
+    if (!runner_create_inference(&p->model, BATCH, 0, &p->runner))
+        return complain(p->command, EXIT_FAILED, "%s", glcnn_device_error(p->tool.device));
+    return EXIT_GOOD;
 }
 
-static void print_classes(const float *probabilities, uint32_t first, uint32_t count)
+static void release(struct prediction *p)
 {
-    for (uint32_t n = 0; n < count; n++) {
-        const float *row = probabilities + (size_t)n * FASHION_CLASSES;
-        uint32_t best = network_best(row);
-        printf("%u %u %s %.4f\n", first + n, best, fashion_names[best], (double)row[best]);
-    }
+    runner_destroy(&p->runner);
+    model_destroy(&p->model);
+    glcnn_device_destroy(&p->tool.device);
+    saved_free(&p->saved);
+    free(p->images);
+    free(p->result);
+    cJSON_Delete(p->json);
 }
 
-/* What lies beyond the last image in the last batch is not looked at. */
-static bool classify(struct runner *runner, const struct pictures *p)
-{
-    float images[BATCH_MAX * FASHION_PIXELS] = {0}, result[BATCH_MAX * FASHION_CLASSES];
-    for (uint32_t first = 0; first < p->count; first += runner->batch) {
-        uint32_t count = p->count - first < runner->batch ? p->count - first : runner->batch;
-        memcpy(images, p->values + (size_t)first * FASHION_PIXELS,
-               sizeof *images * FASHION_PIXELS * count);
-        if (!runner_run(runner, images, NULL, result))
-            return false;
-        print_classes(result, first, count);
-    }
-    return true;
-}
-
-static int predict(const struct tool_command *command, struct tool_device *tool,
-                   const struct net *net, const char *path, const struct pictures *p)
+/* A file that cannot be read does not keep the others from their answers; the status tells. */
+static int predict(struct prediction *p, const char *model, char *const *paths, int count)
 {
     char error[GLCNN_ERROR_LENGTH];
-    struct model model = {0};
-    struct runner runner = {0};
-    uint32_t batch = p->count < BATCH_MAX ? p->count : BATCH_MAX;
-    int status = EXIT_GOOD;
-    if (!model_create(tool->device, net, batch, &model))
-        status = complain(command, EXIT_FAILED, "%s", glcnn_device_error(tool->device));
-    else if (glcnn_checkpoint_load(model.network, path, NULL, error) != GLCNN_SUCCESS)
-        status = complain(command, EXIT_FAILED, "%s", error);
-    else if (!runner_create_inference(&model, batch, 0, &runner) || !classify(&runner, p))
-        status = complain(command, EXIT_FAILED, "%s", glcnn_device_error(tool->device));
-    runner_destroy(&runner);
-    model_destroy(&model);
-    return status;
+    if (!saved_read(model, &p->saved, error))
+        return complain(p->command, EXIT_FAILED, "%s", error);
+    int status = load(p, model), worst = status;
+    for (int i = 0; i < count && status == EXIT_GOOD; i++)
+        if (predict_file(p, paths[i]) != EXIT_GOOD)
+            worst = EXIT_FAILED;
+    if (status == EXIT_GOOD && p->json) {
+        cJSON *answer = p->json;
+        p->json = NULL;
+        status = json_print(p->command, answer);
+    }
+    return worst != EXIT_GOOD ? worst : status;
 }
 
 /* ---- The command ---- */
 
-static int perform(const struct tool_command *command, struct tool_device *tool,
-                   const char *model_path, const char *input_path)
-{
-    const struct net *net = NULL;
-    struct pictures pictures = {0};
-    int status = find_net(command, model_path, &net);
-    if (status == EXIT_GOOD)
-        status = is_npy(input_path) ? read_npy(command, input_path, &pictures)
-                                    : read_idx(command, input_path, &pictures);
-    if (status == EXIT_GOOD) {
-        status = device_open(tool);
-        if (status != EXIT_GOOD)
-            complain(command, status, "%s", tool->error);
-    }
-    if (status == EXIT_GOOD)
-        status = predict(command, tool, net, model_path, &pictures);
-    glcnn_device_destroy(&tool->device);
-    free(pictures.values);
-    return status;
-}
-
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
-    struct tool_device tool = {0};
-    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
-        if (letter == 'h') {
-            print_help(command);
-            return EXIT_GOOD;
-        }
-        if (!read_device_option(&tool, letter))
-            return EXIT_USAGE;
+    struct prediction p = {.command = command};
+    bool help = false, json = false, wrong = false;
+    for (int letter;
+         !help && !wrong && (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
+        help = letter == 'h';
+        json = json || letter == 'j';
+        wrong = letter != 'h' && letter != 'j' && !read_device_option(&p.tool, letter);
     }
+    if (help)
+        print_help(command);
+    if (help || wrong)
+        return help ? EXIT_GOOD : EXIT_USAGE;
     if (argc - optind < 2)
         return complain(command, EXIT_USAGE, "%s",
                         argc == optind ? "no model is named" : "no file of images is named");
-    const char *model = argv[optind++], *input = argv[optind++];
-    int status = expect_no_arguments(command, argc, argv);
-    return status == EXIT_GOOD ? perform(command, &tool, model, input) : status;
+    int count = argc - optind - 1;
+    p.prints_file = count > 1;
+    p.json = json ? cJSON_CreateArray() : NULL;
+    int status = predict(&p, argv[optind], argv + optind + 1, count);
+    release(&p);
+    return status;
 }
 
 const struct tool_command command_predict = {.name = "predict",
-                                             .arguments = "MODEL INPUT [OPTION]...",
-                                             .text = "the classes of images, by a trained network",
+                                             .arguments = "MODEL FILE... [OPTION]...",
+                                             .text =
+                                                 "the classes of pictures, by a trained network",
                                              .details = details,
                                              .options = options,
                                              .run = run};

@@ -1,4 +1,4 @@
-/* glcnn train: a network of nets.c on data of Fashion-MNIST's form.
+/* glcnn train: a network of nets.c on labelled pictures.
  *
  * What a step does follows from the settings and the number of the step alone: the order of images
  * from the seed and the epoch, the learning rate from the step. So a run that is stopped and
@@ -13,7 +13,8 @@
 #include <time.h>
 
 #include "model.h"
-#include "support/fashion.h"
+#include "pictures.h"
+#include "saved.h"
 #include "support/network.h"
 #include "support/plot.h"
 #include "support/progress.h"
@@ -39,7 +40,8 @@ struct session {
     const struct tool_command *command;
     const struct settings *settings;
     struct tool_device tool;
-    struct fashion training, testing;
+    struct pictures training, testing;
+    struct saved described; /* by the data and the settings; has nothing of its own */
     struct model model;
     struct runner trainer, tester;
     uint32_t batch, used, tested; /* images of a step, of training, of test */
@@ -66,19 +68,52 @@ static int complain_of_device(const struct session *s)
     return complain(s->command, EXIT_FAILED, "%s", glcnn_device_error(s->tool.device));
 }
 
-static uint32_t limited(const struct session *s, const struct fashion *data)
+static uint32_t limited(const struct session *s, const struct pictures *data)
 {
-    uint32_t count = data->images.shape[0];
     uint64_t limit = s->settings->limit;
-    return limit > 0 && limit < count ? (uint32_t)limit : count;
+    return limit > 0 && limit < data->count ? (uint32_t)limit : data->count;
+}
+
+/* A run that is resumed goes on with data of the same form and classes. */
+static int check_data(const struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    struct saved saved;
+    const struct form *form = &s->training.form;
+    const struct net *net = s->settings->net;
+    if (form->classes < 2)
+        return complain(s->command, EXIT_FAILED, "%s: has one class: there is nothing to learn",
+                        s->settings->data);
+    if (!net_fits(net, form))
+        return complain(s->command, EXIT_FAILED,
+                        "pictures of %ux%u are too small for %s, which needs %ux%u; --net names "
+                        "another network",
+                        form->width, form->height, net->name, net->least, net->least);
+    if (!s->settings->resume)
+        return EXIT_GOOD;
+    if (!saved_read(s->settings->resume, &saved, error))
+        return complain(s->command, EXIT_FAILED, "%s", error);
+    bool same = saved_is_same(&saved, &s->described);
+    saved_free(&saved);
+    return same ? EXIT_GOOD
+                : complain(s->command, EXIT_FAILED,
+                           "%s: cannot be resumed: it was trained on pictures of another size or "
+                           "of other classes than those of %s",
+                           s->settings->resume, s->settings->data);
 }
 
 static int load_data(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
-    if (!fashion_read(s->settings->data, "train", &s->training, error) ||
-        !fashion_read(s->settings->data, "t10k", &s->testing, error))
+    if (!pictures_read(s->settings->data, PICTURES_TRAINING, &s->training, error) ||
+        !pictures_read(s->settings->data, PICTURES_VALIDATION, &s->testing, error) ||
+        !pictures_match(&s->training, &s->testing, error))
         return complain(s->command, EXIT_FAILED, "%s", error);
+    s->described =
+        (struct saved){s->settings->net, s->training.form, s->training.names};
+    int status = check_data(s);
+    if (status != EXIT_GOOD)
+        return status;
     s->batch = (uint32_t)s->settings->batch;
     s->used = limited(s, &s->training);
     s->tested = limited(s, &s->testing);
@@ -99,10 +134,12 @@ static int load_data(struct session *s)
 static int allocate(struct session *s)
 {
     size_t most = s->batch > TEST_BATCH ? s->batch : TEST_BATCH;
+    const struct form *form = &s->training.form;
+    size_t values = (size_t)form->width * form->height * form->channels;
     s->order = calloc(s->used > TEST_BATCH ? s->used : TEST_BATCH, sizeof *s->order);
-    s->images = calloc(most * FASHION_PIXELS, sizeof *s->images);
-    s->labels = calloc(most * FASHION_CLASSES, sizeof *s->labels);
-    s->result = calloc(most * FASHION_CLASSES, sizeof *s->result);
+    s->images = calloc(most * values, sizeof *s->images);
+    s->labels = calloc(most * form->classes, sizeof *s->labels);
+    s->result = calloc(most * form->classes, sizeof *s->result);
     s->losses = calloc(s->total + 1, sizeof *s->losses);
     return s->order && s->images && s->labels && s->result && s->losses
                ? EXIT_GOOD
@@ -123,7 +160,7 @@ static bool train_network(struct session *s)
 static bool make_model(struct session *s)
 {
     uint64_t memory = s->settings->memory;
-    return model_create(s->tool.device, s->settings->net, s->batch, &s->model) &&
+    return model_create(s->tool.device, s->settings->net, &s->training.form, s->batch, &s->model) &&
            glcnn_network_initialise(s->model.network, s->settings->seed) == GLCNN_SUCCESS &&
            train_network(s) && runner_create_training(&s->model, s->batch, memory, &s->trainer) &&
            runner_create_inference(&s->model, TEST_BATCH, memory, &s->tester);
@@ -167,15 +204,21 @@ static int load_checkpoint(struct session *s)
 static int save(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
-    struct settings_entries e;
+    struct glcnn_checkpoint_entry entries[SAVED_ENTRIES + SETTINGS_ENTRIES_MAX];
+    struct saved_entries what;
+    struct settings_entries how;
     s->saved = time(NULL);
     if (!s->settings->out)
         return EXIT_GOOD;
-    settings_describe(s->settings, s->step, s->used, &e);
-    if (glcnn_checkpoint_save(s->model.network, s->settings->out, e.entries, e.count, error) ==
-        GLCNN_SUCCESS)
-        return EXIT_GOOD;
-    return complain(s->command, EXIT_FAILED, "%s", error);
+    if (!saved_describe(&s->described, &what))
+        return complain(s->command, EXIT_FAILED, "not enough memory");
+    settings_describe(s->settings, s->step, s->used, &how);
+    memcpy(entries, what.entries, sizeof what.entries);
+    memcpy(entries + SAVED_ENTRIES, how.entries, how.count * sizeof *entries);
+    glcnn_status status = glcnn_checkpoint_save(s->model.network, s->settings->out, entries,
+                                                SAVED_ENTRIES + how.count, error);
+    saved_entries_free(&what);
+    return status == GLCNN_SUCCESS ? EXIT_GOOD : complain(s->command, EXIT_FAILED, "%s", error);
 }
 
 static int begin(struct session *s)
@@ -199,8 +242,8 @@ static void end(struct session *s)
     runner_destroy(&s->tester);
     model_destroy(&s->model);
     glcnn_device_destroy(&s->tool.device);
-    fashion_free(&s->training);
-    fashion_free(&s->testing);
+    pictures_free(&s->training);
+    pictures_free(&s->testing);
     free(s->order);
     free(s->images);
     free(s->labels);
@@ -213,16 +256,16 @@ static void end(struct session *s)
 /* The last batch is filled with copies of the last image. */
 static bool test(struct session *s, double *accuracy)
 {
-    uint32_t right = 0;
+    uint32_t right = 0, classes = s->training.form.classes;
     for (uint32_t first = 0; first < s->tested; first += TEST_BATCH) {
         uint32_t order[TEST_BATCH];
         for (uint32_t n = 0; n < TEST_BATCH; n++)
             order[n] = first + n < s->tested ? first + n : s->tested - 1;
-        fashion_gather(&s->testing, order, TEST_BATCH, s->images, s->labels);
+        pictures_gather(&s->testing, order, TEST_BATCH, classes, s->images, s->labels);
         if (!runner_run(&s->tester, s->images, NULL, s->result))
             return false;
         for (uint32_t n = 0; n < TEST_BATCH && first + n < s->tested; n++)
-            right += network_best(s->result + (size_t)n * FASHION_CLASSES) ==
+            right += network_best(s->result + (size_t)n * classes, classes) ==
                      s->testing.labels.data[order[n]];
     }
     *accuracy = (double)right / s->tested;
@@ -250,8 +293,8 @@ static bool make_step(struct session *s, float *loss)
 {
     double sum = 0;
     model_set_learning_rate(&s->model, learning_rate(s));
-    fashion_gather(&s->training, s->order + s->step % s->steps * s->batch, s->batch, s->images,
-                   s->labels);
+    pictures_gather(&s->training, s->order + s->step % s->steps * s->batch, s->batch,
+                    s->training.form.classes, s->images, s->labels);
     if (!runner_run(&s->trainer, s->images, s->labels, s->result))
         return false;
     for (uint32_t n = 0; n < s->batch; n++)

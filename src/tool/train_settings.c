@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/fashion.h"
+#include "pictures.h"
 #include "support/option.h"
 
 enum {
@@ -31,7 +31,7 @@ enum {
 
 const struct tool_option train_options[] = {
     {OPTION_NET, "net", "NAME", "lenet, small (the default), resnet8 or mobilenet-tiny"},
-    {OPTION_DATA, "data", "DIR", "where the IDX files are: " FASHION_DIRECTORY},
+    {OPTION_DATA, "data", "DIR", "where the IDX files are: " PICTURES_DEFAULT},
     {OPTION_OPTIMIZER, "optimizer", "NAME", "sgd (the default, momentum 0.9), rmsprop or adam"},
     {OPTION_EPOCHS, "epochs", "N", "how often every image is seen, resumed ones counted in: 1"},
     {OPTION_BATCH, "batch", "N", "images of a step: 64"},
@@ -255,9 +255,8 @@ void settings_describe(const struct settings *settings, uint64_t step, uint64_t 
     struct settings now = *settings;
     now.step = step;
     now.images = images;
-    e->entries[0] = (struct glcnn_checkpoint_entry){"net", now.net->name};
-    e->entries[1] = (struct glcnn_checkpoint_entry){"optimizer", now.optimizer->name};
-    e->count = 2;
+    e->entries[0] = (struct glcnn_checkpoint_entry){"optimizer", now.optimizer->name};
+    e->count = 1;
     for (size_t i = 0; i < NUMBERS; i++) {
         if (!numbers[i].kept)
             continue;
@@ -297,7 +296,7 @@ int settings_read(const struct tool_command *command, int argc, char *argv[],
 {
     int status = EXIT_GOOD;
     struct tool_device *device = settings->device;
-    *settings = (struct settings){.data = FASHION_DIRECTORY, .device = device};
+    *settings = (struct settings){.data = PICTURES_DEFAULT, .device = device};
     for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
         *help = letter == 'h';
         if (!*help)

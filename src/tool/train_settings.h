@@ -36,7 +36,7 @@ extern const struct tool_option train_options[];
 int settings_read(const struct tool_command *command, int argc, char *argv[],
                   struct settings *settings, bool *help);
 
-/* The same as metadata, which settings_read finds in a checkpoint. */
+/* The same, but for the network, as metadata, which settings_read finds in a checkpoint. */
 #define SETTINGS_ENTRIES_MAX 16
 struct settings_entries {
     struct glcnn_checkpoint_entry entries[SETTINGS_ENTRIES_MAX];
