@@ -589,6 +589,47 @@ static void test_counters(void)
     folder_empty(folder);
 }
 
+/* Puts a value into the file of `m` that save and load refuse, by its bytes in place of a mark. */
+static void test_values_that_are_not_finite(void)
+{
+    static const float mark = 12345.678f, one = 1, values[] = {NAN, INFINITY, -INFINITY};
+    struct model m = make_model("optimizer_adam", 1);
+    train(&m, 0, 1);
+    glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_network_filter(m.network, 0));
+    glcnn_buffer *places[] = {glcnn_kernel_vector(kernel, "weights"),
+                              glcnn_kernel_optimizer_vector(kernel, "weights", 1)};
+    static const char *const names[] = {"convolution_0.weights",
+                                        "convolution_0.weights.optimizer.second"};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t v = 0; v < 3; v++) {
+            char from[5] = "", to[5] = "";
+            GOOD(glcnn_buffer_write(places[i], 8, 4, &mark));
+            ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(m.network, path_of("a"), NULL, 0, error));
+            ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(m.network, path_of("b"), NULL, 0, error));
+            struct bytes b = read_file(path_of("b"));
+            memcpy(from, &mark, 4), memcpy(to, &values[v], 4);
+            for (size_t at = 0; at + 4 <= b.size; at++)
+                if (memcmp(b.at + at, from, 4) == 0)
+                    memcpy(b.at + at, to, 4);
+            write_file(path_of("b"), b.at, b.size);
+            free(b.at);
+            ENDS(GLCNN_MALFORMED_DATA, glcnn_checkpoint_load(m.network, path_of("b"), NULL, error));
+            CU_ASSERT_PTR_NOT_NULL(strstr(error, names[i]));
+            write_file(path_of("b"), "", 0);
+            ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(m.network, path_of("b"), NULL, 0, error));
+            CU_ASSERT_TRUE(files_equal(path_of("a"), path_of("b"))); /* nothing was loaded */
+            GOOD(glcnn_buffer_write(places[i], 8, 4, &values[v]));
+            ENDS(GLCNN_INVALID_STATE, glcnn_checkpoint_save(m.network, path_of("b"), NULL, 0, error));
+            CU_ASSERT_PTR_NOT_NULL(strstr(error, names[i]));
+            CU_ASSERT_PTR_NOT_NULL(strstr(error, "value 2 is "));
+            CU_ASSERT_TRUE(files_equal(path_of("a"), path_of("b"))); /* the old file stays */
+            GOOD(glcnn_buffer_write(places[i], 8, 4, &one));
+        }
+    destroy_model(&m);
+    CU_ASSERT_EQUAL(folder_count_files(folder), 2);
+    folder_empty(folder);
+}
+
 static glcnn_kernel *dropout_of(const struct model *m)
 {
     glcnn_filter_node *node = NULL;
@@ -843,6 +884,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(test_other_training),
                                         UNIT_TEST(test_counters),
                                         UNIT_TEST(test_counters_that_are_not_needed),
+                                        UNIT_TEST(test_values_that_are_not_finite),
                                         UNIT_TEST(test_labels),
                                         UNIT_TEST(test_slopes),
                                         UNIT_TEST(test_image_normalization),

@@ -39,12 +39,14 @@ struct glcnn_checkpoint_metadata {
     size_t count;
 };
 
-/* Writes the network's checkpoint. The device's committed work is waited for. The file is written
+/* Writes the network's checkpoint, unless it has a value that is not finite: no file of a training
+ * that diverged takes the place of a good one. The device's committed work is waited for. The file is written
  * as glcnn/io.h says: at any time there is the old file or the new one, whole; what was there is
  * left alone when this fails.
  * Errors: GLCNN_INVALID_ARGUMENT (also for two filters of one label, and for an entry whose name is
- * given twice or is one that this library writes), GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY, those of
- * reading buffers. `error`, if not NULL, has the sentence. */
+ * given twice or is one that this library writes), GLCNN_INVALID_STATE (a value that is not finite,
+ * named in the sentence), GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY, those of reading buffers. `error`, if
+ * not NULL, has the sentence. */
 GLCNN_API glcnn_status glcnn_checkpoint_save(glcnn_network *network, const char *path,
                                              const struct glcnn_checkpoint_entry *metadata,
                                              size_t count, char error[GLCNN_ERROR_LENGTH]);
@@ -54,7 +56,8 @@ GLCNN_API glcnn_status glcnn_checkpoint_save(glcnn_network *network, const char 
  * GLCNN_OUT_OF_MEMORY the network is as it was. `metadata`, if not NULL, receives the file's
  * entries, to be released with glcnn_checkpoint_free_metadata.
  *
- * The file must have every vector that the network has, and no other tensor. The state of an
+ * The file must have every vector that the network has, and no other tensor; every value that is
+ * read must be finite, or it is GLCNN_MALFORMED_DATA. The state of an
  * optimizer is read where the kernel is trained and the file has "optimizer.LABEL", which must name
  * the same optimizer; "time_step.LABEL" must be there then, and "encodes.LABEL" of every dropout. A
  * network that is not trained takes the parameters alone, for inference; so does one that is

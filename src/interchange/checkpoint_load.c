@@ -1,5 +1,6 @@
 /* Loading: file and network are compared, everything is read and every vector made; only then are
  * values written. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,6 +252,20 @@ static glcnn_status copy_metadata(const struct checkpoint_file *file,
     return GLCNN_SUCCESS;
 }
 
+/* A network of NaN would give an answer for every image. */
+static glcnn_status check_values(const struct input *in)
+{
+    for (size_t i = 0; i < in->list.count; i++) {
+        const struct parameter *p = &in->list.at[i];
+        const float *values = (const float *)(const void *)(in->data + p->tensor->begin);
+        uint64_t first = checkpoint_first_not_finite(values, p->count);
+        if (first < p->count)
+            return MALFORMED(in, "value %" PRIu64 " of tensor \"%.100s\" is %g; expected numbers",
+                             in->path, first, p->name, (double)values[first]);
+    }
+    return GLCNN_SUCCESS;
+}
+
 static glcnn_status prepare(struct input *in, struct glcnn_checkpoint_metadata *metadata)
 {
     in->list = (struct parameters){.file = &in->file, .error = in->error};
@@ -261,6 +276,8 @@ static glcnn_status prepare(struct input *in, struct glcnn_checkpoint_metadata *
         status = checkpoint_file_read(&in->file, in->path, &in->data, in->error);
     if (status == GLCNN_SUCCESS)
         checkpoint_swap_to_little_endian(in->data, in->file.data_size / 4);
+    if (status == GLCNN_SUCCESS)
+        status = check_values(in);
     if (status == GLCNN_SUCCESS && metadata)
         status = copy_metadata(&in->file, metadata, in->error);
     return status;

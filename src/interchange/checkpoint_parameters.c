@@ -1,6 +1,7 @@
 /* What a network has to save: vectors of its kernels, of their optimizers, and counters. */
 #include "checkpoint_parameters.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,4 +303,12 @@ void checkpoint_swap_to_little_endian(void *values, uint64_t count)
         for (unsigned b = 0; b < 4; b++)
             at[b] = (uint8_t)(bits >> 8 * b);
     }
+}
+
+uint64_t checkpoint_first_not_finite(const float *values, uint64_t count)
+{
+    uint64_t i = 0;
+    while (i < count && isfinite(values[i]))
+        i++;
+    return i;
 }

@@ -64,6 +64,9 @@ const char *checkpoint_entry_of(const cJSON *metadata, const char *prefix, const
 glcnn_status checkpoint_check_arguments(glcnn_network *network, const char *path, char *error);
 glcnn_status checkpoint_no_memory(char *error);
 
+/* Where the first value that is not finite stands among `count`; `count` if all are finite. */
+uint64_t checkpoint_first_not_finite(const float *values, uint64_t count);
+
 /* Elements of four bytes from host order to little-endian, or back, in place. */
 void checkpoint_swap_to_little_endian(void *values, uint64_t count);
 

@@ -1,5 +1,6 @@
 /* Saving: the header of what the network has, then its tensors, each read from the device when it
  * is its turn. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,12 @@ static glcnn_status read_values(const struct parameter *p, float *values, char *
     if (status != GLCNN_SUCCESS)
         return checkpoint_fail(error, status, "%.200s cannot be read from the device: %s", p->name,
                                glcnn_status_text(status));
+    uint64_t first = checkpoint_first_not_finite(values, p->count);
+    if (first < p->count)
+        return checkpoint_fail(error, GLCNN_INVALID_STATE,
+                               "%.200s is not saved: value %" PRIu64
+                               " is %g; training has diverged",
+                               p->name, first, (double)values[first]);
     checkpoint_swap_to_little_endian(values, p->count);
     return GLCNN_SUCCESS;
 }
