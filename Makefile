@@ -324,7 +324,7 @@ again = $(MAKE) --no-print-directory $(jobs)
 demo: packages
 	@$(again) all
 	@mkdir -p $(O)/demo
-	$(O)/glcnn train --out $(O)/demo/model.safetensors --plot $(O)/demo/loss.png $(DEMO_ARGS)
+	$(O)/glcnn train --out $(O)/demo/model.safetensors --plot $(O)/demo/training.svg $(DEMO_ARGS)
 
 test: packages
 	@$(again) test-run

@@ -394,7 +394,7 @@ static void destroy_step(struct step *step)
 /* ---- Training ---- */
 
 struct curve {
-    float *losses;
+    double *steps, *losses;
     size_t count;
 };
 
@@ -428,6 +428,7 @@ static void train(struct network *network, const struct options *options,
     float *scratch = allocate((size_t)batch * (PIXELS + CLASSES + 1), sizeof *scratch);
     for (uint32_t i = 0; i < count; i++)
         order[i] = i;
+    curve->steps = allocate(total + 1, sizeof *curve->steps);
     curve->losses = allocate(total + 1, sizeof *curve->losses);
     encode_step(&step, network, batch);
     progress_begin(&progress, stderr, total * batch);
@@ -439,7 +440,8 @@ static void train(struct network *network, const struct options *options,
             options->learning_rate * (float)(total - s) / (float)total;
         float loss = commit_step(&step, data, order + s % steps * batch, batch, scratch);
         smooth = s ? 0.95 * smooth + 0.05 * loss : loss;
-        curve->losses[curve->count++] = loss;
+        curve->steps[curve->count] = (double)curve->count + 1;
+        curve->losses[curve->count++] = (double)loss;
         progress_update(&progress, (s + 1) * batch, smooth);
     }
     progress_end(&progress, curve->count * batch, smooth);
@@ -571,12 +573,10 @@ static void save(struct network *network, const struct options *options, const s
     printf("weights: %s\n", path);
     if (curve->count == 0)
         return;
-    const struct plot plot = {.title = "Fashion-MNIST",
-                              .x_label = "step",
-                              .y_label = "loss",
-                              .values = curve->losses,
-                              .count = curve->count};
-    snprintf(path, sizeof path, "%s/loss.png", options->out);
+    const struct plot_panel panel = {
+        "loss", {{"training", curve->steps, curve->losses, curve->count, false}}};
+    const struct plot plot = {"Fashion-MNIST", "step", &panel, 1};
+    snprintf(path, sizeof path, "%s/loss.svg", options->out);
     if (!plot_write(path, &plot, error))
         die(error);
     printf("loss curve: %s\n", path);
@@ -587,7 +587,7 @@ static void save(struct network *network, const struct options *options, const s
 static const char usage[] =
     "usage: fashion_mnist [--epochs N] [--batch N] [--seed N] [--lr RATE] [--limit IMAGES]\n"
     "                     [--data DIRECTORY] [--out DIRECTORY]\n"
-    "Trains on Fashion-MNIST, tests, and writes loss.png and weights.npz to the out directory.\n"
+    "Trains on Fashion-MNIST, tests, and writes loss.svg and weights.npz to the out directory.\n"
     "Defaults: 1 epoch, batches of 64, seed 1, rate 0.02, all images,\n"
     "/usr/share/datasets/fashion-mnist, ./fashion_mnist.\n";
 
@@ -683,6 +683,7 @@ int main(int argc, char **argv)
     glcnn_device_destroy(&device);
     fashion_free(&training);
     fashion_free(&testing);
+    free(curve.steps);
     free(curve.losses);
     return interrupted ? 130 : 0;
 }

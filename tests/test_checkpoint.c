@@ -619,7 +619,8 @@ static void test_values_that_are_not_finite(void)
             ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(m.network, path_of("b"), NULL, 0, error));
             CU_ASSERT_TRUE(files_equal(path_of("a"), path_of("b"))); /* nothing was loaded */
             GOOD(glcnn_buffer_write(places[i], 8, 4, &values[v]));
-            ENDS(GLCNN_INVALID_STATE, glcnn_checkpoint_save(m.network, path_of("b"), NULL, 0, error));
+            ENDS(GLCNN_INVALID_STATE,
+                 glcnn_checkpoint_save(m.network, path_of("b"), NULL, 0, error));
             CU_ASSERT_PTR_NOT_NULL(strstr(error, names[i]));
             CU_ASSERT_PTR_NOT_NULL(strstr(error, "value 2 is "));
             CU_ASSERT_TRUE(files_equal(path_of("a"), path_of("b"))); /* the old file stays */

@@ -31,7 +31,7 @@ train() {
 
 train --out "$work/a" --seed 3 --epochs 2 || { cat "$work/log"; fail 'training fails'; }
 grep -q '^accuracy 0\.[0-9]* on 10 test images' "$work/log" || fail 'no accuracy is printed'
-[ -s "$work/a/loss.png" ] || fail 'there is no loss curve'
+[ -s "$work/a/loss.svg" ] || fail 'there is no loss curve'
 train --out "$work/b" --seed 3 --epochs 2 || fail 'training fails the second time'
 cmp "$work/a/weights.npz" "$work/b/weights.npz" || fail 'the same seed gives other weights'
 train --out "$work/c" --seed 4 --epochs 2 || fail 'training fails with another seed'

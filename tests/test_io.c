@@ -1,9 +1,10 @@
-/* Files: .npy of the library; IDX, .npz, PNG and progress of the examples. What is hostile is made
+/* Files: .npy of the library; IDX, .npz, SVG and progress of the examples. What is hostile is made
  * here, byte by byte. */
 #include <glcnn/glcnn.h>
 
 #include "examples/support/idx.h"
 #include "examples/support/npz.h"
+#include "examples/support/option.h"
 #include "examples/support/plot.h"
 #include "examples/support/progress.h"
 #include "tests/folder.h"
@@ -12,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <png.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/resource.h>
@@ -688,78 +688,131 @@ static void npz_leaves_nothing_of_a_failed_write(void)
 
 /* ---------------------------------------------------------------------------------- plot */
 
-/* Pixels of the file that are as dark blue as the line, and the extent of their rows. */
-static size_t count_line_pixels(const char *path, unsigned *top, unsigned *bottom)
+static char *read_text(const char *path)
 {
-    png_image image = {.version = PNG_IMAGE_VERSION};
+    static char text[1 << 17];
+    FILE *file = fopen(path, "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    return text;
+}
+
+/* The extent of the y of a path's points; how many there are. The first line's has its colour. */
+static size_t extent_of_line(const char *svg, double *top, double *bottom)
+{
     size_t count = 0;
-    CU_ASSERT_FATAL(png_image_begin_read_from_file(&image, path) != 0);
-    image.format = PNG_FORMAT_RGB;
-    uint8_t *pixels = malloc(PNG_IMAGE_SIZE(image));
-    CU_ASSERT_FATAL(png_image_finish_read(&image, NULL, pixels, 0, NULL) != 0);
-    *top = image.height, *bottom = 0;
-    for (unsigned i = 0; i < image.width * image.height; i++) {
-        if (pixels[3 * i + 2] < 120 || pixels[3 * i] > 60)
-            continue;
-        count++;
-        *top = i / image.width < *top ? i / image.width : *top;
-        *bottom = i / image.width;
+    const char *at = strstr(svg, "class=\"line\" stroke=\"#1f5fa8\" d=\"");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+    *top = INFINITY, *bottom = -INFINITY;
+    for (at = strstr(at, "d=\"") + 3; *at == 'M' || *at == 'L'; count++) {
+        double x, y;
+        int length = 0;
+        CU_ASSERT_EQUAL_FATAL(sscanf(at, "%*c%lf %lf%n", &x, &y, &length), 2);
+        *top = fmin(*top, y), *bottom = fmax(*bottom, y);
+        at += length;
     }
-    free(pixels);
     return count;
+}
+
+static struct plot one_line(const double *x, const double *y, size_t count)
+{
+    static struct plot_panel panel;
+    panel = (struct plot_panel){"loss", {{"training", x, y, count, false}}};
+    return (struct plot){"a <title> & more", "step", &panel, 1};
 }
 
 static void plot_draws_a_line_where_the_values_are(void)
 {
-    float values[100];
+    double x[1000], y[1000], top, bottom;
     char error[512] = "";
-    unsigned top, bottom;
-    for (int i = 0; i < 100; i++)
-        values[i] = 1; /* between the ends of the axis */
-    struct plot plot = {.title = "Loss", .values = values, .count = 100};
-    values[50] = NAN;
-    CU_ASSERT_TRUE(plot_write(path_of("flat.png"), &plot, error));
-    CU_ASSERT(count_line_pixels(path_of("flat.png"), &top, &bottom) > 700);
-    CU_ASSERT(bottom - top < 6);
-    for (int i = 0; i < 100; i++)
-        values[i] = (float)i;
-    CU_ASSERT_TRUE(plot_write(path_of("flat.png"), &plot, error));
-    count_line_pixels(path_of("flat.png"), &top, &bottom);
-    CU_ASSERT(bottom - top > 300);
+    for (int i = 0; i < 1000; i++)
+        x[i] = i, y[i] = 1;
+    struct plot plot = one_line(x, y, 100);
+    y[50] = NAN;
+    CU_ASSERT_TRUE(plot_write(path_of("a.svg"), &plot, error));
+    CU_ASSERT_EQUAL(extent_of_line(read_text(path_of("a.svg")), &top, &bottom), 99);
+    CU_ASSERT(bottom - top < 0.1);
+    const char *text = read_text(path_of("a.svg"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, ">a &#60;title&#62; &#38; more</text>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, ">training</text>"));
+    CU_ASSERT_PTR_NULL(strstr(text, "nan"));
+    CU_ASSERT_PTR_NULL(strstr(text, "class=\"reach\""));
+    for (int i = 0; i < 1000; i++)
+        y[i] = i % 2 ? i : i + 20;
+    plot = one_line(x, y, 1000);
+    CU_ASSERT_TRUE(plot_write(path_of("a.svg"), &plot, error));
+    text = read_text(path_of("a.svg"));
+    CU_ASSERT_EQUAL(extent_of_line(text, &top, &bottom), 150);
+    CU_ASSERT(bottom - top > 240);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "class=\"reach\"")); /* what a point stands for */
     CU_ASSERT_EQUAL(folder_count_files(folder), 1);
     folder_empty(folder);
 }
 
 static void plot_takes_any_values(void)
 {
-    static const float sets[][3] = {
-        {NAN, NAN, NAN},          {INFINITY, -INFINITY, 1}, {0, 0, 0},
-        {-5e-7f, -4e-7f, -3e-7f}, {3e38f, -3e38f, 0},       {1e-45f, 0, 0},
-        {1e6f, 1e6f + 1, 1e6f}};
+    static const double sets[][3] = {{NAN, NAN, NAN},       {INFINITY, -INFINITY, 1}, {0, 0, 0},
+                                     {-5e-7, -4e-7, -3e-7}, {3e38, -3e38, 0},         {1e-45, 0, 0},
+                                     {1e6, 1e6 + 1, 1e6}},
+                        x[] = {1, 2, 3};
     char error[512] = "";
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
-        for (size_t count = 1; count <= 3; count++) {
-            struct plot plot = {.values = sets[i], .count = count, .width = 200, .height = 150};
-            CU_ASSERT_TRUE(plot_write(path_of("any.png"), &plot, error));
+        for (size_t count = 0; count <= 3; count++) {
+            const struct plot plot = one_line(x, sets[i], count);
+            CU_ASSERT_TRUE(plot_write(path_of("any.svg"), &plot, error));
+            const char *text = read_text(path_of("any.svg"));
+            CU_ASSERT_PTR_NULL(strstr(text, "nan"));
+            CU_ASSERT_PTR_NULL(strstr(text, "inf"));
+            CU_ASSERT_PTR_NOT_NULL(strstr(text, "</svg>"));
         }
     folder_empty(folder);
 }
 
 static void plot_leaves_nothing_of_a_failed_write(void)
 {
-    const float value = 1;
+    const double value = 1;
     char error[512] = "";
-    struct plot plot = {.values = &value, .count = 1};
-    CU_ASSERT_FALSE(plot_write("/nonexistent/a.png", &plot, error));
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, "/nonexistent/a.png: cannot be created"));
+    const struct plot plot = one_line(&value, &value, 1);
+    CU_ASSERT_FALSE(plot_write("/nonexistent/a.svg", &plot, error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "/nonexistent/a.svg: cannot be created"));
     CU_ASSERT_FALSE(plot_write(folder, &plot, error)); /* the name of a directory */
-    plot.width = 10;
-    CU_ASSERT_FALSE(plot_write(path_of("a.png"), &plot, error));
-    plot.count = 0;
-    CU_ASSERT_FALSE(plot_write(path_of("a.png"), &plot, error));
     CU_ASSERT_EQUAL(folder_count_files(folder), 0);
     snprintf(error, sizeof error, "%s.tmp", folder);
     CU_ASSERT_NOT_EQUAL(access(error, F_OK), 0);
+}
+
+/* ---------------------------------------------------------------------------------- numbers */
+
+static void numbers_have_suffixes(void)
+{
+    static const struct {
+        const char *text;
+        uint64_t whole, bytes; /* 0: refused */
+    } rows[] = {{"10", 10, 10},
+                {"10k", 10000, 10240},
+                {"10K", 10000, 10240},
+                {"10M", 10000000, 10485760},
+                {"1.5G", 1500000000, 1610612736},
+                {"1e3k", 1000000, 1024000},
+                {"18446744073709551615", UINT64_MAX, UINT64_MAX},
+                {"18446744073709551616", 0, 0},
+                {"18446744073709551k", UINT64_C(18446744073709551000), 0},
+                {"18446744073709552k", 0, 0},
+                {"1.0001k", 0, 0},
+                {"k", 0, 0},
+                {"10kk", 0, 0},
+                {"10T", 0, 0},
+                {"10 M", 0, 0},
+                {"-1k", 0, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t value = 0;
+        CU_ASSERT_EQUAL(option_whole(rows[i].text, 1, UINT64_MAX, &value), rows[i].whole > 0);
+        CU_ASSERT(rows[i].whole == 0 || value == rows[i].whole);
+        CU_ASSERT_EQUAL(option_bytes(rows[i].text, 1, UINT64_MAX, &value), rows[i].bytes > 0);
+        CU_ASSERT(rows[i].bytes == 0 || value == rows[i].bytes);
+    }
+    CU_ASSERT_FALSE(option_bytes("2k", 1, 2047, &(uint64_t){0}));
 }
 
 /* ---------------------------------------------------------------------------------- writing */
@@ -778,8 +831,8 @@ static bool write_npz(const char *path, char error[512])
 
 static bool write_plot(const char *path, char error[512])
 {
-    static const float values[] = {3, 1, 2};
-    const struct plot plot = {.values = values, .count = 3, .width = 200, .height = 150};
+    static const double x[] = {1, 2, 3}, y[] = {3, 1, 2};
+    const struct plot plot = one_line(x, y, 3);
     return plot_write(path, &plot, error);
 }
 
@@ -1138,6 +1191,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(plot_draws_a_line_where_the_values_are),
         UNIT_TEST(plot_takes_any_values),
         UNIT_TEST(plot_leaves_nothing_of_a_failed_write),
+        UNIT_TEST(numbers_have_suffixes),
         UNIT_TEST(writers_keep_links_and_modes),
         UNIT_TEST(writers_make_what_a_link_points_to),
         UNIT_TEST(writers_follow_no_planted_link),

@@ -30,7 +30,7 @@ mkdir out
 for part in train t10k; do
     { printf '\0\0\10\3\0\0\0\40\0\0\0\34\0\0\0\34' && head -c 25088 /dev/urandom; } |
         gzip >$part-images-idx3-ubyte.gz
-    { printf '\0\0\10\1\0\0\0\40' && head -c 32 /dev/zero; } | gzip >$part-labels-idx1-ubyte.gz
+    { printf '\0\0\10\1\0\0\0\40' && printf '\0\1%.0s' $(seq 16); } | gzip >$part-labels-idx1-ubyte.gz
 done
 
 # save COMMAND...: a run that goes on from a checkpoint at its end: all that it does is to save it

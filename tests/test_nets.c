@@ -304,8 +304,8 @@ static void train_on_form(const struct net *net, const struct form *form)
 
 static void nets_take_pictures_of_any_form(void)
 {
-    static const struct form forms[] = {{13, 30, 5, 100}, {41, 33, 3, 2}},
-                             tiny = {8, 8, 1, 2}, thin = {40, 3, 1, 2};
+    static const struct form forms[] = {{13, 30, 5, 100}, {41, 33, 3, 2}}, tiny = {8, 8, 1, 2},
+                             thin = {40, 3, 1, 2};
     static const char *const names[] = {"lenet", "small", "resnet8", "mobilenet-tiny"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t f = 0; f < (is_quick() ? 1 : 2); f++)
@@ -318,11 +318,13 @@ static void nets_take_pictures_of_any_form(void)
 
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {
-        UNIT_TEST(lenet_trains_as_in_pytorch),     UNIT_TEST(small_trains_as_in_pytorch),
-        UNIT_TEST(resnet8_trains_as_in_pytorch),   UNIT_TEST(mobilenet_tiny_trains_as_in_pytorch),
-        UNIT_TEST(memory_is_near_the_lower_bound), UNIT_TEST(nets_take_pictures_of_any_form),
-        CU_TEST_INFO_NULL};
+    static const CU_TestInfo tests[] = {UNIT_TEST(lenet_trains_as_in_pytorch),
+                                        UNIT_TEST(small_trains_as_in_pytorch),
+                                        UNIT_TEST(resnet8_trains_as_in_pytorch),
+                                        UNIT_TEST(mobilenet_tiny_trains_as_in_pytorch),
+                                        UNIT_TEST(memory_is_near_the_lower_bound),
+                                        UNIT_TEST(nets_take_pictures_of_any_form),
+                                        CU_TEST_INFO_NULL};
     archive = archive_open("tests/golden/nets.npz");
     if (!archive)
         return EXIT_FAILURE;

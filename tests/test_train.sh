@@ -1,8 +1,8 @@
 #!/bin/sh
-# glcnn train and glcnn predict from outside, on a small data set made here: every network makes a
-# few steps, a run that is stopped and resumed gives the bytes of one that was not, a killed one
-# leaves a checkpoint that loads, a model classifies, and what makes no sense is refused with a
-# sentence.
+# glcnn train, evaluate and predict from outside, on a small data set made here: every network makes
+# a few steps, a run that is stopped and resumed gives the bytes of one that was not, a killed one
+# leaves a checkpoint that loads, one that diverges leaves it as it was, a model classifies, and what
+# makes no sense is refused with a sentence.
 #
 # Runs from the top of the tree, after a build in $O. CC may be given.
 
@@ -40,13 +40,14 @@ must_train() {
 
 for net in lenet small resnet8 mobilenet-tiny; do
     must_train --net $net --limit 64 --batch 16 --out "$work/$net" --log "$work/$net.csv" \
-        --plot "$work/$net.png" --verbose
-    grep -q '^epoch 1: loss [0-9.]*, accuracy [01]\.[0-9]* on 40 test images' "$work/log" ||
-        fail "$net: no accuracy is printed"
+        --plot "$work/$net.svg" --verbose
+    grep -q '^epoch 1: loss [0-9.]*, accuracy [01]\.[0-9]*; validation loss [0-9.]*, accuracy [01]\.' \
+        "$work/log" || fail "$net: no accuracy is printed"
     ! grep 'error:' "$work/log" || fail "$net: what succeeds speaks of an error"
     grep -q 'info:' "$work/log" || fail "$net: --verbose says nothing"
     [ "$(wc -l <"$work/$net.csv")" = 5 ] || fail "$net: the log does not have a line for each step"
-    [ -s "$work/$net.png" ] || fail "$net: there is no loss curve"
+    grep -q '>validation</text>' "$work/$net.svg" || fail "$net: there are no curves"
+    [ -s "$work/$net.best" ] || fail "$net: there is no best checkpoint"
     ! grep -qi 'nan' "$work/$net.csv" || fail "$net: a loss is no number"
 done
 
@@ -65,6 +66,11 @@ resume() {
 resume --net small
 resume --net small --optimizer adam
 resume --net lenet --optimizer rmsprop
+resume --net small --schedule step --warmup 1.5 --clip 0.01 --patience 9
+! cmp -s "$work/whole.csv" "$work/small.csv" || fail 'schedule and clipping change nothing'
+rates=$(awk -F , 'NR > 1 { printf "%.5f ", $3 }' "$work/whole.csv")
+[ "$rates" = '0.00333 0.00667 0.01000 0.01333 0.00500 0.00600 0.00600 0.00600 ' ] ||
+    fail 'the learning rate does not rise, fall and stay as it should'
 must_train --net small --epochs 2 --seed 2 --out "$work/other"
 must_train --net small --epochs 2 --out "$work/small"
 ! cmp -s "$work/small" "$work/other" || fail 'another seed gives the same weights'
@@ -108,14 +114,85 @@ cmp "$work/stopped" "$work/whole" || fail 'a killed run goes on differently'
 cmp "$work/stopped.csv" "$work/whole.csv" || fail 'the log of a killed run goes on differently'
 [ -L "$work/link.csv" ] || fail 'a log replaces a link'
 
-# Stopped within an epoch of 75 steps: the rest of it gives the same bytes.
-stopped INT 20 --batch 4
-[ $status = 130 ] || { cat "$work/log"; fail "after SIGINT the status is $status"; }
-step=$(LC_ALL=C sed -n '1s/.*"step":"\([0-9]*\)".*/\1/p' "$work/stopped")
-[ "$step" -gt 0 ] && [ "$step" -lt 75 ] || fail "SIGINT stopped the run after $step of 75 steps"
-"$glcnn" train --data "$work" --resume "$work/stopped" --out "$work/stopped" >"$work/log" 2>&1
-"$glcnn" train --data "$work" --batch 4 --out "$work/whole" >"$work/log" 2>&1
-cmp "$work/stopped" "$work/whole" || fail 'a run stopped within an epoch goes on differently'
+# Stopped within epochs of 75 steps: the rest, which settings of the checkpoint alone say, gives the
+# same bytes, of the best epoch's network too.
+settings='--batch 4 --epochs 2 --schedule cosine --warmup 0.5 --clip 0.5 --patience 3'
+"$glcnn" train --data "$work" $settings --out "$work/whole" >"$work/log" 2>&1
+for signal in INT TERM HUP; do
+    stopped $signal 60 $settings
+    [ $status = 130 ] || { cat "$work/log"; fail "after SIG$signal the status is $status"; }
+    step=$(LC_ALL=C sed -n '1s/.*"step":"\([0-9]*\)".*/\1/p' "$work/stopped")
+    [ "$step" -gt 0 ] && [ "$step" -lt 150 ] || fail "SIG$signal stopped the run after $step of 150 steps"
+    "$glcnn" train --data "$work" --resume "$work/stopped" --out "$work/stopped" >"$work/log" 2>&1
+    for part in '' .best; do
+        cmp "$work/stopped$part" "$work/whole$part" ||
+            fail "a run stopped by SIG$signal goes on differently"
+    done
+done
+
+# nohup's SIGHUP stays ignored.
+(trap '' HUP; stopped HUP 8 --batch 32 --limit 64; [ $status = 0 ]) || fail 'an ignored SIGHUP stops the run'
+
+# ---- The best epoch, and patience ------------------------------------------------------------------
+
+# With a learning rate of 0 every epoch is like the first: it stays the best one.
+must_train --lr 0 --epochs 9 --patience 2 --out "$work/patient" --log "$work/patient.csv"
+grep -q 'stopped: no better accuracy in 2 epochs' "$work/log" || fail 'patience is not spoken of'
+grep -q 'best: epoch 1, ' "$work/log" || fail 'the best epoch is not named'
+[ "$(wc -l <"$work/patient.csv")" = 13 ] || fail 'patience did not end the run after three epochs'
+LC_ALL=C grep -aq '"step":"4"' "$work/patient.best" || fail 'the best network is not of the first epoch'
+LC_ALL=C grep -aq '"step":"12"' "$work/patient" || fail 'the last network is not of the third epoch'
+"$glcnn" train --data "$work" --resume "$work/patient" --out "$work/patient" >"$work/log" 2>&1
+LC_ALL=C grep -aq '"step":"12"' "$work/patient" || fail 'a run without patience left goes on'
+must_train --lr 0 --epochs 1 --patience 2 --out "$work/parts"
+"$glcnn" train --data "$work" --resume "$work/parts" --epochs 9 --out "$work/parts" >"$work/log" 2>&1
+cmp "$work/patient" "$work/parts" || fail 'patience is not resumed'
+
+# ---- Divergence ------------------------------------------------------------------------------------
+
+# diverges ARGUMENT...: ends with 1, names step and node, and leaves the files as they were.
+diverges() {
+    cp "$work/small" "$work/kept" && cp "$work/small" "$work/kept.best" && status=0
+    train --resume "$work/kept" --epochs 40 --out "$work/kept" "$@" || status=$?
+    [ $status = 1 ] || { cat "$work/log"; fail "$*: a training that diverges ends with $status"; }
+    grep -q "^glcnn train: step [0-9]*: the loss is .*, not finite; the first result that is not is that of [a-z_]*_[0-9]" \
+        "$work/log" || { cat "$work/log"; fail "$*: step and node are not named"; }
+    grep -q "kept is as it was" "$work/log" || fail "$*: what is kept is not named"
+    cmp -s "$work/small" "$work/kept" || fail "$*: the checkpoint was written over"
+    cmp -s "$work/small" "$work/kept.best" || fail "$*: the best checkpoint was written over"
+}
+diverges --lr 1e6
+diverges --lr 1e9
+rm -f "$work/new"
+train --lr 1e6 --epochs 40 --out "$work/new" && fail 'a new run that diverges does not fail'
+grep -q "new still has the network of step 0" "$work/log" || fail 'what is kept is not named'
+cp "$work/small" "$work/kept"
+train --lr 1e6 --epochs 40 --out "$work/kept" && fail 'a new run over a file that diverges does not fail'
+cmp -s "$work/small" "$work/kept" || fail 'a new run that diverges destroys what was there'
+status=0
+train --lr 1e6 --epochs 40 || status=$?
+[ $status = 1 ] && grep -q 'not finite; the first' "$work/log" || fail 'without --out divergence is not told'
+must_train --limit 32
+grep -q 'checkpoints: none, .*; give --out' "$work/log" && grep -q '^not saved; give --out' "$work/log" ||
+    fail 'nobody says that nothing is saved'
+
+# ---- Evaluating ------------------------------------------------------------------------------------
+
+"$glcnn" train --data "$work" --resume "$work/small" --out "$work/small" >"$work/log" 2>&1
+"$glcnn" evaluate "$work/small" "$work" >"$work/table" 2>"$work/err" || fail 'evaluate fails'
+grep -q '^accuracy [01]\.[0-9]*, loss [0-9.]* on 40 images' "$work/table" || fail 'evaluate has no accuracy'
+sed '1d' "$work/table" >"$work/matrix"
+sed -n '/(taken for)/,/^$/p' "$work/log" | sed '$d' >"$work/said"
+sed '1d' "$work/matrix" | cmp - "$work/said" || fail 'evaluate and train have other confusions'
+"$glcnn" evaluate --json "$work/small" "$work" 2>"$work/err" | tr -d ' \n\t' >"$work/json"
+# Five images of each class: the sums of the rows.
+tr ']' '\n' <"$work/json" | sed -n 's/.*"taken_for":\[//p' >"$work/rows"
+[ "$(wc -l <"$work/rows")" = 8 ] || fail 'the JSON has not a row for each class'
+awk -F , '{ s = 0; for (i = 1; i <= NF; i++) s += $i; if (s != 5 || NF != 8) exit 1 }' "$work/rows" ||
+    fail 'a row of the confusion matrix does not add up'
+# The diagonal is the accuracy.
+awk -F , '{ s += $NR } END { printf "accuracy %.4f,", s / 40 }' "$work/rows" >"$work/share"
+grep -q "^$(cat "$work/share")" "$work/table" || fail "the diagonal does not add up to the accuracy"
 
 # ---- Predicting ------------------------------------------------------------------------------------
 
@@ -167,10 +244,15 @@ refused() {
 }
 refused 2 lenet train --net vgg
 refused 2 rmsprop train --optimizer newton
-for option in epochs batch limit seed lr decay memory; do
+for option in epochs batch limit seed lr decay memory warmup clip patience; do
     refused 2 "--$option is" train --$option much
     refused 2 "--$option is" train --$option -1
 done
+refused 2 'what is written is a .svg file' train --plot "$work/loss.png"
+refused 2 'what is written is a .csv file' train --log "$work/log.txt"
+refused 2 'what is written is a .safetensors file' train --out "$work/model.pt"
+refused 2 'exponential, step, cosine and constant' train --schedule linear
+refused 1 'nowhere/a.svg: cannot be created' train --data "$work" --plot "$work/nowhere/a.svg"
 refused 2 argument train word
 refused 1 dataset-fashion-mnist train --data "$work/nowhere"
 refused 1 batch train --data "$work" --limit 10
@@ -178,6 +260,7 @@ refused 1 needs train --data "$work" --memory 1000
 refused 1 cannot train --data "$work" --limit 64 --out "$work/no/where"
 if [ -c /dev/full ]; then
     refused 1 'full: cannot be written: No space' train --data "$work" --batch 32 --limit 32 --log /dev/full
+    refused 1 'full: cannot be written: No space' train --data "$work" --batch 32 --limit 32 --out /dev/full
     [ -c /dev/full ] || fail '/dev/full was replaced'
 fi
 refused 1 seed train --data "$work" --resume "$work/small" --seed 9
@@ -206,10 +289,14 @@ spoiled 'batch":"32"' 'batch":"0x"' '"batch" in its metadata is "0x"'
 spoiled 'seed":"1"' 'seed":"y"' '"seed" in its metadata is "y"'
 spoiled 'decay":"0.' 'decay":"z.' '"decay" in its metadata is "z.'
 spoiled 'memory":"0"' 'memery":"0"' 'have no "memory"'
-refused 1 small.png train --data "$work" --resume "$work/small.png"
+refused 1 small.svg train --data "$work" --resume "$work/small.svg"
+refused 2 model evaluate
+refused 2 data evaluate "$work/small"
+refused 1 nowhere evaluate "$work/nowhere" "$work"
+refused 1 nowhere evaluate "$work/small" "$work/nowhere"
 refused 2 model predict
 refused 2 images predict "$work/small"
 refused 1 nowhere predict "$work/nowhere" "$work/two.npy"
-refused 1 small.png predict "$work/small" "$work/small.png"
+refused 1 small.svg predict "$work/small" "$work/small.svg"
 refused 1 '\[40,28,14\]; the network takes \[N,1,28,28\]' predict "$work/small" "$work/narrow.npy"
 refused 1 '\[40\]' predict "$work/small" "$work/t10k-labels-idx1-ubyte.gz"

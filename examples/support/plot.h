@@ -1,10 +1,12 @@
-/* A curve as a PNG: points, a smoothed line over them, axes with numbers.
+/* Curves as an SVG: panels one above the other over one x axis, in each some lines with their
+ * names. Text is text.
  *
- *     2.5 |.
- *         |  :.            points, and the mean of the points around each
- *     1.0 |    ' - ._ . _
- *         +--------------
- *         0     400   800
+ *     loss     |\.                 -- training  -o validation
+ *              |  ' - ._ o _
+ *     accuracy |     _ . - o
+ *              |_ .'
+ *              +--------------
+ *              0     1     2   epoch
  */
 #ifndef SUPPORT_PLOT_H
 #define SUPPORT_PLOT_H
@@ -14,13 +16,25 @@
 
 #include <glcnn/status.h>
 
+#define PLOT_LINES 2 /* of a panel at most */
+
+struct plot_line {
+    const char *name;    /* UTF-8; NULL: no such line */
+    const double *x, *y; /* count of each, x ascending; a y that is not finite is a gap. Of more
+                            than 150 the mean of neighbours is drawn, and how far they reach */
+    size_t count;
+    bool marked; /* with a dot on each point */
+};
+
+struct plot_panel {
+    const char *label;
+    struct plot_line lines[PLOT_LINES];
+};
+
 struct plot {
-    const char *title, *x_label, *y_label; /* each may be NULL; letters, digits, . , - + / ( ) % */
-    const float *values;                   /* value i stands at x = i + 1; not finite: a gap */
-    size_t count;                          /* 1 at least */
-    size_t smooth;                         /* values that a point of the line is the mean of;
-                                              0: a fiftieth of all */
-    unsigned width, height;                /* pixels, 0: 960 x 540 */
+    const char *title, *x_label; /* may be NULL */
+    const struct plot_panel *panels;
+    size_t panel_count;
 };
 
 /* Writes the picture as glcnn_file_save writes. False, with a sentence, if it cannot be written. */

@@ -7,7 +7,8 @@
 
 static const struct tool_command *const commands[] = {&command_info,  &command_kernels,
                                                       &command_run,   &command_check,
-                                                      &command_train, &command_predict};
+                                                      &command_train, &command_evaluate,
+                                                      &command_predict};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static int print_overview(FILE *stream)

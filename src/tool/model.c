@@ -58,12 +58,12 @@ static struct glcnn_image_descriptor labels_of(const struct form *form, uint32_t
                                            .number_of_images = batch};
 }
 
-static bool make_sources(struct runner *runner, glcnn_device *device)
+static bool make_sources(struct runner *runner)
 {
     const struct glcnn_image_descriptor images = images_of(&runner->form, runner->batch),
                                         labels = labels_of(&runner->form, runner->batch);
-    return good(glcnn_image_create(device, &images, &runner->sources[0])) &&
-           good(glcnn_image_create(device, &labels, &runner->sources[1]));
+    return good(glcnn_image_create(runner->device, &images, &runner->sources[0])) &&
+           good(glcnn_image_create(runner->device, &labels, &runner->sources[1]));
 }
 
 bool runner_create_training(struct model *model, uint32_t batch, uint64_t memory,
@@ -71,26 +71,28 @@ bool runner_create_training(struct model *model, uint32_t batch, uint64_t memory
 {
     const struct glcnn_graph_descriptor descriptor = {
         .results = &model->scores, .result_count = 1, .memory_budget = memory};
-    *runner = (struct runner){.form = model->form,
+    *runner = (struct runner){.device = model->device,
+                              .form = model->form,
                               .batch = batch,
                               .result = glcnn_filter_node_loss(model->loss),
                               .scores = model->scores,
                               .values = 1};
     return good(glcnn_training_graph_create(model->loss, NULL, &descriptor, &runner->graph)) &&
-           make_sources(runner, model->device);
+           make_sources(runner);
 }
 
 bool runner_create_inference(struct model *model, uint32_t batch, uint64_t memory,
                              struct runner *runner)
 {
-    *runner = (struct runner){.form = model->form,
+    *runner = (struct runner){.device = model->device,
+                              .form = model->form,
                               .batch = batch,
                               .result = model->probabilities,
                               .values = model->form.classes};
     const struct glcnn_graph_descriptor descriptor = {
         .results = &runner->result, .result_count = 1, .memory_budget = memory};
     return good(glcnn_graph_create(model->network, &descriptor, &runner->graph)) &&
-           make_sources(runner, model->device);
+           make_sources(runner);
 }
 
 void runner_destroy(struct runner *runner)

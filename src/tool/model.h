@@ -27,6 +27,7 @@ void model_set_learning_rate(struct model *model, float rate);
 
 /* A graph of a model, for batches of one size. */
 struct runner {
+    glcnn_device *device;
     glcnn_graph *graph;
     struct form form;
     uint32_t batch;

@@ -1,15 +1,18 @@
-/* Pictures from IDX files, plain names or Fashion-MNIST's own. */
+/* Pictures from IDX files by the names that MNIST and its kin have. */
 #include "pictures.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "class_names.h"
 #include "support/fashion.h"
+#include "support/random.h"
 
-static const char *const prefixes[] = {
-    [PICTURES_TRAINING] = "train", [PICTURES_VALIDATION] = "t10k"};
+static const char *const prefixes[PICTURES_PARTS] = {"train", "t10k"};
+
+/* ---- Files ---- */
 
 static bool read_file(const char *directory, const char *name, struct idx *idx,
                       char error[GLCNN_ERROR_LENGTH])
@@ -25,15 +28,16 @@ static bool read_file(const char *directory, const char *name, struct idx *idx,
     return false;
 }
 
-static uint32_t extent(const struct idx *idx, uint32_t dimension)
+static struct form form_of(const struct idx *images)
 {
-    return dimension < idx->rank ? idx->shape[dimension] : 1;
+    return (struct form){.width = images->shape[2],
+                         .height = images->shape[1],
+                         .channels = images->rank > 3 ? images->shape[3] : 1};
 }
 
-static bool check_files(const char *directory, const struct pictures *p,
-                        char error[GLCNN_ERROR_LENGTH])
+static bool check_part(const char *directory, const struct idx *images, const struct idx *labels,
+                       char error[GLCNN_ERROR_LENGTH])
 {
-    const struct idx *images = &p->images, *labels = &p->labels;
     if (images->rank < 3 || labels->rank != 1 || images->size == 0) {
         snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: has no images [N][H][W] with labels [N]",
                  directory);
@@ -46,6 +50,22 @@ static bool check_files(const char *directory, const struct pictures *p,
     return false;
 }
 
+static bool read_part(struct pictures *p, const char *directory, enum pictures_part part,
+                      char error[GLCNN_ERROR_LENGTH])
+{
+    char images[64], labels[64];
+    snprintf(images, sizeof images, "%s-images-idx3-ubyte.gz", prefixes[part]);
+    snprintf(labels, sizeof labels, "%s-labels-idx1-ubyte.gz", prefixes[part]);
+    if (!read_file(directory, images, &p->images[part], error) ||
+        !read_file(directory, labels, &p->labels[part], error) ||
+        !check_part(directory, &p->images[part], &p->labels[part], error))
+        return false;
+    p->counts[part] = p->images[part].shape[0];
+    return true;
+}
+
+/* ---- Data sets ---- */
+
 static uint32_t count_classes(const struct idx *labels)
 {
     uint32_t largest = 0;
@@ -54,70 +74,145 @@ static uint32_t count_classes(const struct idx *labels)
     return largest + 1;
 }
 
-/* Numbers are the classes' names; of Fashion-MNIST alone others are known. */
-static char **make_names(const char *directory, uint32_t classes)
+static bool check_parts(const struct pictures *p, const char *directory,
+                        char error[GLCNN_ERROR_LENGTH])
 {
-    bool is_fashion = strcmp(directory, PICTURES_DEFAULT) == 0 && classes == FASHION_CLASSES;
-    return is_fashion ? class_names_copy(fashion_names, classes) : class_names_of_numbers(classes);
-}
-
-bool pictures_read(const char *directory, enum pictures_part part, struct pictures *p,
-                   char error[GLCNN_ERROR_LENGTH])
-{
-    char images[64], labels[64];
-    *p = (struct pictures){.count = 0};
-    snprintf(images, sizeof images, "%s-images-idx3-ubyte.gz", prefixes[part]);
-    snprintf(labels, sizeof labels, "%s-labels-idx1-ubyte.gz", prefixes[part]);
-    bool good = read_file(directory, images, &p->images, error) &&
-                read_file(directory, labels, &p->labels, error) && check_files(directory, p, error);
-    if (good) {
-        p->count = p->images.shape[0];
-        p->form = (struct form){.width = extent(&p->images, 2),
-                                .height = extent(&p->images, 1),
-                                .channels = extent(&p->images, 3),
-                                .classes = count_classes(&p->labels)};
-        p->names = make_names(directory, p->form.classes);
-        good = p->names;
-        if (!good)
-            snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+    struct form validation = form_of(&p->images[PICTURES_VALIDATION]);
+    uint32_t classes = count_classes(&p->labels[PICTURES_VALIDATION]);
+    if (p->form.classes < 2) {
+        snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: has one class: there is nothing to learn",
+                 directory);
+        return false;
     }
-    if (!good)
-        pictures_free(p);
-    return good;
-}
-
-void pictures_free(struct pictures *p)
-{
-    idx_free(&p->images);
-    idx_free(&p->labels);
-    class_names_free(p->names, p->form.classes);
-    *p = (struct pictures){.count = 0};
-}
-
-bool pictures_match(const struct pictures *first, const struct pictures *second,
-                    char error[GLCNN_ERROR_LENGTH])
-{
-    const struct form *a = &first->form, *b = &second->form;
-    if (a->width == b->width && a->height == b->height && a->channels == b->channels &&
-        b->classes <= a->classes)
+    if (validation.width == p->form.width && validation.height == p->form.height &&
+        validation.channels == p->form.channels && classes <= p->form.classes)
         return true;
     snprintf(error, GLCNN_ERROR_LENGTH,
-             "pictures to train with are %ux%u, %u channels, %u classes; those to validate with "
-             "are %ux%u, %u channels, %u classes: expected the same, and no other classes",
-             a->width, a->height, a->channels, a->classes, b->width, b->height, b->channels,
-             b->classes);
+             "%.200s: pictures to train with are %ux%ux%u of %u classes, those to validate with "
+             "%ux%ux%u of %u: expected the same size, and no other classes",
+             directory, p->form.width, p->form.height, p->form.channels, p->form.classes,
+             validation.width, validation.height, validation.channels, classes);
     return false;
 }
 
-void pictures_gather(const struct pictures *p, const uint32_t *order, uint32_t count,
-                     uint32_t classes, float *images, float *labels)
+/* Numbers are the classes' names; of Fashion-MNIST alone others are known. */
+static bool name_classes(struct pictures *p, const char *directory, char error[GLCNN_ERROR_LENGTH])
 {
-    size_t values = p->images.size / p->count;
-    memset(labels, 0, sizeof *labels * classes * count);
-    for (uint32_t n = 0; n < count; n++) {
-        const uint8_t *from = p->images.data + order[n] * values;
-        for (size_t i = 0; i < values; i++)
-            images[n * values + i] = (float)from[i] / 255.0f;
-        labels[(size_t)n * classes + p->labels.data[order[n]]] = 1.0f;
+    bool is_fashion =
+        strcmp(directory, PICTURES_DEFAULT) == 0 && p->form.classes == FASHION_CLASSES;
+    p->names = is_fashion ? class_names_copy(fashion_names, p->form.classes)
+                          : class_names_of_numbers(p->form.classes);
+    if (!p->names)
+        snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+    return p->names;
+}
+
+bool pictures_open(const char *directory, struct pictures *p, char error[GLCNN_ERROR_LENGTH])
+{
+    *p = (struct pictures){.names = NULL};
+    bool good = true;
+    for (enum pictures_part part = 0; part < PICTURES_PARTS && good; part++)
+        good = read_part(p, directory, part, error);
+    if (good) {
+        p->form = form_of(&p->images[PICTURES_TRAINING]);
+        p->form.classes = count_classes(&p->labels[PICTURES_TRAINING]);
+        good = check_parts(p, directory, error) && name_classes(p, directory, error);
     }
+    if (!good)
+        pictures_close(p);
+    return good;
+}
+
+void pictures_close(struct pictures *p)
+{
+    for (enum pictures_part part = 0; part < PICTURES_PARTS; part++) {
+        idx_free(&p->images[part]);
+        idx_free(&p->labels[part]);
+    }
+    class_names_free(p->names, p->form.classes);
+    *p = (struct pictures){.names = NULL};
+}
+
+/* ---- Batches ---- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bool feed_open(const struct pictures *pictures, const struct feed_options *options,
+               struct feed *feed, char error[GLCNN_ERROR_LENGTH])
+{
+    uint32_t count = pictures->counts[options->part], batch = options->batch;
+    bool limited = options->limit > 0 && options->limit < count;
+    const struct idx *images = &pictures->images[options->part];
+    *feed = (struct feed){.pictures = pictures,
+                          .options = *options,
+                          .used = limited ? options->limit : count,
+                          .step = options->step};
+    feed->steps = options->shuffle ? feed->used / batch : (feed->used + batch - 1) / batch;
+    if (feed->steps == 0) {
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "a batch of %u images is more than the %u that there are; lower --batch", batch,
+                 feed->used);
+        return false;
+    }
+    feed->order = calloc(feed->used, sizeof *feed->order);
+    feed->labels = calloc(batch, sizeof *feed->labels);
+    feed->images = calloc(images->size / count * batch, sizeof *feed->images);
+    if (feed->order && feed->labels && feed->images)
+        return true;
+    snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+    return false;
+}
+
+void feed_close(struct feed *feed)
+{
+    free(feed->order);
+    free(feed->labels);
+    free(feed->images);
+    *feed = (struct feed){.pictures = NULL};
+}
+
+/* Seeds of more than 44 bits keep those that are shifted out. */
+static void order_epoch(struct feed *feed)
+{
+    uint64_t seed = feed->options.seed;
+    uint64_t random = (seed << 20 | seed >> 44) + feed->step / feed->steps;
+    for (uint32_t i = 0; i < feed->used; i++)
+        feed->order[i] = i;
+    if (feed->options.shuffle)
+        random_shuffle(&random, feed->order, feed->used);
+}
+
+/* Behind the last picture comes the last one again. */
+static void gather(struct feed *feed, uint32_t first)
+{
+    const struct idx *images = &feed->pictures->images[feed->options.part];
+    const struct idx *labels = &feed->pictures->labels[feed->options.part];
+    size_t values = images->size / images->shape[0];
+    for (uint32_t n = 0; n < feed->options.batch; n++) {
+        uint32_t at = first + n < feed->used ? first + n : feed->used - 1, of = feed->order[at];
+        for (size_t i = 0; i < values; i++)
+            feed->images[n * values + i] = (float)images->data[of * values + i] / 255.0f;
+        feed->labels[n] = labels->data[of];
+    }
+}
+
+bool feed_next(struct feed *feed, struct feed_batch *batch, char error[GLCNN_ERROR_LENGTH])
+{
+    double begun = now();
+    uint32_t size = feed->options.batch, first = (uint32_t)(feed->step % feed->steps) * size;
+    error[0] = 0;
+    if (first == 0 || feed->step == feed->options.step)
+        order_epoch(feed);
+    gather(feed, first);
+    *batch = (struct feed_batch){.images = feed->images,
+                                 .labels = feed->labels,
+                                 .filled = feed->used - first < size ? feed->used - first : size};
+    feed->step++;
+    feed->waited += now() - begun;
+    return true;
 }

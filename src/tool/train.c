@@ -10,230 +10,314 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
-#include "model.h"
-#include "pictures.h"
-#include "saved.h"
+#include <glcnn/io.h>
+
+#include "evaluate.h"
 #include "support/network.h"
-#include "support/plot.h"
 #include "support/progress.h"
-#include "support/random.h"
-#include "train_log.h"
-#include "train_settings.h"
+#include "train_session.h"
 
-#define TEST_BATCH  100
 #define SAVE_PERIOD 60 /* seconds between checkpoints */
+#define SMALL_SIDE  64 /* the longest side of pictures that the first default net is for */
 
 static const char details[] =
-    "After each epoch the accuracy on the test images is printed. The first Ctrl-C finishes the\n"
-    "batch and saves, the second ends at once. The checkpoint of --out is written at the start,\n"
-    "after each epoch, once a minute and at the end, always whole; --resume takes the settings\n"
-    "that are not given from it and goes on as if the run had not been stopped, bit for bit.\n"
+    "After each epoch loss and accuracy on the validation images are printed. The checkpoint of\n"
+    "--out is written after each epoch, once a minute and at the end, always whole, and at the\n"
+    "start where there is no such file; --resume takes the settings that are not given from it\n"
+    "and goes on as if the run had not been stopped, bit for bit. The best epoch's, by accuracy in\n"
+    "validation, stands beside it: model.best.safetensors for --out model.safetensors.\n"
+    "The first Ctrl-C, SIGTERM or SIGHUP finishes the batch and saves, the second ends at once. A\n"
+    "loss that is not finite ends the run with status 1, and no file is written over.\n"
     "\n"
-    "  glcnn train --net resnet8 --lr 0.05 --epochs 3 --out resnet8.safetensors --plot loss.png\n"
+    "With t the epochs that are done, the learning rate is --lr times\n"
+    "  exponential   decay^t              step       decay^floor(t)\n"
+    "  cosine        (1 + cos(pi t / epochs)) / 2    constant   1\n"
+    "k, M and G behind a number stand for thousands and so on, of bytes for 1024, 1024^2, 1024^3.\n"
+    "\n"
+    "  glcnn train --net resnet8 --lr 0.05 --epochs 3 --out resnet8.safetensors --plot a.svg\n"
     "  glcnn train --resume resnet8.safetensors --epochs 4 --out resnet8.safetensors\n";
-
-/* ---- A session ---- */
-
-struct session {
-    const struct tool_command *command;
-    const struct settings *settings;
-    struct tool_device tool;
-    struct pictures training, testing;
-    struct saved described; /* by the data and the settings; has nothing of its own */
-    struct model model;
-    struct runner trainer, tester;
-    uint32_t batch, used, tested; /* images of a step, of training, of test */
-    size_t steps, total;          /* steps of an epoch, of the whole run */
-    size_t first, step;           /* steps made before this run, and so far */
-    uint32_t *order;
-    float *images, *labels, *result; /* of a batch */
-    float *losses;                   /* one a step of this run */
-    struct train_log log;
-    time_t saved; /* when the last checkpoint was */
-};
 
 static volatile sig_atomic_t interrupted;
 
-/* The first Ctrl-C finishes the batch and saves; a second one ends at once. */
+/* The first signal finishes the batch and saves; a second one ends at once. */
 static void interrupt(int number)
 {
     interrupted = 1;
     signal(number, SIG_DFL);
 }
 
-static int complain_of_device(const struct session *s)
+/* A signal that is ignored, as nohup has it, stays so. */
+static void handle_signals(void)
 {
-    return complain(s->command, EXIT_FAILED, "%s", glcnn_device_error(s->tool.device));
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (signal(signals[i], interrupt) == SIG_IGN)
+            signal(signals[i], SIG_IGN);
 }
 
-static uint32_t limited(const struct session *s, const struct pictures *data)
+static int fail(const struct session *s, const char *error)
 {
-    uint64_t limit = s->settings->limit;
-    return limit > 0 && limit < data->count ? (uint32_t)limit : data->count;
+    return complain(s->command, EXIT_FAILED, "%s", error);
 }
 
-/* A run that is resumed goes on with data of the same form and classes. */
-static int check_data(const struct session *s)
+static int fail_device(const struct session *s)
+{
+    return fail(s, glcnn_device_error(s->tool.device));
+}
+
+/* ---- Data ---- */
+
+/* small for pictures that it can look at whole, otherwise what halves them at once. */
+static const struct net *default_net(const struct form *form)
+{
+    bool is_small = form->width <= SMALL_SIDE && form->height <= SMALL_SIDE;
+    const struct net *net = net_find(is_small ? "small" : "mobilenet-tiny");
+    return net_fits(net, form) ? net : net_find("resnet8");
+}
+
+/* A run that is resumed goes on with pictures of the same form and classes. */
+static int check_resumed(const struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     struct saved saved;
-    const struct form *form = &s->training.form;
-    const struct net *net = s->settings->net;
-    if (form->classes < 2)
-        return complain(s->command, EXIT_FAILED, "%s: has one class: there is nothing to learn",
-                        s->settings->data);
-    if (!net_fits(net, form))
-        return complain(s->command, EXIT_FAILED,
-                        "pictures of %ux%u are too small for %s, which needs %ux%u; --net names "
-                        "another network",
-                        form->width, form->height, net->name, net->least, net->least);
-    if (!s->settings->resume)
+    const char *path = s->settings.resume;
+    if (!path)
         return EXIT_GOOD;
-    if (!saved_read(s->settings->resume, &saved, error))
-        return complain(s->command, EXIT_FAILED, "%s", error);
+    if (!saved_read(path, &saved, error))
+        return fail(s, error);
     bool same = saved_is_same(&saved, &s->described);
     saved_free(&saved);
-    return same ? EXIT_GOOD
-                : complain(s->command, EXIT_FAILED,
-                           "%s: cannot be resumed: it was trained on pictures of another size or "
-                           "of other classes than those of %s",
-                           s->settings->resume, s->settings->data);
-}
-
-static int load_data(struct session *s)
-{
-    char error[GLCNN_ERROR_LENGTH];
-    if (!pictures_read(s->settings->data, PICTURES_TRAINING, &s->training, error) ||
-        !pictures_read(s->settings->data, PICTURES_VALIDATION, &s->testing, error) ||
-        !pictures_match(&s->training, &s->testing, error))
-        return complain(s->command, EXIT_FAILED, "%s", error);
-    s->described =
-        (struct saved){s->settings->net, s->training.form, s->training.names};
-    int status = check_data(s);
-    if (status != EXIT_GOOD)
-        return status;
-    s->batch = (uint32_t)s->settings->batch;
-    s->used = limited(s, &s->training);
-    s->tested = limited(s, &s->testing);
-    s->steps = s->used / s->batch;
-    s->total = s->steps * (size_t)s->settings->epochs;
-    s->first = s->step = (size_t)s->settings->step;
-    if (s->settings->resume && s->settings->images != s->used)
+    if (!same)
+        return complain(s->command, EXIT_FAILED,
+                        "%s: cannot be resumed: it was trained on pictures of another size or of "
+                        "other classes than those of %s",
+                        path, s->settings.data);
+    if (s->settings.images != s->training.used)
         return complain(s->command, EXIT_FAILED,
                         "%s: cannot be resumed: it was trained on %" PRIu64 " images, here are %u",
-                        s->settings->resume, s->settings->images, s->used);
-    if (s->steps == 0)
-        return complain(s->command, EXIT_FAILED,
-                        "a batch of %u images is more than the %u that there are; lower --batch",
-                        s->batch, s->used);
+                        path, s->settings.images, s->training.used);
     return EXIT_GOOD;
 }
 
-static int allocate(struct session *s)
+static int check_net(const struct session *s)
 {
-    size_t most = s->batch > TEST_BATCH ? s->batch : TEST_BATCH;
-    const struct form *form = &s->training.form;
-    size_t values = (size_t)form->width * form->height * form->channels;
-    s->order = calloc(s->used > TEST_BATCH ? s->used : TEST_BATCH, sizeof *s->order);
-    s->images = calloc(most * values, sizeof *s->images);
-    s->labels = calloc(most * form->classes, sizeof *s->labels);
-    s->result = calloc(most * form->classes, sizeof *s->result);
-    s->losses = calloc(s->total + 1, sizeof *s->losses);
-    return s->order && s->images && s->labels && s->result && s->losses
-               ? EXIT_GOOD
-               : complain(s->command, EXIT_FAILED, "not enough memory");
+    const struct net *net = s->settings.net;
+    const struct form *form = &s->pictures.form;
+    if (net_fits(net, form))
+        return EXIT_GOOD;
+    return complain(
+        s->command, EXIT_FAILED,
+        "pictures of %ux%u are too small for %s, which needs %ux%u; --net names another "
+        "network",
+        form->width, form->height, net->name, net->least, net->least);
 }
 
-static bool train_network(struct session *s)
+struct feed_options session_feed_options(const struct session *s, size_t step)
+{
+    return (struct feed_options){.part = PICTURES_TRAINING,
+                                 .batch = (uint32_t)s->settings.batch,
+                                 .limit = (uint32_t)s->settings.limit,
+                                 .shuffle = true,
+                                 .seed = s->settings.seed,
+                                 .step = step};
+}
+
+static int open_data(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    const struct feed_options training = session_feed_options(s, (size_t)s->settings.step);
+    const struct feed_options validation = {
+        .part = PICTURES_VALIDATION, .batch = training.batch, .limit = training.limit};
+    if (!pictures_open(s->settings.data, &s->pictures, error) ||
+        !feed_open(&s->pictures, &training, &s->training, error) ||
+        !feed_open(&s->pictures, &validation, &s->validation, error))
+        return fail(s, error);
+    if (!s->settings.net)
+        s->settings.net = default_net(&s->pictures.form);
+    s->described = (struct saved){s->settings.net, s->pictures.form, s->pictures.names};
+    s->settings.images = s->settings.resume ? s->settings.images : s->training.used;
+    s->steps = s->training.steps;
+    s->total = s->steps * (size_t)s->settings.epochs;
+    s->first = s->step = (size_t)s->settings.step;
+    s->best = s->settings.best;
+    int status = check_net(s);
+    return status == EXIT_GOOD ? check_resumed(s) : status;
+}
+
+/* ---- The model ---- */
+
+static bool set_optimizer(const struct session *s, const struct model *model)
 {
     struct glcnn_training_descriptor descriptor = {NULL};
-    if (s->settings->optimizer->create(s->model.device, 0, &descriptor.optimizer) != GLCNN_SUCCESS)
+    const struct settings *settings = &s->settings;
+    if (settings->optimizer->create(model->device, 0, &descriptor.optimizer) != GLCNN_SUCCESS)
         return false;
-    glcnn_optimizer(descriptor.optimizer)->momentum_scale = s->settings->optimizer->momentum;
-    glcnn_status status = glcnn_network_set_training(s->model.network, &descriptor);
+    struct glcnn_optimizer_parameters *p = glcnn_optimizer(descriptor.optimizer);
+    p->momentum_scale = settings->optimizer->momentum;
+    p->apply_gradient_clipping = settings->clip > 0;
+    if (p->apply_gradient_clipping) {
+        p->gradient_clip_max = (float)settings->clip;
+        p->gradient_clip_min = -(float)settings->clip;
+    }
+    glcnn_status status = glcnn_network_set_training(model->network, &descriptor);
     glcnn_kernel_destroy(&descriptor.optimizer);
     return status == GLCNN_SUCCESS;
 }
 
-static bool make_model(struct session *s)
+bool session_make_model(const struct session *s, struct model *model)
 {
-    uint64_t memory = s->settings->memory;
-    return model_create(s->tool.device, s->settings->net, &s->training.form, s->batch, &s->model) &&
-           glcnn_network_initialise(s->model.network, s->settings->seed) == GLCNN_SUCCESS &&
-           train_network(s) && runner_create_training(&s->model, s->batch, memory, &s->trainer) &&
-           runner_create_inference(&s->model, TEST_BATCH, memory, &s->tester);
+    return model_create(s->tool.device, s->settings.net, &s->pictures.form,
+                        (uint32_t)s->settings.batch, model) &&
+           glcnn_network_initialise(model->network, s->settings.seed) == GLCNN_SUCCESS &&
+           set_optimizer(s, model);
 }
 
-/* What will run where, and the memory that it takes. */
-static int describe(struct session *s)
+static bool make_runners(struct session *s)
 {
-    struct glcnn_memory_plan m;
-    if (!runner_memory(&s->trainer, &m))
-        return complain_of_device(s);
-    printf("device: %s\n", glcnn_device_info(s->tool.device)->renderer);
-    printf("network: %s, %zu steps of %u images an epoch\n", s->settings->net->name, s->steps,
-           s->batch);
-    printf("intermediate images: %.1f MiB, without sharing %.1f MiB", (double)m.planned / 1048576,
-           (double)m.without_sharing / 1048576);
-    if (m.sub_batches > 1)
-        printf(", %u parts a batch", m.sub_batches);
-    printf("\n");
-    fflush(stdout);
-    return EXIT_GOOD;
+    uint64_t memory = s->settings.memory;
+    uint32_t batch = (uint32_t)s->settings.batch;
+    return session_make_model(s, &s->model) &&
+           runner_create_training(&s->model, batch, memory, &s->trainer) &&
+           runner_create_inference(&s->model, batch, memory, &s->tester);
 }
 
-static int open_log(struct session *s)
+static int allocate(struct session *s)
 {
-    char error[GLCNN_ERROR_LENGTH];
-    return train_log_open(&s->log, s->settings->log, s->first, error)
-               ? EXIT_GOOD
-               : complain(s->command, EXIT_FAILED, "%s", error);
+    size_t batch = (size_t)s->settings.batch, values = batch * s->pictures.form.classes;
+    s->labels = calloc(values, sizeof *s->labels);
+    s->scores = calloc(values, sizeof *s->scores);
+    s->tests = calloc(values, sizeof *s->tests);
+    s->losses = calloc(batch, sizeof *s->losses);
+    return s->labels && s->scores && s->tests && s->losses ? EXIT_GOOD
+                                                           : fail(s, "not enough memory");
 }
 
-static int load_checkpoint(struct session *s)
+/* ---- Checkpoints ---- */
+
+/* model.best.safetensors for model.safetensors, model.best for model. */
+static void name_best(struct session *s)
 {
-    char error[GLCNN_ERROR_LENGTH];
-    if (!s->settings->resume ||
-        glcnn_checkpoint_load(s->model.network, s->settings->resume, NULL, error) == GLCNN_SUCCESS)
-        return EXIT_GOOD;
-    return complain(s->command, EXIT_FAILED, "%s", error);
+    const char *out = s->settings.out;
+    if (!out)
+        return;
+    const char *slash = strrchr(out, '/'), *name = slash ? slash + 1 : out;
+    const char *dot = strrchr(name, '.');
+    int stem = (int)(dot && dot != name ? dot - out : (ptrdiff_t)strlen(out));
+    snprintf(s->best_path, sizeof s->best_path, "%.*s.best%s", stem, out, out + stem);
 }
 
-static int save(struct session *s)
+static int write_checkpoint(struct session *s, const char *path)
 {
     char error[GLCNN_ERROR_LENGTH];
     struct glcnn_checkpoint_entry entries[SAVED_ENTRIES + SETTINGS_ENTRIES_MAX];
     struct saved_entries what;
     struct settings_entries how;
-    s->saved = time(NULL);
-    if (!s->settings->out)
-        return EXIT_GOOD;
+    struct settings now = s->settings;
+    now.step = s->step;
+    now.best = s->best;
     if (!saved_describe(&s->described, &what))
-        return complain(s->command, EXIT_FAILED, "not enough memory");
-    settings_describe(s->settings, s->step, s->used, &how);
+        return fail(s, "not enough memory");
+    settings_describe(&now, &how);
     memcpy(entries, what.entries, sizeof what.entries);
     memcpy(entries + SAVED_ENTRIES, how.entries, how.count * sizeof *entries);
-    glcnn_status status = glcnn_checkpoint_save(s->model.network, s->settings->out, entries,
-                                                SAVED_ENTRIES + how.count, error);
+    glcnn_status status =
+        glcnn_checkpoint_save(s->model.network, path, entries, SAVED_ENTRIES + how.count, error);
     saved_entries_free(&what);
-    return status == GLCNN_SUCCESS ? EXIT_GOOD : complain(s->command, EXIT_FAILED, "%s", error);
+    return status == GLCNN_SUCCESS ? EXIT_GOOD : fail(s, error);
 }
 
-static int begin(struct session *s)
+static int save(struct session *s)
+{
+    s->saved = time(NULL);
+    int status = s->settings.out ? write_checkpoint(s, s->settings.out) : EXIT_GOOD;
+    s->is_saved = s->settings.out && status == EXIT_GOOD;
+    s->saved_step = s->step;
+    return status;
+}
+
+static int load_checkpoint(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    if (!s->settings.resume ||
+        glcnn_checkpoint_load(s->model.network, s->settings.resume, NULL, error) == GLCNN_SUCCESS)
+        return EXIT_GOOD;
+    return fail(s, error);
+}
+
+/* ---- Beginning and end ---- */
+
+/* What will run where, the memory that it takes, and where it is kept. */
+static int describe(struct session *s)
+{
+    struct glcnn_memory_plan m;
+    const struct form *form = &s->pictures.form;
+    if (!runner_memory(&s->trainer, &m))
+        return fail_device(s);
+    printf("device: %s\n", glcnn_device_info(s->tool.device)->renderer);
+    printf("data: %u images of %ux%ux%u to train with, %u to validate with, %u classes\n",
+           s->training.used, form->width, form->height, form->channels, s->validation.used,
+           form->classes);
+    printf("network: %s, %zu steps of %u images an epoch\n", s->settings.net->name, s->steps,
+           (uint32_t)s->settings.batch);
+    printf("intermediate images: %.1f MiB, without sharing %.1f MiB", (double)m.planned / 1048576,
+           (double)m.without_sharing / 1048576);
+    if (m.sub_batches > 1)
+        printf(", %u parts a batch", m.sub_batches);
+    if (s->settings.out)
+        printf("\ncheckpoints: %s; of the best epoch: %s\n", s->settings.out, s->best_path);
+    else
+        printf("\ncheckpoints: none, the network will not be saved; give --out\n");
+    fflush(stdout);
+    return EXIT_GOOD;
+}
+
+/* Whether a file that will be written hours from now can be made; NULL: none. */
+static int probe(const struct session *s, const char *path)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    glcnn_file *file = NULL;
+    if (path && glcnn_file_create(path, &file, error) != GLCNN_SUCCESS)
+        return fail(s, error);
+    glcnn_file_discard(&file);
+    return EXIT_GOOD;
+}
+
+/* A file that is there stays until there is something better than where this run begins. */
+static int save_first(struct session *s)
+{
+    const char *out = s->settings.out;
+    if (!out || access(out, F_OK) != 0)
+        return save(s);
+    s->saved = time(NULL);
+    return probe(s, out);
+}
+
+static int open_log(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    return train_log_open(&s->log, s->settings.log, s->first, error) ? EXIT_GOOD : fail(s, error);
+}
+
+static int open_model(struct session *s)
 {
     int status = device_open(&s->tool);
     if (status != EXIT_GOOD)
         return complain(s->command, status, "%s", s->tool.error);
-    if (!make_model(s))
-        return complain_of_device(s);
-    status = load_checkpoint(s);
-    if (status == EXIT_GOOD)
-        status = describe(s);
-    if (status == EXIT_GOOD)
-        status = open_log(s);
-    return status == EXIT_GOOD ? save(s) : status;
+    return make_runners(s) ? EXIT_GOOD : fail_device(s);
+}
+
+static int begin(struct session *s)
+{
+    static int (*const parts[])(struct session *) = {open_data,       allocate, open_model,
+                                                     load_checkpoint, describe, open_log};
+    int status = probe(s, s->settings.plot);
+    name_best(s);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == EXIT_GOOD; i++)
+        status = parts[i](s);
+    s->begun = time(NULL);
+    return status == EXIT_GOOD ? save_first(s) : status;
 }
 
 static void end(struct session *s)
@@ -242,153 +326,264 @@ static void end(struct session *s)
     runner_destroy(&s->tester);
     model_destroy(&s->model);
     glcnn_device_destroy(&s->tool.device);
-    pictures_free(&s->training);
-    pictures_free(&s->testing);
-    free(s->order);
-    free(s->images);
+    feed_close(&s->training);
+    feed_close(&s->validation);
+    pictures_close(&s->pictures);
+    train_curves_free(&s->curves);
     free(s->labels);
-    free(s->result);
+    free(s->scores);
+    free(s->tests);
     free(s->losses);
 }
 
-/* ---- Testing ---- */
+/* ---- A step ---- */
 
-/* The last batch is filled with copies of the last image. */
-static bool test(struct session *s, double *accuracy)
+static float learning_rate(const struct session *s, size_t step)
 {
-    uint32_t right = 0, classes = s->training.form.classes;
-    for (uint32_t first = 0; first < s->tested; first += TEST_BATCH) {
-        uint32_t order[TEST_BATCH];
-        for (uint32_t n = 0; n < TEST_BATCH; n++)
-            order[n] = first + n < s->tested ? first + n : s->tested - 1;
-        pictures_gather(&s->testing, order, TEST_BATCH, classes, s->images, s->labels);
-        if (!runner_run(&s->tester, s->images, NULL, s->result))
-            return false;
-        for (uint32_t n = 0; n < TEST_BATCH && first + n < s->tested; n++)
-            right += network_best(s->result + (size_t)n * classes, classes) ==
-                     s->testing.labels.data[order[n]];
-    }
-    *accuracy = (double)right / s->tested;
-    return true;
+    const struct schedule_settings schedule = {.rate = s->settings.rate,
+                                               .decay = s->settings.decay,
+                                               .warmup = s->settings.warmup,
+                                               .epochs = (double)s->settings.epochs,
+                                               .steps = s->steps};
+    return schedule_rate(s->settings.schedule, &schedule, step);
 }
 
-/* ---- Training ---- */
-
-/* Seeds of more than 44 bits keep those that are shifted out. */
-static void order_epoch(struct session *s, size_t epoch)
+static uint32_t count_right(const struct session *s, const uint32_t *labels)
 {
-    uint64_t seed = s->settings->seed, random = (seed << 20 | seed >> 44) + epoch;
-    for (uint32_t i = 0; i < s->used; i++)
-        s->order[i] = i;
-    random_shuffle(&random, s->order, s->used);
+    uint32_t right = 0, classes = s->pictures.form.classes;
+    for (size_t n = 0; n < s->settings.batch; n++)
+        right += network_best(s->scores + n * classes, classes) == labels[n];
+    return right;
 }
 
-/* Falls by --decay over each epoch, a little with every step. */
-static float learning_rate(const struct session *s)
+bool session_step(struct session *s, struct model *model, struct runner *runner, struct feed *feed,
+                  size_t step, float *loss, uint32_t *right, char error[GLCNN_ERROR_LENGTH])
 {
-    return (float)(s->settings->rate * pow(s->settings->decay, (double)s->step / (double)s->steps));
-}
-
-static bool make_step(struct session *s, float *loss)
-{
+    const uint32_t batch = (uint32_t)s->settings.batch, classes = s->pictures.form.classes;
+    struct feed_batch b;
     double sum = 0;
-    model_set_learning_rate(&s->model, learning_rate(s));
-    pictures_gather(&s->training, s->order + s->step % s->steps * s->batch, s->batch,
-                    s->training.form.classes, s->images, s->labels);
-    if (!runner_run(&s->trainer, s->images, s->labels, s->result))
+    if (!feed_next(feed, &b, error))
         return false;
-    for (uint32_t n = 0; n < s->batch; n++)
-        sum += s->result[n];
+    memset(s->labels, 0, sizeof *s->labels * batch * classes);
+    for (uint32_t n = 0; n < batch; n++)
+        s->labels[(size_t)n * classes + b.labels[n]] = 1;
+    model_set_learning_rate(model, learning_rate(s, step));
+    if (!runner_run(runner, b.images, s->labels, s->losses) ||
+        (right && !runner_scores(runner, s->scores))) {
+        snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(s->tool.device));
+        return false;
+    }
+    for (uint32_t n = 0; n < batch; n++)
+        sum += (double)s->losses[n];
     *loss = (float)sum;
+    if (right)
+        *right = count_right(s, b.labels);
     return true;
 }
 
-/* accuracy NAN: not tested after this step. */
-static void log_step(struct session *s, float loss, double accuracy)
+/* ---- Validation ---- */
+
+/* Prints the score too, if it is asked to. */
+static int validate(struct session *s, bool prints, double *loss, double *accuracy)
 {
-    train_log_write(&s->log, &(struct train_log_line){.step = s->step + 1,
-                                                      .epoch = s->step / s->steps + 1,
-                                                      .learning_rate = (double)learning_rate(s),
-                                                      .loss = (double)loss,
-                                                      .accuracy = accuracy});
+    char error[GLCNN_ERROR_LENGTH] = "not enough memory";
+    struct score score = {.classes = 0};
+    bool good = score_begin(&score, s->pictures.form.classes) &&
+                evaluate_feed(&s->tester, &s->validation, s->tests, &score, error);
+    if (good && prints)
+        score_print(&score, s->pictures.names);
+    *loss = score_loss(&score);
+    *accuracy = score_accuracy(&score);
+    score_free(&score);
+    return good ? EXIT_GOOD : fail(s, error);
 }
 
-static int finish_epoch(struct session *s, double smooth, double seconds, double *accuracy)
+static bool is_better(const struct best *a, const struct best *b)
 {
-    if (!test(s, accuracy))
-        return complain_of_device(s);
-    printf("epoch %zu: loss %.4f, accuracy %.4f on %u test images, %.0f s\n",
-           s->step / s->steps + 1, smooth, *accuracy, s->tested, seconds);
+    return b->epoch == 0 || a->accuracy > b->accuracy ||
+           (a->accuracy == b->accuracy && a->loss < b->loss);
+}
+
+static size_t epochs_done(const struct session *s)
+{
+    return s->step / s->steps;
+}
+
+static bool has_lost_patience(const struct session *s)
+{
+    return s->settings.patience > 0 && s->best.epoch > 0 &&
+           epochs_done(s) - s->best.epoch >= s->settings.patience;
+}
+
+/* ---- An epoch ---- */
+
+/* The mean of what the steps of an epoch showed. */
+struct mean {
+    double loss, accuracy;
+    size_t count;
+};
+
+static void mean_add(struct mean *mean, double loss, double accuracy)
+{
+    mean->count++;
+    mean->loss += (loss - mean->loss) / (double)mean->count;
+    mean->accuracy += (accuracy - mean->accuracy) / (double)mean->count;
+}
+
+/* Nothing is saved from now on: what a checkpoint has is good. */
+static int diverge(struct session *s, const char *what, double loss)
+{
+    char clause[GLCNN_ERROR_LENGTH];
+    session_find_not_finite(s, clause);
+    complain(
+        s->command, EXIT_FAILED,
+        "step %zu: the loss%s is %s, not finite%s; a lower --lr, a --warmup or --clip may help",
+        s->step + 1, what, isnan(loss) ? "NaN" : "infinite", clause);
+    if (s->is_saved)
+        complain(s->command, EXIT_FAILED, "%s still has the network of step %zu", s->settings.out,
+                 s->saved_step);
+    else if (s->settings.out)
+        complain(s->command, EXIT_FAILED, "%s is as it was", s->settings.out);
+    return EXIT_FAILED;
+}
+
+static int finish_epoch(struct session *s, const struct mean *mean, double seconds,
+                        struct best *now)
+{
+    double waited = s->training.waited;
+    s->training.waited = 0;
+    now->epoch = epochs_done(s) + 1;
+    int status = validate(s, false, &now->loss, &now->accuracy);
+    if (status != EXIT_GOOD)
+        return status;
+    if (!isfinite(now->loss))
+        return diverge(s, " in validation", now->loss);
+    printf("epoch %" PRIu64 ": loss %.4f, accuracy %.4f; validation loss %.4f, accuracy %.4f; "
+           "%.0f s, %.1f %% of it waiting for data\n",
+           now->epoch, mean->loss, mean->accuracy, now->loss, now->accuracy, seconds,
+           seconds > 0 ? 100 * waited / seconds : 0);
     fflush(stdout);
     return EXIT_GOOD;
+}
+
+/* The step that was made, and what validation found after it; epoch 0: nothing. */
+static int record(struct session *s, double loss, double accuracy, const struct best *found)
+{
+    bool validated = found->epoch > 0;
+    const struct train_log_line line = {.step = s->step + 1,
+                                        .epoch = epochs_done(s) + 1,
+                                        .learning_rate = (double)learning_rate(s, s->step),
+                                        .loss = loss,
+                                        .accuracy = accuracy,
+                                        .validation_loss = validated ? found->loss : NAN,
+                                        .validation_accuracy = validated ? found->accuracy : NAN};
+    double x = (double)(s->step + 1) / (double)s->steps;
+    train_log_write(&s->log, &line);
+    if (!curve_add(&s->curves.training, x, loss, accuracy) ||
+        (validated && !curve_add(&s->curves.validation, x, found->loss, found->accuracy)))
+        return fail(s, "not enough memory");
+    return EXIT_GOOD;
+}
+
+static int write_plot(const struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH], title[512];
+    snprintf(title, sizeof title, "%s on %s", s->settings.net->name, s->settings.data);
+    return train_curves_write(&s->curves, s->settings.plot, title, error) ? EXIT_GOOD
+                                                                          : fail(s, error);
+}
+
+/* After a step: the best epoch's checkpoint before the one that knows of it. */
+static int keep(struct session *s, const struct best *found)
+{
+    int status = EXIT_GOOD;
+    if (found->epoch > 0 && is_better(found, &s->best)) {
+        s->best = *found;
+        status = s->best_path[0] ? write_checkpoint(s, s->best_path) : EXIT_GOOD;
+    }
+    if (status == EXIT_GOOD && (found->epoch > 0 || time(NULL) - s->saved >= SAVE_PERIOD))
+        status = save(s);
+    return status == EXIT_GOOD && found->epoch > 0 ? write_plot(s) : status;
+}
+
+/* One step of the epoch, and at its end validation. */
+static int advance(struct session *s, struct progress *progress, struct mean *mean, size_t begun)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    float loss;
+    uint32_t right;
+    struct best found = {.epoch = 0};
+    const size_t batch = (size_t)s->settings.batch, done = (s->step + 1 - begun) * batch;
+    bool is_last = (s->step + 1) % s->steps == 0;
+    if (!session_step(s, &s->model, &s->trainer, &s->training, s->step, &loss, &right, error))
+        return fail(s, error);
+    if (!isfinite(loss))
+        return diverge(s, "", (double)loss);
+    double accuracy = (double)right / (double)batch;
+    mean_add(mean, (double)loss, accuracy);
+    progress_update(progress, done, mean->loss);
+    if (is_last || interrupted)
+        progress_end(progress, done, mean->loss);
+    int status = is_last ? finish_epoch(s, mean, progress_seconds(progress), &found) : EXIT_GOOD;
+    if (status == EXIT_GOOD)
+        status = record(s, (double)loss, accuracy, &found);
+    if (status != EXIT_GOOD)
+        return status;
+    s->step++;
+    return keep(s, &found);
 }
 
 /* From where the session is to the end of the epoch. */
 static int train_epoch(struct session *s)
 {
     struct progress progress;
-    double smooth = 0;
+    struct mean mean = {.count = 0};
     int status = EXIT_GOOD;
     size_t begun = s->step, last = (begun / s->steps + 1) * s->steps;
-    order_epoch(s, begun / s->steps);
-    progress_begin(&progress, stderr, (last - begun) * s->batch);
-    while (s->step < last && !interrupted && status == EXIT_GOOD) {
-        float loss;
-        double accuracy = NAN;
-        if (!make_step(s, &loss))
-            return complain_of_device(s);
-        smooth = s->step > begun ? 0.95 * smooth + 0.05 * loss : loss;
-        s->losses[s->step - s->first] = loss;
-        progress_update(&progress, (s->step + 1 - begun) * s->batch, smooth);
-        if (s->step + 1 == last || interrupted)
-            progress_end(&progress, (s->step + 1 - begun) * s->batch, smooth);
-        if (s->step + 1 == last)
-            status = finish_epoch(s, smooth, progress_seconds(&progress), &accuracy);
-        log_step(s, loss, accuracy);
-        s->step++;
-        if (status == EXIT_GOOD && (s->step == last || time(NULL) - s->saved >= SAVE_PERIOD))
-            status = save(s);
-    }
+    progress_begin(&progress, stderr, (last - begun) * (size_t)s->settings.batch);
+    while (s->step < last && !interrupted && status == EXIT_GOOD)
+        status = advance(s, &progress, &mean, begun);
     return status;
 }
 
-static int write_plot(const struct session *s)
+/* ---- All ---- */
+
+/* How the network does at the end, and where it is. */
+static int conclude(struct session *s)
 {
-    char error[GLCNN_ERROR_LENGTH];
-    const struct plot plot = {.title = s->settings->net->name,
-                              .x_label = "step",
-                              .y_label = "loss",
-                              .values = s->losses,
-                              .count = s->step - s->first};
-    if (!s->settings->plot || plot.count == 0 || plot_write(s->settings->plot, &plot, error))
-        return EXIT_GOOD;
-    return complain(s->command, EXIT_FAILED, "%s", error);
+    double loss, accuracy;
+    int status = interrupted ? EXIT_GOOD : validate(s, true, &loss, &accuracy);
+    if (has_lost_patience(s))
+        printf("\nstopped: no better accuracy in %" PRIu64 " epochs\n", s->settings.patience);
+    if (s->best.epoch > 0)
+        printf("%sbest: epoch %" PRIu64 ", validation accuracy %.4f\n",
+               has_lost_patience(s) ? "" : "\n", s->best.epoch, s->best.accuracy);
+    if (!s->settings.out)
+        printf("not saved; give --out\n");
+    return status;
 }
 
 static int close_log(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
-    return train_log_close(&s->log, error) ? EXIT_GOOD
-                                           : complain(s->command, EXIT_FAILED, "%s", error);
+    return train_log_close(&s->log, error) ? EXIT_GOOD : fail(s, error);
 }
 
 static int train(struct session *s)
 {
-    int status = load_data(s);
-    if (status == EXIT_GOOD)
-        status = allocate(s);
-    if (status == EXIT_GOOD)
-        status = begin(s);
-    signal(SIGINT, interrupt);
-    while (status == EXIT_GOOD && s->step < s->total && !interrupted)
+    int status = begin(s);
+    handle_signals();
+    while (status == EXIT_GOOD && s->step < s->total && !interrupted && !has_lost_patience(s))
         status = train_epoch(s);
-    if (status == EXIT_GOOD && interrupted)
+    if (status == EXIT_GOOD && !(s->is_saved && s->saved_step == s->step))
         status = save(s);
     int closed = close_log(s);
     if (status == EXIT_GOOD)
         status = closed;
     if (status == EXIT_GOOD)
         status = write_plot(s);
+    if (status == EXIT_GOOD)
+        status = conclude(s);
     end(s);
     return status == EXIT_GOOD && interrupted ? EXIT_INTERRUPTED : status;
 }
@@ -396,10 +591,9 @@ static int train(struct session *s)
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
     bool help = false;
-    struct settings settings;
-    struct session session = {.command = command, .settings = &settings};
-    settings.device = &session.tool;
-    int status = settings_read(command, argc, argv, &settings, &help);
+    struct session session = {.command = command};
+    session.settings.device = &session.tool;
+    int status = settings_read(command, argc, argv, &session.settings, &help);
     if (help)
         print_help(command);
     return help || status != EXIT_GOOD ? status : train(&session);
@@ -407,7 +601,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
 
 const struct tool_command command_train = {.name = "train",
                                            .arguments = "[OPTION]...",
-                                           .text = "a network on Fashion-MNIST",
+                                           .text = "a network on labelled pictures",
                                            .details = details,
                                            .options = train_options,
                                            .run = run};

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char header[] = "step,epoch,learning_rate,loss,test_accuracy\n";
+static const char header[] = 
+    "step,epoch,learning_rate,loss,accuracy,validation_loss,validation_accuracy\n";
 
 static bool fail(const char *path, const char *what, int reason, char error[GLCNN_ERROR_LENGTH])
 {
@@ -77,13 +78,14 @@ bool train_log_open(struct train_log *log, const char *path, uint64_t first,
 
 void train_log_write(struct train_log *log, const struct train_log_line *line)
 {
-    char accuracy[32] = "";
+    char validation[64] = ",";
     if (!log->file)
         return;
-    if (!isnan(line->accuracy))
-        snprintf(accuracy, sizeof accuracy, "%.4f", line->accuracy);
-    if (fprintf(log->file, "%" PRIu64 ",%" PRIu64 ",%.9g,%.9g,%s\n", line->step, line->epoch,
-                line->learning_rate, line->loss, accuracy) < 0 &&
+    if (!isnan(line->validation_accuracy))
+        snprintf(validation, sizeof validation, "%.9g,%.6g", line->validation_loss,
+                 line->validation_accuracy);
+    if (fprintf(log->file, "%" PRIu64 ",%" PRIu64 ",%.9g,%.9g,%.6g,%s\n", line->step, line->epoch,
+                line->learning_rate, line->loss, line->accuracy, validation) < 0 &&
         !log->error)
         log->error = errno;
 }

@@ -23,8 +23,8 @@ bool train_log_open(struct train_log *log, const char *path, uint64_t first,
 
 struct train_log_line {
     uint64_t step, epoch; /* from 1 */
-    double learning_rate, loss;
-    double accuracy; /* NAN: not tested after this step */
+    double learning_rate, loss, accuracy;
+    double validation_loss, validation_accuracy; /* NAN: not validated after this step */
 };
 /* Writes a line. Training does not end for a failure; train_log_close tells it. */
 void train_log_write(struct train_log *log, const struct train_log_line *line);

@@ -21,6 +21,10 @@ enum {
     OPTION_SEED,
     OPTION_RATE,
     OPTION_DECAY,
+    OPTION_SCHEDULE,
+    OPTION_WARMUP,
+    OPTION_CLIP,
+    OPTION_PATIENCE,
     OPTION_MEMORY,
     OPTION_RESUME,
     OPTION_OUT,
@@ -30,20 +34,24 @@ enum {
 };
 
 const struct tool_option train_options[] = {
-    {OPTION_NET, "net", "NAME", "lenet, small (the default), resnet8 or mobilenet-tiny"},
     {OPTION_DATA, "data", "DIR", "where the IDX files are: " PICTURES_DEFAULT},
+    {OPTION_NET, "net", "NAME", "lenet, small, resnet8 or mobilenet-tiny: small up to 64x64"},
     {OPTION_OPTIMIZER, "optimizer", "NAME", "sgd (the default, momentum 0.9), rmsprop or adam"},
     {OPTION_EPOCHS, "epochs", "N", "how often every image is seen, resumed ones counted in: 1"},
     {OPTION_BATCH, "batch", "N", "images of a step: 64"},
-    {OPTION_LIMIT, "limit", "N", "only the first so many images, of training and of test"},
+    {OPTION_LIMIT, "limit", "N", "only the first so many images, of training and validation"},
     {OPTION_SEED, "seed", "N", "of weights and order: 1"},
     {OPTION_RATE, "lr", "RATE", "learning rate at the start: sgd 0.02, rmsprop and adam 0.001"},
+    {OPTION_SCHEDULE, "schedule", "NAME", "exponential (the default), step, cosine or constant"},
     {OPTION_DECAY, "decay", "FACTOR", "what an epoch leaves of the learning rate: 0.3"},
+    {OPTION_WARMUP, "warmup", "EPOCHS", "in which the learning rate rises from 0: 0"},
+    {OPTION_CLIP, "clip", "VALUE", "clamps each gradient to -VALUE .. VALUE"},
+    {OPTION_PATIENCE, "patience", "N", "stop after so many epochs without a better accuracy"},
     {OPTION_MEMORY, "memory", "BYTES", "for intermediate images; a batch that needs more is split"},
     {OPTION_RESUME, "resume", "FILE", "go on from a checkpoint"},
-    {OPTION_OUT, "out", "FILE", "write checkpoints, .safetensors"},
-    {OPTION_LOG, "log", "FILE", "write a line of CSV for every step"},
-    {OPTION_PLOT, "plot", "FILE", "write the loss as a curve, PNG"},
+    {OPTION_OUT, "out", "FILE", "write checkpoints, .safetensors, and the best beside it"},
+    {OPTION_LOG, "log", "FILE", "write a line for every step, .csv"},
+    {OPTION_PLOT, "plot", "FILE", "draw loss and accuracy, .svg"},
     DEVICE_OPTIONS,
     {0}};
 
@@ -61,23 +69,30 @@ struct number {
     size_t offset; /* of a uint64_t or a double */
     uint64_t low, high;
     double fallback; /* REAL alone may have a fraction */
-    enum { WHOLE, REAL } kind;
+    enum { WHOLE, BYTES, REAL } kind;
     bool kept;  /* in checkpoints, where the fallback is good too: 0 for none */
     bool fixed; /* cannot change when a run is resumed */
 };
 
 #define FIELD(NAME) #NAME, offsetof(struct settings, NAME)
+#define BEST(NAME)  "best_" #NAME, offsetof(struct settings, best.NAME)
 #define EXACT       (UINT64_C(1) << 53) /* steps are divided as doubles */
 static const struct number numbers[] = {
-    {OPTION_EPOCHS, FIELD(epochs), 1, 10000, 1, WHOLE, false, false},
+    {OPTION_EPOCHS, FIELD(epochs), 1, 10000, 1, WHOLE, true, false},
     {OPTION_BATCH, FIELD(batch), 1, 4096, 64, WHOLE, true, true},
     {OPTION_LIMIT, FIELD(limit), 1, 1000000000, 0, WHOLE, true, true},
     {OPTION_SEED, FIELD(seed), 0, UINT64_MAX, 1, WHOLE, true, true},
-    {OPTION_RATE, "lr", offsetof(struct settings, rate), 0, 100, 0, REAL, true, false},
+    {OPTION_RATE, "lr", offsetof(struct settings, rate), 0, 1000000000, 0, REAL, true, false},
     {OPTION_DECAY, FIELD(decay), 0, 1, 0.3, REAL, true, false},
-    {OPTION_MEMORY, FIELD(memory), 1, 1000000000000000, 0, WHOLE, true, false},
+    {OPTION_WARMUP, FIELD(warmup), 0, 10000, 0, REAL, true, false},
+    {OPTION_CLIP, FIELD(clip), 0, 1000000000, 0, REAL, true, false},
+    {OPTION_PATIENCE, FIELD(patience), 1, 10000, 0, WHOLE, true, false},
+    {OPTION_MEMORY, FIELD(memory), 1, 1000000000000000, 0, BYTES, true, false},
     {NO_OPTION, FIELD(step), 0, EXACT, 0, WHOLE, true, false},
-    {NO_OPTION, FIELD(images), 1, UINT32_MAX, 1, WHOLE, true, false}};
+    {NO_OPTION, FIELD(images), 1, UINT32_MAX, 1, WHOLE, true, false},
+    {NO_OPTION, BEST(epoch), 0, EXACT, 0, WHOLE, true, false},
+    {NO_OPTION, BEST(accuracy), 0, 1, 0, REAL, true, false},
+    {NO_OPTION, BEST(loss), 0, 1000000000, 0, REAL, true, false}};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
 static void *place(struct settings *s, const struct number *n)
@@ -85,21 +100,22 @@ static void *place(struct settings *s, const struct number *n)
     return (char *)s + n->offset;
 }
 
-static unsigned bit(const struct number *n)
+static uint64_t bit(const struct number *n)
 {
-    return 1u << (n - numbers);
+    return UINT64_C(1) << (n - numbers);
 }
 
 static bool parse_number(struct settings *s, const struct number *n, const char *text, uint64_t low)
 {
-    return n->kind == REAL ? option_real(text, (double)low, (double)n->high, place(s, n))
-                           : option_whole(text, low, n->high, place(s, n));
+    if (n->kind == REAL)
+        return option_real(text, (double)low, (double)n->high, place(s, n));
+    return (n->kind == BYTES ? option_bytes : option_whole)(text, low, n->high, place(s, n));
 }
 
 /* "a whole number in 1 .. 4096" */
 static const char *describe_range(const struct number *n, uint64_t low, char text[96])
 {
-    snprintf(text, 96, "a %snumber in %" PRIu64 " .. %" PRIu64, n->kind == WHOLE ? "whole " : "",
+    snprintf(text, 96, "a %snumber in %" PRIu64 " .. %" PRIu64, n->kind == REAL ? "" : "whole ",
              low, n->high);
     return text;
 }
@@ -117,7 +133,12 @@ static int read_number(const struct tool_command *command, struct settings *s,
 
 /* ---- Names ---- */
 
-static const struct optimizer *find_optimizer(const char *name)
+static const void *find_net(const char *name)
+{
+    return net_find(name);
+}
+
+static const void *find_optimizer(const char *name)
 {
     for (size_t i = 0; i < OPTIMIZERS; i++)
         if (strcmp(optimizers[i].name, name) == 0)
@@ -125,50 +146,85 @@ static const struct optimizer *find_optimizer(const char *name)
     return NULL;
 }
 
-static int read_net(const struct tool_command *command, struct settings *s)
+static const void *find_schedule(const char *name)
 {
-    char names[256];
-    s->net = net_find(optarg);
-    net_names(names, sizeof names);
-    return s->net ? EXIT_GOOD
-                  : complain(command, EXIT_USAGE, "there is no network \"%s\"; there are %s",
-                             optarg, names);
+    for (const struct schedule *s = schedules; s->name; s++)
+        if (strcmp(s->name, name) == 0)
+            return s;
+    return NULL;
 }
 
-static int read_optimizer(const struct tool_command *command, struct settings *s)
+/* Settings that are one of a list. */
+static const struct choice {
+    int letter;
+    const char *name, *what, *list;
+    size_t offset; /* of a pointer into the list's table */
+    const void *(*find)(const char *name);
+    bool fixed; /* cannot change when a run is resumed */
+} choices[] = {{OPTION_NET, "net", "network", "lenet, small, resnet8 and mobilenet-tiny",
+                offsetof(struct settings, net), find_net, true},
+               {OPTION_OPTIMIZER, "optimizer", "optimizer", "sgd, rmsprop and adam",
+                offsetof(struct settings, optimizer), find_optimizer, true},
+               {OPTION_SCHEDULE, "schedule", "schedule", "exponential, step, cosine and constant",
+                offsetof(struct settings, schedule), find_schedule, false}};
+enum { CHOICES = sizeof choices / sizeof *choices };
+
+static const void **choice_place(struct settings *s, const struct choice *c)
 {
-    s->optimizer = find_optimizer(optarg);
-    return s->optimizer
-               ? EXIT_GOOD
-               : complain(command, EXIT_USAGE,
-                          "there is no optimizer \"%s\"; there are sgd, rmsprop and adam", optarg);
+    return (const void **)(void *)((char *)s + c->offset);
+}
+
+static int read_choice(const struct tool_command *command, struct settings *s,
+                       const struct choice *c)
+{
+    const void *found = c->find(optarg);
+    *choice_place(s, c) = found;
+    return found ? EXIT_GOOD
+                 : complain(command, EXIT_USAGE, "there is no %s \"%s\"; there are %s", c->what,
+                            optarg, c->list);
 }
 
 /* ---- The command line ---- */
 
 static const struct {
     int letter;
+    const char *name;
     size_t offset;
-} paths[] = {{OPTION_DATA, offsetof(struct settings, data)},
-             {OPTION_RESUME, offsetof(struct settings, resume)},
-             {OPTION_OUT, offsetof(struct settings, out)},
-             {OPTION_LOG, offsetof(struct settings, log)},
-             {OPTION_PLOT, offsetof(struct settings, plot)}};
+    const char *ending; /* of a file that is written; NULL: any */
+} paths[] = {{OPTION_DATA, FIELD(data), NULL},
+             {OPTION_RESUME, FIELD(resume), NULL},
+             {OPTION_OUT, FIELD(out), ".safetensors"},
+             {OPTION_LOG, FIELD(log), ".csv"},
+             {OPTION_PLOT, FIELD(plot), ".svg"}};
+enum { PATHS = sizeof paths / sizeof *paths };
+
+/* A name without an ending stands for itself. */
+static bool has_ending(const char *path, const char *ending)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    return !ending || !dot || strcmp(dot, ending) == 0;
+}
+
+static int read_path(const struct tool_command *command, struct settings *s, size_t i)
+{
+    *(const char **)(void *)((char *)s + paths[i].offset) = optarg;
+    if (has_ending(optarg, paths[i].ending))
+        return EXIT_GOOD;
+    return complain(command, EXIT_USAGE, "--%s is \"%s\"; what is written is a %s file",
+                    paths[i].name, optarg, paths[i].ending);
+}
 
 static int read_option(const struct tool_command *command, struct settings *s, int letter)
 {
     for (size_t i = 0; i < NUMBERS; i++)
         if (numbers[i].letter == letter)
             return read_number(command, s, &numbers[i]);
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-        if (paths[i].letter == letter) {
-            *(const char **)(void *)((char *)s + paths[i].offset) = optarg;
-            return EXIT_GOOD;
-        }
-    if (letter == OPTION_NET)
-        return read_net(command, s);
-    if (letter == OPTION_OPTIMIZER)
-        return read_optimizer(command, s);
+    for (size_t i = 0; i < PATHS; i++)
+        if (paths[i].letter == letter)
+            return read_path(command, s, i);
+    for (size_t i = 0; i < CHOICES; i++)
+        if (choices[i].letter == letter)
+            return read_choice(command, s, &choices[i]);
     return read_device_option(s->device, letter) ? EXIT_GOOD : EXIT_USAGE;
 }
 
@@ -206,22 +262,18 @@ static int resume_number(const struct tool_command *command, struct settings *s,
     return EXIT_GOOD;
 }
 
-static int resume_names(const struct tool_command *command, struct settings *s, const char *net,
-                        const char *optimizer)
+static int resume_choice(const struct tool_command *command, struct settings *s,
+                         const struct choice *c, const char *text)
 {
-    const struct net *known_net = net ? net_find(net) : NULL;
-    const struct optimizer *known = optimizer ? find_optimizer(optimizer) : NULL;
-    if (!known_net || !known)
+    const void *known = text ? c->find(text) : NULL, **at = choice_place(s, c);
+    if (!known)
         return complain(command, EXIT_FAILED,
-                        "%s: is no checkpoint of \"glcnn train\": it names no network or optimizer "
-                        "of its",
-                        s->resume);
-    if (s->net && s->net != known_net)
-        return refuse(command, s, "net", net);
-    if (s->optimizer && s->optimizer != known)
-        return refuse(command, s, "optimizer", optimizer);
-    s->net = known_net;
-    s->optimizer = known;
+                        "%s: is no checkpoint of \"glcnn train\": it names no %s of its", s->resume,
+                        c->what);
+    if (*at && *at != known && c->fixed)
+        return refuse(command, s, c->name, text);
+    if (!*at)
+        *at = known;
     return EXIT_GOOD;
 }
 
@@ -231,8 +283,9 @@ static int resume(const struct tool_command *command, struct settings *s)
     struct glcnn_checkpoint_metadata m;
     if (glcnn_checkpoint_read_metadata(s->resume, &m, error) != GLCNN_SUCCESS)
         return complain(command, EXIT_FAILED, "%s", error);
-    int status = resume_names(command, s, glcnn_checkpoint_text(&m, "net"),
-                              glcnn_checkpoint_text(&m, "optimizer"));
+    int status = EXIT_GOOD;
+    for (size_t i = 0; i < CHOICES && status == EXIT_GOOD; i++)
+        status = resume_choice(command, s, &choices[i], glcnn_checkpoint_text(&m, choices[i].name));
     for (size_t i = 0; i < NUMBERS && status == EXIT_GOOD; i++)
         if (numbers[i].kept)
             status =
@@ -249,20 +302,22 @@ static void describe_number(struct settings *s, const struct number *n, char tex
         snprintf(text, 32, "%" PRIu64, *(uint64_t *)place(s, n));
 }
 
-void settings_describe(const struct settings *settings, uint64_t step, uint64_t images,
-                       struct settings_entries *e)
+static void add_entry(struct settings_entries *e, const char *name, const char *text)
+{
+    e->entries[e->count++] = (struct glcnn_checkpoint_entry){name, text};
+}
+
+void settings_describe(const struct settings *settings, struct settings_entries *e)
 {
     struct settings now = *settings;
-    now.step = step;
-    now.images = images;
-    e->entries[0] = (struct glcnn_checkpoint_entry){"optimizer", now.optimizer->name};
-    e->count = 1;
+    e->count = 0;
+    add_entry(e, "optimizer", now.optimizer->name);
+    add_entry(e, "schedule", now.schedule->name);
     for (size_t i = 0; i < NUMBERS; i++) {
         if (!numbers[i].kept)
             continue;
         describe_number(&now, &numbers[i], e->texts[e->count]);
-        e->entries[e->count] = (struct glcnn_checkpoint_entry){numbers[i].name, e->texts[e->count]};
-        e->count++;
+        add_entry(e, numbers[i].name, e->texts[e->count]);
     }
 }
 
@@ -283,10 +338,10 @@ static void fill_default(struct settings *s, const struct number *n)
 
 static void fill_defaults(struct settings *s)
 {
-    if (!s->net)
-        s->net = net_find("small");
     if (!s->optimizer)
         s->optimizer = &optimizers[0];
+    if (!s->schedule)
+        s->schedule = &schedules[0];
     for (size_t i = 0; i < NUMBERS; i++)
         fill_default(s, &numbers[i]);
 }

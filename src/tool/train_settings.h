@@ -6,6 +6,7 @@
 #include <glcnn/checkpoint.h>
 
 #include "nets.h"
+#include "schedule.h"
 #include "tool.h"
 
 struct optimizer {
@@ -15,15 +16,24 @@ struct optimizer {
     float momentum;
 };
 
+/* The best epoch so far: that of the highest accuracy in validation, of several that of the lowest
+ * loss. */
+struct best {
+    uint64_t epoch; /* from 1; 0: none yet */
+    double accuracy, loss;
+};
+
 struct settings {
-    const struct net *net;
+    const struct net *net; /* NULL: as the data suggests */
     const struct optimizer *optimizer;
+    const struct schedule *schedule;
     const char *data, *resume, *out, *log, *plot; /* but for data NULL: none */
     uint64_t epochs, batch, seed;
-    uint64_t limit, memory; /* 0: none */
-    uint64_t step, images;  /* of the checkpoint: steps made, images of an epoch */
-    double rate, decay;
-    unsigned given; /* which numbers the user or the checkpoint gave, for settings_read */
+    uint64_t limit, memory, patience; /* 0: none */
+    uint64_t step, images;            /* of the checkpoint: steps made, images of an epoch */
+    struct best best;                 /* of the checkpoint */
+    double rate, decay, warmup, clip; /* clip 0: none */
+    uint64_t given; /* which numbers the user or the checkpoint gave, for settings_read */
     struct tool_device *device;
 };
 
@@ -37,13 +47,12 @@ int settings_read(const struct tool_command *command, int argc, char *argv[],
                   struct settings *settings, bool *help);
 
 /* The same, but for the network, as metadata, which settings_read finds in a checkpoint. */
-#define SETTINGS_ENTRIES_MAX 16
+#define SETTINGS_ENTRIES_MAX 24
 struct settings_entries {
     struct glcnn_checkpoint_entry entries[SETTINGS_ENTRIES_MAX];
     size_t count;
     char texts[SETTINGS_ENTRIES_MAX][32];
 };
-void settings_describe(const struct settings *settings, uint64_t step, uint64_t images,
-                       struct settings_entries *entries);
+void settings_describe(const struct settings *settings, struct settings_entries *entries);
 
 #endif

@@ -5,8 +5,9 @@
  *                    program's own reads of the clock, of which a step of training makes one at
  *                    least, from when it handles Ctrl-C
  *   STOP_AT=N        the call, from 1
- *   STOP_BY=...      KILL: the process is killed, within a write when half of it is done. INT: it
- *                    gets the signal of Ctrl-C. EIO: the call fails, of files alone
+ *   STOP_BY=...      KILL: the process is killed, within a write when half of it is done. INT,
+ *                    TERM, HUP: it gets that signal, INT being Ctrl-C's. EIO: the call fails, of
+ *                    files alone
  *   STOP_NOTE=FILE   gets the name of the call; without it the Nth was never reached
  */
 #include <dlfcn.h>
@@ -56,7 +57,10 @@ static bool strike(const char *call)
         return false;
     note(call);
     if (!stops_by("EIO"))
-        raise(stops_by("INT") ? SIGINT : SIGKILL);
+        raise(stops_by("INT")    ? SIGINT
+              : stops_by("TERM") ? SIGTERM
+              : stops_by("HUP")  ? SIGHUP
+                                 : SIGKILL);
     errno = EIO;
     return stops_by("EIO");
 }

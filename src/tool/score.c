@@ -1,0 +1,218 @@
+/* Confusion matrices. */
+#include "score.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/network.h"
+
+#define MATRIX_MAX 16 /* classes whose matrix fits on a terminal */
+#define WORST      10 /* confusions that are told of more */
+#define NAME_MAX   16 /* columns of a name */
+
+bool score_begin(struct score *score, uint32_t classes)
+{
+    *score = (struct score){.classes = classes};
+    score->confusion = calloc((size_t)classes * classes, sizeof *score->confusion);
+    return score->confusion;
+}
+
+void score_free(struct score *score)
+{
+    free(score->confusion);
+    *score = (struct score){.classes = 0};
+}
+
+/* A NaN stays one. */
+static double loss_of(float probability)
+{
+    return -log(probability < FLT_MIN ? (double)FLT_MIN : (double)probability);
+}
+
+void score_add(struct score *score, const float *probabilities, const uint32_t *labels,
+               uint32_t count)
+{
+    for (uint32_t n = 0; n < count; n++) {
+        const float *row = probabilities + (size_t)n * score->classes;
+        uint32_t best = network_best(row, score->classes);
+        score->loss += loss_of(row[labels[n]]);
+        score->right += best == labels[n];
+        score->count++;
+        score->confusion[(size_t)labels[n] * score->classes + best]++;
+    }
+}
+
+double score_accuracy(const struct score *score)
+{
+    return score->count > 0 ? (double)score->right / (double)score->count : NAN;
+}
+
+double score_loss(const struct score *score)
+{
+    return score->count > 0 ? score->loss / (double)score->count : NAN;
+}
+
+/* ---- For people ---- */
+
+static uint64_t cell(const struct score *score, uint32_t of, uint32_t as)
+{
+    return score->confusion[(size_t)of * score->classes + as];
+}
+
+static uint64_t count_of(const struct score *score, uint32_t of)
+{
+    uint64_t sum = 0;
+    for (uint32_t as = 0; as < score->classes; as++)
+        sum += cell(score, of, as);
+    return sum;
+}
+
+/* Characters of UTF-8, cut to NAME_MAX. */
+static int columns(const char *name)
+{
+    int count = 0;
+    for (; *name; name++)
+        count += ((unsigned char)*name & 0xc0) != 0x80;
+    return count < NAME_MAX ? count : NAME_MAX;
+}
+
+static void print_name(const char *name, int width)
+{
+    int left = NAME_MAX;
+    for (const char *c = name; *c; c++) {
+        left -= ((unsigned char)*c & 0xc0) != 0x80;
+        if (left < 0)
+            break;
+        putchar((unsigned char)*c < ' ' ? '?' : *c);
+    }
+    printf("%*s", width - columns(name), "");
+}
+
+static int widest(char *const *names, uint32_t count)
+{
+    int width = 5;
+    for (uint32_t i = 0; i < count; i++)
+        width = columns(names[i]) > width ? columns(names[i]) : width;
+    return width;
+}
+
+static void print_share(const struct score *score, uint32_t of)
+{
+    uint64_t all = count_of(score, of);
+    if (all > 0)
+        printf("  %8.4f", (double)cell(score, of, of) / (double)all);
+    else
+        printf("  %8s", "none");
+}
+
+/* A zero is a dot: what is not there is not to be read. */
+static void print_row(const struct score *score, uint32_t of, int width)
+{
+    for (uint32_t as = 0; as < score->classes; as++)
+        if (cell(score, of, as) > 0)
+            printf(" %*" PRIu64, width, cell(score, of, as));
+        else
+            printf(" %*s", width, ".");
+    printf("\n");
+}
+
+/* Characters of the widest cell, and of a column's number. */
+static int cell_width(const struct score *score)
+{
+    int width = 3;
+    for (size_t i = 0; i < (size_t)score->classes * score->classes; i++) {
+        int digits = snprintf(NULL, 0, "%" PRIu64, score->confusion[i]);
+        width = digits > width ? digits : width;
+    }
+    return width;
+}
+
+static void print_matrix(const struct score *score, char *const *names, int width)
+{
+    int cells = cell_width(score);
+    printf("\n%*s  accuracy ", width + 4, "");
+    for (uint32_t as = 0; as < score->classes; as++)
+        printf(" %*u", cells, as);
+    printf("  (taken for)\n");
+    for (uint32_t of = 0; of < score->classes; of++) {
+        printf("%3u ", of);
+        print_name(names[of], width);
+        print_share(score, of);
+        printf("   ");
+        print_row(score, of, cells);
+    }
+}
+
+struct confusion {
+    uint32_t of, as;
+    uint64_t count;
+};
+
+/* The largest that come behind `before` in the order of falling counts, then of places. */
+static bool next_worst(const struct score *score, const struct confusion *before,
+                       struct confusion *worst)
+{
+    *worst = (struct confusion){.count = 0};
+    for (uint32_t of = 0; of < score->classes; of++)
+        for (uint32_t as = 0; as < score->classes; as++) {
+            uint64_t count = of == as ? 0 : cell(score, of, as);
+            bool is_behind = count < before->count ||
+                             (count == before->count &&
+                              (of > before->of || (of == before->of && as > before->as)));
+            if (is_behind && count > worst->count)
+                *worst = (struct confusion){of, as, count};
+        }
+    return worst->count > 0;
+}
+
+static void print_worst(const struct score *score, char *const *names, int width)
+{
+    struct confusion before = {.count = UINT64_MAX}, at;
+    printf("\n%*s  accuracy\n", width, "");
+    for (uint32_t of = 0; of < score->classes; of++) {
+        print_name(names[of], width);
+        print_share(score, of);
+        printf("\n");
+    }
+    printf("\n");
+    for (unsigned i = 0; i < WORST && next_worst(score, &before, &at); i++) {
+        print_name(names[at.of], width);
+        printf("  taken for ");
+        print_name(names[at.as], width);
+        printf("  %" PRIu64 " of %" PRIu64 "\n", at.count, count_of(score, at.of));
+        before = at;
+    }
+}
+
+void score_print(const struct score *score, char *const *names)
+{
+    int width = widest(names, score->classes);
+    (score->classes <= MATRIX_MAX ? print_matrix : print_worst)(score, names, width);
+}
+
+/* ---- For programs ---- */
+
+cJSON *score_json(const struct score *score, char *const *names)
+{
+    cJSON *json = cJSON_CreateObject(), *classes = cJSON_AddArrayToObject(json, "classes");
+    cJSON_AddNumberToObject(json, "count", (double)score->count);
+    cJSON_AddNumberToObject(json, "accuracy", score_accuracy(score));
+    cJSON_AddNumberToObject(json, "loss", score_loss(score));
+    for (uint32_t of = 0; of < score->classes; of++) {
+        cJSON *entry = cJSON_CreateObject();
+        uint64_t all = count_of(score, of);
+        cJSON_AddStringToObject(entry, "name", names[of]);
+        cJSON_AddNumberToObject(entry, "count", (double)all);
+        cJSON_AddNumberToObject(entry, "accuracy",
+                                all > 0 ? (double)cell(score, of, of) / (double)all : NAN);
+        cJSON *row = cJSON_AddArrayToObject(entry, "taken_for");
+        for (uint32_t as = 0; as < score->classes; as++)
+            cJSON_AddItemToArray(row, cJSON_CreateNumber((double)cell(score, of, as)));
+        cJSON_AddItemToArray(classes, entry);
+    }
+    return json;
+}

@@ -1,0 +1,33 @@
+/* How well a network classifies: loss, accuracy, and which classes it takes for which. */
+#ifndef GLCNN_TOOL_SCORE_H
+#define GLCNN_TOOL_SCORE_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct score {
+    uint32_t classes;
+    uint64_t count, right; /* pictures */
+    double loss;           /* sum of -ln of the probability of the class, of 1e-38 at least */
+    uint64_t *confusion;   /* [class][class that it was taken for] */
+};
+
+/* Nothing counted yet. False: not enough memory. Release with score_free. */
+bool score_begin(struct score *score, uint32_t classes);
+void score_free(struct score *score);
+
+/* Counts pictures of these probabilities, [count][classes], and classes. */
+void score_add(struct score *score, const float *probabilities, const uint32_t *labels,
+               uint32_t count);
+
+double score_accuracy(const struct score *score);
+double score_loss(const struct score *score); /* the mean */
+
+/* Prints, for people, accuracy by class and the confusion matrix; of more classes than fit, the
+ * worst confusions. */
+void score_print(const struct score *score, char *const *names);
+/* All of it. */
+cJSON *score_json(const struct score *score, char *const *names);
+
+#endif

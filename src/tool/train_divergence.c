@@ -1,0 +1,94 @@
+/* Where a training left the finite numbers. The step that showed it has spoiled all weights; so the
+ * steps since the last checkpoint are made again, which gives the same bits. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "train_session.h"
+
+#define PATIENCE 60 /* seconds of training that are made again at most */
+
+/* Where the steps are made again from: the last checkpoint, or where this run began. */
+struct origin {
+    const char *path; /* NULL: weights as they are made */
+    size_t step;
+};
+
+static bool find_origin(const struct session *s, struct origin *origin)
+{
+    *origin = s->is_saved ? (struct origin){s->settings.out, s->saved_step}
+                          : (struct origin){s->settings.resume, s->first};
+    return s->is_saved || time(NULL) - s->begun <= PATIENCE;
+}
+
+static void keep_results(struct model *model)
+{
+    glcnn_image_node *image;
+    for (size_t i = 0; (image = glcnn_network_image(model->network, i)) != NULL; i++)
+        if (glcnn_image_node_filter(image) && image != model->probabilities)
+            glcnn_image_node_set_export_from_graph(image, true);
+}
+
+static bool is_finite(glcnn_image *image)
+{
+    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(image);
+    size_t count = (size_t)d->width * d->height * d->feature_channels * d->number_of_images, i = 0;
+    float *values = malloc(count * sizeof *values);
+    bool known = values && glcnn_image_read_bytes(image, NULL, values, count * sizeof *values) ==
+                               GLCNN_SUCCESS;
+    while (known && i < count && isfinite(values[i]))
+        i++;
+    free(values);
+    return !known || i == count;
+}
+
+/* Nodes are in the order of their making: sources before what reads them. */
+static void name_node(const struct model *model, const struct runner *runner,
+                      char clause[GLCNN_ERROR_LENGTH])
+{
+    glcnn_image_node *node;
+    for (size_t i = 0; (node = glcnn_network_image(model->network, i)) != NULL; i++) {
+        glcnn_image *image = glcnn_graph_image(runner->graph, node);
+        if (!glcnn_image_node_filter(node) || !image || is_finite(image))
+            continue;
+        snprintf(clause, GLCNN_ERROR_LENGTH, "; the first result that is not is that of %.100s",
+                 glcnn_filter_node_label(glcnn_image_node_filter(node)));
+        return;
+    }
+}
+
+static void step_again(struct session *s, struct model *model, struct runner *runner,
+                       struct feed *feed, size_t first, char clause[GLCNN_ERROR_LENGTH])
+{
+    char error[GLCNN_ERROR_LENGTH];
+    float loss = 0;
+    for (size_t step = first; step <= s->step && isfinite(loss); step++)
+        if (!session_step(s, model, runner, feed, step, &loss, NULL, error))
+            return;
+    if (!isfinite(loss))
+        name_node(model, runner, clause);
+}
+
+void session_find_not_finite(struct session *s, char clause[GLCNN_ERROR_LENGTH])
+{
+    char error[GLCNN_ERROR_LENGTH];
+    struct origin origin;
+    struct model model = {.network = NULL};
+    struct runner runner = {.graph = NULL};
+    struct feed feed = {.pictures = NULL};
+    clause[0] = 0;
+    if (!find_origin(s, &origin))
+        return;
+    struct feed_options options = session_feed_options(s, origin.step);
+    bool good = session_make_model(s, &model);
+    if (good && origin.path)
+        good = glcnn_checkpoint_load(model.network, origin.path, NULL, error) == GLCNN_SUCCESS;
+    if (good)
+        keep_results(&model);
+    if (good && feed_open(&s->pictures, &options, &feed, error) &&
+        runner_create_training(&model, options.batch, 0, &runner))
+        step_again(s, &model, &runner, &feed, origin.step, clause);
+    feed_close(&feed);
+    runner_destroy(&runner);
+    model_destroy(&model);
+}

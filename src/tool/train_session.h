@@ -1,0 +1,51 @@
+/* A run of glcnn train. */
+#ifndef GLCNN_TOOL_TRAIN_SESSION_H
+#define GLCNN_TOOL_TRAIN_SESSION_H
+
+#include <time.h>
+
+#include "model.h"
+#include "pictures.h"
+#include "saved.h"
+#include "train_curves.h"
+#include "train_log.h"
+#include "train_settings.h"
+
+struct session {
+    const struct tool_command *command;
+    struct settings settings;
+    struct tool_device tool;
+    struct pictures pictures;
+    struct feed training, validation;
+    struct saved described; /* by the data and the settings; has nothing of its own */
+    struct model model;
+    struct runner trainer, tester;
+    size_t steps, total;                     /* steps of an epoch, of the whole run */
+    size_t first, step;                      /* steps made before this run, and so far */
+    float *labels, *losses, *scores, *tests; /* of a batch */
+    struct train_curves curves;
+    struct train_log log;
+    struct best best;
+    char best_path[4096]; /* "": none is kept */
+    time_t begun, saved;  /* when this run began, and the last checkpoint was written */
+    size_t saved_step;    /* what that has */
+    bool is_saved;
+};
+
+/* A model of the session's network with its weights to begin with and its optimizer. False: the
+ * device has the sentence. */
+bool session_make_model(const struct session *s, struct model *model);
+
+/* One step on the feed's next batch, of number `step`. *loss is the mean over the batch; *right,
+ * if not NULL, how many of it were classified right. False, and a sentence, if it fails. */
+bool session_step(struct session *s, struct model *model, struct runner *runner, struct feed *feed,
+                  size_t step, float *loss, uint32_t *right, char error[GLCNN_ERROR_LENGTH]);
+
+struct feed_options session_feed_options(const struct session *s, size_t step);
+
+/* Which node's result was the first that is not finite, when the loss of step `s->step` was not:
+ * the steps behind the last checkpoint are made again, with every result kept. Writes a clause of a
+ * sentence, "" where that would take too long or shows nothing. */
+void session_find_not_finite(struct session *s, char clause[GLCNN_ERROR_LENGTH]);
+
+#endif
