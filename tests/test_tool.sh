@@ -71,7 +71,13 @@ values() {
 gives 2
 says err 'usage: glcnn COMMAND'
 gives 2 nonsense
-says err 'there is no command "nonsense"'
+says err 'there is no command "nonsense"; there are info, kernels, run, check,'
+gives 2 trian
+says err 'there is no command "trian"; did you mean train? There are info,'
+gives 2 help trian
+says err 'did you mean train?'
+gives 0 help train
+says out 'usage: glcnn train'
 gives 2 --nonsense
 says err 'there is no option "--nonsense"'
 silent
@@ -79,11 +85,13 @@ gives 0 --help
 says out 'check'
 gives 0 --version
 says out "glcnn $(sed -n 's/^#define GLCNN_VERSION_MAJOR *//p' "$top/include/glcnn/status.h")."
-for command in info kernels run check; do
+for command in info kernels run check train evaluate predict; do
     gives 0 $command --help
     says out "usage: glcnn $command"
     gives 2 $command --nonsense
-    says err "glcnn $command: there is no option --nonsense"
+    says err "glcnn $command: there is no option --nonsense; there are "
+    gives 2 $command --halp=3
+    says err 'there is no option --halp; did you mean help? There are '
     gives 2 $command -Z
     says err 'there is no option -Z'
     silent
@@ -185,6 +193,8 @@ gives 0 kernels
 says out 'MPSCNNArithmetic, MPSCNNArithmeticGradient'
 gives 2 kernels no_such
 says err 'there is no kernel "no_such"'
+gives 2 kernels poling_max
+says err 'there is no kernel "poling_max"; "glcnn kernels --short" lists them; did you mean pooling_max?'
 
 # ---- run: golden values of pooling ---------------------------------------------------------------
 
@@ -345,19 +355,31 @@ says err 'there is no kernel "no_such"'
 gives 2 run pooling_max pooling_max
 gives 2 run pooling_max -p no_such=1
 says err 'there is no parameter "no_such"'
+gives 2 run pooling_max -p padings=same
+says err 'there is no parameter "padings"; did you mean padding?'
+gives 2 run pooling_max -p padding=smae
+says err '"smae" is no value of padding; did you mean same? There are valid, same and full'
+gives 2 run pooling_max -p edge_mode=clampt
+says err 'did you mean clamp? There are zero and clamp'
+gives 2 run pooling_max_gradient -p kernel_witdh=3
+says err 'did you mean kernel_width?'
+gives 2 run poolingmax
+says err 'did you mean pooling_max?'
 gives 2 run pooling_max -p kernel_width
 says err 'NAME=VALUE'
 gives 2 run pooling_max -p kernel_width=wide
 says err '"wide"'
 gives 2 run pooling_max -f float8
-says err '"float8" is no format'
+says err 'there is no format "float8"; did you mean float32? There are float32 and float16'
 gives 2 run pooling_max -i x.npy
 says err 'NAME=FILE'
 gives 2 run pooling_max -i source_image=
 gives 2 run pooling_max -i destination_image=x.npy
-says err 'has no input "destination_image"; there is source_image'
+says err 'has no input "destination_image"; there are source_image'
+gives 2 run pooling_max -i sorce_image=x.npy
+says err 'has no input "sorce_image"; did you mean source_image?'
 gives 2 run pooling_max -o source_image=x.npy
-says err 'has no output "source_image"; there is destination_image'
+says err 'has no output "source_image"; there are destination_image'
 gives 1 run pooling_max
 says err 'source_image'
 gives 1 run pooling_max -p kernel_width=0 -i source_image=x.npy

@@ -252,6 +252,9 @@ refused 2 'what is written is a .svg file' train --plot "$work/loss.png"
 refused 2 'what is written is a .csv file' train --log "$work/log.txt"
 refused 2 'what is written is a .safetensors file' train --out "$work/model.pt"
 refused 2 'exponential, step, cosine and constant' train --schedule linear
+refused 2 'did you mean cosine?' train --schedule cosin
+refused 2 'did you mean resnet8?' train --net resnet
+refused 2 'did you mean batch?' train --bacth 3
 refused 1 'nowhere/a.svg: cannot be created' train --data "$work" --plot "$work/nowhere/a.svg"
 refused 2 argument train word
 refused 1 dataset-fashion-mnist train --data "$work/nowhere"

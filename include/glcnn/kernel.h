@@ -336,6 +336,14 @@ GLCNN_API glcnn_status glcnn_setting_parse(const char *kernel, const char *text,
                                            struct glcnn_setting *setting,
                                            char error[GLCNN_ERROR_LENGTH]);
 
+/* Writes the end of a sentence about a word, of `length` bytes, that is none of `count` names:
+ * "; did you mean padding? There are padding, align and remainder". The name is the one that the
+ * fewest letters make of the word, changed, left out, added or swapped, where that is a third of
+ * them at most; otherwise the text begins "; there are". The list is left out where it does not fit
+ * into `size` bytes; "" if nothing does. Thread-safety: safe. */
+GLCNN_API void glcnn_suggest(const char *word, size_t length, const char *const *names,
+                             size_t count, char *text, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -11,6 +11,16 @@ const struct glcnn_descriptor *descriptor_find(const char *name)
     return NULL;
 }
 
+/* The names do not fit: the nearest alone is told. */
+void descriptor_suggest(const char *name, char text[SUGGESTION])
+{
+    const char *names[512];
+    size_t count = 0;
+    for (; glcnn_registry[count] && count < sizeof names / sizeof *names; count++)
+        names[count] = glcnn_registry[count]->name;
+    glcnn_suggest(name ? name : "", name ? strlen(name) : 0, names, count, text, SUGGESTION);
+}
+
 int descriptor_argument(const struct glcnn_descriptor *descriptor, const char *name)
 {
     for (int i = 0; i < MAX_ARGUMENTS && descriptor->arguments[i].name; i++)

@@ -259,6 +259,9 @@ struct glcnn_descriptor {
 extern const struct glcnn_descriptor *const glcnn_registry[]; /* by name; NULL at the end */
 
 const struct glcnn_descriptor *descriptor_find(const char *name);
+/* The end of the sentence that there is none: "; did you mean NAME?", or "". */
+#define SUGGESTION 96
+void descriptor_suggest(const char *name, char text[SUGGESTION]);
 /* Index of an argument by name or of the first of a place; -1: none. */
 int descriptor_argument(const struct glcnn_descriptor *descriptor, const char *name);
 int descriptor_place(const struct glcnn_descriptor *descriptor, enum argument_place place);

@@ -44,10 +44,13 @@ glcnn_status glcnn_kernel_create(glcnn_device *device, const char *name, glcnn_k
     const struct glcnn_descriptor *descriptor = descriptor_find(name);
     if (kernel)
         *kernel = NULL;
-    if (!descriptor)
+    if (!descriptor) {
+        char text[SUGGESTION];
+        descriptor_suggest(name, text);
         return device_fail(device, GLCNN_INVALID_ARGUMENT,
-                           "there is no kernel named \"%s\"; glcnn_kernel_info lists all of them",
-                           name ? name : "(NULL)");
+                           "there is no kernel named \"%s\"; glcnn_kernel_info lists all of them%s",
+                           name ? name : "(NULL)", text);
+    }
     return kernel_create(device, descriptor, kernel);
 }
 
@@ -207,6 +210,15 @@ void *kernel_parameters(const struct glcnn_kernel *kernel, const char *family)
     return kernel->parameters;
 }
 
+static glcnn_status refuse_name(const struct glcnn_kernel *kernel, const char *name)
+{
+    char text[SUGGESTION];
+    parameter_suggest(kernel->descriptor, name, text);
+    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                       "%s: there is no parameter \"%s\"; glcnn_kernel_info lists them%s",
+                       kernel_title(kernel), name, text);
+}
+
 glcnn_status kernel_set(struct glcnn_kernel *kernel, const struct glcnn_setting *setting)
 {
     char sentence[256];
@@ -219,9 +231,7 @@ glcnn_status kernel_set(struct glcnn_kernel *kernel, const struct glcnn_setting 
                       (struct refusal){sentence, sizeof sentence}))
         return GLCNN_SUCCESS;
     if (!sentence[0])
-        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: there is no parameter \"%s\"; glcnn_kernel_info lists them",
-                           kernel_title(kernel), setting->name);
+        return refuse_name(kernel, setting->name);
     return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s", kernel_title(kernel),
                        sentence);
 }
@@ -241,9 +251,7 @@ glcnn_status glcnn_kernel_get(glcnn_kernel *kernel, const char *name, double *va
                            name ? "value" : "name");
     if (parameter_get(kernel->descriptor, &kernel->properties, kernel->parameters, name, value))
         return GLCNN_SUCCESS;
-    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                       "%s: there is no parameter \"%s\"; glcnn_kernel_info lists them",
-                       kernel_title(kernel), name);
+    return refuse_name(kernel, name);
 }
 
 /* The parameter of 64 bits in the kernel's parameters; NULL, with a sentence, if that is none. */

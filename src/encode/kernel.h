@@ -74,6 +74,9 @@ void property_tables(const struct glcnn_descriptor *descriptor,
                      const struct parameter *tables[MAX_TABLES]);
 void properties_set_defaults(const struct glcnn_descriptor *descriptor,
                              struct glcnn_addressing *properties, void *parameters);
+/* The end of the sentence that there is no such name: "; did you mean NAME?", or "". */
+void parameter_suggest(const struct glcnn_descriptor *descriptor, const char *name,
+                       char text[SUGGESTION]);
 /* Sets by name in properties or parameters. False: no such name (sentence empty) or out of range.
  */
 bool parameter_set(const struct glcnn_descriptor *descriptor, struct glcnn_addressing *properties,

@@ -357,6 +357,19 @@ bool parameter_set(const struct glcnn_descriptor *descriptor, struct glcnn_addre
     return false;
 }
 
+void parameter_suggest(const struct glcnn_descriptor *descriptor, const char *name,
+                       char text[SUGGESTION])
+{
+    const char *names[128];
+    size_t count = 0;
+    struct walk walk;
+    const struct parameter *row;
+    walk_begin(&walk, descriptor);
+    while (count < sizeof names / sizeof *names && (row = walk_next(&walk, descriptor)))
+        names[count++] = row->name;
+    glcnn_suggest(name, strlen(name), names, count, text, SUGGESTION);
+}
+
 bool parameter_get(const struct glcnn_descriptor *descriptor,
                    const struct glcnn_addressing *properties, const void *parameters,
                    const char *name, double *value)

@@ -78,18 +78,76 @@ static bool find_number(const struct glcnn_parameter_info *row, struct glcnn_set
     return is_whole || !is_wide || setting->value < (double)EXACT_IN_DOUBLE;
 }
 
+/* ---- What was meant ---- */
+
+#define NAMES_MAX 128
+
+struct names {
+    const char *at[NAMES_MAX];
+    size_t count;
+};
+
+static void add_name(struct names *names, const char *name)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->at[i], name) == 0)
+            return;
+    if (names->count < NAMES_MAX)
+        names->at[names->count++] = name;
+}
+
+static void add_parameters(struct names *names, const char *kernel)
+{
+    const struct glcnn_kernel_info *info = kernel ? glcnn_kernel_info_by_name(kernel) : NULL;
+    for (size_t i = 0; info && i < info->parameter_count; i++)
+        add_name(names, info->parameters[i].name);
+}
+
+static bool refuse_kernel(const char *kernel, struct refusal refusal)
+{
+    char text[SUGGESTION];
+    descriptor_suggest(kernel, text);
+    return refuse(refusal, "there is no kernel named \"%s\"%s", kernel ? kernel : "(NULL)", text);
+}
+
+static bool refuse_name(const struct glcnn_descriptor *d, const char *name, size_t length,
+                        struct refusal refusal)
+{
+    char text[GLCNN_ERROR_LENGTH / 2];
+    struct names names = {.count = 0};
+    add_parameters(&names, d->name);
+    add_parameters(&names, d->forward);
+    for (size_t i = 0; i < sizeof run_settings / sizeof *run_settings; i++)
+        add_name(&names, run_settings[i]);
+    glcnn_suggest(name, length, names.at, names.count, text, sizeof text);
+    return refuse(refusal, "%s: there is no parameter \"%.*s\"%s", d->name,
+                  (int)(length < 100 ? length : 100), name, text);
+}
+
+static bool refuse_value(const struct glcnn_descriptor *d, const struct glcnn_parameter_info *row,
+                         const char *name, const char *value, struct refusal refusal)
+{
+    char text[GLCNN_ERROR_LENGTH / 2];
+    struct names names = {.count = 0};
+    for (size_t i = 0; row && row->value_names && row->value_names[i]; i++)
+        add_name(&names, row->value_names[i]);
+    for (size_t i = 0; i < sizeof named_values / sizeof *named_values; i++)
+        if (strcmp(named_values[i].setting, name) == 0)
+            add_name(&names, named_values[i].text);
+    glcnn_suggest(value, strlen(value), names.at, names.count, text, sizeof text);
+    return refuse(refusal, "%s: \"%.100s\" is no value of %s%s", d->name, value, name, text);
+}
+
 static bool parse(const char *kernel, const char *text, struct glcnn_setting *setting,
                   struct refusal refusal)
 {
     const struct glcnn_descriptor *d = descriptor_find(kernel);
     const char *equals = text ? strchr(text, '=') : NULL;
     const struct glcnn_parameter_info *row = NULL;
-    if (!d || !equals || !setting)
-        return refuse(
-            refusal, d ? "\"%s\" is not of the form NAME=VALUE" : "there is no kernel named \"%s\"",
-            d        ? (text ? text : "")
-            : kernel ? kernel
-                     : "(NULL)");
+    if (!d)
+        return refuse_kernel(kernel, refusal);
+    if (!equals || !setting)
+        return refuse(refusal, "\"%s\" is not of the form NAME=VALUE", text ? text : "");
     size_t length = (size_t)(equals - text);
     const char *name = find_setting(glcnn_kernel_info_by_name(kernel), text, length, &row);
     if (d->forward && (!row || !row->value_names)) {
@@ -100,10 +158,10 @@ static bool parse(const char *kernel, const char *text, struct glcnn_setting *se
         row = forward_row ? forward_row : row;
     }
     if (!name)
-        return refuse(refusal, "%s: there is no parameter \"%.*s\"", kernel, (int)length, text);
+        return refuse_name(d, text, length, refusal);
     struct glcnn_setting found = {.name = name};
     if (!find_word(row, &found, equals + 1) && !find_number(row, &found, equals + 1))
-        return refuse(refusal, "%s: \"%s\" is no value of %s", kernel, equals + 1, name);
+        return refuse_value(d, row, name, equals + 1, refusal);
     *setting = found;
     return true;
 }

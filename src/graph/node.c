@@ -393,10 +393,13 @@ static bool check_sources(struct glcnn_network *network, const struct glcnn_desc
 static const struct glcnn_descriptor *find_kernel(struct glcnn_network *network, const char *name)
 {
     const struct glcnn_descriptor *d = name ? descriptor_find(name) : NULL;
-    if (!d)
+    if (!d) {
+        char text[SUGGESTION];
+        descriptor_suggest(name, text);
         return network_fail(network, GLCNN_INVALID_ARGUMENT,
-                            "there is no kernel \"%s\"; \"glcnn kernels\" lists them",
-                            name ? name : "(NULL)");
+                            "there is no kernel \"%s\"; \"glcnn kernels\" lists them%s",
+                            name ? name : "(NULL)", text);
+    }
     if (d->flags & (IS_GRADIENT | WITHOUT_PIXELS) || descriptor_place(d, PLACE_DESTINATION) < 0)
         return network_fail(
             network, GLCNN_INVALID_ARGUMENT, "%s: no node can be made of it: it %s", name,

@@ -115,9 +115,12 @@ glcnn_status glcnn_run(glcnn_device *device, const char *name, const struct glcn
     *output_count = 0;
     if (!options)
         options = &defaults;
-    if (!d)
-        return refuse(refusal, "there is no kernel named \"%s\"", name ? name : "(NULL)"),
+    if (!d) {
+        char text[SUGGESTION];
+        descriptor_suggest(name, text);
+        return refuse(refusal, "there is no kernel named \"%s\"%s", name ? name : "(NULL)", text),
                GLCNN_INVALID_ARGUMENT;
+    }
     if ((!settings && setting_count) || (!inputs && input_count) ||
         (!device && !options->reference))
         return refuse(refusal, "glcnn_run: device, settings or inputs is NULL"),

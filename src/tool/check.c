@@ -138,9 +138,7 @@ static int check(const struct tool_command *command, const struct request *reque
     struct tool_device tool = request->tool;
     for (size_t i = 0; i < request->kernel_count; i++)
         if (!glcnn_kernel_info_by_name(request->kernels[i]))
-            return complain(command, EXIT_USAGE,
-                            "there is no kernel \"%s\"; \"glcnn kernels --short\" lists them",
-                            request->kernels[i]);
+            return complain_of_kernel(command, request->kernels[i]);
     int status = device_open(&tool);
     if (status != EXIT_GOOD)
         return complain(command, status, "%s", tool.error);

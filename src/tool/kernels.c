@@ -234,9 +234,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     char *const *names = argv + optind; /* ends with NULL, as argv does */
     for (size_t i = 0; names[i]; i++)
         if (!glcnn_kernel_info_by_name(names[i]))
-            return complain(command, EXIT_USAGE,
-                            "there is no kernel \"%s\"; \"glcnn kernels --short\" lists them",
-                            names[i]);
+            return complain_of_kernel(command, names[i]);
     return print_as(command, form, names);
 }
 

@@ -5,10 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct tool_command *const commands[] = {&command_info,  &command_kernels,
-                                                      &command_run,   &command_check,
-                                                      &command_train, &command_evaluate,
-                                                      &command_predict};
+static const struct tool_command *const commands[] = {
+    &command_info,  &command_kernels,  &command_run,    &command_check,
+    &command_train, &command_evaluate, &command_predict};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static int print_overview(FILE *stream)
@@ -17,16 +16,41 @@ static int print_overview(FILE *stream)
                     "Convolutional networks trained through OpenGL ES 3.1 compute.\n\ncommands:\n");
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(stream, "  %-10s%s\n", commands[i]->name, commands[i]->text);
-    fprintf(stream,
-            "\n\"glcnn COMMAND --help\" tells more; \"glcnn --version\" prints the version.\n"
-            "Exit status: 0 good, 1 failed, 2 a wrong command line, 77 no device,\n"
-            "130 interrupted.\n");
+    fprintf(stream, "\n\"glcnn help COMMAND\" tells more; \"glcnn --version\" prints the version.\n"
+                    "Exit status: 0 good, 1 failed, 2 a wrong command line, 77 no device,\n"
+                    "130 interrupted.\n");
     return EXIT_GOOD;
 }
 
 static int print_version(FILE *stream)
 {
     fprintf(stream, "glcnn %s\n", glcnn_version());
+    return EXIT_GOOD;
+}
+
+/* NULL, after a sentence, if there is none. */
+static const struct tool_command *find_command(const char *name)
+{
+    const char *names[COMMANDS];
+    char text[256];
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(name, commands[i]->name) == 0)
+            return commands[i];
+    for (size_t i = 0; i < COMMANDS; i++)
+        names[i] = commands[i]->name;
+    glcnn_suggest(name, strlen(name), names, COMMANDS, text, sizeof text);
+    fprintf(stderr, "glcnn: there is no %s \"%s\"%s\n", name[0] == '-' ? "option" : "command", name,
+            text);
+    return NULL;
+}
+
+/* glcnn help COMMAND */
+static int help(const char *name)
+{
+    const struct tool_command *command = find_command(name);
+    if (!command)
+        return EXIT_USAGE;
+    print_help(command);
     return EXIT_GOOD;
 }
 
@@ -45,15 +69,13 @@ static int run_command(int argc, char *argv[])
         print_overview(stderr);
         return EXIT_USAGE;
     }
+    if (argc > 2 && strcmp(argv[1], "help") == 0)
+        return help(argv[2]);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(argv[1], words[i].word) == 0)
             return words[i].print(stdout);
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[1], commands[i]->name) == 0)
-            return commands[i]->run(commands[i], argc - 1, argv + 1);
-    fprintf(stderr, "glcnn: there is no %s \"%s\"; \"glcnn --help\" lists the commands.\n",
-            argv[1][0] == '-' ? "option" : "command", argv[1]);
-    return EXIT_USAGE;
+    const struct tool_command *command = find_command(argv[1]);
+    return command ? command->run(command, argc - 1, argv + 1) : EXIT_USAGE;
 }
 
 /* An answer that did not reach its reader is a failure. */

@@ -3,7 +3,6 @@
  * only. What follows the size of the pictures is computed as the layers are made. */
 #include "nets.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- Layers ---- */
@@ -191,9 +190,7 @@ bool net_fits(const struct net *net, const struct form *form)
     return form->width >= net->least && form->height >= net->least;
 }
 
-void net_names(char *text, size_t size)
+const struct net *net_at(size_t i)
 {
-    size_t used = 0;
-    for (size_t i = 0; i < NETS && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", nets[i].name);
+    return i < NETS ? &nets[i] : NULL;
 }

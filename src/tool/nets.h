@@ -21,7 +21,7 @@ struct net {
 const struct net *net_find(const char *name);
 /* Whether pictures of this form are large enough for it. */
 bool net_fits(const struct net *net, const struct form *form);
-/* The names, "lenet, small ...". */
-void net_names(char *text, size_t size);
+/* Number i; NULL beyond the last. */
+const struct net *net_at(size_t i);
 
 #endif

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OPTIONS_MAX 24
+#define OPTIONS_MAX    32
+#define SUGGESTION_MAX 1024 /* characters of all options */
 
 static const struct tool_option help_option = {'h', "help", NULL, "print this"};
 
@@ -31,6 +32,19 @@ static void add_option(const struct tool_option *o, struct option *row, char *le
     }
 }
 
+/* A word "--NAME" or "--NAME=VALUE" that is no option, or the beginning of several. */
+static void complain_of_long_option(const struct tool_command *command, const char *word)
+{
+    const char *names[OPTIONS_MAX + 1];
+    char text[SUGGESTION_MAX];
+    size_t count = 0;
+    for (; command->options[count].letter && count < OPTIONS_MAX; count++)
+        names[count] = command->options[count].name;
+    names[count++] = help_option.name;
+    glcnn_suggest(word + 2, strcspn(word + 2, "="), names, count, text, sizeof text);
+    complain(command, EXIT_USAGE, "there is no option %.*s%s", (int)strcspn(word, "="), word, text);
+}
+
 static int complain_of_option(const struct tool_command *command, int kind, const char *word)
 {
     const struct tool_option *known = find_letter(command, optopt);
@@ -40,7 +54,7 @@ static int complain_of_option(const struct tool_command *command, int kind, cons
     else if (is_long && optopt != 0 && known)
         complain(command, EXIT_USAGE, "--%s takes no value", known->name);
     else if (is_long)
-        complain(command, EXIT_USAGE, "there is no option %s", word);
+        complain_of_long_option(command, word);
     else
         complain(command, EXIT_USAGE, "there is no option -%c", optopt);
     return OPTIONS_WRONG;
@@ -94,6 +108,28 @@ int complain(const struct tool_command *command, int status, const char *format,
     if (status == EXIT_USAGE)
         fprintf(stderr, "\"glcnn %s --help\" says what there is.\n", command->name);
     return status;
+}
+
+int complain_of_name(const struct tool_command *command, const char *what, const char *word,
+                     const char *const *names, size_t count)
+{
+    char text[SUGGESTION_MAX];
+    glcnn_suggest(word, strlen(word), names, count, text, sizeof text);
+    return complain(command, EXIT_USAGE, "there is no %s \"%s\"%s", what, word, text);
+}
+
+/* All kernels would fill the screen. */
+int complain_of_kernel(const struct tool_command *command, const char *word)
+{
+    const char *names[512];
+    char text[100];
+    size_t count = 0;
+    for (; count < glcnn_kernel_count() && count < sizeof names / sizeof *names; count++)
+        names[count] = glcnn_kernel_info_at(count)->name;
+    glcnn_suggest(word, strlen(word), names, count, text, sizeof text);
+    return complain(command, EXIT_USAGE,
+                    "there is no kernel \"%s\"; \"glcnn kernels --short\" lists them%s", word,
+                    text);
 }
 
 int expect_no_arguments(const struct tool_command *command, int argc, char *argv[])

@@ -72,8 +72,7 @@ static int read_kernel(const struct tool_command *command, struct request *r, in
     const char *name = argv[optind++];
     r->kernel = glcnn_kernel_info_by_name(name);
     if (!r->kernel)
-        return complain(command, EXIT_USAGE,
-                        "there is no kernel \"%s\"; \"glcnn kernels --short\" lists them", name);
+        return complain_of_kernel(command, name);
     return expect_no_arguments(command, argc, argv);
 }
 
@@ -89,8 +88,8 @@ static int read_format(const struct tool_command *command, struct request *r, co
             r->options.format = formats[i].format;
             return EXIT_GOOD;
         }
-    return complain(command, EXIT_USAGE, "\"%s\" is no format; there are float32 and float16",
-                    text);
+    const char *const names[] = {formats[0].text, formats[1].text};
+    return complain_of_name(command, "format", text, names, 2);
 }
 
 static int read_option(const struct tool_command *command, struct request *r, int letter)
@@ -135,15 +134,16 @@ static bool has_direction(const struct glcnn_argument_info *argument, bool outpu
     return output ? argument->is_output || argument->is_optional : argument->is_input;
 }
 
-/* The names that would have been right, "a, b, c". */
-static void list_names(const struct glcnn_kernel_info *kernel, bool output, char *text, size_t size)
+/* The names that would have been right. */
+static void suggest_names(const struct glcnn_kernel_info *kernel, bool output, const char *word,
+                          size_t length, char *text, size_t size)
 {
-    size_t used = 0;
-    text[0] = 0;
-    for (size_t i = 0; i < kernel->argument_count && used < size; i++)
+    const char *names[64];
+    size_t count = 0;
+    for (size_t i = 0; i < kernel->argument_count && count < sizeof names / sizeof *names; i++)
         if (has_direction(&kernel->arguments[i], output))
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
-                                     kernel->arguments[i].name);
+            names[count++] = kernel->arguments[i].name;
+    glcnn_suggest(word, length, names, count, text, size);
 }
 
 static int read_binding(const struct work *w, const char *text, bool output,
@@ -163,9 +163,9 @@ static int read_binding(const struct work *w, const char *text, bool output,
         }
     }
     char names[512];
-    list_names(kernel, output, names, sizeof names);
-    return complain(w->command, EXIT_USAGE, "%s has no %s \"%.*s\"; there is %s", kernel->name,
-                    word, (int)length, text, names);
+    suggest_names(kernel, output, text, length, names, sizeof names);
+    return complain(w->command, EXIT_USAGE, "%s has no %s \"%.*s\"%s", kernel->name, word,
+                    (int)length, text, names);
 }
 
 static int read_bindings(struct work *w)

@@ -58,6 +58,12 @@ void print_help(const struct tool_command *command);
 /* Prints the sentence as "glcnn COMMAND: ...", and for EXIT_USAGE where help is. Returns status. */
 int complain(const struct tool_command *command, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* complain of a wrong command line: "there is no WHAT "WORD"; did you mean NAME? There are ...", of
+ * `count` names. */
+int complain_of_name(const struct tool_command *command, const char *what, const char *word,
+                     const char *const *names, size_t count);
+/* The same of a kernel. */
+int complain_of_kernel(const struct tool_command *command, const char *word);
 /* complain, if there are arguments from optind on. */
 int expect_no_arguments(const struct tool_command *command, int argc, char *argv[]);
 

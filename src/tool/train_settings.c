@@ -154,19 +154,37 @@ static const void *find_schedule(const char *name)
     return NULL;
 }
 
+#define NAMES_MAX 8
+
+static const char *net_name(size_t i)
+{
+    return net_at(i) ? net_at(i)->name : NULL;
+}
+
+static const char *optimizer_name(size_t i)
+{
+    return i < OPTIMIZERS ? optimizers[i].name : NULL;
+}
+
+static const char *schedule_name(size_t i)
+{
+    return schedules[i].name;
+}
+
 /* Settings that are one of a list. */
 static const struct choice {
     int letter;
-    const char *name, *what, *list;
+    const char *name, *what;
     size_t offset; /* of a pointer into the list's table */
     const void *(*find)(const char *name);
-    bool fixed; /* cannot change when a run is resumed */
-} choices[] = {{OPTION_NET, "net", "network", "lenet, small, resnet8 and mobilenet-tiny",
-                offsetof(struct settings, net), find_net, true},
-               {OPTION_OPTIMIZER, "optimizer", "optimizer", "sgd, rmsprop and adam",
-                offsetof(struct settings, optimizer), find_optimizer, true},
-               {OPTION_SCHEDULE, "schedule", "schedule", "exponential, step, cosine and constant",
-                offsetof(struct settings, schedule), find_schedule, false}};
+    const char *(*at)(size_t i); /* the list's names; NULL at the end */
+    bool fixed;                  /* cannot change when a run is resumed */
+} choices[] = {
+    {OPTION_NET, "net", "network", offsetof(struct settings, net), find_net, net_name, true},
+    {OPTION_OPTIMIZER, "optimizer", "optimizer", offsetof(struct settings, optimizer),
+     find_optimizer, optimizer_name, true},
+    {OPTION_SCHEDULE, "schedule", "schedule", offsetof(struct settings, schedule), find_schedule,
+     schedule_name, false}};
 enum { CHOICES = sizeof choices / sizeof *choices };
 
 static const void **choice_place(struct settings *s, const struct choice *c)
@@ -178,10 +196,12 @@ static int read_choice(const struct tool_command *command, struct settings *s,
                        const struct choice *c)
 {
     const void *found = c->find(optarg);
+    const char *names[NAMES_MAX];
+    size_t count = 0;
     *choice_place(s, c) = found;
-    return found ? EXIT_GOOD
-                 : complain(command, EXIT_USAGE, "there is no %s \"%s\"; there are %s", c->what,
-                            optarg, c->list);
+    for (; count < NAMES_MAX && c->at(count); count++)
+        names[count] = c->at(count);
+    return found ? EXIT_GOOD : complain_of_name(command, c->what, optarg, names, count);
 }
 
 /* ---- The command line ---- */
