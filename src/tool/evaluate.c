@@ -2,6 +2,7 @@
 #include "evaluate.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,24 +16,24 @@ static const struct tool_option options[] = {
 
 static const char details[] =
     "MODEL is a file of \"glcnn train --out\"; DATA is what --data takes there, of the same size and\n"
-    "classes. Its test images are classified, or where it has none those to validate with. Prints\n"
+    "classes. Its test images are classified, or else those to validate with, or else all. Prints\n"
     "the accuracy, the mean loss, the accuracy of each class and the confusion matrix: a row is a\n"
     "class, its columns what its images were taken for.\n"
     "\n"
     "  glcnn evaluate model.best.safetensors /usr/share/datasets/fashion-mnist\n";
 
-bool evaluate_feed(struct runner *runner, struct feed *feed, float *probabilities,
-                   struct score *score, char error[GLCNN_ERROR_LENGTH])
+bool evaluate_epoch(struct runner *runner, glcnn_data_loader *loader, float *probabilities,
+                    struct score *score, char error[GLCNN_ERROR_LENGTH])
 {
-    for (uint64_t step = 0; step < feed->steps; step++) {
-        struct feed_batch batch;
-        if (!feed_next(feed, &batch, error))
+    for (uint64_t step = 0; step < glcnn_data_loader_steps(loader); step++) {
+        struct glcnn_data_batch batch;
+        if (glcnn_data_loader_next(loader, &batch, error) != GLCNN_SUCCESS)
             return false;
-        if (!runner_run(runner, batch.images, NULL, probabilities)) {
+        if (!runner_run(runner, batch.floats, NULL, probabilities)) {
             snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(runner->device));
             return false;
         }
-        score_add(score, probabilities, batch.labels, batch.filled);
+        score_add(score, probabilities, batch.labels, batch.count);
     }
     return true;
 }
@@ -45,7 +46,7 @@ struct evaluation {
     bool json;
     struct saved saved;
     struct pictures pictures;
-    struct feed feed;
+    glcnn_data_loader *loader;
     struct model model;
     struct runner runner;
     struct score score;
@@ -60,16 +61,13 @@ static int fail(const struct evaluation *e, const char *error)
 static int open_data(struct evaluation *e, const char *model, const char *data)
 {
     char error[GLCNN_ERROR_LENGTH];
-    const struct feed_options feed = {.part = PICTURES_VALIDATION, .batch = BATCH};
-    if (!saved_read(model, &e->saved, error) || !pictures_open(data, &e->pictures, error) ||
-        !feed_open(&e->pictures, &feed, &e->feed, error))
+    const struct pictures_options what = {.path = data, .like = &e->saved};
+    struct glcnn_data_loader_parameters loader = {.batch = BATCH};
+    if (!saved_read(model, &e->saved, error) || !pictures_open(&what, &e->pictures, error))
         return fail(e, error);
-    const struct saved other = {NULL, e->pictures.form, e->pictures.names};
-    if (!saved_is_same(&e->saved, &other))
-        return complain(e->command, EXIT_FAILED,
-                        "%s: has pictures of another size or other classes than %s was trained on",
-                        data, model);
-    return EXIT_GOOD;
+    loader.part = e->pictures.test;
+    return pictures_load(&e->pictures, &e->saved, &loader, &e->loader, error) ? EXIT_GOOD
+                                                                              : fail(e, error);
 }
 
 static int load(struct evaluation *e, const char *path)
@@ -87,16 +85,18 @@ static int load(struct evaluation *e, const char *path)
         return fail(e, error);
     if (!runner_create_inference(&e->model, BATCH, 0, &e->runner))
         return fail(e, glcnn_device_error(e->tool.device));
-    return evaluate_feed(&e->runner, &e->feed, e->probabilities, &e->score, error) ? EXIT_GOOD
-                                                                                   : fail(e, error);
+    if (!evaluate_epoch(&e->runner, e->loader, e->probabilities, &e->score, error))
+        return fail(e, error);
+    pictures_tell_skipped(&e->pictures, e->command);
+    return EXIT_GOOD;
 }
 
 static int answer(const struct evaluation *e)
 {
     if (e->json)
         return json_print(e->command, score_json(&e->score, e->saved.names));
-    printf("accuracy %.4f, loss %.4f on %u images\n", score_accuracy(&e->score),
-           score_loss(&e->score), (unsigned)e->feed.used);
+    printf("accuracy %.4f, loss %.4f on %" PRIu64 " images\n", score_accuracy(&e->score),
+           score_loss(&e->score), e->score.count);
     score_print(&e->score, e->saved.names);
     return EXIT_GOOD;
 }
@@ -106,7 +106,7 @@ static void release(struct evaluation *e)
     runner_destroy(&e->runner);
     model_destroy(&e->model);
     glcnn_device_destroy(&e->tool.device);
-    feed_close(&e->feed);
+    glcnn_data_loader_destroy(&e->loader);
     pictures_close(&e->pictures);
     saved_free(&e->saved);
     score_free(&e->score);

@@ -1,218 +1,123 @@
-/* Pictures from IDX files by the names that MNIST and its kin have. */
+/* Opening data: what is not said follows from the data, or from the network that is to see it. */
 #include "pictures.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "class_names.h"
 #include "support/fashion.h"
-#include "support/random.h"
 
-static const char *const prefixes[PICTURES_PARTS] = {"train", "t10k"};
+#define SHARE    0.1 /* for validation, where the data has none */
+#define TOLD_MAX 20  /* notes that are printed */
 
-/* ---- Files ---- */
-
-static bool read_file(const char *directory, const char *name, struct idx *idx,
-                      char error[GLCNN_ERROR_LENGTH])
+/* Form and classes of `like`; Fashion-MNIST alone has numbers for labels and names elsewhere. */
+static struct glcnn_data_parameters parameters_of(const struct saved *like, const char *path)
 {
-    char path[4096], reason[GLCNN_ERROR_LENGTH];
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    if (idx_read(path, idx, reason))
+    if (like)
+        return (struct glcnn_data_parameters){.width = like->form.width,
+                                              .height = like->form.height,
+                                              .channels = like->form.channels,
+                                              .class_names = like->names,
+                                              .class_count = like->form.classes};
+    if (strcmp(path, PICTURES_DEFAULT) == 0)
+        return (struct glcnn_data_parameters){.class_names = fashion_names,
+                                              .class_count = FASHION_CLASSES};
+    return (struct glcnn_data_parameters){.width = 0};
+}
+
+static void describe(struct pictures *p)
+{
+    p->info = glcnn_data_set_info(p->set);
+    p->form = (struct form){.width = p->info->width,
+                            .height = p->info->height,
+                            .channels = p->info->channels,
+                            .classes = p->info->class_count};
+    bool validates = p->info->counts[GLCNN_DATA_PART_VALIDATION] > 0;
+    bool tests = p->info->counts[GLCNN_DATA_PART_TEST] > 0;
+    p->validation = validates ? GLCNN_DATA_PART_VALIDATION : GLCNN_DATA_PART_TEST;
+    p->test = tests       ? GLCNN_DATA_PART_TEST
+              : validates ? GLCNN_DATA_PART_VALIDATION
+                          : GLCNN_DATA_PART_TRAINING;
+}
+
+static bool open_set(const char *path, const struct glcnn_data_parameters *parameters,
+                     struct pictures *p, char error[GLCNN_ERROR_LENGTH])
+{
+    char reason[GLCNN_ERROR_LENGTH];
+    glcnn_data_set_close(&p->set);
+    if (glcnn_data_set_open(path, parameters, &p->set, reason) == GLCNN_SUCCESS) {
+        describe(p);
+        return true;
+    }
+    bool is_default = strcmp(path, PICTURES_DEFAULT) == 0;
+    snprintf(error, GLCNN_ERROR_LENGTH, "%.400s%s", reason,
+             is_default
+                 ? "; it is in Debian's package dataset-fashion-mnist; --data names other data"
+                 : "");
+    return false;
+}
+
+bool pictures_open(const struct pictures_options *o, struct pictures *p,
+                   char error[GLCNN_ERROR_LENGTH])
+{
+    struct glcnn_data_parameters parameters = parameters_of(o->like, o->path);
+    *p = (struct pictures){.set = NULL};
+    parameters.width = o->width ? o->width : parameters.width;
+    parameters.height = o->height ? o->height : parameters.height;
+    parameters.channels = o->channels ? o->channels : parameters.channels;
+    parameters.validation = o->validation > 0 ? o->validation : 0;
+    parameters.seed = o->seed;
+    parameters.strict = o->strict;
+    if (!open_set(o->path, &parameters, p, error))
+        return false;
+    if (p->info->counts[p->validation] == 0 && o->validation < 0) {
+        parameters.validation = SHARE;
+        if (!open_set(o->path, &parameters, p, error))
+            return false;
+    }
+    if (!o->trains || p->info->counts[p->validation] > 0)
         return true;
     snprintf(error, GLCNN_ERROR_LENGTH,
-             "%.350s. The data is in Debian's package dataset-fashion-mnist; --data names another "
-             "directory",
-             reason);
+             "%.300s: has no images to validate with; --validation 0.1 sets a tenth aside",
+             o->path);
     return false;
 }
 
-static struct form form_of(const struct idx *images)
+bool pictures_open_files(const char *const *paths, uint32_t count, const struct saved *like,
+                         struct pictures *p, char error[GLCNN_ERROR_LENGTH])
 {
-    return (struct form){.width = images->shape[2],
-                         .height = images->shape[1],
-                         .channels = images->rank > 3 ? images->shape[3] : 1};
-}
-
-static bool check_part(const char *directory, const struct idx *images, const struct idx *labels,
-                       char error[GLCNN_ERROR_LENGTH])
-{
-    if (images->rank < 3 || labels->rank != 1 || images->size == 0) {
-        snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: has no images [N][H][W] with labels [N]",
-                 directory);
+    const struct glcnn_data_parameters parameters = parameters_of(like, "");
+    *p = (struct pictures){.set = NULL};
+    if (glcnn_data_set_open_files(paths, count, &parameters, &p->set, error) != GLCNN_SUCCESS)
         return false;
-    }
-    if (images->shape[0] == labels->shape[0])
-        return true;
-    snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: there are %u images, but %u labels", directory,
-             images->shape[0], labels->shape[0]);
-    return false;
-}
-
-static bool read_part(struct pictures *p, const char *directory, enum pictures_part part,
-                      char error[GLCNN_ERROR_LENGTH])
-{
-    char images[64], labels[64];
-    snprintf(images, sizeof images, "%s-images-idx3-ubyte.gz", prefixes[part]);
-    snprintf(labels, sizeof labels, "%s-labels-idx1-ubyte.gz", prefixes[part]);
-    if (!read_file(directory, images, &p->images[part], error) ||
-        !read_file(directory, labels, &p->labels[part], error) ||
-        !check_part(directory, &p->images[part], &p->labels[part], error))
-        return false;
-    p->counts[part] = p->images[part].shape[0];
+    describe(p);
     return true;
-}
-
-/* ---- Data sets ---- */
-
-static uint32_t count_classes(const struct idx *labels)
-{
-    uint32_t largest = 0;
-    for (size_t i = 0; i < labels->size; i++)
-        largest = labels->data[i] > largest ? labels->data[i] : largest;
-    return largest + 1;
-}
-
-static bool check_parts(const struct pictures *p, const char *directory,
-                        char error[GLCNN_ERROR_LENGTH])
-{
-    struct form validation = form_of(&p->images[PICTURES_VALIDATION]);
-    uint32_t classes = count_classes(&p->labels[PICTURES_VALIDATION]);
-    if (p->form.classes < 2) {
-        snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: has one class: there is nothing to learn",
-                 directory);
-        return false;
-    }
-    if (validation.width == p->form.width && validation.height == p->form.height &&
-        validation.channels == p->form.channels && classes <= p->form.classes)
-        return true;
-    snprintf(error, GLCNN_ERROR_LENGTH,
-             "%.200s: pictures to train with are %ux%ux%u of %u classes, those to validate with "
-             "%ux%ux%u of %u: expected the same size, and no other classes",
-             directory, p->form.width, p->form.height, p->form.channels, p->form.classes,
-             validation.width, validation.height, validation.channels, classes);
-    return false;
-}
-
-/* Numbers are the classes' names; of Fashion-MNIST alone others are known. */
-static bool name_classes(struct pictures *p, const char *directory, char error[GLCNN_ERROR_LENGTH])
-{
-    bool is_fashion =
-        strcmp(directory, PICTURES_DEFAULT) == 0 && p->form.classes == FASHION_CLASSES;
-    p->names = is_fashion ? class_names_copy(fashion_names, p->form.classes)
-                          : class_names_of_numbers(p->form.classes);
-    if (!p->names)
-        snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
-    return p->names;
-}
-
-bool pictures_open(const char *directory, struct pictures *p, char error[GLCNN_ERROR_LENGTH])
-{
-    *p = (struct pictures){.names = NULL};
-    bool good = true;
-    for (enum pictures_part part = 0; part < PICTURES_PARTS && good; part++)
-        good = read_part(p, directory, part, error);
-    if (good) {
-        p->form = form_of(&p->images[PICTURES_TRAINING]);
-        p->form.classes = count_classes(&p->labels[PICTURES_TRAINING]);
-        good = check_parts(p, directory, error) && name_classes(p, directory, error);
-    }
-    if (!good)
-        pictures_close(p);
-    return good;
 }
 
 void pictures_close(struct pictures *p)
 {
-    for (enum pictures_part part = 0; part < PICTURES_PARTS; part++) {
-        idx_free(&p->images[part]);
-        idx_free(&p->labels[part]);
-    }
-    class_names_free(p->names, p->form.classes);
-    *p = (struct pictures){.names = NULL};
+    glcnn_data_set_close(&p->set);
 }
 
-/* ---- Batches ---- */
-
-static double now(void)
+void pictures_tell_skipped(struct pictures *p, const struct tool_command *command)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-bool feed_open(const struct pictures *pictures, const struct feed_options *options,
-               struct feed *feed, char error[GLCNN_ERROR_LENGTH])
-{
-    uint32_t count = pictures->counts[options->part], batch = options->batch;
-    bool limited = options->limit > 0 && options->limit < count;
-    const struct idx *images = &pictures->images[options->part];
-    *feed = (struct feed){.pictures = pictures,
-                          .options = *options,
-                          .used = limited ? options->limit : count,
-                          .step = options->step};
-    feed->steps = options->shuffle ? feed->used / batch : (feed->used + batch - 1) / batch;
-    if (feed->steps == 0) {
-        snprintf(error, GLCNN_ERROR_LENGTH,
-                 "a batch of %u images is more than the %u that there are; lower --batch", batch,
-                 feed->used);
-        return false;
-    }
-    feed->order = calloc(feed->used, sizeof *feed->order);
-    feed->labels = calloc(batch, sizeof *feed->labels);
-    feed->images = calloc(images->size / count * batch, sizeof *feed->images);
-    if (feed->order && feed->labels && feed->images)
-        return true;
-    snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
-    return false;
-}
-
-void feed_close(struct feed *feed)
-{
-    free(feed->order);
-    free(feed->labels);
-    free(feed->images);
-    *feed = (struct feed){.pictures = NULL};
-}
-
-/* Seeds of more than 44 bits keep those that are shifted out. */
-static void order_epoch(struct feed *feed)
-{
-    uint64_t seed = feed->options.seed;
-    uint64_t random = (seed << 20 | seed >> 44) + feed->step / feed->steps;
-    for (uint32_t i = 0; i < feed->used; i++)
-        feed->order[i] = i;
-    if (feed->options.shuffle)
-        random_shuffle(&random, feed->order, feed->used);
-}
-
-/* Behind the last picture comes the last one again. */
-static void gather(struct feed *feed, uint32_t first)
-{
-    const struct idx *images = &feed->pictures->images[feed->options.part];
-    const struct idx *labels = &feed->pictures->labels[feed->options.part];
-    size_t values = images->size / images->shape[0];
-    for (uint32_t n = 0; n < feed->options.batch; n++) {
-        uint32_t at = first + n < feed->used ? first + n : feed->used - 1, of = feed->order[at];
-        for (size_t i = 0; i < values; i++)
-            feed->images[n * values + i] = (float)images->data[of * values + i] / 255.0f;
-        feed->labels[n] = labels->data[of];
+    const char *note;
+    for (; p->told < TOLD_MAX && (note = glcnn_data_set_note(p->set, p->told)); p->told++)
+        fprintf(stderr, "glcnn %s: left out: %s\n", command->name, note);
+    if (p->told == TOLD_MAX && glcnn_data_set_note(p->set, p->told)) {
+        fprintf(stderr, "glcnn %s: left out: others, %u in all so far\n", command->name,
+                glcnn_data_set_skipped(p->set));
+        p->told++;
     }
 }
 
-bool feed_next(struct feed *feed, struct feed_batch *batch, char error[GLCNN_ERROR_LENGTH])
+bool pictures_load(const struct pictures *p, const struct saved *saved,
+                   const struct glcnn_data_loader_parameters *parameters,
+                   glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH])
 {
-    double begun = now();
-    uint32_t size = feed->options.batch, first = (uint32_t)(feed->step % feed->steps) * size;
-    error[0] = 0;
-    if (first == 0 || feed->step == feed->options.step)
-        order_epoch(feed);
-    gather(feed, first);
-    *batch = (struct feed_batch){.images = feed->images,
-                                 .labels = feed->labels,
-                                 .filled = feed->used - first < size ? feed->used - first : size};
-    feed->step++;
-    feed->waited += now() - begun;
-    return true;
+    struct glcnn_data_loader_parameters all = *parameters;
+    all.interleaved = true;
+    all.mean = saved->mean;
+    all.deviation = saved->deviation;
+    return glcnn_data_loader_create(p->set, &all, loader, error) == GLCNN_SUCCESS;
 }

@@ -1,63 +1,49 @@
-/* Labelled pictures of one form, given in batches: all that the tool knows of data. */
+/* Labelled pictures: how the tool opens glcnn/data.h, and which part of the data is for what. */
 #ifndef GLCNN_TOOL_PICTURES_H
 #define GLCNN_TOOL_PICTURES_H
 
-#include "nets.h"
-#include "support/idx.h"
+#include <glcnn/data.h>
 
-enum pictures_part { PICTURES_TRAINING, PICTURES_VALIDATION, PICTURES_PARTS };
-
-struct pictures {
-    struct form form;
-    char **names; /* of the classes */
-    uint32_t counts[PICTURES_PARTS];
-    struct idx images[PICTURES_PARTS], labels[PICTURES_PARTS];
-};
+#include "saved.h"
+#include "tool.h"
 
 /* What is read where no data is named: Fashion-MNIST, of Debian's dataset-fashion-mnist. */
 #define PICTURES_DEFAULT "/usr/share/datasets/fashion-mnist"
 
-/* Reads the IDX files of a directory, [N][H][W] or [N][H][W][C]. There are as many classes as the
- * labels need. False, *pictures all zero and a sentence if there are no such files. */
-bool pictures_open(const char *directory, struct pictures *pictures,
-                   char error[GLCNN_ERROR_LENGTH]);
-void pictures_close(struct pictures *pictures);
-
-/* ---- Batches ---- */
-
-struct feed_options {
-    enum pictures_part part;
-    uint32_t batch;
-    uint32_t limit; /* the first so many pictures of the part alone; 0: all */
-    bool shuffle;   /* another order each epoch, from the seed; what fills no batch is left out of
-                       the epoch. Else the last batch of an epoch is not filled */
+struct pictures_options {
+    const char *path;
+    const struct saved *like;         /* NULL, or what form and classes are to be those of */
+    uint32_t width, height, channels; /* 0: as the data has them, or `like` */
+    double validation; /* share of the training part that is set aside to validate with; below 0: a
+                          tenth, where there is nothing else */
+    bool trains;       /* there must be something to validate with */
     uint64_t seed;
-    uint64_t step; /* of the first batch, over all epochs */
+    bool strict;
 };
 
-struct feed {
-    const struct pictures *pictures;
-    struct feed_options options;
-    uint32_t used;  /* pictures */
-    uint64_t steps; /* of an epoch */
-    uint64_t step;
-    double waited; /* seconds, for batches */
-    uint32_t *order, *labels;
-    float *images;
+struct pictures {
+    glcnn_data_set *set;
+    const struct glcnn_data_info *info;
+    struct form form;
+    glcnn_data_part validation, test; /* each the other where the data has one of them alone; test
+                                         is the training part where it has none */
+    uint32_t told;                    /* notes that were printed */
 };
 
-struct feed_batch {
-    const float *images;    /* [batch][height][width][channels] in 0 .. 1, of the feed */
-    const uint32_t *labels; /* [batch] */
-    uint32_t filled;        /* pictures that count; the others are some */
-};
+/* Release with pictures_close, after a failure too. False, and a sentence: no such data, or nothing
+ * to validate with. */
+bool pictures_open(const struct pictures_options *options, struct pictures *pictures,
+                   char error[GLCNN_ERROR_LENGTH]);
+/* Files without labels, all in the test part, of the form of `like`. */
+bool pictures_open_files(const char *const *paths, uint32_t count, const struct saved *like,
+                         struct pictures *pictures, char error[GLCNN_ERROR_LENGTH]);
+void pictures_close(struct pictures *pictures);
+/* Prints what was skipped since the last call, on standard error. */
+void pictures_tell_skipped(struct pictures *pictures, const struct tool_command *command);
 
-/* Release with feed_close, after a failure too. False, and a sentence, if the pictures do not fill
- * a batch of a feed that is shuffled. */
-bool feed_open(const struct pictures *pictures, const struct feed_options *options,
-               struct feed *feed, char error[GLCNN_ERROR_LENGTH]);
-void feed_close(struct feed *feed);
-/* The next batch, without end: epoch follows epoch. */
-bool feed_next(struct feed *feed, struct feed_batch *batch, char error[GLCNN_ERROR_LENGTH]);
+/* A loader of interleaved float32 values, normalised as `saved` has it. */
+bool pictures_load(const struct pictures *pictures, const struct saved *saved,
+                   const struct glcnn_data_loader_parameters *parameters,
+                   glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH]);
 
 #endif

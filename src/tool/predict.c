@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inputs.h"
 #include "model.h"
+#include "pictures.h"
 #include "saved.h"
 #include "support/network.h"
 
@@ -17,12 +17,13 @@ static const struct tool_option options[] = {
     {'j', "json", NULL, "print JSON, with the probability of every class"}, DEVICE_OPTIONS, {0}};
 
 static const char details[] =
-    "MODEL is a file of \"glcnn train --out\". A FILE has pictures of the size that the network was\n"
-    "trained on: .npy of shape [H,W], [N,H,W] or [N,C,H,W], with values in 0 .. 1, or in 0 .. 255\n"
-    "if any is above 1, or IDX. A line for each picture: its number, class, the class's name, and\n"
-    "probability; of several files, the file first.\n"
+    "MODEL is a file of \"glcnn train --out\"; it says how large the pictures are to be. FILEs are\n"
+    "PNG or JPEG pictures of any size, or one .npy, .npz, CSV or IDX file of images of the network's\n"
+    "size. A line for each: the picture's name, or its number in the file, its class, the class's\n"
+    "name, and probability.\n"
     "\n"
-    "  glcnn predict model.safetensors t10k-images-idx3-ubyte.gz\n";
+    "  glcnn predict model.safetensors holiday/*.jpg\n"
+    "  glcnn predict --json model.safetensors images.npy\n";
 
 struct prediction {
     const struct tool_command *command;
@@ -30,29 +31,34 @@ struct prediction {
     struct saved saved;
     struct model model;
     struct runner runner;
-    bool prints_file;
-    cJSON *json;            /* the answer; NULL: lines are printed */
-    float *images, *result; /* of a batch */
+    struct pictures pictures;
+    glcnn_data_loader *loader;
+    cJSON *json;          /* the answer; NULL: lines are printed */
+    float *probabilities; /* of a batch */
 };
 
 /* ---- Answers ---- */
 
-static void print_line(const struct prediction *p, const char *path, uint32_t number,
-                       const float *row)
+/* The picture's path, or its number where one file has all. */
+static void name_picture(const struct prediction *p, uint32_t index, char *name, size_t size)
 {
-    uint32_t best = network_best(row, p->saved.form.classes);
-    if (p->prints_file)
-        printf("%s ", path);
-    printf("%u %u %s %.4f\n", number, best, p->saved.names[best], (double)row[best]);
+    if (strcmp(p->pictures.info->format, "pictures") == 0)
+        glcnn_data_set_name(p->pictures.set, GLCNN_DATA_PART_TEST, index, name, size);
+    else
+        snprintf(name, size, "%u", index);
 }
 
-static void add_json(const struct prediction *p, const char *path, uint32_t number,
-                     const float *row)
+static void print_line(const struct prediction *p, const char *name, const float *row)
+{
+    uint32_t best = network_best(row, p->saved.form.classes);
+    printf("%s %u %s %.4f\n", name, best, p->saved.names[best], (double)row[best]);
+}
+
+static void add_json(const struct prediction *p, const char *name, const float *row)
 {
     cJSON *entry = cJSON_CreateObject();
     uint32_t best = network_best(row, p->saved.form.classes);
-    cJSON_AddStringToObject(entry, "file", path);
-    cJSON_AddNumberToObject(entry, "number", number);
+    cJSON_AddStringToObject(entry, "image", name);
     cJSON_AddNumberToObject(entry, "class", best);
     cJSON_AddStringToObject(entry, "name", p->saved.names[best]);
     cJSON *all = cJSON_AddObjectToObject(entry, "probabilities");
@@ -61,49 +67,57 @@ static void add_json(const struct prediction *p, const char *path, uint32_t numb
     cJSON_AddItemToArray(p->json, entry);
 }
 
-/* ---- Files ---- */
-
-/* What lies beyond the last picture in the last batch is not looked at. */
-static int classify(struct prediction *p, const char *path, const struct inputs *in)
+/* Places of pictures that could not be read are empty. */
+static void answer(const struct prediction *p, const struct glcnn_data_batch *batch)
 {
-    const struct form *form = &p->saved.form;
-    size_t values = (size_t)form->width * form->height * form->channels;
-    for (uint32_t first = 0; first < in->count; first += BATCH) {
-        uint32_t count = in->count - first < BATCH ? in->count - first : BATCH;
-        memcpy(p->images, in->values + first * values, sizeof *p->images * values * count);
-        if (!runner_run(&p->runner, p->images, NULL, p->result))
+    for (uint32_t n = 0; n < batch->count; n++) {
+        char name[4096];
+        if (batch->indices[n] == UINT32_MAX)
+            continue;
+        name_picture(p, batch->indices[n], name, sizeof name);
+        (p->json ? add_json : print_line)(p, name,
+                                          p->probabilities + (size_t)n * p->saved.form.classes);
+    }
+}
+
+static int classify(struct prediction *p)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    for (uint64_t i = 0; i < glcnn_data_loader_steps(p->loader); i++) {
+        struct glcnn_data_batch batch;
+        if (glcnn_data_loader_next(p->loader, &batch, error) != GLCNN_SUCCESS)
+            return complain(p->command, EXIT_FAILED, "%s", error);
+        if (!runner_run(&p->runner, batch.floats, NULL, p->probabilities))
             return complain(p->command, EXIT_FAILED, "%s", glcnn_device_error(p->tool.device));
-        for (uint32_t n = 0; n < count; n++)
-            (p->json ? add_json : print_line)(p, path, first + n,
-                                              p->result + (size_t)n * form->classes);
+        answer(p, &batch);
     }
     return EXIT_GOOD;
 }
 
-static int predict_file(struct prediction *p, const char *path)
+/* ---- The network ---- */
+
+static int open_files(struct prediction *p, const char *model, char *const *paths, uint32_t count)
 {
     char error[GLCNN_ERROR_LENGTH];
-    struct inputs inputs;
-    if (!inputs_read(path, &p->saved.form, &inputs, error))
-        return complain(p->command, EXIT_FAILED, "%s", error);
-    int status = classify(p, path, &inputs);
-    inputs_free(&inputs);
-    return status;
+    const struct glcnn_data_loader_parameters loader = {.part = GLCNN_DATA_PART_TEST,
+                                                        .batch = BATCH};
+    return saved_read(model, &p->saved, error) &&
+                   pictures_open_files((const char *const *)paths, count, &p->saved, &p->pictures,
+                                       error) &&
+                   pictures_load(&p->pictures, &p->saved, &loader, &p->loader, error)
+               ? EXIT_GOOD
+               : complain(p->command, EXIT_FAILED, "%s", error);
 }
-
-/* ---- The network ---- */
 
 static int load(struct prediction *p, const char *path)
 {
     char error[GLCNN_ERROR_LENGTH];
     const struct form *form = &p->saved.form;
-    size_t values = (size_t)form->width * form->height * form->channels;
     int status = device_open(&p->tool);
     if (status != EXIT_GOOD)
         return complain(p->command, status, "%s", p->tool.error);
-    p->images = calloc(values * BATCH, sizeof *p->images);
-    p->result = calloc((size_t)form->classes * BATCH, sizeof *p->result);
-    if (!p->images || !p->result)
+    p->probabilities = calloc((size_t)form->classes * BATCH, sizeof *p->probabilities);
+    if (!p->probabilities)
         return complain(p->command, EXIT_FAILED, "not enough memory");
     if (!model_create(p->tool.device, p->saved.net, form, BATCH, &p->model))
         return complain(p->command, EXIT_FAILED, "%s", glcnn_device_error(p->tool.device));
@@ -119,28 +133,30 @@ static void release(struct prediction *p)
     runner_destroy(&p->runner);
     model_destroy(&p->model);
     glcnn_device_destroy(&p->tool.device);
+    glcnn_data_loader_destroy(&p->loader);
+    pictures_close(&p->pictures);
     saved_free(&p->saved);
-    free(p->images);
-    free(p->result);
+    free(p->probabilities);
     cJSON_Delete(p->json);
 }
 
-/* A file that cannot be read does not keep the others from their answers; the status tells. */
-static int predict(struct prediction *p, const char *model, char *const *paths, int count)
+/* A picture that cannot be read does not keep the others from their answers; the status tells. */
+static int predict(struct prediction *p, const char *model, char *const *paths, uint32_t count)
 {
-    char error[GLCNN_ERROR_LENGTH];
-    if (!saved_read(model, &p->saved, error))
-        return complain(p->command, EXIT_FAILED, "%s", error);
-    int status = load(p, model), worst = status;
-    for (int i = 0; i < count && status == EXIT_GOOD; i++)
-        if (predict_file(p, paths[i]) != EXIT_GOOD)
-            worst = EXIT_FAILED;
+    int status = open_files(p, model, paths, count);
+    if (status == EXIT_GOOD)
+        status = load(p, model);
+    if (status == EXIT_GOOD)
+        status = classify(p);
     if (status == EXIT_GOOD && p->json) {
         cJSON *answer = p->json;
         p->json = NULL;
         status = json_print(p->command, answer);
     }
-    return worst != EXIT_GOOD ? worst : status;
+    if (status != EXIT_GOOD)
+        return status;
+    pictures_tell_skipped(&p->pictures, p->command);
+    return glcnn_data_set_skipped(p->pictures.set) > 0 ? EXIT_FAILED : EXIT_GOOD;
 }
 
 /* ---- The command ---- */
@@ -162,10 +178,8 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     if (argc - optind < 2)
         return complain(command, EXIT_USAGE, "%s",
                         argc == optind ? "no model is named" : "no file of images is named");
-    int count = argc - optind - 1;
-    p.prints_file = count > 1;
     p.json = json ? cJSON_CreateArray() : NULL;
-    int status = predict(&p, argv[optind], argv + optind + 1, count);
+    int status = predict(&p, argv[optind], argv + optind + 1, (uint32_t)(argc - optind - 1));
     release(&p);
     return status;
 }

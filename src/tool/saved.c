@@ -2,6 +2,7 @@
 #include "saved.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,13 +38,49 @@ static bool read_form(const struct glcnn_checkpoint_metadata *m, struct form *fo
     return true;
 }
 
+bool saved_read_list(const char *text, uint32_t channels, double low,
+                     float values[GLCNN_DATA_MAX_CHANNELS])
+{
+    uint32_t count = 0;
+    char *end = NULL;
+    for (const char *at = text; count < channels; at = end + 1) {
+        double value = strtod(at, &end);
+        if (end == at || !isfinite(value) || (!isnan(low) && !(value > low)))
+            return false;
+        values[count++] = (float)value;
+        if (*end != ',')
+            break;
+    }
+    for (uint32_t c = count; count == 1 && c < channels; c++)
+        values[c] = values[0];
+    return count > 0 && *end == 0 && (count == 1 || count == channels);
+}
+
+static void write_list(const float *values, uint32_t channels, char *text, size_t size)
+{
+    size_t used = 0;
+    for (uint32_t c = 0; c < channels && used < size; c++)
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%.9g", c ? "," : "", (double)values[c]);
+}
+
+static bool read_lists(const struct glcnn_checkpoint_metadata *m, struct saved *saved)
+{
+    const char *mean = glcnn_checkpoint_text(m, "mean"),
+               *deviation = glcnn_checkpoint_text(m, "deviation");
+    return mean && deviation && saved->form.channels <= GLCNN_DATA_MAX_CHANNELS &&
+           saved_read_list(mean, saved->form.channels, NAN, saved->mean) &&
+           saved_read_list(deviation, saved->form.channels, 0, saved->deviation);
+}
+
 static bool read_entries(const struct glcnn_checkpoint_metadata *m, struct saved *saved)
 {
     const char *net = glcnn_checkpoint_text(m, "net"), *names = glcnn_checkpoint_text(m, "classes");
     saved->net = net ? net_find(net) : NULL;
-    saved->names = names ? class_names_parse(names, &saved->form.classes) : NULL;
+    saved->owned = names ? class_names_parse(names, &saved->form.classes) : NULL;
+    saved->names = (const char *const *)saved->owned;
     return saved->net && saved->names && saved->form.classes > 0 && read_form(m, &saved->form) &&
-           net_fits(saved->net, &saved->form);
+           net_fits(saved->net, &saved->form) && read_lists(m, saved);
 }
 
 bool saved_read(const char *path, struct saved *saved, char error[GLCNN_ERROR_LENGTH])
@@ -67,7 +104,7 @@ bool saved_read(const char *path, struct saved *saved, char error[GLCNN_ERROR_LE
 
 void saved_free(struct saved *saved)
 {
-    class_names_free(saved->names, saved->form.classes);
+    class_names_free(saved->owned, saved->form.classes);
     *saved = (struct saved){.net = NULL};
 }
 
@@ -80,6 +117,10 @@ bool saved_describe(const struct saved *saved, struct saved_entries *e)
         snprintf(e->numbers[i], sizeof e->numbers[i], "%" PRIu32, *place(&saved->form, i));
         e->entries[2 + i] = (struct glcnn_checkpoint_entry){numbers[i].name, e->numbers[i]};
     }
+    write_list(saved->mean, saved->form.channels, e->lists[0], sizeof e->lists[0]);
+    write_list(saved->deviation, saved->form.channels, e->lists[1], sizeof e->lists[1]);
+    e->entries[5] = (struct glcnn_checkpoint_entry){"mean", e->lists[0]};
+    e->entries[6] = (struct glcnn_checkpoint_entry){"deviation", e->lists[1]};
     return e->names;
 }
 
@@ -87,12 +128,4 @@ void saved_entries_free(struct saved_entries *e)
 {
     free(e->names);
     e->names = NULL;
-}
-
-bool saved_is_same(const struct saved *a, const struct saved *b)
-{
-    bool same = memcmp(&a->form, &b->form, sizeof a->form) == 0;
-    for (uint32_t i = 0; same && i < a->form.classes; i++)
-        same = strcmp(a->names[i], b->names[i]) == 0;
-    return same;
 }

@@ -39,6 +39,8 @@ void score_add(struct score *score, const float *probabilities, const uint32_t *
     for (uint32_t n = 0; n < count; n++) {
         const float *row = probabilities + (size_t)n * score->classes;
         uint32_t best = network_best(row, score->classes);
+        if (labels[n] >= score->classes)
+            continue;
         score->loss += loss_of(row[labels[n]]);
         score->right += best == labels[n];
         score->count++;
@@ -92,7 +94,7 @@ static void print_name(const char *name, int width)
     printf("%*s", width - columns(name), "");
 }
 
-static int widest(char *const *names, uint32_t count)
+static int widest(const char *const *names, uint32_t count)
 {
     int width = 5;
     for (uint32_t i = 0; i < count; i++)
@@ -131,7 +133,7 @@ static int cell_width(const struct score *score)
     return width;
 }
 
-static void print_matrix(const struct score *score, char *const *names, int width)
+static void print_matrix(const struct score *score, const char *const *names, int width)
 {
     int cells = cell_width(score);
     printf("\n%*s  accuracy ", width + 4, "");
@@ -169,7 +171,7 @@ static bool next_worst(const struct score *score, const struct confusion *before
     return worst->count > 0;
 }
 
-static void print_worst(const struct score *score, char *const *names, int width)
+static void print_worst(const struct score *score, const char *const *names, int width)
 {
     struct confusion before = {.count = UINT64_MAX}, at;
     printf("\n%*s  accuracy\n", width, "");
@@ -188,7 +190,7 @@ static void print_worst(const struct score *score, char *const *names, int width
     }
 }
 
-void score_print(const struct score *score, char *const *names)
+void score_print(const struct score *score, const char *const *names)
 {
     int width = widest(names, score->classes);
     (score->classes <= MATRIX_MAX ? print_matrix : print_worst)(score, names, width);
@@ -196,7 +198,7 @@ void score_print(const struct score *score, char *const *names)
 
 /* ---- For programs ---- */
 
-cJSON *score_json(const struct score *score, char *const *names)
+cJSON *score_json(const struct score *score, const char *const *names)
 {
     cJSON *json = cJSON_CreateObject(), *classes = cJSON_AddArrayToObject(json, "classes");
     cJSON_AddNumberToObject(json, "count", (double)score->count);

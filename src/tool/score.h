@@ -17,7 +17,8 @@ struct score {
 bool score_begin(struct score *score, uint32_t classes);
 void score_free(struct score *score);
 
-/* Counts pictures of these probabilities, [count][classes], and classes. */
+/* Counts pictures of these probabilities, [count][classes], and classes; a label that is no class
+ * belongs to an empty place. */
 void score_add(struct score *score, const float *probabilities, const uint32_t *labels,
                uint32_t count);
 
@@ -26,8 +27,8 @@ double score_loss(const struct score *score); /* the mean */
 
 /* Prints, for people, accuracy by class and the confusion matrix; of more classes than fit, the
  * worst confusions. */
-void score_print(const struct score *score, char *const *names);
+void score_print(const struct score *score, const char *const *names);
 /* All of it. */
-cJSON *score_json(const struct score *score, char *const *names);
+cJSON *score_json(const struct score *score, const char *const *names);
 
 #endif

@@ -77,31 +77,23 @@ static const struct net *default_net(const struct form *form)
     return net_fits(net, form) ? net : net_find("resnet8");
 }
 
-/* A run that is resumed goes on with pictures of the same form and classes. */
-static int check_resumed(const struct session *s)
+static uint32_t limited(const struct session *s, glcnn_data_part part)
 {
-    char error[GLCNN_ERROR_LENGTH];
-    struct saved saved;
-    const char *path = s->settings.resume;
-    if (!path)
-        return EXIT_GOOD;
-    if (!saved_read(path, &saved, error))
-        return fail(s, error);
-    bool same = saved_is_same(&saved, &s->described);
-    saved_free(&saved);
-    if (!same)
-        return complain(s->command, EXIT_FAILED,
-                        "%s: cannot be resumed: it was trained on pictures of another size or of "
-                        "other classes than those of %s",
-                        path, s->settings.data);
-    if (s->settings.images != s->training.used)
-        return complain(s->command, EXIT_FAILED,
-                        "%s: cannot be resumed: it was trained on %" PRIu64 " images, here are %u",
-                        path, s->settings.images, s->training.used);
-    return EXIT_GOOD;
+    uint32_t count = s->pictures.info->counts[part];
+    return s->settings.limit > 0 && s->settings.limit < count ? (uint32_t)s->settings.limit : count;
 }
 
-static int check_net(const struct session *s)
+static int check_resumed(struct session *s)
+{
+    uint32_t count = limited(s, GLCNN_DATA_PART_TRAINING);
+    if (!s->settings.resume || s->settings.images == count)
+        return EXIT_GOOD;
+    return complain(s->command, EXIT_FAILED,
+                    "%s: cannot be resumed: it was trained on %" PRIu64 " images, here are %u",
+                    s->settings.resume, s->settings.images, count);
+}
+
+static int check_net(struct session *s)
 {
     const struct net *net = s->settings.net;
     const struct form *form = &s->pictures.form;
@@ -114,36 +106,92 @@ static int check_net(const struct session *s)
         form->width, form->height, net->name, net->least, net->least);
 }
 
-struct feed_options session_feed_options(const struct session *s, size_t step)
+/* What the network sees: of the checkpoint that is resumed, or of the data and the options. */
+static int describe_input(struct session *s)
 {
-    return (struct feed_options){.part = PICTURES_TRAINING,
-                                 .batch = (uint32_t)s->settings.batch,
-                                 .limit = (uint32_t)s->settings.limit,
-                                 .shuffle = true,
-                                 .seed = s->settings.seed,
-                                 .step = step};
+    const struct settings *t = &s->settings;
+    const struct form *form = &s->pictures.form;
+    if (!s->settings.net)
+        s->settings.net = default_net(form);
+    s->described = s->resumed;
+    s->described.net = t->net;
+    s->described.form = *form;
+    s->described.names = s->pictures.info->class_names;
+    if (t->resume)
+        return EXIT_GOOD;
+    if (saved_read_list(t->mean ? t->mean : "0", form->channels, NAN, s->described.mean) &&
+        saved_read_list(t->deviation ? t->deviation : "1", form->channels, 0,
+                        s->described.deviation))
+        return EXIT_GOOD;
+    return complain(s->command, EXIT_USAGE,
+                    "--mean and --deviation are a number, or %u with commas between; deviations "
+                    "are above 0",
+                    form->channels);
 }
 
-static int open_data(struct session *s)
+bool session_load(const struct session *s, size_t step, glcnn_data_loader **loader,
+                  char error[GLCNN_ERROR_LENGTH])
+{
+    const struct glcnn_data_loader_parameters parameters = {.part = GLCNN_DATA_PART_TRAINING,
+                                                            .batch = (uint32_t)s->settings.batch,
+                                                            .limit = (uint32_t)s->settings.limit,
+                                                            .threads =
+                                                                (uint32_t)s->settings.threads,
+                                                            .shuffle = true,
+                                                            .seed = s->settings.seed,
+                                                            .step = step};
+    return pictures_load(&s->pictures, &s->described, &parameters, loader, error);
+}
+
+static bool load_part(const struct session *s, glcnn_data_part part, glcnn_data_loader **loader,
+                      char error[GLCNN_ERROR_LENGTH])
+{
+    const struct glcnn_data_loader_parameters parameters = {.part = part,
+                                                            .batch = (uint32_t)s->settings.batch,
+                                                            .limit = (uint32_t)s->settings.limit,
+                                                            .threads =
+                                                                (uint32_t)s->settings.threads};
+    return pictures_load(&s->pictures, &s->described, &parameters, loader, error);
+}
+
+static int open_set(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
-    const struct feed_options training = session_feed_options(s, (size_t)s->settings.step);
-    const struct feed_options validation = {
-        .part = PICTURES_VALIDATION, .batch = training.batch, .limit = training.limit};
-    if (!pictures_open(s->settings.data, &s->pictures, error) ||
-        !feed_open(&s->pictures, &training, &s->training, error) ||
-        !feed_open(&s->pictures, &validation, &s->validation, error))
+    const struct settings *t = &s->settings;
+    const struct pictures_options options = {.path = t->data,
+                                             .like = t->resume ? &s->resumed : NULL,
+                                             .width = t->width,
+                                             .height = t->height,
+                                             .channels = (uint32_t)t->channels,
+                                             .validation = t->validation > 0 ? t->validation : -1,
+                                             .trains = true,
+                                             .seed = t->seed,
+                                             .strict = t->strict};
+    if ((t->resume && !saved_read(t->resume, &s->resumed, error)) ||
+        !pictures_open(&options, &s->pictures, error))
         return fail(s, error);
-    if (!s->settings.net)
-        s->settings.net = default_net(&s->pictures.form);
-    s->described = (struct saved){s->settings.net, s->pictures.form, s->pictures.names};
-    s->settings.images = s->settings.resume ? s->settings.images : s->training.used;
-    s->steps = s->training.steps;
+    pictures_tell_skipped(&s->pictures, s->command);
+    return EXIT_GOOD;
+}
+
+static int open_loaders(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    const uint32_t count = limited(s, GLCNN_DATA_PART_TRAINING),
+                   batch = (uint32_t)s->settings.batch;
+    if (count < batch)
+        return complain(s->command, EXIT_FAILED,
+                        "a batch of %u images is more than the %u that there are; lower --batch",
+                        batch, count);
+    if (!session_load(s, (size_t)s->settings.step, &s->training, error) ||
+        !load_part(s, s->pictures.validation, &s->validation, error))
+        return fail(s, error);
+    s->settings.images = count;
+    s->steps = (size_t)glcnn_data_loader_steps(s->training);
     s->total = s->steps * (size_t)s->settings.epochs;
     s->first = s->step = (size_t)s->settings.step;
     s->best = s->settings.best;
-    int status = check_net(s);
-    return status == EXIT_GOOD ? check_resumed(s) : status;
+    return EXIT_GOOD;
 }
 
 /* ---- The model ---- */
@@ -257,8 +305,8 @@ static int describe(struct session *s)
         return fail_device(s);
     printf("device: %s\n", glcnn_device_info(s->tool.device)->renderer);
     printf("data: %u images of %ux%ux%u to train with, %u to validate with, %u classes\n",
-           s->training.used, form->width, form->height, form->channels, s->validation.used,
-           form->classes);
+           limited(s, GLCNN_DATA_PART_TRAINING), form->width, form->height, form->channels,
+           limited(s, s->pictures.validation), form->classes);
     printf("network: %s, %zu steps of %u images an epoch\n", s->settings.net->name, s->steps,
            (uint32_t)s->settings.batch);
     printf("intermediate images: %.1f MiB, without sharing %.1f MiB", (double)m.planned / 1048576,
@@ -310,8 +358,9 @@ static int open_model(struct session *s)
 
 static int begin(struct session *s)
 {
-    static int (*const parts[])(struct session *) = {open_data,       allocate, open_model,
-                                                     load_checkpoint, describe, open_log};
+    static int (*const parts[])(struct session *) = {
+        open_set, describe_input, check_net,       check_resumed, open_loaders,
+        allocate, open_model,     load_checkpoint, describe,      open_log};
     int status = probe(s, s->settings.plot);
     name_best(s);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == EXIT_GOOD; i++)
@@ -326,8 +375,9 @@ static void end(struct session *s)
     runner_destroy(&s->tester);
     model_destroy(&s->model);
     glcnn_device_destroy(&s->tool.device);
-    feed_close(&s->training);
-    feed_close(&s->validation);
+    glcnn_data_loader_destroy(&s->training);
+    glcnn_data_loader_destroy(&s->validation);
+    saved_free(&s->resumed);
     pictures_close(&s->pictures);
     train_curves_free(&s->curves);
     free(s->labels);
@@ -356,19 +406,20 @@ static uint32_t count_right(const struct session *s, const uint32_t *labels)
     return right;
 }
 
-bool session_step(struct session *s, struct model *model, struct runner *runner, struct feed *feed,
-                  size_t step, float *loss, uint32_t *right, char error[GLCNN_ERROR_LENGTH])
+bool session_step(struct session *s, struct model *model, struct runner *runner,
+                  glcnn_data_loader *loader, size_t step, float *loss, uint32_t *right,
+                  char error[GLCNN_ERROR_LENGTH])
 {
     const uint32_t batch = (uint32_t)s->settings.batch, classes = s->pictures.form.classes;
-    struct feed_batch b;
+    struct glcnn_data_batch b;
     double sum = 0;
-    if (!feed_next(feed, &b, error))
+    if (glcnn_data_loader_next(loader, &b, error) != GLCNN_SUCCESS)
         return false;
     memset(s->labels, 0, sizeof *s->labels * batch * classes);
     for (uint32_t n = 0; n < batch; n++)
         s->labels[(size_t)n * classes + b.labels[n]] = 1;
     model_set_learning_rate(model, learning_rate(s, step));
-    if (!runner_run(runner, b.images, s->labels, s->losses) ||
+    if (!runner_run(runner, b.floats, s->labels, s->losses) ||
         (right && !runner_scores(runner, s->scores))) {
         snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(s->tool.device));
         return false;
@@ -384,18 +435,38 @@ bool session_step(struct session *s, struct model *model, struct runner *runner,
 /* ---- Validation ---- */
 
 /* Prints the score too, if it is asked to. */
-static int validate(struct session *s, bool prints, double *loss, double *accuracy)
+static int validate(struct session *s, glcnn_data_loader *loader, bool prints, double *loss,
+                    double *accuracy)
 {
     char error[GLCNN_ERROR_LENGTH] = "not enough memory";
     struct score score = {.classes = 0};
     bool good = score_begin(&score, s->pictures.form.classes) &&
-                evaluate_feed(&s->tester, &s->validation, s->tests, &score, error);
+                evaluate_epoch(&s->tester, loader, s->tests, &score, error);
     if (good && prints)
-        score_print(&score, s->pictures.names);
+        score_print(&score, s->described.names);
     *loss = score_loss(&score);
     *accuracy = score_accuracy(&score);
     score_free(&score);
+    pictures_tell_skipped(&s->pictures, s->command);
     return good ? EXIT_GOOD : fail(s, error);
+}
+
+/* What the network makes of images that no choice was made by. */
+static int test(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    double loss, accuracy;
+    glcnn_data_loader *loader = NULL;
+    if (s->pictures.test == s->pictures.validation)
+        return validate(s, s->validation, true, &loss, &accuracy);
+    if (!load_part(s, s->pictures.test, &loader, error))
+        return fail(s, error);
+    int status = validate(s, loader, true, &loss, &accuracy);
+    glcnn_data_loader_destroy(&loader);
+    if (status == EXIT_GOOD)
+        printf("\ntest: loss %.4f, accuracy %.4f on %u images\n", loss, accuracy,
+               limited(s, s->pictures.test));
+    return status;
 }
 
 static bool is_better(const struct best *a, const struct best *b)
@@ -450,10 +521,10 @@ static int diverge(struct session *s, const char *what, double loss)
 static int finish_epoch(struct session *s, const struct mean *mean, double seconds,
                         struct best *now)
 {
-    double waited = s->training.waited;
-    s->training.waited = 0;
+    double waited = glcnn_data_loader_get_statistics(s->training).waited, before = s->waited;
+    s->waited = waited;
     now->epoch = epochs_done(s) + 1;
-    int status = validate(s, false, &now->loss, &now->accuracy);
+    int status = validate(s, s->validation, false, &now->loss, &now->accuracy);
     if (status != EXIT_GOOD)
         return status;
     if (!isfinite(now->loss))
@@ -461,7 +532,7 @@ static int finish_epoch(struct session *s, const struct mean *mean, double secon
     printf("epoch %" PRIu64 ": loss %.4f, accuracy %.4f; validation loss %.4f, accuracy %.4f; "
            "%.0f s, %.1f %% of it waiting for data\n",
            now->epoch, mean->loss, mean->accuracy, now->loss, now->accuracy, seconds,
-           seconds > 0 ? 100 * waited / seconds : 0);
+           seconds > 0 ? 100 * (waited - before) / seconds : 0);
     fflush(stdout);
     return EXIT_GOOD;
 }
@@ -515,7 +586,7 @@ static int advance(struct session *s, struct progress *progress, struct mean *me
     struct best found = {.epoch = 0};
     const size_t batch = (size_t)s->settings.batch, done = (s->step + 1 - begun) * batch;
     bool is_last = (s->step + 1) % s->steps == 0;
-    if (!session_step(s, &s->model, &s->trainer, &s->training, s->step, &loss, &right, error))
+    if (!session_step(s, &s->model, &s->trainer, s->training, s->step, &loss, &right, error))
         return fail(s, error);
     if (!isfinite(loss))
         return diverge(s, "", (double)loss);
@@ -551,8 +622,7 @@ static int train_epoch(struct session *s)
 /* How the network does at the end, and where it is. */
 static int conclude(struct session *s)
 {
-    double loss, accuracy;
-    int status = interrupted ? EXIT_GOOD : validate(s, true, &loss, &accuracy);
+    int status = interrupted ? EXIT_GOOD : test(s);
     if (has_lost_patience(s))
         printf("\nstopped: no better accuracy in %" PRIu64 " epochs\n", s->settings.patience);
     if (s->best.epoch > 0)

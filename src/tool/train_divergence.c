@@ -58,12 +58,12 @@ static void name_node(const struct model *model, const struct runner *runner,
 }
 
 static void step_again(struct session *s, struct model *model, struct runner *runner,
-                       struct feed *feed, size_t first, char clause[GLCNN_ERROR_LENGTH])
+                       glcnn_data_loader *loader, size_t first, char clause[GLCNN_ERROR_LENGTH])
 {
     char error[GLCNN_ERROR_LENGTH];
     float loss = 0;
     for (size_t step = first; step <= s->step && isfinite(loss); step++)
-        if (!session_step(s, model, runner, feed, step, &loss, NULL, error))
+        if (!session_step(s, model, runner, loader, step, &loss, NULL, error))
             return;
     if (!isfinite(loss))
         name_node(model, runner, clause);
@@ -75,20 +75,19 @@ void session_find_not_finite(struct session *s, char clause[GLCNN_ERROR_LENGTH])
     struct origin origin;
     struct model model = {.network = NULL};
     struct runner runner = {.graph = NULL};
-    struct feed feed = {.pictures = NULL};
+    glcnn_data_loader *loader = NULL;
     clause[0] = 0;
     if (!find_origin(s, &origin))
         return;
-    struct feed_options options = session_feed_options(s, origin.step);
     bool good = session_make_model(s, &model);
     if (good && origin.path)
         good = glcnn_checkpoint_load(model.network, origin.path, NULL, error) == GLCNN_SUCCESS;
     if (good)
         keep_results(&model);
-    if (good && feed_open(&s->pictures, &options, &feed, error) &&
-        runner_create_training(&model, options.batch, 0, &runner))
-        step_again(s, &model, &runner, &feed, origin.step, clause);
-    feed_close(&feed);
+    if (good && session_load(s, origin.step, &loader, error) &&
+        runner_create_training(&model, (uint32_t)s->settings.batch, 0, &runner))
+        step_again(s, &model, &runner, loader, origin.step, clause);
+    glcnn_data_loader_destroy(&loader);
     runner_destroy(&runner);
     model_destroy(&model);
 }

@@ -16,8 +16,10 @@ struct session {
     struct settings settings;
     struct tool_device tool;
     struct pictures pictures;
-    struct feed training, validation;
-    struct saved described; /* by the data and the settings; has nothing of its own */
+    struct saved resumed;                     /* what the run began with, if it is resumed */
+    struct saved described;                   /* by data and settings; has nothing of its own */
+    glcnn_data_loader *training, *validation; /* of the session's batches */
+    double waited;                            /* seconds for training data, up to this epoch */
     struct model model;
     struct runner trainer, tester;
     size_t steps, total;                     /* steps of an epoch, of the whole run */
@@ -36,12 +38,15 @@ struct session {
  * device has the sentence. */
 bool session_make_model(const struct session *s, struct model *model);
 
-/* One step on the feed's next batch, of number `step`. *loss is the mean over the batch; *right,
+/* One step on the loader's next batch, of number `step`. *loss is the mean over the batch; *right,
  * if not NULL, how many of it were classified right. False, and a sentence, if it fails. */
-bool session_step(struct session *s, struct model *model, struct runner *runner, struct feed *feed,
-                  size_t step, float *loss, uint32_t *right, char error[GLCNN_ERROR_LENGTH]);
+bool session_step(struct session *s, struct model *model, struct runner *runner,
+                  glcnn_data_loader *loader, size_t step, float *loss, uint32_t *right,
+                  char error[GLCNN_ERROR_LENGTH]);
 
-struct feed_options session_feed_options(const struct session *s, size_t step);
+/* Batches of training from that step on. */
+bool session_load(const struct session *s, size_t step, glcnn_data_loader **loader,
+                  char error[GLCNN_ERROR_LENGTH]);
 
 /* Which node's result was the first that is not finite, when the loss of step `s->step` was not:
  * the steps behind the last checkpoint are made again, with every result kept. Writes a clause of a

@@ -14,6 +14,13 @@
 enum {
     OPTION_NET = 256,
     OPTION_DATA,
+    OPTION_VALIDATION,
+    OPTION_SIZE,
+    OPTION_CHANNELS,
+    OPTION_MEAN,
+    OPTION_DEVIATION,
+    OPTION_STRICT,
+    OPTION_THREADS,
     OPTION_OPTIMIZER,
     OPTION_EPOCHS,
     OPTION_BATCH,
@@ -34,7 +41,14 @@ enum {
 };
 
 const struct tool_option train_options[] = {
-    {OPTION_DATA, "data", "DIR", "where the IDX files are: " PICTURES_DEFAULT},
+    {OPTION_DATA, "data", "PATH", "folders of classes, .npz, .npy, .csv, IDX: Fashion-MNIST"},
+    {OPTION_VALIDATION, "validation", "SHARE", "of the data, set aside: 0.1 where it has no other"},
+    {OPTION_SIZE, "size", "N|WxH", "of the network's images: the data's, up to 256"},
+    {OPTION_CHANNELS, "channels", "N", "of the network's images: the data's"},
+    {OPTION_MEAN, "mean", "LIST", "taken from values in 0 .. 1, for all channels or each: 0"},
+    {OPTION_DEVIATION, "deviation", "LIST", "that they are divided by then: 1"},
+    {OPTION_STRICT, "strict", NULL, "a broken picture is an error, and not left out"},
+    {OPTION_THREADS, "threads", "N", "that decode pictures: one for each processor"},
     {OPTION_NET, "net", "NAME", "lenet, small, resnet8 or mobilenet-tiny: small up to 64x64"},
     {OPTION_OPTIMIZER, "optimizer", "NAME", "sgd (the default, momentum 0.9), rmsprop or adam"},
     {OPTION_EPOCHS, "epochs", "N", "how often every image is seen, resumed ones counted in: 1"},
@@ -88,6 +102,9 @@ static const struct number numbers[] = {
     {OPTION_CLIP, FIELD(clip), 0, 1000000000, 0, REAL, true, false},
     {OPTION_PATIENCE, FIELD(patience), 1, 10000, 0, WHOLE, true, false},
     {OPTION_MEMORY, FIELD(memory), 1, 1000000000000000, 0, BYTES, true, false},
+    {OPTION_VALIDATION, FIELD(validation), 0, 1, 0, REAL, true, true},
+    {OPTION_CHANNELS, FIELD(channels), 1, GLCNN_DATA_MAX_CHANNELS, 0, WHOLE, false, false},
+    {OPTION_THREADS, FIELD(threads), 1, 256, 0, WHOLE, false, false},
     {NO_OPTION, FIELD(step), 0, EXACT, 0, WHOLE, true, false},
     {NO_OPTION, FIELD(images), 1, UINT32_MAX, 1, WHOLE, true, false},
     {NO_OPTION, BEST(epoch), 0, EXACT, 0, WHOLE, true, false},
@@ -211,10 +228,9 @@ static const struct {
     const char *name;
     size_t offset;
     const char *ending; /* of a file that is written; NULL: any */
-} paths[] = {{OPTION_DATA, FIELD(data), NULL},
-             {OPTION_RESUME, FIELD(resume), NULL},
-             {OPTION_OUT, FIELD(out), ".safetensors"},
-             {OPTION_LOG, FIELD(log), ".csv"},
+} paths[] = {{OPTION_DATA, FIELD(data), NULL},           {OPTION_MEAN, FIELD(mean), NULL},
+             {OPTION_DEVIATION, FIELD(deviation), NULL}, {OPTION_RESUME, FIELD(resume), NULL},
+             {OPTION_OUT, FIELD(out), ".safetensors"},   {OPTION_LOG, FIELD(log), ".csv"},
              {OPTION_PLOT, FIELD(plot), ".svg"}};
 enum { PATHS = sizeof paths / sizeof *paths };
 
@@ -234,6 +250,23 @@ static int read_path(const struct tool_command *command, struct settings *s, siz
                     paths[i].name, optarg, paths[i].ending);
 }
 
+/* "64" or "80x60" */
+static int read_size(const struct tool_command *command, struct settings *s)
+{
+    char text[32];
+    uint64_t width, height;
+    const char *x = strchr(optarg, 'x');
+    snprintf(text, sizeof text, "%.*s", x ? (int)(x - optarg) : 31, optarg);
+    if (!option_whole(text, 1, GLCNN_DATA_MAX_SIDE, &width) ||
+        !option_whole(x ? x + 1 : text, 1, GLCNN_DATA_MAX_SIDE, &height))
+        return complain(command, EXIT_USAGE,
+                        "--size is \"%s\"; it must be a number or WIDTHxHEIGHT, each in 1 .. %d",
+                        optarg, GLCNN_DATA_MAX_SIDE);
+    s->width = (uint32_t)width;
+    s->height = (uint32_t)height;
+    return EXIT_GOOD;
+}
+
 static int read_option(const struct tool_command *command, struct settings *s, int letter)
 {
     for (size_t i = 0; i < NUMBERS; i++)
@@ -245,7 +278,11 @@ static int read_option(const struct tool_command *command, struct settings *s, i
     for (size_t i = 0; i < CHOICES; i++)
         if (choices[i].letter == letter)
             return read_choice(command, s, &choices[i]);
-    return read_device_option(s->device, letter) ? EXIT_GOOD : EXIT_USAGE;
+    if (letter == OPTION_SIZE)
+        return read_size(command, s);
+    s->strict = s->strict || letter == OPTION_STRICT;
+    return letter == OPTION_STRICT || read_device_option(s->device, letter) ? EXIT_GOOD
+                                                                            : EXIT_USAGE;
 }
 
 /* ---- The checkpoint ---- */
@@ -303,7 +340,11 @@ static int resume(const struct tool_command *command, struct settings *s)
     struct glcnn_checkpoint_metadata m;
     if (glcnn_checkpoint_read_metadata(s->resume, &m, error) != GLCNN_SUCCESS)
         return complain(command, EXIT_FAILED, "%s", error);
-    int status = EXIT_GOOD;
+    int status = s->width || s->channels || s->mean || s->deviation
+                     ? complain(command, EXIT_USAGE,
+                                "--size, --channels, --mean and --deviation are those of the "
+                                "checkpoint where a run is resumed")
+                     : EXIT_GOOD;
     for (size_t i = 0; i < CHOICES && status == EXIT_GOOD; i++)
         status = resume_choice(command, s, &choices[i], glcnn_checkpoint_text(&m, choices[i].name));
     for (size_t i = 0; i < NUMBERS && status == EXIT_GOOD; i++)

@@ -28,11 +28,16 @@ struct settings {
     const struct optimizer *optimizer;
     const struct schedule *schedule;
     const char *data, *resume, *out, *log, *plot; /* but for data NULL: none */
+    const char *mean, *deviation;                 /* lists of numbers; NULL: 0 and 1 */
+    uint32_t width, height;                       /* 0: as the data has them */
+    bool strict;
     uint64_t epochs, batch, seed;
     uint64_t limit, memory, patience; /* 0: none */
+    uint64_t channels, threads;       /* 0: as the data and the machine have them */
     uint64_t step, images;            /* of the checkpoint: steps made, images of an epoch */
     struct best best;                 /* of the checkpoint */
     double rate, decay, warmup, clip; /* clip 0: none */
+    double validation;                /* 0: as the data has it */
     uint64_t given; /* which numbers the user or the checkpoint gave, for settings_read */
     struct tool_device *device;
 };
