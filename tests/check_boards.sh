@@ -192,7 +192,7 @@ work() {
         case $run in
         command) one "$gpu" command "$@" ;;
         check) one "$gpu" check "$tool" check --quick ;;
-        *) one "$gpu" "$run" "$tool" train --net "$run" --limit 64 --batch 64 ;;
+        *) one "$gpu" "$run" "$tool" train --net "$run" --limit 64 --batch 64 --epochs 1 ;;
         esac || bad=1
     done 3<"$work/list$mine"
     return $bad

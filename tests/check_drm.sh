@@ -152,7 +152,7 @@ export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp XDG_RUNTIME_DIR=/tmp
 cd /tmp/job
 ./glcnn info --json >info 2>err &&
     ./glcnn check --quick $(printf -- '-k %s ' $kernels) >check 2>err &&
-    ./glcnn train --net small --limit 64 --batch 64 >train 2>err
+    ./glcnn train --net small --limit 64 --batch 64 --epochs 1 >train 2>err
 END_OF_JOB
 }
 

@@ -30,7 +30,7 @@ files t10k '\0\50' 40
 
 # train ARGUMENT...: what it says is in $work/log.
 train() {
-    "$glcnn" train --data "$work" --batch 32 --limit 128 "$@" >"$work/log" 2>&1 </dev/null
+    "$glcnn" train --data "$work" --batch 32 --limit 128 --epochs 1 "$@" >"$work/log" 2>&1 </dev/null
 }
 must_train() {
     train "$@" || { cat "$work/log"; fail "train $* fails"; }
@@ -131,7 +131,7 @@ for signal in INT TERM HUP; do
 done
 
 # nohup's SIGHUP stays ignored.
-(trap '' HUP; stopped HUP 8 --batch 32 --limit 64; [ $status = 0 ]) || fail 'an ignored SIGHUP stops the run'
+(trap '' HUP; stopped HUP 8 --batch 32 --limit 64 --epochs 1; [ $status = 0 ]) || fail 'an ignored SIGHUP stops the run'
 
 # ---- The best epoch, and patience ------------------------------------------------------------------
 
@@ -250,12 +250,12 @@ refused 2 'did you mean batch?' train --bacth 3
 refused 1 'nowhere/a.svg: cannot be created' train --data "$work" --plot "$work/nowhere/a.svg"
 refused 2 argument train word
 refused 1 'nowhere: cannot be opened' train --data "$work/nowhere"
-refused 1 batch train --data "$work" --limit 10
+refused 1 batch train --data "$work" --limit 10 --batch 64
 refused 1 needs train --data "$work" --memory 1000
-refused 1 cannot train --data "$work" --limit 64 --out "$work/no/where"
+refused 1 cannot train --data "$work" --limit 64 --epochs 1 --out "$work/no/where"
 if [ -c /dev/full ]; then
-    refused 1 'full: cannot be written: No space' train --data "$work" --batch 32 --limit 32 --log /dev/full
-    refused 1 'full: cannot be written: No space' train --data "$work" --batch 32 --limit 32 --out /dev/full
+    refused 1 'full: cannot be written: No space' train --data "$work" --batch 32 --limit 32 --epochs 1 --log /dev/full
+    refused 1 'full: cannot be written: No space' train --data "$work" --batch 32 --limit 32 --epochs 1 --out /dev/full
     [ -c /dev/full ] || fail '/dev/full was replaced'
 fi
 refused 1 seed train --data "$work" --resume "$work/small" --seed 9

@@ -31,7 +31,8 @@ static const char details[] =
     "The first Ctrl-C, SIGTERM or SIGHUP finishes the batch and saves, the second ends at once. A\n"
     "loss that is not finite ends the run with status 1, and no file is written over.\n"
     "\n"
-    "With t the epochs that are done, the learning rate is --lr times\n"
+    "Without --epochs there are as many as make 900 steps, 1 to 50, and the learning rate falls to\n"
+    "0.3 in all of them. With t the epochs that are done, the learning rate is --lr times\n"
     "  exponential   decay^t              step       decay^floor(t)\n"
     "  cosine        (1 + cos(pi t / epochs)) / 2    constant   1\n"
     "k, M and G behind a number stand for thousands and so on, of bytes for 1024, 1024^2, 1024^3.\n"
@@ -171,6 +172,12 @@ static int open_set(struct session *s)
         !pictures_open(&options, &s->pictures, error))
         return fail(s, error);
     pictures_tell_skipped(&s->pictures, s->command);
+    return EXIT_GOOD;
+}
+
+static int fit_settings(struct session *s)
+{
+    settings_fit(&s->settings, limited(s, GLCNN_DATA_PART_TRAINING));
     return EXIT_GOOD;
 }
 
@@ -359,8 +366,8 @@ static int open_model(struct session *s)
 static int begin(struct session *s)
 {
     static int (*const parts[])(struct session *) = {
-        open_set, describe_input, check_net,       check_resumed, open_loaders,
-        allocate, open_model,     load_checkpoint, describe,      open_log};
+        open_set, describe_input, fit_settings,    check_net, check_resumed, open_loaders,
+        allocate, open_model,     load_checkpoint, describe,  open_log};
     int status = probe(s, s->settings.plot);
     name_best(s);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == EXIT_GOOD; i++)

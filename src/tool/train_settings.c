@@ -3,6 +3,7 @@
 
 #include <getopt.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,8 +52,8 @@ const struct tool_option train_options[] = {
     {OPTION_THREADS, "threads", "N", "that decode pictures: one for each processor"},
     {OPTION_NET, "net", "NAME", "lenet, small, resnet8 or mobilenet-tiny: small up to 64x64"},
     {OPTION_OPTIMIZER, "optimizer", "NAME", "sgd (the default, momentum 0.9), rmsprop or adam"},
-    {OPTION_EPOCHS, "epochs", "N", "how often every image is seen, resumed ones counted in: 1"},
-    {OPTION_BATCH, "batch", "N", "images of a step: 64"},
+    {OPTION_EPOCHS, "epochs", "N", "how often every image is seen, resumed ones counted in"},
+    {OPTION_BATCH, "batch", "N", "images of a step: 64, of few images an eighth"},
     {OPTION_LIMIT, "limit", "N", "only the first so many images, of training and validation"},
     {OPTION_SEED, "seed", "N", "of weights and order: 1"},
     {OPTION_RATE, "lr", "RATE", "learning rate at the start: sgd 0.02, rmsprop and adam 0.001"},
@@ -405,6 +406,31 @@ static void fill_defaults(struct settings *s)
         s->schedule = &schedules[0];
     for (size_t i = 0; i < NUMBERS; i++)
         fill_default(s, &numbers[i]);
+}
+
+#define STEPS_WANTED  900
+#define EPOCHS_MAX    50
+#define BATCHES_LEAST 8
+
+static bool is_given(const struct settings *s, int letter)
+{
+    for (size_t i = 0; i < NUMBERS; i++)
+        if (numbers[i].letter == letter)
+            return s->given & bit(&numbers[i]);
+    return false;
+}
+
+void settings_fit(struct settings *s, uint32_t images)
+{
+    uint64_t share = images / BATCHES_LEAST;
+    if (!is_given(s, OPTION_BATCH) && share < s->batch)
+        s->batch = share > 0 ? share : 1;
+    uint64_t steps = images / s->batch, epochs = steps > 0 ? STEPS_WANTED / steps : 1;
+    if (is_given(s, OPTION_EPOCHS))
+        return;
+    s->epochs = epochs < 1 ? 1 : epochs > EPOCHS_MAX ? EPOCHS_MAX : epochs;
+    if (!is_given(s, OPTION_DECAY))
+        s->decay = pow(s->decay, 1 / (double)s->epochs);
 }
 
 int settings_read(const struct tool_command *command, int argc, char *argv[],

@@ -51,6 +51,11 @@ extern const struct tool_option train_options[];
 int settings_read(const struct tool_command *command, int argc, char *argv[],
                   struct settings *settings, bool *help);
 
+/* Chooses what nobody said and depends on how many images there are to train with: of few the batch
+ * is an eighth, and epochs are as many as make some hundred steps, in all of which the learning rate
+ * falls as far as in one. */
+void settings_fit(struct settings *settings, uint32_t images);
+
 /* The same, but for the network, as metadata, which settings_read finds in a checkpoint. */
 #define SETTINGS_ENTRIES_MAX 24
 struct settings_entries {

@@ -1,0 +1,89 @@
+#!/bin/sh
+# A person's own data: folders of PNG pictures and a table that the project never saw train a network
+# with no option but --data and --out, are evaluated, and are predicted by the names of their classes.
+#
+# Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. Exits 77 without a device.
+
+cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
+case $out in /*) ;; *) out=$PWD/$out ;; esac
+glcnn=$out/glcnn
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+fail() {
+    echo "test_own_data: $*"
+    cat log
+    exit 1
+}
+
+"$glcnn" info >/dev/null 2>&1 || {
+    echo 'there is no device'
+    exit 77
+}
+
+# Noise around a colour for each class, in pictures of 16x16 and one of 40x30.
+cat >draw.c <<'END_OF_C'
+#include <png.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char *argv[])
+{
+    static unsigned char pixels[40 * 30 * 3];
+    for (int n = 0; n < 24 && argc == 5; n++) {
+        char path[256];
+        png_image image = {.version = PNG_IMAGE_VERSION, .width = 16, .height = 16,
+                           .format = PNG_FORMAT_RGB};
+        if (n == 23)
+            image.width = 40, image.height = 30;
+        for (unsigned i = 0; i < sizeof pixels; i++)
+            pixels[i] = (unsigned char)(atoi(argv[2 + i % 3]) + rand() % 64);
+        snprintf(path, sizeof path, "%s/%d.png", argv[1], n);
+        if (!png_image_write_to_file(&image, path, 0, pixels, 0, NULL))
+            return 1;
+    }
+    return 0;
+}
+END_OF_C
+$cc -o draw draw.c $($pkg_config --cflags --libs libpng) || fail 'the pictures cannot be drawn'
+mkdir fruit "fruit/red apple" fruit/banana fruit/kiwi
+./draw "fruit/red apple" 180 20 20 && ./draw fruit/banana 180 180 20 && ./draw fruit/kiwi 40 120 40 ||
+    fail 'there are no pictures'
+head -c 100 fruit/kiwi/3.png >fruit/kiwi/torn.png
+
+"$glcnn" train --data fruit --epochs 12 --out fruit.safetensors >log 2>&1 || fail 'training fails'
+grep -q '6[0-9] images of 16x16x3 to train with, [0-9] to validate with, 3 classes' log ||
+    fail 'size, channels and classes do not follow from the data'
+grep -q 'left out: .*kiwi/torn.png' log || fail 'a broken picture is not named'
+grep -q '% of it waiting for data' log || fail 'the share of time that waits for data is not told'
+grep -q '^  2 red apple ' log || fail 'the matrix has no names'
+"$glcnn" predict fruit.safetensors fruit/*/23.png >said 2>log || fail 'predict fails'
+sed 's/ [01]\.[0-9]*$//' said >names
+printf '%s\n' 'fruit/banana/23.png 0 banana' 'fruit/kiwi/23.png 1 kiwi' \
+    'fruit/red apple/23.png 2 red apple' | cmp - names || fail "the classes are $(cat names)"
+"$glcnn" evaluate fruit.safetensors fruit >log 2>&1 || fail 'evaluate fails'
+grep -q '^accuracy 1\.0000, .* on 72 images' log || fail 'not all pictures are classified'
+if "$glcnn" predict fruit.safetensors fruit/kiwi/torn.png fruit/kiwi/1.png >said 2>log; then
+    fail 'a broken picture is no failure'
+fi
+grep -q '^fruit/kiwi/1.png 1 kiwi ' said || fail 'a broken picture keeps others from answers'
+! "$glcnn" train --data fruit --strict --epochs 6 >log 2>&1 || fail '--strict takes a broken picture'
+grep -q torn.png log || fail '--strict does not name the broken picture'
+
+# Another size, grey and normalised: the checkpoint says so, and predict needs no more.
+"$glcnn" train --data fruit --size 12x10 --channels 1 --mean 0.5 --deviation 0.25 --epochs 1 \
+    --out grey.safetensors >log 2>&1 || fail 'training with another size fails'
+LC_ALL=C grep -aq '"width":"12","height":"10","channels":"1","mean":"0.5","deviation":"0.25"' \
+    grey.safetensors || fail 'the checkpoint has not what was asked for'
+"$glcnn" predict grey.safetensors fruit/kiwi/1.png >said 2>log || fail 'predict fails on grey pictures'
+! "$glcnn" train --data fruit --net lenet --size 8 >log 2>&1 || fail 'lenet takes 8x8'
+grep -q 'pictures of 8x8 are too small for lenet, which needs 12x12' log || fail 'no sentence on the size'
+! "$glcnn" train --data fruit --resume grey.safetensors --size 16 >log 2>&1 || fail 'a resumed run changes size'
+
+# A table of texts and numbers.
+awk 'BEGIN { srand(1); for (i = 0; i < 160; i++) { printf "%s", i % 2 ? "high" : "low"
+    for (k = 0; k < 64; k++) printf ",%d", rand() * 100 + (i % 2) * 120; print "" } }' >table.csv
+"$glcnn" train --data table.csv --epochs 8 --out table.safetensors >log 2>&1 || fail 'a table does not train'
+grep -q 'of 8x8x1 to train' log || fail 'a table of 64 numbers is no image of 8x8'
+"$glcnn" evaluate table.safetensors table.csv >log 2>&1 || fail 'a table is not evaluated'
+grep -q '^accuracy 1\.0000' log || fail 'the classes of the table are not learned'
