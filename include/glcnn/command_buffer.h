@@ -44,6 +44,31 @@ GLCNN_API bool glcnn_command_buffer_is_complete(glcnn_command_buffer *command_bu
 /* How many passes are recorded. */
 GLCNN_API size_t glcnn_command_buffer_pass_count(const glcnn_command_buffer *command_buffer);
 
+/* ---- Times of passes: for tools and benchmarks ---- */
+
+/* A pass as a commit ran it. */
+struct glcnn_pass_timing {
+    const char *kernel;  /* that it is a part of; "" for none, as of an upload */
+    const char *shader;  /* "convolution/convolution.comp" */
+    const char *variant; /* one of glcnn_kernel_info's, NULL where the shader has none */
+    uint32_t dispatches; /* that it was issued in: a long pass is split */
+    /* Whether the times are those of the GPU (GL_EXT_disjoint_timer_query), nanoseconds from any
+     * moment; else they are wall time between two waits for the GPU, which adds some microseconds
+     * to each pass. Both are 0 where the GPU tells that its clock was disturbed. */
+    bool gpu_clock;
+    uint64_t begin, end;
+};
+
+/* What it is given lives until it returns. It must not call the library. Thread-safety: called on
+ * the thread that commits. */
+typedef void (*glcnn_profile_callback)(void *user, const struct glcnn_pass_timing *timing);
+
+/* From now on every commit on the device, those of graphs and of transfers included, waits for the
+ * GPU and then calls back for each of its passes in their order. The clearing of a new image is
+ * none of them. NULL ends it, as does destroying the device. Errors: GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_device_set_profile(glcnn_device *device,
+                                                glcnn_profile_callback callback, void *user);
+
 #ifdef __cplusplus
 }
 #endif

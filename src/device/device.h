@@ -18,6 +18,7 @@ struct program_cache;
 struct storage_pool;
 struct canary;
 struct staging;
+struct profile;
 
 /* Memory barriers as the device has issued them. Every pass has a serial number; a resource keeps
  * the serial of its last write and read, and a barrier bit is needed when no barrier of that bit
@@ -56,6 +57,7 @@ struct glcnn_device {
     struct canary *canary;      /* NULL until a program is tested */
     struct glcnn_buffer *zeros; /* bound where a declared buffer is not given */
     struct staging *staging;    /* of uploads and read-backs */
+    struct profile *profile;    /* NULL: nobody asks for the times of passes */
     struct progress progress;
     glcnn_log_callback log;
     void *log_user;

@@ -64,6 +64,11 @@
     X(ObjectLabelKHR, PFNGLOBJECTLABELKHRPROC, "GL_KHR_debug")                                     \
     X(PushDebugGroupKHR, PFNGLPUSHDEBUGGROUPKHRPROC, "GL_KHR_debug")                               \
     X(PopDebugGroupKHR, PFNGLPOPDEBUGGROUPKHRPROC, "GL_KHR_debug")                                 \
+    X(GenQueriesEXT, PFNGLGENQUERIESEXTPROC, "GL_EXT_disjoint_timer_query")                        \
+    X(DeleteQueriesEXT, PFNGLDELETEQUERIESEXTPROC, "GL_EXT_disjoint_timer_query")                  \
+    X(QueryCounterEXT, PFNGLQUERYCOUNTEREXTPROC, "GL_EXT_disjoint_timer_query")                    \
+    X(GetQueryivEXT, PFNGLGETQUERYIVEXTPROC, "GL_EXT_disjoint_timer_query")                        \
+    X(GetQueryObjectui64vEXT, PFNGLGETQUERYOBJECTUI64VEXTPROC, "GL_EXT_disjoint_timer_query")      \
     X(GetGraphicsResetStatusKHR, PFNGLGETGRAPHICSRESETSTATUSKHRPROC, "GL_KHR_robustness")          \
     X(GetGraphicsResetStatusEXT, PFNGLGETGRAPHICSRESETSTATUSEXTPROC, "GL_EXT_robustness")
 

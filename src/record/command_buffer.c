@@ -6,6 +6,7 @@
 
 #include "device/buffer.h"
 #include "record/dispatch_work.h"
+#include "record/profile.h"
 #include "record/program.h"
 #include "record/uniforms.h"
 
@@ -354,21 +355,23 @@ static void part_size(const struct glcnn_device *device, const struct pass *pass
     }
 }
 
-static void dispatch(struct glcnn_device *device, const struct pass *pass)
+/* Returns how many dispatches it takes. */
+static uint32_t dispatch(struct glcnn_device *device, const struct pass *pass)
 {
     const struct gl *gl = &device->gl;
     const uint32_t *local = pass->program->local;
     const uint32_t groups[3] = {group_count(pass, 0), group_count(pass, 1), group_count(pass, 2)};
-    uint32_t part[3];
+    uint32_t part[3], count = 0;
     part_size(device, pass, part);
     for (uint32_t z = 0; z < groups[2]; z += part[2])
         for (uint32_t y = 0; y < groups[1]; y += part[1])
-            for (uint32_t x = 0; x < groups[0]; x += part[0]) {
+            for (uint32_t x = 0; x < groups[0]; x += part[0], count++) {
                 gl->Uniform3i(0, (GLint)(x * local[0]), (GLint)(y * local[1]),
                               (GLint)(z * local[2]));
                 gl->DispatchCompute(least(part[0], groups[0] - x), least(part[1], groups[1] - y),
                                     least(part[2], groups[2] - z));
             }
+    return count;
 }
 
 static void set_plain_uniforms(const struct gl *gl, const struct pass *pass)
@@ -398,11 +401,13 @@ static glcnn_status issue(struct glcnn_device *device, const struct pass *pass,
     if (gl->PushDebugGroupKHR)
         gl->PushDebugGroupKHR(GL_DEBUG_SOURCE_APPLICATION_KHR, 0, -1, pass->shader);
     bind_all(device, pass, uniform_buffer);
-    dispatch(device, pass);
+    glcnn_status status = profile_begin(device, pass);
+    if (status == GLCNN_SUCCESS)
+        status = profile_end(device, dispatch(device, pass));
     mark_uses(device, pass);
     if (gl->PopDebugGroupKHR)
         gl->PopDebugGroupKHR();
-    return fence_count(device, pass_work(pass), AMID_PASSES);
+    return status == GLCNN_SUCCESS ? fence_count(device, pass_work(pass), AMID_PASSES) : status;
 }
 
 /* ---- First use of storage ---- */
@@ -491,7 +496,9 @@ static glcnn_status issue_all(struct glcnn_command_buffer *buffer)
     if (buffer->fence)
         device->gl.DeleteSync(buffer->fence);
     buffer->fence = NULL;
-    return status == GLCNN_SUCCESS ? device_check(device, AMID_PASSES) : status;
+    if (status == GLCNN_SUCCESS)
+        status = device_check(device, AMID_PASSES);
+    return status == GLCNN_SUCCESS ? profile_tell(device) : status;
 }
 
 glcnn_status glcnn_command_buffer_commit(glcnn_command_buffer *command_buffer)

@@ -8,6 +8,7 @@
 #include "device/limits.h"
 #include "device/traits.h"
 #include "record/canary.h"
+#include "record/profile.h"
 #include "record/program.h"
 #include "record/staging.h"
 
@@ -153,6 +154,7 @@ void glcnn_device_destroy(glcnn_device **device)
         glcnn_device_wait(old);
     canary_destroy(&old->canary);
     staging_destroy(&old->staging);
+    profile_destroy(old, reachable);
     glcnn_buffer_destroy(&old->zeros);
     fences_forget(old, reachable);
     program_cache_destroy(old->programs, reachable ? &old->gl : NULL);
