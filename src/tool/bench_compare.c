@@ -1,0 +1,136 @@
+/* Two reports of glcnn bench --json beside each other, row by row. */
+#include "bench.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_CHANGE 0.05 /* that counts; more where samples spread more */
+
+/* The whole file, to be freed; NULL for one that cannot be read. */
+static char *read_text(const char *path)
+{
+    size_t used = 0, room = 1 << 16, got;
+    FILE *file = fopen(path, "rb");
+    char *text = file ? malloc(room + 1) : NULL;
+    while (text && (got = fread(text + used, 1, room - used, file)) > 0) {
+        used += got;
+        if (used < room)
+            continue;
+        char *bigger = realloc(text, 2 * room + 1);
+        if (!bigger)
+            free(text);
+        text = bigger;
+        room *= 2;
+    }
+    if (text && ferror(file)) {
+        free(text);
+        text = NULL;
+    }
+    if (text)
+        text[used] = 0;
+    if (file)
+        fclose(file);
+    return text;
+}
+
+cJSON *bench_read(const struct tool_command *command, const char *path)
+{
+    errno = 0;
+    char *text = read_text(path);
+    if (!text) {
+        complain(command, EXIT_FAILED, "%s cannot be read: %s", path, strerror(errno));
+        return NULL;
+    }
+    cJSON *json = cJSON_Parse(text);
+    free(text);
+    if (cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(json, "rows")))
+        return json;
+    cJSON_Delete(json);
+    complain(command, EXIT_FAILED, "%s is no report of \"glcnn bench --json\": it has no rows",
+             path);
+    return NULL;
+}
+
+static double number(const cJSON *row, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(row, name);
+    return cJSON_IsNumber(item) ? item->valuedouble : (double)NAN;
+}
+
+static const char *text_of(const cJSON *object, const char *name)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+    return text ? text : "";
+}
+
+/* The same name, and the same work. */
+static const cJSON *find_row(const cJSON *report, const cJSON *like)
+{
+    const cJSON *row;
+    cJSON_ArrayForEach(
+        row, cJSON_GetObjectItemCaseSensitive(
+                 report, "rows")) if (strcmp(text_of(row, "name"), text_of(like, "name")) == 0 &&
+                                      cJSON_Compare(cJSON_GetObjectItemCaseSensitive(row, "shape"),
+                                                    cJSON_GetObjectItemCaseSensitive(like, "shape"),
+                                                    true)) return row;
+    return NULL;
+}
+
+struct changes {
+    size_t compared, slower, faster;
+    double logarithms; /* of the ratios, for their geometric mean */
+};
+
+static void compare_row(const cJSON *old_row, const cJSON *row, struct changes *changes)
+{
+    double before = number(old_row, "milliseconds"), now = number(row, "milliseconds");
+    double noise = fmax(LEAST_CHANGE, fmax(number(old_row, "spread"), number(row, "spread")));
+    double ratio = now / before;
+    if (!(before > 0) || !(now > 0))
+        return;
+    bool slower = ratio > 1 + noise, faster = ratio < 1 / (1 + noise);
+    changes->compared++;
+    changes->slower += slower;
+    changes->faster += faster;
+    changes->logarithms += log(ratio);
+    printf("%-48s %10.4f %10.4f %8.3f  %s\n", text_of(row, "name"), before, now, ratio,
+           slower   ? "slower"
+           : faster ? "faster"
+                    : "same");
+}
+
+static void print_devices(const cJSON *old_report, const cJSON *new_report)
+{
+    const char *before =
+        text_of(cJSON_GetObjectItemCaseSensitive(old_report, "device"), "renderer");
+    const char *now = text_of(cJSON_GetObjectItemCaseSensitive(new_report, "device"), "renderer");
+    if (strcmp(before, now) != 0)
+        printf("The devices differ: %s before, %s now.\n", before, now);
+    if (strcmp(text_of(old_report, "format"), text_of(new_report, "format")) != 0)
+        printf("The formats differ: %s before, %s now.\n", text_of(old_report, "format"),
+               text_of(new_report, "format"));
+}
+
+int bench_compare(const struct tool_command *command, const cJSON *old_report,
+                  const cJSON *new_report)
+{
+    struct changes changes = {0};
+    const cJSON *row;
+    print_devices(old_report, new_report);
+    printf("%-48s %10s %10s %8s\n", "row", "before ms", "now ms", "ratio");
+    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(new_report, "rows"))
+    {
+        const cJSON *old_row = find_row(old_report, row);
+        if (old_row)
+            compare_row(old_row, row, &changes);
+    }
+    if (changes.compared == 0)
+        return complain(command, EXIT_FAILED, "the reports have no row of one shape in common");
+    printf("%zu rows: %zu slower, %zu faster; geometric mean of the ratios %.3f\n",
+           changes.compared, changes.slower, changes.faster,
+           exp(changes.logarithms / (double)changes.compared));
+    return changes.slower > 0 ? EXIT_FAILED : EXIT_GOOD;
+}

@@ -1,0 +1,98 @@
+/* Times of work that is committed again and again. A sample is so many commits before one wait that
+ * the wait counts for little. */
+#include "bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define SAMPLES_MAX 15
+#define COMMITS_MAX 2000
+
+/* How long is measured. Clocks of a GPU rise from idle for a tenth of a second. */
+struct effort {
+    double warm, sample; /* seconds */
+    int samples;
+    double
+        most; /* seconds for all samples, of which there are 3 at least but where one takes more */
+};
+static const struct effort thorough = {0.1, 0.02, SAMPLES_MAX, 2}, quick_effort = {0, 0.01, 7, 0.3};
+
+static double seconds_of(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Commits `count` times and waits; adds the processor time of the commits to *cpu. */
+static glcnn_status run(const struct bench_work *work, int count, double *elapsed, double *cpu)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    double begin = seconds_of(CLOCK_MONOTONIC), begin_cpu = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < count && status == GLCNN_SUCCESS; i++)
+        status = work->commit(work->user);
+    *cpu += seconds_of(CLOCK_THREAD_CPUTIME_ID) - begin_cpu;
+    if (status == GLCNN_SUCCESS)
+        status = work->wait(work->user);
+    *elapsed = seconds_of(CLOCK_MONOTONIC) - begin;
+    return status;
+}
+
+/* How many commits make a sample; the first is not counted, since programs are made then. */
+static glcnn_status warm_up(const struct bench_work *work, const struct effort *effort,
+                            int *commits, double *one)
+{
+    double elapsed, cpu, begin = seconds_of(CLOCK_MONOTONIC);
+    glcnn_status status = run(work, 1, one, &cpu);
+    *commits = 1;
+    if (*one > 10 * effort->most) /* long enough: what programs took to make does not matter */
+        return status;
+    do {
+        if (status == GLCNN_SUCCESS)
+            status = run(work, 1, one, &cpu);
+        elapsed = seconds_of(CLOCK_MONOTONIC) - begin;
+    } while (status == GLCNN_SUCCESS && elapsed < effort->warm);
+    double wanted = effort->sample / fmax(*one, 1e-6);
+    *commits = wanted < 1 ? 1 : wanted > COMMITS_MAX ? COMMITS_MAX : (int)wanted;
+    if (status == GLCNN_SUCCESS && *commits > 1) { /* a single commit waits as long as it works */
+        status = run(work, *commits, &elapsed, &cpu);
+        wanted = effort->sample * *commits / fmax(elapsed, 1e-6);
+        *commits = wanted < 1 ? 1 : wanted > COMMITS_MAX ? COMMITS_MAX : (int)wanted;
+    }
+    return status;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int sample_count(const struct effort *effort, double sample)
+{
+    double fits = effort->most / fmax(sample, 1e-6);
+    if (fits < 1)
+        return 1;
+    return fits < 3 ? 3 : fits > effort->samples ? effort->samples : (int)fits;
+}
+
+glcnn_status bench_time(const struct bench_work *work, bool quick, struct bench_timing *timing)
+{
+    const struct effort *effort = quick ? &quick_effort : &thorough;
+    double samples[SAMPLES_MAX], cpu = 0, one = 0;
+    int commits = 1;
+    glcnn_status status = warm_up(work, effort, &commits, &one);
+    int count = sample_count(effort, one * commits);
+    for (int i = 0; i < count && status == GLCNN_SUCCESS; i++) {
+        status = run(work, commits, &samples[i], &cpu);
+        samples[i] /= commits;
+    }
+    if (status != GLCNN_SUCCESS)
+        return status;
+    qsort(samples, (size_t)count, sizeof *samples, ascending);
+    timing->seconds = samples[count / 2];
+    timing->spread = (samples[count - 1 - count / 4] - samples[count / 4]) / timing->seconds;
+    timing->commit_cpu = cpu / count / commits;
+    return GLCNN_SUCCESS;
+}

@@ -1,0 +1,237 @@
+#!/bin/sh
+# glcnn bench from outside: every kernel has a row, a report and a trace have their form, a report
+# tells a slower and a faster row of another, and what a kernel leaves unwritten or makes NaN fails
+# its row. No time is judged.
+#
+# Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. GLCNN_TEST_FULL=1 runs all
+# rows. Exits 77 without a device.
+
+cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
+case $out in /*) ;; *) out=$PWD/$out ;; esac
+top=$PWD tool=$out/glcnn
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+
+fail() {
+    echo "test_bench: $*"
+    failed=1
+}
+
+# gives STATUS ARGUMENT...: runs glcnn bench into files out and err and checks its exit status.
+gives() {
+    wanted=$1
+    shift
+    "$tool" bench "$@" >out 2>err
+    status=$?
+    [ $status = "$wanted" ] || fail "bench $*: exit status $status, not $wanted: $(tail -n 3 err)"
+}
+
+# says FILE PHRASE: the file out or err has the phrase.
+says() {
+    grep -qF -- "$2" "$1" || fail "\"$2\" is not in: $(head -n 12 "$1")"
+}
+
+"$tool" info >out 2>err
+[ $? != 77 ] || {
+    tail -n 1 err
+    exit 77
+}
+
+# ---- The rows ------------------------------------------------------------------------------------
+
+gives 0 --list
+sed 's/.* [0-9]*x[0-9x]*  //' out | tr ' ' '\n' | sort -u >measured
+"$tool" kernels --short | sed 's/ .*//' | sort -u >kernels
+[ "$(wc -l <kernels)" -gt 70 ] || fail 'the kernels are not listed'
+while read -r kernel; do
+    grep -qx "$kernel" measured || fail "no row has the kernel $kernel"
+done <kernels
+for phrase in 'convolution 64-64 3x3 56, weights' 'fully connected 4096-4096, data' \
+    'step of mobilenet-tiny, batch 4096, fed' '64x64x112x112'; do
+    says out "$phrase"
+done
+gives 0 --list -k pooling_max --shape 3x3
+[ "$(cat out)" = "$(grep '^max pooling 3x3.*forward' out)" ] || fail 'rows are not chosen by -k'
+gives 2 --list -k pooling_may
+says err 'there is no kernel "pooling_may"'
+gives 2 --shape 'no such row'
+says err 'names the rows'
+gives 2 surplus
+says err 'no use for the argument "surplus"'
+
+# ---- A report and its trace ----------------------------------------------------------------------
+
+cat >form.c <<'END_OF_C'
+/* form REPORT TRACE CLOCK: both have their form, and the trace an event for each pass. */
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static char text[1 << 24];
+static cJSON *parse(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    const char *end;
+    text[file ? fread(text, 1, sizeof text - 1, file) : 0] = 0;
+    cJSON *json = cJSON_ParseWithOpts(text, &end, 1);
+    if (!json)
+        printf("%s is no JSON\n", path), exit(1);
+    return json;
+}
+static const cJSON *get(const cJSON *of, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(of, name);
+    if (!item)
+        printf("there is no %s in %.300s\n", name, cJSON_PrintUnformatted(of)), exit(1);
+    return item;
+}
+static double number(const cJSON *of, const char *name)
+{
+    if (!cJSON_IsNumber(get(of, name)))
+        printf("%s is no number in %.300s\n", name, cJSON_PrintUnformatted(of)), exit(1);
+    return get(of, name)->valuedouble;
+}
+#define WANT(x) if (!(x)) printf("not so: %s\n", #x), exit(1)
+int main(int argc, char *argv[])
+{
+    cJSON *report = parse(argv[1]), *trace = parse(argv[2]);
+    const cJSON *row, *event;
+    double passes = 0, events = 0, at = 0;
+    WANT(argc == 4 && cJSON_IsString(get(report, "version")));
+    WANT(cJSON_IsString(get(get(report, "device"), "renderer")));
+    WANT(number(report, "copy_bytes_per_second") > 0 && number(report, "failed") == 0);
+    cJSON_ArrayForEach(row, get(report, "rows")) {
+        WANT(cJSON_IsString(get(row, "name")) && cJSON_IsString(get(row, "kernels")));
+        WANT(cJSON_GetArraySize(get(row, "shape")) == 4 && cJSON_IsNull(get(row, "error")));
+        WANT(number(row, "milliseconds") > 0 && number(row, "spread") >= 0);
+        WANT(number(row, "passes") >= 1 && number(row, "dispatches") >= number(row, "passes"));
+        WANT(number(row, "commit_cpu_microseconds") >= 0 && cJSON_IsFalse(get(row, "left_out")));
+        int is_step = strncmp(get(row, "name")->valuestring, "step", 4) == 0;
+        WANT(is_step || (number(row, "bytes") > 0 && number(row, "times_floor") > 0));
+        WANT(is_step || number(row, "gigabytes_per_second") > 0);
+        int has_weights = strncmp(get(row, "name")->valuestring, "conv", 4) == 0;
+        WANT(!has_weights || (number(row, "operations") > 0 && number(row, "gigaflops") > 0));
+        WANT(has_weights || cJSON_IsNull(get(row, "operations")));
+        passes += number(row, "passes");
+    }
+    cJSON_ArrayForEach(event, get(trace, "traceEvents")) {
+        WANT(strcmp(get(event, "ph")->valuestring, "X") == 0 && get(event, "name")->valuestring[0]);
+        WANT(number(event, "ts") >= at - 0.002 && number(event, "dur") >= 0);
+        WANT(number(get(event, "args"), "dispatches") >= 1);
+        at = number(event, "ts");
+        events++;
+    }
+    WANT(events == passes && events > 0);
+    WANT(strstr(get(get(trace, "otherData"), "clock")->valuestring, argv[3]));
+    return 0;
+}
+END_OF_C
+$cc -o form form.c $($pkg_config --cflags --libs libcjson) || fail 'the reader of JSON does not build'
+
+# reports ARGUMENT...: the rows run, and report and trace have their form and name one clock.
+reports() {
+    gives 0 --quick --json --trace trace.json "$@"
+    clock='timestamps of the GPU'
+    grep -qF "$clock" err || clock='wall time between two waits'
+    says err "times in trace.json are $clock"
+    ./form out trace.json "$clock" || fail "the form of bench $*"
+}
+if [ -n "$GLCNN_TEST_FULL" ]; then
+    reports
+else
+    for text in 'batch norm, ' 'max pooling 2x2' 'convolution 256-64' 'loss' 'Adam' 'multiply' \
+        'soft-max, gradient' 'step of lenet' 'weighted channel sum' 'running'; do
+        reports --shape "$text"
+    done
+fi
+reports --float16 --shape 'max pooling 2x2'
+export MESA_EXTENSION_OVERRIDE=-GL_EXT_disjoint_timer_query
+reports --device software --shape 'batch norm, '
+[ "$clock" != 'timestamps of the GPU' ] || fail 'a driver without timestamps has them'
+unset MESA_EXTENSION_OVERRIDE
+gives 1 --quick -k slice_gradient --trace no/such/folder.json
+says err 'no/such/folder.json cannot be written'
+gives 0 --quick -k slice_gradient
+says out 'slice, gradient'
+says out 'x floor'
+
+# ---- Comparing -----------------------------------------------------------------------------------
+
+# report FILE MILLISECONDS...: a made-up report of rows a, b, c ...; "-" has no time.
+report() {
+    file=$1 name=a
+    shift
+    {
+        printf '{"device": {"renderer": "R"}, "format": "float32", "rows": ['
+        for ms; do
+            [ $name = a ] || printf ,
+            [ "$ms" != - ] || ms=null
+            printf '{"name": "%s", "shape": [1, 2, 3, 4], "milliseconds": %s, "spread": 0.1}' $name $ms
+            name=$(echo $name | tr a-y b-z)
+        done
+        printf ']}'
+    } >"$file"
+}
+# verdict NAME WORD
+verdict() {
+    grep -q "^$1 .* $2\$" out || fail "row $1 is not $2: $(cat out)"
+}
+report old.json 1 1 1 1 2 -
+report new.json 1.2 0.8 1.09 0.95 - 2
+gives 1 --compare old.json new.json
+verdict a slower
+verdict b faster
+verdict c same
+verdict d same
+says out '4 rows: 1 slower, 1 faster'
+gives 0 --compare old.json old.json
+says out '5 rows: 0 slower, 0 faster; geometric mean of the ratios 1.000'
+sed 's/1, 2, 3, 4/2, 2, 3, 4/g; s/"R"/"Q"/' new.json >other.json
+gives 1 --compare old.json other.json
+says err 'no row of one shape in common'
+says out 'The devices differ: R before, Q now.'
+gives 1 --compare nowhere.json new.json
+says err 'nowhere.json cannot be read'
+echo '{"rows": 3}' >bad.json
+gives 1 --compare old.json bad.json
+says err 'bad.json is no report'
+"$tool" bench --quick --json -k pooling_max_gradient --shape 2x2 >kept.json 2>err
+sed 's/"milliseconds":.*,/"milliseconds": 1e9,/' kept.json >slow.json
+gives 0 --quick -k pooling_max_gradient --shape 2x2 --compare slow.json
+verdict 'max pooling 2x2 s2, gradient' faster
+sed 's/"milliseconds":.*,/"milliseconds": 1e-9,/' kept.json >fast.json
+gives 1 --quick -k pooling_max_gradient --shape 2x2 --compare fast.json
+verdict 'max pooling 2x2 s2, gradient' slower
+gives 2 --compare old.json --json
+says err 'answers in text'
+
+# ---- Wrong results -------------------------------------------------------------------------------
+
+$cc -shared -fPIC -o shader.so "$top/tests/preload/shader.c" -ldl || fail 'the preload does not build'
+
+# wrong OF FROM TO PHRASE ARGUMENT...: with that change of its shader a row fails, and says so.
+wrong() {
+    export SHADER_OF="$1" SHADER_FROM="$2" SHADER_TO="$3" SHADER_NOTE="$work/changed"
+    phrase=$4
+    shift 4
+    rm -f changed
+    LD_PRELOAD=$work/shader.so "$tool" bench --quick "$@" >out 2>err
+    status=$?
+    [ -f changed ] || fail "no shader has \"$SHADER_OF\" and \"$SHADER_FROM\""
+    [ $status = 1 ] || fail "a wrong shader ends with status $status: $(cat out)"
+    says out FAILED
+    says out "$phrase"
+    says err '1 rows failed'
+}
+largest='largest tap of window'
+wrong "$largest" 'imageStore(destination_image' 'if (x > 0) imageStore(destination_image' \
+    'element 0 of image 0 is NaN' -k pooling_max --shape 2x2
+wrong "$largest" 'at.y, slice, image, best)' \
+    'at.y, slice, image, at.x + at.y == 0 && slice == 0 && image == 1
+        ? vec4(uintBitsToFloat(0x7f800000u)) : best)' \
+    'element 0 of image 1 is infinite' -k pooling_max --shape 2x2
+
+[ $failed = 0 ] && echo 'glcnn bench is as it says'
+exit $failed
