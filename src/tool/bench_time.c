@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define SAMPLES_MAX 15
+#define SAMPLES_MAX 11
 #define COMMITS_MAX 2000
 
 /* How long is measured. Clocks of a GPU rise from idle for a tenth of a second. */
@@ -16,7 +16,7 @@ struct effort {
     double
         most; /* seconds for all samples, of which there are 3 at least but where one takes more */
 };
-static const struct effort thorough = {0.1, 0.02, SAMPLES_MAX, 2}, quick_effort = {0, 0.01, 7, 0.3};
+static const struct effort thorough = {0.1, 0.01, SAMPLES_MAX, 1}, quick_effort = {0, 0.01, 7, 0.3};
 
 static double seconds_of(clockid_t clock)
 {
