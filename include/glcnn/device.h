@@ -70,6 +70,18 @@ struct glcnn_device_parameters {
  * it, or "none", the shader, and a hash of the source. The folder must exist. The first file that
  * cannot be written is a warning in the log and the last that is tried; nothing else fails. A
  * program that runs with the rights of another than who started it writes none.
+ * Where the environment has GLCNN_DEBUG=WORD,WORD.. the device looks for mistakes, slowly:
+ *   sync    waits for the GPU after each pass: an error of the driver or a GPU that hangs is told of
+ *           the pass that made it
+ *   nan     reads what each encode has computed: the first element that is a NaN or an infinity is
+ *           named with its kernel
+ *   verify  also computes each encode in its double-precision reference, from the inputs that the
+ *           device had: the first element beyond the bound of glcnn/image.h is named. Left out are
+ *           encodes that add to what a state holds, gradients that read masks of bits, and, but for
+ *           the first commit of a command buffer of the user's, those whose numbers move with each
+ *           step (dropout, optimizers, running averages)
+ * What nan and verify find fails the commit with GLCNN_CHECK_FAILED. Any other word is refused with
+ * GLCNN_INVALID_ARGUMENT.
  * The caller owns the device. */
 GLCNN_API glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameters,
                                            glcnn_device **device);

@@ -104,7 +104,7 @@ typedef void (*glcnn_graph_handler)(void *user, glcnn_graph *graph, glcnn_status
  * checked once a graph has executed, nor by glcnn_graph_encode.
  *
  * Errors: those of encoding, GLCNN_INVALID_STATE for such a layer, or from a handler that an
- * execution calls; GLCNN_DEVICE_LOST. */
+ * execution calls; GLCNN_DEVICE_LOST, GLCNN_CHECK_FAILED. */
 GLCNN_API glcnn_status glcnn_graph_execute(glcnn_graph *graph, glcnn_image *const *sources,
                                            glcnn_graph_handler handler, void *user);
 /* Waits for the last execution, lets CPU training callbacks update, and calls the handler. */

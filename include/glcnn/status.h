@@ -39,6 +39,7 @@ typedef enum glcnn_status {
     GLCNN_SHADER_ERROR,     /* a shader was refused; the sentence names its file and line */
     GLCNN_IO_ERROR,         /* a file cannot be opened, read or written */
     GLCNN_MALFORMED_DATA,   /* a file or byte stream is truncated, oversized or of another kind */
+    GLCNN_CHECK_FAILED,     /* a check of GLCNN_DEBUG found what it looks for (glcnn/device.h) */
     GLCNN_STATUS_FORCE32 = 0x7fffffff
 } glcnn_status;
 

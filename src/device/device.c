@@ -19,7 +19,7 @@ const char *glcnn_status_text(glcnn_status status)
     static const char *const names[] = {
         "success",        "invalid argument", "invalid state",  "unsupported",
         "limit exceeded", "no device",        "device lost",    "out of memory",
-        "shader error",   "I/O error",        "malformed data",
+        "shader error",   "I/O error",        "malformed data", "check failed",
     };
     return (size_t)status < sizeof names / sizeof *names ? names[status] : "unknown status";
 }

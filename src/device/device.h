@@ -45,6 +45,7 @@ struct glcnn_device {
     uint64_t dispatch_work; /* operations that one dispatch may take; 0: not measured yet */
     char *forced_variants;  /* the environment's GLCNN_VARIANTS at opening, or NULL */
     char *shader_folder;    /* its GLCNN_SHADERS; NULL too once a file could not be written */
+    unsigned checks;        /* that its GLCNN_DEBUG asks for, of debug.h */
     struct {
         glcnn_compile_callback callback;
         void *user;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "encode/encode.h"
+#include "encode/observer.h"
 #include "image/image.h"
 #include "record/program.h"
 
@@ -54,6 +55,7 @@ static void plan_call(struct call *call, struct plan *plan)
         call->kernel->descriptor->plan(&call->operation, plan);
     for (size_t i = first; i < plan->pass_count; i++)
         plan->passes[i].kernel = call->kernel;
+    observe(&call->operation, plan, first);
     plan_retain(plan, kernel_retain(call->kernel), release_kernel);
     plan_release_scratch(plan);
 }

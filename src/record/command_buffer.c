@@ -1,10 +1,12 @@
 /* Command buffers: issuing recorded passes with the barriers that their hazards need. */
 #include "record/command_buffer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device/buffer.h"
+#include "device/debug.h"
 #include "record/dispatch_work.h"
 #include "record/profile.h"
 #include "record/program.h"
@@ -394,8 +396,7 @@ static void bind_all(struct glcnn_device *device, const struct pass *pass, GLuin
     command_buffer_bind(device, pass);
 }
 
-static glcnn_status issue(struct glcnn_device *device, const struct pass *pass,
-                          GLuint uniform_buffer)
+static glcnn_status run(struct glcnn_device *device, const struct pass *pass, GLuint uniform_buffer)
 {
     const struct gl *gl = &device->gl;
     if (gl->PushDebugGroupKHR)
@@ -408,6 +409,27 @@ static glcnn_status issue(struct glcnn_device *device, const struct pass *pass,
     if (gl->PopDebugGroupKHR)
         gl->PopDebugGroupKHR();
     return status == GLCNN_SUCCESS ? fence_count(device, pass_work(pass), AMID_PASSES) : status;
+}
+
+/* For GLCNN_DEBUG=sync: what went wrong is told of this pass. */
+static glcnn_status finish(struct glcnn_device *device, const struct pass *pass)
+{
+    char where[128];
+    snprintf(where, sizeof where, "GLCNN_DEBUG=sync: after %s of %s", pass->shader,
+             pass->planner[0] ? pass->planner : "no kernel");
+    return fence_await_all(device, where);
+}
+
+static glcnn_status issue(struct glcnn_device *device, const struct pass *pass,
+                          GLuint uniform_buffer)
+{
+    struct pass_observer *observer = pass->observer;
+    glcnn_status status = observer ? observer->before(observer, pass) : GLCNN_SUCCESS;
+    if (status == GLCNN_SUCCESS)
+        status = run(device, pass, uniform_buffer);
+    if (status == GLCNN_SUCCESS && device->checks & DEBUG_SYNC)
+        status = finish(device, pass);
+    return status == GLCNN_SUCCESS && observer ? observer->after(observer, pass) : status;
 }
 
 /* ---- First use of storage ---- */

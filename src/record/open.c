@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "device/buffer.h"
+#include "device/debug.h"
 #include "device/limits.h"
 #include "device/traits.h"
 #include "record/canary.h"
@@ -87,6 +88,12 @@ static glcnn_status set_up(struct glcnn_device *device,
     if (unknown)
         return device_fail(device, GLCNN_INVALID_ARGUMENT,
                            "GLCNN_LIMITS is \"%s\"; the only value it takes is \"min\"", unknown);
+    char word[32];
+    if (!debug_read(&device->checks, word))
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "GLCNN_DEBUG has the word \"%s\"; the words it takes, separated by "
+                           "commas, are %s",
+                           word, DEBUG_WORDS);
     glcnn_status status = open_platform(device, parameters);
     if (status != GLCNN_SUCCESS)
         return status;

@@ -104,6 +104,13 @@ struct glcnn_kernel;
  * step. */
 typedef void (*pass_refresh)(struct glcnn_kernel *kernel, struct pass *pass);
 
+/* Looks at the passes of an encode as they are issued, before each and after it. What fails there
+ * fails the commit. */
+struct pass_observer {
+    glcnn_status (*before)(struct pass_observer *observer, const struct pass *pass);
+    glcnn_status (*after)(struct pass_observer *observer, const struct pass *pass);
+};
+
 struct pass {
     const char *shader; /* path below glsl/ */
     char planner[48];   /* name of the kernel that it is for, "" for none */
@@ -121,10 +128,12 @@ struct pass {
     uint32_t registers; /* that the device's traits tell: what may be kept at once */
     uint32_t work;      /* operations an invocation takes, about; splits long grids. 0: 64 */
     bool cooperative;
-    bool loads_images;           /* textures are read with imageLoad; set by assemble.c */
-    pass_refresh refresh;        /* may be NULL */
-    struct glcnn_kernel *kernel; /* for refresh */
-    const char *variant;         /* row of a table of variants that it is made by, or NULL */
+    bool loads_images;              /* textures are read with imageLoad; set by assemble.c */
+    pass_refresh refresh;           /* may be NULL */
+    struct glcnn_kernel *kernel;    /* for refresh */
+    struct pass_observer *observer; /* NULL: none. It lives as long as the command buffer */
+    uint32_t step;                  /* for it: which of the encode's passes, which stand in a row */
+    const char *variant;            /* row of a table of variants that it is made by, or NULL */
     const struct program *program;
     size_t uniform_offset; /* in the command buffer's uniform buffer */
     const char *overflow;  /* name of what found no room, NULL when all is well */

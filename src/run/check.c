@@ -1,7 +1,7 @@
 /* The self-check: every kernel's cases on the device against its double-precision reference, with
  * images stored as float32 and as float16; tests have them read unorm8 ones too.
  *
- * An element passes within the bound of glcnn/image.h, which allowed() computes: float32's, and for
+ * An element passes within the bound of glcnn/image.h (encode/bound.h): float32's, and for
  * float16 images half a unit of the last place more. Inputs are rounded to the format beforehand,
  * so that device and reference see the same numbers. */
 #include <math.h>
@@ -10,11 +10,10 @@
 #include <string.h>
 
 #include "run/check.h"
+#include "encode/bound.h"
 #include "encode/random.h"
 #include "image/half.h"
 #include "image/image.h"
-
-#define DEFAULT_BOUND 1e-5
 
 static float round_input(double value, glcnn_channel_format format)
 {
@@ -157,29 +156,16 @@ static bool add_vectors(struct run *run, const struct glcnn_descriptor *d,
 
 /* ---- Comparison ---- */
 
-static double allowed(double reference, double norm, double bound, bool half)
+static double compare_arrays(const struct glcnn_descriptor *d, const struct named_array *found,
+                             const struct named_array *wanted, bool half)
 {
-    double error = bound * (norm > 1 ? norm : 1);
-    return half ? error + ldexp(fabs(reference), -11) * 1.0001 + 0x1p-25 : error;
-}
-
-static double compare_arrays(const struct named_array *found, const struct named_array *wanted,
-                             double bound, bool half)
-{
-    double norm = 0, worst = 0;
+    double worst = 0;
     size_t count = array_count(wanted);
     if (array_count(found) != count)
         return INFINITY;
+    double norm = bound_norm(wanted->data, count);
     for (size_t i = 0; i < count; i++)
-        norm = fmax(norm, isfinite(wanted->data[i]) ? fabs(wanted->data[i]) : 0);
-    for (size_t i = 0; i < count; i++) {
-        double f = found->data[i], w = wanted->data[i];
-        bool same = (isnan(f) && isnan(w)) || f == w;
-        double error = same ? 0 : fabs(f - w) / allowed(w, norm, bound, half);
-        if (isnan(error))
-            return INFINITY;
-        worst = fmax(worst, error);
-    }
+        worst = fmax(worst, bound_error(d, found->data[i], wanted->data[i], norm, half));
     return worst;
 }
 
@@ -193,8 +179,7 @@ double check_compare(const struct glcnn_descriptor *d, struct bag *found, struct
         struct named_array *f = bag_find(found, argument->name);
         struct named_array *w = bag_find(wanted, argument->name);
         if (argument->output && f && w)
-            worst =
-                fmax(worst, compare_arrays(f, w, d->bound > 0 ? d->bound : DEFAULT_BOUND, half));
+            worst = fmax(worst, compare_arrays(d, f, w, half));
         else if (argument->output && (f || w))
             return INFINITY;
     }

@@ -1,0 +1,383 @@
+/* Reads what an encode computes, at each commit, and looks whether it is finite (GLCNN_DEBUG=nan)
+ * and what the reference makes of the same inputs (GLCNN_DEBUG=verify).
+ *
+ * Inputs are read before the first pass. An output is read after the last pass that writes it:
+ * textures of temporary images are shared, so that a later pass may write another image there.
+ * Graphs exchange the storages that passes use, so storages are those of the passes as they are
+ * issued, not of the encode. */
+#include "encode/observer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/debug.h"
+#include "encode/bound.h"
+#include "image/half.h"
+#include "image/image.h"
+
+#define NEVER UINT32_MAX
+
+/* Where an argument's storage is bound. */
+struct binding {
+    uint32_t step, index; /* of the pass, and of its textures or images; step NEVER: nowhere */
+    bool is_image;
+};
+
+struct observer {
+    struct pass_observer base;
+    struct glcnn_device *device;
+    struct operation operation;
+    double parameters[MAX_PARAMETER_BYTES / sizeof(double)]; /* the operation's */
+    char kernel[96];                                         /* in words */
+    struct binding bindings[MAX_ARGUMENTS];
+    uint32_t complete[MAX_ARGUMENTS]; /* step after which an output is; NEVER: not written */
+    uint32_t steps;
+    bool verifies;                  /* the reference can tell what comes out */
+    bool moves;                     /* its numbers do with each step: only the first is known */
+    double *inputs[MAX_ARGUMENTS];  /* read before, for the reference; NULL: not given */
+    double *outputs[MAX_ARGUMENTS]; /* read after */
+};
+
+static const struct argument *argument_of(const struct observer *o, size_t index)
+{
+    return descriptor_argument_at(o->operation.descriptor, index);
+}
+
+static void forget(struct observer *o)
+{
+    for (size_t i = 0; i < MAX_ARGUMENTS; i++) {
+        free(o->inputs[i]);
+        free(o->outputs[i]);
+        o->inputs[i] = o->outputs[i] = NULL;
+    }
+}
+
+static void release(void *object)
+{
+    forget(object);
+    free(object);
+}
+
+/* ---- Reading ---- */
+
+static size_t element_count(const struct observer *o, size_t index)
+{
+    const struct image_view *view = &o->operation.images[index];
+    if (!argument_is_image(argument_of(o, index)))
+        return o->operation.vectors[index].count;
+    return (size_t)view->images * view->channels * view->height * view->width;
+}
+
+/* Images go one by one: together they may be more than the host can hold as float32 too. */
+static glcnn_status read_image(struct glcnn_device *device, const struct image_view *view,
+                               double *values)
+{
+    bool half = view->storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+    size_t count = (size_t)view->channels * view->height * view->width, element = half ? 2 : 4;
+    const struct glcnn_image_transfer planes = {.layout = GLCNN_LAYOUT_CHANNELS_HEIGHT_WIDTH};
+    float *floats = malloc(count * sizeof *floats);
+    if (!floats)
+        return device_fail(device, GLCNN_OUT_OF_MEMORY, "GLCNN_DEBUG: out of memory");
+    glcnn_status status = GLCNN_SUCCESS;
+    for (uint32_t n = 0; n < view->images && status == GLCNN_SUCCESS; n++) {
+        struct glcnn_image image = {
+            .device = device,
+            .references = 1,
+            .descriptor = {view->width, view->height, view->channels, 1, view->storage->format},
+            .storage = view->storage,
+            .first_layer = view->first_layer + n * view->layer_stride,
+            .layer_stride = view->layer_stride,
+            .channels_behind = view->masked ? view->channels + 1 : view->channels};
+        status = glcnn_image_read_bytes(&image, &planes, floats, count * element);
+        const uint16_t *halves = (const uint16_t *)(const void *)floats;
+        for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
+            values[n * count + i] = half ? half_to_float(halves[i]) : floats[i];
+    }
+    free(floats);
+    return status;
+}
+
+static glcnn_status read_vector(struct glcnn_device *device, const struct vector_view *view,
+                                double *values)
+{
+    float *floats = malloc(view->count * sizeof *floats);
+    if (!floats)
+        return device_fail(device, GLCNN_OUT_OF_MEMORY, "GLCNN_DEBUG: out of memory");
+    glcnn_status status =
+        glcnn_buffer_read(view->buffer, view->offset * 4, view->count * 4, floats);
+    for (size_t i = 0; i < view->count && status == GLCNN_SUCCESS; i++)
+        values[i] = floats[i];
+    free(floats);
+    return status;
+}
+
+/* The storage of an argument, as `pass` and those beside it have it now. */
+static struct storage *storage_now(const struct observer *o, size_t index, const struct pass *pass)
+{
+    const struct binding *b = &o->bindings[index];
+    const struct pass *bound = pass - pass->step + b->step;
+    return b->is_image ? bound->images[b->index].view.storage
+                       : bound->textures[b->index].view.storage;
+}
+
+/* What no pass reads is of no effect: the reference gets zeros. */
+static glcnn_status read_argument(struct observer *o, size_t index, const struct pass *pass,
+                                  double **values)
+{
+    const struct vector_view *vector = &o->operation.vectors[index];
+    size_t count = element_count(o, index);
+    *values = calloc(count ? count : 1, sizeof **values);
+    if (!*values)
+        return device_fail(o->device, GLCNN_OUT_OF_MEMORY, "GLCNN_DEBUG: out of memory");
+    if (argument_is_image(argument_of(o, index))) {
+        struct image_view view = o->operation.images[index];
+        if (o->bindings[index].step == NEVER)
+            return GLCNN_SUCCESS;
+        view.storage = storage_now(o, index, pass);
+        return read_image(o->device, &view, *values);
+    }
+    if (vector->buffer)
+        return read_vector(o->device, vector, *values);
+    for (size_t i = 0; i < count; i++)
+        (*values)[i] = argument_of(o, index)->neutral;
+    return GLCNN_SUCCESS;
+}
+
+/* ---- Finding ---- */
+
+/* "destination_image, image 0, channel 2, row 1, column 7", or "gamma, element 3". */
+static void name_element(const struct observer *o, size_t index, size_t element, char text[160])
+{
+    const struct argument *argument = argument_of(o, index);
+    const struct image_view *view = &o->operation.images[index];
+    if (!argument_is_image(argument)) {
+        snprintf(text, 160, "%s, element %zu", argument->name, element);
+        return;
+    }
+    size_t row = element / view->width, channel = row / view->height;
+    snprintf(text, 160, "%s, image %zu, channel %zu, row %zu, column %zu", argument->name,
+             channel / view->channels, channel % view->channels, row % view->height,
+             element % view->width);
+}
+
+static glcnn_status find_not_finite(const struct observer *o, size_t index)
+{
+    char place[160];
+    size_t count = element_count(o, index), i = 0;
+    while (i < count && isfinite(o->outputs[index][i]))
+        i++;
+    if (i == count)
+        return GLCNN_SUCCESS;
+    name_element(o, index, i, place);
+    return device_fail(o->device, GLCNN_CHECK_FAILED, "GLCNN_DEBUG=nan: %s makes %s of %s",
+                       o->kernel, isnan(o->outputs[index][i]) ? "a NaN" : "an infinity", place);
+}
+
+/* Pixels outside of the region keep what they held, which the reference does not know. */
+static bool is_written(const struct observer *o, size_t index, size_t element)
+{
+    const struct operation *op = &o->operation;
+    const struct image_view *view = &op->images[index];
+    if (argument_of(o, index)->place != PLACE_DESTINATION)
+        return true;
+    size_t x = element % view->width, y = element / view->width % view->height;
+    return x >= op->region_x && x - op->region_x < op->region_width && y >= op->region_y &&
+           y - op->region_y < op->region_height;
+}
+
+/* Compares one output with the reference's. */
+static glcnn_status compare(const struct observer *o, size_t index, const double *wanted)
+{
+    const struct glcnn_descriptor *d = o->operation.descriptor;
+    const struct storage *storage = o->operation.images[index].storage;
+    const double *found = o->outputs[index];
+    bool half =
+        argument_is_image(argument_of(o, index)) && storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+    size_t count = element_count(o, index);
+    double norm = bound_norm(wanted, count);
+    for (size_t i = 0; i < count; i++) {
+        double error = bound_error(d, found[i], wanted[i], norm, half);
+        char place[160];
+        if (error <= 1 || !is_written(o, index, i))
+            continue;
+        name_element(o, index, i, place);
+        return device_fail(o->device, GLCNN_CHECK_FAILED,
+                           "GLCNN_DEBUG=verify: %s makes %.9g of %s; its reference %.9g, which is "
+                           "%.3g times as far as may be",
+                           o->kernel, found[i], place, wanted[i], error);
+    }
+    return GLCNN_SUCCESS;
+}
+
+/* The reference's arguments: inputs, and outputs of zeros. */
+static bool set_reference(const struct observer *o, struct reference *r)
+{
+    const struct argument *argument;
+    bool good = true;
+    for (size_t i = 0; good && (argument = argument_of(o, i)); i++) {
+        const struct image_view *view = &o->operation.images[i];
+        size_t count = element_count(o, i);
+        double *data = NULL;
+        if (o->operation.given[i]) {
+            data = calloc(count ? count : 1, sizeof *data);
+            good = data != NULL;
+        }
+        if (data && o->inputs[i])
+            memcpy(data, o->inputs[i], count * sizeof *data);
+        if (argument_is_image(argument))
+            r->images[i] =
+                (struct tensor){data, view->images, view->channels, view->height, view->width};
+        else
+            r->vectors[i] = data;
+    }
+    return good;
+}
+
+static glcnn_status verify(struct observer *o)
+{
+    struct reference reference = {.operation = &o->operation};
+    glcnn_status status = GLCNN_SUCCESS;
+    if (!set_reference(o, &reference))
+        status = device_fail(o->device, GLCNN_OUT_OF_MEMORY, "GLCNN_DEBUG: out of memory");
+    else
+        o->operation.descriptor->reference(&reference);
+    for (size_t i = 0; i < MAX_ARGUMENTS; i++) {
+        const double *wanted =
+            reference.images[i].data ? reference.images[i].data : reference.vectors[i];
+        if (status == GLCNN_SUCCESS && o->outputs[i] && wanted)
+            status = compare(o, i, wanted);
+        free(reference.images[i].data);
+        free(reference.vectors[i]);
+    }
+    o->verifies = o->verifies && !o->moves;
+    return status;
+}
+
+/* ---- Observing ---- */
+
+static glcnn_status before(struct pass_observer *observer, const struct pass *pass)
+{
+    struct observer *o = (struct observer *)observer;
+    const struct argument *argument;
+    glcnn_status status = GLCNN_SUCCESS;
+    if (pass->step > 0)
+        return status;
+    forget(o); /* of a commit that failed */
+    for (size_t i = 0; o->verifies && (argument = argument_of(o, i)); i++)
+        if (status == GLCNN_SUCCESS && argument->input && o->operation.given[i])
+            status = read_argument(o, i, pass, &o->inputs[i]);
+    return status;
+}
+
+static glcnn_status after(struct pass_observer *observer, const struct pass *pass)
+{
+    struct observer *o = (struct observer *)observer;
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; argument_of(o, i) && status == GLCNN_SUCCESS; i++) {
+        if (o->complete[i] != pass->step)
+            continue;
+        status = read_argument(o, i, pass, &o->outputs[i]);
+        if (status == GLCNN_SUCCESS && o->device->checks & DEBUG_NAN)
+            status = find_not_finite(o, i);
+    }
+    if (pass->step + 1 < o->steps || status != GLCNN_SUCCESS)
+        return status;
+    status = o->verifies ? verify(o) : GLCNN_SUCCESS;
+    forget(o);
+    return status;
+}
+
+/* ---- Recording ---- */
+
+static void bind_images(struct observer *o, size_t index, const struct pass *pass, uint32_t step)
+{
+    const struct storage *storage = o->operation.images[index].storage;
+    for (uint32_t i = 0; i < pass->texture_count; i++)
+        if (pass->textures[i].view.storage == storage)
+            o->bindings[index] = (struct binding){step, i, false};
+    for (uint32_t i = 0; i < pass->image_count; i++)
+        if (pass->images[i].view.storage == storage) {
+            o->bindings[index] = (struct binding){step, i, true};
+            o->complete[index] = step;
+        }
+}
+
+/* Masks are bits and no numbers: one that is written is passed over, and one that is read is more
+ * than a reference can take. */
+static void bind_vectors(struct observer *o, size_t index, const struct pass *pass, uint32_t step)
+{
+    const struct glcnn_buffer *buffer = o->operation.vectors[index].buffer;
+    for (uint32_t i = 0; i < pass->buffer_count && o->operation.given[index]; i++) {
+        const struct pass_buffer *item = &pass->buffers[i];
+        bool bits = strstr(item->type, "uint") != NULL;
+        if (!buffer || item->view.buffer != buffer)
+            continue;
+        if (item->access & VECTOR_WRITE)
+            o->complete[index] = step;
+        else if (bits)
+            o->verifies = false;
+        o->operation.given[index] = !bits;
+    }
+}
+
+static void bind_arguments(struct observer *o, const struct pass *passes)
+{
+    const struct argument *argument;
+    for (size_t i = 0; (argument = argument_of(o, i)); i++) {
+        o->bindings[i].step = o->complete[i] = NEVER;
+        for (uint32_t step = 0; step < o->steps && o->operation.given[i]; step++)
+            (argument_is_image(argument) ? bind_images : bind_vectors)(o, i, &passes[step], step);
+        if (!argument->output || !o->operation.given[i])
+            o->complete[i] = NEVER;
+    }
+}
+
+static bool any_moves(const struct pass *passes, uint32_t count)
+{
+    bool moves = false;
+    for (uint32_t i = 0; i < count; i++)
+        moves = moves || passes[i].refresh;
+    return moves;
+}
+
+static struct observer *make_observer(const struct operation *operation, const struct plan *plan,
+                                      size_t first)
+{
+    struct observer *o = calloc(1, sizeof *o);
+    if (!o)
+        return NULL;
+    o->base = (struct pass_observer){before, after};
+    o->device = plan->device;
+    o->operation = *operation;
+    o->operation.device = NULL;
+    o->operation.kernel = NULL;
+    if (operation->descriptor->parameters_size)
+        memcpy(o->parameters, operation->parameters, operation->descriptor->parameters_size);
+    o->operation.parameters = o->parameters;
+    snprintf(o->kernel, sizeof o->kernel, "%s", plan->kernel ? plan->kernel : "no kernel");
+    o->steps = (uint32_t)(plan->pass_count - first);
+    o->moves = any_moves(plan->passes + first, o->steps);
+    /* The first commit of a planned buffer moves already. */
+    o->verifies = plan->device->checks & DEBUG_VERIFY && !operation->accumulate &&
+                  !(o->moves && plan->command_buffer->planned);
+    bind_arguments(o, plan->passes + first);
+    return o;
+}
+
+void observe(const struct operation *operation, struct plan *plan, size_t first)
+{
+    if (!(plan->device->checks & (DEBUG_NAN | DEBUG_VERIFY)) || plan->pass_count == first ||
+        plan->status != GLCNN_SUCCESS)
+        return;
+    struct observer *o = make_observer(operation, plan, first);
+    if (!o) {
+        plan_fail(plan, GLCNN_OUT_OF_MEMORY, "GLCNN_DEBUG: out of memory");
+        return;
+    }
+    for (uint32_t step = 0; step < o->steps; step++) {
+        plan->passes[first + step].observer = &o->base;
+        plan->passes[first + step].step = step;
+    }
+    plan_retain(plan, o, release);
+}

@@ -1,0 +1,205 @@
+/* The checks of GLCNN_DEBUG: which words it takes, that nan names the kernel and the element, in
+ * command buffers and graphs, images and vectors, and that verify finds a pass that computes
+ * something else. Each device is opened with the words of its own. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "record/command_buffer.h"
+#include "tests/graphs.h"
+
+static glcnn_status open_with(const char *words, glcnn_device **opened)
+{
+    setenv("GLCNN_DEBUG", words, 1);
+    glcnn_status status = glcnn_device_create(NULL, opened);
+    unsetenv("GLCNN_DEBUG");
+    return status;
+}
+
+/* The fixture works on a device with these checks. */
+static void use(const char *words)
+{
+    fixture_close();
+    device = NULL;
+    CU_ASSERT_EQUAL_FATAL(open_with(words, &device), GLCNN_SUCCESS);
+}
+
+static void has_error(const char *phrase)
+{
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), phrase));
+    if (!strstr(glcnn_device_error(device), phrase))
+        fprintf(stderr, "\n  \"%s\" is not in \"%s\"\n", phrase, glcnn_device_error(device));
+}
+
+static void log_line(void *user, glcnn_log_level level, const char *text)
+{
+    if (level == GLCNN_LOG_ERROR)
+        snprintf(user, 1024, "%s", text);
+}
+
+static void unknown_words_are_refused_with_the_list(void)
+{
+    static const char *const wrong[] = {
+        "bogus",      "nan,bogus", "NAN",
+        "nan verify", "sync,,nan", "a-word-that-is-longer-than-any-that-there-could-be"};
+    static const char *const right[] = {"", "sync", "nan,sync", "sync,nan,verify", "verify,verify"};
+    glcnn_device *opened = NULL;
+    char sentence[1024] = "";
+    const struct glcnn_device_parameters parameters = {.log = log_line, .log_user = sentence};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        setenv("GLCNN_DEBUG", wrong[i], 1);
+        CU_ASSERT_EQUAL(glcnn_device_create(&parameters, &opened), GLCNN_INVALID_ARGUMENT);
+        CU_ASSERT_PTR_NULL(opened);
+        CU_ASSERT_PTR_NOT_NULL(strstr(sentence, "sync, nan, verify"));
+        CU_ASSERT(i > 1 || strstr(sentence, "\"bogus\"") != NULL);
+    }
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        CU_ASSERT_EQUAL(open_with(right[i], &opened), GLCNN_SUCCESS);
+        glcnn_device_destroy(&opened);
+    }
+}
+
+/* ReLU, then average pooling, of 2x5x4x6 numbers: one result of each. */
+static glcnn_command_buffer *record_two(glcnn_image *source, glcnn_image *results[2])
+{
+    glcnn_command_buffer *commands = make_commands();
+    static const char *const names[] = {"neuron", "pooling_average"};
+    for (size_t i = 0; i < 2; i++) {
+        glcnn_kernel *kernel =
+            kernel_with(names[i], i ? "kernel_width=2 kernel_height=2" : "neuron_type=relu");
+        glcnn_kernel_properties(kernel)->result_is_ordinary = true;
+        GOOD_FATAL(glcnn_kernel_encode_returning(
+            commands, kernel, &(struct glcnn_encode){.source = i ? results[0] : source},
+            &results[i], NULL));
+        glcnn_kernel_destroy(&kernel);
+    }
+    return commands;
+}
+
+static void fill_but_one(glcnn_image *image, float odd, size_t element)
+{
+    size_t count = count_of(image);
+    float *values = calloc(count, sizeof *values);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(values);
+    values[element] = odd;
+    fill_image(image, values);
+    free(values);
+}
+
+#define ELEMENT (((1 * 5 + 3) * 4 + 2) * 6 + 1) /* image 1, channel 3, row 2, column 1 */
+
+static void find_in(glcnn_channel_format format)
+{
+    glcnn_image *source = make_image_of(device, format, 2, 5, 4, 6), *results[2] = {NULL};
+    glcnn_command_buffer *commands = record_two(source, results);
+    fill_but_one(source, NAN, ELEMENT);
+    REFUSED(GLCNN_CHECK_FAILED, glcnn_command_buffer_commit(commands));
+    has_error(
+        "GLCNN_DEBUG=nan: neuron makes a NaN of destination_image, image 1, channel 3, row 2, "
+        "column 1");
+    fill_but_one(source, INFINITY, ELEMENT);
+    REFUSED(GLCNN_CHECK_FAILED, glcnn_command_buffer_commit(commands));
+    has_error("neuron makes an infinity of destination_image, image 1, channel 3, row 2");
+    fill_but_one(source, 1, ELEMENT);
+    GOOD(glcnn_command_buffer_commit(commands));
+    GOOD(glcnn_command_buffer_wait(commands));
+    glcnn_command_buffer_destroy(&commands);
+    destroy_images(results, 2);
+    glcnn_image_destroy(&source);
+}
+
+static void nan_names_kernel_and_element(void)
+{
+    use("nan");
+    find_in(GLCNN_CHANNEL_FORMAT_FLOAT32);
+    find_in(GLCNN_CHANNEL_FORMAT_FLOAT16);
+}
+
+static void nan_is_found_only_where_it_is_looked_for(void)
+{
+    glcnn_image *results[2] = {NULL};
+    use("sync");
+    glcnn_image *source = make_image(2, 5, 4, 6);
+    glcnn_command_buffer *commands = record_two(source, results);
+    fill_but_one(source, NAN, ELEMENT);
+    GOOD(glcnn_command_buffer_commit(commands));
+    GOOD(glcnn_command_buffer_wait(commands));
+    glcnn_command_buffer_destroy(&commands);
+    destroy_images(results, 2);
+    glcnn_image_destroy(&source);
+}
+
+static void nan_in_a_vector_is_named(void)
+{
+    float gradient[7] = {0}, values[7] = {0};
+    glcnn_buffer *buffers[2] = {NULL};
+    glcnn_kernel *kernel = NULL;
+    use("nan");
+    gradient[5] = NAN;
+    GOOD_FATAL(glcnn_buffer_create(device, sizeof gradient, &buffers[0]));
+    GOOD_FATAL(glcnn_buffer_create(device, sizeof values, &buffers[1]));
+    GOOD(glcnn_buffer_write(buffers[0], 0, sizeof gradient, gradient));
+    GOOD(glcnn_buffer_write(buffers[1], 0, sizeof values, values));
+    GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(device, 0.5f, &kernel));
+    GOOD(glcnn_kernel_set_label(kernel, "of mine"));
+    glcnn_command_buffer *commands = make_commands();
+    GOOD(glcnn_optimizer_encode(commands, kernel, buffers[0], buffers[1], NULL, NULL, buffers[1]));
+    REFUSED(GLCNN_CHECK_FAILED, glcnn_command_buffer_commit(commands));
+    has_error("optimizer_stochastic_gradient_descent");
+    has_error("of mine");
+    has_error("a NaN of result, element 5");
+    glcnn_command_buffer_destroy(&commands);
+    glcnn_kernel_destroy(&kernel);
+    glcnn_buffer_destroy(&buffers[0]);
+    glcnn_buffer_destroy(&buffers[1]);
+}
+
+/* Intermediate images of a graph share textures. */
+static void graphs_are_checked_too(void)
+{
+    use("nan,verify");
+    struct cnn cnn = make_cnn();
+    glcnn_image *sources[2];
+    glcnn_graph *graph = cnn_training_graph(&cnn, 0);
+    make_cnn_sources(3, sources);
+    for (int i = 0; i < 2; i++)
+        run_graph(graph, sources);
+    fill_but_one(sources[0], NAN, 200);
+    REFUSED(GLCNN_CHECK_FAILED, glcnn_graph_execute(graph, sources, NULL, NULL));
+    has_error("GLCNN_DEBUG=nan: convolution");
+    has_error("image 1, channel 0, row ");
+    glcnn_graph_destroy(&graph);
+    destroy_images(sources, 2);
+    glcnn_network_destroy(&cnn.net);
+}
+
+static void verify_finds_what_is_computed_wrongly(void)
+{
+    glcnn_image *results[2] = {NULL};
+    use("verify");
+    glcnn_image *source = make_image(2, 5, 4, 6);
+    fill_noise(source, 7);
+    glcnn_command_buffer *commands = record_two(source, results);
+    GOOD(glcnn_command_buffer_commit(commands));
+    GOOD(glcnn_command_buffer_commit(commands));
+    struct pass *last = &commands->passes[commands->pass_count - 1];
+    pass_update_int(last, "first_x", 1); /* windows begin elsewhere than the reference's */
+    commands->uniforms_uploaded = 0;
+    REFUSED(GLCNN_CHECK_FAILED, glcnn_command_buffer_commit(commands));
+    has_error("GLCNN_DEBUG=verify: pooling_average makes ");
+    has_error("of destination_image, image 0, channel 0, row 0, column 0; its reference ");
+    glcnn_command_buffer_destroy(&commands);
+    destroy_images(results, 2);
+    glcnn_image_destroy(&source);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {UNIT_TEST(unknown_words_are_refused_with_the_list),
+                                        UNIT_TEST(nan_names_kernel_and_element),
+                                        UNIT_TEST(nan_is_found_only_where_it_is_looked_for),
+                                        UNIT_TEST(nan_in_a_vector_is_named),
+                                        UNIT_TEST(graphs_are_checked_too),
+                                        UNIT_TEST(verify_finds_what_is_computed_wrongly),
+                                        CU_TEST_INFO_NULL};
+    return fixture_run("debug", tests, argc, argv);
+}
