@@ -207,6 +207,24 @@ verdict 'max pooling 2x2 s2, gradient' slower
 gives 2 --compare old.json --json
 says err 'answers in text'
 
+# ---- Beside PyTorch ------------------------------------------------------------------------------
+
+# The twin's rows are ours, by name; of made-up reports the ratio stands in the table.
+"$tool" bench --list | sed 's/  .*//' >names
+sed -n "s/^    ('\([^']*\)'.*/\1/p" "$top/tests/bench/torch_twin.py" >twins
+[ "$(wc -l <twins)" -gt 40 ] || fail 'the rows of torch_twin.py are not found'
+while read -r name; do
+    grep -qxF -e "$name" -e "$name, forward" names || fail "torch_twin.py has a row \"$name\" of its own"
+done <twins
+if command -v python3 >/dev/null; then
+    sed 's/"milliseconds":[^,]*/"milliseconds": 6/' kept.json >glcnn.json
+    sed 's/"milliseconds":[^,]*/"milliseconds": 3/' kept.json >torch.json
+    python3 "$top/tests/bench/join.py" glcnn.json torch.json >out 2>err || fail "join.py: $(tail -n 1 err)"
+    says out '| max pooling 2x2 s2, gradient | 6.0000 |'
+    says out '| 3.0000 | 2.00 |'
+    says out 'kernels: 2 rows, geometric mean 2.00 times PyTorch'
+fi
+
 # ---- Wrong results -------------------------------------------------------------------------------
 
 $cc -shared -fPIC -o shader.so "$top/tests/preload/shader.c" -ldl || fail 'the preload does not build'
