@@ -1,6 +1,5 @@
-/* One shape as command buffers: what prepares it, and what is timed. Inputs are random; outputs hold
- * NaN before, and must hold finite numbers after. */
-#include "bench.h"
+/* One shape as command buffers: what prepares it, and what is timed. Inputs are random. */
+#include "bench_work.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,23 +32,7 @@ void bench_scale(const struct bench_report *report, const struct bench_shape *sh
     size[0] = images_that_fit(size);
 }
 
-/* ---- What a measurement needs ---- */
-
-struct work {
-    const struct bench_report *report;
-    const struct bench_shape *shape;
-    enum bench_part part;
-    struct bench_row *row;
-    glcnn_device *device;
-    uint64_t seed;
-    glcnn_image *source, *second, *result, *gradient, *labels, *loss, *destination;
-    glcnn_state *state;
-    glcnn_buffer *vectors[GLCNN_CALL_VECTORS];
-    glcnn_command_buffer *prepare, *timed;
-    double weights; /* of the kernel encoded last */
-};
-
-static void release(struct work *w)
+static void release(struct bench_job *w)
 {
     glcnn_image **images[] = {&w->source, &w->second, &w->result,     &w->gradient,
                               &w->labels, &w->loss,   &w->destination};
@@ -87,13 +70,14 @@ static bool has_images(const struct glcnn_kernel_info *info, bool outputs)
 
 /* ---- Inputs ---- */
 
-static size_t image_elements(const struct glcnn_image_descriptor *d)
+size_t bench_image_elements(const struct glcnn_image_descriptor *d)
 {
     return (size_t)d->width * d->height * d->feature_channels;
 }
 
 /* A buffer of random numbers in low .. low + 2. */
-static glcnn_status random_buffer(struct work *w, size_t count, float low, glcnn_buffer **buffer)
+static glcnn_status random_buffer(struct bench_job *w, size_t count, float low,
+                                  glcnn_buffer **buffer)
 {
     float *values = malloc(count * sizeof *values);
     if (!values)
@@ -107,9 +91,8 @@ static glcnn_status random_buffer(struct work *w, size_t count, float low, glcnn
     return status;
 }
 
-/* Copies one image's values into each of several images. */
-static glcnn_status write_images(struct work *w, glcnn_image *image, glcnn_buffer *values,
-                                 const uint32_t *which, uint32_t count)
+glcnn_status bench_write_images(struct bench_job *w, glcnn_image *image, glcnn_buffer *values,
+                                const uint32_t *which, uint32_t count)
 {
     glcnn_command_buffer *commands = NULL;
     glcnn_status status = glcnn_command_buffer_create(w->device, &commands);
@@ -127,7 +110,7 @@ static glcnn_status write_images(struct work *w, glcnn_image *image, glcnn_buffe
 }
 
 /* An image of random numbers in low .. low + 2, as large as `like` or of these sizes. */
-static glcnn_status random_image(struct work *w, const uint32_t size[4], float low,
+static glcnn_status random_image(struct bench_job *w, const uint32_t size[4], float low,
                                  glcnn_image **image)
 {
     const struct glcnn_image_descriptor d = {.number_of_images = size[0],
@@ -138,9 +121,9 @@ static glcnn_status random_image(struct work *w, const uint32_t size[4], float l
     glcnn_buffer *values = NULL;
     glcnn_status status = glcnn_image_create(w->device, &d, image);
     if (status == GLCNN_SUCCESS)
-        status = random_buffer(w, image_elements(&d), low, &values);
+        status = random_buffer(w, bench_image_elements(&d), low, &values);
     if (status == GLCNN_SUCCESS)
-        status = write_images(w, *image, values, NULL, d.number_of_images);
+        status = bench_write_images(w, *image, values, NULL, d.number_of_images);
     glcnn_buffer_destroy(&values);
     return status;
 }
@@ -154,7 +137,7 @@ static void sizes_of(const glcnn_image *image, uint32_t size[4])
 
 /* ---- Kernels ---- */
 
-static glcnn_status set_weights(struct work *w, glcnn_kernel *kernel,
+static glcnn_status set_weights(struct bench_job *w, glcnn_kernel *kernel,
                                 const struct glcnn_kernel_info *info)
 {
     w->weights = 0;
@@ -196,7 +179,7 @@ static glcnn_status set_parameter(glcnn_kernel *kernel, const struct glcnn_kerne
     return glcnn_kernel_set(kernel, name, setting->value);
 }
 
-static glcnn_status apply_settings(struct work *w, glcnn_kernel *kernel,
+static glcnn_status apply_settings(struct bench_job *w, glcnn_kernel *kernel,
                                    const struct glcnn_kernel_info *info, bool gradient)
 {
     char text[256], *rest = NULL;
@@ -213,7 +196,7 @@ static glcnn_status apply_settings(struct work *w, glcnn_kernel *kernel,
 }
 
 /* Which of its gradients a kernel with weights computes. */
-static glcnn_status choose_gradients(struct work *w, glcnn_kernel *kernel)
+static glcnn_status choose_gradients(struct bench_job *w, glcnn_kernel *kernel)
 {
     const char *text =
         w->part == BENCH_DATA ? "gradient_option=data" : "gradient_option=weights_and_biases";
@@ -223,7 +206,7 @@ static glcnn_status choose_gradients(struct work *w, glcnn_kernel *kernel)
     return status == GLCNN_SUCCESS ? glcnn_kernel_set(kernel, option.name, option.value) : status;
 }
 
-static glcnn_status make_kernel(struct work *w, const char *name, bool gradient, bool last,
+static glcnn_status make_kernel(struct bench_job *w, const char *name, bool gradient, bool last,
                                 glcnn_kernel **kernel)
 {
     const struct glcnn_kernel_info *info = glcnn_kernel_info_by_name(name);
@@ -253,7 +236,7 @@ static double pixels(const glcnn_image *image)
 
 /* Each weight goes with each pixel of the result of a convolution, and with each of the source of
  * a transposed one: the fewer. */
-static void count_work(struct work *w, double bytes)
+static void count_work(struct bench_job *w, double bytes)
 {
     double fewer = fmin(pixels(w->source), pixels(w->result));
     w->row->bytes += bytes + 4 * w->weights;
@@ -262,7 +245,7 @@ static void count_work(struct work *w, double bytes)
 }
 
 /* Labels and the loss, for kernels that have them. */
-static glcnn_status make_labels(struct work *w, const struct glcnn_kernel_info *info)
+static glcnn_status make_labels(struct bench_job *w, const struct glcnn_kernel_info *info)
 {
     const struct glcnn_image_descriptor one_value = {
         .number_of_images = glcnn_image_get_descriptor(w->source)->number_of_images};
@@ -274,7 +257,7 @@ static glcnn_status make_labels(struct work *w, const struct glcnn_kernel_info *
     return status == GLCNN_SUCCESS ? glcnn_image_create(w->device, &one_value, &w->loss) : status;
 }
 
-static glcnn_status encode_forward(struct work *w, glcnn_command_buffer *commands,
+static glcnn_status encode_forward(struct bench_job *w, glcnn_command_buffer *commands,
                                    glcnn_kernel *kernel, const struct glcnn_kernel_info *info)
 {
     bool second = find_argument(info, "secondary_image") != NULL;
@@ -294,7 +277,7 @@ static glcnn_status encode_forward(struct work *w, glcnn_command_buffer *command
     return status;
 }
 
-static glcnn_status encode_gradient(struct work *w, glcnn_command_buffer *commands,
+static glcnn_status encode_gradient(struct bench_job *w, glcnn_command_buffer *commands,
                                     glcnn_kernel *kernel, const struct glcnn_kernel_info *info)
 {
     bool of_result = w->shape->flags & BENCH_TAKES_RESULT;
@@ -313,8 +296,8 @@ static glcnn_status encode_gradient(struct work *w, glcnn_command_buffer *comman
 }
 
 /* Encodes the kernels of a chain one after the other. */
-static glcnn_status encode_chain(struct work *w, glcnn_command_buffer *commands, const char *chain,
-                                 bool gradient)
+static glcnn_status encode_chain(struct bench_job *w, glcnn_command_buffer *commands,
+                                 const char *chain, bool gradient)
 {
     char text[128], *rest = NULL;
     glcnn_status status = GLCNN_SUCCESS;
@@ -333,7 +316,7 @@ static glcnn_status encode_chain(struct work *w, glcnn_command_buffer *commands,
 }
 
 /* The state that the last kernel of a chain leaves for its gradient. */
-static glcnn_status make_state(struct work *w)
+static glcnn_status make_state(struct bench_job *w)
 {
     const char *space = strrchr(w->shape->forward, ' ');
     glcnn_kernel *kernel = NULL;
@@ -347,7 +330,7 @@ static glcnn_status make_state(struct work *w)
 
 /* ---- Vectors alone: optimizers and running averages ---- */
 
-static glcnn_status encode_vectors(struct work *w, const struct glcnn_kernel_info *info)
+static glcnn_status encode_vectors(struct bench_job *w, const struct glcnn_kernel_info *info)
 {
     uint32_t n[4];
     struct glcnn_encode arguments = {.source = NULL};
@@ -379,7 +362,7 @@ static glcnn_status encode_vectors(struct work *w, const struct glcnn_kernel_inf
 
 /* ---- Preparing ---- */
 
-static glcnn_status prepare_gradient(struct work *w)
+static glcnn_status prepare_gradient(struct bench_job *w)
 {
     uint32_t size[4];
     glcnn_status status = encode_chain(w, w->prepare, w->shape->forward, false);
@@ -394,7 +377,7 @@ static glcnn_status prepare_gradient(struct work *w)
     return status == GLCNN_SUCCESS ? encode_chain(w, w->timed, w->shape->gradient, true) : status;
 }
 
-static glcnn_status prepare(struct work *w)
+static glcnn_status prepare(struct bench_job *w)
 {
     const struct bench_shape *shape = w->shape;
     const struct glcnn_kernel_info *info = glcnn_kernel_info_by_name(shape->forward);
@@ -417,155 +400,32 @@ static glcnn_status prepare(struct work *w)
                                     : prepare_gradient(w);
 }
 
-/* ---- Outputs ---- */
-
-/* What is looked at of an output image: its first, middle and last image. */
-static uint32_t looked_at(const glcnn_image *image, uint32_t which[3])
-{
-    uint32_t count = glcnn_image_get_descriptor(image)->number_of_images;
-    const uint32_t all[3] = {0, count / 2, count - 1};
-    memcpy(which, all, sizeof all);
-    return count < 3 ? count : 3;
-}
-
-static glcnn_status poison_buffer(glcnn_buffer *buffer)
-{
-    size_t size = glcnn_buffer_size(buffer);
-    float *values = malloc(size);
-    if (!values)
-        return GLCNN_OUT_OF_MEMORY;
-    for (size_t i = 0; i < size / 4; i++)
-        values[i] = NAN;
-    glcnn_status status = glcnn_buffer_write(buffer, 0, size, values);
-    free(values);
-    return status;
-}
-
-static glcnn_status poison_image(struct work *w, glcnn_image *image)
-{
-    uint32_t which[3];
-    glcnn_buffer *values = NULL;
-    size_t count = image_elements(glcnn_image_get_descriptor(image));
-    glcnn_status status = glcnn_buffer_create(w->device, count * 4, &values);
-    if (status == GLCNN_SUCCESS)
-        status = poison_buffer(values);
-    if (status == GLCNN_SUCCESS)
-        status = write_images(w, image, values, which, looked_at(image, which));
-    glcnn_buffer_destroy(&values);
-    return status;
-}
-
-/* The first element that is no finite number is said. `image` is its number, or -1. */
-static glcnn_status look_at(struct work *w, const char *what, long image, glcnn_buffer *buffer)
-{
-    size_t size = glcnn_buffer_size(buffer);
-    float *values = malloc(size);
-    if (!values)
-        return GLCNN_OUT_OF_MEMORY;
-    glcnn_status status = glcnn_buffer_read(buffer, 0, size, values);
-    for (size_t i = 0; i < size / 4 && status == GLCNN_SUCCESS && !w->row->error[0]; i++) {
-        char place[32] = "";
-        if (image >= 0)
-            snprintf(place, sizeof place, " of image %ld", image);
-        if (isnan(values[i]))
-            snprintf(w->row->error, sizeof w->row->error,
-                     "%s: element %zu%s is NaN, as it was before: it is not written, or it is "
-                     "computed wrongly",
-                     what, i, place);
-        else if (isinf(values[i]))
-            snprintf(w->row->error, sizeof w->row->error, "%s: element %zu%s is infinite", what, i,
-                     place);
-    }
-    free(values);
-    return status;
-}
-
-static glcnn_status look_at_image(struct work *w, glcnn_image *image, const char *what)
-{
-    uint32_t which[3], count = looked_at(image, which);
-    glcnn_buffer *values = NULL;
-    size_t elements = image_elements(glcnn_image_get_descriptor(image));
-    glcnn_status status = glcnn_buffer_create(w->device, elements * 4, &values);
-    for (uint32_t i = 0; i < count && status == GLCNN_SUCCESS; i++) {
-        const struct glcnn_image_transfer one = {.first_image = which[i], .image_count = 1};
-        glcnn_command_buffer *commands = NULL;
-        status = glcnn_command_buffer_create(w->device, &commands);
-        if (status == GLCNN_SUCCESS)
-            status = glcnn_image_encode_read(commands, image, &one, values, 0);
-        if (status == GLCNN_SUCCESS)
-            status = glcnn_command_buffer_commit(commands);
-        if (status == GLCNN_SUCCESS)
-            status = look_at(w, what, which[i], values);
-        glcnn_command_buffer_destroy(&commands);
-    }
-    glcnn_buffer_destroy(&values);
-    return status;
-}
-
-/* Vectors of the state that the timed kernels compute. Masks are bits and no numbers. */
-static glcnn_status each_vector(struct work *w, const char *chain, bool poison)
-{
-    char text[128], *rest = NULL;
-    glcnn_status status = GLCNN_SUCCESS;
-    snprintf(text, sizeof text, "%s", chain);
-    for (char *name = strtok_r(text, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
-        const struct glcnn_kernel_info *info = glcnn_kernel_info_by_name(name);
-        for (size_t i = 0; i < info->argument_count && status == GLCNN_SUCCESS; i++) {
-            const struct glcnn_argument_info *a = &info->arguments[i];
-            bool output = !a->is_image && a->is_output && !a->is_input && !strstr(a->name, "mask");
-            glcnn_buffer *vector =
-                output && w->state ? glcnn_state_vector(w->state, a->name) : NULL;
-            if (vector)
-                status = poison ? poison_buffer(vector) : look_at(w, a->name, -1, vector);
-        }
-    }
-    return status;
-}
-
-/* Writes NaN into all outputs, or looks whether any is left. */
-static glcnn_status each_output(struct work *w, bool poison)
-{
-    bool forward = w->part == BENCH_FORWARD;
-    glcnn_image *images[] = {forward ? w->result : w->destination, forward ? w->loss : NULL};
-    static const char *const names[] = {"the result", "the loss"};
-    glcnn_status status = GLCNN_SUCCESS;
-    for (size_t i = 0; i < 2 && status == GLCNN_SUCCESS; i++)
-        if (images[i])
-            status = poison ? poison_image(w, images[i]) : look_at_image(w, images[i], names[i]);
-    for (size_t i = 0; i < GLCNN_CALL_VECTORS && status == GLCNN_SUCCESS; i++)
-        if (w->vectors[i] && !poison) /* updated in place: poison would stay */
-            status = look_at(w, "a vector", -1, w->vectors[i]);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    return each_vector(w, forward ? w->shape->forward : w->shape->gradient, poison);
-}
-
 /* ---- Running ---- */
 
 static glcnn_status commit(void *user)
 {
-    return glcnn_command_buffer_commit(((struct work *)user)->timed);
+    return glcnn_command_buffer_commit(((struct bench_job *)user)->timed);
 }
 
 static glcnn_status wait(void *user)
 {
-    return glcnn_command_buffer_wait(((struct work *)user)->timed);
+    return glcnn_command_buffer_wait(((struct bench_job *)user)->timed);
 }
 
 void bench_run_shape(struct bench_report *report, glcnn_device *device,
                      const struct bench_shape *shape, enum bench_part part, struct bench_row *row)
 {
-    struct work w = {
+    struct bench_job w = {
         .report = report, .shape = shape, .part = part, .row = row, .device = device, .seed = SEED};
     const struct bench_work work = {device, commit, wait, &w};
     bench_scale(report, shape, row->shape);
     glcnn_status status = prepare(&w);
     if (status == GLCNN_SUCCESS)
-        status = each_output(&w, true);
+        status = bench_each_output(&w, true);
     if (status == GLCNN_SUCCESS)
         status = bench_measure(report, &work, row);
     if (status == GLCNN_SUCCESS)
-        status = each_output(&w, false);
+        status = bench_each_output(&w, false);
     if (status != GLCNN_SUCCESS)
         bench_fail(row, device, status);
     release(&w);

@@ -1,0 +1,31 @@
+/* A shape that is measured: its images and command buffers, and its outputs. */
+#ifndef GLCNN_TOOL_BENCH_WORK_H
+#define GLCNN_TOOL_BENCH_WORK_H
+
+#include "bench.h"
+
+struct bench_job {
+    const struct bench_report *report;
+    const struct bench_shape *shape;
+    enum bench_part part;
+    struct bench_row *row;
+    glcnn_device *device;
+    uint64_t seed;
+    glcnn_image *source, *second, *result, *gradient, *labels, *loss, *destination;
+    glcnn_state *state;
+    glcnn_buffer *vectors[GLCNN_CALL_VECTORS];
+    glcnn_command_buffer *prepare, *timed;
+    double weights; /* of the kernel encoded last */
+};
+
+size_t bench_image_elements(const struct glcnn_image_descriptor *descriptor);
+/* Copies one image's values into `count` images: those of the list, or, where it is NULL, the
+ * first. */
+glcnn_status bench_write_images(struct bench_job *work, glcnn_image *image, glcnn_buffer *values,
+                                const uint32_t *which, uint32_t count);
+
+/* Writes NaN into all outputs (bench_output.c), or looks whether one is left or infinite: the first
+ * is said in the row's error. */
+glcnn_status bench_each_output(struct bench_job *work, bool poison);
+
+#endif
