@@ -111,6 +111,10 @@ int main(int argc, char *argv[])
         int is_step = strncmp(get(row, "name")->valuestring, "step", 4) == 0;
         WANT(is_step || (number(row, "bytes") > 0 && number(row, "times_floor") > 0));
         WANT(is_step || number(row, "gigabytes_per_second") > 0);
+        /* The floor is the bytes at the report's rate, whichever row showed it. */
+        double floor = is_step ? 1 : 1e3 * number(row, "bytes") / number(report, "copy_bytes_per_second");
+        double times = is_step ? 1 : number(row, "times_floor") * floor / number(row, "milliseconds");
+        WANT(times > 0.999 && times < 1.001);
         int has_weights = strncmp(get(row, "name")->valuestring, "conv", 4) == 0;
         WANT(!has_weights || (number(row, "operations") > 0 && number(row, "gigaflops") > 0));
         WANT(has_weights || cJSON_IsNull(get(row, "operations")));

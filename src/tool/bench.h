@@ -12,7 +12,8 @@
 enum bench_flags {
     BENCH_READS_SOURCE = 1, /* the gradient needs the forward source, which counts in its bytes */
     BENCH_TAKES_RESULT = 2, /* the gradient is given the forward result, and needs it */
-    BENCH_BARE = 4          /* vectors that are optional are left out */
+    BENCH_BARE = 4,         /* vectors that are optional are left out */
+    BENCH_SETS_RATE = 8     /* its forward kernel tells how fast memory is */
 };
 
 /* Kernels are separated by blanks and encoded one after the other with one state. */
@@ -83,7 +84,7 @@ struct bench_report {
     const struct bench_request *request;
     const struct glcnn_device_properties *device;
     bool small;       /* shapes are scaled down */
-    double copy_rate; /* bytes in a second; 0: not measured */
+    double copy_rate; /* bytes in a second, the best that was seen; 0: not measured */
     cJSON *rows;
     cJSON *events;     /* of the trace; NULL: none is written */
     double trace_time; /* microseconds; where the next pass stands in it */

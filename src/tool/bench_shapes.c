@@ -1,5 +1,5 @@
 /* The shapes of glcnn bench. Each kernel stands in one of them at least (tests/test_bench.sh). The
- * first is the copy whose rate the floor of all others is reckoned by. */
+ * first is the copy. */
 #include "bench.h"
 
 const char *const bench_part_names[BENCH_PARTS] = {"forward", "gradient", "data", "weights"};
@@ -47,7 +47,7 @@ const char *const bench_part_names[BENCH_PARTS] = {"forward", "gradient", "data"
     }
 
 const struct bench_shape bench_shapes[] = {
-    ALONE("copy", "slice", ""),
+    {"copy", "slice", NULL, "", LARGE, BENCH_SETS_RATE},
 
     PAIR("max pooling 2x2 s2", "pooling_max", WINDOW_2, BENCH_READS_SOURCE),
     PAIR("max pooling 3x3 s2", "pooling_max", WINDOW_3, BENCH_READS_SOURCE),
@@ -63,11 +63,11 @@ const struct bench_shape bench_shapes[] = {
     {"global average pooling", "pooling_average", "pooling_average_gradient",
      "kernel_width=56 kernel_height=56 stride_in_pixels_x=56 stride_in_pixels_y=56", HALF},
 
-    PAIR("relu", "neuron", "neuron_type=relu", BENCH_READS_SOURCE),
+    PAIR("relu", "neuron", "neuron_type=relu", BENCH_READS_SOURCE | BENCH_SETS_RATE),
     PAIR("sigmoid", "neuron", "neuron_type=sigmoid", BENCH_READS_SOURCE),
     {"prelu slopes", "neuron", "neuron_slope_gradient", "neuron_type=prelu", LARGE,
      BENCH_READS_SOURCE},
-    PAIR("add", "add", "", 0),
+    PAIR("add", "add", "", BENCH_SETS_RATE),
     PAIR("subtract", "subtract", "", 0),
     PAIR("multiply", "multiply", "", BENCH_READS_SOURCE),
     PAIR("divide", "divide", "", BENCH_READS_SOURCE),
