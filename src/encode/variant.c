@@ -39,7 +39,8 @@ static bool can(const struct variant *row, const void *shape)
 /* Whether a row may be taken at all. */
 static bool is_open(const struct glcnn_device *device, const struct variant *row, const void *shape)
 {
-    return can(row, shape) && !program_is_refused(device, row->name);
+    return can(row, shape) && row->buffers <= device->info.limits.storage_blocks &&
+           !program_is_refused(device, row->name);
 }
 
 static bool suits(const struct glcnn_device_traits *traits, const struct variant *row)

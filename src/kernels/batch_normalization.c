@@ -196,9 +196,9 @@ static void plan_statistics(const struct operation *o, struct plan *plan)
 
 static void plan_normalize(const struct operation *o, struct plan *plan)
 {
-    const struct normalization n = describe(o, N_PARAMETERS);
-    struct image_view coefficients = normalization_coefficients(plan, &n);
-    normalization_apply(o, plan, &n, &coefficients, &o->images[N_SOURCE], &o->images[N_RESULT]);
+    struct normalization n = describe(o, N_PARAMETERS);
+    normalization_coefficients(plan, &n);
+    normalization_apply(o, plan, &n, &o->images[N_SOURCE], &o->images[N_RESULT]);
 }
 
 static void plan_statistics_gradient(const struct operation *o, struct plan *plan)
@@ -206,9 +206,8 @@ static void plan_statistics_gradient(const struct operation *o, struct plan *pla
     struct normalization n = describe(o, D_PARAMETERS);
     n.for_gamma = o->vectors[D_FOR_GAMMA];
     n.for_beta = o->vectors[D_FOR_BETA];
-    struct image_view coefficients = normalization_coefficients(plan, &n);
-    normalization_sums(o, plan, &n, &coefficients, &o->images[D_GRADIENT], &o->images[D_SOURCE],
-                       o->accumulate);
+    normalization_coefficients(plan, &n);
+    normalization_sums(o, plan, &n, &o->images[D_GRADIENT], &o->images[D_SOURCE], o->accumulate);
 }
 
 static void plan_gradient(const struct operation *o, struct plan *plan)
@@ -217,9 +216,9 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
     n.samples = samples_of(o);
     n.for_gamma = o->vectors[G_FOR_GAMMA];
     n.for_beta = o->vectors[G_FOR_BETA];
-    struct image_view coefficients = normalization_coefficients(plan, &n);
-    normalization_apply_gradient(o, plan, &n, &coefficients, &o->images[G_GRADIENT],
-                                 &o->images[G_SOURCE], &o->images[G_RESULT], is_fixed(o));
+    normalization_coefficients(plan, &n);
+    normalization_apply_gradient(o, plan, &n, &o->images[G_GRADIENT], &o->images[G_SOURCE],
+                                 &o->images[G_RESULT], is_fixed(o));
 }
 
 /* ---- References ---- */

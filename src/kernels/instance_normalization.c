@@ -68,9 +68,8 @@ static bool check_gradient(const struct operation *o, struct refusal refusal)
 
 /* Statistics of every image of `source`, and the coefficients that they make with gamma and beta.
  */
-static struct image_view plan_statistics(const struct operation *o, struct plan *plan,
-                                         const struct image_view *source, int gamma,
-                                         struct normalization *n)
+static void plan_statistics(const struct operation *o, struct plan *plan,
+                            const struct image_view *source, int gamma, struct normalization *n)
 {
     size_t count = (size_t)source->channels * source->images;
     *n = (struct normalization){.groups = source->images,
@@ -82,29 +81,28 @@ static struct image_view plan_statistics(const struct operation *o, struct plan 
                                 .mean = plan_scratch_vector(plan, count),
                                 .variance = plan_scratch_vector(plan, count)};
     normalization_statistics(plan, n, source, 0);
-    return normalization_coefficients(plan, n);
+    normalization_coefficients(plan, n);
 }
 
 static void plan_normalize(const struct operation *o, struct plan *plan)
 {
     struct normalization n;
-    struct image_view coefficients = plan_statistics(o, plan, &o->images[SOURCE], GAMMA, &n);
-    normalization_apply(o, plan, &n, &coefficients, &o->images[SOURCE], &o->images[RESULT]);
+    plan_statistics(o, plan, &o->images[SOURCE], GAMMA, &n);
+    normalization_apply(o, plan, &n, &o->images[SOURCE], &o->images[RESULT]);
 }
 
 static void plan_gradient(const struct operation *o, struct plan *plan)
 {
     struct normalization n;
     const struct image_view *gradient = &o->images[G_GRADIENT], *source = &o->images[G_SOURCE];
-    struct image_view coefficients = plan_statistics(o, plan, source, G_GAMMA, &n);
+    plan_statistics(o, plan, source, G_GAMMA, &n);
     const struct vector_view *for_gamma = &o->vectors[G_FOR_GAMMA];
     const struct vector_view *for_beta = &o->vectors[G_FOR_BETA];
     bool one = n.groups == 1;
     n.for_gamma = one ? *for_gamma : plan_scratch_vector(plan, n.mean.count);
     n.for_beta = one ? *for_beta : plan_scratch_vector(plan, n.mean.count);
-    normalization_sums(o, plan, &n, &coefficients, gradient, source, false);
-    normalization_apply_gradient(o, plan, &n, &coefficients, gradient, source, &o->images[G_RESULT],
-                                 false);
+    normalization_sums(o, plan, &n, gradient, source, false);
+    normalization_apply_gradient(o, plan, &n, gradient, source, &o->images[G_RESULT], false);
     if (one)
         return;
     normalization_sum_groups(plan, &n, &n.for_gamma, for_gamma);

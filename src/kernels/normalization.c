@@ -41,8 +41,13 @@ static const struct variant sum_variants[] = {
     {"sums_one", "normalization/normalization_sums.comp", 8, .pixels = 1},
     {0}};
 
+/* Whether each pass makes what it needs of mean, variance, gamma and beta from their vectors, or a
+ * pass before it leaves that in an image. */
+static const struct variant coefficient_variants[] = {
+    {"coefficients_vectors", .registers = 32, .buffers = 7}, {"coefficients_image"}, {0}};
+
 const struct variant *const normalization_variants[] = {statistics_variants, sum_variants,
-                                                        pointwise_rows, NULL};
+                                                        coefficient_variants, pointwise_rows, NULL};
 
 void normalization_statistics(struct plan *plan, const struct normalization *n,
                               const struct image_view *source, double held)
@@ -60,59 +65,99 @@ void normalization_statistics(struct plan *plan, const struct normalization *n,
     pass_float(pass, "samples", (float)held);
 }
 
-struct image_view normalization_coefficients(struct plan *plan, const struct normalization *n)
+static void pass_vectors(struct pass *pass, const struct normalization *n)
 {
-    struct image_view view =
-        plan_scratch_image(plan, (struct extent){6, 1, n->channels, n->groups});
-    struct pass *pass = plan_pass(plan, "normalization/normalization_coefficients.comp");
-    pass_grid(pass, slice_count(n->channels), n->groups, 1);
-    pass_image(pass, "coefficients", &view);
     pass_vector(pass, "gamma", &n->gamma, VECTOR_READ);
     pass_vector(pass, "beta", &n->beta, VECTOR_READ);
     pass_vector(pass, "mean", &n->mean, VECTOR_READ);
     pass_vector(pass, "variance", &n->variance, VECTOR_READ);
     pass_float(pass, "epsilon", n->epsilon);
-    return view;
 }
 
-static void plan_gradient_coefficients(struct plan *plan, const struct normalization *n,
-                                       const struct image_view *view)
+static void pass_gradient_vectors(struct pass *pass, const struct normalization *n)
 {
-    struct pass *pass = plan_pass(plan, "normalization/normalization_gradient_coefficients.comp");
-    pass_grid(pass, slice_count(n->channels), n->groups, 1);
-    pass_image(pass, "coefficients", view);
-    pass_vector(pass, "variance", &n->variance, VECTOR_READ);
     pass_vector(pass, "gradient_for_gamma", &n->for_gamma, VECTOR_READ);
     pass_vector(pass, "gradient_for_beta", &n->for_beta, VECTOR_READ);
-    pass_float(pass, "epsilon", n->epsilon);
     pass_float(pass, "samples", (float)n->samples);
 }
 
-/* What a pass needs to apply coefficients and neuron. */
-static void pass_act(struct pass *pass, const struct normalization *n,
-                     const struct image_view *coefficients)
+static struct pass *plan_coefficient_pass(struct plan *plan, const struct normalization *n,
+                                          const char *shader, const struct image_view *image)
 {
-    pass_texture(pass, "coefficients", coefficients);
+    struct pass *pass = plan_pass(plan, shader);
+    pass_variant(pass, n->coefficients.variant);
+    pass_grid(pass, slice_count(n->channels), n->groups, 1);
+    pass_image(pass, "coefficients", image);
+    return pass;
+}
+
+void normalization_coefficients(struct plan *plan, struct normalization *n)
+{
+    const struct variant *variant = variant_choose(plan, coefficient_variants, NULL);
+    n->coefficients = (struct coefficients){.variant = variant, .in_image = !variant->buffers};
+    if (!n->coefficients.in_image)
+        return;
+    n->coefficients.image = plan_scratch_image(plan, (struct extent){6, 1, n->channels, n->groups});
+    pass_vectors(plan_coefficient_pass(plan, n, "normalization/normalization_coefficients.comp",
+                                       &n->coefficients.image),
+                 n);
+}
+
+static void plan_gradient_coefficients(struct plan *plan, const struct normalization *n)
+{
+    struct pass *pass = plan_coefficient_pass(
+        plan, n, "normalization/normalization_gradient_coefficients.comp", &n->coefficients.image);
+    pass_vector(pass, "variance", &n->variance, VECTOR_READ);
+    pass_float(pass, "epsilon", n->epsilon);
+    pass_gradient_vectors(pass, n);
+}
+
+static void pass_coefficients(struct pass *pass, const struct normalization *n)
+{
+    if (n->coefficients.in_image) {
+        pass_texture(pass, "coefficients", &n->coefficients.image);
+        return;
+    }
+    pass_define(pass, "VECTORS", 1);
+    pass_vectors(pass, n);
+}
+
+/* What a pass needs to apply coefficients and neuron. */
+static void pass_act(struct pass *pass, const struct normalization *n)
+{
+    pass_coefficients(pass, n);
     pass_neuron(pass, &n->neuron);
     pass_neuron_data(pass, &n->neuron, &n->neuron_data);
     if (n->groups > 1)
         pass_define(pass, "PER_IMAGE", 1);
 }
 
-void normalization_apply(const struct operation *o, struct plan *plan,
-                         const struct normalization *n, const struct image_view *coefficients,
-                         const struct image_view *source, const struct image_view *result)
+/* A pass whose vectors a driver does not run is made with the image before its columns are taken
+ * one by one. */
+static struct pass *plan_applying(struct plan *plan, const struct operation *o,
+                                  const struct normalization *n, const char *shader,
+                                  const struct image_view *result)
 {
-    struct pass *pass = plan_pointwise(plan, o, "normalization/normalization.comp", result);
+    struct pass *pass = plan_pointwise(plan, o, shader, result);
+    if (!n->coefficients.in_image)
+        pass_variant(pass, n->coefficients.variant);
+    return pass;
+}
+
+void normalization_apply(const struct operation *o, struct plan *plan,
+                         const struct normalization *n, const struct image_view *source,
+                         const struct image_view *result)
+{
+    struct pass *pass = plan_applying(plan, o, n, "normalization/normalization.comp", result);
     pass_texture(pass, "source", source);
     pass_image(pass, "destination", result);
     pass_window(pass, &o->window);
-    pass_act(pass, n, coefficients);
+    pass_act(pass, n);
 }
 
 void normalization_sums(const struct operation *o, struct plan *plan, const struct normalization *n,
-                        const struct image_view *coefficients, const struct image_view *gradient,
-                        const struct image_view *source, bool accumulate)
+                        const struct image_view *gradient, const struct image_view *source,
+                        bool accumulate)
 {
     const struct vector_view *const sums[] = {&n->for_beta, &n->for_gamma};
     struct pixel_reduction r =
@@ -120,26 +165,28 @@ void normalization_sums(const struct operation *o, struct plan *plan, const stru
     struct pass *pass = pixel_reduction_first(plan, &r, source);
     pass_texture(pass, "gradient", gradient);
     pass_window(pass, &o->window);
-    pass_act(pass, n, coefficients);
+    pass_act(pass, n);
     pixel_reduction_sums(plan, &r, sums, accumulate);
 }
 
 void normalization_apply_gradient(const struct operation *o, struct plan *plan,
-                                  const struct normalization *n,
-                                  const struct image_view *coefficients,
-                                  const struct image_view *gradient,
+                                  const struct normalization *n, const struct image_view *gradient,
                                   const struct image_view *source, const struct image_view *result,
                                   bool fixed)
 {
-    if (!fixed)
-        plan_gradient_coefficients(plan, n, coefficients);
+    if (!fixed && n->coefficients.in_image)
+        plan_gradient_coefficients(plan, n);
     struct pass *pass =
-        plan_pointwise(plan, o, "normalization/normalization_gradient.comp", result);
+        plan_applying(plan, o, n, "normalization/normalization_gradient.comp", result);
     pass_texture(pass, "gradient", gradient);
     pass_texture(pass, "source", source);
     pass_image(pass, "destination", result);
     pass_gather(pass, o, gradient, source);
-    pass_act(pass, n, coefficients);
+    pass_act(pass, n);
+    if (!fixed && !n->coefficients.in_image) {
+        pass_define(pass, "GRADIENT_VECTORS", 1);
+        pass_gradient_vectors(pass, n);
+    }
     if (fixed)
         pass_define(pass, "FIXED_STATISTICS", 1);
 }

@@ -5,7 +5,8 @@
  *
  * The passes of a plan:
  *   normalization_statistics     mean and variance of each group
- *   normalization_coefficients   scratch image of what the others need for each channel and group
+ *   normalization_coefficients   what the others need for each channel and group: vectors, or a
+ *                                scratch image
  *   normalization_apply          out = act(gamma xh + beta),  xh = (x - mean) / s,
  *                                s = sqrt(variance + epsilon)
  *   normalization_sums           for_beta = sum g',  for_gamma = sum g' xh,  over the results
@@ -18,6 +19,13 @@
 
 #include "encode/descriptor.h"
 
+/* How passes come by what they need of a channel. */
+struct coefficients {
+    const struct variant *variant;
+    bool in_image; /* else from the vectors */
+    struct image_view image;
+};
+
 struct normalization {
     uint32_t groups, channels;
     float epsilon;
@@ -25,25 +33,24 @@ struct normalization {
     struct glcnn_neuron_descriptor neuron;
     struct vector_view neuron_data, gamma, beta; /* of `channels` elements */
     struct vector_view mean, variance, for_gamma, for_beta;
+    struct coefficients coefficients; /* by normalization_coefficients */
 };
 
 /* With `held` samples behind mean and variance already, adds to them; 0 starts afresh. */
 void normalization_statistics(struct plan *plan, const struct normalization *n,
                               const struct image_view *source, double held);
-struct image_view normalization_coefficients(struct plan *plan, const struct normalization *n);
+/* Before the three that follow. */
+void normalization_coefficients(struct plan *plan, struct normalization *n);
 void normalization_apply(const struct operation *operation, struct plan *plan,
-                         const struct normalization *n, const struct image_view *coefficients,
-                         const struct image_view *source, const struct image_view *result);
+                         const struct normalization *n, const struct image_view *source,
+                         const struct image_view *result);
 /* `accumulate`: for_gamma and for_beta hold sums already. */
 void normalization_sums(const struct operation *operation, struct plan *plan,
-                        const struct normalization *n, const struct image_view *coefficients,
-                        const struct image_view *gradient, const struct image_view *source,
-                        bool accumulate);
+                        const struct normalization *n, const struct image_view *gradient,
+                        const struct image_view *source, bool accumulate);
 /* `fixed`: mean and variance are constants, dX = gamma / sqrt(variance + eps) g'. */
 void normalization_apply_gradient(const struct operation *operation, struct plan *plan,
-                                  const struct normalization *n,
-                                  const struct image_view *coefficients,
-                                  const struct image_view *gradient,
+                                  const struct normalization *n, const struct image_view *gradient,
                                   const struct image_view *source, const struct image_view *result,
                                   bool fixed);
 /* total = sum of the groups' parts. */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /* A pass that asks for more than it has room for keeps the name of the first item without room;
- * program_find refuses it. The tables are sized for the ES 3.1 minimum, so this is an error of a
- * kernel's author. */
+ * program_find refuses it. Limits of ES 3.1 are met where variants ask for no more, so this is an
+ * error of a kernel's author. */
 static bool room(struct pass *pass, uint32_t count, uint32_t capacity, const char *name)
 {
     if (count < capacity)

@@ -30,7 +30,7 @@
 
 #define PASS_TEXTURES   8
 #define PASS_IMAGES     4
-#define PASS_BUFFERS    4
+#define PASS_BUFFERS    16
 #define PASS_DEFINES    24
 #define PASS_UNIFORMS   48
 #define PASS_LIBRARIES  8
