@@ -160,6 +160,52 @@ static void test_kernels_agree_with_each_way_of_uniforms(void)
     }
 }
 
+/* ---- Groups that finish a sum by themselves ---- */
+
+#define ARRIVAL_CHANNELS 6
+
+/* Mean and variance of each channel, as commit after commit leaves them. */
+static void read_statistics(glcnn_state *state, float values[2 * ARRIVAL_CHANNELS])
+{
+    static const char *const names[] = {"mean", "variance"};
+    for (int i = 0; i < 2; i++)
+        GOOD(glcnn_buffer_read(glcnn_state_vector(state, names[i]), 0,
+                               ARRIVAL_CHANNELS * sizeof(float), values + i * ARRIVAL_CHANNELS));
+}
+
+/* The groups are counted anew with each commit: equal images leave equal bits, in one pass. */
+static void test_groups_that_arrive_are_counted_anew(void)
+{
+    float first[2 * ARRIVAL_CHANNELS], again[2 * ARRIVAL_CHANNELS];
+    glcnn_kernel *statistics, *normalize;
+    glcnn_command_buffer *to;
+    glcnn_state *state;
+    setenv("GLCNN_VARIANTS", "statistics_arrival", 1);
+    glcnn_device *on = open_device(NULL);
+    glcnn_image *x = make_image_of(on, GLCNN_CHANNEL_FORMAT_FLOAT32, 40, ARRIVAL_CHANNELS, 16, 16);
+    GOOD_FATAL(glcnn_kernel_create(on, "batch_normalization_statistics", &statistics));
+    GOOD_FATAL(glcnn_kernel_create(on, "batch_normalization", &normalize));
+    GOOD_FATAL(glcnn_kernel_result_state(NULL, normalize, &(struct glcnn_encode){0}, &state));
+    GOOD_FATAL(glcnn_command_buffer_create(on, &to));
+    GOOD(glcnn_kernel_encode(to, statistics, &(struct glcnn_encode){.source = x, .state = state}));
+    CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(to), 1);
+    for (uint32_t i = 0; i < 3; i++) {
+        fill_noise(x, i % 2);
+        GOOD(glcnn_command_buffer_commit(to));
+        GOOD(glcnn_command_buffer_wait(to));
+        read_statistics(state, i ? again : first);
+        CU_ASSERT(i == 0 || (memcmp(first, again, sizeof first) == 0) == (i == 2));
+    }
+    CU_ASSERT(is_near((double)first[ARRIVAL_CHANNELS], 1.0 / 3, 0.05)); /* of -1 .. 1, even */
+    glcnn_command_buffer_destroy(&to);
+    glcnn_state_destroy(&state);
+    glcnn_kernel_destroy(&statistics);
+    glcnn_kernel_destroy(&normalize);
+    glcnn_image_destroy(&x);
+    glcnn_device_destroy(&on);
+    unsetenv("GLCNN_VARIANTS");
+}
+
 /* ---- Pixels that are taken together ---- */
 
 /* How far device and reference are apart, in units of the bound. */
@@ -539,6 +585,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_each_variant_agrees_with_the_references),
         UNIT_TEST(test_an_unknown_variant_is_refused),
         UNIT_TEST(test_kernels_agree_with_each_way_of_uniforms),
+        UNIT_TEST(test_groups_that_arrive_are_counted_anew),
         UNIT_TEST(test_columns_need_not_divide_the_width),
         UNIT_TEST(test_tiles_of_weights_follow_the_outputs),
         UNIT_TEST(test_programs_that_run_pass_the_canary),

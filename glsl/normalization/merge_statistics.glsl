@@ -1,8 +1,7 @@
-// Partial statistics of runs of `span` rows out of `rows`, each `row_pixels` long; the last run may
-// be shorter. Means of a group lie in image 2 group of texture "partial", sums of squares in the
-// next.
+// Partial statistics of runs. Means of a group lie in image 2 group of texture "partial", sums of
+// squares in the next.
+// needs normalization/pixels_of_runs.glsl
 // needs pixel_reduction/partial_statistics.glsl
-float pixels_of(int run) { return float(row_pixels * (min((run + 1) * span, rows) - run * span)); }
 
 // Runs first .. end - 1, in this order.
 statistics merge_runs(int first, int end, int slice, int group) {

@@ -26,7 +26,11 @@ void merge_block(inout statistics s, int i, int count, int first_row, int slice,
     merge(s, n, mean, m2);
 }
 
-void merge_pairs(int lane) {
+// What the lanes have, in pairs; to the first.
+void merge_lanes(int lane, statistics own) {
+    counts[lane] = own.n;
+    means[lane] = own.mean;
+    m2s[lane] = own.m2;
     barrier();
     for (int apart = LANES / 2; apart > 0; apart /= 2) {
         if (lane < apart && counts[lane + apart] > 0.0) {
@@ -40,6 +44,23 @@ void merge_pairs(int lane) {
     }
 }
 
+#ifdef ARRIVES
+// The last group merges what all have left.
+void finish(int lane, int run, int slice, int group) {
+    if (lane == 0) {
+        leave(run, slice, group, 0, means[0]);
+        leave(run, slice, group, 1, m2s[0]);
+    }
+    if (!arrives_last(lane, slice, group))
+        return;
+    int of = min(lane, runs - 1);
+    merge_lanes(lane, statistics(lane < runs ? pixels_of(of) : 0.0, left_by(of, slice, group, 0),
+                                 left_by(of, slice, group, 1)));
+    if (lane == 0)
+        finish_statistics(slice, group, source_channels, statistics(counts[0], means[0], m2s[0]));
+}
+#endif
+
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex), run = at.x / LANES;
     int first_row = run * span;
@@ -48,12 +69,13 @@ void invocation(ivec3 at) {
     statistics s = statistics(0.0, vec4(0.0), vec4(0.0));
     for (int i = lane; i < count; i += BLOCK * LANES)
         merge_block(s, i, count, at.z * rows + first_row, at.y, pivot);
-    counts[lane] = s.n;
-    means[lane] = s.mean;
-    m2s[lane] = s.m2;
-    merge_pairs(lane);
+    merge_lanes(lane, s);
+#ifdef ARRIVES
+    finish(lane, run, at.y, at.z);
+#else
     if (lane > 0)
         return;
     store_merged(run, 0, at.y, 2 * at.z, means[0]);
     store_merged(run, 0, at.y, 2 * at.z + 1, m2s[0]);
+#endif
 }

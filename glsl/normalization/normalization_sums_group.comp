@@ -5,6 +5,24 @@
 // needs lib/compare.glsl
 // needs lib/lanes.glsl
 // needs normalization/normalization.glsl
+#ifdef ARRIVES
+// The last group adds up what all have left.
+void finish(int lane, int run, int slice, int group, vec4 sum, vec4 sum_xh) {
+    if (lane == 0) {
+        leave(run, slice, group, 0, sum);
+        leave(run, slice, group, 1, sum_xh);
+    }
+    if (!arrives_last(lane, slice, group))
+        return;
+    int of = min(lane, runs - 1);
+    bool left = lane < runs;
+    sum = sum_of_lanes(lane, left ? left_by(of, slice, group, 0) : vec4(0.0));
+    sum_xh = sum_of_lanes(lane, left ? left_by(of, slice, group, 1) : vec4(0.0));
+    if (lane == 0)
+        finish_sums(slice, group, source_channels, sum, sum_xh);
+}
+#endif
+
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex), run = at.x / LANES;
     int first_row = run * span;
@@ -26,9 +44,13 @@ void invocation(ivec3 at) {
         sum_xh += g * d;
     }
     sum = sum_of_lanes(lane, sum);
-    sum_xh = sum_of_lanes(lane, sum_xh);
+    sum_xh = sum_of_lanes(lane, sum_xh) * rate_of(at.y, at.z);
+#ifdef ARRIVES
+    finish(lane, run, at.y, at.z, sum, sum_xh);
+#else
     if (lane > 0)
         return;
     store_merged(run, 0, at.y, 2 * at.z, sum);
-    store_merged(run, 0, at.y, 2 * at.z + 1, sum_xh * rate_of(at.y, at.z));
+    store_merged(run, 0, at.y, 2 * at.z + 1, sum_xh);
+#endif
 }

@@ -1,5 +1,6 @@
-// first_sum (+)= sum of the columns of a group's first image,   second_sum (+)= of its second, with
-// TWO_SUMS; of slice at.y, group at.z: a vector holds group after group.
+// The sums of all columns of a group's first image and, with TWO_SUMS, of its second; of slice
+// at.y, group at.z.
+// needs pixel_reduction/finish_sums.glsl
 // needs pixel_reduction/sum_runs.glsl
 #ifdef TWO_SUMS
 #define IMAGES 2
@@ -10,19 +11,5 @@
 void invocation(ivec3 at) {
     vec4 first = sum_runs(0, runs, at.y, IMAGES * at.z);
     vec4 second = sum_runs(0, runs, at.y, IMAGES * at.z + IMAGES - 1);
-    for (int i = 0; i < 4; i++) {
-        int c = at.z * partial_channels + at.y * 4 + i;
-        if (at.y * 4 + i >= partial_channels)
-            break;
-#ifdef ACCUMULATE
-        first[i] += first_sum[c];
-#endif
-        first_sum[c] = first[i];
-#ifdef TWO_SUMS
-#ifdef ACCUMULATE
-        second[i] += second_sum[c];
-#endif
-        second_sum[c] = second[i];
-#endif
-    }
+    finish_sums(at.y, at.z, partial_channels, first, second);
 }

@@ -25,8 +25,9 @@ struct variant {
     bool (*can)(const void *shape), (*pays)(const void *shape);
     /* What an invocation takes at once, of those that the family speaks of. */
     uint32_t pixels, slices, taps, images;
-    bool down;  /* pixels lie in a column */
-    bool masks; /* chooses between vectors by bit masks */
+    bool down;    /* pixels lie in a column */
+    bool masks;   /* chooses between vectors by bit masks */
+    bool arrives; /* the last group of a sum to arrive finishes it */
 };
 
 /* The row to plan with; never NULL. `shape` is what rows are asked about, the last one excepted.

@@ -27,6 +27,8 @@ glcnn_status normalization_load(glcnn_kernel *kernel, uint32_t channels,
 /* ---- Passes ---- */
 
 static const struct variant statistics_variants[] = {
+    {"statistics_arrival", "normalization/normalization_statistics_group.comp", 32,
+     .shared_memory = true, .pixels = 8, .arrives = true},
     {"statistics_group", "normalization/normalization_statistics_group.comp", 32,
      .shared_memory = true, .pixels = 8},
     {"statistics_fourteen", "normalization/normalization_statistics.comp", 32, .pixels = 14},
@@ -35,6 +37,8 @@ static const struct variant statistics_variants[] = {
     {0}};
 
 static const struct variant sum_variants[] = {
+    {"sums_arrival", "normalization/normalization_sums_group.comp", 32, .shared_memory = true,
+     .buffers = 8, .pixels = 1, .arrives = true},
     {"sums_group", "normalization/normalization_sums_group.comp", 32, .shared_memory = true,
      .pixels = 1},
     {"sums_fourteen", "normalization/normalization_sums.comp", 32, .pixels = 14},
@@ -59,7 +63,12 @@ void normalization_statistics(struct plan *plan, const struct normalization *n,
     pixel_reduction_merge(plan, &r, "normalization/normalization_merge.comp", r.groups);
     struct pass *pass =
         pixel_reduction_finish(plan, &r, "normalization/normalization_finish.comp", held > 0);
-    pass_texture(pass, "source", source);
+    if (r.variant->arrives) {
+        pass_library(pass, "normalization/pixels_of_runs.glsl");
+        pass_library(pass, "normalization/finish_statistics.glsl");
+    } else {
+        pass_texture(pass, "source", source);
+    }
     pass_vector(pass, "mean", &n->mean, VECTOR_READ_WRITE);
     pass_vector(pass, "variance", &n->variance, VECTOR_READ_WRITE);
     pass_float(pass, "samples", (float)held);

@@ -66,6 +66,8 @@ struct pixel_reduction pixel_reduction_begin(struct plan *plan, const struct var
     r.span = choose_span(r.variant->shared_memory ? &by_groups : &by_invocations, r.rows,
                          r.row_pixels, slice_count(r.channels) * groups);
     r.runs = groups_of(r.rows, r.span);
+    if (r.variant->arrives)
+        return r;
     r.to = columns(plan, &r, r.runs);
     r.from = columns(plan, &r, groups_of(r.runs, PIXEL_FAN_IN));
     return r;
@@ -109,6 +111,19 @@ static uint32_t choose_block(uint32_t width, uint32_t most)
     return width < usual ? width : usual;
 }
 
+/* Where the groups of a pass leave their runs, and are counted. */
+static void pass_arrivals(struct plan *plan, struct pass *pass, const struct pixel_reduction *r)
+{
+    uint32_t slices = slice_count(r->channels) * r->groups;
+    struct vector_view arrivals =
+        plan_scratch_vector(plan, slices + (size_t)slices * r->runs * r->quantities * 4);
+    pass_define(pass, "ARRIVES", 1);
+    pass_define(pass, "QUANTITIES", (int)r->quantities);
+    pass_int(pass, "arrival_counters", (int32_t)slices);
+    pass_vector_of(pass, "uint", "arrivals", &arrivals, VECTOR_COHERENT);
+    pass_library(pass, "pixel_reduction/arrival.glsl");
+}
+
 struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
                                    const struct image_view *source)
 {
@@ -118,8 +133,11 @@ struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
     pass_variant(pass, variant);
     pass_grid(pass, r->runs * lanes, slice_count(source->channels), r->groups);
     pass_texture(pass, "source", source);
-    pass_image(pass, "merged", &r->to);
     pass_runs(pass, r);
+    if (variant->arrives)
+        pass_arrivals(plan, pass, r);
+    else
+        pass_image(pass, "merged", &r->to);
     pass->work = r->span * r->row_pixels * 8 / lanes;
     if (lanes > 1) {
         pass_define(pass, "LANES", (int)lanes);
@@ -130,6 +148,7 @@ struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
         pass_define(pass, "BLOCK", (int)choose_block(r->row_pixels, variant->pixels));
     }
     swap(r);
+    r->first = pass;
     return pass;
 }
 
@@ -154,10 +173,13 @@ void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const c
 struct pass *pixel_reduction_finish(struct plan *plan, const struct pixel_reduction *r,
                                     const char *shader, bool accumulate)
 {
-    struct pass *pass = plan_pass(plan, shader);
-    pass_grid(pass, 1, slice_count(r->channels), r->groups);
-    pass_texture(pass, "partial", &r->from);
-    pass_runs(pass, r);
+    struct pass *pass = r->first;
+    if (!r->variant->arrives) {
+        pass = plan_pass(plan, shader);
+        pass_grid(pass, 1, slice_count(r->channels), r->groups);
+        pass_texture(pass, "partial", &r->from);
+        pass_runs(pass, r);
+    }
     if (accumulate)
         pass_define(pass, "ACCUMULATE", 1);
     return pass;
@@ -170,6 +192,8 @@ void pixel_reduction_sums(struct plan *plan, struct pixel_reduction *r,
                           r->quantities * r->groups);
     struct pass *pass =
         pixel_reduction_finish(plan, r, "pixel_reduction/pixel_sums_finish.comp", accumulate);
+    if (r->variant->arrives)
+        pass_library(pass, "pixel_reduction/finish_sums.glsl");
     pass_vector(pass, "first_sum", sums[0], VECTOR_READ_WRITE);
     if (r->quantities == 2) {
         pass_define(pass, "TWO_SUMS", 1);

@@ -4,7 +4,8 @@
  * The rows of a group's images are cut into runs, one invocation each or, in variants with shared
  * memory, one work group, whose results are the columns of a scratch image; passes then merge
  * PIXEL_FAN_IN columns into one, from one scratch image to the other and back; the last writes
- * vectors. The order is fixed by the shape alone. */
+ * vectors. In variants that `arrive` groups leave their results in a buffer, and the last of a slice
+ * finishes: there is one pass. The order is fixed by the shape alone. */
 #ifndef GLCNN_KERNELS_PIXEL_REDUCTION_H
 #define GLCNN_KERNELS_PIXEL_REDUCTION_H
 
@@ -12,6 +13,7 @@
 
 struct pixel_reduction {
     const struct variant *variant; /* of the first pass */
+    struct pass *first;            /* until another is planned */
     /* Scratch: columns are runs, image quantities * group + quantity. `from` was written last. */
     struct image_view from, to;
     uint32_t groups, quantities, channels, rows, image_rows, row_pixels, span, runs;
@@ -39,7 +41,8 @@ struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
 #define PIXEL_FAN_IN 32
 void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const char *shader,
                            uint32_t apart);
-/* The pass that merges the last columns of each group, to be given vectors. */
+/* The pass that merges the last columns of each group, to be given vectors: one of its own, or the
+ * first where its groups finish by themselves; that one takes its libraries from the caller. */
 struct pass *pixel_reduction_finish(struct plan *plan, const struct pixel_reduction *r,
                                     const char *shader, bool accumulate);
 

@@ -238,8 +238,10 @@ static void define_images(struct text *t, const struct pass *pass)
 
 static void declare_buffer(struct text *t, const struct pass_buffer *item, uint32_t binding)
 {
-    static const char *const access[] = {
-        [VECTOR_READ] = "readonly ", [VECTOR_WRITE] = "writeonly ", [VECTOR_READ_WRITE] = ""};
+    static const char *const access[] = {[VECTOR_READ] = "readonly ",
+                                         [VECTOR_WRITE] = "writeonly ",
+                                         [VECTOR_READ_WRITE] = "",
+                                         [VECTOR_COHERENT] = "coherent "};
     text_format(t, "layout(std430, binding = %u) %sbuffer %s_buffer { %s %s[]; };\n", binding,
                 access[item->access], item->name, item->type, item->name);
 }

@@ -62,7 +62,12 @@ struct vector_view {
     size_t offset, count;        /* in elements */
 };
 
-enum vector_access { VECTOR_READ = 1, VECTOR_WRITE = 2, VECTOR_READ_WRITE = 3 };
+enum vector_access {
+    VECTOR_READ = 1,
+    VECTOR_WRITE = 2,
+    VECTOR_READ_WRITE = 3,
+    VECTOR_COHERENT = 7 /* both, and groups of one pass see what others wrote */
+};
 
 struct pass_texture {
     const char *name;
