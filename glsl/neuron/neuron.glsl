@@ -1,4 +1,5 @@
-// What the types of neurons share. Of each type neuron_TYPE.glsl, behind this file, has
+// What the types of neurons share. Of each type neuron_TYPE.glsl, behind this file, is a template,
+// which has for NAME neuron
 //   vec4 neuron(vec4 x, vec4 slope)              f(x)
 //   vec4 neuron_derivative(vec4 x, vec4 slope)   f'(x)
 // with uniforms neuron_a, neuron_b and neuron_c for a, b and c; `slope` holds PReLU's of the four

@@ -8,14 +8,14 @@
 // needs lib/math.glsl
 
 // e^(-y^2 / 2),  0 <= y <= 15: the square of y's upper bits is exact, and the rest is small
-vec4 bell(vec4 y) {
+vec4 NAME_bell(vec4 y) {
     vec4 upper = uintBitsToFloat(floatBitsToUint(y) & uvec4(0xfffff000u));
     vec4 rest = 0.5 * (upper - y) * (upper + y);
     return exp_precise(-0.5 * upper * upper) * (1.0 + expm1_near(rest));
 }
 
-// P(x),  y = |x| but 15 at most,  b = bell(y)
-vec4 normal_share(vec4 x, vec4 y, vec4 b) {
+// P(x),  y = |x| but 15 at most,  b = NAME_bell(y)
+vec4 NAME_share(vec4 x, vec4 y, vec4 b) {
     vec4 t = 1.0 / (1.0 + 0.35 * y);
     vec4 p = -2.91636743e-2 * t + 1.44059768e-1;
     p = p * t - 2.55900086e-1;
@@ -29,12 +29,12 @@ vec4 normal_share(vec4 x, vec4 y, vec4 b) {
     return mix(below, 1.0 - below, greaterThanEqual(x, vec4(0.0)));
 }
 
-vec4 neuron(vec4 x, vec4 slope) {
+vec4 NAME(vec4 x, vec4 slope) {
     vec4 y = min(abs(x), vec4(15.0));
-    return times(normal_share(x, y, bell(y)), x);
+    return times(NAME_share(x, y, NAME_bell(y)), x);
 }
-vec4 neuron_derivative(vec4 x, vec4 slope) {
+vec4 NAME_derivative(vec4 x, vec4 slope) {
     vec4 y = min(abs(x), vec4(15.0));
-    vec4 b = bell(y);
-    return normal_share(x, y, b) + times(b * 0.398942280, x);
+    vec4 b = NAME_bell(y);
+    return NAME_share(x, y, b) + times(b * 0.398942280, x);
 }

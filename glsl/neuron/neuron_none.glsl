@@ -1,3 +1,3 @@
 // f = x,  f' = 1
-vec4 neuron(vec4 x, vec4 slope) { return x; }
-vec4 neuron_derivative(vec4 x, vec4 slope) { return vec4(1.0); }
+vec4 NAME(vec4 x, vec4 slope) { return x; }
+vec4 NAME_derivative(vec4 x, vec4 slope) { return vec4(1.0); }

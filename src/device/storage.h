@@ -26,6 +26,7 @@ struct storage {
     uint32_t cell, across, down; /* its place in the owner */
     bool clear;                  /* contents must be 0 before the first use */
     bool pooled;                 /* of temporary images: goes back to the pool */
+    struct derivation *derivation; /* how passes make what is not stored here; NULL: it is */
     GLuint texture;              /* 0 until the first use */
     struct hazard hazard;
 };

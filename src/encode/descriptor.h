@@ -161,9 +161,12 @@ enum descriptor_flags {
      * pixel each. */
     PIXEL_MANUAL = 131072,
     /* For graphs. */
-    IS_NEURON = 262144,  /* computes its neuron and nothing else */
-    IS_SUM = 524288,     /* adds two images: graphs sum gradients with it */
-    DRAWS_ANEW = 1048576 /* each encode draws random numbers, so a batch does not run in parts */
+    IS_NEURON = 262144,   /* computes its neuron and nothing else */
+    IS_SUM = 524288,      /* adds two images: graphs sum gradients with it */
+    DRAWS_ANEW = 1048576, /* each encode draws random numbers, so a batch does not run in parts */
+    /* Its passes read images by NAME and the functions of record/edges.glsl alone, and each pixel,
+     * unless windows overlap, only a few times: they may make what is not stored. */
+    READS_DERIVED = 2097152
 };
 
 /* Sources of a binary kernel, PLACE_SOURCE or PLACE_SECONDARY, that its gradient kernel deals
@@ -196,6 +199,17 @@ struct optimizer_methods {
                                    glcnn_buffer *first, glcnn_buffer *second, glcnn_buffer *result);
 };
 
+/* How the passes that read a result can make it themselves. */
+enum derivative {
+    DERIVATIVE_NONE,  /* not at all: it must be stored */
+    DERIVATIVE_COPY,  /* it is the source, pixel for pixel */
+    DERIVATIVE_PIXELS /* each pixel is made of pixels in the same place, by the descriptor's
+                         `derive` */
+};
+
+/* What a reader calls the texture that it makes, and of which part of the result. */
+struct derived_name;
+
 struct glcnn_descriptor {
     const char *name, *mps_class, *text;
     const char *family;   /* parameters of kernels of one family are interchangeable */
@@ -225,6 +239,12 @@ struct glcnn_descriptor {
      * add? NULL: they may not. */
     bool (*keeps_zero)(const void *parameters);
     const struct optimizer_methods *optimizer; /* NULL: it is none */
+    /* How the passes that read the result can make it themselves; NULL: not at all. And what gives
+     * a pass, in place of texture NAME, the function
+     *     vec4 NAME(int x, int y, int slice, int image)
+     * in a template, with NAME_width to NAME_images as of textures; the rest follows from it. */
+    enum derivative (*derivative)(const struct operation *operation, struct plan *plan);
+    void (*derive)(const struct operation *operation, struct pass *pass, struct derived_name *name);
 
     /* Changes properties before geometry is computed, knowing the sources (a fully connected layer
      * sets its offset). May be NULL. */
@@ -300,6 +320,16 @@ static inline bool descriptor_has_images(const struct glcnn_descriptor *descript
             return true;
     return false;
 }
+
+/* ---- Help for derive (derive.c) ---- */
+
+/* "NAME_suffix", which lives as long as the pass; NAME itself for "". */
+const char *derived_name(struct derived_name *name, const char *suffix);
+/* Gives the pass texture NAME_suffix: the part of a source that the reader's part is made of. */
+void derived_texture(struct derived_name *name, struct pass *pass, const char *suffix,
+                     const struct image_view *source);
+/* The first channel of the reader's part. */
+uint32_t derived_channel(const struct derived_name *name);
 
 /* ---- Arithmetic of the specification (spec 1.1) ---- */
 

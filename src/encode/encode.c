@@ -23,18 +23,25 @@ static bool covers(const struct operation *o, const struct image_view *view,
            slice_count(view->channels) == slice_count(d->feature_channels);
 }
 
-/* What an encode leaves out of a gradient image, or of a temporary image that holds nothing yet,
- * is 0. */
-static void plan_fill(struct call *call, struct plan *plan)
+/* Does the encode write all of it, and of what it is a view of where that holds nothing yet? */
+static bool covers_destination(const struct call *call)
 {
     const struct operation *o = &call->operation;
     int index = descriptor_place(o->descriptor, PLACE_DESTINATION);
     struct glcnn_image *image = call->arguments.destination;
-    if (index < 0 || !image)
+    return index < 0 ||
+           (covers(o, &o->images[index], image) && !(image_is_unset(image) && image->parent));
+}
+
+/* What an encode leaves out of a gradient image, or of a temporary image that holds nothing yet,
+ * is 0. */
+static void plan_fill(struct call *call, struct plan *plan)
+{
+    struct glcnn_image *image = call->arguments.destination;
+    if (!image || covers_destination(call))
         return;
     bool unset = image_is_unset(image);
-    bool covered = covers(o, &o->images[index], image) && !(unset && image->parent);
-    if (covered || !(o->state_driven || unset))
+    if (!call->operation.state_driven && !unset)
         return;
     struct image_view whole = image_whole_view(unset ? image_root(image) : image);
     plan_fill_image(plan, &whole);
@@ -46,13 +53,21 @@ static void release_kernel(void *object)
     glcnn_kernel_destroy(&kernel);
 }
 
-static void plan_call(struct call *call, struct plan *plan)
+/* Passes that store the result, unless those that read it are to make it themselves. */
+static void plan_result(struct call *call, struct plan *plan)
 {
+    if (call->arguments.destination && covers_destination(call) && derive_result(call, plan))
+        return;
     plan_fill(call, plan);
-    size_t first = plan->pass_count;
-    plan->kernel = kernel_title(call->kernel);
     if (plan->status == GLCNN_SUCCESS)
         call->kernel->descriptor->plan(&call->operation, plan);
+}
+
+static void plan_call(struct call *call, struct plan *plan)
+{
+    size_t first = plan->pass_count;
+    plan->kernel = kernel_title(call->kernel);
+    plan_result(call, plan);
     for (size_t i = first; i < plan->pass_count; i++)
         plan->passes[i].kernel = call->kernel;
     observe(&call->operation, plan, first);

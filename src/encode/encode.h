@@ -16,6 +16,10 @@ struct encode_settings {
     double parameters[MAX_PARAMETER_BYTES / sizeof(double)]; /* aligned for anything */
     const struct glcnn_kernel *lender; /* its vectors are read in place of the kernel's of the same
                                           name; NULL: none */
+    /* May readers make the result, in place of passes that store it? With how many textures and
+     * buffers each at most. */
+    enum derivative may_derive;
+    uint32_t most_textures, most_buffers;
 };
 
 struct encode_settings encode_settings_of(const struct glcnn_kernel *kernel);
@@ -91,6 +95,13 @@ void footprint_keep(const struct call *call, struct footprint *kept);
 /* Vectors that the encode made go: their length may be a wrong one. */
 void footprint_put_back(const struct call *call, struct footprint *kept);
 void footprint_drop(struct footprint *kept);
+
+/* ---- Results that are not stored (derive.c) ---- */
+
+/* Lets the passes that read the destination, which must be a temporary image of a planned command
+ * buffer, make its pixels themselves. False: the settings or the kernel do not have it so, and the
+ * passes that store the result are to be planned. */
+bool derive_result(const struct call *call, struct plan *plan);
 
 /* ---- Transactions (encode.c) ---- */
 

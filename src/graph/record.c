@@ -349,6 +349,106 @@ static glcnn_status set_gradient(const struct graph_filter *f, const struct glcn
     return set_gradient_option(f, settings);
 }
 
+/* ---- Results that are not stored ---- */
+
+/* Windows that overlap read a pixel more than once. */
+static bool overlaps(const struct glcnn_filter_node *n)
+{
+    const struct glcnn_kernel *kernel = n->forward ? n->forward->kernel : n->kernel;
+    const struct glcnn_source_properties *p = &kernel->properties.primary;
+    return kernel->descriptor->flags & HAS_WINDOW &&
+           (p->kernel_width > p->stride_in_pixels_x || p->kernel_height > p->stride_in_pixels_y);
+}
+
+static bool reads_derived(const struct graph_filter *f)
+{
+    bool collector = !f->collects || f->node->collector->descriptor->flags & READS_DERIVED;
+    return f->node->kernel->descriptor->flags & READS_DERIVED && collector && !overlaps(f->node);
+}
+
+/* Textures and buffers of a pass. */
+struct bindings {
+    uint32_t textures, buffers;
+};
+
+/* More than any pass of the descriptor has of its own; the one is what a sum leaves its runs in. */
+static struct bindings own_bindings(const struct glcnn_descriptor *d)
+{
+    struct bindings own = {0, 1};
+    const struct argument *argument;
+    for (size_t i = 0; (argument = descriptor_argument_at(d, i)); i++)
+        *(argument_is_image(argument) ? &own.textures : &own.buffers) += 1;
+    return own;
+}
+
+/* NULL: the image is stored, not made yet, or spent. */
+static const struct derivation *derivation_of(const struct recording *r,
+                                              const struct glcnn_image_node *node)
+{
+    const struct glcnn_image *image = r->images[node->index];
+    return image && image->storage ? image->storage->derivation : NULL;
+}
+
+static uint32_t share(uint32_t limit, uint32_t used, uint32_t places)
+{
+    return limit > used ? (limit - used) / places : 0;
+}
+
+/* What is left of `limit` for each place where the filter reads the image, with all else that it
+ * reads and that is not stored. */
+static struct bindings left_by_reader(const struct recording *r, const struct graph_filter *f,
+                                      const struct glcnn_image_node *image, struct bindings limit)
+{
+    struct bindings used = own_bindings(f->node->kernel->descriptor);
+    uint32_t places = 0;
+    if (f->collects) {
+        struct bindings other = own_bindings(f->node->collector->descriptor);
+        used.buffers = other.buffers > used.buffers ? other.buffers : used.buffers;
+    }
+    for (size_t s = 0; s < f->node->source_count; s++) {
+        const struct derivation *other = derivation_of(r, f->node->sources[s]);
+        places += f->node->sources[s] == image;
+        used.textures += other ? other->textures : 0;
+        used.buffers += other ? other->buffers : 0;
+    }
+    return (struct bindings){share(limit.textures, used.textures, places),
+                             share(limit.buffers, used.buffers, places)};
+}
+
+static bool reads(const struct graph_filter *f, const struct glcnn_image_node *image)
+{
+    for (size_t s = 0; s < f->node->source_count; s++)
+        if (f->node->sources[s] == image)
+            return !f->skipped;
+    return false;
+}
+
+/* How the readers of a result may make it: what is wanted, or made in parts, is stored. */
+static void set_derivative(const struct recording *r, const struct graph_filter *f,
+                           struct encode_settings *settings)
+{
+    const struct glcnn_image_node *result = result_of(f);
+    const struct glcnn_limits *limits = &r->graph->device->info.limits;
+    struct bindings most = {least(PASS_TEXTURES, limits->texture_units),
+                            least(PASS_BUFFERS, limits->storage_blocks)};
+    const struct bindings limit = most;
+    settings->may_derive = DERIVATIVE_PIXELS;
+    for (size_t i = 0; i < r->graph->filter_count; i++) {
+        const struct graph_filter *reader = &r->graph->filters[i];
+        if (!reads(reader, result))
+            continue;
+        struct bindings left = left_by_reader(r, reader, result, limit);
+        most.textures = least(most.textures, left.textures);
+        most.buffers = least(most.buffers, left.buffers);
+        if (!reads_derived(reader))
+            settings->may_derive = DERIVATIVE_COPY;
+    }
+    settings->most_textures = most.textures;
+    settings->most_buffers = most.buffers;
+    if (r->graph->wanted[result->index] || r->sub_batches > 1 || !r->command_buffer->planned)
+        settings->may_derive = DERIVATIVE_NONE;
+}
+
 /* Whatever this encode of a filter wants to be other than the node's kernel says. */
 static glcnn_status prepare_settings(struct recording *r, struct encode *e,
                                      const struct graph_filter *f, size_t source)
@@ -358,6 +458,7 @@ static glcnn_status prepare_settings(struct recording *r, struct encode *e,
         status = set_gradient(f, e->arguments.state, &e->settings);
     if (status == GLCNN_SUCCESS && f->fused)
         status = set_fused_neuron(f, &e->settings);
+    set_derivative(r, f, &e->settings);
     if (f->node->kernel->descriptor->flags & GATHERS)
         e->settings.properties.destination_feature_channel_offset =
             (gathered_channels(r, f, source) + 3) / 4 * 4;

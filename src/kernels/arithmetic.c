@@ -180,6 +180,36 @@ static void plan_forward(const struct operation *o, struct plan *plan)
     pass_float(pass, "maximum", p->maximum_value);
 }
 
+/* Every pixel of the result is read once, in its place. */
+static bool is_direct(const struct axis *axis, uint32_t gradient, uint32_t source)
+{
+    return axis->stride == 1 && axis->first == 0 && axis->begin == 0 && axis->shift == 0 &&
+           axis->end == (int32_t)gradient && gradient == source;
+}
+
+/* Sums that hold no bounds and broadcast nothing. */
+static enum derivative forward_derivative(const struct operation *o, struct plan *plan)
+{
+    const struct window *y = &o->secondary_window;
+    const struct image_view *result = &o->images[RESULT];
+    bool plain = kind_of(o) == ADD && !o->given[MASK] && !o->given[QUOTIENT] && !is_clamped(o) &&
+                 o->window.channel_stride == 1 && y->channel_stride == 1 &&
+                 is_direct(&y->x, result->width, o->images[SECONDARY].width) &&
+                 is_direct(&y->y, result->height, o->images[SECONDARY].height);
+    return plain ? pointwise_derivative_of(o, plan, &o->images[PRIMARY], result) : DERIVATIVE_NONE;
+}
+
+static void derive_sum(const struct operation *o, struct pass *pass, struct derived_name *name)
+{
+    const struct glcnn_arithmetic_parameters *p = o->parameters;
+    derived_texture(name, pass, "_primary", &o->images[PRIMARY]);
+    derived_texture(name, pass, "_secondary", &o->images[SECONDARY]);
+    pass_float(pass, derived_name(name, "_primary_scale"), p->primary_scale);
+    pass_float(pass, derived_name(name, "_secondary_scale"), p->secondary_scale);
+    pass_float(pass, derived_name(name, "_bias"), p->bias);
+    pass_template(pass, "arithmetic/sum_derived.glsl", derived_name(name, ""));
+}
+
 /* ---- Terms of a gradient ---- */
 
 enum term { SCALED, PRODUCT, BY_DIVIDEND, BY_DIVISOR }; /* arithmetic/arithmetic_term.glsl */
@@ -318,19 +348,18 @@ static int32_t broadcast_source(const struct operation *o, const struct axis *ax
                : -1;
 }
 
-/* Every pixel of the result is read once, in its place. */
-static bool is_direct(const struct axis *axis, uint32_t gradient, uint32_t source)
+static bool is_in_place(const struct operation *o)
 {
-    return axis->stride == 1 && axis->first == 0 && axis->begin == 0 && axis->shift == 0 &&
-           axis->end == (int32_t)gradient && gradient == source;
+    const struct image_view *g = &o->images[GRADIENT], *to = &o->images[DESTINATION];
+    return o->window.channel_stride == 1 && is_direct(&o->window.x, g->width, to->width) &&
+           is_direct(&o->window.y, g->height, to->height);
 }
 
 static void pass_placing(struct pass *pass, const struct operation *o)
 {
-    const struct image_view *g = &o->images[GRADIENT], *to = &o->images[DESTINATION];
+    const struct image_view *to = &o->images[DESTINATION];
     struct window window = o->window;
-    if (window.channel_stride == 1 && is_direct(&window.x, g->width, to->width) &&
-        is_direct(&window.y, g->height, to->height))
+    if (is_in_place(o))
         pass_define(pass, "DIRECT", 1);
     if (window.x.stride == 0)
         pass_define(pass, "SUMMED_X", 1);
@@ -342,6 +371,14 @@ static void pass_placing(struct pass *pass, const struct operation *o)
     pass_int(pass, "source_y", broadcast_source(o, &window.y, to->height));
     window.x.stride = window.y.stride = 1; /* of axes that are gathered */
     pass_window(pass, &window);
+}
+
+/* Of a sum that is not scaled each source has the sum's own gradient. */
+static enum derivative gradient_derivative(const struct operation *o, struct plan *plan)
+{
+    (void)plan;
+    bool same = term_of(o) == SCALED && scale_of(o) == 1 && !o->given[G_MASK] && is_in_place(o);
+    return same ? DERIVATIVE_COPY : DERIVATIVE_NONE;
 }
 
 static void plan_gradient(const struct operation *o, struct plan *plan)
@@ -612,21 +649,23 @@ static const struct parameter gradient_parameters[] = {
 /* VALUES are the secondary source's: a divisor stays away from 0. */
 #define FORWARD(NAME, MPS, TEXT, FLAGS, VALUES, CASES_OF, ...)                                     \
     .name = NAME, .mps_class = MPS, .text = TEXT, COMMON(NAME), .parameters = parameters,          \
-    .gradient = NAME "_gradient", .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | (FLAGS),         \
+    .gradient = NAME "_gradient",                                                                  \
+    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED | (FLAGS),                       \
     .arguments =                                                                                   \
         {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                           \
          {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES},   \
          {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},                \
          {.name = "clamp_mask", .place = PLACE_STATE, .output = true, .optional = true},           \
          __VA_ARGS__},                                                                             \
-    .variants = pointwise_variants, .plan = plan_forward, .reference = reference,                  \
-    .cases = CASES_OF
+    .derivative = forward_derivative, .derive = derive_sum, .variants = pointwise_variants,        \
+    .plan = plan_forward, .reference = reference, .cases = CASES_OF
 
 #define BACKWARD(NAME, MPS, OPERANDS, VALUES, CASES_OF, ...)                                       \
     .name = NAME "_gradient", .mps_class = MPS, .text = "gradient of " NAME " by one source",      \
     COMMON(NAME), .parameters = gradient_parameters,                                               \
     .without_gradient = "it is a gradient itself", .forward = NAME,                                \
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE, .operands = OPERANDS,             \
+    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,                   \
+    .operands = OPERANDS,                                                                          \
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
                   {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},    \
@@ -641,7 +680,8 @@ static const struct parameter gradient_parameters[] = {
                    .optional = true,                                                               \
                    .filled_by = NAME},                                                             \
                   __VA_ARGS__},                                                                    \
-    .plan = plan_gradient, .reference = gradient_reference, .cases = CASES_OF
+    .derivative = gradient_derivative, .plan = plan_gradient, .reference = gradient_reference,     \
+    .cases = CASES_OF
 
 const struct glcnn_descriptor glcnn_kernel_add = {
     FORWARD("add", "MPSCNNAdd", "sum of two images", IS_SUM, VALUES_SYMMETRIC, forward_cases, {0}),

@@ -201,6 +201,19 @@ static void plan_normalize(const struct operation *o, struct plan *plan)
     normalization_apply(o, plan, &n, &o->images[N_SOURCE], &o->images[N_RESULT]);
 }
 
+static enum derivative derivative(const struct operation *o, struct plan *plan)
+{
+    if (neuron_traits(&parameters_of(o)->neuron).has_slopes)
+        return DERIVATIVE_NONE;
+    return pointwise_derivative_of(o, plan, &o->images[N_SOURCE], &o->images[N_RESULT]);
+}
+
+static void derive(const struct operation *o, struct pass *pass, struct derived_name *name)
+{
+    const struct normalization n = describe(o, N_PARAMETERS);
+    normalization_derive(pass, &n, name, &o->images[N_SOURCE]);
+}
+
 static void plan_statistics_gradient(const struct operation *o, struct plan *plan)
 {
     struct normalization n = describe(o, D_PARAMETERS);
@@ -454,6 +467,8 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization = {
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
                   PARAMETER_ARGUMENTS},
     .check = check_normalize,
+    .derivative = derivative,
+    .derive = derive,
     .variants = normalization_variants,
     .plan = plan_normalize,
     .reference = normalize_reference,
@@ -467,8 +482,8 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_statistics_gradie
     COMMON,
     .without_gradient = "it is a gradient itself",
     .forward = "batch_normalization",
-    .flags =
-        IS_GRADIENT | NEEDS_STATE | SHARED_STATE | BATCH_BARRIER | MODIFIES_STATE | PIXEL_MANUAL,
+    .flags = IS_GRADIENT | NEEDS_STATE | SHARED_STATE | BATCH_BARRIER | MODIFIES_STATE |
+             PIXEL_MANUAL | READS_DERIVED,
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
                   PARAMETER_ARGUMENTS,
@@ -488,7 +503,7 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_gradient = {
     COMMON,
     .without_gradient = "it is a gradient itself",
     .forward = "batch_normalization",
-    .flags = IS_GRADIENT | SHARED_STATE | PIXEL_MANUAL,
+    .flags = IS_GRADIENT | SHARED_STATE | PIXEL_MANUAL | READS_DERIVED,
     .collector = "batch_normalization_statistics_gradient",
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},

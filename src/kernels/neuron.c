@@ -163,13 +163,28 @@ double neuron_derivative(const struct glcnn_neuron_descriptor *n, double slope, 
 
 /* ---- Fused neurons ---- */
 
-void pass_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron)
+static void pass_type(struct pass *pass, const struct glcnn_neuron_descriptor *neuron,
+                      const char *name, const char *const numbers[3])
 {
     pass_library(pass, "neuron/neuron.glsl");
-    pass_library(pass, types[neuron->type].shader);
-    pass_float(pass, "neuron_a", neuron->a);
-    pass_float(pass, "neuron_b", neuron->b);
-    pass_float(pass, "neuron_c", neuron->c);
+    pass_template(pass, types[neuron->type].shader, name);
+    pass_float(pass, numbers[0], neuron->a);
+    pass_float(pass, numbers[1], neuron->b);
+    pass_float(pass, numbers[2], neuron->c);
+}
+
+void pass_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron)
+{
+    static const char *const numbers[] = {"neuron_a", "neuron_b", "neuron_c"};
+    pass_type(pass, neuron, "neuron", numbers);
+}
+
+void pass_derived_neuron(struct pass *pass, struct derived_name *name,
+                         const struct glcnn_neuron_descriptor *neuron)
+{
+    const char *const numbers[] = {derived_name(name, "_neuron_a"), derived_name(name, "_neuron_b"),
+                                   derived_name(name, "_neuron_c")};
+    pass_type(pass, neuron, derived_name(name, "_neuron"), numbers);
 }
 
 void pass_neuron_data(struct pass *pass, const struct glcnn_neuron_descriptor *neuron,
@@ -331,6 +346,27 @@ static void plan_neuron_gradient(const struct operation *o, struct plan *plan)
     pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
     pass_neuron(pass, &p->neuron);
     pass_neuron_data(pass, &p->neuron, &o->vectors[GRADIENT_SLOPES]);
+}
+
+static enum derivative derivative(const struct operation *o, struct plan *plan)
+{
+    const struct glcnn_neuron_parameters *p = o->parameters;
+    if (neuron_traits(&p->neuron).has_slopes)
+        return DERIVATIVE_NONE;
+    return pointwise_derivative_of(o, plan, &o->images[is_gradient(o) ? IMAGE : SOURCE],
+                                   &o->images[is_gradient(o) ? GRADIENT : RESULT]);
+}
+
+static void derive(const struct operation *o, struct pass *pass, struct derived_name *name)
+{
+    const struct glcnn_neuron_parameters *p = o->parameters;
+    derived_texture(name, pass, "_source", &o->images[is_gradient(o) ? IMAGE : SOURCE]);
+    if (is_gradient(o))
+        derived_texture(name, pass, "_gradient", &o->images[GRADIENT]);
+    pass_derived_neuron(pass, name, &p->neuron);
+    pass_template(pass,
+                  is_gradient(o) ? "neuron/gradient_derived.glsl" : "neuron/value_derived.glsl",
+                  derived_name(name, ""));
 }
 
 static const struct variant slope_variants[] = {
@@ -509,7 +545,9 @@ const struct glcnn_descriptor glcnn_kernel_neuron = {
     .node_defaults = node_defaults,
     .neuron = neuron_of,
     .keeps_zero = descriptor_always,
-    .flags = MAKES_STATE | IS_NEURON,
+    .flags = MAKES_STATE | IS_NEURON | READS_DERIVED,
+    .derivative = derivative,
+    .derive = derive,
     .parameters_size = sizeof(struct glcnn_neuron_parameters),
     .parameters = parameters,
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
@@ -530,7 +568,9 @@ const struct glcnn_descriptor glcnn_kernel_neuron_gradient = {
     .family = "neuron",
     .without_gradient = "it is a gradient itself",
     .forward = "neuron",
-    .flags = IS_GRADIENT | PIXEL_MANUAL,
+    .flags = IS_GRADIENT | PIXEL_MANUAL | READS_DERIVED,
+    .derivative = derivative,
+    .derive = derive,
     .parameters_size = sizeof(struct glcnn_neuron_parameters),
     .parameters = parameters,
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},

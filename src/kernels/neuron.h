@@ -43,6 +43,9 @@ extern const char *const neuron_type_names[]; /* NULL at the end */
 
 /* Adds neuron/neuron.glsl and the type's own file, and uniforms neuron_a, neuron_b, neuron_c. */
 void pass_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron);
+/* For `derive`: the same of NAME_neuron. */
+void pass_derived_neuron(struct pass *pass, struct derived_name *name,
+                         const struct glcnn_neuron_descriptor *neuron);
 /* Binds PReLU's slopes for neuron_slope(); does nothing for another type. */
 void pass_neuron_data(struct pass *pass, const struct glcnn_neuron_descriptor *neuron,
                       const struct vector_view *data);

@@ -50,8 +50,8 @@ static const struct variant sum_variants[] = {
 static const struct variant coefficient_variants[] = {
     {"coefficients_vectors", .registers = 32, .buffers = 7}, {"coefficients_image"}, {0}};
 
-const struct variant *const normalization_variants[] = {statistics_variants, sum_variants,
-                                                        coefficient_variants, pointwise_rows, NULL};
+const struct variant *const normalization_variants[] = {
+    statistics_variants, sum_variants, coefficient_variants, pointwise_rows, derivation_rows, NULL};
 
 void normalization_statistics(struct plan *plan, const struct normalization *n,
                               const struct image_view *source, double held)
@@ -162,6 +162,20 @@ void normalization_apply(const struct operation *o, struct plan *plan,
     pass_image(pass, "destination", result);
     pass_window(pass, &o->window);
     pass_act(pass, n);
+}
+
+void normalization_derive(struct pass *pass, const struct normalization *n,
+                          struct derived_name *name, const struct image_view *source)
+{
+    derived_texture(name, pass, "_source", source);
+    pass_vector(pass, derived_name(name, "_gamma"), &n->gamma, VECTOR_READ);
+    pass_vector(pass, derived_name(name, "_beta"), &n->beta, VECTOR_READ);
+    pass_vector(pass, derived_name(name, "_mean"), &n->mean, VECTOR_READ);
+    pass_vector(pass, derived_name(name, "_variance"), &n->variance, VECTOR_READ);
+    pass_float(pass, derived_name(name, "_epsilon"), n->epsilon);
+    pass_int(pass, derived_name(name, "_first"), (int32_t)derived_channel(name));
+    pass_derived_neuron(pass, name, &n->neuron);
+    pass_template(pass, "normalization/normalization_derived.glsl", derived_name(name, ""));
 }
 
 void normalization_sums(const struct operation *o, struct plan *plan, const struct normalization *n,

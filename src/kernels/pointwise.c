@@ -14,7 +14,6 @@ static uint32_t columns_at_once(uint32_t width)
 /* The columns of an invocation one by one or, where the compiler may unroll their loop, at once. */
 const struct variant pointwise_rows[] = {
     {"pointwise_unrolled", .registers = 12}, {"pointwise_loop", .registers = 8}, {0}};
-const struct variant *const pointwise_variants[] = {pointwise_rows, NULL};
 
 struct pass *plan_pointwise(struct plan *plan, const struct operation *operation,
                             const char *shader, const struct image_view *destination)
@@ -32,6 +31,16 @@ struct pass *plan_pointwise(struct plan *plan, const struct operation *operation
     return pass;
 }
 
+/* ---- Results that are not stored ---- */
+
+/* Making a pixel again for each pass that reads it pays where a pass costs more than that. */
+const struct variant derivation_rows[] = {
+    {"pixels_derived", .registers = 32, .shared_memory = true, .buffers = 16},
+    {"pixels_stored"},
+    {0}};
+
+const struct variant *const pointwise_variants[] = {pointwise_rows, derivation_rows, NULL};
+
 /* ---- Gathering ---- */
 
 static bool stays_inside(const struct axis *axis, uint32_t size)
@@ -43,6 +52,18 @@ static bool is_direct(const struct axis *axis, uint32_t gradient, uint32_t sourc
 {
     return axis->first == 0 && axis->begin == 0 && axis->end == (int32_t)gradient &&
            gradient == source && axis->shift == 0;
+}
+
+enum derivative pointwise_derivative_of(const struct operation *operation, struct plan *plan,
+                                        const struct image_view *source,
+                                        const struct image_view *result)
+{
+    const struct window *w = &operation->window;
+    bool direct = is_direct(&w->x, result->width, source->width) &&
+                  is_direct(&w->y, result->height, source->height);
+    return direct && variant_choose(plan, derivation_rows, NULL) == derivation_rows
+               ? DERIVATIVE_PIXELS
+               : DERIVATIVE_NONE;
 }
 
 void pass_gather(struct pass *pass, const struct operation *operation,

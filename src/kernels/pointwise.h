@@ -18,6 +18,13 @@ struct pass *plan_pointwise(struct plan *plan, const struct operation *operation
 extern const struct variant pointwise_rows[];
 extern const struct variant *const pointwise_variants[];
 
+/* For descriptors whose results read one pixel each, in the same place: whether the passes that read
+ * a result make it themselves. */
+extern const struct variant derivation_rows[];
+enum derivative pointwise_derivative_of(const struct operation *operation, struct plan *plan,
+                                        const struct image_view *source,
+                                        const struct image_view *result);
+
 /* lib/gather.glsl: what of the gradient reaches a source pixel, in the cheapest form that is right
  * for this operation. The pass has textures "gradient" and "source". */
 void pass_gather(struct pass *pass, const struct operation *operation,

@@ -511,7 +511,8 @@ static void node_defaults(struct glcnn_addressing *properties, void *kernel_para
 
 #define FORWARD(NAME, MPS, TEXT, FLAGS, PLAN, CASES)                                               \
     .name = NAME, .mps_class = MPS, .text = TEXT, .family = "pooling",                             \
-    .gradient = NAME "_gradient", .flags = HAS_WINDOW | HAS_STRIDE | MAKES_STATE | (FLAGS),        \
+    .gradient = NAME "_gradient",                                                                  \
+    .flags = HAS_WINDOW | HAS_STRIDE | MAKES_STATE | READS_DERIVED | (FLAGS),                      \
     .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,          \
     .arguments = FORWARD_ARGUMENTS, .plan = plan_##PLAN, .reference = PLAN##_reference,            \
     .node_defaults = node_defaults, .keeps_zero = descriptor_always, .cases = CASES
@@ -519,7 +520,7 @@ static void node_defaults(struct glcnn_addressing *properties, void *kernel_para
 #define GRADIENT(NAME, MPS, FLAGS, PLAN, CASES)                                                    \
     .name = NAME "_gradient", .mps_class = MPS "Gradient", .text = "gradient of " NAME,            \
     .family = "pooling", .without_gradient = "it is a gradient itself", .forward = NAME,           \
-    .flags = HAS_WINDOW | HAS_STRIDE | IS_GRADIENT | (FLAGS),                                      \
+    .flags = HAS_WINDOW | HAS_STRIDE | IS_GRADIENT | READS_DERIVED | (FLAGS),                      \
     .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,          \
     .arguments = GRADIENT_ARGUMENTS, .plan = plan_##PLAN, .reference = PLAN##_reference,           \
     .cases = CASES

@@ -3,6 +3,7 @@
  *
  *     record/view.glsl       for each texture and image
  *     record/texture.glsl    for each texture
+ *     record/edges.glsl      for each texture
  *     libraries              those of the pass and those that files need, each once
  *     record/image.glsl      for each image
  *     the body
@@ -25,7 +26,7 @@
 #include "record/uniforms.h"
 #include "record/work_group.h"
 
-#define MOST_PARTS     64
+#define MOST_PARTS     128
 #define PART_LINES     10000
 #define GENERATED_LINE 1000000 /* beyond those of all parts */
 #define MOST_NEEDS     8       /* of files, each of which needs the next */
@@ -134,6 +135,7 @@ static void list_parts(struct parts *parts, const struct pass *pass)
     add_templates(parts, pass, "record/view.glsl", pass->textures, pass->texture_count);
     add_templates(parts, pass, "record/view.glsl", pass->images, pass->image_count);
     add_templates(parts, pass, "record/texture.glsl", pass->textures, pass->texture_count);
+    add_templates(parts, pass, "record/edges.glsl", pass->textures, pass->texture_count);
     for (uint32_t i = 0; i < pass->library_count; i++)
         add_named(parts, pass, pass->libraries[i].file, pass->libraries[i].name);
     add_needs(parts, body, 0);

@@ -31,7 +31,10 @@ void pass_library(struct pass *pass, const char *file)
 
 void pass_texture(struct pass *pass, const char *name, const struct image_view *view)
 {
-    if (room(pass, pass->texture_count, PASS_TEXTURES, name))
+    struct derivation *derivation = view->storage->derivation;
+    if (derivation)
+        derivation->bind(derivation, pass, name, view);
+    else if (room(pass, pass->texture_count, PASS_TEXTURES, name))
         pass->textures[pass->texture_count++] = (struct pass_texture){name, *view};
 }
 

@@ -15,7 +15,7 @@
  * and for either the ints NAME_width, NAME_height, NAME_channels, NAME_slices, NAME_images.
  * Slices and images count from the start of the view. Components beyond the last channel read as 0
  * and are stored as 0. A buffer bound as NAME is an array NAME[] of its element type.
- * glsl/record/view.glsl, texture.glsl and image.glsl are what these are made of.
+ * glsl/record/view.glsl, texture.glsl, edges.glsl and image.glsl are what these are made of.
  * The body defines what runs once for every point of the grid,
  *     void invocation(ivec2 at, int slice, int image)       of a grid of pass_grid_over
  *     void invocation(ivec3 at)                             of any other
@@ -28,12 +28,12 @@
 #include "device/buffer.h"
 #include "device/storage.h"
 
-#define PASS_TEXTURES   8
+#define PASS_TEXTURES   16
 #define PASS_IMAGES     4
 #define PASS_BUFFERS    16
 #define PASS_DEFINES    24
 #define PASS_UNIFORMS   48
-#define PASS_LIBRARIES  8
+#define PASS_LIBRARIES  32
 #define PASS_VIEW_WORDS 6 /* uniform words that describe one view */
 #define PASS_WORDS      (6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS)
 
@@ -105,6 +105,15 @@ struct program;
 struct pass;
 struct glcnn_kernel;
 
+/* How a pass that reads an image makes its pixels, where they are stored nowhere: gives the pass
+ * all that texture NAME would have given its body. */
+struct derivation {
+    void (*bind)(struct derivation *derivation, struct pass *pass, const char *name,
+                 const struct image_view *view);
+    uint32_t textures, buffers; /* that it takes in place of one texture */
+    bool by_name;               /* has but NAME and the functions of record/edges.glsl */
+};
+
 /* Called before every commit of the pass after its first: sets uniforms that move with each
  * step. */
 typedef void (*pass_refresh)(struct glcnn_kernel *kernel, struct pass *pass);
@@ -149,6 +158,7 @@ struct pass {
 void pass_library(struct pass *pass, const char *file);
 /* A library for one of several textures: `name` is put in the place of the word NAME. */
 void pass_template(struct pass *pass, const char *file, const char *name);
+/* Or what makes it, where the view is of an image that is not stored. */
 void pass_texture(struct pass *pass, const char *name, const struct image_view *view);
 void pass_image(struct pass *pass, const char *name, const struct image_view *view);
 /* `view` NULL or without buffer binds zeros. */

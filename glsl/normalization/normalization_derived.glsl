@@ -1,0 +1,20 @@
+// NAME made where it is read: act(gamma (source - mean) / sqrt(variance + epsilon) + beta)
+// NAME_first is the channel of the vectors that the first of the source is.
+// needs lib/channels.glsl
+#define NAME_width NAME_source_width
+#define NAME_height NAME_source_height
+#define NAME_channels NAME_source_channels
+#define NAME_slices NAME_source_slices
+#define NAME_images NAME_source_images
+vec4 NAME(int x, int y, int slice, int image) {
+    ivec4 c = NAME_first + min(ivec4(slice * 4) + ivec4(0, 1, 2, 3), NAME_channels - 1);
+    vec4 mean = vec4(NAME_mean[c.x], NAME_mean[c.y], NAME_mean[c.z], NAME_mean[c.w]);
+    vec4 variance =
+        vec4(NAME_variance[c.x], NAME_variance[c.y], NAME_variance[c.z], NAME_variance[c.w]);
+    vec4 gamma = vec4(NAME_gamma[c.x], NAME_gamma[c.y], NAME_gamma[c.z], NAME_gamma[c.w]);
+    vec4 beta = vec4(NAME_beta[c.x], NAME_beta[c.y], NAME_beta[c.z], NAME_beta[c.w]);
+    vec4 scale = gamma * (1.0 / sqrt(variance + NAME_epsilon));
+    vec4 value = scale * (NAME_source(x, y, slice, image) - mean) + beta;
+    value = NAME_neuron(value, vec4(0.0));
+    return mix(vec4(0.0), value, is_channel(slice, NAME_channels));
+}

@@ -1,0 +1,17 @@
+// How a body reads NAME beyond its edges.
+vec4 NAME_clamp(int x, int y, int slice, int image) {
+    return NAME(clamp(x, 0, NAME_width - 1), clamp(y, 0, NAME_height - 1), slice, image);
+}
+
+vec4 NAME_zero(int x, int y, int slice, int image) {
+    vec4 v = NAME_clamp(x, y, slice, image);
+    return x >= 0 && y >= 0 && x < NAME_width && y < NAME_height ? v : vec4(0.0);
+}
+
+vec4 NAME_edge(int x, int y, int slice, int image) {
+#ifdef EDGE_CLAMP
+    return NAME_clamp(x, y, slice, image);
+#else
+    return NAME_zero(x, y, slice, image);
+#endif
+}

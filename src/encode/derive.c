@@ -1,0 +1,168 @@
+/* Results that are not stored: the passes that read them make their pixels as they go. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "encode/encode.h"
+#include "image/image.h"
+
+/* A name that a pass was given. */
+struct kept_name {
+    struct kept_name *next;
+    char text[];
+};
+
+/* An operation whose result is made where it is read. Lives as long as the command buffer. */
+struct derived {
+    struct derivation derivation;
+    struct operation operation;
+    double parameters[MAX_PARAMETER_BYTES / sizeof(double)];
+    uint32_t slices; /* of an image of the result */
+    struct kept_name *names;
+};
+
+struct derived_name {
+    struct derived *derived;
+    const char *name;
+    const struct image_view *view; /* of the result */
+};
+
+static void release_derived(void *object)
+{
+    struct derived *derived = object;
+    while (derived->names) {
+        struct kept_name *next = derived->names->next;
+        free(derived->names);
+        derived->names = next;
+    }
+    free(derived);
+}
+
+const char *derived_name(struct derived_name *as, const char *suffix)
+{
+    size_t length = strlen(as->name) + strlen(suffix) + 1;
+    struct kept_name *kept = *suffix ? malloc(sizeof *kept + length) : NULL;
+    if (!kept)
+        return as->name; /* out of memory: two items of one name, which no compiler takes */
+    strcat(strcpy(kept->text, as->name), suffix);
+    kept->next = as->derived->names;
+    as->derived->names = kept;
+    return kept->text;
+}
+
+uint32_t derived_channel(const struct derived_name *as)
+{
+    return as->view->first_layer % as->derived->slices * 4;
+}
+
+/* The part of the source that a part of the result is made from. */
+static struct image_view matching_view(const struct derived_name *as,
+                                       const struct image_view *source)
+{
+    struct image_view part = *as->view;
+    uint32_t slices = as->derived->slices;
+    part.storage = source->storage;
+    part.layer_stride = source->layer_stride;
+    part.first_layer = source->first_layer + part.first_layer / slices * part.layer_stride +
+                       part.first_layer % slices;
+    part.masked |= source->masked;
+    return part;
+}
+
+void derived_texture(struct derived_name *as, struct pass *pass, const char *suffix,
+                     const struct image_view *source)
+{
+    struct image_view part = matching_view(as, source);
+    pass_texture(pass, derived_name(as, suffix), &part);
+}
+
+static void bind_copy(struct derivation *derivation, struct pass *pass, const char *name,
+                      const struct image_view *view)
+{
+    struct derived *derived = (struct derived *)(void *)derivation;
+    const struct operation *o = &derived->operation;
+    struct derived_name as = {derived, name, view};
+    derived_texture(&as, pass, "", &o->images[descriptor_place(o->descriptor, PLACE_SOURCE)]);
+}
+
+static void bind_pixels(struct derivation *derivation, struct pass *pass, const char *name,
+                        const struct image_view *view)
+{
+    struct derived *derived = (struct derived *)(void *)derivation;
+    const struct operation *o = &derived->operation;
+    struct derived_name as = {derived, name, view};
+    o->descriptor->derive(o, pass, &as);
+    pass_template(pass, "record/edges.glsl", name);
+}
+
+/* Of a copy what its source has. */
+static bool is_by_name(const struct operation *o, enum derivative derivative)
+{
+    const struct derivation *source =
+        o->images[descriptor_place(o->descriptor, PLACE_SOURCE)].storage->derivation;
+    return derivative == DERIVATIVE_PIXELS || (source && source->by_name);
+}
+
+static struct derived *derived_make(const struct call *call, enum derivative derivative)
+{
+    const struct operation *o = &call->operation;
+    struct derived *derived = calloc(1, sizeof *derived);
+    if (!derived)
+        return NULL;
+    derived->operation = *o;
+    memcpy(derived->parameters, o->parameters, o->descriptor->parameters_size);
+    derived->operation.parameters = derived->parameters;
+    derived->slices = slice_count(call->arguments.destination->descriptor.feature_channels);
+    derived->derivation.bind = derivative == DERIVATIVE_COPY ? bind_copy : bind_pixels;
+    derived->derivation.by_name = is_by_name(o, derivative);
+    return derived;
+}
+
+/* Can all readers bind it? */
+static bool fits(struct derived *derived, const struct encode_settings *settings)
+{
+    const struct operation *o = &derived->operation;
+    struct pass pass = {.shader = ""};
+    derived->derivation.bind(&derived->derivation, &pass, "",
+                             &o->images[descriptor_place(o->descriptor, PLACE_DESTINATION)]);
+    derived->derivation.textures = pass.texture_count;
+    derived->derivation.buffers = pass.buffer_count;
+    return (!derived->derivation.by_name || settings->may_derive == DERIVATIVE_PIXELS) &&
+           !pass.overflow && pass.texture_count <= settings->most_textures &&
+           pass.buffer_count <= settings->most_buffers;
+}
+
+/* Whatever the passes of readers will bind lives as long as they. */
+static void retain_all(struct plan *plan, const struct operation *o)
+{
+    for (size_t i = 0; descriptor_argument_at(o->descriptor, i); i++) {
+        if (o->images[i].storage)
+            plan_retain_storage(plan, o->images[i].storage);
+        if (o->vectors[i].buffer)
+            plan_retain_buffer(plan, o->vectors[i].buffer);
+    }
+}
+
+bool derive_result(const struct call *call, struct plan *plan)
+{
+    const struct operation *o = &call->operation;
+    const struct encode_settings *settings = call->settings;
+    enum derivative derivative = DERIVATIVE_NONE;
+    if (settings->may_derive != DERIVATIVE_NONE && o->descriptor->derivative)
+        derivative = o->descriptor->derivative(o, plan);
+    if (derivative == DERIVATIVE_NONE || derivative > settings->may_derive)
+        return false;
+    struct derived *derived = derived_make(call, derivative);
+    if (!derived) {
+        plan_fail(plan, GLCNN_OUT_OF_MEMORY, "%s: out of memory encoding", plan->kernel);
+        return true;
+    }
+    if (!fits(derived, settings)) {
+        release_derived(derived);
+        return false;
+    }
+    retain_all(plan, o);
+    plan_retain(plan, derived, release_derived);
+    if (plan->status == GLCNN_SUCCESS)
+        call->arguments.destination->storage->derivation = &derived->derivation;
+    return true;
+}

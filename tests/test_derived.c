@@ -1,0 +1,143 @@
+/* Results that are not stored: graphs in which passes make what they read give what they give where
+ * all is stored, in fewer passes and less memory. */
+#include "tests/fixture.h"
+#include "tests/graphs.h"
+
+#define BATCH 3
+#define STEPS 3
+
+/* relu(normalised(conv(x)) + normalised(conv(x))), of which both branches and the neuron's gradient
+ * are read pixel for pixel, then pooling, which reads pixels of the sum's neuron. */
+struct net {
+    glcnn_network *net;
+    glcnn_image_node *image, *labels, *sum;
+    glcnn_filter_node *loss;
+};
+
+static glcnn_image_node *convolve(glcnn_image_node *x, uint32_t size, uint32_t from, uint32_t to)
+{
+    return glcnn_convolution_node(
+        x,
+        &(struct glcnn_convolution_descriptor){.kernel_width = size,
+                                               .kernel_height = size,
+                                               .input_feature_channels = from,
+                                               .output_feature_channels = to},
+        NULL);
+}
+
+static struct net make_net(void)
+{
+    static const struct glcnn_neuron_descriptor gelu = {.type = GLCNN_NEURON_TYPE_GELU};
+    struct net n = {.net = make_network()};
+    n.image = make_input(n.net, "image");
+    n.labels = make_input(n.net, "labels");
+    glcnn_image_node *x =
+        glcnn_batch_normalization_node(convolve(n.image, 3, 1, 6), 1e-5f, &gelu, NULL);
+    glcnn_image_node *a = glcnn_batch_normalization_node(convolve(x, 3, 6, 6), 1e-5f, &gelu, NULL);
+    glcnn_image_node *b = glcnn_batch_normalization_node(convolve(x, 1, 6, 6), 1e-5f, NULL, NULL);
+    n.sum = glcnn_add_node(glcnn_add_node(a, b), x);
+    x = glcnn_pooling_max_node(glcnn_neuron_relu_node(n.sum, 0.125f), 2, 2, 2, 2);
+    x = glcnn_fully_connected_node(
+        x,
+        &(struct glcnn_convolution_descriptor){.kernel_width = CNN_SIDE / 2,
+                                               .kernel_height = CNN_SIDE / 2,
+                                               .input_feature_channels = 6,
+                                               .output_feature_channels = CNN_CLASSES},
+        NULL);
+    n.loss = glcnn_loss_node(x, n.labels, NULL, GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY,
+                             GLCNN_REDUCTION_TYPE_SUM);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(n.loss);
+    set_weights(n.net, 5);
+    train_network(n.net, false);
+    return n;
+}
+
+/* What training leaves, and what it takes. */
+struct outcome {
+    float losses[STEPS * BATCH], sum[BATCH * 6 * CNN_SIDE * CNN_SIDE];
+    size_t dispatches;
+    struct glcnn_memory_plan memory;
+};
+
+static void run_steps(const struct net *n, glcnn_graph *graph, bool with_sum, struct outcome *to)
+{
+    glcnn_image *sources[2];
+    struct gl_count count;
+    make_cnn_sources(BATCH, sources);
+    for (int i = 0; i < STEPS; i++) {
+        count_gl(&count);
+        run_graph(graph, sources);
+        stop_counting_gl();
+        float *values = result_values(graph, glcnn_filter_node_loss(n->loss));
+        memcpy(to->losses + i * BATCH, values, BATCH * sizeof *values);
+        free(values);
+    }
+    to->dispatches = count.dispatches;
+    if (with_sum) {
+        float *values = result_values(graph, n->sum);
+        memcpy(to->sum, values, sizeof to->sum);
+        free(values);
+    }
+    GOOD(glcnn_graph_memory(
+        graph,
+        (struct glcnn_image_descriptor[]){*glcnn_image_get_descriptor(sources[0]),
+                                          *glcnn_image_get_descriptor(sources[1])},
+        &to->memory));
+    destroy_images(sources, 2);
+}
+
+/* On a device of its own, with these variants. */
+static struct outcome train(const char *variants, bool with_sum)
+{
+    struct outcome outcome = {.dispatches = 0};
+    glcnn_graph *graph;
+    fixture_close();
+    setenv("GLCNN_VARIANTS", variants, 1);
+    CU_ASSERT_TRUE_FATAL(fixture_open());
+    struct net n = make_net();
+    if (with_sum)
+        export_image(n.sum);
+    GOOD_FATAL(glcnn_training_graph_create(n.loss, NULL, NULL, &graph));
+    run_steps(&n, graph, with_sum, &outcome);
+    glcnn_graph_destroy(&graph);
+    glcnn_network_destroy(&n.net);
+    unsetenv("GLCNN_VARIANTS");
+    return outcome;
+}
+
+/* Passes cannot take the buffers that this needs everywhere. */
+static bool can_derive(void)
+{
+    return glcnn_device_info(device)->limits.storage_blocks >= 16;
+}
+
+static void test_training_is_the_same_with_less(void)
+{
+    struct outcome stored = train("pixels_stored", false);
+    struct outcome derived = train("pixels_derived", false);
+    CU_ASSERT(arrays_near(derived.losses, stored.losses, STEPS * BATCH, 1e-5));
+    CU_ASSERT(stored.losses[0] != stored.losses[(STEPS - 1) * BATCH]);
+    if (!can_derive())
+        return;
+    CU_ASSERT(derived.dispatches + 6 <= stored.dispatches);
+    CU_ASSERT(derived.memory.without_sharing < stored.memory.without_sharing);
+    CU_ASSERT(derived.memory.planned <= stored.memory.planned);
+}
+
+/* Its readers then read what is stored. */
+static void test_an_exported_image_is_stored(void)
+{
+    struct outcome stored = train("pixels_stored", true);
+    struct outcome derived = train("pixels_derived", true);
+    CU_ASSERT(arrays_near(derived.sum, stored.sum, sizeof stored.sum / sizeof *stored.sum, 1e-5));
+    CU_ASSERT(arrays_near(derived.losses, stored.losses, STEPS * BATCH, 1e-5));
+    CU_ASSERT(stored.sum[0] != 0 && stored.sum[1] != stored.sum[0]);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {UNIT_TEST(test_training_is_the_same_with_less),
+                                        UNIT_TEST(test_an_exported_image_is_stored),
+                                        CU_TEST_INFO_NULL};
+    return fixture_run("derived results", tests, argc, argv);
+}
