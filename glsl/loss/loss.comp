@@ -1,11 +1,13 @@
 // gradient(k) = omega(k) d(k),   loss(k) = omega(k) l(k),   omega = weight * weights image
 // l and d are those of the loss type's library. A pixel's losses are stored one by one (ELEMENTS),
-// or as one texel (sum, number of weights that are not 0) for the reduction (SUMS).
+// or as one texel (sum, number of weights that are not 0) for the reduction (SUMS), which for a
+// single pixel is the loss already (LAST).
 // One invocation owns one pixel with all its channels. Gradients have a loop of their own: with the
 // losses they are more than Mali's older GPUs can keep. (A T820 spills up to 15 values
 // all the same where soft-max cross entropy has weights: three images are read then.)
 // needs lib/channels.glsl
 // needs loss/loss.glsl
+// needs loss/loss_of_sums.glsl
 void invocation(ivec3 at) {
     long_sum sum = long_sum(0.0, 0.0);
     float count = 0.0;
@@ -30,7 +32,9 @@ void invocation(ivec3 at) {
         count += slice_sum(present, slice, source_channels);
 #endif
     }
-#ifdef SUMS
+#if defined(LAST)
+    store_sums(0, 0, 0, at.z, loss_of(vec4(total_of(sum), count, 0.0, 0.0)));
+#elif defined(SUMS)
     store_sums(at.x - origin_x, at.y - origin_y, 0, at.z, vec4(total_of(sum), count, 0.0, 0.0));
 #endif
     for (int slice = 0; slice < source_slices; slice++) {

@@ -1,6 +1,6 @@
 // sums(X, Y) = sum over a square of block x block texels of source, row by row.
-// The last pass (LAST, a grid of one pixel) makes the loss of it:
-//     (constant + sum) * scale,   or with BY_COUNT divided by the number of weights that are not 0
+// The last pass (LAST, a grid of one pixel) makes the loss of it.
+// needs loss/loss_of_sums.glsl
 void invocation(ivec3 at) {
     vec4 sum = vec4(0.0);
     for (int q = 0; q < block; q++) {
@@ -10,11 +10,7 @@ void invocation(ivec3 at) {
         sum += row;
     }
 #ifdef LAST
-    float factor = scale;
-#ifdef BY_COUNT
-    factor = sum.y > 0.0 ? 1.0 / sum.y : 0.0;
-#endif
-    sum = vec4((constant + sum.x) * factor, 0.0, 0.0, 0.0);
+    sum = loss_of(sum);
 #endif
     store_sums(at.x, at.y, 0, at.z, sum);
 }

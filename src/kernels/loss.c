@@ -311,9 +311,18 @@ static struct pass *plan_square(struct plan *plan, const struct image_view *from
     return pass;
 }
 
-static void plan_reduction(const struct operation *o, struct plan *plan, struct image_view sums)
+static void pass_last(struct pass *pass, const struct operation *o)
 {
     const struct glcnn_loss_parameters *p = o->parameters;
+    pass_define(pass, "LAST", 1);
+    if (by_count(o))
+        pass_define(pass, "BY_COUNT", 1);
+    pass_float(pass, "constant", (float)(row_of(o)->constant * (double)p->weight));
+    pass_float(pass, "scale", (float)scale_of(o));
+}
+
+static void plan_reduction(const struct operation *o, struct plan *plan, struct image_view sums)
+{
     while (sums.width > BLOCK || sums.height > BLOCK) {
         const struct extent blocks = {groups_of(sums.width, BLOCK), groups_of(sums.height, BLOCK),
                                       4, sums.images};
@@ -321,12 +330,7 @@ static void plan_reduction(const struct operation *o, struct plan *plan, struct 
         plan_square(plan, &sums, &smaller);
         sums = smaller;
     }
-    struct pass *pass = plan_square(plan, &sums, &o->images[LOSS]);
-    pass_define(pass, "LAST", 1);
-    if (by_count(o))
-        pass_define(pass, "BY_COUNT", 1);
-    pass_float(pass, "constant", (float)(row_of(o)->constant * (double)p->weight));
-    pass_float(pass, "scale", (float)scale_of(o));
+    pass_last(plan_square(plan, &sums, &o->images[LOSS]), o);
 }
 
 static void add_parameters(const struct operation *o, struct pass *pass)
@@ -372,6 +376,11 @@ static void plan_loss(const struct operation *o, struct plan *plan)
     }
     if (!sums)
         return;
+    if (o->region_width * o->region_height == 1) {
+        pass_image(pass, "sums", &o->images[LOSS]);
+        pass_last(pass, o);
+        return;
+    }
     struct image_view partial = plan_scratch_image(
         plan, (struct extent){o->region_width, o->region_height, 4, o->images[DESTINATION].images});
     pass_define(pass, "SUMS", 1);
