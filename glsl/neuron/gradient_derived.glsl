@@ -1,11 +1,6 @@
 // NAME made where it is read: f'(source) G
 // needs lib/channels.glsl
 // needs lib/compare.glsl
-#define NAME_width NAME_source_width
-#define NAME_height NAME_source_height
-#define NAME_channels NAME_source_channels
-#define NAME_slices NAME_source_slices
-#define NAME_images NAME_source_images
 vec4 NAME(int x, int y, int slice, int image) {
     vec4 rate = NAME_neuron_derivative(NAME_source(x, y, slice, image), vec4(0.0));
     vec4 value = times(rate, NAME_gradient(x, y, slice, image));

@@ -1,11 +1,6 @@
 // NAME made where it is read: act(gamma (source - mean) / sqrt(variance + epsilon) + beta)
 // NAME_first is the channel of the vectors that the first of the source is.
 // needs lib/channels.glsl
-#define NAME_width NAME_source_width
-#define NAME_height NAME_source_height
-#define NAME_channels NAME_source_channels
-#define NAME_slices NAME_source_slices
-#define NAME_images NAME_source_images
 vec4 NAME(int x, int y, int slice, int image) {
     ivec4 c = NAME_first + min(ivec4(slice * 4) + ivec4(0, 1, 2, 3), NAME_channels - 1);
     vec4 mean = vec4(NAME_mean[c.x], NAME_mean[c.y], NAME_mean[c.z], NAME_mean[c.w]);

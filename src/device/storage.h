@@ -20,14 +20,14 @@ struct storage {
     struct storage *next;           /* in the pool */
     uint32_t width, height, layers; /* of the images in it, before folding */
     glcnn_channel_format format;
-    uint32_t fold;               /* layers of the texture */
-    uint32_t tiles_x, tiles_y;   /* 1, 1 unless folded */
-    struct storage *within;      /* the owner of the texture, retained; NULL: itself */
-    uint32_t cell, across, down; /* its place in the owner */
-    bool clear;                  /* contents must be 0 before the first use */
-    bool pooled;                 /* of temporary images: goes back to the pool */
+    uint32_t fold;                 /* layers of the texture */
+    uint32_t tiles_x, tiles_y;     /* 1, 1 unless folded */
+    struct storage *within;        /* the owner of the texture, retained; NULL: itself */
+    uint32_t cell, across, down;   /* its place in the owner */
+    bool clear;                    /* contents must be 0 before the first use */
+    bool pooled;                   /* of temporary images: goes back to the pool */
     struct derivation *derivation; /* how passes make what is not stored here; NULL: it is */
-    GLuint texture;              /* 0 until the first use */
+    GLuint texture;                /* 0 until the first use */
     struct hazard hazard;
 };
 

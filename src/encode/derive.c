@@ -90,6 +90,7 @@ static void bind_pixels(struct derivation *derivation, struct pass *pass, const 
     struct derived *derived = (struct derived *)(void *)derivation;
     const struct operation *o = &derived->operation;
     struct derived_name as = {derived, name, view};
+    pass_template(pass, "record/derived.glsl", name);
     o->descriptor->derive(o, pass, &as);
     pass_template(pass, "record/edges.glsl", name);
 }

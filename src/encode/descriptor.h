@@ -242,7 +242,7 @@ struct glcnn_descriptor {
     /* How the passes that read the result can make it themselves; NULL: not at all. And what gives
      * a pass, in place of texture NAME, the function
      *     vec4 NAME(int x, int y, int slice, int image)
-     * in a template, with NAME_width to NAME_images as of textures; the rest follows from it. */
+     * in a template; of its textures NAME_source is as large as the result. */
     enum derivative (*derivative)(const struct operation *operation, struct plan *plan);
     void (*derive)(const struct operation *operation, struct pass *pass, struct derived_name *name);
 

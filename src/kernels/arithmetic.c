@@ -202,7 +202,7 @@ static enum derivative forward_derivative(const struct operation *o, struct plan
 static void derive_sum(const struct operation *o, struct pass *pass, struct derived_name *name)
 {
     const struct glcnn_arithmetic_parameters *p = o->parameters;
-    derived_texture(name, pass, "_primary", &o->images[PRIMARY]);
+    derived_texture(name, pass, "_source", &o->images[PRIMARY]);
     derived_texture(name, pass, "_secondary", &o->images[SECONDARY]);
     pass_float(pass, derived_name(name, "_primary_scale"), p->primary_scale);
     pass_float(pass, derived_name(name, "_secondary_scale"), p->secondary_scale);
