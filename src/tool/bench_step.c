@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "model.h"
-#include "support/fashion.h"
 #include "support/random.h"
 
 #define LEARNING_RATE 0.001f
 #define MOMENTUM      0.9f
 #define SEED          7
+
+/* The form of Fashion-MNIST. */
+static const struct form form = {28, 28, 1, 10};
 
 struct step {
     struct model model;
@@ -35,16 +37,16 @@ static bool set_training(struct step *s, glcnn_device *device)
 static bool make_batch(struct step *s, uint32_t batch)
 {
     uint64_t seed = SEED;
-    size_t pixels = (size_t)batch * FASHION_PIXELS;
+    size_t pixels = (size_t)batch * form.width * form.height;
     s->images = malloc(pixels * sizeof *s->images);
-    s->labels = calloc((size_t)batch * FASHION_CLASSES, sizeof *s->labels);
+    s->labels = calloc((size_t)batch * form.classes, sizeof *s->labels);
     s->losses = calloc(batch, sizeof *s->losses);
     if (!s->images || !s->labels || !s->losses)
         return false;
     for (size_t i = 0; i < pixels; i++)
         s->images[i] = (float)(random_next(&seed) >> 40) / (float)(1 << 24);
     for (size_t i = 0; i < batch; i++)
-        s->labels[i * FASHION_CLASSES + random_next(&seed) % FASHION_CLASSES] = 1;
+        s->labels[i * form.classes + random_next(&seed) % form.classes] = 1;
     return true;
 }
 
@@ -52,7 +54,7 @@ static bool make_batch(struct step *s, uint32_t batch)
 static bool prepare(struct step *s, glcnn_device *device, const struct bench_step *step)
 {
     return make_batch(s, step->batch) &&
-           model_create(device, net_find(step->net), step->batch, &s->model) &&
+           model_create(device, net_find(step->net), &form, step->batch, &s->model) &&
            glcnn_network_initialise(s->model.network, SEED) == GLCNN_SUCCESS &&
            set_training(s, device) &&
            runner_create_training(&s->model, step->batch, 0, &s->runner) &&
@@ -99,7 +101,7 @@ void bench_run_step(struct bench_report *report, glcnn_device *device,
 {
     struct step s = {.images = NULL};
     const struct bench_work work = {device, fed ? feed : commit, wait, &s};
-    const uint32_t shape[4] = {step->batch, 1, FASHION_SIDE, FASHION_SIDE};
+    const uint32_t shape[4] = {step->batch, form.channels, form.height, form.width};
     memcpy(row->shape, shape, sizeof shape);
     glcnn_status status = prepare(&s, device, step) ? GLCNN_SUCCESS : GLCNN_INVALID_STATE;
     if (status == GLCNN_SUCCESS)
