@@ -1,6 +1,13 @@
-/* Global average pooling: a window as large as the source. */
+/* Pooling: a window as large as the source, and each form of the passes over windows of any size.
+ */
 #include "glcnn/kernels/pooling.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "record/program.h"
+#include "run/check.h"
 #include "tests/fixture.h"
 
 #define IMAGES   3
@@ -81,9 +88,176 @@ static void a_window_like_the_source_gives_the_mean_of_each_map(void)
     check_size(64, 1);
 }
 
+/* ---- Forms ---- */
+
+static glcnn_device *open_forced(const char *variants)
+{
+    glcnn_device *on = NULL;
+    setenv("GLCNN_VARIANTS", variants, 1);
+    CU_ASSERT_EQUAL_FATAL(glcnn_device_create(NULL, &on), GLCNN_SUCCESS);
+    unsetenv("GLCNN_VARIANTS");
+    return on;
+}
+
+struct search {
+    char line[64];
+    size_t found;
+};
+
+static void look(void *user, const struct program *program)
+{
+    struct search *search = user;
+    search->found += strstr(program->source, search->line) != NULL;
+}
+
+static size_t programs_of(const glcnn_device *on, const char *variant)
+{
+    struct search search = {.found = 0};
+    snprintf(search.line, sizeof search.line, "// %s\n", variant);
+    program_cache_each(on->programs, look, &search);
+    return search.found;
+}
+
+/* Windows of any size, larger than the source too, beside it and inside. */
+static void draw_case(uint32_t *seed, char *settings, size_t size, struct check_case *c)
+{
+    uint32_t width = 1 + below(seed, 13), height = 1 + below(seed, 13);
+    int length = snprintf(settings, size,
+                          "kernel_width=%u kernel_height=%u stride_in_pixels_x=%u "
+                          "stride_in_pixels_y=%u edge_mode=%s offset_x=%d offset_y=%d "
+                          "destination_width=%u destination_height=%u",
+                          width, height, 1 + below(seed, 4), 1 + below(seed, 4),
+                          below(seed, 2) ? "clamp" : "zero", (int)below(seed, 9) - 4,
+                          (int)below(seed, 9) - 4, 3 + below(seed, 6), 3 + below(seed, 6));
+    if (below(seed, 2))
+        snprintf(settings + length, size - (size_t)length, " zero_pad_size_x=%u zero_pad_size_y=%u",
+                 below(seed, 4), below(seed, 4));
+    else
+        snprintf(settings + length, size - (size_t)length,
+                 " clip_rect_origin_x=1 clip_rect_origin_y=2 clip_rect_size_width=%u "
+                 "clip_rect_size_height=%u",
+                 1 + below(seed, 5), 1 + below(seed, 5));
+    *c = (struct check_case){settings,
+                             {2, 1 + below(seed, 6), 1 + below(seed, 12), 1 + below(seed, 12)}};
+}
+
+static void check_one(glcnn_device *on, const char *kernel, const struct check_case *c)
+{
+    const struct glcnn_descriptor *d = descriptor_find(kernel);
+    struct bag bag = {0};
+    struct glcnn_setting settings[CHECK_SETTINGS];
+    char error[GLCNN_ERROR_LENGTH] = "";
+    double worst = INFINITY;
+    struct run run = {.bag = &bag, .refusal = {error, sizeof error}};
+    CU_ASSERT_TRUE_FATAL(check_inputs(&run, d, c, 1, settings));
+    GOOD(check_run(on, d, &run, &worst));
+    CU_ASSERT(worst <= 1);
+    if (!(worst <= 1))
+        fprintf(stderr, "\n  %s %s on %ux%u: error %g %s\n", kernel, c->settings, c->shape[2],
+                c->shape[3], worst, error);
+    bag_free(&bag);
+}
+
+#define SWEEP 6
+
+static void check_form(const char *forced, const char *form, const char *const *kernels)
+{
+    glcnn_device *on = open_forced(forced);
+    uint32_t seed = 11;
+    for (; *kernels; kernels++)
+        for (int i = 0; i < SWEEP; i++) {
+            char settings[400];
+            struct check_case c;
+            draw_case(&seed, settings, sizeof settings, &c);
+            if (strncmp(*kernels, "dilated", 7) == 0)
+                strcat(settings, " dilation_rate_x=2 dilation_rate_y=3");
+            check_one(on, *kernels, &c);
+        }
+    CU_ASSERT(programs_of(on, form) >= SWEEP / 2);
+    glcnn_device_destroy(&on);
+}
+
+static void each_form_agrees_with_the_reference(void)
+{
+    static const char *const all[] = {"pooling_average",
+                                      "pooling_average_gradient",
+                                      "pooling_l2_norm",
+                                      "pooling_l2_norm_gradient",
+                                      "pooling_max",
+                                      "dilated_pooling_max",
+                                      NULL};
+    static const char *const norms[] = {"pooling_l2_norm_gradient", NULL};
+    check_form("pooling_separable,pooling_norms_kept", "pooling_separable", all);
+    check_form("pooling_one_pass", "pooling_one_pass", all);
+    check_form("pooling_one_pass,pooling_norms_kept", "pooling_norms_kept", norms);
+    check_form("pooling_norms_anew", "pooling_norms_anew", norms);
+}
+
+/* Passes of an encode on 64x64 pixels of 64 channels. */
+static size_t passes_of(const char *name, const char *settings)
+{
+    glcnn_kernel *kernel = kernel_with(name, settings);
+    glcnn_image *source = make_image(4, 64, 64, 64);
+    glcnn_image *result = NULL;
+    glcnn_command_buffer *to = make_commands();
+    GOOD(glcnn_kernel_encode_returning(to, kernel, &(struct glcnn_encode){.source = source},
+                                       &result, NULL));
+    size_t passes = glcnn_command_buffer_pass_count(to);
+    glcnn_command_buffer_destroy(&to);
+    glcnn_image_destroy(&source);
+    glcnn_image_destroy(&result);
+    glcnn_kernel_destroy(&kernel);
+    return passes;
+}
+
+static void large_windows_take_two_passes(void)
+{
+    static const char *const kernels[] = {"pooling_average", "pooling_l2_norm", "pooling_max"};
+    for (int i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(passes_of(kernels[i], "kernel_width=3 kernel_height=3"), 1);
+        CU_ASSERT_EQUAL(passes_of(kernels[i], "kernel_width=13 kernel_height=13"), 2);
+        CU_ASSERT_EQUAL(passes_of(kernels[i], "kernel_width=64 kernel_height=64 padding=valid"), 2);
+    }
+}
+
+/* A NaN wins, and infinities do not become one, whichever form has them. */
+static void numbers_that_are_not_finite_stay(void)
+{
+    static const char *const forms[] = {"pooling_separable", "pooling_one_pass"};
+    glcnn_device *kept = device;
+    float *results[2] = {NULL};
+    size_t count = 0;
+    for (int i = 0; i < 2; i++) {
+        device = open_forced(forms[i]);
+        float values[81] = {[3] = NAN, [20] = INFINITY, [40] = -INFINITY, [77] = -0.0f};
+        glcnn_kernel *kernel = kernel_with("pooling_max", "kernel_width=3 kernel_height=5");
+        glcnn_image *source = image_with(1, 1, 9, 9, values);
+        glcnn_kernel_properties(kernel)->result_is_ordinary = true;
+        glcnn_image *result = result_of(kernel, &(struct glcnn_encode){.source = source}, NULL);
+        results[i] = read_image(result);
+        count = count_of(result);
+        glcnn_image_destroy(&source);
+        glcnn_image_destroy(&result);
+        glcnn_kernel_destroy(&kernel);
+        glcnn_device_destroy(&device);
+    }
+    device = kept;
+    size_t strange = 0;
+    for (size_t i = 0; i < count; i++) {
+        float a = results[0][i], b = results[1][i];
+        CU_ASSERT(isnan(a) ? isnan(b) : a == b);
+        strange += isfinite(a) ? 0 : 1;
+    }
+    CU_ASSERT(strange > 9);
+    free(results[0]);
+    free(results[1]);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
-        UNIT_TEST(a_window_like_the_source_gives_the_mean_of_each_map), CU_TEST_INFO_NULL};
+        UNIT_TEST(a_window_like_the_source_gives_the_mean_of_each_map),
+        UNIT_TEST(each_form_agrees_with_the_reference), UNIT_TEST(large_windows_take_two_passes),
+        UNIT_TEST(numbers_that_are_not_finite_stay), CU_TEST_INFO_NULL};
     return fixture_run("pooling", tests, argc, argv);
 }

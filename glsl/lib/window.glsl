@@ -22,17 +22,17 @@ ivec2 windows_with(int y, int size, int first, int stride, int dilation, int tap
     return ivec2(max(low, begin), min(high, end - 1));
 }
 
+// Of the first tap and those that follow it, how many lie at y or before.
+int taps_up_to(int y, int first_tap, int dilation, int taps) {
+    return clamp(floor_divide(y - first_tap, dilation) + 1, 0, taps);
+}
+
 // Number of taps of window X that read source pixel y of `size`.
 int taps_at(int y, int size, int X, int first, int stride, int dilation, int taps, bool clamped) {
     int first_tap = first + stride * X;
-    if (!clamped) {
-        int distance = y - first_tap;
-        return distance >= 0 && distance % dilation == 0 && distance / dilation < taps ? 1 : 0;
-    }
-    int count = 0;
-    for (int p = 0; p < taps; p++)
-        count += clamp(first_tap + dilation * p, 0, size - 1) == y ? 1 : 0;
-    return count;
+    int up_to = taps_up_to(y, first_tap, dilation, taps);
+    int before = taps_up_to(y - 1, first_tap, dilation, taps);
+    return (clamped && y == size - 1 ? taps : up_to) - (clamped && y == 0 ? 0 : before);
 }
 
 ivec2 windows_with_x(int x, int width) {

@@ -1,13 +1,20 @@
 // Number of pixels that an average divides by: the whole window, or those of the image enlarged by
-// the zero pad.
-float average_count(int X, int Y, int width, int height) {
+// the zero pad. It is that along a row times that along a column.
 #ifdef WHOLE_WINDOW
-    return float(KERNEL_WIDTH * KERNEL_HEIGHT);
+float count_x(int X, int width) { return float(KERNEL_WIDTH); }
+float count_y(int Y, int height) { return float(KERNEL_HEIGHT); }
 #else
-    int left = first_x + stride_x * X;
-    int top = first_y + stride_y * Y;
-    int columns = min(left + KERNEL_WIDTH, width + zero_pad_x) - max(left, -zero_pad_x);
-    int rows = min(top + KERNEL_HEIGHT, height + zero_pad_y) - max(top, -zero_pad_y);
-    return float(max(columns, 0) * max(rows, 0));
+float counted(int first_tap, int taps, int size, int pad) {
+    return float(max(min(first_tap + taps, size + pad) - max(first_tap, -pad), 0));
+}
+float count_x(int X, int width) {
+    return counted(first_x + stride_x * X, KERNEL_WIDTH, width, zero_pad_x);
+}
+float count_y(int Y, int height) {
+    return counted(first_y + stride_y * Y, KERNEL_HEIGHT, height, zero_pad_y);
+}
 #endif
+
+float average_count(int X, int Y, int width, int height) {
+    return count_x(X, width) * count_y(Y, height);
 }

@@ -1,5 +1,6 @@
 /* Pooling and its gradients: spec 7.1. All gradients gather: one invocation owns one source pixel
- * and walks the windows that read it, so there is nothing to accumulate between invocations. */
+ * and walks the windows that read it, so there is nothing to accumulate between invocations. Over
+ * large windows averages, norms and maxima take two passes (pooling_separable.c). */
 #include "glcnn/kernels/pooling.h"
 
 #include <math.h>
@@ -7,6 +8,7 @@
 
 #include "encode/kernel.h"
 #include "encode/window.h"
+#include "kernels/pooling_separable.h"
 
 struct glcnn_pooling_parameters *glcnn_pooling(glcnn_kernel *kernel)
 {
@@ -84,17 +86,40 @@ static bool counts_whole_window(const struct operation *o)
 
 /* ---- Passes ---- */
 
+static void add_padding(const struct operation *o, struct pass *pass)
+{
+    int32_t pad[2];
+    counted_padding(o, pad);
+    if (counts_whole_window(o))
+        pass_define(pass, "WHOLE_WINDOW", 1);
+    pass_int(pass, "zero_pad_x", pad[0]);
+    pass_int(pass, "zero_pad_y", pad[1]);
+}
+
 enum { SOURCE, RESULT };               /* arguments of a forward kernel */
 enum { GRADIENT, IMAGE, DESTINATION }; /* of a gradient kernel */
 
-static struct pass *plan_forward(const struct operation *o, struct plan *plan, const char *shader)
+static struct pooled results_of(const struct operation *o, const char *fold)
 {
-    struct pass *pass = plan_pixels(plan, o, shader, &o->images[RESULT]);
-    pass_texture(pass, "source", &o->images[SOURCE]);
-    pass_image(pass, "destination", &o->images[RESULT]);
-    pass_window(pass, &o->window);
-    pass->work = (uint32_t)(o->window.x.size * o->window.y.size) * 8;
-    return pass;
+    return (struct pooled){o,           o->window,   &o->images[SOURCE], &o->images[RESULT],
+                           o->region_x, o->region_y, o->region_width,    o->region_height,
+                           fold,        add_padding};
+}
+
+static void plan_results(struct plan *plan, const struct pooled *p, const char *shader)
+{
+    const struct variant *variant;
+    if (pooling_plan_separable(plan, p, &variant))
+        return;
+    struct pass *pass = plan_pass(plan, shader);
+    pass_grid_over(pass, p->width, p->height, "destination", p->result);
+    pass_origin(pass, p->x, p->y, 0);
+    pass_texture(pass, "source", p->source);
+    pass_image(pass, "destination", p->result);
+    pass_window(pass, &p->window);
+    p->add_padding(p->operation, pass);
+    pass->work = (uint32_t)(p->window.x.size * p->window.y.size) * 8;
+    pass_variant(pass, variant);
 }
 
 static struct pass *plan_gradient(const struct operation *o, struct plan *plan, const char *shader)
@@ -108,44 +133,120 @@ static struct pass *plan_gradient(const struct operation *o, struct plan *plan, 
     return pass;
 }
 
-static void add_padding(const struct operation *o, struct pass *pass)
-{
-    int32_t pad[2];
-    counted_padding(o, pad);
-    if (counts_whole_window(o))
-        pass_define(pass, "WHOLE_WINDOW", 1);
-    pass_int(pass, "zero_pad_x", pad[0]);
-    pass_int(pass, "zero_pad_y", pad[1]);
-}
-
 static void plan_average(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass = plan_forward(o, plan, "pooling/pooling_average.comp");
-    add_padding(o, pass);
-}
-
-static void plan_average_gradient(const struct operation *o, struct plan *plan)
-{
-    struct pass *pass = plan_gradient(o, plan, "pooling/pooling_average_gradient.comp");
-    pass_int(pass, "source_width", (int32_t)o->images[IMAGE].width);
-    pass_int(pass, "source_height", (int32_t)o->images[IMAGE].height);
-    add_padding(o, pass);
+    const struct pooled results = results_of(o, "AVERAGE");
+    plan_results(plan, &results, "pooling/pooling_average.comp");
 }
 
 static void plan_l2_norm(const struct operation *o, struct plan *plan)
 {
-    plan_forward(o, plan, "pooling/pooling_l2_norm.comp");
+    const struct pooled results = results_of(o, "SQUARES");
+    plan_results(plan, &results, "pooling/pooling_l2_norm.comp");
 }
 
 static void plan_max(const struct operation *o, struct plan *plan)
 {
-    plan_forward(o, plan, "pooling/pooling_max.comp");
+    const struct pooled results = results_of(o, "LARGEST");
+    plan_results(plan, &results, "pooling/pooling_max.comp");
+}
+
+static struct pooled_gradient gradient_of(const struct operation *o)
+{
+    return (struct pooled_gradient){.operation = o,
+                                    .gradient = &o->images[GRADIENT],
+                                    .source = &o->images[IMAGE],
+                                    .destination = &o->images[DESTINATION],
+                                    .add_padding = add_padding};
+}
+
+static void plan_average_gradient(const struct operation *o, struct plan *plan)
+{
+    const struct variant *variant;
+    struct pooled_gradient gradient = gradient_of(o);
+    gradient.columns = "pooling/pooling_average_gradient_columns.comp";
+    gradient.rows = "pooling/pooling_average_gradient_rows.comp";
+    if (pooling_plan_separable_gradient(plan, &gradient, &variant))
+        return;
+    struct pass *pass = plan_gradient(o, plan, "pooling/pooling_average_gradient.comp");
+    pass_int(pass, "source_width", (int32_t)o->images[IMAGE].width);
+    pass_int(pass, "source_height", (int32_t)o->images[IMAGE].height);
+    add_padding(o, pass);
+    pass_variant(pass, variant);
+}
+
+/* The window whose result 0 is result begin. */
+static struct axis from_begin(struct axis axis)
+{
+    axis.first += axis.stride * axis.begin;
+    axis.end -= axis.begin;
+    axis.begin = 0;
+    return axis;
+}
+
+/* The norm of each window, found once and not by all pixels that it reads. */
+static struct image_view plan_norms(const struct operation *o, struct plan *plan)
+{
+    const struct image_view *source = &o->images[IMAGE];
+    uint32_t width = pooling_window_count(&o->window.x);
+    uint32_t height = pooling_window_count(&o->window.y);
+    struct image_view norms =
+        plan_scratch_image(plan, (struct extent){width, height, source->channels, source->images});
+    struct pooled results = {.operation = o,
+                             .window = o->window,
+                             .source = source,
+                             .result = &norms,
+                             .width = width,
+                             .height = height,
+                             .fold = "SQUARES",
+                             .add_padding = add_padding};
+    results.window.x = from_begin(o->window.x);
+    results.window.y = from_begin(o->window.y);
+    plan_results(plan, &results, "pooling/pooling_l2_norm.comp");
+    return norms;
+}
+
+/* What a gradient takes whose pixels find the norms of their windows themselves. */
+static double taps_anew(const struct operation *o)
+{
+    return (double)pooling_windows_at(&o->window.x) * pooling_windows_at(&o->window.y) *
+           o->window.x.size * o->window.y.size;
+}
+
+static bool norms_pay(const void *operation)
+{
+    return taps_anew(operation) > 8;
+}
+
+static const struct variant norm_rows[] = {
+    {"pooling_norms_kept", .pays = norms_pay}, {"pooling_norms_anew"}, {0}};
+
+static void plan_l2_norm_gathered(const struct operation *o, struct plan *plan)
+{
+    const struct variant *variant;
+    struct image_view norms = plan_norms(o, plan);
+    struct pooled_gradient gradient = gradient_of(o);
+    gradient.columns = "pooling/pooling_l2_norm_gradient_columns.comp";
+    gradient.rows = "pooling/pooling_l2_norm_gradient_rows.comp";
+    gradient.norms = &norms;
+    if (pooling_plan_separable_gradient(plan, &gradient, &variant))
+        return;
+    struct pass *pass = plan_gradient(o, plan, "pooling/pooling_l2_norm_gradient_gather.comp");
+    pass_texture(pass, "norms", &norms);
+    pass_texture(pass, "source", &o->images[IMAGE]);
+    pass_variant(pass, norm_rows);
 }
 
 static void plan_l2_norm_gradient(const struct operation *o, struct plan *plan)
 {
+    const struct variant *variant = variant_choose(plan, norm_rows, o);
+    if (variant == norm_rows) {
+        plan_l2_norm_gathered(o, plan);
+        return;
+    }
     struct pass *pass = plan_gradient(o, plan, "pooling/pooling_l2_norm_gradient.comp");
     pass_texture(pass, "source", &o->images[IMAGE]);
+    pass_variant(pass, variant);
 }
 
 /* Windows side by side, none beyond the image: each source pixel has one window at most. */
@@ -180,19 +281,14 @@ static void plan_max_gradient_tiles(const struct operation *o, struct plan *plan
     pass->work = (uint32_t)(x->size * y->size) * 16;
 }
 
-/* At least one: there may be none, and then none is asked for. */
-static uint32_t window_count(const struct axis *axis)
-{
-    return axis->end > axis->begin ? (uint32_t)(axis->end - axis->begin) : 1;
-}
-
 /* The winner of each window is searched once, and not by all pixels that it reads. */
 static struct image_view plan_winners(const struct operation *o, struct plan *plan)
 {
     const struct axis *x = &o->window.x, *y = &o->window.y;
     const struct image_view *source = &o->images[IMAGE];
-    struct image_view winners = plan_scratch_image(
-        plan, (struct extent){window_count(x), window_count(y), source->channels, source->images});
+    struct image_view winners =
+        plan_scratch_image(plan, (struct extent){pooling_window_count(x), pooling_window_count(y),
+                                                 source->channels, source->images});
     struct pass *pass = plan_pass(plan, "pooling/pooling_max_winners.comp");
     pass_texture(pass, "source", source);
     pass_image(pass, "winners", &winners);
@@ -509,39 +605,44 @@ static void node_defaults(struct glcnn_addressing *properties, void *kernel_para
     properties->primary.edge_mode = GLCNN_EDGE_MODE_CLAMP;
 }
 
+static const struct variant *const two_forms[] = {pooling_forms, NULL};
+static const struct variant *const norm_forms[] = {norm_rows, pooling_forms, NULL};
+
 #define FORWARD(NAME, MPS, TEXT, FLAGS, PLAN, CASES)                                               \
     .name = NAME, .mps_class = MPS, .text = TEXT, .family = "pooling",                             \
     .gradient = NAME "_gradient",                                                                  \
     .flags = HAS_WINDOW | HAS_STRIDE | MAKES_STATE | READS_DERIVED | (FLAGS),                      \
     .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,          \
-    .arguments = FORWARD_ARGUMENTS, .plan = plan_##PLAN, .reference = PLAN##_reference,            \
-    .node_defaults = node_defaults, .keeps_zero = descriptor_always, .cases = CASES
+    .arguments = FORWARD_ARGUMENTS, .variants = two_forms, .plan = plan_##PLAN,                    \
+    .reference = PLAN##_reference, .node_defaults = node_defaults,                                 \
+    .keeps_zero = descriptor_always, .cases = CASES
 
-#define GRADIENT(NAME, MPS, FLAGS, PLAN, CASES)                                                    \
+#define GRADIENT(NAME, MPS, FLAGS, FORMS, PLAN, CASES)                                             \
     .name = NAME "_gradient", .mps_class = MPS "Gradient", .text = "gradient of " NAME,            \
     .family = "pooling", .without_gradient = "it is a gradient itself", .forward = NAME,           \
     .flags = HAS_WINDOW | HAS_STRIDE | IS_GRADIENT | READS_DERIVED | (FLAGS),                      \
     .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,          \
-    .arguments = GRADIENT_ARGUMENTS, .plan = plan_##PLAN, .reference = PLAN##_reference,           \
-    .cases = CASES
+    .arguments = GRADIENT_ARGUMENTS, .variants = FORMS, .plan = plan_##PLAN,                       \
+    .reference = PLAN##_reference, .cases = CASES
 
 const struct glcnn_descriptor glcnn_kernel_pooling_average = {FORWARD(
     "pooling_average", "MPSCNNPoolingAverage", "mean over a window", 0, average, average_cases)};
-const struct glcnn_descriptor glcnn_kernel_pooling_average_gradient = {
-    GRADIENT("pooling_average", "MPSCNNPoolingAverage", 0, average_gradient, average_cases)};
+const struct glcnn_descriptor glcnn_kernel_pooling_average_gradient = {GRADIENT(
+    "pooling_average", "MPSCNNPoolingAverage", 0, two_forms, average_gradient, average_cases)};
 const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm = {
     FORWARD("pooling_l2_norm", "MPSCNNPoolingL2Norm",
             "square root of the sum of squares over a "
             "window",
             0, l2_norm, window_cases)};
-const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm_gradient = {
-    GRADIENT("pooling_l2_norm", "MPSCNNPoolingL2Norm", 0, l2_norm_gradient, window_cases)};
+const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm_gradient = {GRADIENT(
+    "pooling_l2_norm", "MPSCNNPoolingL2Norm", 0, norm_forms, l2_norm_gradient, window_cases)};
 const struct glcnn_descriptor glcnn_kernel_pooling_max = {
     FORWARD("pooling_max", "MPSCNNPoolingMax", "largest value of a window", 0, max, window_cases)};
 const struct glcnn_descriptor glcnn_kernel_pooling_max_gradient = {
-    GRADIENT("pooling_max", "MPSCNNPoolingMax", 0, max_gradient, window_cases)};
+    GRADIENT("pooling_max", "MPSCNNPoolingMax", 0, NULL, max_gradient, window_cases)};
 const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max = {
     FORWARD("dilated_pooling_max", "MPSCNNDilatedPoolingMax",
             "largest value of a window with spaced taps", HAS_DILATION, max, dilated_cases)};
-const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max_gradient = {GRADIENT(
-    "dilated_pooling_max", "MPSCNNDilatedPoolingMax", HAS_DILATION, max_gradient, dilated_cases)};
+const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max_gradient = {
+    GRADIENT("dilated_pooling_max", "MPSCNNDilatedPoolingMax", HAS_DILATION, NULL, max_gradient,
+             dilated_cases)};

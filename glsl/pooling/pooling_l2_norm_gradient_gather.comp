@@ -1,0 +1,20 @@
+// dX(y) = source(y) * sum over X of taps(X, y) * G(X) / norm(X);   0 where norm(X) is 0
+// with the norms that a pass before has left. taps(X, y) counts the taps of window X that read
+// pixel y. A gather: one invocation owns one source pixel.
+// needs lib/window.glsl
+// needs pooling/l2_norm_term.glsl
+void invocation(ivec2 at, int slice, int image) {
+    int x = at.x + shift_x;
+    int y = at.y + shift_y;
+    ivec2 columns = windows_with_x(x, source_width);
+    ivec2 rows = windows_with_y(y, source_height);
+    vec4 sum = vec4(0.0);
+    for (int Y = rows.x; Y <= rows.y; Y++)
+        for (int X = columns.x; X <= columns.y; X++)
+            sum += float(taps_at_x(x, source_width, X) * taps_at_y(y, source_height, Y)) *
+                   l2_norm_term(X, Y, slice, image);
+    bool read = columns.x <= columns.y && rows.x <= rows.y;
+    bool inside = x >= 0 && y >= 0 && x < source_width && y < source_height;
+    vec4 value = sum * source_clamp(x, y, slice, image);
+    store_destination(at.x, at.y, slice, image, read && inside ? value : vec4(0.0));
+}

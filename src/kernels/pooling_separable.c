@@ -1,0 +1,194 @@
+/* Pooling in two passes, from one texture array into another. */
+#include "kernels/pooling_separable.h"
+
+#include "encode/window.h"
+
+/* ---- Choice ---- */
+
+/* Texels that are read in all, and by one invocation of the one pass. */
+struct reads {
+    double one_pass, two_passes, longest;
+};
+
+/* A second pass has its price: it writes and reads an image more, and is a dispatch more. */
+static bool pays(const void *shape)
+{
+    const struct reads *reads = shape;
+    return reads->one_pass > 2 * reads->two_passes + 0x1p20 || reads->longest > 256;
+}
+
+const struct variant pooling_forms[] = {
+    {"pooling_separable", .pays = pays}, {"pooling_one_pass"}, {0}};
+
+static double layers_of(const struct image_view *view)
+{
+    return (double)slice_count(view->channels) * view->images;
+}
+
+/* ---- Results ---- */
+
+/* Columns of a source. */
+struct span {
+    int32_t first;
+    uint32_t count;
+};
+
+static int32_t inside(int32_t at, uint32_t size)
+{
+    int32_t last = (int32_t)size - 1;
+    return at < 0 ? 0 : at > last ? last : at;
+}
+
+/* Those that the windows have taps in or, where all lie outside, the one nearest to them. */
+static struct span columns_of(const struct pooled *p)
+{
+    const struct axis *axis = &p->window.x;
+    int32_t low = axis->first + axis->stride * (int32_t)p->x;
+    int32_t high = low + axis->stride * (int32_t)(p->width - 1) + axis->dilation * (axis->size - 1);
+    int32_t first = inside(low, p->source->width);
+    return (struct span){first, (uint32_t)(inside(high, p->source->width) - first + 1)};
+}
+
+static const struct variant *choose(struct plan *plan, const struct pooled *p)
+{
+    double taps_x = p->window.x.size, taps_y = p->window.y.size;
+    double rows = p->height * layers_of(p->result);
+    const struct reads reads = {.one_pass = rows * p->width * taps_x * taps_y,
+                                .two_passes =
+                                    rows * p->width * taps_x + rows * columns_of(p).count * taps_y,
+                                .longest = taps_x * taps_y};
+    return variant_choose(plan, pooling_forms, &reads);
+}
+
+/* Of a source that the pass does not read. */
+static void pass_source_size(struct pass *pass, const struct image_view *source)
+{
+    pass_int(pass, "source_width", (int32_t)source->width);
+    pass_int(pass, "source_height", (int32_t)source->height);
+}
+
+static void pass_pooled(struct pass *pass, const struct pooled *p, const struct span *columns)
+{
+    pass_window(pass, &p->window);
+    pass_define(pass, p->fold, 1);
+    p->add_padding(p->operation, pass);
+    pass_int(pass, "first_column", columns->first);
+    pass_int(pass, "first_row", (int32_t)p->y);
+}
+
+static void plan_columns(struct plan *plan, const struct pooled *p, const struct span *columns,
+                         const struct image_view *part)
+{
+    struct pass *pass = plan_pass(plan, "pooling/pooling_fold_columns.comp");
+    pass_grid_over(pass, part->width, part->height, "part", part);
+    pass_texture(pass, "source", p->source);
+    pass_image(pass, "part", part);
+    pass_pooled(pass, p, columns);
+    pass->work = (uint32_t)p->window.y.size * 8;
+}
+
+static void plan_rows(struct plan *plan, const struct pooled *p, const struct span *columns,
+                      const struct image_view *part)
+{
+    struct pass *pass = plan_pass(plan, "pooling/pooling_fold_rows.comp");
+    pass_grid_over(pass, p->width, p->height, "destination", p->result);
+    pass_origin(pass, p->x, p->y, 0);
+    pass_texture(pass, "part", part);
+    pass_image(pass, "destination", p->result);
+    pass_source_size(pass, p->source);
+    pass_pooled(pass, p, columns);
+    pass->work = (uint32_t)p->window.x.size * 8;
+}
+
+bool pooling_plan_separable(struct plan *plan, const struct pooled *p,
+                            const struct variant **variant)
+{
+    size_t first = plan->pass_count;
+    *variant = choose(plan, p);
+    if (*variant != pooling_forms)
+        return false;
+    struct span columns = columns_of(p);
+    struct image_view part = plan_scratch_image(
+        plan, (struct extent){columns.count, p->height, p->result->channels, p->result->images});
+    plan_columns(plan, p, &columns, &part);
+    plan_rows(plan, p, &columns, &part);
+    plan_variant(plan, first, *variant);
+    return true;
+}
+
+/* ---- Gradients ---- */
+
+uint32_t pooling_window_count(const struct axis *axis)
+{
+    return axis->end > axis->begin ? (uint32_t)(axis->end - axis->begin) : 1;
+}
+
+uint32_t pooling_windows_at(const struct axis *axis)
+{
+    return groups_of((uint32_t)axis->size, (uint32_t)axis->stride);
+}
+
+static const struct variant *choose_gradient(struct plan *plan, const struct pooled_gradient *p)
+{
+    const struct operation *o = p->operation;
+    double at_x = pooling_windows_at(&o->window.x), at_y = pooling_windows_at(&o->window.y);
+    double rows = o->region_height * layers_of(p->destination);
+    const struct reads reads = {.one_pass = rows * o->region_width * at_x * at_y,
+                                .two_passes = rows * o->region_width * at_x +
+                                              rows * pooling_window_count(&o->window.x) * at_y,
+                                .longest = at_x * at_y};
+    return variant_choose(plan, pooling_forms, &reads);
+}
+
+static void pass_gradient(struct pass *pass, const struct pooled_gradient *p)
+{
+    const struct operation *o = p->operation;
+    pass_window(pass, &o->window);
+    p->add_padding(o, pass);
+    pass_int(pass, "first_row", (int32_t)o->region_y);
+}
+
+static void plan_gradient_columns(struct plan *plan, const struct pooled_gradient *p,
+                                  const struct image_view *part)
+{
+    struct pass *pass = plan_pass(plan, p->columns);
+    pass_grid_over(pass, part->width, part->height, "part", part);
+    pass_texture(pass, "gradient", p->gradient);
+    if (p->norms)
+        pass_texture(pass, "norms", p->norms);
+    pass_image(pass, "part", part);
+    pass_gradient(pass, p);
+    pass_int(pass, "source_height", (int32_t)p->source->height);
+    pass->work = pooling_windows_at(&p->operation->window.y) * 16;
+}
+
+static void plan_gradient_rows(struct plan *plan, const struct pooled_gradient *p,
+                               const struct image_view *part)
+{
+    struct pass *pass = plan_pixels(plan, p->operation, p->rows, p->destination);
+    pass_texture(pass, "part", part);
+    pass_image(pass, "destination", p->destination);
+    pass_gradient(pass, p);
+    if (p->norms)
+        pass_texture(pass, "source", p->source);
+    else
+        pass_source_size(pass, p->source);
+    pass->work = pooling_windows_at(&p->operation->window.x) * 16;
+}
+
+bool pooling_plan_separable_gradient(struct plan *plan, const struct pooled_gradient *p,
+                                     const struct variant **variant)
+{
+    const struct operation *o = p->operation;
+    size_t first = plan->pass_count;
+    *variant = choose_gradient(plan, p);
+    if (*variant != pooling_forms)
+        return false;
+    struct image_view part = plan_scratch_image(
+        plan, (struct extent){pooling_window_count(&o->window.x), o->region_height,
+                              p->destination->channels, p->destination->images});
+    plan_gradient_columns(plan, p, &part);
+    plan_gradient_rows(plan, p, &part);
+    plan_variant(plan, first, *variant);
+    return true;
+}

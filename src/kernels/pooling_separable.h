@@ -1,0 +1,44 @@
+/* Pooling in two passes of one dimension each, along the columns of windows first: time grows with
+ * a window's width and height and not with its area. */
+#ifndef GLCNN_KERNELS_POOLING_SEPARABLE_H
+#define GLCNN_KERNELS_POOLING_SEPARABLE_H
+
+#include "encode/descriptor.h"
+
+/* For descriptors: the separable form and that of one pass. */
+extern const struct variant pooling_forms[];
+
+/* Results of windows on a source: those of an area are made. */
+struct pooled {
+    const struct operation *operation;
+    struct window window;
+    const struct image_view *source, *result;
+    uint32_t x, y, width, height;
+    const char *fold; /* how taps come together: a define of pooling_fold.glsl or "AVERAGE" */
+    /* Adds to a pass what an average takes to count. */
+    void (*add_padding)(const struct operation *operation, struct pass *pass);
+};
+
+/* The form that suits best, and its passes where it is the separable; otherwise false, and the
+ * caller makes the one pass and says that it is of this variant. */
+bool pooling_plan_separable(struct plan *plan, const struct pooled *pooled,
+                            const struct variant **variant);
+
+/* The same of a gradient, by the two shaders. */
+struct pooled_gradient {
+    const struct operation *operation;
+    const char *columns, *rows;
+    const struct image_view *gradient, *source, *destination;
+    const struct image_view *norms; /* of windows begin and on; NULL: none are read */
+    void (*add_padding)(const struct operation *operation, struct pass *pass); /* as above */
+};
+bool pooling_plan_separable_gradient(struct plan *plan, const struct pooled_gradient *pooled,
+                                     const struct variant **variant);
+
+/* Windows that may read one pixel, along an axis. */
+uint32_t pooling_windows_at(const struct axis *axis);
+/* Windows that count; at least one, for images of them: there may be none, and then none is asked
+ * for. */
+uint32_t pooling_window_count(const struct axis *axis);
+
+#endif
