@@ -92,16 +92,25 @@ static void encode(glcnn_command_buffer *commands, glcnn_kernel *kernel, glcnn_i
         commands, kernel, &(struct glcnn_encode){.source = source}, result, state));
 }
 
-static float *read_mask(glcnn_state *state, size_t *count)
+/* Elements, 0 or 1, of masks of `length`; to be freed. */
+static float *read_mask(glcnn_state *state, size_t images, size_t length)
 {
     glcnn_buffer *mask = glcnn_state_vector(state, "mask");
     CU_ASSERT_PTR_NOT_NULL_FATAL(mask);
-    *count = mask->size / sizeof(float);
-    float *values = calloc(*count, sizeof *values);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(values);
-    GOOD(glcnn_buffer_read(mask, 0, mask->size, values));
-    for (size_t i = 0; i < *count; i++)
-        CU_ASSERT(values[i] == 0 || values[i] == 1);
+    size_t words = (length + 15) / 16;
+    CU_ASSERT_EQUAL_FATAL(mask->size, images * words * sizeof(float));
+    float *numbers = malloc(mask->size), *values = calloc(images * length, sizeof *values);
+    GOOD(glcnn_buffer_read(mask, 0, mask->size, numbers));
+    for (size_t i = 0; i < images * words * 16; i++) {
+        float number = numbers[i / 16];
+        CU_ASSERT_FATAL(number >= 0 && number <= 65535 && number == floorf(number));
+        uint32_t bit = (uint32_t)number >> i % 16 & 1;
+        if (i % (words * 16) < length)
+            values[i / (words * 16) * length + i % (words * 16)] = (float)bit;
+        else
+            CU_ASSERT_EQUAL(bit, 0);
+    }
+    free(numbers);
     return values;
 }
 
@@ -113,7 +122,10 @@ static float *draw(glcnn_kernel *kernel, glcnn_image *source, size_t *count)
     glcnn_command_buffer *commands = make_commands();
     encode(commands, kernel, source, &result, &state);
     finish(&commands);
-    float *mask = read_mask(state, count);
+    const struct glcnn_image_descriptor *of = glcnn_image_get_descriptor(source);
+    size_t length = (size_t)of->width * of->height * of->feature_channels;
+    float *mask = read_mask(state, of->number_of_images, length);
+    *count = of->number_of_images * length;
     glcnn_image_destroy(&result);
     glcnn_state_destroy(&state);
     return mask;
@@ -235,9 +247,9 @@ static void check_strides(uint32_t sx, uint32_t sy, uint32_t sc)
     parameters->mask_stride_in_feature_channels = sc;
     encode(commands, kernel, source, &result, &state);
     finish(&commands);
-    size_t count, Wm = sx ? W : 1, Hm = sy ? H : 1, Cm = sc ? C : 1;
-    float *mask = read_mask(state, &count), *x = read_image(source), *y = read_image(result);
-    CU_ASSERT_EQUAL_FATAL(count, Wm * Hm * Cm);
+    size_t Wm = sx ? W : 1, Hm = sy ? H : 1, Cm = sc ? C : 1;
+    float *mask = read_mask(state, 1, Wm * Hm * Cm), *x = read_image(source);
+    float *y = read_image(result);
     for (uint32_t c = 0; c < C; c++)
         for (uint32_t i = 0; i < H * W; i++) {
             float m = mask[((i / W * sy) * Wm + i % W * sx) * Cm + c * sc];
@@ -291,8 +303,8 @@ static void what_is_dropped_is_zero(void)
     fill_constant(source, NAN);
     encode(commands, kernel, source, &result, &state);
     finish(&commands);
-    size_t count, dropped = 0, pixels = 256;
-    float *mask = read_mask(state, &count), *y = read_image(result);
+    size_t count = 4 * 256, dropped = 0, pixels = 256;
+    float *mask = read_mask(state, 1, count), *y = read_image(result);
     for (size_t i = 0; i < count; i++) {
         float value = y[i % 4 * pixels + i / 4];
         CU_ASSERT(mask[i] == 1 ? isnan(value) : value == 0);
@@ -319,12 +331,12 @@ static glcnn_kernel *make_gradient(void)
 
 /* A command buffer of a training step is committed again and again: each commit draws a mask of its
  * own, the one that as many encodes of a kernel would have drawn, and the gradient follows. */
-static void replays_draw_new_masks(void)
+static void check_replays(uint32_t channels)
 {
     enum { REPLAYS = 3 };
     glcnn_kernel *kernel = make_kernel(0.5f, 11), *again = make_kernel(0.5f, 11);
     glcnn_kernel *gradient = make_gradient();
-    glcnn_image *source = make_image(2, 5, 6, 7), *y = NULL, *dx = NULL;
+    glcnn_image *source = make_image(2, channels, 6, 7), *y = NULL, *dx = NULL;
     glcnn_state *state = NULL;
     glcnn_command_buffer *commands = make_commands();
     float *before = NULL;
@@ -337,7 +349,7 @@ static void replays_draw_new_masks(void)
         size_t count;
         GOOD(glcnn_command_buffer_commit(commands));
         GOOD(glcnn_command_buffer_wait(commands));
-        float *mask = read_mask(state, &count), *wanted = draw(again, source, &count);
+        float *wanted = draw(again, source, &count), *mask = read_mask(state, 2, count / 2);
         CU_ASSERT_TRUE(same_masks(mask, wanted, count));
         CU_ASSERT_TRUE(!before || !same_masks(mask, before, count));
         CU_ASSERT_TRUE(images_equal(y, dx)); /* both are mask / p */
@@ -356,6 +368,49 @@ static void replays_draw_new_masks(void)
     glcnn_kernel_destroy(&gradient);
 }
 
+static void replays_draw_new_masks(void)
+{
+    check_replays(5);
+    check_replays(16); /* drawn by the pass that uses it */
+}
+
+/* Drawn by the pass that uses it or by one before, a mask is the same, and so is what it leaves. */
+static void both_forms_draw_the_same_masks(void)
+{
+    enum { C = 48, H = 3, W = 5, COUNT = 2 * C * H * W };
+    static const char *const forms[] = {"dropout_drawn", "dropout_masked"};
+    static const size_t passes[] = {1, 2};
+    glcnn_device *kept = device;
+    float *masks[2], *results[2];
+    for (int i = 0; i < 2; i++) {
+        setenv("GLCNN_VARIANTS", forms[i], 1);
+        CU_ASSERT_EQUAL_FATAL(glcnn_device_create(NULL, &device), GLCNN_SUCCESS);
+        glcnn_kernel *kernel = make_kernel(0.4f, 21);
+        glcnn_image *source = make_image(2, C, H, W), *result = NULL;
+        glcnn_state *state = NULL;
+        glcnn_command_buffer *commands = make_commands();
+        fill_noise(source, 4);
+        encode(commands, kernel, source, &result, &state);
+        CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), passes[i]);
+        finish(&commands);
+        masks[i] = read_mask(state, 2, C * H * W);
+        results[i] = read_image(result);
+        glcnn_state_destroy(&state);
+        glcnn_image_destroy(&source);
+        glcnn_image_destroy(&result);
+        glcnn_kernel_destroy(&kernel);
+        glcnn_device_destroy(&device);
+    }
+    unsetenv("GLCNN_VARIANTS");
+    device = kept;
+    CU_ASSERT_TRUE(same_masks(masks[0], masks[1], COUNT));
+    CU_ASSERT_TRUE(same_masks(results[0], results[1], COUNT));
+    for (int i = 0; i < 2; i++) {
+        free(masks[i]);
+        free(results[i]);
+    }
+}
+
 /* Spec 12.40: one state for each image of a batch, each with its own mask. */
 static void choice_40_images_of_a_batch_have_their_own_states(void)
 {
@@ -363,7 +418,7 @@ static void choice_40_images_of_a_batch_have_their_own_states(void)
     glcnn_kernel *kernel = make_kernel(0.5f, 2);
     struct glcnn_encode arguments[BATCH];
     float *masks[BATCH];
-    size_t count = 0;
+    size_t count = 4 * 8 * 8;
     glcnn_command_buffer *commands = make_commands();
     CU_ASSERT_FALSE(glcnn_kernel_is_result_state_reused_across_batch(kernel));
     for (int i = 0; i < BATCH; i++) {
@@ -374,7 +429,7 @@ static void choice_40_images_of_a_batch_have_their_own_states(void)
     GOOD(glcnn_kernel_encode_batch(commands, kernel, arguments, BATCH));
     finish(&commands);
     for (int i = 0; i < BATCH; i++)
-        masks[i] = read_mask(arguments[i].state, &count);
+        masks[i] = read_mask(arguments[i].state, 1, count);
     CU_ASSERT_FALSE(same_masks(masks[0], masks[1], count));
     for (int i = 0; i < BATCH; i++) {
         free(masks[i]);
@@ -389,9 +444,9 @@ static void choice_40_images_of_a_batch_have_their_own_states(void)
  */
 static void masks_are_given_by_name(void)
 {
-    float g[] = {1, 2, 3, 4}, x[] = {0, 0, 0, 0}, mask[] = {0, 1, 1, 0};
+    float g[] = {1, 2, 3, 4}, x[] = {0, 0, 0, 0}, mask[] = {2 + 4}; /* 0 1 1 0 */
     const struct glcnn_array inputs[] = {
-        {"source_gradient", 1, {4}, g}, {"source_image", 1, {4}, x}, {"mask", 1, {4}, mask}};
+        {"source_gradient", 1, {4}, g}, {"source_image", 1, {4}, x}, {"mask", 1, {1}, mask}};
     const struct glcnn_setting half = {"keep_probability", 0.5};
     static const float wanted[] = {0, 4, 6, 0};
     struct glcnn_array *outputs = NULL;
@@ -463,6 +518,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(values_are_kept_at_the_rate_asked_for),
         UNIT_TEST(what_is_dropped_is_zero),
         UNIT_TEST(replays_draw_new_masks),
+        UNIT_TEST(both_forms_draw_the_same_masks),
         UNIT_TEST(choice_40_images_of_a_batch_have_their_own_states),
         UNIT_TEST(masks_are_given_by_name),
         UNIT_TEST(wrong_parameters_are_refused),

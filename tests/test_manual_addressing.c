@@ -310,21 +310,24 @@ static void collect(const struct row *row, glcnn_image *x, glcnn_state *state, s
     glcnn_image_destroy(&result);
 }
 
-/* [n][y][x][c] to [n][c][y][x] */
+/* Bits of [n][y][x][c], sixteen to a number, to [n][c][y][x]. */
 static void read_mask(const glcnn_state *state, struct world *w)
 {
-    size_t count = (size_t)(IMAGES * CHANNELS * x_size.width * x_size.height);
-    float *values = malloc(count * sizeof *values);
-    CU_ASSERT_EQUAL_FATAL(glcnn_buffer_size(glcnn_state_vector(state, "mask")), 4 * count);
-    GOOD_FATAL(glcnn_buffer_read(glcnn_state_vector(state, "mask"), 0, 4 * count, values));
-    w->mask = calloc(count, sizeof *w->mask);
+    size_t length = (size_t)(CHANNELS * x_size.width * x_size.height), words = (length + 15) / 16;
+    size_t size = IMAGES * words * sizeof(float);
+    float *numbers = malloc(size);
+    CU_ASSERT_EQUAL_FATAL(glcnn_buffer_size(glcnn_state_vector(state, "mask")), size);
+    GOOD_FATAL(glcnn_buffer_read(glcnn_state_vector(state, "mask"), 0, size, numbers));
+    w->mask = calloc(IMAGES * length, sizeof *w->mask);
     for (int n = 0; n < IMAGES; n++)
         for (int c = 0; c < CHANNELS; c++)
             for (int y = 0; y < x_size.height; y++)
-                for (int x = 0; x < x_size.width; x++)
-                    w->mask[at(x_size, n, c, y, x)] =
-                        values[((n * x_size.height + y) * x_size.width + x) * CHANNELS + c];
-    free(values);
+                for (int x = 0; x < x_size.width; x++) {
+                    size_t i = (size_t)((y * x_size.width + x) * CHANNELS + c);
+                    uint32_t word = (uint32_t)numbers[(size_t)n * words + i / 16];
+                    w->mask[at(x_size, n, c, y, x)] = (float)(word >> i % 16 & 1);
+                }
+    free(numbers);
 }
 
 static glcnn_state *make_state(const struct row *row, glcnn_image *x, struct world *w)

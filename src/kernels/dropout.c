@@ -1,6 +1,7 @@
-/* Dropout and its gradient: spec 7.10. A pass of its own draws the mask into the state's vector, so
- * that the gradient and the program read what the forward kernel used. The mask belongs to pixels
- * of the source: one that is read twice, at a clamped border, is kept or dropped once. */
+/* Dropout and its gradient: spec 7.10. The mask is drawn into the state's vector, so that the
+ * gradient and the program read what the forward kernel used: where each value has an element of its
+ * own by the pass that uses it, else by one before that. The mask belongs to pixels of the source:
+ * one that is read twice, at a clamped border, is kept or dropped once. */
 #include "glcnn/kernels/dropout.h"
 
 #include "encode/kernel.h"
@@ -79,10 +80,16 @@ static size_t mask_length(const struct operation *o)
     return masked_view(o)->channels ? (size_t)e.width * e.height * e.channels : 0;
 }
 
+/* Numbers of 16 bits that they make. */
+static size_t mask_words(const struct operation *o)
+{
+    return (mask_length(o) + 15) / 16;
+}
+
 static size_t length(const struct operation *o, size_t index)
 {
     (void)index;
-    return mask_length(o) * masked_view(o)->images;
+    return mask_words(o) * masked_view(o)->images;
 }
 
 static bool check(const struct operation *o, struct refusal refusal)
@@ -90,13 +97,38 @@ static bool check(const struct operation *o, struct refusal refusal)
     const struct glcnn_dropout_parameters *p = o->parameters;
     if (!check_probability(p->keep_probability, refusal))
         return false;
-    if (length(o, 0) <= INT32_MAX)
+    size_t elements = mask_length(o) * masked_view(o)->images;
+    if (elements <= INT32_MAX)
         return true;
     return refuse(refusal, "a mask of %zu elements is more than the %d that can be counted",
-                  length(o, 0), INT32_MAX);
+                  elements, INT32_MAX);
 }
 
 /* ---- Passes ---- */
+
+/* Results and source are pixel by pixel the same. */
+static bool is_whole(const struct axis *axis, uint32_t source, uint32_t first, uint32_t count)
+{
+    return axis->first == 0 && axis->begin == 0 && axis->end == (int32_t)source && first == 0 &&
+           count == source;
+}
+
+static bool can_draw(const void *operation)
+{
+    const struct operation *o = operation;
+    const struct glcnn_dropout_parameters *p = o->parameters;
+    const struct image_view *source = &o->images[SOURCE];
+    return p->mask_stride_in_pixels_x && p->mask_stride_in_pixels_y &&
+           p->mask_stride_in_feature_channels && source->channels % 16 == 0 &&
+           is_whole(&o->window.x, source->width, o->region_x, o->region_width) &&
+           is_whole(&o->window.y, source->height, o->region_y, o->region_height);
+}
+
+enum { DRAWN, MASKED };
+static const struct variant rows[] = {[DRAWN] = {"dropout_drawn", .registers = 12, .can = can_draw},
+                                      [MASKED] = {"dropout_masked"},
+                                      {0}};
+static const struct variant *const forward_variants[] = {rows, pointwise_rows, NULL};
 
 /* A commit that replays the encode is one more encode. */
 static void draw_anew(struct glcnn_kernel *kernel, struct pass *pass)
@@ -104,21 +136,26 @@ static void draw_anew(struct glcnn_kernel *kernel, struct pass *pass)
     pass_update_int(pass, "encode_number", (int32_t)kernel->encode_count++);
 }
 
-static void plan_mask(const struct operation *o, struct plan *plan, const struct vector_view *mask)
+static void pass_draw(struct pass *pass, const struct operation *o)
 {
     const struct glcnn_dropout_parameters *p = o->parameters;
-    uint32_t count = (uint32_t)mask_length(o);
-    struct pass *pass = plan_pass(plan, "dropout/dropout_mask.comp");
-    pass_vector(pass, "mask", mask, VECTOR_WRITE);
-    pass_int(pass, "length_of_image", (int32_t)count);
     pass_int(pass, "encode_number", (int32_t)o->encode_number);
     pass_int(pass, "seed_low", (int32_t)(uint32_t)p->seed);
     pass_int(pass, "seed_high", (int32_t)(uint32_t)(p->seed >> 32));
     pass_float(pass, "keep_probability", p->keep_probability);
-    pass_grid(pass, (count + 3) / 4, o->images[SOURCE].images, 1);
-    pass_local(pass, 64, 1, 1);
-    pass->work = 128;
+    pass->work = 512;
     pass->refresh = draw_anew;
+}
+
+static void plan_mask(const struct operation *o, struct plan *plan, const struct vector_view *mask)
+{
+    struct pass *pass = plan_pass(plan, "dropout/dropout_mask.comp");
+    pass_vector(pass, "mask", mask, VECTOR_WRITE);
+    pass_int(pass, "length_of_image", (int32_t)mask_length(o));
+    pass_draw(pass, o);
+    pass_grid(pass, (uint32_t)mask_words(o), o->images[SOURCE].images, 1);
+    pass_local(pass, 64, 1, 1);
+    pass_variant(pass, &rows[MASKED]);
 }
 
 static void pass_mask(struct pass *pass, const struct operation *o, const struct vector_view *mask)
@@ -131,7 +168,7 @@ static void pass_mask(struct pass *pass, const struct operation *o, const struct
     pass_define(pass, "MASK_STRIDE_C", (int)p->mask_stride_in_feature_channels);
 }
 
-static void plan_dropout(const struct operation *o, struct plan *plan)
+static void plan_masked(const struct operation *o, struct plan *plan)
 {
     struct vector_view mask =
         o->given[MASK] ? o->vectors[MASK] : plan_scratch_vector(plan, length(o, MASK));
@@ -141,6 +178,27 @@ static void plan_dropout(const struct operation *o, struct plan *plan)
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_window(pass, &o->window);
     pass_mask(pass, o, &mask);
+}
+
+static void plan_drawn(const struct operation *o, struct plan *plan)
+{
+    const struct image_view *source = &o->images[SOURCE];
+    struct pass *pass = plan_pass(plan, "dropout/dropout_drawn.comp");
+    pass_grid(pass, source->width, source->height, source->images * source->channels / 16);
+    pass_texture(pass, "source", source);
+    pass_image(pass, "destination", &o->images[RESULT]);
+    pass_draw(pass, o);
+    pass_variant(pass, &rows[DRAWN]);
+    if (!o->given[MASK])
+        return;
+    pass_define(pass, "KEPT", 1);
+    pass_vector(pass, "mask", &o->vectors[MASK], VECTOR_WRITE);
+}
+
+static void plan_dropout(const struct operation *o, struct plan *plan)
+{
+    bool drawn = variant_choose(plan, rows, o) == &rows[DRAWN];
+    (drawn ? plan_drawn : plan_masked)(o, plan);
 }
 
 static void plan_dropout_gradient(const struct operation *o, struct plan *plan)
@@ -173,8 +231,9 @@ static double masked(const struct operation *o, const double *mask, double value
     size_t row = (size_t)y * p->mask_stride_in_pixels_y;
     size_t column = (size_t)x * p->mask_stride_in_pixels_x;
     size_t channel = c * p->mask_stride_in_feature_channels;
-    size_t i = ((n * e.height + row) * e.width + column) * e.channels + channel;
-    return mask[i] != 0 ? value / (double)p->keep_probability : 0;
+    size_t i = (row * e.width + column) * e.channels + channel;
+    uint32_t word = (uint32_t)mask[n * mask_words(o) + i / 16];
+    return word >> i % 16 & 1 ? value / (double)p->keep_probability : 0;
 }
 
 static void drop_result(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X)
@@ -191,10 +250,10 @@ static void dropout_reference(const struct reference *r)
 {
     const struct window *w = &r->operation->window;
     const struct tensor *to = &r->images[RESULT];
-    size_t count = mask_length(r->operation);
+    size_t count = mask_length(r->operation), words = mask_words(r->operation);
     for (uint32_t n = 0; n < to->images; n++)
         for (size_t i = 0; i < count; i++)
-            r->vectors[MASK][n * count + i] = drawn(r->operation, n, i);
+            r->vectors[MASK][n * words + i / 16] += drawn(r->operation, n, i) * (1 << i % 16);
     for (uint32_t n = 0; n < to->images; n++)
         for (uint32_t c = 0; c < to->channels; c++)
             for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
@@ -243,6 +302,8 @@ static const struct check_case cases[] = {
      {2, 6, 6, 7}},
     {"seed=11 source_feature_channel_offset=4 source_feature_channel_max_count=3", {2, 9, 5, 4}},
     {"seed=12 mask_stride_in_feature_channels=0 source_feature_channel_offset=4", {2, 10, 5, 4}},
+    {"keep_probability=0.6 seed=14", {2, 16, 5, 3}},
+    {"keep_probability=0.3 seed=15", {3, 48, 2, 4}},
     {"keep_probability=0.7 seed=13", {16, 37, 28, 28}, {0}, true},
     {0}};
 
@@ -276,7 +337,7 @@ const struct glcnn_descriptor glcnn_kernel_dropout = {
                   {.name = "mask", .place = PLACE_STATE, .output = true, .optional = true}},
     .length = length,
     .check = check,
-    .variants = pointwise_variants,
+    .variants = forward_variants,
     .plan = plan_dropout,
     .reference = dropout_reference,
     .cases = cases,

@@ -366,6 +366,13 @@ def dropout_mask(shape, keep, seed, mask_strides):
     return torch.tensor((u < keep).astype(float)).reshape(n, *extents)
 
 
+def mask_words(mask):
+    """Sixteen elements of an image to a number, the first in its lowest bit."""
+    elements = mask.flatten(1)
+    padded = F.pad(elements, (0, -elements.shape[1] % 16)).reshape(-1, 16)
+    return (padded * 2.0 ** torch.arange(16)).sum(1)
+
+
 def dropout(x, keep, seed, mask_strides):
     """Mask strides are of rows, columns and channels; keep is a number of float32."""
     mask = dropout_mask(x.shape, keep, seed, mask_strides)
@@ -374,8 +381,9 @@ def dropout(x, keep, seed, mask_strides):
                 **{f"mask_stride_in_{name}": 0 for name, s in zip(
                     ("pixels_y", "pixels_x", "feature_channels"), mask_strides) if not s}}
     forward, gradient = image_to_image("dropout", x, y, **settings)
-    forward.outputs["mask"] = mask
-    given = gradient._replace(inputs={**gradient.inputs, "mask": mask})
+    words = mask_words(mask)
+    forward.outputs["mask"] = words
+    given = gradient._replace(inputs={**gradient.inputs, "mask": words})
     return [forward, gradient, given]
 
 

@@ -7,8 +7,10 @@
  *
  * What the mask takes away is 0 even if it was a NaN or infinite.
  *
- * The state owns the mask: its vector "mask" has a 1 or 0 for [image][row][column][channel] of what
- * was read, axes of mask stride 0 having one element. Without a state the mask is forgotten.
+ * The state owns the mask: its vector "mask" has for each image the elements [row][column][channel]
+ * of what was read, axes of mask stride 0 having one, sixteen to a number: element i is bit i mod 16
+ * of number i / 16, a whole number from 0 to 65535, and bits beyond the last element are 0. Without
+ * a state the mask is forgotten.
  *
  * Mask values come from Philox4x32-10 and are the same on every device: element i of one image,
  * counted [row][column][channel], is kept if word i mod 4 of counter (i / 4, image, encode, 0) and
