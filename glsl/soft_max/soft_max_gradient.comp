@@ -6,26 +6,34 @@
 // needs lib/channels.glsl
 // needs lib/math.glsl
 // needs lib/window.glsl
+#ifdef LOGARITHM
+vec4 share(vec4 g, vec4 y) { return g; }
+vec4 derivative(vec4 g, vec4 y, float sum) { return g - exp_precise(y) * sum; }
+#else
+vec4 share(vec4 g, vec4 y) { return g * y; }
+vec4 derivative(vec4 g, vec4 y, float sum) { return y * (g - sum); }
+#endif
+
+// The result and its gradient of one slice.
+void read(ivec2 pixel, ivec2 result_pixel, int slice, int image, out vec4 g, out vec4 y) {
+    g = gradient(pixel.x, pixel.y, slice, image);
+    y = result_edge(result_pixel.x, result_pixel.y, slice, image);
+}
+
 float shared_sum(ivec2 pixel, ivec2 result_pixel, int image) {
     long_sum terms = long_sum(0.0, 0.0);
     for (int slice = 0; slice < gradient_slices; slice++) {
-        vec4 g = gradient(pixel.x, pixel.y, slice, image);
-#ifndef LOGARITHM
-        g *= result_edge(result_pixel.x, result_pixel.y, slice, image);
-#endif
-        add_slice(terms, slice_sum(g, slice, gradient_channels), slice);
+        vec4 g, y;
+        read(pixel, result_pixel, slice, image, g, y);
+        add_slice(terms, slice_sum(share(g, y), slice, gradient_channels), slice);
     }
     return total_of(terms);
 }
 
 vec4 term(ivec2 pixel, ivec2 result_pixel, int slice, int image, float sum) {
-    vec4 g = gradient(pixel.x, pixel.y, slice, image);
-    vec4 y = result_edge(result_pixel.x, result_pixel.y, slice, image);
-#ifdef LOGARITHM
-    return g - exp_precise(y) * sum;
-#else
-    return y * (g - sum);
-#endif
+    vec4 g, y;
+    read(pixel, result_pixel, slice, image, g, y);
+    return derivative(g, y, sum);
 }
 
 #ifdef BY_HAND
@@ -42,13 +50,28 @@ bool is_source(ivec2 u) {
 }
 #endif
 
-// The usual case, with the sum made once for all slices.
+// The usual case, with the sum made once for all slices. Where they are few, SLICES of them, all are
+// kept: each is read once.
+#ifdef SLICES
+void store_one(ivec3 at, ivec2 u, ivec2 pixel) {
+    vec4 g[SLICES], y[SLICES];
+    long_sum terms = long_sum(0.0, 0.0);
+    for (int slice = 0; slice < SLICES; slice++) {
+        read(pixel, result_position(u, pixel), slice, at.z, g[slice], y[slice]);
+        add_slice(terms, slice_sum(share(g[slice], y[slice]), slice, gradient_channels), slice);
+    }
+    float sum = total_of(terms);
+    for (int slice = 0; slice < SLICES; slice++)
+        store_destination(at.x, at.y, slice, at.z, derivative(g[slice], y[slice], sum));
+}
+#else
 void store_one(ivec3 at, ivec2 u, ivec2 pixel) {
     ivec2 from = result_position(u, pixel);
     float sum = shared_sum(pixel, from, at.z);
     for (int slice = 0; slice < destination_slices; slice++)
         store_destination(at.x, at.y, slice, at.z, term(pixel, from, slice, at.z, sum));
 }
+#endif
 
 vec4 total(ivec2 u, ivec2 columns, ivec2 rows, int slice, int image) {
     vec4 sum = vec4(0.0);

@@ -1,5 +1,5 @@
-/* Soft-max, log-soft-max and their gradients: spec 7.9. One invocation owns a pixel and walks its
- * channels two or three times; what it needs of all channels stays in registers. */
+/* Soft-max, log-soft-max and their gradients: spec 7.9. One invocation owns a pixel. Few channels it
+ * keeps in registers; many it walks two or three times. */
 #include "glcnn/kernels/soft_max.h"
 
 #include <math.h>
@@ -27,20 +27,51 @@ DEFINE_CREATE(log_soft_max_gradient)
 enum { SOURCE, RESULT };                        /* arguments of a forward kernel */
 enum { GRADIENT, FORWARD_RESULT, DESTINATION }; /* of a gradient kernel */
 
+static bool are_sixteen(const void *view)
+{
+    return slice_count(((const struct image_view *)view)->channels) <= 16;
+}
+
+static bool are_four(const void *view)
+{
+    return slice_count(((const struct image_view *)view)->channels) <= 4;
+}
+
+/* Slices of a pixel that are kept at once; a gradient has them of two images. */
+static const struct variant forward_rows[] = {
+    {"soft_max_sixteen", "soft_max/soft_max_kept.comp", 32, .can = are_sixteen, .slices = 16},
+    {"soft_max_four", "soft_max/soft_max_kept.comp", 14, .can = are_four, .slices = 4},
+    {"soft_max_walk", "soft_max/soft_max.comp", 8},
+    {0}};
+static const struct variant gradient_rows[] = {
+    {"soft_max_gradient_sixteen", NULL, 48, .can = are_sixteen, .slices = 16},
+    {"soft_max_gradient_four", NULL, 24, .can = are_four, .slices = 4},
+    {"soft_max_gradient_walk", NULL, 8},
+    {0}};
+static const struct variant *const forward_variants[] = {forward_rows, NULL};
+static const struct variant *const gradient_variants[] = {gradient_rows, NULL};
+
 static struct pass *plan_channels(const struct operation *o, struct plan *plan, const char *shader,
+                                  const struct variant *variant,
                                   const struct image_view *destination)
 {
     struct pass *pass = plan_pixels(plan, o, shader, destination);
+    uint32_t slices = slice_count(destination->channels);
+    pass_variant(pass, variant);
+    if (variant->slices)
+        pass_define(pass, "SLICES", (int)slices);
     pass_grid(pass, o->region_width, o->region_height, destination->images);
     pass_image(pass, "destination", destination);
     pass_window(pass, &o->window);
-    pass->work = slice_count(destination->channels) * 160;
+    pass->work = slices * 160;
     return pass;
 }
 
 static struct pass *plan_forward(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass = plan_channels(o, plan, "soft_max/soft_max.comp", &o->images[RESULT]);
+    const struct image_view *result = &o->images[RESULT];
+    const struct variant *variant = variant_choose(plan, forward_rows, result);
+    struct pass *pass = plan_channels(o, plan, variant->shader, variant, result);
     pass_texture(pass, "source", &o->images[SOURCE]);
     return pass;
 }
@@ -49,8 +80,10 @@ static struct pass *plan_forward(const struct operation *o, struct plan *plan)
  * result's addressing; one addressed by hand has an offset for each. */
 static struct pass *plan_gradient(const struct operation *o, struct plan *plan)
 {
+    const struct image_view *destination = &o->images[DESTINATION];
+    const struct variant *variant = variant_choose(plan, gradient_rows, destination);
     struct pass *pass =
-        plan_channels(o, plan, "soft_max/soft_max_gradient.comp", &o->images[DESTINATION]);
+        plan_channels(o, plan, "soft_max/soft_max_gradient.comp", variant, destination);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "result", &o->images[FORWARD_RESULT]);
     pass_int(pass, "source_width", (int32_t)o->images[DESTINATION].width);
@@ -234,7 +267,8 @@ static const struct check_case gradient_cases[] = {
     .gradient = #NAME "_gradient", .flags = MAKES_STATE,                                           \
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                  \
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},      \
-    .plan = plan_##NAME, .reference = NAME##_reference, .cases = forward_cases
+    .variants = forward_variants, .plan = plan_##NAME, .reference = NAME##_reference,              \
+    .cases = forward_cases
 
 #define BACKWARD(NAME, MPS, VALUES)                                                                \
     .name = #NAME "_gradient", .mps_class = MPS "Gradient",                                        \
@@ -245,8 +279,8 @@ static const struct check_case gradient_cases[] = {
         {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},                        \
          {.name = "source_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES},      \
          {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},            \
-    .plan = plan_##NAME##_gradient, .reference = NAME##_gradient_reference,                        \
-    .cases = gradient_cases
+    .variants = gradient_variants, .plan = plan_##NAME##_gradient,                                 \
+    .reference = NAME##_gradient_reference, .cases = gradient_cases
 
 const struct glcnn_descriptor glcnn_kernel_soft_max = {FORWARD(
     soft_max, "MPSCNNSoftMax", "exponentials over the channels of a pixel, scaled to sum 1")};
