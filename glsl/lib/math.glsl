@@ -110,14 +110,21 @@ vec4 power_of_positive(vec4 x, vec4 y) {
     return scale_by_power(1.0 + expm1_near(clamp(r, -0.35, 0.35)), clamp(n + k, -250.0, 250.0));
 }
 
-// x^y as C's powf, infinite y apart: x^0 is 1, 0^0 too, 1^y is 1; a negative base with an exponent
-// that is no integer gives NaN.
-vec4 pow_precise(vec4 x, vec4 y) {
+// Whether all of v are greater than 0 and finite.
+bool are_positive(vec4 v) {
+    return all(lessThan(floatBitsToUint(v) - 1u, uvec4(0x7f7fffffu)));
+}
+
+bool are_finite(vec4 v) {
+    return all(lessThan(floatBitsToUint(v) & uvec4(0x7fffffffu), uvec4(0x7f800000u)));
+}
+
+// x^y where x is not a positive number or y not a finite one; for |x| `value` is right.
+vec4 pow_special(vec4 x, vec4 y, vec4 value) {
     vec4 size = abs(x);
     bvec4 whole = equal(y, floor(y));
     bvec4 odd = both(whole, equal(abs(y - 2.0 * floor(0.5 * y)), vec4(1.0)));
     bvec4 rising = greaterThan(y, vec4(0.0));
-    vec4 value = power_of_positive(clamp(size, 1.0e-45, 3.40282347e38), y);
     value = mix(value, mix(infinity4(), vec4(0.0), rising), equal(size, vec4(0.0)));
     value = mix(value, mix(vec4(0.0), infinity4(), rising), greaterThanEqual(size, infinity4()));
     bvec4 negative = notEqual(floatBitsToUint(x) & uvec4(0x80000000u), uvec4(0u));
@@ -127,6 +134,15 @@ vec4 pow_precise(vec4 x, vec4 y) {
     value = or_nan(or_nan(value, y), x);
     bvec4 unit = bvec4(ivec4(equal(x, vec4(1.0))) | ivec4(equal(y, vec4(0.0))));
     return mix(value, vec4(1.0), unit);
+}
+
+// x^y as C's powf, infinite y apart: x^0 is 1, 0^0 too, 1^y is 1; a negative base with an exponent
+// that is no integer gives NaN.
+vec4 pow_precise(vec4 x, vec4 y) {
+    vec4 value = power_of_positive(clamp(abs(x), 1.0e-45, 3.40282347e38), y);
+    if (!are_positive(x) || !are_finite(y))
+        value = pow_special(x, y, value);
+    return value;
 }
 
 float exp_precise(float x) { return exp_precise(vec4(x)).x; }

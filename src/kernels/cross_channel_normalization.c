@@ -1,6 +1,7 @@
-/* Cross-channel normalisation and its gradient: spec 7.6. The gradient takes two passes: the first
- * leaves in a scratch image what every channel contributes to its neighbours, so that the second
- * has one power to compute a texel, not one for each neighbour. */
+/* Cross-channel normalisation and its gradient: spec 7.6. Where windows are
+ * small and registers many, an invocation goes through the slices of a pixel. Otherwise the gradient
+ * takes two passes: the first leaves in a scratch image what every channel contributes to its
+ * neighbours, so that the second has one power to compute a texel, not one for each neighbour. */
 #include "glcnn/kernels/cross_channel_normalization.h"
 
 #include <math.h>
@@ -53,14 +54,55 @@ static void pass_numbers(struct pass *pass, const numbers *p)
     pass->work = p->kernel_size * 8 + 128;
 }
 
+static bool is_near(const void *operation)
+{
+    return ((const numbers *)((const struct operation *)operation)->parameters)->kernel_size <= 9;
+}
+
+/* By invocations that go through slices of a pixel, or that make one each. */
+static const struct variant forward_rows[] = {
+    {"cross_channel_near", .registers = 14, .can = is_near}, {"cross_channel_each"}, {0}};
+static const struct variant gradient_rows[] = {
+    {"cross_channel_gradient_near", .registers = 32, .can = is_near},
+    {"cross_channel_gradient_each"},
+    {0}};
+static const struct variant *const forward_variants[] = {forward_rows, NULL};
+static const struct variant *const gradient_variants[] = {gradient_rows, NULL};
+
+/* Slices that an invocation goes through: those beside a run are read twice, but a few long runs
+ * would leave a GPU idle. */
+static void pass_runs(struct pass *pass, const struct operation *o,
+                      const struct image_view *destination)
+{
+    uint32_t slices = slice_count(destination->channels);
+    uint64_t pixels = (uint64_t)o->region_width * o->region_height * destination->images;
+    uint32_t run = least(slices, pixels >= 1u << 16 ? 16 : 4), runs = groups_of(slices, run);
+    pass_grid(pass, o->region_width, o->region_height, destination->images * runs);
+    pass_int(pass, "run", (int32_t)run);
+    pass_int(pass, "runs", (int32_t)runs);
+    pass->work *= run;
+}
+
 static void plan_forward(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass =
-        plan_pixels(plan, o, "normalization/cross_channel_normalization.comp", &o->images[RESULT]);
+    const struct variant *variant = variant_choose(plan, forward_rows, o);
+    bool near = variant == forward_rows;
+    struct pass *pass = plan_pixels(plan, o,
+                                    near ? "normalization/cross_channel_normalization_near.comp"
+                                         : "normalization/cross_channel_normalization.comp",
+                                    &o->images[RESULT]);
+    pass_variant(pass, variant);
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_window(pass, &o->window);
     pass_numbers(pass, o->parameters);
+    if (near)
+        pass_runs(pass, o, &o->images[RESULT]);
+}
+
+static void pass_slope(struct pass *pass, const numbers *p)
+{
+    pass_float(pass, "slope", 2 * p->alpha * p->beta / (float)p->kernel_size);
 }
 
 /* Terms of the pixels that the region stands for. */
@@ -81,10 +123,24 @@ static void plan_terms(const struct operation *o, struct plan *plan, const struc
     pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
     pass_terms_place(pass, o);
     pass_numbers(pass, p);
-    pass_float(pass, "slope", 2 * p->alpha * p->beta / (float)p->kernel_size);
+    pass_slope(pass, p);
 }
 
-static void plan_gradient(const struct operation *o, struct plan *plan)
+static void plan_gradient_near(const struct operation *o, struct plan *plan)
+{
+    struct pass *pass =
+        plan_pixels(plan, o, "normalization/cross_channel_normalization_gradient_near.comp",
+                    &o->images[DESTINATION]);
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    pass_texture(pass, "source", &o->images[IMAGE]);
+    pass_image(pass, "destination", &o->images[DESTINATION]);
+    pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
+    pass_numbers(pass, o->parameters);
+    pass_slope(pass, o->parameters);
+    pass_runs(pass, o, &o->images[DESTINATION]);
+}
+
+static void plan_gradient_each(const struct operation *o, struct plan *plan)
 {
     const struct image_view *source = &o->images[IMAGE];
     struct image_view terms = plan_scratch_image(
@@ -100,6 +156,14 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
     pass_gather(pass, o, &o->images[GRADIENT], source);
     pass_terms_place(pass, o);
     pass_numbers(pass, o->parameters);
+}
+
+static void plan_gradient(const struct operation *o, struct plan *plan)
+{
+    size_t first = plan->pass_count;
+    const struct variant *variant = variant_choose(plan, gradient_rows, o);
+    (variant == gradient_rows ? plan_gradient_near : plan_gradient_each)(o, plan);
+    plan_variant(plan, first, variant);
 }
 
 /* ---- References ---- */
@@ -204,6 +268,7 @@ static const struct check_case cases[] = {
     {"kernel_size=25 beta=0.75", {2, 9, 4, 4}},
     {"kernel_size=7 alpha=0.0001 beta=0.75 delta=2", {2, 10, 3, 5}},
     {"kernel_size=6 beta=2.5", {1, 21, 4, 3}},
+    {"kernel_size=9 beta=0.75 alpha=0.5", {1, 41, 3, 2}},
     {"kernel_size=3 beta=0", {2, 6, 3, 2}},
     {"kernel_size=3 offset_x=1 offset_y=-2", {2, 3, 6, 5}},
     {"kernel_size=4 beta=0.5 offset_x=-3 offset_y=2 edge_mode=clamp", {1, 6, 6, 7}},
@@ -246,6 +311,7 @@ const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization = {
     .flags = MAKES_STATE,
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
+    .variants = forward_variants,
     .plan = plan_forward,
     .reference = reference,
 };
@@ -261,6 +327,7 @@ const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization_gradient 
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
                   {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .variants = gradient_variants,
     .plan = plan_gradient,
     .reference = gradient_reference,
 };
