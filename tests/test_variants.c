@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "record/program.h"
+#include "record/work_group.h"
 #include "tests/fixture.h"
 #include "tests/graphs.h"
 #include "run/check.h"
@@ -510,6 +511,35 @@ static void test_a_graph_without_a_variant_that_runs_fails_each_time(void)
     glcnn_device_destroy(&on);
 }
 
+/* ---- Work groups ---- */
+
+static void check_group(uint32_t width, uint32_t most, bool light, bool slow,
+                        const uint32_t size[2])
+{
+    const struct glcnn_limits limits = {.work_group_size = {1024, 1024, 64},
+                                        .work_group_invocations = most};
+    const struct glcnn_device_traits traits = {.slow_groups = slow};
+    struct pass pass = {.grid = {width, width, 1024}, .light = light};
+    work_group_choose(&pass, &limits, &traits);
+    CU_ASSERT_EQUAL(pass.local[0], size[0]);
+    CU_ASSERT_EQUAL(pass.local[1], size[1]);
+    CU_ASSERT_EQUAL(pass.local[2], 1);
+}
+
+/* Where groups are dear to begin, and a grid has so many invocations that fewer groups of them keep
+ * a GPU busy. */
+static void test_light_passes_have_large_groups(void)
+{
+    static const uint32_t usual[] = {8, 8}, large[] = {16, 16};
+    check_group(112, 1024, true, true, large);
+    check_group(112, 1024, false, true, usual);
+    check_group(112, 1024, true, false, usual);
+    check_group(8, 1024, true, true, usual); /* few in all */
+    check_group(56, 1024, true, true, (const uint32_t[]){32, 8});
+    check_group(40, 1024, true, true, usual); /* too many would be left over */
+    check_group(112, 128, true, true, (const uint32_t[]){8, 16});
+}
+
 /* ---- Compilations ---- */
 
 static struct {
@@ -602,6 +632,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_a_driver_that_runs_nothing_is_told_once),
         UNIT_TEST(test_a_graph_is_recorded_anew_with_smaller_variants),
         UNIT_TEST(test_a_graph_without_a_variant_that_runs_fails_each_time),
+        UNIT_TEST(test_light_passes_have_large_groups),
         UNIT_TEST(test_compilations_are_told),
         UNIT_TEST(test_a_compilation_in_time_is_not_reported),
         UNIT_TEST(test_families_are_told_by_the_strings_of_drivers),

@@ -129,6 +129,7 @@ static struct pass *plan_gradient(const struct operation *o, struct plan *plan, 
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_window(pass, &o->window);
     uint64_t taps = (uint64_t)o->window.x.size * (uint64_t)o->window.y.size;
+    pass->light = true;
     pass->work = taps < 8192 ? (uint32_t)(taps * taps * 8) : 1u << 29;
     return pass;
 }

@@ -162,6 +162,7 @@ static void pass_mapping(struct pass *pass, const struct operation *o)
     pass_int(pass, "base_y", m[1].base);
     pass_int(pass, "extent_x", m[0].extent);
     pass_int(pass, "extent_y", m[1].extent);
+    pass->light = true;
 }
 
 static void plan_forward(const struct operation *o, struct plan *plan, const char *shader)

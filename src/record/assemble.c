@@ -327,7 +327,7 @@ glcnn_status shader_assemble(struct glcnn_device *device, struct pass *pass, str
     list_parts(&parts, pass);
     if (parts.problem[0])
         return device_fail(device, GLCNN_SHADER_ERROR, "%s", parts.problem);
-    work_group_choose(pass, &device->info.limits);
+    work_group_choose(pass, &device->info.limits, &device->info.traits);
     pass->loads_images = loads_images(device, pass);
     write_preamble(source, pass, &device->info.traits);
     for (uint32_t i = 1; i < parts.count; i++)

@@ -3,30 +3,50 @@
 
 #include <string.h>
 
-/* Powers of two that cover the grid with the fewest invocations left over; of equals the first.
- * Groups are deep only where a plane has few pixels: neighbours in x and y share cache lines,
- * neighbours in z lie in other layers. */
-static void choose_local(struct pass *pass)
+/* Sizes, powers of two; what covers a grid with the fewest invocations left over is taken, of equals
+ * the first. Groups are deep only where a plane has few pixels: neighbours in x and y share cache
+ * lines, neighbours in z lie in other layers. */
+#define MOST_SIZES 13
+static const uint32_t flat[MOST_SIZES][3] = {
+    {8, 8, 1},  {16, 4, 1}, {32, 2, 1}, {64, 1, 1}, {4, 16, 1}, {16, 8, 1}, {8, 4, 1},
+    {16, 2, 1}, {32, 1, 1}, {4, 8, 1},  {2, 32, 1}, {2, 16, 1}, {1, 32, 1}};
+static const uint32_t deep[MOST_SIZES][3] = {{4, 4, 4},  {1, 1, 64}, {2, 1, 32}, {1, 2, 32},
+                                             {2, 2, 16}, {4, 2, 8},  {2, 4, 8}};
+static const uint32_t large[MOST_SIZES][3] = {{16, 16, 1}, {32, 8, 1}, {8, 32, 1}, {64, 4, 1}};
+
+/* Invocations of a grid that large groups are worth: enough of them to fill any GPU. */
+#define MANY ((uint64_t)1 << 20)
+
+static uint64_t covered(const struct pass *pass, const uint32_t size[3])
 {
-    static const uint32_t flat[][3] = {{8, 8, 1},  {16, 4, 1}, {32, 2, 1}, {64, 1, 1}, {4, 16, 1},
-                                       {16, 8, 1}, {8, 4, 1},  {16, 2, 1}, {32, 1, 1}, {4, 8, 1},
-                                       {2, 32, 1}, {2, 16, 1}, {1, 32, 1}};
-    static const uint32_t deep[][3] = {{4, 4, 4},  {1, 1, 64}, {2, 1, 32}, {1, 2, 32},
-                                       {2, 2, 16}, {4, 2, 8},  {2, 4, 8}};
+    uint64_t count = 1;
+    for (int axis = 0; axis < 3; axis++)
+        count *= (uint64_t)groups_of(pass->grid[axis], size[axis]) * size[axis];
+    return count;
+}
+
+static const uint32_t *closest(const struct pass *pass, const uint32_t sizes[MOST_SIZES][3])
+{
+    const uint32_t *best = sizes[0];
+    for (int i = 1; i < MOST_SIZES && sizes[i][0]; i++)
+        if (covered(pass, sizes[i]) < covered(pass, best))
+            best = sizes[i];
+    return best;
+}
+
+/* A quarter of invocations that do nothing costs less than small groups. */
+static bool takes_large(const struct pass *pass, const struct glcnn_device_traits *traits)
+{
+    uint64_t wanted = (uint64_t)pass->grid[0] * pass->grid[1] * pass->grid[2];
+    return traits->slow_groups && pass->light && wanted >= MANY &&
+           covered(pass, closest(pass, large)) <= wanted + wanted / 4;
+}
+
+static void choose_local(struct pass *pass, const struct glcnn_device_traits *traits)
+{
     bool few = pass->grid[0] * pass->grid[1] < 16;
-    const uint32_t(*candidates)[3] = few ? deep : flat;
-    size_t count = few ? sizeof deep / sizeof *deep : sizeof flat / sizeof *flat;
-    uint64_t best = UINT64_MAX;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t covered = 1;
-        for (int axis = 0; axis < 3; axis++)
-            covered *=
-                (uint64_t)groups_of(pass->grid[axis], candidates[i][axis]) * candidates[i][axis];
-        if (covered < best) {
-            best = covered;
-            memcpy(pass->local, candidates[i], sizeof pass->local);
-        }
-    }
+    const uint32_t *size = closest(pass, takes_large(pass, traits) ? large : few ? deep : flat);
+    memcpy(pass->local, size, sizeof pass->local);
 }
 
 static void clamp_local(struct pass *pass, const struct glcnn_limits *limits)
@@ -42,9 +62,10 @@ static void clamp_local(struct pass *pass, const struct glcnn_limits *limits)
     }
 }
 
-void work_group_choose(struct pass *pass, const struct glcnn_limits *limits)
+void work_group_choose(struct pass *pass, const struct glcnn_limits *limits,
+                       const struct glcnn_device_traits *traits)
 {
     if (!pass->local[0])
-        choose_local(pass);
+        choose_local(pass, traits);
     clamp_local(pass, limits);
 }
