@@ -220,6 +220,39 @@ static void large_windows_take_two_passes(void)
     }
 }
 
+/* What a pass is said to take decides into how many dispatches it is split: a pixel that one window
+ * reads takes little, however large that is. */
+static void gradients_of_windows_side_by_side_are_cheap(void)
+{
+    static const char *const kernels[] = {"pooling_average", "pooling_l2_norm"};
+    for (int i = 0; i < 2; i++) {
+        glcnn_kernel *forward = kernel_with(kernels[i], "kernel_width=100 kernel_height=100 "
+                                                        "stride_in_pixels_x=100 "
+                                                        "stride_in_pixels_y=100");
+        char name[64];
+        snprintf(name, sizeof name, "%s_gradient", kernels[i]);
+        glcnn_kernel *gradient = kernel_with(name, NULL);
+        glcnn_image *x = make_image(1, 1, 100, 100), *g = make_image(1, 1, 1, 1), *dx = NULL;
+        glcnn_state *state = NULL;
+        glcnn_image *y = NULL;
+        glcnn_command_buffer *to = make_commands();
+        GOOD_FATAL(glcnn_kernel_encode_returning(to, forward, &(struct glcnn_encode){.source = x},
+                                                 &y, &state));
+        GOOD_FATAL(glcnn_kernel_encode_returning(
+            to, gradient, &(struct glcnn_encode){.source = g, .secondary = x, .state = state}, &dx,
+            NULL));
+        CU_ASSERT(to->passes[to->pass_count - 1].work <= 64);
+        glcnn_command_buffer_destroy(&to);
+        glcnn_image_destroy(&x);
+        glcnn_image_destroy(&g);
+        glcnn_image_destroy(&y);
+        glcnn_image_destroy(&dx);
+        glcnn_state_destroy(&state);
+        glcnn_kernel_destroy(&forward);
+        glcnn_kernel_destroy(&gradient);
+    }
+}
+
 /* A NaN wins, and infinities do not become one, whichever form has them. */
 static void numbers_that_are_not_finite_stay(void)
 {
@@ -257,7 +290,10 @@ int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
         UNIT_TEST(a_window_like_the_source_gives_the_mean_of_each_map),
-        UNIT_TEST(each_form_agrees_with_the_reference), UNIT_TEST(large_windows_take_two_passes),
-        UNIT_TEST(numbers_that_are_not_finite_stay), CU_TEST_INFO_NULL};
+        UNIT_TEST(each_form_agrees_with_the_reference),
+        UNIT_TEST(large_windows_take_two_passes),
+        UNIT_TEST(gradients_of_windows_side_by_side_are_cheap),
+        UNIT_TEST(numbers_that_are_not_finite_stay),
+        CU_TEST_INFO_NULL};
     return fixture_run("pooling", tests, argc, argv);
 }

@@ -518,7 +518,7 @@ static void check_group(uint32_t width, uint32_t most, bool light, bool slow,
 {
     const struct glcnn_limits limits = {.work_group_size = {1024, 1024, 64},
                                         .work_group_invocations = most};
-    const struct glcnn_device_traits traits = {.slow_groups = slow};
+    const struct glcnn_device_traits traits = {.large_groups = slow};
     struct pass pass = {.grid = {width, width, 1024}, .light = light};
     work_group_choose(&pass, &limits, &traits);
     CU_ASSERT_EQUAL(pass.local[0], size[0]);
@@ -526,7 +526,7 @@ static void check_group(uint32_t width, uint32_t most, bool light, bool slow,
     CU_ASSERT_EQUAL(pass.local[2], 1);
 }
 
-/* Where groups are dear to begin, and a grid has so many invocations that fewer groups of them keep
+/* Where the device gains by them, and a grid has so many invocations that fewer groups of them keep
  * a GPU busy. */
 static void test_light_passes_have_large_groups(void)
 {

@@ -136,7 +136,7 @@ struct glcnn_device_traits {
     bool image_loads;       /* imageLoad is cheaper than texelFetch */
     bool uniform_copies;    /* members of a uniform block are dear to read again and again */
     bool plain_uniforms;    /* uniforms outside of blocks are read without an instruction */
-    bool slow_groups;       /* beginning a work group costs as much as copying many texels */
+    bool large_groups;      /* passes that read and write little gain by large work groups */
     bool may_skip_programs; /* may accept a program that it then does not run, in silence */
 };
 

@@ -122,15 +122,21 @@ static void plan_results(struct plan *plan, const struct pooled *p, const char *
     pass_variant(pass, variant);
 }
 
+/* Windows that may read a pixel. */
+static uint32_t windows_at(const struct operation *o)
+{
+    uint64_t windows =
+        (uint64_t)pooling_windows_at(&o->window.x) * pooling_windows_at(&o->window.y);
+    return windows < 1u << 24 ? (uint32_t)windows : 1u << 24;
+}
+
 static struct pass *plan_gradient(const struct operation *o, struct plan *plan, const char *shader)
 {
     struct pass *pass = plan_pixels(plan, o, shader, &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_window(pass, &o->window);
-    uint64_t taps = (uint64_t)o->window.x.size * (uint64_t)o->window.y.size;
-    pass->light = true;
-    pass->work = taps < 8192 ? (uint32_t)(taps * taps * 8) : 1u << 29;
+    pass->work = windows_at(o) * 16;
     return pass;
 }
 
@@ -173,6 +179,7 @@ static void plan_average_gradient(const struct operation *o, struct plan *plan)
     pass_int(pass, "source_width", (int32_t)o->images[IMAGE].width);
     pass_int(pass, "source_height", (int32_t)o->images[IMAGE].height);
     add_padding(o, pass);
+    pass->light = windows_at(o) == 1;
     pass_variant(pass, variant);
 }
 
@@ -210,8 +217,7 @@ static struct image_view plan_norms(const struct operation *o, struct plan *plan
 /* What a gradient takes whose pixels find the norms of their windows themselves. */
 static double taps_anew(const struct operation *o)
 {
-    return (double)pooling_windows_at(&o->window.x) * pooling_windows_at(&o->window.y) *
-           o->window.x.size * o->window.y.size;
+    return (double)windows_at(o) * o->window.x.size * o->window.y.size;
 }
 
 static bool norms_pay(const void *operation)
@@ -247,6 +253,7 @@ static void plan_l2_norm_gradient(const struct operation *o, struct plan *plan)
     }
     struct pass *pass = plan_gradient(o, plan, "pooling/pooling_l2_norm_gradient.comp");
     pass_texture(pass, "source", &o->images[IMAGE]);
+    pass->work = (uint32_t)fmin(taps_anew(o) * 16, 0x1p29);
     pass_variant(pass, variant);
 }
 

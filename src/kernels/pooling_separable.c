@@ -169,7 +169,6 @@ static void plan_gradient_rows(struct plan *plan, const struct pooled_gradient *
     pass_texture(pass, "part", part);
     pass_image(pass, "destination", p->destination);
     pass_gradient(pass, p);
-    pass->light = true;
     if (p->norms)
         pass_texture(pass, "source", p->source);
     else

@@ -27,14 +27,22 @@ DEFINE_CREATE(log_soft_max_gradient)
 enum { SOURCE, RESULT };                        /* arguments of a forward kernel */
 enum { GRADIENT, FORWARD_RESULT, DESTINATION }; /* of a gradient kernel */
 
-static bool are_sixteen(const void *view)
+struct channels {
+    uint32_t slices;
+    bool logarithm;
+};
+
+/* The logarithm needs what it kept again after the exponentials: sixteen slices of it take longer
+ * than walking them does (NVIDIA). */
+static bool are_sixteen(const void *shape)
 {
-    return slice_count(((const struct image_view *)view)->channels) <= 16;
+    const struct channels *c = shape;
+    return c->slices <= 16 && !c->logarithm;
 }
 
-static bool are_four(const void *view)
+static bool are_four(const void *shape)
 {
-    return slice_count(((const struct image_view *)view)->channels) <= 4;
+    return ((const struct channels *)shape)->slices <= 4;
 }
 
 /* Slices of a pixel that are kept at once; a gradient has them of two images. */
@@ -67,10 +75,11 @@ static struct pass *plan_channels(const struct operation *o, struct plan *plan, 
     return pass;
 }
 
-static struct pass *plan_forward(const struct operation *o, struct plan *plan)
+static struct pass *plan_forward(const struct operation *o, struct plan *plan, bool logarithm)
 {
     const struct image_view *result = &o->images[RESULT];
-    const struct variant *variant = variant_choose(plan, forward_rows, result);
+    const struct channels channels = {slice_count(result->channels), logarithm};
+    const struct variant *variant = variant_choose(plan, forward_rows, &channels);
     struct pass *pass = plan_channels(o, plan, variant->shader, variant, result);
     pass_texture(pass, "source", &o->images[SOURCE]);
     return pass;
@@ -78,16 +87,18 @@ static struct pass *plan_forward(const struct operation *o, struct plan *plan)
 
 /* A gradient that follows its state reads the result where it reads G, since both have the forward
  * result's addressing; one addressed by hand has an offset for each. */
-static struct pass *plan_gradient(const struct operation *o, struct plan *plan)
+static struct pass *plan_gradient(const struct operation *o, struct plan *plan, bool logarithm)
 {
     const struct image_view *destination = &o->images[DESTINATION];
-    const struct variant *variant = variant_choose(plan, gradient_rows, destination);
+    const struct channels channels = {slice_count(destination->channels), logarithm};
+    const struct variant *variant = variant_choose(plan, gradient_rows, &channels);
     struct pass *pass =
         plan_channels(o, plan, "soft_max/soft_max_gradient.comp", variant, destination);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "result", &o->images[FORWARD_RESULT]);
     pass_int(pass, "source_width", (int32_t)o->images[DESTINATION].width);
     pass_int(pass, "source_height", (int32_t)o->images[DESTINATION].height);
+    pass->light = variant->slices == 16;
     if (!o->state_driven)
         pass_define(pass, "BY_HAND", 1);
     return pass;
@@ -95,22 +106,22 @@ static struct pass *plan_gradient(const struct operation *o, struct plan *plan)
 
 static void plan_soft_max(const struct operation *o, struct plan *plan)
 {
-    plan_forward(o, plan);
+    plan_forward(o, plan, false);
 }
 
 static void plan_log_soft_max(const struct operation *o, struct plan *plan)
 {
-    pass_define(plan_forward(o, plan), "LOGARITHM", 1);
+    pass_define(plan_forward(o, plan, true), "LOGARITHM", 1);
 }
 
 static void plan_soft_max_gradient(const struct operation *o, struct plan *plan)
 {
-    plan_gradient(o, plan);
+    plan_gradient(o, plan, false);
 }
 
 static void plan_log_soft_max_gradient(const struct operation *o, struct plan *plan)
 {
-    pass_define(plan_gradient(o, plan), "LOGARITHM", 1);
+    pass_define(plan_gradient(o, plan, true), "LOGARITHM", 1);
 }
 
 /* ---- References ---- */

@@ -162,7 +162,6 @@ static void pass_mapping(struct pass *pass, const struct operation *o)
     pass_int(pass, "base_y", m[1].base);
     pass_int(pass, "extent_x", m[0].extent);
     pass_int(pass, "extent_y", m[1].extent);
-    pass->light = true;
 }
 
 static void plan_forward(const struct operation *o, struct plan *plan, const char *shader)
@@ -171,6 +170,7 @@ static void plan_forward(const struct operation *o, struct plan *plan, const cha
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_mapping(pass, o);
+    pass->light = true;
 }
 
 static void plan_gradient(const struct operation *o, struct plan *plan, const char *shader)

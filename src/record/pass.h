@@ -141,7 +141,7 @@ struct pass {
     uint32_t local[3];  /* work group wanted; 0: chosen from the grid. Clamped to the limits */
     uint32_t registers; /* that the device's traits tell: what may be kept at once */
     uint32_t work;      /* operations an invocation takes, about; splits long grids. 0: 64 */
-    bool light;         /* few reads and registers: work groups may be large */
+    bool light;         /* gains by large work groups, as was measured */
     bool cooperative;
     bool loads_images;              /* textures are read with imageLoad; set by assemble.c */
     pass_refresh refresh;           /* may be NULL */

@@ -15,7 +15,7 @@ static const uint32_t deep[MOST_SIZES][3] = {{4, 4, 4},  {1, 1, 64}, {2, 1, 32},
 static const uint32_t large[MOST_SIZES][3] = {{16, 16, 1}, {32, 8, 1}, {8, 32, 1}, {64, 4, 1}};
 
 /* Invocations of a grid that large groups are worth: enough of them to fill any GPU. */
-#define MANY ((uint64_t)1 << 20)
+#define MANY ((uint64_t)1 << 18)
 
 static uint64_t covered(const struct pass *pass, const uint32_t size[3])
 {
@@ -34,11 +34,11 @@ static const uint32_t *closest(const struct pass *pass, const uint32_t sizes[MOS
     return best;
 }
 
-/* A quarter of invocations that do nothing costs less than small groups. */
+/* Where a pass gains by them, a quarter of invocations that do nothing costs less. */
 static bool takes_large(const struct pass *pass, const struct glcnn_device_traits *traits)
 {
     uint64_t wanted = (uint64_t)pass->grid[0] * pass->grid[1] * pass->grid[2];
-    return traits->slow_groups && pass->light && wanted >= MANY &&
+    return traits->large_groups && pass->light && wanted >= MANY &&
            covered(pass, closest(pass, large)) <= wanted + wanted / 4;
 }
 

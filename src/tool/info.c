@@ -62,7 +62,7 @@ static const struct trait traits[] = {
     {TRAIT(image_loads), {"no cheaper than fetches", "cheaper than fetches"}},
     {TRAIT(uniform_copies), {"no", "yes"}},
     {TRAIT(plain_uniforms), {"no", "yes"}},
-    {TRAIT(slow_groups), {"as soon as others", "late: light passes have large ones"}},
+    {TRAIT(large_groups), {"no", "yes, for light passes"}},
     {TRAIT(may_skip_programs), {"no", "yes: each is tested"}},
 };
 #define TRAITS (sizeof traits / sizeof *traits)
