@@ -15,6 +15,18 @@ static bool is_product(const void *shape)
     return packing_is_dense(((const struct sum_shape *)shape)->packing);
 }
 
+static bool is_shared(const void *shape)
+{
+    const struct sum_shape *s = shape;
+    return sum_is_shared(s->packing, s->sum);
+}
+
+static bool fills_shared(const void *shape)
+{
+    const struct sum_shape *s = shape;
+    return sum_fills_shared(s->packing, s->sum);
+}
+
 static bool is_winograd(const void *shape)
 {
     const struct sum_shape *s = shape;
@@ -47,6 +59,8 @@ const struct variant convolution_sum_variants[] = {
      .pays = fills_winograd},
     {"convolution_tiled", "convolution/convolution_tiled.comp", 32, .shared_memory = true,
      .can = is_product, .pays = fills_tiles},
+    {"convolution_shared", "convolution/convolution_shared.comp", 32, .shared_memory = true,
+     .can = is_shared, .pays = fills_shared, .pixels = 2},
     {"convolution_column", "convolution/convolution.comp", 32, .width = 32, .pixels = 8,
      .slices = 4, .taps = SHARED_TAPS, .down = true, .pays = is_read_by_rows},
     {"convolution_wide", "convolution/convolution.comp", 32, .pixels = 8, .slices = 4,
@@ -170,13 +184,16 @@ static void plan_lines(struct plan *plan, const struct packing *p, const struct 
         pass_narrow(pass, p, sum, variant);
 }
 
-/* Rows of lines say how much of them an invocation takes; Winograd's has several shaders. */
+/* Rows that go by lines say how many slices and pixels an invocation takes, that of shared memory
+ * how many pixels; Winograd's has several shaders. */
 void plan_sum(struct plan *plan, const struct packing *p, const struct sum *sum)
 {
     const struct sum_shape shape = {p, sum};
     const struct variant *variant = variant_choose(plan, convolution_sum_variants, &shape);
     if (variant->slices > 0)
         plan_lines(plan, p, variant, sum);
+    else if (variant->pixels > 0)
+        plan_sum_shared(plan, p, variant, sum);
     else if (variant->shader)
         plan_sum_tiles(plan, p, variant, sum);
     else

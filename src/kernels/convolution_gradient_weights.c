@@ -9,6 +9,8 @@ const struct variant convolution_part_variants[] = {
      .pays = weights_fill_winograd},
     {"weights_tiled", "convolution/convolution_gradient_weights_tiled.comp", 32,
      .shared_memory = true, .can = weights_are_product, .pays = weights_fill_tiles},
+    {"weights_shared", "convolution/convolution_gradient_weights_shared.comp", 32,
+     .shared_memory = true, .can = weights_are_shared, .pays = weights_fill_shared, .pixels = 2},
     {"weights_group", "convolution/convolution_gradient_weights_group.comp", 32,
      .shared_memory = true, .can = weights_are_single, .taps = 9},
     {"weights_wide", "convolution/convolution_gradient_weights.comp", 32, .pixels = 3, .taps = 3},
@@ -228,7 +230,9 @@ void plan_weights(const struct operation *o, struct plan *plan)
         plan_weights_winograd(o, plan, &p, variant);
         return;
     }
-    if (variant->shared_memory)
+    if (variant->shared_memory && variant->pixels > 0)
+        plan_weights_shared(o, plan, &p, variant, &parts);
+    else if (variant->shared_memory)
         plan_groups(o, plan, &p, variant, &parts);
     else
         plan_rows(o, plan, &p, variant, &parts);

@@ -86,6 +86,12 @@ bool sum_fills_tiles(const struct packing *packing, const struct sum *sum);
 void plan_sum_tiles(struct plan *plan, const struct packing *packing, const struct variant *variant,
                     const struct sum *sum);
 
+/* From shared memory (convolution_shared.c). */
+bool sum_is_shared(const struct packing *packing, const struct sum *sum);
+bool sum_fills_shared(const struct packing *packing, const struct sum *sum);
+void plan_sum_shared(struct plan *plan, const struct packing *packing,
+                     const struct variant *variant, const struct sum *sum);
+
 /* By Winograd's filtering (convolution_winograd.c). */
 bool sum_is_winograd(const struct packing *packing, const struct sum *sum);
 bool sum_fills_winograd(const struct packing *packing, const struct sum *sum);
@@ -127,6 +133,13 @@ void plan_groups(const struct operation *operation, struct plan *plan,
 
 /* Adds up chunks, where there are many, in runs of as many as there are runs. */
 void merge_parts(struct plan *plan, struct parts *parts);
+
+/* From shared memory (convolution_shared.c). */
+bool weights_are_shared(const void *shape);
+bool weights_fill_shared(const void *shape);
+void plan_weights_shared(const struct operation *operation, struct plan *plan,
+                         const struct packing *packing, const struct variant *variant,
+                         struct parts *parts);
 
 /* By Winograd's filtering (convolution_winograd.c). */
 bool weights_are_winograd(const void *shape);
