@@ -18,6 +18,7 @@ limit=${GLCNN_TEST_TIMEOUT:-1800} # seconds; a test that hangs is a failure, not
 lanes=${GLCNN_TEST_LANES:-$(getconf _NPROCESSORS_ONLN)}
 work=$(mktemp -d) || exit 1
 pids=
+export GLCNN_CACHE_DIR=off # each test compiles for itself, and nothing is left in the user's home
 trap 'rm -rf "$work"' EXIT
 trap 'kill $pids 2>/dev/null; wait; exit 130' INT TERM
 

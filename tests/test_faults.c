@@ -24,6 +24,7 @@
 
 #define MOST_SECONDS 120 /* of one fault; a hang has no end */
 #define MOST_LINES   12
+#define FEW_CALLS    80
 
 enum fault_mode { MODE_ALONE, MODE_RETRIED, MODE_ALL_ON, MODES };
 static const char *const mode_names[MODES] = {"alone", "alone, then tried again", "all from it on"};
@@ -268,11 +269,12 @@ static bool mode_suits(enum fault_kind kind, enum fault_mode mode)
     return kind != FAULT_LOST || mode == MODE_ALL_ON;
 }
 
-/* Evenly over all calls, the first and the last among them; every one of files, which are few. */
+/* Evenly over all calls, the first and the last among them; every one of files where they are few.
+ */
 static size_t sample_count(enum fault_kind kind)
 {
     size_t calls = progress->calls[kind], most = fault_samples();
-    return kind == FAULT_FILE || calls < most ? calls : most;
+    return (kind == FAULT_FILE && calls <= FEW_CALLS) || calls < most ? calls : most;
 }
 
 static size_t sampled_call(enum fault_kind kind, size_t sample)
@@ -428,7 +430,7 @@ static void of_several_files_it_is_told_which_are_replaced(void)
 /* clang-format off */
 #define SCENARIOS(X)                                                                               \
     X(device) X(list) X(kernel) X(programs) X(states) X(optimizer) X(transfer) X(data_source)      \
-    X(arrays) X(npy) X(training) X(inference) X(checkpoint) X(serialize)
+    X(arrays) X(npy) X(training) X(inference) X(checkpoint) X(serialize) X(binaries)
 /* clang-format on */
 #define DEFINE(name)                                                                               \
     static void faults_in_##name(void)                                                             \

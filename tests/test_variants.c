@@ -584,6 +584,103 @@ static void test_a_compilation_in_time_is_not_reported(void)
     glcnn_device_destroy(&on);
 }
 
+/* A driver that compiles in threads: the first question waits for what it has been given. */
+static struct {
+    struct gl real;
+    uint32_t compiled, linked, asked, most, compiled_at_question;
+    const char *spoilt; /* a source that has this is not handed on */
+} threaded;
+
+static void GL_APIENTRY count_compile(GLuint shader)
+{
+    threaded.compiled++;
+    threaded.real.CompileShader(shader);
+}
+
+static void GL_APIENTRY count_link(GLuint program)
+{
+    threaded.linked++;
+    threaded.real.LinkProgram(program);
+}
+
+static void GL_APIENTRY count_question(GLuint shader, GLenum name, GLint *value)
+{
+    uint32_t more = threaded.compiled - threaded.compiled_at_question;
+    threaded.asked++;
+    threaded.most = more > threaded.most ? more : threaded.most;
+    threaded.compiled_at_question = threaded.compiled;
+    CU_ASSERT_EQUAL(threaded.compiled, threaded.linked);
+    threaded.real.GetShaderiv(shader, name, value);
+}
+
+static void GL_APIENTRY spoil_source(GLuint shader, GLsizei count, const GLchar *const *sources,
+                                     const GLint *lengths)
+{
+    static const GLchar *const nonsense = "#version 310 es\nnonsense";
+    bool spoils = threaded.spoilt && strstr(*sources, threaded.spoilt);
+    threaded.real.ShaderSource(shader, count, spoils ? &nonsense : sources, lengths);
+}
+
+static glcnn_device *open_threaded(void)
+{
+    const struct glcnn_device_parameters parameters = {.compile = count_compilation};
+    glcnn_device *on = open_device(&parameters);
+    memset(&threaded, 0, sizeof threaded);
+    memset(&compilations, 0, sizeof compilations);
+    threaded.real = on->gl;
+    on->gl.CompileShader = count_compile;
+    on->gl.LinkProgram = count_link;
+    on->gl.GetShaderiv = count_question;
+    on->gl.ShaderSource = spoil_source;
+    on->compilation.at_once = 64;
+    return on;
+}
+
+static void test_a_driver_with_threads_has_all_programs_before_it_is_asked(void)
+{
+    size_t count = 0, other = 0;
+    float *expected = trained_weights(device, &count);
+    glcnn_device *on = open_threaded();
+    float *found = trained_weights(on, &other);
+    CU_ASSERT_EQUAL_FATAL(count, other);
+    CU_ASSERT(arrays_near(found, expected, count, 0));
+    CU_ASSERT(threaded.most >= 15);
+    CU_ASSERT_EQUAL(threaded.asked, threaded.compiled);
+    CU_ASSERT_EQUAL(compilations.begun, threaded.compiled);
+    CU_ASSERT_EQUAL(compilations.ended, threaded.compiled);
+    glcnn_device_destroy(&on);
+    on = open_threaded();
+    on->compilation.at_once = 1;
+    free(trained_weights(on, &other));
+    CU_ASSERT_EQUAL(threaded.most, 1);
+    free(expected);
+    free(found);
+    glcnn_device_destroy(&on);
+}
+
+/* Those that were under way with it are finished when they are asked for again. */
+static void test_of_many_programs_the_one_that_fails_is_named(void)
+{
+    glcnn_device *kept = device, *on = open_threaded();
+    device = on;
+    struct trained t = make_trained();
+    threaded.spoilt = "sums(X, Y) = sum over a square of blo";
+    fill_noise(t.sources[0], 5);
+    fill_constant(t.sources[1], 0.2f);
+    for (int i = 0; i < 2; i++) {
+        REFUSED_ON(on, GLCNN_SHADER_ERROR, glcnn_graph_execute(t.graph, t.sources, NULL, NULL));
+        CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "the driver refuses the shader of"));
+    }
+    uint32_t before = threaded.compiled;
+    threaded.spoilt = NULL;
+    run_graph(t.graph, t.sources);
+    CU_ASSERT(threaded.compiled > before);
+    CU_ASSERT(threaded.compiled < 2 * before);
+    free_trained(&t);
+    device = kept;
+    glcnn_device_destroy(&on);
+}
+
 /* ---- Traits ---- */
 
 static void test_families_are_told_by_the_strings_of_drivers(void)
@@ -635,6 +732,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_light_passes_have_large_groups),
         UNIT_TEST(test_compilations_are_told),
         UNIT_TEST(test_a_compilation_in_time_is_not_reported),
+        UNIT_TEST(test_a_driver_with_threads_has_all_programs_before_it_is_asked),
+        UNIT_TEST(test_of_many_programs_the_one_that_fails_is_named),
         UNIT_TEST(test_families_are_told_by_the_strings_of_drivers),
         CU_TEST_INFO_NULL,
     };

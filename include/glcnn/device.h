@@ -22,17 +22,20 @@ extern "C" {
 
 typedef struct glcnn_device glcnn_device; /* MTLDevice with its command queue */
 
-/* A program that the driver compiles: what the first use of a kernel or graph waits for. */
+/* A program that the driver compiles: what the first use of a kernel or graph waits for. Those that
+ * an earlier process left on disk (glcnn_device_create) are not compiled. */
 struct glcnn_compilation {
     const char *shader;    /* "convolution/convolution.comp" */
     const char *variant;   /* one of glcnn_kernel_info's, NULL where the shader has none */
-    uint32_t number;       /* of the device's programs, counted from 1 */
+    uint32_t number;       /* of those that the device compiles, counted from 1 */
     uint32_t pass, passes; /* for pass number `pass`, from 1, of those that are made ready now */
-    float seconds;         /* it took; 0: it is about to begin */
+    float seconds;         /* that it took of this thread; 0: it is about to begin */
 };
 
 /* Called before and after each; what it is given lives until it returns. It must not call the
- * library. Thread-safety: called on the thread that made the library call. */
+ * library. A driver that compiles in threads of its own (GL_KHR_parallel_shader_compile) is given
+ * up to 64 programs before the first is waited for; others get the next when one is done. One that
+ * fails is not told of afterwards. Thread-safety: called on the thread that made the library call. */
 typedef void (*glcnn_compile_callback)(void *user, const struct glcnn_compilation *compilation);
 
 /* How to open a device. All zero is the default. */
@@ -82,6 +85,16 @@ struct glcnn_device_parameters {
  *           step (dropout, optimizers, running averages)
  * What nan and verify find fails the commit with GLCNN_CHECK_FAILED. Any other word is refused with
  * GLCNN_INVALID_ARGUMENT.
+ *
+ * Programs are kept between processes, as the binaries that the driver gives, in the folder that
+ * the environment names: GLCNN_CACHE_DIR, else $XDG_CACHE_HOME/glcnn, else $HOME/.cache/glcnn; it
+ * is made when it is needed. GLCNN_CACHE_DIR=off keeps none; empty, it says nothing. A binary is
+ * taken only for the same source, driver and version of the library, from a whole file that nobody
+ * but this user and root can write; one that the driver does not link, or does not run, is compiled
+ * and written anew. Files are replaced in one step, so any number of processes may share a folder.
+ * Above 64 MiB those that were not used for longest go. What cannot be written is a line in the
+ * log, of level GLCNN_LOG_INFO, and nothing fails. A program that runs with the rights of another
+ * than who started it keeps none.
  * The caller owns the device. */
 GLCNN_API glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameters,
                                            glcnn_device **device);
@@ -147,6 +160,7 @@ struct glcnn_device_properties {
     const char *driver;   /* kernel driver, "" where there is none */
     const char *reason;   /* why this device was chosen, a sentence */
     const char *vendor, *renderer, *gl_version, *shading_language_version;
+    const char *program_folder; /* where binaries of programs are kept, "" where none are */
     bool software, robust, limits_clamped;
     struct glcnn_limits limits;
     struct glcnn_device_traits traits;

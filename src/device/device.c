@@ -158,6 +158,14 @@ glcnn_status device_check(struct glcnn_device *device, const char *where)
     return device_report(device, code, name, where);
 }
 
+glcnn_status device_forgive(struct glcnn_device *device, const char *where)
+{
+    GLenum code = GL_NO_ERROR;
+    const char *name = gl_error(&device->gl, &code);
+    bool lost = code == GL_CONTEXT_LOST_KHR || (name && context_was_reset(device));
+    return lost ? device_report(device, code, name, where) : GLCNN_SUCCESS;
+}
+
 /* ---- Threads ---- */
 
 glcnn_status device_enter(struct glcnn_device *device)

@@ -15,6 +15,7 @@
 #include "platform/platform.h"
 
 struct program_cache;
+struct binary_folder;
 struct storage_pool;
 struct canary;
 struct staging;
@@ -49,11 +50,13 @@ struct glcnn_device {
     struct {
         glcnn_compile_callback callback;
         void *user;
-        float limit;                 /* seconds after which a program is reported */
-        uint64_t begun;              /* when the compiler was given what it has now */
-        struct glcnn_compilation it; /* what that is; shader NULL: nothing */
+        float limit;           /* seconds after which a program is reported */
+        uint32_t at_once;      /* programs that the compiler is given before it is waited for */
+        uint32_t count;        /* of the programs compiled */
+        uint32_t pass, passes; /* that is made ready now, of so many */
     } compilation;
     struct program_cache *programs;
+    struct binary_folder *binaries; /* of programs, between runs; NULL: none are kept */
     struct storage_pool *pool;
     struct canary *canary;      /* NULL until a program is tested */
     struct glcnn_buffer *zeros; /* bound where a declared buffer is not given */
@@ -93,7 +96,9 @@ void device_log(struct glcnn_device *device, glcnn_log_level level, const char *
 
 /* Drains GL errors after the step `where`; turns them into a status. */
 glcnn_status device_check(struct glcnn_device *device, const char *where);
-/* The same of an error drained before: its code and name, or NULL for none. */
+/* The same of a step that may fail: a lost context alone becomes a status. */
+glcnn_status device_forgive(struct glcnn_device *device, const char *where);
+/* As device_check, of an error drained before: its code and name, or NULL for none. */
 glcnn_status device_report(struct glcnn_device *device, GLenum code, const char *name,
                            const char *where);
 

@@ -41,6 +41,7 @@
     X(GetIntegeri_v, PFNGLGETINTEGERI_VPROC)                                                       \
     X(GetInteger64v, PFNGLGETINTEGER64VPROC)                                                       \
     X(GetIntegerv, PFNGLGETINTEGERVPROC)                                                           \
+    X(GetProgramBinary, PFNGLGETPROGRAMBINARYPROC)                                                 \
     X(GetProgramInfoLog, PFNGLGETPROGRAMINFOLOGPROC)                                               \
     X(GetProgramiv, PFNGLGETPROGRAMIVPROC)                                                         \
     X(GetShaderInfoLog, PFNGLGETSHADERINFOLOGPROC)                                                 \
@@ -50,6 +51,8 @@
     X(LinkProgram, PFNGLLINKPROGRAMPROC)                                                           \
     X(MapBufferRange, PFNGLMAPBUFFERRANGEPROC)                                                     \
     X(MemoryBarrier, PFNGLMEMORYBARRIERPROC)                                                       \
+    X(ProgramBinary, PFNGLPROGRAMBINARYPROC)                                                       \
+    X(ProgramParameteri, PFNGLPROGRAMPARAMETERIPROC)                                               \
     X(ShaderSource, PFNGLSHADERSOURCEPROC)                                                         \
     X(TexParameteri, PFNGLTEXPARAMETERIPROC)                                                       \
     X(TexStorage3D, PFNGLTEXSTORAGE3DPROC)                                                         \

@@ -449,7 +449,7 @@ static glcnn_status clear_storage(struct storage *storage)
                                .images = storage->layers};
     pass_image(&pass, "destination", &whole);
     pass_grid_over(&pass, whole.width, whole.height, "destination", &whole);
-    glcnn_status status = program_find(device, &pass);
+    glcnn_status status = programs_find(device, &pass, 1);
     if (status != GLCNN_SUCCESS)
         return status;
     GLuint uniforms = 0;

@@ -169,13 +169,8 @@ glcnn_status command_buffer_place(struct glcnn_command_buffer *command_buffer,
 
 glcnn_status command_buffer_compile(struct glcnn_command_buffer *command_buffer)
 {
-    glcnn_status status = GLCNN_SUCCESS;
-    for (size_t i = 0; i < command_buffer->pass_count && status == GLCNN_SUCCESS; i++) {
-        program_count(command_buffer->device, i + 1, command_buffer->pass_count);
-        if (!command_buffer->passes[i].program)
-            status = program_find(command_buffer->device, &command_buffer->passes[i]);
-    }
-    return status;
+    return programs_find(command_buffer->device, command_buffer->passes,
+                         command_buffer->pass_count);
 }
 
 static void exchange(struct pass_texture *items, uint32_t count, struct storage *a,

@@ -6,6 +6,7 @@
 
 #include "device/clock.h"
 #include "record/assemble.h"
+#include "record/binary.h"
 
 /* ---- What the driver says ---- */
 
@@ -52,77 +53,110 @@ static char *read_log(GLuint name, PFNGLGETSHADERIVPROC get, PFNGLGETSHADERINFOL
 
 /* ---- Compiling ---- */
 
-/* Whether the program `name` could be made of the source; if not, *log is the caller's to free. */
-static bool build(const struct gl *gl, GLuint shader, GLuint name, const char *source, char **log)
+void shader_compile(struct glcnn_device *device, const struct pass *pass, struct program *program)
+{
+    const struct gl *gl = &device->gl;
+    compilation_begin(device, pass, program);
+    const char *source = program->source;
+    uint64_t start = clock_nanoseconds();
+    program->shader = gl->CreateShader(GL_COMPUTE_SHADER);
+    program->name = gl->CreateProgram();
+    program->stage = PROGRAM_COMPILING;
+    if (program->shader && program->name) {
+        gl->ShaderSource(program->shader, 1, &source, NULL);
+        gl->CompileShader(program->shader);
+    }
+    program->nanoseconds += clock_nanoseconds() - start;
+}
+
+/* Of a shader that is not compiled yet, or will not be: linking waits for it, and fails with it. */
+void shader_link(struct glcnn_device *device, struct program *program)
+{
+    const struct gl *gl = &device->gl;
+    uint64_t start = clock_nanoseconds();
+    program->stage = PROGRAM_LINKING;
+    if (program->shader && program->name) {
+        binary_announce(device, program->name);
+        gl->AttachShader(program->name, program->shader);
+        gl->LinkProgram(program->name);
+    }
+    program->nanoseconds += clock_nanoseconds() - start;
+}
+
+/* Whether the driver has made the program; if not, *log is the caller's to free. */
+static bool is_built(const struct gl *gl, const struct program *program, char **log)
 {
     GLint good = 0;
-    gl->ShaderSource(shader, 1, &source, NULL);
-    gl->CompileShader(shader);
-    gl->GetShaderiv(shader, GL_COMPILE_STATUS, &good);
+    gl->GetShaderiv(program->shader, GL_COMPILE_STATUS, &good);
     if (!good) {
-        *log = read_log(shader, gl->GetShaderiv, gl->GetShaderInfoLog);
+        *log = read_log(program->shader, gl->GetShaderiv, gl->GetShaderInfoLog);
         return false;
     }
-    gl->AttachShader(name, shader);
-    gl->LinkProgram(name);
-    gl->GetProgramiv(name, GL_LINK_STATUS, &good);
+    good = 0;
+    gl->GetProgramiv(program->name, GL_LINK_STATUS, &good);
     if (!good)
-        *log = read_log(name, gl->GetProgramiv, gl->GetProgramInfoLog);
+        *log = read_log(program->name, gl->GetProgramiv, gl->GetProgramInfoLog);
     return good;
 }
 
-/* 0 where the driver fails; what it says of memory or a lost context goes before its log. */
-GLuint shader_compile(struct glcnn_device *device, const struct pass *pass, const char *source,
-                      glcnn_status *status)
+static glcnn_status finish(struct glcnn_device *device, const struct pass *pass,
+                           struct program *program)
 {
     const struct gl *gl = &device->gl;
     char *log = NULL;
-    GLuint shader = gl->CreateShader(GL_COMPUTE_SHADER), name = gl->CreateProgram();
-    bool made = shader && name, good = made && build(gl, shader, name, source, &log);
-    gl->DeleteShader(shader);
+    bool made = program->shader && program->name, good = made && is_built(gl, program, &log);
     if (good && gl->ObjectLabelKHR)
-        gl->ObjectLabelKHR(GL_PROGRAM_KHR, name, -1, pass->shader);
-    *status = device_check(device, pass->shader);
-    if (*status == GLCNN_SUCCESS && !made)
-        *status = device_fail(device, GLCNN_OUT_OF_MEMORY,
-                              "%s: the driver makes no more shaders and programs", pass->shader);
-    else if (*status == GLCNN_SUCCESS && !good)
-        *status = fail_with_line(device, pass, log && *log ? log : "no message");
+        gl->ObjectLabelKHR(GL_PROGRAM_KHR, program->name, -1, pass->shader);
+    glcnn_status status = device_check(device, pass->shader);
+    if (status == GLCNN_SUCCESS && !made)
+        status = device_fail(device, GLCNN_OUT_OF_MEMORY,
+                             "%s: the driver makes no more shaders and programs", pass->shader);
+    else if (status == GLCNN_SUCCESS && !good)
+        status = fail_with_line(device, pass, log && *log ? log : "no message");
     free(log);
-    if (*status == GLCNN_SUCCESS)
-        return name;
-    gl->DeleteProgram(name);
-    return 0;
+    return status;
+}
+
+/* What the driver says of memory or a lost context goes before its log. */
+glcnn_status shader_finish(struct glcnn_device *device, const struct pass *pass,
+                           struct program *program)
+{
+    uint64_t start = clock_nanoseconds();
+    glcnn_status status = finish(device, pass, program);
+    device->gl.DeleteShader(program->shader);
+    program->shader = 0;
+    program->stage = PROGRAM_MADE;
+    program->nanoseconds += clock_nanoseconds() - start;
+    return status;
 }
 
 /* ---- How long it takes ---- */
 
-static void tell(struct glcnn_device *device)
+static void tell(const struct glcnn_device *device, const struct glcnn_compilation *it)
 {
     if (device->compilation.callback)
-        device->compilation.callback(device->compilation.user, &device->compilation.it);
+        device->compilation.callback(device->compilation.user, it);
 }
 
-void compilation_begin(struct glcnn_device *device, const struct pass *pass)
+void compilation_begin(struct glcnn_device *device, const struct pass *pass,
+                       struct program *program)
 {
-    struct glcnn_compilation *it = &device->compilation.it;
-    it->shader = pass->shader;
-    it->variant = pass->variant;
-    it->seconds = 0;
-    it->number++;
-    tell(device);
-    device->compilation.begun = clock_nanoseconds();
+    program->compilation = (struct glcnn_compilation){.shader = pass->shader,
+                                                      .variant = pass->variant,
+                                                      .number = ++device->compilation.count,
+                                                      .pass = device->compilation.pass,
+                                                      .passes = device->compilation.passes};
+    program->nanoseconds = 0;
+    tell(device, &program->compilation);
 }
 
-/* Does nothing where no compilation has begun. Many drivers compile at the first dispatch, which is
- * the canary's. */
-void compilation_end(struct glcnn_device *device)
+void compilation_end(struct glcnn_device *device, struct program *program)
 {
-    struct glcnn_compilation *it = &device->compilation.it;
+    struct glcnn_compilation *it = &program->compilation;
     if (!it->shader)
         return;
-    it->seconds = (float)(1e-9 * (double)(clock_nanoseconds() - device->compilation.begun));
-    tell(device);
+    it->seconds = (float)(1e-9 * (double)(program->nanoseconds ? program->nanoseconds : 1));
+    tell(device, it);
     if (it->seconds > device->compilation.limit)
         device_log(
             device, GLCNN_LOG_WARNING,

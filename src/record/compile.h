@@ -2,16 +2,20 @@
 #ifndef GLCNN_COMPILE_H
 #define GLCNN_COMPILE_H
 
-#include "record/pass.h"
+#include "record/program.h"
 
-/* The program of a source; 0 where the driver fails: *status and the device's sentence then say
- * why, with the file and line of the first error. */
-GLuint shader_compile(struct glcnn_device *device, const struct pass *pass, const char *source,
-                      glcnn_status *status);
+/* The three steps of making program->name of program->source. The first two ask the driver nothing,
+ * so that one which compiles in threads of its own has all programs before it is waited for. The
+ * last fails where the driver does: the sentence has the file and line of the first error. */
+void shader_compile(struct glcnn_device *device, const struct pass *pass, struct program *program);
+void shader_link(struct glcnn_device *device, struct program *program);
+glcnn_status shader_finish(struct glcnn_device *device, const struct pass *pass,
+                           struct program *program);
 
 /* Tell the device's callback of a compilation. It ends with the program's first dispatch where many
- * drivers compile; compilation_end does nothing where none has begun. */
-void compilation_begin(struct glcnn_device *device, const struct pass *pass);
-void compilation_end(struct glcnn_device *device);
+ * drivers compile, which is the canary's; compilation_end does nothing where none has begun. */
+void compilation_begin(struct glcnn_device *device, const struct pass *pass,
+                       struct program *program);
+void compilation_end(struct glcnn_device *device, struct program *program);
 
 #endif

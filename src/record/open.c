@@ -8,12 +8,14 @@
 #include "device/debug.h"
 #include "device/limits.h"
 #include "device/traits.h"
+#include "record/binary_folder.h"
 #include "record/canary.h"
 #include "record/profile.h"
 #include "record/program.h"
 #include "record/staging.h"
 
 #define DEFAULT_COMPILE_SECONDS 10
+#define PROGRAMS_AT_ONCE        64
 
 static void GL_APIENTRY forward_driver_message(GLenum source, GLenum type, GLuint id,
                                                GLenum severity, GLsizei length,
@@ -113,7 +115,12 @@ static glcnn_status set_up(struct glcnn_device *device,
     device->pool = storage_pool_create();
     if (!device->programs || !device->pool || !kept)
         return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory opening a device");
-    status = buffer_create_zeros(device, &device->zeros);
+    device->binaries = binary_folder_open(device, &status);
+    device->info.program_folder = device->binaries ? device->binaries->path : "";
+    if (gl_has_extension(&device->gl, "GL_KHR_parallel_shader_compile"))
+        device->compilation.at_once = PROGRAMS_AT_ONCE;
+    if (status == GLCNN_SUCCESS)
+        status = buffer_create_zeros(device, &device->zeros);
     return status == GLCNN_SUCCESS ? staging_create(device) : status;
 }
 
@@ -138,6 +145,7 @@ glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameter
     made->log_user = parameters->log_user;
     made->compilation.callback = parameters->compile;
     made->compilation.user = parameters->compile_user;
+    made->compilation.at_once = 1;
     made->compilation.limit =
         parameters->compile_seconds > 0 ? parameters->compile_seconds : DEFAULT_COMPILE_SECONDS;
     made->progress.patience = parameters->wait_seconds ? parameters->wait_seconds : DEFAULT_WAIT;
@@ -164,6 +172,7 @@ void glcnn_device_destroy(glcnn_device **device)
     profile_destroy(old, reachable);
     glcnn_buffer_destroy(&old->zeros);
     fences_forget(old, reachable);
+    binary_folder_close(old->binaries);
     program_cache_destroy(old->programs, reachable ? &old->gl : NULL);
     storage_pool_destroy(old->pool, reachable ? &old->gl : NULL);
     if (old->process == getpid())

@@ -264,11 +264,8 @@ void plan_append(struct plan *plan)
 
 glcnn_status plan_prepare(struct plan *plan)
 {
-    bool compile = !plan->command_buffer->planned;
-    for (size_t i = 0; compile && i < plan->pass_count && plan->status == GLCNN_SUCCESS; i++) {
-        program_count(plan->device, i + 1, plan->pass_count);
-        plan->status = program_find(plan->device, &plan->passes[i]);
-    }
+    if (!plan->command_buffer->planned && plan->status == GLCNN_SUCCESS)
+        plan->status = programs_find(plan->device, plan->passes, plan->pass_count);
     for (size_t i = 0; i < plan->pass_count && plan->status == GLCNN_SUCCESS; i++)
         retain_resources(plan, &plan->passes[i]);
     if (plan->status == GLCNN_SUCCESS)

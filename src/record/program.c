@@ -1,11 +1,14 @@
-/* Programs: kept by their source, compiled where they are new, tested where drivers may skip
- * them. */
+/* Programs: kept by their source, loaded or compiled where they are new, tested where drivers may
+ * skip them. */
 #include "record/program.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/clock.h"
 #include "record/assemble.h"
+#include "record/binary.h"
+#include "record/binary_file.h"
 #include "record/canary.h"
 #include "record/compile.h"
 #include "record/source_file.h"
@@ -21,58 +24,139 @@ struct program_cache {
 
 /* ---- The cache ---- */
 
-/* FNV-1a. */
 static uint64_t hash_of(const char *source)
 {
-    uint64_t hash = 14695981039346656037u;
-    for (const char *c = source; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-    return hash;
+    return hash_bytes(HASH_BASIS, source, strlen(source));
 }
 
-static const struct program *add_program(struct glcnn_device *device, const struct pass *pass,
-                                         uint64_t hash, struct text *source, glcnn_status *status)
+static struct program *program_of(const struct pass *pass)
 {
-    struct program **bucket = &device->programs->buckets[hash % BUCKETS];
+    return (struct program *)(uintptr_t)pass->program;
+}
+
+static void free_program(struct program *program, const struct gl *gl)
+{
+    if (gl) {
+        gl->DeleteShader(program->shader);
+        gl->DeleteProgram(program->name);
+    }
+    free(program->source);
+    free(program);
+}
+
+static void drop_program(struct glcnn_device *device, struct program *program)
+{
+    struct program **at = &device->programs->buckets[hash_of(program->source) % BUCKETS];
+    while (*at != program)
+        at = &(*at)->next;
+    *at = program->next;
+    free_program(program, &device->gl);
+}
+
+/* Takes over the source. */
+static struct program *add_program(struct glcnn_device *device, const struct pass *pass,
+                                   struct program **bucket, struct text *source)
+{
     struct program *made = calloc(1, sizeof *made);
     if (!made) {
-        *status = device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory making a program");
-        return NULL;
-    }
-    source_file_write(device, pass, source->bytes, hash);
-    compilation_begin(device, pass);
-    made->name = shader_compile(device, pass, source->bytes, status);
-    if (!made->name) {
-        free(made);
+        device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory making a program");
         return NULL;
     }
     memcpy(made->local, pass->local, sizeof made->local);
     made->source = source->bytes;
     *source = (struct text){0};
     made->next = *bucket;
-    *bucket = made;
-    return made;
+    return *bucket = made;
 }
 
-glcnn_status program_find_untested(struct glcnn_device *device, struct pass *pass)
+/* ---- Making programs ---- */
+
+static glcnn_status load_or_compile(struct glcnn_device *device, const struct pass *pass,
+                                    struct program *program)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    program->name = binary_load(device, pass, program->source, &status);
+    if (program->name) {
+        program->stage = PROGRAM_MADE;
+        program->loaded = program->kept = true;
+    } else if (status == GLCNN_SUCCESS) {
+        shader_compile(device, pass, program);
+    }
+    return status;
+}
+
+static glcnn_status begin_new(struct glcnn_device *device, struct pass *pass, uint64_t hash,
+                              struct text *source)
+{
+    struct program **bucket = &device->programs->buckets[hash % BUCKETS];
+    struct program *made = add_program(device, pass, bucket, source);
+    if (!made)
+        return GLCNN_OUT_OF_MEMORY;
+    source_file_write(device, pass, made->source, hash);
+    glcnn_status status = load_or_compile(device, pass, made);
+    if (status == GLCNN_SUCCESS)
+        pass->program = made;
+    else
+        drop_program(device, made);
+    return status;
+}
+
+static glcnn_status begin(struct glcnn_device *device, struct pass *pass)
 {
     struct text source = {0};
     glcnn_status status = shader_assemble(device, pass, &source);
     if (status == GLCNN_SUCCESS) {
         uint64_t hash = hash_of(source.bytes);
-        const struct program *found = device->programs->buckets[hash % BUCKETS];
+        struct program *found = device->programs->buckets[hash % BUCKETS];
         while (found && strcmp(found->source, source.bytes) != 0)
             found = found->next;
-        pass->program = found ? found : add_program(device, pass, hash, &source, &status);
+        pass->program = found;
+        if (!found)
+            status = begin_new(device, pass, hash, &source);
     }
     text_free(&source);
     return status;
 }
 
-void program_count(struct glcnn_device *device, size_t pass, size_t passes)
+static void link_begun(struct glcnn_device *device, const struct pass *pass)
 {
-    device->compilation.it.pass = (uint32_t)pass;
-    device->compilation.it.passes = (uint32_t)passes;
+    if (pass->program->stage == PROGRAM_COMPILING)
+        shader_link(device, program_of(pass));
+}
+
+static glcnn_status finish_untested(struct glcnn_device *device, struct pass *pass)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    if (pass->program->stage == PROGRAM_LINKING)
+        status = shader_finish(device, pass, program_of(pass));
+    if (status != GLCNN_SUCCESS)
+        drop_program(device, program_of(pass));
+    return status;
+}
+
+glcnn_status program_find_untested(struct glcnn_device *device, struct pass *pass)
+{
+    glcnn_status status = begin(device, pass);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    link_begun(device, pass);
+    status = finish_untested(device, pass);
+    if (status == GLCNN_SUCCESS)
+        compilation_end(device, program_of(pass));
+    return status;
+}
+
+glcnn_status program_rebuild(struct glcnn_device *device, const struct pass *pass)
+{
+    struct program *program = program_of(pass);
+    device->gl.DeleteProgram(program->name);
+    program->loaded = program->kept = false;
+    shader_compile(device, pass, program);
+    shader_link(device, program);
+    glcnn_status status = shader_finish(device, pass, program);
+    if (status == GLCNN_SUCCESS)
+        compilation_end(device, program);
+    return status;
 }
 
 /* ---- Programs that are accepted and do not run ---- */
@@ -114,25 +198,84 @@ static glcnn_status refuse(struct glcnn_device *device, const struct pass *pass)
     return GLCNN_SHADER_ERROR;
 }
 
+/* A binary that does not run says nothing of its source. */
+static glcnn_status prove(struct glcnn_device *device, const struct pass *pass, bool *runs)
+{
+    glcnn_status status = canary_test(device, pass, runs);
+    if (status != GLCNN_SUCCESS || *runs || !pass->program->loaded)
+        return status;
+    status = program_rebuild(device, pass);
+    return status == GLCNN_SUCCESS ? canary_test(device, pass, runs) : status;
+}
+
 static glcnn_status test(struct glcnn_device *device, const struct pass *pass)
 {
-    struct program *program = (struct program *)(uintptr_t)pass->program;
+    struct program *program = program_of(pass);
     bool runs = program->verdict == PROGRAM_RUNS;
+    uint64_t start = clock_nanoseconds();
     glcnn_status status = GLCNN_SUCCESS;
     if (program->verdict == PROGRAM_UNTESTED)
-        status = canary_test(device, pass, &runs);
+        status = prove(device, pass, &runs);
+    program->nanoseconds += clock_nanoseconds() - start;
     if (status != GLCNN_SUCCESS)
         return status;
     program->verdict = runs ? PROGRAM_RUNS : PROGRAM_DOES_NOT_RUN;
     return runs ? GLCNN_SUCCESS : refuse(device, pass);
 }
 
-glcnn_status program_find(struct glcnn_device *device, struct pass *pass)
+glcnn_status program_keep(struct glcnn_device *device, const struct pass *pass)
 {
-    glcnn_status status = program_find_untested(device, pass);
-    if (status == GLCNN_SUCCESS && device->info.traits.may_skip_programs)
+    struct program *program = program_of(pass);
+    if (program->kept)
+        return GLCNN_SUCCESS;
+    program->kept = true;
+    return binary_keep(device, pass, program->source, program->name);
+}
+
+/* ---- Finding programs ---- */
+
+static glcnn_status finish(struct glcnn_device *device, struct pass *pass)
+{
+    glcnn_status status = finish_untested(device, pass);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (device->info.traits.may_skip_programs)
         status = test(device, pass);
-    compilation_end(device);
+    compilation_end(device, program_of(pass));
+    if (status == GLCNN_SUCCESS)
+        return program_keep(device, pass);
+    if (pass->program->verdict == PROGRAM_UNTESTED)
+        drop_program(device, program_of(pass));
+    return status;
+}
+
+/* Passes `first` to `end`. */
+static glcnn_status find_some(struct glcnn_device *device, struct pass *passes, size_t first,
+                              size_t end)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    size_t i;
+    for (i = first; i < end && status == GLCNN_SUCCESS; i++) {
+        device->compilation.pass = (uint32_t)i + 1;
+        status = begin(device, &passes[i]);
+    }
+    for (i = first; i < end && status == GLCNN_SUCCESS; i++)
+        link_begun(device, &passes[i]);
+    for (i = first; i < end && status == GLCNN_SUCCESS; i++)
+        status = finish(device, &passes[i]);
+    if (status != GLCNN_SUCCESS)
+        for (i = first; i < end; i++)
+            passes[i].program = NULL;
+    return status;
+}
+
+glcnn_status programs_find(struct glcnn_device *device, struct pass *passes, size_t count)
+{
+    size_t at_once = device->compilation.at_once;
+    glcnn_status status = GLCNN_SUCCESS;
+    device->compilation.passes = (uint32_t)count;
+    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i += at_once)
+        status = find_some(device, passes, i, i + at_once < count ? i + at_once : count);
     return status;
 }
 
@@ -157,10 +300,7 @@ void program_cache_destroy(struct program_cache *cache, const struct gl *gl)
         while (cache->buckets[i]) {
             struct program *program = cache->buckets[i];
             cache->buckets[i] = program->next;
-            if (gl)
-                gl->DeleteProgram(program->name);
-            free(program->source);
-            free(program);
+            free_program(program, gl);
         }
     }
     free(cache);

@@ -4,12 +4,21 @@
 
 #include "record/pass.h"
 
+/* A program is made in steps, so that many can be under way at once (compile.h). */
+enum program_stage { PROGRAM_COMPILING, PROGRAM_LINKING, PROGRAM_MADE };
+
 struct program {
     struct program *next;
     char *source; /* the cache's key */
     GLuint name;
+    GLuint shader; /* 0 once the program is made */
     uint32_t local[3];
+    enum program_stage stage;
+    bool loaded; /* from a binary, not compiled */
+    bool kept;   /* its binary needs no more keeping */
     enum { PROGRAM_UNTESTED, PROGRAM_RUNS, PROGRAM_DOES_NOT_RUN } verdict; /* a canary's */
+    struct glcnn_compilation compilation; /* shader NULL: nobody waits to be told that it ended */
+    uint64_t nanoseconds;                 /* that it took of this thread */
 };
 
 struct program_cache *program_cache_create(void);
@@ -20,20 +29,24 @@ void program_cache_destroy(struct program_cache *cache, const struct gl *gl);
 void program_cache_each(const struct program_cache *cache,
                         void (*visit)(void *user, const struct program *program), void *user);
 
-/* Sets pass->program, compiling it if the cache has no program of the same source. A refused
- * shader fails with the file and line of its first error. One that the driver accepts and does not
- * run (canary.h) fails too: its variant is refused from then on, and whoever can plans anew. */
-glcnn_status program_find(struct glcnn_device *device, struct pass *pass);
-/* The passes that are made ready one after the other, for whoever is told of compilations. */
-void program_count(struct glcnn_device *device, size_t pass, size_t passes);
-/* The same without a canary's test. */
+/* Sets the program of each pass that has none: from the cache, a binary of an earlier process, or
+ * the compiler, which has all of them to work on at once where the driver lets it. A refused shader
+ * fails with the file and line of its first error. One that the driver accepts and does not run
+ * (canary.h) fails too: its variant is refused from then on, and whoever can plans anew. After a
+ * failure the pass that it is for, and those behind it, have no program. */
+glcnn_status programs_find(struct glcnn_device *device, struct pass *passes, size_t count);
+/* The same of one pass, without a canary's test; its binary is not kept. */
 glcnn_status program_find_untested(struct glcnn_device *device, struct pass *pass);
+/* Compiles what came from a binary and does not run. */
+glcnn_status program_rebuild(struct glcnn_device *device, const struct pass *pass);
+/* Keeps the binary of a program that has proved itself, for the next process. */
+glcnn_status program_keep(struct glcnn_device *device, const struct pass *pass);
 
 /* Variants whose programs the driver accepted and did not run. `name` lives as long as the
  * device. */
 void program_refuse(struct glcnn_device *device, const char *name);
 bool program_is_refused(const struct glcnn_device *device, const char *name);
-/* How many there are: grows where program_find fails and a smaller variant may be tried. */
+/* How many there are: grows where programs_find fails and a smaller variant may be tried. */
 size_t program_refusals(const struct glcnn_device *device);
 
 #endif

@@ -167,6 +167,7 @@ static void print_chosen(const struct glcnn_device_properties *info)
     print_line("renderer", info->renderer);
     print_line("version", info->gl_version);
     print_line("shading language", info->shading_language_version);
+    print_line("programs are kept in", info->program_folder);
     print_line("software", info->software ? "yes" : "no");
     print_line("robust", info->robust ? "yes" : "no");
 }
@@ -264,6 +265,7 @@ cJSON *json_of_device(const struct glcnn_device_properties *info)
     json_add_text(json, "renderer", info->renderer);
     json_add_text(json, "gl_version", info->gl_version);
     json_add_text(json, "shading_language_version", info->shading_language_version);
+    json_add_text(json, "program_folder", info->program_folder);
     cJSON_AddBoolToObject(json, "software", info->software);
     cJSON_AddBoolToObject(json, "robust", info->robust);
     cJSON_AddBoolToObject(json, "limits_clamped", info->limits_clamped);

@@ -247,6 +247,8 @@ int __wrap_rename(const char *from, const char *to)
 {
     if (no_file(EXDEV))
         return -1;
+    if (strstr(to, ".program")) /* is not believed where bytes of it are missing */
+        return __real_rename(from, to);
     disk.early |= memchr(disk.unsynced, true, sizeof disk.unsynced) != NULL;
     disk.name_unsynced = true;
     return __real_rename(from, to);

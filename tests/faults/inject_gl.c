@@ -51,10 +51,13 @@ static bool gl_fails(void)
     X(GetIntegerv, (GLenum a, GLint * b), (a, b))                                                  \
     X(GetProgramInfoLog, (GLuint a, GLsizei b, GLsizei * c, GLchar * d), (a, b, c, d))             \
     X(GetProgramiv, (GLuint a, GLenum b, GLint * c), (a, b, c))                                    \
+    X(GetProgramBinary, (GLuint a, GLsizei b, GLsizei * c, GLenum * d, void *e), (a, b, c, d, e))  \
     X(GetShaderInfoLog, (GLuint a, GLsizei b, GLsizei * c, GLchar * d), (a, b, c, d))              \
     X(GetShaderiv, (GLuint a, GLenum b, GLint * c), (a, b, c))                                     \
     X(LinkProgram, (GLuint a), (a))                                                                \
     X(MemoryBarrier, (GLbitfield a), (a))                                                          \
+    X(ProgramBinary, (GLuint a, GLenum b, const void *c, GLsizei d), (a, b, c, d))                 \
+    X(ProgramParameteri, (GLuint a, GLenum b, GLint c), (a, b, c))                                 \
     X(ShaderSource, (GLuint a, GLsizei b, const GLchar *const *c, const GLint *d), (a, b, c, d))   \
     X(TexParameteri, (GLenum a, GLenum b, GLint c), (a, b, c))                                     \
     X(TexStorage3D, (GLenum a, GLsizei b, GLenum c, GLsizei d, GLsizei e, GLsizei f),              \

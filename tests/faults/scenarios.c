@@ -6,8 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/faults/inject.h"
+#include "tests/folder.h"
 
 /* ---- Calls ---- */
 
@@ -149,6 +152,30 @@ end:
     glcnn_kernel_destroy(&kernel);
     glcnn_image_destroy(&result);
     glcnn_image_destroy(&source);
+}
+
+/* A kernel on two devices, one after the other: the first keeps its programs on disk, and the second
+ * finds there what could be kept. Whatever becomes of files, no call fails by it. */
+static void run_binaries(struct fault_run *run)
+{
+    char path[256], line[512] = "";
+    const struct glcnn_device_parameters parameters = {.log = ignore_line, .log_user = line};
+    snprintf(path, sizeof path, "%s/programs", run->folder);
+    (void)mkdir(path, 0700);
+    folder_empty(path);
+    setenv("GLCNN_CACHE_DIR", path, 1);
+    for (int start = 0; start < 2; start++) {
+        run->ended = false;
+        STEP_SAYING(line, glcnn_device_create(&parameters, &run->device));
+        run_kernel(run);
+        glcnn_device_destroy(&run->device);
+        if (!run->ended)
+            break;
+    }
+end:
+    setenv("GLCNN_CACHE_DIR", "off", 1);
+    folder_empty(path);
+    rmdir(path);
 }
 
 /* Images and states that encodes make, some of them temporary, and the gradient from them. */
@@ -628,12 +655,21 @@ size_t fault_samples(void)
 }
 
 const struct fault_scenario fault_scenarios[] = {
-    {"device", run_device, .deviceless = true},   {"list", run_list, .deviceless = true},
-    {"kernel", run_kernel, .fresh = false},       {"programs", run_kernel, .fresh = true},
-    {"states", run_states, .fresh = false},       {"optimizer", run_optimizer, .fresh = false},
-    {"transfer", run_transfer, .fresh = false},   {"data_source", run_data_source, .fresh = false},
-    {"arrays", run_arrays, .fresh = false},       {"npy", run_npy, .deviceless = true},
-    {"training", run_training, .fresh = false},   {"from_loss", run_from_loss, .fresh = false},
-    {"inference", run_inference, .fresh = false}, {"checkpoint", run_checkpoint, .fresh = false},
-    {"serialize", run_serialize, .fresh = false}, {NULL, NULL, false, false},
+    {"device", run_device, .deviceless = true},
+    {"list", run_list, .deviceless = true},
+    {"kernel", run_kernel, .fresh = false},
+    {"programs", run_kernel, .fresh = true},
+    {"states", run_states, .fresh = false},
+    {"optimizer", run_optimizer, .fresh = false},
+    {"transfer", run_transfer, .fresh = false},
+    {"data_source", run_data_source, .fresh = false},
+    {"arrays", run_arrays, .fresh = false},
+    {"npy", run_npy, .deviceless = true},
+    {"training", run_training, .fresh = false},
+    {"from_loss", run_from_loss, .fresh = false},
+    {"inference", run_inference, .fresh = false},
+    {"checkpoint", run_checkpoint, .fresh = false},
+    {"serialize", run_serialize, .fresh = false},
+    {"binaries", run_binaries, .deviceless = true},
+    {NULL, NULL, false, false},
 };
