@@ -10,6 +10,7 @@ glcnn_device *device;
 
 bool fixture_open(void)
 {
+    unit_keep_no_programs();
     return glcnn_device_create(NULL, &device) == GLCNN_SUCCESS;
 }
 

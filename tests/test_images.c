@@ -515,7 +515,7 @@ static void check_folded(uint32_t images, uint32_t channels, uint32_t height, ui
     glcnn_image *image = make_image(images, channels, height, width), *view = NULL;
     fill_noise(image, images);
     CU_ASSERT_TRUE(storage_is_folded(image->storage));
-    CU_ASSERT_TRUE((image->storage->tiles_x * image->storage->tiles_y) * image->storage->fold >=
+    CU_ASSERT_TRUE((image->storage->across * image->storage->down) * image->storage->fold >=
                    images * ((channels + 3) / 4));
     uint32_t seed = images;
     float *values = read_image(image);
@@ -540,10 +540,10 @@ static void test_tiles_to_the_right_and_below(void)
     device->info.limits.array_layers = 4;
     device->info.limits.texture_size = 16;
     check_folded(5, 3, 5, 5);
-    check_folded(13, 8, 5, 5); /* 26 layers, 7 tiles: 3 to the right, 3 below */
-    check_folded(9, 16, 4, 5); /* 36 layers, 9 tiles */
-    check_folded(48, 2, 4, 5); /* 12 tiles: no place is left */
-    const struct glcnn_image_descriptor too_many = {5, 4, 2, 49, 0}, too_wide = {17, 1, 1, 1, 0},
+    check_folded(7, 8, 5, 5);  /* 14 layers, 4 tiles: 2 to the right, 2 below */
+    check_folded(9, 16, 4, 4); /* 36 layers, 9 tiles, so 16: 4 to the right, 4 below */
+    check_folded(32, 2, 4, 5); /* 8 tiles, a power of two either way: no place is left */
+    const struct glcnn_image_descriptor too_many = {5, 4, 2, 33, 0}, too_wide = {17, 1, 1, 1, 0},
                                         too_high = {1, 17, 1, 1, 0};
     glcnn_image *image = NULL;
     REFUSED(GLCNN_LIMIT_EXCEEDED, glcnn_image_create(device, &too_many, &image));

@@ -41,8 +41,16 @@ static inline bool unit_add(const char *suite_name, const CU_TestInfo *tests, in
     return true;
 }
 
+/* Programs that a test compiles are not found by the next, nor left in the user's home, unless the
+ * caller says where. */
+static inline void unit_keep_no_programs(void)
+{
+    setenv("GLCNN_CACHE_DIR", "off", 0);
+}
+
 static inline int unit_run(const char *suite_name, const CU_TestInfo *tests, int argc, char *argv[])
 {
+    unit_keep_no_programs();
     bool good = CU_initialize_registry() == CUE_SUCCESS && unit_add(suite_name, tests, argc, argv);
     if (good) {
         CU_basic_set_mode(CU_BRM_VERBOSE);

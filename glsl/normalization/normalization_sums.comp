@@ -7,17 +7,16 @@
 // needs lib/divide.glsl
 // needs normalization/normalization.glsl
 void invocation(ivec3 at) {
-    int first_row = at.z * rows;
     vec4 mean = mean_of(at.y, at.z);
     vec4 scale = scale_of(at.y, at.z);
     vec4 beta = beta_of(at.y, at.z);
     vec4 slope = neuron_slope(at.y);
     vec4 sum = vec4(0.0);
     vec4 sum_xh = vec4(0.0);
-    int end = min((at.x + 1) * span, rows);
-    for (int row = at.x * span; row < end; row++) {
-        int image = whole_quotient(first_row + row, image_rows);
-        int Y = begin_y + first_row + row - image * image_rows;
+    int end = at.z * rows + min((at.x + 1) * span, rows);
+    for (int row = at.z * rows + at.x * span; row < end; row++) {
+        int image = whole_quotient(row, image_rows);
+        int Y = begin_y + row - image * image_rows;
         vec4 part = vec4(0.0);
         vec4 part_xh = vec4(0.0);
         for (int left = begin_x; left < end_x; left += BLOCK)
@@ -27,9 +26,9 @@ void invocation(ivec3 at) {
 #else
                 int X = left;
 #endif
-                vec4 g = gradient(X, Y, at.y, image);
                 vec4 d = source_edge(first_x + X, first_y + Y, at.y, image) - mean;
-                g = times(neuron_derivative(scale * d + beta, slope), g);
+                vec4 g = times(neuron_derivative(scale * d + beta, slope),
+                               gradient(X, Y, at.y, image));
 #if BLOCK > 1
                 g = left + i < end_x ? g : vec4(0.0);
 #endif

@@ -2,29 +2,14 @@
 // image that a body has there is one copy of this file, with its name for the word in capitals.
 #define NAME_slices ((NAME_channels + 3) / 4)
 
-// Place of the first pixel of a slice of an image.
-//     NAME_across, NAME_down   layers that lie side by side in a cell, to the right first, each
-//                              NAME_cell_width by NAME_cell_height: constants, since division by a
-//                              variable is dear, and unsigned, since powers of two become shifts
-//     NAME_tile_width, _height of a folded texture, whose layer L lies at layer L / tiles, in tile
-//     NAME_tiles, NAME_tiles_x L mod tiles: neighbours lie beside each other; to the right first
+// Place of the first pixel of a slice of an image. Layers lie side by side, to the right first, as
+// many as NAME_across + 1 and NAME_down + 1: powers of two, so that no division is needed. All of it
+// is told by uniforms, and the program is the same for every batch.
 ivec3 NAME_place(int slice, int image) {
-    int x = 0, y = 0, layer = NAME_layer + image * NAME_stride + slice;
-#ifdef NAME_across
-    uint cell = uint(layer) / (NAME_across * NAME_down);
-    uint beside = uint(layer) - cell * (NAME_across * NAME_down);
-    x = int(beside % NAME_across * NAME_cell_width);
-    y = int(beside / NAME_across * NAME_cell_height);
-    layer = int(cell);
-#endif
-#ifdef NAME_tile_width
-    uint folded = uint(layer) / NAME_tiles;
-    uint tile = uint(layer) - folded * NAME_tiles;
-    x += int(tile % NAME_tiles_x * NAME_tile_width);
-    y += int(tile / NAME_tiles_x * NAME_tile_height);
-    layer = int(folded);
-#endif
-    return ivec3(x, y, layer);
+    int layer = NAME_layer + image * NAME_stride + slice;
+    return ivec3((layer & NAME_across) * NAME_cell_width,
+                 (layer >> NAME_across_bits & NAME_down) * NAME_cell_height,
+                 layer >> NAME_cell_bits);
 }
 
 // v with 0 beyond the last channel.

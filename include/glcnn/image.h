@@ -37,7 +37,8 @@
  * whole tile, or of all taps of its channels' weights.
  *
  * An image with more layers than the device's texture arrays have is folded: layer L lies at
- * layer L / tiles, tile L mod tiles to the right or below; nothing else changes.
+ * layer L / tiles, tile L mod tiles to the right or below, as many each way as a power of two that
+ * the texture has room for; nothing else changes.
  *
  * Thread-safety: as its device (glcnn/device.h).
  */

@@ -27,7 +27,7 @@ void storage_place(struct storage *storage, struct storage *within, uint32_t cel
 
 bool storage_is_folded(const struct storage *storage)
 {
-    return storage->tiles_x * storage->tiles_y > 1;
+    return storage->across * storage->down > 1;
 }
 
 const struct texel *texel_of(glcnn_channel_format format)
@@ -43,23 +43,26 @@ const struct texel *texel_of(glcnn_channel_format format)
 size_t storage_size(const struct storage *storage)
 {
     size_t texel = texel_of(storage->format)->size;
-    return texel * storage->width * storage->tiles_x * storage->height * storage->tiles_y *
+    return texel * storage->width * storage->across * storage->height * storage->down *
            storage->fold;
 }
 
-/* Tiles go to the right first, then below; the fewest that hold all layers. */
+/* Layers go to the right first, then below; as few beside each other as hold all. */
 static bool fold(struct storage *storage, const struct glcnn_limits *limits)
 {
     if (storage->width > limits->texture_size || storage->height > limits->texture_size)
         return false;
-    uint32_t tiles = (storage->layers + limits->array_layers - 1) / limits->array_layers;
     uint32_t most_x = limits->texture_size / storage->width;
     uint32_t most_y = limits->texture_size / storage->height;
-    storage->tiles_x = tiles < most_x ? tiles : most_x;
-    storage->tiles_y = (tiles + storage->tiles_x - 1) / storage->tiles_x;
-    tiles = storage->tiles_x * storage->tiles_y;
-    storage->fold = (storage->layers + tiles - 1) / tiles;
-    return storage->tiles_y <= most_y;
+    uint32_t needed = (storage->layers + limits->array_layers - 1) / limits->array_layers;
+    storage->across = storage->down = 1;
+    while (storage->across < needed && 2 * storage->across <= most_x)
+        storage->across *= 2;
+    while (storage->across * storage->down < needed && 2 * storage->down <= most_y)
+        storage->down *= 2;
+    uint32_t beside = storage->across * storage->down;
+    storage->fold = (storage->layers + beside - 1) / beside;
+    return beside >= needed;
 }
 
 glcnn_status storage_create(struct glcnn_device *device, uint32_t width, uint32_t height,
@@ -74,7 +77,6 @@ glcnn_status storage_create(struct glcnn_device *device, uint32_t width, uint32_
     made->format = format;
     made->references = 1;
     made->clear = true;
-    made->across = made->down = 1;
     if (!fold(made, &device->info.limits)) {
         free(made);
         return device_fail(
@@ -186,8 +188,8 @@ glcnn_status storage_allocate(struct storage *storage)
     gl->ActiveTexture(GL_TEXTURE0);
     gl->BindTexture(GL_TEXTURE_2D_ARRAY, storage->texture);
     gl->TexStorage3D(GL_TEXTURE_2D_ARRAY, 1, texel_of(storage->format)->name,
-                     (GLsizei)(storage->width * storage->tiles_x),
-                     (GLsizei)(storage->height * storage->tiles_y), (GLsizei)storage->fold);
+                     (GLsizei)(storage->width * storage->across),
+                     (GLsizei)(storage->height * storage->down), (GLsizei)storage->fold);
     gl->TexParameteri(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     gl->TexParameteri(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
     glcnn_status status = device_check(storage->device, "making a texture");

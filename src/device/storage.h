@@ -1,8 +1,11 @@
-/* Texture memory of images: a texture array, folded where it has more layers than the device's
- * arrays. Counted by reference, allocated at first use, recycled through the device's pool.
+/* Texture memory of images: a texture array. Counted by reference, allocated at first use, recycled
+ * through the device's pool.
  *
- * A storage may lie within another, which then owns the texture (placement.h): layer L in its cell
- * `cell` + L / (across * down), beside others of its layers. A cell is a layer of the owner. */
+ * Layer L lies at layer `cell` + L / (across * down) of the texture, beside others: where an image
+ * has more layers than the device's arrays, and where it is smaller than a texture that it shares
+ * (placement.h), whose owner is another storage. How many lie beside each other are powers of two,
+ * so that a shader is told of them by uniforms and shifts: the programs of an image are the same
+ * however many layers it has. */
 #ifndef GLCNN_STORAGE_H
 #define GLCNN_STORAGE_H
 
@@ -20,10 +23,9 @@ struct storage {
     struct storage *next;           /* in the pool */
     uint32_t width, height, layers; /* of the images in it, before folding */
     glcnn_channel_format format;
-    uint32_t fold;                 /* layers of the texture */
-    uint32_t tiles_x, tiles_y;     /* 1, 1 unless folded */
+    uint32_t fold;                 /* layers of a texture of its own */
     struct storage *within;        /* the owner of the texture, retained; NULL: itself */
-    uint32_t cell, across, down;   /* its place in the owner */
+    uint32_t cell, across, down;   /* its place in the texture */
     bool clear;                    /* contents must be 0 before the first use */
     bool pooled;                   /* of temporary images: goes back to the pool */
     struct derivation *derivation; /* how passes make what is not stored here; NULL: it is */
@@ -52,7 +54,8 @@ void storage_recycle(struct storage *storage);
 glcnn_status storage_allocate(struct storage *storage);
 /* The storage that owns the texture. */
 struct storage *storage_owner(struct storage *storage);
-/* Puts a storage without a texture into another. */
+/* Puts a storage without a texture into another, from its layer `cell` on; `across` and `down` are
+ * powers of two. */
 void storage_place(struct storage *storage, struct storage *within, uint32_t cell, uint32_t across,
                    uint32_t down);
 bool storage_is_folded(const struct storage *storage);

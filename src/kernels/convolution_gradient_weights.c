@@ -115,6 +115,7 @@ static void pass_narrow_parts(struct pass *pass, const struct operation *o, cons
     pass_define(pass, "dilation_x", w->x.dilation);
     pass_define(pass, "TAPS", (int)s->taps_x);
     pass_grid(pass, s->chunks, groups + 1, p->slices * p->range);
+    pass_grows(pass, 0);
 }
 
 struct pass *plan_parts_pass(const struct operation *o, struct plan *plan, const struct packing *p,

@@ -146,6 +146,7 @@ struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
         pass->cooperative = true;
     } else {
         pass_define(pass, "BLOCK", (int)choose_block(r->row_pixels, variant->pixels));
+        pass_grows(pass, 0);
     }
     swap(r);
     r->first = pass;
@@ -162,6 +163,7 @@ void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const c
         pass_texture(pass, "partial", &r->from);
         pass_image(pass, "merged", &r->to);
         pass_define(pass, "FAN_IN", PIXEL_FAN_IN);
+        pass_grows(pass, 0);
         pass_runs(pass, r);
         pass->work = PIXEL_FAN_IN * 16;
         r->span *= PIXEL_FAN_IN;

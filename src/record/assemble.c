@@ -189,22 +189,9 @@ static void define_view(struct text *t, const struct pass_texture *item, uint32_
                         bool masked)
 {
     const char *n = item->name;
-    struct storage *storage = item->view.storage, *owner = storage_owner(storage);
     text_format(t, "#define %s_binding %u\n", n, binding);
     if (masked)
         text_format(t, "#define %s_masked\n", n);
-    if (storage->across * storage->down > 1) {
-        text_format(t, "#define %s_across %uu\n#define %s_down %uu\n", n, storage->across, n,
-                    storage->down);
-        text_format(t, "#define %s_cell_width %uu\n#define %s_cell_height %uu\n", n, storage->width,
-                    n, storage->height);
-    }
-    if (storage_is_folded(owner)) {
-        text_format(t, "#define %s_tile_width %uu\n#define %s_tile_height %uu\n", n, owner->width,
-                    n, owner->height);
-        text_format(t, "#define %s_tiles %uu\n#define %s_tiles_x %uu\n", n,
-                    owner->tiles_x * owner->tiles_y, n, owner->tiles_x);
-    }
 }
 
 static void define_format(struct text *t, const struct pass_texture *item)

@@ -11,7 +11,7 @@
 
 #define LARGEST_NUMBER 255  /* whole numbers up to here are exact in every format */
 #define BUFFER_SIZE    1024 /* holds the longest uniform block */
-#define READER_WORDS   12   /* of uniforms of a reader: grid, origin and one view */
+#define READER_WORDS   20   /* of uniforms of a reader: grid, origin and one view */
 
 static const glcnn_channel_format formats[] = {
     GLCNN_CHANNEL_FORMAT_FLOAT32, GLCNN_CHANNEL_FORMAT_FLOAT16, GLCNN_CHANNEL_FORMAT_UNORM8};

@@ -40,6 +40,8 @@ static void enter(struct collection *c, struct storage *storage, uint32_t pass)
             (struct placement_item){.width = storage->width,
                                     .height = storage->height,
                                     .layers = storage->layers,
+                                    .own_across = storage->across,
+                                    .own_down = storage->down,
                                     .texel_size = texel_of(storage->format)->size,
                                     .first = pass};
     }

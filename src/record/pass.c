@@ -109,6 +109,12 @@ void pass_grid(struct pass *pass, uint32_t x, uint32_t y, uint32_t z)
     pass->grid[1] = y;
     pass->grid[2] = z;
     pass->over = NULL;
+    pass->growing = 0;
+}
+
+void pass_grows(struct pass *pass, int axis)
+{
+    pass->growing |= 1u << axis;
 }
 
 void pass_grid_over(struct pass *pass, uint32_t width, uint32_t height, const char *name,
@@ -116,6 +122,7 @@ void pass_grid_over(struct pass *pass, uint32_t width, uint32_t height, const ch
 {
     pass_grid(pass, width, height, slice_count(view->channels) * view->images);
     pass->over = name;
+    pass_grows(pass, 2);
 }
 
 void pass_origin(struct pass *pass, uint32_t x, uint32_t y, uint32_t z)

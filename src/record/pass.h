@@ -34,7 +34,7 @@
 #define PASS_DEFINES    24
 #define PASS_UNIFORMS   48
 #define PASS_LIBRARIES  32
-#define PASS_VIEW_WORDS 6 /* uniform words that describe one view */
+#define PASS_VIEW_WORDS 12 /* uniform words that describe one view */
 #define PASS_WORDS      (6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS)
 
 /* Of an image, or of a part of one. */
@@ -136,6 +136,7 @@ struct pass {
     struct pass_uniform uniforms[PASS_UNIFORMS];
     uint32_t library_count, texture_count, image_count, buffer_count, define_count, uniform_count;
     uint32_t grid[3];   /* invocations wanted */
+    uint32_t growing;   /* axes of the grid, a mask: pass_grows */
     const char *over;   /* the grid's z counts slices and images of this one; NULL: it does not */
     uint32_t origin[3]; /* added to the invocation's position */
     uint32_t local[3];  /* work group wanted; 0: chosen from the grid. Clamped to the limits */
@@ -172,6 +173,9 @@ void pass_define(struct pass *pass, const char *name, int value);
 void pass_int(struct pass *pass, const char *name, int32_t value);
 void pass_float(struct pass *pass, const char *name, float value);
 void pass_grid(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
+/* Says that this axis of the grid grows with the batch. The work group is then chosen as for a long
+ * one, whatever it is now, so that batches of all sizes share a program. */
+void pass_grows(struct pass *pass, int axis);
 /* Every slice and image of `view`, bound as `name` before or after, at width x height points. */
 void pass_grid_over(struct pass *pass, uint32_t width, uint32_t height, const char *name,
                     const struct image_view *view);

@@ -50,13 +50,23 @@ uint64_t placement_lower_bound(const struct placement *placement)
 
 /* ---- Placing ---- */
 
+/* The largest power of two that is not above `count`, which is not 0. */
+static uint32_t power_within(uint32_t count)
+{
+    uint32_t power = 1;
+    while (power <= count / 2)
+        power *= 2;
+    return power;
+}
+
 /* Cells that the item takes in the texture; 0: it does not fit. */
 static uint32_t cells_in(const struct placement_texture *texture, const struct placement_item *item)
 {
     if (texture->texel_size != item->texel_size || item->width > texture->width ||
         item->height > texture->height)
         return 0;
-    uint32_t each = (texture->width / item->width) * (texture->height / item->height);
+    uint32_t each =
+        power_within(texture->width / item->width) * power_within(texture->height / item->height);
     uint32_t cells = (item->layers + each - 1) / each;
     return cells <= texture->layers ? cells : 0;
 }
@@ -126,19 +136,22 @@ static bool place_in_existing(struct search *search, size_t index)
         best = size;
         item->texture = t;
         item->cell = cell;
-        item->across = texture->width / item->width;
-        item->down = texture->height / item->height;
+        item->across = power_within(texture->width / item->width);
+        item->down = power_within(texture->height / item->height);
     }
     return best < UINT64_MAX;
 }
 
 static void place_in_its_own(struct placement *p, struct placement_item *item)
 {
+    uint32_t beside = item->own_across * item->own_down;
     p->textures[p->texture_count] =
-        (struct placement_texture){item->width, item->height, item->layers, item->texel_size};
+        (struct placement_texture){item->width * item->own_across, item->height * item->own_down,
+                                   (item->layers + beside - 1) / beside, item->texel_size};
     item->texture = (uint32_t)p->texture_count++;
     item->cell = 0;
-    item->across = item->down = 1;
+    item->across = item->own_across;
+    item->down = item->own_down;
 }
 
 /* ---- Searching ---- */

@@ -16,10 +16,11 @@
 /* An image: what it needs, and after placement where it lies. */
 struct placement_item {
     uint32_t width, height, layers, texel_size;
-    uint32_t first, last;  /* passes of its first and last use, both included */
-    uint32_t texture;      /* index */
-    uint32_t cell;         /* first cell */
-    uint32_t across, down; /* layers side by side in a cell; 1, 1: a layer a cell */
+    uint32_t own_across, own_down; /* layers side by side in a texture of its own: powers of two */
+    uint32_t first, last;          /* passes of its first and last use, both included */
+    uint32_t texture;              /* index */
+    uint32_t cell;                 /* first cell */
+    uint32_t across, down; /* layers side by side in a cell, powers of two; 1, 1: a layer a cell */
 };
 
 struct placement_texture {

@@ -39,8 +39,9 @@ static void add_uniform_line(struct uniform_writer *w, bool is_float, const char
 static void add_view_lines(struct uniform_writer *w, const struct pass_texture *items,
                            uint32_t count)
 {
-    static const char *const words[PASS_VIEW_WORDS] = {"_layer",  "_stride",   "_width",
-                                                       "_height", "_channels", "_images"};
+    static const char *const words[PASS_VIEW_WORDS] = {
+        "_layer",  "_stride",      "_width", "_height",    "_channels",   "_images",
+        "_across", "_across_bits", "_down",  "_cell_bits", "_cell_width", "_cell_height"};
     for (uint32_t i = 0; i < count; i++)
         for (int word = 0; word < PASS_VIEW_WORDS; word++)
             add_uniform_line(w, false, items[i].name, words[word]);
@@ -94,6 +95,15 @@ void uniforms_copy(struct text *t, const struct pass *pass)
 
 /* ---- Words ---- */
 
+/* Of a power of two, its logarithm. */
+static uint32_t bits_of(uint32_t power)
+{
+    uint32_t bits = 0;
+    while (power > 1u << bits)
+        bits++;
+    return bits;
+}
+
 static size_t view_words(const struct image_view *view, uint32_t *words)
 {
     const struct storage *storage = view->storage;
@@ -104,6 +114,12 @@ static size_t view_words(const struct image_view *view, uint32_t *words)
         words[3] = view->height;
         words[4] = view->channels;
         words[5] = view->images;
+        words[6] = storage->across - 1;
+        words[7] = bits_of(storage->across);
+        words[8] = storage->down - 1;
+        words[9] = bits_of(storage->across * storage->down);
+        words[10] = storage->width;
+        words[11] = storage->height;
     }
     return PASS_VIEW_WORDS;
 }

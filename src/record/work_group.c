@@ -14,14 +14,20 @@ static const uint32_t deep[MOST_SIZES][3] = {{4, 4, 4},  {1, 1, 64}, {2, 1, 32},
                                              {2, 2, 16}, {4, 2, 8},  {2, 4, 8}};
 static const uint32_t large[MOST_SIZES][3] = {{16, 16, 1}, {32, 8, 1}, {8, 32, 1}, {64, 4, 1}};
 
-/* Invocations of a grid that large groups are worth: enough of them to fill any GPU. */
-#define MANY ((uint64_t)1 << 18)
+#define LONGEST 64 /* of a group */
+
+/* What is longer than any group, or may be for another batch, counts as one of the longest groups:
+ * one group serves all batches, and so one program. */
+static uint32_t extent_of(const struct pass *pass, int axis)
+{
+    return pass->growing >> axis & 1 ? LONGEST : least(pass->grid[axis], LONGEST);
+}
 
 static uint64_t covered(const struct pass *pass, const uint32_t size[3])
 {
     uint64_t count = 1;
     for (int axis = 0; axis < 3; axis++)
-        count *= (uint64_t)groups_of(pass->grid[axis], size[axis]) * size[axis];
+        count *= (uint64_t)groups_of(extent_of(pass, axis), size[axis]) * size[axis];
     return count;
 }
 
@@ -37,14 +43,16 @@ static const uint32_t *closest(const struct pass *pass, const uint32_t sizes[MOS
 /* Where a pass gains by them, a quarter of invocations that do nothing costs less. */
 static bool takes_large(const struct pass *pass, const struct glcnn_device_traits *traits)
 {
-    uint64_t wanted = (uint64_t)pass->grid[0] * pass->grid[1] * pass->grid[2];
-    return traits->large_groups && pass->light && wanted >= MANY &&
+    uint64_t wanted = 1;
+    for (int axis = 0; axis < 3; axis++)
+        wanted *= extent_of(pass, axis);
+    return traits->large_groups && pass->light &&
            covered(pass, closest(pass, large)) <= wanted + wanted / 4;
 }
 
 static void choose_local(struct pass *pass, const struct glcnn_device_traits *traits)
 {
-    bool few = pass->grid[0] * pass->grid[1] < 16;
+    bool few = extent_of(pass, 0) * extent_of(pass, 1) < 16;
     const uint32_t *size = closest(pass, takes_large(pass, traits) ? large : few ? deep : flat);
     memcpy(pass->local, size, sizeof pass->local);
 }

@@ -1,0 +1,123 @@
+/* Sources of programs do not depend on the batch: what a network has compiled for one serves all.
+ * Graphs are recorded, and executed on a driver that makes no texture and runs nothing, so that
+ * the largest batch costs no more than the smallest. */
+#include "tests/fixture.h"
+
+#include "device/device.h"
+#include "device/traits.h"
+#include "tool/model.h"
+
+static uint32_t compilations;
+static char names[8192]; /* of shaders that were compiled */
+
+static void count(void *user, const struct glcnn_compilation *compilation)
+{
+    (void)user;
+    compilations += compilation->seconds == 0;
+    if (compilation->seconds == 0 && strlen(names) + strlen(compilation->shader) + 2 < sizeof names)
+        strcat(strcat(names, " "), compilation->shader);
+}
+
+static void GL_APIENTRY make_no_texture(GLenum target, GLsizei levels, GLenum format, GLsizei width,
+                                        GLsizei height, GLsizei depth)
+{
+    (void)target, (void)levels, (void)format, (void)width, (void)height, (void)depth;
+}
+
+static void GL_APIENTRY bind_no_image(GLuint unit, GLuint texture, GLint level, GLboolean layered,
+                                      GLint layer, GLenum access, GLenum format)
+{
+    (void)unit, (void)texture, (void)level, (void)layered, (void)layer, (void)access, (void)format;
+}
+
+static void GL_APIENTRY dispatch_nothing(GLuint x, GLuint y, GLuint z)
+{
+    (void)x, (void)y, (void)z;
+}
+
+static glcnn_device *open_idle(const char *renderer)
+{
+    glcnn_device *on;
+    GOOD_FATAL(glcnn_device_create(&(struct glcnn_device_parameters){.compile = count}, &on));
+    on->gl.TexStorage3D = make_no_texture;
+    on->gl.BindImageTexture = bind_no_image;
+    on->gl.DispatchCompute = dispatch_nothing;
+    if (renderer)
+        on->info.traits = traits_find(NULL, renderer);
+    on->info.traits.may_skip_programs = false; /* a canary would find that nothing runs */
+    on->dispatch_work = 1u << 28;              /* the device's speed, as if measured before */
+    return on;
+}
+
+static void good(struct runner *runner, bool made)
+{
+    CU_ASSERT_TRUE_FATAL(made);
+    GOOD(glcnn_graph_execute(runner->graph, runner->sources, NULL, NULL));
+    GOOD(glcnn_graph_wait(runner->graph));
+    runner_destroy(runner);
+}
+
+/* How many programs a step of training and one of inference have compiled. */
+static uint32_t compiled_for(struct model *model, uint32_t batch)
+{
+    struct runner runner;
+    uint32_t before = compilations;
+    names[0] = 0;
+    good(&runner, runner_create_training(model, batch, 0, &runner));
+    good(&runner, runner_create_inference(model, batch, 0, &runner));
+    return compilations - before;
+}
+
+static struct model make_model(glcnn_device *on, const char *name)
+{
+    struct model model;
+    glcnn_kernel *optimizer;
+    CU_ASSERT_TRUE_FATAL(model_create(on, net_find(name), 64, &model));
+    GOOD_FATAL(glcnn_network_initialise(model.network, 1));
+    GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(on, 0.01f, &optimizer));
+    const struct glcnn_training_descriptor descriptor = {.optimizer = optimizer};
+    GOOD_FATAL(glcnn_network_set_training(model.network, &descriptor));
+    glcnn_kernel_destroy(&optimizer);
+    return model;
+}
+
+/* Drivers of every kind of variants; NULL: the one that there is. */
+static const char *const renderers[] = {NULL, "Mali-T860 (Panfrost)", "Mali-G52 (Panfrost)",
+                                        "V3D 4.2", "FD618"};
+static const char *const nets[] = {"lenet", "small", "resnet8", "mobilenet-tiny"};
+
+static void check_batches(glcnn_device *on, const char *net, const uint32_t *batches)
+{
+    struct model model = make_model(on, net);
+    CU_ASSERT(compiled_for(&model, batches[0]) > 20);
+    for (const uint32_t *batch = batches + 1; *batch; batch++) {
+        uint32_t more = compiled_for(&model, *batch);
+        CU_ASSERT_EQUAL(more, 0);
+        if (more)
+            fprintf(stderr, "\n  %s, %s: %u programs more for a batch of %u:%s\n", net,
+                    on->info.traits.family, more, *batch, names);
+    }
+    model_destroy(&model);
+}
+
+static void test_a_second_batch_compiles_nothing(void)
+{
+    static const uint32_t batches[] = {4096, 64, 512, 1000, 65, 0};
+    for (size_t r = 0; r < sizeof renderers / sizeof *renderers; r++)
+        for (size_t n = 0; n < sizeof nets / sizeof *nets; n++) {
+            glcnn_device *kept = device, *on = open_idle(renderers[r]);
+            device = on;
+            check_batches(on, nets[n], batches);
+            device = kept;
+            glcnn_device_destroy(&on);
+        }
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(test_a_second_batch_compiles_nothing),
+        CU_TEST_INFO_NULL,
+    };
+    return fixture_run("sources", tests, argc, argv);
+}
