@@ -17,6 +17,16 @@ static void log_line(void *user, glcnn_log_level level, const char *text)
         fprintf(stderr, "glcnn: %s: %s\n", words[level], text);
 }
 
+/* Redrawn in place; what is printed next goes over it. */
+static void show_compilation(void *user, const struct glcnn_compilation *it)
+{
+    const struct tool_device *tool = user;
+    if (!tool->shows_compiling || it->passes < 2)
+        return;
+    fprintf(stderr, "compiling %u/%u%*s\r", it->pass, it->passes, 40, "");
+    fflush(stderr);
+}
+
 bool read_device_option(struct tool_device *tool, int letter)
 {
     if (letter == 'd')
@@ -28,8 +38,11 @@ bool read_device_option(struct tool_device *tool, int letter)
 
 int device_open(struct tool_device *tool)
 {
-    const struct glcnn_device_parameters parameters = {
-        .device = tool->name, .log = log_line, .log_user = tool};
+    const struct glcnn_device_parameters parameters = {.device = tool->name,
+                                                       .log = log_line,
+                                                       .log_user = tool,
+                                                       .compile = show_compilation,
+                                                       .compile_user = tool};
     glcnn_status status = glcnn_device_create(&parameters, &tool->device);
     if (status == GLCNN_SUCCESS)
         return EXIT_GOOD;

@@ -79,7 +79,8 @@ int expect_no_arguments(const struct tool_command *command, int argc, char *argv
 struct tool_device {
     const char *name; /* NULL: the library chooses */
     bool verbose;
-    char error[1024]; /* the last error of the log, or "" */
+    bool shows_compiling; /* on a terminal, while shaders are compiled */
+    char error[1024];     /* the last error of the log, or "" */
     glcnn_device *device;
 };
 

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <glcnn/io.h>
 
@@ -357,6 +359,7 @@ static int open_log(struct session *s)
 
 static int open_model(struct session *s)
 {
+    s->tool.shows_compiling = isatty(STDERR_FILENO);
     int status = device_open(&s->tool);
     if (status != EXIT_GOOD)
         return complain(s->command, status, "%s", s->tool.error);
