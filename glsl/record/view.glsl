@@ -6,10 +6,13 @@
 // many as NAME_across + 1 and NAME_down + 1: powers of two, so that no division is needed. All of it
 // is told by uniforms, and the program is the same for every batch.
 ivec3 NAME_place(int slice, int image) {
-    int layer = NAME_layer + image * NAME_stride + slice;
-    return ivec3((layer & NAME_across) * NAME_cell_width,
-                 (layer >> NAME_across_bits & NAME_down) * NAME_cell_height,
-                 layer >> NAME_cell_bits);
+    int x = 0, y = 0, layer = NAME_layer + image * NAME_stride + slice;
+#ifndef NAME_plain // else it is a layer of the texture
+    x = (layer & NAME_across) * NAME_cell_width;
+    y = (layer >> NAME_across_bits & NAME_down) * NAME_cell_height;
+    layer >>= NAME_cell_bits;
+#endif
+    return ivec3(x, y, layer); // Midgard's compiler wants more registers for ivec3(0, 0, layer)
 }
 
 // v with 0 beyond the last channel.

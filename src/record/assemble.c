@@ -185,13 +185,15 @@ static bool is_half(const struct pass_texture *item)
     return item->view.storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
 }
 
-static void define_view(struct text *t, const struct pass_texture *item, uint32_t binding,
-                        bool masked)
+static void define_view(struct text *t, const struct pass *pass, const struct pass_texture *item,
+                        uint32_t binding, bool masked)
 {
     const char *n = item->name;
     text_format(t, "#define %s_binding %u\n", n, binding);
     if (masked)
         text_format(t, "#define %s_masked\n", n);
+    if (view_is_plain(pass, &item->view))
+        text_format(t, "#define %s_plain\n", n);
 }
 
 static void define_format(struct text *t, const struct pass_texture *item)
@@ -208,7 +210,8 @@ static void define_textures(struct text *t, const struct pass *pass)
         text_format(t, "#define LOADS_IMAGES\n");
     for (uint32_t i = 0; i < pass->texture_count; i++) {
         const struct pass_texture *item = &pass->textures[i];
-        define_view(t, item, i + (pass->loads_images ? pass->image_count : 0), item->view.masked);
+        define_view(t, pass, item, i + (pass->loads_images ? pass->image_count : 0),
+                    item->view.masked);
         if (pass->loads_images)
             define_format(t, item);
     }
@@ -218,7 +221,7 @@ static void define_images(struct text *t, const struct pass *pass)
 {
     for (uint32_t i = 0; i < pass->image_count; i++) {
         const struct pass_texture *item = &pass->images[i];
-        define_view(t, item, i, item->view.channels % 4 != 0);
+        define_view(t, pass, item, i, item->view.channels % 4 != 0);
         define_format(t, item);
         if (is_half(item))
             text_format(t, "#define %s_half\n", item->name);

@@ -34,7 +34,7 @@
 #define PASS_DEFINES    24
 #define PASS_UNIFORMS   48
 #define PASS_LIBRARIES  32
-#define PASS_VIEW_WORDS 12 /* uniform words that describe one view */
+#define PASS_VIEW_WORDS 12 /* uniform words of one view; the second half places its layers */
 #define PASS_WORDS      (6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS)
 
 /* Of an image, or of a part of one. */
@@ -144,6 +144,7 @@ struct pass {
     uint32_t work;      /* operations an invocation takes, about; splits long grids. 0: 64 */
     bool light;         /* gains by large work groups, as was measured */
     bool cooperative;
+    bool alone; /* one kernel's, not a graph's: images that do not share textures are told so */
     bool loads_images;              /* textures are read with imageLoad; set by assemble.c */
     pass_refresh refresh;           /* may be NULL */
     struct glcnn_kernel *kernel;    /* for refresh */

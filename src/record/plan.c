@@ -264,6 +264,9 @@ void plan_append(struct plan *plan)
 
 glcnn_status plan_prepare(struct plan *plan)
 {
+    bool alone = plan->kernel && !plan->command_buffer->planned;
+    for (size_t i = 0; i < plan->pass_count; i++)
+        plan->passes[i].alone = alone;
     if (!plan->command_buffer->planned && plan->status == GLCNN_SUCCESS)
         plan->status = programs_find(plan->device, plan->passes, plan->pass_count);
     for (size_t i = 0; i < plan->pass_count && plan->status == GLCNN_SUCCESS; i++)

@@ -36,14 +36,24 @@ static void add_uniform_line(struct uniform_writer *w, bool is_float, const char
         text_format(w->text, "%s %s%s;\n", type, name, suffix);
 }
 
-static void add_view_lines(struct uniform_writer *w, const struct pass_texture *items,
-                           uint32_t count)
+bool view_is_plain(const struct pass *pass, const struct image_view *view)
+{
+    return pass->alone && !view->storage->within && !storage_is_folded(view->storage);
+}
+
+static uint32_t view_word_count(const struct pass *pass, const struct image_view *view)
+{
+    return view_is_plain(pass, view) ? PASS_VIEW_WORDS / 2 : PASS_VIEW_WORDS;
+}
+
+static void add_view_lines(struct uniform_writer *w, const struct pass *pass,
+                           const struct pass_texture *items, uint32_t count)
 {
     static const char *const words[PASS_VIEW_WORDS] = {
         "_layer",  "_stride",      "_width", "_height",    "_channels",   "_images",
         "_across", "_across_bits", "_down",  "_cell_bits", "_cell_width", "_cell_height"};
     for (uint32_t i = 0; i < count; i++)
-        for (int word = 0; word < PASS_VIEW_WORDS; word++)
+        for (uint32_t word = 0; word < view_word_count(pass, &items[i].view); word++)
             add_uniform_line(w, false, items[i].name, words[word]);
 }
 
@@ -56,8 +66,8 @@ static void add_uniform_lines(struct text *t, enum uniform_line line, const stru
         add_uniform_line(&w, false, "grid", axes[i]);
     for (int i = 0; i < 3; i++)
         add_uniform_line(&w, false, "origin", axes[i]);
-    add_view_lines(&w, pass->textures, pass->texture_count);
-    add_view_lines(&w, pass->images, pass->image_count);
+    add_view_lines(&w, pass, pass->textures, pass->texture_count);
+    add_view_lines(&w, pass, pass->images, pass->image_count);
     for (uint32_t i = 0; i < pass->uniform_count; i++)
         add_uniform_line(&w, pass->uniforms[i].is_float, pass->uniforms[i].name, "");
 }
@@ -104,24 +114,26 @@ static uint32_t bits_of(uint32_t power)
     return bits;
 }
 
-static size_t view_words(const struct image_view *view, uint32_t *words)
+static size_t view_words(const struct pass *pass, const struct image_view *view, uint32_t *words)
 {
     const struct storage *storage = view->storage;
-    if (words) {
-        words[0] = view->first_layer + storage->cell * storage->across * storage->down;
-        words[1] = view->layer_stride;
-        words[2] = view->width;
-        words[3] = view->height;
-        words[4] = view->channels;
-        words[5] = view->images;
-        words[6] = storage->across - 1;
-        words[7] = bits_of(storage->across);
-        words[8] = storage->down - 1;
-        words[9] = bits_of(storage->across * storage->down);
-        words[10] = storage->width;
-        words[11] = storage->height;
-    }
-    return PASS_VIEW_WORDS;
+    const uint32_t all[PASS_VIEW_WORDS] = {view->first_layer +
+                                               storage->cell * storage->across * storage->down,
+                                           view->layer_stride,
+                                           view->width,
+                                           view->height,
+                                           view->channels,
+                                           view->images,
+                                           storage->across - 1,
+                                           bits_of(storage->across),
+                                           storage->down - 1,
+                                           bits_of(storage->across * storage->down),
+                                           storage->width,
+                                           storage->height};
+    uint32_t count = view_word_count(pass, view);
+    if (words)
+        memcpy(words, all, count * sizeof *words);
+    return count;
 }
 
 size_t program_uniforms(const struct pass *pass, uint32_t *words)
@@ -133,9 +145,9 @@ size_t program_uniforms(const struct pass *pass, uint32_t *words)
     }
     count += 6;
     for (uint32_t i = 0; i < pass->texture_count; i++)
-        count += view_words(&pass->textures[i].view, words ? words + count : NULL);
+        count += view_words(pass, &pass->textures[i].view, words ? words + count : NULL);
     for (uint32_t i = 0; i < pass->image_count; i++)
-        count += view_words(&pass->images[i].view, words ? words + count : NULL);
+        count += view_words(pass, &pass->images[i].view, words ? words + count : NULL);
     for (uint32_t i = 0; i < pass->uniform_count; i++, count++)
         if (words)
             memcpy(words + count, &pass->uniforms[i].value, sizeof *words);

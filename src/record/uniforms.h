@@ -5,7 +5,12 @@
 #include "record/pass.h"
 #include "record/text.h"
 
-/* Declares them: grid_x .. origin_z, NAME_layer .. NAME_images of each view, the pass's uniforms. */
+/* Whether each layer of the view is one of its texture, and the program is told so. A graph's is not
+ * told, nor are transfers: another batch may have its images in another place. */
+bool view_is_plain(const struct pass *pass, const struct image_view *view);
+
+/* Declares them: grid_x .. origin_z, NAME_layer .. NAME_images of each view, NAME_across ..
+ * NAME_cell_height where it is not plain, the pass's uniforms. */
 void uniforms_declare(struct text *t, const struct pass *pass,
                       const struct glcnn_device_traits *traits);
 /* Lines of main that set the variables, where the device's traits ask for copies. */
