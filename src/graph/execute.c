@@ -321,10 +321,7 @@ static glcnn_status check_not_own(const struct glcnn_graph *graph, const struct 
 static glcnn_status find_for_images(struct glcnn_graph *graph, glcnn_image *const *sources,
                                     struct compiled **compiled)
 {
-    struct glcnn_image_descriptor *descriptors =
-        calloc(graph->source_count + 1, sizeof *descriptors);
-    if (!descriptors)
-        return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory executing a graph");
+    struct glcnn_image_descriptor *descriptors = graph->source_descriptors;
     glcnn_status status = GLCNN_SUCCESS;
     for (size_t i = 0; i < graph->source_count && status == GLCNN_SUCCESS; i++) {
         status = check_source(graph, sources, i);
@@ -333,7 +330,6 @@ static glcnn_status find_for_images(struct glcnn_graph *graph, glcnn_image *cons
     }
     if (status == GLCNN_SUCCESS)
         status = find_compiled(graph, descriptors, compiled);
-    free(descriptors);
     return status == GLCNN_SUCCESS ? check_not_own(graph, *compiled, sources) : status;
 }
 
@@ -525,6 +521,7 @@ void glcnn_graph_destroy(glcnn_graph **graph)
     }
     free(old->filters);
     free(old->sources);
+    free(old->source_descriptors);
     free(old->results);
     free(old->result_is_needed);
     free(old->wanted);

@@ -91,7 +91,8 @@ static bool walk_all(struct glcnn_graph *graph)
     free(walk.stack);
     graph->sources = walk.sources;
     graph->source_count = walk.source_count;
-    return good;
+    graph->source_descriptors = calloc(walk.source_count + 1, sizeof *graph->source_descriptors);
+    return good && graph->source_descriptors;
 }
 
 size_t graph_find_filter(const struct glcnn_graph *graph, const struct glcnn_filter_node *node)

@@ -37,6 +37,7 @@ struct glcnn_graph {
     size_t filter_count;
     struct glcnn_image_node **sources, **results;
     size_t source_count, result_count;
+    struct glcnn_image_descriptor *source_descriptors; /* room for those of an execution's */
     bool *result_is_needed;
     bool *wanted; /* [images of the network]: a needed result or exported */
     size_t image_count;
