@@ -102,7 +102,8 @@ PUBLIC_TESTS   := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/test_public_*.c)
 UNIT_TESTS     := $(filter-out $(PUBLIC_TESTS),\
                     $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/test_*.c))))
 TEST_HELPERS   := $(filter-out tests/test_%,$(sort $(wildcard tests/*.c)))
-# What test_faults alone is linked with: functions that fail where it wants them to.
+# What test_faults and test_feeding are linked with: functions that are counted, and fail where a test
+# wants them to.
 FAULT_HELPERS  := $(sort $(wildcard tests/faults/*.c))
 FAULT_WRAPS    := malloc calloc realloc free strdup strndup realpath open close fopen fclose read \
                   pread write fread ferror fsync rename eglInitialize eglBindAPI eglQueryString \
@@ -303,8 +304,9 @@ $(EXAMPLES): %: %.o $(SUPPORT_OBJECTS) $(STATIC) $(O)/support
 	$(call say,LD)
 	$(Q)$(LINK) $< $(SUPPORT_OBJECTS) $(static_libs) $(app_libs)
 
-$(O)/tests/test_faults: $(FAULT_OBJECTS) $(O)/fault-files
-$(O)/tests/test_faults: faults = $(FAULT_OBJECTS) $(FAULT_WRAPS:%=-Wl,--wrap=%)
+COUNTING_TESTS := $(O)/tests/test_faults $(O)/tests/test_feeding
+$(COUNTING_TESTS): $(FAULT_OBJECTS) $(O)/fault-files
+$(COUNTING_TESTS): faults = $(FAULT_OBJECTS) $(FAULT_WRAPS:%=-Wl,--wrap=%)
 
 $(UNIT_TESTS): %: %.o $(HELPER_OBJECTS) $(NET_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) \
     $(O)/helpers $(O)/support

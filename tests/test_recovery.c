@@ -547,11 +547,15 @@ static void test_every_wait_has_its_deadline(void)
     slices_a_mark = 0;
     for (int i = 0; i < 2; i++) {
         open_failing(1);
-        GOOD_FATAL(glcnn_buffer_create(device, 4, &buffer));
+        struct copying c = begin_copying();
+        GOOD_FATAL(glcnn_buffer_create(device, 64, &buffer));
+        GOOD(glcnn_image_encode_read(c.commands, c.from, NULL, buffer, 0));
+        GOOD(glcnn_command_buffer_commit(c.commands));
         device->gl.ClientWaitSync = pass_slowly;
         REFUSED(GLCNN_DEVICE_LOST,
                 i ? glcnn_device_wait(device) : glcnn_buffer_read(buffer, 0, 4, &value));
         glcnn_buffer_destroy(&buffer);
+        drop_copying(&c);
         close_failing();
     }
 }

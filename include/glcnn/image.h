@@ -150,7 +150,10 @@ struct glcnn_image_transfer {
 };
 
 /* Copies bytes into or out of an image and returns when that is done: for write when `bytes` has
- * been copied, for read when the data is there. Elements are float32, float16 for a float16 image,
+ * been copied, for read when the data is there. A write comes after all committed and before all
+ * later committed work, and does not wait for it: the next batch can be written while a step reads
+ * the one before. It waits where the GPU is eight writes of 8 MiB, or of less, behind. A transfer
+ * like one of the last eight (same part, layout, format and extent) allocates nothing. Elements are float32, float16 for a float16 image,
  * bytes for a Unorm8 image. `transfer` may be NULL. `size` is that of the memory at `bytes`: an access beyond it is
  * refused, and gaps between rows stay untouched. Strides must be multiples of the element size.
  * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_INVALID_STATE (a temporary image). */

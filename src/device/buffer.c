@@ -35,7 +35,31 @@ static glcnn_status fill_with_zeros(struct glcnn_buffer *buffer)
     return status;
 }
 
-static glcnn_status create(struct glcnn_device *device, size_t size, struct glcnn_buffer **buffer)
+/* Keeps it mapped where the driver can; else each use maps it. */
+static glcnn_status give_mapped_memory(struct glcnn_buffer *buffer)
+{
+    const struct gl *gl = &buffer->device->gl;
+    const char *where = "making a buffer for transfers";
+    const GLbitfield keep = GL_MAP_PERSISTENT_BIT_EXT | GL_MAP_COHERENT_BIT_EXT;
+    if (!gl->BufferStorageEXT)
+        return buffer_upload(buffer->device, GL_SHADER_STORAGE_BUFFER, &buffer->name, buffer->size,
+                             NULL, where);
+    gl->GenBuffers(1, &buffer->name);
+    glcnn_status status = bind(buffer->device, GL_SHADER_STORAGE_BUFFER, buffer->name, where);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    gl->BufferStorageEXT(GL_SHADER_STORAGE_BUFFER, (GLsizeiptr)buffer->size, NULL,
+                         buffer->access | keep | GL_CLIENT_STORAGE_BIT_EXT);
+    status = device_check(buffer->device, where);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    buffer->mapped = gl->MapBufferRange(GL_SHADER_STORAGE_BUFFER, 0, (GLsizeiptr)buffer->size,
+                                        buffer->access | keep);
+    return device_check(buffer->device, where);
+}
+
+static glcnn_status create(struct glcnn_device *device, size_t size, GLbitfield access,
+                           struct glcnn_buffer **buffer)
 {
     struct glcnn_buffer *made = calloc(1, sizeof *made);
     if (!made)
@@ -43,7 +67,8 @@ static glcnn_status create(struct glcnn_device *device, size_t size, struct glcn
     made->device = device_retain(device);
     made->references = 1;
     made->size = size;
-    glcnn_status status = fill_with_zeros(made);
+    made->access = access;
+    glcnn_status status = access ? give_mapped_memory(made) : fill_with_zeros(made);
     if (status == GLCNN_SUCCESS)
         *buffer = made;
     else
@@ -53,7 +78,18 @@ static glcnn_status create(struct glcnn_device *device, size_t size, struct glcn
 
 glcnn_status buffer_create_zeros(struct glcnn_device *device, struct glcnn_buffer **buffer)
 {
-    return create(device, 256, buffer);
+    return create(device, 256, 0, buffer);
+}
+
+static glcnn_status create_within_limits(struct glcnn_device *device, size_t size,
+                                         GLbitfield access, struct glcnn_buffer **buffer)
+{
+    if (size > device->info.limits.storage_block_size)
+        return device_fail(device, GLCNN_LIMIT_EXCEEDED,
+                           "glcnn_buffer_create: size is %zu bytes; this device's storage blocks "
+                           "have at most %u",
+                           size, device->info.limits.storage_block_size);
+    return create(device, size, access, buffer);
 }
 
 glcnn_status glcnn_buffer_create(glcnn_device *device, size_t size, glcnn_buffer **buffer)
@@ -69,12 +105,13 @@ glcnn_status glcnn_buffer_create(glcnn_device *device, size_t size, glcnn_buffer
                            "glcnn_buffer_create: size is %zu bytes; it must be a positive multiple "
                            "of 4",
                            size);
-    if (size > device->info.limits.storage_block_size)
-        return device_fail(device, GLCNN_LIMIT_EXCEEDED,
-                           "glcnn_buffer_create: size is %zu bytes; this device's storage blocks "
-                           "have at most %u",
-                           size, device->info.limits.storage_block_size);
-    return create(device, size, buffer);
+    return create_within_limits(device, size, 0, buffer);
+}
+
+glcnn_status buffer_create_mapped(struct glcnn_device *device, size_t size, GLbitfield access,
+                                  struct glcnn_buffer **buffer)
+{
+    return create_within_limits(device, size, access, buffer);
 }
 
 struct glcnn_buffer *buffer_retain(struct glcnn_buffer *buffer)
@@ -224,7 +261,7 @@ glcnn_status buffer_join(struct glcnn_buffer *const *buffers, size_t count,
     for (size_t i = 0; i < count; i++)
         if (before || buffers[i]->within)
             return GLCNN_SUCCESS;
-    glcnn_status status = create(buffers[0]->device, buffer_joined_size(buffers, count), &whole);
+    glcnn_status status = create(buffers[0]->device, buffer_joined_size(buffers, count), 0, &whole);
     if (status == GLCNN_SUCCESS)
         status = copy_into(whole, buffers, count);
     if (status == GLCNN_SUCCESS)
@@ -275,13 +312,22 @@ glcnn_status glcnn_buffer_write(glcnn_buffer *buffer, size_t offset, size_t size
     return device_check(buffer->device, "glcnn_buffer_write");
 }
 
+static glcnn_status cannot_map(struct glcnn_device *device, const char *where)
+{
+    glcnn_status status = device_check(device, where);
+    return status != GLCNN_SUCCESS ? status
+                                   : device_fail(device, GLCNN_OUT_OF_MEMORY,
+                                                 "%s: the driver cannot map the buffer", where);
+}
+
 glcnn_status glcnn_buffer_read(glcnn_buffer *buffer, size_t offset, size_t size, void *bytes)
 {
     glcnn_status status = begin_transfer(buffer, offset, size, bytes, "glcnn_buffer_read");
     if (status != GLCNN_SUCCESS || size == 0)
         return status;
     const struct gl *gl = &buffer->device->gl;
-    status = fence_await_all(buffer->device, "glcnn_buffer_read"); /* mapping has no deadline */
+    status = fence_await(buffer->device, later(buffer_hazard(buffer).written, buffer->zeros_at),
+                         "glcnn_buffer_read"); /* mapping has no deadline */
     if (status != GLCNN_SUCCESS)
         return status;
     const void *mapped =
@@ -289,12 +335,45 @@ glcnn_status glcnn_buffer_read(glcnn_buffer *buffer, size_t offset, size_t size,
                            (GLsizeiptr)size, GL_MAP_READ_BIT);
     if (mapped)
         memcpy(bytes, mapped, size);
-    if (!mapped || !gl->UnmapBuffer(GL_SHADER_STORAGE_BUFFER)) {
-        status = device_check(buffer->device, "glcnn_buffer_read");
-        return status != GLCNN_SUCCESS
-                   ? status
-                   : device_fail(buffer->device, GLCNN_OUT_OF_MEMORY,
-                                 "glcnn_buffer_read: the driver cannot map the buffer");
-    }
+    if (!mapped || !gl->UnmapBuffer(GL_SHADER_STORAGE_BUFFER))
+        return cannot_map(buffer->device, "glcnn_buffer_read");
     return device_check(buffer->device, "glcnn_buffer_read");
+}
+
+/* ---- Memory of both ---- */
+
+glcnn_status buffer_map(struct glcnn_buffer *buffer, size_t size, void **bytes, const char *where)
+{
+    struct glcnn_device *device = buffer->device;
+    GLbitfield access = buffer->access;
+    *bytes = buffer->mapped;
+    if (buffer->mapped)
+        return GLCNN_SUCCESS;
+    if (access & GL_MAP_WRITE_BIT)
+        access |= GL_MAP_UNSYNCHRONIZED_BIT | GL_MAP_INVALIDATE_RANGE_BIT;
+    glcnn_status status = bind(device, GL_SHADER_STORAGE_BUFFER, buffer->name, where);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    *bytes = device->gl.MapBufferRange(GL_SHADER_STORAGE_BUFFER, 0, (GLsizeiptr)size, access);
+    return *bytes ? GLCNN_SUCCESS : cannot_map(device, where);
+}
+
+glcnn_status buffer_unmap(struct glcnn_buffer *buffer, const char *where)
+{
+    struct glcnn_device *device = buffer->device;
+    if (buffer->mapped)
+        return GLCNN_SUCCESS;
+    glcnn_status status = bind(device, GL_SHADER_STORAGE_BUFFER, buffer->name, where);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    return device->gl.UnmapBuffer(GL_SHADER_STORAGE_BUFFER) ? GLCNN_SUCCESS
+                                                            : cannot_map(device, where);
+}
+
+void buffer_show(struct glcnn_buffer *buffer)
+{
+    if (buffer->mapped)
+        buffer->device->gl.MemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT_EXT);
+    else
+        wait_for_passes(buffer);
 }

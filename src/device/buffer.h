@@ -16,6 +16,8 @@ struct glcnn_buffer {
     struct hazard hazard;        /* uses of this buffer as a whole */
     struct hazard parts;         /* uses of those that lie within it */
     struct glcnn_buffer *next;   /* of a list that lends buffers */
+    GLbitfield access;           /* of buffer_create_mapped: how it is mapped */
+    void *mapped;                /* where it stays mapped */
     bool zeros;        /* held nothing but zeros at `zeros_at`, and was written by no pass since */
     uint64_t zeros_at; /* a serial number of the device's passes */
 };
@@ -43,6 +45,17 @@ void buffer_bind_storage(const struct gl *gl, GLuint index, const struct glcnn_b
  * buffer is touched, and the call can be made again. */
 glcnn_status buffer_upload(struct glcnn_device *device, GLenum target, GLuint *name, size_t size,
                            const void *bytes, const char *where);
+
+/* A buffer that the processor fills (GL_MAP_WRITE_BIT) or reads (GL_MAP_READ_BIT); contents
+ * undefined. It stays mapped where the driver has GL_EXT_buffer_storage. */
+glcnn_status buffer_create_mapped(struct glcnn_device *device, size_t size, GLbitfield access,
+                                  struct glcnn_buffer **buffer);
+/* Its first `size` bytes, until buffer_unmap. No pass may be using what is to be filled, and what
+ * is read was awaited behind buffer_show: nothing here waits for that. */
+glcnn_status buffer_map(struct glcnn_buffer *buffer, size_t size, void **bytes, const char *where);
+glcnn_status buffer_unmap(struct glcnn_buffer *buffer, const char *where);
+/* Lets buffer_map show what passes have written, once they have finished. */
+void buffer_show(struct glcnn_buffer *buffer);
 
 struct glcnn_buffer *buffer_retain(struct glcnn_buffer *buffer);
 /* The small buffer of zeros that stands in for every declared buffer that is not given. */

@@ -14,21 +14,39 @@
 
 /* ---- Marks ---- */
 
-static void drop_first(struct progress *progress, const struct gl *gl)
+/* Takes the mark out of the list. */
+static struct mark take(struct progress *progress, size_t index)
 {
-    gl->DeleteSync(progress->marks[0]);
+    struct mark taken = progress->marks[index];
     progress->mark_count--;
-    memmove(progress->marks, progress->marks + 1, progress->mark_count * sizeof *progress->marks);
+    memmove(progress->marks + index, progress->marks + index + 1,
+            (progress->mark_count - index) * sizeof *progress->marks);
+    return taken;
+}
+
+/* Marks that lie before have passed too. */
+static void complete(struct glcnn_device *device, uint64_t serial)
+{
+    struct progress *progress = &device->progress;
+    if (serial > progress->completed)
+        progress->completed = serial;
+    while (progress->mark_count && progress->marks[0].serial <= progress->completed)
+        device->gl.DeleteSync(take(progress, 0).fence);
 }
 
 /* Gives up marks that have passed; whether there were any. */
 static bool has_moved(struct glcnn_device *device)
 {
     struct progress *progress = &device->progress;
+    GLenum result;
     bool moved = false;
     while (progress->mark_count &&
-           device->gl.ClientWaitSync(progress->marks[0], 0, 0) != GL_TIMEOUT_EXPIRED) {
-        drop_first(progress, &device->gl);
+           (result = device->gl.ClientWaitSync(progress->marks[0].fence, 0, 0)) !=
+               GL_TIMEOUT_EXPIRED) {
+        struct mark first = take(progress, 0);
+        device->gl.DeleteSync(first.fence);
+        if (result != GL_WAIT_FAILED)
+            complete(device, first.serial);
         moved = true;
     }
     return moved;
@@ -43,8 +61,20 @@ static void thin_out(struct glcnn_device *device)
         if (i % 2)
             progress->marks[kept++] = progress->marks[i];
         else
-            device->gl.DeleteSync(progress->marks[i]);
+            device->gl.DeleteSync(progress->marks[i].fence);
     progress->mark_count = kept;
+}
+
+/* Adds a fence to the marks; false: the driver gives none. */
+static bool add_mark(struct glcnn_device *device)
+{
+    struct progress *progress = &device->progress;
+    if (progress->mark_count == MARKS && !has_moved(device))
+        thin_out(device);
+    GLsync fence = device->gl.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    if (fence)
+        progress->marks[progress->mark_count++] = (struct mark){fence, device->serial};
+    return fence != NULL;
 }
 
 glcnn_status fence_count(struct glcnn_device *device, uint64_t operations, const char *where)
@@ -58,12 +88,7 @@ glcnn_status fence_count(struct glcnn_device *device, uint64_t operations, const
     glcnn_status status = device_check(device, where);
     if (status != GLCNN_SUCCESS)
         return status;
-    if (!has_moved(device) && progress->mark_count == MARKS)
-        thin_out(device);
-    GLsync mark = device->gl.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
-    if (mark)
-        progress->marks[progress->mark_count++] = mark;
-    else
+    if (!add_mark(device))
         gl_error(&device->gl,
                  &code); /* the work is done without a mark; a lost context tells again */
     return GLCNN_SUCCESS;
@@ -71,24 +96,27 @@ glcnn_status fence_count(struct glcnn_device *device, uint64_t operations, const
 
 void fences_forget(struct glcnn_device *device, bool reachable)
 {
-    while (reachable && device->progress.mark_count)
-        drop_first(&device->progress, &device->gl);
-    device->progress.mark_count = 0;
+    struct progress *progress = &device->progress;
+    for (size_t i = 0; reachable && i < progress->mark_count; i++)
+        device->gl.DeleteSync(progress->marks[i].fence);
+    progress->mark_count = 0;
 }
 
 /* ---- Fences ---- */
 
-glcnn_status fence_make(struct glcnn_device *device, const char *where, GLsync *fence)
+glcnn_status fence_mark(struct glcnn_device *device, const char *where)
 {
     GLenum code = GL_NO_ERROR;
-    *fence = device->gl.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
-    if (*fence)
+    if (add_mark(device))
         return GLCNN_SUCCESS;
     const char *name = gl_error(&device->gl, &code);
     if (name && code != GL_OUT_OF_MEMORY)
         return device_report(device, code, name, where);
     device->gl.Finish();
-    return device_check(device, where);
+    glcnn_status status = device_check(device, where);
+    if (status == GLCNN_SUCCESS)
+        complete(device, device->serial);
+    return status;
 }
 
 static glcnn_status give_up(struct glcnn_device *device, const char *where)
@@ -102,7 +130,7 @@ static glcnn_status give_up(struct glcnn_device *device, const char *where)
 
 /* Waits in slices. One counts for two at most: a process that was stopped has waited for nothing.
  */
-glcnn_status fence_await(struct glcnn_device *device, GLsync fence, const char *where)
+static glcnn_status await(struct glcnn_device *device, GLsync fence, const char *where)
 {
     const struct gl *gl = &device->gl;
     const uint64_t patience = device->progress.patience * (uint64_t)1000000000u;
@@ -123,15 +151,51 @@ glcnn_status fence_await(struct glcnn_device *device, GLsync fence, const char *
     return device_fail(device, GLCNN_DEVICE_LOST, "%s: the driver's fence failed", where);
 }
 
+/* The first mark behind the pass; their count where there is none. */
+static size_t mark_behind(const struct progress *progress, uint64_t serial)
+{
+    size_t i = 0;
+    while (i < progress->mark_count && progress->marks[i].serial < serial)
+        i++;
+    return i;
+}
+
+/* The mark is taken out of the list, so that nothing else gives it up meanwhile. */
+static glcnn_status await_mark(struct glcnn_device *device, size_t index, const char *where)
+{
+    struct mark mark = take(&device->progress, index);
+    glcnn_status status = await(device, mark.fence, where);
+    device->gl.DeleteSync(mark.fence);
+    if (status == GLCNN_SUCCESS)
+        complete(device, mark.serial);
+    return status;
+}
+
+glcnn_status fence_await(struct glcnn_device *device, uint64_t serial, const char *where)
+{
+    struct progress *progress = &device->progress;
+    if (serial <= progress->completed)
+        return GLCNN_SUCCESS;
+    size_t index = mark_behind(progress, serial);
+    if (index < progress->mark_count)
+        return await_mark(device, index, where);
+    glcnn_status status = fence_mark(device, where);
+    if (status != GLCNN_SUCCESS || serial <= progress->completed)
+        return status;
+    return await_mark(device, progress->mark_count - 1, where);
+}
+
+bool fence_has_passed(struct glcnn_device *device, uint64_t serial)
+{
+    has_moved(device);
+    return serial <= device->progress.completed;
+}
+
 glcnn_status fence_await_all(struct glcnn_device *device, const char *where)
 {
-    GLsync fence;
-    glcnn_status status = fence_make(device, where, &fence);
-    if (status != GLCNN_SUCCESS || !fence)
-        return status;
-    status = fence_await(device, fence, where);
-    device->gl.DeleteSync(fence);
-    return status;
+    glcnn_status status = fence_mark(device, where);
+    size_t count = device->progress.mark_count;
+    return status == GLCNN_SUCCESS && count ? await_mark(device, count - 1, where) : status;
 }
 
 glcnn_status glcnn_device_wait(glcnn_device *device)

@@ -10,10 +10,18 @@ struct glcnn_device;
 #define DEFAULT_WAIT 300 /* seconds without progress */
 #define MARKS        16
 
-/* Fences between the passes of long commits, oldest first: each that passes is progress. */
+/* A fence behind the pass of that serial number and all before it. */
+struct mark {
+    GLsync fence;
+    uint64_t serial;
+};
+
+/* Fences behind commits and between the passes of long ones, oldest first: each that passes is
+ * progress. */
 struct progress {
-    GLsync marks[MARKS];
+    struct mark marks[MARKS];
     size_t mark_count;
+    uint64_t completed; /* passes up to this serial number are known to have finished */
     uint64_t work;     /* operations issued since the last mark */
     uint32_t patience; /* seconds that a wait may last without progress */
 };
@@ -22,13 +30,15 @@ struct progress {
  * they raised is returned then. */
 glcnn_status fence_count(struct glcnn_device *device, uint64_t operations, const char *where);
 
-/* A fence behind all that was issued, the caller's to delete. Where the driver has no memory for
- * one the GPU is waited for and *fence is NULL. */
-glcnn_status fence_make(struct glcnn_device *device, const char *where, GLsync *fence);
+/* Sets a mark behind all that was issued. Where the driver has no memory for one the GPU is waited
+ * for. */
+glcnn_status fence_mark(struct glcnn_device *device, const char *where);
 
-/* Waits for the fence. GLCNN_DEVICE_LOST once neither it nor a mark has passed for so long as the
- * device's user said. */
-glcnn_status fence_await(struct glcnn_device *device, GLsync fence, const char *where);
+/* Waits for the pass of that serial number and all before it, and for no more than the next mark.
+ * GLCNN_DEVICE_LOST once no mark has passed for so long as the device's user said. */
+glcnn_status fence_await(struct glcnn_device *device, uint64_t serial, const char *where);
+/* Have they finished, as far as marks tell? Never waits. */
+bool fence_has_passed(struct glcnn_device *device, uint64_t serial);
 
 /* Waits for all that was issued. */
 glcnn_status fence_await_all(struct glcnn_device *device, const char *where);

@@ -63,6 +63,7 @@
 
 /* NULL where the driver has no such extension. */
 #define GL_OPTIONAL(X)                                                                             \
+    X(BufferStorageEXT, PFNGLBUFFERSTORAGEEXTPROC, "GL_EXT_buffer_storage")                        \
     X(DebugMessageCallbackKHR, PFNGLDEBUGMESSAGECALLBACKKHRPROC, "GL_KHR_debug")                   \
     X(ObjectLabelKHR, PFNGLOBJECTLABELKHRPROC, "GL_KHR_debug")                                     \
     X(PushDebugGroupKHR, PFNGLPUSHDEBUGGROUPKHRPROC, "GL_KHR_debug")                               \

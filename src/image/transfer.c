@@ -31,7 +31,7 @@ static size_t element_of(const struct glcnn_image *image)
     return bytes[image->descriptor.channel_format];
 }
 
-/* Staging memory of one pass, which the device keeps; longer transfers are made in parts. */
+/* Staging memory of one pass; longer transfers are made in parts. */
 #define STAGING_BYTES ((size_t)8 << 20)
 
 static glcnn_status check_region(const struct glcnn_image *image, const char *where,
@@ -283,44 +283,6 @@ static size_t element_count(const struct access *a)
     return (size_t)a->width * a->height * a->channels * a->images;
 }
 
-/* Words of 4 bytes that it takes in the buffer. */
-static size_t staged_words(const struct access *a)
-{
-    return (element_count(a) * a->element + 3) / 4;
-}
-
-/* Between the caller's strided rows and dense elements of the buffer in the same order. */
-static void stage(const struct access *a, char *bytes, void *values, size_t element)
-{
-    char *staged = values;
-    size_t planes = a->channels_last ? 1 : a->channels, row = row_length(a);
-    for (size_t n = 0; n < a->images; n++)
-        for (size_t c = 0; c < planes; c++)
-            for (size_t y = 0; y < a->height; y++, staged += row * a->element)
-                convert(bytes + element * (n * a->stride_n + c * a->stride_c + y * a->stride_y),
-                        staged, row, element, a->write);
-}
-
-/* Runs the pass between the image and the staging buffer, whose command buffer is empty before and
- * after. */
-static glcnn_status transfer_staged(struct glcnn_image *image, const struct access *dense,
-                                    void *staged)
-{
-    const struct staging *staging = image->device->staging;
-    size_t words = staged_words(dense);
-    glcnn_status status = staging_reserve_buffer(image->device, words);
-    if (status == GLCNN_SUCCESS && dense->write)
-        status = glcnn_buffer_write(staging->buffer, 0, words * 4, staged);
-    if (status == GLCNN_SUCCESS)
-        status = record(staging->commands, image, dense, staging->buffer, 0);
-    if (status == GLCNN_SUCCESS)
-        status = glcnn_command_buffer_commit(staging->commands);
-    command_buffer_reset(staging->commands);
-    if (status == GLCNN_SUCCESS && !dense->write)
-        status = glcnn_buffer_read(staging->buffer, 0, words * 4, staged);
-    return status;
-}
-
 /* Whole images, or where one is too long rows of one, from image and row on (counted from the
  * transfer's first): as much as one pass stages. */
 static struct access part_from(const struct glcnn_image *image, const struct access *a,
@@ -359,24 +321,114 @@ static bool is_dense(const struct access *a, const struct access *dense)
            (a->images == 1 || a->stride_n == dense->stride_n);
 }
 
-/* What is dense, in whole words and of the buffer's elements goes to and from it as it is. */
-static glcnn_status transfer_part(struct glcnn_image *image, const struct access *part, char *bytes,
-                                  size_t element, const char *where)
+/* Between the caller's strided rows and dense elements of the buffer in the same order. */
+static void stage(const struct access *a, const struct access *dense, char *bytes, void *values,
+                  size_t element)
+{
+    char *staged = values;
+    size_t planes = a->channels_last ? 1 : a->channels, row = row_length(a);
+    if (is_dense(a, dense)) {
+        convert(bytes, staged, element_count(a), element, a->write);
+        return;
+    }
+    for (size_t n = 0; n < a->images; n++)
+        for (size_t c = 0; c < planes; c++)
+            for (size_t y = 0; y < a->height; y++, staged += row * a->element)
+                convert(bytes + element * (n * a->stride_n + c * a->stride_c + y * a->stride_y),
+                        staged, row, element, a->write);
+}
+
+static size_t storage_words(const struct storage *s, uint64_t *words)
+{
+    const uint64_t all[] = {s->width,   s->height,  s->layers, s->format, s->fold,
+                            s->tiles_x, s->tiles_y, s->cell,   s->across, s->down};
+    memcpy(words, all, sizeof all);
+    return sizeof all / sizeof *all;
+}
+
+/* All that a transfer's pass depends on but for the texture and the buffer themselves. */
+static void pass_words(const struct access *a, const struct image_view *v, uint64_t *words)
+{
+    const uint64_t all[] = {a->x,        a->y,        a->width,    a->height,       a->channel,
+                            a->channels, a->stride_x, a->stride_y, a->stride_c,     a->stride_n,
+                            a->element,  a->write,    v->images,   v->first_layer,  v->masked,
+                            v->width,    v->height,   v->channels, v->layer_stride};
+    size_t count = sizeof all / sizeof *all;
+    _Static_assert(sizeof all / sizeof *all + 2 * 10 <= STAGING_WORDS, "room for all words");
+    memset(words, 0, STAGING_WORDS * sizeof *words);
+    memcpy(words, all, sizeof all);
+    count += storage_words(v->storage, words + count);
+    storage_words(storage_owner(v->storage), words + count);
+}
+
+static void turn_to(struct pass *pass, struct storage *storage, struct glcnn_buffer *buffer)
+{
+    (pass->image_count ? pass->images : pass->textures)[0].view.storage = storage;
+    pass->buffers[0].view.buffer = buffer;
+}
+
+/* Issues the pass between the image and the memory: the one that was made for such a transfer, or a
+ * new one. */
+static glcnn_status issue_staged(struct glcnn_image *image, const struct access *dense,
+                                 struct staging_memory *memory)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    uint64_t words[STAGING_WORDS];
+    struct image_view view =
+        image_view(image, dense->image, dense->images, dense->channel, dense->channels);
+    pass_words(dense, &view, words);
+    struct staging_pass *staged = staging_find_pass(image->device, words);
+    if (glcnn_command_buffer_pass_count(staged->commands))
+        turn_to(&staged->commands->passes[0], view.storage, memory->buffer);
+    else
+        status = record(staged->commands, image, dense, memory->buffer, 0);
+    if (status == GLCNN_SUCCESS)
+        status = command_buffer_issue(staged->commands);
+    if (status == GLCNN_SUCCESS && !view.storage->derivation)
+        command_buffer_cut(staged->commands, 1, 0); /* holds on to neither image nor memory */
+    else
+        staging_forget_pass(staged);
+    memory->serial = image->device->serial;
+    return status;
+}
+
+static glcnn_status write_part(struct glcnn_image *image, const struct access *part, char *bytes,
+                               size_t element, const char *where)
 {
     struct access dense = dense_access(part);
-    struct staging *staging = image->device->staging;
-    if (element == part->element && is_dense(part, &dense) &&
-        element_count(part) * element % 4 == 0)
-        return transfer_staged(image, &dense, bytes);
-    glcnn_status status = staging_reserve_values(image->device, staged_words(part), where);
+    struct staging_memory *memory;
+    size_t size = element_count(part) * part->element;
+    void *staged;
+    glcnn_status status = staging_take(image->device, size, true, &memory, where);
+    if (status == GLCNN_SUCCESS)
+        status = buffer_map(memory->buffer, size, &staged, where);
     if (status != GLCNN_SUCCESS)
         return status;
-    if (part->write)
-        stage(part, bytes, staging->values, element);
-    status = transfer_staged(image, &dense, staging->values);
-    if (status == GLCNN_SUCCESS && !part->write)
-        stage(part, bytes, staging->values, element);
-    return status;
+    stage(part, &dense, bytes, staged, element);
+    status = buffer_unmap(memory->buffer, where);
+    return status == GLCNN_SUCCESS ? issue_staged(image, &dense, memory) : status;
+}
+
+static glcnn_status read_part(struct glcnn_image *image, const struct access *part, char *bytes,
+                              size_t element, const char *where)
+{
+    struct access dense = dense_access(part);
+    struct staging_memory *memory;
+    size_t size = element_count(part) * part->element;
+    void *staged;
+    glcnn_status status = staging_take(image->device, size, false, &memory, where);
+    if (status == GLCNN_SUCCESS)
+        status = issue_staged(image, &dense, memory);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    buffer_show(memory->buffer);
+    status = fence_await(image->device, memory->serial, where);
+    if (status == GLCNN_SUCCESS)
+        status = buffer_map(memory->buffer, size, &staged, where);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    stage(part, &dense, bytes, staged, element);
+    return buffer_unmap(memory->buffer, where);
 }
 
 static glcnn_status transfer_parts(struct glcnn_image *image, const struct access *a, char *bytes,
@@ -387,9 +439,9 @@ static glcnn_status transfer_parts(struct glcnn_image *image, const struct acces
     for (uint32_t n = 0; n < a->images && status == GLCNN_SUCCESS; n += part.images)
         for (uint32_t y = 0; y < a->height && status == GLCNN_SUCCESS; y += part.height) {
             part = part_from(image, a, n, y);
-            status =
-                transfer_part(image, &part, bytes + element * (n * a->stride_n + y * a->stride_y),
-                              element, where);
+            status = (a->write ? write_part : read_part)(
+                image, &part, bytes + element * (n * a->stride_n + y * a->stride_y), element,
+                where);
         }
     return status;
 }

@@ -129,10 +129,7 @@ static void drop_gl_objects(struct glcnn_command_buffer *old)
     if (!device_can_free(old->device))
         return;
     const struct gl *gl = &old->device->gl;
-    if (old->fence) {
-        glcnn_command_buffer_wait(old);
-        gl->DeleteSync(old->fence);
-    }
+    glcnn_command_buffer_wait(old);
     if (old->uniform_buffer)
         gl->DeleteBuffers(1, &old->uniform_buffer);
 }
@@ -515,46 +512,49 @@ static glcnn_status issue_all(struct glcnn_command_buffer *buffer)
     buffer->issued = buffer->pass_count;
     buffer->refreshed = false;
     buffer->commits++;
-    if (buffer->fence)
-        device->gl.DeleteSync(buffer->fence);
-    buffer->fence = NULL;
+    buffer->last_serial = 0;
     if (status == GLCNN_SUCCESS)
         status = device_check(device, AMID_PASSES);
     return status == GLCNN_SUCCESS ? profile_tell(device) : status;
 }
 
-glcnn_status glcnn_command_buffer_commit(glcnn_command_buffer *command_buffer)
+glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer)
 {
-    glcnn_status status = enter(command_buffer);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    struct glcnn_device *device = command_buffer->device;
-    status = prepare_textures(command_buffer);
+    glcnn_status status = prepare_textures(command_buffer);
     if (status == GLCNN_SUCCESS)
         status = prepare_splitting(command_buffer);
     if (status == GLCNN_SUCCESS)
         status = prepare_uniforms(command_buffer);
     if (status == GLCNN_SUCCESS)
         status = issue_all(command_buffer);
+    if (status == GLCNN_SUCCESS)
+        command_buffer->last_serial = command_buffer->device->serial;
+    return status;
+}
+
+glcnn_status glcnn_command_buffer_commit(glcnn_command_buffer *command_buffer)
+{
+    glcnn_status status = enter(command_buffer);
+    if (status == GLCNN_SUCCESS)
+        status = command_buffer_issue(command_buffer);
     if (status != GLCNN_SUCCESS)
         return status;
-    status = fence_make(device, "glcnn_command_buffer_commit", &command_buffer->fence);
-    device->gl.Flush();
+    status = fence_mark(command_buffer->device, "glcnn_command_buffer_commit");
+    command_buffer->device->gl.Flush();
     return status;
 }
 
 glcnn_status glcnn_command_buffer_wait(glcnn_command_buffer *command_buffer)
 {
     glcnn_status status = enter(command_buffer);
-    if (status != GLCNN_SUCCESS || !command_buffer->fence)
+    if (status != GLCNN_SUCCESS)
         return status;
-    return fence_await(command_buffer->device, command_buffer->fence, "glcnn_command_buffer_wait");
+    return fence_await(command_buffer->device, command_buffer->last_serial,
+                       "glcnn_command_buffer_wait");
 }
 
 bool glcnn_command_buffer_is_complete(glcnn_command_buffer *command_buffer)
 {
-    if (enter(command_buffer) != GLCNN_SUCCESS || !command_buffer->fence)
-        return true;
-    GLenum result = command_buffer->device->gl.ClientWaitSync(command_buffer->fence, 0, 0);
-    return result == GL_ALREADY_SIGNALED || result == GL_CONDITION_SATISFIED;
+    return enter(command_buffer) != GLCNN_SUCCESS ||
+           fence_has_passed(command_buffer->device, command_buffer->last_serial);
 }

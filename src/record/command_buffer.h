@@ -25,12 +25,16 @@ struct glcnn_command_buffer {
     size_t issued;            /* passes that a commit has issued before */
     bool refreshed;           /* what moves with every step has moved for the commit to come */
     uint64_t commits;
-    GLsync fence;
+    uint64_t last_serial; /* of the device's passes when the last commit was made; 0: none was */
 };
 
 /* Binds what a pass declares, all of it: two drivers crash at a dispatch with a binding that is
  * empty. Textures must have been made. */
 void command_buffer_bind(struct glcnn_device *device, const struct pass *pass);
+
+/* Commits without a fence behind the passes and without a flush: they run at the latest when
+ * something later is committed or awaited. */
+glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer);
 
 /* Takes back what was recorded since the buffer had so many passes and retained objects. */
 void command_buffer_cut(struct glcnn_command_buffer *command_buffer, size_t pass_count,

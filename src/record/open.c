@@ -105,6 +105,8 @@ static glcnn_status set_up(struct glcnn_device *device,
                            "the driver of %s has no entry point %s, which OpenGL ES 3.1 requires",
                            platform_chosen(device->platform)->detail, missing);
     fill_info(device, clamped);
+    if (clamped)
+        device->gl.BufferStorageEXT = NULL; /* buffers are mapped by the least means too */
     if (parameters->debug && device->gl.DebugMessageCallbackKHR) {
         device->gl.Enable(GL_DEBUG_OUTPUT_SYNCHRONOUS_KHR); /* not from a thread of the driver's */
         device->gl.DebugMessageCallbackKHR(forward_driver_message, device);

@@ -2,17 +2,22 @@
 #include "record/staging.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "device/buffer.h"
 
-#define FIRST_COUNT 1024 /* elements that the buffer holds to begin with */
+#define FIRST_SIZE ((size_t)4096) /* bytes of a memory to begin with */
 
 static glcnn_status make_parts(struct glcnn_device *device, struct staging *staging)
 {
-    glcnn_status status = glcnn_command_buffer_create(device, &staging->commands);
-    return status == GLCNN_SUCCESS
-               ? glcnn_buffer_create(device, FIRST_COUNT * sizeof(float), &staging->buffer)
-               : status;
+    glcnn_status status =
+        buffer_create_mapped(device, FIRST_SIZE, GL_MAP_READ_BIT, &staging->read.buffer);
+    for (size_t i = 0; i < STAGING_RING && status == GLCNN_SUCCESS; i++)
+        status =
+            buffer_create_mapped(device, FIRST_SIZE, GL_MAP_WRITE_BIT, &staging->ring[i].buffer);
+    for (size_t i = 0; i < STAGING_PASSES && status == GLCNN_SUCCESS; i++)
+        status = glcnn_command_buffer_create(device, &staging->passes[i].commands);
+    return status;
 }
 
 glcnn_status staging_create(struct glcnn_device *device)
@@ -29,28 +34,23 @@ void staging_destroy(struct staging **staging)
     *staging = NULL;
     if (!old)
         return;
-    glcnn_command_buffer_destroy(&old->commands);
-    glcnn_buffer_destroy(&old->buffer);
-    free(old->values);
+    for (size_t i = 0; i < STAGING_PASSES; i++)
+        glcnn_command_buffer_destroy(&old->passes[i].commands);
+    for (size_t i = 0; i < STAGING_RING; i++)
+        glcnn_buffer_destroy(&old->ring[i].buffer);
+    glcnn_buffer_destroy(&old->read.buffer);
     free(old);
 }
 
 /* At least doubles, so that transfers of many sizes do not make a buffer each. */
-static size_t grown(size_t has, size_t wanted)
+static glcnn_status grow(struct glcnn_buffer **buffer, size_t wanted)
 {
-    return 2 * has > wanted ? 2 * has : wanted;
-}
-
-glcnn_status staging_reserve_buffer(struct glcnn_device *device, size_t count)
-{
-    struct glcnn_buffer **buffer = &device->staging->buffer, *bigger;
-    size_t most = device->info.limits.storage_block_size / sizeof(float);
-    size_t has = (*buffer)->size / sizeof(float);
-    if (count <= has)
-        return GLCNN_SUCCESS;
-    size_t wanted = grown(has, count) < most ? grown(has, count) : most;
-    glcnn_status status =
-        glcnn_buffer_create(device, (count < wanted ? wanted : count) * sizeof(float), &bigger);
+    struct glcnn_buffer *old = *buffer, *bigger;
+    size_t most = old->device->info.limits.storage_block_size / 4 * 4;
+    size_t size = 2 * old->size < most ? 2 * old->size : most;
+    if (size < wanted)
+        size = (wanted + 3) / 4 * 4;
+    glcnn_status status = buffer_create_mapped(old->device, size, old->access, &bigger);
     if (status != GLCNN_SUCCESS)
         return status;
     glcnn_buffer_destroy(buffer);
@@ -58,17 +58,43 @@ glcnn_status staging_reserve_buffer(struct glcnn_device *device, size_t count)
     return GLCNN_SUCCESS;
 }
 
-glcnn_status staging_reserve_values(struct glcnn_device *device, size_t count, const char *where)
+glcnn_status staging_take(struct glcnn_device *device, size_t size, bool write,
+                          struct staging_memory **memory, const char *where)
 {
     struct staging *staging = device->staging;
-    if (count <= staging->value_count)
-        return GLCNN_SUCCESS;
-    size_t wanted = grown(staging->value_count, count);
-    float *values = malloc(wanted * sizeof *values);
-    if (!values)
-        return device_fail(device, GLCNN_OUT_OF_MEMORY, "%s: out of memory", where);
-    free(staging->values);
-    staging->values = values;
-    staging->value_count = wanted;
-    return GLCNN_SUCCESS;
+    struct staging_memory *taken = write ? &staging->ring[staging->next] : &staging->read;
+    glcnn_status status = fence_await(device, taken->serial, where);
+    *memory = taken;
+    if (status == GLCNN_SUCCESS && size > taken->buffer->size)
+        status = grow(&taken->buffer, size);
+    if (status == GLCNN_SUCCESS && write)
+        staging->next = (staging->next + 1) % STAGING_RING;
+    return status;
+}
+
+struct staging_pass *staging_find_pass(struct glcnn_device *device,
+                                       const uint64_t words[STAGING_WORDS])
+{
+    struct staging *staging = device->staging;
+    struct staging_pass *found = NULL, *oldest = staging->passes;
+    for (size_t i = 0; i < STAGING_PASSES && !found; i++) {
+        struct staging_pass *pass = &staging->passes[i];
+        if (pass->used && memcmp(pass->words, words, sizeof pass->words) == 0)
+            found = pass;
+        if (pass->used < oldest->used)
+            oldest = pass;
+    }
+    if (!found) {
+        found = oldest;
+        staging_forget_pass(found);
+        memcpy(found->words, words, sizeof found->words);
+    }
+    found->used = ++staging->used;
+    return found;
+}
+
+void staging_forget_pass(struct staging_pass *pass)
+{
+    command_buffer_reset(pass->commands);
+    pass->used = 0;
 }

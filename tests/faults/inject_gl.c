@@ -42,6 +42,7 @@ static bool gl_fails(void)
     X(BindTexture, (GLenum a, GLuint b), (a, b))                                                   \
     X(BufferData, (GLenum a, GLsizeiptr b, const void *c, GLenum d), (a, b, c, d))                 \
     X(BufferSubData, (GLenum a, GLintptr b, GLsizeiptr c, const void *d), (a, b, c, d))            \
+    X(BufferStorageEXT, (GLenum a, GLsizeiptr b, const void *c, GLbitfield d), (a, b, c, d))       \
     X(CompileShader, (GLuint a), (a))                                                              \
     X(DispatchCompute, (GLuint a, GLuint b, GLuint c), (a, b, c))                                  \
     X(Finish, (void), ())                                                                          \
