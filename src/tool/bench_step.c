@@ -16,10 +16,17 @@
 /* The form of Fashion-MNIST. */
 static const struct form form = {28, 28, 1, 10};
 
+#define IN_FLIGHT 2 /* steps whose losses are not read yet */
+
+/* Losses of a step go into a buffer behind it, and are read while the next step runs. */
 struct step {
     struct model model;
     struct runner runner;
     float *images, *labels, *losses; /* [batch][28][28], [batch][10], [batch] */
+    uint32_t batch;
+    glcnn_buffer *results[IN_FLIGHT];
+    glcnn_command_buffer *reads[IN_FLIGHT];
+    size_t fed, told; /* steps that were begun, and those of them whose losses were read */
 };
 
 static bool set_training(struct step *s, glcnn_device *device)
@@ -50,19 +57,38 @@ static bool make_batch(struct step *s, uint32_t batch)
     return true;
 }
 
+static bool record_reads(struct step *s, glcnn_device *device)
+{
+    glcnn_image *losses = glcnn_graph_image(s->runner.graph, s->runner.result);
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < IN_FLIGHT && status == GLCNN_SUCCESS; i++) {
+        status = glcnn_buffer_create(device, s->batch * sizeof *s->losses, &s->results[i]);
+        if (status == GLCNN_SUCCESS)
+            status = glcnn_command_buffer_create(device, &s->reads[i]);
+        if (status == GLCNN_SUCCESS)
+            status = glcnn_image_encode_read(s->reads[i], losses, NULL, s->results[i], 0);
+    }
+    return status == GLCNN_SUCCESS;
+}
+
 /* The first run writes the batch and makes the programs. */
 static bool prepare(struct step *s, glcnn_device *device, const struct bench_step *step)
 {
+    s->batch = step->batch;
     return make_batch(s, step->batch) &&
            model_create(device, net_find(step->net), &form, step->batch, &s->model) &&
            glcnn_network_initialise(s->model.network, SEED) == GLCNN_SUCCESS &&
            set_training(s, device) &&
            runner_create_training(&s->model, step->batch, 0, &s->runner) &&
-           runner_run(&s->runner, s->images, s->labels, s->losses);
+           runner_run(&s->runner, s->images, s->labels, s->losses) && record_reads(s, device);
 }
 
 static void release(struct step *s)
 {
+    for (size_t i = 0; i < IN_FLIGHT; i++) {
+        glcnn_command_buffer_destroy(&s->reads[i]);
+        glcnn_buffer_destroy(&s->results[i]);
+    }
     runner_destroy(&s->runner);
     model_destroy(&s->model);
     free(s->images);
@@ -81,12 +107,46 @@ static glcnn_status wait(void *user)
     return glcnn_graph_wait(((struct step *)user)->runner.graph);
 }
 
-/* Writes the batch, executes, waits and reads the losses: as a program trains. */
+/* Reads losses until those of `left` steps at most are not read. */
+static glcnn_status read_losses(struct step *s, size_t left)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (; s->fed - s->told > left && status == GLCNN_SUCCESS; s->told++)
+        status = glcnn_buffer_read(s->results[s->told % IN_FLIGHT], 0,
+                                   s->batch * sizeof *s->losses, s->losses);
+    return status;
+}
+
+static size_t values_of(const glcnn_image *image)
+{
+    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(image);
+    return (size_t)d->width * d->height * d->feature_channels * d->number_of_images;
+}
+
+/* Writes the batch, executes, and reads the losses of the step before meanwhile: as a program
+ * trains. */
 static glcnn_status feed(void *user)
 {
     struct step *s = user;
-    return runner_run(&s->runner, s->images, s->labels, s->losses) ? GLCNN_SUCCESS
-                                                                   : GLCNN_INVALID_STATE;
+    glcnn_image *const *sources = s->runner.sources;
+    glcnn_status status = glcnn_image_write_bytes(sources[0], NULL, s->images,
+                                                  values_of(sources[0]) * sizeof *s->images);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_image_write_bytes(sources[1], NULL, s->labels,
+                                         values_of(sources[1]) * sizeof *s->labels);
+    if (status == GLCNN_SUCCESS)
+        status = commit(s);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_command_buffer_commit(s->reads[s->fed % IN_FLIGHT]);
+    if (status == GLCNN_SUCCESS)
+        s->fed++;
+    return status == GLCNN_SUCCESS ? read_losses(s, IN_FLIGHT - 1) : status;
+}
+
+static glcnn_status wait_fed(void *user)
+{
+    glcnn_status status = read_losses(user, 0);
+    return status == GLCNN_SUCCESS ? wait(user) : status;
 }
 
 static void check_losses(const struct step *s, const struct bench_step *step, struct bench_row *row)
@@ -100,7 +160,7 @@ void bench_run_step(struct bench_report *report, glcnn_device *device,
                     const struct bench_step *step, bool fed, struct bench_row *row)
 {
     struct step s = {.images = NULL};
-    const struct bench_work work = {device, fed ? feed : commit, wait, &s};
+    const struct bench_work work = {device, fed ? feed : commit, fed ? wait_fed : wait, &s};
     const uint32_t shape[4] = {step->batch, form.channels, form.height, form.width};
     memcpy(row->shape, shape, sizeof shape);
     glcnn_status status = prepare(&s, device, step) ? GLCNN_SUCCESS : GLCNN_INVALID_STATE;
@@ -110,6 +170,8 @@ void bench_run_step(struct bench_report *report, glcnn_device *device,
         s.losses[i] = NAN;
     if (status == GLCNN_SUCCESS)
         status = feed(&s);
+    if (status == GLCNN_SUCCESS)
+        status = wait_fed(&s);
     if (status != GLCNN_SUCCESS)
         bench_fail(row, device, status);
     else
