@@ -112,8 +112,8 @@ static glcnn_status read_losses(struct step *s, size_t left)
 {
     glcnn_status status = GLCNN_SUCCESS;
     for (; s->fed - s->told > left && status == GLCNN_SUCCESS; s->told++)
-        status = glcnn_buffer_read(s->results[s->told % IN_FLIGHT], 0,
-                                   s->batch * sizeof *s->losses, s->losses);
+        status = glcnn_buffer_read(s->results[s->told % IN_FLIGHT], 0, s->batch * sizeof *s->losses,
+                                   s->losses);
     return status;
 }
 
