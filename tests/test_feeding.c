@@ -1,6 +1,8 @@
 /* What a program that trains does again and again: batches in, a replay, losses out. */
 #include "tests/fixture.h"
 
+#include <sys/resource.h>
+
 #include "device/device.h"
 #include "image/image.h"
 #include "tests/faults/inject.h"
@@ -190,6 +192,46 @@ static void test_a_read_waits_for_no_later_step(void)
     end();
 }
 
+/* A driver that waits by asking in a loop is given no time to. */
+static GLuint64 longest_wait;
+static int polls;
+
+static GLenum GL_APIENTRY pass_late(GLsync fence, GLbitfield flags, GLuint64 timeout)
+{
+    (void)fence, (void)flags;
+    longest_wait = timeout > longest_wait ? timeout : longest_wait;
+    return polls++ < 20 ? GL_TIMEOUT_EXPIRED : GL_CONDITION_SATISFIED;
+}
+
+static long sleeps(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_nvcsw;
+}
+
+static void test_a_wait_leaves_the_core_to_others(void)
+{
+    bool busy = device->info.traits.busy_waits;
+    begin();
+    GOOD(glcnn_device_wait(device));
+    GOOD(glcnn_graph_execute(graph, sources, NULL, NULL));
+    begin_counting_waits();
+    device->gl.ClientWaitSync = pass_late;
+    device->info.traits.busy_waits = true;
+    longest_wait = 0;
+    polls = 0;
+    long before = sleeps();
+    GOOD(glcnn_graph_wait(graph));
+    CU_ASSERT_TRUE(sleeps() - before >= 19);
+    CU_ASSERT_EQUAL(polls, 21);
+    CU_ASSERT_TRUE(longest_wait <= 100000);
+    end_counting_waits();
+    device->info.traits.busy_waits = busy;
+    GOOD(glcnn_device_wait(device));
+    end();
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -199,6 +241,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_uploads_that_overtake_the_gpu_stay_in_order),
         UNIT_TEST(test_a_kept_transfer_holds_no_image),
         UNIT_TEST(test_a_read_waits_for_no_later_step),
+        UNIT_TEST(test_a_wait_leaves_the_core_to_others),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("feeding", tests, argc, argv);

@@ -2,6 +2,7 @@
 #include "device/fence.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "device/clock.h"
 #include "device/device.h"
@@ -11,6 +12,13 @@
 #define MARK_WORK       ((uint64_t)1 << 30)
 #define MARK_DISPATCHES 4 /* the same of a device whose speed is known, in its longest dispatches */
 #define SLICE           ((uint64_t)100000000) /* nanoseconds */
+
+/* Of waits that would keep a core busy, nanoseconds: what is soon over is waited for as the driver
+ * does; then naps that grow with the wait, so that it is not much longer for them. */
+#define BUSY         ((uint64_t)20000)
+#define SHORTEST_NAP ((uint64_t)20000)
+#define LONGEST_NAP  ((uint64_t)1000000)
+#define NAP_SHARE    16 /* of the time waited so far */
 
 /* ---- Marks ---- */
 
@@ -128,16 +136,36 @@ static glcnn_status give_up(struct glcnn_device *device, const char *where)
                        where, device->progress.patience);
 }
 
+static void nap(uint64_t waited)
+{
+    uint64_t length = waited / NAP_SHARE;
+    if (length < SHORTEST_NAP)
+        length = SHORTEST_NAP;
+    nanosleep(&(struct timespec){0, (long)(length < LONGEST_NAP ? length : LONGEST_NAP)}, NULL);
+}
+
+static GLenum wait_a_slice(struct glcnn_device *device, GLsync fence)
+{
+    const struct gl *gl = &device->gl;
+    bool naps = device->info.traits.busy_waits;
+    uint64_t start = clock_nanoseconds(), waited = 0;
+    GLenum result = gl->ClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, naps ? BUSY : SLICE);
+    while (naps && result == GL_TIMEOUT_EXPIRED && waited < SLICE) {
+        nap(waited);
+        result = gl->ClientWaitSync(fence, 0, 0);
+        waited = clock_nanoseconds() - start;
+    }
+    return result;
+}
+
 /* Waits in slices. One counts for two at most: a process that was stopped has waited for nothing.
  */
 static glcnn_status await(struct glcnn_device *device, GLsync fence, const char *where)
 {
-    const struct gl *gl = &device->gl;
     const uint64_t patience = device->progress.patience * (uint64_t)1000000000u;
     uint64_t idle = 0, start = clock_nanoseconds();
     GLenum result;
-    while ((result = gl->ClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, SLICE)) ==
-           GL_TIMEOUT_EXPIRED) {
+    while ((result = wait_a_slice(device, fence)) == GL_TIMEOUT_EXPIRED) {
         uint64_t end = clock_nanoseconds(), taken = end - start;
         idle = has_moved(device) ? 0 : idle + (taken < 2 * SLICE ? taken : 2 * SLICE);
         start = end;

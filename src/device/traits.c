@@ -24,10 +24,17 @@ static const struct family families[] = {
     {NULL, "Adreno", {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
     {"freedreno", NULL, {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
     {"nouveau", NULL, {"nouveau", 14, 32, .shared_memory = true, .uniform_copies = true}},
-    /* Up-sampling and gradients of averages side by side take 0.7 of the time (H200). */
+    /* Up-sampling and gradients of averages side by side take 0.7 of the time, and waits take as
+     * much of the processor as they last (H200). */
     {"NVIDIA",
      NULL,
-     {"nvidia", 60, 32, .shared_memory = true, .uniform_copies = true, .large_groups = true}},
+     {"nvidia",
+      60,
+      32,
+      .shared_memory = true,
+      .uniform_copies = true,
+      .large_groups = true,
+      .busy_waits = true}},
 };
 
 static const struct glcnn_device_traits unknown = {"unknown", 8, 1, .may_skip_programs = true};

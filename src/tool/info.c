@@ -63,6 +63,7 @@ static const struct trait traits[] = {
     {TRAIT(uniform_copies), {"no", "yes"}},
     {TRAIT(plain_uniforms), {"no", "yes"}},
     {TRAIT(large_groups), {"no", "yes, for light passes"}},
+    {TRAIT(busy_waits), {"no", "yes, naps instead"}},
     {TRAIT(may_skip_programs), {"no", "yes: each is tested"}},
 };
 #define TRAITS (sizeof traits / sizeof *traits)
