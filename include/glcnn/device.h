@@ -150,7 +150,7 @@ struct glcnn_device_traits {
     bool uniform_copies;    /* members of a uniform block are dear to read again and again */
     bool plain_uniforms;    /* uniforms outside of blocks are read without an instruction */
     bool large_groups;      /* passes that read and write little gain by large work groups */
-    bool busy_waits;        /* the driver waits by asking again and again: the library naps instead */
+    bool busy_waits;        /* the driver's waits keep a core busy: the library naps */
     bool may_skip_programs; /* may accept a program that it then does not run, in silence */
 };
 

@@ -46,11 +46,11 @@ static void complete(struct glcnn_device *device, uint64_t serial)
 static bool has_moved(struct glcnn_device *device)
 {
     struct progress *progress = &device->progress;
-    GLenum result;
     bool moved = false;
-    while (progress->mark_count &&
-           (result = device->gl.ClientWaitSync(progress->marks[0].fence, 0, 0)) !=
-               GL_TIMEOUT_EXPIRED) {
+    while (progress->mark_count) {
+        GLenum result = device->gl.ClientWaitSync(progress->marks[0].fence, 0, 0);
+        if (result == GL_TIMEOUT_EXPIRED)
+            return moved;
         struct mark first = take(progress, 0);
         device->gl.DeleteSync(first.fence);
         if (result != GL_WAIT_FAILED)

@@ -22,8 +22,8 @@ struct progress {
     struct mark marks[MARKS];
     size_t mark_count;
     uint64_t completed; /* passes up to this serial number are known to have finished */
-    uint64_t work;     /* operations issued since the last mark */
-    uint32_t patience; /* seconds that a wait may last without progress */
+    uint64_t work;      /* operations issued since the last mark */
+    uint32_t patience;  /* seconds that a wait may last without progress */
 };
 
 /* Counts operations given to the GPU; sets a mark once enough have come together. A GL error that

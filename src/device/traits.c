@@ -28,12 +28,7 @@ static const struct family families[] = {
      * much of the processor as they last (H200). */
     {"NVIDIA",
      NULL,
-     {"nvidia",
-      60,
-      32,
-      .shared_memory = true,
-      .uniform_copies = true,
-      .large_groups = true,
+     {"nvidia", 60, 32, .shared_memory = true, .uniform_copies = true, .large_groups = true,
       .busy_waits = true}},
 };
 

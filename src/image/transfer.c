@@ -349,9 +349,9 @@ static size_t storage_words(const struct storage *s, uint64_t *words)
 /* All that a transfer's pass depends on but for the texture and the buffer themselves. */
 static void pass_words(const struct access *a, const struct image_view *v, uint64_t *words)
 {
-    const uint64_t all[] = {a->x,        a->y,        a->width,    a->height,       a->channel,
-                            a->channels, a->stride_x, a->stride_y, a->stride_c,     a->stride_n,
-                            a->element,  a->write,    v->images,   v->first_layer,  v->masked,
+    const uint64_t all[] = {a->x,        a->y,        a->width,    a->height,      a->channel,
+                            a->channels, a->stride_x, a->stride_y, a->stride_c,    a->stride_n,
+                            a->element,  a->write,    v->images,   v->first_layer, v->masked,
                             v->width,    v->height,   v->channels, v->layer_stride};
     size_t count = sizeof all / sizeof *all;
     _Static_assert(sizeof all / sizeof *all + 2 * 10 <= STAGING_WORDS, "room for all words");
