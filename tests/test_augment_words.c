@@ -43,9 +43,9 @@ static void nothing_is_none(void)
 static void wrong_words_get_a_sentence(void)
 {
     static const char *const wrong[][2] = {
-        {"flop", "\"flop\" is no word of an augmentation; there are flip, flip_vertical, "
-                 "crop=NUMBER, rotate=NUMBER, scale=NUMBER, brightness=NUMBER, contrast=NUMBER, "
-                 "noise=NUMBER, cutout=NUMBER"},
+        {"flop", "\"flop\" is no word of an augmentation; did you mean flip? There are flip, "
+                 "flip_vertical, crop, rotate, scale, brightness, contrast, noise and cutout"},
+        {"flip,corp=4", "did you mean crop?"},
         {"flip,", "\"\" is no word"},
         {",flip", "\"\" is no word"},
         {"flip crop=4", "\"flip crop=4\" is no word"},
@@ -77,7 +77,7 @@ static void words_are_explained(void)
         "flip ",       "flip_vertical ", "crop=",  "rotate=", "scale=",
         "brightness=", "contrast=",      "noise=", "cutout="};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        CU_ASSERT_PTR_NOT_NULL(strstr(augment_words, names[i]));
+        CU_ASSERT_PTR_NOT_NULL(strstr(AUGMENT_WORDS, names[i]));
 }
 
 static const char *kernel_of(glcnn_image_node *node)

@@ -190,7 +190,7 @@ static void train_as_pytorch(const char *name)
     struct model model = make_model(name, &fashion, BATCH);
     struct runner runner;
     GOOD_FATAL(glcnn_network_initialise(model.network, SEED));
-    good(runner_create_training(&model, BATCH, 0, &runner));
+    good(runner_create_training(&model, BATCH, 0, 0, &runner));
     run_steps(name, &runner, &worst);
     if (!is_quick())
         compare_network(&worst, &model);
@@ -244,7 +244,7 @@ static void check_memory_of(const char *name)
     snprintf(what, sizeof what, "%s, inference", name);
     check_memory(&runner, what);
     runner_destroy(&runner);
-    good(runner_create_training(&model, TRAINING_BATCH, 0, &runner));
+    good(runner_create_training(&model, TRAINING_BATCH, 0, 0, &runner));
     snprintf(what, sizeof what, "%s, training", name);
     check_memory(&runner, what);
     runner_destroy(&runner);
@@ -278,7 +278,7 @@ static void train_on_form(const struct net *net, const struct form *form)
         images[i] = seven_bits(&random);
     labels[0] = labels[2 * form->classes - 1] = 1; /* the first class, and the last */
     GOOD_FATAL(glcnn_network_initialise(model.network, SEED));
-    good(runner_create_training(&model, FORM_BATCH, 0, &trainer));
+    good(runner_create_training(&model, FORM_BATCH, 0, 0, &trainer));
     good(runner_create_inference(&model, FORM_BATCH, 0, &tester));
     for (int step = 0; step < 2; step++) {
         good(runner_run(&trainer, images, labels, losses));

@@ -71,9 +71,44 @@ resume --net small --schedule step --warmup 1.5 --clip 0.01 --patience 9
 rates=$(awk -F , 'NR > 1 { printf "%.5f ", $3 }' "$work/whole.csv")
 [ "$rates" = '0.00333 0.00667 0.01000 0.01333 0.00500 0.00600 0.00600 0.00600 ' ] ||
     fail 'the learning rate does not rise, fall and stay as it should'
+resume --net small --batch 16 --memory 4M \
+    --augment flip,crop=4,rotate=15,scale=0.1,brightness=0.2,contrast=0.2,noise=0.05,cutout=8
+resume --net small --mean 0.3 --deviation 0.4 --clip-norm 0.5 --augment cutout=20
+LC_ALL=C grep -aq '"augment":"cutout=20"' "$work/whole" || fail 'the checkpoint has no words of augmentation'
+cp "$work/whole" "$work/cutout"
 must_train --net small --epochs 2 --seed 2 --out "$work/other"
 must_train --net small --epochs 2 --out "$work/small"
 ! cmp -s "$work/small" "$work/other" || fail 'another seed gives the same weights'
+
+# losses NUMBER ARGUMENT...: the column of that number of a log of two epochs of lenet, whose weights
+# are all that it has.
+losses() {
+    column=$1
+    shift
+    must_train --net lenet --epochs 2 --log "$work/column.csv" "$@"
+    cut -d , -f "$column" "$work/column.csv"
+}
+# Where weights stay, training sees other pictures in each epoch, and validation those of the data.
+losses 4 --lr 0 >"$work/plain"
+losses 6 --lr 0 >"$work/plain_validation"
+losses 4 --lr 0 --augment crop=3,noise=0.1 >"$work/augmented"
+losses 6 --lr 0 --augment crop=3,noise=0.1 >"$work/augmented_validation"
+! cmp -s "$work/plain" "$work/augmented" || fail 'augmentation changes nothing'
+cmp "$work/plain_validation" "$work/augmented_validation" || fail 'what validates is augmented'
+
+# One batch has all pictures: the mean of their losses is that of any order.
+[ "$(losses 4 --lr 0 --limit 32 | tail -n 2 | cut -c 1-6 | uniq | wc -l)" = 1 ] ||
+    fail 'the same pictures have other losses in another epoch'
+[ "$(losses 4 --lr 0 --limit 32 --augment noise=0.3 | tail -n 2 | cut -c 1-6 | uniq | wc -l)" = 2 ] ||
+    fail 'augmentation is the same in each epoch'
+
+# A norm that no gradient has changes nothing; one of nearly nothing lets the weights stay.
+losses 4 --lr 0.1 >"$work/free"
+losses 4 --lr 0.1 --clip-norm 1e6 >"$work/wide"
+losses 4 --lr 0.1 --clip-norm 1e-12 >"$work/tight"
+cmp "$work/free" "$work/wide" || fail 'gradients of a small norm are clipped'
+cmp "$work/plain" "$work/tight" || fail 'gradients of a large norm are not clipped'
+! cmp -s "$work/free" "$work/tight" || fail 'nothing was learned that clipping could keep back'
 
 # Seeds that are one number as a double.
 for seed in 18446744073709551614 18446744073709551615; do
@@ -135,8 +170,9 @@ done
 
 # ---- The best epoch, and patience ------------------------------------------------------------------
 
-# With a learning rate of 0 every epoch is like the first: it stays the best one.
-must_train --lr 0 --epochs 9 --patience 2 --out "$work/patient" --log "$work/patient.csv"
+# With a learning rate of 0, and nothing but weights, every epoch is like the first: it stays the
+# best one.
+must_train --net lenet --lr 0 --epochs 9 --patience 2 --out "$work/patient" --log "$work/patient.csv"
 grep -q 'stopped: no better accuracy in 2 epochs' "$work/log" || fail 'patience is not spoken of'
 grep -q 'best: epoch 1, ' "$work/log" || fail 'the best epoch is not named'
 [ "$(wc -l <"$work/patient.csv")" = 13 ] || fail 'patience did not end the run after three epochs'
@@ -144,7 +180,7 @@ LC_ALL=C grep -aq '"step":"4"' "$work/patient.best" || fail 'the best network is
 LC_ALL=C grep -aq '"step":"12"' "$work/patient" || fail 'the last network is not of the third epoch'
 "$glcnn" train --data "$work" --resume "$work/patient" --out "$work/patient" >"$work/log" 2>&1
 LC_ALL=C grep -aq '"step":"12"' "$work/patient" || fail 'a run without patience left goes on'
-must_train --lr 0 --epochs 1 --patience 2 --out "$work/parts"
+must_train --net lenet --lr 0 --epochs 1 --patience 2 --out "$work/parts"
 "$glcnn" train --data "$work" --resume "$work/parts" --epochs 9 --out "$work/parts" >"$work/log" 2>&1
 cmp "$work/patient" "$work/parts" || fail 'patience is not resumed'
 
@@ -236,7 +272,7 @@ refused() {
 }
 refused 2 lenet train --net vgg
 refused 2 rmsprop train --optimizer newton
-for option in epochs batch limit seed lr decay memory warmup clip patience; do
+for option in epochs batch limit seed lr decay memory warmup clip clip-norm patience; do
     refused 2 "--$option is" train --$option much
     refused 2 "--$option is" train --$option -1
 done
@@ -247,6 +283,10 @@ refused 2 'exponential, step, cosine and constant' train --schedule linear
 refused 2 'did you mean cosine?' train --schedule cosin
 refused 2 'did you mean resnet8?' train --net resnet
 refused 2 'did you mean batch?' train --bacth 3
+refused 2 '--augment: "flpi" is no word of an augmentation; did you mean flip?' train --augment flpi
+refused 2 '--augment: rotate is "200"; it must be a number in 0 .. 180' train --augment flip,rotate=200
+refused 1 'augment differs; the run began with "cutout=20"' train --data "$work" \
+    --resume "$work/cutout" --augment cutout=21 --epochs 3
 refused 1 'nowhere/a.svg: cannot be created' train --data "$work" --plot "$work/nowhere/a.svg"
 refused 2 argument train word
 refused 1 'nowhere: cannot be opened' train --data "$work/nowhere"
@@ -283,6 +323,9 @@ spoiled 'images":"128"' 'images":"12h"' '"images" in its metadata is "12h"'
 spoiled 'batch":"32"' 'batch":"0x"' '"batch" in its metadata is "0x"'
 spoiled 'seed":"1"' 'seed":"y"' '"seed" in its metadata is "y"'
 spoiled 'decay":"0.' 'decay":"z.' '"decay" in its metadata is "z.'
+LC_ALL=C sed '1s/"cutout=20"/"cutaut=20"/' "$work/cutout" >"$work/spoiled"
+refused 1 'spoiled: cannot be resumed: "augment" in its metadata: "cutaut=20" is no word' train \
+    --data "$work" --resume "$work/spoiled" --epochs 3
 spoiled 'memory":"0"' 'memery":"0"' 'have no "memory"'
 refused 1 small.svg train --data "$work" --resume "$work/small.svg"
 refused 2 model evaluate

@@ -26,17 +26,6 @@ static const struct word words[] = {{"flip", FLAG, IN(geometry.flip_horizontal),
                                     {"cutout", WHOLE, IN(color.cutout), 4096}};
 enum { WORDS = sizeof words / sizeof *words, LONGEST = 64 };
 
-const char augment_words[] =
-    "  flip                 mirrored left to right, every second picture\n"
-    "  flip_vertical        mirrored top to bottom, every second picture\n"
-    "  crop=PIXELS          shifted by up to 4096 pixels along each axis; what is missing is 0\n"
-    "  rotate=DEGREES       turned by up to 180 degrees\n"
-    "  scale=PART           enlarged or reduced by up to a part of 0.5\n"
-    "  brightness=PART      lighter or darker by up to 1, the whole range of values\n"
-    "  contrast=PART        spread or drawn together by up to a part of 1\n"
-    "  noise=DEVIATION      values changed at random, with a standard deviation of up to 1\n"
-    "  cutout=PIXELS        a square of zeros of up to 4096 pixels a side\n";
-
 /* ---- Reading ---- */
 
 static const struct word *find_word(const char *name, size_t length)
@@ -49,11 +38,12 @@ static const struct word *find_word(const char *name, size_t length)
 
 static bool complain_of_word(const char *text, char error[GLCNN_ERROR_LENGTH])
 {
-    size_t used = (size_t)snprintf(error, GLCNN_ERROR_LENGTH,
-                                   "\"%.40s\" is no word of an augmentation; there are", text);
+    const char *names[WORDS];
+    char hint[256];
     for (size_t i = 0; i < WORDS; i++)
-        used += (size_t)snprintf(error + used, GLCNN_ERROR_LENGTH - used, "%s %s%s", i ? "," : "",
-                                 words[i].name, words[i].kind == FLAG ? "" : "=NUMBER");
+        names[i] = words[i].name;
+    glcnn_suggest(text, strcspn(text, "=,"), names, WORDS, hint, sizeof hint);
+    snprintf(error, GLCNN_ERROR_LENGTH, "\"%.40s\" is no word of an augmentation%s", text, hint);
     return false;
 }
 

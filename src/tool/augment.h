@@ -11,7 +11,18 @@ struct augment {
 };
 
 /* The words, one a line with their values' ranges: for --help. */
-extern const char augment_words[];
+/* clang-format off */
+#define AUGMENT_WORDS                                                                             \
+    "  flip                 mirrored left to right, every second picture\n"                       \
+    "  flip_vertical        mirrored top to bottom, every second picture\n"                       \
+    "  crop=PIXELS          shifted by up to 4096 pixels along each axis; what is missing is 0\n" \
+    "  rotate=DEGREES       turned by up to 180 degrees\n"                                        \
+    "  scale=PART           enlarged or reduced by up to a part of 0.5\n"                         \
+    "  brightness=PART      lighter or darker by up to 1, the whole range of values\n"            \
+    "  contrast=PART        spread or drawn together by up to a part of 1\n"                      \
+    "  noise=DEVIATION      values changed at random, with a standard deviation of up to 1\n"     \
+    "  cutout=PIXELS        a square of zeros of up to 4096 pixels a side\n"
+/* clang-format on */
 
 /* Reads words that commas part, each once; an empty text is none. False, with a sentence in `error`
  * that begins with the word, where one is not known or its value is out of range; *augment is then

@@ -29,7 +29,7 @@ bool evaluate_epoch(struct runner *runner, glcnn_data_loader *loader, float *pro
         struct glcnn_data_batch batch;
         if (glcnn_data_loader_next(loader, &batch, error) != GLCNN_SUCCESS)
             return false;
-        if (!runner_run(runner, batch.floats, NULL, probabilities)) {
+        if (!runner_run_batch(runner, &batch, NULL, probabilities)) {
             snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(runner->device));
             return false;
         }
@@ -66,7 +66,7 @@ static int open_data(struct evaluation *e, const char *model, const char *data)
     if (!saved_read(model, &e->saved, error) || !pictures_open(&what, &e->pictures, error))
         return fail(e, error);
     loader.part = e->pictures.test;
-    return pictures_load(&e->pictures, &e->saved, &loader, &e->loader, error) ? EXIT_GOOD
+    return pictures_load(&e->pictures, &loader, &e->loader, error) ? EXIT_GOOD
                                                                               : fail(e, error);
 }
 
@@ -83,7 +83,8 @@ static int load(struct evaluation *e, const char *path)
         return fail(e, glcnn_device_error(e->tool.device));
     if (glcnn_checkpoint_load(e->model.network, path, NULL, error) != GLCNN_SUCCESS)
         return fail(e, error);
-    if (!runner_create_inference(&e->model, BATCH, 0, &e->runner))
+    if (!runner_create_inference(&e->model, BATCH, 0, &e->runner) ||
+        !pictures_take(&e->pictures, &e->saved, NULL, 0, &e->runner))
         return fail(e, glcnn_device_error(e->tool.device));
     if (!evaluate_epoch(&e->runner, e->loader, e->probabilities, &e->score, error))
         return fail(e, error);

@@ -1,8 +1,6 @@
 /* Models of glcnn train and predict, and the graphs that run them. */
 #include "model.h"
 
-#include "support/network.h"
-
 /* ---- The model ---- */
 
 static bool good(glcnn_status status)
@@ -66,11 +64,13 @@ static bool make_sources(struct runner *runner)
            good(glcnn_image_create(runner->device, &labels, &runner->sources[1]));
 }
 
-bool runner_create_training(struct model *model, uint32_t batch, uint64_t memory,
+bool runner_create_training(struct model *model, uint32_t batch, uint64_t memory, float clip_norm,
                             struct runner *runner)
 {
-    const struct glcnn_graph_descriptor descriptor = {
-        .results = &model->scores, .result_count = 1, .memory_budget = memory};
+    const struct glcnn_graph_descriptor descriptor = {.results = &model->scores,
+                                                      .result_count = 1,
+                                                      .memory_budget = memory,
+                                                      .gradient_clip_norm = clip_norm};
     *runner = (struct runner){.device = model->device,
                               .form = model->form,
                               .batch = batch,
@@ -97,23 +97,53 @@ bool runner_create_inference(struct model *model, uint32_t batch, uint64_t memor
 
 void runner_destroy(struct runner *runner)
 {
+    input_destroy(&runner->input);
     glcnn_graph_destroy(&runner->graph);
     glcnn_image_destroy(&runner->sources[0]);
     glcnn_image_destroy(&runner->sources[1]);
 }
 
+bool runner_take(struct runner *runner, const struct input_parameters *parameters)
+{
+    return input_create(runner->device, &runner->form, runner->batch, parameters, &runner->input);
+}
+
 bool runner_memory(struct runner *runner, struct glcnn_memory_plan *memory)
 {
-    const struct glcnn_image_descriptor sources[] = {images_of(&runner->form, runner->batch),
-                                                     labels_of(&runner->form, runner->batch)};
+    struct glcnn_image_descriptor sources[] = {images_of(&runner->form, runner->batch),
+                                               labels_of(&runner->form, runner->batch)};
+    sources[0].channel_format = input_format(&runner->input);
     return good(glcnn_graph_memory(runner->graph, sources, memory));
 }
 
 /* Sources come in the order of the loss's: predictions, and so the image, before labels. */
+static bool run(struct runner *runner, glcnn_image *images, const float *labels, float *result)
+{
+    glcnn_image *const sources[] = {images, runner->sources[1]};
+    size_t scores = (size_t)runner->form.classes * runner->batch;
+    size_t values = (size_t)runner->values * runner->batch;
+    return (!labels ||
+            good(glcnn_image_write_bytes(sources[1], NULL, labels, scores * sizeof *labels))) &&
+           good(glcnn_graph_execute(runner->graph, sources, NULL, NULL)) &&
+           good(glcnn_graph_wait(runner->graph)) &&
+           good(glcnn_image_read_bytes(glcnn_graph_image(runner->graph, runner->result), NULL,
+                                       result, values * sizeof *result));
+}
+
 bool runner_run(struct runner *runner, const float *images, const float *labels, float *result)
 {
-    return good(network_run(runner->graph, runner->sources, images, labels, runner->result, result,
-                            (size_t)runner->values * runner->batch));
+    const struct form *form = &runner->form;
+    size_t count = (size_t)form->width * form->height * form->channels * runner->batch;
+    return good(
+               glcnn_image_write_bytes(runner->sources[0], NULL, images, count * sizeof *images)) &&
+           run(runner, runner->sources[0], labels, result);
+}
+
+bool runner_run_batch(struct runner *runner, const struct glcnn_data_batch *batch,
+                      const float *labels, float *result)
+{
+    glcnn_image *images = input_run(&runner->input, batch);
+    return images && run(runner, images, labels, result);
 }
 
 bool runner_scores(const struct runner *runner, float *scores)

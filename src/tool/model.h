@@ -5,6 +5,7 @@
 #ifndef GLCNN_TOOL_MODEL_H
 #define GLCNN_TOOL_MODEL_H
 
+#include "input.h"
 #include "nets.h"
 
 struct model {
@@ -34,20 +35,28 @@ struct runner {
     glcnn_image_node *result, *scores; /* scores: of training alone */
     uint32_t values;                   /* of the result for a picture */
     glcnn_image *sources[2];
+    struct input input; /* of runner_take */
 };
 
 /* Layers train by the data sources that they have. memory: bytes for intermediate images, 0 as many
- * as needed. Release with runner_destroy, after a failure too. */
-bool runner_create_training(struct model *model, uint32_t batch, uint64_t memory,
+ * as needed; clip_norm: see glcnn_graph_descriptor. Release with runner_destroy, after a failure
+ * too. */
+bool runner_create_training(struct model *model, uint32_t batch, uint64_t memory, float clip_norm,
                             struct runner *runner);
 bool runner_create_inference(struct model *model, uint32_t batch, uint64_t memory,
                              struct runner *runner);
 void runner_destroy(struct runner *runner);
 
+/* How runner_run_batch is given its batches; for a runner that was just created. */
+bool runner_take(struct runner *runner, const struct input_parameters *parameters);
+
 bool runner_memory(struct runner *runner, struct glcnn_memory_plan *memory);
 /* Runs one batch, images [batch][height][width][channels] and labels [batch][classes] or NULL, and
  * reads the result: losses [batch], or probabilities [batch][classes]. */
 bool runner_run(struct runner *runner, const float *images, const float *labels, float *result);
+/* The same of a batch of a loader, which its input augments and normalises. */
+bool runner_run_batch(struct runner *runner, const struct glcnn_data_batch *batch,
+                      const float *labels, float *result);
 /* The scores [batch][classes] that the last training batch had before its step. */
 bool runner_scores(const struct runner *runner, float *scores);
 

@@ -111,13 +111,22 @@ void pictures_tell_skipped(struct pictures *p, const struct tool_command *comman
     }
 }
 
-bool pictures_load(const struct pictures *p, const struct saved *saved,
-                   const struct glcnn_data_loader_parameters *parameters,
+bool pictures_load(const struct pictures *p, const struct glcnn_data_loader_parameters *parameters,
                    glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH])
 {
     struct glcnn_data_loader_parameters all = *parameters;
     all.interleaved = true;
-    all.mean = saved->mean;
-    all.deviation = saved->deviation;
+    all.bytes = p->info->bytes;
     return glcnn_data_loader_create(p->set, &all, loader, error) == GLCNN_SUCCESS;
+}
+
+bool pictures_take(const struct pictures *p, const struct saved *saved,
+                   const struct augment *augment, uint64_t seed, struct runner *runner)
+{
+    const struct input_parameters parameters = {.bytes = p->info->bytes,
+                                                .mean = saved->mean,
+                                                .deviation = saved->deviation,
+                                                .augment = augment,
+                                                .seed = seed};
+    return runner_take(runner, &parameters);
 }

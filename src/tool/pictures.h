@@ -4,6 +4,7 @@
 
 #include <glcnn/data.h>
 
+#include "model.h"
 #include "saved.h"
 #include "tool.h"
 
@@ -41,9 +42,13 @@ void pictures_close(struct pictures *pictures);
 /* Prints what was skipped since the last call, on standard error. */
 void pictures_tell_skipped(struct pictures *pictures, const struct tool_command *command);
 
-/* A loader of interleaved float32 values, normalised as `saved` has it. */
-bool pictures_load(const struct pictures *pictures, const struct saved *saved,
+/* A loader of interleaved values as the data has them, bytes or float32. */
+bool pictures_load(const struct pictures *pictures,
                    const struct glcnn_data_loader_parameters *parameters,
                    glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH]);
+/* Has a runner take the batches of such loaders, augmented, where `augment` is not NULL, and
+ * normalised as `saved` has it. False: the device has the sentence. */
+bool pictures_take(const struct pictures *pictures, const struct saved *saved,
+                   const struct augment *augment, uint64_t seed, struct runner *runner);
 
 #endif

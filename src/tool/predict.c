@@ -87,7 +87,7 @@ static int classify(struct prediction *p)
         struct glcnn_data_batch batch;
         if (glcnn_data_loader_next(p->loader, &batch, error) != GLCNN_SUCCESS)
             return complain(p->command, EXIT_FAILED, "%s", error);
-        if (!runner_run(&p->runner, batch.floats, NULL, p->probabilities))
+        if (!runner_run_batch(&p->runner, &batch, NULL, p->probabilities))
             return complain(p->command, EXIT_FAILED, "%s", glcnn_device_error(p->tool.device));
         answer(p, &batch);
     }
@@ -104,7 +104,7 @@ static int open_files(struct prediction *p, const char *model, char *const *path
     return saved_read(model, &p->saved, error) &&
                    pictures_open_files((const char *const *)paths, count, &p->saved, &p->pictures,
                                        error) &&
-                   pictures_load(&p->pictures, &p->saved, &loader, &p->loader, error)
+                   pictures_load(&p->pictures, &loader, &p->loader, error)
                ? EXIT_GOOD
                : complain(p->command, EXIT_FAILED, "%s", error);
 }
@@ -123,7 +123,8 @@ static int load(struct prediction *p, const char *path)
         return complain(p->command, EXIT_FAILED, "%s", glcnn_device_error(p->tool.device));
     if (glcnn_checkpoint_load(p->model.network, path, NULL, error) != GLCNN_SUCCESS)
         return complain(p->command, EXIT_FAILED, "%s", error);
-    if (!runner_create_inference(&p->model, BATCH, 0, &p->runner))
+    if (!runner_create_inference(&p->model, BATCH, 0, &p->runner) ||
+        !pictures_take(&p->pictures, &p->saved, NULL, 0, &p->runner))
         return complain(p->command, EXIT_FAILED, "%s", glcnn_device_error(p->tool.device));
     return EXIT_GOOD;
 }

@@ -36,6 +36,9 @@ static const char details[] =
     "0.3 in all of them. With t the epochs that are done, the learning rate is --lr times\n"
     "  exponential   decay^t              step       decay^floor(t)\n"
     "  cosine        (1 + cos(pi t / epochs)) / 2    constant   1\n"
+    "\n"
+    "The words of --augment, with commas between; each picture is changed anew in each epoch, and\n"
+    "those to validate with are not:\n" AUGMENT_WORDS "\n"
     "k, M and G behind a number stand for thousands and so on, of bytes for 1024, 1024^2, 1024^3.\n"
     "\n"
     "  glcnn train --net resnet8 --lr 0.05 --epochs 3 --out resnet8.safetensors --plot a.svg\n"
@@ -142,7 +145,7 @@ bool session_load(const struct session *s, size_t step, glcnn_data_loader **load
                                                             .shuffle = true,
                                                             .seed = s->settings.seed,
                                                             .step = step};
-    return pictures_load(&s->pictures, &s->described, &parameters, loader, error);
+    return pictures_load(&s->pictures, &parameters, loader, error);
 }
 
 static bool load_part(const struct session *s, glcnn_data_part part, glcnn_data_loader **loader,
@@ -153,7 +156,7 @@ static bool load_part(const struct session *s, glcnn_data_part part, glcnn_data_
                                                             .limit = (uint32_t)s->settings.limit,
                                                             .threads =
                                                                 (uint32_t)s->settings.threads};
-    return pictures_load(&s->pictures, &s->described, &parameters, loader, error);
+    return pictures_load(&s->pictures, &parameters, loader, error);
 }
 
 static int open_set(struct session *s)
@@ -230,13 +233,22 @@ bool session_make_model(const struct session *s, struct model *model)
            set_optimizer(s, model);
 }
 
+bool session_make_trainer(const struct session *s, struct model *model, uint64_t memory,
+                          struct runner *runner)
+{
+    const struct settings *t = &s->settings;
+    return runner_create_training(model, (uint32_t)t->batch, memory, (float)t->clip_norm, runner) &&
+           pictures_take(&s->pictures, &s->described, &t->augment, t->seed, runner);
+}
+
 static bool make_runners(struct session *s)
 {
     uint64_t memory = s->settings.memory;
     uint32_t batch = (uint32_t)s->settings.batch;
     return session_make_model(s, &s->model) &&
-           runner_create_training(&s->model, batch, memory, &s->trainer) &&
-           runner_create_inference(&s->model, batch, memory, &s->tester);
+           session_make_trainer(s, &s->model, memory, &s->trainer) &&
+           runner_create_inference(&s->model, batch, memory, &s->tester) &&
+           pictures_take(&s->pictures, &s->described, NULL, 0, &s->tester);
 }
 
 static int allocate(struct session *s)
@@ -428,7 +440,7 @@ bool session_step(struct session *s, struct model *model, struct runner *runner,
     for (uint32_t n = 0; n < batch; n++)
         s->labels[(size_t)n * classes + b.labels[n]] = 1;
     model_set_learning_rate(model, learning_rate(s, step));
-    if (!runner_run(runner, b.floats, s->labels, s->losses) ||
+    if (!runner_run_batch(runner, &b, s->labels, s->losses) ||
         (right && !runner_scores(runner, s->scores))) {
         snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(s->tool.device));
         return false;
@@ -517,7 +529,8 @@ static int diverge(struct session *s, const char *what, double loss)
     session_find_not_finite(s, clause);
     complain(
         s->command, EXIT_FAILED,
-        "step %zu: the loss%s is %s, not finite%s; a lower --lr, a --warmup or --clip may help",
+        "step %zu: the loss%s is %s, not finite%s; a lower --lr, a --warmup or --clip-norm may "
+        "help",
         s->step + 1, what, isnan(loss) ? "NaN" : "infinite", clause);
     if (s->is_saved)
         complain(s->command, EXIT_FAILED, "%s still has the network of step %zu", s->settings.out,

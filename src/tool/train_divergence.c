@@ -85,7 +85,7 @@ void session_find_not_finite(struct session *s, char clause[GLCNN_ERROR_LENGTH])
     if (good)
         keep_results(&model);
     if (good && session_load(s, origin.step, &loader, error) &&
-        runner_create_training(&model, (uint32_t)s->settings.batch, 0, &runner))
+        session_make_trainer(s, &model, 0, &runner))
         step_again(s, &model, &runner, loader, origin.step, clause);
     glcnn_data_loader_destroy(&loader);
     runner_destroy(&runner);

@@ -38,6 +38,10 @@ struct session {
  * device has the sentence. */
 bool session_make_model(const struct session *s, struct model *model);
 
+/* What trains it, on augmented pictures. memory: as runner_create_training's. */
+bool session_make_trainer(const struct session *s, struct model *model, uint64_t memory,
+                          struct runner *runner);
+
 /* One step on the loader's next batch, of number `step`. *loss is the mean over the batch; *right,
  * if not NULL, how many of it were classified right. False, and a sentence, if it fails. */
 bool session_step(struct session *s, struct model *model, struct runner *runner,

@@ -32,6 +32,8 @@ enum {
     OPTION_SCHEDULE,
     OPTION_WARMUP,
     OPTION_CLIP,
+    OPTION_CLIP_NORM,
+    OPTION_AUGMENT,
     OPTION_PATIENCE,
     OPTION_MEMORY,
     OPTION_RESUME,
@@ -48,6 +50,7 @@ const struct tool_option train_options[] = {
     {OPTION_CHANNELS, "channels", "N", "of the network's images: the data's"},
     {OPTION_MEAN, "mean", "LIST", "taken from values in 0 .. 1, for all channels or each: 0"},
     {OPTION_DEVIATION, "deviation", "LIST", "that they are divided by then: 1"},
+    {OPTION_AUGMENT, "augment", "WORDS", "changes at random: flip,crop=4,... as below"},
     {OPTION_STRICT, "strict", NULL, "a broken picture is an error, and not left out"},
     {OPTION_THREADS, "threads", "N", "that decode pictures: one for each processor"},
     {OPTION_NET, "net", "NAME", "lenet, small, resnet8 or mobilenet-tiny: small up to 64x64"},
@@ -61,6 +64,7 @@ const struct tool_option train_options[] = {
     {OPTION_DECAY, "decay", "FACTOR", "what an epoch leaves of the learning rate: 0.3"},
     {OPTION_WARMUP, "warmup", "EPOCHS", "in which the learning rate rises from 0: 0"},
     {OPTION_CLIP, "clip", "VALUE", "clamps each gradient to -VALUE .. VALUE"},
+    {OPTION_CLIP_NORM, "clip-norm", "NORM", "scales all gradients to a norm of at most NORM"},
     {OPTION_PATIENCE, "patience", "N", "stop after so many epochs without a better accuracy"},
     {OPTION_MEMORY, "memory", "BYTES", "for intermediate images; a batch that needs more is split"},
     {OPTION_RESUME, "resume", "FILE", "go on from a checkpoint"},
@@ -101,6 +105,8 @@ static const struct number numbers[] = {
     {OPTION_DECAY, FIELD(decay), 0, 1, 0.3, REAL, true, false},
     {OPTION_WARMUP, FIELD(warmup), 0, 10000, 0, REAL, true, false},
     {OPTION_CLIP, FIELD(clip), 0, 1000000000, 0, REAL, true, false},
+    {OPTION_CLIP_NORM, "clip-norm", offsetof(struct settings, clip_norm), 0, 1000000000, 0, REAL,
+     true, false},
     {OPTION_PATIENCE, FIELD(patience), 1, 10000, 0, WHOLE, true, false},
     {OPTION_MEMORY, FIELD(memory), 1, 1000000000000000, 0, BYTES, true, false},
     {OPTION_VALIDATION, FIELD(validation), 0, 1, 0, REAL, true, true},
@@ -268,6 +274,26 @@ static int read_size(const struct tool_command *command, struct settings *s)
     return EXIT_GOOD;
 }
 
+static bool set_augment(struct settings *s, const char *words, char error[GLCNN_ERROR_LENGTH])
+{
+    size_t length = strlen(words);
+    if (length < sizeof s->augment_words) {
+        memcpy(s->augment_words, words, length + 1);
+        return augment_read(words, &s->augment, error);
+    }
+    snprintf(error, GLCNN_ERROR_LENGTH, "the words have %zu letters, more than %zu", length,
+             sizeof s->augment_words - 1);
+    return false;
+}
+
+static int read_augment(const struct tool_command *command, struct settings *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    s->is_augment_given = true;
+    return set_augment(s, optarg, error) ? EXIT_GOOD
+                                         : complain(command, EXIT_USAGE, "--augment: %s", error);
+}
+
 static int read_option(const struct tool_command *command, struct settings *s, int letter)
 {
     for (size_t i = 0; i < NUMBERS; i++)
@@ -281,6 +307,8 @@ static int read_option(const struct tool_command *command, struct settings *s, i
             return read_choice(command, s, &choices[i]);
     if (letter == OPTION_SIZE)
         return read_size(command, s);
+    if (letter == OPTION_AUGMENT)
+        return read_augment(command, s);
     s->strict = s->strict || letter == OPTION_STRICT;
     return letter == OPTION_STRICT || read_device_option(s->device, letter) ? EXIT_GOOD
                                                                             : EXIT_USAGE;
@@ -335,6 +363,25 @@ static int resume_choice(const struct tool_command *command, struct settings *s,
     return EXIT_GOOD;
 }
 
+/* The order of the words counts too: it is not worth a comparison of its own. */
+static int resume_augment(const struct tool_command *command, struct settings *s, const char *text)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    if (!text)
+        return complain(command, EXIT_FAILED,
+                        "%s: cannot be resumed: it is no checkpoint of \"glcnn train\": its "
+                        "metadata have no \"augment\"",
+                        s->resume);
+    if (s->is_augment_given)
+        return strcmp(text, s->augment_words) == 0 ? EXIT_GOOD
+                                                   : refuse(command, s, "augment", text);
+    return set_augment(s, text, error)
+               ? EXIT_GOOD
+               : complain(command, EXIT_FAILED,
+                          "%s: cannot be resumed: \"augment\" in its metadata: %s", s->resume,
+                          error);
+}
+
 static int resume(const struct tool_command *command, struct settings *s)
 {
     char error[GLCNN_ERROR_LENGTH];
@@ -352,6 +399,8 @@ static int resume(const struct tool_command *command, struct settings *s)
         if (numbers[i].kept)
             status =
                 resume_number(command, s, &numbers[i], glcnn_checkpoint_text(&m, numbers[i].name));
+    if (status == EXIT_GOOD)
+        status = resume_augment(command, s, glcnn_checkpoint_text(&m, "augment"));
     glcnn_checkpoint_free_metadata(&m);
     return status;
 }
@@ -375,6 +424,7 @@ void settings_describe(const struct settings *settings, struct settings_entries 
     e->count = 0;
     add_entry(e, "optimizer", now.optimizer->name);
     add_entry(e, "schedule", now.schedule->name);
+    add_entry(e, "augment", settings->augment_words);
     for (size_t i = 0; i < NUMBERS; i++) {
         if (!numbers[i].kept)
             continue;

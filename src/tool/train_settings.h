@@ -5,6 +5,7 @@
 
 #include <glcnn/checkpoint.h>
 
+#include "augment.h"
 #include "nets.h"
 #include "schedule.h"
 #include "tool.h"
@@ -36,7 +37,11 @@ struct settings {
     uint64_t channels, threads;       /* 0: as the data and the machine have them */
     uint64_t step, images;            /* of the checkpoint: steps made, images of an epoch */
     struct best best;                 /* of the checkpoint */
-    double rate, decay, warmup, clip; /* clip 0: none */
+    struct augment augment;
+    char augment_words[256]; /* that say so */
+    bool is_augment_given;
+    double rate, decay, warmup;
+    double clip, clip_norm; /* 0: none */
     double validation;                /* 0: as the data has it */
     uint64_t given; /* which numbers the user or the checkpoint gave, for settings_read */
     struct tool_device *device;

@@ -1,0 +1,41 @@
+/* How pictures come to a network: they go up as the data has them, bytes as bytes, and are
+ * augmented and normalised on the device, by a graph of their own. So training, validation and
+ * prediction share one network, whose file knows nothing of it. */
+#ifndef GLCNN_TOOL_INPUT_H
+#define GLCNN_TOOL_INPUT_H
+
+#include <glcnn/data.h>
+
+#include "augment.h"
+#include "nets.h"
+
+struct input_parameters {
+    bool bytes;                    /* batches are bytes, of which 255 stands for 1.0 */
+    const float *mean, *deviation; /* of each channel, as glcnn_data_loader_parameters has them */
+    const struct augment *augment; /* before that; NULL: none */
+    uint64_t seed;                 /* of augment */
+};
+
+/* All zero: none. */
+struct input {
+    glcnn_network *network; /* NULL where pictures are to stay as they are */
+    glcnn_graph *graph;
+    glcnn_image_node *result;
+    glcnn_image *pictures, *numbers; /* numbers: NULL where nothing is augmented */
+    uint32_t batch;
+};
+
+/* For batches of one size. Release with input_destroy, after a failure too. False: the device has
+ * the sentence. */
+bool input_create(glcnn_device *device, const struct form *form, uint32_t batch,
+                  const struct input_parameters *parameters, struct input *input);
+void input_destroy(struct input *input);
+
+/* Of what input_run gives. */
+glcnn_channel_format input_format(const struct input *input);
+
+/* Uploads a batch, interleaved and not normalised, and begins what is done to it. What the network
+ * is to take belongs to the input, until the next run. NULL: the device has the sentence. */
+glcnn_image *input_run(struct input *input, const struct glcnn_data_batch *batch);
+
+#endif
