@@ -6,7 +6,7 @@
 
 cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
-glcnn=$out/glcnn
+glcnn=$out/glcnn top=$PWD
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -79,6 +79,28 @@ LC_ALL=C grep -aq '"width":"12","height":"10","channels":"1","mean":"0.5","devia
 ! "$glcnn" train --data fruit --net lenet --size 8 >log 2>&1 || fail 'lenet takes 8x8'
 grep -q 'pictures of 8x8 are too small for lenet, which needs 12x12' log || fail 'no sentence on the size'
 ! "$glcnn" train --data fruit --resume grey.safetensors --size 16 >log 2>&1 || fail 'a resumed run changes size'
+
+# Pictures that are replaced or go away between the look at them and their use end the run, name what
+# is missing, and leave the checkpoint as it was.
+$cc -D_GNU_SOURCE -shared -fPIC -O1 -o move.so "$top/tests/preload/move.c" -ldl || fail 'no preload'
+moved() { # FROM TO SENTENCE: when fruit/kiwi/5.png is decoded
+    cp fruit.safetensors kept.safetensors
+    if env LD_PRELOAD="$work/move.so" MOVE_WHEN=fruit/kiwi/5.png MOVE_FROM="$1" MOVE_TO="$2" \
+        "$glcnn" train --data fruit --validation 0.1 --epochs 3 --out kept.safetensors >log 2>&1; then
+        fail "training goes on without what it began with: $3"
+    else
+        [ $? = 1 ] || fail "the status is not 1: $3"
+    fi
+    [ ! -e "$1" ] || fail "nothing was moved: $3"
+    grep -q "$3 since the data was opened; training can go on from its checkpoint" log ||
+        fail "no sentence: $3"
+    cmp fruit.safetensors kept.safetensors || fail "the checkpoint was written over: $3"
+}
+cp -r fruit whole
+cp fruit/kiwi/6.png other.png
+moved other.png fruit/kiwi/5.png '^glcnn train: fruit/kiwi/5.png: has changed'
+moved fruit gone '^glcnn train: fruit/[^:]*.png: has vanished'
+mv whole fruit
 
 # A table of texts and numbers.
 awk 'BEGIN { srand(1); for (i = 0; i < 160; i++) { printf "%s", i % 2 ? "high" : "low"
