@@ -401,6 +401,7 @@ static void end(struct session *s)
     saved_free(&s->resumed);
     pictures_close(&s->pictures);
     train_curves_free(&s->curves);
+    score_free(&s->score);
     free(s->labels);
     free(s->scores);
     free(s->tests);
@@ -455,39 +456,44 @@ bool session_step(struct session *s, struct model *model, struct runner *runner,
 
 /* ---- Validation ---- */
 
-/* Prints the score too, if it is asked to. */
-static int validate(struct session *s, glcnn_data_loader *loader, bool prints, double *loss,
-                    double *accuracy)
+/* Into the session's score. */
+static int validate(struct session *s, glcnn_data_loader *loader)
 {
     char error[GLCNN_ERROR_LENGTH] = "not enough memory";
-    struct score score = {.classes = 0};
-    bool good = score_begin(&score, s->pictures.form.classes) &&
-                evaluate_epoch(&s->tester, loader, s->tests, &score, error);
-    if (good && prints)
-        score_print(&score, s->described.names);
-    *loss = score_loss(&score);
-    *accuracy = score_accuracy(&score);
-    score_free(&score);
+    score_free(&s->score);
+    bool good = score_begin(&s->score, s->pictures.form.classes) &&
+                evaluate_epoch(&s->tester, loader, s->tests, &s->score, error);
     pictures_tell_skipped(&s->pictures, s->command);
     return good ? EXIT_GOOD : fail(s, error);
 }
 
-/* What the network makes of images that no choice was made by. */
-static int test(struct session *s)
+/* Of images that no choice was made by. */
+static int test_others(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
-    double loss, accuracy;
     glcnn_data_loader *loader = NULL;
-    if (s->pictures.test == s->pictures.validation)
-        return validate(s, s->validation, true, &loss, &accuracy);
     if (!load_part(s, s->pictures.test, &loader, error))
         return fail(s, error);
-    int status = validate(s, loader, true, &loss, &accuracy);
+    int status = validate(s, loader);
     glcnn_data_loader_destroy(&loader);
-    if (status == EXIT_GOOD)
-        printf("\ntest: loss %.4f, accuracy %.4f on %u images\n", loss, accuracy,
-               limited(s, s->pictures.test));
     return status;
+}
+
+/* What the network makes of the test images; where these are those to validate with, what the last
+ * epoch found is what it makes of them still. */
+static int test(struct session *s)
+{
+    bool is_other = s->pictures.test != s->pictures.validation;
+    int status = is_other               ? test_others(s)
+                 : s->scored == s->step ? EXIT_GOOD
+                                        : validate(s, s->validation);
+    if (status != EXIT_GOOD)
+        return status;
+    score_print(&s->score, s->described.names);
+    if (is_other)
+        printf("\ntest: loss %.4f, accuracy %.4f on %u images\n", score_loss(&s->score),
+               score_accuracy(&s->score), limited(s, s->pictures.test));
+    return EXIT_GOOD;
 }
 
 static bool is_better(const struct best *a, const struct best *b)
@@ -546,9 +552,12 @@ static int finish_epoch(struct session *s, const struct mean *mean, double secon
     double waited = glcnn_data_loader_get_statistics(s->training).waited, before = s->waited;
     s->waited = waited;
     now->epoch = epochs_done(s) + 1;
-    int status = validate(s, s->validation, false, &now->loss, &now->accuracy);
+    int status = validate(s, s->validation);
     if (status != EXIT_GOOD)
         return status;
+    s->scored = s->step + 1;
+    now->loss = score_loss(&s->score);
+    now->accuracy = score_accuracy(&s->score);
     if (!isfinite(now->loss))
         return diverge(s, " in validation", now->loss);
     printf("epoch %" PRIu64 ": loss %.4f, accuracy %.4f; validation loss %.4f, accuracy %.4f; "

@@ -7,6 +7,7 @@
 #include "model.h"
 #include "pictures.h"
 #include "saved.h"
+#include "score.h"
 #include "train_curves.h"
 #include "train_log.h"
 #include "train_settings.h"
@@ -25,6 +26,8 @@ struct session {
     size_t steps, total;                     /* steps of an epoch, of the whole run */
     size_t first, step;                      /* steps made before this run, and so far */
     float *labels, *losses, *scores, *tests; /* of a batch */
+    struct score score; /* of the images to validate with, or, at the end, to test with */
+    size_t scored;      /* by the network that had made so many steps; 0: none */
     struct train_curves curves;
     struct train_log log;
     struct best best;
