@@ -58,31 +58,15 @@ static glcnn_status parse(const struct reading *r, const struct bytes *bytes, st
     return parse_extents(r, bytes, array);
 }
 
-static void get_row(const struct rows *rows, uint32_t row, float *values)
-{
-    const uint8_t *from = (const uint8_t *)rows->from + row * rows->length;
-    for (size_t i = 0; i < rows->length; i++)
-        values[i] = from[i];
-}
-
 static glcnn_status take_images(const struct reading *r, const struct bytes *bytes,
                                 struct table *table)
 {
     struct array array;
-    struct rows rows = {.are_whole = true, .get = get_row};
-    struct glcnn_data_parameters as_bytes = *r->parameters;
-    struct reading images = *r;
-    as_bytes.values = GLCNN_DATA_VALUES_BYTES;
-    images.parameters = &as_bytes;
+    bool is_planar;
     glcnn_status status = parse(r, bytes, &array);
     if (status == GLCNN_SUCCESS)
-        status = table_shape(r, array.rank, array.shape, table, &rows.is_planar);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    rows.from = array.data;
-    rows.count = table->count;
-    rows.length = table_values(table);
-    return table_fill(&images, &rows, table);
+        status = table_shape(r, array.rank, array.shape, table, &is_planar);
+    return status == GLCNN_SUCCESS ? table_fill_bytes(r, array.data, is_planar, table) : status;
 }
 
 static glcnn_status take_labels(const struct reading *r, const struct bytes *bytes, uint32_t count,

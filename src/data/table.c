@@ -247,6 +247,33 @@ glcnn_status table_fill(const struct reading *r, const struct rows *rows, struct
     return status;
 }
 
+static void copy_planes(const uint8_t *values, struct table *table)
+{
+    const size_t pixels = (size_t)table->width * table->height, channels = table->channels;
+    uint8_t *to = table->bytes;
+    for (uint32_t n = 0; n < table->count; n++, values += pixels * channels)
+        for (size_t i = 0; i < pixels; i++)
+            for (size_t c = 0; c < channels; c++)
+                *to++ = values[c * pixels + i];
+}
+
+glcnn_status table_fill_bytes(const struct reading *r, const uint8_t *values, bool is_planar,
+                              struct table *table)
+{
+    const size_t count = table->count * table_values(table);
+    table->path = strdup(r->path);
+    table->bytes = malloc(count);
+    if (!table->path || !table->bytes) {
+        table_free(table);
+        return data_no_memory(r->error, r->path);
+    }
+    if (is_planar)
+        copy_planes(values, table);
+    else
+        memcpy(table->bytes, values, count);
+    return GLCNN_SUCCESS;
+}
+
 glcnn_status table_make_floats(struct table *table, char *error)
 {
     size_t count = table->count * table_values(table);

@@ -51,6 +51,9 @@ glcnn_status table_shape(const struct reading *r, uint32_t rank, const uint32_t 
                          struct table *table, bool *is_planar);
 /* Checks the rows and takes them over; table has its extents. */
 glcnn_status table_fill(const struct reading *r, const struct rows *rows, struct table *table);
+/* The same of values that are bytes and stay so, in the order of a file. */
+glcnn_status table_fill_bytes(const struct reading *r, const uint8_t *values, bool is_planar,
+                              struct table *table);
 /* Bytes to floats, where the other parts have floats. */
 glcnn_status table_make_floats(struct table *table, char *error);
 
