@@ -1,0 +1,270 @@
+/* Data of every form through the glcnn command: what trains a network there, what a network that it
+ * trained makes of pictures of every kind, and what is said of those that are none. */
+#include "tests/data_files.h"
+
+#include <png.h>
+#include <stdarg.h>
+#include <sys/wait.h>
+
+#include "tests/unit.h"
+
+static char said[1 << 16]; /* by the last command, on both of its streams */
+
+/* Runs glcnn with the arguments, in the folder of the data; its exit status. */
+static int glcnn(const char *format, ...)
+{
+    char arguments[1024], command[2048];
+    const char *out = getenv("O") ? getenv("O") : "build";
+    va_list values;
+    va_start(values, format);
+    vsnprintf(arguments, sizeof arguments, format, values);
+    va_end(values);
+    snprintf(command, sizeof command,
+             "tool=$(readlink -f '%s/glcnn') && cd '%s' && \"$tool\" 2>&1 %s </dev/null", out,
+             data_folder(), arguments);
+    FILE *stream = popen(command, "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+    said[fread(said, 1, sizeof said - 1, stream)] = 0;
+    return WEXITSTATUS(pclose(stream));
+}
+
+static bool has_device(void)
+{
+    return system("\"${O:-build}/glcnn\" info >/dev/null 2>&1") == 0;
+}
+
+static void expect(int status, int wanted)
+{
+    CU_ASSERT_EQUAL(status, wanted);
+    if (status != wanted)
+        printf("\n    status %d: %s", status, said);
+}
+
+static void expect_words(const char *words)
+{
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, words));
+    if (!strstr(said, words))
+        printf("\n    no \"%s\" in: %s", words, said);
+}
+
+static uint32_t lines(const char *text)
+{
+    uint32_t count = 0;
+    for (; *text; text++)
+        count += *text == '\n';
+    return count;
+}
+
+/* ---- Pictures ---- */
+
+static uint32_t shade; /* of all pictures that are drawn: 20 is dark, 200 light */
+
+static uint32_t draw(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)c;
+    return shade + (x * 7 + y * 3) % 16;
+}
+
+static uint32_t draw_16(uint32_t x, uint32_t y, uint32_t c)
+{
+    return draw(x, y, c) * 257;
+}
+
+/* What CMYK has is ink. */
+static uint32_t draw_ink(uint32_t x, uint32_t y, uint32_t c)
+{
+    return c == 3 ? 255 - draw(x, y, c) : 0;
+}
+
+static const struct {
+    const char *name;
+    uint32_t shade;
+} classes[] = {{"dark", 20}, {"light", 200}};
+
+static void draw_classes(const char *folder, bool is_jpeg, uint32_t side, uint32_t count)
+{
+    for (int k = 0; k < 2; k++)
+        for (uint32_t n = 0; n < count; n++) {
+            char name[64];
+            shade = classes[k].shade + n;
+            snprintf(name, sizeof name, "%s/%s/%u.%s", folder, classes[k].name, n,
+                     is_jpeg ? "jpg" : "png");
+            if (is_jpeg)
+                data_write_jpeg(name, &(struct data_jpeg){side, side, 3, .value = draw});
+            else
+                data_write_png(
+                    name, &(struct data_png){side, side, PNG_COLOR_TYPE_RGB, 8, .value = draw});
+        }
+}
+
+static void jpegs_of_256_train_a_network(void)
+{
+    draw_classes("large", true, 256, 5);
+    expect(glcnn("train --data large --epochs 1 --batch 4 --out large.safetensors"), 0);
+    expect_words("8 images of 256x256x3 to train with, 2 to validate with, 2 classes");
+    expect_words("network: mobilenet-tiny");
+    expect(glcnn("predict large.safetensors large/dark/0.jpg large/light/0.jpg"), 0);
+    expect_words("large/dark/0.jpg ");
+    expect_words("large/light/0.jpg ");
+    CU_ASSERT(strstr(said, " 0 dark ") || strstr(said, " 1 light "));
+}
+
+/* A network of dark and light pictures, model.safetensors. */
+static void train_shades(void)
+{
+    static bool is_trained;
+    if (is_trained)
+        return;
+    is_trained = true;
+    draw_classes("shades", false, 16, 12);
+    expect(glcnn("train --data shades --epochs 6 --batch 6 --augment flip,noise=0.02 "
+                 "--out model.safetensors"),
+           0);
+    expect_words("22 images of 16x16x3 to train with");
+}
+
+/* The probability that predict prints of a picture; it must be of class k. */
+static double classify(const char *name, int k)
+{
+    char wanted[64];
+    expect(glcnn("predict model.safetensors %s", name), 0);
+    snprintf(wanted, sizeof wanted, "%s %d %s ", name, k, classes[k].name);
+    expect_words(wanted);
+    const char *at = strstr(said, wanted);
+    return at ? strtod(at + strlen(wanted), NULL) : -1;
+}
+
+static void every_kind_of_picture_has_its_class(void)
+{
+    train_shades();
+    for (int k = 0; k < 2; k++) {
+        shade = classes[k].shade;
+        data_write_png("plain.png",
+                       &(struct data_png){16, 16, PNG_COLOR_TYPE_RGB, 8, .value = draw});
+        data_write_png("deep.png",
+                       &(struct data_png){16, 16, PNG_COLOR_TYPE_RGB, 16, .value = draw_16});
+        data_write_png("grey.png",
+                       &(struct data_png){16, 16, PNG_COLOR_TYPE_GRAY, 8, .value = draw});
+        data_write_png("wide.png",
+                       &(struct data_png){75, 31, PNG_COLOR_TYPE_RGB, 8, .value = draw});
+        data_write_jpeg("grey.jpg", &(struct data_jpeg){16, 16, 1, .value = draw});
+        data_write_jpeg("cmyk.jpg", &(struct data_jpeg){16, 16, 4, .value = draw_ink});
+        double plain = classify("plain.png", k);
+        CU_ASSERT_EQUAL(classify("deep.png", k), plain);
+        CU_ASSERT_EQUAL(classify("grey.png", k), plain);
+        CU_ASSERT_DOUBLE_EQUAL(classify("grey.jpg", k), plain, 0.02);
+        CU_ASSERT_DOUBLE_EQUAL(classify("cmyk.jpg", k), plain, 0.02);
+        classify("wide.png", k);
+    }
+}
+
+static void what_is_no_picture_has_its_sentence(void)
+{
+    static uint8_t bytes[1 << 14];
+    train_shades();
+    shade = 20;
+    data_write_png("torn.png", &(struct data_png){16, 16, PNG_COLOR_TYPE_RGB, 8, .value = draw});
+    data_write("torn.png", bytes, data_read("torn.png", bytes, sizeof bytes) * 2 / 3);
+    data_write("empty.png", "", 0);
+    data_write_text("text.jpg", "no picture");
+    expect(glcnn("predict model.safetensors shades/light/1.png torn.png empty.png text.jpg"), 1);
+    expect_words("shades/light/1.png 1 light ");
+    expect_words("left out: torn.png: ");
+    expect_words("left out: empty.png: is empty; expected a picture");
+    expect_words("left out: text.jpg: is no picture: expected the first bytes of PNG or JPEG");
+    expect(glcnn("predict model.safetensors nowhere.png"), 1);
+    expect_words("nowhere.png: cannot be opened");
+}
+
+/* ---- Arrays ---- */
+
+/* Ten times better than chance, at least. */
+static void five_channels_and_a_hundred_classes_of_npy(void)
+{
+    enum { COUNT = 400, VALUES = 5 * 8 * 8 };
+    static float images[COUNT][VALUES];
+    static int64_t labels[COUNT];
+    for (int n = 0; n < COUNT; n++) {
+        labels[n] = n % 100;
+        for (int i = 0; i < VALUES; i++)
+            images[n][i] = (float)((i * 31 + n % 100 * 17) % 64) / 64;
+    }
+    data_write_npy("many/train_images.npy", "<f4", "(400,5,8,8)", images, sizeof images);
+    data_write_npy("many/train_labels.npy", "<i8", "(400,)", labels, sizeof labels);
+    expect(glcnn("train --data many --epochs 6 --mean 0.5 --deviation 0.25 --out many.safetensors"),
+           0);
+    expect_words("of 8x8x5 to train with");
+    expect_words("100 classes");
+    expect(glcnn("evaluate many.safetensors many"), 0);
+    const char *accuracy = strstr(said, "accuracy ");
+    CU_ASSERT(accuracy && strtod(accuracy + 9, NULL) > 0.1);
+    data_write_npy("three.npy", "<f4", "(3,5,8,8)", images[42], 3 * sizeof *images);
+    expect(glcnn("predict many.safetensors three.npy 2>/dev/null"), 0);
+    CU_ASSERT_EQUAL(lines(said), 3);
+}
+
+/* Bytes are 255ths: the same as floats to within rounding. */
+static void two_classes_of_npz(void)
+{
+    enum { COUNT = 64, PIXELS = 12 * 9 };
+    static uint8_t images[COUNT][PIXELS], labels[COUNT], files[2][1 << 14];
+    static float floats[2][PIXELS];
+    char first[sizeof said];
+    for (int n = 0; n < COUNT; n++) {
+        labels[n] = (uint8_t)(n % 2);
+        for (int i = 0; i < PIXELS; i++)
+            images[n][i] = (uint8_t)(n % 2 * 120 + (i * 37 + n * 11) % 100);
+    }
+    for (int i = 0; i < 2 * PIXELS; i++)
+        floats[i / PIXELS][i % PIXELS] = (float)images[i / PIXELS][i % PIXELS] / 255;
+    const struct data_entry entries[] = {
+        {"x_train.npy", files[0], data_npy(files[0], "|u1", "(64,12,9)", images, sizeof images)},
+        {"y_train.npy", files[1], data_npy(files[1], "|u1", "(64,)", labels, sizeof labels)}};
+    data_write_zip("two.npz", entries, 2);
+    expect(glcnn("train --data two.npz --epochs 8 --mean 0.4 --deviation 0.2 "
+                 "--out two.safetensors"),
+           0);
+    expect_words("of 9x12x1 to train with");
+    expect(glcnn("evaluate two.safetensors two.npz"), 0);
+    expect_words("accuracy 1.0000");
+    data_write_npy("bytes.npy", "|u1", "(2,12,9)", images, sizeof floats / sizeof **floats);
+    data_write_npy("floats.npy", "<f4", "(2,12,9)", floats, sizeof floats);
+    expect(glcnn("predict two.safetensors bytes.npy 2>/dev/null"), 0);
+    memcpy(first, said, sizeof said);
+    expect(glcnn("predict two.safetensors floats.npy 2>/dev/null"), 0);
+    CU_ASSERT_STRING_EQUAL(said, first);
+}
+
+static void plain_idx(void)
+{
+    static uint8_t images[16 + 60 * 64] = {0, 0, 8, 3, 0, 0, 0, 60, 0, 0, 0, 8, 0, 0, 0, 8},
+                                    labels[8 + 60] = {0, 0, 8, 1, 0, 0, 0, 60};
+    for (int n = 0; n < 60; n++) {
+        labels[8 + n] = (uint8_t)(n % 3);
+        memset(images + 16 + n * 64, n % 3 * 90 + n, 64);
+    }
+    data_write("idx/train-images-idx3-ubyte", images, sizeof images);
+    data_write("idx/train-labels-idx1-ubyte", labels, sizeof labels);
+    expect(glcnn("train --data idx --epochs 2 --out idx.safetensors"), 0);
+    expect_words("54 images of 8x8x1 to train with, 6 to validate with, 3 classes");
+    expect(glcnn("predict idx.safetensors idx/train-images-idx3-ubyte 2>/dev/null"), 0);
+    CU_ASSERT_EQUAL(lines(said), 60);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {UNIT_TEST(jpegs_of_256_train_a_network),
+                                        UNIT_TEST(every_kind_of_picture_has_its_class),
+                                        UNIT_TEST(what_is_no_picture_has_its_sentence),
+                                        UNIT_TEST(five_channels_and_a_hundred_classes_of_npy),
+                                        UNIT_TEST(two_classes_of_npz),
+                                        UNIT_TEST(plain_idx),
+                                        CU_TEST_INFO_NULL};
+    if (!has_device()) {
+        puts("there is no device");
+        return 77;
+    }
+    int status = unit_run("tool_data", tests, argc, argv);
+    data_remove_folder();
+    return status;
+}
