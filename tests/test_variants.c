@@ -404,7 +404,7 @@ static void test_without_a_variant_that_runs_the_encode_fails(void)
                glcnn_kernel_encode(commands, kernel,
                                    &(struct glcnn_encode){.source = image, .destination = result}));
     CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "convolution: the driver of llvmpipe"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "convolution_wide to convolution_two"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "convolution_column to convolution_two"));
     CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), 0);
     glcnn_command_buffer_destroy(&commands);
     glcnn_image_destroy(&image);

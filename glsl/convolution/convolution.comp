@@ -1,17 +1,34 @@
 // out(X, k) = neuron(b(k) + sum over taps (q, p) and inputs c of W(k, q, p, c) * in(t, c)),
 //     t = first + stride * X + dilation * (p, q);   in is 0 outside low .. high, or clamped
-// One invocation makes PIXELS neighbours in a row of SLICES output slices. They are stored step
-// pixels apart: a strided data gradient is one such sum for each place within a stride.
-// With SHARED_ROW (stride and dilation 1) the neighbours' taps are read once for all taps of a row.
+// One invocation makes PIXELS neighbours along a row, or DOWN a column, of SLICES output slices. They
+// are stored step pixels apart: a strided data gradient is one such sum for each place within a
+// stride. Where many invocations run in step those beside each other should read texels beside each
+// other, so they own columns; where one reads for itself alone, rows.
+// SHARED_TAPS (stride and dilation 1): the taps along the line, which share the neighbours' reads.
 // needs convolution/convolution.glsl
-#ifdef SHARED_ROW
-#define READS (PIXELS + KERNEL_WIDTH - 1)
+#ifdef SHARED_TAPS
+#define READS (PIXELS + SHARED_TAPS - 1)
 #else
 #define READS PIXELS
 #endif
+#ifdef DOWN
+#define ALONG        ivec2(0, 1)
+#define ACROSS       ivec2(1, 0)
+#define TAPS_ALONG   kernel_height
+#define TAPS_ACROSS  kernel_width
+#define TAP_ALONG    kernel_width // how far the next one's weights are
+#define TAP_ACROSS   1
+#else
+#define ALONG        ivec2(1, 0)
+#define ACROSS       ivec2(0, 1)
+#define TAPS_ALONG   kernel_width
+#define TAPS_ACROSS  kernel_height
+#define TAP_ALONG    1
+#define TAP_ACROSS   kernel_width
+#endif
 
 vec4 sum[SLICES * PIXELS]; // of pixel i of slice j at j * PIXELS + i
-vec4 v[READS];             // in(t, .) of one slice of inputs, along a row
+vec4 v[READS];             // in(t, .) of one slice of inputs, along the line
 
 vec4 weight(int element, int k) { return matrix(PACKED_X(element), PACKED_Y(element), 0, k); }
 
@@ -29,13 +46,13 @@ mat4 weights(int element, int k) {
 vec4 through(mat4 w, vec4 value) { return w * value; }
 #endif
 
-vec4 input_at(int x, int y, int slice, int image) {
-    ivec2 t = clamp(ivec2(x, y), ivec2(low_x, low_y), ivec2(high_x, high_y));
-    vec4 value = source(t.x, t.y, slice, image);
+vec4 input_at(ivec2 t, int slice, int image) {
+    ivec2 inside = clamp(t, ivec2(low_x, low_y), ivec2(high_x, high_y));
+    vec4 value = source(inside.x, inside.y, slice, image);
 #ifdef EDGE_CLAMP
     return value;
 #else
-    return t == ivec2(x, y) ? value : vec4(0.0);
+    return t == inside ? value : vec4(0.0);
 #endif
 }
 
@@ -79,65 +96,82 @@ void add_tap(ivec4 k, int element, int shift) {
 #endif
 }
 
-#ifdef SHARED_ROW
-// All taps of a row. The weights of the first lie at `element`, the next `apart` further.
+#ifdef SHARED_TAPS
+// All taps of a line. The weights of the first lie at `element`, the next `apart` further.
 void add_taps(ivec4 k, int element, int apart) {
     add_tap(k, element, 0);
-#if KERNEL_WIDTH > 1
+#if SHARED_TAPS > 1
     add_tap(k, element + apart, 1);
 #endif
-#if KERNEL_WIDTH > 2
+#if SHARED_TAPS > 2
     add_tap(k, element + 2 * apart, 2);
 #endif
-#if KERNEL_WIDTH > 3
+#if SHARED_TAPS > 3
     add_tap(k, element + 3 * apart, 3);
 #endif
-#if KERNEL_WIDTH > 4
+#if SHARED_TAPS > 4
     add_tap(k, element + 4 * apart, 4);
 #endif
-#if KERNEL_WIDTH > 5
+#if SHARED_TAPS > 5
     add_tap(k, element + 5 * apart, 5);
 #endif
-#if KERNEL_WIDTH > 6
+#if SHARED_TAPS > 6
     add_tap(k, element + 6 * apart, 6);
 #endif
 }
 #endif
 
-void invocation(ivec3 at) {
-    int row = at.x / columns;
+// The first of an invocation's pixels within the region, and its image. `lines`: the groups of
+// PIXELS that a line has.
+ivec3 first_pixel(int at) {
+#ifdef DOWN
+    int row = at / region_width;
+    int image = row / lines;
+    return ivec3(at - row * region_width, (row - image * lines) * PIXELS, image);
+#else
+    int row = at / lines;
     int image = row / region_height;
-    int x0 = (at.x - row * columns) * PIXELS;
-    int y0 = row - image * region_height;
+    return ivec3((at - row * lines) * PIXELS, row - image * region_height, image);
+#endif
+}
+
+void add_slice_of_inputs(ivec4 k, int s, ivec2 corner, int slice, int image) {
+    for (int a = 0; a < TAPS_ACROSS; a++) {
+        ivec2 t = corner + ACROSS * ivec2(dilation_x, dilation_y) * a;
+        int element = (a * TAP_ACROSS * range + s) * COMPONENTS;
+#ifdef SHARED_TAPS
+        for (int i = 0; i < READS; i++)
+            v[i] = input_at(t + ALONG * i, slice, image);
+        add_taps(k, element, TAP_ALONG * range * COMPONENTS);
+#else
+        for (int l = 0; l < TAPS_ALONG; l++) {
+            for (int i = 0; i < PIXELS; i++)
+                v[i] = input_at(t + ALONG * (ivec2(stride_x, stride_y) * i +
+                                             ivec2(dilation_x, dilation_y) * l),
+                                slice, image);
+            add_tap(k, element + l * TAP_ALONG * range * COMPONENTS, 0);
+        }
+#endif
+    }
+}
+
+void invocation(ivec3 at) {
+    ivec3 first = first_pixel(at.x);
     int k = at.y * SLICES;
     int last = destination_slices - 1;
     ivec4 rows = min(k + ivec4(0, 1, 2, 3), ivec4(last));
     begin_slices(rows);
-    int left = first_x + stride_x * x0;
-    int top = first_y + stride_y * y0;
+    ivec2 corner = ivec2(first_x, first_y) + ivec2(stride_x, stride_y) * first.xy;
     int begin = first_slice(k);
-    for (int s = 0; s < range; s++) {
-        int slice = min(begin + s, source_slices - 1);
-        for (int q = 0; q < kernel_height; q++) {
-            int y = top + dilation_y * q;
-#ifdef SHARED_ROW
-            for (int i = 0; i < READS; i++)
-                v[i] = input_at(left + i, y, slice, image);
-            add_taps(rows, (q * KERNEL_WIDTH * range + s) * COMPONENTS, range * COMPONENTS);
-#else
-            for (int p = 0; p < kernel_width; p++) {
-                for (int i = 0; i < PIXELS; i++)
-                    v[i] = input_at(left + stride_x * i + dilation_x * p, y, slice, image);
-                add_tap(rows, ((q * kernel_width + p) * range + s) * COMPONENTS, 0);
-            }
-#endif
-        }
-    }
+    for (int s = 0; s < range; s++)
+        add_slice_of_inputs(rows, s, corner, min(begin + s, source_slices - 1), first.z);
     for (int j = 0; j < SLICES; j++) {
         vec4 slope = neuron_slope(k + j);
-        for (int i = 0; i < PIXELS; i++)
-            if (x0 + i < region_width && k + j <= last)
-                store_destination(region_x + step_x * (x0 + i), region_y + step_y * y0, k + j,
-                                  image, neuron(sum[j * PIXELS + i], slope));
+        for (int i = 0; i < PIXELS; i++) {
+            ivec2 X = first.xy + ALONG * i;
+            if (X.x < region_width && X.y < region_height && k + j <= last)
+                store_destination(region_x + step_x * X.x, region_y + step_y * X.y, k + j, first.z,
+                                  neuron(sum[j * PIXELS + i], slope));
+        }
     }
 }

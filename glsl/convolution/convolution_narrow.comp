@@ -2,14 +2,14 @@
 //     t = first + stride * X + dilation * (p, q);   in is 0 outside low .. high, or clamped
 // As convolution/convolution.comp, for compilers that keep few values: one invocation makes PIXELS
 // neighbours in a row of one output slice. Rows are at least as long; the last invocation of a row
-// overlaps the one before it. With SHARED_ROW (stride and dilation 1) all taps of a row share what
-// they read.
+// overlaps the one before it. SHARED_TAPS (stride and dilation 1): the taps of a row, which share
+// what they read.
 // needs lib/divide.glsl
 // needs convolution/convolution.glsl
 // needs convolution/outside.glsl
-#ifdef SHARED_ROW
-#define READS    (PIXELS + KERNEL_WIDTH - 1)
-#define TOGETHER KERNEL_WIDTH
+#ifdef SHARED_TAPS
+#define READS    (PIXELS + SHARED_TAPS - 1)
+#define TOGETHER SHARED_TAPS
 #define TURNS    1
 #else
 #define READS    PIXELS
@@ -57,7 +57,7 @@ void invocation(ivec3 at) {
             ivec3 row = place + ivec3(0, row_y, 0);
             for (int p = 0; p < TURNS; p++) {
                 vec4 v[READS], w[COMPONENTS];
-#ifdef SHARED_ROW
+#ifdef SHARED_TAPS
                 for (int i = 0; i < READS; i++)
                     v[i] = input_at(row, left + i, slice);
 #endif
@@ -65,7 +65,7 @@ void invocation(ivec3 at) {
                     for (int c = 0; c < COMPONENTS; c++)
                         w[c] = weight(weights, element + c);
                     for (int i = 0; i < PIXELS; i++) {
-#ifndef SHARED_ROW
+#ifndef SHARED_TAPS
                         v[i] = input_at(row, left + stride_x * i + dilation_x * p, slice);
 #endif
                         for (int c = 0; c < COMPONENTS; c++)

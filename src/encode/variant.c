@@ -45,7 +45,8 @@ static bool is_open(const struct glcnn_device *device, const struct variant *row
 
 static bool suits(const struct glcnn_device_traits *traits, const struct variant *row)
 {
-    return row->registers <= traits->registers && (traits->shared_memory || !row->shared_memory);
+    return row->registers <= traits->registers && row->width <= traits->width &&
+           (traits->shared_memory || !row->shared_memory);
 }
 
 const struct variant *variant_choose(struct plan *plan, const struct variant *table,

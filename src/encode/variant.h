@@ -15,15 +15,17 @@ struct variant {
     const char *name;   /* "convolution_wide" */
     const char *shader; /* where rows have different ones */
     /* What it asks for: four-component values that an invocation keeps at once, shared memory that
-     * lies on the chip, and buffers of a pass where they may be more than the 4 of every device. */
+     * lies on the chip, invocations that run in step, and buffers of a pass where they may be more
+     * than the 4 of every device. */
     uint32_t registers;
     bool shared_memory;
-    uint32_t buffers;
+    uint32_t width, buffers;
     /* Whether it can make what is planned, and whether it pays, told as the family tells it; NULL:
      * always. A row that is forced need not pay. */
     bool (*can)(const void *shape), (*pays)(const void *shape);
     /* What an invocation takes at once, of those that the family speaks of. */
     uint32_t pixels, slices, taps, images;
+    bool down;    /* pixels lie in a column */
     bool masks;   /* chooses between vectors by bit masks */
     bool arrives; /* the last group of a sum to arrive finishes it */
 };

@@ -1,7 +1,8 @@
 /* The sum over windows: the forward pass, and for strides of 1 the data gradient. */
 #include "kernels/convolution_plan.h"
 
-#define SHARED_TAPS 7 /* widest window whose taps share their reads */
+#define SHARED_TAPS 7  /* widest window whose taps share their reads */
+#define WIDE_ROW    64 /* pixels of a row that neighbours read side by side */
 
 /* What a row of the table is asked about. */
 struct sum_shape {
@@ -44,8 +45,15 @@ static bool fills_tiles(const void *shape)
     return sum_fills_tiles(s->packing, s->sum);
 }
 
-/* Rows of pixels of the result: `pixels` and `slices` at most; windows of up to `taps` columns, of
- * stride and dilation 1, read each pixel once for all of them. */
+/* Where an input goes into few products the reads decide, and neighbours' should lie side by side. */
+static bool is_read_by_rows(const void *shape)
+{
+    const struct sum_shape *s = shape;
+    return s->packing->components == 1 && s->sum->extent[0] >= WIDE_ROW;
+}
+
+/* Lines of pixels of the result: `pixels` and `slices` at most; windows of up to `taps` along the
+ * line, of stride and dilation 1, read each pixel once for all of them. */
 const struct variant convolution_sum_variants[] = {
     {"convolution_winograd", .registers = 48, .shared_memory = true, .can = is_winograd,
      .pays = fills_winograd},
@@ -53,6 +61,8 @@ const struct variant convolution_sum_variants[] = {
      .can = is_product, .pays = fills_tiles},
     {"convolution_shared", "convolution/convolution_shared.comp", 32, .shared_memory = true,
      .can = is_shared, .pays = fills_shared, .pixels = 2},
+    {"convolution_column", "convolution/convolution.comp", 32, .width = 32, .pixels = 8,
+     .slices = 4, .taps = SHARED_TAPS, .down = true, .pays = is_read_by_rows},
     {"convolution_wide", "convolution/convolution.comp", 32, .pixels = 8, .slices = 4,
      .taps = SHARED_TAPS},
     {"convolution_row", "convolution/convolution_narrow.comp", 14, .pixels = 4, .slices = 1,
@@ -114,17 +124,19 @@ void pass_sum_destination(struct pass *pass, const struct sum *sum)
     pass_int(pass, "step_y", (int32_t)sum->step[1]);
 }
 
-static void pass_wide(struct pass *pass, const struct packing *p, const struct sum *sum)
+static void pass_wide(struct pass *pass, const struct packing *p, const struct sum *sum, bool down)
 {
-    uint32_t slices = slices_for(p);
-    uint32_t pixels = pixels_for(sum->extent[0], slices == 4 ? 4 : slices == 2 ? 7 : 8);
-    uint32_t columns = groups_of(sum->extent[0], pixels);
+    uint32_t slices = slices_for(p), length = sum->extent[down];
+    uint32_t pixels = pixels_for(length, slices == 4 ? 4 : slices == 2 ? 7 : 8);
+    uint32_t lines = groups_of(length, pixels);
+    if (down)
+        pass_define(pass, "DOWN", 1);
     pass_int(pass, "stride_x", sum->window.x.stride);
     pass_int(pass, "dilation_x", sum->window.x.dilation);
     pass_define(pass, "SLICES", (int)slices);
     pass_define(pass, "PIXELS", (int)pixels);
-    pass_int(pass, "columns", (int32_t)columns);
-    pass_grid(pass, columns * sum->extent[1] * sum->destination.images,
+    pass_int(pass, "lines", (int32_t)lines);
+    pass_grid(pass, lines * sum->extent[!down] * sum->destination.images,
               groups_of(p->slices, slices), 1);
     pass_local(pass, 64, 1, 1);
     pass->work = (p->elements + 1) * slices * pixels * 8;
@@ -157,31 +169,29 @@ struct pass *plan_sum_pass(struct plan *plan, const struct packing *p,
     return pass;
 }
 
-static void plan_rows_of_pixels(struct plan *plan, const struct packing *p,
-                                const struct variant *variant, const struct sum *sum)
+static void plan_lines(struct plan *plan, const struct packing *p, const struct variant *variant,
+                       const struct sum *sum)
 {
     struct image_view matrix = plan_pack(plan, p, sum->weights, sum->biases);
-    const struct axis *x = &sum->window.x;
+    const struct axis *along = variant->down ? &sum->window.y : &sum->window.x;
     struct pass *pass = plan_sum_pass(plan, p, variant, sum);
     pass_matrix(pass, &matrix);
-    if (is_dense(x) && x->size > 0 && (uint32_t)x->size <= variant->taps) {
-        pass_define(pass, "SHARED_ROW", 1);
-        pass_define(pass, "KERNEL_WIDTH", x->size);
-    }
+    if (is_dense(along) && along->size > 0 && (uint32_t)along->size <= variant->taps)
+        pass_define(pass, "SHARED_TAPS", along->size);
     if (variant->slices > 1)
-        pass_wide(pass, p, sum);
+        pass_wide(pass, p, sum, variant->down);
     else
         pass_narrow(pass, p, sum, variant);
 }
 
-/* Rows that go by rows of pixels say how many slices and pixels an invocation takes, that of shared memory
+/* Rows that go by lines say how many slices and pixels an invocation takes, that of shared memory
  * how many pixels; Winograd's has several shaders. */
 void plan_sum(struct plan *plan, const struct packing *p, const struct sum *sum)
 {
     const struct sum_shape shape = {p, sum};
     const struct variant *variant = variant_choose(plan, convolution_sum_variants, &shape);
     if (variant->slices > 0)
-        plan_rows_of_pixels(plan, p, variant, sum);
+        plan_lines(plan, p, variant, sum);
     else if (variant->pixels > 0)
         plan_sum_shared(plan, p, variant, sum);
     else if (variant->shader)
