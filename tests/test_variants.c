@@ -108,10 +108,11 @@ static bool came_before(size_t kernel, size_t index)
     return false;
 }
 
-/* Not told by a kernel alone: test_derived.c has a graph. */
-static bool is_of_graphs(const char *variant)
+/* Not told by a kernel's programs alone: test_derived.c has a graph, and places within a stride have
+ * a test of their own. */
+static bool is_tested_apart(const char *variant)
 {
-    return strncmp(variant, "pixels_", 7) == 0;
+    return strncmp(variant, "pixels_", 7) == 0 || strcmp(variant, "data_apart") == 0;
 }
 
 /* What the device takes unforced is what every other test of kernels tests. */
@@ -133,7 +134,7 @@ static void test_each_variant_agrees_with_the_references(void)
     for (size_t i = 0; i < glcnn_kernel_count(); i++)
         for (size_t v = 0; glcnn_kernel_info_at(i)->variants[v] && !is_enough(count); v++) {
             const char *variant = glcnn_kernel_info_at(i)->variants[v];
-            if (came_before(i, v) || is_of_graphs(variant) || (!is_full() && is_usual(variant)))
+            if (came_before(i, v) || is_tested_apart(variant) || (!is_full() && is_usual(variant)))
                 continue;
             check_forced(variant);
             count++;
@@ -254,6 +255,38 @@ static void test_columns_need_not_divide_the_width(void)
         program_cache_each(on->programs, look, &search);
         CU_ASSERT_TRUE(search.found);
         glcnn_device_destroy(&on);
+    }
+    unsetenv("GLCNN_VARIANTS");
+}
+
+/* ---- Strided data gradients ---- */
+
+#define STRIDED(OUTPUTS, WIDTH, HEIGHT, X, Y)                                                      \
+    "gradient_option=data output_feature_channels=" #OUTPUTS " kernel_width=" #WIDTH               \
+    " kernel_height=" #HEIGHT " stride_in_pixels_x=" #X " stride_in_pixels_y=" #Y
+
+/* All places within a stride in one pass, or one after the other, agree with the reference: also
+ * where a place has no taps or no pixels, and where dilation leaves it some. */
+static void test_places_within_a_stride_go_together_or_apart(void)
+{
+    static const struct check_case rows[] = {
+        {STRIDED(6, 3, 3, 2, 2), {2, 5, 9, 8}},
+        {STRIDED(9, 1, 1, 2, 2), {1, 17, 7, 21}},
+        {STRIDED(4, 7, 2, 3, 1), {1, 3, 5, 19}},
+        {STRIDED(4, 3, 5, 1, 4) " dilation_rate_y=2", {2, 1, 23, 6}},
+        {STRIDED(4, 5, 5, 2, 2), {2, 4, 1, 1}},
+    };
+    static const char *const variants[] = {"data_together", "data_apart"};
+    for (size_t v = 0; v < 2; v++) {
+        setenv("GLCNN_VARIANTS", variants[v], 1);
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            glcnn_device *on = open_device(NULL);
+            struct search places = {.text = "#define PLACES 1\n"};
+            CU_ASSERT(error_of(on, "convolution_gradient", &rows[i]) <= 1);
+            program_cache_each(on->programs, look, &places);
+            CU_ASSERT_EQUAL(places.found, v == 0);
+            glcnn_device_destroy(&on);
+        }
     }
     unsetenv("GLCNN_VARIANTS");
 }
@@ -720,6 +753,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_kernels_agree_with_each_way_of_uniforms),
         UNIT_TEST(test_groups_that_arrive_are_counted_anew),
         UNIT_TEST(test_columns_need_not_divide_the_width),
+        UNIT_TEST(test_places_within_a_stride_go_together_or_apart),
         UNIT_TEST(test_tiles_of_weights_follow_the_outputs),
         UNIT_TEST(test_programs_that_run_pass_the_canary),
         UNIT_TEST(test_the_canary_knows_unorm8),

@@ -4,27 +4,52 @@
 // are stored step pixels apart: a strided data gradient is one such sum for each place within a
 // stride. Where many invocations run in step those beside each other should read texels beside each
 // other, so they own columns; where one reads for itself alone, rows.
-// SHARED_TAPS (stride and dilation 1): the taps along the line, which share the neighbours' reads.
+// PLACES: all of those sums in one pass, a layer of the grid for each place. The taps of a place are
+// each tap_step-th of the layer's, in reverse; weights of all taps are packed in their order.
+// SHARED_TAPS (stride and dilation 1): the taps along the line, which share the neighbours' reads;
+// with PLACES the most that a place has.
 // needs convolution/convolution.glsl
+// needs convolution/first_tap.glsl
 #ifdef SHARED_TAPS
 #define READS (PIXELS + SHARED_TAPS - 1)
 #else
 #define READS PIXELS
 #endif
+
+#ifdef PLACES
+ivec2 place;   // within a stride
+ivec2 corner0; // where the window of its first pixel begins
+ivec2 taps;    // of that window
+int tap0;      // the layer's tap that it begins with
+#define CORNER     corner0
+#define TAPS       taps
+#define TAP0       tap0
+#define TAP_STEP_X (-tap_step_x)
+#define TAP_STEP_Y (-tap_step_y * layer_width)
+#define IF_TAP(l)  if (l < TAPS_ALONG)
+#else
+#define CORNER     ivec2(first_x, first_y)
+#define TAPS       ivec2(kernel_width, kernel_height)
+#define TAP0       0
+#define TAP_STEP_X 1
+#define TAP_STEP_Y kernel_width
+#define IF_TAP(l)
+#endif
+
 #ifdef DOWN
 #define ALONG        ivec2(0, 1)
 #define ACROSS       ivec2(1, 0)
-#define TAPS_ALONG   kernel_height
-#define TAPS_ACROSS  kernel_width
-#define TAP_ALONG    kernel_width // how far the next one's weights are
-#define TAP_ACROSS   1
+#define TAPS_ALONG   TAPS.y
+#define TAPS_ACROSS  TAPS.x
+#define TAP_ALONG    TAP_STEP_Y // how far the next one's weights are
+#define TAP_ACROSS   TAP_STEP_X
 #else
 #define ALONG        ivec2(1, 0)
 #define ACROSS       ivec2(0, 1)
-#define TAPS_ALONG   kernel_width
-#define TAPS_ACROSS  kernel_height
-#define TAP_ALONG    1
-#define TAP_ACROSS   kernel_width
+#define TAPS_ALONG   TAPS.x
+#define TAPS_ACROSS  TAPS.y
+#define TAP_ALONG    TAP_STEP_X
+#define TAP_ACROSS   TAP_STEP_Y
 #endif
 
 vec4 sum[SLICES * PIXELS]; // of pixel i of slice j at j * PIXELS + i
@@ -101,22 +126,22 @@ void add_tap(ivec4 k, int element, int shift) {
 void add_taps(ivec4 k, int element, int apart) {
     add_tap(k, element, 0);
 #if SHARED_TAPS > 1
-    add_tap(k, element + apart, 1);
+    IF_TAP(1) add_tap(k, element + apart, 1);
 #endif
 #if SHARED_TAPS > 2
-    add_tap(k, element + 2 * apart, 2);
+    IF_TAP(2) add_tap(k, element + 2 * apart, 2);
 #endif
 #if SHARED_TAPS > 3
-    add_tap(k, element + 3 * apart, 3);
+    IF_TAP(3) add_tap(k, element + 3 * apart, 3);
 #endif
 #if SHARED_TAPS > 4
-    add_tap(k, element + 4 * apart, 4);
+    IF_TAP(4) add_tap(k, element + 4 * apart, 4);
 #endif
 #if SHARED_TAPS > 5
-    add_tap(k, element + 5 * apart, 5);
+    IF_TAP(5) add_tap(k, element + 5 * apart, 5);
 #endif
 #if SHARED_TAPS > 6
-    add_tap(k, element + 6 * apart, 6);
+    IF_TAP(6) add_tap(k, element + 6 * apart, 6);
 #endif
 }
 #endif
@@ -138,7 +163,7 @@ ivec3 first_pixel(int at) {
 void add_slice_of_inputs(ivec4 k, int s, ivec2 corner, int slice, int image) {
     for (int a = 0; a < TAPS_ACROSS; a++) {
         ivec2 t = corner + ACROSS * ivec2(dilation_x, dilation_y) * a;
-        int element = (a * TAP_ACROSS * range + s) * COMPONENTS;
+        int element = ((TAP0 + a * TAP_ACROSS) * range + s) * COMPONENTS;
 #ifdef SHARED_TAPS
         for (int i = 0; i < READS; i++)
             v[i] = input_at(t + ALONG * i, slice, image);
@@ -155,13 +180,51 @@ void add_slice_of_inputs(ivec4 k, int s, ivec2 corner, int slice, int image) {
     }
 }
 
+#ifdef PLACES
+// Taps of a place along one axis, if any: where they begin, how many, and the first of the layer.
+ivec3 turned_taps(int distance, int stride, int dilation, int tap_step, int size) {
+    int first = first_tap(distance, stride, dilation, tap_step);
+    if (first >= size)
+        return ivec3(0);
+    int count = (size - first + tap_step - 1) / tap_step;
+    int last = first + tap_step * (count - 1);
+    return ivec3(floor_divide(distance - dilation * last, stride), count, last);
+}
+
+void find_place(int index) {
+    int row = index / places_x;
+    place = ivec2(index - row * places_x, row);
+    ivec3 x = turned_taps(distance_x + place.x, step_x, layer_dilation_x, tap_step_x, layer_width);
+    ivec3 y = turned_taps(distance_y + place.y, step_y, layer_dilation_y, tap_step_y, layer_height);
+    corner0 = ivec2(x[0], y[0]);
+    taps = x[1] > 0 && y[1] > 0 ? ivec2(x[1], y[1]) : ivec2(0);
+    tap0 = y[2] * layer_width + x[2];
+}
+
+bool is_stored(ivec2 X) {
+    ivec2 u = place + ivec2(step_x, step_y) * X;
+    return u.x < result_width && u.y < result_height;
+}
+
+ivec2 stored_at(ivec2 X) {
+    return ivec2(region_x, region_y) + place + ivec2(step_x, step_y) * X;
+}
+#else
+bool is_stored(ivec2 X) { return X.x < region_width && X.y < region_height; }
+
+ivec2 stored_at(ivec2 X) { return ivec2(region_x, region_y) + ivec2(step_x, step_y) * X; }
+#endif
+
 void invocation(ivec3 at) {
+#ifdef PLACES
+    find_place(at.z);
+#endif
     ivec3 first = first_pixel(at.x);
     int k = at.y * SLICES;
     int last = destination_slices - 1;
     ivec4 rows = min(k + ivec4(0, 1, 2, 3), ivec4(last));
     begin_slices(rows);
-    ivec2 corner = ivec2(first_x, first_y) + ivec2(stride_x, stride_y) * first.xy;
+    ivec2 corner = CORNER + ivec2(stride_x, stride_y) * first.xy;
     int begin = first_slice(k);
     for (int s = 0; s < range; s++)
         add_slice_of_inputs(rows, s, corner, min(begin + s, source_slices - 1), first.z);
@@ -169,9 +232,9 @@ void invocation(ivec3 at) {
         vec4 slope = neuron_slope(k + j);
         for (int i = 0; i < PIXELS; i++) {
             ivec2 X = first.xy + ALONG * i;
-            if (X.x < region_width && X.y < region_height && k + j <= last)
-                store_destination(region_x + step_x * X.x, region_y + step_y * X.y, k + j, first.z,
-                                  neuron(sum[j * PIXELS + i], slope));
+            ivec2 u = stored_at(X);
+            if (is_stored(X) && k + j <= last)
+                store_destination(u.x, u.y, k + j, first.z, neuron(sum[j * PIXELS + i], slope));
         }
     }
 }

@@ -4,8 +4,8 @@
 // A gather: one invocation owns one source pixel. With edge mode clamp a border pixel is read by
 // every tap beyond it, so a tap has a range of X; with zero only each tap_step-th tap can meet a
 // pixel at all. `matrix` is transposed.
-// needs lib/divide.glsl
 // needs lib/window.glsl
+// needs convolution/first_tap.glsl
 // needs convolution/convolution.glsl
 vec4 weight(int element, int k) { return matrix(PACKED_X(element), PACKED_Y(element), 0, k); }
 
@@ -25,26 +25,15 @@ vec4 through_tap(int tap, int X, int Y, int k, int image) {
     return sum;
 }
 
-// First tap that may read the pixel `distance` beyond the first tap of window 0.
-int first_tap(int distance, int stride, int dilation, int tap_step) {
-#ifdef EDGE_CLAMP
-    return 0;
-#else
-    int p = 0;
-    for (; p < tap_step; p++) {
-        int t = distance - dilation * p;
-        if (t == floor_divide(t, stride) * stride)
-            return p;
-    }
-    return 65536;
-#endif
-}
-
 void invocation(ivec2 at, int k, int image) {
     int x = at.x + shift_x;
     int y = at.y + shift_y;
+#ifdef EDGE_CLAMP
+    int p0 = 0, q0 = 0;
+#else
     int p0 = first_tap(x - first_x, stride_x, dilation_x, tap_step_x);
     int q0 = first_tap(y - first_y, stride_y, dilation_y, tap_step_y);
+#endif
     vec4 sum = weight(element_count, k);
     for (int q = q0; q < KERNEL_HEIGHT; q += tap_step_y) {
         int top = first_y + dilation_y * q;

@@ -73,8 +73,8 @@ const struct variant convolution_sum_variants[] = {
     {0}};
 
 const struct variant *const convolution_variants[] = {
-    convolution_sum_variants, convolution_part_variants, fully_connected_data_variants,
-    fully_connected_weights_variants, NULL};
+    convolution_sum_variants,      convolution_part_variants,        convolution_data_variants,
+    fully_connected_data_variants, fully_connected_weights_variants, NULL};
 
 /* Pixels an invocation makes: those of 4 to 8 that leave the fewest idle, the most of equals. */
 static uint32_t pixels_for(uint32_t width, uint32_t most)
@@ -124,11 +124,31 @@ void pass_sum_destination(struct pass *pass, const struct sum *sum)
     pass_int(pass, "step_y", (int32_t)sum->step[1]);
 }
 
+/* For each axis what the shader needs to find the taps of a place. Returns how many places. */
+static uint32_t pass_places(struct pass *pass, const struct places *places)
+{
+    if (!places)
+        return 1;
+    pass_define(pass, "PLACES", 1);
+    pass_int(pass, "places_x", (int32_t)places->count[0]);
+    pass_int(pass, "result_width", (int32_t)places->extent[0]);
+    pass_int(pass, "result_height", (int32_t)places->extent[1]);
+    pass_int(pass, "distance_x", places->distance[0]);
+    pass_int(pass, "distance_y", places->distance[1]);
+    pass_int(pass, "layer_dilation_x", places->dilation[0]);
+    pass_int(pass, "layer_dilation_y", places->dilation[1]);
+    pass_int(pass, "tap_step_x", places->tap_step[0]);
+    pass_int(pass, "tap_step_y", places->tap_step[1]);
+    pass_int(pass, "layer_width", places->size[0]);
+    pass_int(pass, "layer_height", places->size[1]);
+    return places->count[0] * places->count[1];
+}
+
 static void pass_wide(struct pass *pass, const struct packing *p, const struct sum *sum, bool down)
 {
     uint32_t slices = slices_for(p), length = sum->extent[down];
     uint32_t pixels = pixels_for(length, slices == 4 ? 4 : slices == 2 ? 7 : 8);
-    uint32_t lines = groups_of(length, pixels);
+    uint32_t lines = groups_of(length, pixels), places = pass_places(pass, sum->places);
     if (down)
         pass_define(pass, "DOWN", 1);
     pass_int(pass, "stride_x", sum->window.x.stride);
@@ -137,9 +157,9 @@ static void pass_wide(struct pass *pass, const struct packing *p, const struct s
     pass_define(pass, "PIXELS", (int)pixels);
     pass_int(pass, "lines", (int32_t)lines);
     pass_grid(pass, lines * sum->extent[!down] * sum->destination.images,
-              groups_of(p->slices, slices), 1);
+              groups_of(p->slices, slices), places);
     pass_local(pass, 64, 1, 1);
-    pass->work = (p->elements + 1) * slices * pixels * 8;
+    pass->work = groups_of(p->elements + 1, places) * slices * pixels * 8;
 }
 
 /* Few registers want steps that are constants. */
@@ -169,8 +189,8 @@ struct pass *plan_sum_pass(struct plan *plan, const struct packing *p,
     return pass;
 }
 
-static void plan_lines(struct plan *plan, const struct packing *p, const struct variant *variant,
-                       const struct sum *sum)
+struct pass *plan_lines(struct plan *plan, const struct packing *p, const struct variant *variant,
+                        const struct sum *sum)
 {
     struct image_view matrix = plan_pack(plan, p, sum->weights, sum->biases);
     const struct axis *along = variant->down ? &sum->window.y : &sum->window.x;
@@ -178,18 +198,30 @@ static void plan_lines(struct plan *plan, const struct packing *p, const struct 
     pass_matrix(pass, &matrix);
     if (is_dense(along) && along->size > 0 && (uint32_t)along->size <= variant->taps)
         pass_define(pass, "SHARED_TAPS", along->size);
-    if (variant->slices > 1)
+    if (sum_is_wide(variant))
         pass_wide(pass, p, sum, variant->down);
     else
         pass_narrow(pass, p, sum, variant);
+    return pass;
+}
+
+bool sum_is_wide(const struct variant *variant)
+{
+    return variant->slices > 1;
+}
+
+const struct variant *sum_variant(struct plan *plan, const struct packing *p,
+                                  const struct sum *sum)
+{
+    const struct sum_shape shape = {p, sum};
+    return variant_choose(plan, convolution_sum_variants, &shape);
 }
 
 /* Rows that go by lines say how many slices and pixels an invocation takes, that of shared memory
  * how many pixels; Winograd's has several shaders. */
 void plan_sum(struct plan *plan, const struct packing *p, const struct sum *sum)
 {
-    const struct sum_shape shape = {p, sum};
-    const struct variant *variant = variant_choose(plan, convolution_sum_variants, &shape);
+    const struct variant *variant = sum_variant(plan, p, sum);
     if (variant->slices > 0)
         plan_lines(plan, p, variant, sum);
     else if (variant->pixels > 0)

@@ -41,47 +41,110 @@ static const struct vector_view *data_biases(const struct operation *o)
     return o->given[GRADIENT_BIASES] ? &o->vectors[GRADIENT_BIASES] : NULL;
 }
 
-/* The pixels of the region that lie `place` from its corner, within a stride. */
-static void plan_data_place(const struct operation *o, struct plan *plan, const uint32_t place[2])
+/* ---- The places within a stride ---- */
+
+/* The sum of the pixels of the region that lie `place` from its corner, within a stride, and the
+ * packing for it. False: there are none. */
+static bool place_sum(const struct operation *o, const uint32_t place[2], struct packing *p,
+                      struct sum *sum)
 {
     const struct glcnn_convolution_parameters *parameters = o->parameters;
-    struct packing p = packing_of(o, true);
     struct window w = convolution_data_window(o);
-    struct sum sum = {.source = o->images[GRADIENT],
-                      .destination = o->images[DESTINATION],
-                      .low = {w.x.begin, w.y.begin},
-                      .high = {w.x.end - 1, w.y.end - 1},
-                      .origin = {o->region_x + place[0], o->region_y + place[1]},
-                      .step = {(uint32_t)w.x.stride, (uint32_t)w.y.stride},
-                      .weights = &o->vectors[GRADIENT_WEIGHTS],
-                      .biases = data_biases(o),
-                      .neuron = &parameters->neuron,
-                      .neuron_data = &o->vectors[GRADIENT_NEURON_DATA]};
+    *p = packing_of(o, true);
+    *sum = (struct sum){.source = o->images[GRADIENT],
+                        .destination = o->images[DESTINATION],
+                        .low = {w.x.begin, w.y.begin},
+                        .high = {w.x.end - 1, w.y.end - 1},
+                        .origin = {o->region_x + place[0], o->region_y + place[1]},
+                        .step = {(uint32_t)w.x.stride, (uint32_t)w.y.stride},
+                        .weights = &o->vectors[GRADIENT_WEIGHTS],
+                        .biases = data_biases(o),
+                        .neuron = &parameters->neuron,
+                        .neuron_data = &o->vectors[GRADIENT_NEURON_DATA]};
     if (place[0] >= o->region_width || place[1] >= o->region_height)
-        return;
-    sum.extent[0] = groups_of(o->region_width - place[0], sum.step[0]);
-    sum.extent[1] = groups_of(o->region_height - place[1], sum.step[1]);
-    struct taps x = turn_axis(&w.x, (int32_t)sum.origin[0] + w.x.shift);
-    struct taps y = turn_axis(&w.y, (int32_t)sum.origin[1] + w.y.shift);
-    packing_set_taps(&p, x, y);
-    sum.window = w;
-    plan_sum(plan, &p, &sum);
+        return false;
+    sum->extent[0] = groups_of(o->region_width - place[0], sum->step[0]);
+    sum->extent[1] = groups_of(o->region_height - place[1], sum->step[1]);
+    struct taps x = turn_axis(&w.x, (int32_t)sum->origin[0] + w.x.shift);
+    struct taps y = turn_axis(&w.y, (int32_t)sum->origin[1] + w.y.shift);
+    packing_set_taps(p, x, y);
+    sum->window = w;
+    return true;
 }
 
-static void plan_data_turned(const struct operation *o, struct plan *plan)
+/* Calls `visit` for the sum of each place until one says false; true: none did. */
+static bool each_place(const struct operation *o, struct plan *plan,
+                       bool (*visit)(struct plan *plan, const struct packing *p,
+                                     const struct sum *sum))
 {
+    const uint32_t strides[2] = {(uint32_t)o->window.x.stride, (uint32_t)o->window.y.stride};
     uint32_t place[2];
-    for (place[1] = 0; place[1] < (uint32_t)o->window.y.stride; place[1]++)
-        for (place[0] = 0; place[0] < (uint32_t)o->window.x.stride; place[0]++)
-            plan_data_place(o, plan, place);
+    struct packing p;
+    struct sum sum;
+    for (place[1] = 0; place[1] < strides[1]; place[1]++)
+        for (place[0] = 0; place[0] < strides[0]; place[0]++)
+            if (place_sum(o, place, &p, &sum) && !visit(plan, &p, &sum))
+                return false;
+    return true;
 }
 
-/* One pass for each place within a stride, so not for the longest of strides. */
+static bool plan_place(struct plan *plan, const struct packing *p, const struct sum *sum)
+{
+    plan_sum(plan, p, sum);
+    return true;
+}
+
+static bool is_wide_place(struct plan *plan, const struct packing *p, const struct sum *sum)
+{
+    return sum_is_wide(sum_variant(plan, p, sum));
+}
+
+/* One sum for each place within a stride, so not for the longest of strides. */
 static bool can_turn(const struct operation *o)
 {
     return o->window.x.stride * o->window.y.stride <= 4 &&
            o->window.edge_mode == GLCNN_EDGE_MODE_ZERO;
 }
+
+/* ---- All places in one pass ---- */
+
+/* The layer's window along an axis as `places` has it, from the first pixel of the region on.
+ * Changes `axis` into the largest window of a place. */
+static void lay_places(struct axis *axis, uint32_t origin, uint32_t extent, uint32_t length[2],
+                       struct places *places, int i)
+{
+    int32_t step = tap_step(axis);
+    places->count[i] = least((uint32_t)axis->stride, extent);
+    places->extent[i] = extent;
+    places->distance[i] = (int32_t)origin + axis->shift - axis->first;
+    places->dilation[i] = axis->dilation;
+    places->tap_step[i] = step;
+    places->size[i] = axis->size;
+    length[i] = groups_of(extent, (uint32_t)axis->stride);
+    axis->dilation = axis->dilation * step / axis->stride;
+    axis->size = (axis->size + step - 1) / step;
+    axis->stride = 1;
+}
+
+static void plan_data_together(const struct operation *o, struct plan *plan,
+                               const struct variant *variant)
+{
+    const uint32_t corner[2] = {0, 0};
+    struct packing p;
+    struct sum sum;
+    struct places places;
+    struct window w = convolution_data_window(o);
+    place_sum(o, corner, &p, &sum);
+    const struct variant *row = sum_variant(plan, &p, &sum);
+    lay_places(&w.x, o->region_x, o->region_width, sum.extent, &places, 0);
+    lay_places(&w.y, o->region_y, o->region_height, sum.extent, &places, 1);
+    sum.window = w;
+    sum.places = &places;
+    p = packing_of(o, true);
+    pass_variant(plan_lines(plan, &p, row, &sum), variant);
+}
+
+/* ---- Pixels that gather ---- */
 
 static void plan_data_gathered(const struct operation *o, struct plan *plan)
 {
@@ -107,22 +170,34 @@ static void plan_data_gathered(const struct operation *o, struct plan *plan)
     pass->work = p.elements * 16;
 }
 
-static bool always(const struct operation *o)
+/* ---- Choice ---- */
+
+/* What rows are asked about. */
+struct data_shape {
+    const struct operation *operation;
+    struct plan *plan;
+};
+
+static bool can_together(const void *shape)
 {
-    (void)o;
-    return true;
+    const struct data_shape *s = shape;
+    const struct operation *o = s->operation;
+    return can_turn(o) && o->window.x.stride * o->window.y.stride > 1 &&
+           each_place(o, s->plan, is_wide_place);
 }
 
-/* The first that suits is taken. */
-static const struct {
-    bool (*suits)(const struct operation *o);
-    void (*plan)(const struct operation *o, struct plan *plan);
-} data_variants[] = {{can_turn, plan_data_turned}, {always, plan_data_gathered}};
+/* Passes of the last row are those of sums, which have variants of their own. */
+const struct variant convolution_data_variants[] = {
+    {"data_together", .registers = 32, .can = can_together}, {"data_apart"}, {0}};
 
 void plan_data(const struct operation *o, struct plan *plan)
 {
-    size_t i = 0;
-    while (!data_variants[i].suits(o))
-        i++;
-    data_variants[i].plan(o, plan);
+    const struct data_shape shape = {o, plan};
+    const struct variant *variant = variant_choose(plan, convolution_data_variants, &shape);
+    if (variant->can)
+        plan_data_together(o, plan, variant);
+    else if (can_turn(o))
+        each_place(o, plan, plan_place);
+    else
+        plan_data_gathered(o, plan);
 }

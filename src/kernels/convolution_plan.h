@@ -14,7 +14,8 @@
 
 /* Tables of variants: convolution_forward.c, convolution_gradient_weights.c, fully_connected.c. */
 extern const struct variant convolution_sum_variants[], convolution_part_variants[],
-    fully_connected_data_variants[], fully_connected_weights_variants[];
+    convolution_data_variants[], fully_connected_data_variants[],
+    fully_connected_weights_variants[];
 
 /* ---- Packed weights (convolution_packing.c) ---- */
 
@@ -58,6 +59,14 @@ void pass_outside(struct pass *pass, const struct variant *variant);
 /* ---- The sum over windows: forward, and for strides of 1 the data gradient
  * (convolution_forward.c) ---- */
 
+/* The sums of a strided data gradient, which lie side by side, as one: `extent` is of the longest,
+ * and the window the largest of theirs. */
+struct places {
+    uint32_t count[2];
+    uint32_t extent[2]; /* of the result, from `origin` on */
+    int32_t distance[2], dilation[2], tap_step[2], size[2]; /* of the layer's window */
+};
+
 /* One such sum over the part low .. high of the source. Its pixel (i, j), within `extent`, reads
  * from  first + stride * (i, j)  of the window on and is stored at  origin + step * (i, j). */
 struct sum {
@@ -65,12 +74,21 @@ struct sum {
     struct window window;
     int32_t low[2], high[2];
     uint32_t origin[2], extent[2], step[2];
+    const struct places *places; /* NULL: this is all there is */
     const struct vector_view *weights, *biases; /* biases may be NULL */
     const struct glcnn_neuron_descriptor *neuron;
     const struct vector_view *neuron_data;
 };
 
+/* The row of the table for a sum. */
+const struct variant *sum_variant(struct plan *plan, const struct packing *packing,
+                                  const struct sum *sum);
 void plan_sum(struct plan *plan, const struct packing *packing, const struct sum *sum);
+/* By lines of pixels, each of several slices: the rows that can take places. */
+bool sum_is_wide(const struct variant *variant);
+/* Returns the pass of the sum, for plan_sum and sums of places. */
+struct pass *plan_lines(struct plan *plan, const struct packing *packing,
+                        const struct variant *variant, const struct sum *sum);
 /* The pass of a row of the table, but for its weights and sizes. */
 struct pass *plan_sum_pass(struct plan *plan, const struct packing *packing,
                            const struct variant *variant, const struct sum *sum);
