@@ -119,7 +119,8 @@ static bool is_tested_apart(const char *variant)
 static bool is_usual(const char *variant)
 {
     return strstr(variant, "_wide") || strstr(variant, "_fourteen") ||
-           strstr(variant, "_unrolled") || strstr(variant, "_eight");
+           strstr(variant, "_unrolled") || strstr(variant, "_eight") ||
+           strstr(variant, "_alone");
 }
 
 /* Within the minimum limits one stands for all, unless the longer tests run. */
@@ -327,6 +328,27 @@ static void test_tiles_of_weights_follow_the_outputs(void)
         CU_ASSERT(error_of(on, rows[i].kernel, &rows[i].of) <= 1);
         program_cache_each(on->programs, look, &wanted);
         CU_ASSERT_TRUE(wanted.found);
+        glcnn_device_destroy(&on);
+    }
+    unsetenv("GLCNN_VARIANTS");
+}
+
+/* Many chunks of pixels are added up in one pass by groups, or in two passes without. */
+static void test_many_chunks_are_added_up(void)
+{
+    static const char *const variants[] = {"weights_tiled,chunks_group",
+                                           "weights_tiled,chunks_alone"};
+    static const struct check_case of = {
+        "output_feature_channels=9 kernel_width=3 kernel_height=1 "
+        "gradient_option=weights_and_biases",
+        {4, 7, 21, 20}};
+    for (size_t v = 0; v < 2; v++) {
+        setenv("GLCNN_VARIANTS", variants[v], 1);
+        glcnn_device *on = open_device(NULL);
+        struct search first_round = {.text = "merged["};
+        CU_ASSERT(error_of(on, "convolution_gradient", &of) <= 1);
+        program_cache_each(on->programs, look, &first_round);
+        CU_ASSERT_EQUAL(first_round.found, v == 1);
         glcnn_device_destroy(&on);
     }
     unsetenv("GLCNN_VARIANTS");
@@ -755,6 +777,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_columns_need_not_divide_the_width),
         UNIT_TEST(test_places_within_a_stride_go_together_or_apart),
         UNIT_TEST(test_tiles_of_weights_follow_the_outputs),
+        UNIT_TEST(test_many_chunks_are_added_up),
         UNIT_TEST(test_programs_that_run_pass_the_canary),
         UNIT_TEST(test_the_canary_knows_unorm8),
         UNIT_TEST(test_the_next_smaller_variant_is_taken),

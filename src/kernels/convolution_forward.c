@@ -73,8 +73,10 @@ const struct variant convolution_sum_variants[] = {
     {0}};
 
 const struct variant *const convolution_variants[] = {
-    convolution_sum_variants,      convolution_part_variants,        convolution_data_variants,
-    fully_connected_data_variants, fully_connected_weights_variants, NULL};
+    convolution_sum_variants,      convolution_part_variants,
+    convolution_chunk_variants,    convolution_data_variants,
+    fully_connected_data_variants, fully_connected_weights_variants,
+    NULL};
 
 /* Pixels an invocation makes: those of 4 to 8 that leave the fewest idle, the most of equals. */
 static uint32_t pixels_for(uint32_t width, uint32_t most)

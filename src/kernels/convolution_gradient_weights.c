@@ -182,7 +182,9 @@ void pass_gradients(struct pass *pass, const struct operation *o)
 
 /* ---- The sum of the chunks ---- */
 
-#define RUN_CHUNKS 32u /* that one invocation adds up in a row at most */
+#define RUN_CHUNKS   32u  /* that one invocation adds up in a row at most */
+#define SUM_GROUP    128u /* invocations of a group, as in convolution_gradient_sum_group.comp */
+#define SUM_ELEMENTS 8u   /* of a group, as there */
 
 void merge_parts(struct plan *plan, struct parts *parts)
 {
@@ -207,10 +209,34 @@ void merge_parts(struct plan *plan, struct parts *parts)
     parts->chunks = runs;
 }
 
-static void plan_sum_of_chunks(const struct operation *o, struct plan *plan,
-                               const struct packing *p, const struct parts *parts)
+static bool has_many_chunks(const void *shape)
 {
-    struct pass *pass = plan_pass(plan, "convolution/convolution_gradient_sum.comp");
+    return ((const struct parts *)shape)->chunks > RUN_CHUNKS;
+}
+
+/* The sum of the chunks: in one pass by work groups, or by invocations that each go through some
+ * chunks, in two passes where these are many. */
+const struct variant convolution_chunk_variants[] = {
+    {"chunks_group", "convolution/convolution_gradient_sum_group.comp", 32, .shared_memory = true,
+     .pays = has_many_chunks},
+    {"chunks_alone", "convolution/convolution_gradient_sum.comp"},
+    {0}};
+
+static void share_chunks(struct pass *pass, const struct packing *p)
+{
+    pass_grid(pass, groups_of(p->elements + 1, SUM_ELEMENTS) * SUM_GROUP, p->slices, 1);
+    pass_local(pass, SUM_GROUP, 1, 1);
+    pass->cooperative = true;
+}
+
+static void plan_sum_of_chunks(const struct operation *o, struct plan *plan,
+                               const struct packing *p, struct parts *parts)
+{
+    const struct variant *variant = variant_choose(plan, convolution_chunk_variants, parts);
+    if (!variant->shared_memory)
+        merge_parts(plan, parts);
+    struct pass *pass = plan_pass(plan, variant->shader);
+    pass_variant(pass, variant);
     pass_vector_of(pass, "vec4", "parts", &parts->vector, VECTOR_READ);
     pass_gradients(pass, o);
     pass_weight_index(pass, p);
@@ -219,6 +245,8 @@ static void plan_sum_of_chunks(const struct operation *o, struct plan *plan,
     pass_grid(pass, p->elements + 1, p->slices, 1);
     pass_local(pass, 32, 1, 1);
     pass->work = parts->chunks * 4 + 64;
+    if (variant->shared_memory)
+        share_chunks(pass, p);
 }
 
 void plan_weights(const struct operation *o, struct plan *plan)
@@ -239,7 +267,6 @@ void plan_weights(const struct operation *o, struct plan *plan)
         plan_rows(o, plan, &p, variant, &parts);
     if (parts.chunks == 0)
         return;
-    merge_parts(plan, &parts);
     plan_sum_of_chunks(o, plan, &p, &parts);
 }
 

@@ -14,7 +14,7 @@
 
 /* Tables of variants: convolution_forward.c, convolution_gradient_weights.c, fully_connected.c. */
 extern const struct variant convolution_sum_variants[], convolution_part_variants[],
-    convolution_data_variants[], fully_connected_data_variants[],
+    convolution_chunk_variants[], convolution_data_variants[], fully_connected_data_variants[],
     fully_connected_weights_variants[];
 
 /* ---- Packed weights (convolution_packing.c) ---- */
