@@ -119,8 +119,7 @@ static bool is_tested_apart(const char *variant)
 static bool is_usual(const char *variant)
 {
     return strstr(variant, "_wide") || strstr(variant, "_fourteen") ||
-           strstr(variant, "_unrolled") || strstr(variant, "_eight") ||
-           strstr(variant, "_alone");
+           strstr(variant, "_unrolled") || strstr(variant, "_eight") || strstr(variant, "_alone");
 }
 
 /* Within the minimum limits one stands for all, unless the longer tests run. */
@@ -338,10 +337,9 @@ static void test_many_chunks_are_added_up(void)
 {
     static const char *const variants[] = {"weights_tiled,chunks_group",
                                            "weights_tiled,chunks_alone"};
-    static const struct check_case of = {
-        "output_feature_channels=9 kernel_width=3 kernel_height=1 "
-        "gradient_option=weights_and_biases",
-        {4, 7, 21, 20}};
+    static const struct check_case of = {"output_feature_channels=9 kernel_width=3 kernel_height=1 "
+                                         "gradient_option=weights_and_biases",
+                                         {4, 7, 21, 20}};
     for (size_t v = 0; v < 2; v++) {
         setenv("GLCNN_VARIANTS", variants[v], 1);
         glcnn_device *on = open_device(NULL);
