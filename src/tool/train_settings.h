@@ -42,8 +42,8 @@ struct settings {
     bool is_augment_given;
     double rate, decay, warmup;
     double clip, clip_norm; /* 0: none */
-    double validation;                /* 0: as the data has it */
-    uint64_t given; /* which numbers the user or the checkpoint gave, for settings_read */
+    double validation;      /* 0: as the data has it */
+    uint64_t given;         /* which numbers the user or the checkpoint gave, for settings_read */
     struct tool_device *device;
 };
 
