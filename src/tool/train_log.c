@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char header[] = 
+static const char header[] =
     "step,epoch,learning_rate,loss,accuracy,validation_loss,validation_accuracy\n";
 
 static bool fail(const char *path, const char *what, int reason, char error[GLCNN_ERROR_LENGTH])
