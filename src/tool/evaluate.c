@@ -66,8 +66,7 @@ static int open_data(struct evaluation *e, const char *model, const char *data)
     if (!saved_read(model, &e->saved, error) || !pictures_open(&what, &e->pictures, error))
         return fail(e, error);
     loader.part = e->pictures.test;
-    return pictures_load(&e->pictures, &loader, &e->loader, error) ? EXIT_GOOD
-                                                                              : fail(e, error);
+    return pictures_load(&e->pictures, &loader, &e->loader, error) ? EXIT_GOOD : fail(e, error);
 }
 
 static int load(struct evaluation *e, const char *path)
