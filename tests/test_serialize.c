@@ -933,7 +933,7 @@ static struct bytes file_bytes(const char *name)
     char path[512];
     struct bytes b = {malloc(1 << 20), 0};
     CU_ASSERT_PTR_NOT_NULL_FATAL(b.data);
-    snprintf(path, sizeof path, "tests/fuzz/corpus/%s", name);
+    snprintf(path, sizeof path, "tests/fuzz/corpus/deserialize/%s", name);
     FILE *file = fopen(path, "rb");
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
     b.size = fread(b.data, 1, 1 << 20, file);
@@ -945,7 +945,7 @@ static struct bytes file_bytes(const char *name)
  * and written as it was. */
 static void test_corpus(void)
 {
-    DIR *directory = opendir("tests/fuzz/corpus");
+    DIR *directory = opendir("tests/fuzz/corpus/deserialize");
     CU_ASSERT_PTR_NOT_NULL_FATAL(directory);
     size_t count = 0;
     for (struct dirent *entry; (entry = readdir(directory));) {

@@ -72,11 +72,13 @@ const struct variant convolution_sum_variants[] = {
     {"convolution_two", "convolution/convolution_narrow.comp", 8, .pixels = 2, .slices = 1},
     {0}};
 
-const struct variant *const convolution_variants[] = {
-    convolution_sum_variants,      convolution_part_variants,
-    convolution_chunk_variants,    convolution_data_variants,
-    fully_connected_data_variants, fully_connected_weights_variants,
-    NULL};
+const struct variant *const convolution_variants[] = {convolution_sum_variants,
+                                                      convolution_part_variants,
+                                                      convolution_chunk_variants,
+                                                      convolution_data_variants,
+                                                      fully_connected_data_variants,
+                                                      fully_connected_weights_variants,
+                                                      NULL};
 
 /* Pixels an invocation makes: those of 4 to 8 that leave the fewest idle, the most of equals. */
 static uint32_t pixels_for(uint32_t width, uint32_t most)
@@ -212,8 +214,7 @@ bool sum_is_wide(const struct variant *variant)
     return variant->slices > 1;
 }
 
-const struct variant *sum_variant(struct plan *plan, const struct packing *p,
-                                  const struct sum *sum)
+const struct variant *sum_variant(struct plan *plan, const struct packing *p, const struct sum *sum)
 {
     const struct sum_shape shape = {p, sum};
     return variant_choose(plan, convolution_sum_variants, &shape);

@@ -150,8 +150,7 @@ static void plan_data_gathered(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_convolution_parameters *parameters = o->parameters;
     struct packing p = packing_of(o, true);
-    struct image_view matrix =
-        plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], data_biases(o));
+    struct image_view matrix = plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], data_biases(o));
     struct window w = convolution_data_window(o);
     struct pass *pass =
         plan_pixels(plan, o, "convolution/convolution_gradient_data.comp", &o->images[DESTINATION]);

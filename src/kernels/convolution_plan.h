@@ -63,7 +63,7 @@ void pass_outside(struct pass *pass, const struct variant *variant);
  * and the window the largest of theirs. */
 struct places {
     uint32_t count[2];
-    uint32_t extent[2]; /* of the result, from `origin` on */
+    uint32_t extent[2];                                     /* of the result, from `origin` on */
     int32_t distance[2], dilation[2], tap_step[2], size[2]; /* of the layer's window */
 };
 
@@ -74,7 +74,7 @@ struct sum {
     struct window window;
     int32_t low[2], high[2];
     uint32_t origin[2], extent[2], step[2];
-    const struct places *places; /* NULL: this is all there is */
+    const struct places *places;                /* NULL: this is all there is */
     const struct vector_view *weights, *biases; /* biases may be NULL */
     const struct glcnn_neuron_descriptor *neuron;
     const struct vector_view *neuron_data;

@@ -18,7 +18,7 @@ struct glcnn_command_buffer {
     size_t pass_count, pass_capacity;
     struct retained *retained;
     size_t retained_count, retained_capacity;
-    struct storage *free_storage; /* of spent temporary images, for those to come */
+    struct storage *free_storage;      /* of spent temporary images, for those to come */
     struct glcnn_buffer *free_buffers; /* the same of scratch vectors */
     GLuint uniform_buffer;
     size_t uniforms_uploaded; /* passes whose uniforms are on the device */

@@ -257,10 +257,19 @@ static glcnn_status make_labels(struct bench_job *w, const struct glcnn_kernel_i
     return status == GLCNN_SUCCESS ? glcnn_image_create(w->device, &one_value, &w->loss) : status;
 }
 
+/* What augmentation draws by: number and epoch 0 of each image, eight bytes. */
+static glcnn_status make_numbers(struct bench_job *w)
+{
+    const struct glcnn_image_descriptor numbers = {
+        .feature_channels = 8,
+        .number_of_images = glcnn_image_get_descriptor(w->source)->number_of_images};
+    return glcnn_image_create(w->device, &numbers, &w->second);
+}
+
 static glcnn_status encode_forward(struct bench_job *w, glcnn_command_buffer *commands,
                                    glcnn_kernel *kernel, const struct glcnn_kernel_info *info)
 {
-    bool second = find_argument(info, "secondary_image") != NULL;
+    bool second = find_argument(info, "secondary_image") || find_argument(info, "image_numbers");
     glcnn_status status = make_labels(w, info);
     const struct glcnn_encode arguments = {.source = w->source,
                                            .secondary = second ? w->second : NULL,
@@ -392,6 +401,8 @@ static glcnn_status prepare(struct bench_job *w)
         status = random_image(w, size, -1.0f, &w->source);
     if (status == GLCNN_SUCCESS && info && find_argument(info, "secondary_image"))
         status = random_image(w, size, 0.5f, &w->second); /* divisors are not 0 */
+    if (status == GLCNN_SUCCESS && info && find_argument(info, "image_numbers"))
+        status = make_numbers(w);
     if (status == GLCNN_SUCCESS)
         status = make_state(w);
     if (status != GLCNN_SUCCESS)
