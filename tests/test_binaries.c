@@ -90,7 +90,7 @@ static float train(glcnn_device *on, const char *net)
     GOOD_FATAL(glcnn_network_set_training(
         model.network, &(struct glcnn_training_descriptor){.optimizer = optimizer}));
     glcnn_kernel_destroy(&optimizer);
-    CU_ASSERT_TRUE_FATAL(runner_create_training(&model, BATCH, 0, &runner));
+    CU_ASSERT_TRUE_FATAL(runner_create_training(&model, BATCH, 0, 0, &runner));
     for (int step = 0; step < 2; step++)
         CU_ASSERT_TRUE(runner_run(&runner, pixels, labels, losses));
     runner_destroy(&runner);
