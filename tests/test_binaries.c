@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "device/device.h"
-#include "examples/support/fashion.h"
 #include "record/binary_folder.h"
 #include "record/program.h"
 #include "run/check.h"
@@ -76,15 +75,16 @@ static uint32_t compiled_by_check(const char *kernel)
 
 static float train(glcnn_device *on, const char *net)
 {
-    static const float pixels[BATCH * FASHION_PIXELS] = {0.5f, 0.25f, 1};
-    static const float labels[BATCH * FASHION_CLASSES] = {1, [11] = 1, [22] = 1, [33] = 1};
+    static const struct form form = {28, 28, 1, 10};
+    static const float pixels[BATCH * 28 * 28] = {0.5f, 0.25f, 1};
+    static const float labels[BATCH * 10] = {1, [11] = 1, [22] = 1, [33] = 1};
     float losses[BATCH] = {0};
     struct model model;
     struct runner runner;
     glcnn_kernel *optimizer;
     glcnn_device *kept = device;
     device = on;
-    CU_ASSERT_TRUE_FATAL(model_create(on, net_find(net), BATCH, &model));
+    CU_ASSERT_TRUE_FATAL(model_create(on, net_find(net), &form, BATCH, &model));
     GOOD_FATAL(glcnn_network_initialise(model.network, 1));
     GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(on, 0.01f, &optimizer));
     GOOD_FATAL(glcnn_network_set_training(

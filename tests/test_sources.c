@@ -63,7 +63,7 @@ static uint32_t compiled_for(struct model *model, uint32_t batch)
     struct runner runner;
     uint32_t before = compilations;
     names[0] = 0;
-    good(&runner, runner_create_training(model, batch, 0, &runner));
+    good(&runner, runner_create_training(model, batch, 0, 0, &runner));
     good(&runner, runner_create_inference(model, batch, 0, &runner));
     return compilations - before;
 }
@@ -72,7 +72,8 @@ static struct model make_model(glcnn_device *on, const char *name)
 {
     struct model model;
     glcnn_kernel *optimizer;
-    CU_ASSERT_TRUE_FATAL(model_create(on, net_find(name), 64, &model));
+    static const struct form form = {28, 28, 1, 10};
+    CU_ASSERT_TRUE_FATAL(model_create(on, net_find(name), &form, 64, &model));
     GOOD_FATAL(glcnn_network_initialise(model.network, 1));
     GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(on, 0.01f, &optimizer));
     const struct glcnn_training_descriptor descriptor = {.optimizer = optimizer};
