@@ -188,12 +188,12 @@ static glcnn_status make_resources(struct glcnn_device *device, struct canary *c
     return glcnn_buffer_write(canary->uniforms, 0, sizeof words, words);
 }
 
-/* Binaries of readers prove nothing: both are compiled before the driver is blamed. */
+/* Binaries of readers prove nothing: all are compiled before the driver is blamed. */
 static glcnn_status test_reader(struct glcnn_device *device, struct canary *canary, bool *runs)
 {
     glcnn_status status = test(device, canary, &canary->readers[0], runs);
     bool again = !*runs && canary->readers[0].program->loaded;
-    for (int format = 0; again && format < 2 && status == GLCNN_SUCCESS; format++)
+    for (int format = 0; again && format < FORMATS && status == GLCNN_SUCCESS; format++)
         status = program_rebuild(device, &canary->readers[format]);
     return again && status == GLCNN_SUCCESS ? test(device, canary, &canary->readers[0], runs)
                                             : status;
@@ -211,7 +211,7 @@ static glcnn_status make(struct glcnn_device *device)
     if (status == GLCNN_SUCCESS)
         status = test_reader(device, canary, &runs);
     canary->nothing_runs = !runs;
-    for (int format = 0; runs && format < 2 && status == GLCNN_SUCCESS; format++)
+    for (int format = 0; runs && format < FORMATS && status == GLCNN_SUCCESS; format++)
         status = program_keep(device, &canary->readers[format]);
     if (status == GLCNN_SUCCESS && !runs)
         device_log(device, GLCNN_LOG_WARNING,
