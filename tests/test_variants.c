@@ -457,7 +457,7 @@ static void test_without_a_variant_that_runs_the_encode_fails(void)
                glcnn_kernel_encode(commands, kernel,
                                    &(struct glcnn_encode){.source = image, .destination = result}));
     CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "convolution: the driver of llvmpipe"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "convolution_column to convolution_two"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "convolution_shared to convolution_two"));
     CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), 0);
     glcnn_command_buffer_destroy(&commands);
     glcnn_image_destroy(&image);
@@ -717,7 +717,7 @@ static void test_of_many_programs_the_one_that_fails_is_named(void)
     glcnn_device *kept = device, *on = open_threaded();
     device = on;
     struct trained t = make_trained();
-    threaded.spoilt = "sums(X, Y) = sum over a square of blo";
+    threaded.spoilt = "gradient(k) = omega(k) d(k)";
     fill_noise(t.sources[0], 5);
     fill_constant(t.sources[1], 0.2f);
     for (int i = 0; i < 2; i++) {
