@@ -10,6 +10,7 @@
 // with PLACES the most that a place has.
 // needs convolution/convolution.glsl
 // needs convolution/first_tap.glsl
+// needs convolution/input.glsl
 #ifdef SHARED_TAPS
 #define READS (PIXELS + SHARED_TAPS - 1)
 #else
@@ -70,16 +71,6 @@ mat4 weights(int element, int k) {
 }
 vec4 through(mat4 w, vec4 value) { return w * value; }
 #endif
-
-vec4 input_at(ivec2 t, int slice, int image) {
-    ivec2 inside = clamp(t, ivec2(low_x, low_y), ivec2(high_x, high_y));
-    vec4 value = source(inside.x, inside.y, slice, image);
-#ifdef EDGE_CLAMP
-    return value;
-#else
-    return t == inside ? value : vec4(0.0);
-#endif
-}
 
 void begin_slice(int j, int k) {
     vec4 bias = weight(element_count, k);

@@ -1,5 +1,12 @@
-// The outputs of a gradient of weights and biases: with ACCUMULATE they hold sums to add to.
-void add_weight(int index, float value) {
+// The outputs of a gradient of weights and biases: with ACCUMULATE they hold sums to add to. WHOLE:
+// weights are stored by fours.
+#ifdef WHOLE
+#define WEIGHTS_STORED vec4
+#else
+#define WEIGHTS_STORED float
+#endif
+
+void add_weight(int index, WEIGHTS_STORED value) {
 #ifdef ACCUMULATE
     value += gradient_for_weights[index];
 #endif

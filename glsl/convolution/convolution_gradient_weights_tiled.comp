@@ -96,32 +96,17 @@ void add_pixels(bool with_bias) {
 }
 
 #ifdef WHOLE
-void store_whole(int o, int quad, vec4 value) {
-    int place = o * (element_count / 4) + quad;
-#ifdef ACCUMULATE
-    value += gradient_for_weights[place];
-#endif
-    gradient_for_weights[place] = value;
-}
-
-void store_whole_bias(int o, float value) {
-#ifdef ACCUMULATE
-    value += gradient_for_biases[o];
-#endif
-    gradient_for_biases[o] = value;
-}
-
 void store_slice(int chunk, int first_quad, int j, int k) {
     for (int n = 0; n < 4 && 4 * k + n < output_count; n++) {
         for (int i = 0; i < 2; i++) {
             int quad = first_quad + quad_of(i), first = 8 * i + j;
             if (4 * quad < element_count)
-                store_whole(4 * k + n, quad,
-                            vec4(sum[first][n], sum[first + 2][n], sum[first + 4][n],
-                                 sum[first + 6][n]));
+                add_weight((4 * k + n) * (element_count / 4) + quad,
+                           vec4(sum[first][n], sum[first + 2][n], sum[first + 4][n],
+                                sum[first + 6][n]));
         }
         if (first_quad == 0 && summer < SLICES / 2)
-            store_whole_bias(4 * k + n, bias[j][n]);
+            add_bias(4 * k + n, bias[j][n]);
     }
 }
 #else

@@ -1,18 +1,9 @@
 // V = B^T d B of each tile d of 6x6 inputs, whose results begin at pixel `first_tile + tile`
 // An invocation owns a slice of a tile. It leaves V[point][input][tile], or with TILES_DEEP, for
 // sums over tiles, V[point][tile][input]. After the last tile there are zeros.
+// needs convolution/input.glsl
 // needs convolution/winograd.glsl
 // needs convolution/winograd_tiles.glsl
-vec4 input_at(ivec2 t, int slice, int image) {
-    ivec2 inside = clamp(t, ivec2(low_x, low_y), ivec2(high_x, high_y));
-    vec4 value = source(inside.x, inside.y, slice, image);
-#ifdef EDGE_CLAMP
-    return value;
-#else
-    return t == inside ? value : vec4(0.0);
-#endif
-}
-
 void keep(int point, int tile, int slice, vec4 value) {
 #ifdef TILES_DEEP
     points[(point * tile_count + tile) * source_slices + slice] = value;

@@ -94,6 +94,7 @@ static struct pass *plan_tiles(const struct operation *o, struct plan *plan,
     if (is_whole(o, s, chunks)) {
         pass = plan_parts_pass(o, plan, p, variant);
         pass_define(pass, "WHOLE", 1);
+        pass_library(pass, "convolution/convolution_gradient.glsl");
         pass_gradients_of(pass, "vec4", o);
         pass_int(pass, "output_count", (int32_t)p->channels.outputs);
         parts->chunks = 0;
