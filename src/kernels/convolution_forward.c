@@ -4,45 +4,9 @@
 #define SHARED_TAPS 7  /* widest window whose taps share their reads */
 #define WIDE_ROW    64 /* pixels of a row that neighbours read side by side */
 
-/* What a row of the table is asked about. */
-struct sum_shape {
-    const struct packing *packing;
-    const struct sum *sum;
-};
-
 static bool is_product(const void *shape)
 {
     return packing_is_dense(((const struct sum_shape *)shape)->packing);
-}
-
-static bool is_shared(const void *shape)
-{
-    const struct sum_shape *s = shape;
-    return sum_is_shared(s->packing, s->sum);
-}
-
-static bool fills_shared(const void *shape)
-{
-    const struct sum_shape *s = shape;
-    return sum_fills_shared(s->packing, s->sum);
-}
-
-static bool is_winograd(const void *shape)
-{
-    const struct sum_shape *s = shape;
-    return sum_is_winograd(s->packing, s->sum);
-}
-
-static bool fills_winograd(const void *shape)
-{
-    const struct sum_shape *s = shape;
-    return sum_fills_winograd(s->packing, s->sum);
-}
-
-static bool fills_tiles(const void *shape)
-{
-    const struct sum_shape *s = shape;
-    return sum_fills_tiles(s->packing, s->sum);
 }
 
 /* Where an input goes into few products the reads decide, and neighbours' should lie side by side. */
@@ -55,12 +19,12 @@ static bool is_read_by_rows(const void *shape)
 /* Lines of pixels of the result: `pixels` and `slices` at most; windows of up to `taps` along the
  * line, of stride and dilation 1, read each pixel once for all of them. */
 const struct variant convolution_sum_variants[] = {
-    {"convolution_winograd", .registers = 48, .shared_memory = true, .can = is_winograd,
-     .pays = fills_winograd},
+    {"convolution_winograd", .registers = 48, .shared_memory = true, .can = sum_is_winograd,
+     .pays = sum_fills_winograd},
     {"convolution_tiled", "convolution/convolution_tiled.comp", 32, .shared_memory = true,
-     .can = is_product, .pays = fills_tiles},
+     .can = is_product, .pays = sum_fills_tiles},
     {"convolution_shared", "convolution/convolution_shared.comp", 32, .shared_memory = true,
-     .can = is_shared, .pays = fills_shared, .pixels = 2},
+     .can = sum_is_shared, .pays = sum_fills_shared, .pixels = 2},
     {"convolution_column", "convolution/convolution.comp", 32, .width = 32, .pixels = 8,
      .slices = 4, .taps = SHARED_TAPS, .down = true, .pays = is_read_by_rows},
     {"convolution_wide", "convolution/convolution.comp", 32, .pixels = 8, .slices = 4,

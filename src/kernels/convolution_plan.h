@@ -99,20 +99,26 @@ void pass_sum(struct pass *pass, const struct sum *sum);
 /* Biases as the user has them, for convolution/bias.glsl. */
 void pass_biases_in_place(struct pass *pass, const struct sum *sum);
 
+/* What rows of convolution_sum_variants are asked about. */
+struct sum_shape {
+    const struct packing *packing;
+    const struct sum *sum;
+};
+
 /* By tiles (convolution_tiles.c). */
-bool sum_fills_tiles(const struct packing *packing, const struct sum *sum);
+bool sum_fills_tiles(const void *shape);
 void plan_sum_tiles(struct plan *plan, const struct packing *packing, const struct variant *variant,
                     const struct sum *sum);
 
 /* From shared memory (convolution_shared.c). */
-bool sum_is_shared(const struct packing *packing, const struct sum *sum);
-bool sum_fills_shared(const struct packing *packing, const struct sum *sum);
+bool sum_is_shared(const void *shape);
+bool sum_fills_shared(const void *shape);
 void plan_sum_shared(struct plan *plan, const struct packing *packing,
                      const struct variant *variant, const struct sum *sum);
 
 /* By Winograd's filtering (convolution_winograd.c). */
-bool sum_is_winograd(const struct packing *packing, const struct sum *sum);
-bool sum_fills_winograd(const struct packing *packing, const struct sum *sum);
+bool sum_is_winograd(const void *shape);
+bool sum_fills_winograd(const void *shape);
 void plan_sum_winograd(struct plan *plan, const struct packing *packing,
                        const struct variant *variant, const struct sum *sum);
 

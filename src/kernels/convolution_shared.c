@@ -28,13 +28,17 @@ static bool fills(uint32_t width, uint32_t height)
 
 /* ---- Forward, and the data gradient ---- */
 
-bool sum_is_shared(const struct packing *p, const struct sum *sum)
+bool sum_is_shared(const void *shape)
 {
-    return is_small(p, &sum->window) && sum->step[0] == 1 && sum->step[1] == 1;
+    const struct sum *sum = ((const struct sum_shape *)shape)->sum;
+    return is_small(((const struct sum_shape *)shape)->packing, &sum->window) &&
+           sum->step[0] == 1 && sum->step[1] == 1;
 }
 
-bool sum_fills_shared(const struct packing *p, const struct sum *sum)
+bool sum_fills_shared(const void *shape)
 {
+    const struct packing *p = ((const struct sum_shape *)shape)->packing;
+    const struct sum *sum = ((const struct sum_shape *)shape)->sum;
     return p->x.count * p->y.count > 1 && fills(sum->extent[0], sum->extent[1]);
 }
 

@@ -54,8 +54,10 @@ static bool is_long(const struct packing *p, const struct sum *sum)
 }
 
 /* A tile that is mostly empty is no gain, but for the split of its sums. */
-bool sum_fills_tiles(const struct packing *p, const struct sum *sum)
+bool sum_fills_tiles(const void *shape)
 {
+    const struct packing *p = ((const struct sum_shape *)shape)->packing;
+    const struct sum *sum = ((const struct sum_shape *)shape)->sum;
     bool filled = p->slices >= TILE_SLICES / 2 && row_count(sum) >= TILE_ROWS / 4 &&
                   tile_count(p, sum) * split_elements(p, sum).count >= TILE_GROUPS;
     return filled || is_long(p, sum);

@@ -98,14 +98,18 @@ static void plan_product(struct plan *plan, const struct variant *variant,
 
 /* ---- Forward, and the data gradient ---- */
 
-bool sum_is_winograd(const struct packing *p, const struct sum *sum)
+bool sum_is_winograd(const void *shape)
 {
-    return is_window_of_three(p, &sum->window) && sum->step[0] == 1 && sum->step[1] == 1;
+    const struct sum *sum = ((const struct sum_shape *)shape)->sum;
+    return is_window_of_three(((const struct sum_shape *)shape)->packing, &sum->window) &&
+           sum->step[0] == 1 && sum->step[1] == 1;
 }
 
-bool sum_fills_winograd(const struct packing *p, const struct sum *sum)
+bool sum_fills_winograd(const void *shape)
 {
-    return fills(p, sum->extent[0], sum->extent[1], sum->destination.images);
+    const struct sum *sum = ((const struct sum_shape *)shape)->sum;
+    return fills(((const struct sum_shape *)shape)->packing, sum->extent[0], sum->extent[1],
+                 sum->destination.images);
 }
 
 static struct vector_view plan_points_of_weights(struct plan *plan, const struct packing *p,
