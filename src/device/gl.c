@@ -1,7 +1,27 @@
 /* Loading the table of entry points, and the errors that OpenGL ES keeps. */
 #include "device/gl.h"
 
+#include <stddef.h>
 #include <string.h>
+
+/* Entry points of one extension work together: where one is missing, none is there. */
+static void drop_incomplete_extensions(struct gl *gl)
+{
+#define GL_PLACE(name, type, extension) {extension, offsetof(struct gl, name)},
+    static const struct {
+        const char *extension;
+        size_t offset;
+    } places[] = {GL_OPTIONAL(GL_PLACE)};
+#undef GL_PLACE
+    static const size_t count = sizeof places / sizeof *places;
+    for (size_t i = 0; i < count; i++) {
+        void (*entry)(void) = NULL;
+        memcpy(&entry, (const char *)gl + places[i].offset, sizeof entry);
+        for (size_t k = 0; !entry && k < count; k++)
+            if (strcmp(places[k].extension, places[i].extension) == 0)
+                memset((char *)gl + places[k].offset, 0, sizeof entry);
+    }
+}
 
 /* Under libglvnd a made-up name resolves to a stub, so an optional entry point is trusted only
  * when its extension is in the list. */
@@ -19,6 +39,7 @@ const char *gl_load(struct gl *gl, gl_loader loader, const void *user)
         gl->name = (type)loader(user, "gl" #name);
     GL_OPTIONAL(GL_LOAD)
 #undef GL_LOAD
+    drop_incomplete_extensions(gl);
     return NULL;
 }
 
