@@ -234,6 +234,24 @@ glcnn_status program_keep(struct glcnn_device *device, const struct pass *pass)
 
 /* ---- Finding programs ---- */
 
+/* After a failure amid programs that were begun together: an error of the driver is told by the
+ * next check, whichever program it is of, so none that is not finished is trusted. */
+static void drop_unfinished(struct glcnn_device *device)
+{
+    for (size_t i = 0; i < BUCKETS; i++) {
+        struct program **at = &device->programs->buckets[i];
+        while (*at) {
+            struct program *program = *at;
+            if (program->stage == PROGRAM_MADE) {
+                at = &program->next;
+                continue;
+            }
+            *at = program->next;
+            free_program(program, &device->gl);
+        }
+    }
+}
+
 static glcnn_status finish(struct glcnn_device *device, struct pass *pass)
 {
     glcnn_status status = finish_untested(device, pass);
@@ -263,9 +281,11 @@ static glcnn_status find_some(struct glcnn_device *device, struct pass *passes, 
         link_begun(device, &passes[i]);
     for (i = first; i < end && status == GLCNN_SUCCESS; i++)
         status = finish(device, &passes[i]);
-    if (status != GLCNN_SUCCESS)
+    if (status != GLCNN_SUCCESS) {
+        drop_unfinished(device);
         for (i = first; i < end; i++)
             passes[i].program = NULL;
+    }
     return status;
 }
 
