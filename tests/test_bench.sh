@@ -115,7 +115,8 @@ int main(int argc, char *argv[])
         double floor = is_step ? 1 : 1e3 * number(row, "bytes") / number(report, "copy_bytes_per_second");
         double times = is_step ? 1 : number(row, "times_floor") * floor / number(row, "milliseconds");
         WANT(times > 0.999 && times < 1.001);
-        int has_weights = strncmp(get(row, "name")->valuestring, "conv", 4) == 0;
+        const char *name = get(row, "name")->valuestring;
+        int has_weights = strncmp(name, "conv", 4) == 0 || strncmp(name, "fully", 5) == 0;
         WANT(!has_weights || (number(row, "operations") > 0 && number(row, "gigaflops") > 0));
         WANT(has_weights || cJSON_IsNull(get(row, "operations")));
         passes += number(row, "passes");
