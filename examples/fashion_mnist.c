@@ -85,11 +85,32 @@ static void print_log(void *user, glcnn_log_level level, const char *text)
 
 /* ---- The data ---- */
 
-static void load_data(const char *directory, const char *prefix, struct fashion *data)
+static glcnn_data_set *open_data(const char *folder)
 {
     char error[GLCNN_ERROR_LENGTH];
-    if (!fashion_read(directory, prefix, data, error))
+    glcnn_data_set *data = fashion_open(folder, error);
+    if (!data)
         die(error);
+    return data;
+}
+
+static glcnn_data_loader *load(glcnn_data_set *data,
+                               const struct glcnn_data_loader_parameters *parameters)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    glcnn_data_loader *loader;
+    if (glcnn_data_loader_create(data, parameters, &loader, error) != GLCNN_SUCCESS)
+        die(error);
+    return loader;
+}
+
+static struct glcnn_data_batch next_batch(glcnn_data_loader *loader)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    struct glcnn_data_batch batch;
+    if (glcnn_data_loader_next(loader, &batch, error) != GLCNN_SUCCESS)
+        die(error);
+    return batch;
 }
 
 static float *initial_weights(uint64_t *state, size_t count, uint32_t inputs)
@@ -398,13 +419,12 @@ struct curve {
     size_t count;
 };
 
-static float commit_step(struct step *step, const struct fashion *data, const uint32_t *order,
-                         uint32_t batch, float *scratch)
+static float commit_step(struct step *step, const struct glcnn_data_batch *data, float *labels)
 {
-    float *images = scratch, *labels = scratch + (size_t)batch * PIXELS;
+    const uint32_t batch = data->count;
     float *losses = labels + (size_t)batch * CLASSES;
-    fashion_gather(data, order, batch, images, labels);
-    must(glcnn_buffer_write(step->image_bytes, 0, sizeof(float) * batch * PIXELS, images));
+    fashion_labels(data, labels);
+    must(glcnn_buffer_write(step->image_bytes, 0, sizeof(float) * batch * PIXELS, data->floats));
     must(glcnn_buffer_write(step->label_bytes, 0, sizeof(float) * batch * CLASSES, labels));
     must(glcnn_command_buffer_commit(step->commands));
     must(glcnn_buffer_read(step->loss_bytes, 0, sizeof(float) * batch, losses));
@@ -415,30 +435,24 @@ static float commit_step(struct step *step, const struct fashion *data, const ui
 }
 
 /* The learning rate falls in a straight line to 0 at the last step. */
-static void train(struct network *network, const struct options *options,
-                  const struct fashion *data, struct curve *curve)
+static void train(struct network *network, const struct options *options, glcnn_data_loader *loader,
+                  struct curve *curve)
 {
     struct step step = {0};
     struct progress progress;
-    uint32_t count = data->images.shape[0], batch = options->batch;
-    uint32_t used = options->limit && options->limit < count ? options->limit : count;
-    size_t steps = used / batch, total = steps * options->epochs;
-    uint64_t random = options->seed ^ 0x5bd1e995u;
-    uint32_t *order = allocate(count, sizeof *order);
-    float *scratch = allocate((size_t)batch * (PIXELS + CLASSES + 1), sizeof *scratch);
-    for (uint32_t i = 0; i < count; i++)
-        order[i] = i;
+    uint32_t batch = options->batch;
+    size_t total = (size_t)glcnn_data_loader_steps(loader) * options->epochs;
+    float *scratch = allocate((size_t)batch * (CLASSES + 1), sizeof *scratch);
     curve->steps = allocate(total + 1, sizeof *curve->steps);
     curve->losses = allocate(total + 1, sizeof *curve->losses);
     encode_step(&step, network, batch);
     progress_begin(&progress, stderr, total * batch);
     double smooth = 0;
     for (size_t s = 0; s < total && !interrupted; s++) {
-        if (s % steps == 0)
-            random_shuffle(&random, order, count);
         glcnn_optimizer(network->descent)->learning_rate =
             options->learning_rate * (float)(total - s) / (float)total;
-        float loss = commit_step(&step, data, order + s % steps * batch, batch, scratch);
+        const struct glcnn_data_batch data = next_batch(loader);
+        float loss = commit_step(&step, &data, scratch);
         smooth = s ? 0.95 * smooth + 0.05 * loss : loss;
         curve->steps[curve->count] = (double)curve->count + 1;
         curve->losses[curve->count++] = (double)loss;
@@ -446,20 +460,31 @@ static void train(struct network *network, const struct options *options,
     }
     progress_end(&progress, curve->count * batch, smooth);
     destroy_step(&step);
-    free(order);
     free(scratch);
 }
 
 /* ---- Testing ---- */
 
-static void classify_batches(struct network *network, const struct fashion *data, uint32_t count,
+static void count_taken(const struct glcnn_data_batch *batch, const float *scores,
+                        uint32_t confusion[CLASSES][CLASSES])
+{
+    for (uint32_t n = 0; n < batch->filled; n++) {
+        uint32_t best = 0;
+        for (uint32_t k = 1; k < CLASSES; k++)
+            if (scores[n * CLASSES + k] > scores[n * CLASSES + best])
+                best = k;
+        confusion[batch->labels[n]][best]++;
+    }
+}
+
+static void classify_batches(struct network *network, glcnn_data_loader *loader,
                              uint32_t confusion[CLASSES][CLASSES])
 {
     glcnn_command_buffer *commands;
     glcnn_buffer *pixels = make_buffer(sizeof(float) * TEST_BATCH * PIXELS);
     glcnn_buffer *scores = make_buffer(sizeof(float) * TEST_BATCH * CLASSES);
     glcnn_image *images = make_image(SIDE, SIDE, 1, TEST_BATCH);
-    float *floats = allocate(TEST_BATCH * (PIXELS + CLASSES), sizeof *floats);
+    float taken[TEST_BATCH * CLASSES];
     must(glcnn_command_buffer_create(device, &commands));
     must(glcnn_image_encode_write(commands, images, NULL, pixels, 0));
     /* Without a state batch norm uses its running statistics. */
@@ -476,23 +501,13 @@ static void classify_batches(struct network *network, const struct fashion *data
         }
     }
     must(glcnn_image_encode_read(commands, image, NULL, scores, 0));
-    for (uint32_t first = 0; first < count; first += TEST_BATCH) {
-        uint32_t order[TEST_BATCH];
-        for (uint32_t n = 0; n < TEST_BATCH; n++)
-            order[n] = first + n < count ? first + n : count - 1;
-        fashion_gather(data, order, TEST_BATCH, floats, floats + TEST_BATCH * PIXELS);
-        must(glcnn_buffer_write(pixels, 0, sizeof(float) * TEST_BATCH * PIXELS, floats));
+    for (uint64_t left = glcnn_data_loader_steps(loader); left > 0; left--) {
+        const struct glcnn_data_batch batch = next_batch(loader);
+        must(glcnn_buffer_write(pixels, 0, sizeof(float) * TEST_BATCH * PIXELS, batch.floats));
         must(glcnn_command_buffer_commit(commands));
-        must(glcnn_buffer_read(scores, 0, sizeof(float) * TEST_BATCH * CLASSES, floats));
-        for (uint32_t n = 0; n < TEST_BATCH && first + n < count; n++) {
-            uint32_t best = 0;
-            for (uint32_t k = 1; k < CLASSES; k++)
-                if (floats[n * CLASSES + k] > floats[n * CLASSES + best])
-                    best = k;
-            confusion[data->labels.data[order[n]]][best]++;
-        }
+        must(glcnn_buffer_read(scores, 0, sizeof taken, taken));
+        count_taken(&batch, taken, confusion);
     }
-    free(floats);
     glcnn_image_destroy(&image);
     glcnn_image_destroy(&images);
     glcnn_command_buffer_destroy(&commands);
@@ -513,10 +528,10 @@ static void print_confusion(uint32_t confusion[CLASSES][CLASSES])
     printf("\n\n");
 }
 
-static void test(struct network *network, const struct fashion *data)
+static void test(struct network *network, glcnn_data_loader *loader, uint32_t count)
 {
-    uint32_t confusion[CLASSES][CLASSES] = {{0}}, right = 0, count = data->images.shape[0];
-    classify_batches(network, data, count, confusion);
+    uint32_t confusion[CLASSES][CLASSES] = {{0}}, right = 0;
+    classify_batches(network, loader, confusion);
     for (int k = 0; k < CLASSES; k++)
         right += confusion[k][k];
     print_confusion(confusion);
@@ -662,27 +677,29 @@ int main(int argc, char **argv)
                               .data = FASHION_DIRECTORY,
                               .out = "fashion_mnist"};
     const struct glcnn_device_parameters parameters = {.log = print_log};
-    struct fashion training = {0}, testing = {0};
     struct network network = {0};
     struct curve curve = {0};
     read_options(argc, argv, &options);
-    load_data(options.data, "train", &training);
-    load_data(options.data, "t10k", &testing);
-    uint32_t images = options.limit ? options.limit : training.images.shape[0];
-    if (options.batch > images || options.batch > training.images.shape[0])
-        die("a batch is larger than the data");
+    glcnn_data_set *data = open_data(options.data);
+    glcnn_data_loader *training = load(
+        data,
+        &(struct glcnn_data_loader_parameters){
+            .batch = options.batch, .limit = options.limit, .shuffle = true, .seed = options.seed});
+    glcnn_data_loader *testing = load(data, &(struct glcnn_data_loader_parameters){
+                                                .part = GLCNN_DATA_PART_TEST, .batch = TEST_BATCH});
     if (glcnn_device_create(&parameters, &device) != GLCNN_SUCCESS)
         return 77;
     printf("device: %s\n", glcnn_device_info(device)->renderer);
     signal(SIGINT, interrupt);
     make_network(&network, &options);
-    train(&network, &options, &training, &curve);
-    test(&network, &testing);
+    train(&network, &options, training, &curve);
+    test(&network, testing, glcnn_data_set_info(data)->counts[GLCNN_DATA_PART_TEST]);
     save(&network, &options, &curve);
     destroy_network(&network);
     glcnn_device_destroy(&device);
-    fashion_free(&training);
-    fashion_free(&testing);
+    glcnn_data_loader_destroy(&training);
+    glcnn_data_loader_destroy(&testing);
+    glcnn_data_set_close(&data);
     free(curve.steps);
     free(curve.losses);
     return interrupted ? 130 : 0;

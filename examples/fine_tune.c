@@ -15,7 +15,7 @@
 #define BATCH 64
 
 static glcnn_device *device;
-static float images[BATCH * FASHION_PIXELS], labels[BATCH * FASHION_CLASSES], losses[BATCH];
+static float labels[BATCH * FASHION_CLASSES], losses[BATCH];
 
 static void must(bool good, const char *sentence)
 {
@@ -76,7 +76,7 @@ static glcnn_graph *build(glcnn_network *network, bool last_only, glcnn_image_no
 
 /* Makes steps on the same batch; the first one, which compiles, is not timed. */
 static double train(glcnn_graph *graph, glcnn_image_node *loss, glcnn_image *const *sources,
-                    int steps)
+                    const float *images, int steps)
 {
     double start = 0;
     for (int s = 0; s <= steps; s++) {
@@ -87,7 +87,7 @@ static double train(glcnn_graph *graph, glcnn_image_node *loss, glcnn_image *con
     return (now() - start) / steps;
 }
 
-static void compare(glcnn_image *const *sources, bool last_only, int steps)
+static void compare(glcnn_image *const *sources, const float *images, bool last_only, int steps)
 {
     const struct glcnn_image_descriptor of_sources[] = {network_images(BATCH),
                                                         network_labels(BATCH)};
@@ -97,7 +97,7 @@ static void compare(glcnn_image *const *sources, bool last_only, int steps)
     must(!glcnn_network_create(device, &network), NULL);
     glcnn_graph *graph = build(network, last_only, &loss);
     must(!glcnn_graph_memory(graph, of_sources, &memory), NULL);
-    double seconds = train(graph, loss, sources, steps), sum = 0;
+    double seconds = train(graph, loss, sources, images, steps), sum = 0;
     for (int i = 0; i < BATCH; i++)
         sum += losses[i];
     printf("%-15s %8.2f ms a step %8.2f MiB planned, loss %.3f\n",
@@ -109,26 +109,28 @@ static void compare(glcnn_image *const *sources, bool last_only, int steps)
 
 int main(int argc, char **argv)
 {
-    struct fashion data;
+    const struct glcnn_data_loader_parameters batches = {.batch = BATCH};
+    struct glcnn_data_batch batch;
+    glcnn_data_loader *loader = NULL;
     glcnn_image *sources[2];
-    uint32_t order[BATCH];
     char error[GLCNN_ERROR_LENGTH];
     uint64_t steps = 20;
     must(argc < 2 || option_whole(argv[1], 1, 1000000, &steps),
          "the argument is the number of steps, 1 to 1000000");
-    must(fashion_read(FASHION_DIRECTORY, "train", &data, error), error);
+    glcnn_data_set *data = fashion_open(FASHION_DIRECTORY, error);
+    must(data && !glcnn_data_loader_create(data, &batches, &loader, error), error);
+    must(!glcnn_data_loader_next(loader, &batch, error), error);
+    fashion_labels(&batch, labels);
     glcnn_status opened = glcnn_device_create(NULL, &device);
     if (opened)
         return puts(glcnn_status_text(opened)), 77;
-    for (uint32_t i = 0; i < BATCH; i++)
-        order[i] = i;
-    fashion_gather(&data, order, BATCH, images, labels);
     must(!network_sources(device, BATCH, sources), NULL);
-    compare(sources, false, (int)steps);
-    compare(sources, true, (int)steps);
+    compare(sources, batch.floats, false, (int)steps);
+    compare(sources, batch.floats, true, (int)steps);
     glcnn_image_destroy(&sources[0]);
     glcnn_image_destroy(&sources[1]);
     glcnn_device_destroy(&device);
-    fashion_free(&data);
+    glcnn_data_loader_destroy(&loader);
+    glcnn_data_set_close(&data);
     return 0;
 }

@@ -11,7 +11,7 @@
 #define BATCH 50
 
 static glcnn_device *device;
-static float images[BATCH * FASHION_PIXELS], labels[BATCH * FASHION_CLASSES], losses[BATCH];
+static float labels[BATCH * FASHION_CLASSES], losses[BATCH];
 
 static void must(bool good)
 {
@@ -40,26 +40,29 @@ static glcnn_image_node *build(glcnn_image_node *x)
     return glcnn_fully_connected_node(x, &head, NULL);
 }
 
-static uint64_t read_count(const char *text)
+static uint32_t read_count(const char *text)
 {
-    uint64_t count = UINT32_MAX;
+    uint64_t count = 0;
     if (text && !option_whole(text, BATCH, UINT32_MAX, &count)) {
         fprintf(stderr, "graph_example: the argument is how many images, %d or more\n", BATCH);
         exit(2);
     }
-    return count;
+    return (uint32_t)count;
 }
 
 int main(int argc, char **argv)
 {
-    struct fashion data;
+    struct glcnn_data_batch batch;
+    glcnn_data_loader *loader;
     glcnn_network *network;
     glcnn_kernel *optimizer;
     glcnn_graph *graph;
     glcnn_image *sources[2];
     char error[GLCNN_ERROR_LENGTH];
-    const uint64_t count = read_count(argc > 1 ? argv[1] : NULL);
-    if (!fashion_read(FASHION_DIRECTORY, "train", &data, error))
+    const struct glcnn_data_loader_parameters batches = {
+        .batch = BATCH, .limit = read_count(argc > 1 ? argv[1] : NULL), .shuffle = true};
+    glcnn_data_set *data = fashion_open(FASHION_DIRECTORY, error);
+    if (!data || glcnn_data_loader_create(data, &batches, &loader, error))
         return puts(error), 1;
     glcnn_status opened = glcnn_device_create(NULL, &device);
     if (opened)
@@ -73,18 +76,18 @@ int main(int argc, char **argv)
     must(!glcnn_optimizer_adam_create(device, 0.001f, &optimizer));
     must(!glcnn_training_graph_create(loss, optimizer, NULL, &graph));
     must(!network_sources(device, BATCH, sources));
-    uint32_t order[BATCH];
     double sum = 0;
-    for (uint32_t first = 0; first + BATCH <= count && first + BATCH <= data.images.shape[0];) {
-        for (uint32_t i = 0; i < BATCH; i++)
-            order[i] = first++;
-        fashion_gather(&data, order, BATCH, images, labels);
-        must(!network_run(graph, sources, images, labels, glcnn_filter_node_loss(loss), losses,
-                          BATCH));
+    const uint64_t steps = glcnn_data_loader_steps(loader);
+    for (uint64_t step = 1; step <= steps; step++) {
+        if (glcnn_data_loader_next(loader, &batch, error))
+            return puts(error), 1;
+        fashion_labels(&batch, labels);
+        must(!network_run(graph, sources, batch.floats, labels, glcnn_filter_node_loss(loss),
+                          losses, BATCH));
         for (uint32_t i = 0; i < BATCH; i++)
             sum += losses[i];
-        if (first % 1000 == 0)
-            printf("%u images, mean loss %.4f\n", first, sum / 1000), sum = 0;
+        if (step % 20 == 0)
+            printf("%u images, mean loss %.4f\n", (uint32_t)step * BATCH, sum / 1000), sum = 0;
     }
     glcnn_graph_destroy(&graph);
     glcnn_network_destroy(&network);
@@ -92,5 +95,6 @@ int main(int argc, char **argv)
     glcnn_image_destroy(&sources[0]);
     glcnn_image_destroy(&sources[1]);
     glcnn_device_destroy(&device);
-    fashion_free(&data);
+    glcnn_data_loader_destroy(&loader);
+    glcnn_data_set_close(&data);
 }

@@ -320,11 +320,57 @@ static void idx_that_is_damaged_is_refused(void)
     data_write("bad/images-idx3-ubyte", idx_images, sizeof idx_images);
     data_write("bad/labels-idx1-ubyte", idx_labels, sizeof idx_labels - 1);
     data_refuses("bad", NULL, GLCNN_MALFORMED_DATA, "labels-idx1-ubyte: is truncated");
+}
+
+static void idx_that_is_cut_off_is_refused(void)
+{
     uint8_t packed[256];
-    data_write_gz("bad.gz", idx_images, sizeof idx_images);
-    size_t size = data_read("bad.gz", packed, sizeof packed);
-    data_write("cut/images-idx3-ubyte.gz", packed, size - 5);
-    data_refuses("cut", NULL, GLCNN_MALFORMED_DATA, "cut/images-idx3-ubyte.gz");
+    data_write("part/labels-idx1-ubyte", idx_labels, sizeof idx_labels);
+    for (size_t size = 0; size < sizeof idx_images; size++) {
+        data_write("part/images-idx3-ubyte", idx_images, size);
+        data_refuses("part", NULL, GLCNN_MALFORMED_DATA, "part/images-idx3-ubyte: ");
+    }
+    data_write("squeezed/labels-idx1-ubyte", idx_labels, sizeof idx_labels);
+    data_write_gz("whole.gz", idx_images, sizeof idx_images);
+    const size_t whole = data_read("whole.gz", packed, sizeof packed);
+    for (size_t size = 0; size < whole; size++) {
+        data_write("squeezed/images-idx3-ubyte.gz", packed, size);
+        data_refuses("squeezed", NULL, GLCNN_MALFORMED_DATA, "squeezed/images-idx3-ubyte.gz");
+    }
+}
+
+/* What is taken holds the same data: only padding bits behind the stream mean nothing. */
+static void idx_of_changed_compressed_data_is_refused(void)
+{
+    uint8_t packed[256];
+    float values[6];
+    size_t refused = 0;
+    data_write("flip/labels-idx1-ubyte", idx_labels, sizeof idx_labels);
+    data_write_gz("flip.gz", idx_images, sizeof idx_images);
+    const size_t size = data_read("flip.gz", packed, sizeof packed);
+    for (size_t i = 10; i < size; i++) { /* behind gzip's own header */
+        glcnn_data_set *data;
+        packed[i] ^= 0x10;
+        data_write("flip/images-idx3-ubyte.gz", packed, size);
+        packed[i] ^= 0x10;
+        bool is_taken = glcnn_data_set_open(data_path("flip"), NULL, &data, NULL) == GLCNN_SUCCESS;
+        glcnn_data_set_close(&data);
+        refused += !is_taken;
+        if (is_taken)
+            CU_ASSERT(read_image("flip", 1, values) == 0 && values[0] == 7 / 255.0f)
+    }
+    CU_ASSERT(refused >= size - 11);
+}
+
+/* A few kB that unpack to far more than the header says. */
+static void idx_unpacks_no_more_than_it_should(void)
+{
+    uint8_t *zeros = calloc(64, 1 << 20);
+    memcpy(zeros, idx_images, 16);
+    data_write("bomb/labels-idx1-ubyte", idx_labels, sizeof idx_labels);
+    data_write_gz("bomb/images-idx3-ubyte.gz", zeros, (size_t)64 << 20);
+    data_refuses("bomb", NULL, GLCNN_MALFORMED_DATA, "is too long: it has 67108848 bytes of data");
+    free(zeros);
 }
 
 /* ---- Parts and classes ---- */
@@ -443,6 +489,9 @@ int main(int argc, char *argv[])
         UNIT_TEST(csv_that_is_damaged_is_refused),
         UNIT_TEST(idx_pairs_are_found),
         UNIT_TEST(idx_that_is_damaged_is_refused),
+        UNIT_TEST(idx_that_is_cut_off_is_refused),
+        UNIT_TEST(idx_of_changed_compressed_data_is_refused),
+        UNIT_TEST(idx_unpacks_no_more_than_it_should),
         UNIT_TEST(parts_are_found_by_their_names),
         UNIT_TEST(classes_are_those_that_are_given),
         UNIT_TEST(many_classes_are_told_apart),

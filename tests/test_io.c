@@ -2,7 +2,6 @@
  * here, byte by byte. */
 #include <glcnn/glcnn.h>
 
-#include "examples/support/idx.h"
 #include "examples/support/npz.h"
 #include "examples/support/option.h"
 #include "examples/support/plot.h"
@@ -20,7 +19,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include <zip.h>
-#include <zlib.h>
 
 static char folder[] = "/tmp/glcnn-io-XXXXXX";
 
@@ -479,154 +477,6 @@ static void npy_follows_links_and_keeps_modes(void)
     CU_ASSERT_EQUAL(now.st_mode & 0777, 0600);
     CU_ASSERT_EQUAL(glcnn_npy_write("/dev/null", &array, NULL), GLCNN_SUCCESS);
     CU_ASSERT(stat("/dev/null", &now) == 0 && S_ISCHR(now.st_mode));
-    folder_empty(folder);
-}
-
-/* ---------------------------------------------------------------------------------- idx */
-
-static const uint8_t idx_bytes[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0,
-                                    1, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6};
-
-static void write_gz(const char *path, const void *bytes, size_t size)
-{
-    gzFile file = gzopen(path, "wb");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-    CU_ASSERT_EQUAL(gzwrite(file, bytes, (unsigned)size), (int)size);
-    gzclose(file);
-}
-
-static void check_idx(const char *path)
-{
-    struct idx idx;
-    char error[512] = "";
-    CU_ASSERT_TRUE(idx_read(path, &idx, error));
-    CU_ASSERT_STRING_EQUAL(error, "");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(idx.data);
-    CU_ASSERT(idx.rank == 3 && idx.shape[0] == 2 && idx.shape[1] == 1 && idx.shape[2] == 3);
-    CU_ASSERT_EQUAL(idx.size, 6);
-    CU_ASSERT_EQUAL(memcmp(idx.data, idx_bytes + 16, 6), 0);
-    idx_free(&idx);
-}
-
-static void check_idx_refused(const char *path, const char *phrase)
-{
-    struct idx idx;
-    char error[512] = "";
-    CU_ASSERT_FALSE(idx_read(path, &idx, error));
-    CU_ASSERT_PTR_NULL(idx.data);
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, path));
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, phrase));
-    if (!strstr(error, phrase))
-        printf("\n    expected \"%s\", got \"%s\"", phrase, error);
-}
-
-static void idx_reads_plain_and_compressed_files(void)
-{
-    write_file(path_of("plain"), idx_bytes, sizeof idx_bytes);
-    check_idx(path_of("plain"));
-    write_gz(path_of("packed.gz"), idx_bytes, sizeof idx_bytes);
-    check_idx(path_of("packed.gz"));
-    folder_empty(folder);
-}
-
-static void idx_refuses_every_truncation(void)
-{
-    uint8_t packed[256];
-    write_gz(path_of("whole.gz"), idx_bytes, sizeof idx_bytes);
-    size_t size = read_file(path_of("whole.gz"), packed, sizeof packed);
-    for (size_t part = 0; part < sizeof idx_bytes; part++) {
-        write_file(path_of("part"), idx_bytes, part);
-        check_idx_refused(path_of("part"), part < 4    ? "not an IDX file"
-                                           : part < 16 ? "within its header"
-                                                       : "of 6 bytes");
-    }
-    for (size_t part = 0; part < size; part++) {
-        write_file(path_of("part.gz"), packed, part);
-        check_idx_refused(path_of("part.gz"), ": ");
-    }
-    folder_empty(folder);
-}
-
-static void idx_refuses_what_is_no_idx(void)
-{
-    static const struct {
-        size_t at;
-        uint8_t value;
-        const char *phrase;
-    } changes[] = {{0, 1, "not an IDX file"},  {1, 1, "not an IDX file"},
-                   {2, 13, "not an IDX file"}, {3, 0, "0 dimensions"},
-                   {3, 5, "5 dimensions"},     {3, 255, "255 dimensions"},
-                   {7, 0, "dimension 0 is 0"}, {7, 3, "6 of 9 bytes"},
-                   {7, 1, "too long"},         {4, 255, "more data than is read"},
-                   {4, 1, "truncated"}};
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-        uint8_t changed[sizeof idx_bytes];
-        memcpy(changed, idx_bytes, sizeof changed);
-        changed[changes[i].at] = changes[i].value;
-        write_file(path_of("changed"), changed, sizeof changed);
-        check_idx_refused(path_of("changed"), changes[i].phrase);
-    }
-    uint8_t huge[20];
-    memset(huge, 255, sizeof huge);
-    memcpy(huge, "\0\0\10\4", 4);
-    write_file(path_of("huge"), huge, sizeof huge);
-    check_idx_refused(path_of("huge"), "more data than is read");
-    folder_empty(folder);
-    check_idx_refused(path_of("none"), "cannot be opened: No such file");
-}
-
-/* A packed file that begins with a header for `size` bytes and goes on with `count` MiB of zeros.
- */
-static void write_bomb(const char *path, uint32_t size, unsigned count)
-{
-    static const uint8_t zeros[1 << 20];
-    const uint8_t header[] = {0,
-                              0,
-                              8,
-                              1,
-                              (uint8_t)(size >> 24),
-                              (uint8_t)(size >> 16),
-                              (uint8_t)(size >> 8),
-                              (uint8_t)size};
-    gzFile file = gzopen(path, "wb9");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-    CU_ASSERT_EQUAL(gzwrite(file, header, sizeof header), (int)sizeof header);
-    for (unsigned i = 0; i < count; i++)
-        CU_ASSERT_EQUAL(gzwrite(file, zeros, sizeof zeros), (int)sizeof zeros);
-    gzclose(file);
-}
-
-static void idx_unpacks_no_more_than_it_should(void)
-{
-    write_bomb(path_of("small.gz"), 10, 8);
-    write_bomb(path_of("great.gz"), UINT32_MAX, 8);
-    write_bomb(path_of("limit.gz"), 1u << 30, 1);
-    check_idx_refused(path_of("small.gz"), "too long: it goes on after its 10 bytes");
-    check_idx_refused(path_of("great.gz"), "more data than is read, 1073741824 bytes at most");
-    check_idx_refused(path_of("limit.gz"), "truncated: it ends after 1048576 of 1073741824 bytes");
-    folder_empty(folder);
-}
-
-/* What is accepted holds the same data: only padding bits behind the stream mean nothing. */
-static void idx_refuses_changed_compressed_data(void)
-{
-    uint8_t packed[256];
-    size_t refused = 0;
-    write_gz(path_of("whole.gz"), idx_bytes, sizeof idx_bytes);
-    size_t size = read_file(path_of("whole.gz"), packed, sizeof packed);
-    for (size_t i = 10; i < size; i++) { /* behind gzip's own header */
-        struct idx idx;
-        char error[512];
-        packed[i] ^= 0x10;
-        write_file(path_of("changed.gz"), packed, size);
-        packed[i] ^= 0x10;
-        if (idx_read(path_of("changed.gz"), &idx, error))
-            CU_ASSERT(idx.size == 6 && memcmp(idx.data, idx_bytes + 16, 6) == 0)
-        else
-            refused++;
-        idx_free(&idx);
-    }
-    CU_ASSERT(refused >= size - 11);
     folder_empty(folder);
 }
 
@@ -1181,11 +1031,6 @@ int main(int argc, char *argv[])
         UNIT_TEST(npy_writes_all_files_or_none),
         UNIT_TEST(npy_leaves_nothing_of_a_failed_write),
         UNIT_TEST(npy_follows_links_and_keeps_modes),
-        UNIT_TEST(idx_reads_plain_and_compressed_files),
-        UNIT_TEST(idx_refuses_every_truncation),
-        UNIT_TEST(idx_refuses_what_is_no_idx),
-        UNIT_TEST(idx_unpacks_no_more_than_it_should),
-        UNIT_TEST(idx_refuses_changed_compressed_data),
         UNIT_TEST(npz_holds_the_arrays),
         UNIT_TEST(npz_leaves_nothing_of_a_failed_write),
         UNIT_TEST(plot_draws_a_line_where_the_values_are),

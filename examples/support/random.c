@@ -21,12 +21,3 @@ void random_weights(uint64_t *state, float *weights, size_t count, uint32_t inpu
     for (size_t i = 0; i < count; i++)
         weights[i] = uniform(state, sqrtf(6.0f / (float)inputs));
 }
-
-void random_shuffle(uint64_t *state, uint32_t *order, uint32_t count)
-{
-    for (uint32_t i = count; i > 1; i--) {
-        uint32_t j = (uint32_t)(random_next(state) % i), kept = order[i - 1];
-        order[i - 1] = order[j];
-        order[j] = kept;
-    }
-}

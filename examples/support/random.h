@@ -11,7 +11,4 @@ uint64_t random_next(uint64_t *state);
 /* Uniform weights of variance 2 / inputs (He et al. 2015), for layers before a ReLU. */
 void random_weights(uint64_t *state, float *weights, size_t count, uint32_t inputs);
 
-/* Puts the numbers into another order, any with the same probability. */
-void random_shuffle(uint64_t *state, uint32_t *order, uint32_t count);
-
 #endif
