@@ -17,6 +17,10 @@
  * Learning rates and other settings are the caller's to set. What nodes share by a kernel is saved
  * once, by the label of the node that was made first.
  *
+ * Behind the tensors of numbers there may be tensors of bytes, dtype U8, whose names begin with
+ * "glcnn.". One is known: GLCNN_CHECKPOINT_NETWORK, the network itself as glcnn_network_serialize
+ * writes it without weights. A file that has it says what network to make; "glcnn train" writes it.
+ *
  * Not thread-safe: a network is used by the thread of its device.
  */
 #ifndef GLCNN_CHECKPOINT_H
@@ -51,12 +55,38 @@ GLCNN_API glcnn_status glcnn_checkpoint_save(glcnn_network *network, const char 
                                              const struct glcnn_checkpoint_entry *metadata,
                                              size_t count, char error[GLCNN_ERROR_LENGTH]);
 
+/* Bytes that a file has beside the parameters, by a name that begins with "glcnn.". */
+struct glcnn_checkpoint_bytes {
+    const char *name;
+    const uint8_t *bytes;
+    size_t size; /* 1 at least */
+};
+
+/* What the network is: the bytes of glcnn_network_serialize (glcnn/serialize.h), without weights,
+ * of the network or of the part of it that a reader is to make. */
+#define GLCNN_CHECKPOINT_NETWORK "glcnn.network"
+
+/* glcnn_checkpoint_save with `bytes_count` of them. Errors: those, and GLCNN_INVALID_ARGUMENT for a
+ * name that begins otherwise, is given twice or is that of a parameter, and for no bytes. */
+GLCNN_API glcnn_status glcnn_checkpoint_save_with_bytes(
+    glcnn_network *network, const char *path, const struct glcnn_checkpoint_entry *metadata,
+    size_t count, const struct glcnn_checkpoint_bytes *bytes, size_t bytes_count,
+    char error[GLCNN_ERROR_LENGTH]);
+
+/* Reads the bytes of that name: *bytes is to be released with free(), and NULL where the file has
+ * none, which is GLCNN_SUCCESS, or after a failure. The file is checked as by
+ * glcnn_checkpoint_load; what the bytes say is for their reader to check. Errors: GLCNN_IO_ERROR,
+ * GLCNN_MALFORMED_DATA, GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_checkpoint_read_bytes(const char *path, const char *name,
+                                                   uint8_t **bytes, size_t *size,
+                                                   char error[GLCNN_ERROR_LENGTH]);
+
 /* Reads a checkpoint into a network of the same filters and labels. Everything is checked before
  * anything is changed: after GLCNN_IO_ERROR, GLCNN_MALFORMED_DATA, GLCNN_INVALID_ARGUMENT and
  * GLCNN_OUT_OF_MEMORY the network is as it was. `metadata`, if not NULL, receives the file's
  * entries, to be released with glcnn_checkpoint_free_metadata.
  *
- * The file must have every vector that the network has, and no other tensor; every value that is
+ * The file must have every vector that the network has, and no other tensor but bytes; every value that is
  * read must be finite, or it is GLCNN_MALFORMED_DATA. The state of an
  * optimizer is read where the kernel is trained and the file has "optimizer.LABEL", which must name
  * the same optimizer; "time_step.LABEL" must be there then, and "encodes.LABEL" of every dropout. A
@@ -66,6 +96,43 @@ GLCNN_API glcnn_status glcnn_checkpoint_save(glcnn_network *network, const char 
 GLCNN_API glcnn_status glcnn_checkpoint_load(glcnn_network *network, const char *path,
                                              struct glcnn_checkpoint_metadata *metadata,
                                              char error[GLCNN_ERROR_LENGTH]);
+
+/* ---- Parameters from elsewhere ---- */
+
+/* A tensor of a file, and the parameter "LABEL.VECTOR" of a network that takes it. */
+struct glcnn_checkpoint_name {
+    const char *tensor, *parameter;
+};
+
+/* What became of a parameter, or, with NULL for it, of a tensor that no parameter takes; `tensor` is
+ * NULL where the file has none for the parameter. `reason`: a clause that says why it was skipped;
+ * NULL: it was read. */
+typedef void (*glcnn_checkpoint_handler)(void *user, const char *parameter, const char *tensor,
+                                         const char *reason);
+
+/* Reads what fits from a .safetensors file of a network that is another in part, or of PyTorch.
+ *
+ * names   NULL: each parameter takes the tensor of its own name, laid out as checkpoints are.
+ *         Otherwise `name_count` of them, and what they name alone is read, laid out as PyTorch has
+ *         it: weights [outputs][inputs / groups][height][width]; of a fully connected layer
+ *         [outputs][inputs * height * width] too, by channel, row and column, as they come behind
+ *         Flatten; of a transposed convolution without groups [inputs][outputs][height][width],
+ *         turned by half a turn
+ *
+ * A tensor fits where its extents are those of the parameter in that layout. Elements of dtype F16,
+ * BF16 and F64 become float32; of other dtypes they are skipped. Parameters that are skipped stay as
+ * they are; so do optimizers, with their state and counts. `handler`, if not NULL, is then called for
+ * each parameter of the network that is asked for, in their order, and for each tensor that is left
+ * over but state of optimizers and bytes.
+ *
+ * Errors: GLCNN_INVALID_ARGUMENT for a name of no parameter and for one that is given twice;
+ * GLCNN_MALFORMED_DATA, also where nothing fits and for a value that is read and not finite;
+ * GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY. After these the network is as it was, and the handler has not
+ * been called. */
+GLCNN_API glcnn_status glcnn_checkpoint_load_matching(
+    glcnn_network *network, const char *path, const struct glcnn_checkpoint_name *names,
+    size_t name_count, glcnn_checkpoint_handler handler, void *user,
+    char error[GLCNN_ERROR_LENGTH]);
 
 /* Reads the metadata alone, after the same checks of the file itself: what network to make. */
 GLCNN_API glcnn_status glcnn_checkpoint_read_metadata(const char *path,

@@ -417,18 +417,38 @@ struct checkpoint_tensor *checkpoint_file_find(const struct checkpoint_file *fil
     return found ? *found : NULL;
 }
 
-glcnn_status checkpoint_file_read(const struct checkpoint_file *file, const char *path,
-                                  uint8_t **data, char *error)
+bool checkpoint_tensor_is_bytes(const struct checkpoint_tensor *tensor)
 {
-    const struct reader r = {
-        .file = (struct checkpoint_file *)(uintptr_t)file, .path = path, .error = error};
-    *data = file->data_size < SIZE_MAX ? malloc((size_t)file->data_size + 1) : NULL;
+    return strncmp(tensor->name, CHECKPOINT_BYTES, strlen(CHECKPOINT_BYTES)) == 0 &&
+           strcmp(tensor->dtype, CHECKPOINT_BYTES_DTYPE) == 0;
+}
+
+static glcnn_status read_range(const struct reader *r, uint64_t at, uint64_t size, uint8_t **data)
+{
+    *data = size < SIZE_MAX ? malloc((size_t)size + 1) : NULL;
     if (!*data)
-        return no_memory(&r);
-    glcnn_status status = read_bytes(&r, file->data_at, *data, file->data_size);
+        return no_memory(r);
+    glcnn_status status = read_bytes(r, r->file->data_at + at, *data, size);
     if (status != GLCNN_SUCCESS) {
         free(*data);
         *data = NULL;
     }
     return status;
+}
+
+glcnn_status checkpoint_file_read(const struct checkpoint_file *file, const char *path,
+                                  uint8_t **data, char *error)
+{
+    const struct reader r = {
+        .file = (struct checkpoint_file *)(uintptr_t)file, .path = path, .error = error};
+    return read_range(&r, 0, file->data_size, data);
+}
+
+glcnn_status checkpoint_file_read_tensor(const struct checkpoint_file *file, const char *path,
+                                         const struct checkpoint_tensor *tensor, uint8_t **data,
+                                         char *error)
+{
+    const struct reader r = {
+        .file = (struct checkpoint_file *)(uintptr_t)file, .path = path, .error = error};
+    return read_range(&r, tensor->begin, tensor->end - tensor->begin, data);
 }

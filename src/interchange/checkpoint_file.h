@@ -43,6 +43,16 @@ struct checkpoint_tensor *checkpoint_file_find(const struct checkpoint_file *fil
 glcnn_status checkpoint_file_read(const struct checkpoint_file *file, const char *path,
                                   uint8_t **data, char *error);
 
+/* The same of one tensor. */
+glcnn_status checkpoint_file_read_tensor(const struct checkpoint_file *file, const char *path,
+                                         const struct checkpoint_tensor *tensor, uint8_t **data,
+                                         char *error);
+
+/* Tensors of bytes: their names begin so. */
+#define CHECKPOINT_BYTES       "glcnn."
+#define CHECKPOINT_BYTES_DTYPE "U8"
+bool checkpoint_tensor_is_bytes(const struct checkpoint_tensor *tensor);
+
 /* Stores a sentence, if `error` is not NULL, and returns the status. */
 glcnn_status checkpoint_fail(char *error, glcnn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -20,15 +20,6 @@ struct input {
 #define MALFORMED(in, ...)                                                                         \
     checkpoint_fail((in)->error, GLCNN_MALFORMED_DATA, "%.200s: " __VA_ARGS__)
 
-static void print_shape(char text[128], const uint64_t *shape, uint32_t rank)
-{
-    size_t length = 0;
-    text[0] = 0;
-    for (uint32_t i = 0; i < rank && length < 100; i++)
-        length += (size_t)snprintf(text + length, 128 - length, "%s%llu", i ? " x " : "",
-                                   (unsigned long long)shape[i]);
-}
-
 /* The length that is not known yet is the file's; the kernel's other vectors then have it too. */
 static void learn_length(struct input *in, const struct parameter *p)
 {
@@ -55,9 +46,9 @@ static glcnn_status match(struct input *in, struct parameter *p)
     if (p->count && p->rank == t->rank &&
         memcmp(p->shape, t->shape, p->rank * sizeof *p->shape) == 0)
         return GLCNN_SUCCESS;
-    char found[128], expected[128];
-    print_shape(found, t->shape, t->rank);
-    print_shape(expected, p->shape, p->count ? p->rank : 0);
+    char found[SHAPE_TEXT], expected[SHAPE_TEXT];
+    checkpoint_print_shape(found, t->shape, t->rank);
+    checkpoint_print_shape(expected, p->shape, p->count ? p->rank : 0);
     return MALFORMED(in, "tensor \"%.100s\" is %s; the network's is %s", in->path, p->name, found,
                      p->count ? expected : "of one dimension");
 }
@@ -151,9 +142,14 @@ static glcnn_status check_optimizer(const struct input *in, glcnn_filter_node *n
 }
 
 /* A tensor that is no parameter, and one whose elements are not float32: after this each begins at
- * a multiple of 4. */
+ * a multiple of 4. Bytes are others' to read; they stand behind, where they move nothing. */
 static glcnn_status check_tensor(const struct input *in, const struct checkpoint_tensor *t)
 {
+    if (!t->is_used && checkpoint_tensor_is_bytes(t))
+        return GLCNN_SUCCESS;
+    if (t->begin % 4 != 0)
+        return MALFORMED(in, "tensor \"%.100s\" begins at byte %" PRIu64 ", no multiple of 4: bytes stand behind numbers",
+                         in->path, t->name, t->begin);
     if (!t->is_used && !is_spare_moment(in, t))
         return MALFORMED(in, "has the tensor \"%.100s\", which the network does not know", in->path,
                          t->name);
@@ -178,35 +174,6 @@ static glcnn_status check(struct input *in)
     return status;
 }
 
-static glcnn_status fail_write(const struct input *in, const struct parameter *p,
-                               glcnn_status status)
-{
-    return status == GLCNN_SUCCESS
-               ? status
-               : checkpoint_fail(in->error, status, "%.200s cannot be written to the device: %s",
-                                 p->name, glcnn_status_text(status));
-}
-
-/* Makes the vector, neutral, so that writing values takes no memory. */
-static glcnn_status make_vector(const struct input *in, const struct parameter *p)
-{
-    float *values = malloc((size_t)p->count * 4);
-    if (!values)
-        return checkpoint_no_memory(in->error);
-    for (size_t i = 0; i < (size_t)p->count; i++)
-        values[i] = p->neutral;
-    glcnn_status status = glcnn_kernel_set_vector(p->kernel, p->vector, values, (size_t)p->count);
-    free(values);
-    return fail_write(in, p, status);
-}
-
-static glcnn_status write_values(const struct input *in, const struct parameter *p)
-{
-    glcnn_buffer *buffer = p->is_moment ? p->buffer : glcnn_kernel_vector(p->kernel, p->vector);
-    return fail_write(
-        in, p, glcnn_buffer_write(buffer, 0, (size_t)p->count * 4, in->data + p->tensor->begin));
-}
-
 static void set_counters(const struct input *in, glcnn_filter_node *node)
 {
     for (size_t i = 0; i < CHECKPOINT_COUNTERS; i++) {
@@ -222,10 +189,9 @@ static glcnn_status apply(const struct input *in)
     glcnn_status status = GLCNN_SUCCESS;
     glcnn_filter_node *node;
     for (size_t i = 0; i < in->list.count && status == GLCNN_SUCCESS; i++)
-        if (!in->list.at[i].buffer)
-            status = make_vector(in, &in->list.at[i]);
+        status = parameter_make(&in->list.at[i], in->error);
     for (size_t i = 0; i < in->list.count && status == GLCNN_SUCCESS; i++)
-        status = write_values(in, &in->list.at[i]);
+        status = parameter_write(&in->list.at[i], in->data + in->list.at[i].tensor->begin, in->error);
     for (size_t i = 0; status == GLCNN_SUCCESS && (node = glcnn_network_filter(in->network, i));
          i++)
         set_counters(in, node);
@@ -323,6 +289,32 @@ glcnn_status glcnn_checkpoint_read_metadata(const char *path,
     glcnn_status status = checkpoint_file_open(path, &file, error);
     if (status == GLCNN_SUCCESS)
         status = copy_metadata(&file, metadata, error);
+    checkpoint_file_close(&file);
+    return status;
+}
+
+glcnn_status glcnn_checkpoint_read_bytes(const char *path, const char *name, uint8_t **bytes,
+                                         size_t *size, char error[GLCNN_ERROR_LENGTH])
+{
+    struct checkpoint_file file;
+    if (error)
+        error[0] = 0;
+    if (bytes)
+        *bytes = NULL;
+    if (!path || !name || !bytes || !size)
+        return checkpoint_fail(error, GLCNN_INVALID_ARGUMENT,
+                               "checkpoint: path, name, bytes or size is NULL");
+    glcnn_status status = checkpoint_file_open(path, &file, error);
+    const struct checkpoint_tensor *t =
+        status == GLCNN_SUCCESS ? checkpoint_file_find(&file, name) : NULL;
+    if (t && !checkpoint_tensor_is_bytes(t))
+        status = checkpoint_fail(error, GLCNN_MALFORMED_DATA,
+                                 "%.200s: tensor \"%.100s\" is of dtype %.20s; expected bytes, "
+                                 "dtype " CHECKPOINT_BYTES_DTYPE,
+                                 path, name, t->dtype);
+    else if (t)
+        status = checkpoint_file_read_tensor(&file, path, t, bytes, error);
+    *size = status == GLCNN_SUCCESS && t ? (size_t)(t->end - t->begin) : 0;
     checkpoint_file_close(&file);
     return status;
 }

@@ -269,6 +269,45 @@ glcnn_status checkpoint_check_arguments(glcnn_network *network, const char *path
     return GLCNN_SUCCESS;
 }
 
+/* ---- Values ---- */
+
+static glcnn_status fail_write(const struct parameter *p, glcnn_status status, char *error)
+{
+    return status == GLCNN_SUCCESS
+               ? status
+               : checkpoint_fail(error, status, "%.200s cannot be written to the device: %s",
+                                 p->name, glcnn_status_text(status));
+}
+
+glcnn_status parameter_make(const struct parameter *p, char *error)
+{
+    float *values = p->buffer ? NULL : malloc((size_t)p->count * 4);
+    if (p->buffer)
+        return GLCNN_SUCCESS;
+    if (!values)
+        return checkpoint_no_memory(error);
+    for (size_t i = 0; i < (size_t)p->count; i++)
+        values[i] = p->neutral;
+    glcnn_status status = glcnn_kernel_set_vector(p->kernel, p->vector, values, (size_t)p->count);
+    free(values);
+    return fail_write(p, status, error);
+}
+
+glcnn_status parameter_write(const struct parameter *p, const void *values, char *error)
+{
+    glcnn_buffer *buffer = p->is_moment ? p->buffer : glcnn_kernel_vector(p->kernel, p->vector);
+    return fail_write(p, glcnn_buffer_write(buffer, 0, (size_t)p->count * 4, values), error);
+}
+
+void checkpoint_print_shape(char text[SHAPE_TEXT], const uint64_t *shape, uint32_t rank)
+{
+    size_t length = 0;
+    text[0] = 0;
+    for (uint32_t i = 0; i < rank && length < 100; i++)
+        length += (size_t)snprintf(text + length, SHAPE_TEXT - length, "%s%llu", i ? " x " : "",
+                                   (unsigned long long)shape[i]);
+}
+
 /* ---- Counters ---- */
 
 static bool get_time_step(glcnn_kernel *kernel, uint32_t *value)

@@ -45,6 +45,15 @@ void parameters_release(struct parameters *list);
 /* [Co][kH][kW][Ci / groups] for weights, where that is their number; else one dimension. */
 void parameter_find_shape(struct parameter *p);
 
+/* Makes the vector, neutral, where the kernel has none yet, so that writing values takes no memory;
+ * and writes `count` values. */
+glcnn_status parameter_make(const struct parameter *p, char *error);
+glcnn_status parameter_write(const struct parameter *p, const void *values, char *error);
+
+/* "3 x 4" */
+#define SHAPE_TEXT 128
+void checkpoint_print_shape(char text[SHAPE_TEXT], const uint64_t *shape, uint32_t rank);
+
 /* What an optimizer's state vectors are called. */
 extern const char *const checkpoint_moments[MOMENTS];
 

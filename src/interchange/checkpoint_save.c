@@ -62,20 +62,67 @@ static glcnn_status add_entries(cJSON *object, const struct glcnn_checkpoint_ent
     return GLCNN_SUCCESS;
 }
 
-static bool add_tensor(cJSON *header, const struct parameter *p, uint64_t *offset)
+/* What is written: parameters, then bytes. */
+struct contents {
+    struct parameters list;
+    const struct glcnn_checkpoint_bytes *bytes;
+    size_t bytes_count;
+};
+
+static bool add_tensor(cJSON *header, const char *name, const char *dtype, const uint64_t *shape,
+                       uint32_t rank, uint64_t begin, uint64_t end)
 {
-    cJSON *entry = cJSON_AddObjectToObject(header, p->name);
-    cJSON *dtype = entry ? cJSON_AddStringToObject(entry, "dtype", "F32") : NULL;
-    cJSON *shape = dtype ? cJSON_AddArrayToObject(entry, "shape") : NULL;
-    bool good = shape;
-    for (uint32_t i = 0; i < p->rank && good; i++)
-        good = cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)p->shape[i]));
+    cJSON *entry = cJSON_AddObjectToObject(header, name);
+    cJSON *type = entry ? cJSON_AddStringToObject(entry, "dtype", dtype) : NULL;
+    cJSON *extents = type ? cJSON_AddArrayToObject(entry, "shape") : NULL;
+    bool good = extents;
+    for (uint32_t i = 0; i < rank && good; i++)
+        good = cJSON_AddItemToArray(extents, cJSON_CreateNumber((double)shape[i]));
     cJSON *offsets = good ? cJSON_AddArrayToObject(entry, "data_offsets") : NULL;
-    uint64_t end = *offset + p->count * 4;
-    good = offsets && cJSON_AddItemToArray(offsets, cJSON_CreateNumber((double)*offset)) &&
+    return offsets && cJSON_AddItemToArray(offsets, cJSON_CreateNumber((double)begin)) &&
            cJSON_AddItemToArray(offsets, cJSON_CreateNumber((double)end));
-    *offset = end;
+}
+
+static bool add_tensors(cJSON *header, const struct contents *c)
+{
+    uint64_t at = 0, end;
+    bool good = true;
+    for (size_t i = 0; i < c->list.count && good; i++, at = end) {
+        const struct parameter *p = &c->list.at[i];
+        end = at + p->count * 4;
+        good = add_tensor(header, p->name, "F32", p->shape, p->rank, at, end);
+    }
+    for (size_t i = 0; i < c->bytes_count && good; i++, at = end) {
+        const uint64_t size = c->bytes[i].size;
+        end = at + size;
+        good = add_tensor(header, c->bytes[i].name, CHECKPOINT_BYTES_DTYPE, &size, 1, at, end);
+    }
     return good;
+}
+
+static glcnn_status check_bytes(const struct contents *c)
+{
+    for (size_t i = 0; i < c->bytes_count; i++) {
+        const struct glcnn_checkpoint_bytes *b = &c->bytes[i];
+        bool is_named = b->name &&
+                        strncmp(b->name, CHECKPOINT_BYTES, strlen(CHECKPOINT_BYTES)) == 0 &&
+                        checkpoint_is_utf8(b->name);
+        if (!is_named || !b->bytes || b->size == 0)
+            return checkpoint_fail(c->list.error, GLCNN_INVALID_ARGUMENT,
+                                   "bytes %zu are none, or have no name that begins with "
+                                   "\"" CHECKPOINT_BYTES "\"",
+                                   i);
+        bool repeats = false;
+        for (size_t k = 0; k < i; k++)
+            repeats = repeats || strcmp(c->bytes[k].name, b->name) == 0;
+        for (size_t k = 0; k < c->list.count; k++)
+            repeats = repeats || strcmp(c->list.at[k].name, b->name) == 0;
+        if (repeats)
+            return checkpoint_fail(c->list.error, GLCNN_INVALID_ARGUMENT,
+                                   "bytes \"%.200s\" are given twice, or a parameter has the name",
+                                   b->name);
+    }
+    return GLCNN_SUCCESS;
 }
 
 /* The length and the JSON, padded so that tensors begin at a multiple of eight. */
@@ -93,22 +140,18 @@ static uint8_t *frame_header(const char *json, size_t *size)
     return bytes;
 }
 
-static glcnn_status make_header(const struct parameters *list, cJSON *header, uint8_t **bytes,
+static glcnn_status make_header(const struct contents *c, cJSON *header, uint8_t **bytes,
                                 size_t *size)
 {
-    uint64_t offset = 0;
-    bool good = true;
-    for (size_t i = 0; i < list->count && good; i++)
-        good = add_tensor(header, &list->at[i], &offset);
-    char *json = good ? cJSON_PrintUnformatted(header) : NULL;
+    char *json = add_tensors(header, c) ? cJSON_PrintUnformatted(header) : NULL;
     bool fits = json && strlen(json) <= CHECKPOINT_MAX_HEADER - 8;
     *bytes = fits ? frame_header(json, size) : NULL;
     cJSON_free(json);
     if (json && !fits)
-        return checkpoint_fail(list->error, GLCNN_INVALID_ARGUMENT,
+        return checkpoint_fail(c->list.error, GLCNN_INVALID_ARGUMENT,
                                "the header would have more than %u bytes: give fewer metadata",
                                CHECKPOINT_MAX_HEADER);
-    return *bytes ? GLCNN_SUCCESS : checkpoint_no_memory(list->error);
+    return *bytes ? GLCNN_SUCCESS : checkpoint_no_memory(c->list.error);
 }
 
 static glcnn_status read_values(const struct parameter *p, float *values, char *error)
@@ -141,29 +184,58 @@ static glcnn_status write_values(glcnn_file *file, const struct parameter *p, ch
     return status;
 }
 
-static glcnn_status write_parts(glcnn_file *file, const struct parameters *list,
-                                const uint8_t *header, size_t header_size)
+static glcnn_status write_parts(glcnn_file *file, const struct contents *c, const uint8_t *header,
+                                size_t header_size)
 {
+    const struct parameters *list = &c->list;
     glcnn_status status = glcnn_file_write(file, header, header_size, list->error);
     for (size_t i = 0; i < list->count && status == GLCNN_SUCCESS; i++)
         status = write_values(file, &list->at[i], list->error);
+    for (size_t i = 0; i < c->bytes_count && status == GLCNN_SUCCESS; i++)
+        status = glcnn_file_write(file, c->bytes[i].bytes, c->bytes[i].size, list->error);
     return status;
 }
 
-static glcnn_status write_file(const struct parameters *list, cJSON *json, const char *path)
+static glcnn_status write_file(const struct contents *c, cJSON *json, const char *path)
 {
     uint8_t *header = NULL;
     size_t header_size = 0;
     glcnn_file *file = NULL;
-    glcnn_status status = make_header(list, json, &header, &header_size);
+    glcnn_status status = make_header(c, json, &header, &header_size);
     if (status == GLCNN_SUCCESS)
-        status = glcnn_file_create(path, &file, list->error);
+        status = glcnn_file_create(path, &file, c->list.error);
     if (status == GLCNN_SUCCESS)
-        status = write_parts(file, list, header, header_size);
+        status = write_parts(file, c, header, header_size);
     if (status == GLCNN_SUCCESS)
-        status = glcnn_file_commit(&file, list->error);
+        status = glcnn_file_commit(&file, c->list.error);
     glcnn_file_discard(&file);
     free(header);
+    return status;
+}
+
+glcnn_status glcnn_checkpoint_save_with_bytes(glcnn_network *network, const char *path,
+                                              const struct glcnn_checkpoint_entry *metadata,
+                                              size_t count,
+                                              const struct glcnn_checkpoint_bytes *bytes,
+                                              size_t bytes_count, char error[GLCNN_ERROR_LENGTH])
+{
+    struct contents c = {.list = {.error = error}, .bytes = bytes, .bytes_count = bytes_count};
+    glcnn_status status = checkpoint_check_arguments(network, path, error);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    cJSON *header = cJSON_CreateObject();
+    cJSON *entries = header ? cJSON_AddObjectToObject(header, CHECKPOINT_METADATA) : NULL;
+    status = parameters_collect(&c.list, network);
+    if (status == GLCNN_SUCCESS)
+        status = entries ? add_all_counters(entries, network, error) : checkpoint_no_memory(error);
+    if (status == GLCNN_SUCCESS)
+        status = add_entries(entries, metadata, count, error);
+    if (status == GLCNN_SUCCESS)
+        status = check_bytes(&c);
+    if (status == GLCNN_SUCCESS)
+        status = write_file(&c, header, path);
+    cJSON_Delete(header);
+    parameters_release(&c.list);
     return status;
 }
 
@@ -171,20 +243,5 @@ glcnn_status glcnn_checkpoint_save(glcnn_network *network, const char *path,
                                    const struct glcnn_checkpoint_entry *metadata, size_t count,
                                    char error[GLCNN_ERROR_LENGTH])
 {
-    struct parameters list = {.error = error};
-    glcnn_status status = checkpoint_check_arguments(network, path, error);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    cJSON *header = cJSON_CreateObject();
-    cJSON *entries = header ? cJSON_AddObjectToObject(header, CHECKPOINT_METADATA) : NULL;
-    status = parameters_collect(&list, network);
-    if (status == GLCNN_SUCCESS)
-        status = entries ? add_all_counters(entries, network, error) : checkpoint_no_memory(error);
-    if (status == GLCNN_SUCCESS)
-        status = add_entries(entries, metadata, count, error);
-    if (status == GLCNN_SUCCESS)
-        status = write_file(&list, header, path);
-    cJSON_Delete(header);
-    parameters_release(&list);
-    return status;
+    return glcnn_checkpoint_save_with_bytes(network, path, metadata, count, NULL, 0, error);
 }
