@@ -1,0 +1,137 @@
+/* ONNX models: a file becomes a network, and a network a file.
+ *
+ * Part of libglcnn_onnx, not of libglcnn, and not included by glcnn/glcnn.h.
+ *
+ * Read are models of opset 7 to 20 whose images are float32; float16, bfloat16, double and integer
+ * initialisers are widened. Shapes are inferred and what depends on shapes and constants alone is
+ * computed while reading; what remains becomes filter nodes, each with the label of its ONNX node,
+ * or of that node's first output where it has no name. Of a node that becomes several filters the
+ * one that does the work has that label, the others have it with "/" and a word behind it.
+ *
+ * A tensor N,C,H,W is an image, N its batch, which may be of any size whatever the file says, and
+ * without a batch axis (glcnn_onnx_options) N is 1. N,C is an image of 1x1 pixels, N,C,L of one row;
+ * axes beyond four share the image's rows. Reshapes and transpositions between nodes move nothing
+ * where the node behind them can take the numbers as they lie; weights are put in the order of our
+ * channels instead. Nothing that training needs is folded: a batch normalisation keeps its gamma,
+ * beta and running statistics as vectors of a kernel of its own, and a dropout is a filter, which
+ * training alone applies.
+ *
+ * Reading trusts nothing: a file that is damaged, that has cycles, missing values, sizes that
+ * overflow, or data elsewhere, gives a sentence and no network. Nothing recurses without bound, and
+ * memory is in proportion to the file. All operators that have no kernel are found before the first
+ * node is made, and the sentence names the first of them with its node.
+ *
+ * Not thread-safe: as the device.
+ */
+#ifndef GLCNN_ONNX_H
+#define GLCNN_ONNX_H
+
+#include <glcnn/node.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Axes of a tensor at most. */
+#define GLCNN_ONNX_RANK 8
+
+/* How a file is read. All zero: the defaults. */
+struct glcnn_onnx_options {
+    /* Pixels of inputs N,C,H,W whose size the file leaves open (symbols, or 0 or less); 0: such an
+     * input is refused, with a sentence. Sizes that the file has stay. */
+    uint32_t width, height;
+    uint32_t feature_channels; /* the same for channels */
+    bool without_batch; /* the first axis of inputs is no batch: tensors of up to three axes are
+                                  one image, C,H,W, or H,W, or W */
+};
+
+/* How the numbers of a tensor lie in an image: in the tensor's row-major order the axes of the image
+ * follow one another as `order` says, from the slowest on. {N,C,H,W}: as ONNX has images. */
+enum glcnn_onnx_axis { GLCNN_ONNX_N = 0, GLCNN_ONNX_C = 1, GLCNN_ONNX_H = 2, GLCNN_ONNX_W = 3 };
+
+/* An input or an output of the model. */
+struct glcnn_onnx_image {
+    const char *name;       /* in the file; of an input it is the handle of the node too */
+    glcnn_image_node *node; /* of the network that was read; NULL of a record that was put together
+                               from a file */
+    uint32_t rank;
+    int64_t dimensions[GLCNN_ONNX_RANK];      /* as the file has them; -1: the batch, of any size */
+    uint32_t width, height, feature_channels; /* of the image */
+    uint8_t order[4];                         /* GLCNN_ONNX_N .. GLCNN_ONNX_W */
+};
+
+/* What an initialiser (or a Constant, or what was computed of constants) became: one vector of one
+ * filter, all of it or a part. Where it is seen as axes of the sizes `size`, row-major, so that
+ * their product is its count of elements,
+ *
+ *   vector[offset + i0 stride[0] + i1 stride[1] ...] = scale * element(i0, i1, ...)
+ *
+ * An initialiser of one element that fills a vector has one axis with its size and a stride of 1
+ * only where the vector has one element too. */
+struct glcnn_onnx_parameter {
+    const char *name;   /* of the value that the node reads */
+    const char *filter; /* label of the filter */
+    const char *vector; /* of its kernel: "weights", "biases", "gamma", "neuron_data" ... */
+    uint32_t rank;      /* the shape in the file */
+    int64_t dimensions[GLCNN_ONNX_RANK];
+    uint32_t axes;
+    int64_t size[GLCNN_ONNX_RANK], stride[GLCNN_ONNX_RANK], offset;
+    float scale;              /* never 0 */
+    int32_t output_axis;      /* of the axes: the one that counts the filter's outputs; -1: none */
+    int32_t output_dimension; /* the same in `dimensions` */
+};
+
+/* What is known of a model beyond its network; all that glcnn_onnx_write needs to give the file back.
+ * Strings, arrays and bytes belong to whoever made the struct. */
+struct glcnn_onnx_record {
+    const struct glcnn_onnx_image *inputs, *outputs;
+    size_t input_count, output_count;
+    const struct glcnn_onnx_parameter *parameters; /* in the order of filters */
+    size_t parameter_count;
+    const uint8_t *skeleton; /* the ModelProto, without the data of `parameters` */
+    size_t skeleton_size;
+};
+
+/* Reads a model of `size` bytes, or of a file, in which data that lie in other files of the same
+ * folder are found too. `options` may be NULL. The caller owns *network and *record, which
+ * are apart from one another; `record` may be NULL: none is wanted. After a failure both are NULL and
+ * `error`, if not NULL, has the sentence.
+ * Errors: GLCNN_MALFORMED_DATA; GLCNN_UNSUPPORTED for an operator, an attribute, a type or an opset
+ * that is not read, with the node's name; GLCNN_IO_ERROR; GLCNN_OUT_OF_MEMORY; those of nodes. */
+GLCNN_API glcnn_status glcnn_onnx_read(glcnn_device *device, const uint8_t *bytes, size_t size,
+                                       const struct glcnn_onnx_options *options,
+                                       glcnn_network **network, struct glcnn_onnx_record **record,
+                                       char error[GLCNN_ERROR_LENGTH]);
+GLCNN_API glcnn_status glcnn_onnx_load(glcnn_device *device, const char *path,
+                                       const struct glcnn_onnx_options *options,
+                                       glcnn_network **network, struct glcnn_onnx_record **record,
+                                       char error[GLCNN_ERROR_LENGTH]);
+
+/* Releases a record that the functions above made; *record becomes NULL. */
+GLCNN_API void glcnn_onnx_record_destroy(struct glcnn_onnx_record **record);
+
+/* Writes the network as an ONNX model: with a record the record's file, its initialisers taken from
+ * the network's filters, which are found by their labels. A filter may have another number of outputs
+ * than the file's: initialisers and outputs of the model follow. `record` NULL: a graph is made of
+ * the network's forward filters, opset 13, in inference: dropout and losses are left out; `inputs`
+ * must then have the sizes of the network's inputs (width, height, feature_channels; name or NULL for
+ * the handle) in the order of glcnn_network_image. *bytes is to be released with
+ * glcnn_onnx_free; after a failure it is NULL and `error`, if not NULL, has the sentence.
+ * Errors: GLCNN_INVALID_ARGUMENT (a filter that the record names and the network lacks, a vector of
+ * another length), GLCNN_UNSUPPORTED for a filter that ONNX has no operator for,
+ * GLCNN_MALFORMED_DATA for a skeleton that is none, GLCNN_OUT_OF_MEMORY, GLCNN_DEVICE_LOST. */
+GLCNN_API glcnn_status glcnn_onnx_write(glcnn_network *network,
+                                        const struct glcnn_onnx_record *record,
+                                        const struct glcnn_onnx_image *inputs, size_t input_count,
+                                        uint8_t **bytes, size_t *size,
+                                        char error[GLCNN_ERROR_LENGTH]);
+GLCNN_API void glcnn_onnx_free(uint8_t *bytes);
+
+/* The operators that are read, in the order of names, for tools and documents; NULL beyond the last.
+ * Thread-safety: safe. */
+GLCNN_API const char *glcnn_onnx_operator(size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
