@@ -56,6 +56,20 @@ struct glcnn_source_properties {
 typedef struct glcnn_image_node glcnn_image_node;
 typedef struct glcnn_filter_node glcnn_filter_node;
 
+/* Pixels that the source has more on each side, with values as the edge mode says, where the padding
+ * policy is GLCNN_PADDING_CUSTOM; negative: fewer. Along an axis of n source pixels, with Kd as
+ * above,
+ *
+ *   size of the result   floor((n + left + right - Kd) / stride) + 1
+ *   first window         begins at pixel -left
+ *
+ * and of a convolution transpose, where they are pixels that the result has fewer,
+ *
+ *   size of the result   (n - 1) stride + Kd - left - right */
+struct glcnn_padding_pixels {
+    int32_t left, right, top, bottom;
+};
+
 /* Properties that every kernel has. `primary` is the only source of a unary kernel, the source
  * gradient of a gradient kernel; `secondary` the second source, the forward source image of a
  * gradient kernel. The gradient kernel's rules are in spec 5.5. */
@@ -67,7 +81,8 @@ struct glcnn_addressing {
     int32_t kernel_offset_x, kernel_offset_y;    /* gradient kernels, default 0 */
     /* Pooling gradients: the part of the gradient that is used, default everything. */
     struct glcnn_size source_size;
-    uint32_t padding;        /* returning encodes only; GLCNN_PADDING_* bits, default _DEFAULT */
+    uint32_t padding; /* returning encodes only; GLCNN_PADDING_* bits, default _DEFAULT */
+    struct glcnn_padding_pixels pad; /* for GLCNN_PADDING_CUSTOM; default 0 */
     bool result_is_ordinary; /* returning encodes: make ordinary, not temporary images and states */
 };
 

@@ -139,7 +139,8 @@ GLCNN_API glcnn_kernel *glcnn_filter_node_kernel(glcnn_filter_node *node);
 
 /* The padding policy, GLCNN_PADDING_* bits: the size of the result and where windows start in the
  * source. Default GLCNN_PADDING_DEFAULT, the same size; GLCNN_PADDING_SIZE_VALID_ONLY takes whole
- * windows only. The kernel's property; MPSNNFilterNode's paddingPolicy.
+ * windows only; GLCNN_PADDING_CUSTOM has the pixels of the kernel's pad_left, pad_top and so on.
+ * The kernel's property; MPSNNFilterNode's paddingPolicy.
  * Errors of setting: GLCNN_INVALID_ARGUMENT for NULL and for bits that mean nothing. */
 GLCNN_API glcnn_status glcnn_filter_node_set_padding(glcnn_filter_node *node, uint32_t padding);
 GLCNN_API uint32_t glcnn_filter_node_padding(const glcnn_filter_node *node);

@@ -35,6 +35,8 @@ enum {
     GLCNN_PADDING_SIZE_FULL = 0x20,
     GLCNN_PADDING_SIZE_MASK = 0x7f0,
 
+    GLCNN_PADDING_CUSTOM = 1 << 14, /* by the pixels of glcnn_addressing's `pad`; size and alignment
+                                       count for nothing. MPSNNPaddingMethodCustom */
     GLCNN_PADDING_EXCLUDE_EDGES = 1 << 15, /* Caffe's average pooling, spec 7.1 */
 
     GLCNN_PADDING_DEFAULT = GLCNN_PADDING_SIZE_SAME,
@@ -45,8 +47,8 @@ enum {
 /* Size of the result of a forward kernel along one axis (spec 6.2) and the offset of its first
  * window (spec 6.3): `source_size` pixels, a window of `window` pixels (dilated), a stride.
  * `vertical` picks the remainder bit of Y instead of X.
- * Errors: GLCNN_INVALID_ARGUMENT for an unknown method, a zero argument, or a window larger than
- * the source with valid-only sizing. */
+ * Errors: GLCNN_INVALID_ARGUMENT for an unknown method, custom, a zero argument, or a window larger
+ * than the source with valid-only sizing. */
 GLCNN_API glcnn_status glcnn_padding_resolve(uint32_t method, bool vertical, uint32_t source_size,
                                              uint32_t window, uint32_t stride,
                                              uint32_t *result_size, int32_t *offset);

@@ -101,6 +101,49 @@ bool geometry_check_reach(int64_t low, int64_t high, struct refusal refusal)
                   (long long)low, (long long)high, (long long)REACH);
 }
 
+/* One axis of a padding policy: the pixels that custom adds before the source and in all, the source
+ * and its window. */
+struct padded_axis {
+    int32_t before;
+    int64_t both;
+    uint32_t source, window, stride;
+};
+
+static struct padded_axis padded_x(const struct glcnn_addressing *p, uint32_t width,
+                                   uint32_t window)
+{
+    return (struct padded_axis){p->pad.left, (int64_t)p->pad.left + p->pad.right, width, window,
+                                p->primary.stride_in_pixels_x};
+}
+
+static struct padded_axis padded_y(const struct glcnn_addressing *p, uint32_t height,
+                                   uint32_t window)
+{
+    return (struct padded_axis){p->pad.top, (int64_t)p->pad.top + p->pad.bottom, height, window,
+                                p->primary.stride_in_pixels_y};
+}
+
+static bool is_size(int64_t size, uint32_t *result)
+{
+    if (size < 1 || size > INT32_MAX / 4)
+        return false;
+    *result = (uint32_t)size;
+    return true;
+}
+
+static bool pad_ahead(const struct padded_axis *a, uint32_t *result, int32_t *offset)
+{
+    int64_t left_over = (int64_t)a->source + a->both - a->window;
+    *offset = (int32_t)(a->window / 2) - a->before;
+    return left_over >= 0 && a->stride > 0 && is_size(left_over / a->stride + 1, result);
+}
+
+static bool pad_reverse(const struct padded_axis *a, uint32_t *result, int32_t *kernel_offset)
+{
+    *kernel_offset = a->before - (int32_t)(a->window / 2) + (a->window % 2 == 0);
+    return is_size((int64_t)(a->source - 1) * a->stride + a->window - a->both, result);
+}
+
 /* The mirrored kernel goes from the result to the source, with valid and full in each other's
  * place; the kernel offset makes the taps meet the same pixels (spec 6.3). */
 static glcnn_status reverse_padding(uint32_t method, bool vertical, uint32_t source,
@@ -123,6 +166,11 @@ static bool resolve_ahead(struct operation *operation, const struct glcnn_image_
 {
     struct glcnn_source_properties *p = &operation->properties.primary;
     uint32_t method = operation->properties.padding;
+    const struct padded_axis x = padded_x(&operation->properties, from->width, kw),
+                             y = padded_y(&operation->properties, from->height, kh);
+    if (method & GLCNN_PADDING_CUSTOM)
+        return pad_ahead(&x, &result->width, &p->offset.x) &&
+               pad_ahead(&y, &result->height, &p->offset.y);
     return glcnn_padding_resolve(method, false, from->width, kw, p->stride_in_pixels_x,
                                  &result->width, &p->offset.x) == GLCNN_SUCCESS &&
            glcnn_padding_resolve(method, true, from->height, kh, p->stride_in_pixels_y,
@@ -133,7 +181,11 @@ static bool resolve_reverse(struct operation *operation, const struct glcnn_imag
                             uint32_t kw, uint32_t kh, struct glcnn_image_descriptor *result)
 {
     struct glcnn_addressing *p = &operation->properties;
+    const struct padded_axis x = padded_x(p, from->width, kw), y = padded_y(p, from->height, kh);
     p->primary.offset.x = p->primary.offset.y = 0;
+    if (p->padding & GLCNN_PADDING_CUSTOM)
+        return pad_reverse(&x, &result->width, &p->kernel_offset_x) &&
+               pad_reverse(&y, &result->height, &p->kernel_offset_y);
     return reverse_padding(p->padding, false, from->width, kw, p->primary.stride_in_pixels_x,
                            &result->width, &p->kernel_offset_x) == GLCNN_SUCCESS &&
            reverse_padding(p->padding, true, from->height, kh, p->primary.stride_in_pixels_y,

@@ -65,6 +65,14 @@ static const struct parameter no_rows[] = {{0}};
 static const struct parameter unary_source[] = {SOURCE_ROWS("", PRIMARY), {0}};
 static const struct parameter unary_window[] = {WINDOW_ROWS("", PRIMARY), {0}};
 static const struct parameter unary_stride[] = {STRIDE_ROWS("", PRIMARY), {0}};
+static const struct parameter unary_pad[] = {
+    {"pad_left", "columns that padding custom adds on the left", FIELD_INT32, SHARED(pad.left), 0,
+     -65535, 65535, NULL},
+    {"pad_right", "the same on the right", FIELD_INT32, SHARED(pad.right), 0, -65535, 65535, NULL},
+    {"pad_top", "rows that padding custom adds above", FIELD_INT32, SHARED(pad.top), 0, -65535,
+     65535, NULL},
+    {"pad_bottom", "the same below", FIELD_INT32, SHARED(pad.bottom), 0, -65535, 65535, NULL},
+    {0}};
 static const struct parameter unary_dilation[] = {DILATION_ROWS("", PRIMARY), {0}};
 
 static const struct parameter backwards_rows[] = {
@@ -131,6 +139,8 @@ void property_tables(const struct glcnn_descriptor *descriptor,
                           : gradient         ? gradient_stride
                           : binary           ? binary_stride
                                              : unary_stride;
+        if (flags & HAS_WINDOW && !gradient)
+            tables[n++] = unary_pad;
         if (flags & HAS_DILATION)
             tables[n++] = gradient ? gradient_dilation : unary_dilation;
         tables[n++] = gradient ? gradient_source : binary ? binary_source : unary_source;

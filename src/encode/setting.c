@@ -14,6 +14,7 @@ static const struct named_value named_values[] = {
     {"padding", "valid", GLCNN_PADDING_SIZE_VALID_ONLY},
     {"padding", "same", GLCNN_PADDING_SIZE_SAME},
     {"padding", "full", GLCNN_PADDING_SIZE_FULL},
+    {"padding", "custom", GLCNN_PADDING_CUSTOM},
     {"align", "centered", GLCNN_PADDING_ALIGN_CENTERED},
     {"align", "top_left", GLCNN_PADDING_ALIGN_TOP_LEFT},
     {"align", "bottom_right", GLCNN_PADDING_ALIGN_BOTTOM_RIGHT},

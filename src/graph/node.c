@@ -546,7 +546,8 @@ glcnn_status glcnn_filter_node_set_padding(glcnn_filter_node *node, uint32_t pad
     int32_t offset;
     if (!node)
         return GLCNN_INVALID_ARGUMENT;
-    if (glcnn_padding_resolve(padding, false, 1, 1, 1, &size, &offset) != GLCNN_SUCCESS)
+    if (glcnn_padding_resolve(padding & ~(uint32_t)GLCNN_PADDING_CUSTOM, false, 1, 1, 1, &size,
+                              &offset) != GLCNN_SUCCESS)
         return device_fail(node->network->device, GLCNN_INVALID_ARGUMENT,
                            "glcnn_filter_node_set_padding: %s: %#x is no padding policy; "
                            "glcnn/padding.h has their bits",
