@@ -47,7 +47,12 @@ struct glcnn_onnx_options {
 
 /* How the numbers of a tensor lie in an image: in the tensor's row-major order the axes of the image
  * follow one another as `order` says, from the slowest on. {N,C,H,W}: as ONNX has images. */
-enum glcnn_onnx_axis { GLCNN_ONNX_N = 0, GLCNN_ONNX_C = 1, GLCNN_ONNX_H = 2, GLCNN_ONNX_W = 3 };
+enum glcnn_onnx_axis {
+    GLCNN_ONNX_AXIS_N = 0,
+    GLCNN_ONNX_AXIS_C = 1,
+    GLCNN_ONNX_AXIS_H = 2,
+    GLCNN_ONNX_AXIS_W = 3
+};
 
 /* An input or an output of the model. */
 struct glcnn_onnx_image {
@@ -57,7 +62,7 @@ struct glcnn_onnx_image {
     uint32_t rank;
     int64_t dimensions[GLCNN_ONNX_RANK];      /* as the file has them; -1: the batch, of any size */
     uint32_t width, height, feature_channels; /* of the image */
-    uint8_t order[4];                         /* GLCNN_ONNX_N .. GLCNN_ONNX_W */
+    uint8_t order[4];                         /* GLCNN_ONNX_AXIS_N .. GLCNN_ONNX_AXIS_W */
 };
 
 /* What an initialiser (or a Constant, or what was computed of constants) became: one vector of one
