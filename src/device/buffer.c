@@ -361,13 +361,9 @@ glcnn_status buffer_map(struct glcnn_buffer *buffer, size_t size, void **bytes, 
 glcnn_status buffer_unmap(struct glcnn_buffer *buffer, const char *where)
 {
     struct glcnn_device *device = buffer->device;
-    if (buffer->mapped)
+    if (buffer->mapped || device->gl.UnmapBuffer(GL_SHADER_STORAGE_BUFFER))
         return GLCNN_SUCCESS;
-    glcnn_status status = bind(device, GL_SHADER_STORAGE_BUFFER, buffer->name, where);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    return device->gl.UnmapBuffer(GL_SHADER_STORAGE_BUFFER) ? GLCNN_SUCCESS
-                                                            : cannot_map(device, where);
+    return cannot_map(device, where);
 }
 
 void buffer_show(struct glcnn_buffer *buffer)
