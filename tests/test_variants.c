@@ -93,7 +93,10 @@ static void check_forced(const char *variant)
             fprintf(stderr, "\n  %s of %s\n", variant, info->name);
         }
     }
-    CU_ASSERT(any_program_has(on, variant));
+    if (!any_program_has(on, variant)) {
+        CU_FAIL("no program has a variant that is forced");
+        fprintf(stderr, "\n  %s\n", variant);
+    }
     glcnn_device_destroy(&on);
     unsetenv("GLCNN_VARIANTS");
 }
@@ -115,6 +118,13 @@ static bool is_tested_apart(const char *variant)
     return strncmp(variant, "pixels_", 7) == 0 || strcmp(variant, "data_apart") == 0;
 }
 
+/* Rows of more buffers than the minimum of storage blocks, 4: no device of that minimum takes them. */
+static bool has_room(const char *variant)
+{
+    bool many = strcmp(variant, "sums_arrival") == 0 || strcmp(variant, "coefficients_vectors") == 0;
+    return !many || device->info.limits.storage_blocks >= 8;
+}
+
 /* What the device takes unforced is what every other test of kernels tests. */
 static bool is_usual(const char *variant)
 {
@@ -134,7 +144,8 @@ static void test_each_variant_agrees_with_the_references(void)
     for (size_t i = 0; i < glcnn_kernel_count(); i++)
         for (size_t v = 0; glcnn_kernel_info_at(i)->variants[v] && !is_enough(count); v++) {
             const char *variant = glcnn_kernel_info_at(i)->variants[v];
-            if (came_before(i, v) || is_tested_apart(variant) || (!is_full() && is_usual(variant)))
+            if (came_before(i, v) || is_tested_apart(variant) || !has_room(variant) ||
+                (!is_full() && is_usual(variant)))
                 continue;
             check_forced(variant);
             count++;
