@@ -20,9 +20,16 @@ const struct variant convolution_part_variants[] = {
      .taps = 1},
     {0}};
 
-#define CHUNK_INVOCATIONS 8192u       /* enough for every processor that there is */
-#define CHUNK_PRODUCTS    2048u       /* that make a chunk worth its part sums */
-#define CHUNK_BYTES       (16u << 20) /* of part sums, unless one chunk takes more */
+#define CHUNK_BYTES (16u << 20) /* of part sums, unless one chunk takes more */
+
+/* How many invocations are wanted, and how many products make a chunk worth its part sums. */
+struct chunk_size {
+    uint32_t invocations, products;
+};
+static const struct chunk_size small_gpu = {8192, 2048};
+/* What keeps tiles in shared memory has some hundred processors more, and waits for the longest
+ * chunk: a tenth of resnet8's step of 64 images went by in one chunk of one layer (H200). */
+static const struct chunk_size large_gpu = {65536, 64};
 
 /* How the part sums are shared out. */
 struct shares {
@@ -64,18 +71,20 @@ static uint32_t chunk_rows(uint32_t rows, uint32_t fewest)
 }
 
 /* The fewest rows of a chunk: that leave it enough work, enough chunks, and room for part sums. */
-static uint32_t fewest_rows(const struct packing *p, const struct shares *s, uint32_t width)
+static uint32_t fewest_rows(const struct packing *p, const struct shares *s, uint32_t width,
+                            const struct chunk_size *size)
 {
     uint32_t products = width * s->taps_x * s->taps_y * p->components;
     uint32_t room = CHUNK_BYTES / 16 / (p->slices * (p->elements + 1));
-    uint32_t wanted = groups_of(CHUNK_INVOCATIONS, s->invocations);
-    uint32_t by_work = groups_of(CHUNK_PRODUCTS, products);
+    uint32_t wanted = groups_of(size->invocations, s->invocations);
+    uint32_t by_work = groups_of(size->products, products);
     uint32_t by_count = groups_of(s->rows, least(wanted, room ? room : 1));
     return by_work > by_count ? by_work : by_count;
 }
 
 static struct shares share_out(const struct operation *o, const struct packing *p,
-                               const struct variant *variant)
+                               const struct variant *variant,
+                               const struct glcnn_device_traits *traits)
 {
     const struct axis *x = &o->window.x, *y = &o->window.y;
     uint32_t width = (uint32_t)x->size, height = (uint32_t)y->size;
@@ -87,7 +96,8 @@ static struct shares share_out(const struct operation *o, const struct packing *
     s.columns = columns_for((uint32_t)(x->end - x->begin), wide && one ? 4 : variant->pixels);
     s.invocations = p->slices * p->range * groups_of(width, s.taps_x) * groups_of(height, s.taps_y);
     s.rows = (uint32_t)(y->end - y->begin) * o->images[GRADIENT].images;
-    s.rows_per_chunk = chunk_rows(s.rows, fewest_rows(p, &s, (uint32_t)(x->end - x->begin)));
+    const struct chunk_size *size = wide && traits->shared_memory ? &large_gpu : &small_gpu;
+    s.rows_per_chunk = chunk_rows(s.rows, fewest_rows(p, &s, (uint32_t)(x->end - x->begin), size));
     s.chunks = groups_of(s.rows, s.rows_per_chunk);
     return s;
 }
@@ -153,7 +163,7 @@ static void plan_rows(const struct operation *o, struct plan *plan, const struct
                       const struct variant *variant, struct parts *parts)
 {
     const struct window *w = &o->window;
-    struct shares s = share_out(o, p, variant);
+    struct shares s = share_out(o, p, variant, &plan->device->info.traits);
     struct pass *pass = plan_parts(o, plan, p, variant, s.chunks, parts);
     pass_int(pass, "chunk_count", (int32_t)s.chunks);
     pass_int(pass, "rows_per_chunk", (int32_t)s.rows_per_chunk);
