@@ -434,8 +434,8 @@ static double combine(enum operation_kind kind, double x, double y)
 /* Index of a slice of four channels in the vectors of a state. */
 static size_t slice_index(const struct tensor *result, uint32_t n, uint32_t k, int32_t Y, int32_t X)
 {
-    size_t pixel = ((size_t)n * result->height + (size_t)Y) * result->width + (size_t)X;
-    return pixel * slice_count(result->channels) + k / 4;
+    size_t layer = (size_t)n * slice_count(result->channels) + k / 4;
+    return (layer * result->height + (size_t)Y) * result->width + (size_t)X;
 }
 
 static void reference_at(const struct reference *r, uint32_t n, uint32_t k, int32_t Y, int32_t X)
