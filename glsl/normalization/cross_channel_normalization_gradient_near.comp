@@ -2,7 +2,7 @@
 // invocation goes through slices of one pixel, and finishes each when the terms U of the next, which
 // its windows reach, are made.
 // needs lib/gather.glsl
-// needs lib/math.glsl
+// needs normalization/scale_power.glsl
 // needs normalization/cross_channel_near.glsl
 struct slice_terms {
     vec4 x;    // X(k)
@@ -17,7 +17,7 @@ vec4 read(ivec2 u, int slice, int image) {
 
 slice_terms terms_of(vec4 before, vec4 x, vec4 after, vec4 g) {
     vec4 scale = scale_near(before, x, after);
-    vec4 kept = g * pow_precise(scale, vec4(-beta));
+    vec4 kept = g * scale_power(scale);
     return slice_terms(x, kept, x * kept * (slope / scale));
 }
 

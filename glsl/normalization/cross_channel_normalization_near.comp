@@ -1,6 +1,6 @@
 // As normalization/cross_channel_normalization.comp, of small windows: an invocation goes through
 // slices of one pixel and reads each once.
-// needs lib/math.glsl
+// needs normalization/scale_power.glsl
 // needs normalization/cross_channel_near.glsl
 vec4 read(ivec2 u, int slice, int image) {
     vec4 v = source_edge(u.x, u.y, clamp(slice, 0, source_slices - 1), image);
@@ -16,7 +16,7 @@ void invocation(ivec3 at) {
     vec4 v = read(u, first, image);
     for (int slice = first; slice < end; slice++) {
         vec4 after = read(u, slice + 1, image);
-        vec4 power = pow_precise(scale_near(before, v, after), vec4(-beta));
+        vec4 power = scale_power(scale_near(before, v, after));
         store_destination(at.x, at.y, slice, image, v * power);
         before = v;
         v = after;

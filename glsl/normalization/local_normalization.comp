@@ -1,8 +1,8 @@
 // out(X) = pm + ps * (Xc - p0 * Mn) * T^-beta, with the statistics of window X
-// needs lib/math.glsl
+// needs normalization/scale_power.glsl
 // needs normalization/local_statistics.glsl
 void invocation(ivec2 at, int slice, int image) {
     local_statistics s = statistics_of(at.x, at.y, slice, image);
-    vec4 power = pow_precise(s.scale, vec4(-beta));
+    vec4 power = scale_power(s.scale);
     store_destination(at.x, at.y, slice, image, pm + ps * s.contrast * power);
 }

@@ -6,13 +6,13 @@
 // A, B and C are images side by side in "terms", whose pixel 0 is result begin.
 // Mali's older GPUs (T8xx: 16 registers) spill up to 6 values: two sums over the window follow each
 // other.
-// needs lib/math.glsl
+// needs normalization/scale_power.glsl
 // needs normalization/local_statistics.glsl
 void invocation(ivec2 at, int slice, int image) {
     int X = at.x + begin_x;
     int Y = at.y + begin_y;
     local_statistics s = statistics_of(X, Y, slice, image);
-    vec4 a = ps * gradient_zero(X, Y, slice, image) * pow_precise(s.scale, vec4(-beta));
+    vec4 a = ps * gradient_zero(X, Y, slice, image) * scale_power(s.scale);
     vec4 b = a * s.contrast * (slope / s.scale);
     store_terms(at.x, at.y, slice, image, a);
     store_terms(at.x, at.y, slice, image + gradient_images, b);

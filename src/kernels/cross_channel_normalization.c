@@ -9,6 +9,7 @@
 #include "encode/kernel.h"
 #include "encode/window.h"
 #include "kernels/pointwise.h"
+#include "kernels/scale_power.h"
 
 typedef struct glcnn_cross_channel_normalization_parameters numbers;
 
@@ -49,7 +50,7 @@ static void pass_numbers(struct pass *pass, const numbers *p)
 {
     pass_define(pass, "KERNEL_SIZE", (int)p->kernel_size);
     pass_float(pass, "alpha_over_n", p->alpha / (float)p->kernel_size);
-    pass_float(pass, "beta", p->beta);
+    pass_scale_power(pass, p->beta);
     pass_float(pass, "delta", p->delta);
     pass->work = p->kernel_size * 8 + 128;
 }

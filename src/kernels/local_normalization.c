@@ -10,6 +10,7 @@
 
 #include "encode/kernel.h"
 #include "encode/window.h"
+#include "kernels/scale_power.h"
 
 enum { SOURCE, RESULT };               /* arguments of a forward kernel */
 enum { GRADIENT, IMAGE, DESTINATION }; /* of a gradient kernel */
@@ -72,7 +73,7 @@ static void pass_numbers(struct pass *pass, const struct operation *o, const str
 {
     pass_window(pass, &o->window);
     pass_float(pass, "alpha", l->alpha);
-    pass_float(pass, "beta", l->beta);
+    pass_scale_power(pass, l->beta);
     pass_float(pass, "delta", l->delta);
     pass_float(pass, "p0", l->p0);
     pass_float(pass, "pm", l->pm);
