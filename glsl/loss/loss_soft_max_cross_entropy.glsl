@@ -12,20 +12,21 @@ struct soft_max_sums {
 
 soft_max_sums sums_of(ivec2 at, int image) {
     soft_max_sums s = soft_max_sums(prediction(at, 0, image).x, 0.0, 0.0, 0.0);
-    for (int slice = 0; slice < source_slices; slice++)
+    for (int slice = first_slice(); slice < source_slices; slice += SLICE_STEP)
         s.largest = max(s.largest, slice_max(prediction(at, slice, image), slice, source_channels));
+    s.largest = max_of_all(s.largest);
     long_sum sum = long_sum(0.0, 0.0);
-    for (int slice = 0; slice < source_slices; slice++) {
+    for (int slice = first_slice(); slice < source_slices; slice += SLICE_STEP) {
         vec4 e = exp_precise(prediction(at, slice, image) - s.largest);
         add_slice(sum, slice_sum(e, slice, source_channels), slice);
     }
-    s.sum = total_of(sum);
+    s.sum = sum_of_all(vec4(total_of(sum))).x;
     sum = long_sum(0.0, 0.0);
-    for (int slice = 0; slice < source_slices; slice++) {
+    for (int slice = first_slice(); slice < source_slices; slice += SLICE_STEP) {
         vec4 t = omega(at, slice, image) * label(at, slice, image);
         add_slice(sum, slice_sum(t, slice, source_channels), slice);
     }
-    s.labels = total_of(sum);
+    s.labels = sum_of_all(vec4(total_of(sum))).x;
     s.log_sum = log_precise(s.sum);
     return s;
 }

@@ -12,6 +12,7 @@
 #include "kernels/numbers.h"
 
 #define BLOCK 8
+#define LANES 64 /* of a group that makes a pixel */
 
 struct glcnn_loss_parameters *glcnn_loss(glcnn_kernel *kernel)
 {
@@ -349,11 +350,42 @@ static void add_parameters(const struct operation *o, struct pass *pass)
         pass_define(pass, "WEIGHTS", 1);
 }
 
+/* Few pixels of many channels leave a GPU idle where each is one invocation's. */
+static bool lanes_pay(const void *operation)
+{
+    const struct operation *o = operation;
+    const struct image_view *result = &o->images[DESTINATION];
+    uint64_t pixels = (uint64_t)o->region_width * o->region_height * result->images;
+    return slice_count(result->channels) >= LANES / 2 && pixels < 1u << 17;
+}
+
+/* Who goes through the slices of a pixel. */
+static const struct variant rows[] = {
+    {"loss_lanes", "loss/by_lanes.glsl", 32, .shared_memory = true, .pays = lanes_pay},
+    {"loss_one", "loss/by_one.glsl"},
+    {0}};
+static const struct variant *const loss_variants[] = {rows, NULL};
+
+static void pass_pixels(struct plan *plan, struct pass *pass, const struct operation *o)
+{
+    const struct variant *variant = variant_choose(plan, rows, o);
+    uint32_t lanes = variant == rows ? LANES : 1;
+    pass_variant(pass, variant);
+    pass_library(pass, variant->shader);
+    pass_grid(pass, o->region_width * lanes, o->region_height, o->images[DESTINATION].images);
+    pass->work = slice_count(o->images[DESTINATION].channels) * 300 / lanes + 1;
+    if (lanes == 1)
+        return;
+    pass_define(pass, "LANES", LANES);
+    pass_local(pass, LANES, 1, 1);
+    pass->cooperative = true;
+}
+
 static struct pass *plan_gradient(const struct operation *o, struct plan *plan)
 {
     const struct image_view *destination = &o->images[DESTINATION];
     struct pass *pass = plan_pixels(plan, o, "loss/loss.comp", destination);
-    pass_grid(pass, o->region_width, o->region_height, destination->images);
+    pass_pixels(plan, pass, o);
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_texture(pass, "labels", &o->images[LABELS]);
     if (o->given[WEIGHTS])
@@ -362,7 +394,6 @@ static struct pass *plan_gradient(const struct operation *o, struct plan *plan)
     pass_window(pass, &o->window);
     pass_library(pass, row_of(o)->shader);
     add_parameters(o, pass);
-    pass->work = slice_count(destination->channels) * 300;
     return pass;
 }
 
@@ -535,6 +566,9 @@ static const struct check_case cases[] = {
      {4, 5, 3, 8}},
     {"loss_type=mean_squared_error reduction_type=mean source_feature_channel_max_count=6",
      {2, 6, 3, 3}},
+    {"loss_type=soft_max_cross_entropy reduction_type=mean label_smoothing=0.1 "
+     "number_of_classes=301",
+     {2, 301, 2, 1}},
     {"loss_type=mean_squared_error reduction_type=mean", {2, 33, 70, 67}, {0}, true},
     {"loss_type=soft_max_cross_entropy reduction_type=sum", {16, 100, 9, 9}, {0}, true},
     {0}};
@@ -583,6 +617,7 @@ const struct glcnn_descriptor glcnn_kernel_loss = {
          {.name = "loss", .place = PLACE_LOSS, .output = true, .optional = true}},
     .image_shape = loss_shape,
     .check = check,
+    .variants = loss_variants,
     .plan = plan_loss,
     .reference = loss_reference,
     .cases = cases,
