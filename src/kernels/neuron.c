@@ -370,6 +370,8 @@ static void derive(const struct operation *o, struct pass *pass, struct derived_
 }
 
 static const struct variant slope_variants[] = {
+    {"sums_group", "neuron/neuron_slope_gradient_group.comp", 32, .shared_memory = true,
+     .pixels = 1},
     {"sums_fourteen", "neuron/neuron_slope_gradient.comp", 32, .pixels = 14},
     {"sums_one", "neuron/neuron_slope_gradient.comp", 8, .pixels = 1},
     {0}};
