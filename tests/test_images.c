@@ -49,26 +49,20 @@ static void test_halves_round_to_nearest_even(void)
     CU_ASSERT_EQUAL(half_from_float(-INFINITY), 0xfc00);
 }
 
-/* The same rounding on the device: float32 elements go through a pass into a float16 image. */
-static void test_device_rounds_as_the_host(void)
+/* The same rounding on the device: float32 elements go through a pass into a float16 image, 64
+ * pixels of it; element i is of channel i / 64. */
+enum { ROUNDED = 256 };
+
+static void check_rounding(const float values[ROUNDED])
 {
-    static const float chosen[] = {65504.0f,  65519.0f, 65520.0f,    1e30f,      -70000.0f,
-                                   0x1p-24f,  0x1p-25f, 0x1.8p-25f,  0x3p-25f,   0x1p-14f,
-                                   -0x1p-26f, 1.0f,     0x1.002p+0f, 0x1.006p+0f};
-    enum { COUNT = 256 };
-    float values[COUNT], expected[COUNT];
-    uint32_t seed = 7;
-    for (size_t i = 0; i < COUNT; i++) {
-        values[i] = i < sizeof chosen / sizeof *chosen
-                        ? chosen[i]
-                        : ldexpf(noise(&seed), (int)below(&seed, 44) - 26);
+    float expected[ROUNDED];
+    for (size_t i = 0; i < ROUNDED; i++)
         expected[i] = half_to_float(half_from_float(values[i]));
-    }
     glcnn_image *image = make_image_of(device, GLCNN_CHANNEL_FORMAT_FLOAT16, 1, 4, 8, 8);
     glcnn_buffer *buffer = NULL;
     glcnn_command_buffer *commands = make_commands();
-    GOOD_FATAL(glcnn_buffer_create(device, sizeof values, &buffer));
-    GOOD(glcnn_buffer_write(buffer, 0, sizeof values, values));
+    GOOD_FATAL(glcnn_buffer_create(device, sizeof expected, &buffer));
+    GOOD(glcnn_buffer_write(buffer, 0, sizeof expected, values));
     GOOD(glcnn_image_encode_write(
         commands, image,
         &(struct glcnn_image_transfer){.layout = GLCNN_LAYOUT_CHANNELS_HEIGHT_WIDTH}, buffer, 0));
@@ -76,6 +70,38 @@ static void test_device_rounds_as_the_host(void)
     CU_ASSERT_TRUE(image_equals(image, expected));
     glcnn_buffer_destroy(&buffer);
     glcnn_image_destroy(&image);
+}
+
+static void test_device_rounds_as_the_host(void)
+{
+    static const float chosen[] = {65504.0f,  65519.0f, 65520.0f,    1e30f,      -70000.0f,
+                                   0x1p-24f,  0x1p-25f, 0x1.8p-25f,  0x3p-25f,   0x1p-14f,
+                                   -0x1p-26f, 1.0f,     0x1.002p+0f, 0x1.006p+0f};
+    float values[ROUNDED];
+    uint32_t seed = 7;
+    for (size_t i = 0; i < ROUNDED; i++)
+        values[i] = i < sizeof chosen / sizeof *chosen
+                        ? chosen[i]
+                        : ldexpf(noise(&seed), (int)below(&seed, 44) - 26);
+    check_rounding(values);
+}
+
+/* Pixels of which all channels are zeros or of the normal range, exactly between halves, and beside
+ * that: nothing sends the shader to the cases of others. */
+static void test_device_rounds_normal_pixels(void)
+{
+    float values[ROUNDED];
+    uint32_t seed = 11;
+    for (size_t i = 0; i < ROUNDED; i++) {
+        uint16_t low = (uint16_t)(0x0400 + below(&seed, 0x7bfe - 0x0400));
+        float middle = (half_to_float(low) + half_to_float((uint16_t)(low + 1))) / 2;
+        float choices[] = {middle, nextafterf(middle, 0), nextafterf(middle, INFINITY), 0};
+        float sign = below(&seed, 2) ? 1.0f : -1.0f;
+        values[i] = sign * choices[below(&seed, 4)];
+    }
+    values[0] = 65519.996f; /* the last that is finite, and the first that is normal */
+    values[1] = 0x1p-14f;
+    check_rounding(values);
 }
 
 /* ---- Transfers against a model on the host ---- */
@@ -582,6 +608,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_every_half_keeps_its_value),
         UNIT_TEST(test_halves_round_to_nearest_even),
         UNIT_TEST(test_device_rounds_as_the_host),
+        UNIT_TEST(test_device_rounds_normal_pixels),
         UNIT_TEST(test_transfers_follow_the_model),
         UNIT_TEST(test_defaults_are_dense),
         UNIT_TEST(test_transfers_out_of_range_are_refused),

@@ -2,15 +2,32 @@
 // Drivers differ in how imageStore rounds (some truncate), so it is given exact values only.
 //   normal range    add half of the last kept bit, less one when that bit is even; drop 13 bits
 //   below 2^-14     a whole number of steps of 2^-24, the spacing of subnormal halves
+// Most vectors hold neither subnormals nor what overflows: these are asked for all at once.
 // needs lib/compare.glsl
-vec4 round_to_half(vec4 v) {
-    uvec4 bits = floatBitsToUint(v);
-    uvec4 magnitude = bits & 0x7fffffffu;
-    uvec4 normal = (magnitude + 0xfffu + ((magnitude >> 13) & 1u)) & 0xffffe000u;
+uvec4 rounded_bits(uvec4 bits) { return (bits + 0xfffu + ((bits >> 13) & 1u)) & 0xffffe000u; }
+
+// Whether each is 0, or of the normal range and below what rounds to infinity.
+bool round_to_normal(uvec4 magnitude) {
+    uvec4 above = magnitude - 1u; // that of 0 is the largest
+    uint least = min(min(above.x, above.y), min(above.z, above.w));
+    uint most = max(max(magnitude.x, magnitude.y), max(magnitude.z, magnitude.w));
+    return least >= 0x387fffffu && most < 0x477ff000u;
+}
+
+vec4 round_any_to_half(vec4 v, uvec4 bits, uvec4 magnitude) {
+    uvec4 normal = rounded_bits(magnitude);
     vec4 small = roundEven(uintBitsToFloat(magnitude) * 16777216.0) / 16777216.0;
     vec4 rounded = mix(uintBitsToFloat(normal), small, lessThan(magnitude, uvec4(0x38800000u)));
     rounded = mix(rounded, uintBitsToFloat(uvec4(0x7f800000u)),
                   greaterThanEqual(normal, uvec4(0x47800000u)));
     uvec4 sign = bits & 0x80000000u;
     return or_nan(uintBitsToFloat(sign | floatBitsToUint(rounded)), v);
+}
+
+vec4 round_to_half(vec4 v) {
+    uvec4 bits = floatBitsToUint(v);
+    uvec4 magnitude = bits & 0x7fffffffu;
+    if (round_to_normal(magnitude))
+        return uintBitsToFloat(rounded_bits(bits));
+    return round_any_to_half(v, bits, magnitude);
 }
