@@ -1,6 +1,10 @@
 /* Tables: .npy, .npz, CSV and IDX become the right images and classes, or the right sentence. */
 #include "tests/data_files.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "tests/unit.h"
 
 /* Fails with what was found where the set is not `wanted`: "format width x height x channels bytes:
@@ -115,6 +119,98 @@ static void whole_numbers_are_bytes_and_others_stand_for_themselves(void)
               "npy 1x1x1 bytes: 2 0 0: 0 1");
     data_write_npy("kinds/images.npy", "<f4", "(2, 1)", bad, sizeof bad);
     data_refuses("kinds", NULL, GLCNN_MALFORMED_DATA, "value 0 of image 1 is not finite");
+}
+
+/* Two images of 2 x 3 pixels and two channels, in either order, come out of their file as out of
+ * memory. */
+static void images_that_stay_in_their_file_are_the_same(void)
+{
+    static const char *const shapes[] = {"(2, 2, 3, 3)", "(2, 3, 3, 2)"}; /* [C][H][W], [H][W][C] */
+    const struct glcnn_data_loader_parameters loads[] = {
+        {.batch = 2},
+        {.batch = 2, .bytes = true},
+        {.batch = 2, .bytes = true, .interleaved = true}};
+    uint8_t noise[36];
+    for (size_t i = 0; i < sizeof noise; i++)
+        noise[i] = (uint8_t)(i * 37 + 11);
+    data_write_npy("stay/labels.npy", "|u1", "(2,)", two_labels, 2);
+    for (size_t i = 0; i < 6; i++) {
+        struct glcnn_data_batch batches[2];
+        glcnn_data_set *sets[2];
+        glcnn_data_loader *loaders[2];
+        data_write_npy("stay/images.npy", "|u1", shapes[i % 2], noise, sizeof noise);
+        for (uint64_t memory = 0; memory < 2; memory++) {
+            sets[memory] = data_open("stay", &(struct glcnn_data_parameters){.memory = memory});
+            loaders[memory] = data_load(sets[memory], &loads[i / 2]);
+            batches[memory] = data_next(loaders[memory]);
+        }
+        if (loads[i / 2].bytes)
+            CU_ASSERT_EQUAL(memcmp(batches[0].bytes, batches[1].bytes, sizeof noise), 0)
+        else
+            CU_ASSERT_EQUAL(
+                memcmp(batches[0].floats, batches[1].floats, sizeof noise * sizeof(float)), 0)
+        for (int k = 0; k < 2; k++) {
+            glcnn_data_loader_destroy(&loaders[k]);
+            glcnn_data_set_close(&sets[k]);
+        }
+    }
+}
+
+static void images_that_stay_become_numbers_where_others_are(void)
+{
+    const float half[2] = {0.5f, 1};
+    float value;
+    data_write_npy("mixed/train_labels.npy", "|u1", "(2,)", two_labels, 2);
+    data_write_npy("mixed/test_labels.npy", "|u1", "(2,)", two_labels, 2);
+    data_write_npy("mixed/train_images.npy", "|u1", "(2, 1)", bytes, 2);
+    data_write_npy("mixed/test_images.npy", "<f4", "(2, 1)", half, sizeof half);
+    glcnn_data_set *data = data_open("mixed", &(struct glcnn_data_parameters){.memory = 1});
+    CU_ASSERT_FALSE(glcnn_data_set_info(data)->bytes);
+    glcnn_data_loader *loader =
+        data_load(data, &(struct glcnn_data_loader_parameters){.batch = 1, .step = 1});
+    value = data_next(loader).floats[0];
+    CU_ASSERT_EQUAL(value, 2);
+    glcnn_data_loader_destroy(&loader);
+    glcnn_data_set_close(&data);
+}
+
+/* Four GiB of zeros, but for the last byte, of which nothing but a head and an image is read; the
+ * file has holes. */
+static void images_beyond_memory_are_read_from_their_file(void)
+{
+    enum { COUNT = 65536, VALUES = 256 * 256 };
+    static uint8_t labels[COUNT];
+    if (sizeof(size_t) < 8 || sizeof(off_t) < 8)
+        return; /* there is no such file there */
+    uint8_t head[256], last = 255;
+    const off_t begin = (off_t)data_npy(head, "|u1", "(65536, 256, 256)", NULL, 0);
+    const off_t size = begin + (off_t)COUNT * VALUES;
+    data_write("large/images.npy", head, (size_t)begin);
+    int file = open(data_path("large/images.npy"), O_WRONLY);
+    CU_ASSERT_EQUAL(ftruncate(file, size), 0);
+    CU_ASSERT_EQUAL(pwrite(file, &last, 1, size - 1), 1);
+    labels[COUNT - 1] = 1;
+    data_write_npy("large/labels.npy", "|u1", "(65536,)", labels, COUNT);
+    check_set("large", NULL, "npy 256x256x1 bytes: 65536 0 0: 0 1");
+    glcnn_data_set *data = data_open("large", NULL);
+    const struct glcnn_data_loader_parameters p = {
+        .batch = 1, .bytes = true, .step = COUNT - 1, .threads = 1, .memory = 1};
+    glcnn_data_loader *loader = data_load(data, &p);
+    struct glcnn_data_batch batch = data_next(loader);
+    CU_ASSERT(batch.labels[0] == 1 && batch.bytes[VALUES - 1] == 255 && batch.bytes[0] == 0);
+    batch = data_next(loader);
+    CU_ASSERT(batch.labels[0] == 0 && batch.bytes[VALUES - 1] == 0);
+    CU_ASSERT_EQUAL(ftruncate(file, size - 1), 0);
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_status status = GLCNN_SUCCESS;
+    for (int i = 0; i < 4 && status == GLCNN_SUCCESS; i++) /* two may be made already */
+        status = glcnn_data_loader_next(loader, &batch, error);
+    CU_ASSERT_EQUAL(status, GLCNN_IO_ERROR);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(error, "large/images.npy: has changed since the data was opened"));
+    glcnn_data_loader_destroy(&loader);
+    glcnn_data_set_close(&data);
+    close(file);
 }
 
 static void labels_must_fit(void)
@@ -481,6 +577,9 @@ int main(int argc, char *argv[])
         UNIT_TEST(shapes_are_told_apart),
         UNIT_TEST(values_stand_in_their_places),
         UNIT_TEST(whole_numbers_are_bytes_and_others_stand_for_themselves),
+        UNIT_TEST(images_that_stay_in_their_file_are_the_same),
+        UNIT_TEST(images_that_stay_become_numbers_where_others_are),
+        UNIT_TEST(images_beyond_memory_are_read_from_their_file),
         UNIT_TEST(labels_must_fit),
         UNIT_TEST(archives_have_parts),
         UNIT_TEST(archives_that_lie_are_refused),

@@ -76,6 +76,10 @@
  * of a picture at once takes 512 MiB at most; labels have 255 bytes, tables 2^31 bytes unpacked,
  * data 65536 classes. A table takes memory as it arrives, not as it is promised.
  *
+ * Tables are kept in memory, but for images of a .npy of bytes in the order of C ('|u1') that are
+ * more than `memory`: these stay in their file, which is read as it is needed and may be of any
+ * size. One that changes meanwhile is an error as of a picture.
+ *
  * Errors are a status, and in `error`, if not NULL, a sentence: the file, what was found, what was
  * expected.
  *
@@ -136,8 +140,8 @@ struct glcnn_data_parameters {
     double validation;
     uint64_t seed;
     bool strict;
-    /* Bytes of decoded images that may be kept: where all of them fit in, each picture is decoded
-     * once. 0: 256 MiB; 1: none is kept. */
+    /* Bytes of images that may be kept: where all of them fit in, each picture is decoded once, and a
+     * .npy of bytes is read once. 0: 256 MiB; 1: none is kept. */
     uint64_t memory;
     /* Names of the classes, UTF-8, none twice; copied. 0: they follow from the data. */
     const char *const *class_names;
@@ -255,7 +259,7 @@ GLCNN_API uint64_t glcnn_data_loader_steps(const glcnn_data_loader *loader);
 
 /* Gives the next batch, without end: epoch follows epoch, and the threads work ahead across its
  * end. Waits where the batch is not ready. After a failure the same error is given again. Errors:
- * GLCNN_IO_ERROR where a picture vanished, changed or cannot be read, GLCNN_MALFORMED_DATA with
+ * GLCNN_IO_ERROR where a file vanished, changed or cannot be read, GLCNN_MALFORMED_DATA with
  * `strict` for one that is broken, and where no picture of the part is whole; GLCNN_OUT_OF_MEMORY.
  * */
 GLCNN_API glcnn_status glcnn_data_loader_next(glcnn_data_loader *loader,

@@ -42,8 +42,8 @@ struct glcnn_npy_header {
     size_t begin; /* offset of the first element */
 };
 
-/* Reads the head of a file that is in memory whole; what glcnn_npy_parse refuses is refused, with
- * the same errors. */
+/* Reads the head of a file of `size` bytes, of which the first 64 KiB and 12 bytes are looked at; what
+ * glcnn_npy_parse refuses is refused, with the same errors. */
 GLCNN_API glcnn_status glcnn_npy_parse_header(const void *bytes, size_t size,
                                               struct glcnn_npy_header *header,
                                               char error[GLCNN_ERROR_LENGTH]);

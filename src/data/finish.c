@@ -7,7 +7,6 @@
 #include "set.h"
 
 #define MAX_DEFAULT_SIDE 256
-#define DEFAULT_MEMORY   ((uint64_t)256 << 20)
 
 /* ---- Classes ---- */
 
@@ -217,7 +216,7 @@ static glcnn_status size_pictures(glcnn_data_set *set, char *error)
 /* Room for all pictures, or for none. Pages that nothing is written to cost nothing. */
 static glcnn_status make_room(glcnn_data_set *set, char *error)
 {
-    uint64_t memory = set->parameters.memory ? set->parameters.memory : DEFAULT_MEMORY;
+    uint64_t memory = data_memory(&set->parameters);
     size_t values = set_values(set);
     set->states = calloc(set->file_count, sizeof *set->states);
     if (!set->states)
@@ -241,7 +240,7 @@ static glcnn_status match_tables(glcnn_data_set *set, const struct table *a, str
             "%.200s: its images are %u x %u of %u channels, and those of %.150s are %u x "
             "%u of %u",
             b->path, b->width, b->height, b->channels, a->path, a->width, a->height, a->channels);
-    set->info.bytes = set->info.bytes && b->bytes;
+    set->info.bytes = set->info.bytes && (b->bytes || b->stored);
     return GLCNN_SUCCESS;
 }
 

@@ -88,4 +88,4 @@ static glcnn_status take_labels(const struct reading *r, const struct bytes *byt
     return status;
 }
 
-const struct array_format array_idx = {take_images, take_labels};
+const struct array_format array_idx = {NULL, take_images, take_labels};

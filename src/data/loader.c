@@ -11,6 +11,7 @@
 
 #include "message.h"
 #include "set.h"
+#include "stored.h"
 
 #define DEFAULT_BATCH   32
 #define MAX_BATCH       65536
@@ -58,7 +59,7 @@ struct glcnn_data_loader {
     char error[GLCNN_ERROR_LENGTH];
 };
 
-/* A thread's: the pixels of a picture. */
+/* A thread's: the pixels of a picture, or of an image that stays in its file, which takes two. */
 struct worker {
     glcnn_data_loader *loader;
     uint8_t *pixels;
@@ -141,7 +142,9 @@ static void write_item(const glcnn_data_loader *l, const struct item *item, cons
 {
     size_t at = item->index * l->values;
     const struct table *table = item->table == NO_TABLE ? NULL : &l->set->tables[item->table];
-    const uint8_t *bytes = !table ? pixels : table->bytes ? table->bytes + at : NULL;
+    const uint8_t *bytes = !table || table->stored ? pixels
+                           : table->bytes          ? table->bytes + at
+                                                   : NULL;
     write_image(l, bytes, bytes ? NULL : table->floats + at, b, place);
     b->labels[place] = item->label;
 }
@@ -157,8 +160,9 @@ static glcnn_status find_pixels(struct worker *w, const struct item *item, char 
 {
     bool decoded = false;
     glcnn_data_loader *l = w->loader;
-    if (item->table != NO_TABLE)
-        return GLCNN_SUCCESS;
+    const struct table *table = item->table == NO_TABLE ? NULL : &l->set->tables[item->table];
+    if (table)
+        return table->stored ? stored_image(table, item->index, w->pixels, error) : GLCNN_SUCCESS;
     glcnn_status status = set_pixels(l->set, item->index, w->pixels, &decoded, error);
     if (decoded) {
         pthread_mutex_lock(&l->mutex);
@@ -251,7 +255,7 @@ static void *work(void *argument)
 static bool start_thread(glcnn_data_loader *l)
 {
     struct worker *w = malloc(sizeof *w);
-    uint8_t *pixels = malloc(l->values);
+    uint8_t *pixels = malloc(2 * l->values);
     if (w)
         *w = (struct worker){l, pixels};
     if (w && pixels && pthread_create(&l->threads[l->thread_count], NULL, work, w) == 0) {

@@ -27,3 +27,11 @@ glcnn_status data_no_memory(char *error, const char *path)
 {
     return data_fail(error, GLCNN_OUT_OF_MEMORY, "%.300s: not enough memory", path);
 }
+
+glcnn_status data_tell_change(const char *path, const char *what, char *error)
+{
+    return data_fail(error, GLCNN_IO_ERROR,
+                     "%.300s: %s since the data was opened; training can go on from its checkpoint "
+                     "once the data is as it was",
+                     path, what);
+}

@@ -11,6 +11,9 @@ glcnn_status data_fail(char *error, glcnn_status status, const char *format, ...
 /* "PATH: WHAT: the text of errno", and of that the status: memory, or the file. */
 glcnn_status data_fail_errno(char *error, const char *path, const char *what);
 
+/* WHAT is that a file has changed or vanished. */
+glcnn_status data_tell_change(const char *path, const char *what, char *error);
+
 glcnn_status data_no_memory(char *error, const char *path);
 
 #endif

@@ -7,7 +7,7 @@
 #include <glcnn/io.h>
 
 #include "message.h"
-#include "table.h"
+#include "stored.h"
 
 #define EXACT 16777216 /* 2^24: up to it a float has every whole number */
 
@@ -35,6 +35,12 @@ static void get_row(const struct rows *rows, uint32_t row, float *values)
     glcnn_npy_convert(array->bytes, &array->header, row * rows->length, rows->length, values);
 }
 
+bool npy_has_bytes(const struct reading *r, const struct glcnn_npy_header *header)
+{
+    return header->type == 'u' && header->element_size == 1 && !header->fortran &&
+           r->parameters->values != GLCNN_DATA_VALUES_NUMBERS;
+}
+
 static glcnn_status take_images(const struct reading *r, const struct bytes *bytes,
                                 struct table *table)
 {
@@ -46,6 +52,8 @@ static glcnn_status take_images(const struct reading *r, const struct bytes *byt
         status = table_shape(r, array.header.rank, array.header.shape, table, &rows.is_planar);
     if (status != GLCNN_SUCCESS)
         return status;
+    if (npy_has_bytes(r, &array.header))
+        return table_fill_bytes(r, array.bytes + array.header.begin, rows.is_planar, table);
     rows.count = table->count;
     rows.length = table_values(table);
     rows.are_whole = array.header.type == 'u' || array.header.type == 'i';
@@ -88,4 +96,4 @@ static glcnn_status take_labels(const struct reading *r, const struct bytes *byt
     return status;
 }
 
-const struct array_format array_npy = {take_images, take_labels};
+const struct array_format array_npy = {stored_open, take_images, take_labels};

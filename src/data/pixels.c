@@ -7,21 +7,12 @@
 #include "message.h"
 #include "set.h"
 
-/* Whether the open file is the one that the data was opened with, by size and time. */
-static bool is_as_opened(const struct picture_file *file, FILE *stream)
+bool picture_is_as_opened(const struct picture_file *file, FILE *stream)
 {
     struct stat now;
     return fstat(fileno(stream), &now) == 0 && now.st_size == file->bytes &&
            now.st_mtim.tv_sec == file->changed.tv_sec &&
            now.st_mtim.tv_nsec == file->changed.tv_nsec;
-}
-
-static glcnn_status tell_change(const char *path, const char *what, char *error)
-{
-    return data_fail(error, GLCNN_IO_ERROR,
-                     "%.300s: %s since the data was opened; training can go on from its checkpoint "
-                     "once the data is as it was",
-                     path, what);
 }
 
 /* A file that is written over while it is decoded is one that has changed, whatever it looks like:
@@ -34,15 +25,15 @@ static glcnn_status decode(const glcnn_data_set *set, const struct picture_file 
     struct picture_file now;
     FILE *stream = open_picture(file->path, &now);
     if (!stream && (errno == ENOENT || errno == ENOTDIR))
-        return tell_change(file->path, "has vanished", error);
+        return data_tell_change(file->path, "has vanished", error);
     if (!stream && errno != 0)
         return data_fail_errno(error, file->path, "cannot be opened");
     glcnn_status status = stream ? picture_decode(stream, &size, pixels, reason) : GLCNN_SUCCESS;
-    bool is_same = stream && is_as_opened(file, stream);
+    bool is_same = stream && picture_is_as_opened(file, stream);
     if (stream)
         fclose(stream);
     if (!is_same)
-        return tell_change(file->path, "has changed", error);
+        return data_tell_change(file->path, "has changed", error);
     return status == GLCNN_SUCCESS ? status
                                    : data_fail(error, status, "%.250s: %.250s", file->path, reason);
 }

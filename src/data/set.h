@@ -90,6 +90,8 @@ glcnn_status set_complain(glcnn_data_set *set, bool is_skip, const char *sentenc
 
 /* Opens a regular file for reading; NULL: errno says why, 0 that it is another kind of file. */
 FILE *open_picture(const char *path, struct picture_file *file);
+/* Whether the open file is the one that the data was opened with, by size and time. */
+bool picture_is_as_opened(const struct picture_file *file, FILE *stream);
 
 /* The pixels of a picture, [H][W][C]. GLCNN_MALFORMED_DATA: it is broken, and noted.
  * GLCNN_IO_ERROR: it is not what it was. `error` is not NULL. */

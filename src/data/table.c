@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "message.h"
+#include "stored.h"
+
+#define DEFAULT_MEMORY ((uint64_t)256 << 20)
 
 size_t table_values(const struct table *table)
 {
@@ -17,6 +20,7 @@ void table_free(struct table *table)
     free(table->path);
     free(table->bytes);
     free(table->floats);
+    stored_close(table->stored);
     *table = (struct table){0};
 }
 
@@ -65,15 +69,25 @@ static glcnn_status read_labels(const struct reading *r, const struct array_form
     return status;
 }
 
+static glcnn_status read_images(const struct reading *r, const struct array_format *format,
+                                struct table *table)
+{
+    struct bytes bytes = {0};
+    glcnn_status status = format->leave_images ? format->leave_images(r, table) : GLCNN_SUCCESS;
+    if (status != GLCNN_SUCCESS || table->stored)
+        return status;
+    status = bytes_read_file(&bytes, r->path, BYTES_MAX, r->error);
+    if (status == GLCNN_SUCCESS)
+        status = format->take_images(r, &bytes, table);
+    bytes_free(&bytes);
+    return status;
+}
+
 glcnn_status array_read(const struct reading *r, const struct array_format *format,
                         struct content *content)
 {
-    struct bytes bytes = {0};
     *content = (struct content){0};
-    glcnn_status status = bytes_read_file(&bytes, r->path, BYTES_MAX, r->error);
-    if (status == GLCNN_SUCCESS)
-        status = format->take_images(r, &bytes, &content->table);
-    bytes_free(&bytes);
+    glcnn_status status = read_images(r, format, &content->table);
     if (status == GLCNN_SUCCESS && r->names)
         status = read_labels(r, format, content);
     if (status != GLCNN_SUCCESS)
@@ -274,17 +288,40 @@ glcnn_status table_fill_bytes(const struct reading *r, const uint8_t *values, bo
     return GLCNN_SUCCESS;
 }
 
+uint64_t data_memory(const struct glcnn_data_parameters *parameters)
+{
+    return parameters->memory ? parameters->memory : DEFAULT_MEMORY;
+}
+
+/* Image after image, out of memory or of the file; `image` has room for two. */
+static glcnn_status convert(struct table *table, uint8_t *image, char *error)
+{
+    const size_t values = table_values(table);
+    float *to = table->floats;
+    glcnn_status status = GLCNN_SUCCESS;
+    for (uint32_t n = 0; n < table->count && status == GLCNN_SUCCESS; n++) {
+        const uint8_t *from = table->bytes ? table->bytes + n * values : image;
+        if (table->stored)
+            status = stored_image(table, n, image, error);
+        for (size_t i = 0; i < values; i++)
+            *to++ = from[i];
+    }
+    return status;
+}
+
 glcnn_status table_make_floats(struct table *table, char *error)
 {
-    size_t count = table->count * table_values(table);
+    const size_t values = table_values(table), count = table->count * values;
     if (table->floats)
         return GLCNN_SUCCESS;
+    uint8_t *image = malloc(2 * values);
     table->floats = count <= SIZE_MAX / sizeof(float) ? malloc(count * sizeof(float)) : NULL;
-    if (!table->floats)
-        return data_no_memory(error, table->path);
-    for (size_t i = 0; i < count; i++)
-        table->floats[i] = table->bytes[i];
+    glcnn_status status =
+        image && table->floats ? convert(table, image, error) : data_no_memory(error, table->path);
+    free(image);
     free(table->bytes);
+    stored_close(table->stored);
     table->bytes = NULL;
-    return GLCNN_SUCCESS;
+    table->stored = NULL;
+    return status;
 }

@@ -9,12 +9,13 @@
 #include "bytes.h"
 #include "names.h"
 
-/* [count][height][width][channels], as bytes or as floats. */
+/* [count][height][width][channels], as bytes or as floats, or bytes in a file (stored.h). */
 struct table {
     char *path;
     uint32_t count, width, height, channels;
     uint8_t *bytes;
     float *floats;
+    struct stored *stored;
 };
 
 /* What a file has: images, and labels as numbers of names, or NULL. */
@@ -54,11 +55,15 @@ glcnn_status table_fill(const struct reading *r, const struct rows *rows, struct
 /* The same of values that are bytes and stay so, in the order of a file. */
 glcnn_status table_fill_bytes(const struct reading *r, const uint8_t *values, bool is_planar,
                               struct table *table);
+/* How many bytes of images may be kept. */
+uint64_t data_memory(const struct glcnn_data_parameters *parameters);
 /* Bytes to floats, where the other parts have floats. */
 glcnn_status table_make_floats(struct table *table, char *error);
 
 /* A format of files that have one array each. `count` is how many labels there must be. */
 struct array_format {
+    /* stored_open, or NULL: images are always read whole. */
+    glcnn_status (*leave_images)(const struct reading *r, struct table *table);
     glcnn_status (*take_images)(const struct reading *r, const struct bytes *bytes,
                                 struct table *table);
     glcnn_status (*take_labels)(const struct reading *r, const struct bytes *bytes, uint32_t count,

@@ -84,7 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *const paths[] = {path};
     glcnn_data_set *set;
     write_input(data, size);
-    glcnn_status status = glcnn_data_set_open(path, NULL, &set, error);
+    const struct glcnn_data_parameters leave = {.memory = 1}; /* in its file what can stay there */
+    glcnn_status status = glcnn_data_set_open(path, &leave, &set, error);
     check_outcome(status, set, GLCNN_DATA_PART_TRAINING, error);
     status = glcnn_data_set_open_files(paths, 1, NULL, &set, error);
     if (set && strcmp(glcnn_data_set_info(set)->format, "pictures") == 0)
