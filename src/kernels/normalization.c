@@ -46,9 +46,12 @@ static const struct variant sum_variants[] = {
     {0}};
 
 /* Whether each pass makes what it needs of mean, variance, gamma and beta from their vectors, or a
- * pass before it leaves that in an image. */
+ * pass before it leaves that in an image. llvmpipe reads vectors number by number, and a pass more
+ * costs it next to nothing. */
 static const struct variant coefficient_variants[] = {
-    {"coefficients_vectors", .registers = 32, .buffers = 7}, {"coefficients_image"}, {0}};
+    {"coefficients_vectors", .registers = 32, .shared_memory = true, .buffers = 7},
+    {"coefficients_image"},
+    {0}};
 
 const struct variant *const normalization_variants[] = {
     statistics_variants, sum_variants, coefficient_variants, pointwise_rows, derivation_rows, NULL};
