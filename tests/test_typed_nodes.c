@@ -142,6 +142,14 @@ static void check_images(void)
          glcnn_slice_node(x, 8, 3));
     SAME("reshape", "reshaped_width=2 reshaped_height=3 reshaped_feature_channels=4",
          glcnn_reshape_node(x, 2, 3, 4));
+    SAME("pad", "left=1 right=2 top=3 bottom=4 front=5 back=6 pad_constant=0.5",
+         glcnn_pad_node(
+             x, &(struct glcnn_pad_parameters){1, 2, 3, 4, 5, 6, GLCNN_PAD_MODE_CONSTANT, 0.5f}));
+    SAME("strided_slice", "start_x=1 start_channel=2 step_y=-2 size_x=3 size_channels=4",
+         glcnn_strided_slice_node(
+             x,
+             &(struct glcnn_strided_slice_parameters){
+                 .start_x = 1, .start_channel = 2, .step_y = -2, .size_x = 3, .size_channels = 4}));
     SAME("soft_max", NULL, glcnn_soft_max_node(x));
     SAME("log_soft_max", NULL, glcnn_log_soft_max_node(x));
     SAME("augment_geometry", "seed=3 flip_vertical=true shift=4 rotation=15 scale=0.25",

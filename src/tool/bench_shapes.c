@@ -105,6 +105,8 @@ const struct bench_shape bench_shapes[] = {
     PAIR("slice", "slice", "", 0),
     PAIR("concatenation", "concatenation", "", 0),
     PAIR("reshape", "reshape", "reshaped_width=196 reshaped_height=64", 0),
+    PAIR("pad 1", "pad", "left=1 right=1 top=1 bottom=1", 0),
+    PAIR("strided slice s2", "strided_slice", "step_x=2 step_y=2", 0),
     PAIR("row sum", "reduce_row_sum", "", 0),
     PAIR("row mean", "reduce_row_mean", "", 0),
     ALONE("row maximum", "reduce_row_max", ""),

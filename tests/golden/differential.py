@@ -374,6 +374,27 @@ def reshape(r):
     return ops.reshape(draw(*shape), channels, height, count // channels // height)
 
 
+def pad(r):
+    shape = shape_of(r, high=12)
+    mode = r.choice(("constant", "constant", "reflect", "replicate"))
+    channels = (r.randint(1 - shape[1], 5), r.randint(0, 5)) if mode == "constant" else (0, 0)
+    most = [extent - 1 if mode == "reflect" else 5 for extent in (shape[3], shape[2])]
+    sides = [r.randint(0, limit) for limit in most for _ in range(2)]
+    if mode == "constant" and shape[3] > 1:
+        sides[0] = r.randint(1 - shape[3], 5)
+    return ops.pad(draw(*shape), (*sides, *channels), mode, real(r, -1, 1))
+
+
+def strided_slice(r):
+    shape = shape_of(r)
+    axes = []
+    for extent in shape[1:]:
+        start, step = r.randint(0, extent - 1), r.choice((-3, -2, -1, 1, 1, 1, 2, 3))
+        way = extent - 1 - start if step > 0 else start
+        axes.append((start, step, r.randint(1, way // abs(step) + 1)))
+    return ops.strided_slice(draw(*shape), *axes)
+
+
 def reduction(axis):
     def make(r):
         shape = shape_of(r)
@@ -467,6 +488,7 @@ OPERATIONS = [
     *((kernel, arithmetic(kernel)) for kernel in ops.ARITHMETIC), ("dropout", dropout),
     ("upsampling_nearest", upsampling("nearest")), ("upsampling_bilinear", upsampling("bilinear")),
     ("slice", slice_), ("concatenation", concatenation), ("reshape", reshape),
+    ("pad", pad), ("strided_slice", strided_slice),
     *((f"reduce_{axis}", reduction(axis)) for axis in ops.AXES),
     ("reduce_feature_channels", reduction("feature_channels")),
     ("reduce_with_weights", reduction_with_weights),

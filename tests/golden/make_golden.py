@@ -233,6 +233,18 @@ def shapes():
         keep(ops.reshape(draw(*shape), *to))
 
 
+def parts():
+    for shape, sides, *rest in (
+            ((2, 3, 4, 3), (1, 2, 0, 3, 0, 0), "constant", 0.75), ((1, 6, 3, 4), (0, 1, 0, 0, 3, 2)),
+            ((2, 9, 4, 4), (-1, 2, -1, 0, -4, 1)), ((2, 5, 4, 3), (2, 1, 3, 0, 0, 0), "reflect"),
+            ((1, 6, 3, 2), (3, 4, 1, 2, 0, 0), "replicate")):
+        keep(ops.pad(draw(*shape), sides, *rest))
+    for shape, *axes in (((2, 5, 6, 5), (1, 1, 3), (1, 2, 3), (4, -2, 3)),
+                         ((1, 9, 3, 4), (8, -3, 3), (0, 1, 3), (1, 1, 2)),
+                         ((2, 11, 2, 5), (4, 1, 6), (1, -1, 2), (0, 3, 2))):
+        keep(ops.strided_slice(draw(*shape), *axes))
+
+
 def reductions():
     for axis, kind in itertools.product(ops.AXES, ops.REDUCTIONS):
         if kind.startswith("argument") and axis != "feature_channels":
@@ -403,6 +415,7 @@ sub_pixels()
 running()
 training()
 smooth_rectifiers()
+parts()
 for kernel, arrays in archives.items():
     np.savez_compressed(f"{kernel}.npz", **arrays)
 with open("cases.txt", "w") as file:

@@ -424,6 +424,29 @@ def reshape(x, channels, height, width):
                           reshaped_feature_channels=channels)
 
 
+SIDES = ("left", "right", "top", "bottom", "front", "back")
+
+
+def pad(x, sides, mode="constant", constant=0.0):
+    """`sides` in the order of SIDES."""
+    if mode == "constant":
+        y = F.pad(x, sides, value=constant)
+    else:
+        y = F.pad(x, sides[:4], mode)
+    return image_to_image("pad", x, y, pad_mode=mode, pad_constant=constant,
+                          **dict(zip(SIDES, sides)))
+
+
+def strided_slice(x, channels, rows, columns):
+    """Each axis has a start, a step and a size."""
+    y, settings = x, {}
+    for axis, name, size_name, (start, step, size) in zip(
+            (1, 2, 3), ("channel", "y", "x"), ("channels", "y", "x"), (channels, rows, columns)):
+        y = y.index_select(axis, start + step * torch.arange(size))
+        settings.update({f"start_{name}": start, f"step_{name}": step, f"size_{size_name}": size})
+    return image_to_image("strided_slice", x, y, **settings)
+
+
 # ---- Reductions ----
 
 AXES = {"row": 3, "column": 2, "feature_channels": 1}

@@ -1,0 +1,88 @@
+/* Kernels whose results are numbers of the source in other places: what they share. */
+#include "kernels/elements.h"
+
+#include "encode/window.h"
+
+static bool is_gradient(const struct operation *o)
+{
+    return o->descriptor->flags & IS_GRADIENT;
+}
+
+const struct image_view *elements_source(const struct operation *o)
+{
+    return &o->images[is_gradient(o) ? ELEMENT_IMAGE : ELEMENT_SOURCE];
+}
+
+const struct image_view *elements_result(const struct operation *o)
+{
+    return &o->images[is_gradient(o) ? ELEMENT_GRADIENT : ELEMENT_RESULT];
+}
+
+/* ---- Checks ---- */
+
+bool elements_check_size(const struct operation *o, struct refusal refusal)
+{
+    const struct image_view *to = &o->images[ELEMENT_RESULT];
+    struct glcnn_image_descriptor result = {.width = o->images[ELEMENT_SOURCE].width,
+                                            .height = o->images[ELEMENT_SOURCE].height,
+                                            .feature_channels = o->images[ELEMENT_SOURCE].channels};
+    o->descriptor->shape(o, &result);
+    if (to->width == result.width && to->height == result.height)
+        return true;
+    return refuse(refusal, "the result is %ux%u; the destination is %ux%u", result.width,
+                  result.height, to->width, to->height);
+}
+
+bool elements_check_state(const struct operation *o, struct refusal refusal)
+{
+    if (o->state_driven)
+        return true;
+    return refuse(refusal, "it follows its state; no addressing can be set by hand");
+}
+
+/* ---- Passes ---- */
+
+struct pass *plan_elements(const struct operation *o, struct plan *plan, const char *shader)
+{
+    const struct image_view *to = &o->images[is_gradient(o) ? ELEMENT_DESTINATION : ELEMENT_RESULT];
+    struct pass *pass = plan_pixels(plan, o, shader, to);
+    pass_texture(pass, is_gradient(o) ? "gradient" : "source", &o->images[ELEMENT_SOURCE]);
+    pass_image(pass, "destination", to);
+    if (!is_gradient(o))
+        return pass;
+    pass_int(pass, "begin_x", o->window.x.begin);
+    pass_int(pass, "begin_y", o->window.y.begin);
+    pass_int(pass, "end_x", o->window.x.end);
+    pass_int(pass, "end_y", o->window.y.end);
+    return pass;
+}
+
+/* ---- References ---- */
+
+void elements_reference(const struct reference *r, element_source source, double otherwise)
+{
+    const struct window *w = &r->operation->window;
+    const struct tensor *from = &r->images[ELEMENT_SOURCE], *to = &r->images[ELEMENT_RESULT];
+    struct element at, q;
+    for (uint32_t n = 0; n < to->images; n++)
+        for (at.c = 0; at.c < (int32_t)to->channels; at.c++)
+            for (at.y = w->y.begin; at.y < w->y.end; at.y++)
+                for (at.x = w->x.begin; at.x < w->x.end; at.x++)
+                    *tensor_at(to, n, (uint32_t)at.c, at.y, at.x) =
+                        source(r->operation, at, &q) ? *tensor_at(from, n, (uint32_t)q.c, q.y, q.x)
+                                                     : otherwise;
+}
+
+void elements_gradient_reference(const struct reference *r, element_source source)
+{
+    const struct window *w = &r->operation->window;
+    const struct tensor *g = &r->images[ELEMENT_GRADIENT], *to = &r->images[ELEMENT_DESTINATION];
+    struct element at, q;
+    for (uint32_t n = 0; n < g->images; n++)
+        for (at.c = 0; at.c < (int32_t)g->channels; at.c++)
+            for (at.y = w->y.begin; at.y < w->y.end; at.y++)
+                for (at.x = w->x.begin; at.x < w->x.end; at.x++)
+                    if (source(r->operation, at, &q))
+                        *tensor_at(to, n, (uint32_t)q.c, q.y, q.x) +=
+                            *tensor_at(g, n, (uint32_t)at.c, at.y, at.x);
+}

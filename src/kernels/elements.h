@@ -1,0 +1,51 @@
+/* What kernels share whose results are numbers of the source in other places: each result element
+ * is one element of the source, or a constant. They have no addressing but images, channels and the
+ * clip rectangle, and their gradients follow their states. */
+#ifndef GLCNN_KERNELS_ELEMENTS_H
+#define GLCNN_KERNELS_ELEMENTS_H
+
+#include "encode/descriptor.h"
+
+/* Row, column and channel of an image. */
+struct element {
+    int32_t y, x, c;
+};
+
+/* The source element that result element `at` is; false: it is none. */
+typedef bool (*element_source)(const struct operation *operation, struct element at,
+                               struct element *from);
+
+/* Arguments: a forward kernel's are source, result; a gradient's source gradient, source image,
+ * destination. */
+enum { ELEMENT_SOURCE, ELEMENT_RESULT };
+enum { ELEMENT_GRADIENT, ELEMENT_IMAGE, ELEMENT_DESTINATION };
+
+/* The forward kernel's source and result, of a gradient kernel too. */
+const struct image_view *elements_source(const struct operation *operation);
+const struct image_view *elements_result(const struct operation *operation);
+
+/* The destination must be as wide and high as `shape` makes it. */
+bool elements_check_size(const struct operation *operation, struct refusal refusal);
+/* Gradients follow their states. */
+bool elements_check_state(const struct operation *operation, struct refusal refusal);
+
+/* The pass over the result with textures and images "source" and "destination", or of a gradient
+ * "gradient" and "destination" with uniforms begin_x, end_x and in y, the results that count. */
+struct pass *plan_elements(const struct operation *operation, struct plan *plan,
+                           const char *shader);
+
+/* Results that are no element of the source are `otherwise`. */
+void elements_reference(const struct reference *r, element_source source, double otherwise);
+/* Each element of the gradient goes to where it came from. */
+void elements_gradient_reference(const struct reference *r, element_source source);
+
+/* For descriptors. */
+#define ELEMENT_ARGUMENTS                                                                          \
+    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                  \
+                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}}
+#define ELEMENT_GRADIENT_ARGUMENTS                                                                 \
+    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
+                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
+                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}}
+
+#endif
