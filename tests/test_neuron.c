@@ -46,6 +46,19 @@ static const struct glcnn_neuron_descriptor neurons[] = {
     {GLCNN_NEURON_TYPE_GELU, 0, 0, 0},
     {GLCNN_NEURON_TYPE_SWISH, 1, 0, 0},
     {GLCNN_NEURON_TYPE_SWISH, -1.5f, 0, 0},
+    {GLCNN_NEURON_TYPE_CLIP, -2.25f, 3.5f, 0},
+    {GLCNN_NEURON_TYPE_HARD_SWISH, 0.125f, 0.5f, 0},
+    {GLCNN_NEURON_TYPE_GELU_TANH, 0, 0, 0},
+    {GLCNN_NEURON_TYPE_MISH, 0, 0, 0},
+    {GLCNN_NEURON_TYPE_SELU, 1.5f, 1.25f, 0},
+    {GLCNN_NEURON_TYPE_CELU, 2, 0, 0},
+    {GLCNN_NEURON_TYPE_CELU, -0.5f, 0, 0},
+    {GLCNN_NEURON_TYPE_THRESHOLDED_RELU, 0.75f, 0, 0},
+    {GLCNN_NEURON_TYPE_ERF, 0, 0, 0},
+    {GLCNN_NEURON_TYPE_FLOOR, 0, 0, 0},
+    {GLCNN_NEURON_TYPE_CEILING, 0, 0, 0},
+    {GLCNN_NEURON_TYPE_ROUND, 0, 0, 0},
+    {GLCNN_NEURON_TYPE_SIGN, 0, 0, 0},
 };
 
 static int count_types(void)
@@ -151,7 +164,9 @@ static void test_small_results_keep_their_digits(void)
         {GLCNN_NEURON_TYPE_SIGMOID, 0, 0, 0},      {GLCNN_NEURON_TYPE_TANH, 1, 1, 0},
         {GLCNN_NEURON_TYPE_SOFT_PLUS, 1, 1, 0},    {GLCNN_NEURON_TYPE_ELU, 1, 0, 0},
         {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, -1}, {GLCNN_NEURON_TYPE_POWER, 1, 0, 1.5f},
-        {GLCNN_NEURON_TYPE_GELU, 0, 0, 0},         {GLCNN_NEURON_TYPE_SWISH, 1, 0, 0}};
+        {GLCNN_NEURON_TYPE_GELU, 0, 0, 0},         {GLCNN_NEURON_TYPE_SWISH, 1, 0, 0},
+        {GLCNN_NEURON_TYPE_MISH, 0, 0, 0},         {GLCNN_NEURON_TYPE_ERF, 0, 0, 0},
+        {GLCNN_NEURON_TYPE_SELU, 1, 1, 0},         {GLCNN_NEURON_TYPE_CELU, 1, 0, 0}};
     float x[COUNT], y[COUNT];
     make_values(x);
     for (size_t i = 0; i < sizeof precise / sizeof *precise; i++) {
@@ -182,6 +197,13 @@ static void test_derivatives_at_kinks(void)
         {{GLCNN_NEURON_TYPE_PRELU, 0, 0, 0}, 0, 1},
         {{GLCNN_NEURON_TYPE_RELUN, 1, 6, 0}, 0, 1},
         {{GLCNN_NEURON_TYPE_RELUN, 1, 6, 0}, 6, 0},
+        {{GLCNN_NEURON_TYPE_CLIP, -1, 2, 0}, -1, 1},
+        {{GLCNN_NEURON_TYPE_CLIP, -1, 2, 0}, 2, 1},
+        {{GLCNN_NEURON_TYPE_HARD_SWISH, 0.25f, 0.5f, 0}, -2, -0.5},
+        {{GLCNN_NEURON_TYPE_HARD_SWISH, 0.25f, 0.5f, 0}, 2, 1},
+        {{GLCNN_NEURON_TYPE_SELU, 2, 3, 0}, 0, 3},
+        {{GLCNN_NEURON_TYPE_CELU, 2, 0, 0}, 0, 1},
+        {{GLCNN_NEURON_TYPE_THRESHOLDED_RELU, 0.5f, 0, 0}, 0.5, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         float x[COUNT], y[COUNT];
@@ -218,6 +240,21 @@ static void test_what_is_not_finite(void)
         {{GLCNN_NEURON_TYPE_SWISH, 1, 0, 0}, -INFINITY, 0, 0},
         {{GLCNN_NEURON_TYPE_SWISH, 1, 0, 0}, INFINITY, INFINITY, 1},
         {{GLCNN_NEURON_TYPE_SWISH, 1, 0, 0}, NAN, NAN, NAN},
+        {{GLCNN_NEURON_TYPE_CLIP, -1, 2, 0}, -INFINITY, -1, 0},
+        {{GLCNN_NEURON_TYPE_CLIP, -1, 2, 0}, NAN, NAN, NAN},
+        {{GLCNN_NEURON_TYPE_HARD_SWISH, 0.125f, 0.5f, 0}, -INFINITY, 0, 0},
+        {{GLCNN_NEURON_TYPE_HARD_SWISH, 0.125f, 0.5f, 0}, NAN, NAN, NAN},
+        {{GLCNN_NEURON_TYPE_GELU_TANH, 0, 0, 0}, -INFINITY, 0, 0},
+        {{GLCNN_NEURON_TYPE_GELU_TANH, 0, 0, 0}, NAN, NAN, NAN},
+        {{GLCNN_NEURON_TYPE_MISH, 0, 0, 0}, -INFINITY, 0, 0},
+        {{GLCNN_NEURON_TYPE_MISH, 0, 0, 0}, INFINITY, INFINITY, 1},
+        {{GLCNN_NEURON_TYPE_MISH, 0, 0, 0}, NAN, NAN, NAN},
+        {{GLCNN_NEURON_TYPE_THRESHOLDED_RELU, 1, 0, 0}, NAN, NAN, NAN},
+        {{GLCNN_NEURON_TYPE_ERF, 0, 0, 0}, -INFINITY, -1, 0},
+        {{GLCNN_NEURON_TYPE_ERF, 0, 0, 0}, NAN, NAN, NAN},
+        {{GLCNN_NEURON_TYPE_FLOOR, 0, 0, 0}, NAN, NAN, 0},
+        {{GLCNN_NEURON_TYPE_ROUND, 0, 0, 0}, 2.5f, 2, 0},
+        {{GLCNN_NEURON_TYPE_SIGN, 0, 0, 0}, NAN, NAN, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int gradient = 0; gradient < 2; gradient++) {
@@ -259,6 +296,18 @@ static void test_names_and_defaults(void)
         {"logarithm", {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, -1}},
         {"gelu", {GLCNN_NEURON_TYPE_GELU, 0, 0, 0}},
         {"swish", {GLCNN_NEURON_TYPE_SWISH, 1, 0, 0}},
+        {"clip", {GLCNN_NEURON_TYPE_CLIP, 0, 1, 0}},
+        {"hard_swish", {GLCNN_NEURON_TYPE_HARD_SWISH, 1.0f / 6, 0.5f, 0}},
+        {"gelu_tanh", {GLCNN_NEURON_TYPE_GELU_TANH, 0, 0, 0}},
+        {"mish", {GLCNN_NEURON_TYPE_MISH, 0, 0, 0}},
+        {"selu", {GLCNN_NEURON_TYPE_SELU, 1.67326324f, 1.05070099f, 0}},
+        {"celu", {GLCNN_NEURON_TYPE_CELU, 1, 0, 0}},
+        {"thresholded_relu", {GLCNN_NEURON_TYPE_THRESHOLDED_RELU, 1, 0, 0}},
+        {"erf", {GLCNN_NEURON_TYPE_ERF, 0, 0, 0}},
+        {"floor", {GLCNN_NEURON_TYPE_FLOOR, 0, 0, 0}},
+        {"ceiling", {GLCNN_NEURON_TYPE_CEILING, 0, 0, 0}},
+        {"round", {GLCNN_NEURON_TYPE_ROUND, 0, 0, 0}},
+        {"sign", {GLCNN_NEURON_TYPE_SIGN, 0, 0, 0}},
     };
     const int count = sizeof expected / sizeof *expected;
     CU_ASSERT_EQUAL(count, count_types());
@@ -413,6 +462,7 @@ static void test_what_is_refused(void)
         {(glcnn_neuron_type)count_types(), 0, 0, 0}, {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, 0},
         {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, -2},   {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, 1},
         {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, 0},      {GLCNN_NEURON_TYPE_RELU, INFINITY, 0, 0},
+        {GLCNN_NEURON_TYPE_CELU, 0, 0, 0},           {GLCNN_NEURON_TYPE_CLIP, 1, 0.5f, 0},
     };
     glcnn_kernel *kernel = NULL;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

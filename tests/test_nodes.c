@@ -186,7 +186,8 @@ static void test_neurons_have_numbers_by_type(void)
     } rows[] = {{"relu", 0, 0, 0},       {"linear", 1, 0, 0},    {"hard_sigmoid", 0.2, 0.5, 0},
                 {"tanh", 1, 1, 0},       {"soft_plus", 1, 1, 0}, {"elu", 1, 0, 0},
                 {"relun", 1, 6, 0},      {"power", 1, 0, 1},     {"exponential", 1, 0, -1},
-                {"logarithm", 1, 0, -1}, {"gelu", 0, 0, 0},      {"swish", 1, 0, 0}};
+                {"logarithm", 1, 0, -1}, {"gelu", 0, 0, 0},      {"swish", 1, 0, 0},
+                {"clip", 0, 1, 0},       {"celu", 1, 0, 0},      {"hard_swish", 1.0 / 6, 0.5, 0}};
     static const char *const names[] = {"neuron_a", "neuron_b", "neuron_c"};
     glcnn_network *net = make_network();
     glcnn_image_node *x = glcnn_image_node_create(net, "x");

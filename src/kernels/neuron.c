@@ -69,6 +69,38 @@ static double logistic_slope(double x)
     return 1 / (2 + exp(x) + exp(-x));
 }
 
+static double mish_share(double x)
+{
+    return tanh(softened(x));
+}
+
+static double mish_slope(double x)
+{
+    return logistic(x) / pow(cosh(softened(x)), 2);
+}
+
+/* At the kinks the branch for greater x. */
+static double hard_swish_slope(double v, double ax)
+{
+    return isnan(v) ? v : v < 0 ? 0 : v >= 1 ? 1 : v + ax;
+}
+
+/* s(u) = (1 + tanh(u / 2)) / 2 is the logistic function of u. */
+static double tanh_argument(double x)
+{
+    return 2 * M_SQRT1_2 * M_2_SQRTPI * (x + 0.044715 * x * x * x);
+}
+
+static double tanh_argument_slope(double x)
+{
+    return 2 * M_SQRT1_2 * M_2_SQRTPI * (1 + 3 * 0.044715 * x * x);
+}
+
+static double beyond(double x, double threshold, double value)
+{
+    return isnan(x) ? x : x > threshold ? value : 0;
+}
+
 /* The share of a normal distribution that lies below x, and its density at x. */
 static double normal_share(double x)
 {
@@ -102,7 +134,22 @@ static double normal_density(double x)
     ROW(logarithm, 1, 0, -1, log(affine(n, x)) / base_log(n), A / (base_log(n) * affine(n, x)))   \
     ROW(gelu, 0, 0, 0, times(normal_share(x), x), normal_share(x) + times(normal_density(x), x))   \
     ROW(swish, 1, 0, 0, times(logistic(A * x), x),                                                 \
-        logistic(A * x) + times(logistic_slope(A * x), A * x))
+        logistic(A * x) + times(logistic_slope(A * x), A * x))                                     \
+    ROW(clip, 0, 1, 0, held(x, A, B), within(x, A, B, 1))                                          \
+    ROW(hard_swish, 1.0f / 6, 0.5f, 0, times(held(affine(n, x), 0, 1), x),                         \
+        hard_swish_slope(affine(n, x), A * x))                                                     \
+    ROW(gelu_tanh, 0, 0, 0, times(logistic(tanh_argument(x)), x), logistic(tanh_argument(x)) +     \
+        times(logistic_slope(tanh_argument(x)), x * tanh_argument_slope(x)))                       \
+    ROW(mish, 0, 0, 0, times(mish_share(x), x), mish_share(x) + times(mish_slope(x), x))           \
+    ROW(selu, 1.67326324f, 1.05070099f, 0, B * (x >= 0 ? x : A * expm1(x)),                        \
+        B * by_sign(x, A * exp(x), 1))                                                             \
+    ROW(celu, 1, 0, 0, x >= 0 ? x : A * expm1(x / A), by_sign(x, exp(x / A), 1))                   \
+    ROW(thresholded_relu, 1, 0, 0, beyond(x, A, x), beyond(x, A, 1))                               \
+    ROW(erf, 0, 0, 0, erf(x), M_2_SQRTPI * exp(-x * x))                                            \
+    ROW(floor, 0, 0, 0, floor(x), 0)                                                               \
+    ROW(ceiling, 0, 0, 0, ceil(x), 0)                                                              \
+    ROW(round, 0, 0, 0, nearbyint(x), 0)                                                           \
+    ROW(sign, 0, 0, 0, sign_of(x), 0)
 /* clang-format on */
 
 #define A ((double)n->a)
@@ -207,6 +254,21 @@ double neuron_slope(const struct glcnn_neuron_descriptor *neuron, const double *
     return neuron->type == GLCNN_NEURON_TYPE_PRELU && data ? data[c] : 0;
 }
 
+/* Numbers that no function goes with. */
+static bool check_numbers(const struct glcnn_neuron_descriptor *neuron, struct refusal refusal)
+{
+    char low[NUMBER_TEXT], high[NUMBER_TEXT];
+    if (neuron->type == GLCNN_NEURON_TYPE_CELU && neuron->a == 0)
+        return refuse(refusal, "neuron_a is 0, by which neuron_type celu divides");
+    if (neuron->type == GLCNN_NEURON_TYPE_CLIP && neuron->a > neuron->b)
+        return refuse(refusal,
+                      "neuron_a is %s, more than neuron_b, %s: neuron_type clip holds "
+                      "values between the two",
+                      number_format(low, (double)neuron->a),
+                      number_format(high, (double)neuron->b));
+    return true;
+}
+
 bool neuron_check(const struct glcnn_neuron_descriptor *neuron, struct refusal refusal)
 {
     bool based = neuron->type == GLCNN_NEURON_TYPE_EXPONENTIAL ||
@@ -215,7 +277,7 @@ bool neuron_check(const struct glcnn_neuron_descriptor *neuron, struct refusal r
     bool one_allowed = neuron->type == GLCNN_NEURON_TYPE_EXPONENTIAL;
     char base[NUMBER_TEXT];
     if (!based || c == -1 || (c > 0 && (c != 1 || one_allowed)))
-        return true;
+        return check_numbers(neuron, refusal);
     return refuse(refusal,
                   "neuron_c is %s, the base of neuron_type %s; it must be positive%s, or -1 for e",
                   number_format(base, (double)c), neuron_type_names[neuron->type],
@@ -459,6 +521,15 @@ static void slope_gradient_reference(const struct reference *r)
         {"neuron_type=logarithm neuron_a=0.5 neuron_b=1 neuron_c=-1", {1, 4, 6, 6}},               \
         {"neuron_type=gelu", {2, 7, 5, 3}}, {"neuron_type=swish neuron_a=1", {1, 6, 4, 5}},        \
         {"neuron_type=swish neuron_a=-2.5", {2, 5, 3, 4}},                                         \
+        {"neuron_type=clip neuron_a=-0.6 neuron_b=0.35", {1, 3, 5, 4}},                            \
+        {"neuron_type=hard_swish neuron_a=1.5 neuron_b=0.5", {2, 4, 4, 3}},                        \
+        {"neuron_type=gelu_tanh", {1, 6, 3, 5}}, {"neuron_type=mish", {2, 3, 4, 4}},               \
+        {"neuron_type=selu neuron_a=1.6 neuron_b=1.05", {1, 5, 4, 4}},                             \
+        {"neuron_type=celu neuron_a=0.5", {2, 2, 5, 3}},                                           \
+        {"neuron_type=thresholded_relu neuron_a=0.25", {1, 7, 3, 4}},                              \
+        {"neuron_type=erf", {2, 6, 4, 3}}, {"neuron_type=floor", {1, 2, 4, 4}},                    \
+        {"neuron_type=ceiling", {1, 3, 4, 4}}, {"neuron_type=round", {1, 4, 4, 4}},                \
+        {"neuron_type=sign", {1, 5, 4, 4}},                                                        \
     {                                                                                              \
         "neuron_type=logarithm neuron_a=0.5 neuron_b=2 neuron_c=10",                               \
         {                                                                                          \

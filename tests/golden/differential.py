@@ -286,10 +286,16 @@ def neuron_numbers(r, smooth=False):
     a, b = real(r, 0.25, 1.5), real(r, 0.25, 1.5)
     table = [("none", (), -3, 3), ("linear", (a, -b), -3, 3), ("sigmoid", (), -9, 9),
              ("tanh", (a, b), -4, 4), ("soft_plus", (a, b), -9, 9), ("soft_sign", (), -4, 4),
-             ("elu", (1.0,), -4, 4), ("gelu", (), -6, 6), ("swish", (a,), -6, 6)]
+             ("elu", (1.0,), -4, 4), ("gelu", (), -6, 6), ("swish", (a,), -6, 6),
+             ("gelu_tanh", (), -6, 6), ("mish", (), -6, 6), ("erf", (), -3, 3)]
     if not smooth:
         table += [("relu", (r.choice((0.0, a)),), -3, 3, 0), ("absolute", (), -3, 3, 0),
                   ("hard_sigmoid", (a, 0.5), -3, 3, -0.5 / a, 0.5 / a),
+                  ("clip", (-a, b), -3, 3, -a, b), ("celu", (a,), -4, 4, 0),
+                  ("selu", (a, b), -4, 4, 0), ("thresholded_relu", (a,), -3, 3, a),
+                  ("hard_swish", (a, 0.5), -3, 3, -0.5 / a, 0.5 / a),
+                  *((kind, (), -3, 3, *range(-3, 4)) for kind in ("floor", "ceiling", "sign")),
+                  ("round", (), -2, 2, -1.5, -0.5, 0.5, 1.5),
                   ("relun", (a / 4, 2 * b), -3, 5, 0, 2 * b), ("elu", (a,), -4, 4, 0),
                   ("power", (a, 3 * a + b, r.choice((-1.0, 0.5, 2.0, 2.5, 3.0))), -3, 3),
                   ("power", (1.0, 0.0, r.choice((2.0, 3.0))), -3, 3),

@@ -233,6 +233,16 @@ def shapes():
         keep(ops.reshape(draw(*shape), *to))
 
 
+def neurons_of_models():
+    for shape, *type_and_numbers in (
+            ((1, 5, 4, 4), "clip", -2, 3.5), ((2, 3, 4, 5), "hard_swish", 0.125, 0.5),
+            ((1, 6, 4, 4), "gelu_tanh"), ((1, 7, 3, 4), "mish"), ((2, 2, 4, 4), "selu", 1.5, 1.25),
+            ((1, 3, 5, 4), "celu", 0.75), ((1, 9, 2, 4), "thresholded_relu", 1.5),
+            ((2, 3, 4, 3), "erf"), ((1, 2, 4, 4), "floor"), ((1, 3, 4, 4), "ceiling"),
+            ((1, 4, 4, 4), "round"), ((1, 5, 3, 4), "sign")):
+        keep(ops.neuron(draw(*shape, low=-6, high=6), *type_and_numbers))
+
+
 def parts():
     for shape, sides, *rest in (
             ((2, 3, 4, 3), (1, 2, 0, 3, 0, 0), "constant", 0.75), ((1, 6, 3, 4), (0, 1, 0, 0, 3, 2)),
@@ -416,6 +426,7 @@ running()
 training()
 smooth_rectifiers()
 parts()
+neurons_of_models()
 for kernel, arrays in archives.items():
     np.savez_compressed(f"{kernel}.npz", **arrays)
 with open("cases.txt", "w") as file:

@@ -279,6 +279,18 @@ NEURONS = {
         torch.log(a * x + b) / (1 if c == -1 else math.log(c)),
     "gelu": F.gelu,
     "swish": lambda x, a: F.silu(a * x) / a,
+    "clip": torch.clamp,
+    "hard_swish": lambda x, a, b: x * torch.clamp(a * x + b, 0, 1),
+    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "mish": F.mish,
+    "selu": lambda x, a, b: b * F.elu(x, a),
+    "celu": F.celu,
+    "thresholded_relu": lambda x, a: F.threshold(x, a, 0),
+    "erf": torch.erf,
+    "floor": torch.floor,
+    "ceiling": torch.ceil,
+    "round": torch.round,
+    "sign": torch.sign,
 }
 
 

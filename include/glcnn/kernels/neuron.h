@@ -19,17 +19,31 @@
  *   logarithm     log_c(a x + b); c = -1 means e   a = 1, b = 0, c = -1
  *   gelu          x (1 + erf(x / sqrt 2)) / 2
  *   swish         x / (1 + e^(-a x))               a = 1
+ *   clip          x held in a .. b                 a = 0, b = 1
+ *   hard_swish    x (a x + b held in 0 .. 1)       a = 1/6, b = 0.5
+ *   gelu_tanh     x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2
+ *   mish          x tanh(log(1 + e^x))
+ *   selu          b (x >= 0 ? x : a (e^x - 1))     a = 1.6732632, b = 1.050701
+ *   celu          x >= 0 ? x : a (e^(x / a) - 1)   a = 1; not 0
+ *   thresholded_relu   x > a ? x : 0               a = 1
+ *   erf           erf(x)
+ *   floor, ceiling   the whole number at x or next below it, above it
+ *   round         the whole number nearest to x, of two the even one
+ *   sign          1, 0 or -1
  *
  * The types' numbers are those of MPSCNNNeuronType, up to gelu, which later versions of MPS have;
- * swish is not in MPS.
+ * those from swish on are not in MPS. A square root is power with c = 0.5, a reciprocal one with
+ * c = -1.
  *
  * The gradient is dX = G f'(x), x the forward source. At a kink f' is that of the branch for
- * greater x, but 0 for absolute at 0 and for relun at b. Outside its domain a function gives NaN,
+ * greater x, but 0 for absolute at 0, for relun at b and for thresholded_relu at a, and 1 for clip
+ * at b. That of floor, ceiling, round and sign is 0. Outside its domain a function gives NaN,
  * as C's powf and logf do.
  *
  * A NaN in x makes f a NaN, and f' too unless that does not depend on x (and but for x^0 and 1^x,
  * which are 1 as in C). Where f' is 0 so is dX, even of an infinite G; relu, prelu and relun with a
- * slope of 0 are 0 at -infinity, and so are gelu and swish (with a > 0) and their derivatives.
+ * slope of 0 are 0 at -infinity, and so are gelu, gelu_tanh, mish, hard_swish and swish (with a > 0)
+ * and their derivatives.
  *
  * neuron_slope_gradient is what MPS lacks to train PReLU's slopes. It takes what neuron_gradient
  * takes but a destination, and adds, over the results of channel c,
@@ -43,7 +57,7 @@
  * takes that of the left.
  *
  * A descriptor says what its four fields say: a field that is left out is 0, which suits relu,
- * none, sigmoid, absolute, soft_sign, prelu and gelu; glcnn_neuron_descriptor_default gives the
+ * none, sigmoid, absolute, soft_sign, prelu and those without numbers; glcnn_neuron_descriptor_default gives the
  * numbers above. In the same way parameters neuron_a, neuron_b and neuron_c of a kernel made by
  * name start at 0.
  */
@@ -74,6 +88,18 @@ typedef enum glcnn_neuron_type {
     GLCNN_NEURON_TYPE_LOGARITHM = 14,
     GLCNN_NEURON_TYPE_GELU = 15,
     GLCNN_NEURON_TYPE_SWISH = 16,
+    GLCNN_NEURON_TYPE_CLIP = 17,
+    GLCNN_NEURON_TYPE_HARD_SWISH = 18,
+    GLCNN_NEURON_TYPE_GELU_TANH = 19,
+    GLCNN_NEURON_TYPE_MISH = 20,
+    GLCNN_NEURON_TYPE_SELU = 21,
+    GLCNN_NEURON_TYPE_CELU = 22,
+    GLCNN_NEURON_TYPE_THRESHOLDED_RELU = 23,
+    GLCNN_NEURON_TYPE_ERF = 24,
+    GLCNN_NEURON_TYPE_FLOOR = 25,
+    GLCNN_NEURON_TYPE_CEILING = 26,
+    GLCNN_NEURON_TYPE_ROUND = 27,
+    GLCNN_NEURON_TYPE_SIGN = 28,
     GLCNN_NEURON_TYPE_FORCE32 = 0x7fffffff
 } glcnn_neuron_type;
 

@@ -1,0 +1,4 @@
+// f = the least whole number that is not below x,  f' = 0
+// needs lib/compare.glsl
+vec4 NAME(vec4 x, vec4 slope) { return or_nan(ceil(x), x); }
+vec4 NAME_derivative(vec4 x, vec4 slope) { return vec4(0.0); }
