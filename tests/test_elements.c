@@ -21,6 +21,10 @@ static const struct refused refusals[] = {
     {"strided_slice", "start_x=1 step_x=2 size_x=3", {1, 2, 3, 4}, "of 4 columns 3 are wanted"},
     {"strided_slice", "step_y=-1 size_y=2", {1, 2, 3, 4}, "of 3 rows 2 are wanted from 0 on"},
     {"strided_slice", "start_channel=1 size_channels=2", {1, 2, 3, 4}, "of 2 channels 2"},
+    {"transpose", "axis_order=cwh destination_width=4", {1, 2, 3, 4}, "the result is 3x4"},
+    {"depth_to_space", "block_size=2", {1, 6, 3, 4}, "need a multiple of 4"},
+    {"space_to_depth", "block_size=2", {1, 6, 3, 4}, "whole blocks of 2 by 2"},
+    {"channel_shuffle", "groups=4", {1, 6, 3, 4}, "4 groups must divide them"},
 };
 
 /* What a destination of the size that the settings give, or of the result's, makes of it. */

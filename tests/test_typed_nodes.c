@@ -150,6 +150,11 @@ static void check_images(void)
              x,
              &(struct glcnn_strided_slice_parameters){
                  .start_x = 1, .start_channel = 2, .step_y = -2, .size_x = 3, .size_channels = 4}));
+    SAME("transpose", "axis_order=hwc", glcnn_transpose_node(x, GLCNN_AXIS_ORDER_HWC));
+    SAME("depth_to_space", "block_size=2 block_order=crd",
+         glcnn_depth_to_space_node(x, 2, GLCNN_BLOCK_ORDER_CRD));
+    SAME("space_to_depth", "block_size=3", glcnn_space_to_depth_node(x, 3, GLCNN_BLOCK_ORDER_DCR));
+    SAME("channel_shuffle", "groups=4", glcnn_channel_shuffle_node(x, 4));
     SAME("soft_max", NULL, glcnn_soft_max_node(x));
     SAME("log_soft_max", NULL, glcnn_log_soft_max_node(x));
     SAME("augment_geometry", "seed=3 flip_vertical=true shift=4 rotation=15 scale=0.25",

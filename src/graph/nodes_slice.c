@@ -28,6 +28,7 @@ glcnn_image_node *glcnn_reshape_node(glcnn_image_node *source, uint32_t width, u
 {
     glcnn_kernel *kernel = unary_kernel(source, "reshape");
     if (kernel)
-        *glcnn_reshape(kernel) = (struct glcnn_reshape_parameters){width, height, feature_channels};
+        *glcnn_reshape(kernel) =
+            (struct glcnn_reshape_parameters){width, height, feature_channels, false};
     return unary_node(source, kernel);
 }

@@ -36,7 +36,8 @@ glcnn_status glcnn_reshape_create(glcnn_device *device, uint32_t width, uint32_t
     glcnn_status status = kernel_create(device, &glcnn_kernel_reshape, kernel);
     if (status != GLCNN_SUCCESS)
         return status;
-    *glcnn_reshape(*kernel) = (struct glcnn_reshape_parameters){width, height, feature_channels};
+    *glcnn_reshape(*kernel) =
+        (struct glcnn_reshape_parameters){width, height, feature_channels, false};
     return kernel_finish(kernel, GLCNN_SUCCESS);
 }
 
@@ -112,6 +113,11 @@ static uint32_t or_else(uint32_t value, uint32_t otherwise)
     return value ? value : otherwise;
 }
 
+static bool is_channels_first(const struct operation *o)
+{
+    return ((const struct glcnn_reshape_parameters *)o->parameters)->channels_first;
+}
+
 static void reshape_shape(const struct operation *o, struct glcnn_image_descriptor *result)
 {
     const struct glcnn_reshape_parameters *p = o->parameters;
@@ -164,7 +170,9 @@ static struct pass *plan_reshaped(const struct operation *o, struct plan *plan,
     struct pass *pass = plan_pixels(plan, o, "slice/reshape.comp", destination);
     pass_texture(pass, "source", source);
     pass_image(pass, "destination", destination);
-    if (source->channels % 4 == 0 && destination->channels % 4 == 0)
+    if (is_channels_first(o))
+        pass_define(pass, "CHANNELS_FIRST", 1);
+    else if (source->channels % 4 == 0 && destination->channels % 4 == 0)
         pass_define(pass, "WHOLE_SLICES", 1);
     pass_int(pass, "to_width", (int32_t)like->width);
     pass_int(pass, "to_height", (int32_t)like->height);
@@ -197,20 +205,25 @@ static void plan_reshape_gradient(const struct operation *o, struct plan *plan)
         o->window.x, o->window.y);
 }
 
-/* Place of a number in the order row, column, channel, and back. */
+/* Place of a number in the order row, column, channel, or with the channels first, and back. */
 struct place {
     int32_t y, x;
     uint32_t c;
 };
 
-static size_t place_number(const struct tensor *t, struct place p)
+static size_t place_number(const struct operation *o, const struct tensor *t, struct place p)
 {
+    if (is_channels_first(o))
+        return ((size_t)p.c * t->height + (size_t)p.y) * t->width + (size_t)p.x;
     return ((size_t)p.y * t->width + (size_t)p.x) * t->channels + p.c;
 }
 
-static struct place numbered_place(const struct tensor *t, size_t number)
+static struct place numbered_place(const struct operation *o, const struct tensor *t, size_t number)
 {
-    size_t pixel = number / t->channels;
+    size_t pixel = number / t->channels, row = number / t->width;
+    if (is_channels_first(o))
+        return (struct place){(int32_t)(row % t->height), (int32_t)(number % t->width),
+                              (uint32_t)(row / t->height)};
     return (struct place){(int32_t)(pixel / t->width), (int32_t)(pixel % t->width),
                           (uint32_t)(number % t->channels)};
 }
@@ -224,7 +237,8 @@ static void reshape_reference(const struct reference *r)
         for (p.y = w->y.begin; p.y < w->y.end; p.y++)
             for (p.x = w->x.begin; p.x < w->x.end; p.x++)
                 for (p.c = 0; p.c < to->channels; p.c++) {
-                    struct place q = numbered_place(from, place_number(to, p));
+                    struct place q =
+                        numbered_place(r->operation, from, place_number(r->operation, to, p));
                     *tensor_at(to, n, p.c, p.y, p.x) = tensor_get(from, n, q.c, q.y, q.x);
                 }
 }
@@ -239,7 +253,8 @@ static void reshape_gradient_reference(const struct reference *r)
         for (p.y = w->y.begin; p.y < w->y.end; p.y++)
             for (p.x = w->x.begin; p.x < w->x.end; p.x++)
                 for (p.c = 0; p.c < from->channels; p.c++) {
-                    struct place q = numbered_place(&r->images[IMAGE], place_number(from, p));
+                    struct place q = numbered_place(r->operation, &r->images[IMAGE],
+                                                    place_number(r->operation, from, p));
                     int32_t y = q.y - w->y.shift, x = q.x - w->x.shift;
                     if (y < (int32_t)to->height && x < (int32_t)to->width)
                         *tensor_at(to, n, q.c, y, x) = tensor_get(from, n, p.c, p.y, p.x);
@@ -300,6 +315,15 @@ static const struct check_case reshape_cases[] = {
     {"reshaped_width=5 reshaped_height=2 reshaped_feature_channels=4 "
      "destination_feature_channel_offset=8 offset_x=3",
      {2, 10, 2, 2}},
+    {"channels_first=true reshaped_width=6 reshaped_height=4 reshaped_feature_channels=1",
+     {2, 2, 4, 3}},
+    {"channels_first=true reshaped_width=2 reshaped_height=7 reshaped_feature_channels=15",
+     {1, 6, 5, 7}},
+    {"channels_first=true reshaped_width=1 reshaped_height=1 reshaped_feature_channels=72",
+     {2, 8, 3, 3}},
+    {"channels_first=true reshaped_width=4 reshaped_height=5 reshaped_feature_channels=6 "
+     "clip_rect_origin_x=1 clip_rect_size_width=2 clip_rect_size_height=4",
+     {2, 5, 4, 6}},
     {"reshaped_width=1 reshaped_height=1 reshaped_feature_channels=980", {4, 20, 7, 7}, {0}, true},
     {"reshaped_width=14 reshaped_height=21 reshaped_feature_channels=37",
      {2, 42, 37, 7},
@@ -318,6 +342,8 @@ static const struct parameter reshape_rows[] = {
      FIELD(reshaped_height), 0, 0, 65536, NULL},
     {"reshaped_feature_channels", "channels of the result; 0: those read of the source",
      FIELD_UINT32, FIELD(reshaped_feature_channels), 0, 0, 65536, NULL},
+    {"channels_first", "numbers are in the order channel, row, column", FIELD_BOOL,
+     FIELD(channels_first), 0, 0, 1, NULL},
     {0}};
 
 #define FORWARD_ARGUMENTS                                                                          \
@@ -373,7 +399,7 @@ const struct glcnn_descriptor glcnn_kernel_concatenation_gradient = {
 const struct glcnn_descriptor glcnn_kernel_reshape = {
     .name = "reshape",
     .mps_class = "MPSNNReshape",
-    .text = "the same numbers, in the order row, column, channel, in another shape",
+    .text = "the same numbers, in the same order, in another shape",
     .family = "reshape",
     .gradient = "reshape_gradient",
     .flags = MAKES_STATE,

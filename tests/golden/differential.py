@@ -377,6 +377,9 @@ def reshape(r):
     count = int(np.prod(shape[1:]))
     channels = r.choice([d for d in range(1, min(count, 60) + 1) if count % d == 0])
     height = r.choice([d for d in range(1, 61) if count // channels % d == 0])
+    if r.random() < 0.4:
+        return ops.reshape_channels_first(draw(*shape), channels, height,
+                                          count // channels // height)
     return ops.reshape(draw(*shape), channels, height, count // channels // height)
 
 
@@ -399,6 +402,28 @@ def strided_slice(r):
         way = extent - 1 - start if step > 0 else start
         axes.append((start, step, r.randint(1, way // abs(step) + 1)))
     return ops.strided_slice(draw(*shape), *axes)
+
+
+def transpose(r):
+    return ops.transpose(draw(*shape_of(r)), r.choice(("cwh", "hcw", "hwc", "wch", "whc")))
+
+
+def depth_to_space(r):
+    block = r.randint(1, 3)
+    shape = (r.randint(1, 3), block**2 * r.randint(1, 6), r.randint(1, 5), r.randint(1, 5))
+    return ops.depth_to_space(draw(*shape), block, r.choice(("dcr", "crd")))
+
+
+def space_to_depth(r):
+    block = r.randint(1, 3)
+    shape = (r.randint(1, 3), r.randint(1, 9), block * r.randint(1, 5), block * r.randint(1, 5))
+    return ops.space_to_depth(draw(*shape), block, r.choice(("dcr", "crd")))
+
+
+def channel_shuffle(r):
+    groups = r.randint(1, 6)
+    shape = (r.randint(1, 3), groups * r.randint(1, 6), r.randint(1, 6), r.randint(1, 6))
+    return ops.channel_shuffle(draw(*shape), groups)
 
 
 def reduction(axis):
@@ -494,7 +519,9 @@ OPERATIONS = [
     *((kernel, arithmetic(kernel)) for kernel in ops.ARITHMETIC), ("dropout", dropout),
     ("upsampling_nearest", upsampling("nearest")), ("upsampling_bilinear", upsampling("bilinear")),
     ("slice", slice_), ("concatenation", concatenation), ("reshape", reshape),
-    ("pad", pad), ("strided_slice", strided_slice),
+    ("pad", pad), ("strided_slice", strided_slice), ("transpose", transpose),
+    ("depth_to_space", depth_to_space), ("space_to_depth", space_to_depth),
+    ("channel_shuffle", channel_shuffle),
     *((f"reduce_{axis}", reduction(axis)) for axis in ops.AXES),
     ("reduce_feature_channels", reduction("feature_channels")),
     ("reduce_with_weights", reduction_with_weights),

@@ -255,6 +255,20 @@ def parts():
         keep(ops.strided_slice(draw(*shape), *axes))
 
 
+def rearrangements():
+    for order in ("cwh", "hcw", "hwc", "wch", "whc"):
+        keep(ops.transpose(draw(2, 5, 3, 4), order))
+    for order in ("dcr", "crd"):
+        keep(ops.depth_to_space(draw(2, 12, 2, 3), 2, order))
+        keep(ops.space_to_depth(draw(1, 3, 6, 4), 2, order))
+    keep(ops.depth_to_space(draw(1, 16, 2, 3), 2, "dcr"))
+    keep(ops.space_to_depth(draw(1, 4, 6, 3), 3, "dcr"))
+    keep(ops.channel_shuffle(draw(1, 12, 2, 3), 3))
+    keep(ops.channel_shuffle(draw(2, 10, 3, 2), 5))
+    keep(ops.reshape_channels_first(draw(2, 5, 4, 3), 10, 2, 3))
+    keep(ops.reshape_channels_first(draw(2, 3, 4, 5), 1, 6, 10))
+
+
 def reductions():
     for axis, kind in itertools.product(ops.AXES, ops.REDUCTIONS):
         if kind.startswith("argument") and axis != "feature_channels":
@@ -427,6 +441,7 @@ training()
 smooth_rectifiers()
 parts()
 neurons_of_models()
+rearrangements()
 for kernel, arrays in archives.items():
     np.savez_compressed(f"{kernel}.npz", **arrays)
 with open("cases.txt", "w") as file:

@@ -459,6 +459,46 @@ def strided_slice(x, channels, rows, columns):
     return image_to_image("strided_slice", x, y, **settings)
 
 
+AXIS_NUMBERS = {"c": 1, "h": 2, "w": 3}
+
+
+def transpose(x, order):
+    return image_to_image("transpose", x, x.permute(0, *(AXIS_NUMBERS[a] for a in order)),
+                          axis_order=order)
+
+
+def depth_to_space(x, block, order):
+    n, c, h, w = x.shape
+    if order == "crd":
+        y = F.pixel_shuffle(x, block)
+    else:
+        y = x.reshape(n, block, block, c // block**2, h, w).permute(0, 3, 4, 1, 5, 2)
+        y = y.reshape(n, c // block**2, h * block, w * block)
+    return image_to_image("depth_to_space", x, y, block_size=block, block_order=order)
+
+
+def space_to_depth(x, block, order):
+    n, c, h, w = x.shape
+    if order == "crd":
+        y = F.pixel_unshuffle(x, block)
+    else:
+        y = x.reshape(n, c, h // block, block, w // block, block).permute(0, 3, 5, 1, 2, 4)
+        y = y.reshape(n, c * block**2, h // block, w // block)
+    return image_to_image("space_to_depth", x, y, block_size=block, block_order=order)
+
+
+def channel_shuffle(x, groups):
+    n, c, h, w = x.shape
+    y = x.reshape(n, groups, c // groups, h, w).transpose(1, 2).reshape(n, c, h, w)
+    return image_to_image("channel_shuffle", x, y, groups=groups)
+
+
+def reshape_channels_first(x, channels, height, width):
+    return image_to_image("reshape", x, x.reshape(-1, channels, height, width),
+                          reshaped_width=width, reshaped_height=height,
+                          reshaped_feature_channels=channels, channels_first="true")
+
+
 # ---- Reductions ----
 
 AXES = {"row": 3, "column": 2, "feature_channels": 1}

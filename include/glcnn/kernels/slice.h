@@ -8,7 +8,8 @@
  *   concatenation  writes its source at destination_feature_channel_offset of the destination: one
  *                  encode for each source, all into one destination
  *   reshape        the same numbers, in the order row, column, channel, as an image of another
- *                  shape; the offset counts in z only, and the destination is as wide and high as
+ *                  shape, or with channels_first in the order channel, row, column, ONNX's and
+ *                  PyTorch's; the offset counts in z only, and the destination is as wide and high as
  *                  the parameters say
  *
  * Sources of a concatenation start at channels that are multiples of 4: with sizes of 23 and 5 the
@@ -35,6 +36,7 @@ extern "C" {
 /* Parameters of reshape and its gradient, which takes them from its state. 0: as the source. */
 struct glcnn_reshape_parameters {
     uint32_t reshaped_width, reshaped_height, reshaped_feature_channels;
+    bool channels_first; /* default false */
 };
 
 /* The parameters of a reshape kernel, to read and to change; NULL for another kernel. */
@@ -57,7 +59,8 @@ GLCNN_API glcnn_status glcnn_reshape_gradient_create(glcnn_device *device, glcnn
  *                  feature_channels of them, 1 or more; UINT32_MAX: all. All pixels, unless the
  *                  clip rectangle ends before the source
  *   concatenation  one source or more, one after the other. MPSNNConcatenationNode
- *   reshape        an image of as many numbers in another shape; 0: as the source */
+ *   reshape        an image of as many numbers in another shape; 0: as the source. Its kernel's
+ *                  glcnn_reshape has channels_first */
 GLCNN_API glcnn_image_node *glcnn_slice_node(glcnn_image_node *source,
                                              uint32_t feature_channel_offset,
                                              uint32_t feature_channels);
