@@ -70,7 +70,7 @@ BUILD_MODULES = $(LIB_MODULES) $(INTERCHANGE_MODULES) $(DATA_MODULES) $(GL_MODUL
 PACKAGES     := pkg-config libegl-dev libgles-dev libgbm-dev libdrm-dev zlib1g-dev libpng-dev \
                 libjpeg-dev libzip-dev libcjson-dev libcbor-dev libegl1 libgl1-mesa-dri \
                 libcunit1-dev glslang-tools dataset-fashion-mnist mesa-vulkan-drivers virgl-server \
-                dpkg-dev
+                dpkg-dev python3-numpy python3-pip
 
 # The header is the one place that states the version. Before 1.0 a minor release may change the
 # binary interface, so the soname carries the minor number: a program linked with 0.1 never loads

@@ -7,7 +7,7 @@
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
 # From the lowest. A public header belongs to the room that implements it.
-ladder='platform device record image encode kernels run graph io data interchange tool'
+ladder='platform device record image encode kernels run graph io data interchange tool python'
 public='status:platform device:device channel_format:device buffer:device command_buffer:record image:image
 padding:encode state:encode kernel:encode data_source:encode kernels:kernels run:run node:graph
 graph:graph training:graph checkpoint:interchange serialize:interchange io:io data:data
@@ -26,8 +26,8 @@ failed=
 for folder in src/*/; do
     room=$(basename "$folder")
     case " $ladder " in *" $room "*) ;; *) fail "src/$room has no place on the ladder" ;; esac
-    heads=$(grep -l '^ \* Room: ' "$folder"*.h | wc -l)
-    [ "$heads" = 1 ] || fail "$heads headers of src/$room say what the room is for, not one"
+    heads=$(cat "$folder"*.h "$folder"*/__init__.py 2>/dev/null | grep -c '^\( \* \)\{0,1\}Room: ')
+    [ "$heads" = 1 ] || fail "$heads heads of src/$room say what the room is for, not one"
 done
 for file in platform/*.c src/*/*.c tests/*.c tests/*/*.c examples/*.c examples/*/*.c; do
     sed 1q "$file" | grep -q '^/\* ' || fail "$file does not begin with what it is for"
@@ -44,6 +44,9 @@ for file in src/graph/*.[ch]; do
             fail "$file names the kernel $kernel"
     done
 done
+
+# The package for Python reads the public headers, and no file of another room.
+grep -rnE '\b(src|platform)/' src/python --include='*.py' && fail 'src/python names a file of a room'
 
 # Lines "ROOM ROOM FILE": who includes whom.
 for file in platform/*.[ch] src/*/*.[ch]; do

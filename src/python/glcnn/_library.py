@@ -1,0 +1,86 @@
+"""The libraries: where they are, and what a call that fails raises."""
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import os
+from typing import Any, Dict, Optional
+
+from . import _c
+
+
+class Error(Exception):
+    """What the library refused or could not do: `status`, and the sentence that says why."""
+
+    def __init__(self, status: int, sentence: str):
+        super().__init__(sentence)
+        self.status = _c.Status(status)
+
+
+def refuse(sentence: str) -> Error:
+    """The exception of an argument that the package itself refuses."""
+    return Error(_c.Status.INVALID_ARGUMENT, sentence)
+
+
+SOVERSION = ("%d" if _c.VERSION_MAJOR else "%d.%d") % (
+    (_c.VERSION_MAJOR, _c.VERSION_MINOR)[:1 if _c.VERSION_MAJOR else 2])
+
+
+def _file(name: str) -> str:
+    """GLCNN_LIBRARY names libglcnn.so, or the folder that has it; the others lie beside it. Without
+    it the loader knows."""
+    chosen = os.environ.get("GLCNN_LIBRARY", "")
+    if chosen and name == "glcnn" and not os.path.isdir(chosen):
+        return chosen
+    file = "lib%s.so.%s" % (name, SOVERSION)
+    if not chosen:
+        return file
+    return os.path.join(chosen if os.path.isdir(chosen) else os.path.dirname(chosen), file)
+
+
+def _load(name: str) -> ctypes.CDLL:
+    try:
+        # The other libraries find the symbols of the first one by its soname.
+        loaded = ctypes.CDLL(_file(name), mode=ctypes.RTLD_GLOBAL)
+    except OSError as error:
+        raise ImportError("lib%s cannot be loaded: %s. Install it, or name its folder in the "
+                          "environment's GLCNN_LIBRARY" % (name, error)) from None
+    for function, (result, arguments) in _c.FUNCTIONS[name].items():
+        try:
+            found = getattr(loaded, function)
+        except AttributeError:
+            raise ImportError("%s has no %s: it is not the library that this package was made for"
+                              % (_file(name), function)) from None
+        found.restype, found.argtypes = result, arguments
+    return loaded
+
+
+_libraries: Dict[str, ctypes.CDLL] = {}
+
+
+def library(name: str) -> ctypes.CDLL:
+    """libglcnn_interchange and the like, loaded when they are first needed."""
+    if name not in _libraries:
+        _libraries[name] = _load(name)
+    return _libraries[name]
+
+
+c = library("glcnn")
+
+
+def version() -> str:
+    """"0.1.0" of the library in use."""
+    return c.glcnn_version().decode()
+
+
+def text(name: Optional[bytes]) -> Optional[str]:
+    return None if name is None else name.decode()
+
+
+def call(function: Any, *arguments: Any) -> None:
+    """Calls a function whose last argument is `error`; raises what it says there."""
+    sentence = ctypes.create_string_buffer(_c.ERROR_LENGTH)
+    status = function(*arguments, sentence)
+    if status:
+        said = sentence.value.decode(errors="replace")
+        raise Error(status, said or c.glcnn_status_text(status).decode())

@@ -1,0 +1,412 @@
+"""Networks: made of nodes, trained on arrays, kept in files."""
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
+
+import numpy
+
+from . import _c
+from ._library import Error, c, call, library, refuse
+from .device import Device, Owned, default_device
+from .graph import Arrays, Graph, TrainingGraph
+from .image import as_images
+from .node import FilterNode, ImageNode, address, get_parameter, pointers
+from .optimizer import Optimizer
+from .run import run
+
+# What changes pictures and features at random, for training alone.
+_RANDOM = {"dropout", "augment_geometry", "augment_color"}
+
+Shape = Tuple[int, int, int]
+
+
+class Score(NamedTuple):
+    """Of an epoch of training, or of an evaluation: means over all images."""
+    loss: float
+    accuracy: Optional[float]  # the share of right classes; None where labels are no classes
+
+
+class Network:
+    """A network of nodes, with its inputs and its output. glcnn.network makes one in one call; by
+    hand it is
+
+        net = glcnn.Network()
+        net.output = net.image("image", (1, 28, 28)).fully_connected(output_feature_channels=10)
+        net.initialise(seed=1)
+    """
+
+    def __init__(self, device: Optional[Device] = None, *, pointer: Any = None):
+        self.device = device or default_device()
+        if pointer is None:
+            pointer = ctypes.POINTER(_c.glcnn_network)()
+            self.device.check(c.glcnn_network_create(self.device.enter(), ctypes.byref(pointer)))
+        self.handle = Owned(self.device, c.glcnn_network_destroy, pointer)
+        self.shapes: Dict[int, Optional[Shape]] = {}  # by address: a node would keep its network
+        self._graphs: Dict[Any, Any] = {}
+
+    @property
+    def pointer(self) -> Any:
+        return self.handle.pointer
+
+    def check(self) -> None:
+        """Raises the failure of the first node that could not be made."""
+        self.device.check(c.glcnn_network_status(self.pointer))
+
+    # ---- Nodes ----
+
+    def image(self, handle: str, shape: Optional[Shape] = None) -> ImageNode:
+        """An input. With its shape, (C, H, W), filters know their channels by themselves."""
+        self.device.enter()
+        node = ImageNode(self, c.glcnn_image_node_create(self.pointer, handle.encode()))
+        self.check()
+        self.shapes[address(node.pointer)] = shape
+        return node
+
+    @property
+    def filters(self) -> List[FilterNode]:
+        """In the order of their making."""
+        return list(self._all(c.glcnn_network_filter, FilterNode))
+
+    @property
+    def images(self) -> List[ImageNode]:
+        """Inputs and results, in the order of their making."""
+        return list(self._all(c.glcnn_network_image, ImageNode))
+
+    def _all(self, at: Any, kind: Any) -> Iterator[Any]:
+        index = 0
+        while at(self.pointer, index):
+            yield kind(self, at(self.pointer, index))
+            index += 1
+
+    def filter(self, label: str) -> FilterNode:
+        """The filter of that label."""
+        for node in self.filters:
+            if node.label == label:
+                return node
+        raise refuse("there is no filter \"%s\"; there are %s" % (
+            label, ", ".join(f.label for f in self.filters)))
+
+    @property
+    def output(self) -> ImageNode:
+        """What predict gives and training compares with labels: the image that graphs export, as
+        files tell, else the result of the last filter."""
+        filters = self.filters
+        if not filters:
+            raise refuse("the network has no filter yet")
+        for node in filters:
+            if c.glcnn_image_node_export_from_graph(node.result.pointer):
+                return node.result
+        return filters[-1].result
+
+    @output.setter
+    def output(self, node: ImageNode) -> None:
+        for other in self.images:
+            c.glcnn_image_node_set_export_from_graph(other.pointer, other == node)
+
+    def initialise(self, seed: int = 0) -> None:
+        """Draws the weights: glcnn_network_initialise."""
+        self.device.enter()
+        self.device.check(c.glcnn_network_initialise(self.pointer, seed))
+
+    # ---- Training ----
+
+    def _copy(self, left_out: Any = ()) -> Tuple[Network, ImageNode]:
+        """A network of the same kernels, as far as the output needs them, and its output: a place
+        for a loss and gradients, so that this one stays as it was written."""
+        copy, output = Network(self.device), self.output
+        images: Dict[ImageNode, ImageNode] = {}
+        filters: Dict[FilterNode, FilterNode] = {}
+        needed = _needed(output)
+        for image in self.images:
+            if image not in needed:
+                continue
+            if not image.filter:
+                images[image] = copy.image(image.handle or "")
+            elif image.filter.name in left_out:
+                images[image] = images[image.filter.sources[0]]
+            else:
+                images[image] = _copy_filter(image.filter, copy, images, filters)
+            if image.stop_gradient:
+                images[image].stop_gradient = True
+        return copy, images[output]
+
+    @property
+    def optimizer(self) -> Optional[str]:
+        """The kind of the optimizer that trains the weights; None before one was set."""
+        for node in self.filters:
+            kernel = c.glcnn_kernel_optimizer(node.kernel)
+            if kernel:
+                return c.glcnn_kernel_name(kernel).decode()[len("optimizer_"):]
+        return None
+
+    def set_optimizer(self, optimizer: Union[Optimizer, str]) -> None:
+        """Lets an optimizer train all weights. One of the kind that did so already goes on from its
+        state, with the new parameters."""
+        if isinstance(optimizer, str):
+            optimizer = Optimizer(optimizer)
+        made = optimizer.make(self.device)
+        descriptor = _c.glcnn_training_descriptor(optimizer=made.pointer)
+        for node in self.filters:
+            old = c.glcnn_kernel_optimizer(node.kernel)
+            if old and c.glcnn_kernel_name(old) == c.glcnn_kernel_name(made.pointer):
+                _take_parameters(self.device, old, made.pointer)
+            elif old:
+                self.device.check(c.glcnn_kernel_set_training(node.kernel,
+                                                              ctypes.byref(descriptor)))
+        self.device.check(c.glcnn_network_set_training(self.pointer, ctypes.byref(descriptor)))
+
+    def _graph(self, key: Any, make: Callable[[], Any]) -> Any:
+        """A graph that is kept while the network stays as it is."""
+        state = (address(self.output.pointer), self.optimizer, len(self.filters),
+                 tuple(f.training_style for f in self.filters),
+                 tuple(i.stop_gradient for i in self.images))
+        kept = self._graphs.get(key)
+        if not kept or kept[0] != state:
+            kept = self._graphs[key] = state, make()
+        return kept[1]
+
+    def _training_graph(self, loss: _c.LossType, memory: int,
+                        clip_norm: float) -> Tuple[TrainingGraph, FilterNode]:
+        copy, output = self._copy()
+        node = output.loss(copy.image("labels"), loss, _c.ReductionType.SUM)
+        return TrainingGraph([node], results=[output], memory=memory, clip_norm=clip_norm), node
+
+    def train(self, images: Arrays, labels: Any, *, epochs: int = 1, batch: int = 32,
+              optimizer: Union[Optimizer, str, None] = None,
+              loss: _c.LossType = _c.LossType.SOFT_MAX_CROSS_ENTROPY, seed: int = 0,
+              memory: int = 0, clip_norm: float = 0,
+              progress: Optional[Callable[[int, Score], Any]] = None) -> List[Score]:
+        """Trains on the mean loss of batches, in another order each epoch; images that do not fill
+        a batch are left out of the epoch. Returns a score for each epoch.
+
+        images     [N][C][H][W] or [N][H][W]; bytes b stand for b / 255. A dictionary of such where
+                   the network has several inputs, by their handles
+        labels     [N] numbers of classes, or an array of the output's shape
+        optimizer  None goes on with the one that trained before; at first "adam"
+        memory     bytes of intermediate images; 0: as many as needed
+        clip_norm  largest norm of all gradients together; 0: any
+        progress   is called with the number of the epoch, from 0, and its score
+
+        A loss that is not finite raises Error with status CHECK_FAILED.
+        """
+        data = _Data(self, images, labels)
+        batch = min(batch, data.count)
+        if optimizer or not self.optimizer:
+            self.set_optimizer(optimizer or "adam")
+        graph, node = self._graph(("train", loss, memory, clip_norm),
+                                  lambda: self._training_graph(loss, memory, clip_norm))
+        node["weight"] = 1 / batch
+        scores = []
+        for epoch in range(epochs):
+            order = numpy.random.default_rng((seed, epoch)).permutation(data.count)
+            total = _Total()
+            for step in range(data.count // batch):
+                chosen = order[step * batch:][:batch]
+                losses, output = graph.execute({**data.part(chosen), "labels": data.goals(chosen)})
+                total.add(losses.sum(dtype=float) * batch, data.right(output, chosen), batch)
+                if not math.isfinite(total.loss):
+                    raise Error(_c.Status.CHECK_FAILED, "epoch %d, step %d: the loss is %s; a "
+                                "smaller learning rate or clip_norm may help"
+                                % (epoch, step, total.loss))
+            scores.append(total.score(data))
+            if progress:
+                progress(epoch, scores[-1])
+        return scores
+
+    # ---- Inference ----
+
+    def predict(self, images: Arrays, *, batch: int = 32, memory: int = 0) -> Any:
+        """The output for each image: [N][C] where it is of one pixel, otherwise [N][C][H][W]. What
+        is random in training, dropout and augmentation, is left out."""
+        data = _Data(self, images)
+        batch = min(batch, data.count)
+        graph = self._graph(("predict", memory), lambda: Graph(
+            [self._copy(_RANDOM)[1]], memory=memory))
+        parts = []
+        for start in range(0, data.count, batch):
+            chosen = numpy.arange(start, start + batch).clip(max=data.count - 1)
+            parts.append(graph.execute(data.part(chosen))[0])
+        output = numpy.concatenate(parts)[:data.count]
+        return output[:, :, 0, 0] if output.shape[2:] == (1, 1) else output
+
+    def evaluate(self, images: Arrays, labels: Any, *, batch: int = 32,
+                 loss: _c.LossType = _c.LossType.SOFT_MAX_CROSS_ENTROPY) -> Score:
+        """The mean loss of the output against labels, and the share of right classes."""
+        data = _Data(self, images, labels)
+        output = self.predict(images, batch=batch)
+        output = output.reshape(output.shape + (1,) * (4 - output.ndim))
+        total = _Total()
+        for start in range(0, data.count, batch):
+            chosen = numpy.arange(start, min(start + batch, data.count))
+            losses = run("loss", {"source_image": output[chosen], "labels": data.goals(chosen)},
+                         device=self.device, loss_type=loss, reduction_type="sum")["loss"]
+            total.add(losses.sum(dtype=float), data.right(output[chosen], chosen), len(chosen))
+        return total.score(data)
+
+    # ---- Files ----
+
+    def save(self, path: Union[str, os.PathLike[str]]) -> None:
+        """Writes nodes and weights: include/glcnn/serialize.h. glcnn.load reads it."""
+        interchange = library("glcnn_interchange")
+        data, size = ctypes.POINTER(ctypes.c_uint8)(), ctypes.c_size_t()
+        self.device.enter()
+        call(interchange.glcnn_network_serialize, self.pointer, True, ctypes.byref(data),
+             ctypes.byref(size))
+        try:
+            call(c.glcnn_file_save, os.fsencode(path), data, size)
+        finally:
+            interchange.glcnn_serialize_free(data)
+
+    def save_checkpoint(self, path: Union[str, os.PathLike[str]],
+                        **metadata: str) -> None:
+        """Writes weights and what the optimizer keeps as .safetensors, with entries of the
+        caller's: include/glcnn/checkpoint.h."""
+        entries = (_c.glcnn_checkpoint_entry * len(metadata))(
+            *[_c.glcnn_checkpoint_entry(name.encode(), value.encode())
+              for name, value in metadata.items()])
+        self.device.enter()
+        call(library("glcnn_interchange").glcnn_checkpoint_save, self.pointer, os.fsencode(path),
+             entries, len(entries))
+
+    def load_checkpoint(self, path: Union[str, os.PathLike[str]]) -> Dict[str, str]:
+        """Reads a checkpoint into this network, of the same filters and labels, and gives its
+        entries. The optimizer's state is read where set_optimizer was called before."""
+        interchange, metadata = library("glcnn_interchange"), _c.glcnn_checkpoint_metadata()
+        self.device.enter()
+        call(interchange.glcnn_checkpoint_load, self.pointer, os.fsencode(path),
+             ctypes.byref(metadata))
+        try:
+            return {e.name.decode(): e.text.decode() for e in metadata.entries[:metadata.count]}
+        finally:
+            interchange.glcnn_checkpoint_free_metadata(ctypes.byref(metadata))
+
+
+def network(shape: Shape, layers: Callable[[ImageNode], ImageNode], *, seed: int = 0,
+            device: Optional[Device] = None) -> Network:
+    """A network for images of (C, H, W): `layers` takes the input's node and gives the output's.
+
+        net = glcnn.network((1, 28, 28), lambda x: x.fully_connected(output_feature_channels=10))
+    """
+    made = Network(device)
+    made.output = layers(made.image("image", shape))
+    made.initialise(seed)
+    return made
+
+
+def load(path: Union[str, os.PathLike[str]], device: Optional[Device] = None) -> Network:
+    """The network that Network.save wrote."""
+    device = device or default_device()
+    with open(path, "rb") as file:
+        data = file.read()
+    pointer = ctypes.POINTER(_c.glcnn_network)()
+    buffer = (ctypes.c_uint8 * len(data)).from_buffer_copy(data)
+    call(library("glcnn_interchange").glcnn_network_deserialize, device.enter(), buffer, len(data),
+         ctypes.byref(pointer))
+    return Network(device, pointer=pointer)
+
+
+def _needed(output: ImageNode) -> Dict[ImageNode, bool]:
+    """The images that an image depends on, itself among them."""
+    found: Dict[ImageNode, bool] = {}
+    waiting = [output]
+    while waiting:
+        image = waiting.pop()
+        if image not in found:
+            found[image] = True
+            waiting += image.filter.sources if image.filter else []
+    return found
+
+
+def _copy_filter(node: FilterNode, copy: Network, images: Dict[ImageNode, ImageNode],
+                 filters: Dict[FilterNode, FilterNode]) -> ImageNode:
+    """The result of a node of another network with the same kernel, label and style."""
+    sources = pointers(_c.glcnn_image_node, [images[s] for s in node.sources])
+    made = c.glcnn_filter_node_create_with_kernel(copy.pointer, node.kernel, sources, len(sources))
+    copy.check()
+    filters[node] = FilterNode(copy, made)
+    filters[node].label = node.label
+    filters[node].training_style = node.training_style
+    state = c.glcnn_filter_node_source_state(node.pointer)
+    if state:
+        source = filters[FilterNode(node.network, c.glcnn_state_node_filter(state))]
+        copy.device.check(c.glcnn_filter_node_set_source_state(
+            made, c.glcnn_filter_node_result_state(source.pointer)))
+    return filters[node].result
+
+
+def _take_parameters(device: Device, into: Any, of: Any) -> None:
+    """All parameters of an optimizer, but the steps that it has made."""
+    info = c.glcnn_kernel_info_by_name(c.glcnn_kernel_name(of)).contents
+    for parameter in info.parameters[:info.parameter_count]:
+        if parameter.name != b"time_step":
+            device.check(c.glcnn_kernel_set(
+                into, parameter.name, get_parameter(device, of, parameter.name.decode())))
+
+
+class _Total:
+    """Sums over images."""
+
+    def __init__(self) -> None:
+        self.loss, self.right, self.count = 0.0, 0, 0
+
+    def add(self, loss: float, right: int, count: int) -> None:
+        self.loss, self.right, self.count = self.loss + loss, self.right + right, self.count + count
+
+    def score(self, data: _Data) -> Score:
+        accuracy = self.right / self.count if data.classes is not None else None
+        return Score(self.loss / self.count, accuracy)
+
+
+class _Data:
+    """Images by the handles of a network's inputs, and labels."""
+
+    def __init__(self, network: Network, images: Arrays, labels: Any = None):
+        inputs = [i.handle or "" for i in _needed(network.output) if not i.filter]
+        if not isinstance(images, dict):
+            images = {inputs[0]: images}
+        if sorted(images) != sorted(inputs):
+            raise refuse("the network takes %s, not %s" % (
+                ", ".join(sorted(inputs)), ", ".join(sorted(images))))
+        self.images = {handle: as_images(array) for handle, array in images.items()}
+        self.count = len(next(iter(self.images.values())))
+        self.shape = network.output.shape
+        self.classes: Any = None  # numbers, or else
+        self.labels: Any = None   # an image for each
+        if labels is not None:
+            self._take_labels(numpy.asarray(labels))
+        counts = {handle: len(array) for handle, array in self.images.items()}
+        if labels is not None:
+            counts["labels"] = len(labels)
+        if not self.count or len(set(counts.values())) != 1:
+            raise refuse("as many of each are needed, and one at least; there are %s"
+                         % ", ".join("%d %s" % (n, h) for h, n in counts.items()))
+
+    def _take_labels(self, labels: Any) -> None:
+        if labels.ndim == 1 and labels.dtype.kind in "iu":
+            self.classes = labels
+            self.channels = self.shape[0] if self.shape else int(labels.max(initial=0)) + 1
+            wrong = labels[(labels < 0) | (labels >= self.channels)]
+            if wrong.size:
+                raise refuse("labels are classes from 0 to %d, not %d"
+                             % (self.channels - 1, wrong[0]))
+        else:
+            self.labels = as_images(labels if labels.ndim > 2 else labels[..., None, None])
+
+    def part(self, chosen: Any) -> Dict[str, Any]:
+        return {handle: array[chosen] for handle, array in self.images.items()}
+
+    def goals(self, chosen: Any) -> Any:
+        """[N][C][H][W] for the loss: of classes a 1 in the channel of each."""
+        if self.labels is not None:
+            return self.labels[chosen]
+        goals = numpy.eye(self.channels, dtype=numpy.float32)[self.classes[chosen]]
+        return goals[:, :, None, None]
+
+    def right(self, output: Any, chosen: Any) -> int:
+        """How many outputs are largest in the channel of their class."""
+        if self.classes is None:
+            return 0
+        return int((output.argmax(1)[:, 0, 0] == self.classes[chosen]).sum())

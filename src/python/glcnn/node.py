@@ -1,0 +1,280 @@
+"""Nodes: networks written down as filters on images. include/glcnn/node.h."""
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, List, Optional, Tuple, Union
+
+import numpy
+
+from . import _c
+from ._library import c, call, refuse, text
+from ._nodes import Nodes
+from .image import Image
+from .run import setting
+
+if TYPE_CHECKING:
+    from .network import Network
+
+PADDING = {"valid": _c.Padding.SIZE_VALID_ONLY, "same": _c.Padding.SIZE_SAME,
+           "full": _c.Padding.SIZE_FULL}
+_FLOATS = ctypes.POINTER(ctypes.c_float)
+
+
+def address(pointer: Any) -> int:
+    """Tells the library's nodes apart; 0 for NULL."""
+    return ctypes.cast(pointer, ctypes.c_void_p).value or 0
+
+
+def pointers(kind: Any, nodes: Any) -> Any:
+    """An array of the library's nodes."""
+    return (ctypes.POINTER(kind) * len(nodes))(*[n.pointer for n in nodes])
+
+
+class _Node:
+    """A node of the library. It lives as long as its network, which it keeps."""
+
+    def __init__(self, network: Network, pointer: Any):
+        self.network, self.pointer = network, pointer
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Node) and address(self.pointer) == address(other.pointer)
+
+    def __hash__(self) -> int:
+        return address(self.pointer)
+
+    def _check(self, status: int) -> None:
+        self.network.device.check(status)
+
+
+class ImageNode(Nodes, _Node):
+    """An image of a network: an input, or the result of a filter. Its methods make filters of which
+    it is the source: the constructors of include/glcnn/kernels, and node() by name."""
+
+    def _node(self, constructor: str, *arguments: Any) -> Any:
+        self.network.device.enter()
+        sources = [a for a in arguments if isinstance(a, ImageNode)]
+        for other in sources:
+            if other.network is not self.network:
+                raise refuse("%s: an image of another network" % constructor)
+        function = getattr(c, constructor)
+        made = function(*_convert(function, list(arguments)))
+        self.network.check()
+        if function.restype == ctypes.POINTER(_c.glcnn_filter_node):
+            return FilterNode(self.network, made)
+        return ImageNode(self.network, made)
+
+    def _describe(self, constructor: str, structure: type, **fields: Any) -> Any:
+        """A descriptor; what the shape of the source says need not be given."""
+        shape = self.shape
+        if shape and not fields.get("input_feature_channels", 1):
+            fields["input_feature_channels"] = shape[0]
+        if shape and constructor == "glcnn_fully_connected_node" and not fields["kernel_width"]:
+            fields["kernel_height"], fields["kernel_width"] = shape[1:]
+        return structure(**{name: value for name, value in fields.items() if value is not None})
+
+    def _number(self, neuron: _c.NeuronType, name: str, value: Optional[float]) -> float:
+        return getattr(c.glcnn_neuron_descriptor_default(neuron), name) if value is None else value
+
+    def node(self, kernel: str, *others: ImageNode, **settings: Any) -> ImageNode:
+        """The result of a filter by its kernel's name, with settings of `glcnn kernels NAME` and
+        padding="valid" and so on."""
+        self.network.device.enter()
+        words = " ".join(setting(name, value) for name, value in settings.items())
+        sources = pointers(_c.glcnn_image_node, (self, *others))
+        made = c.glcnn_filter_node_create(self.network.pointer, kernel.encode(), words.encode(),
+                                          sources, len(sources))
+        self.network.check()
+        return FilterNode(self.network, made).result
+
+    def set(self, *, padding: Union[str, _c.Padding, None] = None, label: Optional[str] = None,
+            **parameters: Any) -> ImageNode:
+        """Changes the filter that makes the image, and gives the image:
+
+            x.pooling_max(3, 3, 2, 2).set(padding="valid", label="pool1")
+        """
+        if not self.filter:
+            raise refuse("%s is an input: no filter makes it" % (self.handle or "the image"))
+        if padding is not None:
+            self.filter.padding = _padding(self.filter, padding)
+        if label is not None:
+            self.filter.label = label
+        for name, value in parameters.items():
+            self.filter[name] = value
+        return self
+
+    @property
+    def shape(self) -> Optional[Tuple[int, int, int]]:
+        """(C, H, W) where the inputs have one, as a graph will make it; otherwise None."""
+        known, key = self.network.shapes, address(self.pointer)
+        if key not in known:
+            known[key] = self.filter.result_shape() if self.filter else None
+        return known[key]
+
+    @property
+    def filter(self) -> Optional[FilterNode]:
+        """The filter that makes the image; None for an input."""
+        found = c.glcnn_image_node_filter(self.pointer)
+        return FilterNode(self.network, found) if found else None
+
+    @property
+    def handle(self) -> Optional[str]:
+        return text(c.glcnn_image_node_handle(self.pointer))
+
+    @property
+    def stop_gradient(self) -> bool:
+        """Training ends here: filters before the image are not trained."""
+        return c.glcnn_image_node_stop_gradient(self.pointer)
+
+    @stop_gradient.setter
+    def stop_gradient(self, value: bool) -> None:
+        c.glcnn_image_node_set_stop_gradient(self.pointer, value)
+
+
+class FilterNode(_Node):
+    """A filter of a network. Its parameters are items: node["epsilon"] = 1e-5."""
+
+    @property
+    def kernel(self) -> Any:
+        return c.glcnn_filter_node_kernel(self.pointer)
+
+    @property
+    def name(self) -> str:
+        """Its kernel's: "convolution"."""
+        return c.glcnn_kernel_name(self.kernel).decode()
+
+    def __getitem__(self, parameter: str) -> float:
+        return get_parameter(self.network.device, self.kernel, parameter)
+
+    def __setitem__(self, parameter: str, value: Any) -> None:
+        set_parameter(self.network.device, self.kernel, parameter, value)
+
+    @property
+    def label(self) -> str:
+        """Names its weights in files; keep labels unique."""
+        return c.glcnn_filter_node_label(self.pointer).decode()
+
+    @label.setter
+    def label(self, value: str) -> None:
+        self._check(c.glcnn_filter_node_set_label(self.pointer, value.encode()))
+
+    @property
+    def padding(self) -> _c.Padding:
+        return _c.Padding(c.glcnn_filter_node_padding(self.pointer))
+
+    @padding.setter
+    def padding(self, value: _c.Padding) -> None:
+        self._check(c.glcnn_filter_node_set_padding(self.pointer, value))
+
+    @property
+    def training_style(self) -> _c.TrainingStyle:
+        """NONE freezes the filter's weights; GPU, the default, has them trained."""
+        return _c.TrainingStyle(c.glcnn_filter_node_training_style(self.pointer))
+
+    @training_style.setter
+    def training_style(self, style: _c.TrainingStyle) -> None:
+        self._check(c.glcnn_filter_node_set_training_style(self.pointer, style))
+
+    @property
+    def sources(self) -> List[ImageNode]:
+        count = c.glcnn_filter_node_source_count(self.pointer)
+        return [ImageNode(self.network, c.glcnn_filter_node_source(self.pointer, i))
+                for i in range(count)]
+
+    @property
+    def result(self) -> ImageNode:
+        return ImageNode(self.network, c.glcnn_filter_node_result(self.pointer))
+
+    @property
+    def loss(self) -> ImageNode:
+        """Of a loss its value, where `result` is the gradient."""
+        found = c.glcnn_filter_node_loss(self.pointer)
+        if not found:
+            raise refuse("%s is no loss" % self.label)
+        return ImageNode(self.network, found)
+
+    def vector(self, name: str) -> numpy.ndarray[Any, Any]:
+        """Weights and the like, in the order of their kernel's header: those of a convolution are
+        [outputs][kernel_height][kernel_width][inputs / groups], flat."""
+        device = self.network.device
+        device.enter()
+        buffer = c.glcnn_kernel_vector(self.kernel, name.encode())
+        if not buffer:
+            raise device.error()
+        values = numpy.empty(c.glcnn_buffer_size(buffer) // 4, numpy.float32)
+        device.check(c.glcnn_buffer_read(buffer, 0, values.nbytes, values.ctypes.data))
+        return values
+
+    def set_vector(self, name: str, values: Any) -> None:
+        flat = numpy.ascontiguousarray(values, numpy.float32).ravel()
+        self.network.device.enter()
+        self._check(c.glcnn_kernel_set_vector(self.kernel, name.encode(),
+                                              flat.ctypes.data_as(_FLOATS), flat.size))
+
+    def result_shape(self) -> Optional[Tuple[int, int, int]]:
+        """What the library would make for images of the sources' shapes; None where it cannot be
+        told before they are there."""
+        shapes = [s.shape for s in self.sources if s.shape]
+        if len(shapes) < len(self.sources) or c.glcnn_filter_node_source_state(self.pointer):
+            return None
+        if self.name == "concatenation":  # each but the last fills slices of four channels
+            channels = sum(-(-s[0] // 4) * 4 for s in shapes[:-1]) + shapes[-1][0]
+            return channels, shapes[0][1], shapes[0][2]
+        device = self.network.device
+        images = [Image((1,) + s, device=device) for s in shapes[:2]]  # that take no memory
+        encode = _c.glcnn_encode(source=images[0].pointer,
+                                 secondary=images[1].pointer if images[1:] else None)
+        result = _c.glcnn_image_descriptor()
+        self._check(c.glcnn_kernel_prepare_destination(self.kernel, ctypes.byref(encode),
+                                                       ctypes.byref(result)))
+        return result.feature_channels, result.height, result.width
+
+
+def _padding(node: FilterNode, value: Union[str, _c.Padding]) -> _c.Padding:
+    if not isinstance(value, str):
+        return value
+    if value not in PADDING:
+        raise refuse("%s: there is no padding %r; there are %s, and bits of glcnn.Padding"
+                     % (node.label, value, ", ".join(PADDING)))
+    return PADDING[value]
+
+
+def _convert(function: Any, arguments: List[Any]) -> List[Any]:
+    """Arguments as ctypes takes them: nodes by their pointers, structures by reference, numbers as
+    arrays of float, whose length is behind them."""
+    if function.argtypes[0] == ctypes.POINTER(ctypes.POINTER(_c.glcnn_image_node)):
+        sources = [a for a in arguments if isinstance(a, ImageNode)]
+        return [pointers(_c.glcnn_image_node, sources), len(sources)]
+    converted, length = [], 0
+    for argument, kind in zip(arguments, function.argtypes):
+        if isinstance(argument, _Node):
+            argument = argument.pointer
+        elif isinstance(argument, ctypes.Structure):
+            argument = ctypes.byref(argument)
+        elif kind == _FLOATS and argument is not None:
+            values = numpy.ascontiguousarray(argument, numpy.float32).ravel()
+            if length not in (0, values.size):
+                raise refuse("%s: arrays of %d and of %d numbers"
+                             % (function.__name__, length, values.size))
+            length = values.size
+            argument = (ctypes.c_float * length)(*values)
+        elif kind == ctypes.c_size_t and argument is None:
+            argument = length
+        converted.append(argument)
+    return converted
+
+
+def get_parameter(device: Any, kernel: Any, name: str) -> float:
+    value = ctypes.c_double()
+    device.check(c.glcnn_kernel_get(kernel, name.encode(), ctypes.byref(value)))
+    return value.value
+
+
+def set_parameter(device: Any, kernel: Any, name: str, value: Any) -> None:
+    """Takes what glcnn_setting_parse takes, names of values too."""
+    parsed = _c.glcnn_setting()
+    call(c.glcnn_setting_parse, c.glcnn_kernel_name(kernel), setting(name, value).encode(),
+         ctypes.byref(parsed))
+    if parsed.whole:
+        device.check(c.glcnn_kernel_set_uint64(kernel, parsed.name, parsed.whole))
+    else:
+        device.check(c.glcnn_kernel_set(kernel, parsed.name, parsed.value))

@@ -1,0 +1,420 @@
+"""The Python package, on the library of the build. test_python.sh runs it."""
+import gc
+import inspect
+import json
+import os
+import subprocess
+import tempfile
+import threading
+import unittest
+import weakref
+
+import numpy
+
+import glcnn
+from glcnn import Optimizer, Status, kernels
+
+
+def refused(test, status, words):
+    """A context in which glcnn.Error of that status is raised, with the words in its sentence."""
+    class Check:
+        def __enter__(self):
+            self.context = test.assertRaisesRegex(glcnn.Error, words)
+            self.raised = self.context.__enter__()
+
+        def __exit__(self, *what):
+            done = self.context.__exit__(*what)
+            test.assertEqual(self.raised.exception.status, status)
+            return done
+    return Check()
+
+
+def quarters(count, seed=0):
+    """Pictures of 8x8 of which one quarter is bright, and which."""
+    random = numpy.random.default_rng(seed)
+    labels = random.integers(0, 4, count)
+    images = random.normal(0, 0.2, (count, 1, 8, 8)).astype(numpy.float32)
+    for image, label in zip(images, labels):
+        image[0, label // 2 * 4:][:4, label % 2 * 4:][:, :4] += 1
+    return images, labels
+
+
+def small(x):
+    x = x.convolution(kernel_width=3, kernel_height=3, output_feature_channels=4)
+    x = x.batch_normalization(1e-5).neuron_relu()
+    x = x.pooling_max(2, 2, 2, 2).set(padding="valid", label="pool").dropout(0.8, 7)
+    return x.fully_connected(output_feature_channels=4)
+
+
+def small_network(seed=1):
+    return glcnn.network((1, 8, 8), small, seed=seed)
+
+
+class Images(unittest.TestCase):
+    def test_arrays_come_back(self):
+        values = numpy.arange(2 * 5 * 3 * 4).reshape(2, 5, 3, 4)
+        for kind in "float32", "float16", "uint8":
+            image = glcnn.image(values.astype(kind))
+            self.assertEqual(image.shape, (2, 5, 3, 4))
+            self.assertEqual(image.read().dtype, kind)
+            numpy.testing.assert_array_equal(image.read(), values)
+        numpy.testing.assert_array_equal(glcnn.image(values[:, 0].astype(float)).read(),
+                                         values[:, :1])
+
+    def test_what_is_no_image(self):
+        with refused(self, Status.INVALID_ARGUMENT, r"\[N\]\[C\]\[H\]\[W\].*not of shape \(3,\)"):
+            glcnn.image([1, 2, 3])
+        with refused(self, Status.INVALID_ARGUMENT, r"image is \(1, 1, 2, 2\) of float32, the array"):
+            glcnn.Image((1, 1, 2, 2)).write(numpy.zeros((1, 1, 2, 3), numpy.float32))
+        with refused(self, Status.INVALID_ARGUMENT, "float32, float16 or uint8, not"):
+            glcnn.Image((1, 1, 2, 2), float)
+
+
+class Kernels(unittest.TestCase):
+    def test_functions_are_what_the_tool_tells(self):
+        told = json.loads(subprocess.check_output([os.environ["GLCNN_TOOL"], "kernels", "--json"]))
+        self.assertEqual([k["name"] for k in told], kernels.__all__)
+        for kernel in told:
+            function = getattr(kernels, kernel["name"])
+            words = inspect.signature(function).parameters
+            for argument in kernel["inputs"]:
+                optional = words[argument["name"]].default is None
+                self.assertEqual(optional, argument["optional"], kernel["name"])
+            for parameter in kernel["parameters"]:
+                self.assertEqual(words[parameter["name"]].default, parameter["default"])
+                self.assertIn(parameter["text"], function.__doc__)
+
+    def test_a_kernel_computes(self):
+        image = numpy.random.default_rng(0).normal(size=(2, 3, 6, 4)).astype(numpy.float32)
+        window = dict(kernel_width=2, kernel_height=3, stride_in_pixels_x=2, stride_in_pixels_y=3,
+                      padding="valid")
+        expected = image.reshape(2, 3, 2, 3, 2, 2).max((3, 5))
+        for options in {}, {"reference": True}:
+            numpy.testing.assert_array_equal(kernels.pooling_max(image, **window, **options),
+                                             expected)
+        half = kernels.pooling_max(image, **window, format=glcnn.ChannelFormat.FLOAT16)
+        numpy.testing.assert_array_equal(half, expected.astype(numpy.float16))
+
+    def test_several_outputs_have_names(self):
+        y, t = numpy.ones((2, 3, 1, 1)), numpy.zeros((2, 3, 1, 1))
+        found = kernels.loss(y, t, loss_type="mean_squared_error",
+                             reduction_type=glcnn.ReductionType.SUM, weight=2)
+        numpy.testing.assert_array_equal(found.loss.ravel(), [6, 6])
+        numpy.testing.assert_array_equal(found.destination_gradient, 4 * y)
+
+    def test_errors_say_what_was_meant(self):
+        with refused(self, Status.INVALID_ARGUMENT, 'no parameter "kernel_wdth"; did you mean'):
+            kernels.pooling_max(numpy.zeros((1, 1, 2, 2)), kernel_wdth=2)
+        with refused(self, Status.INVALID_ARGUMENT, 'no kernel named "pooling_mx".*pooling_max'):
+            glcnn.run("pooling_mx", {"source_image": numpy.zeros((1, 1, 2, 2))}, kernel_width=2)
+        with refused(self, Status.INVALID_ARGUMENT, "at most 8 dimensions, not 9"):
+            kernels.neuron(numpy.zeros((1,) * 9))
+        with refused(self, Status.INVALID_ARGUMENT, "takes 1 arrays, not 2"):
+            kernels.soft_max(1, 2)
+
+    def test_whole_numbers_of_64_bits_are_exact(self):
+        x, seed = numpy.ones((1, 1, 16, 16)), 2**64 - 1
+        masks = [kernels.dropout(x, seed=s, keep_probability=0.5) for s in (seed, seed - 1, seed)]
+        masks = [m if isinstance(m, numpy.ndarray) else m[0] for m in masks]
+        self.assertFalse((masks[0] == masks[1]).all())
+        numpy.testing.assert_array_equal(masks[0], masks[2])
+
+
+class Nodes(unittest.TestCase):
+    def test_shapes_are_those_of_graphs(self):
+        def results(x):
+            yield x.convolution(kernel_width=3, kernel_height=3, output_feature_channels=6,
+                                stride_in_pixels_x=2)
+            yield x.pooling_average(3, 3, 2, 2).set(padding="valid")
+            yield x.upsampling_bilinear(2, 3, True)
+            yield x.slice(4, 1)
+            yield x.concatenation(x)
+            yield x.reshape(8 * 7, 5, 1)
+            yield x.reduce_row_mean()
+            yield x.multiply(x).soft_max()
+            yield x.node("pooling_max", kernel_width=2, kernel_height=2, padding="full")
+            yield x.convolution_transpose(kernel_width=3, kernel_height=3,
+                                          output_feature_channels=2, stride_in_pixels_x=2)
+        array = numpy.ones((1, 5, 7, 8), numpy.float32)
+        net = glcnn.Network()
+        nodes = list(results(net.image("image", (5, 7, 8))))
+        for node, made in zip(nodes, glcnn.Graph(nodes).execute(array)):
+            self.assertEqual((1,) + node.shape, made.shape, node.filter.label)
+
+    def test_numbers_that_are_left_out(self):
+        image = numpy.array([[[[-4., 0, 3, 9]]]], numpy.float32)
+        net = glcnn.Network()
+        x = net.image("image")
+        neurons = [x.neuron_relu(), x.neuron_relu(0.5), x.neuron_relun(), x.neuron_linear(b=1),
+                   x.neuron_prelu(slopes=[2]),
+                   x.neuron(neuron=glcnn.NeuronDescriptor(glcnn.NeuronType.ABSOLUTE)),
+                   x.image_normalization(mean=[1], deviation=[2])]
+        expected = [[0, 0, 3, 9], [-2, 0, 3, 9], [0, 0, 3, 6], [-3, 1, 4, 10], [-8, 0, 3, 9],
+                    [4, 0, 3, 9], [-2.5, -0.5, 1, 4]]
+        # MPS's ReLU-n lets what is negative through.
+        expected[2][0] = -4
+        for row, found in zip(expected, glcnn.Graph(neurons).execute(image)):
+            numpy.testing.assert_allclose(found.ravel(), row)
+
+    def test_parameters_and_vectors(self):
+        net = small_network()
+        convolution = net.filter("convolution_0")
+        weights = convolution.vector("weights")
+        self.assertEqual(weights.shape, (4 * 3 * 3,))
+        self.assertGreater(numpy.ptp(weights), 0)
+        convolution.set_vector("weights", numpy.arange(36).reshape(4, 3, 3, 1))
+        numpy.testing.assert_array_equal(convolution.vector("weights"), numpy.arange(36))
+        self.assertEqual(convolution["output_feature_channels"], 4)
+        self.assertEqual(net.filter("pool").padding, glcnn.Padding.SIZE_VALID_ONLY)
+        net.filter("pool")["edge_mode"] = "zero"
+        self.assertEqual(net.filter("pool")["edge_mode"], glcnn.EdgeMode.ZERO)
+        with refused(self, Status.INVALID_ARGUMENT, "no parameter \"epsilon\""):
+            convolution["epsilon"] = 1
+        with refused(self, Status.INVALID_ARGUMENT, "weights"):
+            convolution.set_vector("weights", [1, 2])
+        with refused(self, Status.INVALID_ARGUMENT, "gamma"):
+            convolution.vector("gamma")
+        with refused(self, Status.INVALID_ARGUMENT, "no padding 'whole'; there are valid, same"):
+            net.filter("pool").result.set(padding="whole")
+        with refused(self, Status.INVALID_ARGUMENT, "no filter \"x\"; there are convolution_0"):
+            net.filter("x")
+
+    def test_seeds_of_64_bits_are_exact(self):
+        net, masks = glcnn.Network(), []
+        for seed in 2**64 - 1, 2**64 - 2, 2**64 - 1:
+            node = net.image(str(seed)).dropout(0.5, 0)
+            node.filter["seed"] = seed
+            masks += glcnn.Graph([node]).execute(numpy.ones((1, 1, 16, 16), numpy.float32))
+        self.assertFalse((masks[0] == masks[1]).all())
+        numpy.testing.assert_array_equal(masks[0], masks[2])
+
+    def test_a_node_that_cannot_be_made(self):
+        x = glcnn.Network().image("image", (1, 4, 4))
+        with refused(self, Status.INVALID_ARGUMENT, "dropout"):
+            x.dropout(1.5, 0)
+        x = glcnn.Network().image("image", (1, 4, 4))
+        with refused(self, Status.INVALID_ARGUMENT, "window of 5x5"):
+            x.pooling_max(5, 5, 1, 1).set(padding="valid").shape
+        with refused(self, Status.INVALID_ARGUMENT, "another network"):
+            x.add(glcnn.Network().image("image"))
+        with refused(self, Status.INVALID_ARGUMENT, "of 1 and of 2 numbers"):
+            x.image_normalization(mean=[1], deviation=[1, 2])
+
+    def test_graphs_take_their_inputs_by_name(self):
+        net = glcnn.Network()
+        graph = glcnn.Graph([net.image("a").subtract(net.image("b"))])
+        ones = numpy.ones((1, 1, 2, 2), numpy.float32)
+        numpy.testing.assert_array_equal(graph.execute({"b": ones, "a": 3 * ones})[0], 2 * ones)
+        with refused(self, Status.INVALID_ARGUMENT, "takes a, b, not a, c"):
+            graph.execute({"a": ones, "c": ones})
+
+
+class Training(unittest.TestCase):
+    images, labels = quarters(96)
+
+    def test_it_learns(self):
+        net, seen = small_network(), []
+        scores = net.train(self.images, self.labels, epochs=6, batch=16,
+                           optimizer=Optimizer("adam", learning_rate=0.01),
+                           progress=lambda epoch, score: seen.append((epoch, score)))
+        self.assertEqual(seen, list(enumerate(scores)))
+        self.assertLess(scores[-1].loss, scores[0].loss / 2)
+        images, labels = quarters(50, seed=1)
+        score = net.evaluate(images, labels, batch=16)
+        self.assertGreater(score.accuracy, 0.95)
+        output = net.predict(images, batch=16)
+        self.assertEqual(output.shape, (50, 4))
+        self.assertEqual(score.accuracy, (output.argmax(1) == labels).mean())
+        log = output - numpy.log(numpy.exp(output).sum(1, keepdims=True))
+        self.assertAlmostEqual(score.loss, -log[numpy.arange(50), labels].mean(), places=4)
+
+    def test_it_is_what_a_graph_by_hand_does(self):
+        net, other = small_network(), small_network()
+        found = net.train(self.images[:16], self.labels[:16], epochs=3, batch=16,
+                          optimizer=Optimizer("stochastic_gradient_descent", learning_rate=0.1))
+        loss = other.output.loss(other.image("labels"), glcnn.LossType.SOFT_MAX_CROSS_ENTROPY,
+                                 glcnn.ReductionType.SUM)
+        loss["weight"] = 1 / 16
+        graph = glcnn.TrainingGraph([loss], Optimizer("stochastic_gradient_descent",
+                                                      learning_rate=0.1))
+        for epoch in range(3):
+            order = numpy.random.default_rng((0, epoch)).permutation(16)
+            goals = numpy.eye(4, dtype=numpy.float32)[self.labels[order], :, None, None]
+            value, = graph.execute({"image": self.images[order], "labels": goals})
+            self.assertEqual(found[epoch].loss, value.sum(dtype=float))
+        numpy.testing.assert_array_equal(net.filter("convolution_0").vector("weights"),
+                                         other.filter("convolution_0").vector("weights"))
+
+    def test_bytes_and_goals_of_numbers(self):
+        images = (self.images * 100).clip(0, 255).astype(numpy.uint8)
+        net, other = small_network(), small_network()
+        same = dict(batch=16, optimizer=Optimizer("rms_prop", learning_rate=0.01))
+        score, = net.train(images, self.labels, **same)
+        self.assertEqual(other.train(images.astype(numpy.float32) / 255, self.labels, **same)[0]
+                         .accuracy, score.accuracy)
+        net.train(self.images, self.labels, batch=16)  # floats where bytes were
+        goals = numpy.eye(4)[self.labels]
+        squares = net.train(self.images, goals, epochs=4, batch=16,
+                            loss=glcnn.LossType.MEAN_SQUARED_ERROR)
+        self.assertIsNone(squares[0].accuracy)
+        self.assertLess(squares[-1].loss, squares[0].loss)
+
+    def test_what_is_frozen_stays(self):
+        net = small_network()
+        frozen, free = net.filter("convolution_0"), net.filter("fully_connected_0")
+        frozen.training_style = glcnn.TrainingStyle.NONE
+        before = frozen.vector("weights"), free.vector("weights")
+        net.train(self.images, self.labels)
+        numpy.testing.assert_array_equal(frozen.vector("weights"), before[0])
+        self.assertFalse((free.vector("weights") == before[1]).all())
+        frozen.training_style = glcnn.TrainingStyle.GPU
+        net.train(self.images, self.labels)
+        self.assertFalse((frozen.vector("weights") == before[0]).all())
+        net.filter("pool").result.stop_gradient = True
+        before = frozen.vector("weights"), free.vector("weights")
+        net.train(self.images, self.labels)
+        numpy.testing.assert_array_equal(frozen.vector("weights"), before[0])
+        self.assertFalse((free.vector("weights") == before[1]).all())
+
+    def test_training_goes_on(self):
+        net, other = small_network(), small_network()
+        adam = Optimizer("adam", learning_rate=0.01)
+        net.train(self.images, self.labels, epochs=2, batch=32, optimizer=adam)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "checkpoint.safetensors")
+            net.save_checkpoint(path, epoch="2")
+            other.set_optimizer(adam)
+            self.assertEqual(other.load_checkpoint(path)["epoch"], "2")
+            with refused(self, Status.IO_ERROR, "missing"):
+                other.load_checkpoint(os.path.join(folder, "missing"))
+        self.assertEqual(net.train(self.images, self.labels, seed=5),
+                         other.train(self.images, self.labels, seed=5, optimizer=adam))
+        slow = Optimizer("adam", learning_rate=0)
+        before = net.filter("fully_connected_0").vector("weights")
+        net.train(self.images, self.labels, optimizer=slow)
+        numpy.testing.assert_array_equal(net.filter("fully_connected_0").vector("weights"), before)
+        net.train(self.images, self.labels, optimizer="stochastic_gradient_descent")
+        self.assertEqual(net.optimizer, "stochastic_gradient_descent")
+
+    def test_files_have_the_network(self):
+        net = small_network()
+        net.train(self.images, self.labels)
+        net.output = net.output.soft_max()
+        net.image("labels").add(net.output)  # a filter behind the output
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "network")
+            net.save(path)
+            read = glcnn.load(path)
+            with open(path, "r+b") as file:
+                file.truncate(100)
+            with refused(self, Status.MALFORMED_DATA, "byte"):
+                glcnn.load(path)
+        numpy.testing.assert_array_equal(read.predict(self.images), net.predict(self.images))
+        numpy.testing.assert_allclose(read.predict(self.images).sum(1), 1, rtol=1e-5)
+
+    def test_what_does_not_fit(self):
+        net = small_network()
+        with refused(self, Status.INVALID_ARGUMENT, "there are 3 image, 96 labels"):
+            net.train(self.images[:3], self.labels)
+        with refused(self, Status.INVALID_ARGUMENT, "classes from 0 to 3, not 9"):
+            net.train(self.images[:3], [0, 9, 1])
+        with refused(self, Status.INVALID_ARGUMENT, "takes image, not picture"):
+            net.predict({"picture": self.images})
+        with refused(self, Status.INVALID_ARGUMENT, 'no parameter "learning_rte"; did you mean'):
+            net.train(self.images, self.labels, optimizer=Optimizer("adam", learning_rte=1))
+        with refused(self, Status.INVALID_ARGUMENT, "no kernel named \"optimizer_adm\""):
+            net.train(self.images, self.labels, optimizer="adm")
+        with refused(self, Status.INVALID_ARGUMENT, "has no filter yet"):
+            glcnn.Network().predict(self.images)
+
+    def test_a_loss_that_is_not_finite(self):
+        images = self.images.copy()
+        images[5] = numpy.nan
+        with refused(self, Status.CHECK_FAILED, "epoch 0, step .*the loss is nan"):
+            small_network().train(images, self.labels)
+
+
+class Lives(unittest.TestCase):
+    def test_a_device_ends_behind_its_objects(self):
+        device = glcnn.Device()
+        image = glcnn.image(numpy.ones((1, 1, 2, 2)), device)
+        net = glcnn.network((1, 8, 8), small, device=device)
+        net.train(*quarters(8))
+        kept = weakref.ref(device), weakref.ref(net)
+        del device
+        gc.collect()
+        self.assertEqual(image.read().sum(), 4)
+        self.assertEqual(net.predict(quarters(2)[0]).shape, (2, 4))
+        node = net.output
+        del net
+        gc.collect()
+        self.assertEqual(node.shape, (4, 1, 1))  # a node keeps its network
+        del node, image
+        gc.collect()
+        self.assertEqual([k() for k in kept], [None, None])
+
+    def test_what_is_given_up_is_destroyed(self):
+        device, destroyed = glcnn.Device(), []
+        image = glcnn.image(numpy.ones((1, 1, 2, 2)), device)
+        pointer = image.pointer
+        thread = threading.Thread(target=lambda images: images.clear(), args=([image],))
+        del image
+        thread.start()
+        thread.join()
+        device.give_up(lambda pointer: destroyed.append(threading.get_ident()), pointer)
+        self.assertTrue(pointer)
+        self.assertEqual(len(device._given_up), 2)
+        device.wait()
+        self.assertFalse(pointer)  # which the library does as it destroys
+        self.assertEqual(destroyed, [threading.get_ident()])
+
+    def test_a_device_belongs_to_a_thread(self):
+        device, said = glcnn.Device(), []
+        image = glcnn.image(numpy.ones((1, 1, 2, 2)), device)
+
+        def elsewhere(take):
+            try:
+                if take:
+                    device.acquire()
+                said.append(image.read().sum())
+                device.release()
+            except glcnn.Error as error:
+                said.append(error)
+
+        def run(take):
+            thread = threading.Thread(target=elsewhere, args=(take,))
+            thread.start()
+            thread.join()
+
+        run(take=False)
+        self.assertEqual(said[0].status, Status.INVALID_STATE)
+        self.assertIn("belongs to another thread", str(said[0]))
+        device.release()
+        run(take=True)
+        self.assertEqual(said[1], 4)
+        device.acquire()
+        self.assertEqual(image.read().sum(), 4)
+
+    def test_each_thread_has_a_default_device(self):
+        found = []
+        thread = threading.Thread(target=lambda: found.append(
+            (glcnn.default_device(), glcnn.image(numpy.ones((1, 1, 2, 2))).read().sum())))
+        thread.start()
+        thread.join()
+        self.assertEqual(found[0][1], 4)
+        self.assertIsNot(found[0][0], glcnn.default_device())
+
+    def test_devices(self):
+        self.assertTrue(any(d.usable for d in glcnn.devices()))
+        with refused(self, Status.NO_DEVICE, "no-such-driver"):
+            glcnn.Device("no-such-driver")
+        lines = []
+        device = glcnn.Device(log=lambda level, text: lines.append((level, text)))
+        with self.assertRaises(glcnn.Error):
+            device.check(glcnn._library.c.glcnn_image_create(device.pointer, None, None))
+        self.assertEqual(lines[-1][0], glcnn.LogLevel.ERROR)
+        self.assertIn(device.renderer, repr(device))
+
+
+if __name__ == "__main__":
+    unittest.main()
