@@ -16,18 +16,21 @@
 ##   tests        builds the test programs into $(O)/tests
 ##   readme       writes README.md's table of kernels anew, as "glcnn kernels --table" prints it
 ##   packages     installs the Debian packages that are missing; does nothing where all are there
-##   install      headers, libraries, pkg-config files, tool and documents, below
-##                $(DESTDIR)$(PREFIX)
+##   install      headers, libraries, pkg-config files, tool, manual pages, completion for bash and
+##                documents, below $(DESTDIR)$(PREFIX)
 ##   uninstall    removes what install put there
 ##   clean        removes $(O)
 ##   help         prints this
 ##
 ## Variables, from the command line or the environment
 ##   PREFIX LIBDIR INCLUDEDIR BINDIR   where it is installed: /usr/local, its lib, include and bin
-##   DOCDIR                            and its share/doc/glcnn
+##   DOCDIR MANDIR COMPLETIONDIR       and its share/doc/glcnn, share/man and
+##                                     share/bash-completion/completions
 ##   DESTDIR                           put in front of these by install and uninstall only
 ##   CC CXX AR CFLAGS CXXFLAGS CPPFLAGS LDFLAGS PKG_CONFIG   the usual; CXX serves a test alone
 ##   CROSS_COMPILE                     prefix of CC, CXX, AR and PKG_CONFIG, as aarch64-linux-gnu-
+##   HOST_TOOL                         a glcnn that runs here, which writes the manual pages of one that
+##                                     does not; without it there are none
 ##   O                                 where everything is built: build
 ##   FUZZ                              deserialize, pictures and tables, or some of them
 ##   FUZZ_SECONDS                      how long fuzz runs each: 600
@@ -42,6 +45,8 @@ INCLUDEDIR   ?= $(PREFIX)/include
 BINDIR       ?= $(PREFIX)/bin
 PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
 DOCDIR       ?= $(PREFIX)/share/doc/glcnn
+MANDIR       ?= $(PREFIX)/share/man
+COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
 
 # make gives CC, CXX and AR values of its own, so ?= would never see them unset.
 ifeq ($(origin CC),default)
@@ -70,7 +75,7 @@ BUILD_MODULES = $(LIB_MODULES) $(INTERCHANGE_MODULES) $(DATA_MODULES) $(GL_MODUL
 PACKAGES     := pkg-config libegl-dev libgles-dev libgbm-dev libdrm-dev zlib1g-dev libpng-dev \
                 libjpeg-dev libzip-dev libcjson-dev libcbor-dev libegl1 libgl1-mesa-dri \
                 libcunit1-dev glslang-tools dataset-fashion-mnist mesa-vulkan-drivers virgl-server \
-                dpkg-dev python3-numpy python3-pip
+                dpkg-dev python3-numpy python3-pip mandoc
 
 # The header is the one place that states the version. Before 1.0 a minor release may change the
 # binary interface, so the soname carries the minor number: a program linked with 0.1 never loads
@@ -134,6 +139,8 @@ INTERCHANGE := $(O)/libglcnn_interchange.so.$(VERSION)
 DATA        := $(O)/libglcnn_data.so.$(VERSION)
 SHARED      := $(CORE) $(INTERCHANGE) $(DATA)
 TOOL        := $(if $(TOOL_SOURCES),$(O)/glcnn)
+HOST_TOOL   ?= $(TOOL)
+MANUAL      := $(if $(TOOL),$(O)/man/made)
 
 # Our own flags are kept apart from the user's, which come after them and so have the last word.
 # pkg-config may be missing now: 'packages' is what installs it, and 'demo' and 'test' start make
@@ -161,7 +168,7 @@ MAKEFLAGS += --no-builtin-rules
 .PHONY: all examples tests demo test check-all check-boards check-drm test-run sanitized \
         fuzz fuzz-run fuzz-seeds readme packages install uninstall clean help FORCE
 
-all: $(STATIC) $(SHARED) $(LINKS) $(TOOL)
+all: $(STATIC) $(SHARED) $(LINKS) $(TOOL) $(MANUAL)
 examples: $(EXAMPLES)
 tests: $(UNIT_TESTS) $(PUBLIC_TESTS)
 
@@ -299,6 +306,16 @@ $(LINKS):
 $(O)/glcnn: $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) $(O)/tool-files $(O)/support
 	$(call say,LD)
 	$(Q)$(LINK) $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(static_libs) $(app_libs)
+
+# The tool describes itself. One for another processor cannot, and nothing is written then.
+$(MANUAL): $(TOOL) src/tool/manual.sh src/tool/completion.sh
+	$(call say,GEN)
+	$(Q)rm -rf $(@D) && mkdir -p $(@D)
+	$(Q)if $(HOST_TOOL) --version >/dev/null 2>&1; then \
+	    sh src/tool/manual.sh $(HOST_TOOL) $(@D) && \
+	    sh src/tool/completion.sh $(HOST_TOOL) >$(@D)/glcnn.bash; \
+	else echo '  $(HOST_TOOL) does not run here: no manual pages; HOST_TOOL names one that does'; fi
+	$(Q)touch $@
 
 $(EXAMPLES): %: %.o $(SUPPORT_OBJECTS) $(STATIC) $(O)/support
 	$(call say,LD)
@@ -469,6 +486,8 @@ dest_lib     := $(DESTDIR)$(LIBDIR)
 dest_pc      := $(DESTDIR)$(PKGCONFIGDIR)
 dest_bin     := $(DESTDIR)$(BINDIR)
 dest_doc     := $(DESTDIR)$(DOCDIR)
+dest_man     := $(DESTDIR)$(MANDIR)
+dest_completion := $(DESTDIR)$(COMPLETIONDIR)
 DOCUMENTS    := README.md include/specification.md
 
 install: all $(PC) $(O)/include/glcnn/kernels.h
@@ -484,6 +503,12 @@ install: all $(PC) $(O)/include/glcnn/kernels.h
 	done
 	install -m 644 $(PC) $(dest_pc)
 	$(if $(TOOL),install -m 755 $(TOOL) $(dest_bin))
+	if [ -e $(O)/man/glcnn.bash ]; then \
+	    install -d $(dest_man)/man1 $(dest_man)/man7 $(dest_completion) && \
+	    install -m 644 $(O)/man/man1/* $(dest_man)/man1 && \
+	    install -m 644 $(O)/man/man7/* $(dest_man)/man7 && \
+	    install -m 644 $(O)/man/glcnn.bash $(dest_completion)/glcnn; \
+	fi
 	[ -n '$(DESTDIR)' ] || ldconfig 2>/dev/null || true
 
 uninstall:
@@ -492,6 +517,8 @@ uninstall:
 	rm -f $(addprefix $(dest_lib)/,$(notdir $(STATIC) $(SHARED) $(LINKS)))
 	rm -f $(addprefix $(dest_pc)/,$(notdir $(PC))) $(dest_bin)/glcnn
 	rm -f $(addprefix $(dest_doc)/,$(notdir $(DOCUMENTS)))
+	rm -f $(dest_man)/man1/glcnn.1 $(dest_man)/man1/glcnn-*.1 $(dest_man)/man7/glcnn-kernels.7 \
+	    $(dest_completion)/glcnn
 	rmdir $(dest_include)/kernels $(dest_include) $(dest_doc) 2>/dev/null || true
 
 clean:

@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 
 # The settings of a make that runs this test are not those under test.
 unset MAKEFLAGS MFLAGS MAKELEVEL CC CXX AR PKG_CONFIG O V CFLAGS CPPFLAGS LDFLAGS
-unset PREFIX DESTDIR LIBDIR INCLUDEDIR BINDIR PKGCONFIGDIR DOCDIR
+unset PREFIX DESTDIR LIBDIR INCLUDEDIR BINDIR PKGCONFIGDIR DOCDIR MANDIR COMPLETIONDIR HOST_TOOL
 
 fail() {
     echo "test_install: $*" >&2
@@ -94,7 +94,9 @@ for file in bin/glcnn lib/foo/libglcnn.a lib/foo/libglcnn.so lib/foo/pkgconfig/g
     lib/foo/libglcnn_data.a lib/foo/libglcnn_data.so lib/foo/pkgconfig/glcnn_data.pc \
     include/glcnn/data.h \
     include/glcnn/glcnn.h include/glcnn/kernels.h \
-    share/doc/glcnn/README.md share/doc/glcnn/specification.md; do
+    share/doc/glcnn/README.md share/doc/glcnn/specification.md \
+    share/man/man1/glcnn.1 share/man/man1/glcnn-train.1 share/man/man7/glcnn-kernels.7 \
+    share/bash-completion/completions/glcnn; do
     [ -f "$root/$file" ] || fail "install left out $file"
 done
 ! grep -q "$work" "$root"/lib/foo/pkgconfig/*.pc || fail 'a .pc file names DESTDIR'
@@ -204,6 +206,18 @@ left=$(find "$dest" ! -type d)
 for folder in include/glcnn share/doc/glcnn; do
     [ ! -d "$root/$folder" ] || fail "uninstall left $folder"
 done
+
+# A tool that does not run here has no manual; another one can write it.
+mv "$out/glcnn" "$work/glcnn"
+printf '#!/bin/sh\nexit 126\n' >"$out/glcnn"
+chmod +x "$out/glcnn"
+build install DESTDIR="$dest" >"$work/log"
+grep -q 'no manual pages; HOST_TOOL' "$work/log" || fail 'a missing manual is not told'
+[ -e "$root/bin/glcnn" ] && [ ! -e "$root/share/man/man1/glcnn.1" ] ||
+    fail 'a tool that does not run is not installed, or with a manual'
+touch "$out/glcnn"
+build install DESTDIR="$dest" HOST_TOOL="$work/glcnn" >/dev/null
+[ -e "$root/share/man/man1/glcnn.1" ] || fail 'HOST_TOOL writes no manual'
 build clean >/dev/null
 [ ! -e "$out" ] || fail 'clean left the build directory'
 cd "$top"
