@@ -30,16 +30,25 @@ vec4 product(vec4 weight, vec4 value, int c) { return weight * value[c]; }
 #endif
 
 #ifdef WEIGHT_INDEX
+#ifndef IS_DEPTHWISE // else they are variables
+#ifdef DEPTHWISE
+#define IS_DEPTHWISE true
+#else
+#define IS_DEPTHWISE false
+#endif
+#ifdef TRANSPOSED
+#define IS_TRANSPOSED true
+#else
+#define IS_TRANSPOSED false
+#endif
+#endif
+
 // Place of output o's number of an element in W[outputs][taps][inputs / groups]; -1: it has none.
 int weight_index(int o, int element) {
     int tap = element / COMPONENTS / range;
     int s = element / COMPONENTS - tap * range;
     int c = element % COMPONENTS;
-#ifdef DEPTHWISE
-    int i = o;
-#else
-    int i = 4 * (first_slice(o / 4) + s) + c;
-#endif
+    int i = IS_DEPTHWISE ? o : 4 * (first_slice(o / 4) + s) + c;
 #ifdef GROUPED
     int group = o / outputs_per_group;
 #else
@@ -51,10 +60,7 @@ int weight_index(int o, int element) {
     int q = tap / tap_width;
     int p = tap - q * tap_width;
     tap = (tap_first_y + tap_step_y * q) * layer_width + tap_first_x + tap_step_x * p;
-#ifdef TRANSPOSED
-    return (i * layer_taps + tap) * outputs_per_group + o - group * outputs_per_group;
-#else
-    return (o * layer_taps + tap) * inputs_per_group + local;
-#endif
+    return IS_TRANSPOSED ? (i * layer_taps + tap) * outputs_per_group + o - group * outputs_per_group
+                         : (o * layer_taps + tap) * inputs_per_group + local;
 }
 #endif

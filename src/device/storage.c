@@ -20,6 +20,7 @@ void storage_place(struct storage *storage, struct storage *within, uint32_t cel
                    uint32_t down)
 {
     storage->within = storage_retain(within);
+    within->holds = true;
     storage->cell = cell;
     storage->across = across;
     storage->down = down;

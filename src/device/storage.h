@@ -26,6 +26,7 @@ struct storage {
     uint32_t fold;                 /* layers of a texture of its own */
     struct storage *within;        /* the owner of the texture, retained; NULL: itself */
     uint32_t cell, across, down;   /* its place in the texture */
+    bool holds;                    /* others lie in it */
     bool clear;                    /* contents must be 0 before the first use */
     bool pooled;                   /* of temporary images: goes back to the pool */
     struct derivation *derivation; /* how passes make what is not stored here; NULL: it is */

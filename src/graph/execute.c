@@ -43,6 +43,8 @@ static glcnn_status record(struct glcnn_graph *graph, struct compiled *c, uint32
         return status;
     c->command_buffer->planned = true;
     status = recording_make(&c->recording, graph, c->command_buffer, c->sources, sub_batches);
+    if (status == GLCNN_SUCCESS && sub_batches == 1) /* parts are for those who save memory */
+        status = command_buffer_join(c->command_buffer);
     return status == GLCNN_SUCCESS ? command_buffer_place(c->command_buffer, &c->memory) : status;
 }
 

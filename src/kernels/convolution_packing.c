@@ -94,6 +94,27 @@ void pass_matrix(struct pass *pass, const struct image_view *matrix)
         pass_define(pass, "ONE_ROW", 1);
 }
 
+/* In the order of convolution/packing_row.glsl. */
+static void pass_packing_row(struct pass *pass, const struct packing *p)
+{
+    const int32_t words[] = {(int32_t)p->elements,
+                             (int32_t)p->components,
+                             (int32_t)p->range,
+                             (int32_t)p->channels.inputs_per_group,
+                             (int32_t)p->channels.outputs_per_group,
+                             (int32_t)p->channels.outputs,
+                             p->depthwise,
+                             p->transposed,
+                             p->x.count,
+                             p->x.first,
+                             p->y.first,
+                             p->x.step,
+                             p->y.step,
+                             p->layer_width,
+                             p->layer_taps};
+    pass_row(pass, "convolution/convolution_pack_rows.comp", words, sizeof words / sizeof *words);
+}
+
 struct image_view plan_pack(struct plan *plan, const struct packing *p,
                             const struct vector_view *weights, const struct vector_view *biases)
 {
@@ -110,6 +131,7 @@ struct image_view plan_pack(struct plan *plan, const struct packing *p,
     }
     pass_image(pass, "matrix", &matrix);
     pass_weight_index(pass, p);
+    pass_packing_row(pass, p);
     pass_grid(pass, width, height, p->slices);
     return matrix;
 }

@@ -11,9 +11,10 @@
 
 struct glcnn_command_buffer {
     struct glcnn_device *device;
-    int references; /* the user's, and one of each temporary image and state */
-    bool closed;    /* the user destroyed it */
-    bool planned;   /* textures are placed and programs made by command_buffer_plan */
+    int references;       /* the user's, and one of each temporary image and state */
+    bool closed;          /* the user destroyed it */
+    bool planned;         /* textures are placed and programs made by command_buffer_plan */
+    uint64_t joined_size; /* bytes of the textures that command_buffer_join has made */
     struct pass *passes;
     size_t pass_count, pass_capacity;
     struct retained *retained;
@@ -47,6 +48,11 @@ void command_buffer_reset(struct glcnn_command_buffer *command_buffer);
  * While `planned` is set temporary images each have a storage of their own and no program is made.
  * command_buffer_place then lets storages whose lifetimes do not meet share textures, and
  * command_buffer_compile makes the programs. No texture exists before the first commit. */
+
+/* Before that: runs passes with rows as one for each shader and memory that their vectors share,
+ * before all others (command_join.c). */
+glcnn_status command_buffer_join(struct glcnn_command_buffer *command_buffer);
+
 struct command_memory {
     uint64_t planned, without_sharing, lower_bound; /* bytes of textures of temporary images */
 };

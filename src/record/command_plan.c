@@ -16,7 +16,7 @@ struct collection {
 
 static bool is_to_be_placed(const struct storage *storage)
 {
-    return !storage->clear && !storage->texture && !storage->within;
+    return !storage->clear && !storage->texture && !storage->within && !storage->holds;
 }
 
 /* Index of a storage; the number of items if it is not there. */
@@ -161,10 +161,11 @@ glcnn_status command_buffer_place(struct glcnn_command_buffer *command_buffer,
                              "out of memory planning textures");
     if (status == GLCNN_SUCCESS)
         status = place_storages(command_buffer->device, &c);
+    uint64_t joined = command_buffer->joined_size;
     if (status == GLCNN_SUCCESS)
-        *memory =
-            (struct command_memory){texture_bytes(&c), placement_size_without_sharing(&c.placement),
-                                    placement_lower_bound(&c.placement)};
+        *memory = (struct command_memory){joined + texture_bytes(&c),
+                                          joined + placement_size_without_sharing(&c.placement),
+                                          joined + placement_lower_bound(&c.placement)};
     free_collection(&c);
     return status;
 }

@@ -81,6 +81,15 @@ void pass_float(struct pass *pass, const char *name, float value)
             (struct pass_uniform){.name = name, .is_float = true, .value.f = value};
 }
 
+void pass_row(struct pass *pass, const char *rows, const int32_t *words, uint32_t count)
+{
+    if (!room(pass, count, PASS_ROW_WORDS + 1, rows))
+        return;
+    pass->row.shader = rows;
+    pass->row.count = count;
+    memcpy(pass->row.words, words, count * sizeof *words);
+}
+
 static struct pass_uniform *find_uniform(struct pass *pass, const char *name)
 {
     for (uint32_t i = 0; i < pass->uniform_count; i++)

@@ -35,6 +35,7 @@
 #define PASS_UNIFORMS   48
 #define PASS_LIBRARIES  32
 #define PASS_VIEW_WORDS 12 /* uniform words of one view; the second half places its layers */
+#define PASS_ROW_WORDS  16
 #define PASS_WORDS      (6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS)
 
 /* Of an image, or of a part of one. */
@@ -125,6 +126,14 @@ struct pass_observer {
     glcnn_status (*after)(struct pass_observer *observer, const struct pass *pass);
 };
 
+/* What a shader that runs many passes as one, each a row of a table, is told of this pass beside
+ * its image and its vectors (command_join.c). */
+struct pass_row {
+    const char *shader; /* NULL: the pass runs by itself */
+    int32_t words[PASS_ROW_WORDS];
+    uint32_t count;
+};
+
 struct pass {
     const char *shader; /* path below glsl/ */
     char planner[48];   /* name of the kernel that it is for, "" for none */
@@ -134,6 +143,7 @@ struct pass {
     struct pass_buffer buffers[PASS_BUFFERS];
     struct pass_define defines[PASS_DEFINES];
     struct pass_uniform uniforms[PASS_UNIFORMS];
+    struct pass_row row;
     uint32_t library_count, texture_count, image_count, buffer_count, define_count, uniform_count;
     uint32_t grid[3];   /* invocations wanted */
     uint32_t growing;   /* axes of the grid, a mask: pass_grows */
@@ -182,6 +192,10 @@ void pass_grid_over(struct pass *pass, uint32_t width, uint32_t height, const ch
                     const struct image_view *view);
 void pass_origin(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
 void pass_local(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
+
+/* Says that a planned command buffer may run the pass before all others, as one with others of the
+ * shader `rows`. It then has a single image and no texture, and reads its vectors alone. */
+void pass_row(struct pass *pass, const char *rows, const int32_t *words, uint32_t count);
 
 /* Sets a uniform that the pass already has. */
 void pass_update_float(struct pass *pass, const char *name, float value);

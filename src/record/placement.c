@@ -50,8 +50,7 @@ uint64_t placement_lower_bound(const struct placement *placement)
 
 /* ---- Placing ---- */
 
-/* The largest power of two that is not above `count`, which is not 0. */
-static uint32_t power_within(uint32_t count)
+uint32_t placement_power_within(uint32_t count)
 {
     uint32_t power = 1;
     while (power <= count / 2)
@@ -65,8 +64,8 @@ static uint32_t cells_in(const struct placement_texture *texture, const struct p
     if (texture->texel_size != item->texel_size || item->width > texture->width ||
         item->height > texture->height)
         return 0;
-    uint32_t each =
-        power_within(texture->width / item->width) * power_within(texture->height / item->height);
+    uint32_t each = placement_power_within(texture->width / item->width) *
+                    placement_power_within(texture->height / item->height);
     uint32_t cells = (item->layers + each - 1) / each;
     return cells <= texture->layers ? cells : 0;
 }
@@ -136,8 +135,8 @@ static bool place_in_existing(struct search *search, size_t index)
         best = size;
         item->texture = t;
         item->cell = cell;
-        item->across = power_within(texture->width / item->width);
-        item->down = power_within(texture->height / item->height);
+        item->across = placement_power_within(texture->width / item->width);
+        item->down = placement_power_within(texture->height / item->height);
     }
     return best < UINT64_MAX;
 }

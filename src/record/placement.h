@@ -38,6 +38,10 @@ struct placement {
 /* Fills in where items lie, and the textures. False: out of memory. */
 bool placement_solve(struct placement *placement);
 
+/* The largest power of two that is not above `count`, which is not 0: so many images of a side lie
+ * beside each other where there is room for `count`. */
+uint32_t placement_power_within(uint32_t count);
+
 uint64_t placement_item_size(const struct placement_item *item);
 /* Bytes of the textures; of the items without sharing; the most bytes that live at one pass: no
  * plan needs less. */

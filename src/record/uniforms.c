@@ -114,7 +114,7 @@ static uint32_t bits_of(uint32_t power)
     return bits;
 }
 
-static size_t view_words(const struct pass *pass, const struct image_view *view, uint32_t *words)
+void uniforms_of_view(const struct image_view *view, uint32_t words[PASS_VIEW_WORDS])
 {
     const struct storage *storage = view->storage;
     const uint32_t all[PASS_VIEW_WORDS] = {view->first_layer +
@@ -130,7 +130,13 @@ static size_t view_words(const struct pass *pass, const struct image_view *view,
                                            bits_of(storage->across * storage->down),
                                            storage->width,
                                            storage->height};
-    uint32_t count = view_word_count(pass, view);
+    memcpy(words, all, sizeof all);
+}
+
+static size_t view_words(const struct pass *pass, const struct image_view *view, uint32_t *words)
+{
+    uint32_t all[PASS_VIEW_WORDS], count = view_word_count(pass, view);
+    uniforms_of_view(view, all);
     if (words)
         memcpy(words, all, count * sizeof *words);
     return count;

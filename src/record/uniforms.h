@@ -16,6 +16,8 @@ void uniforms_declare(struct text *t, const struct pass *pass,
 /* Lines of main that set the variables, where the device's traits ask for copies. */
 void uniforms_copy(struct text *t, const struct pass *pass);
 
+/* The words of a view that is not plain. */
+void uniforms_of_view(const struct image_view *view, uint32_t words[PASS_VIEW_WORDS]);
 /* How many words the pass has, in the order that uniforms_declare has. Writes them to `words`
  * unless it is NULL. */
 size_t program_uniforms(const struct pass *pass, uint32_t *words);

@@ -1,0 +1,51 @@
+// What convolution_pack.comp makes, of all layers of a table. The matrices lie in up to four array
+// textures by their height.
+// needs convolution/packing_row.glsl
+// needs convolution/convolution.glsl
+void store(int image, ivec3 place, vec4 v) {
+    if (image == 0)
+        store_joined_0(place.x, place.y, 0, place.z, v);
+#if JOINED > 1
+    else if (image == 1)
+        store_joined_1(place.x, place.y, 0, place.z, v);
+#endif
+#if JOINED > 2
+    else if (image == 2)
+        store_joined_2(place.x, place.y, 0, place.z, v);
+#endif
+#if JOINED > 3
+    else
+        store_joined_3(place.x, place.y, 0, place.z, v);
+#endif
+}
+
+// Of texel (x, y) of a slice: as in record/view.glsl.
+ivec3 place_of(int row, int x, int y, int slice) {
+    int layer = word(row, ROW_PLACE) + slice;
+    x += (layer & word(row, ROW_PLACE + 6)) * word(row, ROW_PLACE + 10);
+    y += (layer >> word(row, ROW_PLACE + 7) & word(row, ROW_PLACE + 8)) * word(row, ROW_PLACE + 11);
+    return ivec3(x, y, layer >> word(row, ROW_PLACE + 9));
+}
+
+void invocation(ivec3 at) {
+    int row = row_of(at.x);
+    take_packing(row);
+    int width = word(row, ROW_PLACE + 2), texels = width * word(row, ROW_PLACE + 3);
+    int texel = at.x - word(row, 0);
+    int k = texel / texels;
+    int element = texel - k * texels; // rows of more than one line are 16 wide
+    int first_weight = word(row, ROW_VECTORS), first_bias = word(row, ROW_VECTORS + 1);
+    vec4 v = vec4(0.0);
+    for (int i = 0; i < 4; i++) {
+        int o = 4 * k + i;
+        int index = -1;
+        if (o < output_count && element < element_count)
+            index = weight_index(o, element);
+        if (index >= 0)
+            v[i] = vectors[first_weight + index];
+        if (first_bias >= 0 && o < output_count && element == element_count)
+            v[i] = vectors[first_bias + o];
+    }
+    int y = element / width;
+    store(word(row, 1), place_of(row, element - y * width, y, k), v);
+}
