@@ -63,4 +63,14 @@ int weight_index(int o, int element) {
     return IS_TRANSPOSED ? (i * layer_taps + tap) * outputs_per_group + o - group * outputs_per_group
                          : (o * layer_taps + tap) * inputs_per_group + local;
 }
+
+// The same where every output sees all inputs: of tap (p, q) and input i.
+int dense_weight_index(int o, int q, int p, int i) {
+    int tap = (tap_first_y + tap_step_y * q) * layer_width + tap_first_x + tap_step_x * p;
+#ifdef TRANSPOSED
+    return (i * layer_taps + tap) * outputs_per_group + o;
+#else
+    return (o * layer_taps + tap) * inputs_per_group + i;
+#endif
+}
 #endif

@@ -46,6 +46,15 @@ void from_points_of_results(vec4 v[6], out vec4 y[4]) {
     y[3] = P1_SQUARED * difference1 + P2_SQUARED * difference2 + v[5];
 }
 
+// Number x of that
+vec4 result_of_points(vec4 v[6], int x) {
+    float sign = (x & 1) == 0 ? 1.0 : -1.0;
+    vec2 power = (x & 1) == 0 ? vec2(1.0) : vec2(P1, P2);
+    power *= x < 2 ? vec2(1.0) : vec2(P1_SQUARED, P2_SQUARED);
+    vec4 sum = power.x * (v[1] + sign * v[2]) + power.y * (v[3] + sign * v[4]);
+    return sum + (x == 0 ? v[0] : x == 3 ? v[5] : vec4(0.0));
+}
+
 // A y, the transpose: what a gradient of results is at the points
 void to_points_of_gradients(vec4 y[4], out vec4 v[6]) {
     vec4 even1 = y[0] + P1_SQUARED * y[2], odd1 = P1 * (y[1] + P1_SQUARED * y[3]);

@@ -3,6 +3,7 @@
 // needs convolution/convolution.glsl
 // needs convolution/convolution_gradient.glsl
 // needs convolution/winograd.glsl
+// needs convolution/winograd_place.glsl
 void add_biases(int k) {
     vec4 total = vec4(0.0);
     for (int run = 0; run < run_count; run++)
@@ -12,17 +13,14 @@ void add_biases(int k) {
             add_bias(4 * k + i, total[i]);
 }
 
-void add_tap(int k, int tap, int from, vec4 value) {
-    int element = (tap * range + from / 4) * COMPONENTS + from % 4;
-    for (int i = 0; i < 4; i++) {
-        int index = 4 * k + i < output_count ? weight_index(4 * k + i, element) : -1;
-        if (index >= 0)
-            add_weight(index, value[i]);
-    }
+void add_tap(int k, int q, int p, int from, vec4 value) {
+    for (int i = 0; i < 4; i++)
+        if (4 * k + i < output_count && from < inputs_per_group)
+            add_weight(dense_weight_index(4 * k + i, q, p, from), value[i]);
 }
 
 void invocation(ivec3 at) {
-    int from = at.x, k = at.y;
+    int from = at.x, k = at.y, pitch = product_pitch(input_count), place = product_place(at.x);
     vec4 v[18], line[6], g[3];
     if (from == input_count) {
         add_biases(k);
@@ -32,8 +30,7 @@ void invocation(ivec3 at) {
         for (int y = 0; y < 6; y++) {
             line[y] = vec4(0.0);
             for (int chunk = 0; chunk < chunk_count; chunk++)
-                line[y] += products[((chunk * POINTS + 6 * y + x) * slice_total + k) * input_count +
-                                   from];
+                line[y] += products[((chunk * POINTS + 6 * y + x) * slice_total + k) * pitch + place];
         }
         from_points_of_weights(line, g);
         for (int y = 0; y < 3; y++)
@@ -44,6 +41,6 @@ void invocation(ivec3 at) {
             line[x] = v[6 * y + x];
         from_points_of_weights(line, g);
         for (int x = 0; x < 3; x++)
-            add_tap(k, 3 * y + x, from, g[x]);
+            add_tap(k, y, x, from, g[x]);
     }
 }

@@ -1,10 +1,15 @@
 // V = B^T d B of each tile d of 6x6 inputs, whose results begin at pixel `first_tile + tile`
-// An invocation owns a slice of a tile. It leaves V[point][input][tile], or with TILES_DEEP, for
-// sums over tiles, V[point][tile][input]. After the last tile there are zeros.
+// It leaves V[point][input][tile], or with TILES_DEEP, for sums over tiles, V[point][tile][input].
+// After the last tile there are zeros. A group of 96 invocations makes 16 tiles of a slice, or
+// 16 slices of a tile: each transforms a column, and then a row of what they all have kept.
 // needs convolution/input.glsl
 // needs convolution/winograd.glsl
 // needs convolution/winograd_tiles.glsl
-void keep(int point, int tile, int slice, vec4 value) {
+#define OWNED 16
+
+shared vec4 kept[POINTS * OWNED];
+
+void store(int point, int tile, int slice, vec4 value) {
 #ifdef TILES_DEEP
     points[(point * tile_count + tile) * source_slices + slice] = value;
 #else
@@ -13,28 +18,37 @@ void keep(int point, int tile, int slice, vec4 value) {
 #endif
 }
 
-void invocation(ivec3 at) {
-#ifdef TILES_DEEP
-    int slice = at.x, tile = at.y;
-#else
-    int slice = at.y, tile = at.x;
-#endif
+void keep_column(int own, int x, int tile, int slice) {
     bool live = first_tile + tile < tile_total;
     ivec3 X = place_of_tile(first_tile + tile);
-    ivec2 corner = ivec2(first_x, first_y) + X.xy;
-    vec4 v[POINTS], line[6];
-    for (int x = 0; x < 6; x++) {
-        for (int y = 0; y < 6; y++)
-            line[y] = live ? input_at(corner + ivec2(x, y), slice, X.z) : vec4(0.0);
-        to_points_of_inputs(line);
-        for (int y = 0; y < 6; y++)
-            v[6 * y + x] = line[y];
-    }
-    for (int y = 0; y < 6; y++) {
-        for (int x = 0; x < 6; x++)
-            line[x] = v[6 * y + x];
-        to_points_of_inputs(line);
-        for (int x = 0; x < 6; x++)
-            keep(6 * y + x, tile, slice, line[x]);
-    }
+    ivec2 corner = ivec2(first_x + x, first_y) + X.xy;
+    vec4 line[6];
+    for (int y = 0; y < 6; y++)
+        line[y] = live ? input_at(corner + ivec2(0, y), slice, X.z) : vec4(0.0);
+    to_points_of_inputs(line);
+    for (int y = 0; y < 6; y++)
+        kept[(6 * y + x) * OWNED + own] = line[y];
+}
+
+void store_row(int own, int y, int tile, int slice) {
+    vec4 line[6];
+    for (int x = 0; x < 6; x++)
+        line[x] = kept[(6 * y + x) * OWNED + own];
+    to_points_of_inputs(line);
+    for (int x = 0; x < 6; x++)
+        store(6 * y + x, tile, slice, line[x]);
+}
+
+void invocation(ivec3 at) {
+    int lane = int(gl_LocalInvocationIndex);
+    int own = lane % OWNED, part = lane / OWNED, first = (at.x - lane) / 6;
+#ifdef TILES_DEEP
+    int slice = first + own, tile = at.y;
+#else
+    int slice = at.y, tile = first + own;
+#endif
+    keep_column(own, part, tile, min(slice, source_slices - 1));
+    barrier();
+    if (slice < source_slices && tile < tile_count)
+        store_row(own, part, tile, slice);
 }

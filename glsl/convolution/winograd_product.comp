@@ -3,6 +3,7 @@
 // A product of matrices for each point. Rows come in quads. A group of 128 invocations makes 32
 // quads of 16 slices, each of them 2 quads of 2 slices. It keeps DEPTH rows of both matrices at a
 // time, and reads the next ones before it adds up those.
+// needs convolution/winograd_place.glsl
 #define QUADS       32
 #define SLICES      16
 #define DEPTH       16
@@ -60,7 +61,7 @@ void add_depths() {
 
 void invocation(ivec3 at) {
     lane = int(gl_LocalInvocationIndex);
-    int first_quad = (at.x - lane) / 128 * QUADS, first_k = at.y * SLICES;
+    int first_quad = at.y * QUADS, first_k = (at.x - lane) / 128 * SLICES;
     int chunk = at.z / 36;
     int point = at.z - chunk * 36;
     int begin = chunk * depths_per_chunk;
@@ -76,12 +77,13 @@ void invocation(ivec3 at) {
             read_depths(point, depth + DEPTH, end, first_quad, first_k);
         add_depths();
     }
+    int pitch = product_pitch(quad_count * 4);
     for (int j = 0; j < 2; j++)
         for (int i = 0; i < 2; i++) {
             int quad = first_quad + quad_of(i), k = first_k + slice_of(j);
             for (int c = 0; c < 4; c++)
                 if (quad < quad_count && k < slice_total)
-                    products[((at.z + first_product) * slice_total + k) * quad_count * 4 + 4 * quad + c] =
-                        sum[(4 * i + c) * 2 + j];
+                    products[((at.z + first_product) * slice_total + k) * pitch +
+                             product_place(4 * quad + c)] = sum[(4 * i + c) * 2 + j];
         }
 }

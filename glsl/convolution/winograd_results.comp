@@ -1,27 +1,38 @@
 // out = neuron(b + A^T M A), M[point][k][tile] the sums of a tile at the points
-// An invocation owns a slice of a tile of 4x4 results.
+// A group of 96 invocations makes 16 tiles of 4x4 results of a slice: each transforms a column, and
+// then some results, neighbours of which are stored by neighbours.
 // needs convolution/bias.glsl
 // needs convolution/winograd.glsl
 // needs convolution/winograd_tiles.glsl
+// needs convolution/winograd_place.glsl
+#define OWNED 16
+
+shared vec4 kept[24 * OWNED];
+
+void keep_column(int own, int x, int tile, int k) {
+    int pitch = product_pitch(tile_count), place = product_place(min(tile, tile_count - 1));
+    vec4 line[6], y[4];
+    for (int p = 0; p < 6; p++)
+        line[p] = products[((6 * p + x) * destination_slices + k) * pitch + place];
+    from_points_of_results(line, y);
+    for (int p = 0; p < 4; p++)
+        kept[(6 * p + x) * OWNED + own] = y[p];
+}
+
 void invocation(ivec3 at) {
-    int k = at.y;
-    ivec3 X = place_of_tile(first_tile + at.x);
-    vec4 v[24], line[6], y[4];
-    for (int i = 0; i < 6; i++) {
-        for (int p = 0; p < 6; p++)
-            line[p] = products[((6 * p + i) * destination_slices + k) * tile_count + at.x];
-        from_points_of_results(line, y);
-        for (int p = 0; p < 4; p++)
-            v[6 * p + i] = y[p];
-    }
+    int lane = int(gl_LocalInvocationIndex), first = (at.x - lane) / 6, k = at.y;
     vec4 bias = bias_of(k), slope = neuron_slope(k);
-    for (int p = 0; p < 4; p++) {
+    keep_column(lane % OWNED, lane / OWNED, first + lane % OWNED, k);
+    barrier();
+    for (int n = lane; n < 16 * OWNED; n += 6 * OWNED) {
+        int x = n & 3, own = n >> 2 & 15, y = n >> 6;
+        ivec3 X = place_of_tile(first_tile + first + own) + ivec3(x, y, 0);
+        vec4 line[6];
         for (int i = 0; i < 6; i++)
-            line[i] = v[6 * p + i];
-        from_points_of_results(line, y);
-        for (int i = 0; i < 4; i++)
-            if (first_tile + at.x < tile_total && X.x + i < region_width && X.y + p < region_height)
-                store_destination(region_x + X.x + i, region_y + X.y + p, k, X.z,
-                                  neuron(y[i] + bias, slope));
+            line[i] = kept[(6 * y + i) * OWNED + own];
+        bool live = first + own < tile_count && first_tile + first + own < tile_total;
+        if (live && X.x < region_width && X.y < region_height)
+            store_destination(region_x + X.x, region_y + X.y, k, X.z,
+                              neuron(result_of_points(line, x) + bias, slope));
     }
 }

@@ -2,13 +2,12 @@
 // An invocation owns an input and a slice of outputs.
 // needs convolution/convolution.glsl
 // needs convolution/winograd.glsl
-vec4 weight(int k, int tap, int from) {
-    int element = (tap * range + from / 4) * COMPONENTS + from % 4;
-    vec4 value = vec4(0.0);
+vec4 weight(int k, int q, int p, int from) {
+    vec4 value;
     for (int i = 0; i < 4; i++) {
-        int index = 4 * k + i < output_count ? weight_index(4 * k + i, element) : -1;
-        if (index >= 0)
-            value[i] = weights[index];
+        int o = min(4 * k + i, output_count - 1), c = min(from, inputs_per_group - 1);
+        float w = weights[dense_weight_index(o, q, p, c)];
+        value[i] = o == 4 * k + i && c == from ? w : 0.0;
     }
     return value;
 }
@@ -17,7 +16,7 @@ void invocation(ivec3 at) {
     vec4 v[18], g[3], line[6];
     for (int x = 0; x < 3; x++) {
         for (int y = 0; y < 3; y++)
-            g[y] = weight(at.y, 3 * y + x, at.x);
+            g[y] = weight(at.y, y, x, at.x);
         to_points_of_weights(g, line);
         for (int y = 0; y < 6; y++)
             v[3 * y + x] = line[y];

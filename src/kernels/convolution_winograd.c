@@ -7,15 +7,19 @@
 /* Of winograd.glsl, and of a group of winograd_product.comp. */
 #define POINTS       36u
 #define TILE         4u
+#define OWNED        16u /* tiles or slices of a group of a transform */
 #define GROUP_SIZE   128u
 #define GROUP_ROWS   128u
 #define GROUP_SLICES 16u
 
-#define FEWEST_SLICES 32u /* of inputs and of outputs, that make it worth the traffic */
-#define FEWEST_TILES  128u
-#define BLOCK_BYTES   (64u << 20) /* of a vector at the points */
-#define PART_BYTES    (32u << 20)
-#define ALL_GROUPS    512u /* fill the largest GPUs */
+/* What makes it worth the traffic: slices of inputs and of outputs, tiles, and products of these. */
+#define FEWEST_SLICES   16u
+#define FEWEST_TILES    128u
+#define FEWEST_PRODUCTS (1u << 20)
+#define SLICES_OF_SUMS  32u /* the fewest where sums go over tiles */
+#define BLOCK_BYTES     (128u << 20) /* of a vector at the points */
+#define PART_BYTES      (32u << 20)
+#define ALL_GROUPS      1024u /* fill the largest GPUs */
 
 static bool is_window_of_three(const struct packing *p, const struct window *w)
 {
@@ -27,7 +31,8 @@ static bool is_window_of_three(const struct packing *p, const struct window *w)
 static bool fills(const struct packing *p, uint32_t width, uint32_t height, uint32_t images)
 {
     uint32_t tiles = groups_of(width, TILE) * groups_of(height, TILE) * images;
-    return p->slices >= FEWEST_SLICES && p->range >= FEWEST_SLICES && tiles >= FEWEST_TILES &&
+    return least(p->slices, p->range) >= FEWEST_SLICES && tiles >= FEWEST_TILES &&
+           (uint64_t)tiles * p->slices * p->range >= FEWEST_PRODUCTS &&
            2 * width * height * images > tiles * TILE * TILE;
 }
 
@@ -69,6 +74,15 @@ static void pass_transform(struct pass *pass, const struct variant *variant)
     pass->work = POINTS * 32;
 }
 
+/* Groups that own OWNED of `across`, and for each six invocations, which share its work. */
+static void share_transform(struct pass *pass, uint32_t across, uint32_t down)
+{
+    pass_grid(pass, groups_of(across, OWNED) * 6 * OWNED, down, 1);
+    pass_local(pass, 6 * OWNED, 1, 1);
+    pass->cooperative = true;
+    pass->work = POINTS * 32 / 6;
+}
+
 /* `depths` of the rows and slices are added up, in so many chunks; product number `first` on. */
 struct product {
     const struct vector_view *left, *right, *to;
@@ -89,8 +103,8 @@ static void plan_product(struct plan *plan, const struct variant *variant,
     pass_int(pass, "depth_count", (int32_t)product->depths);
     pass_int(pass, "depths_per_chunk", (int32_t)per_chunk);
     pass_int(pass, "first_product", (int32_t)product->first);
-    pass_grid(pass, groups_of(product->rows, GROUP_ROWS) * GROUP_SIZE,
-              groups_of(product->slices, GROUP_SLICES), POINTS * product->chunks);
+    pass_grid(pass, groups_of(product->slices, GROUP_SLICES) * GROUP_SIZE,
+              groups_of(product->rows, GROUP_ROWS), POINTS * product->chunks);
     pass_local(pass, GROUP_SIZE, 1, 1);
     pass->cooperative = true;
     pass->work = per_chunk * 8 * 8 + 64;
@@ -126,6 +140,7 @@ static struct vector_view plan_points_of_weights(struct plan *plan, const struct
     pass_int(pass, "input_count", (int32_t)p->range * 4);
     pass_int(pass, "slice_total", (int32_t)p->slices);
     pass_grid(pass, p->range * 4, p->slices, 1);
+    pass_local(pass, 8, 16, 1);
     return points;
 }
 
@@ -141,8 +156,7 @@ static void plan_inputs(struct plan *plan, const struct packing *p, const struct
     pass_int(pass, "first_y", sum->window.y.first);
     pass_sum(pass, sum);
     pass_tiles(pass, t, first);
-    pass_grid(pass, tile_count(t, first), p->range, 1);
-    pass_local(pass, 64, 1, 1);
+    share_transform(pass, tile_count(t, first), p->range);
 }
 
 static void plan_results(struct plan *plan, const struct packing *p, const struct variant *variant,
@@ -155,8 +169,7 @@ static void plan_results(struct plan *plan, const struct packing *p, const struc
     pass_biases_in_place(pass, sum);
     pass_sum_destination(pass, sum);
     pass_tiles(pass, t, first);
-    pass_grid(pass, tile_count(t, first), p->slices, 1);
-    pass_local(pass, 64, 1, 1);
+    share_transform(pass, tile_count(t, first), p->slices);
 }
 
 void plan_sum_winograd(struct plan *plan, const struct packing *p, const struct variant *variant,
@@ -166,7 +179,8 @@ void plan_sum_winograd(struct plan *plan, const struct packing *p, const struct 
     const struct tiles t = tiles_of(sum->extent[0], sum->extent[1], sum->destination.images, most);
     struct vector_view weights = plan_points_of_weights(plan, p, variant, sum->weights);
     struct vector_view inputs = plan_lent_vector(plan, (size_t)POINTS * p->range * 4 * t.block);
-    struct vector_view results = plan_lent_vector(plan, (size_t)POINTS * p->slices * 4 * t.block);
+    struct vector_view results =
+        plan_lent_vector(plan, (size_t)POINTS * p->slices * 4 * groups_of(t.block, 16) * 16);
     for (uint32_t first = 0; first < t.total; first += t.block) {
         plan_inputs(plan, p, variant, sum, &t, first, &inputs);
         plan_product(plan, variant,
@@ -194,7 +208,8 @@ bool weights_fill_winograd(const void *shape)
     const struct part_shape *s = shape;
     const struct axis *x = &s->window->x, *y = &s->window->y;
     uint32_t width = (uint32_t)(x->end - x->begin), height = (uint32_t)(y->end - y->begin);
-    return fills(s->packing, width, height, s->pixels / (width * height));
+    return least(s->packing->slices, s->packing->range) >= SLICES_OF_SUMS &&
+           fills(s->packing, width, height, s->pixels / (width * height));
 }
 
 /* What the sums over tiles are made of. */
@@ -223,8 +238,7 @@ static void plan_deep_inputs(const struct operation *o, struct plan *plan, const
     if (w->edge_mode == GLCNN_EDGE_MODE_CLAMP)
         pass_define(pass, "EDGE_CLAMP", 1);
     pass_tiles(pass, &d->tiles, first);
-    pass_grid(pass, p->range, tile_count(&d->tiles, first), 1);
-    pass_local(pass, 16, 4, 1);
+    share_transform(pass, p->range, tile_count(&d->tiles, first));
 }
 
 static void plan_deep_gradients(const struct operation *o, struct plan *plan,
@@ -242,8 +256,7 @@ static void plan_deep_gradients(const struct operation *o, struct plan *plan,
     pass_int(pass, "end_x", w->x.end);
     pass_int(pass, "end_y", w->y.end);
     pass_tiles(pass, &d->tiles, first);
-    pass_grid(pass, p->slices, tile_count(&d->tiles, first), 1);
-    pass_local(pass, 16, 4, 1);
+    share_transform(pass, p->slices, tile_count(&d->tiles, first));
 }
 
 static struct deep begin_deep(const struct operation *o, struct plan *plan, const struct packing *p)
@@ -278,6 +291,7 @@ static void plan_deep_sum(const struct operation *o, struct plan *plan, const st
     pass_int(pass, "chunk_count", (int32_t)parts->chunks);
     pass_int(pass, "run_count", (int32_t)sums->chunks);
     pass_grid(pass, p->range * 4 + 1, p->slices, 1);
+    pass_local(pass, 32, 1, 1);
     pass->work = parts->chunks * POINTS * 4 + POINTS * 32;
 }
 
@@ -287,7 +301,7 @@ void plan_weights_winograd(const struct operation *o, struct plan *plan, const s
     const struct deep d = begin_deep(o, plan, p);
     uint32_t blocks = groups_of(d.tiles.total, d.tiles.block);
     struct parts parts = {.chunks = blocks * d.chunks,
-                          .numbers = POINTS * p->slices * p->range * 4};
+                          .numbers = POINTS * p->slices * groups_of(p->range * 4, 16) * 16};
     parts.vector = plan_lent_vector(plan, (size_t)parts.chunks * parts.numbers * 4);
     for (uint32_t b = 0; b < blocks; b++) {
         uint32_t first = b * d.tiles.block;
