@@ -1,7 +1,7 @@
 #!/bin/sh
 # glcnn bench from outside: every kernel has a row, a report and a trace have their form, a report
-# tells a slower and a faster row of another, and what a kernel leaves unwritten or makes NaN fails
-# its row. No time is judged.
+# tells a slower and a faster row of another, a series has its fitted line, and what a kernel leaves
+# unwritten or makes NaN fails its row. No time is judged.
 #
 # Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. GLCNN_TEST_FULL=1 runs all
 # rows. Exits 77 without a device.
@@ -212,6 +212,30 @@ verdict 'max pooling 2x2 s2, gradient' slower
 gives 2 --compare old.json --json
 says err 'answers in text'
 
+# ---- Series --------------------------------------------------------------------------------------
+
+gives 0 --scaling --list
+for phrase in 'max pooling 2x2 s2, gradient, channels' 'convolution 64-64 3x3, weights, pixels' \
+    'step of resnet8, images'; do
+    says out "$phrase"
+done
+# The line is the fitted column, and the ratio what was measured over it; the relative errors of a
+# fit by least squares add up to next to nothing, weighted by the fitted time over the measured.
+gives 0 --quick --scaling --shape 'max pooling 2x2 s2, forward, images'
+awk '/^ *[0-9]/ { n[++rows] = $1; t[rows] = $2; f[rows] = $3; r[rows] = $4 }
+    /^  fitted:/ { a = $2; b = $5 }
+    function off(x, y) { x -= y; return x < 0 ? -x : x }
+    END { for (i = 1; i <= rows; i++) {
+              if (off((a + b * n[i]) / 1000, f[i]) > 0.001 * f[i] + 0.00002) bad = 1
+              if (off(t[i] / f[i], r[i]) > 0.0051) bad = 1
+              slope += (f[i] / t[i] - 1) * n[i] / t[i]; scale += n[i] / t[i] }
+          exit bad || rows < 3 || off(slope, 0) > 0.01 * scale }' out ||
+    fail "the line is not fitted: $(cat out)"
+gives 2 --scaling --json
+says err 'answers in text'
+gives 2 --scaling --shape 'no such series'
+says err 'names them'
+
 # ---- Beside PyTorch ------------------------------------------------------------------------------
 
 # The twin's rows are ours, by name; of made-up reports the ratio stands in the table.
@@ -255,6 +279,12 @@ wrong "$largest" 'at.y, slice, image, best)' \
     'at.y, slice, image, at.x + at.y == 0 && slice == 0 && image == 1
         ? vec4(uintBitsToFloat(0x7f800000u)) : best)' \
     'element 0 of image 1 is infinite' -k pooling_max --shape 2x2
+
+rm -f changed
+SHADER_FROM='imageStore(destination_image' SHADER_TO='if (x > 0) imageStore(destination_image' \
+    LD_PRELOAD=$work/shader.so gives 1 --quick --scaling --shape 'max pooling 2x2 s2, forward, images'
+[ -f changed ] || fail 'no shader of the series was changed'
+says out 'FAILED: '
 
 [ $failed = 0 ] && echo 'glcnn bench is as it says'
 exit $failed

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPTION_JSON = 256, OPTION_SHAPE, OPTION_COMPARE, OPTION_TRACE };
+enum { OPTION_JSON = 256, OPTION_SHAPE, OPTION_COMPARE, OPTION_TRACE, OPTION_SCALING };
 
 static const struct tool_option options[] = {
     {'k', "kernel", "NAME", "the rows that this kernel stands in alone"},
@@ -17,6 +17,7 @@ static const struct tool_option options[] = {
     {OPTION_JSON, "json", NULL, "answer in JSON; null is what is not known"},
     {OPTION_COMPARE, "compare", "OLD.json", "say which rows are slower or faster than there"},
     {OPTION_TRACE, "trace", "FILE", "write the passes of the rows as a Chrome trace"},
+    {OPTION_SCALING, "scaling", NULL, "how time grows with images, channels and pixels, instead"},
     DEVICE_OPTIONS,
     {0}};
 
@@ -35,6 +36,9 @@ static const char details[] =
     "and never more than a quarter of the machine's memory is filled.\n\n"
     "With --compare, NEW.json may follow: nothing runs, and the two files are compared. A change\n"
     "counts from 5 % on, or from the larger spread of the two.\n\n"
+    "--scaling measures series, with --shape those of its name, and fits to each a line by least\n"
+    "squares of the relative error: what a row takes over that is its ratio. A software rasteriser\n"
+    "and --quick leave large ones out.\n\n"
     "The times of a trace are timestamps of the GPU where the driver has\n"
     "GL_EXT_disjoint_timer_query, else wall time between waits; the file and a line on standard\n"
     "error say which.\n\n"
@@ -233,6 +237,33 @@ static int run_all(const struct tool_command *command, struct bench_request *req
     return status == EXIT_GOOD ? written : status;
 }
 
+/* Instead of rows. */
+static int scale(const struct tool_command *command, struct bench_request *request)
+{
+    struct bench_report report = {.request = request};
+    if (request->json || request->compare || request->trace || request->kernel)
+        return complain(
+            command, EXIT_USAGE,
+            "--scaling answers in text, of whole series: --json, --compare, --trace and "
+            "--kernel are not for it");
+    if (bench_scaling(&report, false) == 0)
+        return complain(
+            command, EXIT_USAGE,
+            "no series has this in its name; \"glcnn bench --scaling --list\" names them");
+    if (request->list)
+        return EXIT_GOOD;
+    int status = device_open(&request->tool);
+    if (status != EXIT_GOOD)
+        return complain(command, status, "%s", request->tool.error);
+    report.device = glcnn_device_info(request->tool.device);
+    report.small = request->quick || report.device->software;
+    bench_report_device(&report);
+    bench_scaling(&report, true);
+    glcnn_device_destroy(&request->tool.device);
+    return report.failed > 0 ? complain(command, EXIT_FAILED, "%zu rows failed", report.failed)
+                             : EXIT_GOOD;
+}
+
 static int bench(const struct tool_command *command, struct bench_request *request)
 {
     struct bench_report report = {.request = request};
@@ -286,6 +317,8 @@ static bool read_option(struct bench_request *r, int letter)
         return (r->shape = optarg) != NULL;
     case OPTION_COMPARE:
         return (r->compare = optarg) != NULL;
+    case OPTION_SCALING:
+        return r->scaling = true;
     case OPTION_TRACE:
         return (r->trace = optarg) != NULL;
     default:
@@ -310,7 +343,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
         return complain(command, EXIT_USAGE,
                         "--compare answers in text: write --json to a file and compare the two");
     int status = expect_no_arguments(command, argc, argv);
-    return status == EXIT_GOOD ? bench(command, &request) : status;
+    return status == EXIT_GOOD ? (request.scaling ? scale : bench)(command, &request) : status;
 }
 
 const struct tool_command command_bench = {

@@ -1,7 +1,7 @@
 /* glcnn bench: what its parts share. Shapes are rows of a table (bench_shapes.c); each gives one
  * measurement or more: forward, gradient, or gradients for data and for weights. bench_work.c makes
  * the images, states and command buffers of one, bench_time.c times it, bench_report.c tells of it,
- * bench_trace.c writes its passes, bench_compare.c sets two reports beside each other. */
+ * bench_trace.c writes its passes, bench_scaling.c fits lines to times, bench_compare.c sets two reports beside each other. */
 #ifndef GLCNN_TOOL_BENCH_H
 #define GLCNN_TOOL_BENCH_H
 
@@ -13,7 +13,8 @@ enum bench_flags {
     BENCH_READS_SOURCE = 1, /* the gradient needs the forward source, which counts in its bytes */
     BENCH_TAKES_RESULT = 2, /* the gradient is given the forward result, and needs it */
     BENCH_BARE = 4,         /* vectors that are optional are left out */
-    BENCH_SETS_RATE = 8     /* its forward kernel tells how fast memory is */
+    BENCH_SETS_RATE = 8,    /* its forward kernel tells how fast memory is */
+    BENCH_AS_IT_IS = 16     /* where shapes are small too */
 };
 
 /* Kernels are separated by blanks and encoded one after the other with one state. */
@@ -39,7 +40,7 @@ extern const struct bench_step bench_steps[]; /* net NULL at the end */
 
 struct bench_request {
     const char *kernel, *shape, *compare, *trace; /* NULL: not given */
-    bool quick, json, list;
+    bool quick, json, list, scaling;
     glcnn_channel_format format;
     struct tool_device tool;
 };
@@ -108,10 +109,18 @@ void bench_fail(struct bench_row *row, glcnn_device *device, glcnn_status status
 glcnn_status bench_measure(struct bench_report *report, const struct bench_work *work,
                            struct bench_row *row);
 
+/* ---- Series (bench_scaling.c) ---- */
+
+/* Runs the series whose name has request->shape and prints them, or with `runs` false names them
+ * where a list is asked for. Returns how many there are. */
+size_t bench_scaling(struct bench_report *report, bool runs);
+
 /* ---- Telling (bench_report.c, bench_trace.c, bench_compare.c) ---- */
 
 /* Takes a row: prints it, or keeps it for the JSON. */
 void bench_report_row(struct bench_report *report, const struct bench_row *row);
+/* What is measured on, and before rows the names of their columns too; nothing with --json. */
+void bench_report_device(const struct bench_report *report);
 void bench_report_head(const struct bench_report *report);
 cJSON *bench_report_json(struct bench_report *report);
 

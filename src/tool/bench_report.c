@@ -9,16 +9,22 @@ static double floor_of(const struct bench_report *report, const struct bench_row
     return report->copy_rate > 0 ? row->bytes / report->copy_rate : 0;
 }
 
-void bench_report_head(const struct bench_report *report)
+void bench_report_device(const struct bench_report *report)
 {
-    if (report->request->json)
-        return;
     printf("glcnn %s on %s, %s\n", glcnn_version(), report->device->renderer,
            report->device->gl_version);
     if (report->small)
         puts("Shapes are small, for a software rasteriser or a quick look: rates are those of "
              "caches.");
-    printf("\n%-48s %18s %10s %6s %8s %8s %7s %6s %6s %8s\n", "row", "shape", "ms", "+-%", "GB/s",
+    puts("");
+}
+
+void bench_report_head(const struct bench_report *report)
+{
+    if (report->request->json)
+        return;
+    bench_report_device(report);
+    printf("%-48s %18s %10s %6s %8s %8s %7s %6s %6s %8s\n", "row", "shape", "ms", "+-%", "GB/s",
            "GFLOP/s", "x floor", "passes", "calls", "CPU us");
 }
 

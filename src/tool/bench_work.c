@@ -27,7 +27,7 @@ void bench_scale(const struct bench_report *report, const struct bench_shape *sh
                  uint32_t size[4])
 {
     memcpy(size, shape->source, sizeof shape->source);
-    if (report->small)
+    if (report->small && !(shape->flags & BENCH_AS_IT_IS))
         size[0] = size[0] > SMALLER ? size[0] / SMALLER : 1;
     size[0] = images_that_fit(size);
 }
