@@ -301,6 +301,46 @@ static void batches_follow_from_their_number_alone(void)
     CU_ASSERT_TRUE(standing_in >= 2);
 }
 
+/* Labels and indices are those of the whole batches once it is known what is broken, of pictures and
+ * of tables. */
+static void labels_alone_are_those_of_the_batches(void)
+{
+    static const uint32_t counts[] = {25, 15};
+    static struct record whole;
+    make_pictures("alone", counts, 2);
+    cut("alone/a/003.png");
+    record("alone", 1, 0, 0, &whole);
+    make_table("alone.csv", 40, 2);
+    for (int table = 0; table < 2; table++) {
+        glcnn_data_set *data = data_open(table ? "alone.csv" : "alone", NULL);
+        struct glcnn_data_loader_parameters p = {
+            .batch = BATCH, .shuffle = true, .seed = 3, .bytes = table};
+        glcnn_data_loader *loader = data_load(data, &p);
+        uint32_t indices[STEPS][BATCH], labels[STEPS][BATCH];
+        for (int step = 0; step < STEPS; step++) {
+            struct glcnn_data_batch batch = data_next(loader);
+            memcpy(indices[step], batch.indices, sizeof indices[step]);
+            memcpy(labels[step], batch.labels, sizeof labels[step]);
+        }
+        glcnn_data_loader_destroy(&loader);
+        p.labels_only = true;
+        loader = data_load(data, &p);
+        for (int step = 0; step < STEPS; step++) {
+            struct glcnn_data_batch batch = data_next(loader);
+            CU_ASSERT_EQUAL(memcmp(batch.indices, indices[step], sizeof indices[step]), 0);
+            CU_ASSERT_EQUAL(memcmp(batch.labels, labels[step], sizeof labels[step]), 0);
+            CU_ASSERT_PTR_NULL(batch.floats);
+            CU_ASSERT_PTR_NULL(batch.bytes);
+            CU_ASSERT_EQUAL(batch.filled, BATCH);
+        }
+        CU_ASSERT_EQUAL(glcnn_data_loader_get_statistics(loader).decoded, 0);
+        glcnn_data_loader_destroy(&loader);
+        if (!table)
+            CU_ASSERT_EQUAL(memcmp(indices, whole.indices, sizeof indices), 0);
+        glcnn_data_set_close(&data);
+    }
+}
+
 static void pictures_are_decoded_once_where_they_fit_in(void)
 {
     static const uint32_t counts[] = {12, 9};
@@ -470,6 +510,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(an_epoch_has_each_image_once),
                                         UNIT_TEST(in_order_the_last_batch_has_empty_places),
                                         UNIT_TEST(batches_follow_from_their_number_alone),
+                                        UNIT_TEST(labels_alone_are_those_of_the_batches),
                                         UNIT_TEST(pictures_are_decoded_once_where_they_fit_in),
                                         UNIT_TEST(what_vanishes_or_changes_is_told),
                                         UNIT_TEST(nothing_whole_is_an_error),

@@ -218,6 +218,9 @@ struct glcnn_data_loader_parameters {
     /* uint8_t as they are, not normalised; GLCNN_UNSUPPORTED for data that is no bytes. */
     bool bytes;
     bool interleaved; /* images are [H][W][C]; otherwise [C][H][W] */
+    /* No images, for whoever knows them already: batches have labels and indices alone, and nothing
+     * is decoded. A picture counts as whole until it was found broken. */
+    bool labels_only;
     /* Float32 values are (v - mean[c]) / deviation[c] with v in 0 .. 1 for bytes. Each a value a
      * channel, copied; NULL: 0 and 1. Deviations are above 0. */
     const float *mean, *deviation;
@@ -229,7 +232,7 @@ struct glcnn_data_batch {
     uint32_t count;          /* images, empty places included: the loader's batch, always */
     uint32_t filled;         /* places that have an image */
     const float *floats;     /* [count][C][H][W]; NULL where `bytes` was asked for */
-    const uint8_t *bytes;    /* the same; NULL where it was not */
+    const uint8_t *bytes;    /* the same; NULL where it was not. With `labels_only` both are NULL */
     const uint32_t *labels;  /* [count] */
     const uint32_t *indices; /* [count]: which of the part each is; UINT32_MAX: an empty place,
                                 whose image is all zero and label GLCNN_DATA_NO_LABEL */

@@ -161,8 +161,12 @@ static glcnn_status find_pixels(struct worker *w, const struct item *item, char 
     bool decoded = false;
     glcnn_data_loader *l = w->loader;
     const struct table *table = item->table == NO_TABLE ? NULL : &l->set->tables[item->table];
+    if (table && (l->parameters.labels_only || !table->stored))
+        return GLCNN_SUCCESS;
     if (table)
-        return table->stored ? stored_image(table, item->index, w->pixels, error) : GLCNN_SUCCESS;
+        return stored_image(table, item->index, w->pixels, error);
+    if (l->parameters.labels_only)
+        return set_is_broken(l->set, item->index) ? GLCNN_MALFORMED_DATA : GLCNN_SUCCESS;
     glcnn_status status = set_pixels(l->set, item->index, w->pixels, &decoded, error);
     if (decoded) {
         pthread_mutex_lock(&l->mutex);
@@ -255,7 +259,7 @@ static void *work(void *argument)
 static bool start_thread(glcnn_data_loader *l)
 {
     struct worker *w = malloc(sizeof *w);
-    uint8_t *pixels = malloc(2 * l->values);
+    uint8_t *pixels = malloc(2 * l->values + 1);
     if (w)
         *w = (struct worker){l, pixels};
     if (w && pixels && pthread_create(&l->threads[l->thread_count], NULL, work, w) == 0) {
@@ -335,7 +339,7 @@ static glcnn_status take_parameters(glcnn_data_loader *l, char *error)
     l->part = &l->set->parts[p->part];
     l->count = p->limit && p->limit < l->part->count ? p->limit : l->part->count;
     l->steps = p->shuffle ? l->count / p->batch : ((uint64_t)l->count + p->batch - 1) / p->batch;
-    l->values = set_values(l->set);
+    l->values = p->labels_only ? 0 : set_values(l->set);
     l->element = p->bytes ? 1 : sizeof(float);
     l->begun = l->held = p->step;
     if (l->count == 0)
@@ -351,7 +355,7 @@ static glcnn_status take_parameters(glcnn_data_loader *l, char *error)
 static bool make_batch(const glcnn_data_loader *l, struct batch *b)
 {
     size_t size = l->parameters.batch, bytes = l->values * l->element;
-    b->images = bytes <= SIZE_MAX / size ? malloc(size * bytes) : NULL;
+    b->images = bytes < SIZE_MAX / size ? malloc(size * bytes + 1) : NULL;
     b->labels = malloc(size * sizeof *b->labels);
     b->indices = malloc(size * sizeof *b->indices);
     return b->images && b->labels && b->indices;
@@ -360,7 +364,7 @@ static bool make_batch(const glcnn_data_loader *l, struct batch *b)
 static glcnn_status make_batches(glcnn_data_loader *l, char *error)
 {
     uint64_t bytes = (uint64_t)l->values * l->element * l->parameters.batch;
-    uint64_t fitting = l->parameters.memory / bytes;
+    uint64_t fitting = bytes > 0 ? l->parameters.memory / bytes : MAX_DEPTH;
     l->depth = fitting < 2 ? 2 : fitting > MAX_DEPTH ? MAX_DEPTH : (uint32_t)fitting;
     l->order = malloc(l->count * sizeof *l->order);
     bool good = l->order != NULL;
@@ -480,8 +484,8 @@ static void describe(const glcnn_data_loader *l, const struct batch *b,
                                        .labels = b->labels,
                                        .indices = b->indices};
     if (l->parameters.bytes)
-        batch->bytes = b->images;
-    else
+        batch->bytes = l->parameters.labels_only ? NULL : b->images;
+    else if (!l->parameters.labels_only)
         batch->floats = b->images;
     for (uint32_t n = 0; n < batch->count; n++)
         batch->filled += b->indices[n] != UINT32_MAX;

@@ -76,3 +76,8 @@ glcnn_status set_pixels(glcnn_data_set *set, uint32_t index, uint8_t *pixels, bo
         mark_broken(set, index, error);
     return status;
 }
+
+bool set_is_broken(glcnn_data_set *set, uint32_t index)
+{
+    return atomic_load(&set->states[index]) == PICTURE_BROKEN;
+}

@@ -97,6 +97,8 @@ bool picture_is_as_opened(const struct picture_file *file, FILE *stream);
  * GLCNN_IO_ERROR: it is not what it was. `error` is not NULL. */
 glcnn_status set_pixels(glcnn_data_set *set, uint32_t index, uint8_t *pixels, bool *decoded,
                         char *error);
+/* Has it been found broken so far? */
+bool set_is_broken(glcnn_data_set *set, uint32_t index);
 
 size_t set_values(const glcnn_data_set *set); /* of an image */
 
