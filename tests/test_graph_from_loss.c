@@ -123,6 +123,18 @@ static void test_only_layers_without_an_update_are_trained(void)
     glcnn_network_destroy(&c.net);
 }
 
+/* A layer that nobody updates needs no optimizer. */
+static void test_frozen_layers_are_passed_over(void)
+{
+    struct cnn c = make_cnn();
+    GOOD_FATAL(glcnn_filter_node_set_training_style(filter_of(c.convolved[1]),
+                                                    GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE));
+    train_network(c.net, false);
+    CU_ASSERT_PTR_NULL(glcnn_kernel_optimizer(kernel_of(c.convolved[1])));
+    CU_ASSERT_PTR_NOT_NULL(glcnn_kernel_optimizer(kernel_of(c.convolved[0])));
+    glcnn_network_destroy(&c.net);
+}
+
 static void test_without_an_optimizer_data_sources_train(void)
 {
     struct cnn c = make_cnn();
@@ -330,6 +342,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_results_are_the_loss_and_what_is_asked_for),
         UNIT_TEST(test_the_descriptor_is_the_graphs),
         UNIT_TEST(test_only_layers_without_an_update_are_trained),
+        UNIT_TEST(test_frozen_layers_are_passed_over),
         UNIT_TEST(test_without_an_optimizer_data_sources_train),
         UNIT_TEST(test_what_cannot_train_is_refused),
         UNIT_TEST(test_the_networks_failure_is_told),

@@ -61,9 +61,10 @@ struct glcnn_training_descriptor {
 GLCNN_API glcnn_status
 glcnn_kernel_set_training(glcnn_kernel *kernel, const struct glcnn_training_descriptor *descriptor);
 
-/* The same for every filter node of the network that has weights and no data source. Batch and
- * instance normalisations whose channels are not known get them from the filter that makes their
- * source, if it has output_feature_channels. */
+/* The same for every filter node of the network that has weights, no data source and a training
+ * style other than none: a layer of that style is frozen, and needs no memory of an optimizer.
+ * Batch and instance normalisations whose channels are not known get them from the filter that makes
+ * their source, if it has output_feature_channels. */
 GLCNN_API glcnn_status glcnn_network_set_training(
     glcnn_network *network, const struct glcnn_training_descriptor *descriptor);
 

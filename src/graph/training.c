@@ -222,7 +222,8 @@ glcnn_status glcnn_network_set_training(glcnn_network *network,
                            "glcnn_network_set_training: descriptor is NULL");
     for (struct glcnn_filter_node *n = status == GLCNN_SUCCESS ? network->filters : NULL;
          n && status == GLCNN_SUCCESS; n = n->next)
-        if (filter_has_weights(n) && !glcnn_kernel_data_source(n->kernel))
+        if (filter_has_weights(n) && !glcnn_kernel_data_source(n->kernel) &&
+            n->style != GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE)
             status = filter_train(n, descriptor);
     return status;
 }
