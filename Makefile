@@ -121,7 +121,8 @@ INTERCHANGE_OBJECTS := $(INTERCHANGE_SOURCES:%.c=$(O)/%.o)
 DATA_OBJECTS   := $(DATA_SOURCES:%.c=$(O)/%.o)
 TOOL_OBJECTS   := $(TOOL_SOURCES:%.c=$(O)/%.o)
 # The tool's networks and what is done to their pictures, which tests train.
-NET_OBJECTS    := $(addprefix $(O)/src/tool/,augment.o input.o model.o nets.o)
+NET_OBJECTS    := $(addprefix $(O)/src/tool/,augment.o features.o input.o layers.o model.o \
+                  name_map.o nets.o)
 HELPER_OBJECTS := $(TEST_HELPERS:%.c=$(O)/%.o)
 SUPPORT_OBJECTS := $(SUPPORT:%.c=$(O)/%.o)
 FAULT_OBJECTS  := $(FAULT_HELPERS:%.c=$(O)/%.o)

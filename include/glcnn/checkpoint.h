@@ -129,10 +129,11 @@ typedef void (*glcnn_checkpoint_handler)(void *user, const char *parameter, cons
  * GLCNN_MALFORMED_DATA, also where nothing fits and for a value that is read and not finite;
  * GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY. After these the network is as it was, and the handler has not
  * been called. */
-GLCNN_API glcnn_status glcnn_checkpoint_load_matching(
-    glcnn_network *network, const char *path, const struct glcnn_checkpoint_name *names,
-    size_t name_count, glcnn_checkpoint_handler handler, void *user,
-    char error[GLCNN_ERROR_LENGTH]);
+GLCNN_API glcnn_status glcnn_checkpoint_load_matching(glcnn_network *network, const char *path,
+                                                      const struct glcnn_checkpoint_name *names,
+                                                      size_t name_count,
+                                                      glcnn_checkpoint_handler handler, void *user,
+                                                      char error[GLCNN_ERROR_LENGTH]);
 
 /* Reads the metadata alone, after the same checks of the file itself: what network to make. */
 GLCNN_API glcnn_status glcnn_checkpoint_read_metadata(const char *path,

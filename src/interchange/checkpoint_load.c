@@ -148,7 +148,9 @@ static glcnn_status check_tensor(const struct input *in, const struct checkpoint
     if (!t->is_used && checkpoint_tensor_is_bytes(t))
         return GLCNN_SUCCESS;
     if (t->begin % 4 != 0)
-        return MALFORMED(in, "tensor \"%.100s\" begins at byte %" PRIu64 ", no multiple of 4: bytes stand behind numbers",
+        return MALFORMED(in,
+                         "tensor \"%.100s\" begins at byte %" PRIu64
+                         ", no multiple of 4: bytes stand behind numbers",
                          in->path, t->name, t->begin);
     if (!t->is_used && !is_spare_moment(in, t))
         return MALFORMED(in, "has the tensor \"%.100s\", which the network does not know", in->path,
@@ -191,7 +193,8 @@ static glcnn_status apply(const struct input *in)
     for (size_t i = 0; i < in->list.count && status == GLCNN_SUCCESS; i++)
         status = parameter_make(&in->list.at[i], in->error);
     for (size_t i = 0; i < in->list.count && status == GLCNN_SUCCESS; i++)
-        status = parameter_write(&in->list.at[i], in->data + in->list.at[i].tensor->begin, in->error);
+        status =
+            parameter_write(&in->list.at[i], in->data + in->list.at[i].tensor->begin, in->error);
     for (size_t i = 0; status == GLCNN_SUCCESS && (node = glcnn_network_filter(in->network, i));
          i++)
         set_counters(in, node);

@@ -15,7 +15,7 @@ static const struct tool_option options[] = {
     {'j', "json", NULL, "print JSON, with all of the confusion matrix"}, DEVICE_OPTIONS, {0}};
 
 static const char details[] =
-    "MODEL is a file of \"glcnn train --out\"; DATA is what --data takes there, of the same size and\n"
+    "MODEL is a file of \"glcnn train\" or \"import\"; DATA is what --data takes there, of the same size and\n"
     "classes. Its test images are classified, or else those to validate with, or else all. Prints\n"
     "the accuracy, the mean loss, the accuracy of each class and the confusion matrix: a row is a\n"
     "class, its columns what its images were taken for.\n"
@@ -30,7 +30,7 @@ bool evaluate_epoch(struct runner *runner, glcnn_data_loader *loader, float *pro
         if (glcnn_data_loader_next(loader, &batch, error) != GLCNN_SUCCESS)
             return false;
         if (!runner_run_batch(runner, &batch, NULL, probabilities)) {
-            snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(runner->device));
+            snprintf(error, GLCNN_ERROR_LENGTH, "%s", runner_error(runner));
             return false;
         }
         score_add(score, probabilities, batch.labels, batch.count);
@@ -78,12 +78,9 @@ static int load(struct evaluation *e, const char *path)
     e->probabilities = calloc((size_t)BATCH * e->saved.form.classes, sizeof *e->probabilities);
     if (!e->probabilities || !score_begin(&e->score, e->saved.form.classes))
         return fail(e, "not enough memory");
-    if (!model_create(e->tool.device, e->saved.net, &e->saved.form, BATCH, &e->model))
-        return fail(e, glcnn_device_error(e->tool.device));
-    if (glcnn_checkpoint_load(e->model.network, path, NULL, error) != GLCNN_SUCCESS)
+    if (!saved_load(&e->saved, path, e->tool.device, BATCH, &e->model, &e->runner, error))
         return fail(e, error);
-    if (!runner_create_inference(&e->model, BATCH, 0, &e->runner) ||
-        !pictures_take(&e->pictures, &e->saved, NULL, 0, &e->runner))
+    if (!pictures_take(&e->pictures, &e->saved, NULL, 0, &e->runner))
         return fail(e, glcnn_device_error(e->tool.device));
     if (!evaluate_epoch(&e->runner, e->loader, e->probabilities, &e->score, error))
         return fail(e, error);

@@ -1,11 +1,29 @@
 /* Models of glcnn train and predict, and the graphs that run them. */
 #include "model.h"
 
+#include <glcnn/serialize.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 /* ---- The model ---- */
 
 static bool good(glcnn_status status)
 {
     return status == GLCNN_SUCCESS;
+}
+
+/* What is behind the scores. */
+static bool add_loss(struct model *model, uint32_t batch)
+{
+    model->labels = glcnn_image_node_create(model->network, "labels");
+    if (!model->probabilities)
+        model->probabilities = glcnn_soft_max_node(model->scores);
+    model->loss = glcnn_loss_node(model->scores, model->labels, NULL,
+                                  GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, GLCNN_REDUCTION_TYPE_SUM);
+    if (model->loss)
+        glcnn_loss(glcnn_filter_node_kernel(model->loss))->weight = (float)(1.0 / batch);
+    return good(glcnn_network_status(model->network));
 }
 
 bool model_create(glcnn_device *device, const struct net *net, const struct form *form,
@@ -15,19 +33,217 @@ bool model_create(glcnn_device *device, const struct net *net, const struct form
     if (!good(glcnn_network_create(device, &model->network)))
         return false;
     model->image = glcnn_image_node_create(model->network, "image");
-    model->labels = glcnn_image_node_create(model->network, "labels");
     model->scores = net->build(model->image, form);
-    model->probabilities = glcnn_soft_max_node(model->scores);
-    model->loss = glcnn_loss_node(model->scores, model->labels, NULL,
-                                  GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, GLCNN_REDUCTION_TYPE_SUM);
-    if (model->loss)
-        glcnn_loss(glcnn_filter_node_kernel(model->loss))->weight = (float)(1.0 / batch);
-    return good(glcnn_network_status(model->network));
+    return good(glcnn_network_serialize(model->network, false, &model->description,
+                                        &model->description_size, NULL)) &&
+           add_loss(model, batch);
 }
 
 void model_destroy(struct model *model)
 {
     glcnn_network_destroy(&model->network);
+    glcnn_serialize_free(model->description);
+    *model = (struct model){.net = NULL};
+}
+
+/* ---- Networks of files ---- */
+
+static bool is_kernel(glcnn_filter_node *filter, const char *name)
+{
+    return filter && strcmp(glcnn_kernel_name(glcnn_filter_node_kernel(filter)), name) == 0;
+}
+
+static bool is_read(const glcnn_network *network, const glcnn_image_node *image)
+{
+    glcnn_filter_node *filter;
+    for (size_t i = 0; (filter = glcnn_network_filter(network, i)) != NULL; i++)
+        for (size_t k = 0; k < glcnn_filter_node_source_count(filter); k++)
+            if (glcnn_filter_node_source(filter, k) == image)
+                return true;
+    return false;
+}
+
+/* The one input and the one end of a network; NULL: there are others. */
+static void find_ends(const glcnn_network *network, glcnn_image_node **input,
+                      glcnn_image_node **end)
+{
+    size_t inputs = 0, ends = 0;
+    glcnn_image_node *image;
+    for (size_t i = 0; (image = glcnn_network_image(network, i)) != NULL; i++) {
+        bool is_input = !glcnn_image_node_filter(image), is_end = !is_read(network, image);
+        if (is_input && !is_end) {
+            *input = image;
+            inputs++;
+        } else if (!is_input && is_end) {
+            *end = image;
+            ends++;
+        }
+    }
+    *input = inputs == 1 ? *input : NULL;
+    *end = ends == 1 ? *end : NULL;
+}
+
+bool model_open(glcnn_network *network, const struct form *form, uint32_t batch,
+                struct model *model, char error[GLCNN_ERROR_LENGTH])
+{
+    *model =
+        (struct model){.form = *form, .network = network, .device = glcnn_network_device(network)};
+    find_ends(network, &model->image, &model->scores);
+    model->head = model_head(network);
+    if (!model->image || !model->scores) {
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "the network is no classifier: it has not one input and one result");
+        return false;
+    }
+    glcnn_filter_node *last = glcnn_image_node_filter(model->scores);
+    bool has_soft_max = is_kernel(last, "soft_max");
+    if (!good(glcnn_network_serialize(network, false, &model->description, &model->description_size,
+                                      error)))
+        return false;
+    if (has_soft_max)
+        model->probabilities = model->scores;
+    if (has_soft_max || is_kernel(last, "log_soft_max"))
+        model->scores = glcnn_filter_node_source(last, 0);
+    if (add_loss(model, batch))
+        return true;
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(model->device));
+    return false;
+}
+
+bool model_filter_has_weights(glcnn_filter_node *filter)
+{
+    const struct glcnn_kernel_info *info =
+        glcnn_kernel_info_by_name(glcnn_kernel_name(glcnn_filter_node_kernel(filter)));
+    for (size_t i = 0; i < info->argument_count; i++)
+        if (strcmp(info->arguments[i].name, "weights") == 0 ||
+            strcmp(info->arguments[i].name, "gamma") == 0)
+            return true;
+    return false;
+}
+
+glcnn_filter_node *model_head(const glcnn_network *network)
+{
+    glcnn_image_node *input = NULL, *end = NULL;
+    find_ends(network, &input, &end);
+    glcnn_filter_node *filter = glcnn_image_node_filter(end);
+    while (filter && !model_filter_has_weights(filter) &&
+           glcnn_filter_node_source_count(filter) == 1)
+        filter = glcnn_image_node_filter(glcnn_filter_node_source(filter, 0));
+    return is_kernel(filter, "convolution") || is_kernel(filter, "fully_connected") ? filter : NULL;
+}
+
+/* ---- Parts ---- */
+
+/* Images of a model and what stands for each in its part. */
+struct copying {
+    const struct model *whole;
+    struct model *part;
+    bool drops;
+    glcnn_image_node **of, **to;
+    size_t count;
+};
+
+static glcnn_image_node *copy_of(const struct copying *c, const glcnn_image_node *image)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->of[i] == image)
+            return c->to[i];
+    return NULL;
+}
+
+static void note_copy(struct copying *c, glcnn_image_node *of, glcnn_image_node *to)
+{
+    c->of[c->count] = of;
+    c->to[c->count++] = to;
+}
+
+static glcnn_image_node *copy_filter(struct copying *c, glcnn_filter_node *filter,
+                                     glcnn_image_node *const *sources, size_t count)
+{
+    if (!c->drops && is_kernel(filter, "dropout"))
+        return sources[0];
+    glcnn_filter_node *copy = glcnn_filter_node_create_with_kernel(
+        c->part->network, glcnn_filter_node_kernel(filter), sources, count);
+    if (copy && (!good(glcnn_filter_node_set_label(copy, glcnn_filter_node_label(filter))) ||
+                 !good(glcnn_filter_node_set_training_style(
+                     copy, glcnn_filter_node_training_style(filter)))))
+        return NULL;
+    glcnn_image_node *of = glcnn_filter_node_result(filter), *to = glcnn_filter_node_result(copy);
+    glcnn_image_node_set_format(to, glcnn_image_node_format(of));
+    glcnn_image_node_set_stop_gradient(to, glcnn_image_node_stop_gradient(of));
+    return to;
+}
+
+/* A filter all of whose sources are copied is copied; others are not of the part. */
+static bool copy_next(struct copying *c, glcnn_filter_node *filter)
+{
+    size_t count = glcnn_filter_node_source_count(filter), known = 0;
+    glcnn_image_node **sources = calloc(count + 1, sizeof(*sources));
+    if (!sources)
+        return false;
+    for (; known < count; known++)
+        if (!(sources[known] = copy_of(c, glcnn_filter_node_source(filter, known))))
+            break;
+    glcnn_image_node *copy = known == count ? copy_filter(c, filter, sources, count) : NULL;
+    free(sources);
+    if (copy)
+        note_copy(c, glcnn_filter_node_result(filter), copy);
+    return known < count || copy;
+}
+
+/* Filters up to `to`, in their order. */
+static bool copy_filters(struct copying *c, glcnn_image_node *to)
+{
+    glcnn_filter_node *filter;
+    bool copied = true;
+    for (size_t i = 0;
+         copied && !copy_of(c, to) && (filter = glcnn_network_filter(c->whole->network, i)) != NULL;
+         i++)
+        if (!copy_of(c, glcnn_filter_node_result(filter)))
+            copied = copy_next(c, filter);
+    return copied && copy_of(c, to);
+}
+
+static bool make_part(struct copying *c, const struct model_part *what, uint32_t batch)
+{
+    struct model *part = c->part;
+    glcnn_image_node *to = what->to ? what->to : c->whole->scores;
+    size_t images = 1;
+    while (glcnn_network_image(c->whole->network, images))
+        images++;
+    c->of = calloc(images + 1, sizeof(*c->of));
+    c->to = calloc(images + 1, sizeof(*c->to));
+    if (!c->of || !c->to || !good(glcnn_network_create(part->device, &part->network)))
+        return false;
+    part->image = glcnn_image_node_create(part->network, "image");
+    note_copy(c, what->from ? what->from : c->whole->image, part->image);
+    if (!copy_filters(c, to))
+        return false;
+    part->scores = copy_of(c, to);
+    if (!what->to)
+        return add_loss(part, batch);
+    part->probabilities = part->scores;
+    return good(glcnn_network_status(part->network));
+}
+
+bool model_create_part(const struct model *whole, const struct model_part *what, uint32_t batch,
+                       struct model *part)
+{
+    struct copying c = {.whole = whole, .part = part, .drops = what->drops};
+    *part = (struct model){.form = what->form, .device = whole->device};
+    bool made = make_part(&c, what, batch);
+    free(c.of);
+    free(c.to);
+    return made;
+}
+
+bool model_drops(const struct model *model)
+{
+    glcnn_filter_node *filter;
+    for (size_t i = 0; (filter = glcnn_network_filter(model->network, i)) != NULL; i++)
+        if (is_kernel(filter, "dropout"))
+            return true;
+    return false;
 }
 
 void model_set_learning_rate(struct model *model, float rate)
@@ -56,12 +272,10 @@ static struct glcnn_image_descriptor labels_of(const struct form *form, uint32_t
                                            .number_of_images = batch};
 }
 
-static bool make_sources(struct runner *runner)
+static bool make_source(struct runner *runner)
 {
-    const struct glcnn_image_descriptor images = images_of(&runner->form, runner->batch),
-                                        labels = labels_of(&runner->form, runner->batch);
-    return good(glcnn_image_create(runner->device, &images, &runner->sources[0])) &&
-           good(glcnn_image_create(runner->device, &labels, &runner->sources[1]));
+    const struct glcnn_image_descriptor images = images_of(&runner->form, runner->batch);
+    return good(glcnn_image_create(runner->device, &images, &runner->sources[0]));
 }
 
 bool runner_create_training(struct model *model, uint32_t batch, uint64_t memory, float clip_norm,
@@ -77,8 +291,10 @@ bool runner_create_training(struct model *model, uint32_t batch, uint64_t memory
                               .result = glcnn_filter_node_loss(model->loss),
                               .scores = model->scores,
                               .values = 1};
+    const struct glcnn_image_descriptor labels = labels_of(&runner->form, batch);
     return good(glcnn_training_graph_create(model->loss, NULL, &descriptor, &runner->graph)) &&
-           make_sources(runner);
+           make_source(runner) &&
+           good(glcnn_image_create(runner->device, &labels, &runner->sources[1]));
 }
 
 bool runner_create_inference(struct model *model, uint32_t batch, uint64_t memory,
@@ -89,10 +305,17 @@ bool runner_create_inference(struct model *model, uint32_t batch, uint64_t memor
                               .batch = batch,
                               .result = model->probabilities,
                               .values = model->form.classes};
+    if (model_drops(model)) {
+        const struct model_part all = {.form = model->form};
+        if (!model_create_part(model, &all, batch, &runner->plain))
+            return false;
+        model = &runner->plain;
+        runner->result = model->probabilities;
+    }
     const struct glcnn_graph_descriptor descriptor = {
         .results = &runner->result, .result_count = 1, .memory_budget = memory};
     return good(glcnn_graph_create(model->network, &descriptor, &runner->graph)) &&
-           make_sources(runner);
+           make_source(runner);
 }
 
 void runner_destroy(struct runner *runner)
@@ -101,11 +324,23 @@ void runner_destroy(struct runner *runner)
     glcnn_graph_destroy(&runner->graph);
     glcnn_image_destroy(&runner->sources[0]);
     glcnn_image_destroy(&runner->sources[1]);
+    model_destroy(&runner->plain);
 }
 
 bool runner_take(struct runner *runner, const struct input_parameters *parameters)
 {
     return input_create(runner->device, &runner->form, runner->batch, parameters, &runner->input);
+}
+
+void runner_take_from(struct runner *runner, runner_finder find, void *user)
+{
+    runner->find = find;
+    runner->user = user;
+}
+
+const char *runner_error(const struct runner *runner)
+{
+    return runner->error[0] ? runner->error : glcnn_device_error(runner->device);
 }
 
 bool runner_memory(struct runner *runner, struct glcnn_memory_plan *memory)
@@ -130,20 +365,58 @@ static bool run(struct runner *runner, glcnn_image *images, const float *labels,
                                        result, values * sizeof *result));
 }
 
-bool runner_run(struct runner *runner, const float *images, const float *labels, float *result)
+glcnn_image *runner_write(struct runner *runner, const float *images)
 {
     const struct form *form = &runner->form;
     size_t count = (size_t)form->width * form->height * form->channels * runner->batch;
-    return good(
-               glcnn_image_write_bytes(runner->sources[0], NULL, images, count * sizeof *images)) &&
-           run(runner, runner->sources[0], labels, result);
+    return good(glcnn_image_write_bytes(runner->sources[0], NULL, images, count * sizeof *images))
+               ? runner->sources[0]
+               : NULL;
+}
+
+bool runner_run(struct runner *runner, const float *images, const float *labels, float *result)
+{
+    glcnn_image *source = runner_write(runner, images);
+    return source && run(runner, source, labels, result);
+}
+
+static glcnn_image *find_images(struct runner *runner, const struct glcnn_data_batch *batch)
+{
+    runner->error[0] = 0;
+    return runner->find ? runner->find(runner->user, batch, runner->error)
+                        : input_run(&runner->input, batch);
 }
 
 bool runner_run_batch(struct runner *runner, const struct glcnn_data_batch *batch,
                       const float *labels, float *result)
 {
-    glcnn_image *images = input_run(&runner->input, batch);
+    glcnn_image *images = find_images(runner, batch);
     return images && run(runner, images, labels, result);
+}
+
+glcnn_image *runner_result(struct runner *runner, const struct glcnn_data_batch *batch)
+{
+    glcnn_image *const sources[] = {find_images(runner, batch)};
+    return sources[0] && good(glcnn_graph_execute(runner->graph, sources, NULL, NULL))
+               ? glcnn_graph_image(runner->graph, runner->result)
+               : NULL;
+}
+
+bool runner_extent(struct runner *runner, struct form *form)
+{
+    const struct form *f = &runner->form;
+    size_t count = (size_t)f->width * f->height * f->channels * runner->batch;
+    float *zeros = calloc(count, sizeof *zeros);
+    glcnn_image *const sources[] = {zeros ? runner_write(runner, zeros) : NULL};
+    free(zeros);
+    if (!sources[0] || !good(glcnn_graph_execute(runner->graph, sources, NULL, NULL)))
+        return false;
+    const struct glcnn_image_descriptor *d =
+        glcnn_image_get_descriptor(glcnn_graph_image(runner->graph, runner->result));
+    form->width = d->width;
+    form->height = d->height;
+    form->channels = d->feature_channels;
+    return true;
 }
 
 bool runner_scores(const struct runner *runner, float *scores)

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OPTIONS_MAX    32
-#define SUGGESTION_MAX 1024 /* characters of all options */
+#define OPTIONS_MAX    48
+#define SUGGESTION_MAX 1536 /* characters of all options */
 
 static const struct tool_option help_option = {'h', "help", NULL, "print this"};
 

@@ -17,7 +17,7 @@ static const struct tool_option options[] = {
     {'j', "json", NULL, "print JSON, with the probability of every class"}, DEVICE_OPTIONS, {0}};
 
 static const char details[] =
-    "MODEL is a file of \"glcnn train --out\"; it says how large the pictures are to be. FILEs are\n"
+    "MODEL is a file of \"glcnn train\" or \"glcnn import\"; it says how large the pictures are to be. FILEs are\n"
     "PNG or JPEG pictures of any size, or one .npy, .npz, CSV or IDX file of images of the network's\n"
     "size. A line for each: the picture's name, or its number in the file, its class, the class's\n"
     "name, and probability.\n"
@@ -119,12 +119,9 @@ static int load(struct prediction *p, const char *path)
     p->probabilities = calloc((size_t)form->classes * BATCH, sizeof *p->probabilities);
     if (!p->probabilities)
         return complain(p->command, EXIT_FAILED, "not enough memory");
-    if (!model_create(p->tool.device, p->saved.net, form, BATCH, &p->model))
-        return complain(p->command, EXIT_FAILED, "%s", glcnn_device_error(p->tool.device));
-    if (glcnn_checkpoint_load(p->model.network, path, NULL, error) != GLCNN_SUCCESS)
+    if (!saved_load(&p->saved, path, p->tool.device, BATCH, &p->model, &p->runner, error))
         return complain(p->command, EXIT_FAILED, "%s", error);
-    if (!runner_create_inference(&p->model, BATCH, 0, &p->runner) ||
-        !pictures_take(&p->pictures, &p->saved, NULL, 0, &p->runner))
+    if (!pictures_take(&p->pictures, &p->saved, NULL, 0, &p->runner))
         return complain(p->command, EXIT_FAILED, "%s", glcnn_device_error(p->tool.device));
     return EXIT_GOOD;
 }

@@ -1,6 +1,7 @@
-/* Metadata of a trained network. */
+/* Model files. */
 #include "saved.h"
 
+#include <glcnn/serialize.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
@@ -73,14 +74,39 @@ static bool read_lists(const struct glcnn_checkpoint_metadata *m, struct saved *
            saved_read_list(deviation, saved->form.channels, 0, saved->deviation);
 }
 
+/* ---- Reading ---- */
+
+static const char *const bytes_names[SAVED_BYTES] = {GLCNN_CHECKPOINT_NETWORK, "glcnn.onnx",
+                                                     "glcnn.onnx.record"};
+
+static bool read_bytes(const char *path, struct saved *saved, char error[GLCNN_ERROR_LENGTH])
+{
+    for (size_t i = 0; i < SAVED_BYTES; i++) {
+        uint8_t *bytes = NULL;
+        size_t size = 0;
+        if (glcnn_checkpoint_read_bytes(path, bytes_names[i], &bytes, &size, error) !=
+            GLCNN_SUCCESS)
+            return false;
+        saved->bytes[i] = (struct glcnn_checkpoint_bytes){bytes_names[i], bytes, size};
+    }
+    return true;
+}
+
+static bool has_network(const struct saved *saved)
+{
+    return saved->bytes[SAVED_NETWORK].bytes;
+}
+
 static bool read_entries(const struct glcnn_checkpoint_metadata *m, struct saved *saved)
 {
     const char *net = glcnn_checkpoint_text(m, "net"), *names = glcnn_checkpoint_text(m, "classes");
-    saved->net = net ? net_find(net) : NULL;
+    saved->net = net && !has_network(saved) ? net_find(net) : NULL;
     saved->owned = names ? class_names_parse(names, &saved->form.classes) : NULL;
     saved->names = (const char *const *)saved->owned;
-    return saved->net && saved->names && saved->form.classes > 0 && read_form(m, &saved->form) &&
-           net_fits(saved->net, &saved->form) && read_lists(m, saved);
+    snprintf(saved->title, sizeof saved->title, "%s", net ? net : "");
+    return net && saved->names && saved->form.classes > 0 && read_form(m, &saved->form) &&
+           (has_network(saved) || (saved->net && net_fits(saved->net, &saved->form))) &&
+           read_lists(m, saved);
 }
 
 bool saved_read(const char *path, struct saved *saved, char error[GLCNN_ERROR_LENGTH])
@@ -89,15 +115,16 @@ bool saved_read(const char *path, struct saved *saved, char error[GLCNN_ERROR_LE
     *saved = (struct saved){.net = NULL};
     if (glcnn_checkpoint_read_metadata(path, &m, error) != GLCNN_SUCCESS)
         return false;
-    bool good = read_entries(&m, saved);
+    bool is_read = read_bytes(path, saved, error), good = is_read && read_entries(&m, saved);
     glcnn_checkpoint_free_metadata(&m);
     if (good)
         return true;
-    snprintf(
-        error, GLCNN_ERROR_LENGTH,
-        "%.300s: is no file of \"glcnn train --out\": its metadata have no net, width, height, "
-        "channels and classes that fit together",
-        path);
+    if (is_read)
+        snprintf(
+            error, GLCNN_ERROR_LENGTH,
+            "%.300s: is no file of \"glcnn train --out\" or \"glcnn import\": its metadata have "
+            "no net, width, height, channels and classes that fit together",
+            path);
     saved_free(saved);
     return false;
 }
@@ -105,27 +132,114 @@ bool saved_read(const char *path, struct saved *saved, char error[GLCNN_ERROR_LE
 void saved_free(struct saved *saved)
 {
     class_names_free(saved->owned, saved->form.classes);
+    for (size_t i = 0; i < SAVED_BYTES; i++)
+        free((void *)(uintptr_t)saved->bytes[i].bytes);
     *saved = (struct saved){.net = NULL};
 }
 
-bool saved_describe(const struct saved *saved, struct saved_entries *e)
+/* ---- Making ---- */
+
+/* Before the network has weights, which would be of another length. */
+static bool replace_head(glcnn_network *network, uint32_t classes, char error[GLCNN_ERROR_LENGTH])
+{
+    glcnn_filter_node *head = model_head(network);
+    if (head && glcnn_kernel_set(glcnn_filter_node_kernel(head), "output_feature_channels",
+                                 classes) == GLCNN_SUCCESS)
+        return true;
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s",
+             head ? glcnn_device_error(glcnn_network_device(network))
+                  : "the network has no head that could be replaced: no convolution or fully "
+                    "connected layer makes its result");
+    return false;
+}
+
+static bool make_own(const struct saved *saved, glcnn_device *device, const struct form *form,
+                     uint32_t batch, struct model *model, char error[GLCNN_ERROR_LENGTH])
+{
+    const struct glcnn_checkpoint_bytes *bytes = &saved->bytes[SAVED_NETWORK];
+    glcnn_network *network = NULL;
+    if (glcnn_network_deserialize(device, bytes->bytes, bytes->size, &network, error) !=
+        GLCNN_SUCCESS)
+        return false;
+    if (form->classes == saved->form.classes || replace_head(network, form->classes, error))
+        return model_open(network, form, batch, model, error);
+    glcnn_network_destroy(&network);
+    return false;
+}
+
+bool saved_make(const struct saved *saved, glcnn_device *device, const struct form *form,
+                uint32_t batch, struct model *model, char error[GLCNN_ERROR_LENGTH])
+{
+    form = form ? form : &saved->form;
+    if (has_network(saved))
+        return make_own(saved, device, form, batch, model, error);
+    if (model_create(device, saved->net, form, batch, model))
+        return true;
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(device));
+    return false;
+}
+
+bool saved_load(const struct saved *saved, const char *path, glcnn_device *device, uint32_t batch,
+                struct model *model, struct runner *runner, char error[GLCNN_ERROR_LENGTH])
+{
+    char reason[GLCNN_ERROR_LENGTH];
+    if (!saved_make(saved, device, NULL, batch, model, reason)) {
+        snprintf(error, GLCNN_ERROR_LENGTH, "%.200s: %.300s", path, reason);
+        return false;
+    }
+    if (glcnn_checkpoint_load(model->network, path, NULL, error) != GLCNN_SUCCESS)
+        return false;
+    if (runner_create_inference(model, batch, 0, runner))
+        return true;
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(device));
+    return false;
+}
+
+/* ---- Writing ---- */
+
+#define ENTRIES     7
+#define ENTRIES_MAX 40 /* with those of the caller */
+
+struct entries {
+    struct glcnn_checkpoint_entry at[ENTRIES_MAX];
+    char numbers[3][16];
+    char lists[2][GLCNN_DATA_MAX_CHANNELS * 16];
+    char *names;
+};
+
+static bool describe(const struct saved *saved, struct entries *e)
 {
     e->names = class_names_text(saved->names, saved->form.classes);
-    e->entries[0] = (struct glcnn_checkpoint_entry){"net", saved->net->name};
-    e->entries[1] = (struct glcnn_checkpoint_entry){"classes", e->names};
+    e->at[0] = (struct glcnn_checkpoint_entry){"net", saved->title};
+    e->at[1] = (struct glcnn_checkpoint_entry){"classes", e->names};
     for (size_t i = 0; i < NUMBERS; i++) {
         snprintf(e->numbers[i], sizeof e->numbers[i], "%" PRIu32, *place(&saved->form, i));
-        e->entries[2 + i] = (struct glcnn_checkpoint_entry){numbers[i].name, e->numbers[i]};
+        e->at[2 + i] = (struct glcnn_checkpoint_entry){numbers[i].name, e->numbers[i]};
     }
     write_list(saved->mean, saved->form.channels, e->lists[0], sizeof e->lists[0]);
     write_list(saved->deviation, saved->form.channels, e->lists[1], sizeof e->lists[1]);
-    e->entries[5] = (struct glcnn_checkpoint_entry){"mean", e->lists[0]};
-    e->entries[6] = (struct glcnn_checkpoint_entry){"deviation", e->lists[1]};
+    e->at[5] = (struct glcnn_checkpoint_entry){"mean", e->lists[0]};
+    e->at[6] = (struct glcnn_checkpoint_entry){"deviation", e->lists[1]};
     return e->names;
 }
 
-void saved_entries_free(struct saved_entries *e)
+bool saved_write(const struct saved *saved, const struct model *model, const char *path,
+                 const struct glcnn_checkpoint_entry *more, size_t count,
+                 char error[GLCNN_ERROR_LENGTH])
 {
-    free(e->names);
-    e->names = NULL;
+    struct entries e = {.names = NULL};
+    struct glcnn_checkpoint_bytes bytes[SAVED_BYTES] = {
+        {bytes_names[SAVED_NETWORK], model->description, model->description_size}};
+    size_t bytes_count = 1;
+    for (size_t i = SAVED_NETWORK + 1; i < SAVED_BYTES; i++)
+        if (saved->bytes[i].bytes)
+            bytes[bytes_count++] = saved->bytes[i];
+    snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+    bool good = describe(saved, &e) && count <= ENTRIES_MAX - ENTRIES;
+    for (size_t i = 0; i < count && good; i++)
+        e.at[ENTRIES + i] = more[i];
+    good = good && glcnn_checkpoint_save_with_bytes(model->network, path, e.at, ENTRIES + count,
+                                                    bytes, bytes_count, error) == GLCNN_SUCCESS;
+    free(e.names);
+    return good;
 }

@@ -1,36 +1,44 @@
-/* Files of "glcnn train --out": which network it is, what its pictures are like, how their values
- * are normalised, and the names of its classes. Nothing else is needed to use one. */
+/* Model files, those of "glcnn train --out" and "glcnn import": which network it is, what its pictures
+ * are like, how their values are normalised, and the names of its classes. Nothing else is needed to
+ * use one. They are checkpoints; older ones name a network of nets.h and have none of their own. */
 #ifndef GLCNN_TOOL_SAVED_H
 #define GLCNN_TOOL_SAVED_H
 
 #include <glcnn/checkpoint.h>
 #include <glcnn/data.h>
 
-#include "nets.h"
+#include "model.h"
+
+/* What a file has beside the parameters, for glcnn_checkpoint_read_bytes; the names are the file's. */
+enum { SAVED_NETWORK, SAVED_ONNX, SAVED_RECORD, SAVED_BYTES };
 
 struct saved {
-    const struct net *net;
+    char title[128];       /* what the network is called */
+    const struct net *net; /* NULL where the file has its network */
     struct form form;
     const char *const *names; /* form.classes of them */
     float mean[GLCNN_DATA_MAX_CHANNELS], deviation[GLCNN_DATA_MAX_CHANNELS]; /* of each channel */
-    char **owned; /* the names, where saved_read made them */
+    struct glcnn_checkpoint_bytes bytes[SAVED_BYTES]; /* in that order; NULL: the file has none */
+    char **owned;                                     /* the names, where saved_read made them */
 };
 
 /* From a file's metadata. False, *saved all zero and a sentence if it is no such file. */
 bool saved_read(const char *path, struct saved *saved, char error[GLCNN_ERROR_LENGTH]);
 void saved_free(struct saved *saved);
 
-/* The same as metadata. */
-#define SAVED_ENTRIES 7
-struct saved_entries {
-    struct glcnn_checkpoint_entry entries[SAVED_ENTRIES];
-    char numbers[3][16];
-    char lists[2][GLCNN_DATA_MAX_CHANNELS * 16];
-    char *names;
-};
-/* What `saved` has must outlive the entries. False: not enough memory. */
-bool saved_describe(const struct saved *saved, struct saved_entries *entries);
-void saved_entries_free(struct saved_entries *entries);
+/* Makes the file's network, without its weights, with as many classes as `form` has where that is
+ * not NULL: the head is another then. False, and a sentence, if it cannot be. */
+bool saved_make(const struct saved *saved, glcnn_device *device, const struct form *form,
+                uint32_t batch, struct model *model, char error[GLCNN_ERROR_LENGTH]);
+/* The same, as the file has it and with its weights, and what runs it on pictures. */
+bool saved_load(const struct saved *saved, const char *path, glcnn_device *device, uint32_t batch,
+                struct model *model, struct runner *runner, char error[GLCNN_ERROR_LENGTH]);
+
+/* Writes a file, as glcnn_checkpoint_save does: the model's network, what `saved` says of it, and
+ * `count` more entries. */
+bool saved_write(const struct saved *saved, const struct model *model, const char *path,
+                 const struct glcnn_checkpoint_entry *more, size_t count,
+                 char error[GLCNN_ERROR_LENGTH]);
 
 /* Reads "0.5" for all channels or "0.48,0.45,0.4" for each. False: it is neither, or a value is not
  * above `low` where that is not NAN. */

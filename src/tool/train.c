@@ -19,6 +19,7 @@
 #include "support/network.h"
 #include "support/progress.h"
 #include "train_session.h"
+#include "train_start.h"
 
 #define SAVE_PERIOD 60 /* seconds between checkpoints */
 #define SMALL_SIDE  64 /* the longest side of pictures that the first default net is for */
@@ -39,10 +40,13 @@ static const char details[] =
     "\n"
     "The words of --augment, with commas between; each picture is changed anew in each epoch, and\n"
     "those to validate with are not:\n" AUGMENT_WORDS "\n"
+    "The layers of --train; the others are frozen, and what they make of a picture is kept in a file\n"
+    "where it is the same in every epoch:\n" LAYERS_WORDS "\n"
     "k, M and G behind a number stand for thousands and so on, of bytes for 1024, 1024^2, 1024^3.\n"
     "\n"
     "  glcnn train --net resnet8 --lr 0.05 --epochs 3 --out resnet8.safetensors --plot a.svg\n"
-    "  glcnn train --resume resnet8.safetensors --epochs 4 --out resnet8.safetensors\n";
+    "  glcnn train --resume resnet8.safetensors --epochs 4 --out resnet8.safetensors\n"
+    "  glcnn train --model resnet8.safetensors --data fruit --train last --out fruit.safetensors\n";
 
 static volatile sig_atomic_t interrupted;
 
@@ -100,9 +104,9 @@ static int check_resumed(struct session *s)
 
 static int check_net(struct session *s)
 {
-    const struct net *net = s->settings.net;
+    const struct net *net = s->described.net;
     const struct form *form = &s->pictures.form;
-    if (net_fits(net, form))
+    if (!net || net_fits(net, form))
         return EXIT_GOOD;
     return complain(
         s->command, EXIT_FAILED,
@@ -111,19 +115,18 @@ static int check_net(struct session *s)
         form->width, form->height, net->name, net->least, net->least);
 }
 
-/* What the network sees: of the checkpoint that is resumed, or of the data and the options. */
+/* What the network sees: of the file that it comes from, or of the data and the options. */
 static int describe_input(struct session *s)
 {
     const struct settings *t = &s->settings;
     const struct form *form = &s->pictures.form;
-    if (!s->settings.net)
-        s->settings.net = default_net(form);
-    s->described = s->resumed;
-    s->described.net = t->net;
+    s->described = s->base;
     s->described.form = *form;
     s->described.names = s->pictures.info->class_names;
-    if (t->resume)
+    if (t->resume || t->model)
         return EXIT_GOOD;
+    s->described.net = t->net ? t->net : default_net(form);
+    snprintf(s->described.title, sizeof s->described.title, "%s", s->described.net->name);
     if (saved_read_list(t->mean ? t->mean : "0", form->channels, NAN, s->described.mean) &&
         saved_read_list(t->deviation ? t->deviation : "1", form->channels, 0,
                         s->described.deviation))
@@ -134,8 +137,8 @@ static int describe_input(struct session *s)
                     form->channels);
 }
 
-bool session_load(const struct session *s, size_t step, glcnn_data_loader **loader,
-                  char error[GLCNN_ERROR_LENGTH])
+bool session_load(const struct session *s, size_t step, bool labels_only,
+                  glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH])
 {
     const struct glcnn_data_loader_parameters parameters = {.part = GLCNN_DATA_PART_TRAINING,
                                                             .batch = (uint32_t)s->settings.batch,
@@ -143,15 +146,17 @@ bool session_load(const struct session *s, size_t step, glcnn_data_loader **load
                                                             .threads =
                                                                 (uint32_t)s->settings.threads,
                                                             .shuffle = true,
+                                                            .labels_only = labels_only,
                                                             .seed = s->settings.seed,
                                                             .step = step};
     return pictures_load(&s->pictures, &parameters, loader, error);
 }
 
-static bool load_part(const struct session *s, glcnn_data_part part, glcnn_data_loader **loader,
-                      char error[GLCNN_ERROR_LENGTH])
+static bool load_part(const struct session *s, glcnn_data_part part, bool labels_only,
+                      glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH])
 {
     const struct glcnn_data_loader_parameters parameters = {.part = part,
+                                                            .labels_only = labels_only,
                                                             .batch = (uint32_t)s->settings.batch,
                                                             .limit = (uint32_t)s->settings.limit,
                                                             .threads =
@@ -159,21 +164,32 @@ static bool load_part(const struct session *s, glcnn_data_part part, glcnn_data_
     return pictures_load(&s->pictures, &parameters, loader, error);
 }
 
+static int open_base(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    const char *path = s->settings.resume ? s->settings.resume : s->settings.model;
+    return !path || saved_read(path, &s->base, error) ? EXIT_GOOD : fail(s, error);
+}
+
+/* Pictures are as the network that comes from a file has them; classes too, unless they are to
+ * follow the data. */
 static int open_set(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     const struct settings *t = &s->settings;
+    bool has_classes = t->resume || t->keeps_classes;
+    const struct form *form = t->model ? &s->base.form : NULL;
     const struct pictures_options options = {.path = t->data,
-                                             .like = t->resume ? &s->resumed : NULL,
-                                             .width = t->width,
-                                             .height = t->height,
-                                             .channels = (uint32_t)t->channels,
+                                             .like = has_classes ? &s->base : NULL,
+                                             .width = form ? form->width : t->width,
+                                             .height = form ? form->height : t->height,
+                                             .channels =
+                                                 form ? form->channels : (uint32_t)t->channels,
                                              .validation = t->validation > 0 ? t->validation : -1,
                                              .trains = true,
                                              .seed = t->seed,
                                              .strict = t->strict};
-    if ((t->resume && !saved_read(t->resume, &s->resumed, error)) ||
-        !pictures_open(&options, &s->pictures, error))
+    if (!pictures_open(&options, &s->pictures, error))
         return fail(s, error);
     pictures_tell_skipped(&s->pictures, s->command);
     return EXIT_GOOD;
@@ -194,8 +210,8 @@ static int open_loaders(struct session *s)
         return complain(s->command, EXIT_FAILED,
                         "a batch of %u images is more than the %u that there are; lower --batch",
                         batch, count);
-    if (!session_load(s, (size_t)s->settings.step, &s->training, error) ||
-        !load_part(s, s->pictures.validation, &s->validation, error))
+    if (!session_load(s, (size_t)s->settings.step, false, &s->training, error) ||
+        !load_part(s, s->pictures.validation, false, &s->validation, error))
         return fail(s, error);
     s->settings.images = count;
     s->steps = (size_t)glcnn_data_loader_steps(s->training);
@@ -225,12 +241,20 @@ static bool set_optimizer(const struct session *s, const struct model *model)
     return status == GLCNN_SUCCESS;
 }
 
-bool session_make_model(const struct session *s, struct model *model)
+bool session_make_model(const struct session *s, bool tells, struct model *model,
+                        struct layers *layers, char error[GLCNN_ERROR_LENGTH])
 {
-    return model_create(s->tool.device, s->settings.net, &s->pictures.form,
-                        (uint32_t)s->settings.batch, model) &&
-           glcnn_network_initialise(model->network, s->settings.seed) == GLCNN_SUCCESS &&
-           set_optimizer(s, model);
+    const struct settings *t = &s->settings;
+    const struct saved *what = t->resume || t->model ? &s->base : &s->described;
+    if (!saved_make(what, s->tool.device, &s->pictures.form, (uint32_t)t->batch, model, error) ||
+        (!t->resume && !start_weights(s, model, tells, error)))
+        return false;
+    if (!layers_choose(model, t->train, layers, error))
+        return false;
+    if (set_optimizer(s, model))
+        return true;
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(s->tool.device));
+    return false;
 }
 
 bool session_make_trainer(const struct session *s, struct model *model, uint64_t memory,
@@ -241,14 +265,69 @@ bool session_make_trainer(const struct session *s, struct model *model, uint64_t
            pictures_take(&s->pictures, &s->described, &t->augment, t->seed, runner);
 }
 
-static bool make_runners(struct session *s)
+/* All layers in one. */
+static int make_runners(struct session *s)
 {
     uint64_t memory = s->settings.memory;
     uint32_t batch = (uint32_t)s->settings.batch;
-    return session_make_model(s, &s->model) &&
-           session_make_trainer(s, &s->model, memory, &s->trainer) &&
-           runner_create_inference(&s->model, batch, memory, &s->tester) &&
-           pictures_take(&s->pictures, &s->described, NULL, 0, &s->tester);
+    return session_make_trainer(s, &s->model, memory, &s->trainer) &&
+                   runner_create_inference(&s->model, batch, memory, &s->tester) &&
+                   pictures_take(&s->pictures, &s->described, NULL, 0, &s->tester)
+               ? EXIT_GOOD
+               : fail_device(s);
+}
+
+static int open_frozen(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    const struct settings *t = &s->settings;
+    const struct frozen_parameters parameters = {.model = &s->model,
+                                                 .cut = s->layers.cut,
+                                                 .pictures = &s->pictures,
+                                                 .saved = &s->described,
+                                                 .augment = &t->augment,
+                                                 .seed = t->seed,
+                                                 .memory = t->memory,
+                                                 .batch = (uint32_t)t->batch,
+                                                 .limit = (uint32_t)t->limit,
+                                                 .threads = (uint32_t)t->threads,
+                                                 .cache = t->cache              ? t->cache
+                                                          : s->features_path[0] ? s->features_path
+                                                                                : NULL,
+                                                 .cache_limit = t->feature_limit};
+    return frozen_open(&parameters, &s->frozen, error) ? EXIT_GOOD : fail(s, error);
+}
+
+/* Pictures whose features are kept are not looked at again. */
+static int reload(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    if (s->frozen.training.cached)
+        glcnn_data_loader_destroy(&s->training);
+    if (s->frozen.validation.cached)
+        glcnn_data_loader_destroy(&s->validation);
+    return (s->training || session_load(s, s->first, true, &s->training, error)) &&
+                   (s->validation ||
+                    load_part(s, s->pictures.validation, true, &s->validation, error))
+               ? EXIT_GOOD
+               : fail(s, error);
+}
+
+/* The frozen layers, and those behind them. */
+static int make_split_runners(struct session *s)
+{
+    const struct settings *t = &s->settings;
+    int status = open_frozen(s);
+    if (status != EXIT_GOOD)
+        return status;
+    struct model *tail = &s->frozen.tail;
+    if (!runner_create_training(tail, (uint32_t)t->batch, t->memory, (float)t->clip_norm,
+                                &s->trainer) ||
+        !runner_create_inference(tail, (uint32_t)t->batch, t->memory, &s->tester))
+        return fail_device(s);
+    frozen_take(&s->frozen.training, &s->trainer);
+    frozen_take(&s->frozen.validation, &s->tester);
+    return reload(s);
 }
 
 static int allocate(struct session *s)
@@ -264,8 +343,8 @@ static int allocate(struct session *s)
 
 /* ---- Checkpoints ---- */
 
-/* model.best.safetensors for model.safetensors, model.best for model. */
-static void name_best(struct session *s)
+/* model.best.safetensors for model.safetensors, model.best for model; model.features for both. */
+static void name_files(struct session *s)
 {
     const char *out = s->settings.out;
     if (!out)
@@ -274,26 +353,20 @@ static void name_best(struct session *s)
     const char *dot = strrchr(name, '.');
     int stem = (int)(dot && dot != name ? dot - out : (ptrdiff_t)strlen(out));
     snprintf(s->best_path, sizeof s->best_path, "%.*s.best%s", stem, out, out + stem);
+    snprintf(s->features_path, sizeof s->features_path, "%.*s.features", stem, out);
 }
 
 static int write_checkpoint(struct session *s, const char *path)
 {
     char error[GLCNN_ERROR_LENGTH];
-    struct glcnn_checkpoint_entry entries[SAVED_ENTRIES + SETTINGS_ENTRIES_MAX];
-    struct saved_entries what;
     struct settings_entries how;
     struct settings now = s->settings;
     now.step = s->step;
     now.best = s->best;
-    if (!saved_describe(&s->described, &what))
-        return fail(s, "not enough memory");
     settings_describe(&now, &how);
-    memcpy(entries, what.entries, sizeof what.entries);
-    memcpy(entries + SAVED_ENTRIES, how.entries, how.count * sizeof *entries);
-    glcnn_status status =
-        glcnn_checkpoint_save(s->model.network, path, entries, SAVED_ENTRIES + how.count, error);
-    saved_entries_free(&what);
-    return status == GLCNN_SUCCESS ? EXIT_GOOD : fail(s, error);
+    return saved_write(&s->described, &s->model, path, how.entries, how.count, error)
+               ? EXIT_GOOD
+               : fail(s, error);
 }
 
 static int save(struct session *s)
@@ -316,6 +389,25 @@ static int load_checkpoint(struct session *s)
 
 /* ---- Beginning and end ---- */
 
+static void describe_layers(const struct session *s)
+{
+    const struct frozen *f = &s->frozen;
+    if (s->layers.trained == s->layers.count)
+        return;
+    printf("layers: %u of %u train\n", s->layers.trained, s->layers.count);
+    if (!s->layers.cut)
+        printf("features: not kept, the layers that train read more than one frozen one\n");
+    else if (f->features)
+        printf("features: %u values of each of %u pictures, %u of them new, %.1f MiB in %s\n",
+               f->value_count, f->pictures, f->computed,
+               (double)features_size(f->features) / 1048576,
+               f->parameters.cache ? f->parameters.cache : "a temporary file");
+    else
+        printf("features: not kept: %s\n", f->reason);
+    if (f->features && !f->training.cached)
+        printf("features: those to train with are computed in each step, for --augment\n");
+}
+
 /* What will run where, the memory that it takes, and where it is kept. */
 static int describe(struct session *s)
 {
@@ -327,8 +419,9 @@ static int describe(struct session *s)
     printf("data: %u images of %ux%ux%u to train with, %u to validate with, %u classes\n",
            limited(s, GLCNN_DATA_PART_TRAINING), form->width, form->height, form->channels,
            limited(s, s->pictures.validation), form->classes);
-    printf("network: %s, %zu steps of %u images an epoch\n", s->settings.net->name, s->steps,
+    printf("network: %s, %zu steps of %u images an epoch\n", s->described.title, s->steps,
            (uint32_t)s->settings.batch);
+    describe_layers(s);
     printf("intermediate images: %.1f MiB, without sharing %.1f MiB", (double)m.planned / 1048576,
            (double)m.without_sharing / 1048576);
     if (m.sub_batches > 1)
@@ -374,16 +467,23 @@ static int open_model(struct session *s)
     int status = device_open(&s->tool);
     if (status != EXIT_GOOD)
         return complain(s->command, status, "%s", s->tool.error);
-    return make_runners(s) ? EXIT_GOOD : fail_device(s);
+    char error[GLCNN_ERROR_LENGTH];
+    return session_make_model(s, true, &s->model, &s->layers, error) ? EXIT_GOOD : fail(s, error);
+}
+
+static int open_runners(struct session *s)
+{
+    return s->layers.cut ? make_split_runners(s) : make_runners(s);
 }
 
 static int begin(struct session *s)
 {
     static int (*const parts[])(struct session *) = {
-        open_set, describe_input, fit_settings,    check_net, check_resumed, open_loaders,
-        allocate, open_model,     load_checkpoint, describe,  open_log};
+        open_base,     open_set,     describe_input, fit_settings, check_net,
+        check_resumed, open_loaders, allocate,       open_model,   load_checkpoint,
+        open_runners,  describe,     open_log};
     int status = probe(s, s->settings.plot);
-    name_best(s);
+    name_files(s);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == EXIT_GOOD; i++)
         status = parts[i](s);
     s->begun = time(NULL);
@@ -394,11 +494,12 @@ static void end(struct session *s)
 {
     runner_destroy(&s->trainer);
     runner_destroy(&s->tester);
+    frozen_close(&s->frozen);
     model_destroy(&s->model);
     glcnn_device_destroy(&s->tool.device);
     glcnn_data_loader_destroy(&s->training);
     glcnn_data_loader_destroy(&s->validation);
-    saved_free(&s->resumed);
+    saved_free(&s->base);
     pictures_close(&s->pictures);
     train_curves_free(&s->curves);
     score_free(&s->score);
@@ -443,7 +544,7 @@ bool session_step(struct session *s, struct model *model, struct runner *runner,
     model_set_learning_rate(model, learning_rate(s, step));
     if (!runner_run_batch(runner, &b, s->labels, s->losses) ||
         (right && !runner_scores(runner, s->scores))) {
-        snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(s->tool.device));
+        snprintf(error, GLCNN_ERROR_LENGTH, "%s", runner_error(runner));
         return false;
     }
     for (uint32_t n = 0; n < batch; n++)
@@ -472,8 +573,10 @@ static int test_others(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     glcnn_data_loader *loader = NULL;
-    if (!load_part(s, s->pictures.test, &loader, error))
+    if (!load_part(s, s->pictures.test, false, &loader, error))
         return fail(s, error);
+    if (s->frozen.tail.network)
+        frozen_take(&s->frozen.test, &s->tester);
     int status = validate(s, loader);
     glcnn_data_loader_destroy(&loader);
     return status;
@@ -590,7 +693,7 @@ static int record(struct session *s, double loss, double accuracy, const struct 
 static int write_plot(const struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH], title[512];
-    snprintf(title, sizeof title, "%s on %s", s->settings.net->name, s->settings.data);
+    snprintf(title, sizeof title, "%s on %s", s->described.title, s->settings.data);
     return train_curves_write(&s->curves, s->settings.plot, title, error) ? EXIT_GOOD
                                                                           : fail(s, error);
 }

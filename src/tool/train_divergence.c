@@ -79,12 +79,13 @@ void session_find_not_finite(struct session *s, char clause[GLCNN_ERROR_LENGTH])
     clause[0] = 0;
     if (!find_origin(s, &origin))
         return;
-    bool good = session_make_model(s, &model);
+    struct layers layers;
+    bool good = session_make_model(s, false, &model, &layers, error);
     if (good && origin.path)
         good = glcnn_checkpoint_load(model.network, origin.path, NULL, error) == GLCNN_SUCCESS;
     if (good)
         keep_results(&model);
-    if (good && session_load(s, origin.step, &loader, error) &&
+    if (good && session_load(s, origin.step, false, &loader, error) &&
         session_make_trainer(s, &model, 0, &runner))
         step_again(s, &model, &runner, loader, origin.step, clause);
     glcnn_data_loader_destroy(&loader);

@@ -4,6 +4,8 @@
 
 #include <time.h>
 
+#include "frozen.h"
+#include "layers.h"
 #include "model.h"
 #include "pictures.h"
 #include "saved.h"
@@ -17,11 +19,13 @@ struct session {
     struct settings settings;
     struct tool_device tool;
     struct pictures pictures;
-    struct saved resumed;                     /* what the run began with, if it is resumed */
+    struct saved base;                        /* the file of --resume or --model, if there is one */
     struct saved described;                   /* by data and settings; has nothing of its own */
     glcnn_data_loader *training, *validation; /* of the session's batches */
     double waited;                            /* seconds for training data, up to this epoch */
     struct model model;
+    struct layers layers; /* those of it that train */
+    struct frozen frozen; /* the others, where they can be run apart */
     struct runner trainer, tester;
     size_t steps, total;                     /* steps of an epoch, of the whole run */
     size_t first, step;                      /* steps made before this run, and so far */
@@ -31,17 +35,20 @@ struct session {
     struct train_curves curves;
     struct train_log log;
     struct best best;
-    char best_path[4096]; /* "": none is kept */
-    time_t begun, saved;  /* when this run began, and the last checkpoint was written */
-    size_t saved_step;    /* what that has */
+    char best_path[4096];     /* "": none is kept */
+    char features_path[4096]; /* "": a file without a name */
+    time_t begun, saved;      /* when this run began, and the last checkpoint was written */
+    size_t saved_step;        /* what that has */
     bool is_saved;
 };
 
-/* A model of the session's network with its weights to begin with and its optimizer. False: the
- * device has the sentence. */
-bool session_make_model(const struct session *s, struct model *model);
+/* A model of the session's network with its weights to begin with, its layers chosen, and its
+ * optimizer. `tells`: what was read of files is printed. False, and a sentence, if it fails. */
+bool session_make_model(const struct session *s, bool tells, struct model *model,
+                        struct layers *layers, char error[GLCNN_ERROR_LENGTH]);
 
-/* What trains it, on augmented pictures. memory: as runner_create_training's. */
+/* What trains all of it, on augmented pictures. memory: as runner_create_training's. False: the
+ * device has the sentence. */
 bool session_make_trainer(const struct session *s, struct model *model, uint64_t memory,
                           struct runner *runner);
 
@@ -51,9 +58,9 @@ bool session_step(struct session *s, struct model *model, struct runner *runner,
                   glcnn_data_loader *loader, size_t step, float *loss, uint32_t *right,
                   char error[GLCNN_ERROR_LENGTH]);
 
-/* Batches of training from that step on. */
-bool session_load(const struct session *s, size_t step, glcnn_data_loader **loader,
-                  char error[GLCNN_ERROR_LENGTH]);
+/* Batches of training from that step on; labels_only: without the pictures. */
+bool session_load(const struct session *s, size_t step, bool labels_only,
+                  glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH]);
 
 /* Which node's result was the first that is not finite, when the loss of step `s->step` was not:
  * the steps behind the last checkpoint are made again, with every result kept. Writes a clause of a

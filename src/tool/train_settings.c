@@ -37,6 +37,13 @@ enum {
     OPTION_PATIENCE,
     OPTION_MEMORY,
     OPTION_RESUME,
+    OPTION_MODEL,
+    OPTION_CLASSES,
+    OPTION_TRAIN,
+    OPTION_MATCHING,
+    OPTION_NAMES,
+    OPTION_CACHE,
+    OPTION_CACHE_LIMIT,
     OPTION_OUT,
     OPTION_LOG,
     OPTION_PLOT,
@@ -67,8 +74,16 @@ const struct tool_option train_options[] = {
     {OPTION_CLIP_NORM, "clip-norm", "NORM", "scales all gradients to a norm of at most NORM"},
     {OPTION_PATIENCE, "patience", "N", "stop after so many epochs without a better accuracy"},
     {OPTION_MEMORY, "memory", "BYTES", "for intermediate images; a batch that needs more is split"},
+    {OPTION_MODEL, "model", "FILE", "begin with a network of \"glcnn train\" or \"glcnn import\""},
+    {OPTION_CLASSES, "classes", "WORD",
+     "auto: the data's, by a new head if need be; model: its own"},
+    {OPTION_TRAIN, "train", "LAYERS", "all (the default), last, last:N or labels, as below"},
+    {OPTION_MATCHING, "load-matching", "FILE", "begin with those weights of a file that fit"},
+    {OPTION_NAMES, "names", "MAP", "what they are called there: lines \"TENSOR LABEL.VECTOR\""},
+    {OPTION_CACHE, "feature-cache", "FILE", "that keeps what frozen layers make, or off: --out's"},
+    {OPTION_CACHE_LIMIT, "feature-limit", "BYTES", "that it may have, or nothing is kept: 4G"},
     {OPTION_RESUME, "resume", "FILE", "go on from a checkpoint"},
-    {OPTION_OUT, "out", "FILE", "write checkpoints, .safetensors, and the best beside it"},
+    {OPTION_OUT, "out", "FILE", "write checkpoints, and the best beside it"},
     {OPTION_LOG, "log", "FILE", "write a line for every step, .csv"},
     {OPTION_PLOT, "plot", "FILE", "draw loss and accuracy, .svg"},
     DEVICE_OPTIONS,
@@ -112,6 +127,8 @@ static const struct number numbers[] = {
     {OPTION_VALIDATION, FIELD(validation), 0, 1, 0, REAL, true, true},
     {OPTION_CHANNELS, FIELD(channels), 1, GLCNN_DATA_MAX_CHANNELS, 0, WHOLE, false, false},
     {OPTION_THREADS, FIELD(threads), 1, 256, 0, WHOLE, false, false},
+    {OPTION_CACHE_LIMIT, "feature-limit", offsetof(struct settings, feature_limit), 1,
+     1000000000000000, 4294967296, BYTES, false, false},
     {NO_OPTION, FIELD(step), 0, EXACT, 0, WHOLE, true, false},
     {NO_OPTION, FIELD(images), 1, UINT32_MAX, 1, WHOLE, true, false},
     {NO_OPTION, BEST(epoch), 0, EXACT, 0, WHOLE, true, false},
@@ -234,27 +251,36 @@ static const struct {
     int letter;
     const char *name;
     size_t offset;
-    const char *ending; /* of a file that is written; NULL: any */
-} paths[] = {{OPTION_DATA, FIELD(data), NULL},           {OPTION_MEAN, FIELD(mean), NULL},
-             {OPTION_DEVIATION, FIELD(deviation), NULL}, {OPTION_RESUME, FIELD(resume), NULL},
-             {OPTION_OUT, FIELD(out), ".safetensors"},   {OPTION_LOG, FIELD(log), ".csv"},
-             {OPTION_PLOT, FIELD(plot), ".svg"}};
+    const char *ending, *other; /* of a file that is written; NULL: any, no other */
+} paths[] = {{OPTION_DATA, FIELD(data), NULL, NULL},
+             {OPTION_MEAN, FIELD(mean), NULL, NULL},
+             {OPTION_DEVIATION, FIELD(deviation), NULL, NULL},
+             {OPTION_RESUME, FIELD(resume), NULL, NULL},
+             {OPTION_MODEL, FIELD(model), NULL, NULL},
+             {OPTION_TRAIN, FIELD(train), NULL, NULL},
+             {OPTION_MATCHING, "load-matching", offsetof(struct settings, matching), NULL, NULL},
+             {OPTION_NAMES, FIELD(names), NULL, NULL},
+             {OPTION_CACHE, "feature-cache", offsetof(struct settings, cache), ".features", NULL},
+             {OPTION_OUT, FIELD(out), ".safetensors", ".glcnn"},
+             {OPTION_LOG, FIELD(log), ".csv", NULL},
+             {OPTION_PLOT, FIELD(plot), ".svg", NULL}};
 enum { PATHS = sizeof paths / sizeof *paths };
 
 /* A name without an ending stands for itself. */
-static bool has_ending(const char *path, const char *ending)
+static bool has_ending(const char *path, const char *ending, const char *other)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-    return !ending || !dot || strcmp(dot, ending) == 0;
+    return !ending || !dot || strcmp(dot, ending) == 0 || (other && strcmp(dot, other) == 0);
 }
 
 static int read_path(const struct tool_command *command, struct settings *s, size_t i)
 {
     *(const char **)(void *)((char *)s + paths[i].offset) = optarg;
-    if (has_ending(optarg, paths[i].ending))
+    if (has_ending(optarg, paths[i].ending, paths[i].other))
         return EXIT_GOOD;
-    return complain(command, EXIT_USAGE, "--%s is \"%s\"; what is written is a %s file",
-                    paths[i].name, optarg, paths[i].ending);
+    return complain(command, EXIT_USAGE, "--%s is \"%s\"; what is written is a %s%s%s file",
+                    paths[i].name, optarg, paths[i].ending, paths[i].other ? " or " : "",
+                    paths[i].other ? paths[i].other : "");
 }
 
 /* "64" or "80x60" */
@@ -294,6 +320,16 @@ static int read_augment(const struct tool_command *command, struct settings *s)
                                          : complain(command, EXIT_USAGE, "--augment: %s", error);
 }
 
+/* Whose classes: "auto" or "model". */
+static int read_classes(const struct tool_command *command, struct settings *s)
+{
+    static const char *const names[] = {"auto", "model"};
+    s->keeps_classes = strcmp(optarg, names[1]) == 0;
+    return s->keeps_classes || strcmp(optarg, names[0]) == 0
+               ? EXIT_GOOD
+               : complain_of_name(command, "choice of classes", optarg, names, 2);
+}
+
 static int read_option(const struct tool_command *command, struct settings *s, int letter)
 {
     for (size_t i = 0; i < NUMBERS; i++)
@@ -309,6 +345,8 @@ static int read_option(const struct tool_command *command, struct settings *s, i
         return read_size(command, s);
     if (letter == OPTION_AUGMENT)
         return read_augment(command, s);
+    if (letter == OPTION_CLASSES)
+        return read_classes(command, s);
     s->strict = s->strict || letter == OPTION_STRICT;
     return letter == OPTION_STRICT || read_device_option(s->device, letter) ? EXIT_GOOD
                                                                             : EXIT_USAGE;
@@ -352,6 +390,8 @@ static int resume_choice(const struct tool_command *command, struct settings *s,
                          const struct choice *c, const char *text)
 {
     const void *known = text ? c->find(text) : NULL, **at = choice_place(s, c);
+    if (text && !known && !*at && c->letter == OPTION_NET)
+        return EXIT_GOOD; /* the file has it */
     if (!known)
         return complain(command, EXIT_FAILED,
                         "%s: is no checkpoint of \"glcnn train\": it names no %s of its", s->resume,
@@ -382,19 +422,52 @@ static int resume_augment(const struct tool_command *command, struct settings *s
                           error);
 }
 
+/* Files of before --train have no such entry: all layers trained. */
+static int resume_train(const struct tool_command *command, struct settings *s, const char *text)
+{
+    text = text ? text : "all";
+    if (s->train && strcmp(s->train, text) != 0)
+        return refuse(command, s, "train", text);
+    if (strlen(text) >= sizeof s->resumed_train)
+        return complain(command, EXIT_FAILED,
+                        "%s: cannot be resumed: \"train\" in its metadata has %zu letters, more "
+                        "than %zu",
+                        s->resume, strlen(text), sizeof s->resumed_train - 1);
+    s->train = strcpy(s->resumed_train, text);
+    return EXIT_GOOD;
+}
+
+/* What a file tells by itself, and what only begins a run. */
+static int check_origin(const struct tool_command *command, const struct settings *s)
+{
+    bool sets_input = s->width || s->channels || s->mean || s->deviation;
+    if (s->names && !s->matching)
+        return complain(command, EXIT_USAGE, "--names is for --load-matching");
+    if (s->keeps_classes && !s->model)
+        return complain(command, EXIT_USAGE, "--classes model is for --model");
+    if (s->resume && (s->model || s->matching))
+        return complain(command, EXIT_USAGE,
+                        "--model and --load-matching begin a run; one that is resumed has begun");
+    if (s->model && s->net)
+        return complain(command, EXIT_USAGE, "--net and --model both name a network");
+    if (sets_input && (s->resume || s->model))
+        return complain(command, EXIT_USAGE,
+                        "--size, --channels, --mean and --deviation are those of the %s",
+                        s->model ? "model" : "checkpoint where a run is resumed");
+    return EXIT_GOOD;
+}
+
 static int resume(const struct tool_command *command, struct settings *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     struct glcnn_checkpoint_metadata m;
+    int status = EXIT_GOOD;
     if (glcnn_checkpoint_read_metadata(s->resume, &m, error) != GLCNN_SUCCESS)
         return complain(command, EXIT_FAILED, "%s", error);
-    int status = s->width || s->channels || s->mean || s->deviation
-                     ? complain(command, EXIT_USAGE,
-                                "--size, --channels, --mean and --deviation are those of the "
-                                "checkpoint where a run is resumed")
-                     : EXIT_GOOD;
     for (size_t i = 0; i < CHOICES && status == EXIT_GOOD; i++)
         status = resume_choice(command, s, &choices[i], glcnn_checkpoint_text(&m, choices[i].name));
+    if (status == EXIT_GOOD)
+        status = resume_train(command, s, glcnn_checkpoint_text(&m, "train"));
     for (size_t i = 0; i < NUMBERS && status == EXIT_GOOD; i++)
         if (numbers[i].kept)
             status =
@@ -425,6 +498,7 @@ void settings_describe(const struct settings *settings, struct settings_entries 
     add_entry(e, "optimizer", now.optimizer->name);
     add_entry(e, "schedule", now.schedule->name);
     add_entry(e, "augment", settings->augment_words);
+    add_entry(e, "train", settings->train);
     for (size_t i = 0; i < NUMBERS; i++) {
         if (!numbers[i].kept)
             continue;
@@ -454,6 +528,8 @@ static void fill_defaults(struct settings *s)
         s->optimizer = &optimizers[0];
     if (!s->schedule)
         s->schedule = &schedules[0];
+    if (!s->train)
+        s->train = "all";
     for (size_t i = 0; i < NUMBERS; i++)
         fill_default(s, &numbers[i]);
 }
@@ -497,6 +573,8 @@ int settings_read(const struct tool_command *command, int argc, char *argv[],
             return status;
     }
     status = expect_no_arguments(command, argc, argv);
+    if (status == EXIT_GOOD)
+        status = check_origin(command, settings);
     if (status == EXIT_GOOD && settings->resume)
         status = resume(command, settings);
     if (status == EXIT_GOOD)

@@ -25,15 +25,21 @@ struct best {
 };
 
 struct settings {
-    const struct net *net; /* NULL: as the data suggests */
+    const struct net *net; /* NULL: as the data suggests, or a file has it */
     const struct optimizer *optimizer;
     const struct schedule *schedule;
     const char *data, *resume, *out, *log, *plot; /* but for data NULL: none */
-    const char *mean, *deviation;                 /* lists of numbers; NULL: 0 and 1 */
-    uint32_t width, height;                       /* 0: as the data has them */
+    const char *model, *matching, *names;         /* NULL: none */
+    const char *cache;                            /* of features; NULL: beside `out`; "off": none */
+    const char *train;                            /* words of layers.h */
+    char resumed_train[512];
+    bool keeps_classes;           /* the model's, and not the data's */
+    const char *mean, *deviation; /* lists of numbers; NULL: 0 and 1 */
+    uint32_t width, height;       /* 0: as the data has them */
     bool strict;
     uint64_t epochs, batch, seed;
     uint64_t limit, memory, patience; /* 0: none */
+    uint64_t feature_limit;           /* bytes of the cache */
     uint64_t channels, threads;       /* 0: as the data and the machine have them */
     uint64_t step, images;            /* of the checkpoint: steps made, images of an epoch */
     struct best best;                 /* of the checkpoint */

@@ -1,0 +1,222 @@
+/* Two parts of a model, and the file of features between them. */
+#include "frozen.h"
+
+#include <glcnn/serialize.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "digest.h"
+
+static bool fail_device(const struct frozen *f, char error[GLCNN_ERROR_LENGTH])
+{
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(f->parameters.model->device));
+    return false;
+}
+
+/* ---- Parts ---- */
+
+static bool make_head(struct frozen_feed *feed)
+{
+    const struct frozen_parameters *p = &feed->frozen->parameters;
+    return runner_create_inference(&feed->frozen->head, p->batch, p->memory, &feed->head) &&
+           pictures_take(p->pictures, p->saved, feed->augments ? p->augment : NULL, p->seed,
+                         &feed->head);
+}
+
+static bool make_parts(struct frozen *f, char error[GLCNN_ERROR_LENGTH])
+{
+    const struct frozen_parameters *p = &f->parameters;
+    struct model_part head = {.to = p->cut, .form = p->model->form},
+                      tail = {.from = p->cut, .form = head.form, .drops = true};
+    if (!model_create_part(p->model, &head, p->batch, &f->head) || !make_head(&f->validation) ||
+        !runner_extent(&f->validation.head, &tail.form) ||
+        !model_create_part(p->model, &tail, p->batch, &f->tail))
+        return fail_device(f, error);
+    const uint64_t count = (uint64_t)tail.form.width * tail.form.height * tail.form.channels;
+    f->value_count = (uint32_t)count;
+    f->values = malloc((size_t)count * p->batch * sizeof *f->values);
+    if (!f->values)
+        snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+    return f->values;
+}
+
+/* ---- Computing ---- */
+
+static glcnn_image *compute(struct frozen_feed *feed, const struct glcnn_data_batch *batch)
+{
+    return feed->head.graph || make_head(feed) ? runner_result(&feed->head, batch) : NULL;
+}
+
+static glcnn_image *read_features(struct frozen_feed *feed, const struct glcnn_data_batch *batch,
+                                  char error[GLCNN_ERROR_LENGTH])
+{
+    struct frozen *f = feed->frozen;
+    for (uint32_t n = 0; n < batch->count; n++) {
+        float *values = f->values + (size_t)n * f->value_count;
+        if (batch->indices[n] == UINT32_MAX)
+            memset(values, 0, f->value_count * sizeof *values);
+        else if (!features_read(f->features, feed->first + batch->indices[n], values, error))
+            return NULL;
+    }
+    return runner_write(feed->runner, f->values);
+}
+
+static glcnn_image *find(void *user, const struct glcnn_data_batch *batch,
+                         char error[GLCNN_ERROR_LENGTH])
+{
+    struct frozen_feed *feed = user;
+    return feed->cached ? read_features(feed, batch, error) : compute(feed, batch);
+}
+
+void frozen_take(struct frozen_feed *feed, struct runner *runner)
+{
+    feed->runner = runner;
+    runner_take_from(runner, find, feed);
+}
+
+/* ---- Keeping ---- */
+
+/* All that features depend on but the pixels: network and weights, how pictures come to it, device
+ * and library. */
+static bool find_key(const struct frozen *f, uint64_t *key)
+{
+    const struct frozen_parameters *p = &f->parameters;
+    const struct glcnn_device_properties *device = glcnn_device_info(p->model->device);
+    const uint64_t numbers[] = {p->pictures->info->bytes, p->batch, p->memory, f->value_count};
+    uint8_t *bytes;
+    size_t size;
+    if (glcnn_network_serialize(f->head.network, true, &bytes, &size, NULL) != GLCNN_SUCCESS)
+        return false;
+    *key = digest_add(DIGEST_START, bytes, size);
+    glcnn_serialize_free(bytes);
+    *key = digest_add(*key, numbers, sizeof numbers);
+    *key = digest_add(*key, &p->saved->form, sizeof p->saved->form);
+    *key = digest_add(*key, p->saved->mean, sizeof p->saved->mean);
+    *key = digest_add(*key, p->saved->deviation, sizeof p->saved->deviation);
+    *key = digest_add(*key, &device->limits, sizeof device->limits);
+    *key = digest_add(*key, device->renderer, strlen(device->renderer));
+    *key = digest_add(*key, device->gl_version, strlen(device->gl_version));
+    *key = digest_add(*key, glcnn_version(), strlen(glcnn_version()));
+    return true;
+}
+
+static uint32_t limited(const struct frozen *f, glcnn_data_part part)
+{
+    uint32_t count = f->parameters.pictures->info->counts[part], limit = f->parameters.limit;
+    return limit > 0 && limit < count ? limit : count;
+}
+
+static uint64_t digest_picture(const struct frozen *f, const struct glcnn_data_batch *batch,
+                               uint32_t n)
+{
+    const struct form *form = &f->head.form;
+    const size_t values = (size_t)form->width * form->height * form->channels;
+    return batch->bytes
+               ? digest_add(DIGEST_START, batch->bytes + n * values, values)
+               : digest_add(DIGEST_START, batch->floats + n * values, values * sizeof(float));
+}
+
+/* Computes what a batch lacks. False: the device or `error` has the sentence. */
+static bool keep_batch(struct frozen_feed *feed, const struct glcnn_data_batch *batch,
+                       char error[GLCNN_ERROR_LENGTH])
+{
+    struct frozen *f = feed->frozen;
+    uint32_t missing = 0;
+    for (uint32_t n = 0; n < batch->count; n++)
+        missing += batch->indices[n] != UINT32_MAX &&
+                   !features_have(f->features, feed->first + batch->indices[n],
+                                  digest_picture(f, batch, n));
+    f->pictures += batch->filled;
+    f->computed += missing;
+    if (missing == 0)
+        return true;
+    glcnn_image *result = compute(&f->validation, batch);
+    if (!result ||
+        glcnn_image_read_bytes(result, NULL, f->values,
+                               sizeof *f->values * f->value_count * batch->count) != GLCNN_SUCCESS)
+        return fail_device(f, error);
+    bool good = true;
+    for (uint32_t n = 0; n < batch->count && good; n++)
+        good = batch->indices[n] == UINT32_MAX ||
+               features_write(f->features, feed->first + batch->indices[n],
+                              digest_picture(f, batch, n), f->values + (size_t)n * f->value_count,
+                              error);
+    return good;
+}
+
+static bool keep_part(struct frozen_feed *feed, glcnn_data_part part,
+                      char error[GLCNN_ERROR_LENGTH])
+{
+    const struct frozen_parameters *p = &feed->frozen->parameters;
+    const struct glcnn_data_loader_parameters parameters = {
+        .part = part, .batch = p->batch, .limit = p->limit, .threads = p->threads};
+    glcnn_data_loader *loader = NULL;
+    bool good = pictures_load(p->pictures, &parameters, &loader, error);
+    for (uint64_t i = 0; good && i < glcnn_data_loader_steps(loader); i++) {
+        struct glcnn_data_batch batch;
+        good = glcnn_data_loader_next(loader, &batch, error) == GLCNN_SUCCESS &&
+               keep_batch(feed, &batch, error);
+    }
+    glcnn_data_loader_destroy(&loader);
+    feed->cached = good;
+    return good;
+}
+
+/* The training part, unless its pictures change, and the one to validate with. */
+static bool keep_parts(struct frozen *f, char error[GLCNN_ERROR_LENGTH])
+{
+    const struct frozen_parameters *p = &f->parameters;
+    bool changes = augment_is_asked(p->augment);
+    uint32_t training = changes ? 0 : limited(f, GLCNN_DATA_PART_TRAINING);
+    struct features_parameters file = {.path = p->cache,
+                                       .slots = training + limited(f, p->pictures->validation),
+                                       .values = f->value_count,
+                                       .limit = p->cache_limit};
+    f->validation.first = training;
+    if (!find_key(f, &file.key))
+        return fail_device(f, error);
+    return features_open(&file, &f->features, error) &&
+           (changes || keep_part(&f->training, GLCNN_DATA_PART_TRAINING, error)) &&
+           keep_part(&f->validation, p->pictures->validation, error);
+}
+
+/* What cannot be kept is computed in each step. */
+static void keep(struct frozen *f)
+{
+    const char *cache = f->parameters.cache;
+    if (cache && strcmp(cache, "off") == 0)
+        snprintf(f->reason, sizeof f->reason, "--feature-cache is off");
+    else if (!keep_parts(f, f->reason)) {
+        f->training.cached = f->validation.cached = false;
+        features_close(&f->features);
+    }
+    if (f->training.cached)
+        runner_destroy(&f->training.head);
+    if (f->validation.cached)
+        runner_destroy(&f->validation.head);
+}
+
+bool frozen_open(const struct frozen_parameters *parameters, struct frozen *f,
+                 char error[GLCNN_ERROR_LENGTH])
+{
+    *f = (struct frozen){.parameters = *parameters};
+    f->training.frozen = f->validation.frozen = f->test.frozen = f;
+    f->training.augments = true;
+    if (!make_parts(f, error))
+        return false;
+    keep(f);
+    return true;
+}
+
+void frozen_close(struct frozen *f)
+{
+    runner_destroy(&f->training.head);
+    runner_destroy(&f->validation.head);
+    runner_destroy(&f->test.head);
+    model_destroy(&f->tail);
+    model_destroy(&f->head);
+    features_close(&f->features);
+    free(f->values);
+    *f = (struct frozen){.values = NULL};
+}

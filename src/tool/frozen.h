@@ -1,0 +1,54 @@
+/* Frozen layers, run apart from those that train: a model in two parts, of which the first makes
+ * features of pictures and the second trains on them. Where pictures are the same in every epoch,
+ * their features are computed once and kept in a file; otherwise they are computed in every step.
+ * Both give the same bits. */
+#ifndef GLCNN_TOOL_FROZEN_H
+#define GLCNN_TOOL_FROZEN_H
+
+#include "features.h"
+#include "pictures.h"
+
+struct frozen_parameters {
+    const struct model *model;
+    glcnn_image_node *cut; /* what the frozen layers make, one image */
+    const struct pictures *pictures;
+    const struct saved *saved;     /* how values are normalised */
+    const struct augment *augment; /* of the pictures to train with */
+    uint64_t seed, memory;
+    uint32_t batch, limit, threads;
+    const char *cache; /* path; NULL: a file without a name; "off": none */
+    uint64_t cache_limit;
+};
+
+/* What gives a runner of the second part its features. */
+struct frozen_feed {
+    struct frozen *frozen;
+    struct runner *runner; /* that takes them */
+    struct runner head;    /* of the first part; its graph NULL: not made yet */
+    bool augments;
+    bool cached;    /* pictures are those of a part of which all features are kept */
+    uint32_t first; /* the part's first slot */
+};
+
+/* All zero: nothing is run apart. */
+struct frozen {
+    struct frozen_parameters parameters;
+    struct model head, tail;
+    struct frozen_feed training, validation, test; /* test: of any part, never kept */
+    struct features *features;                     /* NULL: none are kept */
+    char reason[GLCNN_ERROR_LENGTH];               /* why */
+    uint32_t pictures, computed;                   /* whose features are kept; by this run */
+    float *values;                                 /* of a batch */
+    uint32_t value_count;                          /* of a picture */
+};
+
+/* Makes both parts, and what features there are to keep. Release with frozen_close, after a failure
+ * too. False, and a sentence, if it fails; that features cannot be kept is no failure. */
+bool frozen_open(const struct frozen_parameters *parameters, struct frozen *frozen,
+                 char error[GLCNN_ERROR_LENGTH]);
+void frozen_close(struct frozen *frozen);
+
+/* Has a runner of `frozen->tail` take batches of loaders through one of the feeds. */
+void frozen_take(struct frozen_feed *feed, struct runner *runner);
+
+#endif

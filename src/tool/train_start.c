@@ -1,0 +1,105 @@
+/* Weights to begin with, from files. */
+#include "train_start.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "name_map.h"
+
+/* ---- --model ---- */
+
+/* What becomes of parameters of a file whose head is another here. */
+struct heads {
+    const char *label;
+    char wrong[GLCNN_ERROR_LENGTH]; /* about the first that does not fit and is not the head's */
+};
+
+static bool is_of(const char *label, const char *parameter)
+{
+    size_t length = strlen(label);
+    return parameter && strncmp(parameter, label, length) == 0 && parameter[length] == '.' &&
+           !strchr(parameter + length + 1, '.');
+}
+
+static void check_head(void *user, const char *parameter, const char *tensor, const char *reason)
+{
+    struct heads *heads = user;
+    if (reason && !is_of(heads->label, parameter) && !heads->wrong[0])
+        snprintf(heads->wrong, sizeof heads->wrong, "%.150s: %.250s",
+                 parameter ? parameter : tensor, reason);
+}
+
+/* All but the head. */
+static bool load_body(const char *path, struct model *model, bool tells, uint32_t classes,
+                      char error[GLCNN_ERROR_LENGTH])
+{
+    struct heads heads = {.label = glcnn_filter_node_label(model->head)};
+    if (glcnn_checkpoint_load_matching(model->network, path, NULL, 0, check_head, &heads, error) !=
+        GLCNN_SUCCESS)
+        return false;
+    if (heads.wrong[0]) {
+        snprintf(error, GLCNN_ERROR_LENGTH, "%.150s: does not fit its own network: %.300s", path,
+                 heads.wrong);
+        return false;
+    }
+    if (tells)
+        printf("head: %s begins anew, with %u classes for %u\n", heads.label, model->form.classes,
+               classes);
+    return true;
+}
+
+static bool load_model(const struct session *s, struct model *model, bool tells,
+                       char error[GLCNN_ERROR_LENGTH])
+{
+    const char *path = s->settings.model;
+    if (s->base.form.classes != model->form.classes)
+        return load_body(path, model, tells, s->base.form.classes, error);
+    return glcnn_checkpoint_load(model->network, path, NULL, error) == GLCNN_SUCCESS;
+}
+
+/* ---- --load-matching ---- */
+
+struct report {
+    size_t read, skipped;
+};
+
+static void report(void *user, const char *parameter, const char *tensor, const char *reason)
+{
+    struct report *r = user;
+    r->read += !reason;
+    r->skipped += reason != NULL;
+    if (reason)
+        printf("  skipped  %s: %s\n", parameter ? parameter : tensor, reason);
+    else if (strcmp(parameter, tensor) == 0)
+        printf("  read     %s\n", parameter);
+    else
+        printf("  read     %s as %s\n", tensor, parameter);
+}
+
+static bool load_matching(const struct session *s, struct model *model, bool tells,
+                          char error[GLCNN_ERROR_LENGTH])
+{
+    const char *path = s->settings.matching;
+    struct name_map map = {.names = NULL};
+    struct report r = {.read = 0};
+    bool good = (!s->settings.names || name_map_read(s->settings.names, &map, error)) &&
+                glcnn_checkpoint_load_matching(model->network, path, map.names, map.count,
+                                               tells ? report : NULL, &r, error) == GLCNN_SUCCESS;
+    name_map_free(&map);
+    if (good && tells)
+        printf("weights: %zu vectors of %s, %zu skipped\n", r.read, path, r.skipped);
+    return good;
+}
+
+/* ---- All ---- */
+
+bool start_weights(const struct session *s, struct model *model, bool tells,
+                   char error[GLCNN_ERROR_LENGTH])
+{
+    if (glcnn_network_initialise(model->network, s->settings.seed) != GLCNN_SUCCESS) {
+        snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(model->device));
+        return false;
+    }
+    return (!s->settings.model || load_model(s, model, tells, error)) &&
+           (!s->settings.matching || load_matching(s, model, tells, error));
+}
