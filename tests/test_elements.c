@@ -21,6 +21,13 @@ static const struct refused refusals[] = {
     {"strided_slice", "start_x=1 step_x=2 size_x=3", {1, 2, 3, 4}, "of 4 columns 3 are wanted"},
     {"strided_slice", "step_y=-1 size_y=2", {1, 2, 3, 4}, "of 3 rows 2 are wanted from 0 on"},
     {"strided_slice", "start_channel=1 size_channels=2", {1, 2, 3, 4}, "of 2 channels 2"},
+    {"resize_linear",
+     "resized_width=4",
+     {1, 2, 3, 4},
+     "neither a size nor a scale is given for the "
+     "rows"},
+    {"resize_linear", "resized_width=4 scale_y=0.0001", {1, 2, 3, 4}, "it must be 1/4096"},
+    {"resize_nearest", "resized_width=4 scale_y=0.25", {1, 2, 3, 4}, "3 rows by a scale of 0.25"},
     {"transpose", "axis_order=cwh destination_width=4", {1, 2, 3, 4}, "the result is 3x4"},
     {"depth_to_space", "block_size=2", {1, 6, 3, 4}, "need a multiple of 4"},
     {"space_to_depth", "block_size=2", {1, 6, 3, 4}, "whole blocks of 2 by 2"},

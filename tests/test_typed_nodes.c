@@ -150,6 +150,15 @@ static void check_images(void)
              x,
              &(struct glcnn_strided_slice_parameters){
                  .start_x = 1, .start_channel = 2, .step_y = -2, .size_x = 3, .size_channels = 4}));
+    const struct glcnn_resize_parameters size = {.resized_width = 7,
+                                                 .scale_y = 0.5f,
+                                                 .position = GLCNN_RESIZE_POSITION_ASYMMETRIC,
+                                                 .rounding = GLCNN_RESIZE_ROUNDING_FLOOR};
+    SAME("resize_nearest",
+         "resized_width=7 scale_y=0.5 resize_position=asymmetric resize_rounding=floor",
+         glcnn_resize_nearest_node(x, &size));
+    SAME("resize_linear", "resized_width=7 scale_y=0.5 resize_position=asymmetric",
+         glcnn_resize_linear_node(x, &size));
     SAME("transpose", "axis_order=hwc", glcnn_transpose_node(x, GLCNN_AXIS_ORDER_HWC));
     SAME("depth_to_space", "block_size=2 block_order=crd",
          glcnn_depth_to_space_node(x, 2, GLCNN_BLOCK_ORDER_CRD));

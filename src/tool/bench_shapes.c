@@ -106,6 +106,8 @@ const struct bench_shape bench_shapes[] = {
     PAIR("concatenation", "concatenation", "", 0),
     PAIR("reshape", "reshape", "reshaped_width=196 reshaped_height=64", 0),
     PAIR("pad 1", "pad", "left=1 right=1 top=1 bottom=1", 0),
+    {"resize nearest 2x", "resize_nearest", "resize_nearest_gradient", "scale_x=2 scale_y=2", HALF},
+    {"resize linear 2x", "resize_linear", "resize_linear_gradient", "scale_x=2 scale_y=2", HALF},
     PAIR("transpose", "transpose", "axis_order=hwc", 0),
     PAIR("depth to space 2", "depth_to_space", "block_size=2", 0),
     PAIR("space to depth 2", "space_to_depth", "block_size=2", 0),

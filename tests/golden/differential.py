@@ -404,6 +404,15 @@ def strided_slice(r):
     return ops.strided_slice(draw(*shape), *axes)
 
 
+def resize(mode):
+    def make(r):
+        x, (height, width) = draw(*shape_of(r, high=9, cap=900)), pair(r, 1, 16)
+        position = r.choice(("half_pixel",
+                             "asymmetric" if mode == "nearest" else "align_corners"))
+        return ops.resize(x, mode, height, width, position)
+    return make
+
+
 def transpose(r):
     return ops.transpose(draw(*shape_of(r)), r.choice(("cwh", "hcw", "hwc", "wch", "whc")))
 
@@ -521,7 +530,8 @@ OPERATIONS = [
     ("slice", slice_), ("concatenation", concatenation), ("reshape", reshape),
     ("pad", pad), ("strided_slice", strided_slice), ("transpose", transpose),
     ("depth_to_space", depth_to_space), ("space_to_depth", space_to_depth),
-    ("channel_shuffle", channel_shuffle),
+    ("channel_shuffle", channel_shuffle), ("resize_nearest", resize("nearest")),
+    ("resize_linear", resize("linear")),
     *((f"reduce_{axis}", reduction(axis)) for axis in ops.AXES),
     ("reduce_feature_channels", reduction("feature_channels")),
     ("reduce_with_weights", reduction_with_weights),

@@ -269,6 +269,15 @@ def rearrangements():
     keep(ops.reshape_channels_first(draw(2, 3, 4, 5), 1, 6, 10))
 
 
+def resizes():
+    for shape, height, width in (((1, 3, 4, 5), 7, 3), ((2, 5, 3, 6), 5, 13), ((1, 4, 7, 2), 2, 1)):
+        for position in ("half_pixel", "asymmetric"):
+            keep(ops.resize(draw(*shape), "nearest", height, width, position))
+        for position in ("half_pixel", "align_corners"):
+            keep(ops.resize(draw(*shape), "linear", height, width, position))
+    keep(ops.resize_by(draw(2, 3, 5, 4), 0.6, 1.75))
+
+
 def reductions():
     for axis, kind in itertools.product(ops.AXES, ops.REDUCTIONS):
         if kind.startswith("argument") and axis != "feature_channels":
@@ -442,6 +451,7 @@ smooth_rectifiers()
 parts()
 neurons_of_models()
 rearrangements()
+resizes()
 for kernel, arrays in archives.items():
     np.savez_compressed(f"{kernel}.npz", **arrays)
 with open("cases.txt", "w") as file:

@@ -459,6 +459,24 @@ def strided_slice(x, channels, rows, columns):
     return image_to_image("strided_slice", x, y, **settings)
 
 
+def resize(x, mode, height, width, position="half_pixel"):
+    """nearest: asymmetric rounds down, half_pixel rounds halves up."""
+    settings = {"resized_width": width, "resized_height": height, "resize_position": position}
+    if mode == "nearest":
+        exact = position == "half_pixel"
+        y = F.interpolate(x, (height, width), mode="nearest-exact" if exact else "nearest")
+        settings["resize_rounding"] = "prefer_ceil" if exact else "floor"
+    else:
+        y = F.interpolate(x, (height, width), mode="bilinear",
+                          align_corners=position == "align_corners")
+    return image_to_image(f"resize_{mode}", x, y, **settings)
+
+
+def resize_by(x, scale_y, scale_x):
+    y = F.interpolate(x, scale_factor=(scale_y, scale_x), mode="bilinear", align_corners=False)
+    return image_to_image("resize_linear", x, y, scale_x=scale_x, scale_y=scale_y)
+
+
 AXIS_NUMBERS = {"c": 1, "h": 2, "w": 3}
 
 
