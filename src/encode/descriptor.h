@@ -199,6 +199,19 @@ struct optimizer_methods {
                                    glcnn_buffer *first, glcnn_buffer *second, glcnn_buffer *result);
 };
 
+/* The averages of several layers as one: a kernel for each, what is averaged and the averages, two
+ * of each in turn. Vectors of a kind lie beside each other in one buffer, in equal places. */
+struct joint_averages {
+    struct glcnn_kernel **kernels;
+    size_t count;
+    struct glcnn_buffer **batch, **running; /* [2 * count] */
+    struct glcnn_buffer *joined_batch, *joined_running;
+};
+struct averager_methods {
+    glcnn_status (*encode_joint)(glcnn_command_buffer *command_buffer,
+                                 const struct joint_averages *averages);
+};
+
 /* How the passes that read a result can make it themselves. */
 enum derivative {
     DERIVATIVE_NONE,  /* not at all: it must be stored */
@@ -239,6 +252,7 @@ struct glcnn_descriptor {
      * add? NULL: they may not. */
     bool (*keeps_zero)(const void *parameters);
     const struct optimizer_methods *optimizer; /* NULL: it is none */
+    const struct averager_methods *averages;   /* NULL: it averages nothing that training makes */
     /* How the passes that read the result can make it themselves; NULL: not at all. And what gives
      * a pass, in place of texture NAME, the function
      *     vec4 NAME(int x, int y, int slice, int image)

@@ -77,6 +77,7 @@ struct recording {
     size_t step_count;
     size_t *last_reader; /* by image node: step; SIZE_MAX: none */
     bool *stepped;       /* by filter: a gradient node whose update a joint step makes */
+    bool *averaged;      /* by filter: a joint pass averages its statistics */
     struct joint_step *joint_steps;
     size_t joint_step_count;
 };
@@ -104,6 +105,10 @@ bool update_sums_apart(const struct graph_filter *filter);
 /* Is this the gradient node that a kernel's update in that style follows? */
 bool update_leads(const struct glcnn_graph *graph, const struct graph_filter *filter,
                   glcnn_training_style style);
+/* Do the batch statistics of filter `i` go into the running ones of the kernel that the update of
+ * gradient node `leader` is of? */
+bool update_gives_statistics(const struct glcnn_graph *graph, const struct graph_filter *leader,
+                             size_t i);
 /* The state that has the sums of the update that follows the gradient node. */
 struct glcnn_state *update_state(const struct recording *recording,
                                  const struct graph_filter *filter);
@@ -129,5 +134,21 @@ bool joint_steps_are_alike(const struct recording *recording);
 /* After a commit, whatever became of it: what has moved the first has moved all. */
 void joint_steps_follow(const struct recording *recording);
 void joint_steps_free(struct recording *recording);
+
+/* ---- Averages of batch statistics ---- */
+
+/* What is averaged of one layer; the kernel is a reference to be destroyed. */
+struct average {
+    struct glcnn_kernel *kernel; /* NULL: there is none */
+    struct glcnn_buffer *mean, *variance, *running_mean, *running_variance;
+};
+/* Does glcnn_kernel_set_training average what the kernel's state has of batches? If so, how
+ * (training.c). */
+bool training_averages(const struct glcnn_kernel *kernel);
+glcnn_status training_average(const struct glcnn_kernel *kernel, struct glcnn_state *state,
+                              struct average *average);
+/* Records one pass for the averages of all kernels of which that is so and that the graph has once,
+ * if their vectors can be laid together; marks their filters in `averaged` (joint_averages.c). */
+glcnn_status joint_averages_record(struct recording *recording);
 
 #endif

@@ -569,7 +569,9 @@ static bool allocate(struct recording *r)
     r->states = calloc(states + 1, sizeof(*r->states));
     r->steps = calloc(2 * g->filter_count + 1, sizeof *r->steps);
     r->stepped = calloc(g->filter_count + 1, sizeof *r->stepped);
-    return r->images && r->whole && r->last_reader && r->states && r->steps && r->stepped;
+    r->averaged = calloc(g->filter_count + 1, sizeof *r->averaged);
+    return r->images && r->whole && r->last_reader && r->states && r->steps && r->stepped &&
+           r->averaged;
 }
 
 glcnn_status recording_make(struct recording *r, const struct glcnn_graph *graph,
@@ -610,6 +612,7 @@ void recording_free(struct recording *r)
     free(r->states);
     free(r->steps);
     free(r->stepped);
+    free(r->averaged);
     joint_steps_free(r);
     *r = (struct recording){.graph = r->graph};
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "encode/number.h"
-#include "graph/node.h"
+#include "graph/graph.h"
 #include "encode/state.h"
 
 struct trainer {
@@ -92,28 +92,33 @@ static glcnn_status make_averager(const struct trainer *t, uint64_t samples,
     return status;
 }
 
+static glcnn_status make_average(const struct trainer *t, struct glcnn_state *state,
+                                 struct average *average)
+{
+    *average = (struct average){.mean = glcnn_state_vector(state, "mean"),
+                                .variance = glcnn_state_vector(state, "variance")};
+    if (!average->mean || !average->variance)
+        return device_fail(t->kernel->device, GLCNN_INVALID_STATE,
+                           "%s: there are no batch statistics to average", kernel_title(t->kernel));
+    glcnn_status status = running_vector(t->kernel, "mean", average->mean, &average->running_mean);
+    if (status == GLCNN_SUCCESS)
+        status =
+            running_vector(t->kernel, "variance", average->variance, &average->running_variance);
+    return status == GLCNN_SUCCESS ? make_averager(t, state->samples, &average->kernel) : status;
+}
+
 static glcnn_status update_statistics(void *context, glcnn_command_buffer *command_buffer,
                                       glcnn_state *state, glcnn_state **updated)
 {
-    struct trainer *t = context;
-    glcnn_buffer *mean = glcnn_state_vector(state, "mean");
-    glcnn_buffer *variance = glcnn_state_vector(state, "variance");
-    glcnn_buffer *running_mean, *running_variance;
-    glcnn_kernel *average = NULL;
+    struct average a;
     (void)updated;
-    if (!mean || !variance)
-        return device_fail(t->kernel->device, GLCNN_INVALID_STATE,
-                           "%s: there are no batch statistics to average", kernel_title(t->kernel));
-    glcnn_status status = running_vector(t->kernel, "mean", mean, &running_mean);
-    if (status == GLCNN_SUCCESS)
-        status = running_vector(t->kernel, "variance", variance, &running_variance);
-    if (status == GLCNN_SUCCESS)
-        status = make_averager(t, state->samples, &average);
+    glcnn_status status = make_average(context, state, &a);
     if (status == GLCNN_SUCCESS)
         status = glcnn_kernel_encode(
-            command_buffer, average,
-            &(struct glcnn_encode){.vectors = {mean, variance, running_mean, running_variance}});
-    glcnn_kernel_destroy(&average);
+            command_buffer, a.kernel,
+            &(struct glcnn_encode){
+                .vectors = {a.mean, a.variance, a.running_mean, a.running_variance}});
+    glcnn_kernel_destroy(&a.kernel);
     return status;
 }
 
@@ -255,4 +260,16 @@ glcnn_buffer *glcnn_kernel_optimizer_vector(const glcnn_kernel *kernel, const ch
     if (!length || need(t, place, length * 4) != GLCNN_SUCCESS)
         return NULL;
     return index ? t->second[place] : t->first[place];
+}
+
+bool training_averages(const struct glcnn_kernel *kernel)
+{
+    const struct trainer *t = trainer_of(kernel);
+    return t && t->kernel->descriptor->averager;
+}
+
+glcnn_status training_average(const struct glcnn_kernel *kernel, struct glcnn_state *state,
+                              struct average *average)
+{
+    return make_average(trainer_of(kernel), state, average);
 }

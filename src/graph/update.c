@@ -129,12 +129,13 @@ static glcnn_status begin(const struct recording *r, const struct graph_filter *
     return make_source_state(update->kernel, &update->weights);
 }
 
-/* Whether filter `i` is one of the update's whose batch statistics go into running ones. */
-static bool gives_statistics(const struct recording *r, const struct update *u, size_t i)
+bool update_gives_statistics(const struct glcnn_graph *graph, const struct graph_filter *leader,
+                             size_t i)
 {
-    const struct graph_filter *f = &r->graph->filters[i];
-    return f->collects && f->has_gradient && f->node->kernel == u->kernel &&
-           f->node->style == u->leader->node->forward->style;
+    const struct graph_filter *f = &graph->filters[i];
+    const struct glcnn_filter_node *forward = leader->node->forward;
+    return f->collects && f->has_gradient && f->node->kernel == forward->kernel &&
+           f->node->style == forward->style;
 }
 
 static glcnn_status reload(const struct recording *r, const struct update *u,
@@ -161,7 +162,8 @@ static glcnn_status record_statistics(const struct recording *r, const struct up
     glcnn_status status = GLCNN_SUCCESS;
     for (size_t i = 0; i < r->graph->filter_count && status == GLCNN_SUCCESS; i++) {
         struct glcnn_state *updated = NULL;
-        if (!u->source->update_statistics || !gives_statistics(r, u, i))
+        if (!u->source->update_statistics || r->averaged[i] ||
+            !update_gives_statistics(r->graph, u->leader, i))
             continue;
         status = u->source->update_statistics(u->source->context, r->command_buffer,
                                               recording_state(r, i, 0, 0), &updated);
@@ -183,7 +185,7 @@ static glcnn_status update_one_on_cpu(const struct recording *r, const struct up
     if (u->source->update_cpu)
         changed = u->source->update_cpu(u->source->context, u->gradients, u->weights);
     for (size_t i = 0; i < r->graph->filter_count; i++)
-        if (u->source->update_statistics_cpu && gives_statistics(r, u, i))
+        if (u->source->update_statistics_cpu && update_gives_statistics(r->graph, u->leader, i))
             changed |=
                 u->source->update_statistics_cpu(u->source->context, recording_state(r, i, 0, 0));
     return changed ? glcnn_kernel_reload_from_data_source(u->kernel) : GLCNN_SUCCESS;
@@ -218,6 +220,8 @@ glcnn_status update_record(struct recording *r)
         status = gradient_norm_record(r);
     if (status == GLCNN_SUCCESS)
         status = joint_steps_record(r);
+    if (status == GLCNN_SUCCESS && r->command_buffer->planned)
+        status = joint_averages_record(r);
     return status == GLCNN_SUCCESS
                ? for_each_update(r, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU, record_one)
                : status;

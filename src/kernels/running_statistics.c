@@ -3,6 +3,8 @@
  * committed again. */
 #include "glcnn/kernels/running_statistics.h"
 
+#include <stdlib.h>
+
 #include "encode/kernel.h"
 
 struct glcnn_running_statistics_parameters *glcnn_running_statistics(glcnn_kernel *kernel)
@@ -96,6 +98,70 @@ static void plan(const struct operation *o, struct plan *plan)
     refresh(o->kernel, pass);
 }
 
+/* ---- Many layers in one pass ---- */
+
+struct weights {
+    float kept, share;
+};
+
+/* Of each element in a joined buffer; 0 in the gaps. */
+static void write_weights(const struct joint_averages *a, struct weights *weights)
+{
+    for (size_t i = 0; i < 2 * a->count; i++) {
+        const struct glcnn_running_statistics_parameters *p = a->kernels[i / 2]->parameters;
+        double share = i % 2 ? p->momentum * correction(p) : p->momentum;
+        for (size_t c = 0; c < a->batch[i]->size / 4; c++)
+            weights[a->batch[i]->offset / 4 + c] =
+                (struct weights){(float)(1 - p->momentum), (float)share};
+    }
+}
+
+static glcnn_status make_weights(const struct joint_averages *a, struct glcnn_buffer **buffer)
+{
+    struct glcnn_device *device = a->joined_batch->device;
+    size_t size = a->joined_batch->size / 4 * sizeof(struct weights);
+    struct weights *weights = calloc(1, size);
+    if (!weights)
+        return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory recording a step");
+    write_weights(a, weights);
+    glcnn_status status = glcnn_buffer_create(device, size, buffer);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_buffer_write(*buffer, 0, size, weights);
+    free(weights);
+    return status;
+}
+
+static void describe_joint(struct pass *pass, const struct joint_averages *a,
+                           struct glcnn_buffer *weights)
+{
+    size_t count = a->joined_batch->size / 4;
+    pass_vector_of(pass, "vec2", "weights", &(struct vector_view){weights, 0, count}, VECTOR_READ);
+    pass_vector(pass, "batch", &(struct vector_view){a->joined_batch, 0, count}, VECTOR_READ);
+    pass_vector(pass, "running", &(struct vector_view){a->joined_running, 0, count},
+                VECTOR_READ_WRITE);
+    pass_grid(pass, (uint32_t)count, 1, 1);
+    pass_local(pass, 64, 1, 1);
+}
+
+static glcnn_status encode_joint(glcnn_command_buffer *command_buffer,
+                                 const struct joint_averages *averages)
+{
+    struct plan plan;
+    struct glcnn_buffer *weights = NULL;
+    glcnn_status status = make_weights(averages, &weights);
+    if (status == GLCNN_SUCCESS) {
+        plan_begin(&plan, command_buffer);
+        plan.kernel = kernel_title(averages->kernels[0]);
+        describe_joint(plan_pass(&plan, "normalization/running_statistics_joint.comp"), averages,
+                       weights);
+        status = plan_end(&plan);
+    }
+    glcnn_buffer_destroy(&weights);
+    return status;
+}
+
+static const struct averager_methods averages = {encode_joint};
+
 /* ---- Reference ---- */
 
 /* The old average moves towards the batch by its share of the way. */
@@ -148,6 +214,7 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_running_statistic
     .flags = WITHOUT_PIXELS,
     .parameters_size = sizeof(struct glcnn_running_statistics_parameters),
     .parameters = parameters,
+    .averages = &averages,
     .arguments =
         {{.name = "mean", .place = PLACE_CALL, .input = true},
          {.name = "variance", .place = PLACE_CALL, .input = true, .values = VALUES_POSITIVE},
