@@ -13,7 +13,7 @@
 #define ENOUGH_GROUPS 384u  /* to keep the largest GPUs busy without a split */
 #define SPLIT_DEPTH   128u  /* elements that make a part worth its sum */
 #define LONG_RESULTS  4096u /* four numbers each, at most, and elements at least */
-#define LONG_ELEMENTS 512u
+#define LONG_ELEMENTS 48u
 #define SPLIT_BYTES   (32u << 20) /* of part sums */
 
 static uint32_t row_count(const struct sum *sum)
