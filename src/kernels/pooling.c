@@ -9,6 +9,7 @@
 #include "encode/kernel.h"
 #include "encode/window.h"
 #include "kernels/pooling_separable.h"
+#include "kernels/pooling_shared.h"
 
 struct glcnn_pooling_parameters *glcnn_pooling(glcnn_kernel *kernel)
 {
@@ -119,6 +120,7 @@ static void plan_results(struct plan *plan, const struct pooled *p, const char *
     pass_window(pass, &p->window);
     p->add_padding(p->operation, pass);
     pass->work = (uint32_t)(p->window.x.size * p->window.y.size) * 8;
+    pass->light = p->window.x.stride > 1; /* neighbours read pixels apart: in narrow groups, near */
     pass_variant(pass, variant);
 }
 
@@ -173,7 +175,8 @@ static void plan_average_gradient(const struct operation *o, struct plan *plan)
     struct pooled_gradient gradient = gradient_of(o);
     gradient.columns = "pooling/pooling_average_gradient_columns.comp";
     gradient.rows = "pooling/pooling_average_gradient_rows.comp";
-    if (pooling_plan_separable_gradient(plan, &gradient, &variant))
+    if (pooling_plan_shared_gradient(plan, &gradient, "AVERAGE", &variant) ||
+        pooling_plan_separable_gradient(plan, &gradient, &variant))
         return;
     struct pass *pass = plan_gradient(o, plan, "pooling/pooling_average_gradient.comp");
     pass_int(pass, "source_width", (int32_t)o->images[IMAGE].width);
@@ -246,7 +249,11 @@ static void plan_l2_norm_gathered(const struct operation *o, struct plan *plan)
 
 static void plan_l2_norm_gradient(const struct operation *o, struct plan *plan)
 {
-    const struct variant *variant = variant_choose(plan, norm_rows, o);
+    const struct pooled_gradient gradient = gradient_of(o);
+    const struct variant *variant;
+    if (pooling_plan_shared_gradient(plan, &gradient, "SQUARES", &variant))
+        return;
+    variant = variant_choose(plan, norm_rows, o);
     if (variant == norm_rows) {
         plan_l2_norm_gathered(o, plan);
         return;
@@ -319,14 +326,19 @@ static void plan_max_gradient_gathered(const struct operation *o, struct plan *p
 
 static void plan_max_gradient(const struct operation *o, struct plan *plan)
 {
+    const struct pooled_gradient gradient = gradient_of(o);
+    const struct variant *variant;
+    size_t first = plan->pass_count;
+    if (pooling_plan_shared_gradient(plan, &gradient, "LARGEST", &variant))
+        return;
     bool whole = o->region_width == o->images[DESTINATION].width &&
                  o->region_height == o->images[DESTINATION].height;
     if (whole && tiles(&o->window.x, o->images[IMAGE].width) &&
-        tiles(&o->window.y, o->images[IMAGE].height)) {
+        tiles(&o->window.y, o->images[IMAGE].height))
         plan_max_gradient_tiles(o, plan);
-        return;
-    }
-    plan_max_gradient_gathered(o, plan);
+    else
+        plan_max_gradient_gathered(o, plan);
+    plan_variant(plan, first, variant);
 }
 
 /* ---- References ---- */
@@ -614,7 +626,11 @@ static void node_defaults(struct glcnn_addressing *properties, void *kernel_para
 }
 
 static const struct variant *const two_forms[] = {pooling_forms, NULL};
-static const struct variant *const norm_forms[] = {norm_rows, pooling_forms, NULL};
+static const struct variant *const average_gradient_forms[] = {pooling_tile_forms, pooling_forms,
+                                                               NULL};
+static const struct variant *const norm_forms[] = {pooling_tile_forms, norm_rows, pooling_forms,
+                                                   NULL};
+static const struct variant *const max_gradient_forms[] = {pooling_tile_forms, NULL};
 
 #define FORWARD(NAME, MPS, TEXT, FLAGS, PLAN, CASES)                                               \
     .name = NAME, .mps_class = MPS, .text = TEXT, .family = "pooling",                             \
@@ -636,7 +652,8 @@ static const struct variant *const norm_forms[] = {norm_rows, pooling_forms, NUL
 const struct glcnn_descriptor glcnn_kernel_pooling_average = {FORWARD(
     "pooling_average", "MPSCNNPoolingAverage", "mean over a window", 0, average, average_cases)};
 const struct glcnn_descriptor glcnn_kernel_pooling_average_gradient = {GRADIENT(
-    "pooling_average", "MPSCNNPoolingAverage", 0, two_forms, average_gradient, average_cases)};
+    "pooling_average", "MPSCNNPoolingAverage", 0, average_gradient_forms, average_gradient,
+    average_cases)};
 const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm = {
     FORWARD("pooling_l2_norm", "MPSCNNPoolingL2Norm",
             "square root of the sum of squares over a "
@@ -647,10 +664,10 @@ const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm_gradient = {GRADIENT(
 const struct glcnn_descriptor glcnn_kernel_pooling_max = {
     FORWARD("pooling_max", "MPSCNNPoolingMax", "largest value of a window", 0, max, window_cases)};
 const struct glcnn_descriptor glcnn_kernel_pooling_max_gradient = {
-    GRADIENT("pooling_max", "MPSCNNPoolingMax", 0, NULL, max_gradient, window_cases)};
+    GRADIENT("pooling_max", "MPSCNNPoolingMax", 0, max_gradient_forms, max_gradient, window_cases)};
 const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max = {
     FORWARD("dilated_pooling_max", "MPSCNNDilatedPoolingMax",
             "largest value of a window with spaced taps", HAS_DILATION, max, dilated_cases)};
 const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max_gradient = {
-    GRADIENT("dilated_pooling_max", "MPSCNNDilatedPoolingMax", HAS_DILATION, NULL, max_gradient,
-             dilated_cases)};
+    GRADIENT("dilated_pooling_max", "MPSCNNDilatedPoolingMax", HAS_DILATION, max_gradient_forms,
+             max_gradient, dilated_cases)};

@@ -1,0 +1,164 @@
+/* Gradients of pooling by tiles of a slice, which work groups make in shared memory. */
+#include "kernels/pooling_shared.h"
+
+#include <string.h>
+
+#include "device/device.h"
+#include "encode/window.h"
+
+#define TILE_X 16 /* pixels of a tile */
+#define LANES  128u
+
+/* Averages keep no source: their tiles may be larger. */
+static bool averages(const char *fold)
+{
+    return strcmp(fold, "AVERAGE") == 0;
+}
+
+static uint32_t tile_height(const char *fold)
+{
+    return averages(fold) ? 32 : 16;
+}
+
+/* Windows that read pixels of a tile along an axis, and the source pixels that they read. */
+struct reach {
+    uint32_t windows, kept;
+};
+
+struct tiles {
+    const struct operation *operation;
+    const struct image_view *source;
+    const char *fold;
+    struct reach x, y;
+    uint32_t room; /* shared memory of a group, in bytes */
+};
+
+/* ---- What a tile takes ---- */
+
+/* Tiles whose size is a multiple of the stride begin at the same place of a window; of others any
+ * may. */
+static struct reach reach_of(const struct axis *axis, uint32_t region, int32_t tile)
+{
+    int32_t s = axis->stride, extent = axis->dilation * (axis->size - 1) + 1;
+    int32_t begin = ((int32_t)region + axis->shift - axis->first) % s;
+    int32_t windows = tile % s ? (tile + extent - 2) / s + 1
+                               : floor_quotient(begin + tile - 1, s) -
+                                     floor_quotient(begin - extent + s, s) + 1;
+    return (struct reach){(uint32_t)windows, (uint32_t)((windows - 1) * s + extent)};
+}
+
+
+/* A term has four components and the number of a winner. */
+static uint32_t bytes_of(const struct tiles *t)
+{
+    uint32_t stride = (uint32_t)t->operation->window.x.stride;
+    uint32_t kept = groups_of(t->x.kept, stride) * stride * t->y.kept;
+    return t->x.windows * t->y.windows * 20 + (averages(t->fold) ? 0 : kept * 16);
+}
+
+/* ---- Choice ---- */
+
+/* Windows whose taps are in steps of one, or that are; no pixel lies between windows. */
+static bool is_regular(const struct axis *axis)
+{
+    return axis->stride == 1 || (axis->dilation == 1 && axis->stride <= axis->size);
+}
+
+/* Of taps outside that stand for a pixel inside, one reads that pixel itself. */
+static bool touches(const struct axis *axis, uint32_t size)
+{
+    int32_t low = axis->first + axis->stride * axis->begin;
+    int32_t high = axis->first + axis->stride * (axis->end - 1) + axis->dilation * (axis->size - 1);
+    bool all = low >= 0 && high < (int32_t)size;
+    return all || (axis->dilation == 1 && low + axis->size > 0 &&
+                   high - (axis->size - 1) < (int32_t)size);
+}
+
+static bool is_tiled(const void *tiles)
+{
+    const struct tiles *t = tiles;
+    const struct operation *o = t->operation;
+    const struct axis *x = &o->window.x, *y = &o->window.y;
+    bool clamps = o->window.edge_mode == GLCNN_EDGE_MODE_CLAMP && !averages(t->fold);
+    return is_regular(x) && is_regular(y) && x->size <= 15 && y->size <= 15 &&
+           bytes_of(t) <= t->room &&
+           (!clamps || (touches(x, t->source->width) && touches(y, t->source->height)));
+}
+
+/* Tiles are not mostly empty, and gathering is short. */
+static bool tiles_pay(const void *tiles)
+{
+    const struct tiles *t = tiles;
+    const struct operation *o = t->operation;
+    uint32_t height = tile_height(t->fold);
+    uint64_t covered = (uint64_t)groups_of(o->region_width, TILE_X) *
+                       groups_of(o->region_height, height) * TILE_X * height;
+    return 4ull * o->region_width * o->region_height >= 3 * covered &&
+           pooling_windows_at(&o->window.x) * pooling_windows_at(&o->window.y) <= 25;
+}
+
+const struct variant pooling_tile_forms[] = {
+    {"pooling_tiles_shared", .registers = 32, .shared_memory = true, .can = is_tiled,
+     .pays = tiles_pay},
+    {"pooling_tiles_none"},
+    {0}};
+
+/* ---- The pass ---- */
+
+static void pass_region(struct pass *pass, const struct operation *o)
+{
+    pass_int(pass, "region_x", (int32_t)o->region_x);
+    pass_int(pass, "region_y", (int32_t)o->region_y);
+    pass_int(pass, "region_width", (int32_t)o->region_width);
+    pass_int(pass, "region_height", (int32_t)o->region_height);
+}
+
+static void pass_tiles(struct pass *pass, const struct tiles *t, const struct image_view *to)
+{
+    const struct operation *o = t->operation;
+    pass_define(pass, t->fold, 1);
+    pass_define(pass, "TILE_X", TILE_X);
+    pass_define(pass, "TILE_Y", (int)tile_height(t->fold));
+    pass_define(pass, "LANES", (int)LANES);
+    pass_define(pass, "WINDOWS_X", (int)t->x.windows);
+    pass_define(pass, "WINDOWS_Y", (int)t->y.windows);
+    pass_define(pass, "WINDOWS_AT_X", (int)pooling_windows_at(&o->window.x));
+    pass_define(pass, "WINDOWS_AT_Y", (int)pooling_windows_at(&o->window.y));
+    pass_define(pass, "KEPT_WIDTH", (int)t->x.kept);
+    pass_define(pass, "KEPT_HEIGHT", (int)t->y.kept);
+    pass_region(pass, o);
+    pass_grid(pass, groups_of(o->region_width, TILE_X) * LANES,
+              groups_of(o->region_height, tile_height(t->fold)), slice_count(to->channels) * to->images);
+    pass_local(pass, LANES, 1, 1);
+    pass->cooperative = true;
+    pass->work = (uint32_t)(o->window.x.size * o->window.y.size) * 32 + 64;
+}
+
+bool pooling_plan_shared_gradient(struct plan *plan, const struct pooled_gradient *p,
+                                  const char *fold, const struct variant **variant)
+{
+    const struct operation *o = p->operation;
+    const struct tiles tiles = {.operation = o,
+                                .source = p->source,
+                                .fold = fold,
+                                .x = reach_of(&o->window.x, o->region_x, TILE_X),
+                                .y = reach_of(&o->window.y, o->region_y, (int32_t)tile_height(fold)),
+                                .room = plan->device->info.limits.shared_memory_size};
+    *variant = variant_choose(plan, pooling_tile_forms, &tiles);
+    if (*variant != pooling_tile_forms)
+        return false;
+    struct pass *pass = plan_pass(plan, "pooling/pooling_gradient_shared.comp");
+    pass_variant(pass, *variant);
+    pass_texture(pass, "gradient", p->gradient);
+    if (averages(fold)) {
+        pass_int(pass, "source_width", (int32_t)p->source->width);
+        pass_int(pass, "source_height", (int32_t)p->source->height);
+    } else {
+        pass_texture(pass, "source", p->source);
+    }
+    pass_image(pass, "destination", p->destination);
+    pass_window(pass, &o->window);
+    p->add_padding(o, pass);
+    pass_tiles(pass, &tiles, p->destination);
+    return true;
+}

@@ -1,0 +1,16 @@
+/* Gradients of pooling by tiles: a work group keeps what the windows of a tile read, and what they
+ * pass on, in shared memory, so that neither is read again and again. */
+#ifndef GLCNN_KERNELS_POOLING_SHARED_H
+#define GLCNN_KERNELS_POOLING_SHARED_H
+
+#include "kernels/pooling_separable.h"
+
+/* For descriptors: tiles, or other forms. */
+extern const struct variant pooling_tile_forms[];
+
+/* The pass, where it suits; otherwise false, and the caller makes passes of another form. `fold` is
+ * "AVERAGE", "SQUARES" or "LARGEST". */
+bool pooling_plan_shared_gradient(struct plan *plan, const struct pooled_gradient *pooled,
+                                  const char *fold, const struct variant **variant);
+
+#endif
