@@ -1,6 +1,7 @@
 /* Passes and references of spatial and local contrast normalisation: spec 7.7 and 7.8.
  *
- * The gradient takes two passes. The first computes, for every result, the terms that all pixels of
+ * Where shared memory is real, work groups make tiles: what windows share of their rows is found
+ * once. Otherwise the gradient takes two passes. The first computes, for every result, the terms that all pixels of
  * its window take from it, into a scratch image; the second gathers them, one invocation a source
  * pixel. A window's statistics and its power are so computed once, not once for each of its pixels.
  */
@@ -8,6 +9,7 @@
 
 #include <math.h>
 
+#include "device/device.h"
 #include "encode/kernel.h"
 #include "encode/window.h"
 #include "kernels/scale_power.h"
@@ -83,12 +85,137 @@ static void pass_numbers(struct pass *pass, const struct operation *o, const str
     pass->work = taps_of(o) * 16 + 128;
 }
 
+/* ---- Tiles in shared memory ---- */
+
+#define TILE       16u /* pixels of a tile, in both directions */
+#define LANES      256u
+#define WIDEST     15 /* windows in tiles */
+#define TEXEL_SIZE 16u
+
+/* What a work group keeps: of the windows that it measures, and of their terms. */
+struct tiles {
+    const struct operation *operation;
+    const struct image_view *source;
+    uint32_t stats[2], terms; /* windows; values of four components that a gradient keeps */
+    uint32_t room;            /* shared memory, in bytes */
+    bool about_mean;
+};
+
+static uint32_t bytes_of(const struct tiles *t)
+{
+    const struct window *w = &t->operation->window;
+    uint32_t rows = t->stats[1] + (uint32_t)w->y.size - 1;
+    uint32_t kept = (t->stats[0] + (uint32_t)w->x.size - 1) * rows;
+    uint32_t of_rows = t->stats[0] * rows * (t->about_mean ? 2 : 1);
+    return (kept + of_rows + t->terms) * TEXEL_SIZE;
+}
+
+static bool reads_inside(const struct axis *axis, uint32_t size)
+{
+    return axis->first + axis->begin >= 0 &&
+           axis->first + axis->end - 1 + axis->size <= (int32_t)size;
+}
+
+/* A gradient by tiles has no place for taps outside that stand for pixels inside. */
+static bool is_tiled(const void *tiles)
+{
+    const struct tiles *t = tiles;
+    const struct window *w = &t->operation->window;
+    bool clamps = t->terms && w->edge_mode == GLCNN_EDGE_MODE_CLAMP;
+    return w->x.size <= WIDEST && w->y.size <= WIDEST && bytes_of(t) <= t->room &&
+           (!clamps ||
+            (reads_inside(&w->x, t->source->width) && reads_inside(&w->y, t->source->height)));
+}
+
+/* Windows of few taps are read as fast again and again; and tiles are not mostly empty. */
+static bool tiles_pay(const void *tiles)
+{
+    const struct operation *o = ((const struct tiles *)tiles)->operation;
+    uint64_t covered = (uint64_t)groups_of(o->region_width, TILE) *
+                       groups_of(o->region_height, TILE) * TILE * TILE;
+    return taps_of(o) > 4 && 4ull * o->region_width * o->region_height >= 3 * covered;
+}
+
+static const struct variant rows[] = {{"local_tiles_shared", .registers = 32,
+                                       .shared_memory = true, .can = is_tiled, .pays = tiles_pay},
+                                      {"local_pixels"},
+                                      {0}};
+const struct variant *const local_normalization_variants[] = {rows, NULL};
+
+static struct tiles tiles_of(const struct operation *o, const struct plan *plan,
+                             const struct numbers *l, bool gradient)
+{
+    const struct window *w = &o->window;
+    uint32_t x = TILE + (gradient ? (uint32_t)w->x.size - 1 : 0);
+    uint32_t y = TILE + (gradient ? (uint32_t)w->y.size - 1 : 0);
+    return (struct tiles){.operation = o,
+                          .source = &o->images[gradient ? IMAGE : SOURCE],
+                          .stats = {x, y},
+                          .terms = gradient ? TILE * TILE + x * y * (l->about_mean ? 2 : 1) : 0,
+                          .room = plan->device->info.limits.shared_memory_size,
+                          .about_mean = l->about_mean};
+}
+
+static void pass_tiles(struct pass *pass, const struct tiles *t, const struct image_view *to)
+{
+    const struct operation *o = t->operation;
+    uint32_t lanes = least(LANES, o->device->info.limits.work_group_invocations);
+    pass_define(pass, "LANES", (int)lanes);
+    pass_define(pass, "TILE_X", (int)TILE);
+    pass_define(pass, "TILE_Y", (int)TILE);
+    pass_define(pass, "STATS_X", (int)t->stats[0]);
+    pass_define(pass, "STATS_Y", (int)t->stats[1]);
+    pass_define(pass, "TAPS_X", o->window.x.size);
+    pass_define(pass, "TAPS_Y", o->window.y.size);
+    pass_int(pass, "region_x", (int32_t)o->region_x);
+    pass_int(pass, "region_y", (int32_t)o->region_y);
+    pass_int(pass, "region_width", (int32_t)o->region_width);
+    pass_int(pass, "region_height", (int32_t)o->region_height);
+    pass_grid(pass, groups_of(o->region_width, TILE) * lanes, groups_of(o->region_height, TILE),
+              slice_count(to->channels) * to->images);
+    pass_local(pass, lanes, 1, 1);
+    pass->cooperative = true;
+}
+
+static void plan_tiled(const struct operation *o, struct plan *plan, const struct numbers *l,
+                       const struct tiles *t)
+{
+    struct pass *pass = plan_pass(plan, "normalization/local_normalization_shared.comp");
+    pass_variant(pass, rows);
+    pass_texture(pass, "source", t->source);
+    pass_image(pass, "destination", &o->images[RESULT]);
+    pass_numbers(pass, o, l);
+    pass_tiles(pass, t, &o->images[RESULT]);
+}
+
+static void plan_gradient_tiled(const struct operation *o, struct plan *plan,
+                                const struct numbers *l, const struct tiles *t)
+{
+    struct pass *pass = plan_pass(plan, "normalization/local_normalization_gradient_shared.comp");
+    pass_variant(pass, rows);
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    pass_texture(pass, "source", t->source);
+    pass_image(pass, "destination", &o->images[DESTINATION]);
+    pass_numbers(pass, o, l);
+    pass_float(pass, "slope", 2 * l->alpha * l->beta / (float)taps_of(o));
+    pass_tiles(pass, t, &o->images[DESTINATION]);
+}
+
+/* ---- Kernels ---- */
+
 void local_normalization_plan(const struct operation *o, struct plan *plan)
 {
     const struct numbers l = numbers_of(o);
+    const struct tiles tiles = tiles_of(o, plan, &l, false);
+    const struct variant *variant = variant_choose(plan, rows, &tiles);
+    if (variant == rows) {
+        plan_tiled(o, plan, &l, &tiles);
+        return;
+    }
     struct pass *pass =
         plan_pixels(plan, o, "normalization/local_normalization.comp", &o->images[RESULT]);
     pass_texture(pass, "source", &o->images[SOURCE]);
+    pass_variant(pass, variant);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_numbers(pass, o, &l);
 }
@@ -120,6 +247,13 @@ static struct image_view plan_terms(const struct operation *o, struct plan *plan
 void local_normalization_plan_gradient(const struct operation *o, struct plan *plan)
 {
     const struct numbers l = numbers_of(o);
+    const struct tiles tiles = tiles_of(o, plan, &l, true);
+    const struct variant *variant = variant_choose(plan, rows, &tiles);
+    size_t first = plan->pass_count;
+    if (variant == rows) {
+        plan_gradient_tiled(o, plan, &l, &tiles);
+        return;
+    }
     struct image_view terms = plan_terms(o, plan, &l);
     struct pass *pass = plan_pixels(plan, o, "normalization/local_normalization_gradient.comp",
                                     &o->images[DESTINATION]);
@@ -128,6 +262,7 @@ void local_normalization_plan_gradient(const struct operation *o, struct plan *p
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_numbers(pass, o, &l);
     pass_int(pass, "gradient_images", (int32_t)o->images[GRADIENT].images);
+    plan_variant(plan, first, variant);
 }
 
 /* ---- References ---- */

@@ -18,6 +18,9 @@ void local_normalization_plan_gradient(const struct operation *operation, struct
 void local_normalization_reference(const struct reference *reference);
 void local_normalization_gradient_reference(const struct reference *reference);
 
+/* For descriptors: tiles, or pixel by pixel. */
+extern const struct variant *const local_normalization_variants[];
+
 /* Makes a kernel with a window. */
 glcnn_status local_normalization_create(glcnn_device *device,
                                         const struct glcnn_descriptor *descriptor,
@@ -48,7 +51,8 @@ void local_normalization_node_defaults(struct glcnn_addressing *properties, void
     .flags = HAS_WINDOW | MAKES_STATE,                                                             \
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                  \
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},      \
-    .plan = local_normalization_plan, .reference = local_normalization_reference
+    .variants = local_normalization_variants, .plan = local_normalization_plan,                     \
+    .reference = local_normalization_reference
 #define LOCAL_NORMALIZATION_GRADIENT(NAME, MPS)                                                    \
     .name = NAME "_gradient", .mps_class = MPS "Gradient", .text = "gradient of " NAME,            \
     .family = NAME, .without_gradient = "it is a gradient itself", .forward = NAME,                \
@@ -56,6 +60,7 @@ void local_normalization_node_defaults(struct glcnn_addressing *properties, void
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
                   {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},   \
-    .plan = local_normalization_plan_gradient, .reference = local_normalization_gradient_reference
+    .variants = local_normalization_variants, .plan = local_normalization_plan_gradient,            \
+    .reference = local_normalization_gradient_reference
 
 #endif
