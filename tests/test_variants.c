@@ -594,14 +594,15 @@ static void check_group(uint32_t width, uint32_t most, bool light, bool slow,
  * a GPU busy. */
 static void test_light_passes_have_large_groups(void)
 {
-    static const uint32_t usual[] = {8, 8}, large[] = {16, 16};
+    static const uint32_t usual[] = {8, 8}, large[] = {4, 64};
     check_group(112, 1024, true, true, large);
     check_group(112, 1024, false, true, usual);
     check_group(112, 1024, true, false, usual);
     check_group(8, 1024, true, true, usual); /* few in all */
-    check_group(56, 1024, true, true, (const uint32_t[]){32, 8});
+    check_group(56, 1024, true, true, large);
+    check_group(32, 1024, true, true, (const uint32_t[]){8, 32});
     check_group(40, 1024, true, true, usual); /* too many would be left over */
-    check_group(112, 128, true, true, (const uint32_t[]){8, 16});
+    check_group(112, 128, true, true, (const uint32_t[]){4, 32});
 }
 
 /* ---- Compilations ---- */

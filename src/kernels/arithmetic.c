@@ -397,6 +397,7 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
         plan_pixels(plan, o, "arithmetic/arithmetic_gradient.comp", &o->images[DESTINATION]);
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_placing(pass, o);
+    pass->light = true;
     if (!reduced) {
         pass_term(pass, o);
         return;
