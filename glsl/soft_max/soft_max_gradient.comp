@@ -5,6 +5,7 @@
 // hand (BY_HAND), at u.
 // needs lib/channels.glsl
 // needs lib/math.glsl
+// needs lib/unrolled.glsl
 // needs lib/window.glsl
 #ifdef LOGARITHM
 vec4 share(vec4 g, vec4 y) { return g; }
@@ -53,16 +54,25 @@ bool is_source(ivec2 u) {
 // The usual case, with the sum made once for all slices. Where they are few, SLICES of them, all are
 // kept: each is read once.
 #ifdef SLICES
+#define READ(i) \
+    { \
+        read(pixel, from, i, at.z, AT(g, i, SLICES), AT(y, i, SLICES)); \
+        vec4 part = share(AT(g, i, SLICES), AT(y, i, SLICES)); \
+        add_slice(terms, slice_sum(part, i, gradient_channels), i); \
+    }
+#define STORE(i) \
+    { \
+        vec4 value = derivative(AT(g, i, SLICES), AT(y, i, SLICES), sum); \
+        store_destination(at.x, at.y, i, at.z, value); \
+    }
+
 void store_one(ivec3 at, ivec2 u, ivec2 pixel) {
+    ivec2 from = result_position(u, pixel);
     vec4 g[SLICES], y[SLICES];
     long_sum terms = long_sum(0.0, 0.0);
-    for (int slice = 0; slice < SLICES; slice++) {
-        read(pixel, result_position(u, pixel), slice, at.z, g[slice], y[slice]);
-        add_slice(terms, slice_sum(share(g[slice], y[slice]), slice, gradient_channels), slice);
-    }
+    UP_TO_SIXTEEN(READ, SLICES)
     float sum = total_of(terms);
-    for (int slice = 0; slice < SLICES; slice++)
-        store_destination(at.x, at.y, slice, at.z, derivative(g[slice], y[slice], sum));
+    UP_TO_SIXTEEN(STORE, SLICES)
 }
 #else
 void store_one(ivec3 at, ivec2 u, ivec2 pixel) {

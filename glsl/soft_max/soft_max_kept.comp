@@ -2,28 +2,36 @@
 // is read once and has its exponential found once.
 // needs lib/channels.glsl
 // needs lib/math.glsl
+// needs lib/unrolled.glsl
+#define READ(i) \
+    { AT(kept, i, SLICES) = source_edge(first_x + at.x, first_y + at.y, i, at.z); }
+#define ENLARGE(i) \
+    { m = max(m, slice_max(AT(kept, i, SLICES), i, source_channels)); }
+#ifdef LOGARITHM
+#define ADD(i) \
+    { add_slice(terms, slice_sum(exp_precise(AT(kept, i, SLICES) - m), i, source_channels), i); }
+#define STORE(i) \
+    { store_destination(at.x, at.y, i, at.z, AT(kept, i, SLICES) - m - log_sum); }
+#else
+#define ADD(i) \
+    { \
+        AT(kept, i, SLICES) = exp_precise(AT(kept, i, SLICES) - m); \
+        add_slice(terms, slice_sum(AT(kept, i, SLICES), i, source_channels), i); \
+    }
+#define STORE(i) \
+    { store_destination(at.x, at.y, i, at.z, AT(kept, i, SLICES) / sum); }
+#endif
+
 void invocation(ivec3 at) {
     vec4 kept[SLICES];
-    for (int slice = 0; slice < SLICES; slice++)
-        kept[slice] = source_edge(first_x + at.x, first_y + at.y, slice, at.z);
+    UP_TO_SIXTEEN(READ, SLICES)
     float m = kept[0].x;
-    for (int slice = 0; slice < SLICES; slice++)
-        m = max(m, slice_max(kept[slice], slice, source_channels));
+    UP_TO_SIXTEEN(ENLARGE, SLICES)
     long_sum terms = long_sum(0.0, 0.0);
-    for (int slice = 0; slice < SLICES; slice++) {
-        vec4 e = exp_precise(kept[slice] - m);
-        add_slice(terms, slice_sum(e, slice, source_channels), slice);
-#ifndef LOGARITHM
-        kept[slice] = e;
-#endif
-    }
+    UP_TO_SIXTEEN(ADD, SLICES)
     float sum = total_of(terms);
 #ifdef LOGARITHM
     float log_sum = log_precise(vec4(sum)).x;
-    for (int slice = 0; slice < SLICES; slice++)
-        store_destination(at.x, at.y, slice, at.z, kept[slice] - m - log_sum);
-#else
-    for (int slice = 0; slice < SLICES; slice++)
-        store_destination(at.x, at.y, slice, at.z, kept[slice] / sum);
 #endif
+    UP_TO_SIXTEEN(STORE, SLICES)
 }
