@@ -287,15 +287,23 @@ static void test_places_within_a_stride_go_together_or_apart(void)
         {STRIDED(4, 3, 5, 1, 4) " dilation_rate_y=2", {2, 1, 23, 6}},
         {STRIDED(4, 5, 5, 2, 2), {2, 4, 1, 1}},
     };
-    static const char *const variants[] = {"data_together", "data_apart"};
-    for (size_t v = 0; v < 2; v++) {
-        setenv("GLCNN_VARIANTS", variants[v], 1);
+    static const struct {
+        const char *variants;
+        bool together, tiled;
+    } ways[] = {{"data_together", true, false},
+                {"data_together,convolution_tiled", true, true},
+                {"data_apart", false, false},
+                {"data_apart,convolution_tiled", false, true}};
+    for (size_t v = 0; v < sizeof ways / sizeof *ways; v++) {
+        setenv("GLCNN_VARIANTS", ways[v].variants, 1);
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             glcnn_device *on = open_device(NULL);
-            struct search places = {.text = "#define PLACES 1\n"};
+            struct search places = {.text = "#define PLACES 1\n"}, tiles = {.text = "kept_inputs["};
             CU_ASSERT(error_of(on, "convolution_gradient", &rows[i]) <= 1);
             program_cache_each(on->programs, look, &places);
-            CU_ASSERT_EQUAL(places.found, v == 0);
+            program_cache_each(on->programs, look, &tiles);
+            CU_ASSERT_EQUAL(places.found, ways[v].together);
+            CU_ASSERT_EQUAL(tiles.found, ways[v].tiled);
             glcnn_device_destroy(&on);
         }
     }

@@ -4,37 +4,16 @@
 // are stored step pixels apart: a strided data gradient is one such sum for each place within a
 // stride. Where many invocations run in step those beside each other should read texels beside each
 // other, so they own columns; where one reads for itself alone, rows.
-// PLACES: all of those sums in one pass, a layer of the grid for each place. The taps of a place are
-// each tap_step-th of the layer's, in reverse; weights of all taps are packed in their order.
+// PLACES: all of those sums in one pass, a layer of the grid for each place.
 // SHARED_TAPS (stride and dilation 1): the taps along the line, which share the neighbours' reads;
 // with PLACES the most that a place has.
 // needs convolution/convolution.glsl
-// needs convolution/first_tap.glsl
 // needs convolution/input.glsl
+// needs convolution/places.glsl
 #ifdef SHARED_TAPS
 #define READS (PIXELS + SHARED_TAPS - 1)
 #else
 #define READS PIXELS
-#endif
-
-#ifdef PLACES
-ivec2 place;   // within a stride
-ivec2 corner0; // where the window of its first pixel begins
-ivec2 taps;    // of that window
-int tap0;      // the layer's tap that it begins with
-#define CORNER     corner0
-#define TAPS       taps
-#define TAP0       tap0
-#define TAP_STEP_X (-tap_step_x)
-#define TAP_STEP_Y (-tap_step_y * layer_width)
-#define IF_TAP(l)  if (l < TAPS_ALONG)
-#else
-#define CORNER     ivec2(first_x, first_y)
-#define TAPS       ivec2(kernel_width, kernel_height)
-#define TAP0       0
-#define TAP_STEP_X 1
-#define TAP_STEP_Y kernel_width
-#define IF_TAP(l)
 #endif
 
 #ifdef DOWN
@@ -51,6 +30,12 @@ int tap0;      // the layer's tap that it begins with
 #define TAPS_ACROSS  TAPS.y
 #define TAP_ALONG    TAP_STEP_X
 #define TAP_ACROSS   TAP_STEP_Y
+#endif
+
+#ifdef PLACES
+#define IF_TAP(l) if (l < TAPS_ALONG)
+#else
+#define IF_TAP(l)
 #endif
 
 vec4 sum[SLICES * PIXELS]; // of pixel i of slice j at j * PIXELS + i
@@ -170,41 +155,6 @@ void add_slice_of_inputs(ivec4 k, int s, ivec2 corner, int slice, int image) {
 #endif
     }
 }
-
-#ifdef PLACES
-// Taps of a place along one axis, if any: where they begin, how many, and the first of the layer.
-ivec3 turned_taps(int distance, int stride, int dilation, int tap_step, int size) {
-    int first = first_tap(distance, stride, dilation, tap_step);
-    if (first >= size)
-        return ivec3(0);
-    int count = (size - first + tap_step - 1) / tap_step;
-    int last = first + tap_step * (count - 1);
-    return ivec3(floor_divide(distance - dilation * last, stride), count, last);
-}
-
-void find_place(int index) {
-    int row = index / places_x;
-    place = ivec2(index - row * places_x, row);
-    ivec3 x = turned_taps(distance_x + place.x, step_x, layer_dilation_x, tap_step_x, layer_width);
-    ivec3 y = turned_taps(distance_y + place.y, step_y, layer_dilation_y, tap_step_y, layer_height);
-    corner0 = ivec2(x[0], y[0]);
-    taps = x[1] > 0 && y[1] > 0 ? ivec2(x[1], y[1]) : ivec2(0);
-    tap0 = y[2] * layer_width + x[2];
-}
-
-bool is_stored(ivec2 X) {
-    ivec2 u = place + ivec2(step_x, step_y) * X;
-    return u.x < result_width && u.y < result_height;
-}
-
-ivec2 stored_at(ivec2 X) {
-    return ivec2(region_x, region_y) + place + ivec2(step_x, step_y) * X;
-}
-#else
-bool is_stored(ivec2 X) { return X.x < region_width && X.y < region_height; }
-
-ivec2 stored_at(ivec2 X) { return ivec2(region_x, region_y) + ivec2(step_x, step_y) * X; }
-#endif
 
 void invocation(ivec3 at) {
 #ifdef PLACES

@@ -1,69 +1,66 @@
 // out(X, k) = neuron(b(k) + sum over taps (q, p) and inputs c of W(k, q, p, c) * in(t, c)),
 //     t = first + stride * X + dilation * (p, q);   in is 0 outside low .. high, or clamped
 // As a product of matrices: rows are the pixels of all images, numbered through, columns are
-// outputs, and the sum goes over elements. A group of 128 invocations makes ROWS rows of 16 slices,
-// each of them OWN rows of 2 slices. It keeps QUADS quads of elements (a quad: one tap of one slice
-// of inputs) at a time, and reads the next ones before it adds up those.
+// outputs, and the sum goes over elements. A group of 128 invocations makes ROWS rows of SLICES
+// slices, each of them OWN rows of 2 slices. It keeps QUADS quads of elements (a quad: one tap of one
+// slice of inputs) at a time, and reads the next ones before it adds up those.
 // IN_PLACE, where rows are so few that packed weights would hardly be read again: the weights are
 // read as the user has them, WITH_OUTPUTS where those of an element's outputs lie side by side.
 // With SPLIT each layer of groups adds up some of the elements, and what it has is stored as part
 // of a sum, which convolution/convolution_tiled_finish.comp ends.
+// PLACES: a layer of groups for each of the sums of a strided data gradient.
 // needs convolution/convolution.glsl
 // needs convolution/bias.glsl
-#define OWN    (ROWS / 16)
-#define SLICES 16
-#define QUADS  4
-#define DEPTH  (QUADS * 4)
-#define STEP   (128 / ROWS) // quads that the invocations read at a time
-#define READS  (QUADS / STEP)
-#define PITCH  (SLICES + 1) // neighbours in a column lie in different banks
+// needs convolution/places.glsl
+#define COLUMNS      (SLICES / 2)   // invocations that own the same rows
+#define NEAR         (32 / COLUMNS) // of 32, which run in step, those that own other rows
+#define OWN          (ROWS * COLUMNS / 128)
+#define QUADS        4
+#define DEPTH        (QUADS * 4)
+#define STEP         (128 / ROWS) // quads that the invocations read at a time
+#define INPUT_READS  (QUADS / STEP)
+#define WEIGHT_READS (SLICES / 8)
+#define PITCH        (SLICES + 1) // neighbours in a column lie in different banks
 
 shared float kept_inputs[DEPTH * ROWS];
 shared vec4 kept_weights[DEPTH * PITCH];
 
 int lane;                       // within the group
-int quad, tap_x, tap_y, tap_slice; // the next quad, and its parts
+int quad;                       // the next of its inputs
+ivec3 tap;                      // column, row and slice of that
+#ifdef PLACES
+ivec3 weight_tap;               // as tap, of the next of its weights
+#endif
 int last_element;               // the one after the last
 int image;                      // of the pixel that the invocation reads for all
 ivec2 corner;                   // of its window
-vec4 inputs[READS], two_weights[2]; // what it has read
+vec4 inputs[INPUT_READS], factors[WEIGHT_READS]; // what it has read
 vec4 sum[2 * OWN];
 
-void first_quad(int element) {
-    quad = element / 4;
+ivec3 tap_of(int quad) {
     int tap = quad / source_slices;
-    tap_slice = quad - tap * source_slices;
-    tap_y = tap / kernel_width;
-    tap_x = tap - tap_y * kernel_width;
+    int row = tap / max(TAPS.x, 1);
+    return ivec3(tap - row * TAPS.x, row, quad - tap * source_slices);
 }
 
-void next_quad() {
-    quad++;
-    tap_slice++;
-    if (tap_slice == source_slices) {
-        tap_slice = 0;
-        tap_x++;
-    }
-    if (tap_x == kernel_width) {
-        tap_x = 0;
-        tap_y++;
-    }
-}
-
-void next_own_quad() {
-    for (int i = 0; i < STEP; i++)
-        next_quad();
+ivec3 next_tap(ivec3 tap) {
+    tap.z++;
+    if (tap.z == source_slices)
+        tap = ivec3(tap.x + 1, tap.y, 0);
+    if (tap.x == TAPS.x)
+        tap = ivec3(0, tap.y + 1, tap.z);
+    return tap;
 }
 
 vec4 read_input() {
-    ivec2 t = corner + ivec2(dilation_x * tap_x, dilation_y * tap_y);
+    ivec2 t = corner + ivec2(dilation_x, dilation_y) * tap.xy;
     ivec2 inside = clamp(t, ivec2(low_x, low_y), ivec2(high_x, high_y));
 #ifdef EDGE_CLAMP
     bool live = quad * 4 < last_element;
 #else
     bool live = quad * 4 < last_element && t == inside;
 #endif
-    vec4 v = source(inside.x, inside.y, min(tap_slice, source_slices - 1), image);
+    vec4 v = source(inside.x, inside.y, min(tap.z, source_slices - 1), image);
     return live ? v : vec4(0.0);
 }
 
@@ -79,40 +76,70 @@ vec4 read_weight(int element, int k) {
                 weights[min(first + 2 * element_count, last + element)],
                 weights[min(first + 3 * element_count, last + element)]);
 #else
+#ifdef PLACES
+    int place_tap = TAP0 + weight_tap.y * TAP_STEP_Y + weight_tap.x * TAP_STEP_X;
+    element = (place_tap * range + weight_tap.z) * 4 + (element & 3);
+#endif
     return matrix(PACKED_X(element), PACKED_Y(element), 0, k);
 #endif
 }
 
-// An invocation reads its part of a row of the inputs, and two of the 256 weights.
+// The weights that an invocation reads: of neighbouring elements, or outputs, as they lie.
+#ifdef WITH_OUTPUTS
+int weight_element(int j) { return lane / SLICES + 128 / SLICES * j; }
+
+int weight_slice(int j) { return lane % SLICES; }
+#else
+int weight_element(int j) { return lane & 15; }
+
+int weight_slice(int j) { return (lane >> 4) + 8 * j; }
+#endif
+
+// An invocation reads its part of a row of the inputs, and some of the weights.
 void read_quads(int first_element, int k) {
-    int element = first_element + (lane & 15);
-    two_weights[0] = read_weight(element, k + (lane >> 4));
-    two_weights[1] = read_weight(element, k + (lane >> 4) + 8);
-    for (int i = 0; i < READS; i++) {
+    for (int j = 0; j < WEIGHT_READS; j++)
+        factors[j] = read_weight(first_element + weight_element(j), k + weight_slice(j));
+    for (int i = 0; i < INPUT_READS; i++) {
         inputs[i] = read_input();
-        next_own_quad();
+        for (int n = 0; n < STEP; n++)
+            tap = next_tap(tap);
+        quad += STEP;
     }
+#ifdef PLACES
+    for (int n = 0; n < QUADS; n++)
+        weight_tap = next_tap(weight_tap);
+#endif
 }
+
+// Rows of an invocation are NEAR apart, so that those in step store to neighbours; they are kept side
+// by side.
+int row_of(int i) {
+    int run = lane / COLUMNS;
+    return run / NEAR * NEAR * OWN + run % NEAR + NEAR * i;
+}
+
+int kept_at(int row) {
+    return row / (NEAR * OWN) * NEAR * OWN + row % NEAR * OWN + row / NEAR % OWN;
+}
+
+int slice_of(int j) { return lane % COLUMNS + COLUMNS * j; }
 
 void keep_quads() {
-    for (int i = 0; i < READS; i++)
+    int at = kept_at(lane % ROWS);
+    for (int i = 0; i < INPUT_READS; i++)
         for (int c = 0; c < 4; c++)
-            kept_inputs[((i * STEP + lane / ROWS) * 4 + c) * ROWS + lane % ROWS] = inputs[i][c];
-    kept_weights[(lane & 15) * PITCH + (lane >> 4)] = two_weights[0];
-    kept_weights[(lane & 15) * PITCH + (lane >> 4) + 8] = two_weights[1];
+            kept_inputs[((i * STEP + lane / ROWS) * 4 + c) * ROWS + at] = inputs[i][c];
+    for (int j = 0; j < WEIGHT_READS; j++)
+        kept_weights[weight_element(j) * PITCH + weight_slice(j)] = factors[j];
 }
 
-// Row i of those of an invocation: runs of four, so that a run is stored to neighbours.
-int row_of(int i) { return (lane >> 3) * 4 + (i >> 2) * (ROWS / 2) + (i & 3); }
-
-int slice_of(int j) { return (lane & 7) + 8 * j; }
-
 void add_quads() {
+    int own = lane / COLUMNS * OWN;
     for (int e = 0; e < DEPTH; e++) {
         vec4 w0 = kept_weights[e * PITCH + slice_of(0)];
         vec4 w1 = kept_weights[e * PITCH + slice_of(1)];
         for (int i = 0; i < OWN; i++) {
-            float x = kept_inputs[e * ROWS + row_of(i)];
+            float x = kept_inputs[e * ROWS + own + i];
             sum[2 * i] += x * w0;
             sum[2 * i + 1] += x * w1;
         }
@@ -127,39 +154,84 @@ ivec3 place_of(int row) {
 }
 
 #ifdef SPLIT
-void store_slice(int split, int first_row, int j, int k) {
+void store_rows(int split, int first_row, int k) {
     for (int i = 0; i < OWN; i++) {
         int row = first_row + row_of(i);
-        if (row < row_count)
-            parts[(split * row_count + row) * destination_slices + k] = sum[2 * i + j];
+        for (int j = 0; j < 2; j++)
+            if (row < row_count && k + slice_of(j) < destination_slices)
+                parts[(split * row_count + row) * destination_slices + k + slice_of(j)] =
+                    sum[2 * i + j];
     }
 }
 #else
-void store_slice(int split, int first_row, int j, int k) {
-    vec4 bias = bias_of(k);
-    vec4 slope = neuron_slope(k);
-    for (int i = 0; i < OWN; i++) {
-        int row = first_row + row_of(i);
-        ivec3 place = place_of(row);
-        if (row < row_count)
-            store_destination(region_x + step_x * place.x, region_y + step_y * place.y, k, place.z,
-                              neuron(sum[2 * i + j] + bias, slope));
+// The next of an invocation's rows. Divisions would cost more than the lines that are stepped over.
+ivec3 next_place(ivec3 X) {
+    X.x += NEAR;
+    while (X.x >= region_width) {
+        X.x -= region_width;
+        X.y++;
+        if (X.y == region_height)
+            X = ivec3(X.x, 0, X.z + 1);
     }
+    return X;
+}
+
+vec4 bias[2], slope[2];
+
+void store_sum(int j, int k, ivec2 u, int image, vec4 value) {
+    if (k + slice_of(j) < destination_slices)
+        store_destination(u.x, u.y, k + slice_of(j), image, neuron(value + bias[j], slope[j]));
+}
+
+// Returns where the next row is.
+ivec3 store_row(int i, ivec3 X, int first_row, int k) {
+    ivec2 u = stored_at(X.xy);
+    if (first_row + row_of(i) < row_count && is_stored(X.xy)) {
+        store_sum(0, k, u, X.z, sum[2 * i]);
+        store_sum(1, k, u, X.z, sum[2 * i + 1]);
+    }
+    return next_place(X);
+}
+
+// One after the other and not in a loop, which compilers may leave as it is: the places in `sum`
+// would not be constants then.
+void store_rows(int split, int first_row, int k) {
+    for (int j = 0; j < 2; j++) {
+        int slice = min(k + slice_of(j), destination_slices - 1);
+        bias[j] = bias_of(slice);
+        slope[j] = neuron_slope(slice);
+    }
+    ivec3 X = place_of(first_row + row_of(0));
+    X = store_row(0, X, first_row, k);
+    X = store_row(1, X, first_row, k);
+    X = store_row(2, X, first_row, k);
+    X = store_row(3, X, first_row, k);
+#if OWN > 4
+    X = store_row(4, X, first_row, k);
+    X = store_row(5, X, first_row, k);
+    X = store_row(6, X, first_row, k);
+    X = store_row(7, X, first_row, k);
+#endif
 }
 #endif
 
 void invocation(ivec3 at) {
     lane = int(gl_LocalInvocationIndex);
-    int k = at.y * SLICES;
-    int first_row = (at.x - lane) / 128 * ROWS;
-    ivec3 place = place_of(min(first_row + lane % ROWS, row_count - 1));
-    image = place.z;
-    corner = ivec2(first_x, first_y) + ivec2(stride_x, stride_y) * place.xy;
+    int k = (at.x - lane) / 128 * SLICES, first_row = at.y * ROWS;
+    ivec3 X = place_of(min(first_row + lane % ROWS, row_count - 1));
+    image = X.z;
+#ifdef PLACES
+    find_place(at.z);
+    int begin = 0;
+    last_element = TAPS.x * TAPS.y * source_slices * 4;
+    weight_tap = tap_of((lane & 15) / 4);
+#else
     int begin = at.z * elements_per_split;
     last_element = min(begin + elements_per_split, element_count);
-    first_quad(begin);
-    for (int i = 0; i < lane / ROWS; i++)
-        next_quad();
+#endif
+    corner = CORNER + ivec2(stride_x, stride_y) * X.xy;
+    quad = begin / 4 + lane / ROWS;
+    tap = tap_of(quad);
     for (int i = 0; i < 2 * OWN; i++)
         sum[i] = vec4(0.0);
     read_quads(begin, k);
@@ -171,7 +243,5 @@ void invocation(ivec3 at) {
             read_quads(element + DEPTH, k);
         add_quads();
     }
-    for (int j = 0; j < 2; j++)
-        if (k + slice_of(j) < destination_slices)
-            store_slice(at.z, first_row, j, k + slice_of(j));
+    store_rows(at.z, first_row, k);
 }

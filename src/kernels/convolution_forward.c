@@ -93,7 +93,7 @@ void pass_sum_destination(struct pass *pass, const struct sum *sum)
 }
 
 /* For each axis what the shader needs to find the taps of a place. Returns how many places. */
-static uint32_t pass_places(struct pass *pass, const struct places *places)
+uint32_t pass_places(struct pass *pass, const struct places *places)
 {
     if (!places)
         return 1;
@@ -157,8 +157,8 @@ struct pass *plan_sum_pass(struct plan *plan, const struct packing *p,
     return pass;
 }
 
-struct pass *plan_lines(struct plan *plan, const struct packing *p, const struct variant *variant,
-                        const struct sum *sum)
+void plan_lines(struct plan *plan, const struct packing *p, const struct variant *variant,
+                const struct sum *sum)
 {
     struct image_view matrix = plan_pack(plan, p, sum->weights, sum->biases);
     const struct axis *along = variant->down ? &sum->window.y : &sum->window.x;
@@ -170,12 +170,16 @@ struct pass *plan_lines(struct plan *plan, const struct packing *p, const struct
         pass_wide(pass, p, sum, variant->down);
     else
         pass_narrow(pass, p, sum, variant);
-    return pass;
 }
 
 bool sum_is_wide(const struct variant *variant)
 {
     return variant->slices > 1;
+}
+
+bool sum_is_tiled(const struct variant *variant)
+{
+    return variant->shader && variant->slices == 0 && variant->pixels == 0;
 }
 
 const struct variant *sum_variant(struct plan *plan, const struct packing *p, const struct sum *sum)
@@ -193,7 +197,7 @@ void plan_sum(struct plan *plan, const struct packing *p, const struct sum *sum)
         plan_lines(plan, p, variant, sum);
     else if (variant->pixels > 0)
         plan_sum_shared(plan, p, variant, sum);
-    else if (variant->shader)
+    else if (sum_is_tiled(variant))
         plan_sum_tiles(plan, p, variant, sum);
     else
         plan_sum_winograd(plan, p, variant, sum);

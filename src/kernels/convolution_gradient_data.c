@@ -99,6 +99,11 @@ static bool is_wide_place(struct plan *plan, const struct packing *p, const stru
     return sum_is_wide(sum_variant(plan, p, sum));
 }
 
+static bool is_tiled_place(struct plan *plan, const struct packing *p, const struct sum *sum)
+{
+    return sum_is_tiled(sum_variant(plan, p, sum));
+}
+
 /* One sum for each place within a stride, so not for the longest of strides. */
 static bool can_turn(const struct operation *o)
 {
@@ -141,7 +146,12 @@ static void plan_data_together(const struct operation *o, struct plan *plan,
     sum.window = w;
     sum.places = &places;
     p = packing_of(o, true);
-    pass_variant(plan_lines(plan, &p, row, &sum), variant);
+    size_t first = plan->pass_count;
+    if (sum_is_tiled(row))
+        plan_sum_tiles(plan, &p, row, &sum);
+    else
+        plan_lines(plan, &p, row, &sum);
+    plan_variant(plan, first, variant);
 }
 
 /* ---- Pixels that gather ---- */
@@ -182,7 +192,7 @@ static bool can_together(const void *shape)
     const struct data_shape *s = shape;
     const struct operation *o = s->operation;
     return can_turn(o) && o->window.x.stride * o->window.y.stride > 1 &&
-           each_place(o, s->plan, is_wide_place);
+           (each_place(o, s->plan, is_wide_place) || each_place(o, s->plan, is_tiled_place));
 }
 
 /* Passes of the last row are those of sums, which have variants of their own. */

@@ -84,17 +84,19 @@ struct sum {
 const struct variant *sum_variant(struct plan *plan, const struct packing *packing,
                                   const struct sum *sum);
 void plan_sum(struct plan *plan, const struct packing *packing, const struct sum *sum);
-/* By lines of pixels, each of several slices: the rows that can take places. */
+/* By lines of pixels, each of several slices. These and tiles can take places. */
 bool sum_is_wide(const struct variant *variant);
-/* Returns the pass of the sum, for plan_sum and sums of places. */
-struct pass *plan_lines(struct plan *plan, const struct packing *packing,
-                        const struct variant *variant, const struct sum *sum);
+void plan_lines(struct plan *plan, const struct packing *packing, const struct variant *variant,
+                const struct sum *sum);
 /* The pass of a row of the table, but for its weights and sizes. */
 struct pass *plan_sum_pass(struct plan *plan, const struct packing *packing,
                            const struct variant *variant, const struct sum *sum);
 void pass_sum_destination(struct pass *pass, const struct sum *sum);
 /* What of the source takes part. */
 void pass_sum(struct pass *pass, const struct sum *sum);
+
+/* For convolution/places.glsl; `places` may be NULL. Returns how many there are. */
+uint32_t pass_places(struct pass *pass, const struct places *places);
 
 /* Biases as the user has them, for convolution/bias.glsl. */
 void pass_biases_in_place(struct pass *pass, const struct sum *sum);
@@ -107,6 +109,7 @@ struct sum_shape {
 
 /* By tiles (convolution_tiles.c). */
 bool sum_fills_tiles(const void *shape);
+bool sum_is_tiled(const struct variant *variant);
 void plan_sum_tiles(struct plan *plan, const struct packing *packing, const struct variant *variant,
                     const struct sum *sum);
 

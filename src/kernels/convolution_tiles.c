@@ -8,8 +8,10 @@
 #define TILE_ROWS   128u
 #define FEW_ROWS    64u
 #define TILE_SLICES 16u
+#define MANY_SLICES 32u
 #define TILE_DEPTH  16u
 
+#define FEW_ELEMENTS  64u   /* that small tiles, of which more run at a time, add up faster */
 #define ENOUGH_GROUPS 384u  /* to keep the largest GPUs busy without a split */
 #define SPLIT_DEPTH   128u  /* elements that make a part worth its sum */
 #define LONG_RESULTS  4096u /* four numbers each, at most, and elements at least */
@@ -21,14 +23,23 @@ static uint32_t row_count(const struct sum *sum)
     return sum->extent[0] * sum->extent[1] * sum->destination.images;
 }
 
-static uint32_t tile_rows(const struct sum *sum)
+struct tile {
+    uint32_t rows, slices;
+};
+
+/* Where rows are few an invocation owns as many sums, of more slices, if groups enough are left. */
+static struct tile tile_of(const struct packing *p, const struct sum *sum)
 {
-    return row_count(sum) <= FEW_ROWS ? FEW_ROWS : TILE_ROWS;
+    uint32_t groups = groups_of(p->slices, MANY_SLICES) * (p->elements / SPLIT_DEPTH);
+    if (row_count(sum) <= FEW_ROWS)
+        return (struct tile){FEW_ROWS, groups >= ENOUGH_GROUPS ? MANY_SLICES : TILE_SLICES};
+    return (struct tile){p->elements > FEW_ELEMENTS ? TILE_ROWS : FEW_ROWS, TILE_SLICES};
 }
 
 static uint32_t tile_count(const struct packing *p, const struct sum *sum)
 {
-    return groups_of(row_count(sum), tile_rows(sum)) * groups_of(p->slices, TILE_SLICES);
+    struct tile tile = tile_of(p, sum);
+    return groups_of(row_count(sum), tile.rows) * groups_of(p->slices, tile.slices);
 }
 
 /* How the elements are shared out, of which there may be none. */
@@ -41,7 +52,7 @@ static struct splits split_elements(const struct packing *p, const struct sum *s
     uint32_t wanted = ENOUGH_GROUPS / tile_count(p, sum);
     uint32_t room = SPLIT_BYTES / 16 / p->slices / row_count(sum);
     uint32_t count = least(least(wanted, p->elements / SPLIT_DEPTH), room);
-    if (count < 2)
+    if (count < 2 || sum->places)
         return (struct splits){p->elements, 1};
     uint32_t depth = groups_of(groups_of(p->elements, count), TILE_DEPTH) * TILE_DEPTH;
     return (struct splits){depth, groups_of(p->elements, depth)};
@@ -74,7 +85,7 @@ static bool is_in_place(const struct packing *p, const struct sum *sum)
                     p->layer_width == p->x.count && p->layer_taps == p->x.count * p->y.count;
     bool with_outputs = p->transposed && p->layer_taps == 1 && p->channels.outputs % 4 == 0 &&
                         p->channels.inputs % 4 == 0;
-    return row_count(sum) <= 2 * TILE_ROWS && (in_order || with_outputs);
+    return !sum->places && row_count(sum) <= 2 * TILE_ROWS && (in_order || with_outputs);
 }
 
 void pass_biases_in_place(struct pass *pass, const struct sum *sum)
@@ -123,6 +134,7 @@ void plan_sum_tiles(struct plan *plan, const struct packing *p, const struct var
                     const struct sum *sum)
 {
     struct image_view packed, *matrix = NULL;
+    const struct tile tile = tile_of(p, sum);
     const struct splits splits = split_elements(p, sum);
     struct vector_view parts = {0};
     if (splits.count > 1)
@@ -133,7 +145,8 @@ void plan_sum_tiles(struct plan *plan, const struct packing *p, const struct var
     }
     struct pass *pass = plan_sum_pass(plan, p, variant, sum);
     pass_weights(pass, p, sum, matrix);
-    pass_define(pass, "ROWS", (int)tile_rows(sum));
+    pass_define(pass, "ROWS", (int)tile.rows);
+    pass_define(pass, "SLICES", (int)tile.slices);
     if (splits.count > 1) {
         pass_define(pass, "SPLIT", 1);
         pass_vector_of(pass, "vec4", "parts", &parts, VECTOR_WRITE);
@@ -142,8 +155,8 @@ void plan_sum_tiles(struct plan *plan, const struct packing *p, const struct var
     pass_int(pass, "dilation_x", sum->window.x.dilation);
     pass_int(pass, "row_count", (int32_t)row_count(sum));
     pass_int(pass, "elements_per_split", (int32_t)splits.depth);
-    pass_grid(pass, groups_of(row_count(sum), tile_rows(sum)) * GROUP_SIZE,
-              groups_of(p->slices, TILE_SLICES), splits.count);
+    pass_grid(pass, groups_of(p->slices, tile.slices) * GROUP_SIZE,
+              groups_of(row_count(sum), tile.rows), splits.count * pass_places(pass, sum->places));
     pass_local(pass, GROUP_SIZE, 1, 1);
     pass->cooperative = true;
     pass->work = splits.depth * 8 * 8 + 64;

@@ -16,7 +16,7 @@
 #define FEWEST_SLICES   16u
 #define FEWEST_TILES    128u
 #define FEWEST_PRODUCTS (1u << 20)
-#define SLICES_OF_SUMS  32u /* the fewest where sums go over tiles */
+#define SLICES_OF_SUMS  32u          /* the fewest where sums go over tiles */
 #define BLOCK_BYTES     (128u << 20) /* of a vector at the points */
 #define PART_BYTES      (32u << 20)
 #define ALL_GROUPS      1024u /* fill the largest GPUs */
