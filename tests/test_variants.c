@@ -312,7 +312,7 @@ static void test_places_within_a_stride_go_together_or_apart(void)
 
 /* ---- Tiles of the gradient of weights ---- */
 
-/* Tiles hold 4, 8 or 16 slices of outputs; of 16, where one chunk holds all pixels, the tile is the
+/* Tiles hold 4, 8, 16 or, of few elements, 32 slices of outputs; of 16, where one chunk holds all pixels, the tile is the
  * gradient itself. */
 static void test_tiles_of_weights_follow_the_outputs(void)
 {
@@ -328,13 +328,19 @@ static void test_tiles_of_weights_follow_the_outputs(void)
          {"output_feature_channels=21 kernel_width=3 kernel_height=3", {3, 6, 5, 7}}},
         {"convolution_gradient",
          "#define SLICES 16\n",
-         {"output_feature_channels=70 kernel_width=2 kernel_height=3", {3, 6, 5, 7}}},
+         {"output_feature_channels=70 kernel_width=2 kernel_height=3", {3, 18, 5, 7}}},
         {"convolution_gradient",
          "#define WHOLE",
          {"output_feature_channels=70 kernel_width=3 kernel_height=1", {1, 8, 4, 6}}},
         {"fully_connected_gradient",
          "#define WHOLE",
          {"output_feature_channels=37 kernel_width=2 kernel_height=2", {5, 36, 2, 2}}},
+        {"convolution_gradient",
+         "#define SLICES 32\n",
+         {"output_feature_channels=70 kernel_width=3 kernel_height=1", {3, 7, 4, 6}}},
+        {"fully_connected_gradient",
+         "#define ONE_PIXEL",
+         {"output_feature_channels=70 kernel_width=1 kernel_height=1", {70, 21, 1, 1}}},
         {"fully_connected_gradient",
          "#define SLICES 4\n",
          {"output_feature_channels=10 kernel_width=1 kernel_height=1", {70, 21, 1, 1}}},

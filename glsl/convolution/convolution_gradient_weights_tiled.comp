@@ -1,17 +1,17 @@
 // dW(k, q, p, c) = sum over images and X of G(X, k) * in(first + stride * X + dilation * (p, q), c)
 // db(k) = sum of G(X, k)
 // As a product of matrices: rows are quads of elements (a tap, four inputs), columns are outputs,
-// and the sum goes over pixels. A group of 128 invocations makes 32 quads of SLICES slices from the
-// pixels of its chunk, each of them 2 quads of 2 slices. It keeps PIXELS pixels at a time, and
-// reads the next ones before it adds up those. Where SLICES are fewer than 16 there are several
-// invocations for each sum: they share out the pixels that are kept, and each leaves a part of its
+// and the sum goes over pixels. A group of 128 invocations makes QUADS quads of SLICES slices from
+// the pixels of its chunk, each of them 2 quads of 2 slices. It keeps PIXELS pixels at a time, and
+// reads the next ones before it adds up those. Where a tile is small there are several invocations
+// for each sum: they share out the pixels that are kept, and each leaves a part of its
 // own. convolution/convolution_gradient_sum.comp adds the parts of all chunks. WHOLE: there is one
 // part alone, and it is stored as the gradient; inputs are a multiple of 4 then.
 // needs convolution/gradient_pixels.glsl
-#define QUADS          32
 #define PIXELS         16
-#define SUMMERS        (8 * SLICES) // invocations that have all sums of the group
+#define SUMMERS        (QUADS * SLICES / 4) // invocations that have all sums of the group
 #define SHARES         (128 / SUMMERS)
+#define INPUT_READS    (QUADS / 8)
 #define GRADIENT_READS ((SLICES + 7) / 8)
 #define INPUT_PITCH    (QUADS + 1) // neighbours in a column lie in different banks
 #define GRADIENT_PITCH (SLICES + 1)
@@ -21,13 +21,16 @@ shared vec4 kept_gradients[PIXELS * GRADIENT_PITCH];
 
 int lane;                         // within the group
 int share, summer;                // which pixels, and which sums, are its own
-ivec3 taps[4]; // column, row, slice of the quads that the invocation reads for all
-bool live_taps[4];
-vec4 inputs[4], gradients[2];     // what it has read
+ivec3 taps[INPUT_READS];          // column, row, slice of the quads that it reads for all
+bool live_taps[INPUT_READS];
+vec4 inputs[INPUT_READS], gradients[GRADIENT_READS]; // what it has read
 vec4 sum[16], bias[2];
 
 // The pixel PIXELS further on. Divisions would cost more than the rows that are stepped over.
 ivec3 next_place(ivec3 X) {
+#ifdef ONE_PIXEL
+    return X + ivec3(0, 0, PIXELS);
+#else
     X.x += PIXELS;
     while (X.x >= end_x) {
         X.x -= end_x - begin_x;
@@ -36,11 +39,24 @@ ivec3 next_place(ivec3 X) {
             X = ivec3(X.x, begin_y, X.z + 1);
     }
     return X;
+#endif
 }
 
+// Pixel, and column of quads or slices, that an invocation reads. Neighbours read neighbours: in
+// images of a pixel those are of other channels.
+#ifdef ONE_PIXEL
+int read_pixel() { return lane >> 3; }
+
+int read_column() { return lane & 7; }
+#else
+int read_pixel() { return lane & 15; }
+
+int read_column() { return lane >> 4; }
+#endif
+
 void find_taps(int first_quad) {
-    for (int i = 0; i < 4; i++) {
-        int quad = first_quad + (lane >> 4) + 8 * i;
+    for (int i = 0; i < INPUT_READS; i++) {
+        int quad = first_quad + read_column() + 8 * i;
         int tap = quad / source_slices;
         int row = tap / kernel_width;
         live_taps[i] = quad * 4 < element_count;
@@ -52,27 +68,27 @@ void find_taps(int first_quad) {
 void read_pixels(ivec3 X, bool live, int first_k) {
     int image = min(X.z, gradient_images - 1);
     ivec2 corner = ivec2(first_x, first_y) + ivec2(stride_x, stride_y) * X.xy;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < INPUT_READS; i++) {
         ivec2 t = corner + ivec2(dilation_x, dilation_y) * taps[i].xy;
         vec4 v = source_edge(t.x, t.y, taps[i].z, image);
         inputs[i] = live && live_taps[i] ? v : vec4(0.0);
     }
     for (int j = 0; j < GRADIENT_READS; j++) {
-        int k = first_k + (lane >> 4) + 8 * j;
+        int k = first_k + read_column() + 8 * j;
         vec4 g = gradient(X.x, X.y, min(k, slice_total - 1), image);
         gradients[j] = live && k < slice_total ? g : vec4(0.0);
     }
 }
 
 void keep_pixels() {
-    for (int i = 0; i < 4; i++)
-        kept_inputs[(lane & 15) * INPUT_PITCH + (lane >> 4) + 8 * i] = inputs[i];
+    for (int i = 0; i < INPUT_READS; i++)
+        kept_inputs[read_pixel() * INPUT_PITCH + read_column() + 8 * i] = inputs[i];
     for (int j = 0; j < GRADIENT_READS; j++)
-        if ((lane >> 4) + 8 * j < SLICES)
-            kept_gradients[(lane & 15) * GRADIENT_PITCH + (lane >> 4) + 8 * j] = gradients[j];
+        if (read_column() + 8 * j < SLICES)
+            kept_gradients[read_pixel() * GRADIENT_PITCH + read_column() + 8 * j] = gradients[j];
 }
 
-int quad_of(int i) { return summer / (SLICES / 2) + 16 * i; }
+int quad_of(int i) { return summer / (SLICES / 2) + QUADS / 2 * i; }
 
 int slice_of(int j) { return summer % (SLICES / 2) + SLICES / 2 * j; }
 
@@ -127,14 +143,14 @@ void invocation(ivec3 at) {
     lane = int(gl_LocalInvocationIndex);
     share = SHARES > 1 ? lane / SUMMERS : 0;
     summer = lane - share * SUMMERS;
-    int chunk = (at.x - lane) / 128;
-    int first_quad = at.y * QUADS, first_k = at.z * SLICES;
+    int chunk = at.z;
+    int first_quad = (at.x - lane) / 128 * QUADS, first_k = at.y * SLICES;
     int begin = chunk * pixels_per_chunk;
     int end = min(begin + pixels_per_chunk, pixel_total);
     for (int i = 0; i < 16; i++)
         sum[i] = vec4(0.0);
     bias[0] = bias[1] = vec4(0.0);
-    int own = begin + (lane & 15);
+    int own = begin + read_pixel();
     ivec3 X = place_of(own);
     find_taps(first_quad);
     read_pixels(X, own < end, first_k);

@@ -3,40 +3,45 @@
  * pixels. */
 #include "kernels/convolution_plan.h"
 
-/* Quads of elements and slices of a tile at most and at least, and invocations of a group, all as in
- * the shaders. */
+/* Quads of elements and slices of a tile, most and fewest of them, and invocations of a group, all as
+ * in the shaders. */
 #define TILE_QUADS    32u
+#define FEW_QUADS     16u
 #define TILE_SLICES   16u
+#define MANY_SLICES   32u
 #define FEWEST_SLICES 4u
 #define GROUP_SIZE    128u
-#define CHUNK_PIXELS  32u  /* that make a chunk of tiles worth its part sums */
-#define LANE_PIXELS   8u   /* the same for each lane */
-#define FEWEST_GROUPS 4u   /* that are faster than invocations which go through the pixels alone */
-#define ALL_GROUPS    512u /* fill the largest GPUs */
+#define CHUNK_PIXELS  32u   /* that make a chunk of tiles worth its part sums */
+#define LANE_PIXELS   8u    /* the same for each lane */
+#define FEWEST_GROUPS 4u    /* that are faster than invocations which go through the pixels alone */
+#define ALL_GROUPS    1024u /* fill the largest GPUs */
 #define PART_BYTES    (32u << 20) /* of part sums, unless one chunk takes more */
 
 /* The groups of a chunk. */
 struct share {
     uint32_t y, z;
-    uint32_t parts;  /* that a group leaves */
-    uint32_t pixels; /* that a chunk has at least */
-    uint32_t work;   /* of an invocation, for each pixel of a chunk */
+    uint32_t parts;         /* that a group leaves */
+    uint32_t pixels;        /* that a chunk has at least */
+    uint32_t work;          /* of an invocation, for each pixel of a chunk */
+    uint32_t quads, slices; /* of a tile */
 };
 
-/* Slices of a tile: the fewest that hold all there are. */
-static uint32_t tile_slices(const struct packing *p)
-{
-    uint32_t slices = FEWEST_SLICES;
-    while (slices < TILE_SLICES && slices < p->slices)
-        slices *= 2;
-    return slices;
-}
-
+/* Of few elements a tile has all, and twice as many slices; else it has the fewest slices that hold
+ * all there are. */
 static struct share tiles_of(const struct packing *p)
 {
-    uint32_t slices = tile_slices(p), parts = TILE_SLICES / slices;
-    return (struct share){groups_of(p->elements, 4 * TILE_QUADS), groups_of(p->slices, slices),
-                          parts, CHUNK_PIXELS, 16 * 8 / parts};
+    bool flat = p->elements <= 4 * FEW_QUADS && p->slices > TILE_SLICES;
+    uint32_t quads = flat ? FEW_QUADS : TILE_QUADS, slices = flat ? MANY_SLICES : FEWEST_SLICES;
+    while (slices < TILE_SLICES && slices < p->slices)
+        slices *= 2;
+    uint32_t parts = flat ? 1 : TILE_SLICES / slices;
+    return (struct share){groups_of(p->elements, 4 * quads),
+                          groups_of(p->slices, slices),
+                          parts,
+                          CHUNK_PIXELS,
+                          16 * 8 / parts,
+                          quads,
+                          slices};
 }
 
 static struct share lanes_of(const struct packing *p, uint32_t taps)
@@ -86,6 +91,12 @@ static bool is_whole(const struct operation *o, const struct share *s, uint32_t 
     return chunks * s->parts == 1 && convolution_channels(o).inputs % 4 == 0;
 }
 
+static bool has_one_pixel(const struct operation *o)
+{
+    const struct axis *x = &o->window.x, *y = &o->window.y;
+    return x->end - x->begin == 1 && y->end - y->begin == 1;
+}
+
 static struct pass *plan_tiles(const struct operation *o, struct plan *plan,
                                const struct packing *p, const struct variant *variant,
                                const struct share *s, uint32_t chunks, struct parts *parts)
@@ -100,7 +111,10 @@ static struct pass *plan_tiles(const struct operation *o, struct plan *plan,
         parts->chunks = 0;
     } else
         pass = plan_parts(o, plan, p, variant, chunks * s->parts, parts);
-    pass_define(pass, "SLICES", (int)tile_slices(p));
+    pass_define(pass, "QUADS", (int)s->quads);
+    pass_define(pass, "SLICES", (int)s->slices);
+    if (has_one_pixel(o))
+        pass_define(pass, "ONE_PIXEL", 1);
     return pass;
 }
 
@@ -127,7 +141,10 @@ void plan_groups(const struct operation *o, struct plan *plan, const struct pack
     pass_int(pass, "dilation_x", o->window.x.dilation);
     pass_int(pass, "pixels_per_chunk", (int32_t)per_chunk);
     pass_int(pass, "pixel_total", (int32_t)pixels);
-    pass_grid(pass, chunks * GROUP_SIZE, s.y, s.z);
+    if (variant->taps)
+        pass_grid(pass, chunks * GROUP_SIZE, s.y, s.z);
+    else /* tiles of a chunk follow each other, and find what they share in caches */
+        pass_grid(pass, s.y * GROUP_SIZE, s.z, chunks);
     pass_local(pass, GROUP_SIZE, 1, 1);
     pass->cooperative = true;
     pass->work = per_chunk * s.work;
