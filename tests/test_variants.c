@@ -377,6 +377,29 @@ static void test_many_chunks_are_added_up(void)
     unsetenv("GLCNN_VARIANTS");
 }
 
+/* Strips of pixels also end where the gradient does: in the middle of a pair of columns, or of a
+ * strip; and there are more of them than a group has lanes. */
+static void test_strips_need_not_divide_the_gradient(void)
+{
+    static const struct check_case rows[] = {
+        {"output_feature_channels=8 groups=8 kernel_width=3 kernel_height=3", {5, 8, 31, 39}},
+        {"output_feature_channels=5 kernel_width=2 kernel_height=4", {1, 1, 30, 8}},
+        {"output_feature_channels=4 groups=4 kernel_width=3 kernel_height=3 edge_mode=clamp "
+         "padding=same",
+         {2, 4, 29, 1}},
+    };
+    setenv("GLCNN_VARIANTS", "weights_strips", 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        glcnn_device *on = open_device(NULL);
+        struct search strips = {.text = "strips_down"};
+        CU_ASSERT(error_of(on, "convolution_gradient", &rows[i]) <= 1);
+        program_cache_each(on->programs, look, &strips);
+        CU_ASSERT_TRUE(strips.found);
+        glcnn_device_destroy(&on);
+    }
+    unsetenv("GLCNN_VARIANTS");
+}
+
 /* ---- A driver that leaves dispatches out ---- */
 
 static struct {
@@ -802,6 +825,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_places_within_a_stride_go_together_or_apart),
         UNIT_TEST(test_tiles_of_weights_follow_the_outputs),
         UNIT_TEST(test_many_chunks_are_added_up),
+        UNIT_TEST(test_strips_need_not_divide_the_gradient),
         UNIT_TEST(test_programs_that_run_pass_the_canary),
         UNIT_TEST(test_the_canary_knows_unorm8),
         UNIT_TEST(test_the_next_smaller_variant_is_taken),

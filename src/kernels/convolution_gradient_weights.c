@@ -9,8 +9,8 @@ const struct variant convolution_part_variants[] = {
      .pays = weights_fill_winograd},
     {"weights_tiled", "convolution/convolution_gradient_weights_tiled.comp", 32,
      .shared_memory = true, .can = weights_are_product, .pays = weights_fill_tiles},
-    {"weights_shared", "convolution/convolution_gradient_weights_shared.comp", 32,
-     .shared_memory = true, .can = weights_are_shared, .pays = weights_fill_shared, .pixels = 2},
+    {"weights_strips", "convolution/convolution_gradient_weights_strips.comp", 32,
+     .shared_memory = true, .can = weights_are_small, .pays = weights_fill_strips, .pixels = 2},
     {"weights_group", "convolution/convolution_gradient_weights_group.comp", 32,
      .shared_memory = true, .can = weights_are_single, .taps = 9},
     {"weights_wide", "convolution/convolution_gradient_weights.comp", 32, .pixels = 3, .taps = 3},
@@ -270,7 +270,7 @@ void plan_weights(const struct operation *o, struct plan *plan)
         return;
     }
     if (variant->shared_memory && variant->pixels > 0)
-        plan_weights_shared(o, plan, &p, variant, &parts);
+        plan_weights_strips(o, plan, &p, variant, &parts);
     else if (variant->shared_memory)
         plan_groups(o, plan, &p, variant, &parts);
     else

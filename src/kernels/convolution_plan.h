@@ -161,10 +161,10 @@ void plan_groups(const struct operation *operation, struct plan *plan,
 /* Adds up chunks, where there are many, in runs of as many as there are runs. */
 void merge_parts(struct plan *plan, struct parts *parts);
 
-/* From shared memory (convolution_shared.c). */
-bool weights_are_shared(const void *shape);
-bool weights_fill_shared(const void *shape);
-void plan_weights_shared(const struct operation *operation, struct plan *plan,
+/* By strips of columns (convolution_shared.c). */
+bool weights_are_small(const void *shape);
+bool weights_fill_strips(const void *shape);
+void plan_weights_strips(const struct operation *operation, struct plan *plan,
                          const struct packing *packing, const struct variant *variant,
                          struct parts *parts);
 

@@ -1,5 +1,6 @@
 /* Convolutions whose weights have one component an element, a single input or one for each output:
- * so few products to a read that work groups keep the source below a tile in shared memory. */
+ * so few products to a read that work groups keep the source below a tile in shared memory, or that
+ * invocations go down columns and read each row once for all that it meets. */
 #include "kernels/convolution_plan.h"
 
 /* Of kept_source.glsl. */
@@ -9,7 +10,8 @@
 #define WIDEST_WINDOW 7u
 #define MOST_TAPS     9u /* of which an invocation keeps the sums of the gradient */
 #define ALL_GROUPS    1024u
-#define CHUNK_TILES   4u /* that make a chunk worth its part sums */
+#define STRIP_ROWS    14u /* for which the rows read beside a strip are no burden */
+#define LANE_PIXELS   16u /* that make a lane worth its part sums */
 #define PART_BYTES    (32u << 20)
 
 static bool is_small(const struct packing *p, const struct window *w)
@@ -59,53 +61,61 @@ void plan_sum_shared(struct plan *plan, const struct packing *p, const struct va
 
 /* ---- The gradient of weights ---- */
 
-bool weights_are_shared(const void *shape)
+bool weights_are_small(const void *shape)
 {
     const struct part_shape *s = shape;
     const struct window *w = s->window;
     return is_small(s->packing, w) && (uint32_t)(w->x.size * w->y.size) <= MOST_TAPS;
 }
 
-bool weights_fill_shared(const void *shape)
+bool weights_fill_strips(const void *shape)
 {
-    const struct axis *x = &((const struct part_shape *)shape)->window->x;
-    const struct axis *y = &((const struct part_shape *)shape)->window->y;
-    return x->size * y->size > 1 &&
-           fills((uint32_t)(x->end - x->begin), (uint32_t)(y->end - y->begin));
+    const struct part_shape *s = shape;
+    return s->window->x.size * s->window->y.size > 1 && s->pixels >= GROUP_SIZE * LANE_PIXELS;
 }
 
-/* What the pixels that take part read of the source: the last of its columns or rows. */
-static int32_t last_read(const struct axis *axis, uint32_t source)
-{
-    int32_t last = axis->first + axis->end - 1 + axis->size - 1;
-    return last < (int32_t)source - 1 ? last : (int32_t)source - 1;
-}
+/* Strips of two columns and `rows` rows of the gradient, those of all images numbered through, and
+ * how they are shared out. */
+struct strips {
+    uint32_t pairs, down, rows, total, per_chunk;
+};
 
-void plan_weights_shared(const struct operation *o, struct plan *plan, const struct packing *p,
-                         const struct variant *variant, struct parts *parts)
+static struct strips strips_of(const struct operation *o, const struct packing *p)
 {
     const struct axis *x = &o->window.x, *y = &o->window.y;
-    uint32_t across = groups_of((uint32_t)(x->end - x->begin), TILE);
-    uint32_t down = groups_of((uint32_t)(y->end - y->begin), TILE);
-    uint32_t total = across * down * o->images[GRADIENT].images, each = p->slices * p->range;
+    uint32_t height = (uint32_t)(y->end - y->begin), each = p->slices * p->range;
     uint32_t room = PART_BYTES / 16 / (p->slices * (p->elements + 1));
-    uint32_t chunks = least(groups_of(ALL_GROUPS, each), groups_of(total, CHUNK_TILES));
-    uint32_t per_chunk = groups_of(total, least(chunks, room ? room : 1));
-    chunks = groups_of(total, per_chunk);
+    struct strips s = {.pairs = groups_of((uint32_t)(x->end - x->begin), 2)};
+    uint32_t columns = s.pairs * o->images[GRADIENT].images;
+    s.down = least(ALL_GROUPS * GROUP_SIZE / (columns * each), height / STRIP_ROWS);
+    s.rows = groups_of(height, s.down > 0 ? s.down : 1);
+    s.down = groups_of(height, s.rows);
+    s.total = columns * s.down;
+    uint32_t chunks = least(groups_of(2 * ALL_GROUPS, each), room > 0 ? room : 1);
+    s.per_chunk = groups_of(s.total, chunks * GROUP_SIZE) * GROUP_SIZE;
+    return s;
+}
+
+void plan_weights_strips(const struct operation *o, struct plan *plan, const struct packing *p,
+                         const struct variant *variant, struct parts *parts)
+{
+    const struct strips s = strips_of(o, p);
+    uint32_t chunks = groups_of(s.total, s.per_chunk);
     struct pass *pass = plan_parts(o, plan, p, variant, chunks, parts);
     pass_define(pass, "LANES", GROUP_SIZE);
-    pass_define(pass, "KERNEL_WIDTH", x->size);
-    pass_define(pass, "KERNEL_HEIGHT", y->size);
+    pass_define(pass, "KERNEL_WIDTH", o->window.x.size);
+    pass_define(pass, "KERNEL_HEIGHT", o->window.y.size);
     pass_int(pass, "low_x", 0);
     pass_int(pass, "low_y", 0);
-    pass_int(pass, "high_x", last_read(x, o->images[IMAGE].width));
-    pass_int(pass, "high_y", last_read(y, o->images[IMAGE].height));
-    pass_int(pass, "tiles_x", (int32_t)across);
-    pass_int(pass, "tiles_y", (int32_t)down);
-    pass_int(pass, "tiles_per_chunk", (int32_t)per_chunk);
-    pass_int(pass, "tile_total", (int32_t)total);
-    pass_grid(pass, chunks * GROUP_SIZE, 1, each);
+    pass_int(pass, "high_x", (int32_t)o->images[IMAGE].width - 1);
+    pass_int(pass, "high_y", (int32_t)o->images[IMAGE].height - 1);
+    pass_int(pass, "pairs", (int32_t)s.pairs);
+    pass_int(pass, "strips_down", (int32_t)s.down);
+    pass_int(pass, "strip_rows", (int32_t)s.rows);
+    pass_int(pass, "strips_per_chunk", (int32_t)s.per_chunk);
+    pass_int(pass, "strip_total", (int32_t)s.total);
+    pass_grid(pass, chunks * GROUP_SIZE, 1, p->slices * p->range);
     pass_local(pass, GROUP_SIZE, 1, 1);
     pass->cooperative = true;
-    pass->work = per_chunk * p->elements * 16;
+    pass->work = s.per_chunk / GROUP_SIZE * s.rows * p->elements * 16;
 }
