@@ -1,7 +1,7 @@
 #!/bin/sh
 # glcnn train, killed at each of the calls that save a checkpoint, within each write too, and with
 # each of them failing: the old file or the new one is there, whole, and loads; a failure is told,
-# and leaves nothing beside it.
+# and leaves nothing beside it. So it is on a disk that is full from some write of a training on.
 #
 # Runs from the top of a built tree. CC and O may be given. Exits 77 without a device.
 
@@ -101,3 +101,29 @@ while stopped_at $n EIO && [ -n "$call" ]; do
 done
 [ $told -gt 10 ] || fail "only $told failures were told"
 echo "$((n - 1)) failures within a save: $told told"
+
+# A disk that is full from some write of a training on: the checkpoints are those of before, or of an
+# epoch that still had room, and load; nothing lies beside them.
+n=1 full=0
+while rm -f note out/* && cp old out/model && cp old out/model.best; do
+    status=0
+    LD_PRELOAD=$work/stop.so STOP_CALLS=$work/out/ STOP_AT=$n STOP_BY=ENOSPC STOP_NOTE=$work/note \
+        "$tool" train --data . --resume old --epochs 3 --out "$work/out/model" --plot "$work/out/curves.svg" \
+        >/dev/null 2>err || status=$?
+    [ -e note ] || break
+    [ $status = 1 ] || fail "on a full disk the status is $status"
+    grep -q 'out/.*: cannot be written: No space left on device' err || fail 'a full disk is not told'
+    for file in out/*; do
+        case $file in
+        out/model | out/model.best)
+            "$tool" predict $file t10k-images-idx3-ubyte.gz >/dev/null 2>&1 || fail "$file does not load" ;;
+        out/curves.svg) [ "$(tail -c 7 $file)" = '</svg>' ] || fail 'the curves are cut off' ;;
+        *) fail "a full disk leaves $file" ;;
+        esac
+    done
+    [ $n != 1 ] || cmp -s old out/model || fail 'a full disk changes the checkpoint'
+    full=$((full + 1)) n=$((n + 9))
+done
+[ $status = 0 ] || fail "with room to the end the status is $status"
+[ $full -gt 3 ] || fail "the disk was full at $full writes alone"
+echo "$full full disks within a training"

@@ -7,7 +7,7 @@
  *   STOP_AT=N        the call, from 1
  *   STOP_BY=...      KILL: the process is killed, within a write when half of it is done. INT,
  *                    TERM, HUP: it gets that signal, INT being Ctrl-C's. EIO: the call fails, of
- *                    files alone
+ *                    files alone. ENOSPC: writes alone are counted, and all fail from that one on
  *   STOP_NOTE=FILE   gets the name of the call; without it the Nth was never reached
  */
 #include <dlfcn.h>
@@ -47,7 +47,18 @@ static void note(const char *call)
 static bool is_last(void)
 {
     const char *at = getenv("STOP_AT");
-    return at && ++count == strtol(at, NULL, 10);
+    return at && !stops_by("ENOSPC") && ++count == strtol(at, NULL, 10);
+}
+
+/* Whether the disk is full at this write. */
+static bool is_full(void)
+{
+    const char *at = getenv("STOP_AT");
+    if (!at || !stops_by("ENOSPC") || ++count < strtol(at, NULL, 10))
+        return false;
+    note("write");
+    errno = ENOSPC;
+    return true;
 }
 
 /* Whether the call is to fail, with errno. */
@@ -105,7 +116,9 @@ ssize_t write(int file, const void *bytes, size_t size)
     if (is_open_here(file) && stops_by("KILL") && at && count + 1 == strtol(at, NULL, 10) &&
         REAL(write)(file, bytes, size / 2) < 0)
         abort();
-    return is_open_here(file) && strike("write") ? -1 : REAL(write)(file, bytes, size);
+    if (is_open_here(file) && (is_full() || strike("write")))
+        return -1;
+    return REAL(write)(file, bytes, size);
 }
 
 int fsync(int file)
