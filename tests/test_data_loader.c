@@ -228,12 +228,36 @@ static void in_order_the_last_batch_has_empty_places(void)
         CU_ASSERT_EQUAL(batch.count, 10);
         CU_ASSERT_EQUAL(batch.filled, step % 3 == 2 ? 3 : 10);
         for (uint32_t n = 0; n < 10; n++) {
-            uint32_t index = step % 3 * 10 + n;
-            CU_ASSERT_EQUAL(batch.indices[n], index < 23 ? index : UINT32_MAX);
-            CU_ASSERT_EQUAL(batch.labels[n], index < 23 ? index % 2 : GLCNN_DATA_NO_LABEL);
-            CU_ASSERT_EQUAL(batch.floats[n], index < 23 ? (float)index / 255.0f : 0);
+            uint32_t place = step % 3 * 10 + n, index = place * 25 / 23;
+            CU_ASSERT_EQUAL(batch.indices[n], place < 23 ? index : UINT32_MAX);
+            CU_ASSERT_EQUAL(batch.labels[n], place < 23 ? index % 2 : GLCNN_DATA_NO_LABEL);
+            CU_ASSERT_EQUAL(batch.floats[n], place < 23 ? (float)index / 255.0f : 0);
         }
     }
+    glcnn_data_loader_destroy(&loader);
+    glcnn_data_set_close(&data);
+}
+
+/* Folders of classes stand one behind the other: the first images alone would be of one class. */
+static void a_limit_takes_of_each_class(void)
+{
+    static const uint32_t counts[] = {30, 20, 10};
+    uint32_t seen[60] = {0}, found[3] = {0};
+    make_pictures("limited", counts, 3);
+    glcnn_data_set *data = data_open("limited", NULL);
+    const struct glcnn_data_loader_parameters p = {.batch = 6, .limit = 12, .shuffle = true};
+    glcnn_data_loader *loader = data_load(data, &p);
+    CU_ASSERT_EQUAL(glcnn_data_loader_steps(loader), 2);
+    for (int step = 0; step < 4; step++) { /* the same images in each epoch */
+        struct glcnn_data_batch batch = data_next(loader);
+        for (uint32_t n = 0; n < 6; n++) {
+            found[batch.labels[n]]++;
+            seen[batch.indices[n]]++;
+        }
+    }
+    CU_ASSERT(found[0] == 12 && found[1] == 8 && found[2] == 4);
+    for (uint32_t i = 0; i < 60; i++)
+        CU_ASSERT_EQUAL(seen[i], i % 5 == 0 ? 2 : 0);
     glcnn_data_loader_destroy(&loader);
     glcnn_data_set_close(&data);
 }
@@ -509,6 +533,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(folders_that_cannot_be_trained_on_are_refused),
                                         UNIT_TEST(an_epoch_has_each_image_once),
                                         UNIT_TEST(in_order_the_last_batch_has_empty_places),
+        UNIT_TEST(a_limit_takes_of_each_class),
                                         UNIT_TEST(batches_follow_from_their_number_alone),
                                         UNIT_TEST(labels_alone_are_those_of_the_batches),
                                         UNIT_TEST(pictures_are_decoded_once_where_they_fit_in),

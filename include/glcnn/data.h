@@ -206,7 +206,8 @@ GLCNN_API uint32_t glcnn_data_set_label(const glcnn_data_set *data, glcnn_data_p
 struct glcnn_data_loader_parameters {
     glcnn_data_part part;
     uint32_t batch;   /* images, up to 65536; 0: 32 */
-    uint32_t limit;   /* of the part the first `limit` images alone; 0: all */
+    uint32_t limit;   /* of the part so many images alone, evenly spread over it: of each class its
+                         share; 0: all */
     uint32_t threads; /* that decode; 0: one for each processor, 16 at most; up to 256 */
     uint64_t memory;  /* bytes of batches that are ready or in work; two at least. 0: 64 MiB */
     /* Another order each epoch, which follows from seed and epoch alone; images that do not fill a

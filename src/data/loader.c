@@ -72,7 +72,7 @@ static void order_epoch(glcnn_data_loader *l, uint64_t epoch)
     if (l->has_order && l->order_epoch == epoch)
         return;
     for (uint32_t i = 0; i < l->count; i++)
-        l->order[i] = i;
+        l->order[i] = (uint32_t)((uint64_t)i * l->part->count / l->count);
     if (l->parameters.shuffle) {
         uint64_t state = order_state(l->parameters.seed, epoch);
         order_shuffle(&state, l->order, l->count);
@@ -182,7 +182,7 @@ static glcnn_status fill_place(struct worker *w, struct batch *b, uint32_t place
 {
     const glcnn_data_loader *l = w->loader;
     bool replaces = l->parameters.shuffle && !l->set->parameters.strict;
-    for (uint32_t tried = 0; tried < l->count && b->indices[place] != UINT32_MAX; tried++) {
+    for (uint32_t tried = 0; tried < l->part->count && b->indices[place] != UINT32_MAX; tried++) {
         const struct item *item = &l->part->items[b->indices[place]];
         glcnn_status status = find_pixels(w, item, error);
         if (status == GLCNN_SUCCESS)
@@ -191,7 +191,7 @@ static glcnn_status fill_place(struct worker *w, struct batch *b, uint32_t place
             return status;
         if (!replaces)
             break;
-        b->indices[place] = (b->indices[place] + 1) % l->count;
+        b->indices[place] = (b->indices[place] + 1) % l->part->count;
     }
     if (replaces)
         return data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: no picture of the part is whole",

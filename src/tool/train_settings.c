@@ -64,7 +64,7 @@ const struct tool_option train_options[] = {
     {OPTION_OPTIMIZER, "optimizer", "NAME", "sgd (the default, momentum 0.9), rmsprop or adam"},
     {OPTION_EPOCHS, "epochs", "N", "how often every image is seen, resumed ones counted in"},
     {OPTION_BATCH, "batch", "N", "images of a step: 64, of few images an eighth"},
-    {OPTION_LIMIT, "limit", "N", "only the first so many images, of training and validation"},
+    {OPTION_LIMIT, "limit", "N", "only so many images, of training and of validation"},
     {OPTION_SEED, "seed", "N", "of weights and order: 1"},
     {OPTION_RATE, "lr", "RATE", "learning rate at the start: sgd 0.02, rmsprop and adam 0.001"},
     {OPTION_SCHEDULE, "schedule", "NAME", "exponential (the default), step, cosine or constant"},
