@@ -4,8 +4,9 @@
 
 struct refused {
     const char *kernel, *settings;
-    uint32_t shape[4]; /* of the source: images, channels, rows, columns */
-    const char *words; /* that the sentence has */
+    uint32_t shape[4];     /* of the source: images, channels, rows, columns */
+    const char *words;     /* that the sentence has */
+    uint32_t secondary[4]; /* all 0: the same */
 };
 
 static const struct refused refusals[] = {
@@ -21,13 +22,13 @@ static const struct refused refusals[] = {
     {"strided_slice", "start_x=1 step_x=2 size_x=3", {1, 2, 3, 4}, "of 4 columns 3 are wanted"},
     {"strided_slice", "step_y=-1 size_y=2", {1, 2, 3, 4}, "of 3 rows 2 are wanted from 0 on"},
     {"strided_slice", "start_channel=1 size_channels=2", {1, 2, 3, 4}, "of 2 channels 2"},
-    {"resize_linear",
-     "resized_width=4",
-     {1, 2, 3, 4},
-     "neither a size nor a scale is given for the "
-     "rows"},
     {"resize_linear", "resized_width=4 scale_y=0.0001", {1, 2, 3, 4}, "it must be 1/4096"},
     {"resize_nearest", "resized_width=4 scale_y=0.25", {1, 2, 3, 4}, "3 rows by a scale of 0.25"},
+    {"axis_concatenation", "axis=rows", {1, 2, 3, 4}, "5", {1, 5, 3, 4}},
+    {"axis_concatenation", "", {1, 2, 3, 4}, "4 columns and the secondary source 3", {1, 2, 3, 3}},
+    {"axis_concatenation", "axis=rows destination_width=4", {1, 2, 3, 4}, "the result is 4x6"},
+    {"matrix_multiplication", "", {1, 2, 3, 4}, "4 columns and the secondary source 3 rows"},
+    {"matrix_multiplication", "", {1, 2, 3, 4}, "as many matrices", {1, 3, 4, 3}},
     {"transpose", "axis_order=cwh destination_width=4", {1, 2, 3, 4}, "the result is 3x4"},
     {"depth_to_space", "block_size=2", {1, 6, 3, 4}, "need a multiple of 4"},
     {"space_to_depth", "block_size=2", {1, 6, 3, 4}, "whole blocks of 2 by 2"},
@@ -37,10 +38,11 @@ static const struct refused refusals[] = {
 /* What a destination of the size that the settings give, or of the result's, makes of it. */
 static glcnn_status encode(glcnn_kernel *kernel, const struct refused *row, uint32_t width)
 {
-    const uint32_t *s = row->shape;
+    const uint32_t *s = row->shape, *t = row->secondary[0] ? row->secondary : s;
     glcnn_image *source = make_image(s[0], s[1], s[2], s[3]), *result = NULL;
+    glcnn_image *second = make_image(t[0], t[1], t[2], t[3]);
     glcnn_command_buffer *commands = make_commands();
-    struct glcnn_encode arguments = {.source = source};
+    struct glcnn_encode arguments = {.source = source, .secondary = second};
     if (width)
         arguments.destination = make_image(s[0], s[1], s[2], width);
     glcnn_status status =
@@ -48,6 +50,7 @@ static glcnn_status encode(glcnn_kernel *kernel, const struct refused *row, uint
               : glcnn_kernel_encode_returning(commands, kernel, &arguments, &result, NULL);
     glcnn_command_buffer_destroy(&commands);
     glcnn_image_destroy(&source);
+    glcnn_image_destroy(&second);
     glcnn_image_destroy(&result);
     glcnn_image_destroy(&arguments.destination);
     return status;

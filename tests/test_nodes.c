@@ -79,8 +79,9 @@ static size_t source_count(const struct glcnn_descriptor *d)
 /* Spec 10.2, and what the header says of kernels whose gradient MPS lacks. */
 static size_t gradients_expected(const struct glcnn_descriptor *d)
 {
-    static const char *const binary[] = {"add", "subtract", "multiply", "divide"};
-    for (size_t i = 0; i < 4; i++)
+    static const char *const binary[] = {"add",    "subtract",           "multiply",
+                                         "divide", "axis_concatenation", "matrix_multiplication"};
+    for (size_t i = 0; i < sizeof binary / sizeof *binary; i++)
         if (strcmp(d->name, binary[i]) == 0)
             return 2;
     if (strcmp(d->name, "concatenation") == 0)
@@ -404,7 +405,8 @@ static void test_networks_do_not_mix(void)
  * factor and for a quotient the divisor. */
 static size_t given_source(const struct glcnn_descriptor *gradient, size_t source)
 {
-    if (strcmp(gradient->name, "multiply_gradient") == 0)
+    if (strcmp(gradient->name, "multiply_gradient") == 0 ||
+        strcmp(gradient->name, "matrix_multiplication_gradient") == 0)
         return 1 - source;
     return strcmp(gradient->name, "divide_gradient") == 0 ? 1 : source;
 }

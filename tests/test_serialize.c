@@ -195,7 +195,7 @@ static void check_results(const char *name, const char *settings, glcnn_image *s
 
 static void test_results(void)
 {
-    glcnn_image *a = make_image(2, 4, 7, 5), *b = make_image(2, 4, 7, 5);
+    glcnn_image *a = make_image(2, 4, 7, 7), *b = make_image(2, 4, 7, 7);
     fill_noise(a, 1);
     fill_noise(b, 2);
     check_results("convolution",
@@ -392,7 +392,7 @@ static void test_every_stage_of_a_network(void)
 static const char *settings_of(const char *name)
 {
     if (strstr(name, "convolution") || strstr(name, "fully"))
-        return "kernel_width=5 kernel_height=7 input_feature_channels=4 output_feature_channels=4";
+        return "kernel_width=7 kernel_height=7 input_feature_channels=4 output_feature_channels=4";
     if (strstr(name, "pooling"))
         return "kernel_width=3 kernel_height=2";
     return strstr(name, "upsampling") ? "scale_factor_x=2 scale_factor_y=2" : NULL;
@@ -412,7 +412,7 @@ static glcnn_image *run_gradient(glcnn_network *network, const uint32_t gradient
         const char *handle = glcnn_image_node_handle(glcnn_graph_source(graph, i));
         bool gradient = strcmp(handle, "gradient") == 0;
         sources[i] = gradient ? make_image(2, gradient_size[0], gradient_size[1], gradient_size[2])
-                              : make_image(2, 4, 7, 5);
+                              : make_image(2, 4, 7, 7);
         fill_noise(sources[i], gradient ? 9 : (uint32_t)handle[0]);
     }
     GOOD_FATAL(glcnn_graph_execute(graph, sources, NULL, NULL));
@@ -432,7 +432,7 @@ static glcnn_image *run_gradient(glcnn_network *network, const uint32_t gradient
 static void result_size(glcnn_filter_node *filter, uint32_t size[3])
 {
     struct glcnn_image_descriptor made;
-    glcnn_image *image = make_image(2, 4, 7, 5), *second = make_image(2, 4, 7, 5);
+    glcnn_image *image = make_image(2, 4, 7, 7), *second = make_image(2, 4, 7, 7);
     glcnn_kernel *kernel = NULL;
     GOOD_FATAL(glcnn_kernel_copy(glcnn_filter_node_kernel(filter), device, &kernel));
     GOOD_FATAL(glcnn_kernel_prepare_destination(

@@ -150,6 +150,9 @@ static void check_images(void)
              x,
              &(struct glcnn_strided_slice_parameters){
                  .start_x = 1, .start_channel = 2, .step_y = -2, .size_x = 3, .size_channels = 4}));
+    SAME("axis_concatenation", "axis=columns",
+         glcnn_axis_concatenation_node(all, 2, GLCNN_AXIS_COLUMNS));
+    SAME("matrix_multiplication", NULL, glcnn_matrix_multiplication_node(x, y));
     const struct glcnn_resize_parameters size = {.resized_width = 7,
                                                  .scale_y = 0.5f,
                                                  .position = GLCNN_RESIZE_POSITION_ASYMMETRIC,

@@ -147,7 +147,7 @@ static bool set_windows(struct operation *operation, const struct clip *clip,
         return false;
     if (operation->descriptor->flags & IS_BACKWARDS)
         return set_backwards_window(operation, refusal);
-    return !descriptor_broadcasts(operation->descriptor) ||
+    return !(operation->descriptor->flags & IS_BINARY) ||
            geometry_window(operation, &operation->secondary_window, &p->secondary, clip, refusal);
 }
 

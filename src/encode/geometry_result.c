@@ -287,20 +287,29 @@ static bool gradient_result(const struct operation *operation, const struct shap
     return true;
 }
 
+/* The part of a source that is read, in all images. */
+static void view_source(struct operation *operation, const struct shapes *shapes,
+                        enum argument_place place, const struct glcnn_source_properties *p)
+{
+    const struct glcnn_image_descriptor *source = geometry_shape(operation, shapes, place);
+    uint32_t left =
+        source->feature_channels - least(p->feature_channel_offset, source->feature_channels);
+    geometry_view(operation, place,
+                  geometry_extent(source, least(p->feature_channel_max_count, left),
+                                  source->number_of_images),
+                  (struct image_start){0, 0});
+}
+
 bool geometry_result(struct operation *operation, const struct shapes *shapes,
                      struct glcnn_image_descriptor *result, struct refusal refusal)
 {
     if (operation->descriptor->flags & IS_GRADIENT)
         return gradient_result(operation, shapes, result);
     /* Views are needed by `prepare` and `shape` before the result is known. */
-    const struct glcnn_image_descriptor *source = geometry_shape(operation, shapes, PLACE_SOURCE);
-    const struct glcnn_source_properties *p = &operation->properties.primary;
-    uint32_t left =
-        source->feature_channels - least(p->feature_channel_offset, source->feature_channels);
-    geometry_view(operation, PLACE_SOURCE,
-                  geometry_extent(source, least(p->feature_channel_max_count, left),
-                                  source->number_of_images),
-                  (struct image_start){0, 0});
+    view_source(operation, shapes, PLACE_SOURCE, &operation->properties.primary);
+    if (operation->descriptor->flags & IS_BINARY &&
+        geometry_shape(operation, shapes, PLACE_SECONDARY))
+        view_source(operation, shapes, PLACE_SECONDARY, &operation->properties.secondary);
     if (operation->descriptor->prepare)
         operation->descriptor->prepare(operation);
     return forward_result(operation, shapes, result, refusal);

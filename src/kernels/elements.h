@@ -29,10 +29,17 @@ bool elements_check_size(const struct operation *operation, struct refusal refus
 /* Gradients follow their states. */
 bool elements_check_state(const struct operation *operation, struct refusal refusal);
 
-/* The pass over the result with textures and images "source" and "destination", or of a gradient
- * "gradient" and "destination" with uniforms begin_x, end_x and in y, the results that count. */
+/* Uniforms begin_x, end_x and in y of a gradient: the results that count. */
+void pass_results(struct pass *pass, const struct operation *operation);
+/* The pass over the result with texture "source" and image "destination", or of a gradient
+ * "gradient" and "destination" with the results that count. */
 struct pass *plan_elements(const struct operation *operation, struct plan *plan,
                            const char *shader);
+
+/* The pass of slice/rearranged.comp, whose places library `place` has; a gradient's has those of the
+ * gradient's elements. */
+struct pass *plan_rearranged(const struct operation *operation, struct plan *plan,
+                             const char *place);
 
 /* Results that are no element of the source are `otherwise`. */
 void elements_reference(const struct reference *r, element_source source, double otherwise);

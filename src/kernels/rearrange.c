@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "encode/kernel.h"
-#include "encode/window.h"
 #include "kernels/elements.h"
 
 static const char *const block_families[] = {"depth_to_space", "space_to_depth"};
@@ -229,25 +228,6 @@ static bool shuffled(const struct operation *o, struct element at, struct elemen
 static bool is_gradient(const struct operation *o)
 {
     return o->descriptor->flags & IS_GRADIENT;
-}
-
-/* A permutation or, of a gradient kernel, its inverse. */
-static struct pass *plan_rearranged(const struct operation *o, struct plan *plan, const char *place)
-{
-    const struct image_view *to = &o->images[is_gradient(o) ? ELEMENT_DESTINATION : ELEMENT_RESULT];
-    struct pass *pass = plan_pixels(plan, o, "slice/rearranged.comp", to);
-    pass_texture(pass, "source", &o->images[ELEMENT_SOURCE]);
-    pass_image(pass, "destination", to);
-    pass_library(pass, place);
-    pass->work = 64;
-    if (!is_gradient(o))
-        return pass;
-    pass_define(pass, "GRADIENT", 1);
-    pass_int(pass, "begin_x", o->window.x.begin);
-    pass_int(pass, "begin_y", o->window.y.begin);
-    pass_int(pass, "end_x", o->window.x.end);
-    pass_int(pass, "end_y", o->window.y.end);
-    return pass;
 }
 
 static void plan_transpose(const struct operation *o, struct plan *plan)

@@ -163,13 +163,11 @@ static bool check_axis(const char *what, uint32_t wanted, float scale, uint32_t 
                        struct refusal refusal)
 {
     char text[NUMBER_TEXT];
-    if (wanted == 0 && scale == 0)
-        return refuse(refusal, "neither a size nor a scale is given for the %s", what);
     if (scale != 0 && !((double)scale >= 1.0 / MOST_TERM))
         return refuse(refusal, "the scale of the %s is %s; it must be 1/%d at least", what,
                       number_format(text, (double)scale), MOST_TERM);
     uint32_t made = resized(wanted, scale, size);
-    if (wanted == 0 && (double)size * (double)scale < 1 - 1e-6)
+    if (wanted == 0 && scale != 0 && (double)size * (double)scale < 1 - 1e-6)
         return refuse(refusal, "%u %s by a scale of %s are none", size, what,
                       number_format(text, (double)scale));
     if (size <= MOST_PIXELS && made <= MOST_PIXELS)

@@ -106,6 +106,8 @@ const struct bench_shape bench_shapes[] = {
     PAIR("concatenation", "concatenation", "", 0),
     PAIR("reshape", "reshape", "reshaped_width=196 reshaped_height=64", 0),
     PAIR("pad 1", "pad", "left=1 right=1 top=1 bottom=1", 0),
+    PAIR("channels joined", "axis_concatenation", "", 0),
+    PAIR("matrix product 112", "matrix_multiplication", "", BENCH_READS_SOURCE),
     {"resize nearest 2x", "resize_nearest", "resize_nearest_gradient", "scale_x=2 scale_y=2", HALF},
     {"resize linear 2x", "resize_linear", "resize_linear_gradient", "scale_x=2 scale_y=2", HALF},
     PAIR("transpose", "transpose", "axis_order=hwc", 0),

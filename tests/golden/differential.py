@@ -404,6 +404,18 @@ def strided_slice(r):
     return ops.strided_slice(draw(*shape), *axes)
 
 
+def axis_concatenation(r):
+    shape, axis = shape_of(r, cap=1500), r.choice(list(ops.AXIS_NAMES))
+    other = list(shape)
+    other[ops.AXIS_NAMES[axis]] = r.randint(1, 9)
+    return ops.axis_concatenation(draw(*shape), draw(*other), axis)
+
+
+def matrix_multiplication(r):
+    n, c, h, w = shape_of(r, cap=1500)
+    return ops.matrix_multiplication(draw(n, c, h, w), draw(n, c, w, r.randint(1, 9)))
+
+
 def resize(mode):
     def make(r):
         x, (height, width) = draw(*shape_of(r, high=9, cap=900)), pair(r, 1, 16)
@@ -531,7 +543,8 @@ OPERATIONS = [
     ("pad", pad), ("strided_slice", strided_slice), ("transpose", transpose),
     ("depth_to_space", depth_to_space), ("space_to_depth", space_to_depth),
     ("channel_shuffle", channel_shuffle), ("resize_nearest", resize("nearest")),
-    ("resize_linear", resize("linear")),
+    ("resize_linear", resize("linear")), ("axis_concatenation", axis_concatenation),
+    ("matrix_multiplication", matrix_multiplication),
     *((f"reduce_{axis}", reduction(axis)) for axis in ops.AXES),
     ("reduce_feature_channels", reduction("feature_channels")),
     ("reduce_with_weights", reduction_with_weights),

@@ -278,6 +278,15 @@ def resizes():
     keep(ops.resize_by(draw(2, 3, 5, 4), 0.6, 1.75))
 
 
+def pairs():
+    for x, y, axis in (((2, 3, 2, 4), (2, 5, 2, 4), "channels"),
+                       ((1, 4, 3, 2), (1, 9, 3, 2), "channels"),
+                       ((2, 5, 3, 4), (2, 5, 1, 4), "rows"), ((1, 6, 2, 3), (1, 6, 2, 5), "columns")):
+        keep(ops.axis_concatenation(draw(*x), draw(*y), axis))
+    for n, c, h, k, w in ((1, 3, 2, 5, 4), (2, 6, 4, 1, 3), (2, 1, 3, 9, 2)):
+        keep(ops.matrix_multiplication(draw(n, c, h, k), draw(n, c, k, w)))
+
+
 def reductions():
     for axis, kind in itertools.product(ops.AXES, ops.REDUCTIONS):
         if kind.startswith("argument") and axis != "feature_channels":
@@ -452,6 +461,7 @@ parts()
 neurons_of_models()
 rearrangements()
 resizes()
+pairs()
 for kernel, arrays in archives.items():
     np.savez_compressed(f"{kernel}.npz", **arrays)
 with open("cases.txt", "w") as file:

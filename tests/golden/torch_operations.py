@@ -477,6 +477,28 @@ def resize_by(x, scale_y, scale_x):
     return image_to_image("resize_linear", x, y, scale_x=scale_x, scale_y=scale_y)
 
 
+def both_gradients(kernel, x, y, result, **settings):
+    """Of a kernel with two sources, and of its gradients by both."""
+    g, dx, dy = pull_back(result, x, y)
+    inputs = {"source_image": x, "secondary_image": y}
+    return [Case(kernel, inputs, {"destination_image": result}, settings)] + \
+        [Case(kernel + "_gradient", {"source_gradient": g, **inputs}, {"destination_gradient": d},
+              {**settings, "is_secondary_source_filter": which})
+         for which, d in (("false", dx), ("true", dy))]
+
+
+AXIS_NAMES = {"channels": 1, "rows": 2, "columns": 3}
+
+
+def axis_concatenation(x, y, axis):
+    return both_gradients("axis_concatenation", x, y, torch.cat([x, y], AXIS_NAMES[axis]),
+                          axis=axis)
+
+
+def matrix_multiplication(x, y):
+    return both_gradients("matrix_multiplication", x, y, x @ y)
+
+
 AXIS_NUMBERS = {"c": 1, "h": 2, "w": 3}
 
 

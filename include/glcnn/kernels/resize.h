@@ -15,8 +15,8 @@
  * a number outside of the source the nearest pixel stands. Positions are exact: the scale counts as
  * the fraction of whole numbers up to 4096 that is next to it.
  *
- * The result is resized_width wide, or where that is 0 the whole part of W scale_x; without a scale
- * it is W' / W. Linear makes no mean of the pixels that a smaller result passes over. The offset
+ * The result is resized_width wide, or where that is 0 the whole part of W scale_x, or W where both
+ * are; without a scale it is W' / W. Linear makes no mean of the pixels that a smaller result passes over. The offset
  * counts in z only and the edge mode does not count; images may have 16384 pixels a side. Gradients
  * follow their states: each source pixel has the sum of the gradient over the results that read it,
  * times its shares in them.
@@ -50,10 +50,9 @@ typedef enum glcnn_resize_rounding {
 /* Parameters of both and their gradients, which take them from their states. */
 struct glcnn_resize_parameters {
     uint32_t resized_width, resized_height; /* up to 16384; 0, the default: by the scales */
-    float scale_x, scale_y; /* 1/4096 to 4096, or 0, the default: result / source. One of the two
-                               must be given for each axis, size or scale */
-    glcnn_resize_position position; /* default half_pixel */
-    glcnn_resize_rounding rounding; /* of resize_nearest; default prefer_floor */
+    float scale_x, scale_y;                 /* 1/4096 to 4096, or 0, the default: result / source */
+    glcnn_resize_position position;         /* default half_pixel */
+    glcnn_resize_rounding rounding;         /* of resize_nearest; default prefer_floor */
 };
 
 /* The parameters of such a kernel, to read and to change; NULL for another kernel. */
