@@ -1,8 +1,8 @@
 ## GLCNN: convolutional networks trained through OpenGL ES 3.1 compute. GNU make 4.2 or newer.
 ##
 ## Targets
-##   all          libglcnn, libglcnn_interchange, libglcnn_data (.a, .so) and the glcnn tool (the
-##                default)
+##   all          libglcnn, libglcnn_interchange, libglcnn_onnx, libglcnn_data (.a, .so) and the
+##                glcnn tool (the default)
 ##   demo         installs what is missing, builds, trains on Fashion-MNIST; DEMO_ARGS are passed on
 ##   test         installs what is missing, builds, runs the tests; T='test_a test_b' only those
 ##   check-all    the longer tests, check-boards, and all again under sanitizers, and valgrind where
@@ -32,6 +32,7 @@
 ##   HOST_TOOL                         a glcnn that runs here, which writes the manual pages of one that
 ##                                     does not; without it there are none
 ##   O                                 where everything is built: build
+##   ONNX_PROTO                        ONNX's schema: /usr/include/onnx/onnx.proto
 ##   FUZZ                              deserialize, pictures and tables, or some of them
 ##   FUZZ_SECONDS                      how long fuzz runs each: 600
 ##   V                                 1 shows the commands
@@ -63,19 +64,22 @@ CFLAGS     ?= -O2 -g
 CXXFLAGS   ?= -O2 -g
 
 # pkg-config modules, and the Debian packages that hold them or are needed to run. libglcnn takes
-# those of LIB_MODULES alone; what needs more for its files is libglcnn_interchange and
-# libglcnn_data.
+# those of LIB_MODULES alone; what needs more for its files is libglcnn_interchange, libglcnn_onnx
+# and libglcnn_data.
 LIB_MODULES  := egl gbm libdrm
 INTERCHANGE_MODULES := libcjson libcbor
+ONNX_MODULES := libprotobuf-c
 DATA_MODULES := libpng libjpeg libzip zlib
 GL_MODULES   := glesv2
 APP_MODULES  := libzip libcjson
 TEST_MODULES := cunit
-BUILD_MODULES = $(LIB_MODULES) $(INTERCHANGE_MODULES) $(DATA_MODULES) $(GL_MODULES) $(APP_MODULES)
+BUILD_MODULES = $(LIB_MODULES) $(INTERCHANGE_MODULES) $(ONNX_MODULES) $(DATA_MODULES) $(GL_MODULES) \
+                $(APP_MODULES)
 PACKAGES     := pkg-config libegl-dev libgles-dev libgbm-dev libdrm-dev zlib1g-dev libpng-dev \
                 libjpeg-dev libzip-dev libcjson-dev libcbor-dev libegl1 libgl1-mesa-dri \
                 libcunit1-dev glslang-tools dataset-fashion-mnist mesa-vulkan-drivers virgl-server \
-                dpkg-dev python3-numpy python3-pip mandoc
+                dpkg-dev python3-numpy python3-pip mandoc libprotobuf-c-dev protobuf-c-compiler \
+                libonnx-dev libonnx-testdata
 
 # The header is the one place that states the version. Before 1.0 a minor release may change the
 # binary interface, so the soname carries the minor number: a program linked with 0.1 never loads
@@ -90,6 +94,7 @@ SOVERSION     := $(if $(filter 0,$(VERSION_MAJOR)),0.$(VERSION_MINOR),$(VERSION_
 LIB_ROOMS      := platform $(addprefix src/,device record image encode kernels run graph io)
 LIB_SOURCES    := $(sort $(wildcard $(LIB_ROOMS:%=%/*.c)))
 INTERCHANGE_SOURCES := $(sort $(wildcard src/interchange/*.c))
+ONNX_SOURCES   := $(sort $(wildcard src/onnx/*.c))
 DATA_SOURCES   := $(sort $(wildcard src/data/*.c))
 KERNELS        := $(sort $(wildcard src/kernels/*.c))
 SHADERS        := $(sort $(wildcard glsl/*/*.comp glsl/*/*.glsl))
@@ -118,6 +123,7 @@ SHELL_TESTS    := $(sort $(wildcard tests/test_*.sh))
 
 LIB_OBJECTS    := $(LIB_SOURCES:%.c=$(O)/%.o) $(O)/registry.o $(O)/shaders.o
 INTERCHANGE_OBJECTS := $(INTERCHANGE_SOURCES:%.c=$(O)/%.o)
+ONNX_OBJECTS   := $(ONNX_SOURCES:%.c=$(O)/%.o) $(O)/onnx.pb-c.o
 DATA_OBJECTS   := $(DATA_SOURCES:%.c=$(O)/%.o)
 TOOL_OBJECTS   := $(TOOL_SOURCES:%.c=$(O)/%.o)
 # The tool's networks and what is done to their pictures, which tests train.
@@ -127,18 +133,19 @@ HELPER_OBJECTS := $(TEST_HELPERS:%.c=$(O)/%.o)
 SUPPORT_OBJECTS := $(SUPPORT:%.c=$(O)/%.o)
 FAULT_OBJECTS  := $(FAULT_HELPERS:%.c=$(O)/%.o)
 PROGRAMS       := $(EXAMPLES) $(PUBLIC_TESTS) $(UNIT_TESTS)
-OBJECTS        := $(LIB_OBJECTS) $(INTERCHANGE_OBJECTS) $(DATA_OBJECTS) $(TOOL_OBJECTS) \
-                  $(HELPER_OBJECTS) $(SUPPORT_OBJECTS) $(FAULT_OBJECTS) $(PROGRAMS:=.o) \
+OBJECTS        := $(LIB_OBJECTS) $(INTERCHANGE_OBJECTS) $(ONNX_OBJECTS) $(DATA_OBJECTS) \
+                  $(TOOL_OBJECTS) $(HELPER_OBJECTS) $(SUPPORT_OBJECTS) $(FAULT_OBJECTS) $(PROGRAMS:=.o) \
                   $(FUZZERS:=.o)
 
 # Static libraries stand in the order of linking: one uses those behind it.
-LIBRARIES   := libglcnn_data libglcnn_interchange libglcnn
+LIBRARIES   := libglcnn_data libglcnn_onnx libglcnn_interchange libglcnn
 STATIC      := $(LIBRARIES:%=$(O)/%.a)
 LINKS       := $(foreach library,$(LIBRARIES),$(O)/$(library).so.$(SOVERSION) $(O)/$(library).so)
 CORE        := $(O)/libglcnn.so.$(VERSION)
 INTERCHANGE := $(O)/libglcnn_interchange.so.$(VERSION)
+ONNX        := $(O)/libglcnn_onnx.so.$(VERSION)
 DATA        := $(O)/libglcnn_data.so.$(VERSION)
-SHARED      := $(CORE) $(INTERCHANGE) $(DATA)
+SHARED      := $(CORE) $(INTERCHANGE) $(ONNX) $(DATA)
 TOOL        := $(if $(TOOL_SOURCES),$(O)/glcnn)
 HOST_TOOL   ?= $(TOOL)
 MANUAL      := $(if $(TOOL),$(O)/man/made)
@@ -156,10 +163,11 @@ public_include := -Iinclude -I$(O)/include
 includes        = $(public_include) -iquote src -iquote .
 lib_libs       := $(call pkg_flags,--libs $(LIB_MODULES)) -lm
 interchange_libs := $(call pkg_flags,--libs $(INTERCHANGE_MODULES))
+onnx_libs      := $(call pkg_flags,--libs $(ONNX_MODULES)) -lm
 data_libs      := $(call pkg_flags,--libs $(DATA_MODULES)) -pthread -lm
 app_libs       := $(call pkg_flags,--libs $(APP_MODULES))
 test_libs       = $(call pkg_flags,--libs $(TEST_MODULES))
-static_libs     = $(STATIC) $(lib_libs) $(interchange_libs) $(data_libs)
+static_libs     = $(STATIC) $(lib_libs) $(interchange_libs) $(onnx_libs) $(data_libs)
 
 # ---- Rules ---------------------------------------------------------------------------------------
 
@@ -195,12 +203,14 @@ $1:
 endef
 
 FLAGS     = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) : $(own_cppflags) $(own_cflags) \
-            $(own_ldflags) : $(lib_libs) : $(interchange_libs) : $(data_libs) : $(app_libs)
+            $(own_ldflags) : $(lib_libs) : $(interchange_libs) : $(onnx_libs) : $(data_libs) : \
+            $(app_libs)
 FILES     = $(LIB_SOURCES) $(SHADERS)
 PC_VALUES = $(PREFIX) $(LIBDIR) $(INCLUDEDIR) $(VERSION)
 $(eval $(call remember,$(O)/flags,FLAGS))
 $(eval $(call remember,$(O)/files,FILES))
 $(eval $(call remember,$(O)/interchange-files,INTERCHANGE_SOURCES))
+$(eval $(call remember,$(O)/onnx-files,ONNX_SOURCES))
 $(eval $(call remember,$(O)/data-files,DATA_SOURCES))
 $(eval $(call remember,$(O)/kernel-headers,KERNEL_HEADERS))
 $(eval $(call remember,$(O)/helpers,TEST_HELPERS))
@@ -222,6 +232,11 @@ LINK    = $(CC) $(CFLAGS) $(LDFLAGS) -o $@
 
 $(INTERCHANGE_OBJECTS) $(DATA_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o) $(PUBLIC_TESTS:=.o): \
     includes = $(public_include)
+$(ONNX_OBJECTS): includes = $(public_include) -iquote src -isystem $(O)
+# Tests that look at ONNX's messages.
+ONNX_TESTS := $(filter $(O)/tests/test_onnx%,$(UNIT_TESTS))
+$(ONNX_TESTS:=.o): includes += -isystem $(O)
+$(ONNX_OBJECTS) $(ONNX_TESTS:=.o): | $(O)/onnx.pb-c.c
 $(TOOL_OBJECTS): includes = $(public_include) -iquote examples
 
 $(O)/%.o: %.c $(O)/flags | $(O)/include/glcnn/kernels.h
@@ -274,10 +289,21 @@ $(O)/shaders.c: $(SHADERS) $(O)/files
 	    done; \
 	    echo "    {NULL, NULL, 0}};"; } >$@
 
+# ONNX's messages. The schema is another package's, and so is what it is spoken of with.
+ONNX_PROTO ?= /usr/include/onnx/onnx.proto
+
+$(O)/onnx.pb-c.c: $(ONNX_PROTO) | $(O)/flags
+	$(call say,GEN)
+	$(Q)protoc-c --proto_path=$(dir $(ONNX_PROTO)) --c_out=$(O) $(ONNX_PROTO)
+$(ONNX_PROTO):
+	@echo '$@ is missing: it is ONNX'\''s schema, of Debian'\''s libonnx-dev. ONNX_PROTO names it.' >&2
+	@exit 1
+
 # Libraries and programs.
 
 $(O)/libglcnn.a: $(LIB_OBJECTS) $(O)/files
 $(O)/libglcnn_interchange.a: $(INTERCHANGE_OBJECTS) $(O)/interchange-files
+$(O)/libglcnn_onnx.a: $(ONNX_OBJECTS) $(O)/onnx-files
 $(O)/libglcnn_data.a: $(DATA_OBJECTS) $(O)/data-files
 $(STATIC):
 	$(call say,AR)
@@ -290,15 +316,18 @@ $(CORE): $(LIB_OBJECTS) $(O)/files src/libglcnn.map
 
 $(INTERCHANGE): $(INTERCHANGE_OBJECTS) $(O)/interchange-files
 $(INTERCHANGE): libs = $(interchange_libs)
+$(ONNX): $(ONNX_OBJECTS) $(O)/onnx-files
+$(ONNX): libs = $(onnx_libs)
 $(DATA): $(DATA_OBJECTS) $(O)/data-files
 $(DATA): libs = $(data_libs)
-$(INTERCHANGE) $(DATA): src/libglcnn.map $(CORE)
+$(INTERCHANGE) $(ONNX) $(DATA): src/libglcnn.map $(CORE)
 	$(call say,LD)
 	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) \
 	    $(CORE) $(libs)
 
 $(filter $(O)/libglcnn.%,$(LINKS)): $(CORE)
 $(filter $(O)/libglcnn_interchange.%,$(LINKS)): $(INTERCHANGE)
+$(filter $(O)/libglcnn_onnx.%,$(LINKS)): $(ONNX)
 $(filter $(O)/libglcnn_data.%,$(LINKS)): $(DATA)
 $(LINKS):
 	$(Q)ln -sf $(<F) $@
@@ -474,6 +503,13 @@ $(O)/glcnn_interchange.pc: $(O)/pc-values
 	$(Q)printf '%s\n' $(pc_head) \
 	    'Description: Checkpoints and serialised graphs of glcnn' \
 	    'Requires: glcnn = $(VERSION)' 'Requires.private: $(INTERCHANGE_MODULES)' >$@
+
+$(O)/glcnn_onnx.pc: $(O)/pc-values
+	$(call say,GEN)
+	$(Q)printf '%s\n' $(pc_head) \
+	    'Description: ONNX models as networks of glcnn, and back' \
+	    'Requires: glcnn = $(VERSION)' 'Requires.private: $(ONNX_MODULES)' \
+	    'Libs.private: -lm' >$@
 
 $(O)/glcnn_data.pc: $(O)/pc-values
 	$(call say,GEN)

@@ -7,11 +7,11 @@
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
 # From the lowest. A public header belongs to the room that implements it.
-ladder='platform device record image encode kernels run graph io data interchange tool python'
+ladder='platform device record image encode kernels run graph io data interchange onnx tool python'
 public='status:platform device:device channel_format:device buffer:device command_buffer:record image:image
 padding:encode state:encode kernel:encode data_source:encode kernels:kernels run:run node:graph
 graph:graph training:graph checkpoint:interchange serialize:interchange io:io data:data
-glcnn:tool'
+onnx:onnx glcnn:tool'
 
 kernels=$(sed -n 's/^const struct glcnn_descriptor glcnn_kernel_\([a-z0-9_]*\) = {.*/\1/p' \
     src/kernels/*.c)

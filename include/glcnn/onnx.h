@@ -2,7 +2,7 @@
  *
  * Part of libglcnn_onnx, not of libglcnn, and not included by glcnn/glcnn.h.
  *
- * Read are models of opset 7 to 20 whose images are float32; float16, bfloat16, double and integer
+ * Read are models of opset 6 to 20 whose images are float32; float16, bfloat16, double and integer
  * initialisers are widened. Shapes are inferred and what depends on shapes and constants alone is
  * computed while reading; what remains becomes filter nodes, each with the label of its ONNX node,
  * or of that node's first output where it has no name. Of a node that becomes several filters the
@@ -13,8 +13,8 @@
  * axes beyond four share the image's rows. Reshapes and transpositions between nodes move nothing
  * where the node behind them can take the numbers as they lie; weights are put in the order of our
  * channels instead. Nothing that training needs is folded: a batch normalisation keeps its gamma,
- * beta and running statistics as vectors of a kernel of its own, and a dropout is a filter, which
- * training alone applies.
+ * beta and running statistics as vectors of a kernel of its own. A dropout is left out, as it is
+ * where nothing is trained.
  *
  * Reading trusts nothing: a file that is damaged, that has cycles, missing values, sizes that
  * overflow, or data elsewhere, gives a sentence and no network. Nothing recurses without bound, and

@@ -1,0 +1,205 @@
+/* Operators that are a neuron: a function of each number, wherever it lies. */
+#include <math.h>
+
+#include <glcnn/kernels/neuron.h>
+
+#include "onnx/onnx.h"
+
+/* The neuron of every element of input 0, as it lies. */
+static bool apply(struct call *call, struct glcnn_neuron_descriptor neuron)
+{
+    struct value *x;
+    if (!op_image(call, 0, &x))
+        return false;
+    struct image result = x->image;
+    result.node = glcnn_neuron_node(x->image.node, &neuron);
+    return op_made(call, result.node, NULL) && op_give(call, 0, &x->shape, &result);
+}
+
+/* Numbers of the neuron: a constant, or an attribute. */
+struct number {
+    const char *attribute; /* NULL: `value` itself */
+    float value;
+};
+
+enum kind {
+    RELU,
+    LEAKY_RELU,
+    SIGMOID,
+    TANH,
+    ELU,
+    SOFTPLUS,
+    SOFTSIGN,
+    HARD_SIGMOID,
+    ABS,
+    EXP,
+    LOG,
+    SQRT,
+    RECIPROCAL,
+    NEG,
+    HARD_SWISH,
+    MISH,
+    SELU,
+    CELU,
+    THRESHOLDED_RELU,
+    ERF,
+    FLOOR,
+    CEIL,
+    ROUND,
+    SIGN,
+};
+
+/* Numbers that a row leaves out are 0. */
+static const struct function {
+    glcnn_neuron_type type;
+    struct number a, b, c;
+} functions[] = {
+    [RELU] = {GLCNN_NEURON_TYPE_RELU, {0}},
+    [LEAKY_RELU] = {GLCNN_NEURON_TYPE_RELU, {"alpha", 0.01f}},
+    [SIGMOID] = {GLCNN_NEURON_TYPE_SIGMOID, {0}},
+    [TANH] = {GLCNN_NEURON_TYPE_TANH, {NULL, 1}, {NULL, 1}},
+    [ELU] = {GLCNN_NEURON_TYPE_ELU, {"alpha", 1}},
+    [SOFTPLUS] = {GLCNN_NEURON_TYPE_SOFT_PLUS, {NULL, 1}, {NULL, 1}},
+    [SOFTSIGN] = {GLCNN_NEURON_TYPE_SOFT_SIGN, {0}},
+    [HARD_SIGMOID] = {GLCNN_NEURON_TYPE_HARD_SIGMOID, {"alpha", 0.2f}, {"beta", 0.5f}},
+    [ABS] = {GLCNN_NEURON_TYPE_ABSOLUTE, {0}},
+    [EXP] = {GLCNN_NEURON_TYPE_EXPONENTIAL, {NULL, 1}, {0}, {NULL, -1}},
+    [LOG] = {GLCNN_NEURON_TYPE_LOGARITHM, {NULL, 1}, {0}, {NULL, -1}},
+    [SQRT] = {GLCNN_NEURON_TYPE_POWER, {NULL, 1}, {0}, {NULL, 0.5f}},
+    [RECIPROCAL] = {GLCNN_NEURON_TYPE_POWER, {NULL, 1}, {0}, {NULL, -1}},
+    [NEG] = {GLCNN_NEURON_TYPE_LINEAR, {NULL, -1}},
+    [HARD_SWISH] = {GLCNN_NEURON_TYPE_HARD_SWISH, {NULL, 1.0f / 6}, {NULL, 0.5f}},
+    [MISH] = {GLCNN_NEURON_TYPE_MISH, {0}},
+    [SELU] = {GLCNN_NEURON_TYPE_SELU, {"alpha", 1.67326319f}, {"gamma", 1.05070102f}},
+    [CELU] = {GLCNN_NEURON_TYPE_CELU, {"alpha", 1}},
+    [THRESHOLDED_RELU] = {GLCNN_NEURON_TYPE_THRESHOLDED_RELU, {"alpha", 1}},
+    [ERF] = {GLCNN_NEURON_TYPE_ERF, {0}},
+    [FLOOR] = {GLCNN_NEURON_TYPE_FLOOR, {0}},
+    [CEIL] = {GLCNN_NEURON_TYPE_CEILING, {0}},
+    [ROUND] = {GLCNN_NEURON_TYPE_ROUND, {0}},
+    [SIGN] = {GLCNN_NEURON_TYPE_SIGN, {0}},
+};
+
+static float number_of(const struct call *call, const struct number *number)
+{
+    return number->attribute ? attribute_float(call, number->attribute, number->value)
+                             : number->value;
+}
+
+static bool lower_function(struct call *call)
+{
+    const struct function *f = &functions[call->row->kind];
+    return apply(call,
+                 (struct glcnn_neuron_descriptor){f->type, number_of(call, &f->a),
+                                                  number_of(call, &f->b), number_of(call, &f->c)});
+}
+
+/* ---- Slopes for each channel ---- */
+
+static bool lower_prelu(struct call *call)
+{
+    const struct constant *slopes;
+    struct value *x;
+    if (!place_input(call, 0, &x) || !op_constant(call, 1, true, &slopes))
+        return false;
+    int64_t channels = x->image.extent[C];
+    if (!place_spreads(call->reader, &slopes->shape, &x->shape) || !slopes->floats)
+        return op_unsupported(call, "slopes must be one number, or one for each channel");
+    glcnn_image_node *node = glcnn_neuron_node(
+        x->image.node, &(struct glcnn_neuron_descriptor){.type = GLCNN_NEURON_TYPE_PRELU});
+    if (!op_made(call, node, NULL))
+        return false;
+    struct layout layout = layout_plain(slopes->count, slopes->count != 1);
+    bool set =
+        slopes->count == 1 && channels != 1
+            ? vector_fill(call, node, "neuron_data", (size_t)channels, slopes->floats[0])
+            : vector_set(call, node, "neuron_data", (size_t)channels, op_input(call, 1), &layout);
+    return set && place_give(call, 0, &x->shape, node);
+}
+
+/* ---- Bounds ---- */
+
+/* A bound by attribute (to opset 10) or by input. */
+static bool bound_of(struct call *call, const char *attribute, size_t input, float otherwise,
+                     float *bound)
+{
+    const struct constant *c = NULL;
+    *bound = attribute_float(call, attribute, otherwise);
+    if (!op_constant(call, input, false, &c))
+        return false;
+    if (c && c->count == 1)
+        *bound = (float)constant_number(c, 0);
+    return true;
+}
+
+/* What a parameter of a neuron can be; beyond it there is no bound. */
+#define MOST 3.4e38f
+
+static bool lower_clip(struct call *call)
+{
+    float low, high;
+    if (!bound_of(call, "min", 1, -MOST, &low) || !bound_of(call, "max", 2, MOST, &high))
+        return false;
+    high = high < low ? low : high;
+    return apply(call, (struct glcnn_neuron_descriptor){GLCNN_NEURON_TYPE_CLIP, fmaxf(low, -MOST),
+                                                        fminf(high, MOST), 0});
+}
+
+/* ---- Gelu ---- */
+
+static bool lower_gelu(struct call *call)
+{
+    bool by_tanh = attribute_is(call, "approximate", "tanh", "none");
+    return apply(call, (struct glcnn_neuron_descriptor){
+                           .type = by_tanh ? GLCNN_NEURON_TYPE_GELU_TANH : GLCNN_NEURON_TYPE_GELU});
+}
+
+/* ---- What passes on what it is given ---- */
+
+static bool lower_identity(struct call *call)
+{
+    struct value *x;
+    return op_image(call, 0, &x) && op_give(call, 0, &x->shape, &x->image);
+}
+
+/* What it does in training it does here where the file says that it trains: that is not read. */
+static bool lower_dropout(struct call *call)
+{
+    const struct constant *trains;
+    if (!op_constant(call, 2, false, &trains))
+        return false;
+    if (trains && constant_number(trains, 0) != 0)
+        return op_unsupported(call, "training_mode is on");
+    return lower_identity(call);
+}
+
+const struct operator_row onnx_activation[] = {
+    {"Relu", lower_function, NULL, RELU, NULL},
+    {"LeakyRelu", lower_function, NULL, LEAKY_RELU, NULL},
+    {"Sigmoid", lower_function, NULL, SIGMOID, NULL},
+    {"Tanh", lower_function, NULL, TANH, NULL},
+    {"Elu", lower_function, NULL, ELU, NULL},
+    {"Softplus", lower_function, NULL, SOFTPLUS, NULL},
+    {"Softsign", lower_function, NULL, SOFTSIGN, NULL},
+    {"HardSigmoid", lower_function, NULL, HARD_SIGMOID, NULL},
+    {"Abs", lower_function, fold_unary, ABS, NULL},
+    {"Exp", lower_function, fold_unary, EXP, NULL},
+    {"Log", lower_function, fold_unary, LOG, NULL},
+    {"Sqrt", lower_function, fold_unary, SQRT, NULL},
+    {"Reciprocal", lower_function, fold_unary, RECIPROCAL, NULL},
+    {"Neg", lower_function, fold_unary, NEG, NULL},
+    {"PRelu", lower_prelu, NULL, 0, NULL},
+    {"Clip", lower_clip, NULL, 0, NULL},
+    {"Selu", lower_function, NULL, SELU, NULL},
+    {"Celu", lower_function, NULL, CELU, NULL},
+    {"HardSwish", lower_function, NULL, HARD_SWISH, NULL},
+    {"Mish", lower_function, NULL, MISH, NULL},
+    {"ThresholdedRelu", lower_function, NULL, THRESHOLDED_RELU, NULL},
+    {"Erf", lower_function, fold_unary, ERF, NULL},
+    {"Floor", lower_function, fold_unary, FLOOR, NULL},
+    {"Ceil", lower_function, fold_unary, CEIL, NULL},
+    {"Round", lower_function, fold_unary, ROUND, NULL},
+    {"Sign", lower_function, NULL, SIGN, NULL},
+    {"Gelu", lower_gelu, NULL, 0, NULL},
+    {"Dropout", lower_dropout, NULL, 0, NULL},
+    {0}};

@@ -1,0 +1,313 @@
+/* Operators of two images, of an image and numbers that are known, and of several images. */
+#include <math.h>
+#include <string.h>
+
+#include <glcnn/kernels/arithmetic.h>
+#include <glcnn/kernels/convolution.h>
+#include <glcnn/kernels/neuron.h>
+
+#include "onnx/onnx.h"
+
+enum kind { ADD, SUBTRACT, MULTIPLY, DIVIDE, LARGEST, SMALLEST };
+static const char *const kernels[] = {"add", "subtract", "multiply", "divide"};
+
+/* ---- Two images ---- */
+
+struct operand {
+    struct image image;
+    struct shape shape;
+};
+
+/* The strides of 0 with which one is read along axes where the other has more. */
+static bool spread(struct call *call, struct glcnn_source_properties *source,
+                   const struct image *own, const struct image *all)
+{
+    if (own->extent[N] != all->extent[N])
+        return op_unsupported(call, "one image would serve several of a batch");
+    for (size_t i = C; i < AXES; i++)
+        if (own->extent[i] != all->extent[i] && own->extent[i] != 1)
+            return op_unsupported(call, "shapes are broadcast along a part of rows or columns");
+    source->stride_in_pixels_x = own->extent[W] == all->extent[W];
+    source->stride_in_pixels_y = own->extent[H] == all->extent[H];
+    source->stride_in_feature_channels = own->extent[C] == all->extent[C];
+    return true;
+}
+
+/* A filter of two images of one layout, which may be broadcast; the result has `all`'s. */
+static bool join(struct call *call, const char *kernel, struct operand *a, const struct operand *b,
+                 const struct image *all, const char *suffix)
+{
+    glcnn_image_node *node = glcnn_node_binary(a->image.node, b->image.node, kernel, NULL);
+    if (!op_made(call, node, suffix))
+        return false;
+    struct glcnn_addressing *p =
+        glcnn_kernel_properties(glcnn_filter_node_kernel(glcnn_image_node_filter(node)));
+    if (!spread(call, &p->primary, &a->image, all) || !spread(call, &p->secondary, &b->image, all))
+        return false;
+    a->image = *all;
+    a->image.node = node;
+    return true;
+}
+
+/* Puts both where a tensor of their common shape would be, unless both lie alike already. */
+static bool align(struct call *call, struct operand *a, struct operand *b, struct image *all)
+{
+    struct shape shape;
+    char first[96], second[96];
+    if (shape_equal(&a->shape, &b->shape) && place_is(&a->image, &b->image)) {
+        *all = a->image;
+        return true;
+    }
+    if (!shape_broadcast(&a->shape, &b->shape, &shape))
+        return op_fail(call, GLCNN_MALFORMED_DATA, "shapes %s and %s do not go together",
+                       shape_text(&a->shape, first), shape_text(&b->shape, second));
+    a->shape = shape_widened(&a->shape, shape.rank);
+    b->shape = shape_widened(&b->shape, shape.rank);
+    struct image of_a = place_custom(call->reader, &a->shape);
+    struct image of_b = place_custom(call->reader, &b->shape);
+    *all = place_custom(call->reader, &shape);
+    a->shape = shape;
+    return place_move(call, &a->image, &of_a) && place_move(call, &b->image, &of_b);
+}
+
+/* max(a, b) = a + relu(b - a), min(a, b) = a - relu(a - b). */
+static bool choose(struct call *call, struct operand *a, struct operand *b, const struct image *all)
+{
+    bool is_largest = call->row->kind == LARGEST;
+    struct operand first = *a, more = is_largest ? *b : *a, less = is_largest ? *a : *b;
+    if (!join(call, "subtract", &more, &less, all, "difference"))
+        return false;
+    more.image.node = glcnn_neuron_relu_node(more.image.node, 0);
+    if (!op_made(call, more.image.node, "positive") ||
+        !join(call, is_largest ? "add" : "subtract", &first, &more, all, NULL))
+        return false;
+    a->image = first.image;
+    return true;
+}
+
+static bool join_images(struct call *call, struct operand *a, struct operand *b, const char *suffix)
+{
+    struct image all;
+    if (!align(call, a, b, &all))
+        return false;
+    if (call->row->kind >= LARGEST)
+        return choose(call, a, b, &all);
+    return join(call, kernels[call->row->kind], a, b, &all, suffix);
+}
+
+/* ---- An image and a number ---- */
+
+/* x and the number in the operator's order. */
+static bool join_number(struct call *call, struct operand *x, float number, bool number_first)
+{
+    const float inverse = 1 / number;
+    const struct {
+        float a, b;
+    } linear[] = {[ADD] = {1, number},
+                  [SUBTRACT] = {number_first ? -1.0f : 1.0f, number_first ? number : -number},
+                  [MULTIPLY] = {number, 0},
+                  [DIVIDE] = {number_first ? number : inverse, 0}};
+    enum kind kind = (enum kind)call->row->kind;
+    if (kind == DIVIDE && number_first) {
+        x->image.node = glcnn_neuron_power_node(x->image.node, 1, 0, -1);
+        if (!op_made(call, x->image.node, "reciprocal"))
+            return false;
+    }
+    if (!isfinite(linear[kind].a) || !isfinite(linear[kind].b))
+        return op_unsupported(call, "the number %g is not finite, or divides as 0", (double)number);
+    x->image.node = glcnn_neuron_linear_node(x->image.node, linear[kind].a, linear[kind].b);
+    return op_made(call, x->image.node, NULL);
+}
+
+static bool choose_number(struct call *call, struct operand *x, float number)
+{
+    bool is_largest = call->row->kind == LARGEST;
+    x->image.node = glcnn_neuron_node(
+        x->image.node,
+        &(struct glcnn_neuron_descriptor){GLCNN_NEURON_TYPE_CLIP, is_largest ? number : -3.4e38f,
+                                          is_largest ? 3.4e38f : number, 0});
+    return op_made(call, x->image.node, NULL);
+}
+
+/* ---- An image and a number for each channel ---- */
+
+/* A filter whose outputs take biases, has none, and is read here alone. */
+static bool takes_biases(const struct value *x)
+{
+    glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_image_node_filter(x->image.node));
+    const char *name = kernel ? glcnn_kernel_name(kernel) : "";
+    const struct glcnn_convolution_parameters *p = glcnn_convolution(kernel);
+    return (strcmp(name, "convolution") == 0 || strcmp(name, "fully_connected") == 0) && p &&
+           x->uses == 1 && p->output_feature_channels == x->image.extent[C] &&
+           !glcnn_kernel_has_vector(kernel, "biases");
+}
+
+/* Scales and shifts of channels: a convolution of each by itself, of 1x1 pixels. */
+static glcnn_image_node *make_scales(struct operand *x, uint32_t channels)
+{
+    return glcnn_convolution_node(x->image.node,
+                                  &(struct glcnn_convolution_descriptor){
+                                      .kernel_width = 1,
+                                      .kernel_height = 1,
+                                      .input_feature_channels = channels,
+                                      .output_feature_channels = channels,
+                                      .groups = channels,
+                                  },
+                                  NULL);
+}
+
+static bool put_inverse(struct call *call, glcnn_image_node *node, size_t channels,
+                        const struct constant *constant)
+{
+    struct constant *inverse = constant_make(call->reader, &constant->shape, false);
+    struct layout layout = layout_plain(channels, true);
+    for (size_t i = 0; inverse && i < inverse->count; i++)
+        inverse->floats[i] = (float)(1 / constant_number(constant, i));
+    return inverse && vector_put(call, node, "weights", channels, inverse, &layout);
+}
+
+static bool join_channels(struct call *call, struct operand *x, const struct value *value,
+                          bool value_first)
+{
+    enum kind kind = (enum kind)call->row->kind;
+    size_t channels = (size_t)x->image.extent[C];
+    struct layout layout = layout_plain(channels, true);
+    layout.scale = kind == SUBTRACT && !value_first ? -1 : 1;
+    if (kind == DIVIDE && value_first) {
+        x->image.node = glcnn_neuron_power_node(x->image.node, 1, 0, -1);
+        if (!op_made(call, x->image.node, "reciprocal"))
+            return false;
+    }
+    x->image.node = make_scales(x, (uint32_t)channels);
+    if (!op_made(call, x->image.node, NULL))
+        return false;
+    if (kind == ADD || kind == SUBTRACT)
+        return vector_fill(call, x->image.node, "weights", channels,
+                           kind == SUBTRACT && value_first ? -1 : 1) &&
+               vector_set(call, x->image.node, "biases", channels, value, &layout);
+    if (kind == DIVIDE && !value_first)
+        return put_inverse(call, x->image.node, channels, value->constant);
+    return vector_set(call, x->image.node, "weights", channels, value, &layout);
+}
+
+/* ---- Operators ---- */
+
+static bool join_constant(struct call *call, struct value *x, const struct value *value,
+                          bool value_first, struct operand *result)
+{
+    size_t channels;
+    *result = (struct operand){x->image, x->shape};
+    if (value->constant->count == 1 && value->shape.rank <= x->shape.rank) {
+        float number = (float)constant_number(value->constant, 0);
+        return call->row->kind >= LARGEST ? choose_number(call, result, number)
+                                          : join_number(call, result, number, value_first);
+    }
+    if (call->row->kind >= LARGEST || !place_spreads(call->reader, &value->shape, &x->shape))
+        return op_unsupported(call,
+                              "the constant \"%.80s\" is neither one number nor one for "
+                              "each channel",
+                              value->name);
+    struct image custom = place_custom(call->reader, &x->shape);
+    if (!place_move(call, &x->image, &custom))
+        return false;
+    result->image = x->image;
+    channels = (size_t)custom.extent[C];
+    if (call->row->kind != ADD || !takes_biases(x))
+        return join_channels(call, result, value, value_first);
+    struct layout layout = layout_plain(channels, true);
+    layout.output_dimension = (int32_t)value->shape.rank - 1;
+    return vector_set(call, x->image.node, "biases", channels, value, &layout);
+}
+
+/* Adds input i to what there is; the first is the beginning. */
+static bool join_input(struct call *call, size_t i, struct operand *sum)
+{
+    struct value *y = op_input(call, i);
+    if (!y)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "input %zu is missing", i);
+    if (y->constant)
+        return join_constant(call,
+                             &(struct value){.name = "", .shape = sum->shape, .image = sum->image},
+                             y, false, sum);
+    struct operand other = {y->image, y->shape};
+    return join_images(call, sum, &other, i + 1 == call->node->n_input ? NULL : "sum");
+}
+
+/* The second input, its axes beginning at those of the first where opset 6 says: "axis". */
+static struct value old_broadcast(const struct call *call, const struct value *x,
+                                  const struct value *y)
+{
+    struct value placed = *y;
+    int64_t axis = attribute_int(call, "axis", -1);
+    if (call->reader->opset > 6 || axis < 0 || axis + y->shape.rank >= x->shape.rank)
+        return placed;
+    for (uint32_t i = (uint32_t)axis + y->shape.rank; i < x->shape.rank; i++)
+        placed.shape.dims[placed.shape.rank++] = 1;
+    return placed;
+}
+
+/* Two inputs, either of which may be a constant. */
+static bool lower_two(struct call *call)
+{
+    struct value *x = op_input(call, 0), *y = op_input(call, 1);
+    struct operand result, other;
+    if (!x || !y)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "it has two inputs; one is missing");
+    struct value placed = old_broadcast(call, x, y);
+    y = &placed;
+    result = (struct operand){x->image, x->shape};
+    other = (struct operand){y->image, y->shape};
+    bool joined = x->constant   ? join_constant(call, y, x, true, &result)
+                  : y->constant ? join_constant(call, x, y, false, &result)
+                                : join_images(call, &result, &other, NULL);
+    return joined && op_give(call, 0, &result.shape, &result.image);
+}
+
+/* Any number of images; the mean divides their sum. */
+static bool lower_all(struct call *call)
+{
+    struct value *x;
+    size_t count = call->node->n_input;
+    if (count == 2 && strcmp(call->row->name, "Mean") != 0)
+        return lower_two(call);
+    if (!op_image(call, 0, &x))
+        return false;
+    struct operand sum = {x->image, x->shape};
+    for (size_t i = 1; i < count; i++)
+        if (!join_input(call, i, &sum))
+            return false;
+    if (strcmp(call->row->name, "Mean") == 0 && count > 1) {
+        sum.image.node = glcnn_neuron_linear_node(sum.image.node, 1 / (float)count, 0);
+        if (!op_made(call, sum.image.node, "mean"))
+            return false;
+    }
+    return op_give(call, 0, &sum.shape, &sum.image);
+}
+
+/* x^n, and n^x. */
+static bool lower_pow(struct call *call)
+{
+    struct value *x = op_input(call, 0), *y = op_input(call, 1);
+    if (!x || !y || (!x->constant && !y->constant))
+        return op_unsupported(call, "one of base and exponent must be a number");
+    struct value *variable = x->constant ? y : x;
+    const struct constant *number = x->constant ? x->constant : y->constant;
+    struct image result = variable->image;
+    if (number->count != 1 || number->shape.rank > variable->shape.rank)
+        return op_unsupported(call, "one of base and exponent must be a number");
+    float n = (float)constant_number(number, 0);
+    result.node = x->constant ? glcnn_neuron_exponential_node(result.node, 1, 0, n)
+                              : glcnn_neuron_power_node(result.node, 1, 0, n);
+    return op_made(call, result.node, NULL) && op_give(call, 0, &variable->shape, &result);
+}
+
+const struct operator_row onnx_arithmetic[] = {{"Add", lower_two, fold_binary, ADD, NULL},
+                                               {"Sub", lower_two, fold_binary, SUBTRACT, NULL},
+                                               {"Mul", lower_two, fold_binary, MULTIPLY, NULL},
+                                               {"Div", lower_two, fold_binary, DIVIDE, NULL},
+                                               {"Pow", lower_pow, fold_binary, 0, NULL},
+                                               {"Sum", lower_all, fold_binary, ADD, NULL},
+                                               {"Mean", lower_all, NULL, ADD, NULL},
+                                               {"Max", lower_all, fold_binary, LARGEST, NULL},
+                                               {"Min", lower_all, fold_binary, SMALLEST, NULL},
+                                               {0}};

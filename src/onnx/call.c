@@ -1,0 +1,213 @@
+/* A node that is being read: its inputs, outputs and attributes. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "onnx/onnx.h"
+
+/* ---- Failures ---- */
+
+static const char *text_of(const char *text)
+{
+    return text ? text : "";
+}
+
+/* What a node is called: its name, or its first output. */
+static const char *node_name(const Onnx__NodeProto *node)
+{
+    if (text_of(node->name)[0] || !node->n_output)
+        return text_of(node->name);
+    return text_of(node->output[0]);
+}
+
+static bool fail_with(struct call *call, glcnn_status status, const char *format, va_list arguments)
+{
+    char sentence[380];
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    return onnx_fail(call->reader, status, "%.40s \"%.80s\": %s", text_of(call->node->op_type),
+                     node_name(call->node), sentence);
+}
+
+bool op_fail(struct call *call, glcnn_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail_with(call, status, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool op_unsupported(struct call *call, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail_with(call, GLCNN_UNSUPPORTED, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* ---- Values ---- */
+
+static struct value *find_value(const struct call *call, char *const *list, size_t count, size_t i)
+{
+    const char *name = i < count ? text_of(list[i]) : "";
+    size_t found = name[0] ? name_table_find(&call->reader->names, name) : NO_NAME;
+    return found == NO_NAME ? NULL : &call->reader->values[found];
+}
+
+struct value *op_input(const struct call *call, size_t i)
+{
+    return find_value(call, call->node->input, call->node->n_input, i);
+}
+
+struct value *op_output(const struct call *call, size_t i)
+{
+    return find_value(call, call->node->output, call->node->n_output, i);
+}
+
+bool op_constant(struct call *call, size_t i, bool needed, const struct constant **constant)
+{
+    const struct value *value = op_input(call, i);
+    *constant = value ? value->constant : NULL;
+    if (*constant || (!value && !needed))
+        return true;
+    if (!value)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "input %zu is missing", i);
+    return op_unsupported(call,
+                          "input \"%.80s\" is computed while the model runs; only one that "
+                          "is known beforehand can be read",
+                          value->name);
+}
+
+bool op_image(struct call *call, size_t i, struct value **value)
+{
+    *value = op_input(call, i);
+    if (!*value)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "input %zu is missing", i);
+    if ((*value)->image.node)
+        return true;
+    return op_unsupported(call, "input \"%.80s\" is a constant where an image is needed",
+                          (*value)->name);
+}
+
+bool op_give_constant(struct call *call, size_t i, struct constant *constant)
+{
+    struct value *value = op_output(call, i);
+    if (!constant)
+        return onnx_no_memory(call->reader);
+    if (value) {
+        value->constant = constant;
+        value->shape = constant->shape;
+    }
+    return true;
+}
+
+bool op_give(struct call *call, size_t i, const struct shape *shape, const struct image *image)
+{
+    struct value *value = op_output(call, i);
+    if (!value)
+        return true;
+    value->shape = *shape;
+    value->image = *image;
+    return shape_check(call->reader, value->name, shape);
+}
+
+/* ---- Labels ---- */
+
+/* A name of the node's that no filter has yet. Outputs' names differ, so the counting ends. */
+static void free_label(const struct call *call, const char *suffix, char label[256])
+{
+    const struct name_table *taken = &call->reader->labels;
+    const char *output = call->node->n_output ? text_of(call->node->output[0]) : "";
+    const char *slash = suffix ? "/" : "", *end = suffix ? suffix : "";
+    snprintf(label, 256, "%.180s%s%s", node_name(call->node), slash, end);
+    if (name_table_find(taken, label) == NO_NAME)
+        return;
+    snprintf(label, 256, "%.180s%s%s", output, slash, end);
+    for (unsigned i = 2; name_table_find(taken, label) != NO_NAME; i++)
+        snprintf(label, 256, "%.180s%s%s#%u", output, slash, end, i);
+}
+
+bool op_made(struct call *call, glcnn_image_node *node, const char *suffix)
+{
+    struct reader *reader = call->reader;
+    char label[256];
+    glcnn_filter_node *filter = glcnn_image_node_filter(node);
+    if (!filter) {
+        glcnn_status status = glcnn_network_status(reader->network);
+        return op_fail(call, status == GLCNN_INVALID_ARGUMENT ? GLCNN_MALFORMED_DATA : status, "%s",
+                       glcnn_device_error(reader->device));
+    }
+    free_label(call, suffix, label);
+    if (glcnn_filter_node_set_label(filter, label) != GLCNN_SUCCESS ||
+        !name_table_add(&reader->labels, glcnn_filter_node_label(filter), 0))
+        return onnx_no_memory(reader);
+    return true;
+}
+
+/* ---- Attributes ---- */
+
+const Onnx__AttributeProto *attribute_find(const struct call *call, const char *name)
+{
+    for (size_t i = 0; i < call->node->n_attribute; i++)
+        if (strcmp(text_of(call->node->attribute[i]->name), name) == 0)
+            return call->node->attribute[i];
+    return NULL;
+}
+
+int64_t attribute_int(const struct call *call, const char *name, int64_t otherwise)
+{
+    const Onnx__AttributeProto *a = attribute_find(call, name);
+    return a && a->has_i ? a->i : otherwise;
+}
+
+float attribute_float(const struct call *call, const char *name, float otherwise)
+{
+    const Onnx__AttributeProto *a = attribute_find(call, name);
+    return a && a->has_f ? a->f : otherwise;
+}
+
+bool attribute_ints(struct call *call, const char *name, size_t most, int64_t *values,
+                    size_t *count)
+{
+    const Onnx__AttributeProto *a = attribute_find(call, name);
+    if (!a)
+        return true;
+    if (a->n_ints > most)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "attribute %s has %zu numbers; %zu are enough",
+                       name, a->n_ints, most);
+    *count = a->n_ints;
+    if (a->n_ints)
+        memcpy(values, a->ints, a->n_ints * sizeof *values);
+    return true;
+}
+
+bool attribute_is(const struct call *call, const char *name, const char *text,
+                  const char *otherwise)
+{
+    const Onnx__AttributeProto *a = attribute_find(call, name);
+    if (!a || !a->has_s)
+        return strcmp(text, otherwise) == 0;
+    return a->s.len == strlen(text) && memcmp(a->s.data, text, a->s.len) == 0;
+}
+
+bool op_wholes(struct call *call, const char *attribute, size_t input, size_t most, int64_t *values,
+               size_t *count)
+{
+    const struct constant *c = NULL;
+    *count = 0;
+    if (attribute && attribute_find(call, attribute))
+        return attribute_ints(call, attribute, most, values, count);
+    if (!op_constant(call, input, false, &c))
+        return false;
+    if (!c)
+        return true;
+    if (c->count > most || !c->wholes)
+        return op_fail(call, GLCNN_MALFORMED_DATA,
+                       "input %zu has %zu %s; it should have whole numbers, at most %zu", input,
+                       c->count, c->wholes ? "numbers" : "real numbers", most);
+    memcpy(values, c->wholes, c->count * sizeof *values);
+    *count = c->count;
+    return true;
+}

@@ -1,0 +1,174 @@
+/* Convolution and its transpose. */
+#include <glcnn/kernels/convolution.h>
+#include <glcnn/kernels/convolution_transpose.h>
+
+#include "onnx/window.h"
+
+/* Sizes of weights: outputs and inputs of one group, or of all. */
+struct sizes {
+    int64_t outputs, inputs, groups, kernel[2]; /* kernel: rows, columns */
+};
+
+/* The weights' shape without its rows where the image has none. */
+static bool weights_sizes(struct call *call, const struct value *x, const struct constant *w,
+                          bool is_transposed, struct sizes *s)
+{
+    char first[96], second[96];
+    s->groups = attribute_int(call, "group", 1);
+    if (x->shape.rank < 3 || x->shape.rank > 4)
+        return op_unsupported(call, "its input is %s; images N,C,H,W and N,C,L are convolved",
+                              shape_text(&x->shape, second));
+    bool fits = w->shape.rank == x->shape.rank && w->shape.rank >= 3 && w->shape.rank <= 4 &&
+                w->floats && w->count && s->groups >= 1;
+    if (fits) {
+        s->outputs = is_transposed ? w->shape.dims[1] * s->groups : w->shape.dims[0];
+        s->inputs = is_transposed ? w->shape.dims[0] : w->shape.dims[1] * s->groups;
+        s->kernel[0] = w->shape.dims[2];
+        s->kernel[1] = w->shape.dims[3];
+        fits = x->shape.dims[1] == s->inputs && s->outputs % s->groups == 0 &&
+               s->inputs % s->groups == 0;
+    }
+    return fits || op_fail(call, GLCNN_MALFORMED_DATA,
+                           "weights of %s in %lld groups do not go with an image of %s",
+                           shape_text(&w->shape, first), (long long)s->groups,
+                           shape_text(&x->shape, second));
+}
+
+static struct glcnn_convolution_descriptor describe(const struct sizes *s, const struct window *w)
+{
+    return (struct glcnn_convolution_descriptor){
+        .kernel_width = (uint32_t)w->x.kernel,
+        .kernel_height = (uint32_t)w->y.kernel,
+        .input_feature_channels = (uint32_t)s->inputs,
+        .output_feature_channels = (uint32_t)s->outputs,
+        .stride_in_pixels_x = (uint32_t)w->x.stride,
+        .stride_in_pixels_y = (uint32_t)w->y.stride,
+        .dilation_rate_x = (uint32_t)w->x.dilation,
+        .dilation_rate_y = (uint32_t)w->y.dilation,
+        .groups = (uint32_t)s->groups,
+    };
+}
+
+static bool set_biases(struct call *call, glcnn_image_node *node, int64_t outputs)
+{
+    const struct constant *biases;
+    struct layout layout = layout_plain((size_t)outputs, true);
+    layout.output_dimension = 0;
+    if (!op_constant(call, 2, false, &biases))
+        return false;
+    return !biases || vector_set(call, node, "biases", (size_t)outputs, op_input(call, 2), &layout);
+}
+
+/* ONNX's W[outputs][inputs][rows][columns], ours W[outputs][rows][columns][inputs]. */
+static bool set_weights(struct call *call, glcnn_image_node *node, const struct sizes *s,
+                        const struct window *w)
+{
+    int64_t inputs = s->inputs / s->groups, row = w->x.kernel * inputs, all = w->y.kernel * row;
+    struct layout layout = {.axes = 4,
+                            .size = {s->outputs, inputs, w->y.kernel, w->x.kernel},
+                            .stride = {all, 1, row, inputs},
+                            .output_axis = 0,
+                            .output_dimension = 0};
+    return vector_set(call, node, "weights", (size_t)(s->outputs * all), op_input(call, 1),
+                      &layout) &&
+           set_biases(call, node, s->outputs);
+}
+
+static bool lower_convolution(struct call *call)
+{
+    struct value *x;
+    const struct constant *weights;
+    struct sizes sizes;
+    struct window window;
+    struct shape shape;
+    if (!place_input(call, 0, &x) || !op_constant(call, 1, true, &weights) ||
+        !weights_sizes(call, x, weights, false, &sizes) ||
+        !window_read(call, &x->shape, sizes.kernel, &window) ||
+        !window_shape(call, &window, &x->shape, sizes.outputs, &shape))
+        return false;
+    struct glcnn_convolution_descriptor descriptor = describe(&sizes, &window);
+    glcnn_image_node *node = glcnn_convolution_node(x->image.node, &descriptor, NULL);
+    return op_made(call, node, NULL) && window_pad(call, node, &window) &&
+           set_weights(call, node, &sizes, &window) && place_give(call, 0, &shape, node);
+}
+
+/* ---- Transposed ---- */
+
+/* What the result has fewer on each side, from output_shape or output_padding; *result is its size. */
+static bool transposed_axis(struct call *call, size_t i, int64_t source, struct window_axis *a,
+                            size_t spatial, int64_t *result)
+{
+    int64_t sizes[2] = {0, 0}, extra[2] = {0, 0};
+    size_t sized = 0, padded = 0;
+    int64_t whole = (source - 1) * a->stride + (a->kernel - 1) * a->dilation + 1;
+    bool is_same = !attribute_is(call, "auto_pad", "NOTSET", "NOTSET") &&
+                   !attribute_is(call, "auto_pad", "VALID", "NOTSET");
+    if (!attribute_ints(call, "output_shape", spatial, sizes, &sized) ||
+        !attribute_ints(call, "output_padding", spatial, extra, &padded))
+        return false;
+    if (sized == spatial || is_same) {
+        int64_t size = sized == spatial ? sizes[i] : source * a->stride;
+        int64_t all = whole + extra[i] - size, half = (all - (all % 2 != 0 && all < 0)) / 2;
+        bool upper = attribute_is(call, "auto_pad", "SAME_UPPER", "NOTSET");
+        a->before = upper ? half : all - half;
+        a->after = all - a->before;
+    }
+    a->after -= extra[i];
+    *result = whole - a->before - a->after;
+    return (*result >= 1 && *result <= INT32_MAX && a->after >= -65535 && a->after <= 65535 &&
+            a->before >= -65535 && a->before <= 65535) ||
+           op_fail(call, GLCNN_MALFORMED_DATA, "its result would have %lld columns or rows",
+                   (long long)*result);
+}
+
+static bool transposed_shape(struct call *call, struct window *w, const struct shape *source,
+                             int64_t outputs, struct shape *result)
+{
+    uint32_t last = source->rank - 1;
+    *result = *source;
+    result->dims[1] = outputs;
+    return transposed_axis(call, w->spatial - 1, source->dims[last], &w->x, w->spatial,
+                           &result->dims[last]) &&
+           (w->spatial == 1 ||
+            transposed_axis(call, 0, source->dims[2], &w->y, 2, &result->dims[2]));
+}
+
+/* ONNX's W[group, inputs][outputs][rows][columns] is laid over the result; ours is correlated with
+ * what is spread out, and so turned about. */
+static bool set_transposed(struct call *call, glcnn_image_node *node, const struct sizes *s,
+                           const struct window *w)
+{
+    int64_t inputs = s->inputs / s->groups, outputs = s->outputs / s->groups;
+    int64_t row = w->x.kernel * inputs, all = w->y.kernel * row;
+    struct layout layout = {.axes = 5,
+                            .size = {s->groups, inputs, outputs, w->y.kernel, w->x.kernel},
+                            .stride = {outputs * all, 1, all, -row, -inputs},
+                            .offset = (w->y.kernel - 1) * row + (w->x.kernel - 1) * inputs,
+                            .output_axis = s->groups == 1 ? 2 : -1,
+                            .output_dimension = s->groups == 1 ? 1 : -1};
+    return vector_set(call, node, "weights", (size_t)(s->outputs * all), op_input(call, 1),
+                      &layout) &&
+           set_biases(call, node, s->outputs);
+}
+
+static bool lower_transposed(struct call *call)
+{
+    struct value *x;
+    const struct constant *weights;
+    struct sizes sizes;
+    struct window window;
+    struct shape shape;
+    if (!place_input(call, 0, &x) || !op_constant(call, 1, true, &weights) ||
+        !weights_sizes(call, x, weights, true, &sizes) ||
+        !window_read(call, &x->shape, sizes.kernel, &window) ||
+        !transposed_shape(call, &window, &x->shape, sizes.outputs, &shape))
+        return false;
+    struct glcnn_convolution_descriptor descriptor = describe(&sizes, &window);
+    glcnn_image_node *node = glcnn_convolution_transpose_node(x->image.node, &descriptor, NULL);
+    return op_made(call, node, NULL) && window_pad(call, node, &window) &&
+           set_transposed(call, node, &sizes, &window) && place_give(call, 0, &shape, node);
+}
+
+const struct operator_row onnx_convolution[] = {{"Conv", lower_convolution, NULL, 0, NULL},
+                                                {"ConvTranspose", lower_transposed, NULL, 0, NULL},
+                                                {0}};

@@ -1,0 +1,84 @@
+/* Data of initialisers that lie in files beside the model's. */
+#include "onnx/external.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *entry(const Onnx__TensorProto *t, const char *key)
+{
+    for (size_t i = 0; i < t->n_external_data; i++) {
+        const Onnx__StringStringEntryProto *e = t->external_data[i];
+        if (e->key && e->value && strcmp(e->key, key) == 0)
+            return e->value;
+    }
+    return NULL;
+}
+
+/* A path within the folder: neither absolute, nor with a step up. */
+static bool is_inside(const char *path)
+{
+    for (const char *part = path; part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL)
+        if (strncmp(part, "..", 2) == 0 && (part[2] == '/' || part[2] == 0))
+            return false;
+    return path[0] && path[0] != '/';
+}
+
+static uint64_t number(const char *text)
+{
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static uint8_t *read_part(struct reader *reader, FILE *file, const char *path, uint64_t offset,
+                          uint64_t length)
+{
+    struct stat status;
+    uint64_t all =
+        fstat(fileno(file), &status) == 0 && status.st_size > 0 ? (uint64_t)status.st_size : 0;
+    if (offset > all || length > all - offset) {
+        onnx_fail(reader, GLCNN_MALFORMED_DATA,
+                  "%.200s has %" PRIu64 " bytes; a tensor is said to have %" PRIu64
+                  " from byte %" PRIu64 " on",
+                  path, all, length, offset);
+        return NULL;
+    }
+    uint8_t *bytes = malloc((size_t)length + 1);
+    if (!bytes) {
+        onnx_no_memory(reader);
+        return NULL;
+    }
+    if (fseeko(file, (off_t)offset, SEEK_SET) == 0 &&
+        fread(bytes, 1, (size_t)length, file) == length)
+        return bytes;
+    onnx_fail(reader, GLCNN_IO_ERROR, "%.200s cannot be read: %s", path, strerror(errno));
+    free(bytes);
+    return NULL;
+}
+
+uint8_t *external_read(struct reader *reader, const Onnx__TensorProto *tensor, size_t *size)
+{
+    char path[4096];
+    const char *location = entry(tensor, "location"), *length = entry(tensor, "length");
+    const char *name = tensor->name ? tensor->name : "";
+    if (!reader->folder || !location || !length || !is_inside(location)) {
+        onnx_fail(reader, GLCNN_UNSUPPORTED,
+                  "tensor \"%.80s\" has its data in another file, \"%.80s\"; such data are read "
+                  "with the model's file, from its folder, where their length is told",
+                  name, location ? location : "");
+        return NULL;
+    }
+    snprintf(path, sizeof path, "%s/%s", reader->folder, location);
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        onnx_fail(reader, GLCNN_IO_ERROR, "%.200s, the data of tensor \"%.80s\": %s", path, name,
+                  strerror(errno));
+        return NULL;
+    }
+    *size = (size_t)number(length);
+    uint8_t *bytes = read_part(reader, file, path, number(entry(tensor, "offset")), *size);
+    fclose(file);
+    return bytes;
+}

@@ -1,0 +1,62 @@
+/* Names and the numbers that they stand for: a table of hashes. */
+#include "onnx/name_table.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* FNV-1a. */
+static size_t hash(const char *name)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * UINT64_C(1099511628211);
+    return (size_t)(h ^ h >> 32);
+}
+
+/* The slot that has the name, or the free one where it would be. */
+static struct named *slot_of(const struct name_table *names, const char *name)
+{
+    size_t i = hash(name) & (names->capacity - 1);
+    while (names->slots[i].name && strcmp(names->slots[i].name, name) != 0)
+        i = (i + 1) & (names->capacity - 1);
+    return &names->slots[i];
+}
+
+size_t name_table_find(const struct name_table *names, const char *name)
+{
+    if (!names->capacity)
+        return NO_NAME;
+    const struct named *slot = slot_of(names, name);
+    return slot->name ? slot->number : NO_NAME;
+}
+
+static bool grow(struct name_table *names)
+{
+    struct name_table larger = {.capacity = names->capacity ? 2 * names->capacity : 64};
+    larger.slots = calloc(larger.capacity, sizeof *larger.slots);
+    if (!larger.slots)
+        return false;
+    for (size_t i = 0; i < names->capacity; i++)
+        if (names->slots[i].name)
+            *slot_of(&larger, names->slots[i].name) = names->slots[i];
+    larger.count = names->count;
+    free(names->slots);
+    *names = larger;
+    return true;
+}
+
+bool name_table_add(struct name_table *names, const char *name, size_t number)
+{
+    if (2 * (names->count + 1) > names->capacity && !grow(names))
+        return false;
+    *slot_of(names, name) = (struct named){name, number};
+    names->count++;
+    return true;
+}
+
+void name_table_free(struct name_table *names)
+{
+    free(names->slots);
+    *names = (struct name_table){0};
+}

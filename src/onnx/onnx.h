@@ -1,0 +1,222 @@
+/* A model that is being read: its values by name, and the operators that make them.
+ *
+ * Room: ONNX models as networks, and back. What a file says becomes values, constants or images, and
+ * each node, by its row of a table of operators, a constant or filters of a network. Includes public
+ * headers alone, and ONNX's schema.
+ *
+ * Functions return whether all is well; the first failure leaves its sentence and status.
+ */
+#ifndef GLCNN_ONNX_INTERNAL_H
+#define GLCNN_ONNX_INTERNAL_H
+
+#include <glcnn/onnx.h>
+
+#include <onnx.pb-c.h>
+
+#include "onnx/layout.h"
+#include "onnx/name_table.h"
+
+#define ALL_CHANNELS UINT32_MAX
+
+/* The size of a batch that the file leaves open, in shapes: a prime that no other size is, so that
+ * what is computed of it can be told. */
+#define OPEN_BATCH 1000003
+
+struct shape {
+    uint32_t rank;
+    int64_t dims[GLCNN_ONNX_RANK];
+};
+
+/* Numbers that are known while reading. */
+struct constant {
+    struct shape shape;
+    size_t count;
+    float *floats;   /* one of the two */
+    int64_t *wholes; /* integers and booleans */
+    struct constant *next;
+};
+
+enum axis { N, C, H, W, AXES };
+
+/* Where the numbers of a tensor lie: in its row-major order the axes of the image follow one another
+ * as `order` says. A tensor of another shape is the same image, as a reshape leaves it. */
+struct image {
+    glcnn_image_node *node;
+    int64_t extent[AXES];
+    uint8_t order[AXES];
+};
+
+struct value {
+    const char *name;
+    const Onnx__TensorProto *tensor; /* an initialiser that nothing has asked for yet */
+    struct shape shape;
+    struct constant *constant; /* NULL: it is none */
+    struct image image;        /* node NULL: it is none */
+    size_t uses;               /* by nodes that are needed, and as an output */
+    bool is_needed, is_defined;
+};
+
+struct builder; /* of the record */
+
+struct reader {
+    glcnn_device *device;
+    struct glcnn_onnx_options options;
+    const char *folder; /* where data outside of the file are; NULL: nowhere */
+    const Onnx__ModelProto *model;
+    const Onnx__GraphProto *graph;
+    int64_t opset;
+    glcnn_network *network;
+    struct value *values;
+    struct name_table names, labels; /* of values by index, and of filters */
+    struct constant *constants;
+    size_t room; /* numbers that folding may still make */
+    struct builder *builder;
+    glcnn_status status;
+    char text[GLCNN_ERROR_LENGTH];
+};
+
+/* ---- Failures ---- */
+
+bool onnx_fail(struct reader *reader, glcnn_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool onnx_no_memory(struct reader *reader);
+
+/* ---- Shapes ---- */
+
+/* The product; 1 of no axis. */
+int64_t shape_count(const struct shape *shape);
+/* No size is below 0 and the product is one that numbers can be counted by. */
+bool shape_check(struct reader *reader, const char *name, const struct shape *shape);
+bool shape_equal(const struct shape *a, const struct shape *b);
+/* Of the axis of a shape by a number that may be below 0, counted from the end; -1: none. */
+int shape_axis(const struct shape *shape, int64_t axis);
+/* By ONNX's rule, which is NumPy's. */
+bool shape_broadcast(const struct shape *a, const struct shape *b, struct shape *result);
+/* "2x3x4" for sentences; the batch is N. */
+const char *shape_text(const struct shape *shape, char text[96]);
+
+/* ---- Constants ---- */
+
+struct constant *constant_make(struct reader *reader, const struct shape *shape, bool is_whole);
+/* As a tensor of the file has it. */
+struct constant *constant_of_tensor(struct reader *reader, const Onnx__TensorProto *tensor);
+double constant_number(const struct constant *constant, size_t i);
+/* Element i of one is element j of the other, of the same kind. */
+void constant_copy(struct constant *to, size_t i, const struct constant *from, size_t j);
+void constants_free(struct reader *reader);
+
+/* ---- A node being read ---- */
+
+struct operator_row;
+
+struct call {
+    struct reader *reader;
+    const Onnx__NodeProto *node;
+    const struct operator_row *row;
+};
+
+/* An operator. Either function may be NULL: with constants alone it is folded, otherwise it makes
+ * filters. */
+struct operator_row {
+    const char *name;
+    bool (*lower)(struct call *call);
+    bool (*fold)(struct call *call);
+    int kind;           /* the families' own */
+    const char *kernel; /* of glcnn, where the family has one for each operator */
+};
+
+/* Rows of one family, the last one without a name. */
+extern const struct operator_row onnx_activation[], onnx_arithmetic[], onnx_convolution[],
+    onnx_folding[], onnx_linear[], onnx_normalization[], onnx_pooling[], onnx_reduction[],
+    onnx_resizing[], onnx_shaping[], onnx_slicing[];
+
+const struct operator_row *operator_find(const char *name);
+
+/* "Conv \"name\": SENTENCE" */
+bool op_fail(struct call *call, glcnn_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool op_unsupported(struct call *call, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The value of an input; NULL where it is left out. */
+struct value *op_input(const struct call *call, size_t i);
+struct value *op_output(const struct call *call, size_t i);
+/* An input that is a constant, or left out where it need not be there; fails otherwise. */
+bool op_constant(struct call *call, size_t i, bool needed, const struct constant **constant);
+/* An input that is an image. */
+bool op_image(struct call *call, size_t i, struct value **value);
+/* Whole numbers of a constant input, of an attribute where the operator's version has them there. */
+bool op_wholes(struct call *call, const char *attribute, size_t input, size_t most, int64_t *values,
+               size_t *count);
+
+/* What output i is. */
+bool op_give_constant(struct call *call, size_t i, struct constant *constant);
+bool op_give(struct call *call, size_t i, const struct shape *shape, const struct image *image);
+/* Labels the filter that makes the image; `suffix` NULL: it is the node's own. False where it could
+ * not be made, with the library's sentence. */
+bool op_made(struct call *call, glcnn_image_node *node, const char *suffix);
+
+/* Attributes; what is not there is `otherwise`. */
+int64_t attribute_int(const struct call *call, const char *name, int64_t otherwise);
+float attribute_float(const struct call *call, const char *name, float otherwise);
+/* At most `most` whole numbers; false where there are more. *count stays where there are none. */
+bool attribute_ints(struct call *call, const char *name, size_t most, int64_t *values,
+                    size_t *count);
+/* Is it this text? Where there is none, whether `otherwise` is. */
+bool attribute_is(const struct call *call, const char *name, const char *text,
+                  const char *otherwise);
+const Onnx__AttributeProto *attribute_find(const struct call *call, const char *name);
+
+/* ---- Where numbers lie (place.c) ---- */
+
+/* The image that a tensor of the shape is by custom, without a node: N,C,H,W; without a batch what
+ * ends with W. */
+struct image place_custom(const struct reader *reader, const struct shape *shape);
+/* Axis i of the tensor is this axis of that image, alone; AXES: it shares one. */
+enum axis place_axis(const struct reader *reader, const struct shape *shape, int i);
+/* Are the numbers where those of the other image would be? */
+bool place_is(const struct image *image, const struct image *wanted);
+/* Moves them there where they are not; `wanted` needs no node. */
+bool place_move(struct call *call, struct image *image, const struct image *wanted);
+/* An input, its numbers where its shape has them by custom. */
+bool place_input(struct call *call, size_t i, struct value **value);
+/* Axes from .. to of the tensor, together, are the channels: moved where they are not. */
+bool place_channels(struct call *call, struct image *image, const struct shape *shape, int from,
+                    int to);
+/* The axis of the image that axis i of the tensor is, alone; AXES where there is none. */
+enum axis place_find(const struct image *image, const struct shape *shape, int i);
+/* Does the constant have a number for each channel of what has `shape`, or one for all? */
+bool place_spreads(const struct reader *reader, const struct shape *constant,
+                   const struct shape *shape);
+/* The shape with axes of one number before it, up to this rank. */
+struct shape shape_widened(const struct shape *shape, uint32_t rank);
+/* What output i is: the node's image as `shape` has it by custom. */
+bool place_give(struct call *call, size_t i, const struct shape *shape, glcnn_image_node *node);
+
+/* ---- Vectors of filters (vectors.c) ---- */
+
+/* One axis that lies as it is. */
+struct layout layout_plain(size_t count, bool counts_outputs);
+/* Fills the vector of the filter that makes `node`, `count` long, and notes it in the record. */
+bool vector_set(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
+                const struct value *value, const struct layout *layout);
+/* The same without a note. */
+bool vector_put(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
+                const struct constant *constant, const struct layout *layout);
+/* Every element the same number; not noted. */
+bool vector_fill(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
+                 float value);
+
+/* ---- Folding (folding.c) ---- */
+
+/* A function of each number, by the operator's name. */
+bool fold_unary(struct call *call);
+/* Of two, or for Sum, Max, Min and Mean of all. */
+bool fold_binary(struct call *call);
+
+/* ---- The file ---- */
+
+/* Is no message within others deeper than files have it? Says so otherwise. */
+bool nesting_check(struct reader *reader, const uint8_t *bytes, size_t size);
+
+#endif

@@ -1,0 +1,459 @@
+/* A model, from bytes to a network: its values are named, what its outputs need is found, and each
+ * node that is needed is read in the file's order, which has to be one in which values are made
+ * before they are read; so there are no cycles. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glcnn/kernels/neuron.h>
+
+#include "onnx/onnx.h"
+#include "onnx/record.h"
+
+#define OLDEST_OPSET 6
+#define NEWEST_OPSET 20
+
+static const char *text_of(const char *text)
+{
+    return text ? text : "";
+}
+
+/* ---- Names ---- */
+
+static bool add_value(struct reader *r, const char *name, size_t *index)
+{
+    *index = r->names.count;
+    r->values[*index] = (struct value){.name = name};
+    return name_table_add(&r->names, name, *index) || onnx_no_memory(r);
+}
+
+static bool name_initializers(struct reader *r)
+{
+    size_t index;
+    for (size_t i = 0; i < r->graph->n_initializer; i++) {
+        const Onnx__TensorProto *t = r->graph->initializer[i];
+        if (name_table_find(&r->names, text_of(t->name)) != NO_NAME)
+            return onnx_fail(r, GLCNN_MALFORMED_DATA, "initialiser \"%.80s\" is there twice",
+                             text_of(t->name));
+        if (!add_value(r, text_of(t->name), &index))
+            return false;
+        r->values[index].tensor = t;
+        r->values[index].is_defined = true;
+    }
+    return true;
+}
+
+static bool name_inputs(struct reader *r)
+{
+    size_t index;
+    for (size_t i = 0; i < r->graph->n_input; i++) {
+        const char *name = text_of(r->graph->input[i]->name);
+        if (name_table_find(&r->names, name) == NO_NAME && !add_value(r, name, &index))
+            return false;
+    }
+    return true;
+}
+
+static bool name_outputs(struct reader *r, const Onnx__NodeProto *node)
+{
+    size_t index;
+    for (size_t i = 0; i < node->n_output; i++) {
+        const char *name = text_of(node->output[i]);
+        if (!name[0])
+            continue;
+        if (name_table_find(&r->names, name) != NO_NAME)
+            return onnx_fail(r, GLCNN_MALFORMED_DATA,
+                             "%.40s \"%.80s\" makes \"%.80s\", which there is already",
+                             text_of(node->op_type), text_of(node->name), name);
+        if (!add_value(r, name, &index))
+            return false;
+    }
+    return true;
+}
+
+static bool name_all(struct reader *r)
+{
+    size_t count = r->graph->n_initializer + r->graph->n_input + 1;
+    for (size_t i = 0; i < r->graph->n_node; i++)
+        count += r->graph->node[i]->n_output;
+    r->values = calloc(count, sizeof *r->values);
+    if (!r->values)
+        return onnx_no_memory(r);
+    if (!name_initializers(r) || !name_inputs(r))
+        return false;
+    for (size_t i = 0; i < r->graph->n_node; i++)
+        if (!name_outputs(r, r->graph->node[i]))
+            return false;
+    return true;
+}
+
+/* ---- What is needed ---- */
+
+static struct value *find(const struct reader *r, const char *name)
+{
+    size_t index = name_table_find(&r->names, text_of(name));
+    return index == NO_NAME ? NULL : &r->values[index];
+}
+
+static bool is_needed(const struct reader *r, const Onnx__NodeProto *node)
+{
+    for (size_t i = 0; i < node->n_output; i++) {
+        const struct value *value = find(r, node->output[i]);
+        if (value && value->is_needed)
+            return true;
+    }
+    return false;
+}
+
+/* From the last node to the first: who reads a value comes after who makes it. */
+static bool find_needed(struct reader *r)
+{
+    if (!r->graph->n_output)
+        return onnx_fail(r, GLCNN_MALFORMED_DATA, "the graph has no output");
+    for (size_t i = 0; i < r->graph->n_output; i++) {
+        struct value *value = find(r, r->graph->output[i]->name);
+        if (!value)
+            return onnx_fail(r, GLCNN_MALFORMED_DATA, "no node makes the output \"%.80s\"",
+                             text_of(r->graph->output[i]->name));
+        value->is_needed = true;
+        value->uses++;
+    }
+    for (size_t i = r->graph->n_node; i-- > 0;) {
+        const Onnx__NodeProto *node = r->graph->node[i];
+        bool needed = is_needed(r, node);
+        for (size_t k = 0; needed && k < node->n_input; k++) {
+            struct value *value = find(r, node->input[k]);
+            if (value) {
+                value->is_needed = true;
+                value->uses++;
+            }
+        }
+    }
+    return true;
+}
+
+static bool is_standard(const char *domain)
+{
+    return !domain || !domain[0] || strcmp(domain, "ai.onnx") == 0;
+}
+
+/* Before anything is made: are there all operators? */
+static bool find_operators(struct reader *r)
+{
+    for (size_t i = 0; i < r->graph->n_node; i++) {
+        const Onnx__NodeProto *node = r->graph->node[i];
+        struct call call = {r, node, NULL};
+        if (!is_needed(r, node))
+            continue;
+        if (!is_standard(node->domain))
+            return op_unsupported(&call, "operators of domain \"%.40s\" are not read",
+                                  node->domain);
+        if (!operator_find(text_of(node->op_type)))
+            return op_unsupported(&call, "this operator is not read");
+    }
+    return true;
+}
+
+/* ---- Inputs ---- */
+
+/* The size that the options have for an axis that the file leaves open; 0: none. */
+static int64_t open_size(const struct reader *r, const struct shape *shape, uint32_t i)
+{
+    const struct glcnn_onnx_options *o = &r->options;
+    const uint32_t given[AXES] = {
+        [N] = OPEN_BATCH, [C] = o->feature_channels, [H] = o->height, [W] = o->width};
+    if (i == 0 && !o->without_batch)
+        return OPEN_BATCH;
+    enum axis axis = place_axis(r, shape, (int)i);
+    return axis == AXES ? 0 : given[axis];
+}
+
+static bool input_shape(struct reader *r, const Onnx__ValueInfoProto *info, struct shape *shape)
+{
+    const Onnx__TypeProto *type = info->type;
+    const char *name = text_of(info->name);
+    bool is_tensor = type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+    const Onnx__TensorShapeProto *dims = is_tensor ? type->tensor_type->shape : NULL;
+    if (!dims || type->tensor_type->elem_type != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT)
+        return onnx_fail(r, GLCNN_UNSUPPORTED,
+                         "input \"%.80s\" is no tensor of float32 whose axes the file tells", name);
+    if (dims->n_dim > GLCNN_ONNX_RANK)
+        return onnx_fail(r, GLCNN_UNSUPPORTED, "input \"%.80s\" has %zu axes; at most %d are read",
+                         name, dims->n_dim, GLCNN_ONNX_RANK);
+    *shape = (struct shape){.rank = (uint32_t)dims->n_dim};
+    for (uint32_t i = 0; i < shape->rank; i++)
+        if (dims->dim[i]->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
+            dims->dim[i]->dim_value == 0)
+            return onnx_fail(r, GLCNN_UNSUPPORTED, "input \"%.80s\" has no numbers", name);
+    for (uint32_t i = 0; i < shape->rank; i++)
+        shape->dims[i] =
+            dims->dim[i]->dim_value > 0 &&
+                    dims->dim[i]->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE
+                ? dims->dim[i]->dim_value
+                : 0;
+    for (uint32_t i = 0; i < shape->rank; i++)
+        if (!shape->dims[i] && !(shape->dims[i] = open_size(r, shape, i)))
+            return onnx_fail(r, GLCNN_UNSUPPORTED,
+                             "input \"%.80s\" leaves the size of axis %u open; say what it shall "
+                             "be: width, height or channels of the options",
+                             name, i);
+    return shape_check(r, name, shape);
+}
+
+static bool make_input(struct reader *r, const Onnx__ValueInfoProto *info)
+{
+    struct value *value = find(r, info->name);
+    if (value->tensor)
+        return true;
+    if (value->is_defined)
+        return onnx_fail(r, GLCNN_MALFORMED_DATA, "input \"%.80s\" is there twice", value->name);
+    if (!value->is_needed)
+        return value->is_defined = true;
+    if (!input_shape(r, info, &value->shape))
+        return false;
+    value->image = place_custom(r, &value->shape);
+    for (size_t i = C; i < AXES; i++)
+        if (value->image.extent[i] < 1 || value->image.extent[i] > INT32_MAX)
+            return onnx_fail(r, GLCNN_UNSUPPORTED,
+                             "input \"%.80s\" has %" PRId64 " columns, rows or "
+                             "channels",
+                             value->name, value->image.extent[i]);
+    value->image.node = glcnn_image_node_create(r->network, value->name);
+    value->is_defined = true;
+    if (!value->image.node)
+        return onnx_fail(r, glcnn_network_status(r->network), "%s", glcnn_device_error(r->device));
+    return record_image(r, false, value);
+}
+
+/* ---- Nodes ---- */
+
+/* Has what each input names been made, and is what is stored at hand? */
+static bool ready_inputs(struct call *call, bool *all_constant)
+{
+    *all_constant = true;
+    for (size_t i = 0; i < call->node->n_input; i++) {
+        const char *name = text_of(call->node->input[i]);
+        struct value *value = op_input(call, i);
+        if (!name[0])
+            continue;
+        if (!value || !value->is_defined)
+            return op_fail(call, GLCNN_MALFORMED_DATA, "it reads \"%.80s\", which %s", name,
+                           value ? "no node before it makes: nodes are not in order, or in a cycle"
+                                 : "nothing makes");
+        if (value->tensor && !value->constant) {
+            value->constant = constant_of_tensor(call->reader, value->tensor);
+            if (!value->constant)
+                return false;
+            value->shape = value->constant->shape;
+        }
+        if (!value->constant && !value->image.node)
+            return op_unsupported(call, "it reads \"%.80s\", an output that is not given here",
+                                  name);
+        *all_constant = *all_constant && value->constant;
+    }
+    return true;
+}
+
+static bool read_node(struct reader *r, const Onnx__NodeProto *node)
+{
+    struct call call = {r, node, operator_find(text_of(node->op_type))};
+    bool all_constant;
+    if (!ready_inputs(&call, &all_constant))
+        return false;
+    bool folds = call.row->fold && (all_constant || !call.row->lower);
+    if (!folds && !call.row->lower)
+        return op_unsupported(&call, "this operator is read of constants alone");
+    if (!(folds ? call.row->fold : call.row->lower)(&call))
+        return r->status != GLCNN_SUCCESS ? false : onnx_no_memory(r);
+    for (size_t i = 0; i < node->n_output; i++) {
+        struct value *value = op_output(&call, i);
+        if (value)
+            value->is_defined = true;
+    }
+    return true;
+}
+
+/* An output that is an input becomes a filter's result, as graphs want it. */
+static bool make_result(struct reader *r, struct value *value)
+{
+    if (glcnn_image_node_filter(value->image.node))
+        return true;
+    value->image.node = glcnn_neuron_node(value->image.node, NULL);
+    return value->image.node ||
+           onnx_fail(r, glcnn_network_status(r->network), "%s", glcnn_device_error(r->device));
+}
+
+static bool read_outputs(struct reader *r)
+{
+    for (size_t i = 0; i < r->graph->n_output; i++) {
+        struct value *value = find(r, r->graph->output[i]->name);
+        if (!value->image.node)
+            return onnx_fail(r, GLCNN_UNSUPPORTED,
+                             "output \"%.80s\" is no image: it depends on no input, or its node "
+                             "does not give it here",
+                             value->name);
+        if (!make_result(r, value) || !record_image(r, true, value))
+            return false;
+    }
+    return true;
+}
+
+static bool read_graph(struct reader *r)
+{
+    if (!name_all(r) || !find_needed(r) || !find_operators(r) || !record_begin(r))
+        return false;
+    for (size_t i = 0; i < r->graph->n_input; i++)
+        if (!make_input(r, r->graph->input[i]))
+            return false;
+    for (size_t i = 0; i < r->graph->n_node; i++)
+        if (is_needed(r, r->graph->node[i]) && !read_node(r, r->graph->node[i]))
+            return false;
+    return read_outputs(r);
+}
+
+/* ---- The file ---- */
+
+static bool check_opset(struct reader *r)
+{
+    r->opset = 0;
+    for (size_t i = 0; i < r->model->n_opset_import; i++)
+        if (is_standard(r->model->opset_import[i]->domain))
+            r->opset = r->model->opset_import[i]->version;
+    if (r->opset >= OLDEST_OPSET && r->opset <= NEWEST_OPSET)
+        return true;
+    return onnx_fail(r, GLCNN_UNSUPPORTED,
+                     "the model is of opset %" PRId64 "; opsets %d to %d are read", r->opset,
+                     OLDEST_OPSET, NEWEST_OPSET);
+}
+
+static Onnx__ModelProto *unpack(struct reader *r, const uint8_t *bytes, size_t size)
+{
+    if (!nesting_check(r, bytes, size))
+        return NULL;
+    Onnx__ModelProto *model = onnx__model_proto__unpack(NULL, size, bytes);
+    if (!model)
+        onnx_fail(r, GLCNN_MALFORMED_DATA,
+                  "these %zu bytes are no ONNX model: a field is of another kind, or cut off",
+                  size);
+    else if (!model->graph)
+        onnx_fail(r, GLCNN_MALFORMED_DATA, "the file has no graph; is it an ONNX model?");
+    return model;
+}
+
+static void release(struct reader *r, Onnx__ModelProto *model)
+{
+    record_drop(r->builder);
+    constants_free(r);
+    name_table_free(&r->names);
+    name_table_free(&r->labels);
+    free(r->values);
+    if (model)
+        onnx__model_proto__free_unpacked(model, NULL);
+}
+
+/* Numbers that may be computed of constants, beyond those of the file. */
+#define FOLDED_MOST ((size_t)1 << 22)
+
+static bool read_model(struct reader *r, Onnx__ModelProto *model)
+{
+    glcnn_status status;
+    r->model = model;
+    r->graph = model->graph;
+    r->room = FOLDED_MOST;
+    if (!check_opset(r))
+        return false;
+    status = glcnn_network_create(r->device, &r->network);
+    if (status != GLCNN_SUCCESS)
+        return onnx_fail(r, status, "%s", glcnn_device_error(r->device));
+    return read_graph(r);
+}
+
+static glcnn_status tell(const struct reader *r, char *error)
+{
+    if (error && r->status != GLCNN_SUCCESS)
+        memcpy(error, r->text, sizeof r->text);
+    return r->status;
+}
+
+static glcnn_status read_bytes(struct reader *r, const uint8_t *bytes, size_t size,
+                               glcnn_network **network, struct glcnn_onnx_record **record,
+                               char *error)
+{
+    Onnx__ModelProto *model = unpack(r, bytes, size);
+    if (model && r->status == GLCNN_SUCCESS && read_model(r, model) && record)
+        record_finish(r, model, record);
+    if (r->status == GLCNN_SUCCESS)
+        *network = r->network;
+    else
+        glcnn_network_destroy(&r->network);
+    release(r, model);
+    return tell(r, error);
+}
+
+static bool begin(struct reader *r, glcnn_device *device, const struct glcnn_onnx_options *options,
+                  const void *from, glcnn_network **network, struct glcnn_onnx_record **record)
+{
+    *r = (struct reader){.device = device};
+    if (network)
+        *network = NULL;
+    if (record)
+        *record = NULL;
+    if (options)
+        r->options = *options;
+    return (device && from && network) || onnx_fail(r, GLCNN_INVALID_ARGUMENT, "%s is NULL",
+                                                    !device ? "device"
+                                                    : !from ? "what is to be read"
+                                                            : "network");
+}
+
+glcnn_status glcnn_onnx_read(glcnn_device *device, const uint8_t *bytes, size_t size,
+                             const struct glcnn_onnx_options *options, glcnn_network **network,
+                             struct glcnn_onnx_record **record, char error[GLCNN_ERROR_LENGTH])
+{
+    struct reader r;
+    if (!begin(&r, device, options, bytes, network, record))
+        return tell(&r, error);
+    return read_bytes(&r, bytes, size, network, record, error);
+}
+
+/* All bytes of a file, to be freed. */
+static uint8_t *file_bytes(struct reader *r, const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    uint8_t *bytes = NULL;
+    off_t end = -1;
+    if (file && fseeko(file, 0, SEEK_END) == 0 && (end = ftello(file)) >= 0)
+        bytes = malloc((size_t)end + 1);
+    *size = bytes ? (size_t)end : 0;
+    if (!bytes || fseeko(file, 0, SEEK_SET) != 0 || fread(bytes, 1, *size, file) != *size) {
+        onnx_fail(r, GLCNN_IO_ERROR, "%.300s: it cannot be read: %s", path, strerror(errno));
+        free(bytes);
+        bytes = NULL;
+    }
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
+glcnn_status glcnn_onnx_load(glcnn_device *device, const char *path,
+                             const struct glcnn_onnx_options *options, glcnn_network **network,
+                             struct glcnn_onnx_record **record, char error[GLCNN_ERROR_LENGTH])
+{
+    struct reader r;
+    char folder[3000];
+    size_t size;
+    if (!begin(&r, device, options, path, network, record))
+        return tell(&r, error);
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+             slash ? path : ".");
+    r.folder = folder;
+    uint8_t *bytes = file_bytes(&r, path, &size);
+    if (!bytes)
+        return tell(&r, error);
+    read_bytes(&r, bytes, size, network, record, NULL);
+    free(bytes);
+    return tell(&r, error);
+}

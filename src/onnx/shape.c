@@ -1,0 +1,98 @@
+/* Shapes of tensors, and how failures are told. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "onnx/onnx.h"
+
+/* Numbers of a tensor at most: what an index of 32 bits and a sign can count, times an open batch. */
+#define MOST_NUMBERS (INT64_C(1) << 52)
+
+bool onnx_fail(struct reader *reader, glcnn_status status, const char *format, ...)
+{
+    va_list arguments;
+    if (reader->status != GLCNN_SUCCESS)
+        return false;
+    reader->status = status;
+    va_start(arguments, format);
+    vsnprintf(reader->text, sizeof reader->text, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool onnx_no_memory(struct reader *reader)
+{
+    return onnx_fail(reader, GLCNN_OUT_OF_MEMORY, "out of memory reading the model");
+}
+
+int64_t shape_count(const struct shape *shape)
+{
+    int64_t count = 1;
+    for (uint32_t i = 0; i < shape->rank; i++)
+        count *= shape->dims[i];
+    return count;
+}
+
+bool shape_check(struct reader *reader, const char *name, const struct shape *shape)
+{
+    int64_t count = 1;
+    for (uint32_t i = 0; i < shape->rank; i++) {
+        int64_t size = shape->dims[i];
+        if (size < 0 || size > MOST_NUMBERS || (size && count > MOST_NUMBERS / size))
+            return onnx_fail(reader, GLCNN_MALFORMED_DATA,
+                             "\"%.80s\": size %" PRId64 " of axis %u is below 0, or makes more "
+                             "numbers than there can be",
+                             name, size, i);
+        count = size ? count * size : count;
+    }
+    return true;
+}
+
+bool shape_equal(const struct shape *a, const struct shape *b)
+{
+    return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
+}
+
+int shape_axis(const struct shape *shape, int64_t axis)
+{
+    if (axis < 0)
+        axis += shape->rank;
+    return axis >= 0 && axis < shape->rank ? (int)axis : -1;
+}
+
+bool shape_broadcast(const struct shape *a, const struct shape *b, struct shape *result)
+{
+    *result = a->rank < b->rank ? *b : *a;
+    for (uint32_t i = 0; i < result->rank; i++) {
+        uint32_t back = result->rank - i;
+        int64_t x = back <= a->rank ? a->dims[a->rank - back] : 1;
+        int64_t y = back <= b->rank ? b->dims[b->rank - back] : 1;
+        if (x != y && x != 1 && y != 1)
+            return false;
+        result->dims[i] = x == 1 ? y : x;
+    }
+    return true;
+}
+
+struct shape shape_widened(const struct shape *shape, uint32_t rank)
+{
+    struct shape wide = {.rank = rank};
+    for (uint32_t i = 0; i < rank; i++)
+        wide.dims[i] = i + shape->rank < rank ? 1 : shape->dims[i + shape->rank - rank];
+    return wide;
+}
+
+const char *shape_text(const struct shape *shape, char text[96])
+{
+    size_t length = 0;
+    strcpy(text, "(a number)");
+    for (uint32_t i = 0; i < shape->rank && length < 80; i++) {
+        const char *times = i ? "x" : "";
+        int n = shape->dims[i] == OPEN_BATCH
+                    ? snprintf(text + length, 96 - length, "%sN", times)
+                    : snprintf(text + length, 96 - length, "%s%" PRId64, times, shape->dims[i]);
+        length += n > 0 ? (size_t)n : 0;
+    }
+    return text;
+}

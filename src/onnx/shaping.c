@@ -1,0 +1,286 @@
+/* Operators that leave numbers where they are and name their places anew: reshapes, and
+ * transpositions, which are settled when an operator needs the numbers elsewhere. */
+#include <string.h>
+
+#include "onnx/onnx.h"
+
+/* ---- Reshapes ---- */
+
+typedef bool (*reshaping)(struct call *call, const struct shape *from, struct shape *to);
+
+/* A 0 keeps the size of the axis, unless allowzero; -1 is what is left. */
+static bool reshaped(struct call *call, const struct shape *from, struct shape *to)
+{
+    size_t rank;
+    int64_t known = 1, all = shape_count(from);
+    int open = -1;
+    if (!op_wholes(call, NULL, 1, GLCNN_ONNX_RANK, to->dims, &rank))
+        return false;
+    to->rank = (uint32_t)rank;
+    for (uint32_t i = 0; i < to->rank; i++) {
+        if (to->dims[i] == 0 && !attribute_int(call, "allowzero", 0) && i < from->rank)
+            to->dims[i] = from->dims[i];
+        if (to->dims[i] == -1 && open < 0)
+            open = (int)i;
+        else if (to->dims[i] < 0 || (to->dims[i] && known > INT64_MAX / 2 / to->dims[i]))
+            return op_fail(call, GLCNN_MALFORMED_DATA, "size %lld of axis %u is out of range",
+                           (long long)to->dims[i], i);
+        else
+            known *= to->dims[i];
+    }
+    if (open >= 0 && known)
+        to->dims[open] = all / known;
+    return true;
+}
+
+static bool flattened(struct call *call, const struct shape *from, struct shape *to)
+{
+    int64_t axis = attribute_int(call, "axis", 1);
+    axis += axis < 0 ? from->rank : 0;
+    if (axis < 0 || axis > from->rank)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "its axis is none of its input's");
+    *to = (struct shape){.rank = 2, .dims = {1, 1}};
+    for (uint32_t i = 0; i < from->rank; i++)
+        to->dims[i >= axis] *= from->dims[i];
+    return true;
+}
+
+/* The axes that are taken out, or put in, by their numbers in a shape of `rank`. */
+static bool marked_axes(struct call *call, uint32_t rank, bool marked[GLCNN_ONNX_RANK],
+                        size_t *count)
+{
+    int64_t axes[GLCNN_ONNX_RANK];
+    const struct shape shape = {.rank = rank};
+    memset(marked, 0, GLCNN_ONNX_RANK * sizeof *marked);
+    if (!op_wholes(call, "axes", 1, GLCNN_ONNX_RANK, axes, count))
+        return false;
+    for (size_t i = 0; i < *count; i++) {
+        int axis = shape_axis(&shape, axes[i]);
+        if (axis < 0 || marked[axis])
+            return op_fail(call, GLCNN_MALFORMED_DATA, "axis %lld is there twice, or not at all",
+                           (long long)axes[i]);
+        marked[axis] = true;
+    }
+    return true;
+}
+
+static bool squeezed(struct call *call, const struct shape *from, struct shape *to)
+{
+    bool marked[GLCNN_ONNX_RANK];
+    size_t count;
+    if (!marked_axes(call, from->rank, marked, &count))
+        return false;
+    *to = (struct shape){0};
+    for (uint32_t i = 0; i < from->rank; i++)
+        if (!(count ? marked[i] : from->dims[i] == 1))
+            to->dims[to->rank++] = from->dims[i];
+    return true;
+}
+
+static bool unsqueezed(struct call *call, const struct shape *from, struct shape *to)
+{
+    bool marked[GLCNN_ONNX_RANK];
+    size_t count = attribute_find(call, "axes") ? attribute_find(call, "axes")->n_ints : 0;
+    const struct value *axes = op_input(call, 1);
+    if (axes && axes->constant)
+        count = axes->constant->count;
+    if (count + from->rank > GLCNN_ONNX_RANK)
+        return op_unsupported(call, "its result has more than %d axes", GLCNN_ONNX_RANK);
+    *to = (struct shape){.rank = (uint32_t)count + from->rank};
+    if (!marked_axes(call, to->rank, marked, &count))
+        return false;
+    for (uint32_t i = 0, k = 0; i < to->rank; i++)
+        to->dims[i] = marked[i] || k == from->rank ? 1 : from->dims[k++];
+    return true;
+}
+
+static const reshaping reshapings[] = {reshaped, flattened, squeezed, unsqueezed};
+enum kind { RESHAPE, FLATTEN, SQUEEZE, UNSQUEEZE };
+
+static bool new_shape(struct call *call, const struct shape *from, struct shape *to)
+{
+    char first[96], second[96];
+    if (!reshapings[call->row->kind](call, from, to) ||
+        !shape_check(call->reader, call->node->n_output ? call->node->output[0] : "", to))
+        return false;
+    return shape_count(from) == shape_count(to) ||
+           op_fail(call, GLCNN_MALFORMED_DATA, "a tensor of %s cannot become one of %s",
+                   shape_text(from, first), shape_text(to, second));
+}
+
+static bool lower_reshape(struct call *call)
+{
+    struct value *x;
+    struct shape shape;
+    return op_image(call, 0, &x) && new_shape(call, &x->shape, &shape) &&
+           op_give(call, 0, &shape, &x->image);
+}
+
+static bool fold_reshape(struct call *call)
+{
+    const struct constant *x;
+    struct shape shape;
+    if (!op_constant(call, 0, true, &x) || !new_shape(call, &x->shape, &shape))
+        return false;
+    struct constant *y = constant_make(call->reader, &shape, x->wholes);
+    for (size_t i = 0; y && i < y->count; i++)
+        constant_copy(y, i, x, i);
+    return op_give_constant(call, 0, y);
+}
+
+static bool lower_identity(struct call *call)
+{
+    struct value *x;
+    return op_image(call, 0, &x) && op_give(call, 0, &x->shape, &x->image);
+}
+
+static bool fold_identity(struct call *call)
+{
+    const struct constant *x;
+    return op_constant(call, 0, true, &x) &&
+           op_give_constant(call, 0, (struct constant *)(uintptr_t)x);
+}
+
+/* ---- Transpositions ---- */
+
+static bool read_permutation(struct call *call, const struct shape *shape,
+                             int64_t order[GLCNN_ONNX_RANK])
+{
+    bool seen[GLCNN_ONNX_RANK] = {false};
+    size_t count = shape->rank;
+    for (uint32_t i = 0; i < shape->rank; i++)
+        order[i] = shape->rank - 1 - i;
+    if (!attribute_ints(call, "perm", GLCNN_ONNX_RANK, order, &count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        int axis = shape_axis(shape, order[i]);
+        if (axis < 0 || seen[axis])
+            return op_fail(call, GLCNN_MALFORMED_DATA, "perm is no order of its input's axes");
+        seen[axis] = true;
+        order[i] = axis;
+    }
+    return count == shape->rank || op_fail(call, GLCNN_MALFORMED_DATA,
+                                           "perm has %zu axes, its input %u", count, shape->rank);
+}
+
+/* The axes of the image that each axis of the tensor is made of: *end[i] is behind the last one of
+ * axis i in `steps`, which are the image's axes of more than one number. False: one is split. */
+static bool split_axes(const struct image *image, const struct shape *shape, uint8_t steps[AXES],
+                       size_t *count, size_t end[GLCNN_ONNX_RANK])
+{
+    size_t at = 0;
+    *count = 0;
+    for (size_t i = 0; i < AXES; i++)
+        if (image->extent[image->order[i]] != 1)
+            steps[(*count)++] = image->order[i];
+    for (uint32_t i = 0; i < shape->rank; i++) {
+        int64_t size = 1;
+        while (size < shape->dims[i] && at < *count)
+            size *= image->extent[steps[at++]];
+        if (size != shape->dims[i])
+            return false;
+        end[i] = at;
+    }
+    return at == *count;
+}
+
+static struct shape permuted_shape(const struct shape *shape, const int64_t order[])
+{
+    struct shape result = {.rank = shape->rank};
+    for (uint32_t i = 0; i < shape->rank; i++)
+        result.dims[i] = shape->dims[order[i]];
+    return result;
+}
+
+/* The image as the transposed tensor has it; nothing moves. */
+static bool exchange(struct image *image, const struct shape *shape, const int64_t order[])
+{
+    uint8_t steps[AXES], changed[AXES];
+    size_t count, end[GLCNN_ONNX_RANK], n = 0;
+    if (!split_axes(image, shape, steps, &count, end))
+        return false;
+    for (uint32_t i = 0; i < shape->rank; i++)
+        for (size_t k = order[i] ? end[order[i] - 1] : 0; k < end[order[i]]; k++)
+            changed[n++] = steps[k];
+    for (uint8_t axis = N; axis < AXES; axis++)
+        if (!memchr(changed, axis, n))
+            changed[n++] = axis;
+    memcpy(image->order, changed, sizeof image->order);
+    return true;
+}
+
+/* Axes that stay neighbours are one: an image of at most three beside the batch, moved there. */
+static bool combine(struct call *call, struct image *image, const struct shape *shape,
+                    const int64_t order[], struct shape *few, int64_t few_order[])
+{
+    uint32_t place[GLCNN_ONNX_RANK], group[GLCNN_ONNX_RANK];
+    struct image wanted = {NULL, {image->extent[N], 1, 1, 1}, {N, C, H, W}};
+    static const uint8_t axes[] = {C, H, W};
+    *few = (struct shape){0};
+    for (uint32_t i = 0; i < shape->rank; i++)
+        place[order[i]] = i;
+    for (uint32_t i = 0; i < shape->rank; i++) {
+        bool is_next = i > 0 && place[i] == place[i - 1] + 1;
+        if (!is_next)
+            few->dims[few->rank++] = 1;
+        group[i] = few->rank - 1;
+        few->dims[group[i]] *= shape->dims[i];
+    }
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < shape->rank; i++)
+        if (i == 0 || group[order[i]] != group[order[i - 1]])
+            few_order[n++] = group[order[i]];
+    bool has_batch = few->rank && few->dims[0] == wanted.extent[N];
+    if (few->rank > 3u + has_batch)
+        return op_unsupported(call, "its axes make more than channels, rows and columns");
+    for (uint32_t i = has_batch; i < few->rank; i++)
+        wanted.extent[axes[i - has_batch]] = few->dims[i];
+    return place_move(call, image, &wanted);
+}
+
+static bool lower_transpose(struct call *call)
+{
+    struct value *x;
+    struct shape few;
+    int64_t order[GLCNN_ONNX_RANK], few_order[GLCNN_ONNX_RANK];
+    if (!op_image(call, 0, &x) || !read_permutation(call, &x->shape, order))
+        return false;
+    struct image image = x->image;
+    struct shape shape = permuted_shape(&x->shape, order);
+    if (exchange(&image, &x->shape, order))
+        return op_give(call, 0, &shape, &image);
+    if (!combine(call, &image, &x->shape, order, &few, few_order))
+        return false;
+    if (!exchange(&image, &few, few_order))
+        return op_unsupported(call, "its axes are those of several images of the batch");
+    return op_give(call, 0, &shape, &image);
+}
+
+static bool fold_transpose(struct call *call)
+{
+    const struct constant *x;
+    int64_t order[GLCNN_ONNX_RANK];
+    size_t step[GLCNN_ONNX_RANK], all = 1;
+    if (!op_constant(call, 0, true, &x) || !read_permutation(call, &x->shape, order))
+        return false;
+    for (uint32_t i = x->shape.rank; i-- > 0; all *= (size_t)x->shape.dims[i])
+        step[i] = all;
+    struct shape shape = permuted_shape(&x->shape, order);
+    struct constant *y = constant_make(call->reader, &shape, x->wholes);
+    for (size_t i = 0; y && i < y->count; i++) {
+        size_t from = 0, rest = i;
+        for (uint32_t k = shape.rank; k-- > 0; rest /= (size_t)shape.dims[k])
+            from += rest % (size_t)shape.dims[k] * step[order[k]];
+        constant_copy(y, i, x, from);
+    }
+    return op_give_constant(call, 0, y);
+}
+
+const struct operator_row onnx_shaping[] = {
+    {"Reshape", lower_reshape, fold_reshape, RESHAPE, NULL},
+    {"Flatten", lower_reshape, fold_reshape, FLATTEN, NULL},
+    {"Squeeze", lower_reshape, fold_reshape, SQUEEZE, NULL},
+    {"Unsqueeze", lower_reshape, fold_reshape, UNSQUEEZE, NULL},
+    {"Identity", lower_identity, fold_identity, 0, NULL},
+    {"Transpose", lower_transpose, fold_transpose, 0, NULL},
+    {0}};

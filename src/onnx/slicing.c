@@ -1,0 +1,357 @@
+/* Parts of tensors, and tensors put together. */
+#include <inttypes.h>
+#include <string.h>
+
+#include <glcnn/kernels/slice.h>
+
+#include "onnx/moves.h"
+#include "onnx/onnx.h"
+
+/* Part of each axis of a tensor. */
+struct part {
+    int64_t start[GLCNN_ONNX_RANK], step[GLCNN_ONNX_RANK];
+    struct shape size;
+};
+
+static struct part whole(const struct shape *shape)
+{
+    struct part part = {.size = *shape};
+    for (uint32_t i = 0; i < shape->rank; i++)
+        part.step[i] = 1;
+    return part;
+}
+
+static struct constant *cut_constant(struct call *call, const struct constant *x,
+                                     const struct part *part)
+{
+    struct constant *y = constant_make(call->reader, &part->size, x->wholes);
+    for (size_t i = 0; y && i < y->count; i++) {
+        int64_t from = 0, step = 1;
+        size_t rest = i;
+        for (uint32_t k = part->size.rank; k-- > 0; rest /= (size_t)part->size.dims[k]) {
+            int64_t index = (int64_t)(rest % (size_t)part->size.dims[k]);
+            from += step * (part->start[k] + index * part->step[k]);
+            step *= x->shape.dims[k];
+        }
+        constant_copy(y, i, x, (size_t)from);
+    }
+    return y;
+}
+
+/* Along one axis of an image. */
+static bool cut_axis(struct call *call, struct image *image, struct shape *shape,
+                     const struct part *part, int i, const char *suffix)
+{
+    static const char *const words[AXES] = {[C] = "channel", [H] = "y", [W] = "x"};
+    enum axis axis = place_find(image, shape, i);
+    if (axis == AXES || axis == N) {
+        if (!place_channels(call, image, shape, i, i + 1))
+            return false;
+        axis = C;
+    }
+    shape->dims[i] = image->extent[axis] = part->size.dims[i];
+    return move_by_name(call, image, "strided_slice", suffix,
+                        "start_%s=%" PRId64 " step_%s=%" PRId64 " size_%s=%" PRId64, words[axis],
+                        part->start[i], words[axis], part->step[i],
+                        axis == C ? "channels" : words[axis], part->size.dims[i]);
+}
+
+static bool give_part(struct call *call, size_t output, const struct value *x,
+                      const struct part *part, const char *suffix)
+{
+    struct image image = x->image;
+    struct shape shape = x->shape;
+    if (x->constant)
+        return op_give_constant(call, output, cut_constant(call, x->constant, part));
+    for (uint32_t i = 0; i < shape.rank; i++) {
+        bool is_all = part->size.dims[i] == shape.dims[i] && part->step[i] == 1;
+        if (part->size.dims[i] < 1)
+            return op_unsupported(call, "nothing is left of axis %u", i);
+        if (!is_all && !cut_axis(call, &image, &shape, part, (int)i, suffix))
+            return false;
+    }
+    return op_give(call, output, &shape, &image);
+}
+
+/* ---- Slice ---- */
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+/* By NumPy's rule; a batch that is open is taken whole, or not at all. */
+static bool set_range(struct call *call, struct part *part, int i, const int64_t range[3])
+{
+    int64_t size = part->size.dims[i], step = range[2];
+    int64_t start = range[0] < 0 ? range[0] + size : range[0];
+    int64_t end = range[1] < 0 && range[1] > INT64_MIN / 2 ? range[1] + size : range[1];
+    if (step == 0 || step > 65535 || step < -65535)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "a step of %" PRId64, step);
+    start = step > 0 ? clamp(start, 0, size) : clamp(start, -1, size - 1);
+    end = step > 0 ? clamp(end, 0, size) : clamp(end, -1, size - 1);
+    int64_t reach = step > 0 ? end - start : start - end, stride = step > 0 ? step : -step;
+    part->start[i] = start;
+    part->step[i] = step;
+    part->size.dims[i] = reach > 0 ? (reach + stride - 1) / stride : 0;
+    return true;
+}
+
+static bool slice(struct call *call)
+{
+    const struct value *x = op_input(call, 0);
+    int64_t starts[GLCNN_ONNX_RANK], ends[GLCNN_ONNX_RANK], axes[GLCNN_ONNX_RANK],
+        steps[GLCNN_ONNX_RANK];
+    size_t count, ends_count, axes_count, steps_count;
+    if (!x)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "input 0 is missing");
+    if (!op_wholes(call, "starts", 1, GLCNN_ONNX_RANK, starts, &count) ||
+        !op_wholes(call, "ends", 2, GLCNN_ONNX_RANK, ends, &ends_count) ||
+        !op_wholes(call, "axes", 3, GLCNN_ONNX_RANK, axes, &axes_count) ||
+        !op_wholes(call, NULL, 4, GLCNN_ONNX_RANK, steps, &steps_count))
+        return false;
+    if (ends_count != count || (axes_count && axes_count != count) ||
+        (steps_count && steps_count != count))
+        return op_fail(call, GLCNN_MALFORMED_DATA, "starts, ends, axes and steps are not as many");
+    struct part part = whole(&x->shape);
+    for (size_t i = 0; i < count; i++) {
+        int axis = shape_axis(&x->shape, axes_count ? axes[i] : (int64_t)i);
+        if (axis < 0)
+            return op_fail(call, GLCNN_MALFORMED_DATA, "it slices an axis that there is not");
+        if (!set_range(call, &part, axis,
+                       (const int64_t[]){starts[i], ends[i], steps_count ? steps[i] : 1}))
+            return false;
+    }
+    return give_part(call, 0, x, &part, NULL);
+}
+
+/* ---- Split ---- */
+
+static bool split_sizes(struct call *call, int64_t size, int64_t *sizes, size_t outputs)
+{
+    const struct constant *c = NULL;
+    const Onnx__AttributeProto *a = attribute_find(call, "split");
+    if (!op_constant(call, 1, false, &c))
+        return false;
+    size_t given = a ? a->n_ints : c && c->wholes ? c->count : 0;
+    int64_t equal = (size + (int64_t)outputs - 1) / (int64_t)outputs, sum = 0;
+    if (given && given != outputs)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "it has %zu sizes for %zu outputs", given,
+                       outputs);
+    for (size_t i = 0; i < outputs; i++) {
+        sizes[i] = !given ? clamp(size - sum, 0, equal) : a ? a->ints[i] : c->wholes[i];
+        if (sizes[i] < 0 || sizes[i] > size - sum)
+            break;
+        sum += sizes[i];
+    }
+    return sum == size || op_fail(call, GLCNN_MALFORMED_DATA, "its sizes are not all of its axis");
+}
+
+enum { MOST_OUTPUTS = 1024 };
+
+static bool split(struct call *call)
+{
+    const struct value *x = op_input(call, 0);
+    int64_t sizes[MOST_OUTPUTS] = {0};
+    size_t outputs = call->node->n_output;
+    int axis = x ? shape_axis(&x->shape, attribute_int(call, "axis", 0)) : -1;
+    if (axis < 0 || outputs == 0 || outputs > MOST_OUTPUTS)
+        return op_fail(call, GLCNN_MALFORMED_DATA,
+                       "its input, its axis or its outputs are none, "
+                       "or too many");
+    if (!split_sizes(call, x->shape.dims[axis], sizes, outputs))
+        return false;
+    struct part part = whole(&x->shape);
+    for (size_t i = 0; i < outputs; i++) {
+        part.size.dims[axis] = sizes[i];
+        const struct value *output = op_output(call, i);
+        if (output && output->is_needed && !give_part(call, i, x, &part, i ? "part" : NULL))
+            return false;
+        part.start[axis] += sizes[i];
+    }
+    return true;
+}
+
+/* ---- Concat ---- */
+
+static bool fold_concat(struct call *call)
+{
+    const struct constant *part, *first;
+    size_t count = call->node->n_input;
+    if (!op_constant(call, 0, true, &first))
+        return false;
+    struct shape shape = first->shape;
+    int axis = shape_axis(&shape, attribute_int(call, "axis", 1));
+    if (axis < 0)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "its axis is none of its inputs'");
+    for (size_t i = 1; i < count; i++) {
+        if (!op_constant(call, i, true, &part))
+            return false;
+        struct shape like = part->shape;
+        like.dims[axis] = first->shape.dims[axis];
+        if (!shape_equal(&like, &first->shape) || !part->floats != !first->floats)
+            return op_fail(call, GLCNN_MALFORMED_DATA, "its inputs do not go together");
+        shape.dims[axis] += part->shape.dims[axis];
+    }
+    struct constant *all = constant_make(call->reader, &shape, first->wholes);
+    size_t inner = 1, row = 0, at = 0;
+    for (uint32_t k = (uint32_t)axis + 1; k < shape.rank; k++)
+        inner *= (size_t)shape.dims[k];
+    row = inner * (size_t)shape.dims[axis];
+    for (size_t i = 0; all && i < count; i++) {
+        op_constant(call, i, true, &part);
+        size_t own = inner * (size_t)part->shape.dims[axis];
+        for (size_t k = 0; k < part->count; k++)
+            constant_copy(all, k / own * row + at + k % own, part, k);
+        at += own;
+    }
+    return op_give_constant(call, 0, all);
+}
+
+/* Sources of a concatenation begin at multiples of four channels. */
+static bool join(struct call *call, struct image *images, size_t count, enum axis axis)
+{
+    glcnn_image_node *nodes[64];
+    for (size_t i = 0; i < count; i++) {
+        nodes[i] = images[i].node;
+        if (i + 1 < count && images[i].extent[C] % 4)
+            axis = AXES;
+    }
+    if (axis != C)
+        return op_unsupported(call, "its inputs are put together elsewhere than at multiples of "
+                                    "four channels");
+    images[0].node = glcnn_concatenation_node(nodes, count);
+    return op_made(call, images[0].node, NULL);
+}
+
+static bool lower_concat(struct call *call)
+{
+    struct image images[64];
+    struct value *x;
+    size_t count = call->node->n_input;
+    if (!op_image(call, 0, &x))
+        return false;
+    struct shape shape = x->shape, first = x->shape;
+    int axis = shape_axis(&shape, attribute_int(call, "axis", 1));
+    if (axis < 0 || count > 64)
+        return op_unsupported(call, "its axis is none of its inputs', or they are too many");
+    shape.dims[axis] = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!place_input(call, i, &x))
+            return false;
+        struct shape like = x->shape;
+        like.dims[axis] = first.dims[axis];
+        if (!shape_equal(&like, &first))
+            return op_fail(call, GLCNN_MALFORMED_DATA, "its inputs do not go together");
+        images[i] = x->image;
+        shape.dims[axis] += x->shape.dims[axis];
+    }
+    if (count == 1)
+        return op_give(call, 0, &shape, &images[0]);
+    enum axis along = place_axis(call->reader, &first, axis);
+    return join(call, images, count, along) && place_give(call, 0, &shape, images[0].node);
+}
+
+/* ---- Pad ---- */
+
+/* Pixels and channels at both ends of axis i of the image. */
+static bool pad_axis(struct call *call, struct image *image, struct shape *shape, int i,
+                     const int64_t pads[2], const char *mode, float constant)
+{
+    static const char *const before[AXES] = {[C] = "front", [H] = "top", [W] = "left"};
+    static const char *const after[AXES] = {[C] = "back", [H] = "bottom", [W] = "right"};
+    enum axis axis = place_find(image, shape, i);
+    if (pads[0] < -65535 || pads[0] > 65535 || pads[1] < -65535 || pads[1] > 65535 ||
+        shape->dims[i] + pads[0] + pads[1] < 1)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "axis %d is padded by %" PRId64 " and %" PRId64,
+                       i, pads[0], pads[1]);
+    if (axis == AXES && shape->dims[i] == 1)
+        axis = place_axis(call->reader, shape, i);
+    if (axis == AXES || axis == N)
+        return op_unsupported(call, "axis %d is that of the batch, or shares one", i);
+    shape->dims[i] = image->extent[axis] = shape->dims[i] + pads[0] + pads[1];
+    return move_by_name(call, image, "pad", NULL,
+                        "%s=%" PRId64 " %s=%" PRId64 " pad_mode=%s pad_constant=%.9g", before[axis],
+                        pads[0], after[axis], pads[1], mode, (double)constant);
+}
+
+static bool read_pads(struct call *call, uint32_t rank, int64_t pads[2][GLCNN_ONNX_RANK])
+{
+    int64_t all[2 * GLCNN_ONNX_RANK], axes[GLCNN_ONNX_RANK];
+    size_t count, axes_count;
+    const struct shape shape = {.rank = rank};
+    memset(pads, 0, 2 * sizeof *pads);
+    if (!op_wholes(call, "pads", 1, 2 * GLCNN_ONNX_RANK, all, &count) ||
+        !op_wholes(call, NULL, 3, GLCNN_ONNX_RANK, axes, &axes_count))
+        return false;
+    size_t half = count / 2;
+    if (count % 2 || half != (axes_count ? axes_count : rank))
+        return op_fail(call, GLCNN_MALFORMED_DATA, "it has %zu pads", count);
+    for (size_t k = 0; k < half; k++) {
+        int axis = shape_axis(&shape, axes_count ? axes[k] : (int64_t)k);
+        if (axis < 0)
+            return op_fail(call, GLCNN_MALFORMED_DATA, "it pads an axis that there is not");
+        pads[0][axis] = all[k];
+        pads[1][axis] = all[half + k];
+    }
+    return true;
+}
+
+static bool lower_pad(struct call *call)
+{
+    static const char *const modes[][2] = {
+        {"constant", "constant"}, {"reflect", "reflect"}, {"edge", "replicate"}};
+    int64_t pads[2][GLCNN_ONNX_RANK];
+    const struct constant *c = NULL;
+    struct value *x;
+    size_t mode = 0;
+    float constant = attribute_float(call, "value", 0);
+    while (mode < 3 && !attribute_is(call, "mode", modes[mode][0], "constant"))
+        mode++;
+    if (mode == 3)
+        return op_unsupported(call, "its mode is none of constant, reflect and edge");
+    if (!place_input(call, 0, &x) || !op_constant(call, 2, false, &c) ||
+        !read_pads(call, x->shape.rank, pads))
+        return false;
+    constant = c && c->count ? (float)constant_number(c, 0) : constant;
+    struct image image = x->image;
+    struct shape shape = x->shape;
+    for (uint32_t i = 0; i < shape.rank; i++)
+        if ((pads[0][i] || pads[1][i]) &&
+            !pad_axis(call, &image, &shape, (int)i, (const int64_t[]){pads[0][i], pads[1][i]},
+                      modes[mode][1], constant))
+            return false;
+    return op_give(call, 0, &shape, &image);
+}
+
+/* ---- Blocks ---- */
+
+static bool lower_blocks(struct call *call)
+{
+    bool to_space = call->row->kind, is_crd = attribute_is(call, "mode", "CRD", "DCR");
+    int64_t size = attribute_int(call, "blocksize", 0);
+    struct value *x;
+    if (!place_input(call, 0, &x))
+        return false;
+    struct shape shape = x->shape;
+    if (shape.rank != 4 || size < 1 || size > 64 || (to_space && shape.dims[1] % (size * size)) ||
+        (!to_space && (shape.dims[2] % size || shape.dims[3] % size)))
+        return op_fail(call, GLCNN_MALFORMED_DATA, "blocks of %" PRId64 " do not divide its input",
+                       size);
+    shape.dims[1] = to_space ? shape.dims[1] / (size * size) : shape.dims[1] * size * size;
+    shape.dims[2] = to_space ? shape.dims[2] * size : shape.dims[2] / size;
+    shape.dims[3] = to_space ? shape.dims[3] * size : shape.dims[3] / size;
+    struct image image = x->image;
+    return move_by_name(call, &image, call->row->kernel, NULL,
+                        "block_size=%" PRId64 " block_order=%s", size, is_crd ? "crd" : "dcr") &&
+           place_give(call, 0, &shape, image.node);
+}
+
+const struct operator_row onnx_slicing[] = {
+    {"Slice", slice, slice, 0, NULL},
+    {"Split", split, split, 0, NULL},
+    {"Concat", lower_concat, fold_concat, 0, NULL},
+    {"Pad", lower_pad, NULL, 0, NULL},
+    {"DepthToSpace", lower_blocks, NULL, 1, "depth_to_space"},
+    {"SpaceToDepth", lower_blocks, NULL, 0, "space_to_depth"},
+    {0}};

@@ -1,0 +1,73 @@
+/* Vectors of filters, filled with constants, and the record of which constant is where. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "onnx/onnx.h"
+#include "onnx/record.h"
+
+struct layout layout_plain(size_t count, bool counts_outputs)
+{
+    return (struct layout){.axes = 1,
+                           .size = {(int64_t)count},
+                           .stride = {1},
+                           .output_axis = counts_outputs ? 0 : -1,
+                           .output_dimension = -1};
+}
+
+static void scatter(const struct layout *layout, const struct constant *from, float *to)
+{
+    int64_t index[GLCNN_ONNX_RANK] = {0}, place = layout->offset;
+    float scale = layout->scale == 0 ? 1 : layout->scale;
+    for (size_t i = 0; i < from->count; i++) {
+        to[place] = scale * (float)constant_number(from, i);
+        place = layout_next(layout, index, place);
+    }
+}
+
+static bool set_values(struct call *call, glcnn_image_node *node, const char *vector,
+                       const float *values, size_t count)
+{
+    glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_image_node_filter(node));
+    glcnn_status status = glcnn_kernel_set_vector(kernel, vector, values, count);
+    return status == GLCNN_SUCCESS ||
+           op_fail(call, status == GLCNN_INVALID_ARGUMENT ? GLCNN_MALFORMED_DATA : status, "%s",
+                   glcnn_device_error(call->reader->device));
+}
+
+bool vector_put(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
+                const struct constant *constant, const struct layout *layout)
+{
+    if (!layout_fits(layout, constant->count, count))
+        return op_fail(call, GLCNN_MALFORMED_DATA,
+                       "a constant of %zu numbers does not have the %zu that the filter's %s "
+                       "need",
+                       constant->count, count, vector);
+    float *values = calloc(count, sizeof *values);
+    if (!values)
+        return onnx_no_memory(call->reader);
+    scatter(layout, constant, values);
+    bool set = set_values(call, node, vector, values, count);
+    free(values);
+    return set;
+}
+
+bool vector_set(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
+                const struct value *value, const struct layout *layout)
+{
+    return vector_put(call, node, vector, count, value->constant, layout) &&
+           record_note(call, glcnn_filter_node_label(glcnn_image_node_filter(node)), vector, value,
+                       layout);
+}
+
+bool vector_fill(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
+                 float value)
+{
+    float *values = malloc((count + 1) * sizeof *values);
+    if (!values)
+        return onnx_no_memory(call->reader);
+    for (size_t i = 0; i < count; i++)
+        values[i] = value;
+    bool set = set_values(call, node, vector, values, count);
+    free(values);
+    return set;
+}
