@@ -93,6 +93,8 @@ for file in bin/glcnn lib/foo/libglcnn.a lib/foo/libglcnn.so lib/foo/pkgconfig/g
     lib/foo/pkgconfig/glcnn_interchange.pc include/glcnn/checkpoint.h \
     lib/foo/libglcnn_data.a lib/foo/libglcnn_data.so lib/foo/pkgconfig/glcnn_data.pc \
     include/glcnn/data.h \
+    lib/foo/libglcnn_onnx.a lib/foo/libglcnn_onnx.so lib/foo/pkgconfig/glcnn_onnx.pc \
+    include/glcnn/onnx.h \
     include/glcnn/glcnn.h include/glcnn/kernels.h \
     share/doc/glcnn/README.md share/doc/glcnn/specification.md \
     share/man/man1/glcnn.1 share/man/man1/glcnn-train.1 share/man/man7/glcnn-kernels.7 \
@@ -103,7 +105,7 @@ done
 
 # The file says where it is by ${prefix} alone, so that one line moves it.
 mkdir "$work/pc"
-for file in glcnn.pc glcnn_interchange.pc glcnn_data.pc; do
+for file in glcnn.pc glcnn_interchange.pc glcnn_onnx.pc glcnn_data.pc; do
     sed "s|^prefix=.*|prefix=$root|" "$root/lib/foo/pkgconfig/$file" >"$work/pc/$file"
 done
 pc() {
@@ -154,6 +156,7 @@ END
     "$work/second" || fail "lib$1.a does not work"
 }
 both_ways glcnn_interchange checkpoint 'glcnn_checkpoint_load(NULL, NULL, NULL, error)'
+both_ways glcnn_onnx onnx 'glcnn_onnx_load(NULL, NULL, NULL, NULL, NULL, error)'
 both_ways glcnn_data data 'glcnn_data_set_open(NULL, NULL, NULL, error)'
 
 for example in examples/*.c; do
@@ -164,7 +167,7 @@ done
 
 # ---- What the shared library shows ---------------------------------------------------------------
 
-for library in libglcnn libglcnn_interchange libglcnn_data; do
+for library in libglcnn libglcnn_interchange libglcnn_onnx libglcnn_data; do
     soname=$library.so.$(number MAJOR)
     [ "$(number MAJOR)" != 0 ] || soname=$soname.$(number MINOR)
     readelf -d "$root/lib/foo/$library.so" | grep -q "SONAME.*\[$soname\]" ||
@@ -189,13 +192,16 @@ exports() { # LIBRARY FILE-OF-NAMES
 cd "$root/include/glcnn"
 declared glcnn.h >"$work/core"
 declared glcnn.h checkpoint.h $([ ! -e serialize.h ] || echo serialize.h) >"$work/all"
+declared glcnn.h onnx.h >"$work/all of onnx"
 declared status.h >"$work/status"
 declared data.h >"$work/all of data"
 cd "$work/tree"
 comm -13 "$work/core" "$work/all" >"$work/interchange"
+comm -13 "$work/core" "$work/all of onnx" >"$work/onnx"
 comm -13 "$work/status" "$work/all of data" >"$work/data"
 exports libglcnn "$work/core"
 exports libglcnn_interchange "$work/interchange"
+exports libglcnn_onnx "$work/onnx"
 exports libglcnn_data "$work/data"
 
 # ---- Uninstalling --------------------------------------------------------------------------------

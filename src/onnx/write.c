@@ -1,0 +1,358 @@
+/* A network as an ONNX model: the file that it was read from, with the numbers that its filters have
+ * now. */
+#include "onnx/write.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Numbers ---- */
+
+float *write_vector(struct writer *w, glcnn_filter_node *filter, const char *vector, size_t *count)
+{
+    glcnn_kernel *kernel = glcnn_filter_node_kernel(filter);
+    glcnn_device *device = glcnn_kernel_device(kernel);
+    glcnn_buffer *buffer = glcnn_kernel_vector(kernel, vector);
+    size_t size = buffer ? glcnn_buffer_size(buffer) : 0;
+    float *values = malloc(size + 1);
+    *count = size / sizeof *values;
+    if (!values) {
+        onnx_no_memory(&w->messages);
+        return NULL;
+    }
+    glcnn_status status =
+        buffer ? glcnn_buffer_read(buffer, 0, size, values) : GLCNN_INVALID_ARGUMENT;
+    if (status == GLCNN_SUCCESS)
+        return values;
+    onnx_fail(&w->messages, status, "%s", glcnn_device_error(device));
+    free(values);
+    return NULL;
+}
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static uint64_t put_float32(float value)
+{
+    return bits_of(value);
+}
+
+static uint64_t put_float64(float value)
+{
+    double wide = (double)value;
+    uint64_t bits;
+    memcpy(&bits, &wide, sizeof bits);
+    return bits;
+}
+
+/* To the nearest, of two the even one. */
+static uint64_t put_bfloat16(float value)
+{
+    uint32_t bits = bits_of(value);
+    if (isnan(value))
+        return 0x7fc0;
+    return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+static uint64_t put_float16(float value)
+{
+    uint64_t sign = bits_of(value) >> 16 & 0x8000;
+    int exponent;
+    double size = fabs((double)value);
+    if (isnan(value))
+        return 0x7e00;
+    if (size >= 65520)
+        return sign | 0x7c00;
+    if (size < 0x1p-14)
+        return sign | (uint64_t)nearbyint(size * 0x1p24);
+    frexp(size, &exponent);
+    uint64_t fraction = (uint64_t)nearbyint(ldexp(size, 11 - exponent)); /* 1024 .. 2048 */
+    return sign | (((uint64_t)(exponent + 13) << 10) + fraction);
+}
+
+static const struct real_type {
+    int number;
+    size_t size;
+    uint64_t (*put)(float value);
+} real_types[] = {{ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT, 4, put_float32},
+                  {ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, 8, put_float64},
+                  {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, 2, put_float16},
+                  {ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16, 2, put_bfloat16}};
+enum { REAL_TYPES = sizeof real_types / sizeof *real_types };
+
+static bool put_dims(Onnx__TensorProto *tensor, const int64_t *dims, size_t rank)
+{
+    int64_t *own = malloc((rank + 1) * sizeof *own);
+    if (!own)
+        return false;
+    memcpy(own, dims, rank * sizeof *own);
+    free(tensor->dims);
+    tensor->dims = own;
+    tensor->n_dims = rank;
+    return true;
+}
+
+bool write_numbers(struct writer *w, Onnx__TensorProto *tensor, const float *values, size_t count,
+                   const int64_t *dims, size_t rank)
+{
+    const struct real_type *type = real_types;
+    while (type < real_types + REAL_TYPES && type->number != tensor->data_type)
+        type++;
+    if (type == real_types + REAL_TYPES)
+        return onnx_fail(&w->messages, GLCNN_MALFORMED_DATA,
+                         "initialiser \"%.80s\" is of type %d, which holds no real numbers",
+                         tensor->name ? tensor->name : "", tensor->data_type);
+    uint8_t *bytes = malloc(count * type->size + 1);
+    if (!bytes || !put_dims(tensor, dims, rank)) {
+        free(bytes);
+        return onnx_no_memory(&w->messages);
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits = type->put(values[i]);
+        for (size_t k = 0; k < type->size; k++)
+            bytes[i * type->size + k] = (uint8_t)(bits >> 8 * k);
+    }
+    free(tensor->raw_data.data);
+    tensor->raw_data = (ProtobufCBinaryData){count * type->size, bytes};
+    tensor->has_raw_data = true;
+    return true;
+}
+
+bool write_bytes(struct writer *w, const Onnx__ModelProto *model, uint8_t **bytes, size_t *size)
+{
+    *size = protobuf_c_message_get_packed_size(&model->base);
+    *bytes = malloc(*size + 1);
+    if (!*bytes)
+        return onnx_no_memory(&w->messages);
+    protobuf_c_message_pack(&model->base, *bytes);
+    return true;
+}
+
+/* ---- One parameter ---- */
+
+/* The filter with a label; NULL: none. */
+static glcnn_filter_node *find_filter(const struct writer *w, const struct name_table *labels,
+                                      const char *label)
+{
+    size_t index = label ? name_table_find(labels, label) : NO_NAME;
+    return index == NO_NAME ? NULL : glcnn_network_filter(w->network, index);
+}
+
+/* The layout, with as many outputs as the vector has; *dims follow. False: it does not fit. */
+static bool fit_layout(const struct glcnn_onnx_parameter *p, size_t count, struct layout *layout,
+                       int64_t dims[GLCNN_ONNX_RANK], size_t *elements)
+{
+    int64_t rest = 1;
+    *layout = (struct layout){.axes = p->axes, .offset = p->offset};
+    if (p->axes > GLCNN_ONNX_RANK || p->rank > GLCNN_ONNX_RANK || p->scale == 0)
+        return false;
+    memcpy(layout->size, p->size, sizeof layout->size);
+    memcpy(layout->stride, p->stride, sizeof layout->stride);
+    memcpy(dims, p->dimensions, sizeof p->dimensions);
+    for (uint32_t a = 0; a < p->axes; a++) {
+        if (layout->size[a] < 1 || rest > INT32_MAX / layout->size[a])
+            return false;
+        rest *= (int32_t)a == p->output_axis ? 1 : layout->size[a];
+    }
+    bool follows = p->output_axis >= 0 && (uint32_t)p->output_axis < p->axes &&
+                   p->output_dimension >= 0 && (uint32_t)p->output_dimension < p->rank;
+    if (follows && count % (size_t)rest == 0) {
+        layout->size[p->output_axis] = (int64_t)count / rest;
+        dims[p->output_dimension] = layout->size[p->output_axis];
+    }
+    *elements = (size_t)rest * (p->output_axis >= 0 && (uint32_t)p->output_axis < p->axes
+                                    ? (size_t)layout->size[p->output_axis]
+                                    : 1);
+    return layout_fits(layout, *elements, count);
+}
+
+static bool gather(struct writer *w, const struct glcnn_onnx_parameter *p,
+                   const struct layout *layout, const float *vector, Onnx__TensorProto *tensor,
+                   const int64_t dims[GLCNN_ONNX_RANK], size_t elements)
+{
+    int64_t index[GLCNN_ONNX_RANK] = {0}, place = layout->offset;
+    float *values = malloc((elements + 1) * sizeof *values);
+    if (!values)
+        return onnx_no_memory(&w->messages);
+    for (size_t i = 0; i < elements; i++) {
+        values[i] = vector[place] / p->scale;
+        place = layout_next(layout, index, place);
+    }
+    bool written = write_numbers(w, tensor, values, elements, dims, p->rank);
+    free(values);
+    return written;
+}
+
+static bool write_parameter(struct writer *w, const struct glcnn_onnx_parameter *p,
+                            glcnn_filter_node *filter, Onnx__TensorProto *tensor)
+{
+    struct layout layout;
+    int64_t dims[GLCNN_ONNX_RANK];
+    size_t count, elements;
+    if (!filter)
+        return onnx_fail(&w->messages, GLCNN_INVALID_ARGUMENT,
+                         "initialiser \"%.80s\" is that of filter \"%.80s\", which the network "
+                         "lacks",
+                         p->name, p->filter ? p->filter : "");
+    float *vector = write_vector(w, filter, p->vector, &count);
+    if (!vector)
+        return false;
+    bool written = fit_layout(p, count, &layout, dims, &elements)
+                       ? gather(w, p, &layout, vector, tensor, dims, elements)
+                       : onnx_fail(&w->messages, GLCNN_INVALID_ARGUMENT,
+                                   "%s of filter \"%.80s\" has %zu numbers, which are not those of "
+                                   "initialiser \"%.80s\"",
+                                   p->vector, p->filter, count, p->name);
+    free(vector);
+    return written;
+}
+
+/* ---- The file ---- */
+
+/* The tensor of an initialiser or of a node Constant; NULL: there is none. */
+static Onnx__TensorProto *find_tensor(const Onnx__GraphProto *graph, const char *name)
+{
+    for (size_t i = 0; i < graph->n_initializer; i++)
+        if (graph->initializer[i]->name && strcmp(graph->initializer[i]->name, name) == 0)
+            return graph->initializer[i];
+    for (size_t i = 0; i < graph->n_node; i++) {
+        const Onnx__NodeProto *node = graph->node[i];
+        bool makes = node->n_output == 1 && strcmp(node->output[0], name) == 0;
+        for (size_t k = 0; makes && k < node->n_attribute; k++)
+            if (node->attribute[k]->t)
+                return node->attribute[k]->t;
+    }
+    return NULL;
+}
+
+/* The node that made a constant which is stored now is left without its output. */
+static bool take_over(struct writer *w, Onnx__GraphProto *graph, const char *name)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->n_node; i++) {
+        Onnx__NodeProto *node = graph->node[i];
+        bool makes = node->n_output == 1 && strcmp(node->output[0], name) == 0;
+        if (makes)
+            onnx__node_proto__free_unpacked(node, NULL);
+        else
+            graph->node[kept++] = node;
+    }
+    graph->n_node = kept;
+    Onnx__TensorProto *tensor = malloc(sizeof *tensor);
+    Onnx__TensorProto **all = realloc(graph->initializer, (graph->n_initializer + 1) * sizeof *all);
+    if (all)
+        graph->initializer = all;
+    if (!tensor || !all) {
+        free(tensor);
+        return onnx_no_memory(&w->messages);
+    }
+    onnx__tensor_proto__init(tensor);
+    graph->initializer[graph->n_initializer++] = tensor;
+    tensor->name = strdup(name);
+    tensor->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
+    tensor->has_data_type = true;
+    return tensor->name || onnx_no_memory(&w->messages);
+}
+
+/* The number of classes of the model's outputs, where a parameter has another one now. */
+static void follow_outputs(Onnx__GraphProto *graph, const struct glcnn_onnx_parameter *p,
+                           const Onnx__TensorProto *tensor)
+{
+    if (p->output_dimension < 0 || (size_t)p->output_dimension >= tensor->n_dims)
+        return;
+    int64_t before = p->dimensions[p->output_dimension], now = tensor->dims[p->output_dimension];
+    for (size_t i = 0; before != now && i < graph->n_output; i++) {
+        const Onnx__TypeProto *type = graph->output[i]->type;
+        const Onnx__TensorShapeProto *shape =
+            type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
+                ? type->tensor_type->shape
+                : NULL;
+        if (shape && shape->n_dim > 1 && shape->dim[1]->dim_value == before)
+            shape->dim[1]->dim_value = now;
+    }
+    if (before == now)
+        return;
+    for (size_t i = 0; i < graph->n_value_info; i++)
+        onnx__value_info_proto__free_unpacked(graph->value_info[i], NULL);
+    graph->n_value_info = 0;
+}
+
+static bool write_parameters(struct writer *w, Onnx__GraphProto *graph,
+                             const struct name_table *labels)
+{
+    const struct glcnn_onnx_record *record = w->record;
+    for (size_t i = 0; i < record->parameter_count; i++) {
+        const struct glcnn_onnx_parameter *p = &record->parameters[i];
+        if (!p->name || !p->vector)
+            return onnx_fail(&w->messages, GLCNN_INVALID_ARGUMENT,
+                             "parameter %zu of the record has no name or no vector", i);
+        if (!find_tensor(graph, p->name) && !take_over(w, graph, p->name))
+            return false;
+        Onnx__TensorProto *tensor = find_tensor(graph, p->name);
+        if (!write_parameter(w, p, find_filter(w, labels, p->filter), tensor))
+            return false;
+        follow_outputs(graph, p, tensor);
+    }
+    return true;
+}
+
+/* Labels of forward filters, by the filters' numbers. */
+static bool note_labels(struct writer *w, struct name_table *labels)
+{
+    glcnn_filter_node *filter;
+    for (size_t i = 0; (filter = glcnn_network_filter(w->network, i)); i++) {
+        const char *label = glcnn_filter_node_label(filter);
+        if (!glcnn_filter_node_forward(filter, NULL) && label &&
+            name_table_find(labels, label) == NO_NAME && !name_table_add(labels, label, i))
+            return onnx_no_memory(&w->messages);
+    }
+    return true;
+}
+
+static Onnx__ModelProto *fill_skeleton(struct writer *w)
+{
+    const struct glcnn_onnx_record *record = w->record;
+    struct name_table labels = {0};
+    bool is_deep = !nesting_check(&w->messages, record->skeleton, record->skeleton_size);
+    Onnx__ModelProto *model =
+        is_deep ? NULL : onnx__model_proto__unpack(NULL, record->skeleton_size, record->skeleton);
+    if (!model || !model->graph)
+        onnx_fail(&w->messages, GLCNN_MALFORMED_DATA, "the record's skeleton is no ONNX model");
+    else if (note_labels(w, &labels))
+        write_parameters(w, model->graph, &labels);
+    name_table_free(&labels);
+    return model;
+}
+
+glcnn_status glcnn_onnx_write(glcnn_network *network, const struct glcnn_onnx_record *record,
+                              const struct glcnn_onnx_image *inputs, size_t input_count,
+                              uint8_t **bytes, size_t *size, char error[GLCNN_ERROR_LENGTH])
+{
+    struct writer w = {.network = network, .record = record};
+    if (bytes)
+        *bytes = NULL;
+    if (!network || !bytes || !size || (record && !record->skeleton))
+        onnx_fail(&w.messages, GLCNN_INVALID_ARGUMENT, "%s is NULL",
+                  !network          ? "network"
+                  : !bytes || !size ? "bytes or size"
+                                    : "the skeleton");
+    Onnx__ModelProto *model = NULL;
+    if (w.messages.status == GLCNN_SUCCESS)
+        model = record ? fill_skeleton(&w) : write_network(&w, inputs, input_count);
+    if (w.messages.status == GLCNN_SUCCESS)
+        write_bytes(&w, model, bytes, size);
+    if (model)
+        onnx__model_proto__free_unpacked(model, NULL);
+    if (error && w.messages.status != GLCNN_SUCCESS)
+        memcpy(error, w.messages.text, sizeof w.messages.text);
+    return w.messages.status;
+}
+
+void glcnn_onnx_free(uint8_t *bytes)
+{
+    free(bytes);
+}

@@ -1,0 +1,27 @@
+/* A model that is being written. */
+#ifndef GLCNN_ONNX_WRITE_H
+#define GLCNN_ONNX_WRITE_H
+
+#include "onnx/onnx.h"
+
+struct writer {
+    glcnn_network *network;
+    const struct glcnn_onnx_record *record; /* NULL: from the network alone */
+    struct reader messages;                 /* how failures are told */
+};
+
+/* A vector of a kernel, to be freed; NULL, with the sentence, where it cannot be had. */
+float *write_vector(struct writer *writer, glcnn_filter_node *filter, const char *vector,
+                    size_t *count);
+/* Gives a tensor these numbers, of its own type, and dimensions. */
+bool write_numbers(struct writer *writer, Onnx__TensorProto *tensor, const float *values,
+                   size_t count, const int64_t *dims, size_t rank);
+/* The message as bytes, to be released with glcnn_onnx_free. */
+bool write_bytes(struct writer *writer, const Onnx__ModelProto *model, uint8_t **bytes,
+                 size_t *size);
+
+/* The graph of a network without a record; a model to be freed, or NULL with the sentence. */
+Onnx__ModelProto *write_network(struct writer *writer, const struct glcnn_onnx_image *inputs,
+                                size_t input_count);
+
+#endif

@@ -1,0 +1,235 @@
+/* Networks written as ONNX models and read again: the tool's own, and files that were read, with the
+ * numbers that their filters have since. */
+#include <glcnn/onnx.h>
+
+#include <math.h>
+
+#include "tool/nets.h"
+#include "tests/graphs.h"
+
+enum { SIDE = 16, CLASSES = 5, IMAGES = 2 };
+
+static const struct glcnn_onnx_image form = {
+    .name = "image", .width = SIDE, .height = SIDE, .feature_channels = 3};
+
+struct file {
+    uint8_t *bytes;
+    size_t size;
+};
+
+static struct file write_file(glcnn_network *net, const struct glcnn_onnx_record *record)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    struct file file = {NULL, 0};
+    CU_ASSERT_EQUAL(glcnn_onnx_write(net, record, record ? NULL : &form, record ? 0 : 1,
+                                     &file.bytes, &file.size, error),
+                    GLCNN_SUCCESS);
+    if (error[0])
+        puts(error);
+    return file;
+}
+
+static glcnn_network *read_file(struct file file, struct glcnn_onnx_record **record)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_network *net = NULL;
+    CU_ASSERT_EQUAL(glcnn_onnx_read(device, file.bytes, file.size, NULL, &net, record, error),
+                    GLCNN_SUCCESS);
+    if (error[0])
+        puts(error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(net);
+    return net;
+}
+
+/* Numbers other than the neutral ones in every vector; variances are greater than 0. */
+static void fill_vectors(glcnn_network *net, uint32_t seed)
+{
+    static const char *const names[] = {"weights", "biases", "gamma", "beta", "mean", "variance"};
+    glcnn_filter_node *filter;
+    for (size_t i = 0; (filter = glcnn_network_filter(net, i)); i++)
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            glcnn_kernel *kernel = glcnn_filter_node_kernel(filter);
+            if (!glcnn_kernel_has_vector(kernel, names[k]))
+                continue;
+            glcnn_buffer *buffer = glcnn_kernel_vector(kernel, names[k]);
+            size_t count = vector_count(buffer);
+            float *values = vector_values(buffer);
+            for (size_t v = 0; v < count; v++)
+                values[v] += 0.2f * (k == 5 ? fabsf(noise(&seed)) : noise(&seed));
+            GOOD(glcnn_kernel_set_vector(kernel, names[k], values, count));
+            free(values);
+        }
+}
+
+static float *scores_of(glcnn_image_node *result, size_t *count)
+{
+    glcnn_graph *graph = graph_of(result);
+    glcnn_image *image = make_image(IMAGES, 3, SIDE, SIDE);
+    fill_noise(image, 5);
+    run_graph(graph, &image);
+    float *values = result_values(graph, result);
+    *count = count_of(glcnn_graph_image(graph, result));
+    glcnn_image_destroy(&image);
+    glcnn_graph_destroy(&graph);
+    return values;
+}
+
+static void expect_same(glcnn_image_node *a, glcnn_image_node *b)
+{
+    size_t count_a, count_b;
+    float *scores_a = scores_of(a, &count_a), *scores_b = scores_of(b, &count_b);
+    CU_ASSERT_EQUAL(count_a, count_b);
+    CU_ASSERT_TRUE(count_a >= IMAGES * CLASSES);
+    CU_ASSERT_TRUE(arrays_near(scores_a, scores_b, count_a < count_b ? count_a : count_b, 1e-5));
+    free(scores_a);
+    free(scores_b);
+}
+
+/* One of the tool's networks with the vectors that its first execution makes. */
+static glcnn_network *build(const struct net *net, glcnn_image_node **scores)
+{
+    size_t count;
+    glcnn_network *network = make_network();
+    *scores = net->build(
+        make_input(network, "image"),
+        &(struct form){.width = SIDE, .height = SIDE, .channels = 3, .classes = CLASSES});
+    GOOD(glcnn_network_initialise(network, 3));
+    free(scores_of(*scores, &count));
+    fill_vectors(network, 7);
+    return network;
+}
+
+static void the_tools_networks_come_back_the_same(void)
+{
+    const struct net *net;
+    for (size_t i = 0; (net = net_at(i)); i++) {
+        glcnn_image_node *scores;
+        struct glcnn_onnx_record *record;
+        glcnn_network *network = build(net, &scores);
+        struct file file = write_file(network, NULL);
+        glcnn_network *again = read_file(file, &record);
+        CU_ASSERT_EQUAL_FATAL(record->output_count, 1);
+        CU_ASSERT_EQUAL(record->outputs[0].feature_channels, CLASSES);
+        expect_same(scores, record->outputs[0].node);
+        glcnn_onnx_free(file.bytes);
+        glcnn_onnx_record_destroy(&record);
+        glcnn_network_destroy(&network);
+        glcnn_network_destroy(&again);
+    }
+}
+
+/* What nothing was changed of is the same to the byte. */
+static void a_file_comes_back_as_it_was(void)
+{
+    glcnn_image_node *scores;
+    struct glcnn_onnx_record *record;
+    glcnn_network *network = build(net_find("mobilenet-tiny"), &scores);
+    struct file file = write_file(network, NULL);
+    glcnn_network *again = read_file(file, &record);
+    CU_ASSERT_TRUE(record->skeleton_size < file.size / 2);
+    struct file back = write_file(again, record);
+    CU_ASSERT_EQUAL_FATAL(file.size, back.size);
+    CU_ASSERT_EQUAL(memcmp(file.bytes, back.bytes, file.size), 0);
+    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_free(back.bytes);
+    glcnn_onnx_record_destroy(&record);
+    glcnn_network_destroy(&network);
+    glcnn_network_destroy(&again);
+}
+
+static void changed_numbers_are_written(void)
+{
+    glcnn_image_node *scores;
+    struct glcnn_onnx_record *record, *second;
+    glcnn_network *network = build(net_find("small"), &scores);
+    struct file file = write_file(network, NULL);
+    glcnn_network *again = read_file(file, &record);
+    fill_vectors(again, 99);
+    struct file changed = write_file(again, record);
+    CU_ASSERT_TRUE(changed.size == file.size && memcmp(changed.bytes, file.bytes, file.size) != 0);
+    glcnn_network *third = read_file(changed, &second);
+    expect_same(record->outputs[0].node, second->outputs[0].node);
+    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_free(changed.bytes);
+    glcnn_onnx_record_destroy(&record);
+    glcnn_onnx_record_destroy(&second);
+    glcnn_network_destroy(&network);
+    glcnn_network_destroy(&again);
+    glcnn_network_destroy(&third);
+}
+
+static void what_cannot_be_written_is_said(void)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    struct file file;
+    glcnn_network *net = make_network();
+    glcnn_image_node *x = glcnn_node(make_input(net, "image"), "reduce_row_sum", NULL);
+    GOOD(glcnn_filter_node_set_label(glcnn_image_node_filter(x), "rows"));
+    CU_ASSERT_EQUAL(glcnn_onnx_write(net, NULL, &form, 1, &file.bytes, &file.size, error),
+                    GLCNN_UNSUPPORTED);
+    CU_ASSERT_PTR_NULL(file.bytes);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "\"rows\""));
+    CU_ASSERT_EQUAL(glcnn_onnx_write(net, NULL, NULL, 0, &file.bytes, &file.size, error),
+                    GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_onnx_write(NULL, NULL, &form, 1, &file.bytes, &file.size, error),
+                    GLCNN_INVALID_ARGUMENT);
+    const struct glcnn_onnx_record record = {.skeleton = (const uint8_t *)"\x08",
+                                             .skeleton_size = 1};
+    CU_ASSERT_EQUAL(glcnn_onnx_write(net, &record, NULL, 0, &file.bytes, &file.size, error),
+                    GLCNN_MALFORMED_DATA);
+    glcnn_network_destroy(&net);
+}
+
+/* A head of another number of classes, of the label that the old one had. */
+static void a_head_of_other_classes_is_written(void)
+{
+    glcnn_image_node *scores;
+    struct glcnn_onnx_record *record, *second;
+    glcnn_network *network = build(net_find("small"), &scores);
+    struct file file = write_file(network, NULL);
+    glcnn_network *again = read_file(file, &record);
+    glcnn_filter_node *head = NULL, *filter;
+    for (size_t i = 0; (filter = glcnn_network_filter(again, i)); i++)
+        head = strcmp(glcnn_kernel_name(glcnn_filter_node_kernel(filter)), "convolution") == 0
+                   ? filter
+                   : head;
+    glcnn_kernel *old = glcnn_filter_node_kernel(head);
+    struct glcnn_addressing *p = glcnn_kernel_properties(old);
+    glcnn_image_node *other = glcnn_convolution_node(
+        glcnn_filter_node_source(head, 0),
+        &(struct glcnn_convolution_descriptor){.kernel_width = p->primary.kernel_width,
+                                               .kernel_height = p->primary.kernel_height,
+                                               .input_feature_channels = 32,
+                                               .output_feature_channels = CLASSES + 2},
+        NULL);
+    glcnn_filter_node *made = glcnn_image_node_filter(other);
+    GOOD(glcnn_filter_node_set_padding(made, GLCNN_PADDING_SIZE_VALID_ONLY));
+    const char *label = strdup(glcnn_filter_node_label(head));
+    GOOD(glcnn_filter_node_set_label(head, "old"));
+    GOOD(glcnn_filter_node_set_label(made, label));
+    GOOD(glcnn_network_initialise(again, 11));
+    struct file changed = write_file(again, record);
+    glcnn_network *third = read_file(changed, &second);
+    CU_ASSERT_EQUAL(second->outputs[0].feature_channels, CLASSES + 2);
+    CU_ASSERT_EQUAL(second->outputs[0].dimensions[1], CLASSES + 2);
+    expect_same(other, second->outputs[0].node);
+    free((void *)(uintptr_t)label);
+    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_free(changed.bytes);
+    glcnn_onnx_record_destroy(&record);
+    glcnn_onnx_record_destroy(&second);
+    glcnn_network_destroy(&network);
+    glcnn_network_destroy(&again);
+    glcnn_network_destroy(&third);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {UNIT_TEST(the_tools_networks_come_back_the_same),
+                                        UNIT_TEST(a_file_comes_back_as_it_was),
+                                        UNIT_TEST(changed_numbers_are_written),
+                                        UNIT_TEST(a_head_of_other_classes_is_written),
+                                        UNIT_TEST(what_cannot_be_written_is_said),
+                                        CU_TEST_INFO_NULL};
+    return fixture_run("onnx_write", tests, argc, argv);
+}
