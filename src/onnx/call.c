@@ -121,12 +121,14 @@ static void free_label(const struct call *call, const char *suffix, char label[2
     const struct name_table *taken = &call->reader->labels;
     const char *output = call->node->n_output ? text_of(call->node->output[0]) : "";
     const char *slash = suffix ? "/" : "", *end = suffix ? suffix : "";
-    snprintf(label, 256, "%.180s%s%s", node_name(call->node), slash, end);
+    const char *name = node_name(call->node);
+    snprintf(label, 256, "%.*s%s%s", name_length(name, 180), name, slash, end);
     if (name_table_find(taken, label) == NO_NAME)
         return;
-    snprintf(label, 256, "%.180s%s%s", output, slash, end);
+    int length = name_length(output, 180);
+    snprintf(label, 256, "%.*s%s%s", length, output, slash, end);
     for (unsigned i = 2; name_table_find(taken, label) != NO_NAME; i++)
-        snprintf(label, 256, "%.180s%s%s#%u", output, slash, end, i);
+        snprintf(label, 256, "%.*s%s%s#%u", length, output, slash, end, i);
 }
 
 bool op_made(struct call *call, glcnn_image_node *node, const char *suffix)

@@ -60,3 +60,45 @@ void name_table_free(struct name_table *names)
     free(names->slots);
     *names = (struct name_table){0};
 }
+
+/* Bytes that follow the first one of a character; -1: it is none. */
+static int following(unsigned char first)
+{
+    return first < 0x80   ? 0
+           : first < 0xc2 ? -1
+           : first < 0xe0 ? 1
+           : first < 0xf0 ? 2
+           : first < 0xf5 ? 3
+                          : -1;
+}
+
+/* Longer than it need be, half of a pair, or beyond the last. */
+static bool is_left_out(unsigned char first, unsigned char second)
+{
+    return (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+           (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
+}
+
+bool name_is_utf8(const char *name)
+{
+    const unsigned char *at = (const unsigned char *)name;
+    while (*at) {
+        int more = following(*at);
+        if (more < 0 || (more && is_left_out(at[0], at[1])))
+            return false;
+        for (at++; more > 0; more--, at++)
+            if ((*at & 0xc0) != 0x80)
+                return false;
+    }
+    return true;
+}
+
+int name_length(const char *name, size_t most)
+{
+    size_t length = strnlen(name, most + 1);
+    if (length <= most)
+        return (int)length;
+    for (length = most; length > 0 && ((unsigned char)name[length] & 0xc0) == 0x80;)
+        length--;
+    return (int)length;
+}

@@ -24,4 +24,9 @@ size_t name_table_find(const struct name_table *names, const char *name);
 bool name_table_add(struct name_table *names, const char *name, size_t number);
 void name_table_free(struct name_table *names);
 
+/* Is this UTF-8, without what Unicode leaves out? */
+bool name_is_utf8(const char *name);
+/* Bytes of the name, at most `most`, that end with a whole character. */
+int name_length(const char *name, size_t most);
+
 #endif

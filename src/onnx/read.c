@@ -24,6 +24,9 @@ static const char *text_of(const char *text)
 
 static bool add_value(struct reader *r, const char *name, size_t *index)
 {
+    if (!name_is_utf8(name))
+        return onnx_fail(r, GLCNN_MALFORMED_DATA, "the name of value %zu is not UTF-8",
+                         r->names.count);
     *index = r->names.count;
     r->values[*index] = (struct value){.name = name};
     return name_table_add(&r->names, name, *index) || onnx_no_memory(r);
@@ -147,6 +150,8 @@ static bool find_operators(struct reader *r)
         struct call call = {r, node, NULL};
         if (!is_needed(r, node))
             continue;
+        if (!name_is_utf8(text_of(node->name)))
+            return onnx_fail(r, GLCNN_MALFORMED_DATA, "the name of node %zu is not UTF-8", i);
         if (!is_standard(node->domain))
             return op_unsupported(&call, "operators of domain \"%.40s\" are not read",
                                   node->domain);

@@ -59,9 +59,15 @@ bool vector_set(struct call *call, glcnn_image_node *node, const char *vector, s
                        layout);
 }
 
+/* One number fills this many at most: no file says more with so few bytes. */
+#define FILLED_MOST ((size_t)1 << 20)
+
 bool vector_fill(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
                  float value)
 {
+    if (count > FILLED_MOST)
+        return op_fail(call, GLCNN_LIMIT_EXCEEDED, "one number would fill %s of %zu", vector,
+                       count);
     float *values = malloc((count + 1) * sizeof *values);
     if (!values)
         return onnx_no_memory(call->reader);

@@ -211,11 +211,26 @@ static bool write_weights(const struct filter_call *c, const char *name, const i
     return is_well(c);
 }
 
+/* A vector that nothing has made yet, as that of a normalisation before its first encode. */
+static float *neutral(const struct filter_call *c, const char *vector, size_t count)
+{
+    bool is_one = strcmp(vector, "gamma") == 0 || strcmp(vector, "variance") == 0;
+    float *values = malloc((count + 1) * sizeof *values);
+    for (size_t i = 0; values && i < count; i++)
+        values[i] = is_one;
+    if (!values)
+        onnx_no_memory(&c->writer->messages);
+    return values;
+}
+
+/* One number for each channel. */
 static bool write_plain(const struct filter_call *c, const char *vector, const char *name,
                         int64_t size)
 {
-    size_t count;
-    float *values = write_vector(c->writer, c->filter, vector, &count);
+    size_t count = (size_t)size;
+    float *values = glcnn_kernel_has_vector(c->kernel, vector)
+                        ? write_vector(c->writer, c->filter, vector, &count)
+                        : neutral(c, vector, count);
     if (values && count == (size_t)size)
         build_tensor(c->writer, c->graph, name, &size, 1, values, NULL);
     else if (values)
@@ -314,6 +329,22 @@ static bool write_two(const struct filter_call *c)
     return is_well(c);
 }
 
+/* Sources begin at multiples of four channels: ONNX's at the end of the one before. */
+static bool write_concatenation(const struct filter_call *c)
+{
+    const char *inputs[MOST_SOURCES + 1] = {NULL};
+    c->result->dims[1] = 0;
+    for (size_t i = 0; i < c->source_count; i++) {
+        inputs[i] = c->sources[i]->name;
+        if (c->result->dims[1] % 4)
+            return refuse(c, "channels of zeros are left between its sources");
+        c->result->dims[1] += c->sources[i]->dims[1];
+    }
+    build_int(c->writer, build_node(c->writer, c->graph, "Concat", c->result->name, inputs), "axis",
+              1);
+    return is_well(c);
+}
+
 static bool write_soft_max(const struct filter_call *c)
 {
     bool is_log = strcmp(glcnn_kernel_name(c->kernel), "log_soft_max") == 0;
@@ -345,6 +376,7 @@ static const struct kernel_row {
     {"subtract", write_two},
     {"multiply", write_two},
     {"divide", write_two},
+    {"concatenation", write_concatenation},
     {"soft_max", write_soft_max},
     {"log_soft_max", write_soft_max},
     {"dropout", write_nothing},
@@ -404,7 +436,7 @@ static bool write_filter(struct writer *w, Onnx__GraphProto *graph, struct image
     while (row < kernel_rows + KERNEL_ROWS && strcmp(row->kernel, glcnn_kernel_name(c.kernel)) != 0)
         row++;
     c.result = &images->at[image_index(w, images, glcnn_filter_node_result(filter))];
-    if (row == kernel_rows + KERNEL_ROWS || c.source_count > 2)
+    if (row == kernel_rows + KERNEL_ROWS || c.source_count > MOST_SOURCES)
         return refuse(&c, "ONNX has no operator for it here");
     for (size_t i = 0; i < c.source_count; i++) {
         c.sources[i] = &images->at[image_index(w, images, glcnn_filter_node_source(filter, i))];
