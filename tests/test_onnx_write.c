@@ -158,6 +158,29 @@ static void changed_numbers_are_written(void)
     glcnn_network_destroy(&third);
 }
 
+/* Loss, labels and gradients are left out. */
+static void a_network_that_trains_is_written(void)
+{
+    struct cnn cnn = make_cnn();
+    glcnn_graph *graph = cnn_training_graph(&cnn, 0);
+    const struct glcnn_onnx_image input = {
+        .width = CNN_SIDE, .height = CNN_SIDE, .feature_channels = 1};
+    struct glcnn_onnx_record *record;
+    struct file file;
+    char error[GLCNN_ERROR_LENGTH] = "";
+    CU_ASSERT_EQUAL_FATAL(
+        glcnn_onnx_write(cnn.net, NULL, &input, 1, &file.bytes, &file.size, error), GLCNN_SUCCESS);
+    glcnn_network *again = read_file(file, &record);
+    CU_ASSERT_EQUAL(record->input_count, 1);
+    CU_ASSERT_EQUAL_FATAL(record->output_count, 1);
+    CU_ASSERT_EQUAL(record->outputs[0].feature_channels, CNN_CLASSES);
+    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_record_destroy(&record);
+    glcnn_graph_destroy(&graph);
+    glcnn_network_destroy(&again);
+    glcnn_network_destroy(&cnn.net);
+}
+
 static void what_cannot_be_written_is_said(void)
 {
     char error[GLCNN_ERROR_LENGTH] = "";
@@ -229,6 +252,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(a_file_comes_back_as_it_was),
                                         UNIT_TEST(changed_numbers_are_written),
                                         UNIT_TEST(a_head_of_other_classes_is_written),
+                                        UNIT_TEST(a_network_that_trains_is_written),
                                         UNIT_TEST(what_cannot_be_written_is_said),
                                         CU_TEST_INFO_NULL};
     return fixture_run("onnx_write", tests, argc, argv);

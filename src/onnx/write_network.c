@@ -423,6 +423,7 @@ static bool is_read(const struct writer *w, const glcnn_image_node *image)
     return false;
 }
 
+/* What is made of images that are none of inference, as sums of gradients are, is none either. */
 static bool write_filter(struct writer *w, Onnx__GraphProto *graph, struct images *images,
                          glcnn_filter_node *filter)
 {
@@ -435,14 +436,14 @@ static bool write_filter(struct writer *w, Onnx__GraphProto *graph, struct image
     const struct kernel_row *row = kernel_rows;
     while (row < kernel_rows + KERNEL_ROWS && strcmp(row->kernel, glcnn_kernel_name(c.kernel)) != 0)
         row++;
+    for (size_t i = 0; i < c.source_count && i < MOST_SOURCES; i++) {
+        c.sources[i] = &images->at[image_index(w, images, glcnn_filter_node_source(filter, i))];
+        if (!c.sources[i]->name[0])
+            return true;
+    }
     c.result = &images->at[image_index(w, images, glcnn_filter_node_result(filter))];
     if (row == kernel_rows + KERNEL_ROWS || c.source_count > MOST_SOURCES)
         return refuse(&c, "ONNX has no operator for it here");
-    for (size_t i = 0; i < c.source_count; i++) {
-        c.sources[i] = &images->at[image_index(w, images, glcnn_filter_node_source(filter, i))];
-        if (!c.sources[i]->name[0])
-            return refuse(&c, "the size of its source is not told");
-    }
     memcpy(c.result->dims, c.sources[0]->dims, sizeof c.result->dims);
     snprintf(c.result->name, NAME, "%.280s", c.label);
     return row->write(&c);
@@ -496,8 +497,9 @@ static void write_graph(struct writer *w, Onnx__GraphProto *graph, struct images
             return;
     for (size_t i = 0; (filter = glcnn_network_filter(w->network, i)); i++) {
         glcnn_image_node *result = glcnn_filter_node_result(filter);
-        if (is_inference(filter) && !is_read(w, result))
-            write_output(w, graph, &images->at[image_index(w, images, result)]);
+        const struct written *image = &images->at[image_index(w, images, result)];
+        if (is_inference(filter) && image->name[0] && !is_read(w, result))
+            write_output(w, graph, image);
     }
 }
 
