@@ -11,7 +11,7 @@
 ##                $(O)/boards; BOARDS_ARGS are passed to tests/check_boards.sh
 ##   check-drm    checks and trains in QEMU guests with real DRM nodes; as root. GUESTS names some
 ##   fuzz         feeds each reader of FUZZ damaged bytes for FUZZ_SECONDS; needs clang
-##   fuzz-seeds   writes tests/fuzz/corpus/deserialize, what fuzz begins with, anew
+##   fuzz-seeds   writes tests/fuzz/corpus's deserialize and onnx, what fuzz begins with, anew
 ##   examples     builds the example programs into $(O)/examples
 ##   tests        builds the test programs into $(O)/tests
 ##   readme       writes README.md's table of kernels anew, as "glcnn kernels --table" prints it
@@ -33,7 +33,7 @@
 ##                                     does not; without it there are none
 ##   O                                 where everything is built: build
 ##   ONNX_PROTO                        ONNX's schema: /usr/include/onnx/onnx.proto
-##   FUZZ                              deserialize, pictures and tables, or some of them
+##   FUZZ                              deserialize, onnx, pictures and tables, or some of them
 ##   FUZZ_SECONDS                      how long fuzz runs each: 600
 ##   V                                 1 shows the commands
 
@@ -416,13 +416,16 @@ check-drm:
 # Readers under libFuzzer. Inputs that reach further stay in $(O)/fuzz/corpus/TARGET for the next
 # run; what fails is left in $(O)/fuzz/findings. One allocation that is far above the longest input
 # is a failure too; a picture's decoder, and what unpacks, may take more.
-FUZZ         ?= deserialize pictures tables
+FUZZ         ?= deserialize onnx pictures tables
 FUZZ_SECONDS ?= 600
 FUZZ_FLAGS    = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
                 -fno-sanitize-recover=undefined
 
+# Models of single operators, of Debian's libonnx-testdata: more to begin with.
+ONNX_DATA    := /usr/lib/python3/dist-packages/onnx/backend/test/data/node
+
 $(FUZZERS:=.o): includes = $(public_include) -iquote .
-fuzz_targets := $(addprefix $(O)/tests/fuzz/,deserialize pictures tables)
+fuzz_targets := $(addprefix $(O)/tests/fuzz/,deserialize onnx pictures tables)
 $(fuzz_targets): fuzz_main = -fsanitize=fuzzer
 $(FUZZERS): %: %.o $(STATIC)
 	$(call say,LD)
@@ -437,15 +440,16 @@ fuzz-run: $(FUZZ:%=$(O)/tests/fuzz/%)
 	@mkdir -p $(FUZZ:%=$(O)/corpus/%) $(O)/findings
 	@set -e; for target in $(FUZZ); do \
 	    limit=256; [ $$target != deserialize ] || limit=64; \
+	    more=; [ $$target != onnx ] || [ ! -d $(ONNX_DATA) ] || more=$(ONNX_DATA); \
 	    $(O)/tests/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -timeout=20 \
 	        -malloc_limit_mb=$$limit -print_final_stats=1 -artifact_prefix=$(O)/findings/ \
-	        $(O)/corpus/$$target tests/fuzz/corpus/$$target; \
+	        $(O)/corpus/$$target tests/fuzz/corpus/$$target $$more; \
 	done
 
 fuzz-seeds: packages
-	@mkdir -p tests/fuzz/corpus/deserialize
+	@mkdir -p tests/fuzz/corpus/deserialize tests/fuzz/corpus/onnx
 	@$(again) $(O)/tests/fuzz/seeds
-	$(O)/tests/fuzz/seeds tests/fuzz/corpus/deserialize
+	$(O)/tests/fuzz/seeds tests/fuzz/corpus
 
 # What stands between the two marks is the tool's; tests/test_readme.sh compares them.
 readme: $(TOOL)

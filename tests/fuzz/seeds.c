@@ -1,23 +1,33 @@
-/* Writes the seeds of the fuzz target deserialize into the directory that is named: kernels of each
- * sort, with vectors where they have some, and networks. "make fuzz-seeds" writes
- * tests/fuzz/corpus/deserialize with it. */
+/* Writes the seeds of the fuzz targets deserialize and onnx into folders of their names in the
+ * directory that is named: kernels of each sort, with vectors where they have some, networks, and one
+ * as a model. "make fuzz-seeds" writes tests/fuzz/corpus with it. */
 #include <stdio.h>
 #include <string.h>
+
+#include <glcnn/onnx.h>
 
 #include "tests/fuzz/samples.h"
 
 static const char *directory;
 
-static bool write_file(const char *name, uint8_t *bytes, size_t size)
+static bool write_bytes(const char *name, const uint8_t *bytes, size_t size)
 {
     char path[1024];
-    snprintf(path, sizeof path, "%s/%s.cbor", directory, name);
+    snprintf(path, sizeof path, "%s/%s", directory, name);
     FILE *file = fopen(path, "wb");
     bool good = file && fwrite(bytes, 1, size, file) == size;
     good = file && fclose(file) == 0 && good;
-    glcnn_serialize_free(bytes);
     if (!good)
         perror(path);
+    return good;
+}
+
+static bool write_file(const char *name, uint8_t *bytes, size_t size)
+{
+    char path[256];
+    snprintf(path, sizeof path, "deserialize/%s.cbor", name);
+    bool good = write_bytes(path, bytes, size);
+    glcnn_serialize_free(bytes);
     return good;
 }
 
@@ -78,6 +88,20 @@ static bool write_network(glcnn_network *network, bool with_weights, const char 
     return bytes ? write_file(name, bytes, size) : explain(name, error);
 }
 
+static bool write_model(glcnn_network *network)
+{
+    char error[512] = "it cannot be made";
+    const struct glcnn_onnx_image input = {.width = 8, .height = 8, .feature_channels = 1};
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    if (network)
+        glcnn_onnx_write(network, NULL, &input, 1, &bytes, &size, error);
+    glcnn_network_destroy(&network);
+    bool good = bytes ? write_bytes("onnx/network.onnx", bytes, size) : explain("onnx", error);
+    glcnn_onnx_free(bytes);
+    return good;
+}
+
 int main(int argc, char *argv[])
 {
     glcnn_device *device = NULL;
@@ -88,7 +112,8 @@ int main(int argc, char *argv[])
     directory = argv[1];
     bool good = write_kernels(device) &&
                 write_network(sample_training(device), false, "network_training") &&
-                write_network(sample_features(device), true, "network_features");
+                write_network(sample_features(device), true, "network_features") &&
+                write_model(sample_training(device));
     glcnn_device_destroy(&device);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,0 +1,87 @@
+/* Fuzz target of libFuzzer: any bytes, read as an ONNX model, with a batch and without. "make fuzz"
+ * runs it.
+ *
+ * What fails has a sentence and leaves nothing. What succeeds is written down again, unless it says
+ * why not, and what that gives is read as a network of as many filters. Nothing is executed.
+ */
+#include <glcnn/glcnn.h>
+#include <glcnn/onnx.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static glcnn_device *device;
+
+static void require(bool holds, const char *what, const char *error)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "%s: \"%s\"\n", what, error);
+    abort();
+}
+
+static size_t filters_of(const glcnn_network *network)
+{
+    size_t count = 0;
+    while (glcnn_network_filter(network, count))
+        count++;
+    return count;
+}
+
+/* False where it is refused. */
+static bool read_model(const uint8_t *data, size_t size, bool without_batch,
+                       glcnn_network **network, struct glcnn_onnx_record **record)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    const struct glcnn_onnx_options options = {
+        .width = 8, .height = 8, .feature_channels = 4, .without_batch = without_batch};
+    glcnn_status status = glcnn_onnx_read(device, data, size, &options, network, record, error);
+    require((status == GLCNN_SUCCESS) == (*network != NULL), "a network and a failure", error);
+    require((status == GLCNN_SUCCESS) == (*record != NULL), "a record and a failure", error);
+    require(status == GLCNN_SUCCESS || strlen(error) > 10, "a failure without a sentence", error);
+    require(status == GLCNN_SUCCESS || status == GLCNN_MALFORMED_DATA ||
+                status == GLCNN_UNSUPPORTED || status == GLCNN_LIMIT_EXCEEDED,
+            glcnn_status_text(status), error);
+    return status == GLCNN_SUCCESS;
+}
+
+static void look_at(const uint8_t *data, size_t size, bool without_batch)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_network *network, *again;
+    struct glcnn_onnx_record *record, *second;
+    uint8_t *bytes;
+    size_t length;
+    if (!read_model(data, size, without_batch, &network, &record))
+        return;
+    glcnn_status status = glcnn_onnx_write(network, record, NULL, 0, &bytes, &length, error);
+    require((status == GLCNN_SUCCESS) == (bytes != NULL), "bytes and a failure", error);
+    require(bytes || strlen(error) > 10, "a failure without a sentence", error);
+    if (bytes) {
+        require(read_model(bytes, length, without_batch, &again, &second), "not read again", "");
+        require(filters_of(network) == filters_of(again), "other filters", "");
+        glcnn_onnx_record_destroy(&second);
+        glcnn_network_destroy(&again);
+    }
+    glcnn_onnx_free(bytes);
+    glcnn_onnx_record_destroy(&record);
+    glcnn_network_destroy(&network);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    require(glcnn_device_create(NULL, &device) == GLCNN_SUCCESS, "no device can be opened", "");
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    look_at(data, size, false);
+    look_at(data, size, true);
+    return 0;
+}
