@@ -4,8 +4,9 @@
 
 #include <math.h>
 
-#include "tool/nets.h"
+#include "onnx/build.h"
 #include "tests/graphs.h"
+#include "tool/nets.h"
 
 enum { SIDE = 16, CLASSES = 5, IMAGES = 2 };
 
@@ -158,6 +159,47 @@ static void changed_numbers_are_written(void)
     glcnn_network_destroy(&third);
 }
 
+/* Biases of layers that have none in the file, as training leaves them: a Conv, a Gemm, a MatMul. */
+static void biases_that_training_made_are_written(void)
+{
+    static const char *const operators[] = {"Conv", "Gemm", "MatMul"};
+    for (size_t i = 0; i < 3; i++) {
+        struct writer w = {0};
+        struct file file;
+        struct glcnn_onnx_record *record, *second;
+        const int64_t conv[] = {CLASSES, 3, 1, 1}, matrix[] = {3 * SIDE * SIDE, CLASSES},
+                      image[] = {1, 3, SIDE, SIDE};
+        float *weights = calloc(3 * SIDE * SIDE * CLASSES, sizeof *weights);
+        uint32_t seed = 3;
+        for (size_t k = 0; k < 3 * SIDE * SIDE * CLASSES; k++)
+            weights[k] = noise(&seed);
+        Onnx__ModelProto *model = build_model(8);
+        build_value(&w, model->graph, false, "image", image, 4);
+        build_tensor(&w, model->graph, "weights", i ? matrix : conv, i ? 2 : 4, weights, NULL);
+        build_node(&w, model->graph, "Flatten", "flat", (const char *[]){"image", NULL});
+        build_node(&w, model->graph, operators[i], "made",
+                   (const char *[]){i ? "flat" : "image", "weights", NULL});
+        build_node(&w, model->graph, "Relu", "scores", (const char *[]){"made", NULL});
+        build_value(&w, model->graph, true, "scores", image, i ? 2 : 4);
+        CU_ASSERT_TRUE_FATAL(write_bytes(&w, model, &file.bytes, &file.size));
+        glcnn_network *net = read_file(file, &record);
+        glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_network_filter(net, 0));
+        GOOD(glcnn_kernel_set_vector(kernel, "biases", weights + 7, CLASSES));
+        struct file changed = write_file(net, record);
+        glcnn_network *again = read_file(changed, &second);
+        expect_same(record->outputs[0].node, second->outputs[0].node);
+        CU_ASSERT_EQUAL(second->parameter_count, record->parameter_count + 1);
+        onnx__model_proto__free_unpacked(model, NULL);
+        free(weights);
+        glcnn_onnx_free(file.bytes);
+        glcnn_onnx_free(changed.bytes);
+        glcnn_onnx_record_destroy(&record);
+        glcnn_onnx_record_destroy(&second);
+        glcnn_network_destroy(&net);
+        glcnn_network_destroy(&again);
+    }
+}
+
 /* Loss, labels and gradients are left out. */
 static void a_network_that_trains_is_written(void)
 {
@@ -252,6 +294,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(a_file_comes_back_as_it_was),
                                         UNIT_TEST(changed_numbers_are_written),
                                         UNIT_TEST(a_head_of_other_classes_is_written),
+                                        UNIT_TEST(biases_that_training_made_are_written),
                                         UNIT_TEST(a_network_that_trains_is_written),
                                         UNIT_TEST(what_cannot_be_written_is_said),
                                         CU_TEST_INFO_NULL};

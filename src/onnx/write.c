@@ -3,8 +3,11 @@
 #include "onnx/write.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "onnx/build.h"
 
 /* ---- Numbers ---- */
 
@@ -229,19 +232,8 @@ static Onnx__TensorProto *find_tensor(const Onnx__GraphProto *graph, const char 
     return NULL;
 }
 
-/* The node that made a constant which is stored now is left without its output. */
-static bool take_over(struct writer *w, Onnx__GraphProto *graph, const char *name)
+static bool add_initializer(struct writer *w, Onnx__GraphProto *graph, const char *name)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < graph->n_node; i++) {
-        Onnx__NodeProto *node = graph->node[i];
-        bool makes = node->n_output == 1 && strcmp(node->output[0], name) == 0;
-        if (makes)
-            onnx__node_proto__free_unpacked(node, NULL);
-        else
-            graph->node[kept++] = node;
-    }
-    graph->n_node = kept;
     Onnx__TensorProto *tensor = malloc(sizeof *tensor);
     Onnx__TensorProto **all = realloc(graph->initializer, (graph->n_initializer + 1) * sizeof *all);
     if (all)
@@ -256,6 +248,22 @@ static bool take_over(struct writer *w, Onnx__GraphProto *graph, const char *nam
     tensor->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
     tensor->has_data_type = true;
     return tensor->name || onnx_no_memory(&w->messages);
+}
+
+/* A constant that was computed is stored now; who made it goes. */
+static bool take_over(struct writer *w, Onnx__GraphProto *graph, const char *name)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->n_node; i++) {
+        Onnx__NodeProto *node = graph->node[i];
+        bool makes = node->n_output == 1 && strcmp(node->output[0], name) == 0;
+        if (makes)
+            onnx__node_proto__free_unpacked(node, NULL);
+        else
+            graph->node[kept++] = node;
+    }
+    graph->n_node = kept;
+    return add_initializer(w, graph, name);
 }
 
 /* The number of classes of the model's outputs, where a parameter has another one now. */
@@ -300,6 +308,123 @@ static bool write_parameters(struct writer *w, Onnx__GraphProto *graph,
     return true;
 }
 
+/* ---- Biases that the file does not have ---- */
+
+/* The node of a filter: of its name, or of its label as its output. */
+static size_t find_node(const Onnx__GraphProto *graph, const char *label)
+{
+    for (size_t i = 0; i < graph->n_node; i++)
+        if (graph->node[i]->name && strcmp(graph->node[i]->name, label) == 0)
+            return i;
+    for (size_t i = 0; i < graph->n_node; i++)
+        if (graph->node[i]->n_output && strcmp(graph->node[i]->output[0], label) == 0)
+            return i;
+    return graph->n_node;
+}
+
+/* A Conv or a Gemm takes them as its third input. */
+static bool append_input(struct writer *w, Onnx__NodeProto *node, const char *name)
+{
+    char **inputs = realloc(node->input, (node->n_input + 1) * sizeof *inputs);
+    if (!inputs)
+        return onnx_no_memory(&w->messages);
+    node->input = inputs;
+    node->input[node->n_input] = strdup(name);
+    return node->input[node->n_input++] || onnx_no_memory(&w->messages);
+}
+
+/* Behind a MatMul comes an Add that makes what it made. */
+static bool insert_add(struct writer *w, Onnx__GraphProto *graph, size_t at, const char *name)
+{
+    Onnx__NodeProto **nodes = realloc(graph->node, (graph->n_node + 1) * sizeof *nodes);
+    if (!nodes)
+        return onnx_no_memory(&w->messages);
+    graph->node = nodes;
+    char *product = malloc(strlen(nodes[at]->output[0]) + sizeof ".product");
+    if (!product)
+        return onnx_no_memory(&w->messages);
+    sprintf(product, "%s.product", nodes[at]->output[0]);
+    Onnx__NodeProto *add =
+        build_node(w, graph, "Add", nodes[at]->output[0], (const char *[]){product, name, NULL});
+    if (!add) {
+        free(product);
+        return false;
+    }
+    free(nodes[at]->output[0]);
+    nodes[at]->output[0] = product;
+    memmove(nodes + at + 2, nodes + at + 1, (graph->n_node - 2 - at) * sizeof *nodes);
+    nodes[at + 1] = add;
+    return true;
+}
+
+static bool add_tensor(struct writer *w, Onnx__GraphProto *graph, const char *name,
+                       const float *values, size_t count)
+{
+    const int64_t dims[] = {(int64_t)count};
+    return add_initializer(w, graph, name) &&
+           write_numbers(w, find_tensor(graph, name), values, count, dims, 1);
+}
+
+/* Training gives every layer biases, one without them in the file too. */
+static bool add_biases(struct writer *w, Onnx__GraphProto *graph, const char *label,
+                       const float *values, size_t count)
+{
+    char name[300];
+    size_t at = find_node(graph, label);
+    Onnx__NodeProto *node = at < graph->n_node ? graph->node[at] : NULL;
+    const char *operator= node && node->op_type ? node->op_type : "";
+    bool is_matmul = strcmp(operator, "MatMul") == 0 && node->n_output == 1;
+    bool takes = node && node->n_input == 2 &&
+                 (strcmp(operator, "Conv") == 0 || strcmp(operator, "ConvTranspose") == 0 ||
+                  strcmp(operator, "Gemm") == 0);
+    if (!is_matmul && !takes)
+        return onnx_fail(&w->messages, GLCNN_UNSUPPORTED,
+                         "filter \"%.80s\" has biases other than 0, for which its node, %.40s, has "
+                         "no place",
+                         label, operator);
+    snprintf(name, sizeof name, "%.280s.biases", label);
+    return add_tensor(w, graph, name, values, count) &&
+           (takes ? append_input(w, node, name) : insert_add(w, graph, at, name));
+}
+
+static bool is_noted(const struct glcnn_onnx_record *record, const char *filter, const char *vector)
+{
+    for (size_t i = 0; i < record->parameter_count; i++)
+        if (strcmp(record->parameters[i].filter, filter) == 0 &&
+            strcmp(record->parameters[i].vector, vector) == 0)
+            return true;
+    return false;
+}
+
+static bool is_zero(const float *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (values[i] != 0)
+            return false;
+    return true;
+}
+
+static bool write_new_biases(struct writer *w, Onnx__GraphProto *graph,
+                             const struct name_table *labels)
+{
+    const struct glcnn_onnx_record *record = w->record;
+    for (size_t i = 0; i < record->parameter_count; i++) {
+        const struct glcnn_onnx_parameter *p = &record->parameters[i];
+        glcnn_filter_node *filter = find_filter(w, labels, p->filter);
+        size_t count;
+        if (strcmp(p->vector, "weights") != 0 || is_noted(record, p->filter, "biases") ||
+            !glcnn_kernel_has_vector(glcnn_filter_node_kernel(filter), "biases"))
+            continue;
+        float *values = write_vector(w, filter, "biases", &count);
+        bool written =
+            values && (is_zero(values, count) || add_biases(w, graph, p->filter, values, count));
+        free(values);
+        if (!written)
+            return false;
+    }
+    return true;
+}
+
 /* Labels of forward filters, by the filters' numbers. */
 static bool note_labels(struct writer *w, struct name_table *labels)
 {
@@ -322,8 +447,8 @@ static Onnx__ModelProto *fill_skeleton(struct writer *w)
         is_deep ? NULL : onnx__model_proto__unpack(NULL, record->skeleton_size, record->skeleton);
     if (!model || !model->graph)
         onnx_fail(&w->messages, GLCNN_MALFORMED_DATA, "the record's skeleton is no ONNX model");
-    else if (note_labels(w, &labels))
-        write_parameters(w, model->graph, &labels);
+    else if (note_labels(w, &labels) && write_parameters(w, model->graph, &labels))
+        write_new_biases(w, model->graph, &labels);
     name_table_free(&labels);
     return model;
 }
