@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/option.h"
+
 #define OPTIONS_MAX    48
 #define SUGGESTION_MAX 1536 /* characters of all options */
 
@@ -137,4 +139,20 @@ int expect_no_arguments(const struct tool_command *command, int argc, char *argv
     if (optind == argc)
         return EXIT_GOOD;
     return complain(command, EXIT_USAGE, "there is no use for the argument \"%s\"", argv[optind]);
+}
+
+int read_extent(const struct tool_command *command, const char *text, uint32_t most,
+                uint32_t *width, uint32_t *height)
+{
+    char first[32];
+    uint64_t columns, rows;
+    const char *x = strchr(text, 'x');
+    snprintf(first, sizeof first, "%.*s", x ? (int)(x - text) : 31, text);
+    if (!option_whole(first, 1, most, &columns) || !option_whole(x ? x + 1 : first, 1, most, &rows))
+        return complain(command, EXIT_USAGE,
+                        "--size is \"%s\"; it must be a number or WIDTHxHEIGHT, each in 1 .. %u",
+                        text, most);
+    *width = (uint32_t)columns;
+    *height = (uint32_t)rows;
+    return EXIT_GOOD;
 }

@@ -223,6 +223,14 @@ static bool describe(const struct saved *saved, struct entries *e)
     return e->names;
 }
 
+void saved_add_onnx(struct saved *saved, const uint8_t *skeleton, size_t size, const char *record)
+{
+    saved->bytes[SAVED_ONNX] =
+        (struct glcnn_checkpoint_bytes){bytes_names[SAVED_ONNX], skeleton, size};
+    saved->bytes[SAVED_RECORD] = (struct glcnn_checkpoint_bytes){
+        bytes_names[SAVED_RECORD], (const uint8_t *)record, strlen(record)};
+}
+
 bool saved_write(const struct saved *saved, const struct model *model, const char *path,
                  const struct glcnn_checkpoint_entry *more, size_t count,
                  char error[GLCNN_ERROR_LENGTH])

@@ -34,6 +34,9 @@ bool saved_make(const struct saved *saved, glcnn_device *device, const struct fo
 bool saved_load(const struct saved *saved, const char *path, glcnn_device *device, uint32_t batch,
                 struct model *model, struct runner *runner, char error[GLCNN_ERROR_LENGTH]);
 
+/* Has the file remember an ONNX file, for saved_write: bytes and text stay the caller's. */
+void saved_add_onnx(struct saved *saved, const uint8_t *skeleton, size_t size, const char *record);
+
 /* Writes a file, as glcnn_checkpoint_save does: the model's network, what `saved` says of it, and
  * `count` more entries. */
 bool saved_write(const struct saved *saved, const struct model *model, const char *path,

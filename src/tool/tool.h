@@ -37,7 +37,7 @@ struct tool_command {
 };
 
 extern const struct tool_command command_info, command_kernels, command_run, command_check,
-    command_bench, command_train, command_evaluate, command_predict;
+    command_bench, command_train, command_evaluate, command_predict, command_import;
 
 /* ---- Classes (table.c) ---- */
 
@@ -66,6 +66,10 @@ int complain_of_name(const struct tool_command *command, const char *what, const
 int complain_of_kernel(const struct tool_command *command, const char *word);
 /* complain, if there are arguments from optind on. */
 int expect_no_arguments(const struct tool_command *command, int argc, char *argv[]);
+
+/* Reads "64" or "80x60" of --size, each up to `most`; says what is wrong itself. */
+int read_extent(const struct tool_command *command, const char *text, uint32_t most,
+                uint32_t *width, uint32_t *height);
 
 /* ---- Device (device.c) ---- */
 

@@ -283,23 +283,6 @@ static int read_path(const struct tool_command *command, struct settings *s, siz
                     paths[i].other ? paths[i].other : "");
 }
 
-/* "64" or "80x60" */
-static int read_size(const struct tool_command *command, struct settings *s)
-{
-    char text[32];
-    uint64_t width, height;
-    const char *x = strchr(optarg, 'x');
-    snprintf(text, sizeof text, "%.*s", x ? (int)(x - optarg) : 31, optarg);
-    if (!option_whole(text, 1, GLCNN_DATA_MAX_SIDE, &width) ||
-        !option_whole(x ? x + 1 : text, 1, GLCNN_DATA_MAX_SIDE, &height))
-        return complain(command, EXIT_USAGE,
-                        "--size is \"%s\"; it must be a number or WIDTHxHEIGHT, each in 1 .. %d",
-                        optarg, GLCNN_DATA_MAX_SIDE);
-    s->width = (uint32_t)width;
-    s->height = (uint32_t)height;
-    return EXIT_GOOD;
-}
-
 static bool set_augment(struct settings *s, const char *words, char error[GLCNN_ERROR_LENGTH])
 {
     size_t length = strlen(words);
@@ -342,7 +325,7 @@ static int read_option(const struct tool_command *command, struct settings *s, i
         if (choices[i].letter == letter)
             return read_choice(command, s, &choices[i]);
     if (letter == OPTION_SIZE)
-        return read_size(command, s);
+        return read_extent(command, optarg, GLCNN_DATA_MAX_SIDE, &s->width, &s->height);
     if (letter == OPTION_AUGMENT)
         return read_augment(command, s);
     if (letter == OPTION_CLASSES)

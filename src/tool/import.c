@@ -1,0 +1,263 @@
+/* glcnn import: an ONNX file becomes a model file, to evaluate, to predict with and to train on. */
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "onnx_record.h"
+#include "saved.h"
+#include "tool.h"
+
+enum { OPTION_SIZE = 256, OPTION_CHANNELS, OPTION_MEAN, OPTION_DEVIATION, OPTION_CLASSES };
+
+static const struct tool_option options[] = {
+    {'o', "out", "FILE", "write the model there: .glcnn or .safetensors"},
+    {OPTION_SIZE, "size", "N|WxH", "of its images, where the file leaves it open"},
+    {OPTION_CHANNELS, "channels", "N", "the same"},
+    {OPTION_MEAN, "mean", "LIST", "taken from values in 0 .. 1, for all channels or each: 0"},
+    {OPTION_DEVIATION, "deviation", "LIST", "that they are divided by then: 1"},
+    {OPTION_CLASSES, "class-names", "FILE", "a line for each class: their numbers from 0 on"},
+    DEVICE_OPTIONS,
+    {0}};
+
+static const char details[] =
+    "MODEL is an ONNX file of opset 7 to 20, a classifier: one image in, a score or a probability for\n"
+    "each class out. What it was trained to expect of pictures is not in such files: --mean and\n"
+    "--deviation say it, of values in 0 .. 1, red first. The model file has all of it, and \"glcnn\n"
+    "export\" makes an ONNX file of it again.\n"
+    "\n"
+    "  glcnn import net.onnx -o net.glcnn --mean 0.485,0.456,0.406 --deviation 0.229,0.224,0.225\n"
+    "  glcnn train --model net.glcnn --data fruit --train last --out fruit.glcnn\n";
+
+struct import {
+    const struct tool_command *command;
+    struct tool_device tool;
+    const char *path, *out, *mean, *deviation, *classes;
+    struct glcnn_onnx_options options;
+    struct glcnn_onnx_record *record;
+    char *record_text;
+    struct saved saved;
+    struct model model;
+};
+
+static int fail(const struct import *i, const char *error)
+{
+    return complain(i->command, EXIT_FAILED, "%s", error);
+}
+
+/* What is wrong with the file, whether the sentence names it or not. */
+static int fail_file(const struct import *i, const char *error)
+{
+    return strstr(error, i->path) ? fail(i, error)
+                                  : complain(i->command, EXIT_FAILED, "%s: %s", i->path, error);
+}
+
+/* ---- The command line ---- */
+
+static int read_option(struct import *i, int letter)
+{
+    uint32_t channels = 0;
+    switch (letter) {
+    case 'o':
+        i->out = optarg;
+        return EXIT_GOOD;
+    case OPTION_SIZE:
+        return read_extent(i->command, optarg, GLCNN_DATA_MAX_SIDE, &i->options.width,
+                           &i->options.height);
+    case OPTION_CHANNELS:
+        channels = (uint32_t)strtoul(optarg, NULL, 10);
+        i->options.feature_channels = channels;
+        return channels >= 1 && channels <= GLCNN_DATA_MAX_CHANNELS
+                   ? EXIT_GOOD
+                   : complain(i->command, EXIT_USAGE, "--channels is \"%s\"; it must be in 1 .. %d",
+                              optarg, GLCNN_DATA_MAX_CHANNELS);
+    case OPTION_MEAN:
+        i->mean = optarg;
+        return EXIT_GOOD;
+    case OPTION_DEVIATION:
+        i->deviation = optarg;
+        return EXIT_GOOD;
+    case OPTION_CLASSES:
+        i->classes = optarg;
+        return EXIT_GOOD;
+    default:
+        return read_device_option(&i->tool, letter) ? EXIT_GOOD : EXIT_USAGE;
+    }
+}
+
+static int read_arguments(struct import *i, int argc, char *argv[], bool *help)
+{
+    int status = EXIT_GOOD;
+    for (int letter; (letter = next_option(i->command, argc, argv)) != OPTIONS_DONE;) {
+        *help = letter == 'h';
+        if (!*help)
+            status = read_option(i, letter);
+        if (*help || status != EXIT_GOOD)
+            return status;
+    }
+    if (optind == argc)
+        return complain(i->command, EXIT_USAGE, "no ONNX file is named");
+    i->path = argv[optind++];
+    if (!i->out)
+        return complain(i->command, EXIT_USAGE, "--out says where the model goes");
+    return expect_no_arguments(i->command, argc, argv);
+}
+
+/* ---- What the file does not say ---- */
+
+/* Names of classes: lines of a file, or numbers. */
+static bool add_name(struct saved *saved, uint32_t capacity, const char *line)
+{
+    if (saved->form.classes == capacity)
+        return false;
+    saved->owned[saved->form.classes] = strdup(line);
+    return saved->owned[saved->form.classes++] != NULL;
+}
+
+static bool number_classes(struct saved *saved, uint32_t classes)
+{
+    char number[16];
+    for (uint32_t k = 0; k < classes; k++) {
+        snprintf(number, sizeof number, "%u", k);
+        if (!add_name(saved, classes, number))
+            return false;
+    }
+    return true;
+}
+
+static bool read_classes(struct saved *saved, uint32_t classes, const char *path)
+{
+    char *line = NULL;
+    size_t capacity = 0;
+    bool good = true;
+    FILE *file = fopen(path, "r");
+    while (file && good && getline(&line, &capacity, file) > 0) {
+        line[strcspn(line, "\r\n")] = 0;
+        good = !*line || add_name(saved, classes, line);
+    }
+    free(line);
+    if (file)
+        fclose(file);
+    return good && saved->form.classes == classes;
+}
+
+static int name_classes(struct import *i, uint32_t classes)
+{
+    i->saved.owned = calloc((size_t)classes + 1, sizeof(*i->saved.owned));
+    i->saved.names = (const char *const *)i->saved.owned;
+    i->saved.form.classes = 0;
+    if (!i->saved.owned)
+        return fail(i, "not enough memory");
+    if (i->classes ? read_classes(&i->saved, classes, i->classes)
+                   : number_classes(&i->saved, classes))
+        return EXIT_GOOD;
+    return complain(i->command, EXIT_FAILED,
+                    "%s: cannot be read, or has not the %u lines of names "
+                    "that the network has classes",
+                    i->classes ? i->classes : "names", classes);
+}
+
+static int read_normalisation(struct import *i)
+{
+    struct saved *s = &i->saved;
+    const uint32_t channels = s->form.channels;
+    if (channels <= GLCNN_DATA_MAX_CHANNELS &&
+        saved_read_list(i->mean ? i->mean : "0", channels, NAN, s->mean) &&
+        saved_read_list(i->deviation ? i->deviation : "1", channels, 0, s->deviation))
+        return EXIT_GOOD;
+    return complain(i->command, EXIT_USAGE,
+                    "--mean and --deviation are a number, or %u with commas between; deviations "
+                    "are above 0",
+                    channels);
+}
+
+/* ---- The file ---- */
+
+static void name_model(struct import *i)
+{
+    const char *slash = strrchr(i->path, '/'), *name = slash ? slash + 1 : i->path;
+    snprintf(i->saved.title, sizeof i->saved.title, "%.*s", (int)strcspn(name, "."), name);
+}
+
+static bool describe(struct import *i)
+{
+    const struct glcnn_onnx_record *r = i->record;
+    if (r->input_count != 1 || r->output_count != 1)
+        return false;
+    i->saved.form = (struct form){.width = r->inputs[0].width,
+                                  .height = r->inputs[0].height,
+                                  .channels = r->inputs[0].feature_channels,
+                                  .classes = r->outputs[0].feature_channels};
+    return r->outputs[0].width == 1 && r->outputs[0].height == 1;
+}
+
+static int read_model(struct import *i)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    glcnn_network *network = NULL;
+    int status = device_open(&i->tool);
+    if (status != EXIT_GOOD)
+        return complain(i->command, status, "%s", i->tool.error);
+    if (glcnn_onnx_load(i->tool.device, i->path, &i->options, &network, &i->record, error) !=
+        GLCNN_SUCCESS)
+        return fail_file(i, error);
+    if (!describe(i)) {
+        glcnn_network_destroy(&network);
+        return complain(i->command, EXIT_FAILED,
+                        "%s: is no classifier: it has not one image in and one of 1x1 pixels out",
+                        i->path);
+    }
+    return model_open(network, &i->saved.form, 1, &i->model, error) ? EXIT_GOOD
+                                                                    : fail_file(i, error);
+}
+
+static int write_model(struct import *i)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    struct saved all = i->saved;
+    i->record_text = onnx_record_text(i->record);
+    if (!i->record_text)
+        return fail(i, "not enough memory");
+    saved_add_onnx(&all, i->record->skeleton, i->record->skeleton_size, i->record_text);
+    if (!saved_write(&all, &i->model, i->out, NULL, 0, error))
+        return fail(i, error);
+    printf("%s: images of %ux%ux%u, %u classes\n", i->out, all.form.width, all.form.height,
+           all.form.channels, all.form.classes);
+    return EXIT_GOOD;
+}
+
+static int import(struct import *i)
+{
+    name_model(i);
+    int status = read_model(i);
+    if (status == EXIT_GOOD)
+        status = read_normalisation(i);
+    if (status == EXIT_GOOD)
+        status = name_classes(i, i->saved.form.classes);
+    return status == EXIT_GOOD ? write_model(i) : status;
+}
+
+static int run(const struct tool_command *command, int argc, char *argv[])
+{
+    struct import i = {.command = command};
+    bool help = false;
+    int status = read_arguments(&i, argc, argv, &help);
+    if (help)
+        print_help(command);
+    if (!help && status == EXIT_GOOD)
+        status = import(&i);
+    model_destroy(&i.model);
+    glcnn_onnx_record_destroy(&i.record);
+    glcnn_device_destroy(&i.tool.device);
+    saved_free(&i.saved);
+    free(i.record_text);
+    return status;
+}
+
+const struct tool_command command_import = {.name = "import",
+                                            .arguments = "MODEL.onnx -o FILE [OPTION]...",
+                                            .text = "an ONNX classifier, to train and to use here",
+                                            .details = details,
+                                            .options = options,
+                                            .run = run};

@@ -1,0 +1,123 @@
+#!/bin/sh
+# glcnn import: a classifier of an ONNX file gives the probabilities that PyTorch gives, twenty steps
+# of training it are PyTorch's, it gets another head, keeps features, goes on where it stopped, and
+# what is no such file is a sentence. tests/golden/classifier/make.py made the files.
+#
+# Runs from the top of a built tree. O may be given. Exits 77 without a device.
+
+out=${O:-build}
+case $out in /*) ;; *) out=$PWD/$out ;; esac
+glcnn=$out/glcnn golden=$PWD/tests/golden/classifier
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+fail() {
+    echo "test_import: $*"
+    cat log
+    exit 1
+}
+says() {
+    grep -q -- "$1" log || fail "no word of \"$1\""
+}
+# must ARGUMENT...: what it says is in log.
+must() {
+    "$glcnn" "$@" >log 2>&1 </dev/null || fail "glcnn $* fails"
+}
+# refused STATUS WORDS ARGUMENT...
+refused() {
+    wanted=$1 words=$2
+    shift 2
+    "$glcnn" "$@" >log 2>&1 </dev/null
+    [ $? = "$wanted" ] || fail "glcnn $*: another status than $wanted"
+    says "$words"
+}
+# near FILE FILE TOLERANCE: the same numbers, in lines and columns.
+near() {
+    paste -d ' ' "$1" "$2" | awk -v tolerance="$3" '{
+        if (NF == 0 || NF % 2) wrong++
+        for (i = 1; i <= NF / 2; i++) {
+            d = $i - $(i + NF / 2)
+            if (d > tolerance || d < -tolerance) { wrong++; print "line", NR, "differs by", d }
+        }
+    } END { exit wrong > 0 || NR == 0 }' >>log || fail "$1 and $2 differ"
+}
+
+"$glcnn" info >/dev/null 2>&1 || {
+    echo 'there is no device'
+    exit 77
+}
+mkdir parts three
+cp "$golden/train.csv" parts/train.csv
+head -n 10 "$golden/train.csv" >parts/val.csv
+grep '^[012]' "$golden/train.csv" >three/train.csv
+head -n 9 three/train.csv >three/val.csv
+cut -d , -f 2- "$golden/train.csv" >images.csv
+
+# ---- What it computes ------------------------------------------------------------------------------
+
+must import "$golden/classifier.onnx" -o net.glcnn
+says '^net.glcnn: images of 8x8x1, 5 classes$'
+"$glcnn" predict --json net.glcnn images.csv 2>log | tr -d ' \t\n' | sed 's/},{/\n/g' |
+    sed 's/.*"probabilities":{//; s/}.*//; s/"[0-9]*"://g; s/,/ /g' >found.txt
+near found.txt "$golden/probabilities.txt" 1e-5
+printf '%s\n' ant bee cat dog eel >names
+must import "$golden/classifier.onnx" -o named.glcnn --class-names names --mean 0.25 --deviation 0.5
+"$glcnn" predict named.glcnn images.csv >log 2>&1 || fail 'predict fails'
+says ' [0-4] \(ant\|bee\|cat\|dog\|eel\) 0\.'
+LC_ALL=C grep -aq '"mean":"0.25","deviation":"0.5"' named.glcnn || fail 'normalisation is not kept'
+
+# ---- What it learns --------------------------------------------------------------------------------
+
+# steps FILE: losses of twenty steps on all pictures.
+steps() {
+    cut -d , -f 4 "$1" | tail -n +2
+}
+must import "$golden/plain.onnx" -o plain.glcnn
+must train --model plain.glcnn --data parts --batch 40 --epochs 20 --schedule constant --lr 0.05 \
+    --out all.glcnn --log all.csv
+steps all.csv >losses.txt
+near losses.txt "$golden/losses.txt" 1e-4
+says 'classes$'
+! grep -q '^head' log || fail 'a head of as many classes begins anew'
+
+# tune ARGUMENT...
+tune() {
+    must train --model net.glcnn --data three --batch 8 --train last --lr 0.4 --schedule constant "$@"
+}
+tune --epochs 24 --out tuned.glcnn --log tuned.csv
+says '^head: head begins anew, with 3 classes for 5$'
+says '^layers: 1 of 4 train$'
+says '^features: 16 values of each of 33 pictures, 33 of them new'
+must evaluate tuned.glcnn three
+says '^accuracy [01]\.[09]'
+tune --epochs 24 --out computed.glcnn --log computed.csv --feature-cache off
+cmp tuned.glcnn computed.glcnn && cmp tuned.csv computed.csv || fail 'kept features change the run'
+tune --epochs 4 --out parts.glcnn --log parts.csv
+must train --resume parts.glcnn --data three --epochs 24 --out parts.glcnn --log parts.csv
+cmp tuned.glcnn parts.glcnn && cmp tuned.csv parts.csv || fail 'a resumed run is another'
+GLCNN_LIMITS=min "$glcnn" train --model net.glcnn --data three --batch 8 --epochs 1 --train all \
+    --out least.glcnn >log 2>&1 || fail 'no training under the least limits'
+must train --model tuned.glcnn --data three --batch 8 --epochs 1 --train 'b*,head'
+says '^layers: 2 of 4 train$'
+
+# ---- What is no such file --------------------------------------------------------------------------
+
+refused 1 'is no classifier' import "$golden/two.onnx" -o two.glcnn
+refused 1 'has not the 5 lines of names' import "$golden/classifier.onnx" -o x.glcnn --class-names three/val.csv
+refused 2 'no ONNX file is named' import -o x.glcnn
+refused 2 'says where the model goes' import "$golden/classifier.onnx"
+refused 2 'deviations are above 0' import "$golden/classifier.onnx" -o x.glcnn --deviation 0
+refused 2 'did you mean class-names?' import "$golden/classifier.onnx" -o x.glcnn --clas-names a
+refused 1 'names' import names -o x.glcnn
+size=$(wc -c <"$golden/classifier.onnx")
+for at in 0 1 10 100 400 1000 3000 $((size / 2)) $((size - 600)) $((size - 100)) $((size - 1)); do
+    head -c $at "$golden/classifier.onnx" >torn.onnx
+    refused 1 . import torn.onnx -o x.glcnn
+    cp "$golden/classifier.onnx" torn.onnx
+    printf '\377' | dd of=torn.onnx bs=1 seek=$at conv=notrunc 2>/dev/null
+    "$glcnn" import torn.onnx -o y.glcnn >log 2>&1
+    [ $? -le 1 ] || fail "byte $at changed: another status than 0 and 1"
+done
+[ ! -e x.glcnn ] && [ ! -e two.glcnn ] || fail 'what was refused left a file'
+echo 'ONNX classifiers are imported'
