@@ -127,7 +127,7 @@ ONNX_OBJECTS   := $(ONNX_SOURCES:%.c=$(O)/%.o) $(O)/onnx.pb-c.o
 DATA_OBJECTS   := $(DATA_SOURCES:%.c=$(O)/%.o)
 TOOL_OBJECTS   := $(TOOL_SOURCES:%.c=$(O)/%.o)
 # The tool's networks and what is done to their pictures, which tests train.
-NET_OBJECTS    := $(addprefix $(O)/src/tool/,augment.o features.o input.o layers.o model.o \
+NET_OBJECTS    := $(addprefix $(O)/src/tool/,augment.o feature_file.o input.o layers.o model.o \
                   name_map.o nets.o)
 HELPER_OBJECTS := $(TEST_HELPERS:%.c=$(O)/%.o)
 SUPPORT_OBJECTS := $(SUPPORT:%.c=$(O)/%.o)

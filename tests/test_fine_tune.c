@@ -6,7 +6,7 @@
 
 #include "tests/fixture.h"
 #include "tests/folder.h"
-#include "tool/features.h"
+#include "tool/feature_file.h"
 #include "tool/layers.h"
 #include "tool/name_map.h"
 

@@ -5,7 +5,7 @@
 #ifndef GLCNN_TOOL_FROZEN_H
 #define GLCNN_TOOL_FROZEN_H
 
-#include "features.h"
+#include "feature_file.h"
 #include "pictures.h"
 
 struct frozen_parameters {

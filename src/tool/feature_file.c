@@ -1,5 +1,5 @@
 /* Features in a file: a head of 32 bytes, then slots of two digests and the features. */
-#include "features.h"
+#include "feature_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

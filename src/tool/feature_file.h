@@ -4,8 +4,8 @@
  * own digest, of key, picture and features, says that it is whole. The key stands for all else that
  * features depend on. So what is stale, torn or damaged counts as missing, and a run that was killed
  * finds again what it had. The file is this machine's: floats as they lie in memory. */
-#ifndef GLCNN_TOOL_FEATURES_H
-#define GLCNN_TOOL_FEATURES_H
+#ifndef GLCNN_TOOL_FEATURE_FILE_H
+#define GLCNN_TOOL_FEATURE_FILE_H
 
 #include <glcnn/glcnn.h>
 
