@@ -11,6 +11,7 @@
 #include "tool/name_map.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -80,11 +81,12 @@ static double sum_of(const struct model *model, const char *label, const char *v
     return sum;
 }
 
-static size_t count_gradients(const struct runner *runner)
+/* Gradient nodes that the network has been given. */
+static size_t count_gradients(const struct model *model)
 {
     size_t count = 0;
     glcnn_filter_node *filter;
-    for (size_t i = 0; (filter = glcnn_graph_filter(runner->graph, i)) != NULL; i++)
+    for (size_t i = 0; (filter = glcnn_network_filter(model->network, i)) != NULL; i++)
         count += glcnn_filter_node_forward(filter, NULL) != NULL;
     return count;
 }
@@ -100,7 +102,7 @@ static void test_last(void)
     CU_ASSERT_EQUAL(layers.count, 15);
     CU_ASSERT_PTR_NOT_NULL_FATAL(layers.cut);
     CU_ASSERT_TRUE_FATAL(runner_create_training(&model, BATCH, 0, 0, &runner));
-    CU_ASSERT_EQUAL(count_gradients(&runner), 1);
+    CU_ASSERT_EQUAL(count_gradients(&model), 1);
     const double weights = sum_of(&model, "convolution_3", "weights"),
                  mean = sum_of(&model, "batch_normalization_3", "mean"),
                  gamma = sum_of(&model, "batch_normalization_3", "gamma"),
@@ -164,6 +166,22 @@ static void test_wrong_words(void)
     model_destroy(&model);
 }
 
+/* The losses of a step that has not been made yet are those of inference. */
+static void check_losses(struct model *model, struct runner *trainer)
+{
+    struct runner tester;
+    float images[BATCH * 8 * 8 * 3], labels[BATCH * 5] = {0}, losses[BATCH], found[BATCH * 5];
+    CU_ASSERT_TRUE_FATAL(runner_create_inference(model, BATCH, 0, &tester));
+    fill(images, sizeof images / sizeof *images, 9);
+    for (uint32_t n = 0; n < BATCH; n++)
+        labels[n * 5] = 1;
+    CU_ASSERT_TRUE_FATAL(runner_run(&tester, images, NULL, found));
+    CU_ASSERT_TRUE_FATAL(runner_run(trainer, images, labels, losses));
+    for (uint32_t n = 0; n < BATCH; n++)
+        CU_ASSERT_TRUE(is_near(BATCH * (double)losses[n], -log((double)found[n * 5]), 1e-5));
+    runner_destroy(&tester);
+}
+
 /* Gradients go through a frozen normalisation, by its running statistics. */
 static void test_frozen_between(void)
 {
@@ -171,6 +189,7 @@ static void test_frozen_between(void)
     struct runner runner;
     struct model model = make_model("convolution_0", &layers);
     CU_ASSERT_TRUE_FATAL(runner_create_training(&model, BATCH, 0, 0, &runner));
+    check_losses(&model, &runner);
     const double first = sum_of(&model, "convolution_0", "weights"),
                  mean = sum_of(&model, "batch_normalization_0", "mean"),
                  variance = sum_of(&model, "batch_normalization_0", "variance"),
