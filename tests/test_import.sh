@@ -1,7 +1,8 @@
 #!/bin/sh
-# glcnn import: a classifier of an ONNX file gives the probabilities that PyTorch gives, twenty steps
-# of training it are PyTorch's, it gets another head, keeps features, goes on where it stopped, and
-# what is no such file is a sentence. tests/golden/classifier/make.py made the files.
+# glcnn import and export: a classifier of an ONNX file gives the probabilities that PyTorch gives,
+# twenty steps of training it are PyTorch's, it gets another head, keeps features, goes on where it
+# stopped, and comes back as an ONNX file: what did not train as it was, byte for byte. What is no such
+# file is a sentence. tests/golden/classifier/make.py made the files.
 #
 # Runs from the top of a built tree. O may be given. Exits 77 without a device.
 
@@ -58,8 +59,12 @@ cut -d , -f 2- "$golden/train.csv" >images.csv
 
 must import "$golden/classifier.onnx" -o net.glcnn
 says '^net.glcnn: images of 8x8x1, 5 classes$'
-"$glcnn" predict --json net.glcnn images.csv 2>log | tr -d ' \t\n' | sed 's/},{/\n/g' |
-    sed 's/.*"probabilities":{//; s/}.*//; s/"[0-9]*"://g; s/,/ /g' >found.txt
+# probabilities MODEL: a line for each image.
+probabilities() {
+    "$glcnn" predict --json "$1" images.csv 2>log | tr -d ' \t\n' | sed 's/},{/\n/g' |
+        sed 's/.*"probabilities":{//; s/}.*//; s/"[0-9]*"://g; s/,/ /g'
+}
+probabilities net.glcnn >found.txt
 near found.txt "$golden/probabilities.txt" 1e-5
 printf '%s\n' ant bee cat dog eel >names
 must import "$golden/classifier.onnx" -o named.glcnn --class-names names --mean 0.25 --deviation 0.5
@@ -101,6 +106,31 @@ GLCNN_LIMITS=min "$glcnn" train --model net.glcnn --data three --batch 8 --epoch
 must train --model tuned.glcnn --data three --batch 8 --epochs 1 --train 'b*,head'
 says '^layers: 2 of 4 train$'
 
+# ---- Back again ------------------------------------------------------------------------------------
+
+# again MODEL: exported and imported anew it gives the same probabilities.
+again() {
+    must export "$1" -o again.onnx
+    must import again.onnx -o again.glcnn
+    probabilities "$1" >before.txt
+    probabilities again.glcnn >after.txt
+    near before.txt after.txt 1e-6
+}
+for file in classifier plain; do
+    must import "$golden/$file.onnx" -o $file.glcnn
+    must export $file.glcnn -o $file.onnx
+    cmp "$golden/$file.onnx" $file.onnx || fail "$file comes back as another file"
+done
+again net.glcnn
+again all.glcnn
+! cmp -s "$golden/plain.onnx" again.onnx || fail 'what was trained comes back untrained'
+again tuned.glcnn
+for name in stem.weight norm.variance head.bias probabilities; do
+    LC_ALL=C grep -aq $name again.onnx || fail "the name $name is lost"
+done
+must train --net small --data three --batch 8 --epochs 1 --out small.safetensors
+again small.safetensors
+
 # ---- What is no such file --------------------------------------------------------------------------
 
 refused 1 'is no classifier' import "$golden/two.onnx" -o two.glcnn
@@ -110,6 +140,17 @@ refused 2 'says where the model goes' import "$golden/classifier.onnx"
 refused 2 'deviations are above 0' import "$golden/classifier.onnx" -o x.glcnn --deviation 0
 refused 2 'did you mean class-names?' import "$golden/classifier.onnx" -o x.glcnn --clas-names a
 refused 1 'names' import names -o x.glcnn
+refused 2 'says where the ONNX file goes' export net.glcnn
+refused 1 'no .safetensors file' export "$golden/plain.onnx" -o x.onnx
+# Bytes of what the file remembers of its ONNX file: text, then the skeleton before it.
+size=$(wc -c <net.glcnn)
+for at in $((size - 1)) $((size - 200)) $((size - 900)) $((size - 1800)) $((size - 2600)) \
+    $((size - 3000)) $((size - 3400)); do
+    cp net.glcnn torn.glcnn
+    printf '\377' | dd of=torn.glcnn bs=1 seek=$at conv=notrunc 2>/dev/null
+    "$glcnn" export torn.glcnn -o y.onnx >log 2>&1
+    [ $? -le 1 ] || fail "byte $at of the model changed: another status than 0 and 1"
+done
 size=$(wc -c <"$golden/classifier.onnx")
 for at in 0 1 10 100 400 1000 3000 $((size / 2)) $((size - 600)) $((size - 100)) $((size - 1)); do
     head -c $at "$golden/classifier.onnx" >torn.onnx
@@ -119,5 +160,5 @@ for at in 0 1 10 100 400 1000 3000 $((size / 2)) $((size - 600)) $((size - 100))
     "$glcnn" import torn.onnx -o y.glcnn >log 2>&1
     [ $? -le 1 ] || fail "byte $at changed: another status than 0 and 1"
 done
-[ ! -e x.glcnn ] && [ ! -e two.glcnn ] || fail 'what was refused left a file'
-echo 'ONNX classifiers are imported'
+[ ! -e x.glcnn ] && [ ! -e two.glcnn ] && [ ! -e x.onnx ] || fail 'what was refused left a file'
+echo 'ONNX classifiers come and go'

@@ -6,8 +6,8 @@
 #include <string.h>
 
 static const struct tool_command *const commands[] = {
-    &command_info,  &command_kernels,  &command_run,     &command_check, &command_bench,
-    &command_train, &command_evaluate, &command_predict, &command_import};
+    &command_info,  &command_kernels,  &command_run,     &command_check,  &command_bench,
+    &command_train, &command_evaluate, &command_predict, &command_import, &command_export};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static int print_overview(FILE *stream)

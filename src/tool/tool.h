@@ -37,7 +37,7 @@ struct tool_command {
 };
 
 extern const struct tool_command command_info, command_kernels, command_run, command_check,
-    command_bench, command_train, command_evaluate, command_predict, command_import;
+    command_bench, command_train, command_evaluate, command_predict, command_import, command_export;
 
 /* ---- Classes (table.c) ---- */
 

@@ -1,0 +1,140 @@
+/* glcnn export: a model file becomes an ONNX file; one that was imported gets its own back, with the
+ * weights that it has now. */
+#include <getopt.h>
+#include <glcnn/io.h>
+#include <glcnn/serialize.h>
+#include <stdio.h>
+
+#include "onnx_record.h"
+#include "saved.h"
+#include "tool.h"
+
+static const struct tool_option options[] = {
+    {'o', "out", "FILE", "write the ONNX file there"}, DEVICE_OPTIONS, {0}};
+
+static const char details[] =
+    "MODEL is a file of \"glcnn train\" or \"glcnn import\". What was imported comes back as it was, with\n"
+    "the names and layouts of its file, its weights and its head changed; another network becomes a\n"
+    "graph of opset 13. Pictures are given to it as the network sees them: values in 0 .. 1, less the\n"
+    "mean, over the deviation, which are printed.\n"
+    "\n"
+    "  glcnn export fruit.glcnn -o fruit.onnx\n";
+
+struct export
+{
+    const struct tool_command *command;
+    struct tool_device tool;
+    const char *path, *out;
+    struct saved saved;
+    struct model model; /* for its description */
+    glcnn_network *network;
+    struct glcnn_onnx_record *record;
+    uint8_t *bytes;
+    size_t size;
+};
+
+static int fail(const struct export *e, const char *error)
+{
+    return complain(e->command, EXIT_FAILED, "%s", error);
+}
+
+/* The network without a loss, and with its weights. */
+static int read_network(struct export *e)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    if (!saved_read(e->path, &e->saved, error))
+        return fail(e, error);
+    int status = device_open(&e->tool);
+    if (status != EXIT_GOOD)
+        return complain(e->command, status, "%s", e->tool.error);
+    if (!saved_make(&e->saved, e->tool.device, NULL, 1, &e->model, error) ||
+        glcnn_network_deserialize(e->tool.device, e->model.description, e->model.description_size,
+                                  &e->network, error) != GLCNN_SUCCESS ||
+        glcnn_checkpoint_load(e->network, e->path, NULL, error) != GLCNN_SUCCESS)
+        return fail(e, error);
+    return EXIT_GOOD;
+}
+
+static int read_record(struct export *e)
+{
+    const struct glcnn_checkpoint_bytes *text = &e->saved.bytes[SAVED_RECORD],
+                                        *skeleton = &e->saved.bytes[SAVED_ONNX];
+    if (!text->bytes || !skeleton->bytes)
+        return EXIT_GOOD;
+    e->record =
+        onnx_record_parse((const char *)text->bytes, text->size, skeleton->bytes, skeleton->size);
+    return e->record ? EXIT_GOOD
+                     : complain(e->command, EXIT_FAILED,
+                                "%s: what it says of its ONNX file is damaged", e->path);
+}
+
+static int write_file(struct export *e)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    const struct form *form = &e->saved.form;
+    const struct glcnn_onnx_image input = {
+        .width = form->width, .height = form->height, .feature_channels = form->channels};
+    if (glcnn_onnx_write(e->network, e->record, e->record ? NULL : &input, e->record ? 0 : 1,
+                         &e->bytes, &e->size, error) != GLCNN_SUCCESS ||
+        glcnn_file_save(e->out, e->bytes, e->size, error) != GLCNN_SUCCESS)
+        return fail(e, error);
+    printf("%s: images of %ux%ux%u, %u classes", e->out, form->width, form->height, form->channels,
+           form->classes);
+    for (uint32_t c = 0; c < form->channels; c++)
+        printf("%s%.9g / %.9g", c ? ", " : "; mean and deviation ", (double)e->saved.mean[c],
+               (double)e->saved.deviation[c]);
+    printf("\n");
+    return EXIT_GOOD;
+}
+
+static int export(struct export *e)
+{
+    int status = read_network(e);
+    if (status == EXIT_GOOD)
+        status = read_record(e);
+    return status == EXIT_GOOD ? write_file(e) : status;
+}
+
+static int read_arguments(struct export *e, int argc, char *argv[], bool *help)
+{
+    for (int letter; (letter = next_option(e->command, argc, argv)) != OPTIONS_DONE;) {
+        *help = letter == 'h';
+        if (*help)
+            return EXIT_GOOD;
+        if (letter == 'o')
+            e->out = optarg;
+        else if (!read_device_option(&e->tool, letter))
+            return EXIT_USAGE;
+    }
+    if (optind == argc)
+        return complain(e->command, EXIT_USAGE, "no model is named");
+    e->path = argv[optind++];
+    if (!e->out)
+        return complain(e->command, EXIT_USAGE, "--out says where the ONNX file goes");
+    return expect_no_arguments(e->command, argc, argv);
+}
+
+static int run(const struct tool_command *command, int argc, char *argv[])
+{
+    struct export e = {.command = command};
+    bool help = false;
+    int status = read_arguments(&e, argc, argv, &help);
+    if (help)
+        print_help(command);
+    if (!help && status == EXIT_GOOD)
+        status = export(&e);
+    glcnn_onnx_free(e.bytes);
+    onnx_record_free(e.record);
+    glcnn_network_destroy(&e.network);
+    model_destroy(&e.model);
+    glcnn_device_destroy(&e.tool.device);
+    saved_free(&e.saved);
+    return status;
+}
+
+const struct tool_command command_export = {.name = "export",
+                                            .arguments = "MODEL -o FILE.onnx [OPTION]...",
+                                            .text = "a model file as an ONNX file",
+                                            .details = details,
+                                            .options = options,
+                                            .run = run};
