@@ -439,9 +439,10 @@ glcnn_status bad_check(glcnn_device *device, const char *name, bool quick, glcnn
 END_OF_C
 others=$(ls "$out"/src/tool/*.o "$out"/examples/support/*.o | grep -v /check.o)
 $cc -std=c11 -D_XOPEN_SOURCE=700 -Dglcnn_check=bad_check -I"$top/include" -I"$out/include" \
-    -o bad "$top/src/tool/check.c" bad.c $others "$out/libglcnn_data.a" \
+    -o bad "$top/src/tool/check.c" bad.c $others "$out/libglcnn_data.a" "$out/libglcnn_onnx.a" \
     "$out/libglcnn_interchange.a" "$out/libglcnn.a" -pthread -lm \
-    $($pkg_config --cflags --libs libcjson libcbor libzip libpng libjpeg zlib egl gbm libdrm) ||
+    $($pkg_config --cflags --libs libcjson libcbor libprotobuf-c libzip libpng libjpeg zlib egl gbm \
+        libdrm) ||
     fail 'the bad tool does not build'
 tool=$work/bad
 gives 1 check --quick -k neuron
