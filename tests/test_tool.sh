@@ -358,7 +358,7 @@ says err 'there is no parameter "no_such"'
 gives 2 run pooling_max -p padings=same
 says err 'there is no parameter "padings"; did you mean padding?'
 gives 2 run pooling_max -p padding=smae
-says err '"smae" is no value of padding; did you mean same? There are valid, same and full'
+says err '"smae" is no value of padding; did you mean same? There are valid, same, full and custom'
 gives 2 run pooling_max -p edge_mode=clampt
 says err 'did you mean clamp? There are zero and clamp'
 gives 2 run pooling_max_gradient -p kernel_witdh=3
