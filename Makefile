@@ -338,11 +338,11 @@ $(O)/glcnn: $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) $(O)/tool-files $(O)/su
 	$(Q)$(LINK) $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(static_libs) $(app_libs)
 
 # The tool describes itself. One for another processor cannot, and nothing is written then.
-$(MANUAL): $(TOOL) src/tool/manual.sh src/tool/completion.sh
+$(MANUAL): $(TOOL) README.md src/tool/manual.sh src/tool/completion.sh
 	$(call say,GEN)
 	$(Q)rm -rf $(@D) && mkdir -p $(@D)
 	$(Q)if $(HOST_TOOL) --version >/dev/null 2>&1; then \
-	    sh src/tool/manual.sh $(HOST_TOOL) $(@D) && \
+	    sh src/tool/manual.sh $(HOST_TOOL) README.md $(@D) && \
 	    sh src/tool/completion.sh $(HOST_TOOL) >$(@D)/glcnn.bash; \
 	else echo '  $(HOST_TOOL) does not run here: no manual pages; HOST_TOOL names one that does'; fi
 	$(Q)touch $@

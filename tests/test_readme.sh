@@ -49,7 +49,7 @@ lines=$(wc -l <"$work/program.c")
 
 # The times are kept, so that only what the new files change is remade.
 mkdir "$work/tree"
-cp -Rp Makefile include src glsl platform examples tests "$work/tree"
+cp -Rp Makefile README.md include src glsl platform examples tests "$work/tree"
 mkdir "$work/out"
 for part in "$out"/*; do # and not the builds of other tests, which may be at work there
     case ${part##*/} in

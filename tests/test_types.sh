@@ -16,7 +16,7 @@ fail() {
 
 # The times are kept, so that only what the new types change is remade.
 mkdir "$work/tree"
-cp -Rp Makefile include src glsl platform examples tests "$work/tree"
+cp -Rp Makefile README.md include src glsl platform examples tests "$work/tree"
 cp -Rp "$out" "$work/out"
 
 cat >"$work/tree/glsl/neuron/neuron_cube.glsl" <<'END'

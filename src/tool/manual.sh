@@ -1,11 +1,12 @@
 #!/bin/sh
 # Writes the manual pages of the tool from what it says of itself: glcnn(1), one page for each of its
-# commands, and glcnn-kernels(7).
+# commands, and glcnn-kernels(7). The environment is README.md's table.
 #
-# usage: manual.sh TOOL FOLDER    makes FOLDER/man1 and FOLDER/man7. SOURCE_DATE_EPOCH may be given
+# usage: manual.sh TOOL README FOLDER    makes FOLDER/man1 and FOLDER/man7. SOURCE_DATE_EPOCH may be
+# given
 
 set -e
-tool=$1 folder=$2
+tool=$1 readme=$2 folder=$3
 # The header's date that mdoc wants; two builds of one source differ in nothing.
 date=$(date -u -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" '+%B %d, %Y' 2>/dev/null ||
     date -u -r "${SOURCE_DATE_EPOCH:-$(date +%s)}" '+%B %d, %Y')
@@ -88,32 +89,13 @@ overview_page() {
         part && $0 == "" { part = 2; first = 1; next }
         part == 2 { paragraph($0) }
         END { end_block() }' "$folder/help"
-    cat <<'END'
-.Sh ENVIRONMENT
-.Bl -tag -width Ds
-.It Ev GLCNN_DEVICE
-the device where no option names one: a node, a number of
-.Xr glcnn\-info 1 ,
-a kernel driver or software
-.It Ev GLCNN_CACHE_DIR
-the folder that keeps compiled programs, else
-.Pa $XDG_CACHE_HOME/glcnn
-or
-.Pa $HOME/.cache/glcnn ;
-off keeps none
-.It Ev GLCNN_LIMITS
-min holds the device at the least that OpenGL ES 3.1 allows
-.It Ev GLCNN_DEBUG
-sync, nan, verify, with commas between: looks for mistakes, slowly
-.It Ev GLCNN_SHADERS
-a folder that the source of every shader is written to
-.It Ev GLCNN_VARIANTS
-the only variants of passes that are taken, as
-.Xr glcnn\-kernels 7
-names them
-.El
-.Sh SEE ALSO
-END
+    printf '.Sh ENVIRONMENT\n.Bl -tag -width Ds\n'
+    awk -F' [|] ' "$escape"'
+        /^[|] `GLCNN_[A-Z_]*` [|]/ {
+            sub(/ [|]$/, "", $2); gsub(/`/, "", $2); gsub(/[|` ]/, "", $1)
+            print ".It Ev " $1; first = 1; paragraph($2)
+        }' "$readme"
+    printf '.El\n.Sh SEE ALSO\n'
     for command in $commands; do
         echo ".Xr glcnn\\-$command 1 ,"
     done | LC_ALL=C sort
