@@ -16,9 +16,10 @@
 ##   tests        builds the test programs into $(O)/tests
 ##   readme       writes README.md's table of kernels anew, as "glcnn kernels --table" prints it
 ##   packages     installs the Debian packages that are missing; does nothing where all are there
-##   install      headers, libraries, pkg-config files, tool, manual pages, completion for bash and
-##                documents, below $(DESTDIR)$(PREFIX)
+##   install      headers, libraries, files for pkg-config and CMake, tool, manual pages, completion
+##                for bash and documents, below $(DESTDIR)$(PREFIX)
 ##   uninstall    removes what install put there
+##   deb          builds Debian packages into $(O)/deb; needs debhelper, dh-python, python3-setuptools
 ##   clean        removes $(O)
 ##   help         prints this
 ##
@@ -175,7 +176,7 @@ static_libs     = $(STATIC) $(lib_libs) $(interchange_libs) $(onnx_libs) $(data_
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 .PHONY: all examples tests demo test check-all check-boards check-drm test-run sanitized \
-        fuzz fuzz-run fuzz-seeds readme packages install uninstall clean help FORCE
+        fuzz fuzz-run fuzz-seeds readme packages deb install uninstall clean help FORCE
 
 all: $(STATIC) $(SHARED) $(LINKS) $(TOOL) $(MANUAL)
 examples: $(EXAMPLES)
@@ -206,7 +207,7 @@ FLAGS     = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) : $(own_cppflags) $(own_cflag
             $(own_ldflags) : $(lib_libs) : $(interchange_libs) : $(onnx_libs) : $(data_libs) : \
             $(app_libs)
 FILES     = $(LIB_SOURCES) $(SHADERS)
-PC_VALUES = $(PREFIX) $(LIBDIR) $(INCLUDEDIR) $(VERSION)
+PC_VALUES = $(PREFIX) $(LIBDIR) $(INCLUDEDIR) $(VERSION) $(LIBRARIES)
 $(eval $(call remember,$(O)/flags,FLAGS))
 $(eval $(call remember,$(O)/files,FILES))
 $(eval $(call remember,$(O)/interchange-files,INTERCHANGE_SOURCES))
@@ -522,6 +523,19 @@ $(O)/glcnn_data.pc: $(O)/pc-values
 	    'Requires: glcnn = $(VERSION)' 'Requires.private: $(DATA_MODULES)' \
 	    'Libs.private: -pthread -lm' >$@
 
+# CMake's files are below LIBDIR, and find the rest from there: a tree that is moved stays whole.
+CMAKE := $(addprefix $(O)/,glcnnConfig.cmake glcnnConfigVersion.cmake)
+cmake_relative = $(patsubst $(PREFIX)/%,$${_glcnn_prefix}/%,$1)
+cmake_up = $(subst $( ) ,/,$(patsubst %,..,$(subst /, ,$(patsubst $(PREFIX)/%,%,$(LIBDIR))/cmake/glcnn)))
+cmake_prefix = $(if $(filter $(PREFIX)/%,$(LIBDIR)),$${CMAKE_CURRENT_LIST_DIR}/$(cmake_up),$(PREFIX))
+
+$(CMAKE): $(O)/%: platform/packaging/cmake/%.in $(O)/pc-values
+	$(call say,GEN)
+	$(Q)sed -e 's|@PREFIX@|$(cmake_prefix)|; s|@VERSION@|$(VERSION)|; s|@SOVERSION@|$(SOVERSION)|g' \
+	    -e 's|@LIBDIR@|$(call cmake_relative,$(LIBDIR))|' \
+	    -e 's|@INCLUDEDIR@|$(call cmake_relative,$(INCLUDEDIR))|' \
+	    -e 's|@LIBRARIES@|$(LIBRARIES:lib%=%)|' $< >$@
+
 dest_include := $(DESTDIR)$(INCLUDEDIR)/glcnn
 dest_lib     := $(DESTDIR)$(LIBDIR)
 dest_pc      := $(DESTDIR)$(PKGCONFIGDIR)
@@ -531,7 +545,7 @@ dest_man     := $(DESTDIR)$(MANDIR)
 dest_completion := $(DESTDIR)$(COMPLETIONDIR)
 DOCUMENTS    := README.md include/specification.md
 
-install: all $(PC) $(O)/include/glcnn/kernels.h
+install: all $(PC) $(CMAKE) $(O)/include/glcnn/kernels.h
 	install -d $(dest_include)/kernels $(dest_lib) $(dest_pc) $(dest_bin) $(dest_doc)
 	install -m 644 $(DOCUMENTS) $(dest_doc)
 	install -m 644 $(HEADERS) $(O)/include/glcnn/kernels.h $(dest_include)
@@ -543,6 +557,8 @@ install: all $(PC) $(O)/include/glcnn/kernels.h
 	    ln -sf $$library.so.$(SOVERSION) $(dest_lib)/$$library.so || exit 1; \
 	done
 	install -m 644 $(PC) $(dest_pc)
+	install -d $(dest_lib)/cmake/glcnn
+	install -m 644 $(CMAKE) $(dest_lib)/cmake/glcnn
 	$(if $(TOOL),install -m 755 $(TOOL) $(dest_bin))
 	if [ -e $(O)/man/glcnn.bash ]; then \
 	    install -d $(dest_man)/man1 $(dest_man)/man7 $(dest_completion) && \
@@ -552,15 +568,24 @@ install: all $(PC) $(O)/include/glcnn/kernels.h
 	fi
 	[ -n '$(DESTDIR)' ] || ldconfig 2>/dev/null || true
 
+# dpkg-buildpackage wants debian/ at the top of a tree: it gets one of its own.
+deb:
+	rm -rf $(O)/deb
+	mkdir -p $(O)/deb/glcnn
+	cp -R Makefile README.md LICENSE include src glsl platform examples tests $(O)/deb/glcnn
+	cp -R platform/packaging/debian $(O)/deb/glcnn
+	cd $(O)/deb/glcnn && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL dpkg-buildpackage -us -uc -b
+
 uninstall:
 	rm -f $(HEADERS:include/glcnn/%=$(dest_include)/%) $(dest_include)/kernels.h
 	rm -f $(KERNEL_HEADERS:include/glcnn/%=$(dest_include)/%)
 	rm -f $(addprefix $(dest_lib)/,$(notdir $(STATIC) $(SHARED) $(LINKS)))
 	rm -f $(addprefix $(dest_pc)/,$(notdir $(PC))) $(dest_bin)/glcnn
+	rm -f $(addprefix $(dest_lib)/cmake/glcnn/,$(notdir $(CMAKE)))
 	rm -f $(addprefix $(dest_doc)/,$(notdir $(DOCUMENTS)))
 	rm -f $(dest_man)/man1/glcnn.1 $(dest_man)/man1/glcnn-*.1 $(dest_man)/man7/glcnn-kernels.7 \
 	    $(dest_completion)/glcnn
-	rmdir $(dest_include)/kernels $(dest_include) $(dest_doc) 2>/dev/null || true
+	rmdir $(dest_lib)/cmake/glcnn $(dest_include)/kernels $(dest_include) $(dest_doc) 2>/dev/null || true
 
 clean:
 	rm -rf $(O)

@@ -97,6 +97,7 @@ for file in bin/glcnn lib/foo/libglcnn.a lib/foo/libglcnn.so lib/foo/pkgconfig/g
     include/glcnn/onnx.h \
     include/glcnn/glcnn.h include/glcnn/kernels.h \
     share/doc/glcnn/README.md share/doc/glcnn/specification.md \
+    lib/foo/cmake/glcnn/glcnnConfig.cmake lib/foo/cmake/glcnn/glcnnConfigVersion.cmake \
     share/man/man1/glcnn.1 share/man/man1/glcnn-train.1 share/man/man7/glcnn-kernels.7 \
     share/bash-completion/completions/glcnn; do
     [ -f "$root/$file" ] || fail "install left out $file"
@@ -159,6 +160,33 @@ both_ways glcnn_interchange checkpoint 'glcnn_checkpoint_load(NULL, NULL, NULL, 
 both_ways glcnn_onnx onnx 'glcnn_onnx_load(NULL, NULL, NULL, NULL, NULL, error)'
 both_ways glcnn_data data 'glcnn_data_set_open(NULL, NULL, NULL, error)'
 
+# CMake finds it where it lies now, not where it was meant for, and takes no other minor version.
+find_by_cmake() { # VERSION
+    mkdir -p "$work/cmake"
+    cat >"$work/cmake/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.13)
+project(program C)
+find_package(glcnn $1 REQUIRED)
+add_executable(program ../second.c)
+target_link_libraries(program glcnn::data glcnn::interchange)
+END
+    rm -rf "$work/cmake/build"
+    cmake -S "$work/cmake" -B "$work/cmake/build" -DCMAKE_C_COMPILER="$cc" \
+        -Dglcnn_DIR="$root/lib/foo/cmake/glcnn" >"$work/log" 2>&1
+}
+if command -v cmake >/dev/null; then
+    for wanted in '' "$(number MAJOR)" "$(number MAJOR).$(number MINOR)" "$version"; do
+        [ "$wanted" = 0 ] || find_by_cmake "$wanted" || { cat "$work/log"; fail "CMake does not find glcnn $wanted"; }
+    done
+    cmake --build "$work/cmake/build" >"$work/log" 2>&1 || { cat "$work/log"; fail 'CMake does not build'; }
+    "$work/cmake/build/program" || fail 'what CMake built does not work'
+    for wanted in "$(number MAJOR).$(($(number MINOR) + 1))" 99 0.0.1; do
+        ! find_by_cmake "$wanted" || fail "CMake takes $version for $wanted"
+    done
+else
+    echo 'there is no cmake: its files were not tried'
+fi
+
 for example in examples/*.c; do
     $cc -o "$work/example" "$example" examples/support/*.c \
         $(pc --cflags --libs glcnn zlib libpng libzip) -lm ||
@@ -209,7 +237,7 @@ exports libglcnn_data "$work/data"
 build uninstall DESTDIR="$dest" >/dev/null
 left=$(find "$dest" ! -type d)
 [ -z "$left" ] || fail "uninstall left $left"
-for folder in include/glcnn share/doc/glcnn; do
+for folder in include/glcnn share/doc/glcnn lib/foo/cmake/glcnn; do
     [ ! -d "$root/$folder" ] || fail "uninstall left $folder"
 done
 

@@ -1,0 +1,31 @@
+################################################################################
+#
+# glcnn
+#
+################################################################################
+
+GLCNN_VERSION = 0.1.0
+# The tree that this folder lies in, also where a package folder is a link to it.
+GLCNN_SITE = $(realpath $(GLCNN_PKGDIR)/../../..)
+GLCNN_SITE_METHOD = local
+GLCNN_LICENSE = MIT
+GLCNN_LICENSE_FILES = LICENSE
+GLCNN_INSTALL_STAGING = YES
+GLCNN_DEPENDENCIES = host-pkgconf cjson jpeg libcbor libdrm libegl libgbm libgles libpng libzip zlib
+
+# The tool of the target does not run here, so there are no manual pages; the target has no use of them.
+GLCNN_MAKE_OPTS = $(TARGET_CONFIGURE_OPTS) PREFIX=/usr HOST_TOOL=false
+
+define GLCNN_BUILD_CMDS
+	$(TARGET_MAKE_ENV) $(MAKE) -C $(@D) $(GLCNN_MAKE_OPTS) all
+endef
+
+define GLCNN_INSTALL_STAGING_CMDS
+	$(TARGET_MAKE_ENV) $(MAKE) -C $(@D) $(GLCNN_MAKE_OPTS) DESTDIR=$(STAGING_DIR) install
+endef
+
+define GLCNN_INSTALL_TARGET_CMDS
+	$(TARGET_MAKE_ENV) $(MAKE) -C $(@D) $(GLCNN_MAKE_OPTS) DESTDIR=$(TARGET_DIR) install
+endef
+
+$(eval $(generic-package))

@@ -1,0 +1,99 @@
+#!/bin/sh
+# Recipes of packagers agree with the tree: version, licence, libraries, modules. With
+# GLCNN_TEST_FULL Debian packages are built, and lintian looks at them.
+#
+# Runs from the top of the tree. MAKE and O may be given.
+
+make=${MAKE:-make} out=${O:-build} packaging=platform/packaging
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+fail() {
+    echo "test_packages: $*"
+    failed=1
+}
+
+number() {
+    sed -n "s/^#define GLCNN_VERSION_$1 *//p" include/glcnn/status.h
+}
+version=$(number MAJOR).$(number MINOR).$(number PATCH) soversion=$(number MAJOR)
+[ "$soversion" != 0 ] || soversion=0.$(number MINOR)
+libraries=$(sed -n 's/^LIBRARIES *:= //p' Makefile)
+[ "$(echo $libraries | wc -w)" -ge 3 ] || fail "the Makefile's libraries are $libraries"
+
+# ---- Debian --------------------------------------------------------------------------------------
+
+debian=$packaging/debian
+[ "$(sed -n '1s/.*(\(.*\)).*/\1/p' $debian/changelog)" = "$version" ] ||
+    fail "debian/changelog begins with $(head -n 1 $debian/changelog), and this is $version"
+for library in $libraries; do
+    package=$(echo "$library$soversion" | tr _ -)
+    grep -q "^Package: $package$" $debian/control || fail "debian/control has no package $package"
+    grep -q "/$library\.so\.\*$" "$debian/$package.install" || fail "$package does not install $library"
+    grep -q " $package (= " $debian/control || fail "libglcnn-dev does not depend on $package"
+done
+for file in rules tests/check tests/python tests/build; do
+    [ -x "$debian/$file" ] || fail "debian/$file cannot be run"
+done
+
+# Development files of every module, for building and for those who link statically.
+modules=$(sed -n 's/^\(LIB\|INTERCHANGE\|DATA\)_MODULES *:= //p' Makefile)
+for module in $modules; do
+    package=lib${module#lib}-dev
+    [ $module != zlib ] || package=zlib1g-dev
+    [ "$(grep -c "[ ]$package,\{0,1\}$" $debian/control)" = 2 ] ||
+        fail "debian/control has $package not twice: to build, and for libglcnn-dev"
+done
+
+# ---- Buildroot and Yocto -------------------------------------------------------------------------
+
+ln -s "$PWD/$packaging/buildroot" "$work/link"
+# A makefile of Buildroot's is read, and its commands are run as Buildroot would.
+cat >"$work/Makefile" <<END
+GLCNN_PKGDIR = $work/link
+TARGET_CONFIGURE_OPTS = CC=cc
+STAGING_DIR = /staging
+generic-package =
+include $packaging/buildroot/glcnn.mk
+all:
+	@echo '\$(GLCNN_VERSION) \$(GLCNN_DEPENDENCIES)'
+	@test -e \$(GLCNN_SITE)/\$(GLCNN_LICENSE_FILES)
+	@echo '\$(GLCNN_INSTALL_STAGING_CMDS)' | grep -q 'DESTDIR=/staging install'
+END
+said=$(unset MAKEFLAGS MFLAGS MAKELEVEL; $make -s -f "$work/Makefile") || fail "glcnn.mk: $said"
+[ "${said%% *}" = "$version" ] || fail "glcnn.mk is of ${said%% *}, and this is $version"
+for module in $modules; do
+    name=$(echo $module | sed 's/^libjpeg$/jpeg/; s/^libcjson$/cjson/; s/^\(egl\|gbm\)$/lib\1/')
+    case " $said " in *" $name "*) ;; *) fail "glcnn.mk does not depend on $name" ;; esac
+    case $name in libegl | libgbm) choice=HAS_$name ;; *) choice=$name ;; esac
+    grep -q "BR2_PACKAGE_$(echo $choice | tr a-z A-Z)$" $packaging/buildroot/Config.in ||
+        fail "Config.in does not select $name"
+    name=$(echo $name | sed 's/^libegl$/egl/; s/^lib\(gbm\)$/virtual\/lib\1/')
+    grep -q "^DEPENDS.*[ /]$name[ \"]" $packaging/yocto/glcnn_*.bb || fail "the recipe has no $name"
+done
+grep -q "^sha256  $(sha256sum LICENSE | cut -d' ' -f1)  LICENSE$" $packaging/buildroot/glcnn.hash ||
+    fail 'glcnn.hash is not that of LICENSE'
+grep -q "md5=$(md5sum LICENSE | cut -d' ' -f1)\"" $packaging/yocto/glcnn_$soversion.bb ||
+    fail 'the checksum of the recipe is not that of LICENSE'
+for library in $libraries; do
+    [ $library = libglcnn ] || grep -q "/$library\${SOLIBS}" $packaging/yocto/glcnn_$soversion.bb ||
+        fail "the recipe has no package for $library"
+done
+
+# ---- dpkg-buildpackage ---------------------------------------------------------------------------
+
+if [ -n "$GLCNN_TEST_FULL" ] && command -v dpkg-buildpackage >/dev/null && command -v dh >/dev/null &&
+    command -v dh_python3 >/dev/null; then
+    (unset MAKEFLAGS MFLAGS MAKELEVEL CC CXX AR PKG_CONFIG O V CFLAGS CPPFLAGS LDFLAGS
+        $make O="$out" deb) >"$work/log" 2>&1 || { tail -n 40 "$work/log"; fail 'Debian packages are not built'; }
+    core=$out/deb/libglcnn${soversion}_$version*.deb
+    dpkg-deb -f $core Depends | grep -E 'cjson|cbor|png|zip' && fail 'the core needs more than EGL, GBM and DRM'
+    if command -v lintian >/dev/null; then
+        lintian --fail-on error,warning "$out"/deb/*.changes 2>&1 | grep '^[EW]:' && fail 'lintian complains'
+    fi
+else
+    echo 'Debian packages are built with GLCNN_TEST_FULL, debhelper and dh-python alone'
+fi
+
+[ $failed = 0 ] && echo 'packages are those of the tree'
