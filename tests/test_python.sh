@@ -27,11 +27,13 @@ $python src/python/generate.py include "$work/glcnn"
 
 # ---- Structures and enumerations as C has them ---------------------------------------------------
 
-$python - >"$work/layout.c" <<'END'
+for header in include/glcnn/*.h include/glcnn/kernels/*.h; do
+    echo "#include <${header#include/}>"
+done >"$work/layout.c"
+$python - >>"$work/layout.c" <<'END'
 import ctypes, enum
 from glcnn import _c
-print("#include <glcnn/glcnn.h>\n#include <glcnn/checkpoint.h>\n#include <glcnn/data.h>\n"
-      "#define SAME(a, b) _Static_assert((long)(a) == (long)(b), #a \" is \" #b)")
+print("#define SAME(a, b) _Static_assert((long)(a) == (long)(b), #a \" is \" #b)")
 checked = 0
 for name, kind in vars(_c).items():
     if name.startswith("glcnn_") and getattr(kind, "_fields_", None):

@@ -133,23 +133,30 @@ class Network:
                 images[image].stop_gradient = True
         return copy, images[output]
 
+    def _optimizers(self) -> List[Any]:
+        found = [c.glcnn_kernel_optimizer(f.kernel) for f in self.filters]
+        return [kernel for kernel in found if kernel]
+
     @property
     def optimizer(self) -> Optional[str]:
         """The kind of the optimizer that trains the weights; None before one was set."""
-        for node in self.filters:
-            kernel = c.glcnn_kernel_optimizer(node.kernel)
-            if kernel:
-                return c.glcnn_kernel_name(kernel).decode()[len("optimizer_"):]
+        for kernel in self._optimizers():
+            return c.glcnn_kernel_name(kernel).decode()[len("optimizer_"):]
         return None
 
-    def set_optimizer(self, optimizer: Union[Optimizer, str]) -> None:
-        """Lets an optimizer train all weights. One of the kind that did so already goes on from its
-        state, with the new parameters."""
-        if isinstance(optimizer, str):
-            optimizer = Optimizer(optimizer)
-        made = optimizer.make(self.device)
+    def set_optimizer(self, optimizer: Union[Optimizer, str, None]) -> None:
+        """Lets an optimizer train all weights, but those of layers that are frozen. One of the kind
+        that did so already goes on from its state, with the new parameters; None leaves it as it
+        is, and layers that it does not train yet begin with its parameters."""
+        if optimizer is None:
+            made = Optimizer(self.optimizer or "adam").make(self.device)
+            for kernel in self._optimizers()[:1]:
+                _take_parameters(self.device, made.pointer, kernel)
+        else:
+            named = Optimizer(optimizer) if isinstance(optimizer, str) else optimizer
+            made = named.make(self.device)
         descriptor = _c.glcnn_training_descriptor(optimizer=made.pointer)
-        for node in self.filters:
+        for node in self.filters if optimizer else []:
             old = c.glcnn_kernel_optimizer(node.kernel)
             if old and c.glcnn_kernel_name(old) == c.glcnn_kernel_name(made.pointer):
                 _take_parameters(self.device, old, made.pointer)
@@ -194,8 +201,7 @@ class Network:
         """
         data = _Data(self, images, labels)
         batch = min(batch, data.count)
-        if optimizer or not self.optimizer:
-            self.set_optimizer(optimizer or "adam")
+        self.set_optimizer(optimizer)
         graph, node = self._graph(("train", loss, memory, clip_norm),
                                   lambda: self._training_graph(loss, memory, clip_norm))
         node["weight"] = 1 / batch
