@@ -12,7 +12,7 @@ import weakref
 import numpy
 
 import glcnn
-from glcnn import Optimizer, Status, kernels
+from glcnn import Optimizer, Status, _c, kernels
 
 
 def refused(test, status, words):
@@ -332,6 +332,54 @@ class Training(unittest.TestCase):
         images[5] = numpy.nan
         with refused(self, Status.CHECK_FAILED, "epoch 0, step .*the loss is nan"):
             small_network().train(images, self.labels)
+
+
+CLASSIFIER = os.path.join(os.path.dirname(__file__), "..", "golden", "classifier")
+
+
+@unittest.skipUnless(_c.FUNCTIONS["glcnn_onnx"] and os.path.isdir(CLASSIFIER),
+                     "there is no libglcnn_onnx")
+class Onnx(unittest.TestCase):
+    """A classifier that tests/golden/classifier/make.py describes in PyTorch too."""
+
+    def setUp(self):
+        table = numpy.loadtxt(os.path.join(CLASSIFIER, "train.csv"), delimiter=",", dtype=int)
+        self.labels = table[:, 0]
+        self.images = table[:, 1:].reshape(-1, 1, 8, 8).astype(numpy.uint8)
+        self.model = glcnn.onnx(os.path.join(CLASSIFIER, "classifier.onnx"))
+
+    def test_it_computes_what_pytorch_does(self):
+        expected = numpy.loadtxt(os.path.join(CLASSIFIER, "probabilities.txt"))
+        numpy.testing.assert_allclose(self.model.predict(self.images), expected, atol=1e-5)
+        self.assertEqual(self.model.output.shape, (5, 1, 1))
+        score = self.model.evaluate(self.images, self.labels)
+        wanted = -numpy.log(expected[numpy.arange(40), self.labels]).mean()
+        self.assertAlmostEqual(score.loss, wanted, places=4)
+
+    def test_it_learns_as_pytorch_does(self):
+        net = glcnn.onnx(os.path.join(CLASSIFIER, "plain.onnx"))
+        scores = net.train(self.images, self.labels, epochs=20, batch=40, optimizer=Optimizer(
+            "stochastic_gradient_descent", learning_rate=0.05, momentum_scale=0.9))
+        expected = numpy.loadtxt(os.path.join(CLASSIFIER, "losses.txt"))
+        numpy.testing.assert_allclose([s.loss for s in scores], expected, rtol=1e-4, atol=1e-4)
+
+    def test_it_comes_back(self):
+        self.model.train(self.images, self.labels, epochs=2,
+                         optimizer=Optimizer("stochastic_gradient_descent", learning_rate=0.05))
+        made = small_network()
+        images, _ = quarters(4)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.onnx")
+            for net, data in (self.model, self.images), (made, images):
+                expected = net.predict(data)
+                net.save_onnx(path)
+                numpy.testing.assert_allclose(glcnn.onnx(path).predict(data), expected, atol=1e-5)
+
+    def test_what_is_no_model(self):
+        with refused(self, Status.IO_ERROR, "missing"):
+            glcnn.onnx("missing.onnx")
+        with refused(self, Status.MALFORMED_DATA, "."):
+            glcnn.onnx(__file__)
 
 
 class Lives(unittest.TestCase):

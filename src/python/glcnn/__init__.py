@@ -24,7 +24,7 @@ from ._library import Error, version
 from .device import Candidate, Device, default_device, devices
 from .graph import Graph, TrainingGraph
 from .image import Image, image
-from .network import Network, Score, load, network
+from .network import Network, Score, load, network, onnx
 from .node import FilterNode, ImageNode
 from .optimizer import Optimizer
 from .run import run
@@ -34,4 +34,4 @@ __all__ = ["Candidate", "ChannelFormat", "Device", "EdgeMode", "Error", "FilterN
            "Image", "ImageNode", "LogLevel", "LossType", "Network", "NeuronDescriptor",
            "NeuronType", "Optimizer", "Padding", "ReductionType", "Score", "Status",
            "TrainingGraph", "TrainingStyle", "default_device", "devices", "image", "kernels",
-           "load", "network", "run", "version"]
+           "load", "network", "onnx", "run", "version"]

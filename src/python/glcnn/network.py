@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tu
 
 import numpy
 
-from . import _c
+from . import _c, onnx as _onnx
 from ._library import Error, c, call, library, refuse
 from .device import Device, Owned, default_device
 from .graph import Arrays, Graph, TrainingGraph
@@ -45,6 +45,7 @@ class Network:
             self.device.check(c.glcnn_network_create(self.device.enter(), ctypes.byref(pointer)))
         self.handle = Owned(self.device, c.glcnn_network_destroy, pointer)
         self.shapes: Dict[int, Optional[Shape]] = {}  # by address: a node would keep its network
+        self.record: Any = None  # of the ONNX file that it was read from
         self._graphs: Dict[Any, Any] = {}
 
     @property
@@ -113,10 +114,19 @@ class Network:
 
     # ---- Training ----
 
-    def _copy(self, left_out: Any = ()) -> Tuple[Network, ImageNode]:
+    def _compared(self, loss: _c.LossType) -> ImageNode:
+        """What a loss is of: the output, but for soft-max cross entropy what a soft-max that ends
+        the network reads."""
+        output = self.output
+        if (loss == _c.LossType.SOFT_MAX_CROSS_ENTROPY and output.filter and
+                output.filter.name == "soft_max"):
+            return output.filter.sources[0]
+        return output
+
+    def _copy(self, output: ImageNode, left_out: Any = ()) -> Tuple[Network, ImageNode]:
         """A network of the same kernels, as far as the output needs them, and its output: a place
         for a loss and gradients, so that this one stays as it was written."""
-        copy, output = Network(self.device), self.output
+        copy = Network(self.device)
         images: Dict[ImageNode, ImageNode] = {}
         filters: Dict[FilterNode, FilterNode] = {}
         needed = _needed(output)
@@ -177,7 +187,7 @@ class Network:
 
     def _training_graph(self, loss: _c.LossType, memory: int,
                         clip_norm: float) -> Tuple[TrainingGraph, FilterNode]:
-        copy, output = self._copy()
+        copy, output = self._copy(self._compared(loss))
         node = output.loss(copy.image("labels"), loss, _c.ReductionType.SUM)
         return TrainingGraph([node], results=[output], memory=memory, clip_norm=clip_norm), node
 
@@ -187,7 +197,8 @@ class Network:
               memory: int = 0, clip_norm: float = 0,
               progress: Optional[Callable[[int, Score], Any]] = None) -> List[Score]:
         """Trains on the mean loss of batches, in another order each epoch; images that do not fill
-        a batch are left out of the epoch. Returns a score for each epoch.
+        a batch are left out of the epoch. Returns a score for each epoch. Soft-max cross entropy is
+        of what a soft-max that ends the network reads.
 
         images     [N][C][H][W] or [N][H][W]; bytes b stand for b / 255. A dictionary of such where
                    the network has several inputs, by their handles
@@ -227,23 +238,25 @@ class Network:
     def predict(self, images: Arrays, *, batch: int = 32, memory: int = 0) -> Any:
         """The output for each image: [N][C] where it is of one pixel, otherwise [N][C][H][W]. What
         is random in training, dropout and augmentation, is left out."""
-        data = _Data(self, images)
+        output = self._infer(self.output, _Data(self, images), batch, memory)
+        return output[:, :, 0, 0] if output.shape[2:] == (1, 1) else output
+
+    def _infer(self, node: ImageNode, data: _Data, batch: int, memory: int) -> Any:
+        """[N][C][H][W] of a node."""
         batch = min(batch, data.count)
-        graph = self._graph(("predict", memory), lambda: Graph(
-            [self._copy(_RANDOM)[1]], memory=memory))
+        graph = self._graph(("infer", address(node.pointer), memory), lambda: Graph(
+            [self._copy(node, _RANDOM)[1]], memory=memory))
         parts = []
         for start in range(0, data.count, batch):
             chosen = numpy.arange(start, start + batch).clip(max=data.count - 1)
             parts.append(graph.execute(data.part(chosen))[0])
-        output = numpy.concatenate(parts)[:data.count]
-        return output[:, :, 0, 0] if output.shape[2:] == (1, 1) else output
+        return numpy.concatenate(parts)[:data.count]
 
     def evaluate(self, images: Arrays, labels: Any, *, batch: int = 32,
                  loss: _c.LossType = _c.LossType.SOFT_MAX_CROSS_ENTROPY) -> Score:
         """The mean loss of the output against labels, and the share of right classes."""
         data = _Data(self, images, labels)
-        output = self.predict(images, batch=batch)
-        output = output.reshape(output.shape + (1,) * (4 - output.ndim))
+        output = self._infer(self._compared(loss), data, batch, 0)
         total = _Total()
         for start in range(0, data.count, batch):
             chosen = numpy.arange(start, min(start + batch, data.count))
@@ -265,6 +278,11 @@ class Network:
             call(c.glcnn_file_save, os.fsencode(path), data, size)
         finally:
             interchange.glcnn_serialize_free(data)
+
+    def save_onnx(self, path: Union[str, os.PathLike[str]]) -> None:
+        """Writes an ONNX model: the one that the network was read from, with its weights of now,
+        else a new one."""
+        _onnx.write(self, path)
 
     def save_checkpoint(self, path: Union[str, os.PathLike[str]],
                         **metadata: str) -> None:
@@ -312,6 +330,15 @@ def load(path: Union[str, os.PathLike[str]], device: Optional[Device] = None) ->
     call(library("glcnn_interchange").glcnn_network_deserialize, device.enter(), buffer, len(data),
          ctypes.byref(pointer))
     return Network(device, pointer=pointer)
+
+
+def onnx(path: Union[str, os.PathLike[str]], *, width: int = 0, height: int = 0,
+         feature_channels: int = 0, without_batch: bool = False,
+         device: Optional[Device] = None) -> Network:
+    """The network of an ONNX model, labels and weights as in the file. Width, height and channels
+    are of inputs whose size the file leaves open."""
+    return _onnx.read(path, Network, width=width, height=height, feature_channels=feature_channels,
+                      without_batch=without_batch, device=device)
 
 
 def _needed(output: ImageNode) -> Dict[ImageNode, bool]:
