@@ -533,7 +533,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(folders_that_cannot_be_trained_on_are_refused),
                                         UNIT_TEST(an_epoch_has_each_image_once),
                                         UNIT_TEST(in_order_the_last_batch_has_empty_places),
-        UNIT_TEST(a_limit_takes_of_each_class),
+                                        UNIT_TEST(a_limit_takes_of_each_class),
                                         UNIT_TEST(batches_follow_from_their_number_alone),
                                         UNIT_TEST(labels_alone_are_those_of_the_batches),
                                         UNIT_TEST(pictures_are_decoded_once_where_they_fit_in),
