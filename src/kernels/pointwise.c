@@ -11,9 +11,12 @@ static uint32_t columns_at_once(uint32_t width)
     return width >= 12 ? 4 : width >= 6 ? 2 : 1;
 }
 
-/* The columns of an invocation one by one or, where the compiler may unroll their loop, at once. */
-const struct variant pointwise_rows[] = {
-    {"pointwise_unrolled", .registers = 12}, {"pointwise_loop", .registers = 8}, {0}};
+/* The columns of an invocation one by one or, where the compiler may unroll their loop, at once; or
+ * all of them before one is stored, where a shader can. */
+const struct variant pointwise_rows[] = {{"pointwise_together", .registers = 32, .width = 32},
+                                         {"pointwise_unrolled", .registers = 12},
+                                         {"pointwise_loop", .registers = 8},
+                                         {0}};
 
 struct pass *plan_pointwise(struct plan *plan, const struct operation *operation,
                             const char *shader, const struct image_view *destination)
@@ -25,7 +28,10 @@ struct pass *plan_pointwise(struct plan *plan, const struct operation *operation
     pass_grid_over(pass, groups_of(operation->region_width, columns), operation->region_height,
                    "destination", destination);
     pass_origin(pass, 0, operation->region_y, 0);
-    (variant == pointwise_rows ? pass_define : pass_int)(pass, "PIXELS", (int)columns);
+    bool looped = variant == &pointwise_rows[2];
+    (looped ? pass_int : pass_define)(pass, "PIXELS", (int)columns);
+    if (variant == pointwise_rows)
+        pass_define(pass, "TOGETHER", 1);
     pass_int(pass, "left", (int32_t)operation->region_x);
     pass_int(pass, "right", (int32_t)(operation->region_x + operation->region_width));
     return pass;
