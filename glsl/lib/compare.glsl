@@ -28,3 +28,8 @@ bvec4 wins(vec4 value, vec4 best) {
     return bvec4(more.x || (now.x && !before.x), more.y || (now.y && !before.y),
                  more.z || (now.z && !before.z), more.w || (now.w && !before.w));
 }
+
+// The larger of both; a NaN where one is.
+vec4 larger(vec4 best, vec4 value) {
+    return or_nan(mix(best, value, greaterThan(value, best)), value);
+}

@@ -8,7 +8,7 @@ vec4 term(vec4 tap) { return tap; }
 #endif
 
 #ifdef LARGEST
-vec4 fold(vec4 folded, vec4 v) { return mix(folded, v, wins(v, folded)); }
+vec4 fold(vec4 folded, vec4 v) { return larger(folded, v); }
 #else
 vec4 fold(vec4 folded, vec4 v) { return folded + v; }
 #endif
