@@ -136,8 +136,8 @@ static bool tiles_pay(const void *tiles)
     return taps_of(o) > 4 && 4ull * o->region_width * o->region_height >= 3 * covered;
 }
 
-static const struct variant rows[] = {{"local_tiles_shared", .registers = 32,
-                                       .shared_memory = true, .can = is_tiled, .pays = tiles_pay},
+static const struct variant rows[] = {{"local_tiles_shared", .registers = 32, .shared_memory = true,
+                                       .can = is_tiled, .pays = tiles_pay},
                                       {"local_pixels"},
                                       {0}};
 const struct variant *const local_normalization_variants[] = {rows, NULL};

@@ -651,9 +651,9 @@ static const struct variant *const max_gradient_forms[] = {pooling_tile_forms, N
 
 const struct glcnn_descriptor glcnn_kernel_pooling_average = {FORWARD(
     "pooling_average", "MPSCNNPoolingAverage", "mean over a window", 0, average, average_cases)};
-const struct glcnn_descriptor glcnn_kernel_pooling_average_gradient = {GRADIENT(
-    "pooling_average", "MPSCNNPoolingAverage", 0, average_gradient_forms, average_gradient,
-    average_cases)};
+const struct glcnn_descriptor glcnn_kernel_pooling_average_gradient = {
+    GRADIENT("pooling_average", "MPSCNNPoolingAverage", 0, average_gradient_forms, average_gradient,
+             average_cases)};
 const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm = {
     FORWARD("pooling_l2_norm", "MPSCNNPoolingL2Norm",
             "square root of the sum of squares over a "

@@ -41,12 +41,11 @@ static struct reach reach_of(const struct axis *axis, uint32_t region, int32_t t
 {
     int32_t s = axis->stride, extent = axis->dilation * (axis->size - 1) + 1;
     int32_t begin = ((int32_t)region + axis->shift - axis->first) % s;
-    int32_t windows = tile % s ? (tile + extent - 2) / s + 1
-                               : floor_quotient(begin + tile - 1, s) -
-                                     floor_quotient(begin - extent + s, s) + 1;
+    int32_t windows =
+        tile % s ? (tile + extent - 2) / s + 1
+                 : floor_quotient(begin + tile - 1, s) - floor_quotient(begin - extent + s, s) + 1;
     return (struct reach){(uint32_t)windows, (uint32_t)((windows - 1) * s + extent)};
 }
-
 
 /* A term has four components and the number of a winner. */
 static uint32_t bytes_of(const struct tiles *t)
@@ -70,8 +69,8 @@ static bool touches(const struct axis *axis, uint32_t size)
     int32_t low = axis->first + axis->stride * axis->begin;
     int32_t high = axis->first + axis->stride * (axis->end - 1) + axis->dilation * (axis->size - 1);
     bool all = low >= 0 && high < (int32_t)size;
-    return all || (axis->dilation == 1 && low + axis->size > 0 &&
-                   high - (axis->size - 1) < (int32_t)size);
+    return all ||
+           (axis->dilation == 1 && low + axis->size > 0 && high - (axis->size - 1) < (int32_t)size);
 }
 
 static bool is_tiled(const void *tiles)
@@ -97,11 +96,11 @@ static bool tiles_pay(const void *tiles)
            pooling_windows_at(&o->window.x) * pooling_windows_at(&o->window.y) <= 25;
 }
 
-const struct variant pooling_tile_forms[] = {
-    {"pooling_tiles_shared", .registers = 32, .shared_memory = true, .can = is_tiled,
-     .pays = tiles_pay},
-    {"pooling_tiles_none"},
-    {0}};
+const struct variant pooling_tile_forms[] = {{"pooling_tiles_shared", .registers = 32,
+                                              .shared_memory = true, .can = is_tiled,
+                                              .pays = tiles_pay},
+                                             {"pooling_tiles_none"},
+                                             {0}};
 
 /* ---- The pass ---- */
 
@@ -128,7 +127,8 @@ static void pass_tiles(struct pass *pass, const struct tiles *t, const struct im
     pass_define(pass, "KEPT_HEIGHT", (int)t->y.kept);
     pass_region(pass, o);
     pass_grid(pass, groups_of(o->region_width, TILE_X) * LANES,
-              groups_of(o->region_height, tile_height(t->fold)), slice_count(to->channels) * to->images);
+              groups_of(o->region_height, tile_height(t->fold)),
+              slice_count(to->channels) * to->images);
     pass_local(pass, LANES, 1, 1);
     pass->cooperative = true;
     pass->work = (uint32_t)(o->window.x.size * o->window.y.size) * 32 + 64;
@@ -142,7 +142,8 @@ bool pooling_plan_shared_gradient(struct plan *plan, const struct pooled_gradien
                                 .source = p->source,
                                 .fold = fold,
                                 .x = reach_of(&o->window.x, o->region_x, TILE_X),
-                                .y = reach_of(&o->window.y, o->region_y, (int32_t)tile_height(fold)),
+                                .y =
+                                    reach_of(&o->window.y, o->region_y, (int32_t)tile_height(fold)),
                                 .room = plan->device->info.limits.shared_memory_size};
     *variant = variant_choose(plan, pooling_tile_forms, &tiles);
     if (*variant != pooling_tile_forms)
