@@ -242,6 +242,21 @@ static double error_of(glcnn_device *on, const char *kernel, const struct check_
     return worst;
 }
 
+/* Groups of more runs than a pass merges one by one; pixels of the last are no multiple of those
+ * that a lane takes together. */
+static void test_lanes_merge_many_runs(void)
+{
+    static const char *const kernels[] = {"batch_normalization_statistics",
+                                          "batch_normalization_statistics_gradient"};
+    static const struct check_case of = {"", {41, 3, 23, 25}};
+    setenv("GLCNN_VARIANTS", "statistics_arrival,sums_arrival", 1);
+    glcnn_device *on = open_device(NULL);
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        CU_ASSERT(error_of(on, kernels[i], &of) <= 1);
+    glcnn_device_destroy(&on);
+    unsetenv("GLCNN_VARIANTS");
+}
+
 /* The gradient of weights takes columns together, also where they do not divide the width and the
  * last group has some beyond it. */
 static void test_columns_need_not_divide_the_width(void)
@@ -821,6 +836,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_an_unknown_variant_is_refused),
         UNIT_TEST(test_kernels_agree_with_each_way_of_uniforms),
         UNIT_TEST(test_groups_that_arrive_are_counted_anew),
+        UNIT_TEST(test_lanes_merge_many_runs),
         UNIT_TEST(test_columns_need_not_divide_the_width),
         UNIT_TEST(test_places_within_a_stride_go_together_or_apart),
         UNIT_TEST(test_tiles_of_weights_follow_the_outputs),

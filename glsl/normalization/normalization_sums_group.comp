@@ -1,5 +1,5 @@
 // As normalization/normalization_sums.comp, a run to a group: its LANES invocations share the
-// pixels of run at.x / LANES, and add up their sums in pairs.
+// pixels of run at.x / LANES, each BLOCK at a time, and add up their sums in pairs.
 //     image 2 at.z: sum g',   image 2 at.z + 1: sum g' xh
 //     xh = (x - mean) / sqrt(variance + epsilon),   g' = G act'(gamma xh + beta)
 // needs lib/compare.glsl
@@ -32,16 +32,23 @@ void invocation(ivec3 at) {
     vec4 beta = beta_of(at.y, at.z);
     vec4 slope = neuron_slope(at.y);
     vec4 sum = vec4(0.0), sum_xh = vec4(0.0);
-    for (int i = lane; i < count; i += LANES) {
-        int line = i / row_pixels;
-        int row = at.z * rows + first_row + line;
-        int image = row / image_rows;
-        int X = begin_x + i - line * row_pixels, Y = begin_y + row - image * image_rows;
-        vec4 g = gradient(X, Y, at.y, image);
-        vec4 d = source_edge(first_x + X, first_y + Y, at.y, image) - mean;
-        g = times(neuron_derivative(scale * d + beta, slope), g);
-        sum += g;
-        sum_xh += g * d;
+    for (int i = lane; i < count; i += BLOCK * LANES) {
+        vec4 g[BLOCK], d[BLOCK];
+        for (int b = 0; b < BLOCK; b++) {
+            int pixel = min(i + b * LANES, count - 1);
+            int line = pixel / row_pixels;
+            int row = at.z * rows + first_row + line;
+            int image = row / image_rows;
+            int X = begin_x + pixel - line * row_pixels, Y = begin_y + row - image * image_rows;
+            g[b] = gradient(X, Y, at.y, image);
+            d[b] = source_edge(first_x + X, first_y + Y, at.y, image) - mean;
+        }
+        for (int b = 0; b < BLOCK; b++) {
+            vec4 own = times(neuron_derivative(scale * d[b] + beta, slope), g[b]);
+            bool counts = i + b * LANES < count;
+            sum += counts ? own : vec4(0.0);
+            sum_xh += counts ? own * d[b] : vec4(0.0);
+        }
     }
     sum = sum_of_lanes(lane, sum);
     sum_xh = sum_of_lanes(lane, sum_xh) * rate_of(at.y, at.z);

@@ -38,9 +38,9 @@ static const struct variant statistics_variants[] = {
 
 static const struct variant sum_variants[] = {
     {"sums_arrival", "normalization/normalization_sums_group.comp", 32, .shared_memory = true,
-     .buffers = 8, .pixels = 1, .arrives = true},
+     .buffers = 8, .pixels = 4, .arrives = true},
     {"sums_group", "normalization/normalization_sums_group.comp", 32, .shared_memory = true,
-     .pixels = 1},
+     .pixels = 4},
     {"sums_fourteen", "normalization/normalization_sums.comp", 32, .pixels = 14},
     {"sums_one", "normalization/normalization_sums.comp", 8, .pixels = 1},
     {0}};

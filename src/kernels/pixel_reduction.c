@@ -36,6 +36,15 @@ struct cut {
 static const struct cut by_invocations = {16384, 64, 2048, 128};
 /* Few enough that the last pass can merge them all, and some pixels for every lane. */
 static const struct cut by_groups = {1024, 1, PIXEL_FAN_IN, 4 * LANES};
+/* The group that merges them has a lane for each. */
+static const struct cut by_arrivals = {1024, 1, LANES, 4 * LANES};
+
+static const struct cut *cut_of(const struct variant *variant)
+{
+    if (variant->arrives)
+        return &by_arrivals;
+    return variant->shared_memory ? &by_groups : &by_invocations;
+}
 
 static uint32_t choose_span(const struct cut *cut, uint32_t rows, uint32_t row_pixels,
                             uint32_t columns_apart)
@@ -63,8 +72,7 @@ struct pixel_reduction pixel_reduction_begin(struct plan *plan, const struct var
                                 .rows = extent.height * (extent.images / groups),
                                 .image_rows = extent.height,
                                 .row_pixels = extent.width};
-    r.span = choose_span(r.variant->shared_memory ? &by_groups : &by_invocations, r.rows,
-                         r.row_pixels, slice_count(r.channels) * groups);
+    r.span = choose_span(cut_of(r.variant), r.rows, r.row_pixels, slice_count(r.channels) * groups);
     r.runs = groups_of(r.rows, r.span);
     if (r.variant->arrives)
         return r;
@@ -156,7 +164,7 @@ struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
 void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const char *shader,
                            uint32_t apart)
 {
-    while (r->runs > PIXEL_FAN_IN) {
+    while (r->runs > PIXEL_FAN_IN && !r->variant->arrives) {
         struct pass *pass = plan_pass(plan, shader);
         uint32_t left = groups_of(r->runs, PIXEL_FAN_IN);
         pass_grid(pass, left, slice_count(r->channels), apart);

@@ -37,7 +37,7 @@ struct pixel_reduction pixel_reduction_of_results(struct plan *plan, const struc
 struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
                                    const struct image_view *source);
 /* Passes until no more than PIXEL_FAN_IN columns are left, of texture "partial", each with grid z
- * of `apart`. */
+ * of `apart`; none where groups finish by themselves. */
 #define PIXEL_FAN_IN 32
 void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const char *shader,
                            uint32_t apart);
