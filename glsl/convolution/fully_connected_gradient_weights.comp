@@ -10,14 +10,21 @@ void invocation(ivec3 at) {
     int y = pixel / kernel_width;
     int x = pixel - y * kernel_width;
     vec4 s0 = vec4(0.0), s1 = vec4(0.0), s2 = vec4(0.0), s3 = vec4(0.0);
-    for (int n = 0; n < source_images; n++) {
-        vec4 g = gradient(begin_x, begin_y, at.y, n);
-        vec4 v = source(x, y, slice, n);
-        v = is_bias ? vec4(1.0) : v;
-        s0 += g * v.x;
-        s1 += g * v.y;
-        s2 += g * v.z;
-        s3 += g * v.w;
+    for (int n = 0; n < source_images; n += IMAGES) {
+        vec4 g[IMAGES], v[IMAGES];
+        for (int i = 0; i < IMAGES; i++) {
+            int image = min(n + i, source_images - 1);
+            g[i] = gradient(begin_x, begin_y, at.y, image);
+            v[i] = source(x, y, slice, image);
+        }
+        for (int i = 0; i < IMAGES; i++) {
+            vec4 live = n + i < source_images ? g[i] : vec4(0.0);
+            vec4 value = is_bias ? vec4(1.0) : v[i];
+            s0 += live * value.x;
+            s1 += live * value.y;
+            s2 += live * value.z;
+            s3 += live * value.w;
+        }
     }
     mat4 sum = mat4(s0, s1, s2, s3);
     int pixels = kernel_width * kernel_height;

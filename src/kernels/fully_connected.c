@@ -88,12 +88,13 @@ static bool is_long(const void *shape)
 }
 
 /* Gradient of a fully connected layer's weights: as a convolution's of one pixel, or an invocation
- * for each 16 of the weights. */
-const struct variant fully_connected_weights_variants[] = {{"connected_weights_tiled",
-                                                            .registers = 32, .shared_memory = true,
-                                                            .can = is_dense_layer, .pays = is_long},
-                                                           {"connected_weights", .registers = 8},
-                                                           {0}};
+ * for each 16 of the weights, which reads some images at once. */
+const struct variant fully_connected_weights_variants[] = {
+    {"connected_weights_tiled", .registers = 32, .shared_memory = true, .can = is_dense_layer,
+     .pays = is_long},
+    {"connected_weights_four", .registers = 32, .images = 4},
+    {"connected_weights", .registers = 8, .images = 1},
+    {0}};
 
 static void plan_sixteens(const struct operation *o, struct plan *plan,
                           const struct variant *variant)
@@ -111,6 +112,7 @@ static void plan_sixteens(const struct operation *o, struct plan *plan,
     pass_int(pass, "begin_y", w->y.begin);
     pass_int(pass, "kernel_width", w->x.size);
     pass_int(pass, "kernel_height", w->y.size);
+    pass_define(pass, "IMAGES", (int)variant->images);
     pass_int(pass, "pixel_slices", (int32_t)pixel_slices);
     pass_int(pass, "output_count", (int32_t)c.outputs);
     pass_grid(pass, pixel_slices + 1, slice_count(c.outputs), 1);
