@@ -3,6 +3,9 @@
 
 #define SHARED_TAPS 7  /* widest window whose taps share their reads */
 #define WIDE_ROW    64 /* pixels of a row that neighbours read side by side */
+/* Invocations that keep a large GPU busy; where they are fewer they each do less. */
+#define ENOUGH_INVOCATIONS 32768u
+#define FEW_PIXELS         4u
 
 static bool is_product(const void *shape)
 {
@@ -112,11 +115,29 @@ uint32_t pass_places(struct pass *pass, const struct places *places)
     return places->count[0] * places->count[1];
 }
 
-static void pass_wide(struct pass *pass, const struct packing *p, const struct sum *sum, bool down)
+/* What an invocation makes of a line of `length` pixels. */
+struct share {
+    uint32_t slices, pixels;
+};
+
+static struct share share_of(const struct packing *p, const struct sum *sum, bool down,
+                             const struct glcnn_device_traits *traits)
 {
     uint32_t slices = slices_for(p), length = sum->extent[down];
     uint32_t pixels = pixels_for(length, slices == 4 ? 4 : slices == 2 ? 7 : 8);
-    uint32_t lines = groups_of(length, pixels), places = pass_places(pass, sum->places);
+    uint64_t invocations = (uint64_t)groups_of(length, pixels) * sum->extent[!down] *
+                           sum->destination.images * groups_of(p->slices, slices);
+    if (!traits->shared_memory || invocations >= ENOUGH_INVOCATIONS)
+        return (struct share){slices, pixels};
+    return (struct share){1, groups_of(length, groups_of(length, FEW_PIXELS))};
+}
+
+static void pass_wide(struct pass *pass, const struct packing *p, const struct sum *sum, bool down,
+                      const struct glcnn_device_traits *traits)
+{
+    const struct share share = share_of(p, sum, down, traits);
+    uint32_t slices = share.slices, pixels = share.pixels;
+    uint32_t lines = groups_of(sum->extent[down], pixels), places = pass_places(pass, sum->places);
     if (down)
         pass_define(pass, "DOWN", 1);
     pass_int(pass, "stride_x", sum->window.x.stride);
@@ -167,7 +188,7 @@ void plan_lines(struct plan *plan, const struct packing *p, const struct variant
     if (is_dense(along) && along->size > 0 && (uint32_t)along->size <= variant->taps)
         pass_define(pass, "SHARED_TAPS", along->size);
     if (sum_is_wide(variant))
-        pass_wide(pass, p, sum, variant->down);
+        pass_wide(pass, p, sum, variant->down, &plan->device->info.traits);
     else
         pass_narrow(pass, p, sum, variant);
 }
