@@ -10,13 +10,15 @@ typedef glcnn_status (*forward_constructor)(glcnn_device *device, glcnn_kernel *
 typedef glcnn_status (*gradient_constructor)(glcnn_device *device, bool is_secondary_source_filter,
                                              glcnn_kernel **kernel);
 
-enum { ADD, SUBTRACT, MULTIPLY, DIVIDE, KINDS };
+enum { ADD, SUBTRACT, MULTIPLY, DIVIDE, KINDS, MAXIMUM = KINDS, MINIMUM, POWER, ALL };
 
-static const forward_constructor forwards[KINDS] = {glcnn_add_create, glcnn_subtract_create,
-                                                    glcnn_multiply_create, glcnn_divide_create};
-static const gradient_constructor gradients[KINDS] = {
-    glcnn_add_gradient_create, glcnn_subtract_gradient_create, glcnn_multiply_gradient_create,
-    glcnn_divide_gradient_create};
+static const forward_constructor forwards[ALL] = {
+    glcnn_add_create,     glcnn_subtract_create, glcnn_multiply_create, glcnn_divide_create,
+    glcnn_maximum_create, glcnn_minimum_create,  glcnn_power_create};
+static const gradient_constructor gradients[ALL] = {
+    glcnn_add_gradient_create,    glcnn_subtract_gradient_create, glcnn_multiply_gradient_create,
+    glcnn_divide_gradient_create, glcnn_maximum_gradient_create,  glcnn_minimum_gradient_create,
+    glcnn_power_gradient_create};
 
 static glcnn_kernel *make_kernel(int kind)
 {
@@ -193,7 +195,7 @@ struct pair {
 /* By the source that `secondary` says, given what the manual says. */
 static void differentiate(struct pair *p, int kind, bool secondary)
 {
-    bool gives_second = kind == DIVIDE || secondary != (kind == MULTIPLY);
+    bool gives_second = kind == DIVIDE || kind == POWER || secondary != (kind == MULTIPLY);
     p->result = encode(p->forward, p->x, p->y, NULL, &p->state);
     p->backward = make_gradient(kind, secondary);
     p->gradient = encode(p->backward, p->g, gives_second ? p->y : p->x, p->state, NULL);
@@ -227,6 +229,50 @@ static void gradients_by_either_source(void)
             glcnn_arithmetic(p.forward)->bias = 7;
             differentiate(&p, kind, secondary);
             check_floats(p.gradient, &expected[kind][secondary], 1, 1e-6);
+            release(&p);
+        }
+}
+
+static void check_number(glcnn_image *image, float expected)
+{
+    if (!isnan(expected)) {
+        check_floats(image, &expected, 1, 1e-6);
+        return;
+    }
+    float *values = read_image(image);
+    CU_ASSERT(isnan(values[0]));
+    free(values);
+}
+
+/* Of equals each has half, a NaN stays one, and powers of 0 have no infinite derivatives where
+ * PyTorch has none. Columns are results and both gradients; G is 8. */
+static void extremes_and_powers(void)
+{
+    static const struct {
+        int kind;
+        float x, y, expected[3];
+    } rows[] = {{MAXIMUM, 2, 1, {2, 8, 0}},
+                {MAXIMUM, 1, 3, {3, 0, 8}},
+                {MAXIMUM, 5, 5, {5, 4, 4}},
+                {MAXIMUM, NAN, 1, {NAN, 4, 4}},
+                {MINIMUM, 2, 1, {1, 0, 8}},
+                {MINIMUM, 1, 3, {1, 8, 0}},
+                {MINIMUM, 5, 5, {5, 4, 4}},
+                {MINIMUM, 1, NAN, {NAN, 4, 4}},
+                {POWER, 2, 3, {8, 96, 44.3614196f}},
+                {POWER, 0, 2, {0, 0, 0}},
+                {POWER, 0, 0, {1, 0, 0}},
+                {POWER, -2, 2, {4, -32, NAN}}};
+    static const float g[] = {8};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int secondary = 0; secondary < 2; secondary++) {
+            struct pair p = {.forward = make_kernel(rows[i].kind),
+                             .x = row_of(1, &rows[i].x),
+                             .y = row_of(1, &rows[i].y),
+                             .g = row_of(1, g)};
+            differentiate(&p, rows[i].kind, secondary);
+            check_number(p.result, rows[i].expected[0]);
+            check_number(p.gradient, rows[i].expected[1 + secondary]);
             release(&p);
         }
 }
@@ -461,6 +507,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(offsets_say_which_pixel_is_broadcast),
         UNIT_TEST(sources_that_disagree_are_refused),
         UNIT_TEST(gradients_by_either_source),
+        UNIT_TEST(extremes_and_powers),
         UNIT_TEST(choice_27_the_clamp_mask_is_inclusive),
         UNIT_TEST(masks_are_kept_where_there_are_bounds),
         UNIT_TEST(gradients_are_summed_over_broadcast_axes),

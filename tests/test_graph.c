@@ -233,6 +233,12 @@ static double derivative(const char *kernel, int by, double a, double b)
         return by ? -1 : 1;
     if (strcmp(kernel, "multiply") == 0)
         return by ? a : b;
+    if (strcmp(kernel, "maximum") == 0)
+        return by ? b > a : a > b;
+    if (strcmp(kernel, "minimum") == 0)
+        return by ? b < a : a < b;
+    if (strcmp(kernel, "power") == 0)
+        return by ? pow(a, b) * log(a) : b * pow(a, b - 1);
     return by ? -a / (b * b) : 1 / b;
 }
 
@@ -280,6 +286,9 @@ static void test_arithmetic_has_both_gradients(void)
     check_arithmetic("subtract");
     check_arithmetic("multiply");
     check_arithmetic("divide");
+    check_arithmetic("maximum");
+    check_arithmetic("minimum");
+    check_arithmetic("power");
 }
 
 /* c + b * tanh(b), b = 2 x, c = b: the gradient of b is a sum of three. */

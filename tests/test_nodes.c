@@ -79,8 +79,15 @@ static size_t source_count(const struct glcnn_descriptor *d)
 /* Spec 10.2, and what the header says of kernels whose gradient MPS lacks. */
 static size_t gradients_expected(const struct glcnn_descriptor *d)
 {
-    static const char *const binary[] = {"add",    "subtract",           "multiply",
-                                         "divide", "axis_concatenation", "matrix_multiplication"};
+    static const char *const binary[] = {"add",
+                                         "subtract",
+                                         "multiply",
+                                         "divide",
+                                         "maximum",
+                                         "minimum",
+                                         "power",
+                                         "axis_concatenation",
+                                         "matrix_multiplication"};
     for (size_t i = 0; i < sizeof binary / sizeof *binary; i++)
         if (strcmp(d->name, binary[i]) == 0)
             return 2;
@@ -402,13 +409,15 @@ static void test_networks_do_not_mix(void)
 /* ---- The four methods ---- */
 
 /* The forward source that a gradient by source `source` reads: itself, but for a product the other
- * factor and for a quotient the divisor. */
+ * factor, for a quotient the divisor and for a power the exponent. */
 static size_t given_source(const struct glcnn_descriptor *gradient, size_t source)
 {
     if (strcmp(gradient->name, "multiply_gradient") == 0 ||
         strcmp(gradient->name, "matrix_multiplication_gradient") == 0)
         return 1 - source;
-    return strcmp(gradient->name, "divide_gradient") == 0 ? 1 : source;
+    bool by_second = strcmp(gradient->name, "divide_gradient") == 0 ||
+                     strcmp(gradient->name, "power_gradient") == 0;
+    return by_second ? 1 : source;
 }
 
 /* Soft-max is differentiated by its result; copies read the gradient alone. */

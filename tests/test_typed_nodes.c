@@ -137,6 +137,9 @@ static void check_images(void)
     SAME("subtract", NULL, glcnn_subtract_node(x, y));
     SAME("multiply", NULL, glcnn_multiply_node(x, y));
     SAME("divide", NULL, glcnn_divide_node(x, y));
+    SAME("maximum", NULL, glcnn_maximum_node(x, y));
+    SAME("minimum", NULL, glcnn_minimum_node(x, y));
+    SAME("power", NULL, glcnn_power_node(x, y));
     SAME("concatenation", NULL, glcnn_concatenation_node(all, 3));
     SAME("slice", "source_feature_channel_offset=8 source_feature_channel_max_count=3",
          glcnn_slice_node(x, 8, 3));

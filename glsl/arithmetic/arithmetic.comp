@@ -2,8 +2,10 @@
 //     x = primary_scale * primary,   y = secondary_scale * secondary
 //     add  r = x + y + bias     subtract  r = x - y + bias
 //     multiply  r = x * y + bias     divide  r = x / y + bias
+//     maximum  r = max(x, y) + bias     minimum  r = min(x, y) + bias     power  r = x^y + bias
 // A NaN stays one, and is within no bounds.
-// For the gradient: which r are within (CLAMP_MASK), and x / y (QUOTIENT).
+// For the gradient: which r are within (CLAMP_MASK), and with KEPT the quotient, or x's share in a
+// maximum or minimum, half of equals, or the base of a power.
 // PIXELS columns to an invocation.
 // needs lib/channels.glsl
 // needs lib/compare.glsl
@@ -15,13 +17,30 @@ vec4 combined(vec4 x, vec4 y) {
     return x - y;
 #elif OPERATION == 2
     return x * y;
-#else
+#elif OPERATION == 3
     return x / y;
+#elif OPERATION == 4
+    return or_nan(or_nan(max(x, y), x), y);
+#elif OPERATION == 5
+    return or_nan(or_nan(min(x, y), x), y);
+#else
+    return pow_precise(x, y);
+#endif
+}
+
+vec4 kept_of(vec4 x, vec4 y) {
+#if OPERATION == 4 || OPERATION == 5
+    vec4 share = 0.5 + 0.5 * vec4(greaterThan(x, y)) - 0.5 * vec4(lessThan(x, y));
+    return OPERATION == 4 ? share : 1.0 - share;
+#elif OPERATION == 6
+    return x;
+#else
+    return combined(x, y);
 #endif
 }
 
 void keep_for_gradient(int X, int Y, int slice, int image, vec4 value, vec4 r) {
-#if defined(CLAMP_MASK) || defined(QUOTIENT)
+#if defined(CLAMP_MASK) || defined(KEPT)
     int index = result_index(X, Y, slice, image,
                              ivec3(destination_width, destination_height, destination_slices));
 #endif
@@ -30,8 +49,8 @@ void keep_for_gradient(int X, int Y, int slice, int image, vec4 value, vec4 r) {
     within *= vec4(is_channel(slice, destination_channels)) * vec4(not(is_nan(r)));
     clamp_mask[index] = dot(within, vec4(1.0, 2.0, 4.0, 8.0));
 #endif
-#ifdef QUOTIENT
-    quotient[index] = mix(vec4(0.0), value, is_channel(slice, destination_channels));
+#ifdef KEPT
+    kept[index] = mix(vec4(0.0), value, is_channel(slice, destination_channels));
 #endif
 }
 
@@ -40,11 +59,10 @@ void invocation(ivec2 at, int slice, int image) {
         int X = left + at.x + i * grid_x;
         vec4 x = primary_scale * primary_operand(X, at.y, slice, image);
         vec4 y = secondary_scale * secondary_operand(X, at.y, slice, image);
-        vec4 value = combined(x, y);
-        vec4 r = value + bias;
+        vec4 r = combined(x, y) + bias;
         if (X >= right)
             continue;
-        keep_for_gradient(X, at.y, slice, image, value, r);
+        keep_for_gradient(X, at.y, slice, image, kept_of(x, y), r);
         store_destination(X, at.y, slice, image, held(r, minimum, maximum));
     }
 }

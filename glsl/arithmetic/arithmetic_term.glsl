@@ -3,7 +3,10 @@
 //     add, subtract (OPERATION 0)    dr/dv = scale
 //     multiply (1)                   dr/dv = scale * other
 //     divide by the primary (2)      dr/dv = scale / y
-//     divide by the secondary (3)    dr/dv = -quotient / y
+//     divide by the secondary (3)    dr/dv = -kept / y,  kept the quotient
+//     maximum, minimum by the primary (4) and secondary (5)   dr/dv = scale kept, scale (1 - kept)
+//     power by the base (6)          dr/dv = scale e x^(e - 1),  x = kept, e = exponent_scale y
+//     power by the exponent (7)      dr/dv = scale x^e log x, 0 where x is 0 and e not below
 // Components beyond the last channel are 0.
 // needs lib/channels.glsl
 // needs lib/compare.glsl
@@ -14,9 +17,18 @@
 #define PRODUCT(g, rate) (g * rate)
 #endif
 
+#if OPERATION == 6
+vec4 power_rate(vec4 x, vec4 e) { return scale * times(e, pow_precise(x, e - 1.0)); }
+#elif OPERATION == 7
+vec4 power_rate(vec4 x, vec4 e) {
+    vec4 rate = scale * times(pow_precise(x, e), log_precise(x));
+    return mix(rate, vec4(0.0), both(equal(x, vec4(0.0)), greaterThanEqual(e, vec4(0.0))));
+}
+#endif
+
 vec4 term(int X, int Y, int slice, int image) {
     vec4 g = gradient(X, Y, slice, image);
-#if defined(CLAMP_MASK) || OPERATION == 3
+#if defined(CLAMP_MASK) || OPERATION >= 3
     int index = result_index(X, Y, slice, image,
                              ivec3(gradient_width, gradient_height, gradient_slices));
 #endif
@@ -31,8 +43,14 @@ vec4 term(int X, int Y, int slice, int image) {
 #else
 #if OPERATION == 2
     vec4 rate = scale / secondary_operand(X, Y, slice, image);
+#elif OPERATION == 3
+    vec4 rate = -kept[index] / secondary_operand(X, Y, slice, image);
+#elif OPERATION == 4
+    vec4 rate = scale * kept[index];
+#elif OPERATION == 5
+    vec4 rate = scale - scale * kept[index];
 #else
-    vec4 rate = -quotient[index] / secondary_operand(X, Y, slice, image);
+    vec4 rate = power_rate(kept[index], exponent_scale * secondary_operand(X, Y, slice, image));
 #endif
     return mix(vec4(0.0), PRODUCT(g, rate), is_channel(slice, gradient_channels));
 #endif

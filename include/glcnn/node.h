@@ -91,8 +91,8 @@ GLCNN_API glcnn_filter_node *glcnn_image_node_filter(const glcnn_image_node *nod
  * contrast normalisation a kernel size of 5, and neurons the values of spec 7.3. The padding policy
  * is the kernel's: same size unless set.
  *
- * Sources by kernel: one image; two for add, subtract, multiply, divide, the reductions with weights
- * and augmentation, whose second is image_numbers; any number for concatenation, which come one
+ * Sources by kernel: one image; two for arithmetic, axis_concatenation, matrix_multiplication, the
+ * reductions with weights and augmentation, whose second is image_numbers; any number for concatenation, which come one
  * after the other in the result, each from a channel that is a multiple of 4; predictions, labels
  * and optionally label weights for loss, whose result is the gradient (glcnn_filter_node_loss has
  * the loss).
@@ -206,7 +206,8 @@ GLCNN_API glcnn_filter_node *glcnn_filter_node_forward(const glcnn_filter_node *
  * Returns how many there are; 0: refused, and then no node is made and `nodes` has NULLs.
  *
  *   unary filters                        1
- *   add, subtract, multiply, divide      2: of the primary, of the secondary source
+ *   arithmetic, axis_concatenation,      2: of the primary, of the secondary source
+ *     matrix_multiplication
  *   concatenation                        one a source: slices of the gradient
  *   loss, gradient filters, reductions   refused: there is none
  *     without gradient, and augmentation

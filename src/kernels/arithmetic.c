@@ -17,13 +17,14 @@
 
 /* Each operation has a family of its own: a state of one is of no use to the gradient of another.
  */
-static const char *const families[] = {"add", "subtract", "multiply", "divide"};
-enum operation_kind { ADD, SUBTRACT, MULTIPLY, DIVIDE };
+static const char *const families[] = {"add",     "subtract", "multiply", "divide",
+                                       "maximum", "minimum",  "power"};
+enum operation_kind { ADD, SUBTRACT, MULTIPLY, DIVIDE, MAXIMUM, MINIMUM, POWER };
 
 struct glcnn_arithmetic_parameters *glcnn_arithmetic(glcnn_kernel *kernel)
 {
     struct glcnn_arithmetic_parameters *parameters = NULL;
-    for (int i = ADD; i <= DIVIDE && !parameters; i++)
+    for (int i = ADD; i <= POWER && !parameters; i++)
         parameters = kernel_parameters(kernel, families[i]);
     return parameters;
 }
@@ -31,7 +32,7 @@ struct glcnn_arithmetic_parameters *glcnn_arithmetic(glcnn_kernel *kernel)
 static enum operation_kind kind_of(const struct operation *o)
 {
     int kind = ADD;
-    while (kind < DIVIDE && strcmp(families[kind], o->descriptor->family) != 0)
+    while (kind < POWER && strcmp(families[kind], o->descriptor->family) != 0)
         kind++;
     return (enum operation_kind)kind;
 }
@@ -57,6 +58,9 @@ DEFINE_CREATE(add)
 DEFINE_CREATE(subtract)
 DEFINE_CREATE(multiply)
 DEFINE_CREATE(divide)
+DEFINE_CREATE(maximum)
+DEFINE_CREATE(minimum)
+DEFINE_CREATE(power)
 
 /* ---- What gradients are of, and given ---- */
 
@@ -84,8 +88,8 @@ static struct operands quotient_operands(const void *parameters)
 
 /* ---- Vectors of the state ---- */
 
-enum { PRIMARY, SECONDARY, RESULT, MASK, QUOTIENT }; /* arguments of a forward kernel */
-enum { GRADIENT, GIVEN, DESTINATION, BESIDE, G_MASK, G_QUOTIENT }; /* of a gradient kernel */
+enum { PRIMARY, SECONDARY, RESULT, MASK, KEPT };               /* arguments of a forward kernel */
+enum { GRADIENT, GIVEN, DESTINATION, BESIDE, G_MASK, G_KEPT }; /* of a gradient kernel */
 
 static bool is_gradient(const struct operation *o)
 {
@@ -98,13 +102,16 @@ static bool is_clamped(const struct operation *o)
     return p->minimum_value > -FLT_MAX || p->maximum_value < FLT_MAX;
 }
 
-/* A mask has a number for four channels of a result pixel, the quotient has four. */
+/* A mask has a number for four channels of a result pixel, what is kept besides has four: of a
+ * quotient itself, for the gradient by the divisor alone, of a maximum or minimum the primary
+ * source's share in it, and of a power the base. */
 static size_t length(const struct operation *o, size_t index)
 {
     const struct glcnn_arithmetic_parameters *p = o->parameters;
     const struct image_view *view = &o->images[is_gradient(o) ? GRADIENT : RESULT];
     bool mask = (int)index == descriptor_argument(o->descriptor, "clamp_mask");
-    bool wanted = mask ? is_clamped(o) : !is_gradient(o) || p->is_secondary_source_filter;
+    bool wanted = mask ? is_clamped(o)
+                       : !is_gradient(o) || p->is_secondary_source_filter || kind_of(o) != DIVIDE;
     size_t pixels = (size_t)view->width * view->height * view->images;
     return wanted ? pixels * slice_count(view->channels) * (mask ? 1 : 4) : 0;
 }
@@ -149,16 +156,16 @@ static void pass_operand(struct pass *pass, const struct operand_names *names,
         pass_define(pass, names->clamped, 1);
 }
 
-static void pass_state(struct pass *pass, const struct operation *o, int mask, int quotient,
+static void pass_state(struct pass *pass, const struct operation *o, int mask, int kept,
                        enum vector_access access)
 {
     if (o->given[mask]) {
         pass_define(pass, "CLAMP_MASK", 1);
         pass_vector(pass, "clamp_mask", &o->vectors[mask], access);
     }
-    if (o->given[quotient]) {
-        pass_define(pass, "QUOTIENT", 1);
-        pass_vector_of(pass, "vec4", "quotient", &o->vectors[quotient], access);
+    if (o->given[kept]) {
+        pass_define(pass, "KEPT", 1);
+        pass_vector_of(pass, "vec4", "kept", &o->vectors[kept], access);
     }
 }
 
@@ -171,8 +178,10 @@ static void plan_forward(const struct operation *o, struct plan *plan)
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_operand(pass, &primary_names, &o->window);
     pass_operand(pass, &secondary_names, &o->secondary_window);
-    pass_state(pass, o, MASK, QUOTIENT, VECTOR_WRITE);
+    pass_state(pass, o, MASK, KEPT, VECTOR_WRITE);
     pass_define(pass, "OPERATION", (int)kind_of(o));
+    if (kind_of(o) == POWER)
+        pass_library(pass, "lib/math.glsl");
     pass_float(pass, "primary_scale", p->primary_scale);
     pass_float(pass, "secondary_scale", p->secondary_scale);
     pass_float(pass, "bias", p->bias);
@@ -192,7 +201,7 @@ static enum derivative forward_derivative(const struct operation *o, struct plan
 {
     const struct window *y = &o->secondary_window;
     const struct image_view *result = &o->images[RESULT];
-    bool plain = kind_of(o) == ADD && !o->given[MASK] && !o->given[QUOTIENT] && !is_clamped(o) &&
+    bool plain = kind_of(o) == ADD && !o->given[MASK] && !o->given[KEPT] && !is_clamped(o) &&
                  o->window.channel_stride == 1 && y->channel_stride == 1 &&
                  is_direct(&y->x, result->width, o->images[SECONDARY].width) &&
                  is_direct(&y->y, result->height, o->images[SECONDARY].height);
@@ -212,19 +221,18 @@ static void derive_sum(const struct operation *o, struct pass *pass, struct deri
 
 /* ---- Terms of a gradient ---- */
 
-enum term { SCALED, PRODUCT, BY_DIVIDEND, BY_DIVISOR }; /* arithmetic/arithmetic_term.glsl */
+/* arithmetic/arithmetic_term.glsl */
+enum term { SCALED, PRODUCT, BY_DIVIDEND, BY_DIVISOR, SHARED, REST, BY_BASE, BY_EXPONENT };
 
 static enum term term_of(const struct operation *o)
 {
     const struct glcnn_arithmetic_parameters *p = o->parameters;
-    switch (kind_of(o)) {
-    case MULTIPLY:
-        return PRODUCT;
-    case DIVIDE:
-        return p->is_secondary_source_filter ? BY_DIVISOR : BY_DIVIDEND;
-    default:
-        return SCALED;
-    }
+    static const enum term terms[][2] = {
+        [ADD] = {SCALED, SCALED},        [SUBTRACT] = {SCALED, SCALED},
+        [MULTIPLY] = {PRODUCT, PRODUCT}, [DIVIDE] = {BY_DIVIDEND, BY_DIVISOR},
+        [MAXIMUM] = {SHARED, REST},      [MINIMUM] = {SHARED, REST},
+        [POWER] = {BY_BASE, BY_EXPONENT}};
+    return terms[kind_of(o)][p->is_secondary_source_filter];
 }
 
 /* A constant factor of dr/dv. A kernel addressed by hand has scales of its own, which the program
@@ -235,26 +243,36 @@ static double scale_of(const struct operation *o)
     double ps = (double)p->primary_scale, ss = (double)p->secondary_scale;
     bool secondary = p->is_secondary_source_filter && o->state_driven;
     switch (kind_of(o)) {
-    case ADD:
-        return secondary ? ss : ps;
     case SUBTRACT:
         return secondary ? -ss : ps;
     case MULTIPLY:
         return ps * ss;
-    default:
+    case DIVIDE:
         return ps / ss;
+    default:
+        return secondary ? ss : ps;
     }
+}
+
+static bool reads_given(enum term term)
+{
+    return term != SCALED && term != SHARED && term != REST;
 }
 
 static void pass_term(struct pass *pass, const struct operation *o)
 {
     enum term term = term_of(o);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
-    if (term != SCALED) {
+    if (reads_given(term)) {
         pass_texture(pass, "secondary", &o->images[GIVEN]);
         pass_operand(pass, &secondary_names, &o->secondary_window);
     }
-    pass_state(pass, o, G_MASK, G_QUOTIENT, VECTOR_READ);
+    if (term == BY_BASE || term == BY_EXPONENT) {
+        pass_library(pass, "lib/math.glsl");
+        pass_float(pass, "exponent_scale",
+                   ((const struct glcnn_arithmetic_parameters *)o->parameters)->secondary_scale);
+    }
+    pass_state(pass, o, G_MASK, G_KEPT, VECTOR_READ);
     pass_define(pass, "OPERATION", (int)term);
     pass_float(pass, "scale", (float)scale_of(o));
     pass_library(pass, "arithmetic/arithmetic_term.glsl");
@@ -428,8 +446,30 @@ static double combine(enum operation_kind kind, double x, double y)
         return x * y;
     case DIVIDE:
         return x / y;
+    case MAXIMUM:
+        return isnan(x) || x > y ? x : y;
+    case MINIMUM:
+        return isnan(x) || x < y ? x : y;
+    case POWER:
+        return pow(x, y);
     }
     return 0;
+}
+
+/* What a state keeps for the gradients; of equals each has half. */
+static double kept_of(enum operation_kind kind, double x, double y)
+{
+    double share = x > y ? 1 : x < y ? 0 : 0.5;
+    switch (kind) {
+    case MAXIMUM:
+        return share;
+    case MINIMUM:
+        return 1 - share;
+    case POWER:
+        return x;
+    default:
+        return x / y;
+    }
 }
 
 /* Index of a slice of four channels in the vectors of a state. */
@@ -446,16 +486,17 @@ static void reference_at(const struct reference *r, uint32_t n, uint32_t k, int3
     const struct tensor *to = &r->images[RESULT];
     double x = operand(&r->images[PRIMARY], &o->window, n, k, Y, X);
     double y = operand(&r->images[SECONDARY], &o->secondary_window, n, k, Y, X);
-    double value =
-        combine(kind_of(o), (double)p->primary_scale * x, (double)p->secondary_scale * y);
+    x *= (double)p->primary_scale;
+    y *= (double)p->secondary_scale;
+    double value = combine(kind_of(o), x, y);
     double low = (double)p->minimum_value, high = (double)p->maximum_value;
     double sum = value + (double)p->bias;
     size_t index = slice_index(to, n, k, Y, X);
     *tensor_at(to, n, k, Y, X) = held(sum, low, high);
     if (r->vectors[MASK] && sum >= low && sum <= high)
         r->vectors[MASK][index] += 1 << k % 4;
-    if (r->vectors[QUOTIENT])
-        r->vectors[QUOTIENT][index * 4 + k % 4] = value;
+    if (r->vectors[KEPT])
+        r->vectors[KEPT][index * 4 + k % 4] = kept_of(kind_of(o), x, y);
 }
 
 static void reference(const struct reference *r)
@@ -474,7 +515,10 @@ static double rate_at(const struct reference *r, uint32_t n, uint32_t k, int32_t
 {
     const struct operation *o = r->operation;
     size_t index = slice_index(&r->images[GRADIENT], n, k, Y, X);
+    const struct glcnn_arithmetic_parameters *p = o->parameters;
     double given = operand(&r->images[GIVEN], &o->secondary_window, n, k, Y, X);
+    double kept = r->vectors[G_KEPT] ? r->vectors[G_KEPT][index * 4 + k % 4] : 0;
+    double y = (double)p->secondary_scale * given;
     switch (term_of(o)) {
     case SCALED:
         return scale_of(o);
@@ -483,7 +527,15 @@ static double rate_at(const struct reference *r, uint32_t n, uint32_t k, int32_t
     case BY_DIVIDEND:
         return scale_of(o) / given;
     case BY_DIVISOR:
-        return -r->vectors[G_QUOTIENT][index * 4 + k % 4] / given;
+        return -kept / given;
+    case SHARED:
+        return scale_of(o) * kept;
+    case REST:
+        return scale_of(o) * (1 - kept);
+    case BY_BASE:
+        return scale_of(o) * times(y, pow(kept, y - 1));
+    case BY_EXPONENT:
+        return kept == 0 && y >= 0 ? 0 : scale_of(o) * times(pow(kept, y), log(kept));
     }
     return 0;
 }
@@ -614,9 +666,28 @@ static const struct check_case divide_gradient_cases[] = {CASES(""),
                                                           LARGE_CASES(BY_SECONDARY),
                                                           {0}};
 
+/* Sources that differ where they are equally drawn, and no result on a bound: neither has a
+ * difference quotient. */
+#define UNEQUAL "secondary_scale=0.875 bias=0.0625 "
+
+static const struct check_case extreme_cases[] = {
+    CASES(UNEQUAL), OUTSIDE_CASES(UNEQUAL), LARGE_CASES(UNEQUAL), {0}};
+static const struct check_case extreme_gradient_cases[] = {CASES(UNEQUAL),
+                                                           OUTSIDE_CASES(UNEQUAL),
+                                                           LARGE_CASES(UNEQUAL),
+                                                           CASES(UNEQUAL BY_SECONDARY),
+                                                           OUTSIDE_CASES(UNEQUAL BY_SECONDARY),
+                                                           LARGE_CASES(UNEQUAL BY_SECONDARY),
+                                                           {0}};
+
+/* Nothing is read outside of a base, where it would be 0. */
+static const struct check_case power_cases[] = {CASES(""), LARGE_CASES(""), {0}};
+static const struct check_case power_gradient_cases[] = {
+    CASES(""), LARGE_CASES(""), CASES(BY_SECONDARY), LARGE_CASES(BY_SECONDARY), {0}};
+
 /* ---- Descriptors ---- */
 
-/* Of all but division. */
+/* Of all but division and powers. */
 static bool keeps_zero(const void *kernel_parameters)
 {
     const struct glcnn_arithmetic_parameters *p = kernel_parameters;
@@ -648,12 +719,12 @@ static const struct parameter gradient_parameters[] = {
     .length = length, .check = check
 
 /* VALUES are the secondary source's: a divisor stays away from 0. */
-#define FORWARD(NAME, MPS, TEXT, FLAGS, VALUES, CASES_OF, ...)                                     \
+#define FORWARD(NAME, MPS, TEXT, FLAGS, FIRST, VALUES, CASES_OF, ...)                              \
     .name = NAME, .mps_class = MPS, .text = TEXT, COMMON(NAME), .parameters = parameters,          \
     .gradient = NAME "_gradient",                                                                  \
     .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED | (FLAGS),                       \
     .arguments =                                                                                   \
-        {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                           \
+        {{.name = "source_image", .place = PLACE_SOURCE, .input = true, .values = FIRST},          \
          {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES},   \
          {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},                \
          {.name = "clamp_mask", .place = PLACE_STATE, .output = true, .optional = true},           \
@@ -661,53 +732,88 @@ static const struct parameter gradient_parameters[] = {
     .derivative = forward_derivative, .derive = derive_sum, .variants = pointwise_variants,        \
     .plan = plan_forward, .reference = reference, .cases = CASES_OF
 
-#define BACKWARD(NAME, MPS, OPERANDS, VALUES, CASES_OF, ...)                                       \
+#define BACKWARD(NAME, MPS, OPERANDS, FIRST, VALUES, CASES_OF, ...)                                \
     .name = NAME "_gradient", .mps_class = MPS, .text = "gradient of " NAME " by one source",      \
     COMMON(NAME), .parameters = gradient_parameters,                                               \
     .without_gradient = "it is a gradient itself", .forward = NAME,                                \
     .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,                   \
     .operands = OPERANDS,                                                                          \
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},    \
-                  {.name = "secondary_image",                                                      \
-                   .place = PLACE_FORWARD,                                                         \
-                   .input = true,                                                                  \
-                   .optional = true,                                                               \
-                   .values = VALUES},                                                              \
-                  {.name = "clamp_mask",                                                           \
-                   .place = PLACE_STATE,                                                           \
-                   .input = true,                                                                  \
-                   .optional = true,                                                               \
-                   .filled_by = NAME},                                                             \
-                  __VA_ARGS__},                                                                    \
+    .arguments =                                                                                   \
+        {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},                        \
+         {.name = "source_image", .place = PLACE_SECONDARY, .input = true, .values = FIRST},       \
+         {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},             \
+         {.name = "secondary_image",                                                               \
+          .place = PLACE_FORWARD,                                                                  \
+          .input = true,                                                                           \
+          .optional = true,                                                                        \
+          .values = VALUES},                                                                       \
+         {.name = "clamp_mask",                                                                    \
+          .place = PLACE_STATE,                                                                    \
+          .input = true,                                                                           \
+          .optional = true,                                                                        \
+          .filled_by = NAME},                                                                      \
+         __VA_ARGS__},                                                                             \
     .derivative = gradient_derivative, .plan = plan_gradient, .reference = gradient_reference,     \
     .cases = CASES_OF
 
-const struct glcnn_descriptor glcnn_kernel_add = {
-    FORWARD("add", "MPSCNNAdd", "sum of two images", IS_SUM, VALUES_SYMMETRIC, forward_cases, {0}),
-    .keeps_zero = keeps_zero};
+const struct glcnn_descriptor glcnn_kernel_add = {FORWARD("add", "MPSCNNAdd", "sum of two images",
+                                                          IS_SUM, VALUES_SYMMETRIC,
+                                                          VALUES_SYMMETRIC, forward_cases, {0}),
+                                                  .keeps_zero = keeps_zero};
 const struct glcnn_descriptor glcnn_kernel_add_gradient = {
-    BACKWARD("add", "MPSCNNAddGradient", sum_operands, VALUES_SYMMETRIC, gradient_cases, {0})};
+    BACKWARD("add", "MPSCNNAddGradient", sum_operands, VALUES_SYMMETRIC, VALUES_SYMMETRIC,
+             gradient_cases, {0})};
 const struct glcnn_descriptor glcnn_kernel_subtract = {
     FORWARD("subtract", "MPSCNNSubtract", "difference of two images", 0, VALUES_SYMMETRIC,
-            forward_cases, {0}),
+            VALUES_SYMMETRIC, forward_cases, {0}),
     .keeps_zero = keeps_zero};
-const struct glcnn_descriptor glcnn_kernel_subtract_gradient = {BACKWARD(
-    "subtract", "MPSCNNSubtractGradient", sum_operands, VALUES_SYMMETRIC, gradient_cases, {0})};
+const struct glcnn_descriptor glcnn_kernel_subtract_gradient = {
+    BACKWARD("subtract", "MPSCNNSubtractGradient", sum_operands, VALUES_SYMMETRIC, VALUES_SYMMETRIC,
+             gradient_cases, {0})};
 const struct glcnn_descriptor glcnn_kernel_multiply = {
     FORWARD("multiply", "MPSCNNMultiply", "product of two images", 0, VALUES_SYMMETRIC,
-            forward_cases, {0}),
+            VALUES_SYMMETRIC, forward_cases, {0}),
     .keeps_zero = keeps_zero};
-const struct glcnn_descriptor glcnn_kernel_multiply_gradient = {BACKWARD(
-    "multiply", "MPSCNNMultiplyGradient", product_operands, VALUES_SYMMETRIC, gradient_cases, {0})};
-const struct glcnn_descriptor glcnn_kernel_divide = {
-    FORWARD("divide", "MPSCNNDivide", "quotient of two images", 0, VALUES_POSITIVE, divide_cases,
-            {.name = "quotient", .place = PLACE_STATE, .output = true, .optional = true})};
-const struct glcnn_descriptor glcnn_kernel_divide_gradient = {
-    BACKWARD("divide", NULL, quotient_operands, VALUES_POSITIVE, divide_gradient_cases,
-             {.name = "quotient",
-              .place = PLACE_STATE,
-              .input = true,
-              .optional = true,
-              .filled_by = "divide"})};
+const struct glcnn_descriptor glcnn_kernel_multiply_gradient = {
+    BACKWARD("multiply", "MPSCNNMultiplyGradient", product_operands, VALUES_SYMMETRIC,
+             VALUES_SYMMETRIC, gradient_cases, {0})};
+const struct glcnn_descriptor glcnn_kernel_divide = {FORWARD(
+    "divide", "MPSCNNDivide", "quotient of two images", 0, VALUES_SYMMETRIC, VALUES_POSITIVE,
+    divide_cases, {.name = "quotient", .place = PLACE_STATE, .output = true, .optional = true})};
+const struct glcnn_descriptor glcnn_kernel_divide_gradient = {BACKWARD(
+    "divide", NULL, quotient_operands, VALUES_SYMMETRIC, VALUES_POSITIVE, divide_gradient_cases,
+    {.name = "quotient",
+     .place = PLACE_STATE,
+     .input = true,
+     .optional = true,
+     .filled_by = "divide"})};
+
+#define KEPT_OUT(NAME)                                                                             \
+    {                                                                                              \
+        .name = NAME, .place = PLACE_STATE, .output = true, .optional = true                       \
+    }
+#define KEPT_IN(NAME, KERNEL)                                                                      \
+    {                                                                                              \
+        .name = NAME, .place = PLACE_STATE, .input = true, .filled_by = KERNEL                     \
+    }
+
+const struct glcnn_descriptor glcnn_kernel_maximum = {
+    FORWARD("maximum", NULL, "the larger of two images", 0, VALUES_SYMMETRIC, VALUES_SYMMETRIC,
+            extreme_cases, KEPT_OUT("primary_share")),
+    .keeps_zero = keeps_zero};
+const struct glcnn_descriptor glcnn_kernel_maximum_gradient = {
+    BACKWARD("maximum", NULL, sum_operands, VALUES_SYMMETRIC, VALUES_SYMMETRIC,
+             extreme_gradient_cases, KEPT_IN("primary_share", "maximum"))};
+const struct glcnn_descriptor glcnn_kernel_minimum = {
+    FORWARD("minimum", NULL, "the smaller of two images", 0, VALUES_SYMMETRIC, VALUES_SYMMETRIC,
+            extreme_cases, KEPT_OUT("primary_share")),
+    .keeps_zero = keeps_zero};
+const struct glcnn_descriptor glcnn_kernel_minimum_gradient = {
+    BACKWARD("minimum", NULL, sum_operands, VALUES_SYMMETRIC, VALUES_SYMMETRIC,
+             extreme_gradient_cases, KEPT_IN("primary_share", "minimum"))};
+const struct glcnn_descriptor glcnn_kernel_power = {
+    FORWARD("power", NULL, "one image to the power of another", 0, VALUES_POSITIVE,
+            VALUES_SYMMETRIC, power_cases, KEPT_OUT("base"))};
+const struct glcnn_descriptor glcnn_kernel_power_gradient = {
+    BACKWARD("power", NULL, quotient_operands, VALUES_POSITIVE, VALUES_SYMMETRIC,
+             power_gradient_cases, KEPT_IN("base", "power"))};

@@ -336,9 +336,10 @@ def arithmetic(kernel):
         for axis in (1, 2, 3):
             if r.random() < 0.4:
                 r.choice(operands)[axis] = 1
-        x, y = draw(*operands[0], low=-2, high=2), draw(*operands[1], low=-2, high=2)
-        y = away(y, 0, gap=0.3)
-        numbers = real(r, -2, 2), r.choice((-1, 1)) * real(r, 0.5, 2), real(r, -1, 1)
+        power = kernel == "power"
+        x = draw(*operands[0], low=0.3 if power else -2, high=2)
+        y = away(draw(*operands[1], low=-2, high=2), 0, gap=0.3)
+        numbers = real(r, 0.5 if power else -2, 2), r.choice((-1, 1)) * real(r, 0.5, 2), real(r, -1, 1)
         bounds = None if r.random() < 0.5 else \
             bounds_of(r, ops.arithmetic_result(kernel, x, y, *numbers))
         return ops.arithmetic(kernel, x, y, *numbers, bounds)
@@ -538,6 +539,7 @@ OPERATIONS = [
     ("local_contrast_normalization", local_contrast_normalization),
     ("soft_max", soft_max("soft_max")), ("log_soft_max", soft_max("log_soft_max")),
     *((kernel, arithmetic(kernel)) for kernel in ops.ARITHMETIC), ("dropout", dropout),
+    *((kernel, arithmetic(kernel)) for kernel in ops.MORE_ARITHMETIC),
     ("upsampling_nearest", upsampling("nearest")), ("upsampling_bilinear", upsampling("bilinear")),
     ("slice", slice_), ("concatenation", concatenation), ("reshape", reshape),
     ("pad", pad), ("strided_slice", strided_slice), ("transpose", transpose),

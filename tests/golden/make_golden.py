@@ -210,6 +210,13 @@ def arithmetics():
             keep(ops.arithmetic(kernel, draw(*first), draw(*second, low=0.5, high=2), *numbers))
 
 
+def arithmetics_of_models():
+    for kernel, (first, second) in itertools.product(ops.MORE_ARITHMETIC, OPERANDS):
+        low = 0.25 if kernel == "power" else -1.0
+        for numbers in ((), (1.5, -0.75, 0.25, (-0.5, 1.0))):
+            keep(ops.arithmetic(kernel, draw(*first, low=low), draw(*second), *numbers))
+
+
 def dropouts():
     for shape, keep_probability, seed, strides in (
             ((1, 1, 3, 5), 0.5, 0, (1, 1, 1)), ((3, 5, 4, 3), 0.75, 7, (1, 1, 1)),
@@ -462,6 +469,7 @@ neurons_of_models()
 rearrangements()
 resizes()
 pairs()
+arithmetics_of_models()
 for kernel, arrays in archives.items():
     np.savez_compressed(f"{kernel}.npz", **arrays)
 with open("cases.txt", "w") as file:

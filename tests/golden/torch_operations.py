@@ -328,8 +328,11 @@ def soft_max(kernel, x):
 ARITHMETIC = {"add": torch.add, "subtract": torch.sub, "multiply": torch.mul, "divide": torch.div}
 
 
+MORE_ARITHMETIC = {"maximum": torch.maximum, "minimum": torch.minimum, "power": torch.pow}
+
+
 def arithmetic_result(kernel, x, y, primary_scale, secondary_scale, bias):
-    return ARITHMETIC[kernel](primary_scale * x, secondary_scale * y) + bias
+    return {**ARITHMETIC, **MORE_ARITHMETIC}[kernel](primary_scale * x, secondary_scale * y) + bias
 
 
 def arithmetic(kernel, x, y, primary_scale=1.0, secondary_scale=1.0, bias=0.0, bounds=None):

@@ -1,10 +1,13 @@
 /* Arithmetic of two images, and the gradients. MPSCNNAdd, MPSCNNSubtract, MPSCNNMultiply,
- * MPSCNNDivide; spec 7.11. With x of the primary and y of the secondary source
+ * MPSCNNDivide; MPS has no maximum, minimum and power; spec 7.11. With x of the primary and y of the secondary source
  *
  *   add        r = primary_scale * x + secondary_scale * y + bias
  *   subtract   r = primary_scale * x - secondary_scale * y + bias
  *   multiply   r = (primary_scale * x) * (secondary_scale * y) + bias
  *   divide     r = (primary_scale * x) / (secondary_scale * y) + bias
+ *   maximum    r = max(primary_scale * x, secondary_scale * y) + bias
+ *   minimum    r = min(primary_scale * x, secondary_scale * y) + bias
+ *   power      r = (primary_scale * x)^(secondary_scale * y) + bias
  *   out        r, kept within minimum_value .. maximum_value
  *
  * Broadcasting: a source whose stride is 0 along an axis (glcnn_source_properties: columns, rows or
@@ -27,10 +30,16 @@
  *   multiply        the other source
  *   divide          the secondary source, always. By the secondary source the quotient is needed
  *                   too: the forward encode keeps it in the state's vector "quotient"
+ *   maximum,        the source differentiated by; its size alone counts. The larger or smaller of
+ *   minimum         the two has the gradient, each of equals half of it: the forward encode keeps
+ *                   the primary's share in the state's vector "primary_share"
+ *   power           the secondary source, the exponents, always: the forward encode keeps the
+ *                   scaled primary in the state's vector "base". By an exponent of 0 or more the
+ *                   derivative at a base of 0 is 0, and at a negative base a NaN
  *
  * With addressing set by hand the gradient goes pixel by pixel with the kernel's own scales: by
- * primary_scale * G, for multiply (primary_scale * G) * (secondary_scale * other), for divide by
- * the formulas of the exact derivative. Nothing is summed.
+ * primary_scale * G, for multiply (primary_scale * G) * (secondary_scale * other), for divide,
+ * maximum, minimum and power by the formulas of the exact derivative. Nothing is summed.
  *
  * Where a MPS client may differ: it sets a gradient's scales itself; its clamp may pass nothing on
  * exactly at a bound; it has no gradient of divide.
@@ -60,6 +69,9 @@ GLCNN_API glcnn_status glcnn_add_create(glcnn_device *device, glcnn_kernel **ker
 GLCNN_API glcnn_status glcnn_subtract_create(glcnn_device *device, glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_multiply_create(glcnn_device *device, glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_divide_create(glcnn_device *device, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_maximum_create(glcnn_device *device, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_minimum_create(glcnn_device *device, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_power_create(glcnn_device *device, glcnn_kernel **kernel);
 
 /* Gradients by the primary source, or by the secondary source. They need the forward state. */
 GLCNN_API glcnn_status glcnn_add_gradient_create(glcnn_device *device,
@@ -74,6 +86,15 @@ GLCNN_API glcnn_status glcnn_multiply_gradient_create(glcnn_device *device,
 GLCNN_API glcnn_status glcnn_divide_gradient_create(glcnn_device *device,
                                                     bool is_secondary_source_filter,
                                                     glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_maximum_gradient_create(glcnn_device *device,
+                                                     bool is_secondary_source_filter,
+                                                     glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_minimum_gradient_create(glcnn_device *device,
+                                                     bool is_secondary_source_filter,
+                                                     glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_power_gradient_create(glcnn_device *device,
+                                                   bool is_secondary_source_filter,
+                                                   glcnn_kernel **kernel);
 
 /* The result of a node. Defaults: scales 1, bias 0, no bounds, no broadcasting. NULL on failure,
  * see glcnn/node.h. MPSNNAdditionNode, MPSNNSubtractionNode, MPSNNMultiplicationNode,
@@ -85,6 +106,12 @@ GLCNN_API glcnn_image_node *glcnn_multiply_node(glcnn_image_node *primary,
                                                 glcnn_image_node *secondary);
 GLCNN_API glcnn_image_node *glcnn_divide_node(glcnn_image_node *primary,
                                               glcnn_image_node *secondary);
+GLCNN_API glcnn_image_node *glcnn_maximum_node(glcnn_image_node *primary,
+                                               glcnn_image_node *secondary);
+GLCNN_API glcnn_image_node *glcnn_minimum_node(glcnn_image_node *primary,
+                                               glcnn_image_node *secondary);
+GLCNN_API glcnn_image_node *glcnn_power_node(glcnn_image_node *primary,
+                                             glcnn_image_node *secondary);
 
 #ifdef __cplusplus
 }
