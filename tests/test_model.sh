@@ -175,6 +175,11 @@ for at in 0 1 9 40 300 2000 6000 $((size / 2)) $((size - 3000)) $((size - 2000))
     status=$?
     [ $status = 0 ] || [ $status = 1 ] || fail "byte $at changed: status $status"
 done
+# Classes that the network has not: an answer would be of other pictures.
+LC_ALL=C sed 's/,\\"2\\"\]/      ]/' tuned.glcnn >torn.glcnn
+! cmp -s tuned.glcnn torn.glcnn || fail 'the file has its classes in another form'
+! "$glcnn" predict torn.glcnn images.csv >log 2>&1 || fail 'a file of fewer classes is taken'
+says 'the network makes 3 values of a picture; its file says 2'
 cp tuned.glcnn before
 train --model torn.glcnn --data five.csv --train nothing --out tuned.glcnn
 cmp before tuned.glcnn || fail 'a run that cannot begin changes its file'

@@ -2,6 +2,7 @@
 #include "model.h"
 
 #include <glcnn/serialize.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -351,18 +352,30 @@ bool runner_memory(struct runner *runner, struct glcnn_memory_plan *memory)
     return good(glcnn_graph_memory(runner->graph, sources, memory));
 }
 
+/* A file may say that its network has other classes than it has. */
+static bool read_result(struct runner *runner, float *result)
+{
+    glcnn_image *image = glcnn_graph_image(runner->graph, runner->result);
+    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(image);
+    const uint64_t found = (uint64_t)d->width * d->height * d->feature_channels;
+    size_t values = (size_t)runner->values * runner->batch;
+    if (found == runner->values)
+        return good(glcnn_image_read_bytes(image, NULL, result, values * sizeof *result));
+    snprintf(runner->error, sizeof runner->error,
+             "the network makes %" PRIu64 " values of a picture; its file says %" PRIu32, found,
+             runner->values);
+    return false;
+}
+
 /* Sources come in the order of the loss's: predictions, and so the image, before labels. */
 static bool run(struct runner *runner, glcnn_image *images, const float *labels, float *result)
 {
     glcnn_image *const sources[] = {images, runner->sources[1]};
     size_t scores = (size_t)runner->form.classes * runner->batch;
-    size_t values = (size_t)runner->values * runner->batch;
     return (!labels ||
             good(glcnn_image_write_bytes(sources[1], NULL, labels, scores * sizeof *labels))) &&
            good(glcnn_graph_execute(runner->graph, sources, NULL, NULL)) &&
-           good(glcnn_graph_wait(runner->graph)) &&
-           good(glcnn_image_read_bytes(glcnn_graph_image(runner->graph, runner->result), NULL,
-                                       result, values * sizeof *result));
+           good(glcnn_graph_wait(runner->graph)) && read_result(runner, result);
 }
 
 glcnn_image *runner_write(struct runner *runner, const float *images)

@@ -88,7 +88,7 @@ static int classify(struct prediction *p)
         if (glcnn_data_loader_next(p->loader, &batch, error) != GLCNN_SUCCESS)
             return complain(p->command, EXIT_FAILED, "%s", error);
         if (!runner_run_batch(&p->runner, &batch, NULL, p->probabilities))
-            return complain(p->command, EXIT_FAILED, "%s", glcnn_device_error(p->tool.device));
+            return complain(p->command, EXIT_FAILED, "%s", runner_error(&p->runner));
         answer(p, &batch);
     }
     return EXIT_GOOD;
