@@ -38,7 +38,7 @@ for file in rules tests/check tests/python tests/build; do
 done
 
 # Development files of every module, for building and for those who link statically.
-modules=$(sed -n 's/^\(LIB\|INTERCHANGE\|DATA\)_MODULES *:= //p' Makefile)
+modules=$(sed -n 's/^\(LIB\|INTERCHANGE\|ONNX\|DATA\)_MODULES *:= //p' Makefile)
 for module in $modules; do
     package=lib${module#lib}-dev
     [ $module != zlib ] || package=zlib1g-dev
@@ -64,10 +64,10 @@ END
 said=$(unset MAKEFLAGS MFLAGS MAKELEVEL; $make -s -f "$work/Makefile") || fail "glcnn.mk: $said"
 [ "${said%% *}" = "$version" ] || fail "glcnn.mk is of ${said%% *}, and this is $version"
 for module in $modules; do
-    name=$(echo $module | sed 's/^libjpeg$/jpeg/; s/^libcjson$/cjson/; s/^\(egl\|gbm\)$/lib\1/')
+    name=$(echo $module | sed 's/^libjpeg$/jpeg/; s/^libcjson$/cjson/; s/^libprotobuf/protobuf/; s/^\(egl\|gbm\)$/lib\1/')
     case " $said " in *" $name "*) ;; *) fail "glcnn.mk does not depend on $name" ;; esac
     case $name in libegl | libgbm) choice=HAS_$name ;; *) choice=$name ;; esac
-    grep -q "BR2_PACKAGE_$(echo $choice | tr a-z A-Z)$" $packaging/buildroot/Config.in ||
+    grep -q "BR2_PACKAGE_$(echo $choice | tr a-z- A-Z_)$" $packaging/buildroot/Config.in ||
         fail "Config.in does not select $name"
     name=$(echo $name | sed 's/^libegl$/egl/; s/^lib\(gbm\)$/virtual\/lib\1/')
     grep -q "^DEPENDS.*[ /]$name[ \"]" $packaging/yocto/glcnn_*.bb || fail "the recipe has no $name"

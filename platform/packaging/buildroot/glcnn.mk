@@ -11,10 +11,14 @@ GLCNN_SITE_METHOD = local
 GLCNN_LICENSE = MIT
 GLCNN_LICENSE_FILES = LICENSE
 GLCNN_INSTALL_STAGING = YES
-GLCNN_DEPENDENCIES = host-pkgconf cjson jpeg libcbor libdrm libegl libgbm libgles libpng libzip zlib
+GLCNN_DEPENDENCIES = host-pkgconf cjson jpeg libcbor libdrm libegl libgbm libgles libpng libzip \
+	host-protobuf-c protobuf-c zlib
+
+# The schema of ONNX models, onnx/onnx.proto of a release of ONNX, is to be put beside this file.
 
 # The tool of the target does not run here, so there are no manual pages; the target has no use of them.
-GLCNN_MAKE_OPTS = $(TARGET_CONFIGURE_OPTS) PREFIX=/usr HOST_TOOL=false
+GLCNN_MAKE_OPTS = $(TARGET_CONFIGURE_OPTS) PREFIX=/usr HOST_TOOL=false \
+	ONNX_PROTO=$(realpath $(GLCNN_PKGDIR))/onnx.proto
 
 define GLCNN_BUILD_CMDS
 	$(TARGET_MAKE_ENV) $(MAKE) -C $(@D) $(GLCNN_MAKE_OPTS) all

@@ -9,17 +9,21 @@ EXTERNALSRC = "${@os.path.realpath(d.getVar('THISDIR') + '/../../..')}"
 EXTERNALSRC_BUILD = "${WORKDIR}/build"
 REQUIRED_DISTRO_FEATURES = "opengl"
 
-DEPENDS = "virtual/egl virtual/libgles2 virtual/libgbm libdrm cjson libcbor jpeg libpng libzip zlib"
+DEPENDS = "virtual/egl virtual/libgles2 virtual/libgbm libdrm cjson libcbor jpeg libpng libzip protobuf-c protobuf-c-native zlib"
 
-PACKAGES =+ "${PN}-interchange ${PN}-data ${PN}-tool"
+# The schema of ONNX models, onnx/onnx.proto of a release of ONNX, is to be put there.
+ONNX_PROTO ?= "${THISDIR}/files/onnx.proto"
+
+PACKAGES =+ "${PN}-interchange ${PN}-onnx ${PN}-data ${PN}-tool"
 FILES:${PN}-interchange = "${libdir}/libglcnn_interchange${SOLIBS}"
+FILES:${PN}-onnx = "${libdir}/libglcnn_onnx${SOLIBS}"
 FILES:${PN}-data = "${libdir}/libglcnn_data${SOLIBS}"
 FILES:${PN}-tool = "${bindir} ${datadir}/bash-completion"
 FILES:${PN}-dev += "${libdir}/cmake"
 
 # The tool of the target does not run here: it has no manual pages.
 EXTRA_OEMAKE = "-C ${S} O=${B} PREFIX=${prefix} LIBDIR=${libdir} INCLUDEDIR=${includedir} \
-    BINDIR=${bindir} HOST_TOOL=false"
+    BINDIR=${bindir} HOST_TOOL=false ONNX_PROTO=${ONNX_PROTO}"
 
 do_compile() {
     oe_runmake all
