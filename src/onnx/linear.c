@@ -1,5 +1,6 @@
 /* Products with matrices that are known: fully connected layers, and convolutions of 1x1 pixels. */
 #include <glcnn/kernels/convolution.h>
+#include <glcnn/kernels/matrix_multiplication.h>
 
 #include "onnx/onnx.h"
 
@@ -103,8 +104,47 @@ static bool read_product(struct call *call, struct product *p)
                           shape_text(&w->shape, first), shape_text(&p->x->shape, second));
 }
 
+/* ---- Products of two images ---- */
+
+/* The last two axes are rows and columns, what is before them channels. */
+static struct image matrices(const struct reader *reader, const struct shape *shape)
+{
+    struct image image = {NULL, {1, 1, 1, 1}, {N, C, H, W}};
+    for (uint32_t i = 0; i < shape->rank; i++) {
+        bool is_batch = i == 0 && !reader->options.without_batch;
+        uint32_t back = shape->rank - 1 - i;
+        image.extent[is_batch ? N : back == 0 ? W : back == 1 ? H : C] *= shape->dims[i];
+    }
+    return image;
+}
+
+static bool multiply_images(struct call *call, struct value *x, struct value *y)
+{
+    struct shape shape = x->shape, like = y->shape;
+    char first[96], second[96];
+    uint32_t last = shape.rank - 1;
+    bool fits = shape.rank >= 2 && like.rank == shape.rank &&
+                shape.dims[last] == like.dims[last - 1] &&
+                (shape.rank > 2 || call->reader->options.without_batch);
+    for (uint32_t i = 0; fits && i + 2 < shape.rank; i++)
+        fits = shape.dims[i] == like.dims[i];
+    if (!fits)
+        return op_unsupported(call, "images of %s and %s are multiplied", shape_text(&shape, first),
+                              shape_text(&like, second));
+    struct image wanted = matrices(call->reader, &shape), other = matrices(call->reader, &like);
+    if (!place_move(call, &x->image, &wanted) || !place_move(call, &y->image, &other))
+        return false;
+    shape.dims[last] = like.dims[last];
+    struct image result = matrices(call->reader, &shape);
+    result.node = glcnn_matrix_multiplication_node(x->image.node, y->image.node);
+    return op_made(call, result.node, NULL) && op_give(call, 0, &shape, &result);
+}
+
 static bool lower_matmul(struct call *call)
 {
+    struct value *x = op_input(call, 0), *y = op_input(call, 1);
+    if (x && y && x->image.node && y->image.node)
+        return multiply_images(call, x, y);
     struct product p = {.scale = 1};
     struct image result;
     struct shape shape;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <glcnn/kernels/axis_concatenation.h>
 #include <glcnn/kernels/slice.h>
 
 #include "onnx/moves.h"
@@ -208,48 +209,83 @@ static bool fold_concat(struct call *call)
     return op_give_constant(call, 0, all);
 }
 
-/* Sources of a concatenation begin at multiples of four channels. */
-static bool join(struct call *call, struct image *images, size_t count, enum axis axis)
+enum { MOST_INPUTS = 64 };
+
+/* Joins images along an axis of theirs; the faster kernel starts sources at multiples of four. */
+static bool join(struct call *call, const struct image *images, size_t count, enum axis axis,
+                 glcnn_image_node **node)
 {
-    glcnn_image_node *nodes[64];
+    static const glcnn_axis axes[AXES] = {
+        [C] = GLCNN_AXIS_CHANNELS, [H] = GLCNN_AXIS_ROWS, [W] = GLCNN_AXIS_COLUMNS};
+    glcnn_image_node *nodes[MOST_INPUTS];
+    bool is_whole = axis == C;
     for (size_t i = 0; i < count; i++) {
         nodes[i] = images[i].node;
-        if (i + 1 < count && images[i].extent[C] % 4)
-            axis = AXES;
+        is_whole = is_whole && (i + 1 == count || images[i].extent[C] % 4 == 0);
     }
-    if (axis != C)
-        return op_unsupported(call, "its inputs are put together elsewhere than at multiples of "
-                                    "four channels");
-    images[0].node = glcnn_concatenation_node(nodes, count);
-    return op_made(call, images[0].node, NULL);
+    *node = is_whole ? glcnn_concatenation_node(nodes, count)
+                     : glcnn_axis_concatenation_node(nodes, count, axes[axis]);
+    return op_made(call, *node, NULL);
+}
+
+/* Inputs whose shapes differ along the axis alone, where they lie by custom. */
+static bool read_parts(struct call *call, int axis, struct image images[MOST_INPUTS],
+                       struct shape *all)
+{
+    struct value *x;
+    const struct shape first = *all;
+    all->dims[axis] = 0;
+    for (size_t i = 0; i < call->node->n_input; i++) {
+        if (!place_input(call, i, &x))
+            return false;
+        struct shape like = x->shape;
+        if (axis < (int)like.rank)
+            like.dims[axis] = first.dims[axis];
+        if (!shape_equal(&like, &first))
+            return op_fail(call, GLCNN_MALFORMED_DATA, "its inputs do not go together");
+        images[i] = x->image;
+        all->dims[axis] += x->shape.dims[axis];
+    }
+    return true;
+}
+
+/* Where the axis is none of the image by itself it becomes the channels. */
+static bool join_as_channels(struct call *call, int axis, struct image images[MOST_INPUTS],
+                             const struct shape *all)
+{
+    size_t count = call->node->n_input;
+    for (size_t i = 0; i < count; i++)
+        if (!place_channels(call, &images[i], &op_input(call, i)->shape, axis, axis + 1))
+            return false;
+    struct image result = images[0];
+    result.extent[C] = all->dims[axis];
+    for (size_t i = 1; i < count; i++)
+        if (memcmp(images[i].order, images[0].order, sizeof images[0].order) != 0)
+            return op_unsupported(call, "its inputs lie in different ways");
+    return join(call, images, count, C, &result.node) && op_give(call, 0, all, &result);
 }
 
 static bool lower_concat(struct call *call)
 {
-    struct image images[64];
+    struct image images[MOST_INPUTS];
     struct value *x;
+    glcnn_image_node *node;
     size_t count = call->node->n_input;
     if (!op_image(call, 0, &x))
         return false;
-    struct shape shape = x->shape, first = x->shape;
-    int axis = shape_axis(&shape, attribute_int(call, "axis", 1));
-    if (axis < 0 || count > 64)
+    struct shape first = x->shape, all = first;
+    int axis = shape_axis(&first, attribute_int(call, "axis", 1));
+    if (axis < 0 || count > MOST_INPUTS)
         return op_unsupported(call, "its axis is none of its inputs', or they are too many");
-    shape.dims[axis] = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!place_input(call, i, &x))
-            return false;
-        struct shape like = x->shape;
-        like.dims[axis] = first.dims[axis];
-        if (!shape_equal(&like, &first))
-            return op_fail(call, GLCNN_MALFORMED_DATA, "its inputs do not go together");
-        images[i] = x->image;
-        shape.dims[axis] += x->shape.dims[axis];
-    }
+    if (!read_parts(call, axis, images, &all))
+        return false;
     if (count == 1)
-        return op_give(call, 0, &shape, &images[0]);
+        return op_give(call, 0, &all, &images[0]);
+    struct image custom = place_custom(call->reader, &all);
     enum axis along = place_axis(call->reader, &first, axis);
-    return join(call, images, count, along) && place_give(call, 0, &shape, images[0].node);
+    if (along == AXES || along == N || custom.extent[along] != all.dims[axis])
+        return join_as_channels(call, axis, images, &all);
+    return join(call, images, count, along, &node) && place_give(call, 0, &all, node);
 }
 
 /* ---- Pad ---- */
