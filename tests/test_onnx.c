@@ -278,7 +278,7 @@ static void all_models_of_supported_operators_are_right(void)
         if (count >= 0)
             free(entries);
     }
-    printf("row onnx: %zu models passed, %zu failed, %zu are not read, %zu skipped\n",
+    printf("\nrow onnx: %zu models passed, %zu failed, %zu are not read, %zu skipped\n",
            counts.passed, counts.failed, counts.unsupported, counts.skipped);
     CU_ASSERT_EQUAL(counts.failed, 0);
     CU_ASSERT_TRUE(counts.passed >= LEAST);

@@ -200,6 +200,43 @@ static void biases_that_training_made_are_written(void)
     }
 }
 
+/* What is added to a result is no bias of its filter where another node reads the result, by another
+ * shape too: max(scores + 100, scores) is scores + 100, and their difference 100. */
+static void biases_are_those_of_one_reader(void)
+{
+    struct writer w = {0};
+    struct file file;
+    struct glcnn_onnx_record *record;
+    const int64_t dims[] = {CLASSES, 3, SIDE, SIDE}, five[] = {CLASSES}, shape[] = {2},
+                  image[] = {1, 3, SIDE, SIDE}, flat[] = {0, CLASSES};
+    const float hundreds[CLASSES] = {100, 100, 100, 100, 100};
+    float *weights = calloc(3 * SIDE * SIDE * CLASSES, sizeof *weights);
+    size_t count;
+    Onnx__ModelProto *model = build_model(8);
+    Onnx__GraphProto *graph = model->graph;
+    build_value(&w, graph, false, "image", image, 4);
+    build_tensor(&w, graph, "weights", dims, 4, weights, NULL);
+    build_tensor(&w, graph, "hundreds", five, 1, hundreds, NULL);
+    build_tensor(&w, graph, "flat", shape, 1, NULL, flat);
+    build_node(&w, graph, "Conv", "made", (const char *[]){"image", "weights", NULL});
+    build_node(&w, graph, "Reshape", "shaped", (const char *[]){"made", "flat", NULL});
+    build_node(&w, graph, "Add", "more", (const char *[]){"shaped", "hundreds", NULL});
+    build_node(&w, graph, "Flatten", "other", (const char *[]){"made", NULL});
+    build_node(&w, graph, "Sub", "scores", (const char *[]){"more", "other", NULL});
+    build_value(&w, graph, true, "scores", image, 2);
+    CU_ASSERT_TRUE_FATAL(write_bytes(&w, model, &file.bytes, &file.size));
+    glcnn_network *net = read_file(file, &record);
+    float *scores = scores_of(record->outputs[0].node, &count);
+    for (size_t i = 0; i < count; i++)
+        CU_ASSERT_DOUBLE_EQUAL(scores[i], 100, 1e-4);
+    free(scores);
+    free(weights);
+    onnx__model_proto__free_unpacked(model, NULL);
+    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_record_destroy(&record);
+    glcnn_network_destroy(&net);
+}
+
 /* Loss, labels and gradients are left out. */
 static void a_network_that_trains_is_written(void)
 {
@@ -295,6 +332,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(changed_numbers_are_written),
                                         UNIT_TEST(a_head_of_other_classes_is_written),
                                         UNIT_TEST(biases_that_training_made_are_written),
+                                        UNIT_TEST(biases_are_those_of_one_reader),
                                         UNIT_TEST(a_network_that_trains_is_written),
                                         UNIT_TEST(what_cannot_be_written_is_said),
                                         CU_TEST_INFO_NULL};

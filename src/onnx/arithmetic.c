@@ -131,15 +131,14 @@ static bool choose_number(struct call *call, struct operand *x, float number)
 
 /* ---- An image and a number for each channel ---- */
 
-/* A filter whose outputs take biases, has none, and is read here alone. */
-static bool takes_biases(const struct value *x)
+/* Is it made by a filter that takes biases and has none? */
+static bool takes_biases(const struct image *x)
 {
-    glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_image_node_filter(x->image.node));
+    glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_image_node_filter(x->node));
     const char *name = kernel ? glcnn_kernel_name(kernel) : "";
     const struct glcnn_convolution_parameters *p = glcnn_convolution(kernel);
     return (strcmp(name, "convolution") == 0 || strcmp(name, "fully_connected") == 0) && p &&
-           x->uses == 1 && p->output_feature_channels == x->image.extent[C] &&
-           !glcnn_kernel_has_vector(kernel, "biases");
+           p->output_feature_channels == x->extent[C] && !glcnn_kernel_has_vector(kernel, "biases");
 }
 
 /* Scales and shifts of channels: a convolution of each by itself, of 1x1 pixels. */
@@ -192,31 +191,55 @@ static bool join_channels(struct call *call, struct operand *x, const struct val
 
 /* ---- Operators ---- */
 
-static bool join_constant(struct call *call, struct value *x, const struct value *value,
-                          bool value_first, struct operand *result)
+/* The axis of a tensor along which a constant has numbers, as many; -1: it has them elsewhere. */
+static int single_axis(const struct shape *constant, const struct shape *shape)
 {
-    size_t channels;
-    *result = (struct operand){x->image, x->shape};
-    if (value->constant->count == 1 && value->shape.rank <= x->shape.rank) {
-        float number = (float)constant_number(value->constant, 0);
-        return call->row->kind >= LARGEST ? choose_number(call, result, number)
-                                          : join_number(call, result, number, value_first);
+    struct shape wide = shape_widened(constant, shape->rank);
+    int axis = -1;
+    if (constant->rank > shape->rank)
+        return -1;
+    for (uint32_t i = 0; i < wide.rank; i++) {
+        if (wide.dims[i] == 1)
+            continue;
+        if (axis >= 0 || wide.dims[i] != shape->dims[i])
+            return -1;
+        axis = (int)i;
     }
-    if (call->row->kind >= LARGEST || !place_spreads(call->reader, &value->shape, &x->shape))
+    return axis;
+}
+
+/* Numbers along one axis, which becomes that of the channels; biases where it is that of a filter. */
+static bool join_vector(struct call *call, size_t uses, const struct value *value, bool value_first,
+                        struct operand *result)
+{
+    int axis = single_axis(&value->shape, &result->shape);
+    if (call->row->kind >= LARGEST || axis < 0 || !value->constant->floats)
         return op_unsupported(call,
-                              "the constant \"%.80s\" is neither one number nor one for "
-                              "each channel",
+                              "the constant \"%.80s\" has neither one number, nor as many as its "
+                              "image along one axis",
                               value->name);
-    struct image custom = place_custom(call->reader, &x->shape);
-    if (!place_move(call, &x->image, &custom))
+    if (!place_channels(call, &result->image, &result->shape, axis, axis + 1))
         return false;
-    result->image = x->image;
-    channels = (size_t)custom.extent[C];
-    if (call->row->kind != ADD || !takes_biases(x))
+    size_t channels = (size_t)result->image.extent[C];
+    if (call->row->kind != ADD || uses != 1 || !takes_biases(&result->image))
         return join_channels(call, result, value, value_first);
     struct layout layout = layout_plain(channels, true);
     layout.output_dimension = (int32_t)value->shape.rank - 1;
-    return vector_set(call, x->image.node, "biases", channels, value, &layout);
+    for (uint32_t i = 0; i < value->shape.rank; i++)
+        if (value->shape.dims[i] != 1)
+            layout.output_dimension = (int32_t)i;
+    return vector_set(call, result->image.node, "biases", channels, value, &layout);
+}
+
+static bool join_constant(struct call *call, const struct value *x, const struct value *value,
+                          bool value_first, struct operand *result)
+{
+    *result = (struct operand){x->image, x->shape};
+    if (value->constant->count != 1 || value->shape.rank > x->shape.rank)
+        return join_vector(call, x->uses, value, value_first, result);
+    float number = (float)constant_number(value->constant, 0);
+    return call->row->kind >= LARGEST ? choose_number(call, result, number)
+                                      : join_number(call, result, number, value_first);
 }
 
 /* Adds input i to what there is; the first is the beginning. */

@@ -103,6 +103,18 @@ bool op_give_constant(struct call *call, size_t i, struct constant *constant)
     return true;
 }
 
+/* How often the image is read elsewhere, where it is an input's that is passed on. */
+static size_t other_uses(const struct call *call, const glcnn_image_node *node)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < call->node->n_input; i++) {
+        const struct value *value = op_input(call, i);
+        if (value && value->image.node == node && value->uses > most + 1)
+            most = value->uses - 1;
+    }
+    return most;
+}
+
 bool op_give(struct call *call, size_t i, const struct shape *shape, const struct image *image)
 {
     struct value *value = op_output(call, i);
@@ -110,6 +122,7 @@ bool op_give(struct call *call, size_t i, const struct shape *shape, const struc
         return true;
     value->shape = *shape;
     value->image = *image;
+    value->uses += other_uses(call, image->node);
     return shape_check(call->reader, value->name, shape);
 }
 

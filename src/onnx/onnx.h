@@ -52,7 +52,7 @@ struct value {
     struct shape shape;
     struct constant *constant; /* NULL: it is none */
     struct image image;        /* node NULL: it is none */
-    size_t uses;               /* by nodes that are needed, and as an output */
+    size_t uses; /* by nodes that are needed, as an output, and of what is the same image */
     bool is_needed, is_defined;
 };
 
