@@ -278,21 +278,20 @@ static struct deep begin_deep(const struct operation *o, struct plan *plan, cons
 
 static void plan_deep_sum(const struct operation *o, struct plan *plan, const struct packing *p,
                           const struct variant *variant, const struct parts *parts,
-                          const struct parts *sums)
+                          const struct deep *d)
 {
     struct pass *pass = plan_pass(plan, "convolution/winograd_gradient_sum.comp");
     pass_transform(pass, variant);
     pass_vector_of(pass, "vec4", "products", &parts->vector, VECTOR_READ);
-    pass_vector_of(pass, "vec4", "sums", &sums->vector, VECTOR_READ);
+    pass_vector_of(pass, "vec4", "sums", &d->sums, VECTOR_READ);
     pass_gradients(pass, o);
     pass_weight_index(pass, p);
     pass_int(pass, "input_count", (int32_t)p->range * 4);
     pass_int(pass, "slice_total", (int32_t)p->slices);
     pass_int(pass, "chunk_count", (int32_t)parts->chunks);
-    pass_int(pass, "run_count", (int32_t)sums->chunks);
-    pass_grid(pass, p->range * 4 + 1, p->slices, 1);
-    pass_local(pass, 32, 1, 1);
-    pass->work = parts->chunks * POINTS * 4 + POINTS * 32;
+    pass_int(pass, "tile_total", (int32_t)d->tiles.total);
+    share_transform(pass, p->range * 4 + OWNED, p->slices);
+    pass->work += parts->chunks * POINTS;
 }
 
 void plan_weights_winograd(const struct operation *o, struct plan *plan, const struct packing *p,
@@ -317,8 +316,6 @@ void plan_weights_winograd(const struct operation *o, struct plan *plan, const s
                                        .chunks = d.chunks,
                                        .first = b * d.chunks * POINTS});
     }
-    struct parts sums = {.vector = d.sums, .chunks = d.tiles.total, .numbers = p->slices};
     merge_parts(plan, &parts);
-    merge_parts(plan, &sums);
-    plan_deep_sum(o, plan, p, variant, &parts, &sums);
+    plan_deep_sum(o, plan, p, variant, &parts, &d);
 }
