@@ -1,13 +1,16 @@
-// dW(k, q, p) = sum over images and X of G(X, k) * in(first + X + (p, q), c);   db(k) = sum of G(X, k)
-// As convolution/convolution_gradient_weights_group.comp, for small windows of stride and dilation 1:
-// each invocation goes down strips of the gradient, of two columns and strip_rows rows. Each row of
-// the source that it reads meets the gradients of the last rows.
+// dW(k, q, p) = sum over images and X of G(X, k) * in(first + X + (p, q), c)
+// db(k) = sum of G(X, k)
+// As convolution/convolution_gradient_weights_group.comp, for small windows without stride or
+// dilation: each invocation goes down strips of the gradient, of two columns and strip_rows rows. Each
+// row of the source that it reads meets the gradients of the last rows.
 // needs convolution/convolution.glsl
 // needs convolution/input.glsl
 // needs lib/lanes.glsl
 #define TAPS (KERNEL_WIDTH * KERNEL_HEIGHT)
 
 vec4 bias, sum[TAPS];
+vec4 v[KERNEL_WIDTH + 1];                  // a row of the source
+vec4 g0[KERNEL_HEIGHT], g1[KERNEL_HEIGHT]; // [q]: of the pixels q rows above
 
 void keep(int chunk, int k, int element, vec4 value) {
     parts[(chunk * slice_total + k) * (element_count + 1) + element] = value;
@@ -21,13 +24,47 @@ ivec3 place_of_strip(int strip) {
                  begin_y + (row - image * strips_down) * strip_rows, image);
 }
 
-// g0[q] and g1[q] are of the pixels q rows above.
+// The taps of row q of the window, of the gradients q rows above.
+void add_taps(int q, bool both) {
+    for (int p = 0; p < KERNEL_WIDTH; p++)
+        sum[q * KERNEL_WIDTH + p] += product(g0[q], v[p], 0);
+    if (both)
+        for (int p = 0; p < KERNEL_WIDTH; p++)
+            sum[q * KERNEL_WIDTH + p] += product(g1[q], v[p + 1], 0);
+}
+
+// One after the other and not in a loop, which compilers may leave as it is: the places in `sum`
+// would not be constants then.
+#define ADD_TAPS(q)                                                                                \
+    if (row >= q && row - q < rows)                                                                \
+        add_taps(q, both);
+
+void add_row(int row, int rows, bool both) {
+    ADD_TAPS(0)
+#if KERNEL_HEIGHT > 1
+    ADD_TAPS(1)
+#endif
+#if KERNEL_HEIGHT > 2
+    ADD_TAPS(2)
+#endif
+#if KERNEL_HEIGHT > 3
+    ADD_TAPS(3)
+#endif
+#if KERNEL_HEIGHT > 4
+    ADD_TAPS(4)
+#endif
+#if KERNEL_HEIGHT > 5
+    ADD_TAPS(5)
+#endif
+#if KERNEL_HEIGHT > 6
+    ADD_TAPS(6)
+#endif
+}
+
 void add_strip(ivec3 X, int k, int slice) {
     int rows = min(strip_rows, end_y - X.y), next = min(X.x + 1, end_x - 1);
     bool both = X.x + 1 < end_x;
-    vec4 g0[KERNEL_HEIGHT], g1[KERNEL_HEIGHT];
     for (int row = 0; row < rows + KERNEL_HEIGHT - 1; row++) {
-        vec4 v[KERNEL_WIDTH + 1];
         for (int p = 0; p < KERNEL_WIDTH + 1; p++)
             v[p] = input_at(ivec2(first_x, first_y) + X.xy + ivec2(p, row), slice, X.z);
         for (int q = KERNEL_HEIGHT - 1; q > 0; q--) {
@@ -39,16 +76,43 @@ void add_strip(ivec3 X, int k, int slice) {
         g1[0] = gradient(next, y, k, X.z);
         if (row < rows)
             bias += both ? g0[0] + g1[0] : g0[0];
-        for (int q = 0; q < KERNEL_HEIGHT; q++) {
-            if (row >= q && row - q < rows) {
-                for (int p = 0; p < KERNEL_WIDTH; p++)
-                    sum[q * KERNEL_WIDTH + p] += product(g0[q], v[p], 0);
-                if (both)
-                    for (int p = 0; p < KERNEL_WIDTH; p++)
-                        sum[q * KERNEL_WIDTH + p] += product(g1[q], v[p + 1], 0);
-            }
-        }
+        add_row(row, rows, both);
     }
+}
+
+void keep_sum(int lane, int chunk, int k, int element, vec4 value) {
+    vec4 total = sum_of_lanes(lane, value);
+    if (lane == 0)
+        keep(chunk, k, element, total);
+}
+
+// As add_row: a loop with barriers is left as it is.
+void keep_sums(int lane, int chunk, int k, int s) {
+    keep_sum(lane, chunk, k, s, sum[0]);
+#if TAPS > 1
+    keep_sum(lane, chunk, k, range + s, sum[1]);
+#endif
+#if TAPS > 2
+    keep_sum(lane, chunk, k, 2 * range + s, sum[2]);
+#endif
+#if TAPS > 3
+    keep_sum(lane, chunk, k, 3 * range + s, sum[3]);
+#endif
+#if TAPS > 4
+    keep_sum(lane, chunk, k, 4 * range + s, sum[4]);
+#endif
+#if TAPS > 5
+    keep_sum(lane, chunk, k, 5 * range + s, sum[5]);
+#endif
+#if TAPS > 6
+    keep_sum(lane, chunk, k, 6 * range + s, sum[6]);
+#endif
+#if TAPS > 7
+    keep_sum(lane, chunk, k, 7 * range + s, sum[7]);
+#endif
+#if TAPS > 8
+    keep_sum(lane, chunk, k, 8 * range + s, sum[8]);
+#endif
 }
 
 void invocation(ivec3 at) {
@@ -61,11 +125,7 @@ void invocation(ivec3 at) {
         sum[t] = vec4(0.0);
     for (int strip = chunk * strips_per_chunk + lane; strip < end; strip += LANES)
         add_strip(place_of_strip(strip), k, min(first_slice(k) + s, source_slices - 1));
-    for (int t = 0; t < TAPS; t++) {
-        vec4 total = sum_of_lanes(lane, sum[t]);
-        if (lane == 0)
-            keep(chunk, k, t * range + s, total);
-    }
+    keep_sums(lane, chunk, k, s);
     vec4 total = sum_of_lanes(lane, bias);
     if (lane == 0 && s == 0)
         keep(chunk, k, element_count, total);
