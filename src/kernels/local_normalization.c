@@ -127,13 +127,16 @@ static bool is_tiled(const void *tiles)
             (reads_inside(&w->x, t->source->width) && reads_inside(&w->y, t->source->height)));
 }
 
-/* Windows of few taps are read as fast again and again; and tiles are not mostly empty. */
+/* Windows of few taps are read as fast again and again; a gradient without means has less to share
+ * than its tiles take of the shared memory (H200); and tiles are not mostly empty. */
 static bool tiles_pay(const void *tiles)
 {
-    const struct operation *o = ((const struct tiles *)tiles)->operation;
+    const struct tiles *t = tiles;
+    const struct operation *o = t->operation;
     uint64_t covered = (uint64_t)groups_of(o->region_width, TILE) *
                        groups_of(o->region_height, TILE) * TILE * TILE;
-    return taps_of(o) > 4 && 4ull * o->region_width * o->region_height >= 3 * covered;
+    return taps_of(o) > 4 && (t->about_mean || !t->terms) &&
+           4ull * o->region_width * o->region_height >= 3 * covered;
 }
 
 static const struct variant rows[] = {{"local_tiles_shared", .registers = 32, .shared_memory = true,
