@@ -280,6 +280,71 @@ static void check_arithmetic(const char *kernel)
     glcnn_network_destroy(&net);
 }
 
+enum { NORMAL_ROWS = 3, NORMAL_COLUMNS = 5, NORMAL_CHANNELS = 6, NORMAL_GROUPS = 2 };
+
+/* Elements that are normalised together have the same number. */
+static int group_of(size_t element, bool by_pixel)
+{
+    size_t plane = NORMAL_ROWS * NORMAL_COLUMNS;
+    return (int)(by_pixel ? element % plane : element / plane / (NORMAL_CHANNELS / NORMAL_GROUPS));
+}
+
+static double normal_at(const float *x, size_t at, bool by_pixel)
+{
+    const size_t count = NORMAL_CHANNELS * NORMAL_ROWS * NORMAL_COLUMNS;
+    double sum = 0, squares = 0, members = 0;
+    for (size_t i = 0; i < count; i++)
+        if (group_of(i, by_pixel) == group_of(at, by_pixel)) {
+            sum += (double)x[i];
+            squares += (double)x[i] * (double)x[i];
+            members++;
+        }
+    double mean = sum / members;
+    return ((double)x[at] - mean) / sqrt(squares / members - mean * mean + 0.125);
+}
+
+/* Values, and that there is a gradient. */
+static void check_normalization(bool by_pixel)
+{
+    enum { ALL = NORMAL_CHANNELS * NORMAL_ROWS * NORMAL_COLUMNS };
+    const struct glcnn_source_shape shape = {NORMAL_COLUMNS, NORMAL_ROWS, NORMAL_CHANNELS};
+    float values[ALL];
+    double expected[ALL];
+    uint32_t seed = 5;
+    for (size_t i = 0; i < ALL; i++)
+        values[i] = 2 * noise(&seed);
+    for (size_t i = 0; i < ALL; i++)
+        expected[i] = normal_at(values, i, by_pixel);
+    glcnn_network *net = make_network();
+    glcnn_image_node *x = make_input(net, "x");
+    glcnn_image_node *y = by_pixel
+                              ? glcnn_layer_normalization_node(x, shape, 0.125f)
+                              : glcnn_group_normalization_node(x, shape, NORMAL_GROUPS, 0.125f);
+    glcnn_graph *graph = graph_of(y);
+    glcnn_image *image = image_with(1, NORMAL_CHANNELS, NORMAL_ROWS, NORMAL_COLUMNS, values);
+    run_graph(graph, &image);
+    check_doubles(glcnn_graph_image(graph, y), expected, 1e-5);
+    glcnn_graph_destroy(&graph);
+    glcnn_image_destroy(&image);
+    glcnn_filter_node *ends[MOST_ENDS];
+    CU_ASSERT_EQUAL(
+        glcnn_training_graph_with_source_gradient(filter_of(y), y, NULL, NULL, ends, MOST_ENDS), 1);
+    GOOD(glcnn_network_status(net));
+    glcnn_network_destroy(&net);
+}
+
+static void test_groups_and_pixels_are_normalised(void)
+{
+    check_normalization(false);
+    check_normalization(true);
+    glcnn_network *net = make_network();
+    glcnn_image_node *x = make_input(net, "x");
+    CU_ASSERT_PTR_NULL(
+        glcnn_group_normalization_node(x, (struct glcnn_source_shape){5, 3, 6}, 4, 0));
+    CU_ASSERT_EQUAL(glcnn_network_status(net), GLCNN_INVALID_ARGUMENT);
+    glcnn_network_destroy(&net);
+}
+
 static void test_arithmetic_has_both_gradients(void)
 {
     check_arithmetic("add");
@@ -919,6 +984,7 @@ int main(int argc, char *argv[])
     static const CU_TestInfo tests[] = {
         UNIT_TEST(test_unary_gradients_are_the_kernels),
         UNIT_TEST(test_arithmetic_has_both_gradients),
+        UNIT_TEST(test_groups_and_pixels_are_normalised),
         UNIT_TEST(test_residual_gradients_are_summed),
         UNIT_TEST(test_concatenations_go_both_ways),
         UNIT_TEST(test_concatenation_pads_to_slices),
