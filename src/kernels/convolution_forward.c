@@ -178,6 +178,13 @@ struct pass *plan_sum_pass(struct plan *plan, const struct packing *p,
     return pass;
 }
 
+/* How wide a window's taps may share their reads. Of a channel by itself four pixels and five taps
+ * are more than the registers of a row of few hold. */
+static uint32_t shared_taps(const struct variant *variant, const struct packing *p)
+{
+    return sum_is_wide(variant) || p->components > 1 ? variant->taps : least(variant->taps, 3);
+}
+
 void plan_lines(struct plan *plan, const struct packing *p, const struct variant *variant,
                 const struct sum *sum)
 {
@@ -185,7 +192,7 @@ void plan_lines(struct plan *plan, const struct packing *p, const struct variant
     const struct axis *along = variant->down ? &sum->window.y : &sum->window.x;
     struct pass *pass = plan_sum_pass(plan, p, variant, sum);
     pass_matrix(pass, &matrix);
-    if (is_dense(along) && along->size > 0 && (uint32_t)along->size <= variant->taps)
+    if (is_dense(along) && along->size > 0 && (uint32_t)along->size <= shared_taps(variant, p))
         pass_define(pass, "SHARED_TAPS", along->size);
     if (sum_is_wide(variant))
         pass_wide(pass, p, sum, variant->down, &plan->device->info.traits);
