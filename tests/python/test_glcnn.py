@@ -364,8 +364,7 @@ class Onnx(unittest.TestCase):
         numpy.testing.assert_allclose([s.loss for s in scores], expected, rtol=1e-4, atol=1e-4)
 
     def test_it_comes_back(self):
-        self.model.train(self.images, self.labels, epochs=2,
-                         optimizer=Optimizer("stochastic_gradient_descent", learning_rate=0.05))
+        self.model.train(self.images, self.labels, epochs=2)
         made = small_network()
         images, _ = quarters(4)
         with tempfile.TemporaryDirectory() as folder:
