@@ -31,6 +31,7 @@ permitted() {
 T820,T860 normalization/normalization_sums.comp 10 derivatives of fused neurons, glsl/neuron/neuron.glsl says why
 T820,T860 normalization/normalization_gradient.comp 10 derivatives of fused neurons, glsl/neuron/neuron.glsl says why
 T820,T860 neuron/neuron_gradient.comp 18 the power's derivative, glsl/neuron/neuron.glsl says why
+T820,T860 arithmetic/arithmetic_gradient_sum.comp 18 sums of a power's derivative, glsl/arithmetic/arithmetic_term.glsl says why
 T820,T860 slice/reshape.comp 11 four pairs of divisions, glsl/slice/reshape.comp says why
 T820,T860 normalization/local_normalization_terms.comp 6 two sums over a window, the shader says why
 T820 loss/loss.comp 15 the shader says why

@@ -8,6 +8,8 @@
 //     power by the base (6)          dr/dv = scale e x^(e - 1),  x = kept, e = exponent_scale y
 //     power by the exponent (7)      dr/dv = scale x^e log x, 0 where x is 0 and e not below
 // Components beyond the last channel are 0.
+// Mali's older GPUs (T8xx: 16 registers) spill up to 18 values where a power's terms are summed over
+// axes that were broadcast, for the reason in neuron/neuron.glsl; no other term spills.
 // needs lib/channels.glsl
 // needs lib/compare.glsl
 // needs arithmetic/result_index.glsl
