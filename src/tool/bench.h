@@ -14,7 +14,8 @@ enum bench_flags {
     BENCH_TAKES_RESULT = 2, /* the gradient is given the forward result, and needs it */
     BENCH_BARE = 4,         /* vectors that are optional are left out */
     BENCH_SETS_RATE = 8,    /* its forward kernel tells how fast memory is */
-    BENCH_AS_IT_IS = 16     /* where shapes are small too */
+    BENCH_AS_IT_IS = 16,    /* where shapes are small too */
+    BENCH_POSITIVE = 32     /* its first source is above 0 */
 };
 
 /* Kernels are separated by blanks and encoded one after the other with one state. */

@@ -73,7 +73,7 @@ const struct bench_shape bench_shapes[] = {
     PAIR("divide", "divide", "", BENCH_READS_SOURCE),
     PAIR("maximum", "maximum", "", 0),
     PAIR("minimum", "minimum", "", 0),
-    PAIR("power", "power", "", BENCH_READS_SOURCE),
+    PAIR("power", "power", "", BENCH_READS_SOURCE | BENCH_POSITIVE),
     PAIR("dropout", "dropout", "", 0),
     ALONE("augmentation of places", "augment_geometry",
           "flip_horizontal=true shift=4 rotation=15 scale=0.1"),

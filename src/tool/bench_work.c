@@ -398,7 +398,7 @@ static glcnn_status prepare(struct bench_job *w)
         return encode_vectors(w, info);
     bench_scale(w->report, shape, size);
     if (status == GLCNN_SUCCESS)
-        status = random_image(w, size, -1.0f, &w->source);
+        status = random_image(w, size, shape->flags & BENCH_POSITIVE ? 0.5f : -1.0f, &w->source);
     if (status == GLCNN_SUCCESS && info && find_argument(info, "secondary_image"))
         status = random_image(w, size, 0.5f, &w->second); /* divisors are not 0 */
     if (status == GLCNN_SUCCESS && info && find_argument(info, "image_numbers"))
