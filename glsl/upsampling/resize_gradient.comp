@@ -7,10 +7,12 @@ void invocation(ivec2 at, int slice, int image) {
     ivec2 rows = results_of(at.y, destination_height, row, begin_y, end_y);
     vec4 sum = vec4(0.0);
     for (int Y = rows.x; Y <= rows.y; Y++) {
-        float share = share_of(at.y, Y, destination_height, row);
-        for (int X = columns.x; X <= columns.y; X++)
-            sum += share * share_of(at.x, X, destination_width, column) *
-                   gradient(X, Y, slice, image);
+        float down = share_of(at.y, Y, destination_height, row);
+        for (int X = columns.x; X <= columns.y; X++) {
+            float share = down * share_of(at.x, X, destination_width, column);
+            if (share != 0.0) // what has no share may be infinite
+                sum += share * gradient(X, Y, slice, image);
+        }
     }
     store_destination(at.x, at.y, slice, image, sum);
 }
