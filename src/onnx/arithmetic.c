@@ -8,8 +8,9 @@
 
 #include "onnx/onnx.h"
 
-enum kind { ADD, SUBTRACT, MULTIPLY, DIVIDE, LARGEST, SMALLEST };
-static const char *const kernels[] = {"add", "subtract", "multiply", "divide"};
+enum kind { ADD, SUBTRACT, MULTIPLY, DIVIDE, LARGEST, SMALLEST, POWER };
+static const char *const kernels[] = {"add",     "subtract", "multiply", "divide",
+                                      "maximum", "minimum",  "power"};
 
 /* ---- Two images ---- */
 
@@ -70,28 +71,11 @@ static bool align(struct call *call, struct operand *a, struct operand *b, struc
     return place_move(call, &a->image, &of_a) && place_move(call, &b->image, &of_b);
 }
 
-/* max(a, b) = a + relu(b - a), min(a, b) = a - relu(a - b). */
-static bool choose(struct call *call, struct operand *a, struct operand *b, const struct image *all)
-{
-    bool is_largest = call->row->kind == LARGEST;
-    struct operand first = *a, more = is_largest ? *b : *a, less = is_largest ? *a : *b;
-    if (!join(call, "subtract", &more, &less, all, "difference"))
-        return false;
-    more.image.node = glcnn_neuron_relu_node(more.image.node, 0);
-    if (!op_made(call, more.image.node, "positive") ||
-        !join(call, is_largest ? "add" : "subtract", &first, &more, all, NULL))
-        return false;
-    a->image = first.image;
-    return true;
-}
-
 static bool join_images(struct call *call, struct operand *a, struct operand *b, const char *suffix)
 {
     struct image all;
     if (!align(call, a, b, &all))
         return false;
-    if (call->row->kind >= LARGEST)
-        return choose(call, a, b, &all);
     return join(call, kernels[call->row->kind], a, b, &all, suffix);
 }
 
@@ -308,27 +292,34 @@ static bool lower_all(struct call *call)
 }
 
 /* x^n, and n^x. */
+static bool raise_number(struct call *call, const struct value *x, const struct value *value,
+                         bool is_base)
+{
+    struct image result = x->image;
+    if (value->constant->count != 1 || value->shape.rank > x->shape.rank)
+        return op_unsupported(call,
+                              "the constant \"%.80s\" has more than one number; base or exponent "
+                              "is an image or one number",
+                              value->name);
+    float n = (float)constant_number(value->constant, 0);
+    result.node = is_base ? glcnn_neuron_exponential_node(result.node, 1, 0, n)
+                          : glcnn_neuron_power_node(result.node, 1, 0, n);
+    return op_made(call, result.node, NULL) && op_give(call, 0, &x->shape, &result);
+}
+
 static bool lower_pow(struct call *call)
 {
-    struct value *x = op_input(call, 0), *y = op_input(call, 1);
-    if (!x || !y || (!x->constant && !y->constant))
-        return op_unsupported(call, "one of base and exponent must be a number");
-    struct value *variable = x->constant ? y : x;
-    const struct constant *number = x->constant ? x->constant : y->constant;
-    struct image result = variable->image;
-    if (number->count != 1 || number->shape.rank > variable->shape.rank)
-        return op_unsupported(call, "one of base and exponent must be a number");
-    float n = (float)constant_number(number, 0);
-    result.node = x->constant ? glcnn_neuron_exponential_node(result.node, 1, 0, n)
-                              : glcnn_neuron_power_node(result.node, 1, 0, n);
-    return op_made(call, result.node, NULL) && op_give(call, 0, &variable->shape, &result);
+    const struct value *x = op_input(call, 0), *y = op_input(call, 1);
+    if (x && y && x->constant)
+        return raise_number(call, y, x, true);
+    return x && y && y->constant ? raise_number(call, x, y, false) : lower_two(call);
 }
 
 const struct operator_row onnx_arithmetic[] = {{"Add", lower_two, fold_binary, ADD, NULL},
                                                {"Sub", lower_two, fold_binary, SUBTRACT, NULL},
                                                {"Mul", lower_two, fold_binary, MULTIPLY, NULL},
                                                {"Div", lower_two, fold_binary, DIVIDE, NULL},
-                                               {"Pow", lower_pow, fold_binary, 0, NULL},
+                                               {"Pow", lower_pow, fold_binary, POWER, NULL},
                                                {"Sum", lower_all, fold_binary, ADD, NULL},
                                                {"Mean", lower_all, NULL, ADD, NULL},
                                                {"Max", lower_all, fold_binary, LARGEST, NULL},
