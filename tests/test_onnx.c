@@ -15,7 +15,7 @@ static const char *const folders[] = {"node", "pytorch-operator", "pytorch-conve
 enum { FOLDERS = sizeof folders / sizeof *folders, MOST_IMAGES = 8 };
 
 static struct {
-    size_t passed, failed, unsupported, skipped;
+    size_t passed, failed, unsupported, skipped, passed_first; /* by the first output alone */
 } counts;
 
 /* ---- Files ---- */
@@ -61,11 +61,13 @@ struct model {
 };
 
 /* How a model is read: the operators' further inputs, weights and shapes, are initialisers in models
- * of users; in these they are inputs, and become initialisers unless they are read as they are. */
+ * of users; in these they are inputs, and become initialisers unless they are read as they are. Users'
+ * models seldom have the further outputs, such as statistics, which go at last. */
 struct way {
-    bool without_batch, as_initializers;
+    bool without_batch, as_initializers, first_output;
 };
-static const struct way ways[] = {{false, false}, {true, false}, {false, true}, {true, true}};
+static const struct way ways[] = {{false, false, false}, {true, false, false}, {false, true, false},
+                                  {true, true, false},   {false, true, true},  {true, true, true}};
 enum { WAYS = sizeof ways / sizeof *ways };
 
 static Onnx__TensorProto *input_tensor(const char *folder, size_t i, const char *name)
@@ -83,8 +85,14 @@ static Onnx__TensorProto *input_tensor(const char *folder, size_t i, const char 
     return tensor;
 }
 
+static void drop_outputs(Onnx__GraphProto *graph)
+{
+    while (graph->n_output > 1)
+        onnx__value_info_proto__free_unpacked(graph->output[--graph->n_output], NULL);
+}
+
 /* The file with all inputs but the first as initialisers. */
-static uint8_t *with_initializers(const char *folder, uint8_t *bytes, size_t *size)
+static uint8_t *with_initializers(const char *folder, struct way way, uint8_t *bytes, size_t *size)
 {
     Onnx__ModelProto *model = onnx__model_proto__unpack(NULL, *size, bytes);
     Onnx__GraphProto *graph = model->graph;
@@ -95,6 +103,8 @@ static uint8_t *with_initializers(const char *folder, uint8_t *bytes, size_t *si
         if (tensor)
             graph->initializer[graph->n_initializer++] = tensor;
     }
+    if (way.first_output)
+        drop_outputs(graph);
     free(bytes);
     *size = protobuf_c_message_get_packed_size(&model->base);
     bytes = malloc(*size + 1);
@@ -111,7 +121,7 @@ static bool load(struct model *m, struct way way, glcnn_status *status,
     snprintf(path, sizeof path, "%s/model.onnx", m->folder);
     uint8_t *bytes = file_bytes(path, &size);
     if (bytes && way.as_initializers)
-        bytes = with_initializers(m->folder, bytes, &size);
+        bytes = with_initializers(m->folder, way, bytes, &size);
     *status =
         bytes ? glcnn_onnx_read(device, bytes, size,
                                 &(struct glcnn_onnx_options){.without_batch = way.without_batch},
@@ -221,11 +231,12 @@ static bool execute(struct model *m, bool *skipped)
     return good;
 }
 
-static void count_one(const struct model *m, bool passed, bool skipped)
+static void count_one(const struct model *m, struct way way, bool passed, bool skipped)
 {
     if (!passed && !skipped)
         printf("%s: FAILED\n", m->folder);
     *(passed ? &counts.passed : skipped ? &counts.skipped : &counts.failed) += 1;
+    counts.passed_first += passed && way.first_output;
 }
 
 /* The first way in which it is read. */
@@ -239,7 +250,7 @@ static void run_model(const char *folder)
         snprintf(m.folder, sizeof m.folder, "%s", folder);
         bool loaded = load(&m, ways[w], &status, error);
         if (loaded)
-            count_one(&m, execute(&m, &skipped), skipped);
+            count_one(&m, ways[w], execute(&m, &skipped), skipped);
         unload(&m);
         if (loaded)
             return;
@@ -278,8 +289,10 @@ static void all_models_of_supported_operators_are_right(void)
         if (count >= 0)
             free(entries);
     }
-    printf("\nrow onnx: %zu models passed, %zu failed, %zu are not read, %zu skipped\n",
-           counts.passed, counts.failed, counts.unsupported, counts.skipped);
+    printf(
+        "\nrow onnx: %zu models passed, %zu of them by their first output alone, %zu failed, %zu are "
+        "not read, %zu skipped\n",
+        counts.passed, counts.passed_first, counts.failed, counts.unsupported, counts.skipped);
     CU_ASSERT_EQUAL(counts.failed, 0);
     CU_ASSERT_TRUE(counts.passed >= LEAST);
 }

@@ -1,5 +1,8 @@
 /* Normalisations, and soft-max, which is one over channels. */
+#include <inttypes.h>
+
 #include <glcnn/kernels/batch_normalization.h>
+#include <glcnn/kernels/convolution.h>
 #include <glcnn/kernels/cross_channel_normalization.h>
 #include <glcnn/kernels/instance_normalization.h>
 #include <glcnn/kernels/soft_max.h>
@@ -55,6 +58,129 @@ static bool lower_instance(struct call *call)
            place_give(call, 0, &x->shape, node);
 }
 
+/* ---- Over parts of an image ---- */
+
+/* The numbers of axes from .. on, together: a channel of an image for each of what is before them. */
+static bool normalize(struct call *call, struct image *image, const struct shape *shape, int from,
+                      const char *suffix)
+{
+    const int64_t batch = image->extent[N], before = shape_count_between(shape, 0, from);
+    const int last = (int)shape->rank - 1;
+    const struct image wanted = {
+        NULL,
+        {batch, before / batch, shape_count_between(shape, from, last), shape->dims[last]},
+        {N, C, H, W}};
+    if (before % batch)
+        return op_unsupported(call, "it is over the batch; every image must be by itself");
+    if (!place_move(call, image, &wanted))
+        return false;
+    image->node = glcnn_instance_normalization_node(image->node,
+                                                    attribute_float(call, "epsilon", 1e-5f), NULL);
+    return op_made(call, image->node, suffix);
+}
+
+/* Nothing but the scales that follow is trained: its own stay 1 and 0. */
+static void keep_plain(const struct image *image)
+{
+    glcnn_filter_node_set_training_style(glcnn_image_node_filter(image->node),
+                                         GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE);
+}
+
+static bool has_numbers(struct call *call, size_t i, int64_t count)
+{
+    const struct value *value = op_input(call, i);
+    return (value->constant->floats && value->constant->count == (size_t)count) ||
+           op_unsupported(call, "\"%.80s\" has %zu numbers, not %" PRId64, value->name,
+                          value->constant->count, count);
+}
+
+/* A number of input i for each channel; input 2 may be left out. */
+static bool set_numbers(struct call *call, size_t i, glcnn_image_node *node, const char *vector,
+                        int64_t channels)
+{
+    const struct constant *c;
+    if (!op_constant(call, i, i == 1, &c))
+        return false;
+    if (!c)
+        return true;
+    if (!has_numbers(call, i, channels))
+        return false;
+    struct layout layout = layout_plain((size_t)channels, c->shape.rank == 1);
+    layout.output_dimension = c->shape.rank == 1 ? 0 : -1;
+    return vector_set(call, node, vector, (size_t)channels, op_input(call, i), &layout);
+}
+
+/* Inputs 1 and 2, for each number of axes from .. on: a convolution of each channel by itself. */
+static bool scale(struct call *call, struct image *image, const struct shape *shape, int from)
+{
+    const struct constant *gamma;
+    if (!op_constant(call, 1, true, &gamma) ||
+        !has_numbers(call, 1, shape_count_between(shape, from, (int)shape->rank)))
+        return false;
+    const uint32_t channels = (uint32_t)gamma->count;
+    const struct glcnn_convolution_descriptor descriptor = {.kernel_width = 1,
+                                                            .kernel_height = 1,
+                                                            .input_feature_channels = channels,
+                                                            .output_feature_channels = channels,
+                                                            .groups = channels};
+    if (!place_channels(call, image, shape, from, (int)shape->rank))
+        return false;
+    image->node = glcnn_convolution_node(image->node, &descriptor, NULL);
+    return op_made(call, image->node, NULL) &&
+           set_numbers(call, 1, image->node, "weights", channels) &&
+           set_numbers(call, 2, image->node, "biases", channels);
+}
+
+/* The scales follow where the source was, mostly with its channels as channels. */
+static bool lower_layer(struct call *call)
+{
+    struct value *x;
+    if (!op_image(call, 0, &x))
+        return false;
+    struct image image = x->image;
+    int axis = shape_axis(&x->shape, attribute_int(call, "axis", -1));
+    if (axis < 0)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "its axis is none of its input's");
+    if (!normalize(call, &image, &x->shape, axis, "normalize"))
+        return false;
+    keep_plain(&image);
+    return place_move(call, &image, &x->image) && scale(call, &image, &x->shape, axis) &&
+           op_give(call, 0, &x->shape, &image);
+}
+
+/* ---- Of groups ---- */
+
+/* Axes N, group, channels of the group, and the others. */
+static bool group_shape(struct call *call, const struct shape *shape, struct shape *grouped)
+{
+    const int64_t groups = attribute_int(call, "num_groups", 0);
+    if (groups < 1 || shape->dims[1] % groups)
+        return op_fail(call, GLCNN_MALFORMED_DATA,
+                       "%" PRId64 " groups do not divide %" PRId64 " channels", groups,
+                       shape->dims[1]);
+    *grouped =
+        (struct shape){.rank = 4, .dims = {shape->dims[0], groups, shape->dims[1] / groups, 1}};
+    for (uint32_t i = 2; i < shape->rank; i++)
+        grouped->dims[3] *= shape->dims[i];
+    return true;
+}
+
+/* To opset 20 gamma and beta are one number a group, as instance normalisation has them. */
+static bool lower_group(struct call *call)
+{
+    struct value *x;
+    struct shape grouped;
+    if (!channels_input(call, &x) || !group_shape(call, &x->shape, &grouped))
+        return false;
+    struct image image = x->image;
+    return normalize(call, &image, &grouped, 2, NULL) &&
+           set_numbers(call, 1, image.node, "gamma", grouped.dims[1]) &&
+           set_numbers(call, 2, image.node, "beta", grouped.dims[1]) &&
+           place_move(call, &image, &x->image) && op_give(call, 0, &x->shape, &image);
+}
+
+/* ---- Others ---- */
+
 /* Windows of an even size lean to the other side here. */
 static bool lower_response(struct call *call)
 {
@@ -95,6 +221,8 @@ static bool lower_soft_max(struct call *call)
 const struct operator_row onnx_normalization[] = {
     {"BatchNormalization", lower_batch, NULL, 0, NULL},
     {"InstanceNormalization", lower_instance, NULL, 0, NULL},
+    {"LayerNormalization", lower_layer, NULL, 0, NULL},
+    {"GroupNormalization", lower_group, NULL, 0, NULL},
     {"LRN", lower_response, NULL, 0, NULL},
     {"Softmax", lower_soft_max, NULL, 0, "soft_max"},
     {"LogSoftmax", lower_soft_max, NULL, 0, "log_soft_max"},

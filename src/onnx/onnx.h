@@ -85,6 +85,8 @@ bool onnx_no_memory(struct reader *reader);
 
 /* The product; 1 of no axis. */
 int64_t shape_count(const struct shape *shape);
+/* Of axes from .. to, without the last. */
+int64_t shape_count_between(const struct shape *shape, int from, int to);
 /* No size is below 0 and the product is one that numbers can be counted by. */
 bool shape_check(struct reader *reader, const char *name, const struct shape *shape);
 bool shape_equal(const struct shape *a, const struct shape *b);

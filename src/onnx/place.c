@@ -179,14 +179,6 @@ bool place_move(struct call *call, struct image *image, const struct image *want
     return true;
 }
 
-static int64_t count_between(const struct shape *shape, int from, int to)
-{
-    int64_t count = 1;
-    for (int i = from; i < to; i++)
-        count *= shape->dims[i];
-    return count;
-}
-
 /* The axis of the image that begins after `before` numbers of the tensor and has `size`. */
 static enum axis find_axis(const struct image *image, int64_t before, int64_t size)
 {
@@ -202,18 +194,19 @@ static enum axis find_axis(const struct image *image, int64_t before, int64_t si
 
 enum axis place_find(const struct image *image, const struct shape *shape, int i)
 {
-    return find_axis(image, count_between(shape, 0, i), shape->dims[i]);
+    return find_axis(image, shape_count_between(shape, 0, i), shape->dims[i]);
 }
 
 bool place_channels(struct call *call, struct image *image, const struct shape *shape, int from,
                     int to)
 {
-    int64_t before = count_between(shape, 0, from), size = count_between(shape, from, to);
+    int64_t before = shape_count_between(shape, 0, from);
+    int64_t size = shape_count_between(shape, from, to);
     int64_t batch = image->extent[N];
     struct image wanted = {NULL, {batch, size, before / batch, 1}, {N, H, C, W}};
     if (size == 1 ? image->extent[C] == 1 : find_axis(image, before, size) == C)
         return true;
-    wanted.extent[W] = count_between(shape, to, (int)shape->rank);
+    wanted.extent[W] = shape_count_between(shape, to, (int)shape->rank);
     if (before % batch)
         return op_unsupported(call, "its axis is that of the batch; every image must be by "
                                     "itself");

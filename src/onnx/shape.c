@@ -26,12 +26,17 @@ bool onnx_no_memory(struct reader *reader)
     return onnx_fail(reader, GLCNN_OUT_OF_MEMORY, "out of memory reading the model");
 }
 
-int64_t shape_count(const struct shape *shape)
+int64_t shape_count_between(const struct shape *shape, int from, int to)
 {
     int64_t count = 1;
-    for (uint32_t i = 0; i < shape->rank; i++)
+    for (int i = from; i < to; i++)
         count *= shape->dims[i];
     return count;
+}
+
+int64_t shape_count(const struct shape *shape)
+{
+    return shape_count_between(shape, 0, (int)shape->rank);
 }
 
 bool shape_check(struct reader *reader, const char *name, const struct shape *shape)

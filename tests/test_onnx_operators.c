@@ -1,0 +1,287 @@
+/* Operators that ONNX's test data have no model of, or that are more than their numbers: models put
+ * together here, read, executed, compared with the formula, and written down again. */
+#include <math.h>
+
+#include "onnx/build.h"
+#include "tests/graphs.h"
+
+enum { IMAGES = 2, CHANNELS = 6, ROWS = 3, COLUMNS = 5, PIXELS = ROWS * COLUMNS };
+enum { ALL = IMAGES * CHANNELS * PIXELS };
+
+static const int64_t image_dims[] = {IMAGES, CHANNELS, ROWS, COLUMNS};
+static const float gamma_numbers[CHANNELS] = {1, -2, 0.5f, 3, 1.5f, -1};
+static const float beta_numbers[CHANNELS] = {0, 1, -0.5f, 2, 0.25f, -3};
+#define EPSILON 0.01f
+
+/* ---- Models ---- */
+
+struct model {
+    glcnn_network *network;
+    struct glcnn_onnx_record *record;
+    glcnn_status status;
+    char error[GLCNN_ERROR_LENGTH];
+};
+
+static Onnx__ModelProto *begin_model(struct writer *w)
+{
+    Onnx__ModelProto *model = build_model(16);
+    model->opset_import[0]->version = 18;
+    build_value(w, model->graph, false, "image", image_dims, 4);
+    return model;
+}
+
+static void add_scales(struct writer *w, Onnx__GraphProto *graph, int64_t count)
+{
+    build_tensor(w, graph, "gamma", &count, 1, gamma_numbers, NULL);
+    build_tensor(w, graph, "beta", &count, 1, beta_numbers, NULL);
+}
+
+/* Reads what was put together, whose output is "result". */
+static struct model end_model(struct writer *w, Onnx__ModelProto *proto)
+{
+    struct model m = {0};
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    build_value(w, proto->graph, true, "result", image_dims, 4);
+    CU_ASSERT_TRUE_FATAL(write_bytes(w, proto, &bytes, &size));
+    m.status = glcnn_onnx_read(device, bytes, size, NULL, &m.network, &m.record, m.error);
+    onnx__model_proto__free_unpacked(proto, NULL);
+    glcnn_onnx_free(bytes);
+    return m;
+}
+
+static void unload(struct model *m)
+{
+    glcnn_onnx_record_destroy(&m->record);
+    glcnn_network_destroy(&m->network);
+}
+
+static glcnn_filter_node *find_filter(const struct model *m, const char *label)
+{
+    glcnn_filter_node *filter;
+    for (size_t i = 0; (filter = glcnn_network_filter(m->network, i)); i++)
+        if (strcmp(glcnn_filter_node_label(filter), label) == 0)
+            return filter;
+    return NULL;
+}
+
+/* ---- Results ---- */
+
+static glcnn_image *source(void)
+{
+    glcnn_image *image = make_image(IMAGES, CHANNELS, ROWS, COLUMNS);
+    fill_noise(image, 11);
+    return image;
+}
+
+static void expect_result(const struct model *m, const float *expected)
+{
+    CU_ASSERT_EQUAL_FATAL(m->status, GLCNN_SUCCESS);
+    glcnn_image_node *result = m->record->outputs[0].node;
+    glcnn_graph *graph = graph_of(result);
+    glcnn_image *image = source();
+    run_graph(graph, &image);
+    float *values = result_values(graph, result);
+    CU_ASSERT_EQUAL(count_of(glcnn_graph_image(graph, result)), ALL);
+    CU_ASSERT_TRUE(arrays_near(values, expected, ALL, 1e-5));
+    free(values);
+    glcnn_graph_destroy(&graph);
+    glcnn_image_destroy(&image);
+}
+
+/* The network, with the numbers that its filters have, as a file that is read again. */
+static struct model again(const struct model *m)
+{
+    struct model other = {0};
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    GOOD(glcnn_onnx_write(m->network, m->record, NULL, 0, &bytes, &size, other.error));
+    other.status =
+        glcnn_onnx_read(device, bytes, size, NULL, &other.network, &other.record, other.error);
+    glcnn_onnx_free(bytes);
+    return other;
+}
+
+/* What is normalised together: `count` numbers from `from` on, `step` apart. */
+static void normalize(float *values, size_t from, size_t count, size_t step)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += (double)values[from + i * step];
+    double mean = sum / (double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += pow((double)values[from + i * step] - mean, 2);
+    double scale = 1 / sqrt(squares / (double)count + (double)EPSILON);
+    for (size_t i = 0; i < count; i++)
+        values[from + i * step] = (float)(((double)values[from + i * step] - mean) * scale);
+}
+
+/* Each number by gamma and beta of its channel's group. */
+static void apply_scales(float *values, const float *gamma, const float *beta, size_t groups)
+{
+    for (size_t i = 0; i < ALL; i++) {
+        size_t group = i / PIXELS % CHANNELS / (CHANNELS / groups);
+        values[i] = values[i] * gamma[group] + beta[group];
+    }
+}
+
+static float *source_values(void)
+{
+    glcnn_image *image = source();
+    float *values = read_image(image);
+    glcnn_image_destroy(&image);
+    return values;
+}
+
+/* ---- GroupNormalization ---- */
+
+static struct model group_model(int64_t groups, int64_t numbers)
+{
+    struct writer w = {0};
+    Onnx__ModelProto *model = begin_model(&w);
+    add_scales(&w, model->graph, numbers);
+    Onnx__NodeProto *node = build_node(&w, model->graph, "GroupNormalization", "result",
+                                       (const char *[]){"image", "gamma", "beta", NULL});
+    build_float(&w, node, "epsilon", EPSILON);
+    build_int(&w, node, "num_groups", groups);
+    return end_model(&w, model);
+}
+
+static float *group_result(size_t groups, const float *gamma)
+{
+    float *values = source_values();
+    size_t each = CHANNELS / groups * PIXELS;
+    for (size_t g = 0; g < IMAGES * groups; g++)
+        normalize(values, g * each, each, 1);
+    apply_scales(values, gamma, beta_numbers, groups);
+    return values;
+}
+
+static void groups_of_channels_are_normalised(void)
+{
+    static const size_t groups[] = {1, 2, 3, CHANNELS};
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        struct model m = group_model((int64_t)groups[i], (int64_t)groups[i]);
+        float *expected = group_result(groups[i], gamma_numbers);
+        expect_result(&m, expected);
+        free(expected);
+        unload(&m);
+    }
+}
+
+static void scales_of_groups_are_trained_and_come_back(void)
+{
+    static const float trained[] = {4, 5};
+    struct model m = group_model(2, 2);
+    glcnn_filter_node *filter = find_filter(&m, "result");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(filter);
+    CU_ASSERT_NOT_EQUAL(glcnn_filter_node_training_style(filter),
+                        GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE);
+    GOOD(glcnn_kernel_set_vector(glcnn_filter_node_kernel(filter), "gamma", trained, 2));
+    struct model other = again(&m);
+    float *expected = group_result(2, trained);
+    expect_result(&other, expected);
+    free(expected);
+    unload(&other);
+    unload(&m);
+}
+
+static void expect_sentence(struct model m, glcnn_status status, const char *words)
+{
+    CU_ASSERT_EQUAL(m.status, status);
+    CU_ASSERT_PTR_NOT_NULL(strstr(m.error, words));
+    if (!strstr(m.error, words))
+        printf("\"%s\", not \"%s\"\n", m.error, words);
+    unload(&m);
+}
+
+static void groups_that_do_not_fit_have_a_sentence(void)
+{
+    expect_sentence(group_model(4, 4), GLCNN_MALFORMED_DATA, "4 groups do not divide 6 channels");
+    expect_sentence(group_model(0, 2), GLCNN_MALFORMED_DATA, "0 groups");
+    expect_sentence(group_model(-1, 2), GLCNN_MALFORMED_DATA, "-1 groups");
+    expect_sentence(group_model(2, 3), GLCNN_UNSUPPORTED, "\"gamma\" has 3 numbers, not 2");
+}
+
+/* ---- LayerNormalization ---- */
+
+/* Over the channels of each pixel, as networks of N,C,H,W have it. */
+static struct model layer_model(int64_t axis, int64_t numbers)
+{
+    struct writer w = {0};
+    Onnx__ModelProto *model = begin_model(&w);
+    Onnx__GraphProto *graph = model->graph;
+    add_scales(&w, graph, numbers);
+    Onnx__NodeProto *turn =
+        build_node(&w, graph, "Transpose", "turned", (const char *[]){"image", NULL});
+    build_ints(&w, turn, "perm", (const int64_t[]){0, 2, 3, 1}, 4);
+    Onnx__NodeProto *layer =
+        build_node(&w, graph, "LayerNormalization", "layer",
+                   (const char *[]){"turned", "gamma", numbers > 1 ? "beta" : NULL, NULL});
+    build_float(&w, layer, "epsilon", EPSILON);
+    build_int(&w, layer, "axis", axis);
+    Onnx__NodeProto *back =
+        build_node(&w, graph, "Transpose", "result", (const char *[]){"layer", NULL});
+    build_ints(&w, back, "perm", (const int64_t[]){0, 3, 1, 2}, 4);
+    return end_model(&w, model);
+}
+
+static float *layer_result(const float *gamma)
+{
+    float *values = source_values();
+    for (size_t i = 0; i < IMAGES * PIXELS; i++)
+        normalize(values, i / PIXELS * CHANNELS * PIXELS + i % PIXELS, CHANNELS, PIXELS);
+    apply_scales(values, gamma, beta_numbers, CHANNELS);
+    return values;
+}
+
+static void channels_of_pixels_are_normalised(void)
+{
+    struct model m = layer_model(-1, CHANNELS);
+    float *expected = layer_result(gamma_numbers);
+    expect_result(&m, expected);
+    free(expected);
+    unload(&m);
+}
+
+/* By a filter that has the node's label; the one before it has nothing to train. */
+static void scales_of_layers_are_trained_and_come_back(void)
+{
+    struct model m = layer_model(3, CHANNELS);
+    glcnn_filter_node *scales = find_filter(&m, "layer"),
+                      *plain = find_filter(&m, "layer/normalize");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(scales);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(plain);
+    CU_ASSERT_EQUAL(glcnn_filter_node_training_style(plain),
+                    GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE);
+    CU_ASSERT_NOT_EQUAL(glcnn_filter_node_training_style(scales),
+                        GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE);
+    GOOD(glcnn_kernel_set_vector(glcnn_filter_node_kernel(scales), "weights", beta_numbers,
+                                 CHANNELS));
+    struct model other = again(&m);
+    float *expected = layer_result(beta_numbers);
+    expect_result(&other, expected);
+    free(expected);
+    unload(&other);
+    unload(&m);
+}
+
+static void layers_that_do_not_fit_have_a_sentence(void)
+{
+    expect_sentence(layer_model(7, CHANNELS), GLCNN_MALFORMED_DATA, "its axis is none");
+    expect_sentence(layer_model(-1, 5), GLCNN_UNSUPPORTED, "\"gamma\" has 5 numbers, not 6");
+    expect_sentence(layer_model(-1, 1), GLCNN_UNSUPPORTED, "\"gamma\" has 1 numbers, not 6");
+    expect_sentence(layer_model(0, CHANNELS), GLCNN_UNSUPPORTED, "over the batch");
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {UNIT_TEST(groups_of_channels_are_normalised),
+                                        UNIT_TEST(scales_of_groups_are_trained_and_come_back),
+                                        UNIT_TEST(groups_that_do_not_fit_have_a_sentence),
+                                        UNIT_TEST(channels_of_pixels_are_normalised),
+                                        UNIT_TEST(scales_of_layers_are_trained_and_come_back),
+                                        UNIT_TEST(layers_that_do_not_fit_have_a_sentence),
+                                        CU_TEST_INFO_NULL};
+    return fixture_run("onnx_operators", tests, argc, argv);
+}
