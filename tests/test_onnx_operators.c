@@ -274,6 +274,34 @@ static void layers_that_do_not_fit_have_a_sentence(void)
     expect_sentence(layer_model(0, CHANNELS), GLCNN_UNSUPPORTED, "over the batch");
 }
 
+/* ---- Max and Min ---- */
+
+/* Of the image and as much of another size that a sum of the two would lose the smaller. */
+static struct model choice_model(const char *operator)
+{
+    static const float large = 1e9f;
+    struct writer w = {0};
+    Onnx__ModelProto *model = begin_model(&w);
+    build_tensor(&w, model->graph, "large", (const int64_t[]){1}, 1, &large, NULL);
+    build_node(&w, model->graph, "Mul", "product", (const char *[]){"image", "large", NULL});
+    build_node(&w, model->graph, operator, "result", (const char *[]){"product", "image", NULL});
+    return end_model(&w, model);
+}
+
+static void the_larger_or_smaller_is_one_of_the_two(void)
+{
+    for (int is_most = 0; is_most < 2; is_most++) {
+        struct model m = choice_model(is_most ? "Max" : "Min");
+        float *expected = source_values();
+        for (size_t i = 0; i < ALL; i++)
+            if ((expected[i] > 0) == is_most)
+                expected[i] *= 1e9f;
+        expect_result(&m, expected);
+        free(expected);
+        unload(&m);
+    }
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(groups_of_channels_are_normalised),
@@ -282,6 +310,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(channels_of_pixels_are_normalised),
                                         UNIT_TEST(scales_of_layers_are_trained_and_come_back),
                                         UNIT_TEST(layers_that_do_not_fit_have_a_sentence),
+                                        UNIT_TEST(the_larger_or_smaller_is_one_of_the_two),
                                         CU_TEST_INFO_NULL};
     return fixture_run("onnx_operators", tests, argc, argv);
 }
