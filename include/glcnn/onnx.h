@@ -97,10 +97,10 @@ struct glcnn_onnx_record {
     size_t skeleton_size;
 };
 
-/* Reads a model of `size` bytes, or of a file, in which data that lie in other files of the same
- * folder are found too. `options` may be NULL. The caller owns *network and *record, which
- * are apart from one another; `record` may be NULL: none is wanted. After a failure both are NULL and
- * `error`, if not NULL, has the sentence.
+/* Reads a model of `size` bytes, or of a file, for which data that lie in other files of its folder,
+ * or below it, are found too; the record has them as if they had been in the file. `options` may be
+ * NULL. The caller owns *network and *record, which are apart from one another; `record` may be NULL:
+ * none is wanted. After a failure both are NULL and `error`, if not NULL, has the sentence.
  * Errors: GLCNN_MALFORMED_DATA; GLCNN_UNSUPPORTED for an operator, an attribute, a type or an opset
  * that is not read, with the node's name; GLCNN_IO_ERROR; GLCNN_OUT_OF_MEMORY; those of nodes. */
 GLCNN_API glcnn_status glcnn_onnx_read(glcnn_device *device, const uint8_t *bytes, size_t size,

@@ -252,7 +252,7 @@ static struct constant *take_typed(struct reader *reader, const Onnx__TensorProt
     return made;
 }
 
-struct constant *constant_of_tensor(struct reader *reader, const Onnx__TensorProto *tensor)
+struct constant *constant_of_tensor(struct reader *reader, Onnx__TensorProto *tensor)
 {
     struct shape shape;
     const struct type *type = find_type(tensor->data_type);
@@ -264,14 +264,9 @@ struct constant *constant_of_tensor(struct reader *reader, const Onnx__TensorPro
                   tensor_name(tensor), tensor->data_type);
         return NULL;
     }
-    if (tensor->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL) {
-        size_t size;
-        uint8_t *bytes = external_read(reader, tensor, &size);
-        struct constant *made =
-            bytes ? take_bytes(reader, tensor, &shape, type, bytes, size) : NULL;
-        free(bytes);
-        return made;
-    }
+    if (tensor->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL &&
+        !external_take(reader, tensor))
+        return NULL;
     if (tensor->has_raw_data)
         return take_bytes(reader, tensor, &shape, type, tensor->raw_data.data,
                           tensor->raw_data.len);

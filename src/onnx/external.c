@@ -32,7 +32,8 @@ static uint64_t number(const char *text)
     return text ? strtoull(text, NULL, 10) : 0;
 }
 
-static uint8_t *read_part(struct reader *reader, FILE *file, const char *path, uint64_t offset,
+/* A part of a file; `what` is the file and its tensor, for sentences. */
+static uint8_t *read_part(struct reader *reader, FILE *file, const char *what, uint64_t offset,
                           uint64_t length)
 {
     struct stat status;
@@ -40,9 +41,9 @@ static uint8_t *read_part(struct reader *reader, FILE *file, const char *path, u
         fstat(fileno(file), &status) == 0 && status.st_size > 0 ? (uint64_t)status.st_size : 0;
     if (offset > all || length > all - offset) {
         onnx_fail(reader, GLCNN_MALFORMED_DATA,
-                  "%.200s has %" PRIu64 " bytes; a tensor is said to have %" PRIu64
+                  "%s: the file has %" PRIu64 " bytes; the tensor is said to have %" PRIu64
                   " from byte %" PRIu64 " on",
-                  path, all, length, offset);
+                  what, all, length, offset);
         return NULL;
     }
     uint8_t *bytes = malloc((size_t)length + 1);
@@ -53,14 +54,14 @@ static uint8_t *read_part(struct reader *reader, FILE *file, const char *path, u
     if (fseeko(file, (off_t)offset, SEEK_SET) == 0 &&
         fread(bytes, 1, (size_t)length, file) == length)
         return bytes;
-    onnx_fail(reader, GLCNN_IO_ERROR, "%.200s cannot be read: %s", path, strerror(errno));
+    onnx_fail(reader, GLCNN_IO_ERROR, "%s: it cannot be read: %s", what, strerror(errno));
     free(bytes);
     return NULL;
 }
 
-uint8_t *external_read(struct reader *reader, const Onnx__TensorProto *tensor, size_t *size)
+static uint8_t *read_external(struct reader *reader, const Onnx__TensorProto *tensor, size_t *size)
 {
-    char path[4096];
+    char path[4096], what[320];
     const char *location = entry(tensor, "location"), *length = entry(tensor, "length");
     const char *name = tensor->name ? tensor->name : "";
     if (!reader->folder || !location || !length || !is_inside(location)) {
@@ -71,14 +72,31 @@ uint8_t *external_read(struct reader *reader, const Onnx__TensorProto *tensor, s
         return NULL;
     }
     snprintf(path, sizeof path, "%s/%s", reader->folder, location);
+    snprintf(what, sizeof what, "%.200s, the data of tensor \"%.80s\"", path, name);
     FILE *file = fopen(path, "rb");
     if (!file) {
-        onnx_fail(reader, GLCNN_IO_ERROR, "%.200s, the data of tensor \"%.80s\": %s", path, name,
-                  strerror(errno));
+        onnx_fail(reader, GLCNN_IO_ERROR, "%s: %s", what, strerror(errno));
         return NULL;
     }
     *size = (size_t)number(length);
-    uint8_t *bytes = read_part(reader, file, path, number(entry(tensor, "offset")), *size);
+    uint8_t *bytes = read_part(reader, file, what, number(entry(tensor, "offset")), number(length));
     fclose(file);
     return bytes;
+}
+
+bool external_take(struct reader *reader, Onnx__TensorProto *tensor)
+{
+    size_t size;
+    uint8_t *bytes = read_external(reader, tensor, &size);
+    if (!bytes)
+        return false;
+    for (size_t i = 0; i < tensor->n_external_data; i++)
+        onnx__string_string_entry_proto__free_unpacked(tensor->external_data[i], NULL);
+    free(tensor->raw_data.data);
+    tensor->n_external_data = 0;
+    tensor->has_data_location = false;
+    tensor->data_location = ONNX__TENSOR_PROTO__DATA_LOCATION__DEFAULT;
+    tensor->has_raw_data = true;
+    tensor->raw_data = (ProtobufCBinaryData){size, bytes};
+    return true;
 }

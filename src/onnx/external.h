@@ -4,8 +4,9 @@
 
 #include "onnx/onnx.h"
 
-/* Bytes of an external tensor, to be freed; NULL, with the sentence, where they cannot be had. The
- * file must lie in the model's folder or below it. */
-uint8_t *external_read(struct reader *reader, const Onnx__TensorProto *tensor, size_t *size);
+/* Takes the data of an external tensor into the tensor itself, which is external no longer: the model
+ * stays whole where the file is not. False, with the sentence, where they cannot be had. The file must
+ * lie in the model's folder or below it. */
+bool external_take(struct reader *reader, Onnx__TensorProto *tensor);
 
 #endif

@@ -48,7 +48,7 @@ struct image {
 
 struct value {
     const char *name;
-    const Onnx__TensorProto *tensor; /* an initialiser that nothing has asked for yet */
+    Onnx__TensorProto *tensor; /* an initialiser that nothing has asked for yet */
     struct shape shape;
     struct constant *constant; /* NULL: it is none */
     struct image image;        /* node NULL: it is none */
@@ -100,8 +100,8 @@ const char *shape_text(const struct shape *shape, char text[96]);
 /* ---- Constants ---- */
 
 struct constant *constant_make(struct reader *reader, const struct shape *shape, bool is_whole);
-/* As a tensor of the file has it. */
-struct constant *constant_of_tensor(struct reader *reader, const Onnx__TensorProto *tensor);
+/* As a tensor of the file has it; data in another file are the tensor's own then. */
+struct constant *constant_of_tensor(struct reader *reader, Onnx__TensorProto *tensor);
 double constant_number(const struct constant *constant, size_t i);
 /* Element i of one is element j of the other, of the same kind. */
 void constant_copy(struct constant *to, size_t i, const struct constant *from, size_t j);

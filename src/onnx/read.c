@@ -36,7 +36,7 @@ static bool name_initializers(struct reader *r)
 {
     size_t index;
     for (size_t i = 0; i < r->graph->n_initializer; i++) {
-        const Onnx__TensorProto *t = r->graph->initializer[i];
+        Onnx__TensorProto *t = r->graph->initializer[i];
         if (name_table_find(&r->names, text_of(t->name)) != NO_NAME)
             return onnx_fail(r, GLCNN_MALFORMED_DATA, "initialiser \"%.80s\" is there twice",
                              text_of(t->name));
@@ -452,8 +452,7 @@ glcnn_status glcnn_onnx_load(glcnn_device *device, const char *path,
     if (!begin(&r, device, options, path, network, record))
         return tell(&r, error);
     const char *slash = strrchr(path, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
-             slash ? path : ".");
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
     r.folder = folder;
     uint8_t *bytes = file_bytes(&r, path, &size);
     if (!bytes)

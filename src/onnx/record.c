@@ -122,8 +122,7 @@ static void drop_data(Onnx__TensorProto *t)
 {
     t->has_raw_data = false;
     t->n_float_data = t->n_int32_data = t->n_int64_data = 0;
-    t->n_double_data = t->n_uint64_data = t->n_external_data = 0;
-    t->has_data_location = false;
+    t->n_double_data = t->n_uint64_data = 0;
 }
 
 static bool note_names(const struct builder *b, struct name_table *names)
