@@ -142,6 +142,18 @@ refused 2 'did you mean class-names?' import "$golden/classifier.onnx" -o x.glcn
 refused 1 'names' import names -o x.glcnn
 refused 2 'says where the ONNX file goes' export net.glcnn
 refused 1 'no .safetensors file' export "$golden/plain.onnx" -o x.onnx
+# A size that the file leaves open: the dimension's number becomes a name without letters.
+at=$(LC_ALL=C grep -abo batch "$golden/plain.onnx" | head -n 1 | cut -d : -f 1)
+for axis in 1 2 3; do
+    cp "$golden/plain.onnx" open$axis.onnx
+    printf '\022\0' | dd of=open$axis.onnx bs=1 seek=$((at + 3 + 4 * axis)) conv=notrunc 2>/dev/null
+done
+refused 1 'axis 1 open; .* (--channels)$' import open1.onnx -o x.glcnn
+refused 1 'axis 2 open; .* (--size)$' import open2.onnx -o x.glcnn
+refused 1 'axis 3 open; .* (--size)$' import open3.onnx -o x.glcnn --channels 1
+must import open1.onnx -o open.glcnn --channels 1
+must import open2.onnx -o open.glcnn --size 12
+says '^open.glcnn: images of 8x12x1, 5 classes$'
 # Bytes of what the file remembers of its ONNX file: text, then the skeleton before it.
 size=$(wc -c <net.glcnn)
 for at in $((size - 1)) $((size - 200)) $((size - 900)) $((size - 1800)) $((size - 2600)) \

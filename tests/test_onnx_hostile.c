@@ -230,7 +230,7 @@ static const struct wrong {
     {no_groups, GLCNN_MALFORMED_DATA, "in 0 groups"},
     {data_elsewhere, GLCNN_UNSUPPORTED, "in another file"},
     {text_for_weights, GLCNN_UNSUPPORTED, "of type 8"},
-    {open_size, GLCNN_UNSUPPORTED, "leaves the size of axis 2 open"},
+    {open_size, GLCNN_UNSUPPORTED, "leaves the size of axis 2 open; option height"},
     {input_twice, GLCNN_MALFORMED_DATA, "there twice"},
     {strange_name, GLCNN_MALFORMED_DATA, "not UTF-8"},
     {expand_a_constant, GLCNN_LIMIT_EXCEEDED, "out of proportion"},

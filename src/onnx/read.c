@@ -163,16 +163,23 @@ static bool find_operators(struct reader *r)
 
 /* ---- Inputs ---- */
 
-/* The size that the options have for an axis that the file leaves open; 0: none. */
-static int64_t open_size(const struct reader *r, const struct shape *shape, uint32_t i)
+/* Gives an axis that the file leaves open the size that the options have for it. */
+static bool open_size(struct reader *r, const char *name, struct shape *shape, uint32_t i)
 {
     const struct glcnn_onnx_options *o = &r->options;
-    const uint32_t given[AXES] = {
-        [N] = OPEN_BATCH, [C] = o->feature_channels, [H] = o->height, [W] = o->width};
-    if (i == 0 && !o->without_batch)
-        return OPEN_BATCH;
-    enum axis axis = place_axis(r, shape, (int)i);
-    return axis == AXES ? 0 : given[axis];
+    const struct {
+        int64_t size;
+        const char *advice;
+    } given[] = {[N] = {o->without_batch ? 0 : OPEN_BATCH, "the file must have it"},
+                 [C] = {o->feature_channels, "option feature_channels says it"},
+                 [H] = {o->height, "option height says it"},
+                 [W] = {o->width, "option width says it"},
+                 [AXES] = {0, "the file must have it"}};
+    enum axis axis = i == 0 && !o->without_batch ? N : place_axis(r, shape, (int)i);
+    shape->dims[i] = given[axis].size;
+    return shape->dims[i] > 0 ||
+           onnx_fail(r, GLCNN_UNSUPPORTED, "input \"%.80s\" leaves the size of axis %u open; %s",
+                     name, i, given[axis].advice);
 }
 
 static bool input_shape(struct reader *r, const Onnx__ValueInfoProto *info, struct shape *shape)
@@ -199,11 +206,8 @@ static bool input_shape(struct reader *r, const Onnx__ValueInfoProto *info, stru
                 ? dims->dim[i]->dim_value
                 : 0;
     for (uint32_t i = 0; i < shape->rank; i++)
-        if (!shape->dims[i] && !(shape->dims[i] = open_size(r, shape, i)))
-            return onnx_fail(r, GLCNN_UNSUPPORTED,
-                             "input \"%.80s\" leaves the size of axis %u open; say what it shall "
-                             "be: width, height or channels of the options",
-                             name, i);
+        if (!shape->dims[i] && !open_size(r, name, shape, i))
+            return false;
     return shape_check(r, name, shape);
 }
 

@@ -46,11 +46,24 @@ static int fail(const struct import *i, const char *error)
     return complain(i->command, EXIT_FAILED, "%s", error);
 }
 
+/* The command's option for one of glcnn_onnx_options that the sentence names. */
+static const char *own_option(const char *error)
+{
+    static const char *const names[][2] = {{"option width says", " (--size)"},
+                                           {"option height says", " (--size)"},
+                                           {"option feature_channels says", " (--channels)"}};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strstr(error, names[k][0]))
+            return names[k][1];
+    return "";
+}
+
 /* What is wrong with the file, whether the sentence names it or not. */
 static int fail_file(const struct import *i, const char *error)
 {
-    return strstr(error, i->path) ? fail(i, error)
-                                  : complain(i->command, EXIT_FAILED, "%s: %s", i->path, error);
+    return strstr(error, i->path)
+               ? fail(i, error)
+               : complain(i->command, EXIT_FAILED, "%s: %s%s", i->path, error, own_option(error));
 }
 
 /* ---- The command line ---- */
