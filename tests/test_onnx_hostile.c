@@ -341,7 +341,8 @@ static void arguments_and_paths_are_checked(void)
                     GLCNN_IO_ERROR);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "/nowhere/model.onnx"));
     CU_ASSERT_PTR_NULL(net);
-    CU_ASSERT_EQUAL(glcnn_onnx_load(device, "/", NULL, &net, NULL, NULL), GLCNN_IO_ERROR);
+    CU_ASSERT_EQUAL(glcnn_onnx_load(device, "/", NULL, &net, NULL, error), GLCNN_IO_ERROR);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "Is a directory"));
     glcnn_onnx_record_destroy(NULL);
     glcnn_onnx_free(NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <glcnn/kernels/neuron.h>
 
@@ -432,11 +433,11 @@ static uint8_t *file_bytes(struct reader *r, const char *path, size_t *size)
 {
     FILE *file = fopen(path, "rb");
     uint8_t *bytes = NULL;
-    off_t end = -1;
-    if (file && fseeko(file, 0, SEEK_END) == 0 && (end = ftello(file)) >= 0)
-        bytes = malloc((size_t)end + 1);
-    *size = bytes ? (size_t)end : 0;
-    if (!bytes || fseeko(file, 0, SEEK_SET) != 0 || fread(bytes, 1, *size, file) != *size) {
+    struct stat status;
+    if (file && fstat(fileno(file), &status) == 0 && status.st_size >= 0)
+        bytes = malloc((size_t)status.st_size + 1);
+    *size = bytes ? (size_t)status.st_size : 0;
+    if (!bytes || fread(bytes, 1, *size, file) != *size) {
         onnx_fail(r, GLCNN_IO_ERROR, "%.300s: it cannot be read: %s", path, strerror(errno));
         free(bytes);
         bytes = NULL;
