@@ -274,6 +274,91 @@ static void layers_that_do_not_fit_have_a_sentence(void)
     expect_sentence(layer_model(0, CHANNELS), GLCNN_UNSUPPORTED, "over the batch");
 }
 
+/* ---- What exporters make of normalisations without an operator of their own ---- */
+
+static Onnx__NodeProto *add_node(struct writer *w, Onnx__GraphProto *graph, const char *operator,
+                                 const char * output, const char *first, const char *second)
+{
+    return build_node(w, graph, operator, output, (const char *[]){first, second, NULL});
+}
+
+/* Groups as an instance normalisation of a tensor N,groups,L, then scales of channels. */
+static struct model exported_group_model(void)
+{
+    static const int64_t scales_dims[] = {CHANNELS, 1, 1}, two = 2, three = 3, four = 4;
+    static const float ones[] = {1, 1}, zeros[] = {0, 0};
+    struct writer w = {0};
+    Onnx__ModelProto *model = begin_model(&w);
+    Onnx__GraphProto *graph = model->graph;
+    build_tensor(&w, graph, "gamma", scales_dims, 3, gamma_numbers, NULL);
+    build_tensor(&w, graph, "beta", scales_dims, 3, beta_numbers, NULL);
+    build_tensor(&w, graph, "ones", &two, 1, ones, NULL);
+    build_tensor(&w, graph, "zeros", &two, 1, zeros, NULL);
+    build_tensor(&w, graph, "grouped", &three, 1, NULL, (const int64_t[]){0, 2, -1});
+    build_tensor(&w, graph, "whole", &four, 1, NULL, (const int64_t[]){0, CHANNELS, ROWS, COLUMNS});
+    add_node(&w, graph, "Reshape", "groups", "image", "grouped");
+    Onnx__NodeProto *node = build_node(&w, graph, "InstanceNormalization", "normalized",
+                                       (const char *[]){"groups", "ones", "zeros", NULL});
+    build_float(&w, node, "epsilon", EPSILON);
+    add_node(&w, graph, "Reshape", "channels", "normalized", "whole");
+    add_node(&w, graph, "Mul", "scaled", "channels", "gamma");
+    add_node(&w, graph, "Add", "result", "scaled", "beta");
+    return end_model(&w, model);
+}
+
+static void exported_groups_are_read(void)
+{
+    struct model m = exported_group_model();
+    float *expected = source_values();
+    for (size_t g = 0; g < IMAGES * 2; g++)
+        normalize(expected, g * (ALL / IMAGES / 2), ALL / IMAGES / 2, 1);
+    apply_scales(expected, gamma_numbers, beta_numbers, CHANNELS);
+    expect_result(&m, expected);
+    free(expected);
+    unload(&m);
+}
+
+/* (x - mean) / sqrt(mean of squares + epsilon), over the last axis of N,H,W,C. */
+static struct model exported_layer_model(void)
+{
+    static const int64_t one = 1;
+    static const float two = 2, epsilon = EPSILON;
+    struct writer w = {0};
+    Onnx__ModelProto *model = begin_model(&w);
+    Onnx__GraphProto *graph = model->graph;
+    model->opset_import[0]->version = 13;
+    add_scales(&w, graph, CHANNELS);
+    build_tensor(&w, graph, "two", &one, 0, &two, NULL);
+    build_tensor(&w, graph, "epsilon", &one, 0, &epsilon, NULL);
+    Onnx__NodeProto *turn = add_node(&w, graph, "Transpose", "x", "image", NULL);
+    build_ints(&w, turn, "perm", (const int64_t[]){0, 2, 3, 1}, 4);
+    Onnx__NodeProto *mean = add_node(&w, graph, "ReduceMean", "mean", "x", NULL);
+    build_ints(&w, mean, "axes", (const int64_t[]){-1}, 1);
+    add_node(&w, graph, "Sub", "difference", "x", "mean");
+    add_node(&w, graph, "Pow", "square", "difference", "two");
+    Onnx__NodeProto *variance = add_node(&w, graph, "ReduceMean", "variance", "square", NULL);
+    build_ints(&w, variance, "axes", (const int64_t[]){-1}, 1);
+    add_node(&w, graph, "Add", "sum", "variance", "epsilon");
+    add_node(&w, graph, "Sqrt", "deviation", "sum", NULL);
+    add_node(&w, graph, "Div", "normalized", "difference", "deviation");
+    add_node(&w, graph, "Mul", "scaled", "normalized", "gamma");
+    add_node(&w, graph, "Add", "shifted", "scaled", "beta");
+    Onnx__NodeProto *back = add_node(&w, graph, "Transpose", "result", "shifted", NULL);
+    build_ints(&w, back, "perm", (const int64_t[]){0, 3, 1, 2}, 4);
+    return end_model(&w, model);
+}
+
+static void exported_layers_are_read(void)
+{
+    struct model m = exported_layer_model();
+    if (m.error[0])
+        puts(m.error);
+    float *expected = layer_result(gamma_numbers);
+    expect_result(&m, expected);
+    free(expected);
+    unload(&m);
+}
+
 /* ---- Max and Min ---- */
 
 /* Of the image and as much of another size that a sum of the two would lose the smaller. */
@@ -310,6 +395,8 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(channels_of_pixels_are_normalised),
                                         UNIT_TEST(scales_of_layers_are_trained_and_come_back),
                                         UNIT_TEST(layers_that_do_not_fit_have_a_sentence),
+                                        UNIT_TEST(exported_groups_are_read),
+                                        UNIT_TEST(exported_layers_are_read),
                                         UNIT_TEST(the_larger_or_smaller_is_one_of_the_two),
                                         CU_TEST_INFO_NULL};
     return fixture_run("onnx_operators", tests, argc, argv);

@@ -50,12 +50,31 @@ static bool join(struct call *call, const char *kernel, struct operand *a, const
     return true;
 }
 
-/* Puts both where a tensor of their common shape would be, unless both lie alike already. */
+/* Does the other lie in the same way, but for axes along which it has one number and is broadcast? */
+static bool lies_within(const struct operand *all, const struct operand *other)
+{
+    struct image image = all->image;
+    if (all->shape.rank != other->shape.rank ||
+        memcmp(image.order, other->image.order, sizeof image.order) != 0)
+        return false;
+    for (int i = 0; i < (int)all->shape.rank; i++) {
+        if (all->shape.dims[i] == other->shape.dims[i])
+            continue;
+        enum axis axis = place_find(&all->image, &all->shape, i);
+        if (other->shape.dims[i] != 1 || axis == AXES || axis == N)
+            return false;
+        image.extent[axis] = 1;
+    }
+    return memcmp(image.extent, other->image.extent, sizeof image.extent) == 0;
+}
+
+/* Puts both where a tensor of their common shape would be, unless they go together as they lie. */
 static bool align(struct call *call, struct operand *a, struct operand *b, struct image *all)
 {
     struct shape shape;
     char first[96], second[96];
-    if (shape_equal(&a->shape, &b->shape) && place_is(&a->image, &b->image)) {
+    if ((shape_equal(&a->shape, &b->shape) && place_is(&a->image, &b->image)) ||
+        lies_within(a, b)) {
         *all = a->image;
         return true;
     }
