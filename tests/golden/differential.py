@@ -318,8 +318,9 @@ def soft_max(kernel):
 
 
 def bounds_of(r, values):
-    """Two bounds that lie in gaps between the values."""
-    values = values.detach().flatten().sort().values
+    """Two bounds that lie in gaps between the values. Of a minimum many values are equal: one
+    operand that away() put to the edge of its gap."""
+    values = values.detach().unique()
     chosen = []
     for part in (r.uniform(0, 0.4), r.uniform(0.6, 1)):
         near = values[int(part * (len(values) - 1)):][:20]
