@@ -155,6 +155,15 @@ static void no_groups(struct writer *w, Onnx__GraphProto *graph)
     build_int(w, graph->node[0], "group", 0);
 }
 
+static void number_for_a_tensor(struct writer *w, Onnx__GraphProto *graph)
+{
+    build_tensor(w, graph, "sizes", (const int64_t[]){1}, 1, NULL, (const int64_t[]){2});
+    build_node(w, graph, "ConstantOfShape", "filled", (const char *[]){"sizes", NULL});
+    build_int(w, graph->node[graph->n_node - 1], "value", 1);
+    build_node(w, graph, "Add", "sum", (const char *[]){"result", "filled", NULL});
+    build_value(w, graph, true, "sum", image_dims, 4);
+}
+
 static void data_elsewhere(struct writer *w, Onnx__GraphProto *graph)
 {
     (void)w;
@@ -228,6 +237,7 @@ static const struct wrong {
     {zero_stride, GLCNN_MALFORMED_DATA, "strides has 0"},
     {many_pads, GLCNN_MALFORMED_DATA, "pads has 6 numbers"},
     {no_groups, GLCNN_MALFORMED_DATA, "in 0 groups"},
+    {number_for_a_tensor, GLCNN_MALFORMED_DATA, "its value is no tensor"},
     {data_elsewhere, GLCNN_UNSUPPORTED, "in another file"},
     {text_for_weights, GLCNN_UNSUPPORTED, "of type 8"},
     {open_size, GLCNN_UNSUPPORTED, "leaves the size of axis 2 open; option height"},

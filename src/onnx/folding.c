@@ -256,7 +256,9 @@ static bool fold_constant_of_shape(struct call *call)
     struct shape shape;
     size_t rank;
     const Onnx__AttributeProto *a = attribute_find(call, "value");
-    struct constant *value = a && a->t ? constant_of_tensor(call->reader, a->t) : NULL;
+    if (a && !a->t)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "its value is no tensor");
+    struct constant *value = a ? constant_of_tensor(call->reader, a->t) : NULL;
     if ((a && !value) || !op_wholes(call, NULL, 0, GLCNN_ONNX_RANK, shape.dims, &rank))
         return false;
     shape.rank = (uint32_t)rank;
