@@ -203,6 +203,21 @@ glcnn_status kernel_finish(glcnn_kernel **kernel, glcnn_status status)
     return status;
 }
 
+glcnn_status kernel_create_with(struct glcnn_device *device,
+                                const struct glcnn_descriptor *descriptor, const void *parameters,
+                                glcnn_kernel **kernel)
+{
+    glcnn_status status = kernel_create(device, descriptor, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (parameters)
+        memcpy((*kernel)->parameters, parameters, descriptor->parameters_size);
+    else
+        status =
+            device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: parameters is NULL", descriptor->name);
+    return kernel_finish(kernel, status);
+}
+
 void *kernel_parameters(const struct glcnn_kernel *kernel, const char *family)
 {
     if (!kernel || !kernel->descriptor->family || strcmp(kernel->descriptor->family, family) != 0)

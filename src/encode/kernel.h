@@ -49,6 +49,10 @@ glcnn_status kernel_check(const struct glcnn_kernel *kernel);
 struct glcnn_source_properties *kernel_window(struct glcnn_kernel *kernel);
 void kernel_set_window(struct glcnn_kernel *kernel, const uint32_t window[6]);
 glcnn_status kernel_finish(glcnn_kernel **kernel, glcnn_status status);
+/* The whole of it for a constructor that is given its parameters, a structure of the family's. */
+glcnn_status kernel_create_with(struct glcnn_device *device,
+                                const struct glcnn_descriptor *descriptor, const void *parameters,
+                                glcnn_kernel **kernel);
 
 /* Index of the argument that is a vector of the kernel's own; -1: there is none of that name. */
 int kernel_kept_argument(const struct glcnn_kernel *kernel, const char *name);

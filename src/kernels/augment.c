@@ -24,33 +24,19 @@ struct glcnn_augment_color_parameters *glcnn_augment_color(glcnn_kernel *kernel)
 
 extern const struct glcnn_descriptor glcnn_kernel_augment_geometry, glcnn_kernel_augment_color;
 
-static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
-                           const void *parameters, glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, descriptor, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    if (parameters)
-        memcpy((*kernel)->parameters, parameters, descriptor->parameters_size);
-    else
-        status =
-            device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: parameters is NULL", descriptor->name);
-    return kernel_finish(kernel, status);
-}
-
 glcnn_status
 glcnn_augment_geometry_create(glcnn_device *device,
                               const struct glcnn_augment_geometry_parameters *parameters,
                               glcnn_kernel **kernel)
 {
-    return create(device, &glcnn_kernel_augment_geometry, parameters, kernel);
+    return kernel_create_with(device, &glcnn_kernel_augment_geometry, parameters, kernel);
 }
 
 glcnn_status glcnn_augment_color_create(glcnn_device *device,
                                         const struct glcnn_augment_color_parameters *parameters,
                                         glcnn_kernel **kernel)
 {
-    return create(device, &glcnn_kernel_augment_color, parameters, kernel);
+    return kernel_create_with(device, &glcnn_kernel_augment_color, parameters, kernel);
 }
 
 enum { SOURCE, RESULT, NUMBERS };

@@ -24,31 +24,17 @@ struct glcnn_strided_slice_parameters *glcnn_strided_slice(glcnn_kernel *kernel)
 extern const struct glcnn_descriptor glcnn_kernel_pad, glcnn_kernel_pad_gradient,
     glcnn_kernel_strided_slice, glcnn_kernel_strided_slice_gradient;
 
-static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
-                           const void *parameters, glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, descriptor, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    if (parameters)
-        memcpy((*kernel)->parameters, parameters, descriptor->parameters_size);
-    else
-        status =
-            device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: parameters is NULL", descriptor->name);
-    return kernel_finish(kernel, status);
-}
-
 glcnn_status glcnn_pad_create(glcnn_device *device, const struct glcnn_pad_parameters *parameters,
                               glcnn_kernel **kernel)
 {
-    return create(device, &glcnn_kernel_pad, parameters, kernel);
+    return kernel_create_with(device, &glcnn_kernel_pad, parameters, kernel);
 }
 
 glcnn_status glcnn_strided_slice_create(glcnn_device *device,
                                         const struct glcnn_strided_slice_parameters *parameters,
                                         glcnn_kernel **kernel)
 {
-    return create(device, &glcnn_kernel_strided_slice, parameters, kernel);
+    return kernel_create_with(device, &glcnn_kernel_strided_slice, parameters, kernel);
 }
 
 glcnn_status glcnn_pad_gradient_create(glcnn_device *device, glcnn_kernel **kernel)

@@ -42,45 +42,29 @@ DECLARE(channel_shuffle)
 glcnn_status glcnn_transpose_create(glcnn_device *device, glcnn_axis_order order,
                                     glcnn_kernel **kernel)
 {
-    glcnn_status status = kernel_create(device, &glcnn_kernel_transpose, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    glcnn_transpose(*kernel)->order = order;
-    return kernel_finish(kernel, GLCNN_SUCCESS);
-}
-
-static glcnn_status create_block(glcnn_device *device, const struct glcnn_descriptor *descriptor,
-                                 struct glcnn_block_parameters parameters, glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, descriptor, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    *glcnn_block(*kernel) = parameters;
-    return kernel_finish(kernel, GLCNN_SUCCESS);
+    const struct glcnn_transpose_parameters parameters = {order};
+    return kernel_create_with(device, &glcnn_kernel_transpose, &parameters, kernel);
 }
 
 glcnn_status glcnn_depth_to_space_create(glcnn_device *device, uint32_t block_size,
                                          glcnn_block_order order, glcnn_kernel **kernel)
 {
-    return create_block(device, &glcnn_kernel_depth_to_space,
-                        (struct glcnn_block_parameters){block_size, order}, kernel);
+    const struct glcnn_block_parameters parameters = {block_size, order};
+    return kernel_create_with(device, &glcnn_kernel_depth_to_space, &parameters, kernel);
 }
 
 glcnn_status glcnn_space_to_depth_create(glcnn_device *device, uint32_t block_size,
                                          glcnn_block_order order, glcnn_kernel **kernel)
 {
-    return create_block(device, &glcnn_kernel_space_to_depth,
-                        (struct glcnn_block_parameters){block_size, order}, kernel);
+    const struct glcnn_block_parameters parameters = {block_size, order};
+    return kernel_create_with(device, &glcnn_kernel_space_to_depth, &parameters, kernel);
 }
 
 glcnn_status glcnn_channel_shuffle_create(glcnn_device *device, uint32_t groups,
                                           glcnn_kernel **kernel)
 {
-    glcnn_status status = kernel_create(device, &glcnn_kernel_channel_shuffle, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    glcnn_channel_shuffle(*kernel)->groups = groups;
-    return kernel_finish(kernel, GLCNN_SUCCESS);
+    const struct glcnn_channel_shuffle_parameters parameters = {groups};
+    return kernel_create_with(device, &glcnn_kernel_channel_shuffle, &parameters, kernel);
 }
 
 /* ---- Axes in another order ---- */

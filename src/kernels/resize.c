@@ -27,27 +27,13 @@ static bool is_linear(const struct operation *o)
 
 /* ---- Constructors ---- */
 
-static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
-                           const struct glcnn_resize_parameters *parameters, glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, descriptor, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    if (parameters)
-        *glcnn_resize(*kernel) = *parameters;
-    else
-        status =
-            device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: parameters is NULL", descriptor->name);
-    return kernel_finish(kernel, status);
-}
-
 #define DEFINE_CREATE(NAME)                                                                        \
     extern const struct glcnn_descriptor glcnn_kernel_##NAME, glcnn_kernel_##NAME##_gradient;      \
     glcnn_status glcnn_##NAME##_create(glcnn_device *device,                                       \
                                        const struct glcnn_resize_parameters *parameters,           \
                                        glcnn_kernel **kernel)                                      \
     {                                                                                              \
-        return create(device, &glcnn_kernel_##NAME, parameters, kernel);                           \
+        return kernel_create_with(device, &glcnn_kernel_##NAME, parameters, kernel);               \
     }                                                                                              \
     glcnn_status glcnn_##NAME##_gradient_create(glcnn_device *device, glcnn_kernel **kernel)       \
     {                                                                                              \
