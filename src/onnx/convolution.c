@@ -60,36 +60,14 @@ static bool set_biases(struct call *call, glcnn_image_node *node, int64_t output
 }
 
 /* ONNX's W[outputs][inputs][rows][columns], ours W[outputs][rows][columns][inputs]. */
-static bool set_weights(struct call *call, glcnn_image_node *node, const struct sizes *s,
-                        const struct window *w)
+static struct layout plain_layout(const struct sizes *s, const struct window *w)
 {
-    int64_t inputs = s->inputs / s->groups, row = w->x.kernel * inputs, all = w->y.kernel * row;
-    struct layout layout = {.axes = 4,
-                            .size = {s->outputs, inputs, w->y.kernel, w->x.kernel},
-                            .stride = {all, 1, row, inputs},
-                            .output_axis = 0,
-                            .output_dimension = 0};
-    return vector_set(call, node, "weights", (size_t)(s->outputs * all), op_input(call, 1),
-                      &layout) &&
-           set_biases(call, node, s->outputs);
-}
-
-static bool lower_convolution(struct call *call)
-{
-    struct value *x;
-    const struct constant *weights;
-    struct sizes sizes;
-    struct window window;
-    struct shape shape;
-    if (!place_input(call, 0, &x) || !op_constant(call, 1, true, &weights) ||
-        !weights_sizes(call, x, weights, false, &sizes) ||
-        !window_read(call, &x->shape, sizes.kernel, &window) ||
-        !window_shape(call, &window, &x->shape, sizes.outputs, &shape))
-        return false;
-    struct glcnn_convolution_descriptor descriptor = describe(&sizes, &window);
-    glcnn_image_node *node = glcnn_convolution_node(x->image.node, &descriptor, NULL);
-    return op_made(call, node, NULL) && window_pad(call, node, &window) &&
-           set_weights(call, node, &sizes, &window) && place_give(call, 0, &shape, node);
+    int64_t inputs = s->inputs / s->groups, row = w->x.kernel * inputs;
+    return (struct layout){.axes = 4,
+                           .size = {s->outputs, inputs, w->y.kernel, w->x.kernel},
+                           .stride = {w->y.kernel * row, 1, row, inputs},
+                           .output_axis = 0,
+                           .output_dimension = 0};
 }
 
 /* ---- Transposed ---- */
@@ -135,40 +113,59 @@ static bool transposed_shape(struct call *call, struct window *w, const struct s
 
 /* ONNX's W[group, inputs][outputs][rows][columns] is laid over the result; ours is correlated with
  * what is spread out, and so turned about. */
-static bool set_transposed(struct call *call, glcnn_image_node *node, const struct sizes *s,
-                           const struct window *w)
+static struct layout transposed_layout(const struct sizes *s, const struct window *w)
 {
     int64_t inputs = s->inputs / s->groups, outputs = s->outputs / s->groups;
     int64_t row = w->x.kernel * inputs, all = w->y.kernel * row;
-    struct layout layout = {.axes = 5,
-                            .size = {s->groups, inputs, outputs, w->y.kernel, w->x.kernel},
-                            .stride = {outputs * all, 1, all, -row, -inputs},
-                            .offset = (w->y.kernel - 1) * row + (w->x.kernel - 1) * inputs,
-                            .output_axis = s->groups == 1 ? 2 : -1,
-                            .output_dimension = s->groups == 1 ? 1 : -1};
-    return vector_set(call, node, "weights", (size_t)(s->outputs * all), op_input(call, 1),
-                      &layout) &&
+    return (struct layout){.axes = 5,
+                           .size = {s->groups, inputs, outputs, w->y.kernel, w->x.kernel},
+                           .stride = {outputs * all, 1, all, -row, -inputs},
+                           .offset = (w->y.kernel - 1) * row + (w->x.kernel - 1) * inputs,
+                           .output_axis = s->groups == 1 ? 2 : -1,
+                           .output_dimension = s->groups == 1 ? 1 : -1};
+}
+
+/* ---- Both ---- */
+
+enum { PLAIN, TRANSPOSED };
+
+static bool set_vectors(struct call *call, glcnn_image_node *node, const struct sizes *s,
+                        const struct window *w)
+{
+    bool is_transposed = call->row->kind == TRANSPOSED;
+    struct layout layout = (is_transposed ? transposed_layout : plain_layout)(s, w);
+    int64_t count = s->outputs * w->y.kernel * w->x.kernel * (s->inputs / s->groups);
+    return vector_set(call, node, "weights", (size_t)count, op_input(call, 1), &layout) &&
            set_biases(call, node, s->outputs);
 }
 
-static bool lower_transposed(struct call *call)
+static bool result_shape(struct call *call, struct window *w, const struct shape *source,
+                         int64_t outputs, struct shape *result)
 {
+    return call->row->kind == TRANSPOSED ? transposed_shape(call, w, source, outputs, result)
+                                         : window_shape(call, w, source, outputs, result);
+}
+
+static bool lower(struct call *call)
+{
+    bool is_transposed = call->row->kind == TRANSPOSED;
     struct value *x;
     const struct constant *weights;
     struct sizes sizes;
     struct window window;
     struct shape shape;
     if (!place_input(call, 0, &x) || !op_constant(call, 1, true, &weights) ||
-        !weights_sizes(call, x, weights, true, &sizes) ||
+        !weights_sizes(call, x, weights, is_transposed, &sizes) ||
         !window_read(call, &x->shape, sizes.kernel, &window) ||
-        !transposed_shape(call, &window, &x->shape, sizes.outputs, &shape))
+        !result_shape(call, &window, &x->shape, sizes.outputs, &shape))
         return false;
     struct glcnn_convolution_descriptor descriptor = describe(&sizes, &window);
-    glcnn_image_node *node = glcnn_convolution_transpose_node(x->image.node, &descriptor, NULL);
+    glcnn_image_node *node =
+        (is_transposed ? glcnn_convolution_transpose_node
+                       : glcnn_convolution_node)(x->image.node, &descriptor, NULL);
     return op_made(call, node, NULL) && window_pad(call, node, &window) &&
-           set_transposed(call, node, &sizes, &window) && place_give(call, 0, &shape, node);
+           set_vectors(call, node, &sizes, &window) && place_give(call, 0, &shape, node);
 }
 
-const struct operator_row onnx_convolution[] = {{"Conv", lower_convolution, NULL, 0, NULL},
-                                                {"ConvTranspose", lower_transposed, NULL, 0, NULL},
-                                                {0}};
+const struct operator_row onnx_convolution[] = {
+    {"Conv", lower, NULL, PLAIN, NULL}, {"ConvTranspose", lower, NULL, TRANSPOSED, NULL}, {0}};
