@@ -55,4 +55,16 @@ void elements_gradient_reference(const struct reference *r, element_source sourc
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
                   {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}}
 
+/* The same of kernels of two sources; the gradient is by source_image, or by the other. */
+#define ELEMENT_PAIR_ARGUMENTS                                                                     \
+    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                  \
+                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},       \
+                  {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true}}
+#define ELEMENT_PAIR_GRADIENT_ARGUMENTS                                                            \
+    .arguments = {                                                                                 \
+        {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},                         \
+        {.name = "source_image", .place = PLACE_SECONDARY, .input = true},                         \
+        {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},              \
+        {.name = "secondary_image", .place = PLACE_FORWARD, .input = true, .optional = true}}
+
 #endif
