@@ -216,7 +216,8 @@ size_t data_npy(void *file, const char *descr, const char *shape, const void *by
     memcpy(to, "\x93NUMPY\1\0", 8);
     to[8] = (char)length;
     to[9] = 0;
-    memcpy(to + 10 + length, bytes, size);
+    if (size > 0) /* no bytes may be no address */
+        memcpy(to + 10 + length, bytes, size);
     return 10 + (size_t)length + size;
 }
 
