@@ -362,18 +362,20 @@ struct hazard_case {
     const char *moves; /* pairs "ab": image a is copied to image b */
     int barriers;
     const char *result; /* whose first contents each image holds then */
+    const char *waves;  /* of each move, once they are ordered, from 1 on */
 };
 
 static const struct hazard_case hazard_cases[] = {
-    {"01", 0, "0023"},     /* alone */
-    {"0123", 0, "0022"},   /* independent */
-    {"0102", 0, "0003"},   /* read after read */
-    {"0112", 1, "0003"},   /* read after write */
-    {"011223", 2, "0000"}, /* a chain */
-    {"0120", 1, "2023"},   /* write after read */
-    {"0121", 1, "0223"},   /* write after write */
-    {"012310", 1, "0022"}, /* one barrier covers both */
-    {"01231032", 1, "0022"},
+    {"01", 0, "0023", "1"},       /* alone */
+    {"0123", 0, "0022", "11"},    /* independent */
+    {"0102", 0, "0003", "11"},    /* read after read */
+    {"0112", 1, "0003", "12"},    /* read after write */
+    {"011223", 2, "0000", "123"}, /* a chain */
+    {"011203", 1, "0000", "112"}, /* and one that depends on none of it */
+    {"0120", 1, "2023", "12"},    /* write after read */
+    {"0121", 1, "0223", "12"},    /* write after write */
+    {"012310", 1, "0022", "112"}, /* one barrier covers both */
+    {"01231032", 1, "0022", "1122"},
 };
 
 static void make_four(glcnn_image *images[IMAGES])
@@ -381,6 +383,15 @@ static void make_four(glcnn_image *images[IMAGES])
     for (int i = 0; i < IMAGES; i++) {
         images[i] = make_image(1, 4, 2, 2);
         fill_constant(images[i], (float)i);
+    }
+}
+
+/* Whose first contents they hold; they are destroyed. */
+static void check_four(glcnn_image *images[IMAGES], const char *result)
+{
+    for (int i = 0; i < IMAGES; i++) {
+        CU_ASSERT_TRUE(image_is_constant(images[i], (float)(result[i] - '0')));
+        glcnn_image_destroy(&images[i]);
     }
 }
 
@@ -392,10 +403,7 @@ static void check_image_hazards(const struct hazard_case *c)
     for (const char *m = c->moves; *m; m += 2)
         GOOD(copy(commands, images[m[0] - '0'], images[m[1] - '0']));
     CU_ASSERT_EQUAL(barriers_of(&commands), c->barriers);
-    for (int i = 0; i < IMAGES; i++) {
-        CU_ASSERT_TRUE(image_is_constant(images[i], (float)(c->result[i] - '0')));
-        glcnn_image_destroy(&images[i]);
-    }
+    check_four(images, c->result);
 }
 
 static void test_barriers_where_images_need_them(void)
@@ -456,6 +464,96 @@ static void test_barriers_before_transfers(void)
     glcnn_buffer_destroy(&a);
     glcnn_buffer_destroy(&b);
     glcnn_buffer_destroy(&c);
+}
+
+/* ---- Order ---- */
+
+/* Between two waves is one barrier, within one there is none. */
+static void check_waves(glcnn_command_buffer **commands, const char *waves)
+{
+    size_t count = strlen(waves);
+    GOOD_FATAL(command_buffer_order(*commands));
+    GOOD_FATAL(command_buffer_compile(*commands));
+    CU_ASSERT_EQUAL_FATAL((*commands)->pass_count, count);
+    for (size_t i = 0; i < count; i++)
+        CU_ASSERT_EQUAL((*commands)->passes[i].wave, (uint32_t)(waves[i] - '0'));
+    CU_ASSERT_EQUAL(barriers_of(commands), waves[count - 1] - '1');
+}
+
+static glcnn_command_buffer *make_planned(void)
+{
+    glcnn_command_buffer *commands = make_commands();
+    commands->planned = true;
+    return commands;
+}
+
+static void check_order_of_images(const struct hazard_case *c)
+{
+    glcnn_command_buffer *commands = make_planned();
+    glcnn_image *images[IMAGES];
+    make_four(images);
+    for (const char *m = c->moves; *m; m += 2)
+        GOOD(copy(commands, images[m[0] - '0'], images[m[1] - '0']));
+    check_waves(&commands, c->waves);
+    check_four(images, c->result);
+}
+
+static void test_passes_stand_beside_those_they_do_not_depend_on(void)
+{
+    for (size_t i = 0; i < sizeof hazard_cases / sizeof *hazard_cases; i++)
+        check_order_of_images(&hazard_cases[i]);
+}
+
+/* The kinds of barriers that a wave needs come before all of it, or its first pass would be waited
+ * for. */
+static void test_a_wave_waits_once(void)
+{
+    glcnn_command_buffer *commands = make_planned();
+    glcnn_buffer *buffers[3];
+    glcnn_image *images[IMAGES];
+    make_four(images);
+    for (int i = 0; i < 3; i++)
+        buffers[i] = make_buffer((float[]){(float)i}, 1);
+    for (int i = 0; i < 2; i++) {
+        GOOD(copy(commands, images[i], images[i + 1]));
+        GOOD(copy_buffer(commands, buffers[i], buffers[i + 1]));
+    }
+    check_waves(&commands, "1122");
+    CU_ASSERT_NOT_EQUAL(counted.bits & GL_SHADER_STORAGE_BARRIER_BIT, 0);
+    CU_ASSERT_NOT_EQUAL(counted.bits, GL_SHADER_STORAGE_BARRIER_BIT);
+    CU_ASSERT_TRUE(buffer_equals(buffers[2], (float[]){0}, 1));
+    for (int i = 0; i < 3; i++)
+        glcnn_buffer_destroy(&buffers[i]);
+    check_four(images, "0003");
+}
+
+/* Buffers beside each other in one memory, and the memory as a whole. */
+static void test_order_of_joined_buffers(void)
+{
+    glcnn_command_buffer *commands = make_planned();
+    glcnn_buffer *parts[2] = {make_buffer((float[]){1}, 1), make_buffer((float[]){2}, 1)};
+    glcnn_buffer *from = make_buffer((float[]){3}, 1), *whole = NULL;
+    GOOD_FATAL(buffer_join(parts, 2, &whole));
+    glcnn_buffer *all = make_buffer(NULL, whole->size / 4);
+    GOOD(copy_buffer(commands, from, parts[0]));
+    GOOD(copy_buffer(commands, whole, all));
+    GOOD(copy_buffer(commands, from, parts[1]));
+    check_waves(&commands, "123");
+    CU_ASSERT_TRUE(buffer_equals(parts[1], (float[]){3}, 1));
+    float values[2];
+    for (int i = 0; i < 2; i++)
+        GOOD(glcnn_buffer_read(all, parts[i]->offset, 4, &values[i]));
+    CU_ASSERT_EQUAL(values[0], 3);
+    CU_ASSERT_EQUAL(values[1], 2);
+    commands = make_planned();
+    GOOD(copy_buffer(commands, from, parts[0]));
+    GOOD(copy_buffer(commands, from, parts[1]));
+    check_waves(&commands, "11");
+    glcnn_buffer_destroy(&all);
+    glcnn_buffer_destroy(&from);
+    for (int i = 0; i < 2; i++)
+        glcnn_buffer_destroy(&parts[i]);
+    glcnn_buffer_destroy(&whole);
 }
 
 /* ---- Long grids ---- */
@@ -991,6 +1089,9 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_barriers_where_images_need_them),
         UNIT_TEST(test_barriers_where_buffers_need_them),
         UNIT_TEST(test_barriers_before_transfers),
+        UNIT_TEST(test_passes_stand_beside_those_they_do_not_depend_on),
+        UNIT_TEST(test_a_wave_waits_once),
+        UNIT_TEST(test_order_of_joined_buffers),
         UNIT_TEST(test_long_grids_are_split),
         UNIT_TEST(test_speed_is_measured_when_needed),
         UNIT_TEST(test_parts_of_a_grid_leave_nothing_out),

@@ -196,8 +196,38 @@ static void check_pass(const struct pass *pass)
     }
 }
 
+/* What a pass writes lies in no texture, and in no buffer, that one beside it uses. */
+static void check_beside(const struct pass *pass, const struct pass *other)
+{
+    for (uint32_t i = 0; i < pass->image_count; i++) {
+        const struct storage *written = storage_owner(pass->images[i].view.storage);
+        for (uint32_t t = 0; t < other->texture_count; t++)
+            CU_ASSERT(storage_owner(other->textures[t].view.storage) != written);
+        for (uint32_t k = 0; k < other->image_count; k++)
+            CU_ASSERT(storage_owner(other->images[k].view.storage) != written);
+    }
+    for (uint32_t i = 0; i < pass->buffer_count; i++)
+        for (uint32_t k = 0; pass->buffers[i].access & VECTOR_WRITE && k < other->buffer_count; k++)
+            CU_ASSERT(pass->buffers[i].view.buffer != other->buffers[k].view.buffer);
+}
+
+/* Returns how many have another beside them. */
+static size_t check_waves(const struct glcnn_command_buffer *commands)
+{
+    size_t beside = 0;
+    for (size_t i = 0; i < commands->pass_count; i++)
+        for (size_t k = 0; k < commands->pass_count; k++) {
+            const struct pass *pass = &commands->passes[i], *other = &commands->passes[k];
+            if (i == k || !passes_are_beside(pass, other))
+                continue;
+            check_beside(pass, other);
+            beside++;
+        }
+    return beside;
+}
+
 /* Software rasterisers do not mind; OpenGL ES leaves it undefined. */
-static void test_passes_write_no_texture_that_they_read(void)
+static void check_textures_of_passes(bool ordered)
 {
     struct cnn c = make_cnn();
     glcnn_image *sources[2];
@@ -209,16 +239,29 @@ static void test_passes_write_no_texture_that_they_read(void)
     glcnn_command_buffer *commands = make_commands();
     commands->planned = true;
     GOOD_FATAL(recording_make(&recording, graph, commands, sources, 1));
+    if (ordered)
+        GOOD_FATAL(command_buffer_order(commands));
     GOOD_FATAL(command_buffer_place(commands, &memory));
     CU_ASSERT(memory.planned < memory.without_sharing);
     CU_ASSERT(commands->pass_count > 20);
     for (size_t i = 0; i < commands->pass_count; i++)
         check_pass(&commands->passes[i]);
+    CU_ASSERT_EQUAL(check_waves(commands) > 5, ordered);
     recording_free(&recording);
     glcnn_command_buffer_destroy(&commands);
     glcnn_graph_destroy(&graph);
     destroy_images(sources, 2);
     glcnn_network_destroy(&c.net);
+}
+
+static void test_passes_write_no_texture_that_they_read(void)
+{
+    check_textures_of_passes(false);
+}
+
+static void test_passes_beside_each_other_share_nothing_written(void)
+{
+    check_textures_of_passes(true);
 }
 
 /* ---- Encoding for the user ---- */
@@ -614,6 +657,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_dropout_draws_at_each_execution),
         UNIT_TEST(test_textures_made_are_those_planned),
         UNIT_TEST(test_passes_write_no_texture_that_they_read),
+        UNIT_TEST(test_passes_beside_each_other_share_nothing_written),
         UNIT_TEST(test_encoding_equals_executing),
         UNIT_TEST(test_temporary_sources_lose_one_read),
         UNIT_TEST(test_encoding_takes_views),

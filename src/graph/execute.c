@@ -36,6 +36,26 @@ static void free_compiled(struct compiled *c, size_t source_count)
     free(c);
 }
 
+static bool has_gradients(const struct glcnn_graph *graph)
+{
+    for (size_t i = 0; i < graph->filter_count; i++)
+        if (graph->filters[i].node->forward)
+            return true;
+    return false;
+}
+
+/* Parts are for those who save memory. Inference keeps the order that takes least of it, too: but
+ * for branches it has no passes to run beside each other. */
+static glcnn_status arrange(const struct glcnn_graph *graph, struct compiled *c,
+                            uint32_t sub_batches)
+{
+    if (sub_batches > 1)
+        return GLCNN_SUCCESS;
+    glcnn_status status = command_buffer_join(c->command_buffer);
+    return status == GLCNN_SUCCESS && has_gradients(graph) ? command_buffer_order(c->command_buffer)
+                                                           : status;
+}
+
 static glcnn_status record(struct glcnn_graph *graph, struct compiled *c, uint32_t sub_batches)
 {
     glcnn_status status = glcnn_command_buffer_create(graph->device, &c->command_buffer);
@@ -43,8 +63,8 @@ static glcnn_status record(struct glcnn_graph *graph, struct compiled *c, uint32
         return status;
     c->command_buffer->planned = true;
     status = recording_make(&c->recording, graph, c->command_buffer, c->sources, sub_batches);
-    if (status == GLCNN_SUCCESS && sub_batches == 1) /* parts are for those who save memory */
-        status = command_buffer_join(c->command_buffer);
+    if (status == GLCNN_SUCCESS)
+        status = arrange(graph, c, sub_batches);
     return status == GLCNN_SUCCESS ? command_buffer_place(c->command_buffer, &c->memory) : status;
 }
 

@@ -284,6 +284,21 @@ static unsigned needed_barriers(struct glcnn_device *device, const struct pass *
     return bits;
 }
 
+/* Before the first pass of a wave all that the wave needs: what one of them asked for later, those
+ * before it would be waited for. */
+static void wait_for_wave(const struct glcnn_command_buffer *buffer, size_t first)
+{
+    const struct pass *passes = buffer->passes;
+    unsigned bits = 0;
+    if (first && passes_are_beside(&passes[first - 1], &passes[first]))
+        return;
+    for (size_t i = first;
+         i < buffer->pass_count && (i == first || passes_are_beside(&passes[first], &passes[i]));
+         i++)
+        bits |= needed_barriers(buffer->device, &passes[i]);
+    device_barrier(buffer->device, bits);
+}
+
 static void mark_uses(struct glcnn_device *device, const struct pass *pass)
 {
     uint64_t serial = ++device->serial;
@@ -383,7 +398,6 @@ static void set_plain_uniforms(const struct gl *gl, const struct pass *pass)
 static void bind_all(struct glcnn_device *device, const struct pass *pass, GLuint uniform_buffer)
 {
     const struct gl *gl = &device->gl;
-    device_barrier(device, needed_barriers(device, pass));
     gl->UseProgram(pass->program->name);
     if (device->info.traits.plain_uniforms)
         set_plain_uniforms(gl, pass);
@@ -454,6 +468,7 @@ static glcnn_status clear_storage(struct storage *storage)
     status = buffer_upload(device, GL_UNIFORM_BUFFER, &uniforms, sizeof words, words,
                            "clearing an image");
     if (status == GLCNN_SUCCESS) {
+        device_barrier(device, needed_barriers(device, &pass));
         bind_all(device, &pass, uniforms);
         status = device_check(device, "clearing an image"); /* or another image would be cleared */
     }
@@ -507,8 +522,10 @@ static glcnn_status issue_all(struct glcnn_command_buffer *buffer)
 {
     struct glcnn_device *device = buffer->device;
     glcnn_status status = GLCNN_SUCCESS;
-    for (size_t i = 0; i < buffer->pass_count && status == GLCNN_SUCCESS; i++)
+    for (size_t i = 0; i < buffer->pass_count && status == GLCNN_SUCCESS; i++) {
+        wait_for_wave(buffer, i);
         status = issue(device, &buffer->passes[i], buffer->uniform_buffer);
+    }
     buffer->issued = buffer->pass_count;
     buffer->refreshed = false;
     buffer->commits++;

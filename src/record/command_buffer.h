@@ -53,6 +53,10 @@ void command_buffer_reset(struct glcnn_command_buffer *command_buffer);
  * before all others (command_join.c). */
 glcnn_status command_buffer_join(struct glcnn_command_buffer *command_buffer);
 
+/* After that: passes that do not depend on each other stand beside each other, in waves
+ * (command_order.c). Their images then share no texture. */
+glcnn_status command_buffer_order(struct glcnn_command_buffer *command_buffer);
+
 struct command_memory {
     uint64_t planned, without_sharing, lower_bound; /* bytes of textures of temporary images */
 };

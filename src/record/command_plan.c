@@ -28,8 +28,9 @@ static size_t find(const struct collection *c, const struct storage *storage)
     return index;
 }
 
-/* Passes are taken in order, so the last one to use a storage is the one at hand. */
-static void enter(struct collection *c, struct storage *storage, uint32_t pass)
+/* Passes are taken in order, so the last one to use a storage is the one at hand. `time`: its
+ * place, or that of its wave. */
+static void enter(struct collection *c, struct storage *storage, uint32_t time)
 {
     if (!is_to_be_placed(storage))
         return;
@@ -43,9 +44,9 @@ static void enter(struct collection *c, struct storage *storage, uint32_t pass)
                                     .own_across = storage->across,
                                     .own_down = storage->down,
                                     .texel_size = texel_of(storage->format)->size,
-                                    .first = pass};
+                                    .first = time};
     }
-    c->placement.items[index].last = pass;
+    c->placement.items[index].last = time;
 }
 
 static struct storage *storage_of(const struct pass *pass, uint32_t i)
@@ -59,7 +60,7 @@ static void collect(struct collection *c, const struct glcnn_command_buffer *buf
     for (uint32_t p = 0; p < buffer->pass_count; p++) {
         const struct pass *pass = &buffer->passes[p];
         for (uint32_t i = 0; i < pass->texture_count + pass->image_count; i++)
-            enter(c, storage_of(pass, i), p);
+            enter(c, storage_of(pass, i), pass->wave ? pass->wave : p);
     }
 }
 
@@ -70,15 +71,26 @@ static void mark_together(struct collection *c, const struct storage *a, const s
         c->together[i * n + j] = c->together[j * n + i] = true;
 }
 
-/* Two storages of one pass of which one is written. */
+/* Storages of which one is written by `pass` and one is used by `other`. */
+static void mark_written(struct collection *c, const struct pass *pass, const struct pass *other)
+{
+    for (uint32_t i = 0; i < pass->image_count; i++)
+        for (uint32_t k = 0; k < other->texture_count + other->image_count; k++)
+            mark_together(c, pass->images[i].view.storage, storage_of(other, k));
+}
+
+/* Two storages of one pass, or of passes beside each other, of which one is written. */
 static void find_together(struct collection *c, const struct glcnn_command_buffer *buffer)
 {
-    for (size_t p = 0; p < buffer->pass_count; p++) {
-        const struct pass *pass = &buffer->passes[p];
-        uint32_t count = pass->texture_count + pass->image_count;
-        for (uint32_t written = pass->texture_count; written < count; written++)
-            for (uint32_t other = 0; other < count; other++)
-                mark_together(c, storage_of(pass, written), storage_of(pass, other));
+    const struct pass *end = buffer->passes + buffer->pass_count;
+    for (const struct pass *pass = buffer->passes; pass < end; pass++) {
+        mark_written(c, pass, pass);
+        for (const struct pass *other = pass + 1; other < end && passes_are_beside(pass, other);
+             other++) {
+
+            mark_written(c, pass, other);
+            mark_written(c, other, pass);
+        }
     }
 }
 

@@ -160,6 +160,7 @@ struct pass {
     struct glcnn_kernel *kernel;    /* for refresh */
     struct pass_observer *observer; /* NULL: none. It lives as long as the command buffer */
     uint32_t step;                  /* for it: which of the encode's passes, which stand in a row */
+    uint32_t wave;                  /* of command_buffer_order; 0: it is beside none */
     const char *variant;            /* row of a table of variants that it is made by, or NULL */
     const struct program *program;
     size_t uniform_offset; /* in the command buffer's uniform buffer */
@@ -204,6 +205,12 @@ void pass_update_int(struct pass *pass, const char *name, int32_t value);
 static inline uint32_t least(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
+}
+
+/* Does neither use what the other writes? */
+static inline bool passes_are_beside(const struct pass *a, const struct pass *b)
+{
+    return a->wave && a->wave == b->wave;
 }
 
 /* Groups of `size` that hold all of `count`; the last may be smaller. */
