@@ -181,10 +181,12 @@ static void update(struct hand *h, struct layer *layer)
         GOOD_FATAL(glcnn_kernel_encode_reload_state(h->commands, layer->gradient, layer->values));
 }
 
-static void update_statistics(struct hand *h, struct layer *layer, uint64_t samples)
+static void update_statistics(struct hand *h, struct layer *layer, double momentum,
+                              uint64_t samples)
 {
     glcnn_kernel *average = NULL;
-    GOOD_FATAL(glcnn_batch_normalization_running_statistics_create(device, 0.1, samples, &average));
+    GOOD_FATAL(
+        glcnn_batch_normalization_running_statistics_create(device, momentum, samples, &average));
     GOOD_FATAL(glcnn_batch_normalization_running_statistics_encode(
         h->commands, average, glcnn_state_vector(layer->state, "mean"),
         glcnn_state_vector(layer->state, "variance"), glcnn_kernel_vector(layer->forward, "mean"),
@@ -205,8 +207,8 @@ static struct hand make_hand(const struct cnn *like, bool adam, glcnn_image *con
         image = backward(&h, &h.layers[i], image, i ? h.layers[i - 1].result : sources[0]);
     for (int i = 0; i < LAYERS; i++)
         update(&h, &h.layers[i]);
-    update_statistics(&h, &h.layers[NORMALISE_1], BATCH * 144);
-    update_statistics(&h, &h.layers[NORMALISE_2], BATCH * 36);
+    update_statistics(&h, &h.layers[NORMALISE_1], 0.1, BATCH * 144);
+    update_statistics(&h, &h.layers[NORMALISE_2], 0.25, BATCH * 36);
     return h;
 }
 
@@ -263,6 +265,7 @@ static void train_both(bool adam)
     glcnn_image *sources[2];
     make_cnn_sources(BATCH, sources);
     struct hand h = make_hand(&c, adam, sources);
+    glcnn_batch_normalization(kernel_of(c.normalised[1]))->running_momentum = 0.25f;
     train_network(c.net, adam);
     glcnn_graph *graph = cnn_training_graph(&c, 0);
     for (int step = 0; step < 5; step++) {

@@ -51,7 +51,8 @@ struct glcnn_training_descriptor {
     /* Of glcnn/kernels/optimizer.h; copied, so that each kernel's weights have one of their own.
      * Properties of the copy: glcnn_kernel_optimizer. */
     glcnn_kernel *optimizer;
-    double running_momentum;   /* share of a batch in running averages, 0 .. 1; 0: 0.1 */
+    /* Share of a batch in running averages, 0 .. 1; 0: the kernel's own, 0.1 unless it was set. */
+    double running_momentum;
     uint32_t feature_channels; /* of the source, where the kernel cannot tell (data_source.h) */
 };
 

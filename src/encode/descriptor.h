@@ -274,6 +274,8 @@ struct glcnn_descriptor {
      * has parameters and properties; images only where an encode is under way. An output of length
      * 0 is one that this encode leaves as it is. */
     size_t (*length)(const struct operation *operation, size_t index);
+    /* Has a kernel with these parameters no vector argument `index`? NULL: it has all. */
+    bool (*lacks)(const void *parameters, size_t index);
     /* What the tables cannot say. Writes a sentence without the kernel's name and returns false,
      * or returns true. May be NULL. */
     bool (*check)(const struct operation *operation, struct refusal refusal);

@@ -343,8 +343,10 @@ static bool is_kept(const struct argument *argument)
 
 int kernel_kept_argument(const struct glcnn_kernel *kernel, const char *name)
 {
-    int index = name ? descriptor_argument(kernel->descriptor, name) : -1;
-    return index >= 0 && is_kept(&kernel->descriptor->arguments[index]) ? index : -1;
+    const struct glcnn_descriptor *d = kernel->descriptor;
+    int index = name ? descriptor_argument(d, name) : -1;
+    bool lacks = index >= 0 && d->lacks && d->lacks(kernel->parameters, (size_t)index);
+    return index >= 0 && !lacks && is_kept(&d->arguments[index]) ? index : -1;
 }
 
 static glcnn_status fill_neutral(struct glcnn_buffer *buffer, float value)

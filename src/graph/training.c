@@ -156,7 +156,10 @@ static glcnn_status make(struct glcnn_kernel *kernel,
     if (!made)
         return device_fail(kernel->device, GLCNN_OUT_OF_MEMORY, "out of memory making a trainer");
     made->kernel = kernel;
-    made->running_momentum = descriptor->running_momentum > 0 ? descriptor->running_momentum : 0.1;
+    made->running_momentum = descriptor->running_momentum;
+    if (made->running_momentum == 0)
+        parameter_get(kernel->descriptor, &kernel->properties, kernel->parameters,
+                      "running_momentum", &made->running_momentum);
     glcnn_status status =
         glcnn_kernel_copy(descriptor->optimizer, kernel->device, &made->optimizer);
     if (status != GLCNN_SUCCESS) {

@@ -33,11 +33,17 @@ static bool takes_vector(const glcnn_kernel *kernel, const char *name)
     return false;
 }
 
+static bool lacks_biases(glcnn_kernel *kernel)
+{
+    double without = 0;
+    return glcnn_kernel_get(kernel, "without_biases", &without) == GLCNN_SUCCESS && without != 0;
+}
+
 /* Any kernel with a neuron could take slopes; PReLU alone has them. */
 static bool owns_vector(glcnn_kernel *kernel, const char *name)
 {
     double neuron = 0;
-    return takes_vector(kernel, name) &&
+    return takes_vector(kernel, name) && !(strcmp(name, "biases") == 0 && lacks_biases(kernel)) &&
            (strcmp(name, SLOPES) != 0 ||
             (glcnn_kernel_get(kernel, "neuron_type", &neuron) == GLCNN_SUCCESS &&
              (glcnn_neuron_type)neuron == GLCNN_NEURON_TYPE_PRELU));

@@ -405,6 +405,8 @@ static const struct parameter parameters[] = {
     {"flags", "never: mean and variance are constants", FIELD_ENUM,
      offsetof(struct glcnn_batch_normalization_parameters, flags), 0, 0, 0, flag_names},
     NEURON_PARAMETERS(struct glcnn_batch_normalization_parameters, GLCNN_NEURON_TYPE_NONE),
+    {"running_momentum", "share of a batch in running averages, in training", FIELD_FLOAT,
+     offsetof(struct glcnn_batch_normalization_parameters, running_momentum), 0.1, 0, 1, NULL},
     {0}};
 
 /* Those of the enumeration GAMMA .. SLOPES, in its order. */

@@ -57,6 +57,7 @@ static glcnn_status set_numbers(glcnn_kernel *kernel, const struct glcnn_convolu
     kernel_set_window(kernel, window);
     parameters->input_feature_channels = d->input_feature_channels;
     parameters->output_feature_channels = d->output_feature_channels;
+    parameters->without_biases = d->without_biases;
     if (!connected)
         parameters->groups = one_if_zero(d->groups);
     return status;
@@ -206,7 +207,15 @@ size_t convolution_length(const struct operation *o, size_t index)
     const struct glcnn_convolution_parameters *p = o->parameters;
     if (index == NEURON_DATA)
         return neuron_data_length(&p->neuron, p->output_feature_channels);
+    if (convolution_lacks(p, index))
+        return 0;
     return index == WEIGHTS ? weight_count(o) : p->output_feature_channels;
+}
+
+bool convolution_lacks(const void *parameters, size_t index)
+{
+    const struct glcnn_convolution_parameters *p = parameters;
+    return index == BIASES && p->without_biases;
 }
 
 /* Outputs that the option leaves out have no length: they stay as they are. */
@@ -216,7 +225,9 @@ size_t convolution_gradient_length(const struct operation *o, size_t index)
     if (index != GRADIENT_WEIGHTS &&
         !convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES))
         return 0;
-    return index == GRADIENT_FOR_BIASES ? p->output_feature_channels : weight_count(o);
+    if (index == GRADIENT_FOR_BIASES)
+        return p->without_biases ? 0 : p->output_feature_channels;
+    return weight_count(o);
 }
 
 static void set_data_axis(struct axis *axis, int32_t kernel_offset, int32_t gradient_offset,
@@ -498,6 +509,7 @@ static const struct check_case convolution_cases[] = {
     {"output_feature_channels=7 kernel_width=2 kernel_height=2 groups=7 neuron_type=prelu",
      {1, 7, 6, 5}},
     {"output_feature_channels=16 kernel_width=3 kernel_height=3 neuron_type=prelu", {2, 1, 6, 5}},
+    {"output_feature_channels=6 kernel_width=3 kernel_height=2 without_biases=1", {2, 3, 5, 6}},
     {"output_feature_channels=9 kernel_width=3 kernel_height=3 stride_in_pixels_x=2 "
      "neuron_type=relu neuron_a=0.25",
      {2, 5, 6, 5}},
@@ -513,6 +525,9 @@ static const struct check_case gradient_cases[] = {
     {"output_feature_channels=5 kernel_width=3 kernel_height=3 "
      "gradient_option=weights_and_biases",
      {2, 3, 5, 4}},
+    {"output_feature_channels=6 kernel_width=3 kernel_height=2 without_biases=1", {2, 3, 5, 6}},
+    {"output_feature_channels=9 kernel_width=3 kernel_height=3 groups=9 without_biases=1",
+     {2, 9, 6, 6}},
     {"output_feature_channels=3 kernel_width=3 kernel_height=4 kernel_offset_x=2 "
      "kernel_offset_y=-1 secondary_offset_x=-1 secondary_offset_y=1",
      {1, 2, 7, 6}},
@@ -552,12 +567,14 @@ static const struct check_case connected_cases[] = {
     CONNECTED_CASES,
     {"output_feature_channels=6 kernel_width=3 kernel_height=3 neuron_type=prelu", {3, 3, 3, 3}},
     {"output_feature_channels=5 kernel_width=2 kernel_height=3 neuron_type=sigmoid", {3, 5, 3, 2}},
+    {"output_feature_channels=5 kernel_width=2 kernel_height=3 without_biases=1", {3, 5, 3, 2}},
     {0}};
 static const struct check_case connected_gradient_cases[] = {
     CONNECTED_CASES,
     {"output_feature_channels=6 kernel_width=3 kernel_height=2 gradient_option=data", {2, 5, 2, 3}},
     {"output_feature_channels=6 kernel_width=3 kernel_height=2 gradient_option=weights_and_biases",
      {2, 5, 2, 3}},
+    {"output_feature_channels=6 kernel_width=3 kernel_height=2 without_biases=1", {2, 5, 2, 3}},
     {0}};
 
 /* ---- Descriptors ---- */
@@ -575,9 +592,17 @@ static const char *const option_names[] = {"none", "data", "weights_and_biases",
      0,                                                                                            \
      65536,                                                                                        \
      NULL},                                                                                        \
+    {"output_feature_channels",                                                                    \
+     "channels of the result; to be given",                                                        \
+     FIELD_UINT32,                                                                                 \
+     FIELD(output_feature_channels),                                                               \
+     0,                                                                                            \
+     1,                                                                                            \
+     65536,                                                                                        \
+     NULL},                                                                                        \
     {                                                                                              \
-        "output_feature_channels", "channels of the result; to be given", FIELD_UINT32,            \
-            FIELD(output_feature_channels), 0, 1, 65536, NULL                                      \
+        "without_biases", "nothing is added to the sums", FIELD_BOOL, FIELD(without_biases), 0, 0, \
+            1, NULL                                                                                \
     }
 #define GROUP_ROW                                                                                  \
     {                                                                                              \
@@ -626,6 +651,7 @@ const struct glcnn_descriptor glcnn_kernel_convolution = {
     CONVOLUTION_ARGUMENTS,
     .shape = convolution_result_shape,
     .length = convolution_length,
+    .lacks = convolution_lacks,
     .check = convolution_check,
     .variants = convolution_variants,
     .plan = plan_convolution,
@@ -666,6 +692,7 @@ const struct glcnn_descriptor glcnn_kernel_fully_connected = {
     .prepare = connect_all,
     .shape = convolution_result_shape,
     .length = convolution_length,
+    .lacks = convolution_lacks,
     .check = connected_check,
     .variants = convolution_variants,
     .plan = plan_convolution,

@@ -102,12 +102,15 @@ glcnn_status convolution_set_weights(glcnn_kernel *kernel,
 void convolution_result_shape(const struct operation *operation,
                               struct glcnn_image_descriptor *result);
 size_t convolution_length(const struct operation *operation, size_t index);
+bool convolution_lacks(const void *parameters, size_t index);
 size_t convolution_gradient_length(const struct operation *operation, size_t index);
 bool convolution_check(const struct operation *operation, struct refusal refusal);
 bool convolution_gradient_check(const struct operation *operation, struct refusal refusal);
 
 extern const struct variant *const convolution_variants[];
 void plan_convolution(const struct operation *operation, struct plan *plan);
+/* The operation, its sums for biases to be lost where nobody wants them. */
+struct operation convolution_with_sums(const struct operation *operation, struct plan *plan);
 void plan_convolution_gradient(const struct operation *operation, struct plan *plan);
 void plan_fully_connected_gradient(const struct operation *operation, struct plan *plan);
 void convolution_reference(const struct reference *reference);

@@ -282,10 +282,21 @@ void plan_weights(const struct operation *o, struct plan *plan)
 
 /* Weights first: the source image is then of no more use, and its memory free for the destination.
  */
+struct operation convolution_with_sums(const struct operation *o, struct plan *plan)
+{
+    struct operation sums = *o;
+    if (!sums.vectors[GRADIENT_FOR_BIASES].count)
+        sums.vectors[GRADIENT_FOR_BIASES] =
+            plan_scratch_vector(plan, convolution_channels(o).outputs);
+    return sums;
+}
+
 void plan_convolution_gradient(const struct operation *o, struct plan *plan)
 {
-    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES))
-        plan_weights(o, plan);
+    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES)) {
+        const struct operation sums = convolution_with_sums(o, plan);
+        plan_weights(&sums, plan);
+    }
     if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA))
         plan_data(o, plan);
 }

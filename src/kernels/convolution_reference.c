@@ -146,5 +146,6 @@ void convolution_gradient_reference(const struct reference *r)
     if (!convolution_wants(r->operation, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES))
         return;
     for_each_product(r, &r->operation->window, &r->images[IMAGE], add_weight);
-    convolution_reference_biases(r);
+    if (r->operation->given[GRADIENT_FOR_BIASES])
+        convolution_reference_biases(r);
 }

@@ -180,7 +180,8 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
     struct image_view g = plan_clipped(o, plan);
     if (convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES)) {
         plan_weights(o, plan, &g);
-        plan_biases(o, plan, &g);
+        if (o->given[GRADIENT_FOR_BIASES])
+            plan_biases(o, plan, &g);
     }
     if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA))
         plan_data(o, plan, &g);
@@ -274,7 +275,8 @@ static void gradient_reference(const struct reference *r)
     if (!convolution_wants(r->operation, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES))
         return;
     for_each_product(r, source, add_weight);
-    convolution_reference_biases(r);
+    if (r->operation->given[GRADIENT_FOR_BIASES])
+        convolution_reference_biases(r);
 }
 
 /* ---- Cases ---- */
@@ -321,11 +323,13 @@ static const struct check_case cases[] = {
     CASES,
     {WINDOW(6, 3, 3, STRIDES(2, 2) "neuron_type=tanh neuron_a=1.5 neuron_b=0.5"), {2, 3, 4, 3}},
     {WINDOW(7, 2, 2, STRIDES(3, 2) "neuron_type=prelu"), {1, 5, 3, 4}},
+    {WINDOW(5, 3, 3, STRIDES(2, 2) "without_biases=1"), {2, 3, 4, 3}},
     {0}};
 static const struct check_case gradient_cases[] = {
     CASES,
     {WINDOW(5, 3, 3, STRIDES(2, 2) "gradient_option=data"), {2, 3, 4, 3}},
     {WINDOW(5, 3, 3, STRIDES(2, 2) "gradient_option=weights_and_biases"), {2, 3, 4, 3}},
+    {WINDOW(5, 3, 3, STRIDES(2, 2) "without_biases=1"), {2, 3, 4, 3}},
     {0}};
 
 /* ---- Descriptors ---- */
@@ -343,6 +347,7 @@ const struct glcnn_descriptor glcnn_kernel_convolution_transpose = {
     CONVOLUTION_ARGUMENTS,
     .shape = convolution_result_shape,
     .length = convolution_length,
+    .lacks = convolution_lacks,
     .check = convolution_check,
     .variants = convolution_variants,
     .plan = plan_forward,

@@ -134,8 +134,10 @@ static void plan_connected_weights(const struct operation *o, struct plan *plan)
 
 void plan_fully_connected_gradient(const struct operation *o, struct plan *plan)
 {
-    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES))
-        plan_connected_weights(o, plan);
+    if (convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES)) {
+        const struct operation sums = convolution_with_sums(o, plan);
+        plan_connected_weights(&sums, plan);
+    }
     if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA))
         plan_connected_data(o, plan);
 }

@@ -61,6 +61,9 @@ struct glcnn_batch_normalization_parameters {
     float epsilon; /* default FLT_MIN */
     glcnn_batch_normalization_flags flags;
     struct glcnn_neuron_descriptor neuron; /* fused; default none */
+    /* Share of a batch in the running averages that glcnn_kernel_set_training keeps, 0 .. 1, unless
+     * its descriptor has one; default 0.1. 0: they stay. */
+    float running_momentum;
 };
 
 /* MPSCNNBatchNormalizationDataSource. Arrays have number_of_feature_channels elements and are

@@ -9,7 +9,8 @@
  * the depth-wise convolution, with a multiplier of outputs / inputs.
  *
  * Weights are float32, W[outputs][kernel_height][kernel_width][inputs / groups], and are the
- * kernel's vector "weights"; biases, one an output, its vector "biases"; both 0 until set. Forward
+ * kernel's vector "weights"; biases, one an output, its vector "biases", unless it is one
+ * without_biases; both 0 until set. Forward
  * and gradient kernel own a copy each, and both must be given new values
  * (glcnn_kernel_set_vector, glcnn_kernel_encode_reload).
  *
@@ -72,6 +73,7 @@ struct glcnn_convolution_parameters {
     struct glcnn_neuron_descriptor neuron; /* forward kernels */
     glcnn_gradient_option gradient_option; /* gradient kernels; default all */
     uint32_t sub_pixel_scale_factor;       /* at most 256; of convolution, others read none */
+    bool without_biases; /* the kernel has no vector "biases", and its gradient makes none for it */
 };
 
 /* The parameters of one of these kernels, to read and to change; NULL for another kernel. */
@@ -87,6 +89,7 @@ struct glcnn_convolution_descriptor {
     uint32_t groups;
     struct glcnn_neuron_descriptor neuron; /* none if left out; forward kernels */
     uint32_t sub_pixel_scale_factor;       /* glcnn_convolution_create alone takes one above 1 */
+    bool without_biases; /* b[k] is 0 and stays so, in training too */
 };
 
 /* What weights are made of. */
@@ -110,7 +113,7 @@ typedef enum glcnn_convolution_weights_type {
  * it; one that is given new vectors later takes them as they are. */
 struct glcnn_convolution_weights {
     const void *weights;                 /* of `type`; NULL: 0 */
-    const float *biases;                 /* NULL: 0 */
+    const float *biases;                 /* NULL: 0; a kernel without_biases refuses them */
     glcnn_convolution_weights_type type; /* left out: float32 */
     const float *ranges;                 /* uint8_linear: min and max of each output in turn */
     const float *table;                  /* uint8_table: 256 values */
