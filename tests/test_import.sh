@@ -124,6 +124,7 @@ done
 again net.glcnn
 again all.glcnn
 ! cmp -s "$golden/plain.onnx" again.onnx || fail 'what was trained comes back untrained'
+[ "$(wc -c <again.onnx)" = "$(wc -c <"$golden/plain.onnx")" ] || fail 'training adds to the file'
 again tuned.glcnn
 for name in stem.weight norm.variance head.bias probabilities; do
     LC_ALL=C grep -aq $name again.onnx || fail "the name $name is lost"

@@ -119,6 +119,33 @@ static void the_tools_networks_come_back_the_same(void)
     }
 }
 
+/* The batch normalisation's of the network; NULL: it has none. */
+static struct glcnn_batch_normalization_parameters *normalization_of(glcnn_network *network)
+{
+    glcnn_filter_node *filter;
+    struct glcnn_batch_normalization_parameters *found = NULL;
+    for (size_t i = 0; !found && (filter = glcnn_network_filter(network, i)); i++)
+        found = glcnn_batch_normalization(glcnn_filter_node_kernel(filter));
+    return found;
+}
+
+static void momentum_of_running_averages_is_kept(void)
+{
+    glcnn_image_node *scores;
+    struct glcnn_onnx_record *record;
+    glcnn_network *network = build(net_find("resnet8"), &scores);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(normalization_of(network));
+    CU_ASSERT_DOUBLE_EQUAL(normalization_of(network)->running_momentum, 0.1, 1e-6);
+    normalization_of(network)->running_momentum = 0.375f;
+    struct file file = write_file(network, NULL);
+    glcnn_network *again = read_file(file, &record);
+    CU_ASSERT_EQUAL(normalization_of(again)->running_momentum, 0.375f);
+    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_record_destroy(&record);
+    glcnn_network_destroy(&network);
+    glcnn_network_destroy(&again);
+}
+
 /* What nothing was changed of is the same to the byte. */
 static void a_file_comes_back_as_it_was(void)
 {
@@ -159,42 +186,114 @@ static void changed_numbers_are_written(void)
     glcnn_network_destroy(&third);
 }
 
-/* Biases of layers that have none in the file, as training leaves them: a Conv, a Gemm, a MatMul. */
-static void biases_that_training_made_are_written(void)
+/* A Conv, a Gemm or a MatMul with weights alone. */
+static struct file plain_layer(const char *operator)
+{
+    struct writer w = {0};
+    struct file file;
+    const bool is_matrix = strcmp(operator, "Conv") != 0;
+    const int64_t conv[] = {CLASSES, 3, 1, 1}, matrix[] = {3 * SIDE * SIDE, CLASSES},
+                  image[] = {1, 3, SIDE, SIDE};
+    float *weights = calloc(3 * SIDE * SIDE * CLASSES, sizeof *weights);
+    uint32_t seed = 3;
+    for (size_t k = 0; k < 3 * SIDE * SIDE * CLASSES; k++)
+        weights[k] = noise(&seed);
+    Onnx__ModelProto *model = build_model(8);
+    build_value(&w, model->graph, false, "image", image, 4);
+    build_tensor(&w, model->graph, "weights", is_matrix ? matrix : conv, is_matrix ? 2 : 4, weights,
+                 NULL);
+    build_node(&w, model->graph, "Flatten", "flat", (const char *[]){"image", NULL});
+    build_node(&w, model->graph, operator, "made",
+               (const char *[]){is_matrix ? "flat" : "image", "weights", NULL});
+    build_node(&w, model->graph, "Relu", "scores", (const char *[]){"made", NULL});
+    build_value(&w, model->graph, true, "scores", image, is_matrix ? 2 : 4);
+    CU_ASSERT_TRUE_FATAL(write_bytes(&w, model, &file.bytes, &file.size));
+    onnx__model_proto__free_unpacked(model, NULL);
+    free(weights);
+    return file;
+}
+
+/* One step towards results of 0. */
+static void train(glcnn_network *network, const struct glcnn_onnx_record *record)
+{
+    const struct glcnn_onnx_image *out = &record->outputs[0];
+    glcnn_image *sources[] = {make_image(IMAGES, 3, SIDE, SIDE),
+                              make_image(IMAGES, out->feature_channels, out->width, out->height)};
+    glcnn_kernel *optimizer;
+    glcnn_graph *graph;
+    glcnn_filter_node *loss =
+        glcnn_loss_node(out->node, make_input(network, "goal"), NULL,
+                        GLCNN_LOSS_TYPE_MEAN_SQUARED_ERROR, GLCNN_REDUCTION_TYPE_SUM);
+    GOOD_FATAL(glcnn_optimizer_adam_create(device, 0.01f, &optimizer));
+    GOOD_FATAL(glcnn_training_graph_create(loss, optimizer, NULL, &graph));
+    fill_noise(sources[0], 5);
+    fill_noise(sources[1], 6);
+    run_graph(graph, sources);
+    glcnn_graph_destroy(&graph);
+    glcnn_image_destroy(&sources[0]);
+    glcnn_image_destroy(&sources[1]);
+    glcnn_kernel_destroy(&optimizer);
+}
+
+/* A layer that has no biases in the file gets none by training, and its file keeps its nodes. */
+static void layers_without_biases_stay_so(void)
 {
     static const char *const operators[] = {"Conv", "Gemm", "MatMul"};
     for (size_t i = 0; i < 3; i++) {
-        struct writer w = {0};
-        struct file file;
         struct glcnn_onnx_record *record, *second;
-        const int64_t conv[] = {CLASSES, 3, 1, 1}, matrix[] = {3 * SIDE * SIDE, CLASSES},
-                      image[] = {1, 3, SIDE, SIDE};
-        float *weights = calloc(3 * SIDE * SIDE * CLASSES, sizeof *weights);
-        uint32_t seed = 3;
-        for (size_t k = 0; k < 3 * SIDE * SIDE * CLASSES; k++)
-            weights[k] = noise(&seed);
-        Onnx__ModelProto *model = build_model(8);
-        build_value(&w, model->graph, false, "image", image, 4);
-        build_tensor(&w, model->graph, "weights", i ? matrix : conv, i ? 2 : 4, weights, NULL);
-        build_node(&w, model->graph, "Flatten", "flat", (const char *[]){"image", NULL});
-        build_node(&w, model->graph, operators[i], "made",
-                   (const char *[]){i ? "flat" : "image", "weights", NULL});
-        build_node(&w, model->graph, "Relu", "scores", (const char *[]){"made", NULL});
-        build_value(&w, model->graph, true, "scores", image, i ? 2 : 4);
-        CU_ASSERT_TRUE_FATAL(write_bytes(&w, model, &file.bytes, &file.size));
-        glcnn_network *net = read_file(file, &record);
+        struct file file = plain_layer(operators[i]);
+        glcnn_network *net = read_file(file, &record), *again;
         glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_network_filter(net, 0));
-        GOOD(glcnn_kernel_set_vector(kernel, "biases", weights + 7, CLASSES));
+        train(net, record);
+        CU_ASSERT_FALSE(glcnn_kernel_has_vector(kernel, "biases"));
+        CU_ASSERT_PTR_NULL(glcnn_kernel_vector(kernel, "biases"));
+        CU_ASSERT_EQUAL(
+            glcnn_kernel_set_vector(kernel, "biases", (const float[CLASSES]){0}, CLASSES),
+            GLCNN_INVALID_ARGUMENT);
         struct file changed = write_file(net, record);
-        glcnn_network *again = read_file(changed, &second);
+        CU_ASSERT_TRUE(changed.size == file.size &&
+                       memcmp(changed.bytes, file.bytes, file.size) != 0);
+        again = read_file(changed, &second);
         expect_same(record->outputs[0].node, second->outputs[0].node);
-        CU_ASSERT_EQUAL(second->parameter_count, record->parameter_count + 1);
-        onnx__model_proto__free_unpacked(model, NULL);
-        free(weights);
+        CU_ASSERT_EQUAL(second->parameter_count, record->parameter_count);
         glcnn_onnx_free(file.bytes);
         glcnn_onnx_free(changed.bytes);
         glcnn_onnx_record_destroy(&record);
         glcnn_onnx_record_destroy(&second);
+        glcnn_network_destroy(&net);
+        glcnn_network_destroy(&again);
+    }
+}
+
+/* Constants that are added to an image that no layer makes, or divide it: the scales that they would
+ * train with have no place in the file. */
+static void what_the_file_has_no_place_for_does_not_train(void)
+{
+    static const char *const operators[] = {"Add", "Sub", "Div"};
+    for (size_t i = 0; i < 3; i++) {
+        struct writer w = {0};
+        struct file file;
+        struct glcnn_onnx_record *record;
+        const int64_t image[] = {1, 3, SIDE, SIDE}, dims[] = {3, 1, 1}, weights[] = {CLASSES, 3, 1, 1};
+        const float numbers[3 * CLASSES] = {1, 2, 3, -1, 2, -3, 4};
+        Onnx__ModelProto *model = build_model(8);
+        build_value(&w, model->graph, false, "image", image, 4);
+        build_tensor(&w, model->graph, "numbers", dims, 3, numbers, NULL);
+        build_tensor(&w, model->graph, "weights", weights, 4, numbers, NULL);
+        build_node(&w, model->graph, operators[i], "more",
+                   (const char *[]){"image", "numbers", NULL});
+        build_node(&w, model->graph, "Conv", "scores", (const char *[]){"more", "weights", NULL});
+        build_value(&w, model->graph, true, "scores", image, 4);
+        CU_ASSERT_TRUE_FATAL(write_bytes(&w, model, &file.bytes, &file.size));
+        glcnn_network *net = read_file(file, &record), *again;
+        train(net, record);
+        struct file changed = write_file(net, record);
+        again = read_file(changed, NULL);
+        expect_same(record->outputs[0].node, glcnn_network_image(again, 2));
+        onnx__model_proto__free_unpacked(model, NULL);
+        glcnn_onnx_free(file.bytes);
+        glcnn_onnx_free(changed.bytes);
+        glcnn_onnx_record_destroy(&record);
         glcnn_network_destroy(&net);
         glcnn_network_destroy(&again);
     }
@@ -331,7 +430,9 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(a_file_comes_back_as_it_was),
                                         UNIT_TEST(changed_numbers_are_written),
                                         UNIT_TEST(a_head_of_other_classes_is_written),
-                                        UNIT_TEST(biases_that_training_made_are_written),
+                                        UNIT_TEST(momentum_of_running_averages_is_kept),
+                                        UNIT_TEST(layers_without_biases_stay_so),
+                                        UNIT_TEST(what_the_file_has_no_place_for_does_not_train),
                                         UNIT_TEST(biases_are_those_of_one_reader),
                                         UNIT_TEST(a_network_that_trains_is_written),
                                         UNIT_TEST(what_cannot_be_written_is_said),

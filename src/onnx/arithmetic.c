@@ -134,18 +134,20 @@ static bool choose_number(struct call *call, struct operand *x, float number)
 
 /* ---- An image and a number for each channel ---- */
 
-/* Is it made by a filter that takes biases and has none? */
-static bool takes_biases(const struct image *x)
+/* Lets biases into the filter that makes it, which could have some and has none. False: it is no such
+ * filter. */
+static bool take_biases(const struct image *x)
 {
     glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_image_node_filter(x->node));
-    const char *name = kernel ? glcnn_kernel_name(kernel) : "";
-    const struct glcnn_convolution_parameters *p = glcnn_convolution(kernel);
-    return (strcmp(name, "convolution") == 0 || strcmp(name, "fully_connected") == 0) && p &&
-           p->output_feature_channels == x->extent[C] && !glcnn_kernel_has_vector(kernel, "biases");
+    struct glcnn_convolution_parameters *p = glcnn_convolution(kernel);
+    bool takes = p && p->without_biases && p->output_feature_channels == x->extent[C];
+    if (takes)
+        p->without_biases = false;
+    return takes;
 }
 
-/* Scales and shifts of channels: a convolution of each by itself, of 1x1 pixels. */
-static glcnn_image_node *make_scales(struct operand *x, uint32_t channels)
+/* Scales and, if it `adds`, shifts of channels: a convolution of each by itself, of 1x1 pixels. */
+static glcnn_image_node *make_scales(struct operand *x, uint32_t channels, bool adds)
 {
     return glcnn_convolution_node(x->image.node,
                                   &(struct glcnn_convolution_descriptor){
@@ -154,6 +156,7 @@ static glcnn_image_node *make_scales(struct operand *x, uint32_t channels)
                                       .input_feature_channels = channels,
                                       .output_feature_channels = channels,
                                       .groups = channels,
+                                      .without_biases = !adds,
                                   },
                                   NULL);
 }
@@ -174,16 +177,19 @@ static bool join_channels(struct call *call, struct operand *x, const struct val
     enum kind kind = (enum kind)call->row->kind;
     size_t channels = (size_t)x->image.extent[C];
     struct layout layout = layout_plain(channels, true);
+    bool adds = kind == ADD || kind == SUBTRACT;
     layout.scale = kind == SUBTRACT && !value_first ? -1 : 1;
     if (kind == DIVIDE && value_first) {
         x->image.node = glcnn_neuron_power_node(x->image.node, 1, 0, -1);
         if (!op_made(call, x->image.node, "reciprocal"))
             return false;
     }
-    x->image.node = make_scales(x, (uint32_t)channels);
+    x->image.node = make_scales(x, (uint32_t)channels, adds);
     if (!op_made(call, x->image.node, NULL))
         return false;
-    if (kind == ADD || kind == SUBTRACT)
+    if (adds || (kind == DIVIDE && !value_first))
+        op_freeze(x->image.node);
+    if (adds)
         return vector_fill(call, x->image.node, "weights", channels,
                            kind == SUBTRACT && value_first ? -1 : 1) &&
                vector_set(call, x->image.node, "biases", channels, value, &layout);
@@ -224,7 +230,7 @@ static bool join_vector(struct call *call, size_t uses, const struct value *valu
     if (!place_channels(call, &result->image, &result->shape, axis, axis + 1))
         return false;
     size_t channels = (size_t)result->image.extent[C];
-    if (call->row->kind != ADD || uses != 1 || !takes_biases(&result->image))
+    if (call->row->kind != ADD || uses != 1 || !take_biases(&result->image))
         return join_channels(call, result, value, value_first);
     struct layout layout = layout_plain(channels, true);
     layout.output_dimension = (int32_t)value->shape.rank - 1;

@@ -161,6 +161,12 @@ bool op_made(struct call *call, glcnn_image_node *node, const char *suffix)
     return true;
 }
 
+void op_freeze(glcnn_image_node *node)
+{
+    glcnn_filter_node_set_training_style(glcnn_image_node_filter(node),
+                                         GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE);
+}
+
 /* ---- Attributes ---- */
 
 const Onnx__AttributeProto *attribute_find(const struct call *call, const char *name)

@@ -34,7 +34,8 @@ static bool weights_sizes(struct call *call, const struct value *x, const struct
                            shape_text(&x->shape, second));
 }
 
-static struct glcnn_convolution_descriptor describe(const struct sizes *s, const struct window *w)
+static struct glcnn_convolution_descriptor describe(const struct call *call, const struct sizes *s,
+                                                    const struct window *w)
 {
     return (struct glcnn_convolution_descriptor){
         .kernel_width = (uint32_t)w->x.kernel,
@@ -46,6 +47,7 @@ static struct glcnn_convolution_descriptor describe(const struct sizes *s, const
         .dilation_rate_x = (uint32_t)w->x.dilation,
         .dilation_rate_y = (uint32_t)w->y.dilation,
         .groups = (uint32_t)s->groups,
+        .without_biases = !op_input(call, 2),
     };
 }
 
@@ -159,7 +161,7 @@ static bool lower(struct call *call)
         !window_read(call, &x->shape, sizes.kernel, &window) ||
         !result_shape(call, &window, &x->shape, sizes.outputs, &shape))
         return false;
-    struct glcnn_convolution_descriptor descriptor = describe(&sizes, &window);
+    struct glcnn_convolution_descriptor descriptor = describe(call, &sizes, &window);
     glcnn_image_node *node =
         (is_transposed ? glcnn_convolution_transpose_node
                        : glcnn_convolution_node)(x->image.node, &descriptor, NULL);

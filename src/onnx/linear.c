@@ -9,6 +9,7 @@ struct product {
     struct value *x, *weights;
     int64_t inputs, outputs;
     bool is_transposed; /* [outputs][inputs] */
+    bool is_biased;
     float scale;
 };
 
@@ -47,6 +48,7 @@ static bool connect(struct call *call, const struct product *p, const struct ima
         .kernel_height = is_whole ? (uint32_t)image->extent[H] : 1,
         .input_feature_channels = (uint32_t)image->extent[C],
         .output_feature_channels = (uint32_t)p->outputs,
+        .without_biases = !p->is_biased,
     };
     *node = is_whole ? glcnn_fully_connected_node(image->node, &descriptor, NULL)
                      : glcnn_convolution_node(image->node, &descriptor, NULL);
@@ -154,30 +156,43 @@ static bool lower_matmul(struct call *call)
 
 /* ---- Gemm ---- */
 
+/* One number becomes as many as there are outputs, which train apart. */
+static bool repeat(struct call *call, struct value *value, int64_t outputs)
+{
+    const struct shape shape = {.rank = 1, .dims = {outputs}};
+    const struct constant *one = value->constant;
+    value->constant = constant_make(call->reader, &shape, false);
+    value->shape = shape;
+    for (int64_t i = 0; value->constant && i < outputs; i++)
+        value->constant->floats[i] = (float)constant_number(one, 0);
+    return value->constant;
+}
+
 static bool set_biases(struct call *call, glcnn_image_node *node, const struct product *p)
 {
     const struct constant *c;
     float beta = attribute_float(call, "beta", 1);
-    if (!op_constant(call, 2, false, &c))
-        return false;
-    if (!c || beta == 0)
+    if (!p->is_biased)
         return true;
-    if (c->count == 1 && p->outputs != 1)
-        return vector_fill(call, node, "biases", (size_t)p->outputs,
-                           beta * (float)constant_number(c, 0));
+    if (!op_constant(call, 2, true, &c))
+        return false;
+    struct value value = *op_input(call, 2);
+    if (c->count == 1 && p->outputs != 1 && !repeat(call, &value, p->outputs))
+        return false;
     struct layout layout = layout_plain((size_t)p->outputs, true);
-    if (c->count != (size_t)p->outputs)
+    if (value.constant->count != (size_t)p->outputs)
         return op_unsupported(call, "C has %zu numbers; one, or one for each output, are read",
                               c->count);
     layout.scale = beta;
-    layout.output_dimension = (int32_t)c->shape.rank - 1;
-    return vector_set(call, node, "biases", (size_t)p->outputs, op_input(call, 2), &layout);
+    layout.output_dimension = (int32_t)value.shape.rank - 1;
+    return vector_set(call, node, "biases", (size_t)p->outputs, &value, &layout);
 }
 
 static bool lower_gemm(struct call *call)
 {
     struct product p = {.scale = attribute_float(call, "alpha", 1),
-                        .is_transposed = attribute_int(call, "transB", 0) != 0};
+                        .is_transposed = attribute_int(call, "transB", 0) != 0,
+                        .is_biased = op_input(call, 2) && attribute_float(call, "beta", 1) != 0};
     struct image result;
     struct shape shape;
     if (attribute_int(call, "transA", 0) || p.scale == 0)

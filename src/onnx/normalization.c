@@ -32,6 +32,17 @@ static bool channels_input(struct call *call, struct value **x)
            op_unsupported(call, "its input has no axes of batch and channels");
 }
 
+/* ONNX has the share that is kept. */
+static bool set_momentum(struct call *call, glcnn_image_node *node)
+{
+    const float kept = attribute_float(call, "momentum", 0.9f);
+    if (!(kept >= 0 && kept <= 1))
+        return op_fail(call, GLCNN_MALFORMED_DATA, "momentum is %g, not in 0 .. 1", (double)kept);
+    glcnn_batch_normalization(glcnn_filter_node_kernel(glcnn_image_node_filter(node)))
+        ->running_momentum = 1 - kept;
+    return true;
+}
+
 static bool lower_batch(struct call *call)
 {
     static const char *const names[] = {"gamma", "beta", "mean", "variance"};
@@ -42,7 +53,8 @@ static bool lower_batch(struct call *call)
         return false;
     glcnn_image_node *node = glcnn_batch_normalization_node(
         x->image.node, attribute_float(call, "epsilon", 1e-5f), NULL, NULL);
-    return op_made(call, node, NULL) && set_vectors(call, node, names, 4, x->image.extent[C]) &&
+    return op_made(call, node, NULL) && set_momentum(call, node) &&
+           set_vectors(call, node, names, 4, x->image.extent[C]) &&
            place_give(call, 0, &x->shape, node);
 }
 
@@ -77,13 +89,6 @@ static bool normalize(struct call *call, struct image *image, const struct shape
     image->node = glcnn_instance_normalization_node(image->node,
                                                     attribute_float(call, "epsilon", 1e-5f), NULL);
     return op_made(call, image->node, suffix);
-}
-
-/* Nothing but the scales that follow is trained: its own stay 1 and 0. */
-static void keep_plain(const struct image *image)
-{
-    glcnn_filter_node_set_training_style(glcnn_image_node_filter(image->node),
-                                         GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE);
 }
 
 static bool has_numbers(struct call *call, size_t i, int64_t count)
@@ -122,7 +127,8 @@ static bool scale(struct call *call, struct image *image, const struct shape *sh
                                                             .kernel_height = 1,
                                                             .input_feature_channels = channels,
                                                             .output_feature_channels = channels,
-                                                            .groups = channels};
+                                                            .groups = channels,
+                                                            .without_biases = !op_input(call, 2)};
     if (!place_channels(call, image, shape, from, (int)shape->rank))
         return false;
     image->node = glcnn_convolution_node(image->node, &descriptor, NULL);
@@ -143,7 +149,7 @@ static bool lower_layer(struct call *call)
         return op_fail(call, GLCNN_MALFORMED_DATA, "its axis is none of its input's");
     if (!normalize(call, &image, &x->shape, axis, "normalize"))
         return false;
-    keep_plain(&image);
+    op_freeze(image.node); /* its own scales stay 1: those that follow train */
     return place_move(call, &image, &x->image) && scale(call, &image, &x->shape, axis) &&
            op_give(call, 0, &x->shape, &image);
 }

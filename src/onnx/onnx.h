@@ -157,6 +157,8 @@ bool op_give(struct call *call, size_t i, const struct shape *shape, const struc
 /* Labels the filter that makes the image; `suffix` NULL: it is the node's own. False where it could
  * not be made, with the library's sentence. */
 bool op_made(struct call *call, glcnn_image_node *node, const char *suffix);
+/* The filter's vectors do not train: the file has no place for what they would become. */
+void op_freeze(glcnn_image_node *node);
 
 /* Attributes; what is not there is `otherwise`. */
 int64_t attribute_int(const struct call *call, const char *name, int64_t otherwise);

@@ -310,83 +310,6 @@ static bool write_parameters(struct writer *w, Onnx__GraphProto *graph,
 
 /* ---- Biases that the file does not have ---- */
 
-/* The node of a filter: of its name, or of its label as its output. */
-static size_t find_node(const Onnx__GraphProto *graph, const char *label)
-{
-    for (size_t i = 0; i < graph->n_node; i++)
-        if (graph->node[i]->name && strcmp(graph->node[i]->name, label) == 0)
-            return i;
-    for (size_t i = 0; i < graph->n_node; i++)
-        if (graph->node[i]->n_output && strcmp(graph->node[i]->output[0], label) == 0)
-            return i;
-    return graph->n_node;
-}
-
-/* A Conv or a Gemm takes them as its third input. */
-static bool append_input(struct writer *w, Onnx__NodeProto *node, const char *name)
-{
-    char **inputs = realloc(node->input, (node->n_input + 1) * sizeof *inputs);
-    if (!inputs)
-        return onnx_no_memory(&w->messages);
-    node->input = inputs;
-    node->input[node->n_input] = strdup(name);
-    return node->input[node->n_input++] || onnx_no_memory(&w->messages);
-}
-
-/* Behind a MatMul comes an Add that makes what it made. */
-static bool insert_add(struct writer *w, Onnx__GraphProto *graph, size_t at, const char *name)
-{
-    Onnx__NodeProto **nodes = realloc(graph->node, (graph->n_node + 1) * sizeof *nodes);
-    if (!nodes)
-        return onnx_no_memory(&w->messages);
-    graph->node = nodes;
-    char *product = malloc(strlen(nodes[at]->output[0]) + sizeof ".product");
-    if (!product)
-        return onnx_no_memory(&w->messages);
-    sprintf(product, "%s.product", nodes[at]->output[0]);
-    Onnx__NodeProto *add =
-        build_node(w, graph, "Add", nodes[at]->output[0], (const char *[]){product, name, NULL});
-    if (!add) {
-        free(product);
-        return false;
-    }
-    free(nodes[at]->output[0]);
-    nodes[at]->output[0] = product;
-    memmove(nodes + at + 2, nodes + at + 1, (graph->n_node - 2 - at) * sizeof *nodes);
-    nodes[at + 1] = add;
-    return true;
-}
-
-static bool add_tensor(struct writer *w, Onnx__GraphProto *graph, const char *name,
-                       const float *values, size_t count)
-{
-    const int64_t dims[] = {(int64_t)count};
-    return add_initializer(w, graph, name) &&
-           write_numbers(w, find_tensor(graph, name), values, count, dims, 1);
-}
-
-/* Training gives every layer biases, one without them in the file too. */
-static bool add_biases(struct writer *w, Onnx__GraphProto *graph, const char *label,
-                       const float *values, size_t count)
-{
-    char name[300];
-    size_t at = find_node(graph, label);
-    Onnx__NodeProto *node = at < graph->n_node ? graph->node[at] : NULL;
-    const char *operator= node && node->op_type ? node->op_type : "";
-    bool is_matmul = strcmp(operator, "MatMul") == 0 && node->n_output == 1;
-    bool takes = node && node->n_input == 2 &&
-                 (strcmp(operator, "Conv") == 0 || strcmp(operator, "ConvTranspose") == 0 ||
-                  strcmp(operator, "Gemm") == 0);
-    if (!is_matmul && !takes)
-        return onnx_fail(&w->messages, GLCNN_UNSUPPORTED,
-                         "filter \"%.80s\" has biases other than 0, for which its node, %.40s, has "
-                         "no place",
-                         label, operator);
-    snprintf(name, sizeof name, "%.280s.biases", label);
-    return add_tensor(w, graph, name, values, count) &&
-           (takes ? append_input(w, node, name) : insert_add(w, graph, at, name));
-}
-
 static bool is_noted(const struct glcnn_onnx_record *record, const char *filter, const char *vector)
 {
     for (size_t i = 0; i < record->parameter_count; i++)
@@ -404,8 +327,8 @@ static bool is_zero(const float *values, size_t count)
     return true;
 }
 
-static bool write_new_biases(struct writer *w, Onnx__GraphProto *graph,
-                             const struct name_table *labels)
+/* A layer that has none there was read as one without biases. */
+static bool refuse_biases(struct writer *w, const struct name_table *labels)
 {
     const struct glcnn_onnx_record *record = w->record;
     for (size_t i = 0; i < record->parameter_count; i++) {
@@ -416,10 +339,13 @@ static bool write_new_biases(struct writer *w, Onnx__GraphProto *graph,
             !glcnn_kernel_has_vector(glcnn_filter_node_kernel(filter), "biases"))
             continue;
         float *values = write_vector(w, filter, "biases", &count);
-        bool written =
-            values && (is_zero(values, count) || add_biases(w, graph, p->filter, values, count));
+        bool good = values && (is_zero(values, count) ||
+                               onnx_fail(&w->messages, GLCNN_INVALID_ARGUMENT,
+                                         "filter \"%.80s\" has biases other than 0, for which "
+                                         "the record's file has no place; make it without_biases",
+                                         p->filter));
         free(values);
-        if (!written)
+        if (!good)
             return false;
     }
     return true;
@@ -448,7 +374,7 @@ static Onnx__ModelProto *fill_skeleton(struct writer *w)
     if (!model || !model->graph)
         onnx_fail(&w->messages, GLCNN_MALFORMED_DATA, "the record's skeleton is no ONNX model");
     else if (note_labels(w, &labels) && write_parameters(w, model->graph, &labels))
-        write_new_biases(w, model->graph, &labels);
+        refuse_biases(w, &labels);
     name_table_free(&labels);
     return model;
 }

@@ -61,7 +61,9 @@ static bool begin(struct choosing *c)
         return false;
     for (size_t i = 0; i < c->count; i++) {
         c->marks[i].filter = glcnn_network_filter(network, i);
-        c->marks[i].layer = model_filter_has_weights(c->marks[i].filter);
+        c->marks[i].layer = model_filter_has_weights(c->marks[i].filter) &&
+                            glcnn_filter_node_training_style(c->marks[i].filter) !=
+                                GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE;
     }
     struct mark *last = mark_of(c, c->model->scores), *source;
     if (last)

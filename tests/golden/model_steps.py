@@ -168,8 +168,7 @@ def compare_parameters(before, expected, found):
         errors[name] = off / max(1, np.abs(expected[name]).max())
         if moved > REST:
             changes[name] = off / moved
-    for name in found.keys() - before.keys():  # biases of convolutions that have none in the file
-        errors[name] = np.abs(found[name]).max()
+    assert found.keys() == before.keys(), f"new or lost: {found.keys() ^ before.keys()}"
     return {"parameters": farthest(errors), "changes": farthest(changes)}, len(changes)
 
 
