@@ -336,13 +336,14 @@ static void begin_step(struct step *step, uint32_t batch)
 {
     must(glcnn_command_buffer_create(device, &step->commands));
     step->image_bytes = make_buffer(sizeof(float) * batch * PIXELS);
-    step->label_bytes = make_buffer(sizeof(float) * batch * CLASSES);
+    step->label_bytes = make_buffer(sizeof(uint32_t) * batch);
     step->loss_bytes = make_buffer(sizeof(float) * batch);
     step->images = make_image(SIDE, SIDE, 1, batch);
     step->labels = make_image(1, 1, CLASSES, batch);
     step->loss = make_image(1, 1, 1, batch);
     must(glcnn_image_encode_write(step->commands, step->images, NULL, step->image_bytes, 0));
-    must(glcnn_image_encode_write(step->commands, step->labels, NULL, step->label_bytes, 0));
+    must(
+        glcnn_image_encode_write_classes(step->commands, step->labels, NULL, step->label_bytes, 0));
 }
 
 static glcnn_image *encode_loss(struct step *step, struct network *network, glcnn_image *scores)
@@ -419,13 +420,11 @@ struct curve {
     size_t count;
 };
 
-static float commit_step(struct step *step, const struct glcnn_data_batch *data, float *labels)
+static float commit_step(struct step *step, const struct glcnn_data_batch *data, float *losses)
 {
     const uint32_t batch = data->count;
-    float *losses = labels + (size_t)batch * CLASSES;
-    fashion_labels(data, labels);
     must(glcnn_buffer_write(step->image_bytes, 0, sizeof(float) * batch * PIXELS, data->floats));
-    must(glcnn_buffer_write(step->label_bytes, 0, sizeof(float) * batch * CLASSES, labels));
+    must(glcnn_buffer_write(step->label_bytes, 0, sizeof(uint32_t) * batch, data->labels));
     must(glcnn_command_buffer_commit(step->commands));
     must(glcnn_buffer_read(step->loss_bytes, 0, sizeof(float) * batch, losses));
     double sum = 0;
@@ -442,7 +441,7 @@ static void train(struct network *network, const struct options *options, glcnn_
     struct progress progress;
     uint32_t batch = options->batch;
     size_t total = (size_t)glcnn_data_loader_steps(loader) * options->epochs;
-    float *scratch = allocate((size_t)batch * (CLASSES + 1), sizeof *scratch);
+    float *losses = allocate(batch, sizeof *losses);
     curve->steps = allocate(total + 1, sizeof *curve->steps);
     curve->losses = allocate(total + 1, sizeof *curve->losses);
     encode_step(&step, network, batch);
@@ -452,7 +451,7 @@ static void train(struct network *network, const struct options *options, glcnn_
         glcnn_optimizer(network->descent)->learning_rate =
             options->learning_rate * (float)(total - s) / (float)total;
         const struct glcnn_data_batch data = next_batch(loader);
-        float loss = commit_step(&step, &data, scratch);
+        float loss = commit_step(&step, &data, losses);
         smooth = s ? 0.95 * smooth + 0.05 * loss : loss;
         curve->steps[curve->count] = (double)curve->count + 1;
         curve->losses[curve->count++] = (double)loss;
@@ -460,7 +459,7 @@ static void train(struct network *network, const struct options *options, glcnn_
     }
     progress_end(&progress, curve->count * batch, smooth);
     destroy_step(&step);
-    free(scratch);
+    free(losses);
 }
 
 /* ---- Testing ---- */

@@ -15,7 +15,7 @@
 #define BATCH 64
 
 static glcnn_device *device;
-static float labels[BATCH * FASHION_CLASSES], losses[BATCH];
+static float losses[BATCH];
 
 static void must(bool good, const char *sentence)
 {
@@ -76,18 +76,19 @@ static glcnn_graph *build(glcnn_network *network, bool last_only, glcnn_image_no
 
 /* Makes steps on the same batch; the first one, which compiles, is not timed. */
 static double train(glcnn_graph *graph, glcnn_image_node *loss, glcnn_image *const *sources,
-                    const float *images, int steps)
+                    const struct glcnn_data_batch *batch, int steps)
 {
     double start = 0;
     for (int s = 0; s <= steps; s++) {
-        must(!network_run(graph, sources, images, labels, loss, losses, BATCH), NULL);
+        must(!network_run(graph, sources, batch->floats, batch->labels, loss, losses, BATCH), NULL);
         if (s == 0)
             start = now();
     }
     return (now() - start) / steps;
 }
 
-static void compare(glcnn_image *const *sources, const float *images, bool last_only, int steps)
+static void compare(glcnn_image *const *sources, const struct glcnn_data_batch *batch,
+                    bool last_only, int steps)
 {
     const struct glcnn_image_descriptor of_sources[] = {network_images(BATCH),
                                                         network_labels(BATCH)};
@@ -97,7 +98,7 @@ static void compare(glcnn_image *const *sources, const float *images, bool last_
     must(!glcnn_network_create(device, &network), NULL);
     glcnn_graph *graph = build(network, last_only, &loss);
     must(!glcnn_graph_memory(graph, of_sources, &memory), NULL);
-    double seconds = train(graph, loss, sources, images, steps), sum = 0;
+    double seconds = train(graph, loss, sources, batch, steps), sum = 0;
     for (int i = 0; i < BATCH; i++)
         sum += losses[i];
     printf("%-15s %8.2f ms a step %8.2f MiB planned, loss %.3f\n",
@@ -120,13 +121,12 @@ int main(int argc, char **argv)
     glcnn_data_set *data = fashion_open(FASHION_DIRECTORY, error);
     must(data && !glcnn_data_loader_create(data, &batches, &loader, error), error);
     must(!glcnn_data_loader_next(loader, &batch, error), error);
-    fashion_labels(&batch, labels);
     glcnn_status opened = glcnn_device_create(NULL, &device);
     if (opened)
         return puts(glcnn_status_text(opened)), 77;
     must(!network_sources(device, BATCH, sources), NULL);
-    compare(sources, batch.floats, false, (int)steps);
-    compare(sources, batch.floats, true, (int)steps);
+    compare(sources, &batch, false, (int)steps);
+    compare(sources, &batch, true, (int)steps);
     glcnn_image_destroy(&sources[0]);
     glcnn_image_destroy(&sources[1]);
     glcnn_device_destroy(&device);

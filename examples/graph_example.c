@@ -11,7 +11,7 @@
 #define BATCH 50
 
 static glcnn_device *device;
-static float labels[BATCH * FASHION_CLASSES], losses[BATCH];
+static float losses[BATCH];
 
 static void must(bool good)
 {
@@ -81,8 +81,7 @@ int main(int argc, char **argv)
     for (uint64_t step = 1; step <= steps; step++) {
         if (glcnn_data_loader_next(loader, &batch, error))
             return puts(error), 1;
-        fashion_labels(&batch, labels);
-        must(!network_run(graph, sources, batch.floats, labels, glcnn_filter_node_loss(loss),
+        must(!network_run(graph, sources, batch.floats, batch.labels, glcnn_filter_node_loss(loss),
                           losses, BATCH));
         for (uint32_t i = 0; i < BATCH; i++)
             sum += losses[i];

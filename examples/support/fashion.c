@@ -2,7 +2,6 @@
 #include "fashion.h"
 
 #include <stdio.h>
-#include <string.h>
 
 const char *const fashion_names[FASHION_CLASSES] = {
     "T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot"};
@@ -20,12 +19,4 @@ glcnn_data_set *fashion_open(const char *folder, char error[GLCNN_ERROR_LENGTH])
         snprintf(error, GLCNN_ERROR_LENGTH,
                  "%.400s; Fashion-MNIST is in Debian's package dataset-fashion-mnist", reason);
     return data;
-}
-
-void fashion_labels(const struct glcnn_data_batch *batch, float *labels)
-{
-    memset(labels, 0, sizeof *labels * FASHION_CLASSES * batch->count);
-    for (uint32_t n = 0; n < batch->count; n++)
-        if (batch->labels[n] != GLCNN_DATA_NO_LABEL)
-            labels[n * FASHION_CLASSES + batch->labels[n]] = 1.0f;
 }

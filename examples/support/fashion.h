@@ -16,7 +16,4 @@ extern const char *const fashion_names[FASHION_CLASSES];
  * this form. To be closed with glcnn_data_set_close. */
 glcnn_data_set *fashion_open(const char *folder, char error[GLCNN_ERROR_LENGTH]);
 
-/* labels: [count][10], 1 at the class; all 0 at an empty place. */
-void fashion_labels(const struct glcnn_data_batch *batch, float *labels);
-
 #endif

@@ -33,11 +33,13 @@ static glcnn_status write_all(glcnn_image *image, const float *values)
 }
 
 glcnn_status network_run(glcnn_graph *graph, glcnn_image *const sources[2], const float *images,
-                         const float *labels, glcnn_image_node *result, float *values, size_t count)
+                         const uint32_t *labels, glcnn_image_node *result, float *values,
+                         size_t count)
 {
     glcnn_status status = write_all(sources[0], images);
     if (status == GLCNN_SUCCESS && labels)
-        status = write_all(sources[1], labels);
+        status = glcnn_image_write_classes(
+            sources[1], NULL, labels, glcnn_image_get_descriptor(sources[1])->number_of_images);
     if (status == GLCNN_SUCCESS)
         status = glcnn_graph_execute(graph, sources, NULL, NULL);
     if (status == GLCNN_SUCCESS)

@@ -11,9 +11,9 @@ struct glcnn_image_descriptor network_labels(uint32_t batch);
 glcnn_status network_sources(glcnn_device *device, uint32_t batch, glcnn_image *sources[2]);
 
 /* Runs a batch, all values of the sources: images [batch][height][width][channels], and labels
- * [batch][classes] or NULL where the graph has none. Reads `count` values of a result image. */
+ * [batch] or NULL where the graph has none. Reads `count` values of a result image. */
 glcnn_status network_run(glcnn_graph *graph, glcnn_image *const sources[2], const float *images,
-                         const float *labels, glcnn_image_node *result, float *values,
+                         const uint32_t *labels, glcnn_image_node *result, float *values,
                          size_t count);
 
 /* The first class of the largest score. */

@@ -177,6 +177,27 @@ GLCNN_API glcnn_status glcnn_image_encode_read(glcnn_command_buffer *command_buf
                                                const struct glcnn_image_transfer *transfer,
                                                glcnn_buffer *destination, size_t offset);
 
+/* Classes in place of values, for the labels of a loss: a pixel whose class is k gets 1 in channel k
+ * and 0 in all others, made on the device from one number a pixel. GLCNN_NO_CLASS, which is also
+ * GLCNN_DATA_NO_LABEL, gives 0 in all channels: of the losses that go by labels such a pixel has none.
+ * Classes are [image][y][x], one for each image where it is one pixel; of `transfer` the region, the
+ * images and the strides of rows and images count, and it has all channels. `count` is how many
+ * classes there are at `classes`; time and waiting are those of glcnn_image_write_bytes.
+ * Errors: those of glcnn_image_write_bytes; GLCNN_INVALID_ARGUMENT also for a class that the image
+ * has no channel for, nothing being written then, and for a part of the channels. */
+#define GLCNN_NO_CLASS 0xffffffffu
+GLCNN_API glcnn_status glcnn_image_write_classes(glcnn_image *image,
+                                                 const struct glcnn_image_transfer *transfer,
+                                                 const uint32_t *classes, size_t count);
+
+/* The same recorded into a command buffer, from a buffer of uint32_t; see glcnn_image_encode_write.
+ * A class that there is no channel for makes all channels of its pixel a NaN (0 in a Unorm8 image,
+ * which has none). */
+GLCNN_API glcnn_status glcnn_image_encode_write_classes(glcnn_command_buffer *command_buffer,
+                                                        glcnn_image *image,
+                                                        const struct glcnn_image_transfer *transfer,
+                                                        glcnn_buffer *source, size_t offset);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,6 +1,6 @@
 /* Upload and read-back of images: compute passes between the image and a buffer of float32, since
  * glReadPixels of float formats needs an extension; what is written to Unorm8 images is bytes in
- * the buffer too. The bytes form adds the device's staging buffer and, on the CPU, strides and
+ * the buffer too, and classes are one number for all channels of a pixel. The bytes form adds the device's staging buffer and, on the CPU, strides and
  * elements of 16 and 8 bits. */
 #include <string.h>
 
@@ -8,27 +8,31 @@
 #include "image/image.h"
 #include "record/staging.h"
 
+enum direction { READ, WRITE, WRITE_CLASSES };
+
 /* A transfer with nothing left to default. Strides in elements of the CPU side. */
 struct access {
     uint32_t x, y, width, height, channel, channels, image, images;
+    uint32_t planes; /* elements of a pixel on the CPU side: its channels, or its class */
     size_t stride_x, stride_y, stride_c, stride_n;
     size_t extent; /* one more than the last element touched */
-    bool channels_last, write;
+    bool channels_last, write, classes;
     size_t element; /* bytes of an element in the buffer of the pass */
 };
 
-static size_t element_in_buffer(const struct glcnn_image *image, bool write)
+static size_t element_in_buffer(const struct glcnn_image *image, enum direction direction)
 {
-    return write && image->descriptor.channel_format == GLCNN_CHANNEL_FORMAT_UNORM8 ? 1 : 4;
+    bool bytes = image->descriptor.channel_format == GLCNN_CHANNEL_FORMAT_UNORM8;
+    return bytes && direction == WRITE ? 1 : 4;
 }
 
 /* On the CPU side of the bytes form. */
-static size_t element_of(const struct glcnn_image *image)
+static size_t element_of(const struct glcnn_image *image, enum direction direction)
 {
     static const size_t bytes[] = {[GLCNN_CHANNEL_FORMAT_UNORM8] = 1,
                                    [GLCNN_CHANNEL_FORMAT_FLOAT16] = 2,
                                    [GLCNN_CHANNEL_FORMAT_FLOAT32] = 4};
-    return bytes[image->descriptor.channel_format];
+    return direction == WRITE_CLASSES ? sizeof(uint32_t) : bytes[image->descriptor.channel_format];
 }
 
 /* Staging memory of one pass; longer transfers are made in parts. */
@@ -47,6 +51,10 @@ static glcnn_status check_region(const struct glcnn_image *image, const char *wh
                            where, a->x, a->width, a->y, a->height, a->image, a->images, d->width,
                            d->height, d->number_of_images);
     bool ends = a->channel + a->channels == d->feature_channels;
+    if (a->classes && a->channels != d->feature_channels)
+        return device_fail(image->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: channels %u+%u of %u; a class is written to all channels", where,
+                           a->channel, a->channels, d->feature_channels);
     if (a->channel % 4 || a->channel >= d->feature_channels ||
         a->channels > d->feature_channels - a->channel ||
         (a->channels % 4 && !ends && (a->channel || a->write)))
@@ -66,12 +74,12 @@ static size_t or_dense(size_t stride, size_t element, size_t dense)
 static void set_strides(const struct glcnn_image_transfer *t, size_t element, struct access *a)
 {
     a->channels_last = t->layout == GLCNN_LAYOUT_HEIGHT_WIDTH_CHANNELS;
-    a->stride_x = a->channels_last ? a->channels : 1;
+    a->stride_x = a->channels_last ? a->planes : 1;
     a->stride_y = or_dense(t->bytes_per_row, element, a->stride_x * a->width);
     a->stride_c =
         a->channels_last ? 1 : or_dense(t->bytes_per_plane, element, a->stride_y * a->height);
     a->stride_n = or_dense(t->bytes_per_image, element,
-                           a->channels_last ? a->stride_y * a->height : a->stride_c * a->channels);
+                           a->channels_last ? a->stride_y * a->height : a->stride_c * a->planes);
 }
 
 /* Adds (count - 1) * stride; false where the sum is beyond any memory. */
@@ -89,7 +97,7 @@ static glcnn_status set_extent(const struct glcnn_image *image, const char *wher
     a->extent = 1;
     if (add_steps(&a->extent, a->width, a->stride_x) &&
         add_steps(&a->extent, a->height, a->stride_y) &&
-        add_steps(&a->extent, a->channels, a->stride_c) &&
+        add_steps(&a->extent, a->planes, a->stride_c) &&
         add_steps(&a->extent, a->images, a->stride_n))
         return GLCNN_SUCCESS;
     return device_fail(image->device, GLCNN_INVALID_ARGUMENT,
@@ -99,8 +107,8 @@ static glcnn_status set_extent(const struct glcnn_image *image, const char *wher
 }
 
 static glcnn_status resolve(const struct glcnn_image *image, const char *where,
-                            const struct glcnn_image_transfer *t, size_t element, bool write,
-                            struct access *a)
+                            const struct glcnn_image_transfer *t, size_t element,
+                            enum direction direction, struct access *a)
 {
     static const struct glcnn_image_transfer everything;
     const struct glcnn_image_descriptor *d = &image->descriptor;
@@ -122,12 +130,14 @@ static glcnn_status resolve(const struct glcnn_image *image, const char *where,
                          .y = t->y,
                          .channel = t->channel_offset,
                          .image = t->first_image,
-                         .write = write,
-                         .element = element_in_buffer(image, write)};
+                         .write = direction != READ,
+                         .classes = direction == WRITE_CLASSES,
+                         .element = element_in_buffer(image, direction)};
     a->width = t->width ? t->width : d->width - t->x;
     a->height = t->height ? t->height : d->height - t->y;
     a->channels = t->channel_count ? t->channel_count : d->feature_channels - t->channel_offset;
     a->images = t->image_count ? t->image_count : d->number_of_images - t->first_image;
+    a->planes = a->classes ? 1 : a->channels;
     glcnn_status status = check_region(image, where, a);
     if (status != GLCNN_SUCCESS)
         return status;
@@ -169,7 +179,9 @@ static struct pass *plan_write(struct plan *plan, const struct access *a,
     pass_image(pass, "destination", view);
     if (bytes)
         pass_define(pass, "BYTES", 1);
-    pass_vector_of(pass, bytes ? "uint" : "float", "elements", elements, VECTOR_READ);
+    if (a->classes)
+        pass_define(pass, "CLASSES", 1);
+    pass_vector_of(pass, bytes || a->classes ? "uint" : "float", "elements", elements, VECTOR_READ);
     pass_grid_over(pass, a->width, a->height, "destination", view);
     return pass;
 }
@@ -199,7 +211,7 @@ static glcnn_status record(struct glcnn_command_buffer *command_buffer, struct g
 
 static glcnn_status encode(struct glcnn_command_buffer *command_buffer, struct glcnn_image *image,
                            const struct glcnn_image_transfer *transfer, struct glcnn_buffer *buffer,
-                           size_t offset, bool write, const char *where)
+                           size_t offset, enum direction direction, const char *where)
 {
     struct access a;
     if (!command_buffer)
@@ -213,7 +225,8 @@ static glcnn_status encode(struct glcnn_command_buffer *command_buffer, struct g
                            image ? "the buffer" : "image");
     status = image_check_use(image, where, "image", command_buffer);
     if (status == GLCNN_SUCCESS)
-        status = resolve(image, where, transfer, element_in_buffer(image, write), write, &a);
+        status =
+            resolve(image, where, transfer, element_in_buffer(image, direction), direction, &a);
     if (status != GLCNN_SUCCESS)
         return status;
     if (buffer->device != device)
@@ -226,7 +239,7 @@ static glcnn_status encode(struct glcnn_command_buffer *command_buffer, struct g
                            "the buffer has %zu",
                            where, a.extent * a.element, offset, buffer->size);
     status = record(command_buffer, image, &a, buffer, offset);
-    if (status == GLCNN_SUCCESS && write)
+    if (status == GLCNN_SUCCESS && a.write)
         image_root(image)->written = true;
     else if (status == GLCNN_SUCCESS)
         image_count_read(image);
@@ -237,15 +250,24 @@ glcnn_status glcnn_image_encode_write(glcnn_command_buffer *command_buffer, glcn
                                       const struct glcnn_image_transfer *transfer,
                                       glcnn_buffer *source, size_t offset)
 {
-    return encode(command_buffer, image, transfer, source, offset, true,
+    return encode(command_buffer, image, transfer, source, offset, WRITE,
                   "glcnn_image_encode_write");
+}
+
+glcnn_status glcnn_image_encode_write_classes(glcnn_command_buffer *command_buffer,
+                                              glcnn_image *image,
+                                              const struct glcnn_image_transfer *transfer,
+                                              glcnn_buffer *source, size_t offset)
+{
+    return encode(command_buffer, image, transfer, source, offset, WRITE_CLASSES,
+                  "glcnn_image_encode_write_classes");
 }
 
 glcnn_status glcnn_image_encode_read(glcnn_command_buffer *command_buffer, glcnn_image *image,
                                      const struct glcnn_image_transfer *transfer,
                                      glcnn_buffer *destination, size_t offset)
 {
-    return encode(command_buffer, image, transfer, destination, offset, false,
+    return encode(command_buffer, image, transfer, destination, offset, READ,
                   "glcnn_image_encode_read");
 }
 
@@ -280,7 +302,7 @@ static size_t row_length(const struct access *a)
 
 static size_t element_count(const struct access *a)
 {
-    return (size_t)a->width * a->height * a->channels * a->images;
+    return (size_t)a->width * a->height * a->planes * a->images;
 }
 
 /* Whole images, or where one is too long rows of one, from image and row on (counted from the
@@ -290,7 +312,7 @@ static struct access part_from(const struct glcnn_image *image, const struct acc
 {
     size_t block = image->device->info.limits.storage_block_size;
     size_t most = (block < STAGING_BYTES ? block : STAGING_BYTES) / a->element;
-    size_t row = (size_t)a->width * a->channels, rows = most / row, images = rows / a->height;
+    size_t row = (size_t)a->width * a->planes, rows = most / row, images = rows / a->height;
     struct access part = *a;
     part.image += first_image;
     part.images = images ? a->images - first_image : 1;
@@ -317,7 +339,7 @@ static struct access dense_access(const struct access *a)
 static bool is_dense(const struct access *a, const struct access *dense)
 {
     return (a->height == 1 || a->stride_y == dense->stride_y) &&
-           (a->channels == 1 || a->stride_c == dense->stride_c) &&
+           (a->planes == 1 || a->stride_c == dense->stride_c) &&
            (a->images == 1 || a->stride_n == dense->stride_n);
 }
 
@@ -326,7 +348,7 @@ static void stage(const struct access *a, const struct access *dense, char *byte
                   size_t element)
 {
     char *staged = values;
-    size_t planes = a->channels_last ? 1 : a->channels, row = row_length(a);
+    size_t planes = a->channels_last ? 1 : a->planes, row = row_length(a);
     if (is_dense(a, dense)) {
         convert(bytes, staged, element_count(a), element, a->write);
         return;
@@ -349,10 +371,10 @@ static size_t storage_words(const struct storage *s, uint64_t *words)
 /* All that a transfer's pass depends on but for the texture and the buffer themselves. */
 static void pass_words(const struct access *a, const struct image_view *v, uint64_t *words)
 {
-    const uint64_t all[] = {a->x,        a->y,        a->width,    a->height,      a->channel,
-                            a->channels, a->stride_x, a->stride_y, a->stride_c,    a->stride_n,
-                            a->element,  a->write,    v->images,   v->first_layer, v->masked,
-                            v->width,    v->height,   v->channels, v->layer_stride};
+    const uint64_t all[] = {a->x,        a->y,        a->width,    a->height,   a->channel,
+                            a->channels, a->stride_x, a->stride_y, a->stride_c, a->stride_n,
+                            a->element,  a->write,    a->classes,  v->images,   v->first_layer,
+                            v->masked,   v->width,    v->height,   v->channels, v->layer_stride};
     size_t count = sizeof all / sizeof *all;
     _Static_assert(sizeof all / sizeof *all + 2 * 8 <= STAGING_WORDS, "room for all words");
     memset(words, 0, STAGING_WORDS * sizeof *words);
@@ -446,18 +468,45 @@ static glcnn_status transfer_parts(struct glcnn_image *image, const struct acces
     return status;
 }
 
+/* One more than the number of the first class without a channel, in the order of the memory; 0: all
+ * have one. */
+static size_t find_wrong_class(const struct access *a, const uint32_t *classes)
+{
+    for (size_t n = 0; n < a->images; n++)
+        for (size_t y = 0; y < a->height; y++)
+            for (size_t x = 0; x < a->width; x++) {
+                size_t at = n * a->stride_n + y * a->stride_y + x;
+                if (classes[at] >= a->channels && classes[at] != GLCNN_NO_CLASS)
+                    return at + 1;
+            }
+    return 0;
+}
+
+static glcnn_status check_classes(struct glcnn_device *device, const char *where,
+                                  const struct access *a, const char *bytes)
+{
+    const uint32_t *classes = (const void *)bytes;
+    size_t wrong = a->classes ? find_wrong_class(a, classes) : 0;
+    if (!wrong)
+        return GLCNN_SUCCESS;
+    return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                       "%s: class %u, number %zu of the memory, has no channel; the image has %u: "
+                       "classes are 0 .. %u, or GLCNN_NO_CLASS",
+                       where, classes[wrong - 1], wrong - 1, a->channels, a->channels - 1);
+}
+
 static glcnn_status transfer_bytes(struct glcnn_image *image,
                                    const struct glcnn_image_transfer *transfer, char *bytes,
-                                   size_t size, bool write, const char *where)
+                                   size_t size, enum direction direction, const char *where)
 {
     struct access a;
     if (!image)
         return GLCNN_INVALID_ARGUMENT;
     struct glcnn_device *device = image->device;
-    size_t element = element_of(image);
+    size_t element = element_of(image, direction);
     glcnn_status status = device_enter(device);
     if (status == GLCNN_SUCCESS)
-        status = resolve(image, where, transfer, element, write, &a);
+        status = resolve(image, where, transfer, element, direction, &a);
     if (status != GLCNN_SUCCESS)
         return status;
     if (image->command_buffer)
@@ -468,19 +517,30 @@ static glcnn_status transfer_bytes(struct glcnn_image *image,
         return device_fail(device, GLCNN_INVALID_ARGUMENT,
                            "%s: the transfer needs %zu bytes; %zu are given", where,
                            a.extent * element, bytes ? size : 0);
-    return transfer_parts(image, &a, bytes, element, where);
+    status = check_classes(device, where, &a, bytes);
+    return status != GLCNN_SUCCESS ? status : transfer_parts(image, &a, bytes, element, where);
 }
 
 glcnn_status glcnn_image_write_bytes(glcnn_image *image,
                                      const struct glcnn_image_transfer *transfer, const void *bytes,
                                      size_t size)
 {
-    return transfer_bytes(image, transfer, (char *)(uintptr_t)bytes, size, true,
+    return transfer_bytes(image, transfer, (char *)(uintptr_t)bytes, size, WRITE,
                           "glcnn_image_write_bytes");
 }
 
 glcnn_status glcnn_image_read_bytes(glcnn_image *image, const struct glcnn_image_transfer *transfer,
                                     void *bytes, size_t size)
 {
-    return transfer_bytes(image, transfer, bytes, size, false, "glcnn_image_read_bytes");
+    return transfer_bytes(image, transfer, bytes, size, READ, "glcnn_image_read_bytes");
+}
+
+glcnn_status glcnn_image_write_classes(glcnn_image *image,
+                                       const struct glcnn_image_transfer *transfer,
+                                       const uint32_t *classes, size_t count)
+{
+    size_t most = SIZE_MAX / sizeof *classes;
+    return transfer_bytes(image, transfer, (char *)(uintptr_t)classes,
+                          (count < most ? count : most) * sizeof *classes, WRITE_CLASSES,
+                          "glcnn_image_write_classes");
 }

@@ -91,7 +91,7 @@ class Declared:
                 self.read(path, comment, text)
 
     def read(self, path, comment, text):
-        for pattern, take in ((r"#define GLCNN_(\w+) (\d+)", self.read_constant),
+        for pattern, take in ((r"#define GLCNN_(\w+) (\d+|0x[0-9a-f]+)u?", self.read_constant),
                               (r"(?:typedef )?enum (\w*) ?\{(.*)\} ?\w*", self.read_enumeration),
                               (r"typedef struct (\w+) \1", self.read_opaque),
                               (r"struct (\w+) \{(.*)\}", self.read_structure),
@@ -108,7 +108,7 @@ class Declared:
                                 [parameter(a) for a in arguments])
 
     def read_constant(self, name, value):
-        self.constants[name] = int(value)
+        self.constants[name] = int(value, 0)
 
     def read_enumeration(self, name, body):
         values, value = {}, -1

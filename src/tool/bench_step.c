@@ -22,7 +22,8 @@ static const struct form form = {28, 28, 1, 10};
 struct step {
     struct model model;
     struct runner runner;
-    float *images, *labels, *losses; /* [batch][28][28], [batch][10], [batch] */
+    float *images, *losses; /* [batch][28][28], [batch] */
+    uint32_t *labels;       /* [batch] */
     uint32_t batch;
     glcnn_buffer *results[IN_FLIGHT];
     glcnn_command_buffer *reads[IN_FLIGHT];
@@ -46,14 +47,14 @@ static bool make_batch(struct step *s, uint32_t batch)
     uint64_t seed = SEED;
     size_t pixels = (size_t)batch * form.width * form.height;
     s->images = malloc(pixels * sizeof *s->images);
-    s->labels = calloc((size_t)batch * form.classes, sizeof *s->labels);
+    s->labels = calloc(batch, sizeof *s->labels);
     s->losses = calloc(batch, sizeof *s->losses);
     if (!s->images || !s->labels || !s->losses)
         return false;
     for (size_t i = 0; i < pixels; i++)
         s->images[i] = (float)(random_next(&seed) >> 40) / (float)(1 << 24);
     for (size_t i = 0; i < batch; i++)
-        s->labels[i * form.classes + random_next(&seed) % form.classes] = 1;
+        s->labels[i] = (uint32_t)(random_next(&seed) % form.classes);
     return true;
 }
 
@@ -132,8 +133,7 @@ static glcnn_status feed(void *user)
     glcnn_status status = glcnn_image_write_bytes(sources[0], NULL, s->images,
                                                   values_of(sources[0]) * sizeof *s->images);
     if (status == GLCNN_SUCCESS)
-        status = glcnn_image_write_bytes(sources[1], NULL, s->labels,
-                                         values_of(sources[1]) * sizeof *s->labels);
+        status = glcnn_image_write_classes(sources[1], NULL, s->labels, s->batch);
     if (status == GLCNN_SUCCESS)
         status = commit(s);
     if (status == GLCNN_SUCCESS)

@@ -368,12 +368,10 @@ static bool read_result(struct runner *runner, float *result)
 }
 
 /* Sources come in the order of the loss's: predictions, and so the image, before labels. */
-static bool run(struct runner *runner, glcnn_image *images, const float *labels, float *result)
+static bool run(struct runner *runner, glcnn_image *images, const uint32_t *labels, float *result)
 {
     glcnn_image *const sources[] = {images, runner->sources[1]};
-    size_t scores = (size_t)runner->form.classes * runner->batch;
-    return (!labels ||
-            good(glcnn_image_write_bytes(sources[1], NULL, labels, scores * sizeof *labels))) &&
+    return (!labels || good(glcnn_image_write_classes(sources[1], NULL, labels, runner->batch))) &&
            good(glcnn_graph_execute(runner->graph, sources, NULL, NULL)) &&
            good(glcnn_graph_wait(runner->graph)) && read_result(runner, result);
 }
@@ -387,7 +385,7 @@ glcnn_image *runner_write(struct runner *runner, const float *images)
                : NULL;
 }
 
-bool runner_run(struct runner *runner, const float *images, const float *labels, float *result)
+bool runner_run(struct runner *runner, const float *images, const uint32_t *labels, float *result)
 {
     glcnn_image *source = runner_write(runner, images);
     return source && run(runner, source, labels, result);
@@ -401,7 +399,7 @@ static glcnn_image *find_images(struct runner *runner, const struct glcnn_data_b
 }
 
 bool runner_run_batch(struct runner *runner, const struct glcnn_data_batch *batch,
-                      const float *labels, float *result)
+                      const uint32_t *labels, float *result)
 {
     glcnn_image *images = find_images(runner, batch);
     return images && run(runner, images, labels, result);

@@ -93,12 +93,12 @@ void runner_take_from(struct runner *runner, runner_finder find, void *user);
 const char *runner_error(const struct runner *runner);
 
 bool runner_memory(struct runner *runner, struct glcnn_memory_plan *memory);
-/* Runs one batch, images [batch][height][width][channels] and labels [batch][classes] or NULL, and
+/* Runs one batch, images [batch][height][width][channels] and classes [batch] or NULL, and
  * reads the result: losses [batch], or probabilities [batch][classes]. */
-bool runner_run(struct runner *runner, const float *images, const float *labels, float *result);
+bool runner_run(struct runner *runner, const float *images, const uint32_t *labels, float *result);
 /* The same of a batch of a loader, which its input augments and normalises. */
 bool runner_run_batch(struct runner *runner, const struct glcnn_data_batch *batch,
-                      const float *labels, float *result);
+                      const uint32_t *labels, float *result);
 /* Runs a batch of a loader without reading the result, which belongs to the runner until its next
  * run. NULL: the device has the sentence. */
 glcnn_image *runner_result(struct runner *runner, const struct glcnn_data_batch *batch);

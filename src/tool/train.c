@@ -333,12 +333,10 @@ static int make_split_runners(struct session *s)
 static int allocate(struct session *s)
 {
     size_t batch = (size_t)s->settings.batch, values = batch * s->pictures.form.classes;
-    s->labels = calloc(values, sizeof *s->labels);
     s->scores = calloc(values, sizeof *s->scores);
     s->tests = calloc(values, sizeof *s->tests);
     s->losses = calloc(batch, sizeof *s->losses);
-    return s->labels && s->scores && s->tests && s->losses ? EXIT_GOOD
-                                                           : fail(s, "not enough memory");
+    return s->scores && s->tests && s->losses ? EXIT_GOOD : fail(s, "not enough memory");
 }
 
 /* ---- Checkpoints ---- */
@@ -503,7 +501,6 @@ static void end(struct session *s)
     pictures_close(&s->pictures);
     train_curves_free(&s->curves);
     score_free(&s->score);
-    free(s->labels);
     free(s->scores);
     free(s->tests);
     free(s->losses);
@@ -533,16 +530,13 @@ bool session_step(struct session *s, struct model *model, struct runner *runner,
                   glcnn_data_loader *loader, size_t step, float *loss, uint32_t *right,
                   char error[GLCNN_ERROR_LENGTH])
 {
-    const uint32_t batch = (uint32_t)s->settings.batch, classes = s->pictures.form.classes;
+    const uint32_t batch = (uint32_t)s->settings.batch;
     struct glcnn_data_batch b;
     double sum = 0;
     if (glcnn_data_loader_next(loader, &b, error) != GLCNN_SUCCESS)
         return false;
-    memset(s->labels, 0, sizeof *s->labels * batch * classes);
-    for (uint32_t n = 0; n < batch; n++)
-        s->labels[(size_t)n * classes + b.labels[n]] = 1;
     model_set_learning_rate(model, learning_rate(s, step));
-    if (!runner_run_batch(runner, &b, s->labels, s->losses) ||
+    if (!runner_run_batch(runner, &b, b.labels, s->losses) ||
         (right && !runner_scores(runner, s->scores))) {
         snprintf(error, GLCNN_ERROR_LENGTH, "%s", runner_error(runner));
         return false;

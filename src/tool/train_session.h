@@ -27,9 +27,9 @@ struct session {
     struct layers layers; /* those of it that train */
     struct frozen frozen; /* the others, where they can be run apart */
     struct runner trainer, tester;
-    size_t steps, total;                     /* steps of an epoch, of the whole run */
-    size_t first, step;                      /* steps made before this run, and so far */
-    float *labels, *losses, *scores, *tests; /* of a batch */
+    size_t steps, total;            /* steps of an epoch, of the whole run */
+    size_t first, step;             /* steps made before this run, and so far */
+    float *losses, *scores, *tests; /* of a batch */
     struct score score; /* of the images to validate with, or, at the end, to test with */
     size_t scored;      /* by the network that had made so many steps; 0: none */
     struct train_curves curves;
