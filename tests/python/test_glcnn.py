@@ -312,6 +312,15 @@ class Training(unittest.TestCase):
         numpy.testing.assert_array_equal(read.predict(self.images), net.predict(self.images))
         numpy.testing.assert_allclose(read.predict(self.images).sum(1), 1, rtol=1e-5)
 
+    def test_a_checkpoint_has_no_network(self):
+        net = small_network()
+        net.train(self.images, self.labels)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "checkpoint")
+            net.save_checkpoint(path)
+            with refused(self, Status.INVALID_ARGUMENT, "without a network.*load_checkpoint"):
+                glcnn.load(path)
+
     def test_what_does_not_fit(self):
         net = small_network()
         with refused(self, Status.INVALID_ARGUMENT, "there are 3 image, 96 labels"):
@@ -379,6 +388,83 @@ class Onnx(unittest.TestCase):
             glcnn.onnx("missing.onnx")
         with refused(self, Status.MALFORMED_DATA, "."):
             glcnn.onnx(__file__)
+
+
+class ModelFiles(unittest.TestCase):
+    """Files of the tool, and for it: what it predicts is what the package does."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = folder.name
+        table = numpy.loadtxt(os.path.join(CLASSIFIER, "train.csv"), delimiter=",", dtype=int)
+        self.labels = table[:, 0]
+        self.images = table[:, 1:].reshape(-1, 1, 8, 8).astype(numpy.uint8)
+        numpy.save(self.file("images.npy"), self.images)
+        with open(self.file("names"), "w") as file:
+            file.write("ant\nbee\ncat\ndog\neel\n")
+
+    def file(self, name):
+        return os.path.join(self.path, name)
+
+    def tool(self, *words):
+        return subprocess.run([os.environ["GLCNN_TOOL"], *words], check=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL).stdout
+
+    def predicted(self, name):
+        told = json.loads(self.tool("predict", "--json", self.file(name), self.file("images.npy")))
+        return numpy.array([list(image["probabilities"].values()) for image in told])
+
+    def imported(self):
+        self.tool("import", os.path.join(CLASSIFIER, "classifier.onnx"), "-o", self.file("a.glcnn"),
+                  "--class-names", self.file("names"), "--mean", "0.25", "--deviation", "0.5")
+        return glcnn.load(self.file("a.glcnn"))
+
+    @unittest.skipUnless(_c.FUNCTIONS["glcnn_onnx"], "there is no libglcnn_onnx")
+    def test_the_tools_files_are_read_and_written(self):
+        net = self.imported()
+        self.assertEqual(net.classes, ["ant", "bee", "cat", "dog", "eel"])
+        self.assertEqual((net.images[0].shape, net.mean.tolist(), net.deviation.tolist()),
+                         ((1, 8, 8), [0.25], [0.5]))
+        numpy.testing.assert_allclose(net.predict(self.images), self.predicted("a.glcnn"), atol=1e-6)
+        before = net.predict(self.images)
+        net.train(self.images, self.labels, epochs=2)
+        net.save(self.file("b.glcnn"))
+        expected = net.predict(self.images)
+        self.assertGreater(abs(expected - before).max(), 0.01)
+        numpy.testing.assert_allclose(self.predicted("b.glcnn"), expected, atol=1e-6)
+        numpy.testing.assert_array_equal(glcnn.load(self.file("b.glcnn")).predict(self.images),
+                                         expected)
+        self.tool("export", self.file("b.glcnn"), "-o", self.file("b.onnx"))
+        onnx = glcnn.onnx(self.file("b.onnx"))
+        self.assertEqual([f.label for f in onnx.filters], [f.label for f in net.filters])
+        normalised = (self.images / 255 - 0.25) / 0.5
+        numpy.testing.assert_allclose(onnx.predict(normalised), expected, atol=1e-5)
+
+    def test_the_tool_goes_on_with_a_network(self):
+        net = glcnn.network((1, 8, 8), lambda x: small(x.batch_normalization(1e-5)), seed=2)
+        net.save(self.file("new.glcnn"))  # its normalisation has met no image yet
+        net.train(self.images, self.labels % 4)
+        net.mean = 0.1
+        net.save(self.file("c.glcnn"))
+        scores = net.predict(self.images)
+        expected = numpy.exp(scores) / numpy.exp(scores).sum(1, keepdims=True)
+        numpy.testing.assert_allclose(self.predicted("c.glcnn"), expected, atol=1e-5)
+        numpy.savez(self.file("train.npz"), images=self.images, labels=self.labels)
+        self.tool("train", "--model", self.file("c.glcnn"), "--data", self.file("train.npz"),
+                  "--out", self.file("d.glcnn"), "--epochs", "1", "--batch", "8", "--train", "last")
+        tuned = glcnn.load(self.file("d.glcnn"))
+        self.assertEqual(tuned.output.shape, (5, 1, 1))
+        self.assertAlmostEqual(float(tuned.mean[0]), 0.1, places=6)
+
+    def test_files_that_lie(self):
+        net = small_network()
+        for name, text in ("channels", "one"), ("classes", "["), ("mean", "x"):
+            net.train(*quarters(8))
+            entries = {"channels": "1", "width": "8", "height": "8", name: text}
+            glcnn.files.save_with(net, self.file("e.glcnn"), entries)
+            with refused(self, Status.MALFORMED_DATA, "e.glcnn: what it says of its images"):
+                glcnn.load(self.file("e.glcnn"))
 
 
 class Lives(unittest.TestCase):

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tu
 
 import numpy
 
-from . import _c, onnx as _onnx
+from . import _c, files as _files, onnx as _onnx
 from ._library import Error, c, call, library, refuse
 from .device import Device, Owned, default_device
 from .graph import Arrays, Graph, TrainingGraph
@@ -46,6 +46,11 @@ class Network:
         self.handle = Owned(self.device, c.glcnn_network_destroy, pointer)
         self.shapes: Dict[int, Optional[Shape]] = {}  # by address: a node would keep its network
         self.record: Any = None  # of the ONNX file that it was read from
+        # Of a network with one input, as model files have them: names of what its output tells
+        # apart, and by which images, of values in 0 .. 1, are normalised; None: by 0 and 1.
+        self.classes: Optional[List[str]] = None
+        self.mean: Any = None       # [C], or one number
+        self.deviation: Any = None
         self._graphs: Dict[Any, Any] = {}
 
     @property
@@ -200,8 +205,9 @@ class Network:
         a batch are left out of the epoch. Returns a score for each epoch. Soft-max cross entropy is
         of what a soft-max that ends the network reads.
 
-        images     [N][C][H][W] or [N][H][W]; bytes b stand for b / 255. A dictionary of such where
-                   the network has several inputs, by their handles
+        images     [N][C][H][W] or [N][H][W]; bytes b stand for b / 255; normalised by the network's
+                   mean and deviation. A dictionary of such where the network has several inputs, by
+                   their handles
         labels     [N] numbers of classes, or an array of the output's shape
         optimizer  None goes on with the one that trained before; at first "adam"
         memory     bytes of intermediate images; 0: as many as needed
@@ -268,16 +274,10 @@ class Network:
     # ---- Files ----
 
     def save(self, path: Union[str, os.PathLike[str]]) -> None:
-        """Writes nodes and weights: include/glcnn/serialize.h. glcnn.load reads it."""
-        interchange = library("glcnn_interchange")
-        data, size = ctypes.POINTER(ctypes.c_uint8)(), ctypes.c_size_t()
-        self.device.enter()
-        call(interchange.glcnn_network_serialize, self.pointer, True, ctypes.byref(data),
-             ctypes.byref(size))
-        try:
-            call(c.glcnn_file_save, os.fsencode(path), data, size)
-        finally:
-            interchange.glcnn_serialize_free(data)
+        """Writes a model file: nodes, weights, classes, mean and deviation, and where it was read
+        from ONNX what save_onnx needs. glcnn.load reads it, and so does the glcnn tool: predict,
+        evaluate, export, train --model."""
+        _files.save(self, path)
 
     def save_onnx(self, path: Union[str, os.PathLike[str]]) -> None:
         """Writes an ONNX model: the one that the network was read from, with its weights of now,
@@ -321,15 +321,8 @@ def network(shape: Shape, layers: Callable[[ImageNode], ImageNode], *, seed: int
 
 
 def load(path: Union[str, os.PathLike[str]], device: Optional[Device] = None) -> Network:
-    """The network that Network.save wrote."""
-    device = device or default_device()
-    with open(path, "rb") as file:
-        data = file.read()
-    pointer = ctypes.POINTER(_c.glcnn_network)()
-    buffer = (ctypes.c_uint8 * len(data)).from_buffer_copy(data)
-    call(library("glcnn_interchange").glcnn_network_deserialize, device.enter(), buffer, len(data),
-         ctypes.byref(pointer))
-    return Network(device, pointer=pointer)
+    """The network of a model file: of Network.save, "glcnn train --out" or "glcnn import"."""
+    return _files.load(path, Network, device)
 
 
 def onnx(path: Union[str, os.PathLike[str]], *, width: int = 0, height: int = 0,
@@ -404,6 +397,7 @@ class _Data:
             raise refuse("the network takes %s, not %s" % (
                 ", ".join(sorted(inputs)), ", ".join(sorted(images))))
         self.images = {handle: as_images(array) for handle, array in images.items()}
+        self.mean, self.deviation = network.mean, network.deviation
         self.count = len(next(iter(self.images.values())))
         self.shape = network.output.shape
         self.classes: Any = None  # numbers, or else
@@ -429,7 +423,15 @@ class _Data:
             self.labels = as_images(labels if labels.ndim > 2 else labels[..., None, None])
 
     def part(self, chosen: Any) -> Dict[str, Any]:
-        return {handle: array[chosen] for handle, array in self.images.items()}
+        return {handle: self._normalise(array[chosen]) for handle, array in self.images.items()}
+
+    def _normalise(self, images: Any) -> Any:
+        if self.mean is None and self.deviation is None:
+            return images
+        scale = numpy.float32(1 / 255 if images.dtype == numpy.uint8 else 1)
+        mean = numpy.reshape(0 if self.mean is None else self.mean, (-1, 1, 1))
+        deviation = numpy.reshape(1 if self.deviation is None else self.deviation, (-1, 1, 1))
+        return ((images * scale - mean) / deviation).astype(numpy.float32)
 
     def goals(self, chosen: Any) -> Any:
         """[N][C][H][W] for the loss: of classes a 1 in the channel of each."""
