@@ -2,6 +2,7 @@
 // l and d are those of the loss type's library. A pixel's losses are stored one by one (ELEMENTS),
 // or as one texel (sum, number of weights that are not 0) for the reduction (SUMS), which for a
 // single pixel is the loss already (LAST).
+// SCALED gradients are multiplied by gradient_scale.
 // loss/by_one.glsl or loss/by_lanes.glsl says who goes through the slices of a pixel. Gradients have
 // a loop of their own: with the losses they are more than Mali's older GPUs can keep. (A T820 spills
 // up to 15 values all the same where soft-max cross entropy has weights: three images are read then.)
@@ -50,6 +51,9 @@ void invocation(ivec3 at) {
         vec4 gradient = weighted_gradient(y, t, w, s);
 #else
         vec4 gradient = w * element_gradient(y, t);
+#endif
+#ifdef SCALED
+        gradient *= gradient_scale;
 #endif
         store_destination(at.x, at.y, slice, at.z, gradient);
     }

@@ -9,6 +9,14 @@
 #define REAL float
 #endif
 
+// A gradient of NaNs is that of a step that loss scaling gives up: nothing changes.
+#ifdef SKIPS_NAN
+#define SKIP_NAN(g) \
+    if (any(is_nan(vec4(g)))) return;
+#else
+#define SKIP_NAN(g)
+#endif
+
 REAL prepared(REAL g0, REAL w) {
     REAL g = (apply_clipping != 0 ? held(g0, clip_min, clip_max) : g0) * gradient_rescale;
     g += l1 != 0.0 ? l1 * sign_of(w) : REAL(0.0);

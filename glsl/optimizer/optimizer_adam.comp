@@ -2,6 +2,7 @@
 // w -= rate * m / (sqrt(v) + epsilon);    rate has the correction of the time step
 // needs optimizer/optimizer.glsl
 void invocation(ivec3 at) {
+    SKIP_NAN(gradient[at.x])
     REAL w = kept * values[at.x];
     REAL g = prepared(gradient[at.x], w);
     REAL m = beta1 * first_moment[at.x] + one_minus_beta1 * g;

@@ -1,6 +1,7 @@
 // s = decay * s + (1 - decay) * g^2;    w -= rate * g / (sqrt(s) + epsilon)
 // needs optimizer/optimizer.glsl
 void invocation(ivec3 at) {
+    SKIP_NAN(gradient[at.x])
     REAL w = kept * values[at.x];
     REAL g = prepared(gradient[at.x], w);
     REAL s = decay * sum_of_squares[at.x] + one_minus_decay * (g * g);

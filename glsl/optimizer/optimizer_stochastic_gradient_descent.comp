@@ -3,6 +3,7 @@
 //   and Nesterov's    m = mu * m + g;           w -= rate * (g + mu * m)
 // needs optimizer/optimizer.glsl
 void invocation(ivec3 at) {
+    SKIP_NAN(gradient[at.x])
     REAL w = kept * values[at.x];
     REAL g = prepared(gradient[at.x], w);
 #ifdef MOMENTUM

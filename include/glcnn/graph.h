@@ -21,13 +21,25 @@ extern "C" {
 
 typedef struct glcnn_graph glcnn_graph;
 
+/* Loss scaling, for gradients that float16 stores: they are multiplied by `scale` where losses make
+ * them, so that small ones do not become 0, and those for weights are divided by it before anything
+ * else is done with them. After Micikevicius et al. 2018, Mixed Precision Training. */
+struct glcnn_dynamic_loss_scale {
+    float scale;            /* a power of two in 1 .. 2^24; 65536 to begin with serves most. 0, the
+                               default: none, and the other fields are 0 */
+    uint32_t good_steps;    /* made since it changed or a step was skipped, 0 .. 1999: at 2000 it
+                               doubles, up to 2^24 */
+    uint64_t skipped_steps; /* so far */
+};
+
 struct glcnn_graph_descriptor {
     glcnn_image_node *const *results; /* result images; what nothing of them needs is dropped */
     const bool *result_is_needed; /* NULL: all. A result that is not needed is computed as far as an
                                      update of weights or an exported image needs it */
     size_t result_count;
     glcnn_channel_format format; /* of intermediate images; none: float32. (MPS: float16, with which
-                                    training as written here need not converge) */
+                                    training without loss scaling need not converge; images of
+                                    losses stay float32) */
     uint64_t memory_budget;   /* bytes of textures of intermediate images; 0: as many as needed. A
                                batch that needs more runs in sub-batches; results are the same
                                up to the order of sums */
@@ -38,6 +50,8 @@ struct glcnn_graph_descriptor {
                                  or beyond float32 squared, makes all gradients NaN, so that nobody
                                  takes it for a small step. Optimizers' own clipping, by value,
                                  comes after it. Not in MPS; PyTorch's clip_grad_norm_ */
+    struct glcnn_dynamic_loss_scale loss_scale; /* to begin with, or where a run that goes on had it
+                                           (glcnn_graph_get_loss_scale). Not in MPS */
 };
 
 /* Compiles nothing yet. The caller owns the graph; the network must outlive it.
@@ -49,8 +63,19 @@ struct glcnn_graph_descriptor {
  * filter has run; an exported state has the sum. So are the gradients of several nodes of one
  * kernel (glcnn_filter_node_create_with_kernel): the state of the node that was made first has
  * their sum, those of the others their own.
+ *
+ * With a loss scale, an execution whose gradients for weights are not all finite, after sums and
+ * before clipping, is a step that is skipped: weights that glcnn_kernel_set_training trains, what
+ * their optimizers keep and the time step of those stay as they are, CPU training style is not
+ * called, and the scale is halved. Running averages of statistics move, and gradients in states are
+ * NaN: a data source's own `update` steps with these, unless by glcnn_optimizer_encode or
+ * glcnn_optimizer_encode_states. Where it cannot be halved any more, at 1, the cause is another than
+ * the scale, and the execution fails when it is complete, with GLCNN_INVALID_STATE. Executions wait
+ * for the one before, which may have changed the scale. Gradients that begin at a source of the
+ * graph, and no loss, are to be multiplied by the scale by whoever writes them.
+ *
  * Errors: GLCNN_INVALID_ARGUMENT (a node of another network, a result without a filter, a norm below
- * 0), GLCNN_OUT_OF_MEMORY, or the failure that the network keeps. */
+ * 0, a loss scale out of its range), GLCNN_OUT_OF_MEMORY, or the failure that the network keeps. */
 GLCNN_API glcnn_status glcnn_graph_create(glcnn_network *network,
                                           const struct glcnn_graph_descriptor *descriptor,
                                           glcnn_graph **graph);
@@ -81,7 +106,8 @@ GLCNN_API glcnn_status glcnn_graph_memory(glcnn_graph *graph,
 /* Records one run of the graph into a command buffer of the user's, with temporary images in it,
  * and returns the result images, ordinary ones that the caller owns: results[i] is NULL for a
  * result that is not needed. Sub-batches and CPU training style are for executions. A temporary
- * source loses one read. On failure nothing is recorded and nothing returned. */
+ * source loses one read. On failure nothing is recorded and nothing returned. GLCNN_INVALID_STATE
+ * for a graph with a loss scale, which only an execution can move. */
 GLCNN_API glcnn_status glcnn_graph_encode(glcnn_command_buffer *command_buffer, glcnn_graph *graph,
                                           glcnn_image *const *sources, glcnn_image **results);
 
@@ -111,6 +137,11 @@ GLCNN_API glcnn_status glcnn_graph_execute(glcnn_graph *graph, glcnn_image *cons
 GLCNN_API glcnn_status glcnn_graph_wait(glcnn_graph *graph);
 /* The same if it has finished; returns whether it has. Never waits. */
 GLCNN_API bool glcnn_graph_poll(glcnn_graph *graph);
+/* The loss scale after the last execution, for which it waits as glcnn_graph_wait does; `scale` 0:
+ * the graph has none. Kept, and given to the graph of a run that goes on, it makes that go on bit for
+ * bit. */
+GLCNN_API glcnn_status glcnn_graph_get_loss_scale(glcnn_graph *graph,
+                                                  struct glcnn_dynamic_loss_scale *loss_scale);
 /* A file descriptor that becomes readable when the last execution has finished, to be closed by the
  * caller; -1 where the driver has no EGL_ANDROID_native_fence_sync. */
 GLCNN_API int glcnn_graph_fence_descriptor(glcnn_graph *graph);

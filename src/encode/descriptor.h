@@ -113,6 +113,7 @@ struct operation {
     bool accumulate;        /* outputs in the state already hold sums: add to them */
     uint64_t samples;       /* in the state, per channel, before this encode */
     uint32_t encode_number; /* of the kernel */
+    const float *gradient_scale; /* of a loss: a factor of its gradient; NULL: 1 */
     bool continues_step;    /* an optimizer's: part of the step of the encode before it */
 };
 
@@ -188,6 +189,8 @@ struct neuron_traits {
 struct optimizer_methods {
     /* How many state vectors it keeps for each vector: `first`, `second`. */
     unsigned (*state_vectors)(const void *parameters);
+    /* Takes back what the parameters count of a step; NULL: they count none. */
+    void (*step_back)(void *parameters);
     /* glcnn_optimizer_encode_states. */
     glcnn_status (*encode)(glcnn_command_buffer *command_buffer, glcnn_kernel *optimizer,
                            glcnn_state *gradient_state, glcnn_state *source_state,

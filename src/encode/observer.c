@@ -337,7 +337,7 @@ static bool any_moves(const struct pass *passes, uint32_t count)
 {
     bool moves = false;
     for (uint32_t i = 0; i < count; i++)
-        moves = moves || passes[i].refresh;
+        moves = moves || pass_moves(&passes[i]);
     return moves;
 }
 

@@ -239,6 +239,10 @@ glcnn_status glcnn_graph_encode(glcnn_command_buffer *command_buffer, glcnn_grap
     if (!results || (!sources && graph->source_count))
         return device_fail(graph->device, GLCNN_INVALID_ARGUMENT, "glcnn_graph_encode: %s is NULL",
                            results ? "sources" : "results");
+    if (loss_scale_is_used(graph))
+        return device_fail(graph->device, GLCNN_INVALID_STATE,
+                           "glcnn_graph_encode: the graph has a loss scale, which follows what "
+                           "each step makes; execute it, or make one without");
     for (size_t i = 0; i < graph->source_count; i++)
         if (!sources[i])
             return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
@@ -288,8 +292,11 @@ glcnn_status glcnn_graph_wait(glcnn_graph *graph)
     graph->pending = false;
     glcnn_graph_handler handler = graph->handler;
     glcnn_status status = glcnn_command_buffer_wait(graph->executing->command_buffer);
+    struct recording *recording = &graph->executing->recording;
     if (status == GLCNN_SUCCESS)
-        status = update_on_cpu(&graph->executing->recording);
+        status = loss_scale_follow(graph, recording);
+    if (status == GLCNN_SUCCESS && !recording->skipped)
+        status = update_on_cpu(recording);
     graph->handler = NULL;
     if (handler)
         handler(graph->user, graph, status);
@@ -299,7 +306,8 @@ glcnn_status glcnn_graph_wait(glcnn_graph *graph)
 /* Somebody must see that an execution is complete before the next begins. */
 static glcnn_status wait_if_watched(glcnn_graph *graph)
 {
-    if (!graph->pending || (!graph->handler && !updates_on_cpu(graph)))
+    if (!graph->pending ||
+        (!graph->handler && !updates_on_cpu(graph) && !loss_scale_is_used(graph)))
         return GLCNN_SUCCESS;
     graph->waiting = true;
     glcnn_status status = glcnn_graph_wait(graph);
@@ -449,6 +457,9 @@ static glcnn_status commit(struct glcnn_graph *graph, struct compiled *c,
         return status;
     }
     c->has_programs = true;
+    status = loss_scale_prepare(&c->recording);
+    if (status != GLCNN_SUCCESS)
+        return status;
     status = glcnn_command_buffer_commit(c->command_buffer);
     joint_steps_follow(&c->recording);
     if (status == GLCNN_SUCCESS)

@@ -1,7 +1,9 @@
-/* Clipping by norm: the gradients for weights of all kernels that a graph updates are one vector,
- * which is scaled down where it is too long. Squares are summed in rounds, each of which leaves one
+/* Loss scaling's end, and clipping by norm: the gradients for weights of all kernels that a graph
+ * updates are one vector, which is divided by the scale of losses, told whether it is finite, and
+ * scaled down where it is too long. Squares are summed in rounds, each of which leaves one
  * sum for as many as an invocation takes, in an order that the lengths alone settle; the last round
  * is made by every invocation that scales. */
+#include <float.h>
 #include <stdlib.h>
 
 #include "graph/graph.h"
@@ -41,10 +43,19 @@ static void list_gradients(const struct recording *r, struct gradients *g)
     }
 }
 
-/* Sums of the elements of `from`, or of their squares, into `to`: element i of `to` has every
- * to->count-th one from i on. */
-static void plan_sums(struct plan *plan, const struct vector_view *from,
-                      const struct vector_view *to, bool squares)
+/* Divides what the pass reads of gradients by the scale of losses. */
+static void pass_unscale(struct pass *pass, const struct glcnn_graph *graph)
+{
+    if (!loss_scale_is_used(graph))
+        return;
+    pass_define(pass, "SCALED", 1);
+    pass_float_of(pass, "unscale", &graph->loss_unscale);
+}
+
+/* Sums of the elements of `from` into `to`: element i of `to` has every to->count-th one from i
+ * on. */
+static struct pass *plan_sums(struct plan *plan, const struct vector_view *from,
+                              const struct vector_view *to)
 {
     struct pass *pass = plan_pass(plan, "optimizer/gradient_sums.comp");
     pass_vector(pass, "source", from, VECTOR_READ);
@@ -52,20 +63,21 @@ static void plan_sums(struct plan *plan, const struct vector_view *from,
     pass_int(pass, "source_count", (int32_t)from->count);
     pass_int(pass, "sum_count", (int32_t)to->count);
     pass_int(pass, "first_sum", (int32_t)to->offset);
-    if (squares)
-        pass_define(pass, "SQUARES", 1);
     pass_grid(pass, (uint32_t)to->count, 1, 1);
     pass_local(pass, 64, 1, 1);
+    return pass;
 }
 
-static void plan_scale(struct plan *plan, const struct vector_view *gradient,
-                       const struct vector_view *sums, float largest)
+static void plan_scale(struct plan *plan, const struct glcnn_graph *graph,
+                       const struct vector_view *gradient, const struct vector_view *sums)
 {
     struct pass *pass = plan_pass(plan, "optimizer/gradient_scale.comp");
     pass_vector(pass, "gradient", gradient, VECTOR_READ_WRITE);
     pass_vector(pass, "sums", sums, VECTOR_READ);
     pass_int(pass, "sum_count", (int32_t)sums->count);
-    pass_float(pass, "largest", largest);
+    pass_float(pass, "largest",
+               graph->gradient_clip_norm > 0 ? graph->gradient_clip_norm : FLT_MAX);
+    pass_unscale(pass, graph);
     pass_grid(pass, (uint32_t)gradient->count, 1, 1);
     pass_local(pass, 64, 1, 1);
 }
@@ -75,30 +87,36 @@ static size_t rounds_of(size_t count)
     return (count + ROUND - 1) / ROUND;
 }
 
-static void plan_clipping(struct plan *plan, const struct gradients *g, float largest)
+/* The sums of the squares, as many as an invocation goes through; with loss scaling one, which is
+ * kept to be looked at. */
+static struct vector_view plan_squares(struct plan *plan, struct recording *r,
+                                       const struct gradients *g)
 {
-    size_t count = 0;
+    size_t count = 0, most = loss_scale_is_used(r->graph) ? 1 : ROUND;
     for (size_t i = 0; i < g->count; i++)
         count += rounds_of(g->vectors[i].count);
     struct vector_view sums = plan_scratch_vector(plan, count);
     for (size_t i = 0, offset = 0; i < g->count; i++) {
         struct vector_view own = {sums.buffer, offset, rounds_of(g->vectors[i].count)};
-        plan_sums(plan, &g->vectors[i], &own, true);
+        struct pass *pass = plan_sums(plan, &g->vectors[i], &own);
+        pass_define(pass, "SQUARES", 1);
+        pass_unscale(pass, r->graph);
         offset += own.count;
     }
-    while (sums.count > ROUND) {
+    while (sums.count > most) {
         struct vector_view fewer = plan_scratch_vector(plan, rounds_of(sums.count));
-        plan_sums(plan, &sums, &fewer, false);
+        plan_sums(plan, &sums, &fewer);
         sums = fewer;
     }
-    for (size_t i = 0; i < g->count; i++)
-        plan_scale(plan, &g->vectors[i], &sums, largest);
+    if (most == 1 && plan->status == GLCNN_SUCCESS)
+        r->gradient_sum = buffer_retain(sums.buffer);
+    return sums;
 }
 
-glcnn_status gradient_norm_record(const struct recording *r)
+glcnn_status gradient_norm_record(struct recording *r)
 {
     struct plan plan;
-    if (r->graph->gradient_clip_norm == 0)
+    if (r->graph->gradient_clip_norm == 0 && !loss_scale_is_used(r->graph))
         return GLCNN_SUCCESS;
     struct gradients g = {
         .vectors = calloc(r->graph->filter_count * GLCNN_STATE_VECTORS + 1, sizeof *g.vectors)};
@@ -106,8 +124,11 @@ glcnn_status gradient_norm_record(const struct recording *r)
         return device_fail(r->graph->device, GLCNN_OUT_OF_MEMORY, "out of memory recording a step");
     list_gradients(r, &g);
     plan_begin(&plan, r->command_buffer);
+    struct vector_view sums = {NULL};
     if (g.count)
-        plan_clipping(&plan, &g, r->graph->gradient_clip_norm);
+        sums = plan_squares(&plan, r, &g);
+    for (size_t i = 0; i < g.count; i++)
+        plan_scale(&plan, r->graph, &g.vectors[i], &sums);
     free(g.vectors);
     return plan_end(&plan);
 }

@@ -309,7 +309,7 @@ static glcnn_status check_descriptor(struct glcnn_network *network,
             "glcnn_graph_create: gradient_clip_norm is %s; it must be 0, for no "
             "clipping, or more",
             number_format((char[NUMBER_TEXT]){0}, (double)descriptor->gradient_clip_norm));
-    return GLCNN_SUCCESS;
+    return loss_scale_check(network->device, &descriptor->loss_scale);
 }
 
 static bool take_descriptor(struct glcnn_graph *graph,
@@ -329,6 +329,7 @@ static bool take_descriptor(struct glcnn_graph *graph,
     graph->format = descriptor->format ? descriptor->format : GLCNN_CHANNEL_FORMAT_FLOAT32;
     graph->memory_budget = descriptor->memory_budget;
     graph->gradient_clip_norm = descriptor->gradient_clip_norm;
+    loss_scale_set(graph, &descriptor->loss_scale);
     return true;
 }
 

@@ -43,7 +43,9 @@ struct glcnn_graph {
     size_t image_count;
     glcnn_channel_format format;
     uint64_t memory_budget;
-    float gradient_clip_norm;   /* 0: none */
+    float gradient_clip_norm; /* 0: none */
+    struct glcnn_dynamic_loss_scale loss_scale;
+    float loss_unscale;         /* 1 / loss_scale.scale */
     struct compiled *compiled;  /* most recent first */
     struct compiled *executing; /* the last execution's; NULL: none */
     bool pending;               /* its completion was not seen yet */
@@ -80,6 +82,8 @@ struct recording {
     bool *averaged;      /* by filter: a joint pass averages its statistics */
     struct joint_step *joint_steps;
     size_t joint_step_count;
+    struct glcnn_buffer *gradient_sum; /* with a loss scale: of the squares of all gradients */
+    bool skipped;                      /* the last step: its gradients are NaN */
 };
 
 /* Records everything; `sources` are in the graph's order. Free the recording in any case. */
@@ -117,8 +121,9 @@ struct glcnn_state *update_state(const struct recording *recording,
 glcnn_status update_record(struct recording *recording);
 /* Is it a vector of gradients that a state has of its own? */
 bool update_is_gradient(const struct state_vector *vector);
-/* Records the clipping of all gradients that updates follow by their norm (gradient_norm.c). */
-glcnn_status gradient_norm_record(const struct recording *recording);
+/* Records the end of loss scaling, and the clipping by their norm, of all gradients that updates
+ * follow (gradient_norm.c). */
+glcnn_status gradient_norm_record(struct recording *recording);
 /* Calls the CPU style's callbacks and reloads. */
 glcnn_status update_on_cpu(const struct recording *recording);
 
@@ -133,7 +138,23 @@ glcnn_status joint_steps_record(const struct recording *recording);
 bool joint_steps_are_alike(const struct recording *recording);
 /* After a commit, whatever became of it: what has moved the first has moved all. */
 void joint_steps_follow(const struct recording *recording);
+/* Before a commit behind a step that was skipped: what lies between the vectors of gradients, which
+ * no pass writes but for all of them, is 0 again. */
+glcnn_status joint_steps_clear(const struct recording *recording);
 void joint_steps_free(struct recording *recording);
+
+/* ---- Loss scaling (loss_scale.c) ---- */
+
+bool loss_scale_is_used(const struct glcnn_graph *graph);
+/* Is it in its range? A sentence if not. */
+glcnn_status loss_scale_check(struct glcnn_device *device,
+                              const struct glcnn_dynamic_loss_scale *scale);
+void loss_scale_set(struct glcnn_graph *graph, const struct glcnn_dynamic_loss_scale *scale);
+/* After an execution: moves the scale, marks a step that was skipped and takes back what was
+ * counted of it. */
+glcnn_status loss_scale_follow(struct glcnn_graph *graph, struct recording *recording);
+/* Before a commit, after whatever step. */
+glcnn_status loss_scale_prepare(struct recording *recording);
 
 /* ---- Averages of batch statistics ---- */
 

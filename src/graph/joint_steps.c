@@ -244,6 +244,24 @@ void joint_steps_follow(const struct recording *r)
     }
 }
 
+static glcnn_status clear(struct glcnn_buffer *vector)
+{
+    void *zeros = calloc(1, vector->size);
+    glcnn_status status =
+        zeros ? glcnn_buffer_write(vector, 0, vector->size, zeros)
+              : device_fail(vector->device, GLCNN_OUT_OF_MEMORY, "out of memory executing a graph");
+    free(zeros);
+    return status;
+}
+
+glcnn_status joint_steps_clear(const struct recording *r)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < r->joint_step_count && status == GLCNN_SUCCESS; i++)
+        status = clear(r->joint_steps[i].vectors[STEP_GRADIENTS]);
+    return status;
+}
+
 static void release_step(struct joint_step *step)
 {
     for (size_t i = 0; i < step->count; i++)

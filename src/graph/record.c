@@ -133,6 +133,14 @@ static void drop_image(struct recording *r, size_t index)
     glcnn_image_destroy(&r->images[index]);
 }
 
+/* Of an image whose node says none: a loss is summed up, which float16 is too short for. */
+static glcnn_channel_format own_format(const struct recording *r,
+                                       const struct glcnn_image_node *node)
+{
+    bool is_loss = node->filter && node->filter->loss == node;
+    return is_loss ? GLCNN_CHANNEL_FORMAT_FLOAT32 : r->graph->format;
+}
+
 /* The image that a node's result goes to, made at the first sub-batch where it is kept whole. */
 static glcnn_status prepare_result(struct recording *r, const struct glcnn_image_node *node,
                                    const struct range *range,
@@ -141,7 +149,7 @@ static glcnn_status prepare_result(struct recording *r, const struct glcnn_image
 {
     struct glcnn_image_descriptor d = *descriptor;
     glcnn_status status = GLCNN_SUCCESS;
-    d.channel_format = node->format ? node->format : r->graph->format;
+    d.channel_format = node->format ? node->format : own_format(r, node);
     d.number_of_images = r->whole[node->index] ? r->batch : range->count;
     if (!r->images[node->index])
         status = make_image(r, r->graph->wanted[node->index], &d, &r->images[node->index]);
@@ -454,6 +462,8 @@ static glcnn_status prepare_settings(struct recording *r, struct encode *e,
                                      const struct graph_filter *f, size_t source)
 {
     glcnn_status status = GLCNN_SUCCESS;
+    if (f->node->loss && loss_scale_is_used(r->graph))
+        e->settings.gradient_scale = &r->graph->loss_scale.scale;
     if (f->node->forward)
         status = set_gradient(f, e->arguments.state, &e->settings);
     if (status == GLCNN_SUCCESS && f->fused)
@@ -614,5 +624,6 @@ void recording_free(struct recording *r)
     free(r->stepped);
     free(r->averaged);
     joint_steps_free(r);
+    glcnn_buffer_destroy(&r->gradient_sum);
     *r = (struct recording){.graph = r->graph};
 }

@@ -214,6 +214,7 @@ static glcnn_status for_each_update(const struct recording *r, glcnn_training_st
 glcnn_status update_record(struct recording *r)
 {
     glcnn_status status = add_up(r);
+    r->command_buffer->skips_nan = loss_scale_is_used(r->graph);
     if (status == GLCNN_SUCCESS && r->command_buffer->planned && !r->graph->steps_apart)
         status = joint_steps_lay(r);
     if (status == GLCNN_SUCCESS)

@@ -348,6 +348,10 @@ static void add_parameters(const struct operation *o, struct pass *pass)
         pass_define(pass, "OVER_CHANNELS", 1);
     if (o->given[WEIGHTS])
         pass_define(pass, "WEIGHTS", 1);
+    if (o->gradient_scale) {
+        pass_define(pass, "SCALED", 1);
+        pass_float_of(pass, "gradient_scale", o->gradient_scale);
+    }
 }
 
 /* Few pixels of many channels leave a GPU idle where each is one invocation's. */

@@ -9,6 +9,7 @@
 
 #include "encode/number.h"
 #include "kernels/numbers.h"
+#include "record/command_buffer.h"
 
 struct glcnn_optimizer_parameters *glcnn_optimizer(glcnn_kernel *kernel)
 {
@@ -263,6 +264,8 @@ static struct pass *plan_update(const struct operation *o, struct plan *plan, co
             pass_vector_of(pass, type, argument_of(o, i)->name, &o->vectors[i], VECTOR_READ_WRITE);
     if (wide)
         pass_define(pass, "WIDE", 1);
+    if (plan->command_buffer->skips_nan)
+        pass_define(pass, "SKIPS_NAN", 1);
     for (const struct scalar *s = scalars; s->name; s++)
         pass_float(pass, s->name, 0);
     pass_int(pass, "apply_clipping", 0);
@@ -539,14 +542,20 @@ static unsigned two_vectors(const void *parameters)
     return 2;
 }
 
-#define METHODS(VECTORS)                                                                           \
+static void adam_step_back(void *parameters)
+{
+    struct glcnn_optimizer_parameters *p = parameters;
+    p->time_step--;
+}
+
+#define METHODS(VECTORS, STEP_BACK)                                                                \
     {                                                                                              \
-        .state_vectors = VECTORS, .encode = glcnn_optimizer_encode_states,                         \
+        .state_vectors = VECTORS, .step_back = STEP_BACK, .encode = glcnn_optimizer_encode_states, \
         .encode_vectors = glcnn_optimizer_encode                                                   \
     }
-static const struct optimizer_methods descent_methods = METHODS(descent_vectors);
-static const struct optimizer_methods rms_prop_methods = METHODS(one_vector);
-static const struct optimizer_methods adam_methods = METHODS(two_vectors);
+static const struct optimizer_methods descent_methods = METHODS(descent_vectors, NULL);
+static const struct optimizer_methods rms_prop_methods = METHODS(one_vector, NULL);
+static const struct optimizer_methods adam_methods = METHODS(two_vectors, adam_step_back);
 
 const struct glcnn_descriptor glcnn_kernel_optimizer_stochastic_gradient_descent = {
     OPTIMIZER("stochastic_gradient_descent", "StochasticGradientDescent",

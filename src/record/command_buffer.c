@@ -215,8 +215,7 @@ static glcnn_status upload_all(struct glcnn_command_buffer *buffer)
 static void refresh(struct glcnn_command_buffer *buffer, size_t count)
 {
     for (size_t i = 0; i < count && !buffer->refreshed; i++)
-        if (buffer->passes[i].refresh)
-            buffer->passes[i].refresh(buffer->passes[i].kernel, &buffer->passes[i]);
+        pass_move(&buffer->passes[i]);
     buffer->refreshed = true;
 }
 
@@ -230,7 +229,7 @@ static glcnn_status upload_refreshed(struct glcnn_command_buffer *buffer, size_t
     glcnn_status status = device_check(buffer->device, "glcnn_command_buffer_commit");
     for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++) {
         const struct pass *pass = &buffer->passes[i];
-        if (!pass->refresh)
+        if (!pass_moves(pass))
             continue;
         gl->BufferSubData(GL_UNIFORM_BUFFER, (GLintptr)pass->uniform_offset,
                           (GLsizeiptr)(program_uniforms(pass, words) * 4), words);

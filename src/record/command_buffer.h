@@ -14,6 +14,7 @@ struct glcnn_command_buffer {
     int references;       /* the user's, and one of each temporary image and state */
     bool closed;          /* the user destroyed it */
     bool planned;         /* textures are placed and programs made by command_buffer_plan */
+    bool skips_nan;       /* an optimizer leaves a value as it is whose gradient is NaN */
     uint64_t joined_size; /* bytes of the textures that command_buffer_join has made */
     struct pass *passes;
     size_t pass_count, pass_capacity;

@@ -81,6 +81,28 @@ void pass_float(struct pass *pass, const char *name, float value)
             (struct pass_uniform){.name = name, .is_float = true, .value.f = value};
 }
 
+void pass_float_of(struct pass *pass, const char *name, const float *value)
+{
+    if (room(pass, pass->uniform_count, PASS_UNIFORMS, name))
+        pass->uniforms[pass->uniform_count++] = (struct pass_uniform){
+            .name = name, .follows = value, .is_float = true, .value.f = *value};
+    pass->follows = true;
+}
+
+bool pass_moves(const struct pass *pass)
+{
+    return pass->refresh || pass->follows;
+}
+
+void pass_move(struct pass *pass)
+{
+    for (uint32_t i = 0; pass->follows && i < pass->uniform_count; i++)
+        if (pass->uniforms[i].follows)
+            pass->uniforms[i].value.f = *pass->uniforms[i].follows;
+    if (pass->refresh)
+        pass->refresh(pass->kernel, pass);
+}
+
 void pass_row(struct pass *pass, const char *rows, const int32_t *words, uint32_t count)
 {
     if (!room(pass, count, PASS_ROW_WORDS + 1, rows))

@@ -95,6 +95,7 @@ struct pass_define {
 
 struct pass_uniform {
     const char *name;
+    const float *follows; /* what a float is at each commit; NULL: what it was set to */
     bool is_float;
     union {
         int32_t i;
@@ -156,6 +157,7 @@ struct pass {
     bool cooperative;
     bool alone; /* one kernel's, not a graph's: images that do not share textures are told so */
     bool loads_images;              /* textures are read with imageLoad; set by assemble.c */
+    bool follows;                   /* a uniform follows a value */
     pass_refresh refresh;           /* may be NULL */
     struct glcnn_kernel *kernel;    /* for refresh */
     struct pass_observer *observer; /* NULL: none. It lives as long as the command buffer */
@@ -184,6 +186,8 @@ void pass_vector_of(struct pass *pass, const char *type, const char *name,
 void pass_define(struct pass *pass, const char *name, int value);
 void pass_int(struct pass *pass, const char *name, int32_t value);
 void pass_float(struct pass *pass, const char *name, float value);
+/* One that is *value at each commit; *value lives as long as the command buffer. */
+void pass_float_of(struct pass *pass, const char *name, const float *value);
 void pass_grid(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
 /* Says that this axis of the grid grows with the batch. The work group is then chosen as for a long
  * one, whatever it is now, so that batches of all sizes share a program. */
@@ -197,6 +201,11 @@ void pass_local(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
 /* Says that a planned command buffer may run the pass before all others, as one with others of the
  * shader `rows`. It then has a single image and no texture, and reads its vectors alone. */
 void pass_row(struct pass *pass, const char *rows, const int32_t *words, uint32_t count);
+
+/* Does a uniform move from commit to commit? */
+bool pass_moves(const struct pass *pass);
+/* Moves those that do. */
+void pass_move(struct pass *pass);
 
 /* Sets a uniform that the pass already has. */
 void pass_update_float(struct pass *pass, const char *name, float value);

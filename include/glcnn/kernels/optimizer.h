@@ -24,6 +24,9 @@
  * (gradient_clip_norm, glcnn/graph.h). It holds infinities and leaves a NaN as it is: it goes on to the value and its state
  * vectors, where it can be seen. A value that is not finite counts in g with l1 or l2 only.
  *
+ * In a graph with a loss scale (glcnn/graph.h) an element whose gradient is NaN keeps its value and
+ * its state: the step is skipped.
+ *
  * Each encode is one dispatch over the whole vector, after a copy where the result is another
  * buffer than the values. A command buffer that is committed again takes the parameters as they
  * are at that commit, so a learning rate changed between commits counts from the next one on; the
