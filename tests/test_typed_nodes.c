@@ -183,6 +183,17 @@ static void check_images(void)
              &(struct glcnn_augment_color_parameters){
                  .seed = 4, .brightness = 0.5f, .contrast = 0.25f, .noise = 0.125f, .cutout = 8}));
     SAME("image_normalization", NULL, glcnn_image_normalization_node(x, NULL, NULL, 0));
+    const struct glcnn_frame_parameters frame = {.crop_x = 1,
+                                                 .crop_height = 2,
+                                                 .resized_width = 3,
+                                                 .matrix = GLCNN_COLOR_MATRIX_BT709,
+                                                 .range = GLCNN_COLOR_RANGE_LIMITED,
+                                                 .swapped = true};
+    const char *framed = "crop_x=1 crop_height=2 resized_width=3 color_matrix=bt709 "
+                         "color_range=limited swapped=true";
+    SAME("frame_rgb", framed, glcnn_frame_rgb_node(x, &frame));
+    SAME("frame_yuyv", framed, glcnn_frame_yuyv_node(x, &frame));
+    SAME("frame_nv12", framed, glcnn_frame_nv12_node(x, y, &frame));
     SAME("dropout", NULL, glcnn_dropout_node(x, 0.5f, 0));
     SAME("dropout", "keep_probability=0.25 seed=12345", glcnn_dropout_node(x, 0.25f, 12345));
     SAME_FILTER("loss", "loss_type=hinge reduction_type=mean",
@@ -332,6 +343,8 @@ static void test_a_node_of_nothing_is_null(void)
     CU_ASSERT_PTR_NULL(glcnn_augment_geometry_node(
         x, NULL, &(struct glcnn_augment_geometry_parameters){.shift = 1}));
     CU_ASSERT_PTR_NULL(glcnn_image_normalization_node(NULL, NULL, NULL, 0));
+    CU_ASSERT_PTR_NULL(glcnn_frame_rgb_node(NULL, &(struct glcnn_frame_parameters){0}));
+    CU_ASSERT_PTR_NULL(glcnn_frame_nv12_node(x, NULL, &(struct glcnn_frame_parameters){0}));
     CU_ASSERT_PTR_NULL(glcnn_slice_node(NULL, 0, 1));
     CU_ASSERT_PTR_NULL(glcnn_soft_max_node(NULL));
     CU_ASSERT_PTR_NULL(glcnn_add_node(x, NULL));

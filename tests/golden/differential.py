@@ -427,6 +427,23 @@ def resize(mode):
     return make
 
 
+def frame(kind):
+    def make(r):
+        low, high = pair(r, 1, 5), pair(r, 1, 3)
+        crop, size = [a * b for a, b in zip(low, high)], low
+        if r.random() < 0.4:
+            crop, size = size, [2 * side + r.randint(0, 5) for side in size]
+        x, y = r.randint(0, 4), r.randint(0, 4)
+        width = x + crop[1] + r.randint(0, 4)
+        shape = r.randint(1, 2), y + crop[0] + r.randint(0, 3), width + width % 2
+        mean = [real(r, 0, 1) for _ in range(3)]
+        deviation = [real(r, 0.5, 2) for _ in range(3)]
+        return ops.frame(kind, shape, (x, y, crop[1], crop[0]), tuple(size),
+                         r.choice(("bt601", "bt709")), r.choice(("full", "limited")),
+                         r.random() < 0.5, mean, deviation)
+    return make
+
+
 def transpose(r):
     return ops.transpose(draw(*shape_of(r)), r.choice(("cwh", "hcw", "hwc", "wch", "whc")))
 
@@ -548,6 +565,7 @@ OPERATIONS = [
     ("channel_shuffle", channel_shuffle), ("resize_nearest", resize("nearest")),
     ("resize_linear", resize("linear")), ("axis_concatenation", axis_concatenation),
     ("matrix_multiplication", matrix_multiplication),
+    *((f"frame_{kind}", frame(kind)) for kind in ("rgb", "yuyv", "nv12")),
     *((f"reduce_{axis}", reduction(axis)) for axis in ops.AXES),
     ("reduce_feature_channels", reduction("feature_channels")),
     ("reduce_with_weights", reduction_with_weights),

@@ -294,6 +294,17 @@ def pairs():
         keep(ops.matrix_multiplication(draw(n, c, h, k), draw(n, c, k, w)))
 
 
+def frames():
+    mean, deviation = (0.5, 0.25, 0.375), (0.25, 0.5, 2.0)
+    for kind in ("rgb", "yuyv", "nv12"):
+        for shape, crop, size, matrix, range_, swapped in (
+                ((1, 4, 6), (0, 0, 6, 4), (4, 6), "bt601", "limited", False),
+                ((2, 5, 8), (0, 0, 8, 5), (5, 8), "bt709", "full", True),
+                ((1, 9, 14), (1, 2, 12, 6), (2, 4), "bt601", "full", True),
+                ((2, 7, 10), (3, 1, 5, 4), (9, 11), "bt709", "limited", False)):
+            keep(ops.frame(kind, shape, crop, size, matrix, range_, swapped, mean, deviation))
+
+
 def reductions():
     for axis, kind in itertools.product(ops.AXES, ops.REDUCTIONS):
         if kind.startswith("argument") and axis != "feature_channels":
@@ -470,6 +481,7 @@ rearrangements()
 resizes()
 pairs()
 arithmetics_of_models()
+frames()
 for kernel, arrays in archives.items():
     np.savez_compressed(f"{kernel}.npz", **arrays)
 with open("cases.txt", "w") as file:

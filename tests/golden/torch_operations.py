@@ -542,6 +542,64 @@ def reshape_channels_first(x, channels, height, width):
                           reshaped_feature_channels=channels, channels_first="true")
 
 
+# ---- Frames ----
+
+def drawn_frame(kind, shape, swapped):
+    """The images of a frame, and the three planes that it has for each pixel."""
+    n, height, width = shape
+    if kind == "rgb":
+        x = draw(n, 3, height, width, low=0.0)
+        return {"source_image": x}, x.flip(1) if swapped else x
+    luma = draw(n, 1, height, width, low=0.0)
+    if kind == "nv12":
+        chroma = draw(n, 2, (height + 1) // 2, (width + 1) // 2, low=0.0)
+        images = {"source_image": luma, "chroma_image": chroma}
+        wide = chroma.repeat_interleave(2, 2).repeat_interleave(2, 3)[:, :, :height, :width]
+    else:
+        chroma = draw(n, 2, height, width // 2, low=0.0)
+        lying = torch.stack((chroma[:, 0], chroma[:, 1]), -1).flatten(2).unsqueeze(1)
+        images = {"source_image": torch.cat((luma, lying), 1)}
+        wide = chroma.repeat_interleave(2, 3)
+    return images, torch.cat((luma, wide.flip(1) if swapped else wide), 1)
+
+
+def color_matrix(name):
+    """Y', Cb and Cr, which are from -1/2 to 1/2, of red, green and blue."""
+    red, blue = {"bt601": (0.299, 0.114), "bt709": (0.2126, 0.0722)}[name]
+    luma = torch.tensor([red, 1 - red - blue, blue], dtype=torch.float64)
+    unit = torch.eye(3, dtype=torch.float64)
+    return torch.stack((luma, (unit[2] - luma) / (2 - 2 * blue), (unit[0] - luma) / (2 - 2 * red)))
+
+
+def levels(kind, planes, range_):
+    """The planes as bytes, from black to white and about no colour."""
+    zero, one = ([0.0] * 3, [255.0] * 3) if range_ == "full" else ([16.0] * 3, [219.0] * 3)
+    if kind != "rgb":
+        zero, one = [zero[0], 128.0, 128.0], [one[0]] + [255.0 if range_ == "full" else 224.0] * 2
+    zero, one = (torch.tensor(v, dtype=torch.float64).reshape(3, 1, 1) for v in (zero, one))
+    return (255 * planes - zero) / one
+
+
+def frame(kind, shape, crop, size, matrix, range_, swapped, mean, deviation):
+    """crop: x, y, width, height; size: rows and columns, which the crop has a whole number of times
+    or fewer than."""
+    images, planes = drawn_frame(kind, shape, swapped)
+    x, y, width, height = crop
+    planes = planes[:, :, y:y + height, x:x + width]
+    planes = F.interpolate(planes, size, mode="bilinear") if size[0] > height else \
+        F.interpolate(planes, size, mode="area")
+    rgb = levels(kind, planes, range_)
+    if kind != "rgb":
+        rgb = torch.linalg.solve(color_matrix(matrix), rgb.flatten(2)).reshape(rgb.shape)
+    mean, deviation = (torch.tensor(v, dtype=torch.float64) for v in (mean, deviation))
+    result = (rgb.clamp(0, 1) - mean.reshape(3, 1, 1)) / deviation.reshape(3, 1, 1)
+    settings = dict(zip(("crop_x", "crop_y", "crop_width", "crop_height"), crop),
+                    resized_width=size[1], resized_height=size[0], color_matrix=matrix,
+                    color_range=range_, swapped=str(swapped).lower())
+    return [Case(f"frame_{kind}", {**images, "mean": mean, "deviation": deviation},
+                 {"destination_image": result}, settings)]
+
+
 # ---- Reductions ----
 
 AXES = {"row": 3, "column": 2, "feature_channels": 1}
