@@ -3,6 +3,7 @@
 #include "glcnn/kernels/matrix_multiplication.h"
 
 #include "encode/kernel.h"
+#include "encode/variant.h"
 #include "encode/window.h"
 #include "kernels/elements.h"
 
@@ -74,39 +75,107 @@ static struct operands operands(const void *parameters)
 
 /* ---- Passes ---- */
 
-enum product { RESULT, BY_SOURCE, BY_SECONDARY }; /* matrix/matrix_multiplication.comp */
+/* Of matrix_multiplication_tiled.comp. */
+#define GROUP_SIZE 128u
+#define DEPTH      8
 
-static struct pass *plan_product(const struct operation *o, struct plan *plan, enum product product,
-                                 int32_t first, int32_t last)
+/* As matrix/factors.glsl tells them apart. */
+enum form { RESULT, BY_SOURCE, BY_SECONDARY };
+
+/* A sum of products, over k from first to last - 1. */
+struct product {
+    const struct operation *operation;
+    const struct image_view *left, *right, *to;
+    enum form form;
+    int32_t first, last;
+};
+
+struct tile {
+    uint32_t rows, columns;
+};
+static const struct tile wide = {32, 64}, tall = {64, 32};
+
+static uint32_t tile_count(const struct operation *o, const struct tile *t)
 {
-    const struct image_view *to =
-        &o->images[product == RESULT ? ELEMENT_RESULT : ELEMENT_DESTINATION];
-    struct pass *pass = plan_pixels(plan, o, "matrix/matrix_multiplication.comp", to);
-    pass_image(pass, "destination", to);
-    pass_define(pass, "PRODUCT", (int)product);
-    pass_int(pass, "first", first);
-    pass_int(pass, "last", last);
-    pass->work = (uint32_t)(last > first ? last - first : 1) * 8;
-    return pass;
+    return groups_of(o->region_height, t->rows) * groups_of(o->region_width, t->columns);
+}
+
+static const struct tile *tile_of(const struct operation *o)
+{
+    return tile_count(o, &tall) < tile_count(o, &wide) ? &tall : &wide;
+}
+
+/* A tile that is mostly empty is no gain. */
+static bool fills_tiles(const void *shape)
+{
+    const struct product *p = shape;
+    const struct operation *o = p->operation;
+    const struct tile *t = tile_of(o);
+    uint64_t covered = (uint64_t)tile_count(o, t) * t->rows * t->columns;
+    return p->last - p->first >= DEPTH && 2ull * o->region_width * o->region_height >= covered;
+}
+
+static const struct variant product_variants[] = {
+    {"product_tiled", "matrix/matrix_multiplication_tiled.comp", 32, .shared_memory = true,
+     .pays = fills_tiles},
+    {"product_alone", "matrix/matrix_multiplication.comp"},
+    {0}};
+
+static const struct variant *const variants[] = {product_variants, NULL};
+
+static void share_tiles(struct pass *pass, const struct product *p)
+{
+    const struct operation *o = p->operation;
+    const struct tile *t = tile_of(o);
+    pass_define(pass, "ROWS", (int)t->rows);
+    pass_define(pass, "COLUMNS", (int)t->columns);
+    pass_int(pass, "region_x", (int32_t)o->region_x);
+    pass_int(pass, "region_y", (int32_t)o->region_y);
+    pass_int(pass, "region_width", (int32_t)o->region_width);
+    pass_int(pass, "region_height", (int32_t)o->region_height);
+    pass_grid(pass, groups_of(o->region_width, t->columns) * GROUP_SIZE,
+              groups_of(o->region_height, t->rows), slice_count(p->to->channels) * p->to->images);
+    pass_local(pass, GROUP_SIZE, 1, 1);
+    pass->cooperative = true;
+    pass->work *= 16;
+}
+
+static void plan_product(struct plan *plan, const struct product *p)
+{
+    const struct operation *o = p->operation;
+    const struct variant *variant = variant_choose(plan, product_variants, p);
+    struct pass *pass = variant->shared_memory ? plan_pass(plan, variant->shader)
+                                               : plan_pixels(plan, o, variant->shader, p->to);
+    pass_variant(pass, variant);
+    pass_texture(pass, "left", p->left);
+    pass_texture(pass, "right", p->right);
+    pass_image(pass, "destination", p->to);
+    pass_define(pass, "PRODUCT", (int)p->form);
+    pass_int(pass, "first", p->first);
+    pass_int(pass, "last", p->last);
+    if (p->form != RESULT)
+        pass_results(pass, o);
+    pass->work = (uint32_t)(p->last > p->first ? p->last - p->first : 1) * 8;
+    if (variant->shared_memory)
+        share_tiles(pass, p);
 }
 
 static void plan_forward(const struct operation *o, struct plan *plan)
 {
     const struct image_view *left = &o->images[ELEMENT_SOURCE];
-    struct pass *pass = plan_product(o, plan, RESULT, 0, (int32_t)left->width);
-    pass_texture(pass, "left", left);
-    pass_texture(pass, "right", &o->images[SECONDARY]);
+    plan_product(plan, &(struct product){o, left, &o->images[SECONDARY], &o->images[ELEMENT_RESULT],
+                                         RESULT, 0, (int32_t)left->width});
 }
 
 static void plan_gradient(const struct operation *o, struct plan *plan)
 {
     const struct window *w = &o->window;
-    bool secondary = is_by_secondary(o->parameters);
-    struct pass *pass = secondary ? plan_product(o, plan, BY_SECONDARY, w->y.begin, w->y.end)
-                                  : plan_product(o, plan, BY_SOURCE, w->x.begin, w->x.end);
-    pass_texture(pass, secondary ? "right" : "left", &o->images[ELEMENT_GRADIENT]);
-    pass_texture(pass, secondary ? "left" : "right", &o->images[ELEMENT_IMAGE]);
-    pass_results(pass, o);
+    const struct image_view *gradient = &o->images[ELEMENT_GRADIENT];
+    const struct image_view *given = &o->images[ELEMENT_IMAGE];
+    const struct image_view *to = &o->images[ELEMENT_DESTINATION];
+    struct product by_source = {o, gradient, given, to, BY_SOURCE, w->x.begin, w->x.end},
+                   by_secondary = {o, given, gradient, to, BY_SECONDARY, w->y.begin, w->y.end};
+    plan_product(plan, is_by_secondary(o->parameters) ? &by_secondary : &by_source);
 }
 
 /* ---- References ---- */
@@ -167,6 +236,7 @@ static void gradient_reference(const struct reference *r)
          {2, 9, 2, 4},                                                                             \
          {2, 3, 4, 3}},                                                                            \
         {FILTER "destination_feature_channel_offset=4", {1, 3, 2, 3}, {1, 3, 3, 2}},               \
+        {FILTER "clip_rect_origin_x=1 clip_rect_origin_y=2", {1, 2, 35, 19}, {1, 2, 19, 67}},      \
     {                                                                                              \
         FILTER "", {2, 8, 49, 300}, {2, 8, 300, 33}, true                                          \
     }
@@ -194,6 +264,7 @@ const struct glcnn_descriptor glcnn_kernel_matrix_multiplication = {
     .keeps_zero = descriptor_always,
     .shape = shape,
     .check = check,
+    .variants = variants,
     .plan = plan_forward,
     .reference = reference,
     .cases = cases,
@@ -211,6 +282,7 @@ const struct glcnn_descriptor glcnn_kernel_matrix_multiplication_gradient = {
     .parameters = gradient_rows,
     ELEMENT_PAIR_GRADIENT_ARGUMENTS,
     .check = elements_check_state,
+    .variants = variants,
     .plan = plan_gradient,
     .reference = gradient_reference,
     .cases = gradient_cases,
