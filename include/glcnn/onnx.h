@@ -118,7 +118,7 @@ GLCNN_API void glcnn_onnx_record_destroy(struct glcnn_onnx_record **record);
 /* Writes the network as an ONNX model: with a record the record's file, its initialisers taken from
  * the network's filters, which are found by their labels. A filter may have another number of outputs
  * than the file's: initialisers and outputs of the model follow. `record` NULL: a graph is made of
- * the network's forward filters, opset 13, in inference: dropout and losses are left out; `inputs`
+ * the network's forward filters, opset 14, in inference: dropout and losses are left out; `inputs`
  * must then have the sizes of the network's inputs (width, height, feature_channels; name or NULL for
  * the handle) in the order of glcnn_network_image. *bytes is to be released with
  * glcnn_onnx_free; after a failure it is NULL and `error`, if not NULL, has the sentence.

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPSET       13
+#define OPSET       14
 #define IR_VERSION  7
 #define MOST_FIELDS 12 /* attributes of a node, and its inputs */
 

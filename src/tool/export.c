@@ -15,7 +15,7 @@ static const struct tool_option options[] = {
 static const char details[] =
     "MODEL is a file of \"glcnn train\" or \"glcnn import\". What was imported comes back as it was, with\n"
     "the names and layouts of its file, its weights and its head changed; another network becomes a\n"
-    "graph of opset 13. Pictures are given to it as the network sees them: values in 0 .. 1, less the\n"
+    "graph of opset 14. Pictures are given to it as the network sees them: values in 0 .. 1, less the\n"
     "mean, over the deviation, which are printed.\n"
     "\n"
     "  glcnn export fruit.glcnn -o fruit.onnx\n";
