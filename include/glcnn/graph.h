@@ -150,6 +150,64 @@ GLCNN_API int glcnn_graph_fence_descriptor(glcnn_graph *graph);
 GLCNN_API glcnn_image *glcnn_graph_image(const glcnn_graph *graph, const glcnn_image_node *node);
 GLCNN_API glcnn_state *glcnn_graph_state(const glcnn_graph *graph, const glcnn_state_node *node);
 
+/* ---- Several devices: between gradients and updates ----
+ *
+ * Executions of graphs of one network in several processes, each on its part of a batch, are a step
+ * on all of it once their gradients for weights are added up between the backward pass and the
+ * updates. Whoever can add up numbers of several processes can do that: libglcnn_mpi (glcnn/mpi.h),
+ * or an engine of the user's.
+ *
+ * The gradients that updates of an execution see are cut into buckets, in the order of the graph's
+ * filters, which is that of the backward pass. The same network, losses and bucket_bytes make the
+ * same buckets, whatever the device, the batch and the memory budget. An execution, on the thread
+ * that calls glcnn_graph_execute and within that call,
+ *
+ *   gives the backward pass to the GPU, and a fence behind the last pass of each bucket;
+ *   calls `begin` for each bucket, in order, once its fence has passed: later buckets are still being
+ *   computed, or have not even been given to the GPU;
+ *   calls `progress` while it waits for a fence, and after each bucket that it gives to the GPU;
+ *   calls `finish` for each bucket, in order, once all have begun;
+ *   gives the GPU what the buckets hold now, and then the updates, clipping by norm before them.
+ *
+ * Callbacks must not call the library. One that fails ends the execution with its status: its
+ * sentence becomes that of the device, no update is made, results and states of this execution are
+ * undefined, and other buckets that have begun are not finished. Optimizers that count their steps
+ * have counted it. */
+struct glcnn_gradient_bucket {
+    uint32_t index, buckets; /* which of how many */
+    float *values;           /* the graph's, until the execution ends: to be replaced by `finish` */
+    size_t count;
+};
+
+struct glcnn_exchange {
+    /* A bucket is closed once it has so many bytes; a vector is not cut. 0: an eighth of all, but
+     * 64 KiB at least and 4 MiB at most. */
+    size_t bucket_bytes;
+    /* Begins to add the bucket's values to those of the others; may leave at once. Until `finish`
+     * returns they are the engine's. */
+    glcnn_status (*begin)(void *user, const struct glcnn_gradient_bucket *bucket,
+                          char error[GLCNN_ERROR_LENGTH]);
+    /* Leaves in the bucket what updates are to see. */
+    glcnn_status (*finish)(void *user, const struct glcnn_gradient_bucket *bucket,
+                           char error[GLCNN_ERROR_LENGTH]);
+    void (*progress)(void *user); /* goes on with what has begun; never waits. NULL: nothing to do */
+    /* Replaces each value by the sum over all processes, at once. With it batch normalisations take
+     * their statistics, and the sums of their gradients, over the batches of all, as one process
+     * would; calls come in the order of the filters, and the GPU waits for each. NULL: each process
+     * has its own statistics. */
+    glcnn_status (*sum)(void *user, double *values, size_t count, char error[GLCNN_ERROR_LENGTH]);
+    uint64_t images; /* with `sum`: of the batches of all processes, this one's included */
+    void *user;
+};
+
+/* Lets the executions to come exchange their gradients; copied. NULL ends that. Waits for the last
+ * execution; the next one compiles the graph anew. glcnn_graph_encode exchanges nothing. A graph
+ * that updates no weights calls `sum` alone.
+ * Errors: GLCNN_INVALID_ARGUMENT without begin and finish, or with `sum` and no images; those of
+ * glcnn_graph_wait. */
+GLCNN_API glcnn_status glcnn_graph_set_exchange(glcnn_graph *graph,
+                                                const struct glcnn_exchange *exchange);
+
 /* Reads all data sources anew, immediately; the graph must not be executing. */
 GLCNN_API glcnn_status glcnn_graph_reload_from_data_sources(glcnn_graph *graph);
 

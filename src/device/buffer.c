@@ -226,19 +226,30 @@ static void wait_for_passes(const struct glcnn_buffer *buffer)
         device_barrier(buffer->device, 1u << BARRIER_UPDATE);
 }
 
+glcnn_status buffer_copy(const struct glcnn_buffer *from, size_t offset, struct glcnn_buffer *to,
+                         size_t to_offset, size_t size)
+{
+    const struct gl *gl = &to->device->gl;
+    glcnn_status status = bind(to->device, GL_COPY_WRITE_BUFFER, to->name, "copying a buffer");
+    if (status != GLCNN_SUCCESS)
+        return status;
+    wait_for_passes(from);
+    gl->BindBuffer(GL_COPY_READ_BUFFER, memory_of(from)->name);
+    gl->CopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER,
+                          (GLintptr)(from->offset + offset), (GLintptr)to_offset,
+                          (GLsizeiptr)size);
+    return device_check(to->device, "copying a buffer");
+}
+
 static glcnn_status copy_into(struct glcnn_buffer *whole, struct glcnn_buffer *const *buffers,
                               size_t count)
 {
-    const struct gl *gl = &whole->device->gl;
-    glcnn_status status = bind(whole->device, GL_COPY_WRITE_BUFFER, whole->name, "joining buffers");
+    glcnn_status status = GLCNN_SUCCESS;
     for (size_t i = 0, offset = 0; i < count && status == GLCNN_SUCCESS; i++) {
-        wait_for_passes(buffers[i]);
-        gl->BindBuffer(GL_COPY_READ_BUFFER, buffers[i]->name);
-        gl->CopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, (GLintptr)offset,
-                              (GLsizeiptr)buffers[i]->size);
+        status = buffer_copy(buffers[i], 0, whole, offset, buffers[i]->size);
         offset = next_offset(buffers[i], offset);
     }
-    return status == GLCNN_SUCCESS ? device_check(whole->device, "joining buffers") : status;
+    return status;
 }
 
 static void move_into(struct glcnn_buffer *whole, struct glcnn_buffer *const *buffers, size_t count)

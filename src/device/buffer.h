@@ -32,6 +32,10 @@ glcnn_status buffer_join(struct glcnn_buffer *const *buffers, size_t count,
 /* The bytes that they take together. */
 size_t buffer_joined_size(struct glcnn_buffer *const *buffers, size_t count);
 
+/* Copies bytes behind all committed work that writes them. The two lie in memory of their own. */
+glcnn_status buffer_copy(const struct glcnn_buffer *from, size_t offset, struct glcnn_buffer *to,
+                         size_t to_offset, size_t size);
+
 /* The last passes that wrote and read any byte of it. */
 struct hazard buffer_hazard(const struct glcnn_buffer *buffer);
 void buffer_mark_read(struct glcnn_buffer *buffer, uint64_t serial);

@@ -147,11 +147,14 @@ static void nap(uint64_t waited)
 static GLenum wait_a_slice(struct glcnn_device *device, GLsync fence)
 {
     const struct gl *gl = &device->gl;
-    bool naps = device->info.traits.busy_waits;
+    const struct progress *progress = &device->progress;
+    bool naps = device->info.traits.busy_waits || progress->meanwhile;
     uint64_t start = clock_nanoseconds(), waited = 0;
     GLenum result = gl->ClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, naps ? BUSY : SLICE);
     while (naps && result == GL_TIMEOUT_EXPIRED && waited < SLICE) {
         nap(waited);
+        if (progress->meanwhile)
+            progress->meanwhile(progress->meanwhile_user);
         result = gl->ClientWaitSync(fence, 0, 0);
         waited = clock_nanoseconds() - start;
     }

@@ -24,6 +24,9 @@ struct progress {
     uint64_t completed; /* passes up to this serial number are known to have finished */
     uint64_t work;      /* operations issued since the last mark */
     uint32_t patience;  /* seconds that a wait may last without progress */
+    /* Called between the naps of each wait while it is set; NULL: waits are the driver's. */
+    void (*meanwhile)(void *user);
+    void *meanwhile_user;
 };
 
 /* Counts operations given to the GPU; sets a mark once enough have come together. A GL error that

@@ -56,6 +56,16 @@ static glcnn_status arrange(const struct glcnn_graph *graph, struct compiled *c,
                                                            : status;
 }
 
+static void free_all_compiled(struct glcnn_graph *graph)
+{
+    while (graph->compiled) {
+        struct compiled *next = graph->compiled->next;
+        free_compiled(graph->compiled, graph->source_count);
+        graph->compiled = next;
+    }
+    graph->executing = NULL;
+}
+
 static glcnn_status record(struct glcnn_graph *graph, struct compiled *c, uint32_t sub_batches)
 {
     glcnn_status status = glcnn_command_buffer_create(graph->device, &c->command_buffer);
@@ -502,6 +512,24 @@ glcnn_status glcnn_graph_execute(glcnn_graph *graph, glcnn_image *const *sources
     return GLCNN_SUCCESS;
 }
 
+glcnn_status glcnn_graph_set_exchange(glcnn_graph *graph, const struct glcnn_exchange *exchange)
+{
+    if (!graph)
+        return GLCNN_INVALID_ARGUMENT;
+    if (exchange && !(exchange->begin && exchange->finish))
+        return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_graph_set_exchange: %s is NULL",
+                           exchange->begin ? "finish" : "begin");
+    if (exchange && exchange->sum && !exchange->images)
+        return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_graph_set_exchange: images is 0; statistics that are summed up "
+                           "need the images of all processes");
+    glcnn_status status = glcnn_graph_wait(graph);
+    free_all_compiled(graph);
+    graph->exchange = exchange ? *exchange : (struct glcnn_exchange){0};
+    return status;
+}
+
 /* ---- What became of it ---- */
 
 bool glcnn_graph_poll(glcnn_graph *graph)
@@ -547,11 +575,7 @@ void glcnn_graph_destroy(glcnn_graph **graph)
     *graph = NULL;
     if (old->pending)
         glcnn_graph_wait(old);
-    while (old->compiled) {
-        struct compiled *next = old->compiled->next;
-        free_compiled(old->compiled, old->source_count);
-        old->compiled = next;
-    }
+    free_all_compiled(old);
     free(old->filters);
     free(old->sources);
     free(old->source_descriptors);

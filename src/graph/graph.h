@@ -45,10 +45,11 @@ struct glcnn_graph {
     uint64_t memory_budget;
     float gradient_clip_norm; /* 0: none */
     struct glcnn_dynamic_loss_scale loss_scale;
-    float loss_unscale;         /* 1 / loss_scale.scale */
-    struct compiled *compiled;  /* most recent first */
-    struct compiled *executing; /* the last execution's; NULL: none */
-    bool pending;               /* its completion was not seen yet */
+    float loss_unscale;             /* 1 / loss_scale.scale */
+    struct glcnn_exchange exchange; /* `begin` NULL: none */
+    struct compiled *compiled;      /* most recent first */
+    struct compiled *executing;     /* the last execution's; NULL: none */
+    bool pending;                   /* its completion was not seen yet */
     glcnn_graph_handler handler;
     void *user;
     bool learns;      /* graph_check_learning has said so */
@@ -84,6 +85,7 @@ struct recording {
     size_t joint_step_count;
     struct glcnn_buffer *gradient_sum; /* with a loss scale: of the squares of all gradients */
     bool skipped;                      /* the last step: its gradients are NaN */
+    struct exchange *exchange;         /* NULL: nothing is exchanged */
 };
 
 /* Records everything; `sources` are in the graph's order. Free the recording in any case. */
@@ -126,6 +128,17 @@ bool update_is_gradient(const struct state_vector *vector);
 glcnn_status gradient_norm_record(struct recording *recording);
 /* Calls the CPU style's callbacks and reloads. */
 glcnn_status update_on_cpu(const struct recording *recording);
+
+/* ---- Exchanges with other processes (exchange.c) ---- */
+
+/* Before anything is recorded. Nothing where the graph exchanges nothing, or the command buffer is
+ * the user's. */
+glcnn_status exchange_create(struct recording *recording);
+/* Behind a collector, all of whose passes are recorded: sums up what it found of the batch. */
+glcnn_status exchange_record_statistics(struct recording *recording, size_t filter);
+/* Behind all gradients, where they lie as they will be updated from: the buckets. */
+glcnn_status exchange_record_gradients(struct recording *recording);
+void exchange_destroy(struct exchange **exchange);
 
 /* ---- Joint steps (joint_steps.c) ---- */
 

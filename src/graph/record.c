@@ -542,6 +542,8 @@ static glcnn_status record_segments(struct recording *r)
                     drop_read_images(r, s, &range);
             }
         }
+        if (status == GLCNN_SUCCESS && r->steps[end - 1].collector)
+            status = exchange_record_statistics(r, r->steps[end - 1].filter);
     }
     return status;
 }
@@ -603,7 +605,9 @@ glcnn_status recording_make(struct recording *r, const struct glcnn_graph *graph
     }
     list_steps(r);
     find_lifetimes(r);
-    status = record_segments(r);
+    status = exchange_create(r);
+    if (status == GLCNN_SUCCESS)
+        status = record_segments(r);
     return status == GLCNN_SUCCESS ? update_record(r) : status;
 }
 
@@ -625,5 +629,6 @@ void recording_free(struct recording *r)
     free(r->averaged);
     joint_steps_free(r);
     glcnn_buffer_destroy(&r->gradient_sum);
+    exchange_destroy(&r->exchange);
     *r = (struct recording){.graph = r->graph};
 }

@@ -218,6 +218,8 @@ glcnn_status update_record(struct recording *r)
     if (status == GLCNN_SUCCESS && r->command_buffer->planned && !r->graph->steps_apart)
         status = joint_steps_lay(r);
     if (status == GLCNN_SUCCESS)
+        status = exchange_record_gradients(r);
+    if (status == GLCNN_SUCCESS)
         status = gradient_norm_record(r);
     if (status == GLCNN_SUCCESS)
         status = joint_steps_record(r);

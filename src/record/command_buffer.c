@@ -421,6 +421,14 @@ static glcnn_status run(struct glcnn_device *device, const struct pass *pass, GL
     return status == GLCNN_SUCCESS ? fence_count(device, pass_work(pass), AMID_PASSES) : status;
 }
 
+static glcnn_status follow(const struct pass *pass)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (struct pass_follower *f = pass->follower; f && status == GLCNN_SUCCESS; f = f->next)
+        status = f->follow(f);
+    return status;
+}
+
 /* For GLCNN_DEBUG=sync: what went wrong is told of this pass. */
 static glcnn_status finish(struct glcnn_device *device, const struct pass *pass)
 {
@@ -439,7 +447,9 @@ static glcnn_status issue(struct glcnn_device *device, const struct pass *pass,
         status = run(device, pass, uniform_buffer);
     if (status == GLCNN_SUCCESS && device->checks & DEBUG_SYNC)
         status = finish(device, pass);
-    return status == GLCNN_SUCCESS && observer ? observer->after(observer, pass) : status;
+    if (status == GLCNN_SUCCESS && observer)
+        status = observer->after(observer, pass);
+    return status == GLCNN_SUCCESS ? follow(pass) : status;
 }
 
 /* ---- First use of storage ---- */

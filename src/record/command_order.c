@@ -113,11 +113,11 @@ static uint32_t find_waves(struct ordering *o, struct glcnn_command_buffer *buff
 
 /* ---- All of it ---- */
 
-/* An encode's passes are looked at in a row. */
+/* An encode's passes are looked at in a row, and what follows a pass wants all before it done. */
 static bool is_observed(const struct glcnn_command_buffer *buffer)
 {
     for (size_t i = 0; i < buffer->pass_count; i++)
-        if (buffer->passes[i].observer)
+        if (buffer->passes[i].observer || buffer->passes[i].follower)
             return true;
     return false;
 }

@@ -127,6 +127,13 @@ struct pass_observer {
     glcnn_status (*after)(struct pass_observer *observer, const struct pass *pass);
 };
 
+/* What the processor does once a pass has been issued; several follow in the order of the list. What
+ * fails fails the commit, and the passes behind are not issued. */
+struct pass_follower {
+    glcnn_status (*follow)(struct pass_follower *follower);
+    struct pass_follower *next;
+};
+
 /* What a shader that runs many passes as one, each a row of a table, is told of this pass beside
  * its image and its vectors (command_join.c). */
 struct pass_row {
@@ -161,9 +168,10 @@ struct pass {
     pass_refresh refresh;           /* may be NULL */
     struct glcnn_kernel *kernel;    /* for refresh */
     struct pass_observer *observer; /* NULL: none. It lives as long as the command buffer */
-    uint32_t step;                  /* for it: which of the encode's passes, which stand in a row */
     uint32_t wave;                  /* of command_buffer_order; 0: it is beside none */
-    const char *variant;            /* row of a table of variants that it is made by, or NULL */
+    struct pass_follower *follower; /* NULL: none. It lives as long as the command buffer */
+    uint32_t step;       /* for the observer: which of the encode's passes, which stand in a row */
+    const char *variant; /* row of a table of variants that it is made by, or NULL */
     const struct program *program;
     size_t uniform_offset; /* in the command buffer's uniform buffer */
     const char *overflow;  /* name of what found no room, NULL when all is well */
