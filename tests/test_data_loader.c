@@ -262,6 +262,46 @@ static void a_limit_takes_of_each_class(void)
     glcnn_data_set_close(&data);
 }
 
+/* ---- Shares ---- */
+
+#define SHARED 8
+static const uint32_t share_firsts[] = {0, 3, 5, 8}; /* and the batch's end */
+
+/* Shares of batches, shuffled or in order with empty places at the end, are these batches. */
+static void shares_are_the_parts_of_batches(void)
+{
+    make_table("shares.csv", 51, 3);
+    glcnn_data_set *data = data_open("shares.csv", NULL);
+    for (int shuffle = 0; shuffle < 2; shuffle++) {
+        struct glcnn_data_loader_parameters p = {.batch = SHARED, .shuffle = shuffle, .step = 2};
+        glcnn_data_loader *whole = data_load(data, &p), *parts[3];
+        for (int i = 0; i < 3; i++) {
+            p.share_first = share_firsts[i];
+            p.share = share_firsts[i + 1] - share_firsts[i];
+            parts[i] = data_load(data, &p);
+            CU_ASSERT_EQUAL(glcnn_data_loader_steps(parts[i]), glcnn_data_loader_steps(whole));
+        }
+        for (int step = 0; step < 15; step++) {
+            struct glcnn_data_batch all = data_next(whole);
+            for (int i = 0; i < 3; i++) {
+                struct glcnn_data_batch part = data_next(parts[i]);
+                size_t bytes = part.count * sizeof(uint32_t);
+                CU_ASSERT_EQUAL_FATAL(part.count, share_firsts[i + 1] - share_firsts[i]);
+                CU_ASSERT(part.step == all.step && part.epoch == all.epoch);
+                CU_ASSERT_EQUAL(memcmp(part.indices, all.indices + share_firsts[i], bytes), 0);
+                CU_ASSERT_EQUAL(memcmp(part.labels, all.labels + share_firsts[i], bytes), 0);
+                CU_ASSERT_EQUAL(memcmp(part.floats, all.floats + share_firsts[i], bytes), 0);
+                all.filled -= part.filled;
+            }
+            CU_ASSERT_EQUAL(all.filled, 0);
+        }
+        glcnn_data_loader_destroy(&whole);
+        for (int i = 0; i < 3; i++)
+            glcnn_data_loader_destroy(&parts[i]);
+    }
+    glcnn_data_set_close(&data);
+}
+
 /* ---- The same bits ---- */
 
 #define STEPS 24
@@ -503,6 +543,9 @@ static void bad_loaders_are_refused(void)
         {{.part = (glcnn_data_part)3}, GLCNN_INVALID_ARGUMENT, "part is 3"},
         {{.part = GLCNN_DATA_PART_TEST}, GLCNN_INVALID_ARGUMENT, "the part has no image"},
         {{.batch = 65537}, GLCNN_INVALID_ARGUMENT, "batch is 65537"},
+        {{.batch = 4, .share_first = 4}, GLCNN_INVALID_ARGUMENT, "from place 4 on, of a batch of 4"},
+        {{.batch = 4, .share_first = 2, .share = 3}, GLCNN_INVALID_ARGUMENT, "share is 3 places"},
+        {{.share = 33}, GLCNN_INVALID_ARGUMENT, "of a batch of 32"},
         {{.threads = 257}, GLCNN_INVALID_ARGUMENT, "threads is 257"},
         {{.batch = 9, .shuffle = true}, GLCNN_INVALID_ARGUMENT, "a batch of 9 images is more"},
         {{.batch = 4, .limit = 3, .shuffle = true}, GLCNN_INVALID_ARGUMENT, "than the 3"},
@@ -534,6 +577,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(an_epoch_has_each_image_once),
                                         UNIT_TEST(in_order_the_last_batch_has_empty_places),
                                         UNIT_TEST(a_limit_takes_of_each_class),
+                                        UNIT_TEST(shares_are_the_parts_of_batches),
                                         UNIT_TEST(batches_follow_from_their_number_alone),
                                         UNIT_TEST(labels_alone_are_those_of_the_batches),
                                         UNIT_TEST(pictures_are_decoded_once_where_they_fit_in),

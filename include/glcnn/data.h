@@ -208,6 +208,10 @@ struct glcnn_data_loader_parameters {
     uint32_t batch;   /* images, up to 65536; 0: 32 */
     uint32_t limit;   /* of the part so many images alone, evenly spread over it: of each class its
                          share; 0: all */
+    /* Of each batch these places alone, for one of several processes that share batches: `share`
+     * places from place `share_first` on. 0: all of it. Which image has which place, how many
+     * batches an epoch has and what is left out of it stay those of whole batches. */
+    uint32_t share_first, share;
     uint32_t threads; /* that decode; 0: one for each processor, 16 at most; up to 256 */
     uint64_t memory;  /* bytes of batches that are ready or in work; two at least. 0: 64 MiB */
     /* Another order each epoch, which follows from seed and epoch alone; images that do not fill a
@@ -230,7 +234,8 @@ struct glcnn_data_loader_parameters {
 /* A batch: of the loader, until its next call. */
 struct glcnn_data_batch {
     uint64_t step, epoch;
-    uint32_t count;          /* images, empty places included: the loader's batch, always */
+    uint32_t count;          /* images, empty places included: the loader's batch, or its share of
+                                it, always */
     uint32_t filled;         /* places that have an image */
     const float *floats;     /* [count][C][H][W]; NULL where `bytes` was asked for */
     const uint8_t *bytes;    /* the same; NULL where it was not. With `labels_only` both are NULL */
@@ -249,7 +254,8 @@ struct glcnn_data_loader_statistics {
 /* Starts the threads; *loader is the caller's, NULL after a failure. `data` must outlive it. Batch
  * number s is number s % steps of epoch s / steps, and the same bits whatever the threads, the
  * memory and the step that the loader began with. Errors: GLCNN_INVALID_ARGUMENT (also for a
- * shuffled part, or its limit, that does not fill one batch, and for an empty part),
+ * shuffled part, or its limit, that does not fill one batch, for a share beyond the batch's end, and
+ * for an empty part),
  * GLCNN_UNSUPPORTED, GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_data_loader_create(
     glcnn_data_set *data, const struct glcnn_data_loader_parameters *parameters,

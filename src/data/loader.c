@@ -85,8 +85,8 @@ static void order_epoch(glcnn_data_loader *l, uint64_t epoch)
 static void begin_step(glcnn_data_loader *l)
 {
     struct batch *b = &l->batches[l->begun % l->depth];
-    uint32_t size = l->parameters.batch;
-    uint64_t first = l->begun % l->steps * size;
+    uint32_t size = l->parameters.share;
+    uint64_t first = l->begun % l->steps * l->parameters.batch + l->parameters.share_first;
     order_epoch(l, l->begun / l->steps);
     for (uint32_t n = 0; n < size; n++)
         b->indices[n] = first + n < l->count ? l->order[first + n] : UINT32_MAX;
@@ -205,7 +205,7 @@ static glcnn_status fill_place(struct worker *w, struct batch *b, uint32_t place
 /* Takes the next places; their number, 0: the loader stops. */
 static uint32_t take_places(glcnn_data_loader *l, struct batch **batch, uint32_t *first)
 {
-    uint32_t size = l->parameters.batch, run = l->set->file_count > 0 ? 1 : TABLE_RUN;
+    uint32_t size = l->parameters.share, run = l->set->file_count > 0 ? 1 : TABLE_RUN;
     pthread_mutex_lock(&l->mutex);
     while (!l->stops && l->begun - l->held >= l->depth)
         pthread_cond_wait(&l->work, &l->mutex);
@@ -295,6 +295,11 @@ static glcnn_status check_ranges(const struct glcnn_data_loader_parameters *p, c
     if (p->batch > MAX_BATCH)
         return data_fail(error, GLCNN_INVALID_ARGUMENT, "batch is %u; expected %d at most",
                          p->batch, MAX_BATCH);
+    uint32_t batch = p->batch ? p->batch : DEFAULT_BATCH;
+    if (p->share_first >= batch || p->share > batch - p->share_first)
+        return data_fail(error, GLCNN_INVALID_ARGUMENT,
+                         "share is %u places from place %u on, of a batch of %u", p->share,
+                         p->share_first, batch);
     if (p->threads > MAX_THREADS)
         return data_fail(error, GLCNN_INVALID_ARGUMENT, "threads is %u; expected %d at most",
                          p->threads, MAX_THREADS);
@@ -334,6 +339,7 @@ static glcnn_status take_parameters(glcnn_data_loader *l, char *error)
 {
     struct glcnn_data_loader_parameters *p = &l->parameters;
     p->batch = p->batch ? p->batch : DEFAULT_BATCH;
+    p->share = p->share ? p->share : p->batch - p->share_first;
     p->threads = p->threads ? p->threads : processors();
     p->memory = p->memory ? p->memory : DEFAULT_MEMORY;
     l->part = &l->set->parts[p->part];
@@ -354,7 +360,7 @@ static glcnn_status take_parameters(glcnn_data_loader *l, char *error)
 
 static bool make_batch(const glcnn_data_loader *l, struct batch *b)
 {
-    size_t size = l->parameters.batch, bytes = l->values * l->element;
+    size_t size = l->parameters.share, bytes = l->values * l->element;
     b->images = bytes < SIZE_MAX / size ? malloc(size * bytes + 1) : NULL;
     b->labels = malloc(size * sizeof *b->labels);
     b->indices = malloc(size * sizeof *b->indices);
@@ -363,7 +369,7 @@ static bool make_batch(const glcnn_data_loader *l, struct batch *b)
 
 static glcnn_status make_batches(glcnn_data_loader *l, char *error)
 {
-    uint64_t bytes = (uint64_t)l->values * l->element * l->parameters.batch;
+    uint64_t bytes = (uint64_t)l->values * l->element * l->parameters.share;
     uint64_t fitting = bytes > 0 ? l->parameters.memory / bytes : MAX_DEPTH;
     l->depth = fitting < 2 ? 2 : fitting > MAX_DEPTH ? MAX_DEPTH : (uint32_t)fitting;
     l->order = malloc(l->count * sizeof *l->order);
@@ -480,7 +486,7 @@ static void describe(const glcnn_data_loader *l, const struct batch *b,
 {
     *batch = (struct glcnn_data_batch){.step = l->held,
                                        .epoch = l->held / l->steps,
-                                       .count = l->parameters.batch,
+                                       .count = l->parameters.share,
                                        .labels = b->labels,
                                        .indices = b->indices};
     if (l->parameters.bytes)
