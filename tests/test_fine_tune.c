@@ -101,7 +101,7 @@ static void test_last(void)
     CU_ASSERT_EQUAL(layers.trained, 1);
     CU_ASSERT_EQUAL(layers.count, 15);
     CU_ASSERT_PTR_NOT_NULL_FATAL(layers.cut);
-    CU_ASSERT_TRUE_FATAL(runner_create_training(&model, BATCH, 0, 0, &runner));
+    CU_ASSERT_TRUE_FATAL(runner_create_training(&model, BATCH, NULL, &runner));
     CU_ASSERT_EQUAL(count_gradients(&model), 1);
     const double weights = sum_of(&model, "convolution_3", "weights"),
                  mean = sum_of(&model, "batch_normalization_3", "mean"),
@@ -188,7 +188,7 @@ static void test_frozen_between(void)
     struct layers layers;
     struct runner runner;
     struct model model = make_model("convolution_0", &layers);
-    CU_ASSERT_TRUE_FATAL(runner_create_training(&model, BATCH, 0, 0, &runner));
+    CU_ASSERT_TRUE_FATAL(runner_create_training(&model, BATCH, NULL, &runner));
     check_losses(&model, &runner);
     const double first = sum_of(&model, "convolution_0", "weights"),
                  mean = sum_of(&model, "batch_normalization_0", "mean"),
@@ -214,13 +214,13 @@ static void test_parts(void)
     struct runner all, front, back;
     struct model_part of_head = {.to = layers.cut, .form = form},
                       of_tail = {.from = layers.cut, .form = form, .drops = true};
-    CU_ASSERT_TRUE_FATAL(runner_create_training(&whole, BATCH, 0, 0, &all));
+    CU_ASSERT_TRUE_FATAL(runner_create_training(&whole, BATCH, NULL, &all));
     CU_ASSERT_TRUE_FATAL(model_create_part(&split, &of_head, BATCH, &head));
     CU_ASSERT_TRUE_FATAL(runner_create_inference(&head, BATCH, 0, &front));
     CU_ASSERT_TRUE_FATAL(runner_extent(&front, &of_tail.form));
     CU_ASSERT_EQUAL(of_tail.form.channels, 64);
     CU_ASSERT_TRUE_FATAL(model_create_part(&split, &of_tail, BATCH, &tail));
-    CU_ASSERT_TRUE_FATAL(runner_create_training(&tail, BATCH, 0, 0, &back));
+    CU_ASSERT_TRUE_FATAL(runner_create_training(&tail, BATCH, NULL, &back));
     train(&all, 1);
     float images[BATCH * 8 * 8 * 3], labels[BATCH * 5] = {0}, losses[BATCH];
     fill(images, sizeof images / sizeof *images, 1);
@@ -284,7 +284,7 @@ static void test_dropout(void)
     CU_ASSERT_EQUAL(memcmp(found[0], found[1], sizeof found[0]), 0);
     for (uint32_t n = 0; n < BATCH; n++)
         labels[n * 5 + n % 5] = 1;
-    CU_ASSERT_TRUE_FATAL(runner_create_training(&model, BATCH, 0, 0, &trainer));
+    CU_ASSERT_TRUE_FATAL(runner_create_training(&model, BATCH, NULL, &trainer));
     for (int i = 0; i < 2; i++)
         CU_ASSERT_TRUE_FATAL(runner_run(&trainer, images, labels, losses[i]));
     CU_ASSERT_NOT_EQUAL(memcmp(losses[0], losses[1], sizeof losses[0]), 0);

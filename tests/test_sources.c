@@ -63,7 +63,7 @@ static uint32_t compiled_for(struct model *model, uint32_t batch)
     struct runner runner;
     uint32_t before = compilations;
     names[0] = 0;
-    good(&runner, runner_create_training(model, batch, 0, 0, &runner));
+    good(&runner, runner_create_training(model, batch, NULL, &runner));
     good(&runner, runner_create_inference(model, batch, 0, &runner));
     return compilations - before;
 }

@@ -66,6 +66,13 @@ resume() {
 resume --net small
 resume --net small --optimizer adam
 resume --net lenet --optimizer rmsprop
+resume --net small --optimizer adam --precision float16
+LC_ALL=C grep -aq '"good_steps":"8"' "$work/whole" || fail 'the checkpoint has no loss scale'
+grep -q 'MiB, float16$' "$work/log" || fail 'nothing says how images are stored'
+grep -q '^loss scale: 65536; 0 steps were skipped$' "$work/log" || fail 'nothing tells the loss scale'
+"$glcnn" train --data "$work" --resume "$work/whole" --precision float32 --epochs 3 >"$work/log" 2>&1 &&
+    fail 'a run goes on in another precision'
+grep -q -- '--precision differs' "$work/log" || { cat "$work/log"; fail 'another precision has no sentence'; }
 resume --net small --schedule step --warmup 1.5 --clip 0.01 --patience 9
 ! cmp -s "$work/whole.csv" "$work/small.csv" || fail 'schedule and clipping change nothing'
 rates=$(awk -F , 'NR > 1 { printf "%.5f ", $3 }' "$work/whole.csv")
@@ -323,6 +330,10 @@ spoiled 'images":"128"' 'images":"12h"' '"images" in its metadata is "12h"'
 spoiled 'batch":"32"' 'batch":"0x"' '"batch" in its metadata is "0x"'
 spoiled 'seed":"1"' 'seed":"y"' '"seed" in its metadata is "y"'
 spoiled 'decay":"0.' 'decay":"z.' '"decay" in its metadata is "z.'
+# Files from before --precision name none, and no loss scale.
+LC_ALL=C sed '1s/"precision":/"precisiom":/; 1s/"good_steps":/"good_stepz":/
+    1s/"loss_scale":/"loss_zcale":/; 1s/"skipped_steps":/"zkipped_steps":/' "$work/small" >"$work/old"
+must_train --resume "$work/old" --epochs 2
 LC_ALL=C sed '1s/"cutout=20"/"cutaut=20"/' "$work/cutout" >"$work/spoiled"
 refused 1 'spoiled: cannot be resumed: "augment" in its metadata: "cutaut=20" is no word' train \
     --data "$work" --resume "$work/spoiled" --epochs 3

@@ -80,7 +80,7 @@ static bool prepare(struct step *s, glcnn_device *device, const struct bench_ste
            model_create(device, net_find(step->net), &form, step->batch, &s->model) &&
            glcnn_network_initialise(s->model.network, SEED) == GLCNN_SUCCESS &&
            set_training(s, device) &&
-           runner_create_training(&s->model, step->batch, 0, 0, &s->runner) &&
+           runner_create_training(&s->model, step->batch, NULL, &s->runner) &&
            runner_run(&s->runner, s->images, s->labels, s->losses) && record_reads(s, device);
 }
 

@@ -279,13 +279,13 @@ static bool make_source(struct runner *runner)
     return good(glcnn_image_create(runner->device, &images, &runner->sources[0]));
 }
 
-bool runner_create_training(struct model *model, uint32_t batch, uint64_t memory, float clip_norm,
-                            struct runner *runner)
+bool runner_create_training(struct model *model, uint32_t batch,
+                            const struct glcnn_graph_descriptor *training, struct runner *runner)
 {
-    const struct glcnn_graph_descriptor descriptor = {.results = &model->scores,
-                                                      .result_count = 1,
-                                                      .memory_budget = memory,
-                                                      .gradient_clip_norm = clip_norm};
+    struct glcnn_graph_descriptor descriptor =
+        training ? *training : (struct glcnn_graph_descriptor){0};
+    descriptor.results = &model->scores;
+    descriptor.result_count = 1;
     *runner = (struct runner){.device = model->device,
                               .form = model->form,
                               .batch = batch,

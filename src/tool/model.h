@@ -75,11 +75,10 @@ struct runner {
     char error[GLCNN_ERROR_LENGTH]; /* of the finder; "": the device has the sentence */
 };
 
-/* Layers train by the data sources that they have. memory: bytes for intermediate images, 0 as many
- * as needed; clip_norm: see glcnn_graph_descriptor. Release with runner_destroy, after a failure
- * too. */
-bool runner_create_training(struct model *model, uint32_t batch, uint64_t memory, float clip_norm,
-                            struct runner *runner);
+/* Layers train by the data sources that they have. training: of the graph's descriptor all but
+ * results; NULL: its defaults. Release with runner_destroy, after a failure too. */
+bool runner_create_training(struct model *model, uint32_t batch,
+                            const struct glcnn_graph_descriptor *training, struct runner *runner);
 /* Dropout is left out. */
 bool runner_create_inference(struct model *model, uint32_t batch, uint64_t memory,
                              struct runner *runner);

@@ -241,6 +241,12 @@ static bool set_optimizer(const struct session *s, const struct model *model)
     return status == GLCNN_SUCCESS;
 }
 
+/* Are gradients stored in float16, and losses scaled? */
+static bool is_scaled(const struct settings *settings)
+{
+    return settings->precision->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+}
+
 bool session_make_model(const struct session *s, bool tells, struct model *model,
                         struct layers *layers, char error[GLCNN_ERROR_LENGTH])
 {
@@ -257,11 +263,24 @@ bool session_make_model(const struct session *s, bool tells, struct model *model
     return false;
 }
 
+/* How the graph that trains is to be, but for its memory. */
+static struct glcnn_graph_descriptor training_of(const struct settings *t)
+{
+    struct glcnn_graph_descriptor training = {.format = t->precision->format,
+                                              .gradient_clip_norm = (float)t->clip_norm};
+    if (is_scaled(t))
+        training.loss_scale = (struct glcnn_dynamic_loss_scale){
+            (float)t->loss_scale, (uint32_t)t->good_steps, t->skipped_steps};
+    return training;
+}
+
 bool session_make_trainer(const struct session *s, struct model *model, uint64_t memory,
                           struct runner *runner)
 {
     const struct settings *t = &s->settings;
-    return runner_create_training(model, (uint32_t)t->batch, memory, (float)t->clip_norm, runner) &&
+    struct glcnn_graph_descriptor training = training_of(t);
+    training.memory_budget = memory;
+    return runner_create_training(model, (uint32_t)t->batch, &training, runner) &&
            pictures_take(&s->pictures, &s->described, &t->augment, t->seed, runner);
 }
 
@@ -321,8 +340,9 @@ static int make_split_runners(struct session *s)
     if (status != EXIT_GOOD)
         return status;
     struct model *tail = &s->frozen.tail;
-    if (!runner_create_training(tail, (uint32_t)t->batch, t->memory, (float)t->clip_norm,
-                                &s->trainer) ||
+    struct glcnn_graph_descriptor training = training_of(t);
+    training.memory_budget = t->memory;
+    if (!runner_create_training(tail, (uint32_t)t->batch, &training, &s->trainer) ||
         !runner_create_inference(tail, (uint32_t)t->batch, t->memory, &s->tester))
         return fail_device(s);
     frozen_take(&s->frozen.training, &s->trainer);
@@ -354,10 +374,26 @@ static void name_files(struct session *s)
     snprintf(s->features_path, sizeof s->features_path, "%.*s.features", stem, out);
 }
 
+/* As the last step left it. */
+static bool take_scale(struct session *s)
+{
+    struct glcnn_dynamic_loss_scale scale;
+    if (!is_scaled(&s->settings))
+        return true;
+    if (glcnn_graph_get_loss_scale(s->trainer.graph, &scale) != GLCNN_SUCCESS)
+        return false;
+    s->settings.loss_scale = (double)scale.scale;
+    s->settings.good_steps = scale.good_steps;
+    s->settings.skipped_steps = scale.skipped_steps;
+    return true;
+}
+
 static int write_checkpoint(struct session *s, const char *path)
 {
     char error[GLCNN_ERROR_LENGTH];
     struct settings_entries how;
+    if (!take_scale(s))
+        return fail_device(s);
     struct settings now = s->settings;
     now.step = s->step;
     now.best = s->best;
@@ -424,6 +460,8 @@ static int describe(struct session *s)
            (double)m.without_sharing / 1048576);
     if (m.sub_batches > 1)
         printf(", %u parts a batch", m.sub_batches);
+    if (is_scaled(&s->settings))
+        printf(", float16");
     if (s->settings.out)
         printf("\ncheckpoints: %s; of the best epoch: %s\n", s->settings.out, s->best_path);
     else
@@ -756,6 +794,9 @@ static int conclude(struct session *s)
     if (s->best.epoch > 0)
         printf("%sbest: epoch %" PRIu64 ", validation accuracy %.4f\n",
                has_lost_patience(s) ? "" : "\n", s->best.epoch, s->best.accuracy);
+    if (is_scaled(&s->settings) && take_scale(s))
+        printf("loss scale: %.0f; %" PRIu64 " steps were skipped\n", s->settings.loss_scale,
+               s->settings.skipped_steps);
     if (!s->settings.out)
         printf("not saved; give --out\n");
     return status;

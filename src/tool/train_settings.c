@@ -36,6 +36,7 @@ enum {
     OPTION_AUGMENT,
     OPTION_PATIENCE,
     OPTION_MEMORY,
+    OPTION_PRECISION,
     OPTION_RESUME,
     OPTION_MODEL,
     OPTION_CLASSES,
@@ -74,6 +75,7 @@ const struct tool_option train_options[] = {
     {OPTION_CLIP_NORM, "clip-norm", "NORM", "scales all gradients to a norm of at most NORM"},
     {OPTION_PATIENCE, "patience", "N", "stop after so many epochs without a better accuracy"},
     {OPTION_MEMORY, "memory", "BYTES", "for intermediate images; a batch that needs more is split"},
+    {OPTION_PRECISION, "precision", "FORMAT", "of these: float32 (the default) or float16"},
     {OPTION_MODEL, "model", "FILE", "begin with a network of \"glcnn train\" or \"glcnn import\""},
     {OPTION_CLASSES, "classes", "WORD",
      "auto: the data's, by a new head if need be; model: its own"},
@@ -95,6 +97,10 @@ static const struct optimizer optimizers[] = {
     {"adam", 0.001, glcnn_optimizer_adam_create, 0}};
 enum { OPTIMIZERS = sizeof optimizers / sizeof *optimizers };
 
+static const struct precision precisions[] = {{"float32", GLCNN_CHANNEL_FORMAT_FLOAT32},
+                                              {"float16", GLCNN_CHANNEL_FORMAT_FLOAT16}};
+enum { PRECISIONS = sizeof precisions / sizeof *precisions };
+
 /* ---- Numbers ---- */
 
 struct number {
@@ -106,6 +112,7 @@ struct number {
     enum { WHOLE, BYTES, REAL } kind;
     bool kept;  /* in checkpoints, where the fallback is good too: 0 for none */
     bool fixed; /* cannot change when a run is resumed */
+    bool later; /* checkpoints of before it have none: the fallback */
 };
 
 #define FIELD(NAME) #NAME, offsetof(struct settings, NAME)
@@ -129,6 +136,9 @@ static const struct number numbers[] = {
     {OPTION_THREADS, FIELD(threads), 1, 256, 0, WHOLE, false, false},
     {OPTION_CACHE_LIMIT, "feature-limit", offsetof(struct settings, feature_limit), 1,
      1000000000000000, 4294967296, BYTES, false, false},
+    {NO_OPTION, FIELD(loss_scale), 1, 16777216, 65536, REAL, true, false, true},
+    {NO_OPTION, FIELD(good_steps), 0, 1999, 0, WHOLE, true, false, true},
+    {NO_OPTION, FIELD(skipped_steps), 0, EXACT, 0, WHOLE, true, false, true},
     {NO_OPTION, FIELD(step), 0, EXACT, 0, WHOLE, true, false},
     {NO_OPTION, FIELD(images), 1, UINT32_MAX, 1, WHOLE, true, false},
     {NO_OPTION, BEST(epoch), 0, EXACT, 0, WHOLE, true, false},
@@ -187,6 +197,14 @@ static const void *find_optimizer(const char *name)
     return NULL;
 }
 
+static const void *find_precision(const char *name)
+{
+    for (size_t i = 0; i < PRECISIONS; i++)
+        if (strcmp(precisions[i].name, name) == 0)
+            return &precisions[i];
+    return NULL;
+}
+
 static const void *find_schedule(const char *name)
 {
     for (const struct schedule *s = schedules; s->name; s++)
@@ -207,6 +225,11 @@ static const char *optimizer_name(size_t i)
     return i < OPTIMIZERS ? optimizers[i].name : NULL;
 }
 
+static const char *precision_name(size_t i)
+{
+    return i < PRECISIONS ? precisions[i].name : NULL;
+}
+
 static const char *schedule_name(size_t i)
 {
     return schedules[i].name;
@@ -220,12 +243,15 @@ static const struct choice {
     const void *(*find)(const char *name);
     const char *(*at)(size_t i); /* the list's names; NULL at the end */
     bool fixed;                  /* cannot change when a run is resumed */
+    const char *before;          /* of checkpoints from before it; NULL: all have it */
 } choices[] = {
     {OPTION_NET, "net", "network", offsetof(struct settings, net), find_net, net_name, true},
     {OPTION_OPTIMIZER, "optimizer", "optimizer", offsetof(struct settings, optimizer),
      find_optimizer, optimizer_name, true},
     {OPTION_SCHEDULE, "schedule", "schedule", offsetof(struct settings, schedule), find_schedule,
-     schedule_name, false}};
+     schedule_name, false},
+    {OPTION_PRECISION, "precision", "precision", offsetof(struct settings, precision),
+     find_precision, precision_name, true, "float32"}};
 enum { CHOICES = sizeof choices / sizeof *choices };
 
 static const void **choice_place(struct settings *s, const struct choice *c)
@@ -351,6 +377,8 @@ static int resume_number(const struct tool_command *command, struct settings *s,
     char range[96];
     struct settings kept = *s;
     uint64_t low = n->fallback < (double)n->low ? (uint64_t)n->fallback : n->low;
+    if (!text && n->later)
+        return EXIT_GOOD;
     if (!text)
         return complain(command, EXIT_FAILED,
                         "%s: cannot be resumed: it is no checkpoint of \"glcnn train\": its "
@@ -372,6 +400,7 @@ static int resume_number(const struct tool_command *command, struct settings *s,
 static int resume_choice(const struct tool_command *command, struct settings *s,
                          const struct choice *c, const char *text)
 {
+    text = text ? text : c->before;
     const void *known = text ? c->find(text) : NULL, **at = choice_place(s, c);
     if (text && !known && !*at && c->letter == OPTION_NET)
         return EXIT_GOOD; /* the file has it */
@@ -480,6 +509,7 @@ void settings_describe(const struct settings *settings, struct settings_entries 
     e->count = 0;
     add_entry(e, "optimizer", now.optimizer->name);
     add_entry(e, "schedule", now.schedule->name);
+    add_entry(e, "precision", now.precision->name);
     add_entry(e, "augment", settings->augment_words);
     add_entry(e, "train", settings->train);
     for (size_t i = 0; i < NUMBERS; i++) {
@@ -511,6 +541,8 @@ static void fill_defaults(struct settings *s)
         s->optimizer = &optimizers[0];
     if (!s->schedule)
         s->schedule = &schedules[0];
+    if (!s->precision)
+        s->precision = &precisions[0];
     if (!s->train)
         s->train = "all";
     for (size_t i = 0; i < NUMBERS; i++)

@@ -17,6 +17,11 @@ struct optimizer {
     float momentum;
 };
 
+struct precision {
+    const char *name;
+    glcnn_channel_format format; /* of intermediate images */
+};
+
 /* The best epoch so far: that of the highest accuracy in validation, of several that of the lowest
  * loss. */
 struct best {
@@ -28,6 +33,7 @@ struct settings {
     const struct net *net; /* NULL: as the data suggests, or a file has it */
     const struct optimizer *optimizer;
     const struct schedule *schedule;
+    const struct precision *precision;
     const char *data, *resume, *out, *log, *plot; /* but for data NULL: none */
     const char *model, *matching, *names;         /* NULL: none */
     const char *cache;                            /* of features; NULL: beside `out`; "off": none */
@@ -41,6 +47,8 @@ struct settings {
     uint64_t limit, memory, patience; /* 0: none */
     uint64_t feature_limit;           /* bytes of the cache */
     uint64_t channels, threads;       /* 0: as the data and the machine have them */
+    double loss_scale;                /* of float16, as the last checkpoint has it */
+    uint64_t good_steps, skipped_steps;
     uint64_t step, images;            /* of the checkpoint: steps made, images of an epoch */
     struct best best;                 /* of the checkpoint */
     struct augment augment;
@@ -68,7 +76,7 @@ int settings_read(const struct tool_command *command, int argc, char *argv[],
 void settings_fit(struct settings *settings, uint32_t images);
 
 /* The same, but for the network, as metadata, which settings_read finds in a checkpoint. */
-#define SETTINGS_ENTRIES_MAX 24
+#define SETTINGS_ENTRIES_MAX 32
 struct settings_entries {
     struct glcnn_checkpoint_entry entries[SETTINGS_ENTRIES_MAX];
     size_t count;
