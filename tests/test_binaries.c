@@ -77,7 +77,7 @@ static float train(glcnn_device *on, const char *net)
 {
     static const struct form form = {28, 28, 1, 10};
     static const float pixels[BATCH * 28 * 28] = {0.5f, 0.25f, 1};
-    static const float labels[BATCH * 10] = {1, [11] = 1, [22] = 1, [33] = 1};
+    static const uint32_t labels[BATCH] = {0, 1, 2, 3};
     float losses[BATCH] = {0};
     struct model model;
     struct runner runner;
@@ -90,7 +90,7 @@ static float train(glcnn_device *on, const char *net)
     GOOD_FATAL(glcnn_network_set_training(
         model.network, &(struct glcnn_training_descriptor){.optimizer = optimizer}));
     glcnn_kernel_destroy(&optimizer);
-    CU_ASSERT_TRUE_FATAL(runner_create_training(&model, BATCH, 0, 0, &runner));
+    CU_ASSERT_TRUE_FATAL(runner_create_training(&model, BATCH, NULL, &runner));
     for (int step = 0; step < 2; step++)
         CU_ASSERT_TRUE(runner_run(&runner, pixels, labels, losses));
     runner_destroy(&runner);

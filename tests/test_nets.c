@@ -68,13 +68,12 @@ static float seven_bits(uint64_t *random)
 
 /* A pattern of the class under noise of the same size. */
 static void make_batch(uint32_t number, float pixels[BATCH][FASHION_PIXELS],
-                       float labels[BATCH][FASHION_CLASSES])
+                       uint32_t labels[BATCH])
 {
     uint64_t random = (uint64_t)number << 32;
-    memset(labels, 0, BATCH * sizeof *labels);
     for (int n = 0; n < BATCH; n++) {
         uint64_t label = random_next(&random) % FASHION_CLASSES, pattern = 1 + label;
-        labels[n][label] = 1;
+        labels[n] = (uint32_t)label;
         for (int i = 0; i < FASHION_PIXELS; i++)
             pixels[n][i] = seven_bits(&pattern) + seven_bits(&random);
     }
@@ -82,11 +81,12 @@ static void make_batch(uint32_t number, float pixels[BATCH][FASHION_PIXELS],
 
 static float run_step(struct runner *runner, float number)
 {
-    static float pixels[BATCH][FASHION_PIXELS], labels[BATCH][FASHION_CLASSES];
+    static float pixels[BATCH][FASHION_PIXELS];
+    uint32_t labels[BATCH];
     float losses[BATCH];
     double sum = 0;
     make_batch((uint32_t)number, pixels, labels);
-    good(runner_run(runner, pixels[0], labels[0], losses));
+    good(runner_run(runner, pixels[0], labels, losses));
     for (int n = 0; n < BATCH; n++)
         sum += (double)losses[n];
     return (float)sum;
@@ -190,7 +190,7 @@ static void train_as_pytorch(const char *name)
     struct model model = make_model(name, &fashion, BATCH);
     struct runner runner;
     GOOD_FATAL(glcnn_network_initialise(model.network, SEED));
-    good(runner_create_training(&model, BATCH, 0, 0, &runner));
+    good(runner_create_training(&model, BATCH, NULL, &runner));
     run_steps(name, &runner, &worst);
     if (!is_quick())
         compare_network(&worst, &model);
@@ -244,7 +244,7 @@ static void check_memory_of(const char *name)
     snprintf(what, sizeof what, "%s, inference", name);
     check_memory(&runner, what);
     runner_destroy(&runner);
-    good(runner_create_training(&model, TRAINING_BATCH, 0, 0, &runner));
+    good(runner_create_training(&model, TRAINING_BATCH, NULL, &runner));
     snprintf(what, sizeof what, "%s, training", name);
     check_memory(&runner, what);
     runner_destroy(&runner);
@@ -270,15 +270,14 @@ static void train_on_form(const struct net *net, const struct form *form)
     uint64_t random = 1;
     size_t count = (size_t)form->width * form->height * form->channels * FORM_BATCH;
     float *images = calloc(count, sizeof *images),
-          *labels = calloc((size_t)form->classes * FORM_BATCH, sizeof *labels),
           *scores = calloc((size_t)form->classes * FORM_BATCH, sizeof *scores), losses[FORM_BATCH];
+    uint32_t labels[FORM_BATCH] = {0, form->classes - 1};
     struct runner trainer, tester;
     struct model model = make_model(net->name, form, FORM_BATCH);
     for (size_t i = 0; i < count; i++)
         images[i] = seven_bits(&random);
-    labels[0] = labels[2 * form->classes - 1] = 1; /* the first class, and the last */
     GOOD_FATAL(glcnn_network_initialise(model.network, SEED));
-    good(runner_create_training(&model, FORM_BATCH, 0, 0, &trainer));
+    good(runner_create_training(&model, FORM_BATCH, NULL, &trainer));
     good(runner_create_inference(&model, FORM_BATCH, 0, &tester));
     for (int step = 0; step < 2; step++) {
         good(runner_run(&trainer, images, labels, losses));
@@ -299,7 +298,7 @@ static void train_on_form(const struct net *net, const struct form *form)
     runner_destroy(&trainer);
     runner_destroy(&tester);
     model_destroy(&model);
-    free(images), free(labels), free(scores);
+    free(images), free(scores);
 }
 
 static void nets_take_pictures_of_any_form(void)
