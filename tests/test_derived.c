@@ -3,6 +3,8 @@
 #include "tests/fixture.h"
 #include "tests/graphs.h"
 
+#include "device/device.h"
+
 #define BATCH 3
 #define STEPS 3
 
@@ -86,14 +88,17 @@ static void run_steps(const struct net *n, glcnn_graph *graph, bool with_sum, st
     destroy_images(sources, 2);
 }
 
-/* On a device of its own, with these variants. */
-static struct outcome train(const char *variants, bool with_sum)
+/* On a device of its own, with these traits and variants. */
+static struct outcome train_with(const struct glcnn_device_traits *traits, const char *variants,
+                                 bool with_sum)
 {
     struct outcome outcome = {.dispatches = 0};
     glcnn_graph *graph;
     fixture_close();
     setenv("GLCNN_VARIANTS", variants, 1);
     CU_ASSERT_TRUE_FATAL(fixture_open());
+    if (traits)
+        device->info.traits = *traits;
     struct net n = make_net();
     if (with_sum)
         export_image(n.sum);
@@ -105,6 +110,11 @@ static struct outcome train(const char *variants, bool with_sum)
     return outcome;
 }
 
+static struct outcome train(const char *variants, bool with_sum)
+{
+    return train_with(NULL, variants, with_sum);
+}
+
 /* Passes cannot take the buffers that this needs everywhere. */
 static bool can_derive(void)
 {
@@ -114,7 +124,7 @@ static bool can_derive(void)
 static void test_training_is_the_same_with_less(void)
 {
     struct outcome stored = train("pixels_stored", false);
-    struct outcome derived = train("pixels_derived", false);
+    struct outcome derived = train("pixels_derived,coefficients_vectors", false);
     CU_ASSERT(arrays_near(derived.losses, stored.losses, STEPS * BATCH, 1e-5));
     CU_ASSERT(stored.losses[0] != stored.losses[(STEPS - 1) * BATCH]);
     if (!can_derive())
@@ -122,6 +132,29 @@ static void test_training_is_the_same_with_less(void)
     CU_ASSERT(derived.dispatches + 6 <= stored.dispatches);
     CU_ASSERT(derived.memory.without_sharing < stored.memory.without_sharing);
     CU_ASSERT(derived.memory.planned <= stored.memory.planned);
+}
+
+/* What readers need of the vectors is made once, before them. */
+static void test_coefficients_come_from_an_image(void)
+{
+    struct outcome stored = train("pixels_stored,coefficients_image", false);
+    struct outcome derived = train("pixels_made_again,coefficients_image", false);
+    CU_ASSERT(arrays_near(derived.losses, stored.losses, STEPS * BATCH, 1e-5));
+    if (!can_derive())
+        return;
+    CU_ASSERT(derived.dispatches + 5 <= stored.dispatches);
+    CU_ASSERT(derived.memory.without_sharing < stored.memory.without_sharing);
+}
+
+/* A device takes the row that its traits ask for. */
+static void test_dear_stores_are_saved(void)
+{
+    struct glcnn_device_traits traits = glcnn_device_info(device)->traits;
+    traits.shared_memory = traits.dear_stores = false;
+    struct outcome stored = train_with(&traits, "", false);
+    traits.dear_stores = true;
+    struct outcome saved = train_with(&traits, "", false);
+    CU_ASSERT(!can_derive() || traits.registers < 32 || saved.dispatches < stored.dispatches);
 }
 
 /* Its readers then read what is stored. */
@@ -136,8 +169,9 @@ static void test_an_exported_image_is_stored(void)
 
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {UNIT_TEST(test_training_is_the_same_with_less),
-                                        UNIT_TEST(test_an_exported_image_is_stored),
-                                        CU_TEST_INFO_NULL};
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(test_training_is_the_same_with_less),
+        UNIT_TEST(test_coefficients_come_from_an_image), UNIT_TEST(test_dear_stores_are_saved),
+        UNIT_TEST(test_an_exported_image_is_stored), CU_TEST_INFO_NULL};
     return fixture_run("derived results", tests, argc, argv);
 }

@@ -149,6 +149,7 @@ struct glcnn_device_traits {
     bool image_loads;       /* imageLoad is cheaper than texelFetch */
     bool uniform_copies;    /* members of a uniform block are dear to read again and again */
     bool plain_uniforms;    /* uniforms outside of blocks are read without an instruction */
+    bool dear_stores;       /* a texel that is stored costs as much as a dozen that are loaded */
     bool large_groups;      /* passes that read and write little gain by large work groups */
     bool busy_waits;        /* the driver's waits keep a core busy: the library naps */
     bool may_skip_programs; /* may accept a program that it then does not run, in silence */

@@ -157,8 +157,12 @@ bool derive_result(const struct call *call, struct plan *plan)
         plan_fail(plan, GLCNN_OUT_OF_MEMORY, "%s: out of memory encoding", plan->kernel);
         return true;
     }
+    size_t first = plan->pass_count;
+    if (o->descriptor->prepare_derived)
+        derived->operation.prepared = o->descriptor->prepare_derived(o, plan);
     if (!fits(derived, settings)) {
         release_derived(derived);
+        plan->pass_count = first;
         return false;
     }
     retain_all(plan, o);

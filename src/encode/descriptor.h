@@ -115,6 +115,8 @@ struct operation {
     uint32_t encode_number; /* of the kernel */
     const float *gradient_scale; /* of a loss: a factor of its gradient; NULL: 1 */
     bool continues_step;    /* an optimizer's: part of the step of the encode before it */
+    /* Of a result that is not stored: what `prepare_derived` made. */
+    struct image_view prepared;
 };
 
 /* Arrays of the reference: the operation's views and vectors in double precision. */
@@ -261,6 +263,9 @@ struct glcnn_descriptor {
      *     vec4 NAME(int x, int y, int slice, int image)
      * in a template; of its textures NAME_source is as large as the result. */
     enum derivative (*derivative)(const struct operation *operation, struct plan *plan);
+    /* Plans what all readers need beside the arguments; a view without storage where that is
+     * nothing. May be NULL: nothing. */
+    struct image_view (*prepare_derived)(const struct operation *operation, struct plan *plan);
     void (*derive)(const struct operation *operation, struct pass *pass, struct derived_name *name);
 
     /* Changes properties before geometry is computed, knowing the sources (a fully connected layer

@@ -46,7 +46,8 @@ static bool is_open(const struct glcnn_device *device, const struct variant *row
 static bool suits(const struct glcnn_device_traits *traits, const struct variant *row)
 {
     return row->registers <= traits->registers && row->width <= traits->width &&
-           (traits->shared_memory || !row->shared_memory);
+           (traits->shared_memory || !row->shared_memory) &&
+           (traits->dear_stores || !row->dear_stores);
 }
 
 const struct variant *variant_choose(struct plan *plan, const struct variant *table,

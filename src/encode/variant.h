@@ -15,10 +15,10 @@ struct variant {
     const char *name;   /* "convolution_wide" */
     const char *shader; /* where rows have different ones */
     /* What it asks for: four-component values that an invocation keeps at once, shared memory that
-     * lies on the chip, invocations that run in step, and buffers of a pass where they may be more
-     * than the 4 of every device. */
+     * lies on the chip, stores that cost more than a value made again, invocations that run in
+     * step, and buffers of a pass where they may be more than the 4 of every device. */
     uint32_t registers;
-    bool shared_memory;
+    bool shared_memory, dear_stores;
     uint32_t width, buffers;
     /* Whether it can make what is planned, and whether it pays, told as the family tells it; NULL:
      * always. A row that is forced need not pay. */

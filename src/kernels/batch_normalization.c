@@ -208,9 +208,17 @@ static enum derivative derivative(const struct operation *o, struct plan *plan)
     return pointwise_derivative_of(o, plan, &o->images[N_SOURCE], &o->images[N_RESULT]);
 }
 
+static struct image_view prepare_derived(const struct operation *o, struct plan *plan)
+{
+    struct normalization n = describe(o, N_PARAMETERS);
+    normalization_coefficients(plan, &n);
+    return n.coefficients.image;
+}
+
 static void derive(const struct operation *o, struct pass *pass, struct derived_name *name)
 {
-    const struct normalization n = describe(o, N_PARAMETERS);
+    struct normalization n = describe(o, N_PARAMETERS);
+    n.coefficients = (struct coefficients){.in_image = o->prepared.storage, .image = o->prepared};
     normalization_derive(pass, &n, name, &o->images[N_SOURCE]);
 }
 
@@ -470,6 +478,7 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization = {
                   PARAMETER_ARGUMENTS},
     .check = check_normalize,
     .derivative = derivative,
+    .prepare_derived = prepare_derived,
     .derive = derive,
     .variants = normalization_variants,
     .plan = plan_normalize,

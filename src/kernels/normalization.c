@@ -171,11 +171,16 @@ void normalization_derive(struct pass *pass, const struct normalization *n,
                           struct derived_name *name, const struct image_view *source)
 {
     derived_texture(name, pass, "_source", source);
-    pass_vector(pass, derived_name(name, "_gamma"), &n->gamma, VECTOR_READ);
-    pass_vector(pass, derived_name(name, "_beta"), &n->beta, VECTOR_READ);
-    pass_vector(pass, derived_name(name, "_mean"), &n->mean, VECTOR_READ);
-    pass_vector(pass, derived_name(name, "_variance"), &n->variance, VECTOR_READ);
-    pass_float(pass, derived_name(name, "_epsilon"), n->epsilon);
+    if (n->coefficients.in_image) {
+        pass_texture(pass, derived_name(name, "_coefficients"), &n->coefficients.image);
+        pass_define(pass, derived_name(name, "_in_image"), 1);
+    } else {
+        pass_vector(pass, derived_name(name, "_gamma"), &n->gamma, VECTOR_READ);
+        pass_vector(pass, derived_name(name, "_beta"), &n->beta, VECTOR_READ);
+        pass_vector(pass, derived_name(name, "_mean"), &n->mean, VECTOR_READ);
+        pass_vector(pass, derived_name(name, "_variance"), &n->variance, VECTOR_READ);
+        pass_float(pass, derived_name(name, "_epsilon"), n->epsilon);
+    }
     pass_int(pass, derived_name(name, "_first"), (int32_t)derived_channel(name));
     pass_derived_neuron(pass, name, &n->neuron);
     pass_template(pass, "normalization/normalization_derived.glsl", derived_name(name, ""));

@@ -44,7 +44,8 @@ void normalization_coefficients(struct plan *plan, struct normalization *n);
 void normalization_apply(const struct operation *operation, struct plan *plan,
                          const struct normalization *n, const struct image_view *source,
                          const struct image_view *result);
-/* For `derive`: what normalization_apply would store, of one group and a neuron without slopes. */
+/* For `derive`: what normalization_apply would store, of one group and a neuron without slopes, with
+ * n->coefficients. */
 void normalization_derive(struct pass *pass, const struct normalization *n,
                           struct derived_name *name, const struct image_view *source);
 /* `accumulate`: for_gamma and for_beta hold sums already. */

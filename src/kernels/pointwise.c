@@ -39,9 +39,10 @@ struct pass *plan_pointwise(struct plan *plan, const struct operation *operation
 
 /* ---- Results that are not stored ---- */
 
-/* Making a pixel again for each pass that reads it pays where a pass costs more than that. */
+/* Making a pixel again for each pass that reads it pays where a pass or a store costs more. */
 const struct variant derivation_rows[] = {
     {"pixels_derived", .registers = 32, .shared_memory = true, .buffers = 16},
+    {"pixels_made_again", .registers = 32, .dear_stores = true, .buffers = 16},
     {"pixels_stored"},
     {0}};
 
@@ -67,9 +68,8 @@ enum derivative pointwise_derivative_of(const struct operation *operation, struc
     const struct window *w = &operation->window;
     bool direct = is_direct(&w->x, result->width, source->width) &&
                   is_direct(&w->y, result->height, source->height);
-    return direct && variant_choose(plan, derivation_rows, NULL) == derivation_rows
-               ? DERIVATIVE_PIXELS
-               : DERIVATIVE_NONE;
+    return direct && variant_choose(plan, derivation_rows, NULL)->buffers > 0 ? DERIVATIVE_PIXELS
+                                                                              : DERIVATIVE_NONE;
 }
 
 void pass_gather(struct pass *pass, const struct operation *operation,

@@ -62,6 +62,7 @@ static const struct trait traits[] = {
     {TRAIT(image_loads), {"no cheaper than fetches", "cheaper than fetches"}},
     {TRAIT(uniform_copies), {"no", "yes"}},
     {TRAIT(plain_uniforms), {"no", "yes"}},
+    {TRAIT(dear_stores), {"no", "yes, a dozen loads each"}},
     {TRAIT(large_groups), {"no", "yes, for light passes"}},
     {TRAIT(busy_waits), {"no", "yes, naps instead"}},
     {TRAIT(may_skip_programs), {"no", "yes: each is tested"}},
