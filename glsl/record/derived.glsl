@@ -4,3 +4,12 @@
 #define NAME_channels NAME_source_channels
 #define NAME_slices NAME_source_slices
 #define NAME_images NAME_source_images
+
+vec4 NAME(int x, int y, int slice, int image);
+
+// As record/view.glsl and record/texture.glsl have them, for bodies that keep a row's place.
+ivec3 NAME_place(int slice, int image) { return ivec3(0, 0, image); }
+
+vec4 NAME_at(ivec3 place, int x, int y, int slice) {
+    return NAME(place.x + x, place.y + y, slice, place.z);
+}

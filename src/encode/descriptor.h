@@ -169,7 +169,9 @@ enum descriptor_flags {
     DRAWS_ANEW = 1048576, /* each encode draws random numbers, so a batch does not run in parts */
     /* Its passes read images by NAME and the functions of record/edges.glsl alone, and each pixel,
      * unless windows overlap, only a few times: they may make what is not stored. */
-    READS_DERIVED = 2097152
+    READS_DERIVED = 2097152,
+    /* The same of kernels that read each pixel for many outputs: what is made of images alone. */
+    READS_NEURONS = 4194304
 };
 
 /* Sources of a binary kernel, PLACE_SOURCE or PLACE_SECONDARY, that its gradient kernel deals

@@ -368,10 +368,15 @@ static bool overlaps(const struct glcnn_filter_node *n)
            (p->kernel_width > p->stride_in_pixels_x || p->kernel_height > p->stride_in_pixels_y);
 }
 
+static bool may_read_derived(const struct glcnn_kernel *kernel)
+{
+    return kernel->descriptor->flags & (READS_DERIVED | READS_NEURONS);
+}
+
 static bool reads_derived(const struct graph_filter *f)
 {
-    bool collector = !f->collects || f->node->collector->descriptor->flags & READS_DERIVED;
-    return f->node->kernel->descriptor->flags & READS_DERIVED && collector && !overlaps(f->node);
+    bool collector = !f->collects || may_read_derived(f->node->collector);
+    return may_read_derived(f->node->kernel) && collector && !overlaps(f->node);
 }
 
 /* Textures and buffers of a pass. */
@@ -419,6 +424,8 @@ static struct bindings left_by_reader(const struct recording *r, const struct gr
         used.textures += other ? other->textures : 0;
         used.buffers += other ? other->buffers : 0;
     }
+    if (f->node->kernel->descriptor->flags & READS_NEURONS)
+        limit.buffers = 0;
     return (struct bindings){share(limit.textures, used.textures, places),
                              share(limit.buffers, used.buffers, places)};
 }

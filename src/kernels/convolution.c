@@ -635,8 +635,8 @@ static const struct parameter connected_parameters[] = {CHANNEL_ROWS, NEURON_ROW
 static const struct parameter connected_gradient_parameters[] = {
     CHANNEL_ROWS, OPTION_ROW, NEURON_ROWS, {0}};
 
-#define FORWARD_FLAGS  (MAKES_STATE | SHARED_STATE)
-#define GRADIENT_FLAGS (IS_GRADIENT | SHARED_STATE | MODIFIES_STATE | DENSE_MANUAL)
+#define FORWARD_FLAGS  (MAKES_STATE | SHARED_STATE | READS_NEURONS)
+#define GRADIENT_FLAGS (IS_GRADIENT | SHARED_STATE | MODIFIES_STATE | DENSE_MANUAL | READS_NEURONS)
 
 const struct glcnn_descriptor glcnn_kernel_convolution = {
     .name = "convolution",
