@@ -1,7 +1,18 @@
 // dX(u, c) = sum over k of W(k, u, c) * G(k)
-// One invocation owns a pixel and slice of IMAGES images; the taps of the layer are the pixels.
+// One invocation owns a pixel and slice of IMAGES images; the taps of the layer are the pixels. It
+// reads SLICES slices of outputs at once.
 // needs convolution/convolution.glsl
 vec4 weight(int element, int k) { return matrix(PACKED_X(element), PACKED_Y(element), 0, k); }
+
+vec4 w[SLICES * COMPONENTS];
+
+void add_to(inout vec4 sum, int j, vec4 g) {
+#if COMPONENTS == 4
+    sum += vec4(dot(w[j * 4], g), dot(w[j * 4 + 1], g), dot(w[j * 4 + 2], g), dot(w[j * 4 + 3], g));
+#else
+    sum.x += dot(w[j], g);
+#endif
+}
 
 void invocation(ivec3 at) {
     int row = at.x / region_width;
@@ -18,19 +29,20 @@ void invocation(ivec3 at) {
     vec4 sum[IMAGES];
     for (int i = 0; i < IMAGES; i++)
         sum[i] = vec4(0.0);
-    for (int k = 0; k < gradient_slices; k++) {
-        vec4 w0 = weight(element, k);
-#if COMPONENTS == 4
-        vec4 w1 = weight(element + 1, k), w2 = weight(element + 2, k), w3 = weight(element + 3, k);
-#endif
-        for (int i = 0; i < IMAGES; i++) {
-            vec4 g = gradient(begin_x, begin_y, k, min(image + i, last));
-#if COMPONENTS == 4
-            sum[i] += vec4(dot(w0, g), dot(w1, g), dot(w2, g), dot(w3, g));
-#else
-            sum[i].x += dot(w0, g);
-#endif
+    for (int k = 0; k < gradient_slices; k += SLICES) {
+        vec4 g[SLICES * IMAGES];
+        for (int j = 0; j < SLICES; j++) {
+            int from = min(k + j, gradient_slices - 1);
+            for (int c = 0; c < COMPONENTS; c++)
+                w[j * COMPONENTS + c] = weight(element + c, from);
+            for (int i = 0; i < IMAGES; i++)
+                g[j * IMAGES + i] = gradient(begin_x, begin_y, from, min(image + i, last));
+            for (int i = 0; i < IMAGES && SLICES > 1; i++)
+                g[j * IMAGES + i] = k + j == from ? g[j * IMAGES + i] : vec4(0.0);
         }
+        for (int j = 0; j < SLICES; j++)
+            for (int i = 0; i < IMAGES; i++)
+                add_to(sum[i], j, g[j * IMAGES + i]);
     }
     for (int i = 0; i < IMAGES; i++)
         if (image + i <= last)

@@ -3,6 +3,7 @@
 
 #define TILE_IMAGES   32u /* that make tiles worth it, and channels */
 #define TILE_CHANNELS 64u
+#define ENOUGH_PIXELS (1u << 17) /* of all images */
 #define LONG_SUM      128u /* images */
 #define MANY_WEIGHTS  (1u << 20)
 
@@ -21,12 +22,24 @@ static bool fills_tiles(const void *shape)
            convolution_channels(o).inputs >= TILE_CHANNELS;
 }
 
-/* Data gradient of a fully connected layer: images that share what is read of the weights. */
+/* So few that a large GPU waits for their reads. */
+static bool are_few(const void *shape)
+{
+    const struct operation *o = shape;
+    const struct image_view *to = &o->images[DESTINATION];
+    uint64_t pixels = (uint64_t)o->region_width * o->region_height * slice_count(to->channels);
+    return pixels * to->images < ENOUGH_PIXELS;
+}
+
+/* Data gradient of a fully connected layer: images that share what is read of the weights, and
+ * slices of the gradient that are read at once. */
 const struct variant fully_connected_data_variants[] = {
     {"connected_tiled", .registers = 32, .shared_memory = true, .can = has_one_pixel,
      .pays = fills_tiles},
-    {"connected_eight", .registers = 32, .images = 8},
-    {"connected_two", .registers = 8, .images = 2},
+    {"connected_at_once", .registers = 32, .shared_memory = true, .images = 2, .slices = 4,
+     .pays = are_few},
+    {"connected_eight", .registers = 32, .images = 8, .slices = 1},
+    {"connected_two", .registers = 8, .images = 2, .slices = 1},
     {0}};
 
 static void plan_gathered(const struct operation *o, struct plan *plan,
@@ -45,6 +58,7 @@ static void plan_gathered(const struct operation *o, struct plan *plan,
     pass_packing(pass, &p);
     pass_axes(pass, w);
     pass_define(pass, "IMAGES", (int)images);
+    pass_define(pass, "SLICES", (int)variant->slices);
     pass_int(pass, "begin_x", w->x.begin);
     pass_int(pass, "begin_y", w->y.begin);
     pass_int(pass, "shift_x", w->x.shift);
@@ -62,7 +76,7 @@ static void plan_connected_data(const struct operation *o, struct plan *plan)
 {
     const struct variant *variant = variant_choose(plan, fully_connected_data_variants, o);
     size_t first = plan->pass_count;
-    if (!variant->shared_memory) {
+    if (variant->images > 0) {
         plan_gathered(o, plan, variant);
         return;
     }
