@@ -142,9 +142,51 @@ static struct pass *plan_gradient(const struct operation *o, struct plan *plan, 
     return pass;
 }
 
+#define LANES     32u    /* of a group that makes an average */
+#define LONG_TAPS 16u    /* of a window that they share */
+#define ENOUGH    16384u /* invocations to keep a large GPU busy */
+
+static bool are_few_and_large(const void *shape)
+{
+    const struct operation *o = shape;
+    const struct image_view *result = &o->images[RESULT];
+    uint64_t results = (uint64_t)o->region_width * o->region_height *
+                       slice_count(result->channels) * result->images;
+    return results < ENOUGH && (uint32_t)(o->window.x.size * o->window.y.size) >= LONG_TAPS;
+}
+
+static const struct variant average_rows[] = {
+    {"pooling_average_group", .registers = 16, .shared_memory = true, .pays = are_few_and_large},
+    {"pooling_average_alone"},
+    {0}};
+
+static void plan_average_groups(const struct operation *o, struct plan *plan,
+                                const struct variant *variant)
+{
+    const struct image_view *result = &o->images[RESULT];
+    struct pass *pass = plan_pass(plan, "pooling/pooling_average_group.comp");
+    pass_variant(pass, variant);
+    pass_texture(pass, "source", &o->images[SOURCE]);
+    pass_image(pass, "destination", result);
+    pass_window(pass, &o->window);
+    add_padding(o, pass);
+    pass_define(pass, "LANES", (int)LANES);
+    pass_grid(pass, o->region_width * LANES, o->region_height,
+              slice_count(result->channels) * result->images);
+    pass_origin(pass, o->region_x, o->region_y, 0);
+    pass_local(pass, LANES, 1, 1);
+    pass->cooperative = true;
+    pass->work = groups_of((uint32_t)(o->window.x.size * o->window.y.size), LANES) * 8 + 64;
+}
+
 static void plan_average(const struct operation *o, struct plan *plan)
 {
+    const struct variant *variant = variant_choose(plan, average_rows, o);
     const struct pooled results = results_of(o, "AVERAGE");
+    if (variant == average_rows) {
+        plan_average_groups(o, plan, variant);
+        return;
+    }
     plan_results(plan, &results, "pooling/pooling_average.comp");
 }
 
@@ -626,18 +668,19 @@ static void node_defaults(struct glcnn_addressing *properties, void *kernel_para
 }
 
 static const struct variant *const two_forms[] = {pooling_forms, NULL};
+static const struct variant *const average_forms[] = {average_rows, pooling_forms, NULL};
 static const struct variant *const average_gradient_forms[] = {pooling_tile_forms, pooling_forms,
                                                                NULL};
 static const struct variant *const norm_forms[] = {pooling_tile_forms, norm_rows, pooling_forms,
                                                    NULL};
 static const struct variant *const max_gradient_forms[] = {pooling_tile_forms, NULL};
 
-#define FORWARD(NAME, MPS, TEXT, FLAGS, PLAN, CASES)                                               \
+#define FORWARD(NAME, MPS, TEXT, FLAGS, FORMS, PLAN, CASES)                                        \
     .name = NAME, .mps_class = MPS, .text = TEXT, .family = "pooling",                             \
     .gradient = NAME "_gradient",                                                                  \
     .flags = HAS_WINDOW | HAS_STRIDE | MAKES_STATE | READS_DERIVED | (FLAGS),                      \
     .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,          \
-    .arguments = FORWARD_ARGUMENTS, .variants = two_forms, .plan = plan_##PLAN,                    \
+    .arguments = FORWARD_ARGUMENTS, .variants = FORMS, .plan = plan_##PLAN,                        \
     .reference = PLAN##_reference, .node_defaults = node_defaults,                                 \
     .keeps_zero = descriptor_always, .cases = CASES
 
@@ -649,8 +692,9 @@ static const struct variant *const max_gradient_forms[] = {pooling_tile_forms, N
     .arguments = GRADIENT_ARGUMENTS, .variants = FORMS, .plan = plan_##PLAN,                       \
     .reference = PLAN##_reference, .cases = CASES
 
-const struct glcnn_descriptor glcnn_kernel_pooling_average = {FORWARD(
-    "pooling_average", "MPSCNNPoolingAverage", "mean over a window", 0, average, average_cases)};
+const struct glcnn_descriptor glcnn_kernel_pooling_average = {
+    FORWARD("pooling_average", "MPSCNNPoolingAverage", "mean over a window", 0, average_forms,
+            average, average_cases)};
 const struct glcnn_descriptor glcnn_kernel_pooling_average_gradient = {
     GRADIENT("pooling_average", "MPSCNNPoolingAverage", 0, average_gradient_forms, average_gradient,
              average_cases)};
@@ -658,16 +702,17 @@ const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm = {
     FORWARD("pooling_l2_norm", "MPSCNNPoolingL2Norm",
             "square root of the sum of squares over a "
             "window",
-            0, l2_norm, window_cases)};
+            0, two_forms, l2_norm, window_cases)};
 const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm_gradient = {GRADIENT(
     "pooling_l2_norm", "MPSCNNPoolingL2Norm", 0, norm_forms, l2_norm_gradient, window_cases)};
-const struct glcnn_descriptor glcnn_kernel_pooling_max = {
-    FORWARD("pooling_max", "MPSCNNPoolingMax", "largest value of a window", 0, max, window_cases)};
+const struct glcnn_descriptor glcnn_kernel_pooling_max = {FORWARD("pooling_max", "MPSCNNPoolingMax",
+                                                                  "largest value of a window", 0,
+                                                                  two_forms, max, window_cases)};
 const struct glcnn_descriptor glcnn_kernel_pooling_max_gradient = {
     GRADIENT("pooling_max", "MPSCNNPoolingMax", 0, max_gradient_forms, max_gradient, window_cases)};
-const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max = {
-    FORWARD("dilated_pooling_max", "MPSCNNDilatedPoolingMax",
-            "largest value of a window with spaced taps", HAS_DILATION, max, dilated_cases)};
+const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max = {FORWARD(
+    "dilated_pooling_max", "MPSCNNDilatedPoolingMax", "largest value of a window with spaced taps",
+    HAS_DILATION, two_forms, max, dilated_cases)};
 const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max_gradient = {
     GRADIENT("dilated_pooling_max", "MPSCNNDilatedPoolingMax", HAS_DILATION, max_gradient_forms,
              max_gradient, dilated_cases)};
