@@ -71,9 +71,8 @@ void pass_packing(struct pass *pass, const struct packing *p)
     pass_int(pass, "outputs_per_group", (int32_t)p->channels.outputs_per_group);
 }
 
-void pass_weight_index(struct pass *pass, const struct packing *p)
+void pass_weight_places(struct pass *pass, const struct packing *p)
 {
-    pass_packing(pass, p);
     pass_define(pass, "WEIGHT_INDEX", 1);
     if (p->transposed)
         pass_define(pass, "TRANSPOSED", 1);
@@ -85,6 +84,12 @@ void pass_weight_index(struct pass *pass, const struct packing *p)
     pass_int(pass, "layer_width", p->layer_width);
     pass_int(pass, "layer_taps", p->layer_taps);
     pass_int(pass, "output_count", (int32_t)p->channels.outputs);
+}
+
+void pass_weight_index(struct pass *pass, const struct packing *p)
+{
+    pass_packing(pass, p);
+    pass_weight_places(pass, p);
 }
 
 void pass_matrix(struct pass *pass, const struct image_view *matrix)

@@ -41,7 +41,8 @@ struct packing packing_of(const struct operation *operation, bool transposed);
 bool packing_is_dense(const struct packing *packing);
 /* What convolution/convolution.glsl takes. */
 void pass_packing(struct pass *pass, const struct packing *packing);
-/* The same, and where an element is among the weights as the user has them. */
+/* Where an element is among the weights as the user has them; and both. */
+void pass_weight_places(struct pass *pass, const struct packing *packing);
 void pass_weight_index(struct pass *pass, const struct packing *packing);
 void pass_matrix(struct pass *pass, const struct image_view *matrix);
 /* The pass that packs; `biases` may be NULL. */

@@ -47,9 +47,10 @@ bool sum_fills_shared(const void *shape)
 void plan_sum_shared(struct plan *plan, const struct packing *p, const struct variant *variant,
                      const struct sum *sum)
 {
-    struct image_view matrix = plan_pack(plan, p, sum->weights, sum->biases);
     struct pass *pass = plan_sum_pass(plan, p, variant, sum);
-    pass_matrix(pass, &matrix);
+    pass_weight_places(pass, p);
+    pass_vector(pass, "weights", sum->weights, VECTOR_READ);
+    pass_biases_in_place(pass, sum);
     pass_define(pass, "KERNEL_WIDTH", sum->window.x.size);
     pass_define(pass, "KERNEL_HEIGHT", sum->window.y.size);
     pass_grid(pass, groups_of(sum->extent[0], TILE) * GROUP_SIZE, groups_of(sum->extent[1], TILE),
