@@ -132,9 +132,20 @@ done
 must train --net small --data three --batch 8 --epochs 1 --out small.safetensors
 again small.safetensors
 
+# ---- Other networks ----------------------------------------------------------------------------------
+
+# A network that is no classifier is kept, and says who takes it.
+must import "$golden/two.onnx" -o two.glcnn
+says '^two.glcnn: images of 8x8x1, no classifier: probabilities of 1x1x5, e of 4x4x16$'
+must export two.glcnn -o two.onnx
+cmp "$golden/two.onnx" two.onnx || fail 'two.onnx comes back as another file'
+refused 1 'is no classifier' train --model two.glcnn --data parts
+refused 1 'is no classifier' evaluate two.glcnn parts
+refused 1 'is no classifier' predict two.glcnn images.csv
+refused 1 'has not the 0 lines of names' import "$golden/two.onnx" -o x.glcnn --class-names names
+
 # ---- What is no such file --------------------------------------------------------------------------
 
-refused 1 'is no classifier' import "$golden/two.onnx" -o two.glcnn
 refused 1 'has not the 5 lines of names' import "$golden/classifier.onnx" -o x.glcnn --class-names three/val.csv
 refused 2 'no ONNX file is named' import -o x.glcnn
 refused 2 'says where the model goes' import "$golden/classifier.onnx"
@@ -173,5 +184,5 @@ for at in 0 1 10 100 400 1000 3000 $((size / 2)) $((size - 600)) $((size - 100))
     "$glcnn" import torn.onnx -o y.glcnn >log 2>&1
     [ $? -le 1 ] || fail "byte $at changed: another status than 0 and 1"
 done
-[ ! -e x.glcnn ] && [ ! -e two.glcnn ] && [ ! -e x.onnx ] || fail 'what was refused left a file'
+[ ! -e x.glcnn ] && [ ! -e x.onnx ] || fail 'what was refused left a file'
 echo 'ONNX classifiers come and go'

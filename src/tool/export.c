@@ -2,7 +2,6 @@
  * weights that it has now. */
 #include <getopt.h>
 #include <glcnn/io.h>
-#include <glcnn/serialize.h>
 #include <stdio.h>
 
 #include "onnx_record.h"
@@ -26,7 +25,6 @@ struct export
     struct tool_device tool;
     const char *path, *out;
     struct saved saved;
-    struct model model; /* for its description */
     glcnn_network *network;
     struct glcnn_onnx_record *record;
     uint8_t *bytes;
@@ -38,7 +36,6 @@ static int fail(const struct export *e, const char *error)
     return complain(e->command, EXIT_FAILED, "%s", error);
 }
 
-/* The network without a loss, and with its weights. */
 static int read_network(struct export *e)
 {
     char error[GLCNN_ERROR_LENGTH];
@@ -47,12 +44,8 @@ static int read_network(struct export *e)
     int status = device_open(&e->tool);
     if (status != EXIT_GOOD)
         return complain(e->command, status, "%s", e->tool.error);
-    if (!saved_make(&e->saved, e->tool.device, NULL, 1, &e->model, error) ||
-        glcnn_network_deserialize(e->tool.device, e->model.description, e->model.description_size,
-                                  &e->network, error) != GLCNN_SUCCESS ||
-        glcnn_checkpoint_load(e->network, e->path, NULL, error) != GLCNN_SUCCESS)
-        return fail(e, error);
-    return EXIT_GOOD;
+    return saved_network(&e->saved, e->path, e->tool.device, &e->network, error) ? EXIT_GOOD
+                                                                                 : fail(e, error);
 }
 
 static int read_record(struct export *e)
@@ -78,8 +71,9 @@ static int write_file(struct export *e)
                          &e->bytes, &e->size, error) != GLCNN_SUCCESS ||
         glcnn_file_save(e->out, e->bytes, e->size, error) != GLCNN_SUCCESS)
         return fail(e, error);
-    printf("%s: images of %ux%ux%u, %u classes", e->out, form->width, form->height, form->channels,
-           form->classes);
+    printf("%s: images of %ux%ux%u", e->out, form->width, form->height, form->channels);
+    if (form->classes)
+        printf(", %u classes", form->classes);
     for (uint32_t c = 0; c < form->channels; c++)
         printf("%s%.9g / %.9g", c ? ", " : "; mean and deviation ", (double)e->saved.mean[c],
                (double)e->saved.deviation[c]);
@@ -126,7 +120,6 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     glcnn_onnx_free(e.bytes);
     onnx_record_free(e.record);
     glcnn_network_destroy(&e.network);
-    model_destroy(&e.model);
     glcnn_device_destroy(&e.tool.device);
     saved_free(&e.saved);
     return status;

@@ -22,10 +22,12 @@ static const struct tool_option options[] = {
     {0}};
 
 static const char details[] =
-    "MODEL is an ONNX file of opset 7 to 20, a classifier: one image in, a score or a probability for\n"
-    "each class out. What it was trained to expect of pictures is not in such files: --mean and\n"
-    "--deviation say it, of values in 0 .. 1, red first. The model file has all of it, and \"glcnn\n"
-    "export\" makes an ONNX file of it again.\n"
+    "MODEL is an ONNX file of opset 7 to 20 with one image in. A classifier, with a score or a\n"
+    "probability for each class out, is one to train, to evaluate and to predict with; another network,\n"
+    "as for segmentation or without a head, is kept for \"glcnn export\", Python (glcnn.load) and C.\n"
+    "What it was trained to expect of pictures is not in such files: --mean and --deviation say it, of\n"
+    "values in 0 .. 1, red first. The model file has all of it, and \"glcnn export\" makes an ONNX file\n"
+    "of it again.\n"
     "\n"
     "  glcnn import net.onnx -o net.glcnn --mean 0.485,0.456,0.406 --deviation 0.229,0.224,0.225\n"
     "  glcnn train --model net.glcnn --data fruit --train last --out fruit.glcnn\n";
@@ -193,16 +195,19 @@ static void name_model(struct import *i)
     snprintf(i->saved.title, sizeof i->saved.title, "%.*s", (int)strcspn(name, "."), name);
 }
 
+/* A network that is no classifier has no classes. */
 static bool describe(struct import *i)
 {
     const struct glcnn_onnx_record *r = i->record;
-    if (r->input_count != 1 || r->output_count != 1)
+    const struct glcnn_onnx_image *in = r->inputs, *out = r->outputs;
+    if (r->input_count != 1)
         return false;
-    i->saved.form = (struct form){.width = r->inputs[0].width,
-                                  .height = r->inputs[0].height,
-                                  .channels = r->inputs[0].feature_channels,
-                                  .classes = r->outputs[0].feature_channels};
-    return r->outputs[0].width == 1 && r->outputs[0].height == 1;
+    bool classifies = r->output_count == 1 && out->width == 1 && out->height == 1;
+    i->saved.form = (struct form){.width = in->width,
+                                  .height = in->height,
+                                  .channels = in->feature_channels,
+                                  .classes = classifies ? out->feature_channels : 0};
+    return true;
 }
 
 static int read_model(struct import *i)
@@ -217,12 +222,29 @@ static int read_model(struct import *i)
         return fail_file(i, error);
     if (!describe(i)) {
         glcnn_network_destroy(&network);
-        return complain(i->command, EXIT_FAILED,
-                        "%s: is no classifier: it has not one image in and one of 1x1 pixels out",
-                        i->path);
+        return complain(i->command, EXIT_FAILED, "%s: has %zu inputs; one, of pictures, is taken",
+                        i->path, i->record->input_count);
     }
-    return model_open(network, &i->saved.form, 1, &i->model, error) ? EXIT_GOOD
-                                                                    : fail_file(i, error);
+    bool (*open)(glcnn_network *, const struct form *, uint32_t, struct model *, char *) =
+        i->saved.form.classes ? model_open : model_keep;
+    return open(network, &i->saved.form, 1, &i->model, error) ? EXIT_GOOD : fail_file(i, error);
+}
+
+static void tell(const struct import *i)
+{
+    const struct glcnn_onnx_record *r = i->record;
+    const struct form *form = &i->saved.form;
+    printf("%s: images of %ux%ux%u, ", i->out, form->width, form->height, form->channels);
+    if (form->classes) {
+        printf("%u classes\n", form->classes);
+        return;
+    }
+    printf("no classifier: ");
+    for (size_t k = 0; k < r->output_count; k++)
+        printf("%s%s of %ux%ux%u", k ? ", " : "", r->outputs[k].name, r->outputs[k].width,
+               r->outputs[k].height, r->outputs[k].feature_channels);
+    printf("\nglcnn train, evaluate and predict take classifiers; this is for glcnn export, for "
+           "Python (glcnn.load) and for C, with a loss of their own\n");
 }
 
 static int write_model(struct import *i)
@@ -235,8 +257,7 @@ static int write_model(struct import *i)
     saved_add_onnx(&all, i->record->skeleton, i->record->skeleton_size, i->record_text);
     if (!saved_write(&all, &i->model, i->out, NULL, 0, error))
         return fail(i, error);
-    printf("%s: images of %ux%ux%u, %u classes\n", i->out, all.form.width, all.form.height,
-           all.form.channels, all.form.classes);
+    tell(i);
     return EXIT_GOOD;
 }
 
@@ -270,7 +291,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
 
 const struct tool_command command_import = {.name = "import",
                                             .arguments = "MODEL.onnx -o FILE [OPTION]...",
-                                            .text = "an ONNX classifier, to train and to use here",
+                                            .text = "an ONNX model, to train and to use here",
                                             .details = details,
                                             .options = options,
                                             .run = run};

@@ -84,11 +84,21 @@ static void find_ends(const glcnn_network *network, glcnn_image_node **input,
     *end = ends == 1 ? *end : NULL;
 }
 
+bool model_keep(glcnn_network *network, const struct form *form, uint32_t batch,
+                struct model *model, char error[GLCNN_ERROR_LENGTH])
+{
+    (void)batch;
+    *model =
+        (struct model){.form = *form, .network = network, .device = glcnn_network_device(network)};
+    return good(glcnn_network_serialize(network, false, &model->description,
+                                        &model->description_size, error));
+}
+
 bool model_open(glcnn_network *network, const struct form *form, uint32_t batch,
                 struct model *model, char error[GLCNN_ERROR_LENGTH])
 {
-    *model =
-        (struct model){.form = *form, .network = network, .device = glcnn_network_device(network)};
+    if (!model_keep(network, form, batch, model, error))
+        return false;
     find_ends(network, &model->image, &model->scores);
     model->head = model_head(network);
     if (!model->image || !model->scores) {
@@ -98,9 +108,6 @@ bool model_open(glcnn_network *network, const struct form *form, uint32_t batch,
     }
     glcnn_filter_node *last = glcnn_image_node_filter(model->scores);
     bool has_soft_max = is_kernel(last, "soft_max");
-    if (!good(glcnn_network_serialize(network, false, &model->description, &model->description_size,
-                                      error)))
-        return false;
     if (has_soft_max)
         model->probabilities = model->scores;
     if (has_soft_max || is_kernel(last, "log_soft_max"))

@@ -28,6 +28,9 @@ bool model_create(glcnn_device *device, const struct net *net, const struct form
  * sentence. */
 bool model_open(glcnn_network *network, const struct form *form, uint32_t batch,
                 struct model *model, char error[GLCNN_ERROR_LENGTH]);
+/* The same of a network that is no classifier, which there is to be written alone: without a loss. */
+bool model_keep(glcnn_network *network, const struct form *form, uint32_t batch,
+                struct model *model, char error[GLCNN_ERROR_LENGTH]);
 void model_destroy(struct model *model);
 
 /* The layer that makes the scores, but for filters without weights behind it: a convolution or a

@@ -104,7 +104,8 @@ static bool read_entries(const struct glcnn_checkpoint_metadata *m, struct saved
     saved->owned = names ? class_names_parse(names, &saved->form.classes) : NULL;
     saved->names = (const char *const *)saved->owned;
     snprintf(saved->title, sizeof saved->title, "%s", net ? net : "");
-    return net && saved->names && saved->form.classes > 0 && read_form(m, &saved->form) &&
+    return net && saved->names && (saved->form.classes > 0 || has_network(saved)) &&
+           read_form(m, &saved->form) &&
            (has_network(saved) || (saved->net && net_fits(saved->net, &saved->form))) &&
            read_lists(m, saved);
 }
@@ -158,6 +159,13 @@ static bool make_own(const struct saved *saved, glcnn_device *device, const stru
 {
     const struct glcnn_checkpoint_bytes *bytes = &saved->bytes[SAVED_NETWORK];
     glcnn_network *network = NULL;
+    if (!saved->form.classes) {
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "the network is no classifier, with one score for each class; Python (glcnn.load) "
+                 "and C train it with a loss of their own, and \"glcnn export\" gives its ONNX file "
+                 "back");
+        return false;
+    }
     if (glcnn_network_deserialize(device, bytes->bytes, bytes->size, &network, error) !=
         GLCNN_SUCCESS)
         return false;
@@ -177,6 +185,21 @@ bool saved_make(const struct saved *saved, glcnn_device *device, const struct fo
         return true;
     snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(device));
     return false;
+}
+
+bool saved_network(const struct saved *saved, const char *path, glcnn_device *device,
+                   glcnn_network **network, char error[GLCNN_ERROR_LENGTH])
+{
+    struct model model = {.description = NULL};
+    const struct glcnn_checkpoint_bytes *bytes = &saved->bytes[SAVED_NETWORK];
+    bool good = has_network(saved) || saved_make(saved, device, NULL, 1, &model, error);
+    good = good &&
+           glcnn_network_deserialize(device, model.description ? model.description : bytes->bytes,
+                                     model.description ? model.description_size : bytes->size,
+                                     network, error) == GLCNN_SUCCESS &&
+           glcnn_checkpoint_load(*network, path, NULL, error) == GLCNN_SUCCESS;
+    model_destroy(&model);
+    return good;
 }
 
 bool saved_load(const struct saved *saved, const char *path, glcnn_device *device, uint32_t batch,

@@ -441,6 +441,23 @@ class ModelFiles(unittest.TestCase):
         normalised = (self.images / 255 - 0.25) / 0.5
         numpy.testing.assert_allclose(onnx.predict(normalised), expected, atol=1e-5)
 
+    @unittest.skipUnless(_c.FUNCTIONS["glcnn_onnx"], "there is no libglcnn_onnx")
+    def test_a_network_that_is_no_classifier(self):
+        self.tool("import", os.path.join(CLASSIFIER, "two.onnx"), "-o", self.file("two.glcnn"))
+        net = glcnn.load(self.file("two.glcnn"))
+        self.assertEqual(net.classes, [])
+        net.output = net.filter("body").result  # pixels, which are trained towards others
+        goals = numpy.zeros((40, 16, 4, 4), numpy.float32)
+        losses = [s.loss for s in net.train(self.images, goals, epochs=3,
+                                            loss=glcnn.LossType.MEAN_SQUARED_ERROR)]
+        self.assertLess(losses[-1], losses[0])
+        net.save(self.file("two.glcnn"))
+        self.tool("export", self.file("two.glcnn"), "-o", self.file("two.onnx"))
+        back = glcnn.onnx(self.file("two.onnx"))
+        back.output = back.filter("body").result
+        numpy.testing.assert_allclose(back.predict(self.images), net.predict(self.images),
+                                      atol=1e-5)
+
     def test_the_tool_goes_on_with_a_network(self):
         net = glcnn.network((1, 8, 8), lambda x: small(x.batch_normalization(1e-5)), seed=2)
         net.save(self.file("new.glcnn"))  # its normalisation has met no image yet
