@@ -10,8 +10,10 @@
 
 #include <GLES3/gl31.h>
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define RESET_NOTIFICATION_STRATEGY 0x8256 /* of GL_KHR_robustness and GL_EXT_robustness */
 #define LOSE_CONTEXT_ON_RESET       0x8252
@@ -338,22 +340,56 @@ const char *egl_device_string(EGLDeviceEXT device, const char *extension, EGLint
 
 /* ---- Fences ---- */
 
+struct fence_entries {
+    PFNEGLCREATESYNCKHRPROC create;
+    PFNEGLDESTROYSYNCKHRPROC destroy;
+    PFNEGLDUPNATIVEFENCEFDANDROIDPROC duplicate;
+    PFNEGLWAITSYNCKHRPROC wait; /* NULL without EGL_KHR_wait_sync */
+};
+
+/* False without EGL_ANDROID_native_fence_sync. */
+static bool find_fences(const struct platform_context *context, struct fence_entries *e)
+{
+    const char *extensions = eglQueryString(context->display, EGL_EXTENSIONS);
+    bool waits = egl_list_has(extensions, "EGL_KHR_wait_sync");
+    e->create = (PFNEGLCREATESYNCKHRPROC)eglGetProcAddress("eglCreateSyncKHR");
+    e->destroy = (PFNEGLDESTROYSYNCKHRPROC)eglGetProcAddress("eglDestroySyncKHR");
+    e->duplicate =
+        (PFNEGLDUPNATIVEFENCEFDANDROIDPROC)eglGetProcAddress("eglDupNativeFenceFDANDROID");
+    e->wait = waits ? (PFNEGLWAITSYNCKHRPROC)eglGetProcAddress("eglWaitSyncKHR") : NULL;
+    return egl_list_has(extensions, "EGL_ANDROID_native_fence_sync") && e->create && e->destroy &&
+           e->duplicate;
+}
+
 int platform_fence_descriptor(const platform_context *context)
 {
-    PFNEGLCREATESYNCKHRPROC create_sync =
-        (PFNEGLCREATESYNCKHRPROC)eglGetProcAddress("eglCreateSyncKHR");
-    PFNEGLDESTROYSYNCKHRPROC destroy_sync =
-        (PFNEGLDESTROYSYNCKHRPROC)eglGetProcAddress("eglDestroySyncKHR");
-    PFNEGLDUPNATIVEFENCEFDANDROIDPROC duplicate =
-        (PFNEGLDUPNATIVEFENCEFDANDROIDPROC)eglGetProcAddress("eglDupNativeFenceFDANDROID");
-    const char *extensions = eglQueryString(context->display, EGL_EXTENSIONS);
-    if (!egl_list_has(extensions, "EGL_ANDROID_native_fence_sync") || !create_sync ||
-        !destroy_sync || !duplicate)
+    struct fence_entries e;
+    if (!find_fences(context, &e))
         return -1;
-    EGLSyncKHR sync = create_sync(context->display, EGL_SYNC_NATIVE_FENCE_ANDROID, NULL);
+    EGLSyncKHR sync = e.create(context->display, EGL_SYNC_NATIVE_FENCE_ANDROID, NULL);
     if (sync == EGL_NO_SYNC_KHR)
         return -1;
-    int descriptor = duplicate(context->display, sync);
-    destroy_sync(context->display, sync);
+    int descriptor = e.duplicate(context->display, sync);
+    e.destroy(context->display, sync);
     return descriptor;
+}
+
+/* EGL takes the descriptor over that it is given, if it makes a fence of it. */
+bool platform_await_fence(const platform_context *context, int descriptor)
+{
+    struct fence_entries e;
+    if (!find_fences(context, &e) || !e.wait)
+        return false;
+    int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0)
+        return false;
+    const EGLint list[] = {EGL_SYNC_NATIVE_FENCE_FD_ANDROID, copy, EGL_NONE};
+    EGLSyncKHR sync = e.create(context->display, EGL_SYNC_NATIVE_FENCE_ANDROID, list);
+    if (sync == EGL_NO_SYNC_KHR) {
+        close(copy);
+        return false;
+    }
+    bool waits = e.wait(context->display, sync, 0) == EGL_TRUE;
+    e.destroy(context->display, sync);
+    return waits;
 }

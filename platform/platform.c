@@ -449,6 +449,11 @@ const char *platform_reason(const platform_context *context)
     return context->reason;
 }
 
+bool platform_is_borrowed(const platform_context *context)
+{
+    return context->borrowed;
+}
+
 bool platform_is_robust(const platform_context *context)
 {
     return context->robust;

@@ -58,6 +58,31 @@ bool platform_is_current(const platform_context *context);
 /* A file descriptor that becomes readable once everything issued so far has finished, the caller's
  * to close; -1 without EGL_ANDROID_native_fence_sync. The context must be current. */
 int platform_fence_descriptor(const platform_context *context);
+/* What is issued from now on waits for the fence, on the GPU; the descriptor stays the caller's.
+ * False: the driver cannot. The context must be current. */
+bool platform_await_fence(const platform_context *context, int descriptor);
+
+/* One plane of a dma-buf; the descriptor stays the caller's. */
+struct platform_plane {
+    int fd;
+    uint32_t fourcc; /* of the plane alone: R8, GR88, .. of drm_fourcc.h */
+    uint64_t modifier;
+    uint32_t width, height, offset, pitch; /* pixels; bytes */
+};
+
+#define PLATFORM_MODIFIERS 64
+
+/* NULL, or the extension that is missing to import any. */
+const char *platform_lacks_dmabuf(const platform_context *context);
+/* Modifiers with which planes of the format can be GL_TEXTURE_2D; 0: it cannot. Linear stands for
+ * none too. */
+size_t platform_dmabuf_modifiers(const platform_context *context, uint32_t fourcc,
+                                 uint64_t modifiers[PLATFORM_MODIFIERS]);
+/* The plane as an EGLImage, for glEGLImageTargetTexture2DOES; NULL, and why. Needs
+ * platform_lacks_dmabuf to be NULL. */
+void *platform_import(const platform_context *context, const struct platform_plane *plane,
+                      char reason[PLATFORM_TEXT]);
+void platform_release_import(const platform_context *context, void *image);
 
 /* Entry point of GL by name. The context must be current. NULL where there is none, but libglvnd
  * gives a stub for any name: the version and the extension strings tell what exists. */
@@ -68,6 +93,8 @@ platform_function platform_symbol(const platform_context *context, const char *n
 const struct platform_candidate *platform_chosen(const platform_context *context);
 const char *platform_reason(const platform_context *context);
 bool platform_is_robust(const platform_context *context);
+/* Is it the caller's? */
+bool platform_is_borrowed(const platform_context *context);
 
 /* Looks at every candidate, in the order of probing, which numbers them for the choice by index;
  * the caller's current context is not among them. Returns how many there are; fills at most

@@ -9,6 +9,8 @@
 #include <glcnn/command_buffer.h>
 #include <glcnn/channel_format.h>
 #include <glcnn/image.h>
+#include <glcnn/dmabuf.h>
+#include <glcnn/texture.h>
 #include <glcnn/padding.h>
 #include <glcnn/state.h>
 #include <glcnn/kernel.h>

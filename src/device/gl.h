@@ -48,6 +48,9 @@
     X(GetShaderiv, PFNGLGETSHADERIVPROC)                                                           \
     X(GetString, PFNGLGETSTRINGPROC)                                                               \
     X(GetStringi, PFNGLGETSTRINGIPROC)                                                             \
+    X(GetTexLevelParameteriv, PFNGLGETTEXLEVELPARAMETERIVPROC)                                     \
+    X(GetTexParameteriv, PFNGLGETTEXPARAMETERIVPROC)                                               \
+    X(IsTexture, PFNGLISTEXTUREPROC)                                                               \
     X(LinkProgram, PFNGLLINKPROGRAMPROC)                                                           \
     X(MapBufferRange, PFNGLMAPBUFFERRANGEPROC)                                                     \
     X(MemoryBarrier, PFNGLMEMORYBARRIERPROC)                                                       \
@@ -65,6 +68,7 @@
 #define GL_OPTIONAL(X)                                                                             \
     X(BufferStorageEXT, PFNGLBUFFERSTORAGEEXTPROC, "GL_EXT_buffer_storage")                        \
     X(DebugMessageCallbackKHR, PFNGLDEBUGMESSAGECALLBACKKHRPROC, "GL_KHR_debug")                   \
+    X(EGLImageTargetTexture2DOES, PFNGLEGLIMAGETARGETTEXTURE2DOESPROC, "GL_OES_EGL_image")         \
     X(ObjectLabelKHR, PFNGLOBJECTLABELKHRPROC, "GL_KHR_debug")                                     \
     X(PushDebugGroupKHR, PFNGLPUSHDEBUGGROUPKHRPROC, "GL_KHR_debug")                               \
     X(PopDebugGroupKHR, PFNGLPOPDEBUGGROUPKHRPROC, "GL_KHR_debug")                                 \

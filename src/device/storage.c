@@ -92,6 +92,20 @@ glcnn_status storage_create(struct glcnn_device *device, uint32_t width, uint32_
     return GLCNN_SUCCESS;
 }
 
+glcnn_status storage_adopt(struct glcnn_device *device, const struct storage *like,
+                           struct storage **storage)
+{
+    struct storage *made = malloc(sizeof *made);
+    if (!made)
+        return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory making an image");
+    *made = *like;
+    made->device = device_retain(device);
+    made->references = 1;
+    made->across = made->down = 1;
+    *storage = made;
+    return GLCNN_SUCCESS;
+}
+
 static struct storage *take_from_pool(struct storage_pool *pool, uint32_t width, uint32_t height,
                                       uint32_t layers, glcnn_channel_format format)
 {
@@ -133,8 +147,10 @@ struct storage *storage_retain(struct storage *storage)
 
 static void free_storage(struct storage *storage, const struct gl *gl)
 {
-    if (storage->texture && gl)
+    if (storage->texture && gl && !storage->borrowed)
         gl->DeleteTextures(1, &storage->texture);
+    if (storage->import && gl)
+        platform_release_import(storage->device->platform, storage->import);
     free(storage);
 }
 

@@ -17,6 +17,8 @@ struct hazard {
     uint64_t written, read;
 };
 
+enum byte_order { BYTES_OF_TEXELS, BYTES_RGB, BYTES_BGR };
+
 struct storage {
     struct glcnn_device *device;
     int references;
@@ -31,6 +33,11 @@ struct storage {
     bool pooled;                   /* of temporary images: goes back to the pool */
     struct derivation *derivation; /* how passes make what is not stored here; NULL: it is */
     GLuint texture;                /* 0 until the first use */
+    bool flat;                     /* GL_TEXTURE_2D of one layer, which shaders fetch from alone */
+    bool borrowed;                 /* the texture is the caller's */
+    bool fixed;                    /* and no image unit takes it: it is not immutable */
+    enum byte_order bytes;         /* of a flat one: three texels of one byte make a pixel */
+    void *import;                  /* of platform_import, that the texture is of; NULL: none */
     struct hazard hazard;
 };
 
@@ -46,6 +53,10 @@ glcnn_status storage_create(struct glcnn_device *device, uint32_t width, uint32_
 glcnn_status storage_create_pooled(struct glcnn_device *device, uint32_t width, uint32_t height,
                                    uint32_t layers, glcnn_channel_format format,
                                    struct storage **storage);
+/* Storage whose texture was made elsewhere, all of `like` but for the reference: it holds a new one
+ * of the device. On failure the texture is still the caller's to delete. */
+glcnn_status storage_adopt(struct glcnn_device *device, const struct storage *like,
+                           struct storage **storage);
 struct storage *storage_retain(struct storage *storage);
 void storage_release(struct storage *storage);
 /* The last reference to a temporary image's storage: into the pool instead of freed. */

@@ -93,6 +93,11 @@ static glcnn_status gather_images(struct call *call, bool with_destination)
                                "%s: %s is stored as unorm8, which kernels read and none writes; "
                                "store it as float16 or float32",
                                name_of(call), argument->name);
+        glcnn_status status = argument->output
+                                  ? image_check_write(image, name_of(call), argument->name)
+                                  : GLCNN_SUCCESS;
+        if (status != GLCNN_SUCCESS)
+            return status;
         call->shapes.images[i] = image->descriptor;
         call->operation.given[i] = true;
     }

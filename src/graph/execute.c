@@ -335,6 +335,9 @@ static glcnn_status check_source(const struct glcnn_graph *graph, glcnn_image *c
                         : image->device != graph->device ? "an image of another device"
                         : image->command_buffer          ? "a temporary image"
                         : image->parent                  ? "a view"
+                        : image_is_foreign(image)        ? "an imported or wrapped texture: encode "
+                                                           "a kernel that reads it into an image "
+                                                           "of the library first"
                                                          : NULL;
     if (!wrong && came_before(sources, index))
         wrong = "given twice";

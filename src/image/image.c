@@ -125,6 +125,37 @@ glcnn_status glcnn_temporary_image_create(glcnn_command_buffer *command_buffer,
     return end_create(status, made, image);
 }
 
+glcnn_status image_create_over(struct glcnn_device *device,
+                               const struct glcnn_image_descriptor *descriptor,
+                               struct storage *storage, struct glcnn_image **image)
+{
+    *image = make(device, descriptor);
+    if (!*image) {
+        storage_release(storage);
+        return GLCNN_OUT_OF_MEMORY;
+    }
+    (*image)->storage = storage;
+    (*image)->channels_behind = 4 * slice_count(descriptor->feature_channels);
+    return GLCNN_SUCCESS;
+}
+
+bool image_is_foreign(const struct glcnn_image *image)
+{
+    return image->storage && (image->storage->borrowed || image->storage->import);
+}
+
+glcnn_status image_check_write(const struct glcnn_image *image, const char *where, const char *what)
+{
+    const struct storage *storage = image->storage;
+    if (!storage || !(storage->flat || storage->fixed))
+        return GLCNN_SUCCESS;
+    return device_fail(image->device, GLCNN_INVALID_ARGUMENT,
+                       "%s: %s is %s, which the library only reads", where, what,
+                       storage->import ? "a plane of a dma-buf"
+                       : storage->flat ? "a texture of GL_TEXTURE_2D"
+                                       : "a texture that is not immutable");
+}
+
 struct glcnn_image *image_retain(struct glcnn_image *image)
 {
     image->references++;

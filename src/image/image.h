@@ -31,6 +31,17 @@ bool image_is_unset(struct glcnn_image *image);
 glcnn_status image_complete_descriptor(struct glcnn_device *device, const char *where,
                                        struct glcnn_image_descriptor *descriptor);
 
+/* An image of that storage, which it takes over, also on failure; channels beyond its last one may
+ * hold anything. */
+glcnn_status image_create_over(struct glcnn_device *device,
+                               const struct glcnn_image_descriptor *descriptor,
+                               struct storage *storage, struct glcnn_image **image);
+/* Was its texture made elsewhere? */
+bool image_is_foreign(const struct glcnn_image *image);
+/* Refuses what would write a texture that can only be read, `what` in the call or kernel `where`. */
+glcnn_status image_check_write(const struct glcnn_image *image, const char *where,
+                               const char *what);
+
 struct glcnn_image *image_retain(struct glcnn_image *image);
 /* A view of some of the images; the caller owns it, and they must be in range. */
 glcnn_status image_range_view(struct glcnn_image *image, uint32_t first, uint32_t count,

@@ -126,6 +126,10 @@ static glcnn_status resolve(const struct glcnn_image *image, const char *where,
                            "bytes of an element",
                            where, t->bytes_per_row, t->bytes_per_plane, t->bytes_per_image,
                            element);
+    glcnn_status status =
+        write ? image_check_write(image, where, "the image") : GLCNN_SUCCESS;
+    if (status != GLCNN_SUCCESS)
+        return status;
     *a = (struct access){.x = t->x,
                          .y = t->y,
                          .channel = t->channel_offset,
@@ -138,7 +142,7 @@ static glcnn_status resolve(const struct glcnn_image *image, const char *where,
     a->channels = t->channel_count ? t->channel_count : d->feature_channels - t->channel_offset;
     a->images = t->image_count ? t->image_count : d->number_of_images - t->first_image;
     a->planes = a->classes ? 1 : a->channels;
-    glcnn_status status = check_region(image, where, a);
+    status = check_region(image, where, a);
     if (status != GLCNN_SUCCESS)
         return status;
     set_strides(t, element, a);

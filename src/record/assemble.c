@@ -202,6 +202,16 @@ static void define_format(struct text *t, const struct pass_texture *item)
                 texel_of(item->view.storage->format)->layout);
 }
 
+/* Of a texture that was made elsewhere. */
+static void define_flat(struct text *t, const struct pass_texture *item)
+{
+    const struct storage *storage = item->view.storage;
+    if (storage->flat)
+        text_format(t, "#define %s_flat\n", item->name);
+    if (storage->bytes != BYTES_OF_TEXELS)
+        text_format(t, "#define %s_red %d\n", item->name, storage->bytes == BYTES_RGB ? 0 : 2);
+}
+
 /* Bindings of images that are read follow those of images that are written. Formats are told where
  * they matter: each source that differs is a program to compile. */
 static void define_textures(struct text *t, const struct pass *pass)
@@ -212,6 +222,7 @@ static void define_textures(struct text *t, const struct pass *pass)
         const struct pass_texture *item = &pass->textures[i];
         define_view(t, pass, item, i + (pass->loads_images ? pass->image_count : 0),
                     item->view.masked);
+        define_flat(t, item);
         if (pass->loads_images)
             define_format(t, item);
     }
@@ -304,6 +315,9 @@ static glcnn_status check_limits(struct glcnn_device *device, const struct pass 
 
 static bool loads_images(const struct glcnn_device *device, const struct pass *pass)
 {
+    for (uint32_t i = 0; i < pass->texture_count; i++)
+        if (pass->textures[i].view.storage->flat || pass->textures[i].view.storage->fixed)
+            return false;
     return device->info.traits.image_loads &&
            pass->texture_count + pass->image_count <= device->info.limits.image_uniforms;
 }

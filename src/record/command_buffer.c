@@ -333,7 +333,7 @@ void command_buffer_bind(struct glcnn_device *device, const struct pass *pass)
             continue;
         }
         gl->ActiveTexture(GL_TEXTURE0 + i);
-        gl->BindTexture(GL_TEXTURE_2D_ARRAY, storage->texture);
+        gl->BindTexture(storage->flat ? GL_TEXTURE_2D : GL_TEXTURE_2D_ARRAY, storage->texture);
     }
     for (uint32_t i = 0; i < pass->image_count; i++)
         bind_image(gl, i, storage_owner(pass->images[i].view.storage), GL_WRITE_ONLY);

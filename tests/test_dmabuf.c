@@ -1,0 +1,142 @@
+/* Frames of dma-bufs: what is refused, in which words. Nothing is imported where the driver cannot;
+ * tests/check_drm.sh imports a camera's frames on a driver that can. */
+#include "glcnn/dmabuf.h"
+
+#include <drm_fourcc.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "tests/fixture.h"
+
+static bool says(const char *text)
+{
+    bool found = strstr(glcnn_device_error(device), text) != NULL;
+    if (!found)
+        fprintf(stderr, "\nexpected \"%s\" in: %s\n", text, glcnn_device_error(device));
+    return found;
+}
+
+/* A file in place of a dma-buf: as long, and no driver takes it. */
+static int file_of(off_t size)
+{
+    FILE *file = tmpfile();
+    int descriptor = file ? dup(fileno(file)) : -1;
+    CU_ASSERT_FATAL(descriptor >= 0 && ftruncate(descriptor, size) == 0);
+    fclose(file);
+    return descriptor;
+}
+
+static void refuse(glcnn_status status, const struct glcnn_dmabuf *frame, const char *sentence)
+{
+    glcnn_image *images[2] = {(glcnn_image *)frame, (glcnn_image *)frame}; /* anything but NULL */
+    REFUSED(status, glcnn_image_import_dmabuf(device, frame, images));
+    CU_ASSERT_TRUE(says(sentence));
+    CU_ASSERT(images[0] == NULL && images[1] == NULL);
+}
+
+/* Of a frame that is right. */
+static struct glcnn_dmabuf nv12(int descriptor)
+{
+    return (struct glcnn_dmabuf){.width = 17,
+                                 .height = 5,
+                                 .fourcc = DRM_FORMAT_NV12,
+                                 .plane_count = 2,
+                                 .planes = {{descriptor, 64, 32}, {descriptor, 256, 20}}};
+}
+
+#define NV12_BYTES (256 + 20 * 2 + 18)
+
+static void wrong_frames_are_refused(void)
+{
+    int descriptor = file_of(NV12_BYTES);
+    struct glcnn_dmabuf frame = nv12(descriptor);
+    glcnn_image *images[2];
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_image_import_dmabuf(device, &frame, NULL));
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_image_import_dmabuf(device, NULL, images));
+    CU_ASSERT_EQUAL(glcnn_image_import_dmabuf(NULL, &frame, images), GLCNN_INVALID_ARGUMENT);
+    frame.fourcc = 0x20202020;
+    refuse(GLCNN_INVALID_ARGUMENT, &frame, "fourcc 0x20202020 is none of those");
+    frame = nv12(descriptor);
+    frame.width = 0;
+    refuse(GLCNN_INVALID_ARGUMENT, &frame, "a frame of 0x5 pixels");
+    frame.width = UINT32_MAX;
+    refuse(GLCNN_INVALID_ARGUMENT, &frame, "a frame of 4294967295x5");
+    frame = (struct glcnn_dmabuf){17, 5, DRM_FORMAT_YUYV, 1, 0, {{descriptor, 0, 34}}};
+    refuse(GLCNN_INVALID_ARGUMENT, &frame, "of YUYV by pairs of columns");
+    frame.fourcc = DRM_FORMAT_XRGB8888;
+    frame.plane_count = 0;
+    refuse(GLCNN_INVALID_ARGUMENT, &frame, "0 planes of XR24, which has 1");
+    close(descriptor);
+}
+
+static void wrong_planes_are_refused(void)
+{
+    int descriptor = file_of(NV12_BYTES);
+    struct glcnn_dmabuf frame = nv12(descriptor);
+    frame.plane_count = 1;
+    refuse(GLCNN_INVALID_ARGUMENT, &frame, "1 planes of NV12, which has 2");
+    frame.plane_count = 3;
+    refuse(GLCNN_INVALID_ARGUMENT, &frame, "3 planes of NV12");
+    frame = nv12(descriptor);
+    frame.planes[1].fd = -1;
+    refuse(GLCNN_INVALID_ARGUMENT, &frame, "descriptor -1 of plane 1 is not open");
+    frame = nv12(descriptor);
+    frame.planes[0].pitch = 16;
+    refuse(GLCNN_INVALID_ARGUMENT, &frame, "plane 0 has a pitch of 16 bytes; its rows have 17");
+    frame = nv12(descriptor);
+    frame.planes[1].pitch = 17;
+    refuse(GLCNN_INVALID_ARGUMENT, &frame, "its rows have 18");
+    frame = nv12(descriptor);
+    frame.planes[1].offset++;
+    refuse(GLCNN_INVALID_ARGUMENT, &frame, "plane 1 ends at byte 315; its dma-buf has 314");
+    frame = nv12(descriptor);
+    frame.planes[0].offset = frame.planes[0].pitch = UINT32_MAX;
+    refuse(GLCNN_INVALID_ARGUMENT, &frame, "plane 0 ends at byte 21474836492;");
+    close(descriptor);
+    frame = nv12(descriptor);
+    refuse(GLCNN_INVALID_ARGUMENT, &frame, "of plane 0 is not open");
+}
+
+static void large_frames_are_refused(void)
+{
+    uint32_t most = glcnn_device_info(device)->limits.texture_size;
+    int descriptor = file_of(1 << 20);
+    struct glcnn_dmabuf frame = {most + 1, 1, DRM_FORMAT_ABGR8888, 1, 0, {{descriptor, 0, 65536}}};
+    refuse(GLCNN_LIMIT_EXCEEDED, &frame, "this device has");
+    frame =
+        (struct glcnn_dmabuf){most / 3 + 1, 1, DRM_FORMAT_BGR888, 1, 0, {{descriptor, 0, 65536}}};
+    refuse(GLCNN_LIMIT_EXCEEDED, &frame, "plane 0 would be a texture of");
+    close(descriptor);
+}
+
+/* What is no dma-buf is refused by the driver, or by the lack of an extension: with its name where
+ * nothing can be imported. */
+static void files_are_no_frames(void)
+{
+    struct glcnn_dmabuf_format formats[2], more[128];
+    int descriptor = file_of(NV12_BYTES);
+    struct glcnn_dmabuf frame = nv12(descriptor);
+    fixture_forget_error(device);
+    size_t count = glcnn_dmabuf_formats(device, formats, 2);
+    CU_ASSERT_TRUE(count > 0 || says("the driver has no "));
+    CU_ASSERT_EQUAL(glcnn_dmabuf_formats(device, NULL, 0), count);
+    CU_ASSERT_EQUAL(glcnn_dmabuf_formats(device, more, 128), count);
+    CU_ASSERT_EQUAL(glcnn_dmabuf_formats(NULL, more, 128), 0);
+    refuse(GLCNN_UNSUPPORTED, &frame, count ? "plane 0 of NV12, as R8  : " : "the driver has no ");
+    frame.modifier = DRM_FORMAT_MOD_ARM_AFBC(AFBC_FORMAT_MOD_BLOCK_SIZE_16x16);
+    refuse(GLCNN_UNSUPPORTED, &frame, count ? "plane 0 of NV12" : "the driver has no ");
+    CU_ASSERT_EQUAL(fcntl(descriptor, F_GETFD) < 0, false);
+    close(descriptor);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(wrong_frames_are_refused),
+        UNIT_TEST(wrong_planes_are_refused),
+        UNIT_TEST(large_frames_are_refused),
+        UNIT_TEST(files_are_no_frames),
+        CU_TEST_INFO_NULL,
+    };
+    return fixture_run("dmabuf", tests, argc, argv);
+}
