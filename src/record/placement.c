@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
-#define TRIES 200
+#define MOST_TRIES  200
+#define LEAST_TRIES 8
+#define MOST_WORK   4000000 /* of all tries, each the square of the number of items */
 
 uint64_t placement_item_size(const struct placement_item *item)
 {
@@ -198,13 +200,21 @@ static uint64_t place_all(struct search *search, uint32_t random)
     return placement_size(p);
 }
 
+/* Fewer where each takes long. */
+static uint32_t tries(size_t items)
+{
+    size_t count = MOST_WORK / (items * items + 1);
+    return count < LEAST_TRIES ? LEAST_TRIES : count > MOST_TRIES ? MOST_TRIES : (uint32_t)count;
+}
+
 /* Largest first is good and now and then not the best: some tries by chance stand beside it. */
 static void search_best(struct search *search)
 {
+    const uint32_t most = tries(search->placement->item_count);
     uint64_t bound = placement_lower_bound(search->placement);
     uint32_t best_random = 0;
     uint64_t best = place_all(search, 0);
-    for (uint32_t i = 1; i <= TRIES && best > bound; i++) {
+    for (uint32_t i = 1; i <= most && best > bound; i++) {
         uint64_t size = place_all(search, i * 2654435761u);
         if (size < best) {
             best = size;
