@@ -127,7 +127,7 @@ static glcnn_status resolve(const struct glcnn_image *image, const char *where,
                            where, t->bytes_per_row, t->bytes_per_plane, t->bytes_per_image,
                            element);
     glcnn_status status =
-        write ? image_check_write(image, where, "the image") : GLCNN_SUCCESS;
+        direction != READ ? image_check_write(image, where, "the image") : GLCNN_SUCCESS;
     if (status != GLCNN_SUCCESS)
         return status;
     *a = (struct access){.x = t->x,

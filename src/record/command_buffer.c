@@ -211,11 +211,23 @@ static glcnn_status upload_all(struct glcnn_command_buffer *buffer)
     return status;
 }
 
+static void move(const struct glcnn_command_buffer *buffer, struct pass *pass)
+{
+    const struct pass *first = buffer->passes;
+    if (!pass->repeats) {
+        pass_move(pass);
+        return;
+    }
+    while (first->number != pass->repeats)
+        first++;
+    memcpy(pass->uniforms, first->uniforms, sizeof pass->uniforms);
+}
+
 /* Moves what moves with every step, once for each step however often its commit is tried. */
 static void refresh(struct glcnn_command_buffer *buffer, size_t count)
 {
     for (size_t i = 0; i < count && !buffer->refreshed; i++)
-        pass_move(&buffer->passes[i]);
+        move(buffer, &buffer->passes[i]);
     buffer->refreshed = true;
 }
 
