@@ -42,7 +42,11 @@ struct glcnn_graph_descriptor {
                                     losses stay float32) */
     uint64_t memory_budget;   /* bytes of textures of intermediate images; 0: as many as needed. A
                                batch that needs more runs in sub-batches; results are the same
-                               up to the order of sums */
+                               up to the order of sums. Where these do not do, images of the
+                               forward pass are dropped and computed again for the backward pass,
+                               which gives the same bits and takes time; of all such plans, for the
+                               whole batch and for sub-batches, the one of the least expected time
+                               is taken. See glcnn_graph_memory. Executions alone keep to it */
     float gradient_clip_norm; /* largest norm of the gradients for weights that an execution's
                                  updates see, all vectors of all kernels taken as one; 0 or more,
                                  0: any. Where the norm is more, each gradient is multiplied by
@@ -90,10 +94,13 @@ GLCNN_API glcnn_image_node *glcnn_graph_source(const glcnn_graph *graph, size_t 
 GLCNN_API glcnn_filter_node *glcnn_graph_filter(const glcnn_graph *graph, size_t index);
 
 /* Texture memory of intermediate images, in bytes: what the plan takes, what it would take without
- * sharing, and the most that lives at one time, below which no plan can be. */
+ * sharing, and the most that lives at one time, below which no plan of the same passes can be. */
 struct glcnn_memory_plan {
     uint64_t planned, without_sharing, lower_bound;
     uint32_t sub_batches; /* 1: the batch runs at once */
+    uint32_t recomputed;  /* encodes of filters that make once more what was dropped */
+    double extra_time;    /* expected, of a step without a budget: 0.25 takes a quarter longer. By
+                             the bytes and operations of passes, not measured */
 };
 
 /* Plans for sources of these descriptors, in the order of glcnn_graph_source, before any texture is
@@ -102,6 +109,14 @@ struct glcnn_memory_plan {
 GLCNN_API glcnn_status glcnn_graph_memory(glcnn_graph *graph,
                                           const struct glcnn_image_descriptor *sources,
                                           struct glcnn_memory_plan *memory);
+
+/* The least memory_budget that a graph with this network and these results can have, for sources as
+ * for glcnn_graph_memory: with it an execution succeeds, and with a byte less it is refused, with
+ * GLCNN_LIMIT_EXCEEDED and a sentence that has this number. It takes a search, some seconds for a
+ * network of hundreds of filters. */
+GLCNN_API glcnn_status glcnn_graph_least_memory(glcnn_graph *graph,
+                                                const struct glcnn_image_descriptor *sources,
+                                                uint64_t *bytes);
 
 /* Records one run of the graph into a command buffer of the user's, with temporary images in it,
  * and returns the result images, ordinary ones that the caller owns: results[i] is NULL for a

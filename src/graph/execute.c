@@ -1,4 +1,4 @@
-/* Compiling graphs for the sizes of their sources, and executing what was compiled. */
+/* Executing what was compiled, and encoding for the user. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,178 +6,6 @@
 #include "graph/graph.h"
 #include "platform/platform.h"
 #include "record/program.h"
-
-/* A graph compiled for sources of these descriptors. */
-struct compiled {
-    struct compiled *next;
-    struct glcnn_image *
-        *sources; /* whose storage the passes use now: placeholders until executed */
-    struct glcnn_command_buffer *command_buffer;
-    struct recording recording;
-    struct command_memory memory;
-    bool has_programs;
-};
-
-/* ---- Compiling ---- */
-
-static void drop_recording(struct compiled *c)
-{
-    if (c->recording.graph)
-        recording_free(&c->recording);
-    glcnn_command_buffer_destroy(&c->command_buffer);
-}
-
-static void free_compiled(struct compiled *c, size_t source_count)
-{
-    drop_recording(c);
-    for (size_t i = 0; c->sources && i < source_count; i++)
-        glcnn_image_destroy(&c->sources[i]);
-    free(c->sources);
-    free(c);
-}
-
-static bool has_gradients(const struct glcnn_graph *graph)
-{
-    for (size_t i = 0; i < graph->filter_count; i++)
-        if (graph->filters[i].node->forward)
-            return true;
-    return false;
-}
-
-/* Parts are for those who save memory. Inference keeps the order that takes least of it, too: but
- * for branches it has no passes to run beside each other. */
-static glcnn_status arrange(const struct glcnn_graph *graph, struct compiled *c,
-                            uint32_t sub_batches)
-{
-    if (sub_batches > 1)
-        return GLCNN_SUCCESS;
-    glcnn_status status = command_buffer_join(c->command_buffer);
-    return status == GLCNN_SUCCESS && has_gradients(graph) ? command_buffer_order(c->command_buffer)
-                                                           : status;
-}
-
-static void free_all_compiled(struct glcnn_graph *graph)
-{
-    while (graph->compiled) {
-        struct compiled *next = graph->compiled->next;
-        free_compiled(graph->compiled, graph->source_count);
-        graph->compiled = next;
-    }
-    graph->executing = NULL;
-}
-
-static glcnn_status record(struct glcnn_graph *graph, struct compiled *c, uint32_t sub_batches)
-{
-    glcnn_status status = glcnn_command_buffer_create(graph->device, &c->command_buffer);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    c->command_buffer->planned = true;
-    status = recording_make(&c->recording, graph, c->command_buffer, c->sources, sub_batches);
-    if (status == GLCNN_SUCCESS)
-        status = arrange(graph, c, sub_batches);
-    return status == GLCNN_SUCCESS ? command_buffer_place(c->command_buffer, &c->memory) : status;
-}
-
-static uint32_t batch_of(const struct glcnn_graph *graph, const struct compiled *c)
-{
-    return graph->source_count ? c->sources[0]->descriptor.number_of_images : 1;
-}
-
-/* More and more parts, until the plan keeps within the budget. */
-static glcnn_status record_within_budget(struct glcnn_graph *graph, struct compiled *c)
-{
-    uint32_t batch = batch_of(graph, c), most = graph_can_be_split(graph) ? batch : 1;
-    uint64_t least = UINT64_MAX;
-    for (uint32_t parts = 1;; parts = parts * 2 < most ? parts * 2 : most) {
-        glcnn_status status = record(graph, c, parts);
-        if (status != GLCNN_SUCCESS)
-            return status;
-        if (!graph->memory_budget || c->memory.planned <= graph->memory_budget)
-            return GLCNN_SUCCESS;
-        least = c->memory.planned < least ? c->memory.planned : least;
-        drop_recording(c);
-        if (parts == most)
-            break;
-    }
-    return device_fail(graph->device, GLCNN_LIMIT_EXCEEDED,
-                       "graph: a batch of %u needs %llu bytes of textures in the smallest "
-                       "sub-batches; the budget is %llu; raise it or lower the batch size",
-                       batch, (unsigned long long)least, (unsigned long long)graph->memory_budget);
-}
-
-static glcnn_status compile(struct glcnn_graph *graph, const struct glcnn_image_descriptor *sources,
-                            struct compiled **compiled)
-{
-    struct compiled *c = calloc(1, sizeof *c);
-    if (c)
-        c->sources = calloc(graph->source_count + 1, sizeof(*c->sources));
-    if (!c || !c->sources) {
-        free(c);
-        return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory compiling a graph");
-    }
-    glcnn_status status = GLCNN_SUCCESS;
-    for (size_t i = 0; i < graph->source_count && status == GLCNN_SUCCESS; i++)
-        status = glcnn_image_create(graph->device, &sources[i], &c->sources[i]);
-    if (status == GLCNN_SUCCESS)
-        status = record_within_budget(graph, c);
-    if (status != GLCNN_SUCCESS) {
-        free_compiled(c, graph->source_count);
-        return status;
-    }
-    c->next = graph->compiled;
-    graph->compiled = c;
-    *compiled = c;
-    return GLCNN_SUCCESS;
-}
-
-static bool same(const struct glcnn_image_descriptor *a, const struct glcnn_image_descriptor *b)
-{
-    return a->width == b->width && a->height == b->height &&
-           a->feature_channels == b->feature_channels &&
-           a->number_of_images == b->number_of_images && a->channel_format == b->channel_format;
-}
-
-static glcnn_status find_compiled(struct glcnn_graph *graph,
-                                  const struct glcnn_image_descriptor *sources,
-                                  struct compiled **compiled)
-{
-    for (struct compiled *c = graph->compiled; c; c = c->next) {
-        size_t i = 0;
-        while (i < graph->source_count && same(&c->sources[i]->descriptor, &sources[i]))
-            i++;
-        if (i == graph->source_count) {
-            *compiled = c;
-            return GLCNN_SUCCESS;
-        }
-    }
-    return compile(graph, sources, compiled);
-}
-
-glcnn_status glcnn_graph_memory(glcnn_graph *graph, const struct glcnn_image_descriptor *sources,
-                                struct glcnn_memory_plan *memory)
-{
-    struct compiled *c;
-    if (!graph)
-        return GLCNN_INVALID_ARGUMENT;
-    if (!memory || (!sources && graph->source_count))
-        return device_fail(graph->device, GLCNN_INVALID_ARGUMENT, "glcnn_graph_memory: %s is NULL",
-                           memory ? "sources" : "memory");
-    glcnn_status status = device_enter(graph->device);
-    struct glcnn_image_descriptor *complete = calloc(graph->source_count + 1, sizeof *complete);
-    if (!complete)
-        return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory planning a graph");
-    for (size_t i = 0; i < graph->source_count && status == GLCNN_SUCCESS; i++) {
-        complete[i] = sources[i];
-        status = image_complete_descriptor(graph->device, "glcnn_graph_memory", &complete[i]);
-    }
-    if (status == GLCNN_SUCCESS)
-        status = find_compiled(graph, complete, &c);
-    free(complete);
-    if (status == GLCNN_SUCCESS)
-        *memory = (struct glcnn_memory_plan){c->memory.planned, c->memory.without_sharing,
-                                             c->memory.lower_bound, c->recording.sub_batches};
-    return status;
-}
 
 /* ---- Encoding for the user ---- */
 
@@ -267,7 +95,8 @@ glcnn_status glcnn_graph_encode(glcnn_command_buffer *command_buffer, glcnn_grap
     keep_moved(graph, moved);
     size_t passes = command_buffer->pass_count, retained = command_buffer->retained_count;
     hold_sources(graph, sources, reads);
-    glcnn_status status = recording_make(&recording, graph, command_buffer, sources, 1);
+    glcnn_status status =
+        recording_make(&recording, graph, command_buffer, sources, &(struct memory_choice){1});
     for (size_t i = 0; i < graph->result_count && status == GLCNN_SUCCESS; i++)
         if (graph->result_is_needed[i])
             results[i] = image_retain(recording.images[graph->results[i]->index]);
@@ -372,7 +201,7 @@ static glcnn_status find_for_images(struct glcnn_graph *graph, glcnn_image *cons
             descriptors[i] = sources[i]->descriptor;
     }
     if (status == GLCNN_SUCCESS)
-        status = find_compiled(graph, descriptors, compiled);
+        status = compiled_find(graph, descriptors, compiled);
     return status == GLCNN_SUCCESS ? check_not_own(graph, *compiled, sources) : status;
 }
 
@@ -398,19 +227,11 @@ static void bind_sources(struct glcnn_graph *graph, struct compiled *c, glcnn_im
     }
 }
 
-/* Of as many parts, with images in place of the user's, which are bound again. */
+/* By the same choice, with images in place of the user's, which are bound again. */
 static glcnn_status record_anew(struct glcnn_graph *graph, struct compiled *c,
                                 glcnn_image *const *sources)
 {
-    uint32_t parts = c->recording.sub_batches;
-    glcnn_status status = GLCNN_SUCCESS;
-    drop_recording(c);
-    for (size_t i = 0; i < graph->source_count && status == GLCNN_SUCCESS; i++) {
-        glcnn_image_destroy(&c->sources[i]);
-        status = glcnn_image_create(graph->device, &sources[i]->descriptor, &c->sources[i]);
-    }
-    if (status == GLCNN_SUCCESS)
-        status = record(graph, c, parts);
+    glcnn_status status = compiled_renew(graph, c);
     if (status == GLCNN_SUCCESS)
         bind_sources(graph, c, sources);
     return status;
@@ -444,7 +265,7 @@ static void forget(struct glcnn_graph *graph, struct compiled *c)
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
-    free_compiled(c, graph->source_count);
+    compiled_free(c, graph->source_count);
 }
 
 /* Optimizers that were set otherwise since they were recorded as one step: a step for each from now
@@ -528,7 +349,7 @@ glcnn_status glcnn_graph_set_exchange(glcnn_graph *graph, const struct glcnn_exc
                            "glcnn_graph_set_exchange: images is 0; statistics that are summed up "
                            "need the images of all processes");
     glcnn_status status = glcnn_graph_wait(graph);
-    free_all_compiled(graph);
+    compiled_free_all(graph);
     graph->exchange = exchange ? *exchange : (struct glcnn_exchange){0};
     return status;
 }
@@ -578,7 +399,7 @@ void glcnn_graph_destroy(glcnn_graph **graph)
     *graph = NULL;
     if (old->pending)
         glcnn_graph_wait(old);
-    free_all_compiled(old);
+    compiled_free_all(old);
     free(old->filters);
     free(old->sources);
     free(old->source_descriptors);

@@ -11,6 +11,8 @@
 #include "glcnn/graph.h"
 #include "image/image.h"
 #include "graph/node.h"
+#include "graph/recompute.h"
+#include "encode/encode.h"
 #include "encode/state.h"
 
 /* A filter as this graph runs it. */
@@ -29,6 +31,15 @@ struct graph_filter {
     struct glcnn_filter_node *fused; /* a neuron that this filter computes too */
     bool skipped;                    /* a neuron that another filter computes */
 };
+
+/* How a batch runs: in so many parts, and with what is made again. */
+struct memory_choice {
+    uint32_t sub_batches;
+    bool in_waves; /* passes run beside each other, which takes more memory (command_order.c) */
+    struct recompute_schedule schedule; /* no items: each step once */
+    double extra_time;                  /* expected, as a part of the time without a budget */
+};
+void memory_choice_free(struct memory_choice *choice);
 
 struct glcnn_graph {
     struct glcnn_network *network;
@@ -65,6 +76,29 @@ struct joint_step {
     struct glcnn_buffer *vectors[STEP_ROLES]; /* of all kernels; NULL: the optimizers keep none */
 };
 
+/* A filter's encode or its collector's. */
+struct record_step {
+    size_t filter;
+    bool collector;
+    bool again; /* the filter's image was made before and is made once more (recompute.h) */
+    uint32_t segment;
+    size_t last_reader, last_loss_reader; /* steps that read last what this one makes, before it is
+                                             made again; SIZE_MAX: none */
+    size_t first_pass;                    /* in the command buffer; of the last sub-batch */
+};
+
+/* How an image was made when it was made first, or by the last encode so far. */
+struct made_image {
+    bool made, derived; /* derived: its readers make it, with so many textures and buffers each */
+    uint32_t textures, buffers;
+    enum derivative may_derive;
+    uint32_t most_textures, most_buffers; /* for `may_derive` */
+    uint32_t segment;
+    size_t first_pass;             /* in the command buffer, of the first encode */
+    uint64_t size;                 /* bytes */
+    const struct storage *storage; /* held by the command buffer; to be compared alone */
+};
+
 /* A run of the graph on its way into a command buffer. Images and states stay until it is freed. */
 struct recording {
     const struct glcnn_graph *graph;
@@ -78,9 +112,11 @@ struct recording {
     size_t most_sources;
     struct record_step *steps;
     size_t step_count;
-    size_t *last_reader; /* by image node: step; SIZE_MAX: none */
-    bool *stepped;       /* by filter: a gradient node whose update a joint step makes */
-    bool *averaged;      /* by filter: a joint pass averages its statistics */
+    size_t step_passes;      /* passes of all steps; updates follow */
+    size_t *last_reader;     /* by image node: step; SIZE_MAX: none */
+    struct made_image *made; /* by image node */
+    bool *stepped;           /* by filter: a gradient node whose update a joint step makes */
+    bool *averaged;          /* by filter: a joint pass averages its statistics */
     struct joint_step *joint_steps;
     size_t joint_step_count;
     struct glcnn_buffer *gradient_sum; /* with a loss scale: of the squares of all gradients */
@@ -91,14 +127,56 @@ struct recording {
 /* Records everything; `sources` are in the graph's order. Free the recording in any case. */
 glcnn_status recording_make(struct recording *recording, const struct glcnn_graph *graph,
                             struct glcnn_command_buffer *command_buffer,
-                            struct glcnn_image *const *sources, uint32_t sub_batches);
+                            struct glcnn_image *const *sources, const struct memory_choice *choice);
 void recording_free(struct recording *recording);
+/* The image that a filter's encode makes. */
+const struct glcnn_image_node *recording_result(const struct graph_filter *filter);
 struct glcnn_state *recording_state(const struct recording *recording, size_t filter,
                                     uint32_t sub_batch, size_t source);
 /* Position of a node in the graph; SIZE_MAX: it is not in it. */
 size_t graph_find_filter(const struct glcnn_graph *graph, const struct glcnn_filter_node *node);
 /* May the batch be run in parts with the same results? */
 bool graph_can_be_split(const struct glcnn_graph *graph);
+
+/* ---- Memory budgets (budget.c) ---- */
+
+/* The model of a whole batch's recording, no step of which is run again, for a batch in so many
+ * parts (recompute_model.c). False: out of memory. To be freed in any case. */
+bool recompute_model_make(struct recompute_model *model, const struct recording *recording,
+                          uint32_t parts);
+void recompute_model_free(struct recompute_model *model);
+
+struct budget;
+glcnn_status budget_create(const struct glcnn_graph *graph, struct glcnn_image *const *sources,
+                           struct budget **budget);
+void budget_destroy(struct budget **budget);
+/* The choice that takes the least by the models' count. False: out of memory. A choice is to be freed
+ * in any case. */
+bool budget_least(struct budget *budget, struct memory_choice *choice);
+/* The choice of the least time among those that take so many bytes by the models' count. False:
+ * there is none. */
+bool budget_choose(struct budget *budget, uint64_t bytes, struct memory_choice *choice);
+
+/* ---- Compiled graphs (compile.c) ---- */
+
+/* A graph compiled for sources of these descriptors. */
+struct compiled {
+    struct compiled *next;
+    struct glcnn_image *
+        *sources; /* whose storage the passes use now: placeholders until executed */
+    struct glcnn_command_buffer *command_buffer;
+    struct memory_choice choice;
+    struct recording recording;
+    struct command_memory memory;
+    bool has_programs;
+};
+/* What the graph has compiled for these, or compiles now. */
+glcnn_status compiled_find(struct glcnn_graph *graph, const struct glcnn_image_descriptor *sources,
+                           struct compiled **compiled);
+/* Records it once more by the same choice, with placeholders for sources. */
+glcnn_status compiled_renew(struct glcnn_graph *graph, struct compiled *compiled);
+void compiled_free(struct compiled *compiled, size_t source_count);
+void compiled_free_all(struct glcnn_graph *graph);
 
 /* Refuses, naming it, a layer that trains and whose weights would be zero for ever (learning.c). */
 glcnn_status graph_check_learning(const struct glcnn_graph *graph);

@@ -9,13 +9,6 @@
 #include "encode/encode.h"
 #include "graph/graph.h"
 
-/* A filter's encode or its collector's. */
-struct record_step {
-    size_t filter;
-    bool collector;
-    uint32_t segment;
-};
-
 /* Images of the batch that an encode works on. */
 struct range {
     uint32_t sub_batch, first, count;
@@ -60,45 +53,81 @@ static void list_steps(struct recording *r)
         if (f->skipped)
             continue;
         if (f->collects)
-            r->steps[r->step_count++] = (struct record_step){i, true, segment++};
+            r->steps[r->step_count++] =
+                (struct record_step){.filter = i, .collector = true, .segment = segment++};
         if (has_main_step(f))
-            r->steps[r->step_count++] = (struct record_step){i, false, segment};
+            r->steps[r->step_count++] = (struct record_step){.filter = i, .segment = segment};
     }
 }
 
-/* The image that a filter's encode makes. */
-static const struct glcnn_image_node *result_of(const struct graph_filter *f)
+const struct glcnn_image_node *recording_result(const struct graph_filter *f)
 {
     return f->fused ? f->fused->result : f->node->result;
 }
 
-/* Last readers, and which images several segments use. */
-static void find_lifetimes(struct recording *r)
+/* In the order that the schedule has them, with those that make an image again. */
+static bool follow_schedule(struct recording *r, const struct recompute_schedule *schedule)
+{
+    struct record_step *steps = calloc(schedule->count + 1, sizeof *steps);
+    for (size_t i = 0; steps && i < schedule->count; i++) {
+        const struct recompute_item *item = &schedule->items[i];
+        steps[i] = r->steps[item->step];
+        steps[i].segment = r->steps[item->at].segment;
+        steps[i].again = item->step != item->at;
+    }
+    if (!steps)
+        return false;
+    free(r->steps);
+    r->steps = steps;
+    r->step_count = schedule->count;
+    return true;
+}
+
+static size_t take_reader(size_t *readers, const struct glcnn_image_node *image)
+{
+    size_t reader = readers[image->index];
+    readers[image->index] = SIZE_MAX;
+    return reader;
+}
+
+/* The last step that reads what a step makes, before it is made again. */
+static void find_last_readers(struct recording *r)
+{
+    size_t *reader = r->last_reader;
+    for (size_t i = 0; i < r->graph->image_count; i++)
+        reader[i] = SIZE_MAX;
+    for (size_t s = r->step_count; s-- > 0;) {
+        struct record_step *step = &r->steps[s];
+        const struct graph_filter *f = filter_of(r, step);
+        if (!step->collector)
+            step->last_reader = take_reader(reader, recording_result(f));
+        if (!step->collector && f->node->loss)
+            step->last_loss_reader = take_reader(reader, f->node->loss);
+        for (size_t i = 0; i < f->node->source_count; i++)
+            if (reader[f->node->sources[i]->index] == SIZE_MAX)
+                reader[f->node->sources[i]->index] = s;
+    }
+}
+
+/* Which images several segments use. */
+static void find_whole(struct recording *r)
 {
     const struct glcnn_graph *g = r->graph;
-    uint32_t made_in[1 << 8];
-    uint32_t *segments = g->image_count <= 256 ? made_in : malloc(g->image_count * 4);
-    for (size_t i = 0; i < g->image_count; i++) {
-        r->last_reader[i] = SIZE_MAX;
-        r->whole[i] = g->wanted[i] || r->sub_batches == 1 || !segments;
-    }
+    for (size_t i = 0; i < g->image_count; i++)
+        r->whole[i] = g->wanted[i] || r->sub_batches == 1;
     for (size_t i = 0; i < g->source_count; i++)
         r->whole[g->sources[i]->index] = true;
     for (size_t s = 0; s < r->step_count; s++) {
-        const struct graph_filter *f = filter_of(r, &r->steps[s]);
-        for (size_t i = 0; i < f->node->source_count; i++) {
-            size_t image = f->node->sources[i]->index;
-            r->last_reader[image] = s;
-            if (!r->whole[image] && segments[image] != r->steps[s].segment)
-                r->whole[image] = true;
-        }
-        if (segments)
-            segments[result_of(f)->index] = r->steps[s].segment;
-        if (segments && f->node->loss)
-            segments[f->node->loss->index] = r->steps[s].segment;
+        const struct record_step *step = &r->steps[s];
+        const struct glcnn_filter_node *n = filter_of(r, step)->node;
+        for (size_t i = 0; i < n->source_count; i++)
+            r->whole[n->sources[i]->index] |=
+                r->made[n->sources[i]->index].segment != step->segment;
+        if (!step->collector)
+            r->made[recording_result(filter_of(r, step))->index].segment = step->segment;
+        if (!step->collector && n->loss)
+            r->made[n->loss->index].segment = step->segment;
     }
-    if (segments != made_in)
-        free(segments);
 }
 
 /* ---- Images ---- */
@@ -161,6 +190,7 @@ static glcnn_status prepare_result(struct recording *r, const struct glcnn_image
 /* What an encode of a filter is given; references to be dropped by `release`. */
 struct encode {
     struct glcnn_encode arguments;
+    struct glcnn_state *state;       /* of an encode that makes an image again: NULL or its own */
     struct encode_settings settings; /* the kernel's, as this encode wants them */
     struct glcnn_image *views[5];
     size_t view_count;
@@ -168,6 +198,7 @@ struct encode {
 
 static void release(struct encode *e)
 {
+    glcnn_state_destroy(&e->state);
     while (e->view_count) {
         struct glcnn_image *view = e->views[--e->view_count];
         if (view->command_buffer && view->parent && view->read_count)
@@ -224,6 +255,16 @@ static glcnn_status take_forward_state(struct recording *r, struct encode *e,
     if (update_sums_apart(f) && !*own)
         status = state_branch(forward, own);
     e->arguments.state = *own ? *own : forward;
+    return status;
+}
+
+/* What is made again reads what the first encode left in its state, and leaves that as it is. */
+static glcnn_status branch_state(struct encode *e)
+{
+    if (!e->arguments.state)
+        return GLCNN_SUCCESS;
+    glcnn_status status = state_branch(e->arguments.state, &e->state);
+    e->arguments.state = e->state;
     return status;
 }
 
@@ -295,7 +336,7 @@ static glcnn_status prepare_destination(struct recording *r, struct encode *e,
         return status;
     if (n->kernel->descriptor->flags & GATHERS)
         descriptor.feature_channels = gathered_channels(r, f, n->source_count);
-    status = prepare_result(r, result_of(f), range, &descriptor, &e->arguments.destination);
+    status = prepare_result(r, recording_result(f), range, &descriptor, &e->arguments.destination);
     if (status != GLCNN_SUCCESS)
         return status;
     e->views[e->view_count++] = e->arguments.destination;
@@ -394,14 +435,6 @@ static struct bindings own_bindings(const struct glcnn_descriptor *d)
     return own;
 }
 
-/* NULL: the image is stored, not made yet, or spent. */
-static const struct derivation *derivation_of(const struct recording *r,
-                                              const struct glcnn_image_node *node)
-{
-    const struct glcnn_image *image = r->images[node->index];
-    return image && image->storage ? image->storage->derivation : NULL;
-}
-
 static uint32_t share(uint32_t limit, uint32_t used, uint32_t places)
 {
     return limit > used ? (limit - used) / places : 0;
@@ -419,10 +452,10 @@ static struct bindings left_by_reader(const struct recording *r, const struct gr
         used.buffers = other.buffers > used.buffers ? other.buffers : used.buffers;
     }
     for (size_t s = 0; s < f->node->source_count; s++) {
-        const struct derivation *other = derivation_of(r, f->node->sources[s]);
+        const struct made_image *other = &r->made[f->node->sources[s]->index];
         places += f->node->sources[s] == image;
-        used.textures += other ? other->textures : 0;
-        used.buffers += other ? other->buffers : 0;
+        used.textures += other->derived ? other->textures : 0;
+        used.buffers += other->derived ? other->buffers : 0;
     }
     if (f->node->kernel->descriptor->flags & READS_NEURONS)
         limit.buffers = 0;
@@ -439,10 +472,10 @@ static bool reads(const struct graph_filter *f, const struct glcnn_image_node *i
 }
 
 /* How the readers of a result may make it: what is wanted, or made in parts, is stored. */
-static void set_derivative(const struct recording *r, const struct graph_filter *f,
-                           struct encode_settings *settings)
+static void choose_derivative(const struct recording *r, const struct graph_filter *f,
+                              struct encode_settings *settings)
 {
-    const struct glcnn_image_node *result = result_of(f);
+    const struct glcnn_image_node *result = recording_result(f);
     const struct glcnn_limits *limits = &r->graph->device->info.limits;
     struct bindings most = {least(PASS_TEXTURES, limits->texture_units),
                             least(PASS_BUFFERS, limits->storage_blocks)};
@@ -462,6 +495,35 @@ static void set_derivative(const struct recording *r, const struct graph_filter 
     settings->most_buffers = most.buffers;
     if (r->graph->wanted[result->index] || r->sub_batches > 1 || !r->command_buffer->planned)
         settings->may_derive = DERIVATIVE_NONE;
+}
+
+/* What is made again is made as it was at first: its readers are given the same bits. */
+static void set_derivative(const struct recording *r, const struct graph_filter *f,
+                           struct encode_settings *settings)
+{
+    struct made_image *made = &r->made[recording_result(f)->index];
+    if (!made->made) {
+        choose_derivative(r, f, settings);
+        made->may_derive = settings->may_derive;
+        made->most_textures = settings->most_textures;
+        made->most_buffers = settings->most_buffers;
+    }
+    settings->may_derive = made->may_derive;
+    settings->most_textures = made->most_textures;
+    settings->most_buffers = made->most_buffers;
+}
+
+static void keep_made(const struct recording *r, const struct graph_filter *f)
+{
+    struct made_image *made = &r->made[recording_result(f)->index];
+    const struct glcnn_image *image = r->images[recording_result(f)->index];
+    const struct derivation *derivation = image->storage ? image->storage->derivation : NULL;
+    made->made = true;
+    made->storage = image->storage;
+    made->derived = derivation;
+    made->textures = derivation ? derivation->textures : 0;
+    made->buffers = derivation ? derivation->buffers : 0;
+    made->size = glcnn_image_resource_size(image);
 }
 
 /* Whatever this encode of a filter wants to be other than the node's kernel says. */
@@ -491,24 +553,66 @@ static glcnn_status encode_source(struct recording *r, const struct record_step 
     glcnn_status status = take_sources(r, &e, f, range, source);
     if (status == GLCNN_SUCCESS)
         status = take_state(r, &e, f, step->filter, range, source);
+    if (status == GLCNN_SUCCESS && step->again)
+        status = branch_state(&e);
     if (status == GLCNN_SUCCESS && !step->collector)
         status = prepare_settings(r, &e, f, source);
     if (status == GLCNN_SUCCESS && !step->collector && has_destination(f))
         status = prepare_destination(r, &e, f, range);
     if (status == GLCNN_SUCCESS)
         status = encode_with(r->command_buffer, kernel, &e.settings, &e.arguments);
+    if (status == GLCNN_SUCCESS && e.arguments.destination)
+        keep_made(r, f);
     release(&e);
     return status;
 }
 
-static glcnn_status encode_step(struct recording *r, const struct record_step *step,
+/* The next pass from `*at` on that is refreshed before commits. */
+static struct pass *next_refreshed(const struct recording *r, size_t *at)
+{
+    while (*at < r->command_buffer->pass_count) {
+        struct pass *pass = &r->command_buffer->passes[(*at)++];
+        if (pass->refresh)
+            return pass;
+    }
+    return NULL;
+}
+
+/* Random numbers that were drawn when an image was made first are drawn again. */
+static void repeat_refreshed(const struct recording *r, const struct record_step *step)
+{
+    size_t first = r->made[recording_result(filter_of(r, step))->index].first_pass;
+    size_t second = step->first_pass;
+    struct pass *pass;
+    while ((pass = next_refreshed(r, &second)))
+        pass->repeats = next_refreshed(r, &first)->number = (uint32_t)first;
+}
+
+static void begin_step(struct recording *r, struct record_step *step)
+{
+    const struct graph_filter *f = filter_of(r, step);
+    struct made_image *made = &r->made[recording_result(f)->index];
+    step->first_pass = r->command_buffer->pass_count;
+    if (step->collector)
+        return;
+    r->last_reader[recording_result(f)->index] = step->last_reader;
+    if (f->node->loss)
+        r->last_reader[f->node->loss->index] = step->last_loss_reader;
+    if (!made->made)
+        made->first_pass = step->first_pass;
+}
+
+static glcnn_status encode_step(struct recording *r, struct record_step *step,
                                 const struct range *range)
 {
     const struct graph_filter *f = filter_of(r, step);
     bool gathers = f->node->kernel->descriptor->flags & GATHERS;
     glcnn_status status = GLCNN_SUCCESS;
+    begin_step(r, step);
     for (size_t i = 0; i < (gathers ? f->node->source_count : 1) && status == GLCNN_SUCCESS; i++)
         status = encode_source(r, step, range, i);
+    if (status == GLCNN_SUCCESS && step->again)
+        repeat_refreshed(r, step);
     return status;
 }
 
@@ -519,7 +623,7 @@ static void drop_read_images(struct recording *r, size_t step, const struct rang
     const struct glcnn_filter_node *n = f->node;
     bool last = range->first + range->count == r->batch;
     for (size_t i = 0; i <= n->source_count; i++) {
-        size_t image = i < n->source_count ? n->sources[i]->index : result_of(f)->index;
+        size_t image = i < n->source_count ? n->sources[i]->index : recording_result(f)->index;
         bool done = r->last_reader[image] == step ||
                     (i == n->source_count && r->last_reader[image] == SIZE_MAX);
         bool input = i < n->source_count && !n->sources[i]->filter;
@@ -585,21 +689,22 @@ static bool allocate(struct recording *r)
     r->images = calloc(g->image_count + 1, sizeof(*r->images));
     r->whole = calloc(g->image_count + 1, sizeof *r->whole);
     r->last_reader = calloc(g->image_count + 1, sizeof *r->last_reader);
+    r->made = calloc(g->image_count + 1, sizeof *r->made);
     r->states = calloc(states + 1, sizeof(*r->states));
     r->steps = calloc(2 * g->filter_count + 1, sizeof *r->steps);
     r->stepped = calloc(g->filter_count + 1, sizeof *r->stepped);
     r->averaged = calloc(g->filter_count + 1, sizeof *r->averaged);
-    return r->images && r->whole && r->last_reader && r->states && r->steps && r->stepped &&
-           r->averaged;
+    return r->images && r->whole && r->last_reader && r->made && r->states && r->steps &&
+           r->stepped && r->averaged;
 }
 
 glcnn_status recording_make(struct recording *r, const struct glcnn_graph *graph,
                             struct glcnn_command_buffer *command_buffer,
-                            struct glcnn_image *const *sources, uint32_t sub_batches)
+                            struct glcnn_image *const *sources, const struct memory_choice *choice)
 {
     *r = (struct recording){.graph = graph,
                             .command_buffer = command_buffer,
-                            .sub_batches = sub_batches,
+                            .sub_batches = choice->sub_batches,
                             .ordinary_results = true};
     glcnn_status status = check_sources(r, sources);
     if (status != GLCNN_SUCCESS)
@@ -611,10 +716,14 @@ glcnn_status recording_make(struct recording *r, const struct glcnn_graph *graph
         r->images[graph->sources[i]->index] = image_retain(sources[i]);
     }
     list_steps(r);
-    find_lifetimes(r);
+    if (choice->schedule.items && !follow_schedule(r, &choice->schedule))
+        return out_of_memory(r);
+    find_last_readers(r);
+    find_whole(r);
     status = exchange_create(r);
     if (status == GLCNN_SUCCESS)
         status = record_segments(r);
+    r->step_passes = command_buffer->pass_count;
     return status == GLCNN_SUCCESS ? update_record(r) : status;
 }
 
@@ -630,6 +739,7 @@ void recording_free(struct recording *r)
     free(r->images);
     free(r->whole);
     free(r->last_reader);
+    free(r->made);
     free(r->states);
     free(r->steps);
     free(r->stepped);

@@ -462,6 +462,10 @@ static int describe(struct session *s)
         printf(", %u parts a batch", m.sub_batches);
     if (is_scaled(&s->settings))
         printf(", float16");
+    if (m.recomputed)
+        printf(", %u images computed again", m.recomputed);
+    if (m.extra_time > 0)
+        printf(", steps about %.0f %% longer", 100 * m.extra_time);
     if (s->settings.out)
         printf("\ncheckpoints: %s; of the best epoch: %s\n", s->settings.out, s->best_path);
     else

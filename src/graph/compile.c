@@ -1,0 +1,304 @@
+/* Compiling graphs for the sizes of their sources: recordings whose textures are planned, within the
+ * graph's budget. */
+#include <stdlib.h>
+
+#include "graph/graph.h"
+#include "image/image.h"
+
+#define TRIES 8 /* choices recorded within a budget */
+
+/* ---- One recording ---- */
+
+static void drop_recording(struct compiled *c)
+{
+    if (c->recording.graph)
+        recording_free(&c->recording);
+    glcnn_command_buffer_destroy(&c->command_buffer);
+}
+
+void compiled_free(struct compiled *c, size_t source_count)
+{
+    drop_recording(c);
+    memory_choice_free(&c->choice);
+    for (size_t i = 0; c->sources && i < source_count; i++)
+        glcnn_image_destroy(&c->sources[i]);
+    free(c->sources);
+    free(c);
+}
+
+void compiled_free_all(struct glcnn_graph *graph)
+{
+    while (graph->compiled) {
+        struct compiled *next = graph->compiled->next;
+        compiled_free(graph->compiled, graph->source_count);
+        graph->compiled = next;
+    }
+    graph->executing = NULL;
+}
+
+static bool has_gradients(const struct glcnn_graph *graph)
+{
+    for (size_t i = 0; i < graph->filter_count; i++)
+        if (graph->filters[i].node->forward)
+            return true;
+    return false;
+}
+
+/* Passes are joined where nothing is done to save memory. Inference keeps the order that takes least
+ * of it, too: but for branches it has no passes to run beside each other. */
+static glcnn_status arrange(const struct glcnn_graph *graph, struct compiled *c)
+{
+    if (c->choice.sub_batches > 1 || c->choice.schedule.items)
+        return GLCNN_SUCCESS;
+    glcnn_status status = command_buffer_join(c->command_buffer);
+    bool in_waves = c->choice.in_waves && has_gradients(graph);
+    return status == GLCNN_SUCCESS && in_waves ? command_buffer_order(c->command_buffer) : status;
+}
+
+static glcnn_status record(struct glcnn_graph *graph, struct compiled *c)
+{
+    glcnn_status status = glcnn_command_buffer_create(graph->device, &c->command_buffer);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    c->command_buffer->planned = true;
+    status = recording_make(&c->recording, graph, c->command_buffer, c->sources, &c->choice);
+    if (status == GLCNN_SUCCESS)
+        status = arrange(graph, c);
+    return status == GLCNN_SUCCESS ? command_buffer_place(c->command_buffer, &c->memory) : status;
+}
+
+/* Takes the choice over, and records it in place of what was recorded before. */
+static glcnn_status record_choice(struct glcnn_graph *graph, struct compiled *c,
+                                  struct memory_choice choice)
+{
+    drop_recording(c);
+    memory_choice_free(&c->choice);
+    c->choice = choice;
+    return record(graph, c);
+}
+
+glcnn_status compiled_renew(struct glcnn_graph *graph, struct compiled *c)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    drop_recording(c);
+    for (size_t i = 0; i < graph->source_count && status == GLCNN_SUCCESS; i++) {
+        const struct glcnn_image_descriptor descriptor = c->sources[i]->descriptor;
+        glcnn_image_destroy(&c->sources[i]);
+        status = glcnn_image_create(graph->device, &descriptor, &c->sources[i]);
+    }
+    return status == GLCNN_SUCCESS ? record(graph, c) : status;
+}
+
+/* ---- Budgets ---- */
+
+static bool is_within_budget(const struct glcnn_graph *graph, const struct compiled *c)
+{
+    return !graph->memory_budget || c->memory.planned <= graph->memory_budget;
+}
+
+static glcnn_status record_least(struct glcnn_graph *graph, struct compiled *c, struct budget *b)
+{
+    struct memory_choice choice;
+    if (!budget_least(b, &choice))
+        return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory planning a graph");
+    return record_choice(graph, c, choice);
+}
+
+/* Models count bytes, of which textures take some more or some less: more than the budget is asked
+ * for first, and what a choice takes too much the next is given less. */
+static glcnn_status record_choices(struct glcnn_graph *graph, struct compiled *c, struct budget *b)
+{
+    struct memory_choice choice;
+    uint64_t bytes = graph->memory_budget + graph->memory_budget / 8;
+    glcnn_status status = GLCNN_SUCCESS;
+    for (int i = 0; i < TRIES && budget_choose(b, bytes, &choice); i++) {
+        status = record_choice(graph, c, choice);
+        if (status != GLCNN_SUCCESS || is_within_budget(graph, c))
+            return status;
+        uint64_t over = c->memory.planned - graph->memory_budget;
+        bytes -= over < bytes ? over : bytes;
+    }
+    return record_least(graph, c, b);
+}
+
+static uint32_t batch_of(const struct glcnn_graph *graph, const struct compiled *c)
+{
+    return graph->source_count ? c->sources[0]->descriptor.number_of_images : 1;
+}
+
+static glcnn_status refuse_budget(const struct glcnn_graph *graph, const struct compiled *c)
+{
+    return device_fail(graph->device, GLCNN_LIMIT_EXCEEDED,
+                       "graph: a batch of %u needs %llu bytes of textures at least; the budget is "
+                       "%llu; raise it or lower the batch size",
+                       batch_of(graph, c), (unsigned long long)c->memory.planned,
+                       (unsigned long long)graph->memory_budget);
+}
+
+/* Nothing below the least is tried, so that the same budgets do for all. */
+static glcnn_status record_within_budget(struct glcnn_graph *graph, struct compiled *c)
+{
+    struct budget *b = NULL;
+    glcnn_status status =
+        record_choice(graph, c, (struct memory_choice){.sub_batches = 1, .in_waves = true});
+    if (status != GLCNN_SUCCESS || is_within_budget(graph, c))
+        return status;
+    status = budget_create(graph, c->sources, &b);
+    if (status == GLCNN_SUCCESS)
+        status = record_least(graph, c, b);
+    if (status == GLCNN_SUCCESS && !is_within_budget(graph, c))
+        status = refuse_budget(graph, c);
+    else if (status == GLCNN_SUCCESS)
+        status = record_choices(graph, c, b);
+    budget_destroy(&b);
+    return status;
+}
+
+/* ---- Compiling ---- */
+
+/* With images in place of the sources, nothing recorded. To be freed, unless it is NULL. */
+static glcnn_status make_compiled(struct glcnn_graph *graph,
+                                  const struct glcnn_image_descriptor *sources,
+                                  struct compiled **compiled)
+{
+    struct compiled *c = *compiled = calloc(1, sizeof *c);
+    if (c)
+        c->sources = calloc(graph->source_count + 1, sizeof(*c->sources));
+    if (!c || !c->sources)
+        return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory compiling a graph");
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < graph->source_count && status == GLCNN_SUCCESS; i++)
+        status = glcnn_image_create(graph->device, &sources[i], &c->sources[i]);
+    return status;
+}
+
+static glcnn_status compile(struct glcnn_graph *graph, const struct glcnn_image_descriptor *sources,
+                            struct compiled **compiled)
+{
+    struct compiled *c;
+    glcnn_status status = make_compiled(graph, sources, &c);
+    if (status == GLCNN_SUCCESS)
+        status = record_within_budget(graph, c);
+    if (status != GLCNN_SUCCESS) {
+        if (c)
+            compiled_free(c, graph->source_count);
+        return status;
+    }
+    c->next = graph->compiled;
+    graph->compiled = c;
+    *compiled = c;
+    return GLCNN_SUCCESS;
+}
+
+static bool same(const struct glcnn_image_descriptor *a, const struct glcnn_image_descriptor *b)
+{
+    return a->width == b->width && a->height == b->height &&
+           a->feature_channels == b->feature_channels &&
+           a->number_of_images == b->number_of_images && a->channel_format == b->channel_format;
+}
+
+glcnn_status compiled_find(struct glcnn_graph *graph, const struct glcnn_image_descriptor *sources,
+                           struct compiled **compiled)
+{
+    for (struct compiled *c = graph->compiled; c; c = c->next) {
+        size_t i = 0;
+        while (i < graph->source_count && same(&c->sources[i]->descriptor, &sources[i]))
+            i++;
+        if (i == graph->source_count) {
+            *compiled = c;
+            return GLCNN_SUCCESS;
+        }
+    }
+    return compile(graph, sources, compiled);
+}
+
+/* The user's descriptors with their defaults; to be released with free. */
+static glcnn_status complete_sources(const struct glcnn_graph *graph, const char *where,
+                                     const struct glcnn_image_descriptor *sources,
+                                     struct glcnn_image_descriptor **complete)
+{
+    glcnn_status status = device_enter(graph->device);
+    *complete = calloc(graph->source_count + 1, sizeof **complete);
+    if (!*complete)
+        return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory planning a graph");
+    for (size_t i = 0; i < graph->source_count && status == GLCNN_SUCCESS; i++) {
+        (*complete)[i] = sources[i];
+        status = image_complete_descriptor(graph->device, where, &(*complete)[i]);
+    }
+    return status;
+}
+
+static glcnn_status check_plan_arguments(const struct glcnn_graph *graph, const char *where,
+                                         const struct glcnn_image_descriptor *sources,
+                                         const void *result, const char *name)
+{
+    if (result && (sources || !graph->source_count))
+        return GLCNN_SUCCESS;
+    return device_fail(graph->device, GLCNN_INVALID_ARGUMENT, "%s: %s is NULL", where,
+                       result ? "sources" : name);
+}
+
+static uint32_t count_recomputed(const struct recompute_schedule *schedule)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < schedule->count; i++)
+        count += schedule->items[i].step != schedule->items[i].at;
+    return count;
+}
+
+glcnn_status glcnn_graph_memory(glcnn_graph *graph, const struct glcnn_image_descriptor *sources,
+                                struct glcnn_memory_plan *memory)
+{
+    struct glcnn_image_descriptor *complete = NULL;
+    struct compiled *c;
+    if (!graph)
+        return GLCNN_INVALID_ARGUMENT;
+    glcnn_status status =
+        check_plan_arguments(graph, "glcnn_graph_memory", sources, memory, "memory");
+    if (status == GLCNN_SUCCESS)
+        status = complete_sources(graph, "glcnn_graph_memory", sources, &complete);
+    if (status == GLCNN_SUCCESS)
+        status = compiled_find(graph, complete, &c);
+    free(complete);
+    if (status == GLCNN_SUCCESS)
+        *memory = (struct glcnn_memory_plan){c->memory.planned,
+                                             c->memory.without_sharing,
+                                             c->memory.lower_bound,
+                                             c->recording.sub_batches,
+                                             count_recomputed(&c->choice.schedule),
+                                             c->choice.extra_time};
+    return status;
+}
+
+static glcnn_status find_least(struct glcnn_graph *graph, struct compiled *c, uint64_t *bytes)
+{
+    struct budget *b = NULL;
+    glcnn_status status = budget_create(graph, c->sources, &b);
+    if (status == GLCNN_SUCCESS)
+        status = record_least(graph, c, b);
+    budget_destroy(&b);
+    if (status == GLCNN_SUCCESS)
+        *bytes = c->memory.planned;
+    return status;
+}
+
+glcnn_status glcnn_graph_least_memory(glcnn_graph *graph,
+                                      const struct glcnn_image_descriptor *sources, uint64_t *bytes)
+{
+    struct glcnn_image_descriptor *complete = NULL;
+    struct compiled *c = NULL;
+    if (!graph)
+        return GLCNN_INVALID_ARGUMENT;
+    glcnn_status status =
+        check_plan_arguments(graph, "glcnn_graph_least_memory", sources, bytes, "bytes");
+    if (status == GLCNN_SUCCESS)
+        status = complete_sources(graph, "glcnn_graph_least_memory", sources, &complete);
+    if (status == GLCNN_SUCCESS)
+        status = make_compiled(graph, complete, &c);
+    if (status == GLCNN_SUCCESS)
+        status = find_least(graph, c, bytes);
+    if (c)
+        compiled_free(c, graph->source_count);
+    free(complete);
+    return status;
+}

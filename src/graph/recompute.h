@@ -1,0 +1,110 @@
+/* Recomputation: which images of a step wait for the backward pass, and which are made again
+ * there. Pure arithmetic on a model of the graph; recompute_model.c makes the model of a recording.
+ *
+ * Objective: the least extra time, such that at no time more bytes live than the budget. Kept is
+ * what need not be dropped, so a budget that holds everything costs nothing.
+ *
+ * A choice is a mode for each image that the forward pass makes. Its schedule is the graph's steps
+ * in their order; before a step stand those that make what it reads and what is gone, of whatever
+ * is still there. An image that is made again lives as its mode says, its instances as long as
+ * something reads them. This is checkpointing (Griewank and Walther, "Algorithm 799: revolve",
+ * 2000; Chen et al., "Training deep nets with sublinear memory cost", 2016); as an optimisation
+ * over graphs with a cost for each step it is Checkmate's (Jain et al., 2019) and, under a budget of
+ * a device, POET's (Patil et al., 2022), who solve it by integer programming.
+ *
+ * Here (recompute_plan.c) choices among KEPT and ONCE are optimal for chains: what is dropped
+ * between two kept images is made again in one piece, which needs no more than these images and
+ * what is kept before them. So partial choices, from the first image on, are labels of bytes kept
+ * and extra time; of two labels for the same last kept image one that is worse in both goes
+ * (dynamic programming, with all Pareto-optimal labels up to a number). For graphs with branches
+ * the same gives one choice; a descent gives another: it drops, one image at a time, what lessens
+ * the excess of bytes over time the most for each unit of extra time, keeps again what it can,
+ * and exchanges pairs. The better of the two is taken. Where ONCE does not do, images are made for
+ * EACH step that reads them, which is what the least memory takes.
+ *
+ * Where a batch runs in parts, segments of the graph are run by all parts before the next begins
+ * (record.c). What is dropped is made in each segment that reads it, so that only what is kept
+ * must be there for the whole batch at once. */
+#ifndef GLCNN_RECOMPUTE_H
+#define GLCNN_RECOMPUTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum recompute_mode {
+    RECOMPUTE_KEPT, /* lives from when it is made to its last reader */
+    RECOMPUTE_ONCE, /* dropped after the forward pass, then made once for the backward pass */
+    RECOMPUTE_EACH  /* made for each step of the backward pass that needs it */
+};
+
+struct recompute_image {
+    uint64_t size, part; /* bytes for the whole batch, and for a part of it */
+    bool may_drop;       /* its step may be run again, and the backward pass reads it */
+    bool derived;        /* stored nowhere: its readers make it of what its step read */
+};
+
+struct recompute_step {
+    const size_t *reads; /* images */
+    size_t read_count;
+    size_t results[2]; /* images; SIZE_MAX: none */
+    uint64_t scratch;  /* bytes, of whatever lives as long as the step alone */
+    double time;
+    uint32_t segment;
+};
+
+struct recompute_model {
+    struct recompute_step *steps;
+    struct recompute_image *images;
+    size_t step_count, image_count;
+    size_t forward_count; /* steps before the backward pass */
+    bool parts;           /* the batch runs in parts */
+    double other_time;    /* of what comes after all steps */
+    size_t *reads;        /* that the steps' lists lie in */
+};
+
+/* Step `step`, run for the sake of step `at`: another one than that is run again. */
+struct recompute_item {
+    size_t step, at;
+};
+
+struct recompute_schedule {
+    struct recompute_item *items;
+    size_t count;
+    uint64_t peak; /* bytes */
+    double excess; /* bytes above the budget, summed over the items */
+    double extra;  /* time of what is run again */
+};
+
+/* A search over the choices for a model; NULL: out of memory. The model must outlive it. */
+struct recompute_search *recompute_search_create(const struct recompute_model *model);
+void recompute_search_destroy(struct recompute_search *search);
+/* The schedule of a choice, [images] modes; it is the search's, until the next. NULL: out of
+ * memory. */
+const struct recompute_schedule *recompute_evaluate(struct recompute_search *search,
+                                                    const unsigned char *modes, uint64_t budget);
+/* The best choice within the budget into `modes`. False: none was found. */
+bool recompute_plan(struct recompute_search *search, uint64_t budget, unsigned char *modes);
+/* The choice that takes the least memory, as far as is known: whatever the budget, the same. */
+void recompute_least(struct recompute_search *search, unsigned char *modes);
+
+/* ---- For the plan (recompute_schedule.c) ---- */
+
+/* What an evaluation is to tell: of the items for steps in [from[k], to[k]), k = 0 and 1, the peak;
+ * without the images in `free`. NULL: of all. */
+struct recompute_view {
+    size_t from[2], to[2];
+    const bool *free;
+};
+struct recompute_evaluation;
+struct recompute_evaluation *recompute_evaluation_create(const struct recompute_model *model);
+void recompute_evaluation_destroy(struct recompute_evaluation *evaluation);
+const struct recompute_schedule *recompute_evaluation_run(struct recompute_evaluation *evaluation,
+                                                          const unsigned char *modes,
+                                                          uint64_t budget,
+                                                          const struct recompute_view *view);
+/* In the schedule of the last run: the items that made an image last, and that read it last. */
+void recompute_evaluation_lifetime(const struct recompute_evaluation *evaluation, size_t image,
+                                   size_t *made, size_t *read);
+
+#endif

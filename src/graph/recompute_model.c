@@ -1,0 +1,214 @@
+/* The model of a recording: its steps, what they read and make, and the time that they may take. */
+#include <stdlib.h>
+
+#include "graph/graph.h"
+#include "record/dispatch_work.h"
+
+/* Time is counted in bytes that memory moves: a GPU does some ten operations meanwhile, and takes
+ * as long as for this many to begin a pass. */
+#define OPERATIONS 10
+#define BEGINNING  262144.0
+
+/* ---- Time ---- */
+
+static uint64_t storage_bytes(const struct storage *storage)
+{
+    return (uint64_t)storage->width * storage->height * storage->layers *
+           texel_of(storage->format)->size;
+}
+
+static uint64_t view_bytes(const struct image_view *view)
+{
+    return (uint64_t)view->width * view->height * slice_count(view->channels) * view->images *
+           texel_of(view->storage->format)->size;
+}
+
+static double pass_time(const struct pass *pass)
+{
+    double bytes = 0, operations = (double)pass_work(pass) / OPERATIONS;
+    for (uint32_t i = 0; i < pass->texture_count; i++)
+        bytes += (double)view_bytes(&pass->textures[i].view);
+    for (uint32_t i = 0; i < pass->image_count; i++)
+        bytes += (double)view_bytes(&pass->images[i].view);
+    return bytes > operations ? bytes : operations;
+}
+
+static double passes_time(const struct recording *r, size_t first, size_t end, uint32_t parts)
+{
+    double time = (double)(end - first) * BEGINNING * parts;
+    for (size_t i = first; i < end; i++)
+        time += pass_time(&r->command_buffer->passes[i]);
+    return time;
+}
+
+/* ---- Memory ---- */
+
+static size_t end_of_step(const struct recording *r, size_t s)
+{
+    return s + 1 < r->step_count ? r->steps[s + 1].first_pass : r->step_passes;
+}
+
+static const struct storage *storage_of(const struct pass *pass, uint32_t i)
+{
+    return i < pass->texture_count ? pass->textures[i].view.storage
+                                   : pass->images[i - pass->texture_count].view.storage;
+}
+
+static bool is_of_node(const struct recording *r, const struct storage *storage)
+{
+    size_t i = 0;
+    while (i < r->graph->image_count && r->made[i].storage != storage)
+        i++;
+    return i < r->graph->image_count;
+}
+
+/* Has an earlier texture or image of the step's passes this storage? */
+static bool came_before(const struct recording *r, size_t first, size_t pass, uint32_t item,
+                        const struct storage *storage)
+{
+    for (size_t p = first; p <= pass; p++) {
+        const struct pass *at = &r->command_buffer->passes[p];
+        uint32_t end = p == pass ? item : at->texture_count + at->image_count;
+        for (uint32_t i = 0; i < end; i++)
+            if (storage_of(at, i) == storage)
+                return true;
+    }
+    return false;
+}
+
+/* Bytes of images that are no node's: what passes of one step leave to each other. */
+static uint64_t scratch_of(const struct recording *r, size_t s)
+{
+    uint64_t bytes = 0;
+    size_t first = r->steps[s].first_pass, end = end_of_step(r, s);
+    for (size_t p = first; p < end; p++) {
+        const struct pass *pass = &r->command_buffer->passes[p];
+        for (uint32_t i = 0; i < pass->texture_count + pass->image_count; i++) {
+            const struct storage *storage = storage_of(pass, i);
+            if (!storage->clear && !is_of_node(r, storage) && !came_before(r, first, p, i, storage))
+                bytes += storage_bytes(storage);
+        }
+    }
+    return bytes;
+}
+
+/* Of so many bytes for the whole batch what the largest part takes. */
+static uint64_t part_of(const struct recording *r, uint64_t bytes, uint32_t parts)
+{
+    uint64_t images = (r->batch + parts - 1) / parts;
+    return (bytes * images + r->batch - 1) / r->batch;
+}
+
+/* ---- Steps ---- */
+
+static void describe_step(struct recompute_model *m, const struct recording *r, size_t s,
+                          uint32_t parts, size_t *reads)
+{
+    const struct record_step *step = &r->steps[s];
+    const struct graph_filter *f = &r->graph->filters[step->filter];
+    for (size_t i = 0; i < f->node->source_count; i++)
+        reads[i] = f->node->sources[i]->index;
+    m->steps[s] = (struct recompute_step){
+        .reads = reads,
+        .read_count = f->node->source_count,
+        .results = {step->collector ? SIZE_MAX : recording_result(f)->index,
+                    step->collector || !f->node->loss ? SIZE_MAX : f->node->loss->index},
+        .scratch = part_of(r, scratch_of(r, s), parts),
+        .time = passes_time(r, step->first_pass, end_of_step(r, s), parts),
+        .segment = step->segment};
+}
+
+static void describe_steps(struct recompute_model *m, const struct recording *r, uint32_t parts)
+{
+    size_t *reads = m->reads;
+    m->forward_count = m->step_count;
+    for (size_t s = 0; s < m->step_count; s++) {
+        const struct glcnn_filter_node *n = r->graph->filters[r->steps[s].filter].node;
+        describe_step(m, r, s, parts, reads);
+        reads += n->source_count;
+        if (n->forward && s < m->forward_count)
+            m->forward_count = s;
+    }
+}
+
+/* ---- Images ---- */
+
+static void describe_images(struct recompute_model *m, const struct recording *r, uint32_t parts)
+{
+    for (size_t i = 0; i < m->image_count; i++) {
+        uint64_t size = r->graph->wanted[i] ? 0 : r->made[i].size;
+        m->images[i] = (struct recompute_image){.size = size,
+                                                .part = part_of(r, size, parts),
+                                                .derived = r->made[i].derived && parts == 1};
+    }
+}
+
+/* Reading what is derived reads what it is made of: producers come first. */
+static void mark_read_later(struct recompute_model *m, size_t image, size_t s, const size_t *made)
+{
+    size_t producer = made[image];
+    if (producer == SIZE_MAX)
+        return;
+    const struct recompute_step *step = &m->steps[producer];
+    m->images[image].may_drop |=
+        m->parts ? step->segment != m->steps[s].segment : s >= m->forward_count;
+    for (size_t i = 0; i < step->read_count && m->images[image].derived; i++)
+        mark_read_later(m, step->reads[i], s, made);
+}
+
+/* A filter whose encode leaves nothing but its image may be run again. */
+static bool may_run_again(const struct recompute_model *m, const struct recording *r, size_t s)
+{
+    const struct graph_filter *f = &r->graph->filters[r->steps[s].filter];
+    return s < m->forward_count && !f->node->loss && !r->graph->wanted[recording_result(f)->index];
+}
+
+/* What is dropped is what is read when other things are not: in the backward pass, or in another
+ * segment. */
+static bool mark_droppable(struct recompute_model *m, const struct recording *r)
+{
+    size_t *made = calloc(m->image_count + 1, sizeof *made);
+    if (!made)
+        return false;
+    for (size_t i = 0; i < m->image_count; i++)
+        made[i] = SIZE_MAX;
+    for (size_t s = 0; s < m->step_count; s++) {
+        for (size_t i = 0; i < m->steps[s].read_count; i++)
+            mark_read_later(m, m->steps[s].reads[i], s, made);
+        for (int k = 0; k < 2; k++)
+            if (m->steps[s].results[k] != SIZE_MAX)
+                made[m->steps[s].results[k]] = s;
+    }
+    for (size_t i = 0; i < m->image_count; i++)
+        m->images[i].may_drop = m->images[i].may_drop && !m->images[i].derived &&
+                                made[i] != SIZE_MAX && may_run_again(m, r, made[i]);
+    free(made);
+    return true;
+}
+
+bool recompute_model_make(struct recompute_model *m, const struct recording *r, uint32_t parts)
+{
+    size_t reads = 0;
+    for (size_t s = 0; s < r->step_count; s++)
+        reads += r->graph->filters[r->steps[s].filter].node->source_count;
+    *m = (struct recompute_model){.steps = calloc(r->step_count + 1, sizeof *m->steps),
+                                  .images = calloc(r->graph->image_count + 1, sizeof *m->images),
+                                  .step_count = r->step_count,
+                                  .image_count = r->graph->image_count,
+                                  .parts = parts > 1,
+                                  .reads = calloc(reads + 1, sizeof *m->reads)};
+    if (!m->steps || !m->images || !m->reads)
+        return false;
+    describe_images(m, r, parts);
+    describe_steps(m, r, parts);
+    m->other_time = passes_time(r, r->step_passes, r->command_buffer->pass_count, 1);
+    return mark_droppable(m, r);
+}
+
+void recompute_model_free(struct recompute_model *m)
+{
+    free(m->steps);
+    free(m->images);
+    free(m->reads);
+    *m = (struct recompute_model){0};
+}

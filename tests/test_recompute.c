@@ -1,0 +1,204 @@
+/* The choice of what a step computes again, as arithmetic: random chains and graphs, seeded, against
+ * every choice that there is. No device is opened. */
+#include "tests/unit.h"
+
+#include "graph/recompute.h"
+
+#define MOST_STEPS 64
+#define MOST_READS 3
+
+static uint32_t below(uint32_t *seed, uint32_t limit)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return (*seed >> 16) % limit;
+}
+
+/* A training step of `layers` layers: images 0 (the input), 1 to layers, and behind them the
+ * gradients. */
+struct problem {
+    struct recompute_model model;
+    struct recompute_step steps[MOST_STEPS];
+    struct recompute_image images[MOST_STEPS + 1];
+    size_t reads[MOST_STEPS * MOST_READS];
+    size_t read_count, layers;
+};
+
+static void begin(struct problem *p, size_t layers)
+{
+    *p = (struct problem){.layers = layers};
+    p->model.steps = p->steps;
+    p->model.images = p->images;
+    p->model.forward_count = layers;
+    p->model.image_count = 2 * layers + 2;
+}
+
+/* SIZE_MAX: no image. */
+static void add_step(struct problem *p, double time, size_t result, size_t a, size_t b, size_t c)
+{
+    const size_t sources[MOST_READS] = {a, b, c};
+    struct recompute_step *step = &p->steps[p->model.step_count++];
+    *step = (struct recompute_step){
+        .reads = p->reads + p->read_count, .results = {result, SIZE_MAX}, .time = time};
+    for (int i = 0; i < MOST_READS; i++)
+        if (sources[i] != SIZE_MAX)
+            p->reads[p->read_count + step->read_count++] = sources[i];
+    p->read_count += step->read_count;
+}
+
+static size_t gradient_of(const struct problem *p, size_t image)
+{
+    return p->layers + 1 + image;
+}
+
+/* Layer i makes image i of image i - 1, and in a graph with branches of an earlier one too; its
+ * gradient reads what it read, or what it made. */
+static void make_problem(struct problem *p, size_t layers, uint32_t *seed, bool branches)
+{
+    size_t other[MOST_STEPS] = {0};
+    bool reads_result[MOST_STEPS] = {false};
+    begin(p, layers);
+    for (size_t i = 0; i <= layers; i++) {
+        uint64_t size = i ? 1 + below(seed, 20) : 0;
+        p->images[i] = (struct recompute_image){.size = size, .part = size, .may_drop = i > 0};
+        p->images[gradient_of(p, i)] = (struct recompute_image){.size = size, .part = size};
+    }
+    for (size_t i = 1; i <= layers; i++) {
+        other[i] =
+            branches && i > 2 && below(seed, 3) == 0 ? 1 + below(seed, (uint32_t)i - 2) : SIZE_MAX;
+        reads_result[i] = below(seed, 4) == 0;
+        add_step(p, 1 + below(seed, 9), i, i - 1, other[i], SIZE_MAX);
+    }
+    for (size_t i = layers; i > 0; i--) {
+        add_step(p, 1, gradient_of(p, i - 1), i == layers ? SIZE_MAX : gradient_of(p, i),
+                 reads_result[i] ? i : i - 1, other[i]);
+        p->steps[p->model.step_count - 1].scratch = below(seed, 3);
+    }
+}
+
+/* ---- Every choice ---- */
+
+struct best {
+    bool found;
+    double extra;
+    uint64_t least; /* that any choice takes */
+};
+
+/* Choices of the first `modes` modes. */
+static struct best try_all(const struct problem *p, struct recompute_search *search,
+                           uint64_t budget, unsigned modes)
+{
+    struct best best = {.least = UINT64_MAX};
+    unsigned char choice[MOST_STEPS + 1] = {0};
+    size_t i = 0;
+    while (i <= p->layers) {
+        const struct recompute_schedule *s = recompute_evaluate(search, choice, budget);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+        CU_ASSERT_EQUAL(s->excess > 0, s->peak > budget);
+        best.least = s->peak < best.least ? s->peak : best.least;
+        if (s->peak <= budget && (!best.found || s->extra < best.extra))
+            best = (struct best){true, s->extra, best.least};
+        for (i = 1; i <= p->layers && ++choice[i] == modes; i++)
+            choice[i] = 0;
+    }
+    return best;
+}
+
+/* ---- What a schedule promises ---- */
+
+/* By hand: each item finds what it reads, and what lives at one time is the sum of what was made
+ * and is still to be read. */
+static uint64_t check_schedule(const struct problem *p, const struct recompute_schedule *s)
+{
+    uint64_t peak = 0;
+    for (size_t now = 0; now < s->count; now++) {
+        uint64_t bytes = p->steps[s->items[now].step].scratch;
+        for (size_t image = 1; image < p->model.image_count; image++) {
+            size_t made = SIZE_MAX, read = SIZE_MAX;
+            for (size_t i = 0; i <= now; i++)
+                if (p->steps[s->items[i].step].results[0] == image)
+                    made = i;
+            for (size_t i = made; made != SIZE_MAX && i < s->count; i++) {
+                const struct recompute_step *step = &p->steps[s->items[i].step];
+                if (i > made && step->results[0] == image)
+                    break;
+                for (size_t k = 0; k < step->read_count; k++)
+                    read = step->reads[k] == image ? i : read;
+            }
+            const struct recompute_step *step = &p->steps[s->items[now].step];
+            for (size_t k = 0; k < step->read_count; k++)
+                CU_ASSERT(step->reads[k] != image || made < now);
+            if (made == now || (read != SIZE_MAX && read >= now))
+                bytes += p->images[image].size;
+        }
+        peak = bytes > peak ? bytes : peak;
+    }
+    return peak;
+}
+
+static void check_plan(const struct problem *p, struct recompute_search *search, uint64_t budget,
+                       double slack, bool *exact)
+{
+    unsigned char modes[MOST_STEPS + 1];
+    struct best once = try_all(p, search, budget, 2);
+    struct best each = once.found ? once : try_all(p, search, budget, 3);
+    bool good = recompute_plan(search, budget, modes);
+    CU_ASSERT(!once.found || good); /* all that can be done by making images once is done */
+    CU_ASSERT(!good || each.found);
+    if (!good)
+        return;
+    const struct recompute_schedule *s = recompute_evaluate(search, modes, budget);
+    CU_ASSERT(s->peak <= budget);
+    CU_ASSERT_EQUAL(check_schedule(p, s), s->peak);
+    if (!once.found)
+        return;
+    *exact &= s->extra == once.extra;
+    CU_ASSERT(s->extra <= once.extra * slack);
+    CU_ASSERT(s->extra >= once.extra);
+}
+
+static void check_problem(const struct problem *p, double slack, size_t *exact, size_t *count)
+{
+    const unsigned char kept[MOST_STEPS + 1] = {0};
+    struct recompute_search *search = recompute_search_create(&p->model);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+    uint64_t most = recompute_evaluate(search, kept, 0)->peak;
+    for (uint64_t budget = most; budget > most / 4; budget -= 1 + most / 12) {
+        bool same = true;
+        check_plan(p, search, budget, slack, &same);
+        *exact += same;
+        ++*count;
+    }
+    recompute_search_destroy(search);
+}
+
+static void check_problems(bool branches, double slack)
+{
+    uint32_t seed = 5;
+    size_t exact = 0, count = 0;
+    for (size_t layers = 1; layers <= 7; layers++)
+        for (int i = 0; i < 12; i++) {
+            struct problem p;
+            make_problem(&p, layers, &seed, branches);
+            check_problem(&p, slack, &exact, &count);
+        }
+    printf("\n    %zu of %zu plans are the best  ", exact, count);
+    CU_ASSERT(branches || exact == count);
+}
+
+static void test_chains_get_the_optimum(void)
+{
+    check_problems(false, 1);
+}
+
+static void test_branches_get_nearly_the_optimum(void)
+{
+    check_problems(true, 1.5);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {UNIT_TEST(test_chains_get_the_optimum),
+                                        UNIT_TEST(test_branches_get_nearly_the_optimum),
+                                        CU_TEST_INFO_NULL};
+    return unit_run("recomputation", tests, argc, argv);
+}

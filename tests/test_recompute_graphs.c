@@ -1,0 +1,310 @@
+/* Training within a memory budget: images that are dropped and made again give the same bits as
+ * those that wait, in the networks of the tool and in random ones; and textures never take more than
+ * the budget. */
+#include "tests/graphs.h"
+
+#include <inttypes.h>
+
+#include "examples/support/random.h"
+#include "graph/node.h"
+#include "tool/model.h"
+
+#define STEPS 3
+#define BATCH 4
+
+static void good(bool done)
+{
+    if (!done)
+        fprintf(stderr, "\n  %s\n", glcnn_device_error(device));
+    CU_ASSERT_TRUE_FATAL(done);
+}
+
+/* ---- The networks of the tool ---- */
+
+static const struct form form = {16, 16, 3, 10};
+
+struct outcome {
+    float *values;
+    size_t count;
+    struct glcnn_memory_plan memory;
+    uint64_t least;
+};
+
+static void add_values(struct outcome *o, const float *values, size_t count)
+{
+    o->values = realloc(o->values, (o->count + count) * sizeof *values);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(o->values);
+    memcpy(o->values + o->count, values, count * sizeof *values);
+    o->count += count;
+}
+
+static void add_network(struct outcome *o, const glcnn_network *network)
+{
+    static const char *const names[] = {"weights", "biases", "gamma", "beta", "mean", "variance"};
+    glcnn_filter_node *node;
+    for (size_t i = 0; (node = glcnn_network_filter(network, i)); i++)
+        for (size_t v = 0; v < sizeof names / sizeof *names; v++) {
+            glcnn_buffer *buffer = glcnn_kernel_vector(glcnn_filter_node_kernel(node), names[v]);
+            float *values = buffer ? vector_values(buffer) : NULL;
+            if (values)
+                add_values(o, values, vector_count(buffer));
+            free(values);
+        }
+}
+
+static struct model make_model(const char *name, uint32_t batch)
+{
+    struct model model;
+    good(model_create(device, net_find(name), &form, batch, &model));
+    train_network(model.network, false);
+    GOOD_FATAL(glcnn_network_initialise(model.network, 1));
+    return model;
+}
+
+static void run_steps(struct runner *runner, uint32_t batch, struct outcome *o)
+{
+    uint64_t random = 7;
+    size_t pixels = (size_t)form.width * form.height * form.channels * batch;
+    float *images = calloc(pixels, sizeof *images), *losses = calloc(batch, sizeof *losses);
+    uint32_t *labels = calloc(batch, sizeof *labels);
+    for (int step = 0; step < STEPS; step++) {
+        for (size_t i = 0; i < pixels; i++)
+            images[i] = (float)(random_next(&random) >> 48) / 65536;
+        for (uint32_t n = 0; n < batch; n++)
+            labels[n] = (uint32_t)(random_next(&random) % form.classes);
+        good(runner_run(runner, images, labels, losses));
+        add_values(o, losses, batch);
+    }
+    free(images), free(labels), free(losses);
+}
+
+static glcnn_status find_least(const struct runner *runner, uint64_t *bytes)
+{
+    const struct glcnn_image_descriptor sources[] = {
+        *glcnn_image_get_descriptor(runner->sources[0]),
+        *glcnn_image_get_descriptor(runner->sources[1])};
+    return glcnn_graph_least_memory(runner->graph, sources, bytes);
+}
+
+static struct outcome train_net(const char *name, uint32_t batch, uint64_t budget)
+{
+    struct outcome o = {0};
+    struct runner runner;
+    struct model model = make_model(name, batch);
+    good(runner_create_training(
+        &model, batch, &(struct glcnn_graph_descriptor){.memory_budget = budget}, &runner));
+    good(runner_memory(&runner, &o.memory));
+    GOOD(find_least(&runner, &o.least));
+    run_steps(&runner, batch, &o);
+    add_network(&o, model.network);
+    runner_destroy(&runner);
+    model_destroy(&model);
+    return o;
+}
+
+/* Bits where the batch runs whole; sums of parts are added up in another order. */
+static void compare(const struct outcome *found, const struct outcome *expected)
+{
+    CU_ASSERT_EQUAL_FATAL(found->count, expected->count);
+    bool same = memcmp(found->values, expected->values, found->count * sizeof(float)) == 0;
+    bool near = arrays_near(found->values, expected->values, found->count, 1e-4);
+    CU_ASSERT(found->memory.sub_batches == 1 ? same : near);
+}
+
+static uint32_t check_budget(const char *name, const struct outcome *expected, uint64_t budget)
+{
+    struct outcome found = train_net(name, BATCH, budget);
+    CU_ASSERT(found.memory.planned <= budget);
+    CU_ASSERT_EQUAL(found.least, expected->least);
+    compare(&found, expected);
+    printf("\n    %s: %" PRIu64 " of %" PRIu64
+           " bytes (%.0f %%), %u parts, %u made again, +%.1f %%",
+           name, found.memory.planned, budget,
+           100. * (double)budget / (double)expected->memory.planned, found.memory.sub_batches,
+           found.memory.recomputed, found.memory.extra_time * 100);
+    free(found.values);
+    return found.memory.recomputed;
+}
+
+/* A byte less than the least is refused with a sentence that says how much it is. */
+static void refuse_less(const char *name, uint64_t least)
+{
+    char number[32];
+    struct runner runner;
+    struct glcnn_memory_plan memory;
+    struct model model = make_model(name, BATCH);
+    good(runner_create_training(
+        &model, BATCH, &(struct glcnn_graph_descriptor){.memory_budget = least - 1}, &runner));
+    CU_ASSERT_FALSE(runner_memory(&runner, &memory));
+    snprintf(number, sizeof number, " %" PRIu64 " bytes", least);
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), number));
+    runner_destroy(&runner);
+    model_destroy(&model);
+}
+
+static void test_nets_train_with_the_same_bits(void)
+{
+    static const char *const names[] = {"lenet", "small", "resnet8", "mobilenet-tiny"};
+    uint32_t recomputed = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct outcome expected = train_net(names[i], BATCH, 0);
+        uint64_t most = expected.memory.planned, least = expected.least;
+        CU_ASSERT_EQUAL(expected.memory.recomputed, 0);
+        CU_ASSERT(least < most);
+        for (int k = 3; k >= 0; k--)
+            recomputed +=
+                check_budget(names[i], &expected, least + (most - least) * (uint64_t)k / 4);
+        refuse_less(names[i], least);
+        free(expected.values);
+    }
+    CU_ASSERT(recomputed > 0);
+}
+
+/* ---- Random networks ---- */
+
+#define LAYERS   12
+#define CHANNELS 8
+#define SIDE     12
+
+/* Of one input, one after the other; layers of several read earlier ones too. */
+struct random_net {
+    glcnn_network *net;
+    glcnn_image_node *images[LAYERS + 1];
+    glcnn_filter_node *loss, *ends[MOST_ENDS];
+    size_t end_count;
+};
+
+static glcnn_image_node *convolve(glcnn_image_node *x, unsigned inputs, unsigned side)
+{
+    char settings[160];
+    snprintf(settings, sizeof settings,
+             "input_feature_channels=%u output_feature_channels=%u kernel_width=%u "
+             "kernel_height=%u",
+             inputs, CHANNELS, side, side);
+    return glcnn_node(x, "convolution", settings);
+}
+
+static glcnn_image_node *concatenate(glcnn_image_node *a, glcnn_image_node *b)
+{
+    glcnn_image_node *const pair[] = {a, b};
+    glcnn_filter_node *node =
+        glcnn_filter_node_create(filter_of(a)->network, "concatenation", NULL, pair, 2);
+    return convolve(glcnn_filter_node_result(node), 2 * CHANNELS, 1);
+}
+
+static glcnn_image_node *add_layer(glcnn_image_node *x, glcnn_image_node *earlier, uint32_t kind)
+{
+    switch (kind) {
+    case 0:
+        return convolve(x, CHANNELS, 3);
+    case 1:
+        return glcnn_node(x, "batch_normalization", "epsilon=1e-3 neuron_type=relu");
+    case 2:
+        return glcnn_node(x, "dropout", "keep_probability=0.7 seed=3");
+    case 3:
+        return glcnn_node_binary(x, earlier, "add", NULL);
+    case 4:
+        return concatenate(x, earlier);
+    case 5:
+        return glcnn_node(x, "pooling_max",
+                          "kernel_width=3 kernel_height=3 stride_in_pixels_x=1 "
+                          "stride_in_pixels_y=1");
+    case 6:
+        return glcnn_node_binary(x, earlier, "multiply", NULL);
+    default:
+        return glcnn_node(x, "neuron", "neuron_type=tanh");
+    }
+}
+
+static struct random_net make_random(uint32_t seed, bool drops)
+{
+    struct random_net r = {.net = make_network()};
+    glcnn_image_node *labels, *scores;
+    r.images[0] = convolve(make_input(r.net, "image"), 1, 3);
+    labels = make_input(r.net, "labels");
+    for (uint32_t i = 1; i <= LAYERS; i++) {
+        uint32_t kind = drops && i == 2 ? 2 : below(&seed, 8);
+        if (kind == 2 && !drops)
+            kind = 1;
+        r.images[i] = add_layer(r.images[i - 1], r.images[below(&seed, i)], kind);
+    }
+    scores = glcnn_node(r.images[LAYERS], "fully_connected",
+                        "input_feature_channels=8 output_feature_channels=5 kernel_width=12 "
+                        "kernel_height=12");
+    glcnn_image_node *const pair[] = {scores, labels};
+    r.loss = glcnn_filter_node_create(
+        r.net, "loss", "loss_type=soft_max_cross_entropy reduction_type=sum weight=0.25", pair, 2);
+    r.end_count =
+        glcnn_training_graph_with_source_gradient(r.loss, NULL, NULL, NULL, r.ends, MOST_ENDS);
+    GOOD_FATAL(glcnn_network_status(r.net));
+    set_weights(r.net, seed);
+    train_network(r.net, false);
+    return r;
+}
+
+static struct outcome train_random(uint32_t seed, bool drops, uint64_t budget)
+{
+    struct outcome o = {0};
+    glcnn_image *sources[2];
+    struct gl_count made;
+    struct random_net r = make_random(seed, drops);
+    glcnn_graph *graph =
+        training_graph(glcnn_filter_node_loss(r.loss), r.ends, r.end_count, budget);
+    make_cnn_sources(BATCH, sources);
+    const struct glcnn_image_descriptor descriptors[] = {*glcnn_image_get_descriptor(sources[0]),
+                                                         *glcnn_image_get_descriptor(sources[1])};
+    GOOD_FATAL(glcnn_graph_memory(graph, descriptors, &o.memory));
+    if (!budget)
+        GOOD_FATAL(glcnn_graph_least_memory(graph, descriptors, &o.least));
+    count_gl(&made);
+    for (int step = 0; step < STEPS; step++) {
+        run_graph(graph, sources);
+        float *losses = result_values(graph, glcnn_filter_node_loss(r.loss));
+        add_values(&o, losses, BATCH);
+        free(losses);
+    }
+    stop_counting_gl();
+    CU_ASSERT_EQUAL(made.texture_bytes,
+                    o.memory.planned + glcnn_image_resource_size(glcnn_graph_image(
+                                           graph, glcnn_filter_node_loss(r.loss))));
+    add_network(&o, r.net);
+    destroy_images(sources, 2);
+    glcnn_graph_destroy(&graph);
+    glcnn_network_destroy(&r.net);
+    return o;
+}
+
+/* How many images were made again, under four budgets. */
+static uint32_t check_random(uint32_t seed, bool drops)
+{
+    uint32_t recomputed = 0;
+    struct outcome expected = train_random(seed, drops, 0);
+    uint64_t most = expected.memory.planned, least = expected.least;
+    for (uint64_t k = 4; k-- > 0 && least < most;) {
+        uint64_t budget = least + (most - least) * k / 4;
+        struct outcome found = train_random(seed, drops, budget);
+        CU_ASSERT(found.memory.planned <= budget);
+        CU_ASSERT(!drops || found.memory.sub_batches == 1);
+        compare(&found, &expected);
+        recomputed += found.memory.recomputed;
+        free(found.values);
+    }
+    free(expected.values);
+    return recomputed;
+}
+
+static void test_random_nets_train_with_the_same_bits(void)
+{
+    uint32_t recomputed = 0;
+    for (uint32_t seed = 1; seed <= 4; seed++)
+        recomputed += check_random(seed, seed % 2 == 1);
+    CU_ASSERT(recomputed > 20);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {UNIT_TEST(test_nets_train_with_the_same_bits),
+                                        UNIT_TEST(test_random_nets_train_with_the_same_bits),
+                                        CU_TEST_INFO_NULL};
+    return fixture_run("recomputation in graphs", tests, argc, argv);
+}
