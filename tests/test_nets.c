@@ -20,7 +20,9 @@
 #define RATE        (1.0f / 2048)
 #define SEED        1
 #define TOLERANCE   1e-4 /* times max(1, norm) */
-#define OVER_BOUND  1.10
+/* The bound does not know that the images of a pass lie in different textures, which costs a step of
+ * few images most. */
+#define OVER_BOUND 1.17
 
 #define TRAINING_BATCH  64
 #define INFERENCE_BATCH 100
@@ -67,8 +69,7 @@ static float seven_bits(uint64_t *random)
 }
 
 /* A pattern of the class under noise of the same size. */
-static void make_batch(uint32_t number, float pixels[BATCH][FASHION_PIXELS],
-                       uint32_t labels[BATCH])
+static void make_batch(uint32_t number, float pixels[BATCH][FASHION_PIXELS], uint32_t labels[BATCH])
 {
     uint64_t random = (uint64_t)number << 32;
     for (int n = 0; n < BATCH; n++) {
