@@ -326,6 +326,42 @@ static void test_places_within_a_stride_go_together_or_apart(void)
     unsetenv("GLCNN_VARIANTS");
 }
 
+/* ---- Tiles of sums ---- */
+
+/* Tiles hold 8 slices of outputs where there are no more, else 16; and 128 rows of pixels, or 64
+ * where they are few. */
+static void test_tiles_follow_rows_and_outputs(void)
+{
+    static const struct {
+        const char *rows, *slices;
+        struct check_case of;
+    } forms[] = {
+        {"#define ROWS 64\n",
+         "#define SLICES 8\n",
+         {"output_feature_channels=9 kernel_width=3 kernel_height=3", {3, 6, 9, 11}}},
+        {"#define ROWS 64\n",
+         "#define SLICES 16\n",
+         {"output_feature_channels=37 kernel_width=3 kernel_height=3", {3, 6, 9, 11}}},
+        {"#define ROWS 128\n",
+         "#define SLICES 8\n",
+         {"output_feature_channels=5 kernel_width=1 kernel_height=1", {1, 65, 224, 221}}},
+        {"#define ROWS 128\n",
+         "#define SLICES 16\n",
+         {"output_feature_channels=33 kernel_width=1 kernel_height=1", {1, 65, 224, 221}}},
+    };
+    setenv("GLCNN_VARIANTS", "convolution_tiled", 1);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        glcnn_device *on = open_device(NULL);
+        struct search rows = {.text = forms[i].rows}, slices = {.text = forms[i].slices};
+        CU_ASSERT(error_of(on, "convolution", &forms[i].of) <= 1);
+        program_cache_each(on->programs, look, &rows);
+        program_cache_each(on->programs, look, &slices);
+        CU_ASSERT_TRUE(rows.found && slices.found);
+        glcnn_device_destroy(&on);
+    }
+    unsetenv("GLCNN_VARIANTS");
+}
+
 /* ---- Tiles of the gradient of weights ---- */
 
 /* Tiles hold 4, 8, 16 or, of few elements, 32 slices of outputs; of 16, where one chunk holds all pixels, the tile is the
@@ -840,6 +876,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_lanes_merge_many_runs),
         UNIT_TEST(test_columns_need_not_divide_the_width),
         UNIT_TEST(test_places_within_a_stride_go_together_or_apart),
+        UNIT_TEST(test_tiles_follow_rows_and_outputs),
         UNIT_TEST(test_tiles_of_weights_follow_the_outputs),
         UNIT_TEST(test_many_chunks_are_added_up),
         UNIT_TEST(test_strips_need_not_divide_the_gradient),

@@ -204,8 +204,10 @@ void store_rows(int split, int first_row, int k) {
     ivec3 X = place_of(first_row + row_of(0));
     X = store_row(0, X, first_row, k);
     X = store_row(1, X, first_row, k);
+#if OWN > 2
     X = store_row(2, X, first_row, k);
     X = store_row(3, X, first_row, k);
+#endif
 #if OWN > 4
     X = store_row(4, X, first_row, k);
     X = store_row(5, X, first_row, k);

@@ -94,14 +94,11 @@ static bool plan_place(struct plan *plan, const struct packing *p, const struct 
     return true;
 }
 
-static bool is_wide_place(struct plan *plan, const struct packing *p, const struct sum *sum)
+/* By a row that can take all places at once, whichever it is. */
+static bool is_for_all(struct plan *plan, const struct packing *p, const struct sum *sum)
 {
-    return sum_is_wide(sum_variant(plan, p, sum));
-}
-
-static bool is_tiled_place(struct plan *plan, const struct packing *p, const struct sum *sum)
-{
-    return sum_is_tiled(sum_variant(plan, p, sum));
+    const struct variant *row = sum_variant(plan, p, sum);
+    return sum_is_wide(row) || sum_is_tiled(row);
 }
 
 /* One sum for each place within a stride, so not for the longest of strides. */
@@ -192,7 +189,7 @@ static bool can_together(const void *shape)
     const struct data_shape *s = shape;
     const struct operation *o = s->operation;
     return can_turn(o) && o->window.x.stride * o->window.y.stride > 1 &&
-           (each_place(o, s->plan, is_wide_place) || each_place(o, s->plan, is_tiled_place));
+           each_place(o, s->plan, is_for_all);
 }
 
 /* Passes of the last row are those of sums, which have variants of their own. */

@@ -7,6 +7,7 @@
 #define GROUP_SIZE  128u
 #define TILE_ROWS   128u
 #define FEW_ROWS    64u
+#define FEW_SLICES  8u
 #define TILE_SLICES 16u
 #define MANY_SLICES 32u
 #define TILE_DEPTH  16u
@@ -16,6 +17,8 @@
 #define SPLIT_DEPTH   128u  /* elements that make a part worth its sum */
 #define LONG_RESULTS  4096u /* four numbers each, at most, and elements at least */
 #define LONG_ELEMENTS 48u
+#define SHORT_ROWS    131072u
+#define FEWEST_SLICES 3u          /* for those */
 #define SPLIT_BYTES   (32u << 20) /* of part sums */
 
 static uint32_t row_count(const struct sum *sum)
@@ -27,13 +30,17 @@ struct tile {
     uint32_t rows, slices;
 };
 
-/* Where rows are few an invocation owns as many sums, of more slices, if groups enough are left. */
+/* Where rows are few an invocation owns as many sums, of more slices, if groups enough are left.
+ * Tiles are small where there are not many: a GPU then waits for the longest. */
 static struct tile tile_of(const struct packing *p, const struct sum *sum)
 {
     uint32_t groups = groups_of(p->slices, MANY_SLICES) * (p->elements / SPLIT_DEPTH);
     if (row_count(sum) <= FEW_ROWS)
         return (struct tile){FEW_ROWS, groups >= ENOUGH_GROUPS ? MANY_SLICES : TILE_SLICES};
-    return (struct tile){p->elements > FEW_ELEMENTS ? TILE_ROWS : FEW_ROWS, TILE_SLICES};
+    uint32_t slices = p->slices <= FEW_SLICES ? FEW_SLICES : TILE_SLICES;
+    uint32_t large = groups_of(row_count(sum), TILE_ROWS) * groups_of(p->slices, slices);
+    bool small = p->elements <= FEW_ELEMENTS || large <= ENOUGH_GROUPS;
+    return (struct tile){small ? FEW_ROWS : TILE_ROWS, slices};
 }
 
 static uint32_t tile_count(const struct packing *p, const struct sum *sum)
@@ -64,12 +71,14 @@ static bool is_long(const struct packing *p, const struct sum *sum)
     return row_count(sum) * p->slices <= LONG_RESULTS && p->elements >= LONG_ELEMENTS;
 }
 
-/* A tile that is mostly empty is no gain, but for the split of its sums. */
+/* A tile that is mostly empty is no gain, but for the split of its sums, and where pixels are so few
+ * that invocations which own some of them would each go through all elements alone. */
 bool sum_fills_tiles(const void *shape)
 {
     const struct packing *p = ((const struct sum_shape *)shape)->packing;
     const struct sum *sum = ((const struct sum_shape *)shape)->sum;
-    bool filled = p->slices >= TILE_SLICES / 2 && row_count(sum) >= TILE_ROWS / 4 &&
+    uint32_t fewest = row_count(sum) <= SHORT_ROWS ? FEWEST_SLICES : FEW_SLICES;
+    bool filled = p->slices >= fewest && row_count(sum) >= TILE_ROWS / 4 &&
                   tile_count(p, sum) * split_elements(p, sum).count >= TILE_GROUPS;
     return filled || is_long(p, sum);
 }
