@@ -1,6 +1,8 @@
 /* Part sums of the gradient of convolutions' weights by work groups that share memory: tiles of a
  * product of matrices, and, where an element has one component, lanes that each take some
  * pixels. */
+#include <math.h>
+
 #include "kernels/convolution_plan.h"
 
 /* Quads of elements and slices of a tile, most and fewest of them, and invocations of a group, all as
@@ -15,6 +17,7 @@
 #define LANE_PIXELS   8u    /* the same for each lane */
 #define FEWEST_GROUPS 4u    /* that are faster than invocations which go through the pixels alone */
 #define ALL_GROUPS    1024u /* fill the largest GPUs */
+#define PART_PIXELS   2048.0 /* that are read while a number of a part is stored and added up */
 #define PART_BYTES    (32u << 20) /* of part sums, unless one chunk takes more */
 
 /* The groups of a chunk. */
@@ -69,12 +72,21 @@ bool weights_fill_tiles(const void *shape)
            tiles.y * tiles.z * groups_of(s->pixels, tiles.pixels) >= FEWEST_GROUPS;
 }
 
+/* A chunk's parts take as long to be stored and added up as some of its pixels to be read. Of n
+ * chunks the longest has 1 / n of the pixels and there are n parts: both together are least where
+ * n * n = pixels * PART_PIXELS / numbers of a part. */
+static uint32_t balanced_chunks(const struct packing *p, const struct share *s, uint32_t pixels)
+{
+    double numbers = (double)p->slices * (p->elements + 1) * s->parts;
+    return (uint32_t)sqrt(pixels * PART_PIXELS / numbers) + 1;
+}
+
 static uint32_t chunks_of(const struct packing *p, const struct share *s, uint32_t pixels)
 {
     uint32_t wanted = groups_of(ALL_GROUPS, s->y * s->z);
     uint32_t room = PART_BYTES / 16 / (p->slices * (p->elements + 1) * s->parts);
     uint32_t most = least(groups_of(pixels, s->pixels), room ? room : 1);
-    return least(wanted, most);
+    return least(least(wanted, most), balanced_chunks(p, s, pixels));
 }
 
 uint32_t weights_pixels(const struct operation *o)
