@@ -18,6 +18,7 @@ int lane;        // within the group
 ivec2 corner;    // of the tile
 int slice, image;
 vec4 lefts[LEFT_READS], rights[RIGHT_READS]; // what it has read
+bool live;       // else 0
 vec4 sum[16];
 
 // The k, and the row or column of the tile, that an invocation reads.
@@ -35,26 +36,23 @@ ivec2 nearest(ivec2 at) {
     return at;
 }
 
-// Beyond the last k: 0 times 0.
+// Beyond the last k: 0 times 0. Whether it counts is asked when it is kept: whoever asks at once
+// waits for the read.
 void read_factors(int start) {
     int k = start + read_k();
-    bool live = k < last;
+    live = k < last;
     k = min(k, last - 1);
-    for (int i = 0; i < LEFT_READS; i++) {
-        vec4 v = left_factor(nearest(corner + read_place(i)).y, k, slice, image);
-        lefts[i] = live ? v : vec4(0.0);
-    }
-    for (int j = 0; j < RIGHT_READS; j++) {
-        vec4 v = right_factor(nearest(corner + read_place(j)).x, k, slice, image);
-        rights[j] = live ? v : vec4(0.0);
-    }
+    for (int i = 0; i < LEFT_READS; i++)
+        lefts[i] = left_factor(nearest(corner + read_place(i)).y, k, slice, image);
+    for (int j = 0; j < RIGHT_READS; j++)
+        rights[j] = right_factor(nearest(corner + read_place(j)).x, k, slice, image);
 }
 
 void keep_factors() {
     for (int i = 0; i < LEFT_READS; i++)
-        kept_left[read_k() * LEFT_PITCH + read_place(i)] = lefts[i];
+        kept_left[read_k() * LEFT_PITCH + read_place(i)] = live ? lefts[i] : vec4(0.0);
     for (int j = 0; j < RIGHT_READS; j++)
-        kept_right[read_k() * RIGHT_PITCH + read_place(j)] = rights[j];
+        kept_right[read_k() * RIGHT_PITCH + read_place(j)] = live ? rights[j] : vec4(0.0);
 }
 
 // Neighbours own neighbouring columns.
@@ -74,14 +72,26 @@ void add_products() {
     }
 }
 
+void store_sum(int i, int j, vec4 value) {
+    ivec2 at = corner + ivec2(column_of(j), row_of(i));
+    if (at.x < region_x + region_width && at.y < region_y + region_height)
+        store_destination(at.x, at.y, slice, image, counts(at) ? value : vec4(0.0));
+}
+
+void store_row(int i, vec4 a, vec4 b, vec4 c, vec4 d) {
+    store_sum(i, 0, a);
+    store_sum(i, 1, b);
+    store_sum(i, 2, c);
+    store_sum(i, 3, d);
+}
+
+// One after the other and not in a loop, which compilers may leave as it is: the places in `sum`
+// would not be constants then.
 void store_sums() {
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 4; j++) {
-            ivec2 at = corner + ivec2(column_of(j), row_of(i));
-            if (at.x < region_x + region_width && at.y < region_y + region_height)
-                store_destination(at.x, at.y, slice, image,
-                                  counts(at) ? sum[4 * i + j] : vec4(0.0));
-        }
+    store_row(0, sum[0], sum[1], sum[2], sum[3]);
+    store_row(1, sum[4], sum[5], sum[6], sum[7]);
+    store_row(2, sum[8], sum[9], sum[10], sum[11]);
+    store_row(3, sum[12], sum[13], sum[14], sum[15]);
 }
 
 void invocation(ivec3 at) {
