@@ -3,7 +3,7 @@
 void invocation(ivec2 at, int slice, int image) {
     int left = first_x + stride_x * at.x;
     int top = first_y + stride_y * at.y;
-    vec4 best = source_edge(left, top, slice, image);
+    vec4 best = uintBitsToFloat(uvec4(0xff800000u)); // -infinity
     for (int q = 0; q < KERNEL_HEIGHT; q++)
         for (int p = 0; p < KERNEL_WIDTH; p++) {
             vec4 value = source_edge(left + dilation_x * p, top + dilation_y * q, slice, image);
