@@ -153,6 +153,23 @@ static void test_coefficients_come_from_an_image(void)
     CU_ASSERT(derived.memory.without_sharing < stored.memory.without_sharing);
 }
 
+/* The first layer's weights are all that reads the gradient of the normalisation behind it: by each
+ * row of part sums. */
+static void test_a_gradient_is_made_by_its_reader(void)
+{
+    static const char *const rows[][2] = {
+        {"gradients_stored", "gradients_made_again"},
+        {"gradients_stored,weights_one", "gradients_made_again,weights_one"},
+        {"gradients_stored,weights_strips", "gradients_made_again,weights_strips"},
+        {"gradients_stored,weights_group", "gradients_made_again,weights_group"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct outcome stored = train(rows[i][0], false), made = train(rows[i][1], false);
+        CU_ASSERT(arrays_near(made.losses, stored.losses, STEPS * BATCH, 1e-5));
+        CU_ASSERT(made.dispatches < stored.dispatches);
+        CU_ASSERT(made.memory.without_sharing < stored.memory.without_sharing);
+    }
+}
+
 /* A device takes the row that its traits ask for. */
 static void test_dear_stores_are_saved(void)
 {
@@ -176,9 +193,11 @@ static void test_an_exported_image_is_stored(void)
 
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {
-        UNIT_TEST(test_training_is_the_same_with_less),
-        UNIT_TEST(test_coefficients_come_from_an_image), UNIT_TEST(test_dear_stores_are_saved),
-        UNIT_TEST(test_an_exported_image_is_stored), CU_TEST_INFO_NULL};
+    static const CU_TestInfo tests[] = {UNIT_TEST(test_training_is_the_same_with_less),
+                                        UNIT_TEST(test_coefficients_come_from_an_image),
+                                        UNIT_TEST(test_a_gradient_is_made_by_its_reader),
+                                        UNIT_TEST(test_dear_stores_are_saved),
+                                        UNIT_TEST(test_an_exported_image_is_stored),
+                                        CU_TEST_INFO_NULL};
     return fixture_run("derived results", tests, argc, argv);
 }

@@ -115,7 +115,8 @@ static bool came_before(size_t kernel, size_t index)
  * a test of their own. */
 static bool is_tested_apart(const char *variant)
 {
-    return strncmp(variant, "pixels_", 7) == 0 || strcmp(variant, "data_apart") == 0;
+    return strncmp(variant, "pixels_", 7) == 0 || strncmp(variant, "gradients_", 10) == 0 ||
+           strcmp(variant, "data_apart") == 0;
 }
 
 /* Rows of more buffers than the minimum of storage blocks, 4: no device of that minimum takes them. */

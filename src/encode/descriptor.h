@@ -270,6 +270,10 @@ struct glcnn_descriptor {
     struct image_view (*prepare_derived)(const struct operation *operation, struct plan *plan);
     void (*derive)(const struct operation *operation, struct pass *pass, struct derived_name *name);
 
+    /* Does this gradient of weights read each pixel of what it is given as gradient once, by NAME,
+     * where it computes weights alone? NULL: it does not. */
+    bool (*reads_gradient_once)(const void *parameters);
+
     /* Changes properties before geometry is computed, knowing the sources (a fully connected layer
      * sets its offset). May be NULL. */
     void (*prepare)(struct operation *operation);

@@ -414,10 +414,20 @@ static bool may_read_derived(const struct glcnn_kernel *kernel)
     return kernel->descriptor->flags & (READS_DERIVED | READS_NEURONS);
 }
 
-static bool reads_derived(const struct graph_filter *f)
+/* As the gradient that arrives, where the filter makes none for the layers before it. */
+static bool reads_once(const struct graph_filter *f, const struct glcnn_image_node *image)
+{
+    const struct glcnn_kernel *kernel = f->node->kernel;
+    bool once = kernel->descriptor->reads_gradient_once &&
+                kernel->descriptor->reads_gradient_once(kernel->parameters);
+    return once && !f->makes_result && f->node->sources[0] == image && f->node->sources[1] != image;
+}
+
+static bool reads_derived(const struct graph_filter *f, const struct glcnn_image_node *image)
 {
     bool collector = !f->collects || may_read_derived(f->node->collector);
-    return may_read_derived(f->node->kernel) && collector && !overlaps(f->node);
+    bool pixels = may_read_derived(f->node->kernel) && !overlaps(f->node);
+    return collector && (pixels || reads_once(f, image));
 }
 
 /* Textures and buffers of a pass. */
@@ -488,7 +498,7 @@ static void choose_derivative(const struct recording *r, const struct graph_filt
         struct bindings left = left_by_reader(r, reader, result, limit);
         most.textures = least(most.textures, left.textures);
         most.buffers = least(most.buffers, left.buffers);
-        if (!reads_derived(reader))
+        if (!reads_derived(reader, result))
             settings->may_derive = DERIVATIVE_COPY;
     }
     settings->most_textures = most.textures;

@@ -231,12 +231,40 @@ static void plan_statistics_gradient(const struct operation *o, struct plan *pla
     normalization_sums(o, plan, &n, &o->images[D_GRADIENT], &o->images[D_SOURCE], o->accumulate);
 }
 
-static void plan_gradient(const struct operation *o, struct plan *plan)
+static struct normalization describe_gradient(const struct operation *o)
 {
     struct normalization n = describe(o, G_PARAMETERS);
     n.samples = samples_of(o);
     n.for_gamma = o->vectors[G_FOR_GAMMA];
     n.for_beta = o->vectors[G_FOR_BETA];
+    return n;
+}
+
+static enum derivative gradient_derivative(const struct operation *o, struct plan *plan)
+{
+    if (is_fixed(o) || neuron_traits(&parameters_of(o)->neuron).has_slopes ||
+        !pointwise_is_direct(o, &o->images[G_GRADIENT], &o->images[G_SOURCE]))
+        return DERIVATIVE_NONE;
+    return variant_choose(plan, normalization_gradient_rows, NULL)->dear_stores ? DERIVATIVE_PIXELS
+                                                                                : DERIVATIVE_NONE;
+}
+
+static struct image_view prepare_derived_gradient(const struct operation *o, struct plan *plan)
+{
+    struct normalization n = describe_gradient(o);
+    return normalization_gradient_coefficients(plan, &n);
+}
+
+static void derive_gradient(const struct operation *o, struct pass *pass, struct derived_name *name)
+{
+    struct normalization n = describe(o, G_PARAMETERS);
+    n.coefficients.image = o->prepared;
+    normalization_derive_gradient(pass, &n, name, &o->images[G_GRADIENT], &o->images[G_SOURCE]);
+}
+
+static void plan_gradient(const struct operation *o, struct plan *plan)
+{
+    struct normalization n = describe_gradient(o);
     normalization_coefficients(plan, &n);
     normalization_apply_gradient(o, plan, &n, &o->images[G_GRADIENT], &o->images[G_SOURCE],
                                  &o->images[G_RESULT], is_fixed(o));
@@ -531,6 +559,9 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_gradient = {
                    .optional = true,
                    .filled_by = "batch_normalization_statistics_gradient"}},
     .check = check_gradient,
+    .derivative = gradient_derivative,
+    .prepare_derived = prepare_derived_gradient,
+    .derive = derive_gradient,
     .variants = normalization_variants,
     .plan = plan_gradient,
     .reference = gradient_reference,

@@ -659,6 +659,13 @@ const struct glcnn_descriptor glcnn_kernel_convolution = {
     .cases = convolution_cases,
 };
 
+/* Of a single channel all taps of a small window are summed up by one invocation. */
+static bool reads_gradient_once(const void *parameters)
+{
+    const struct glcnn_convolution_parameters *p = parameters;
+    return p->input_feature_channels == 1 && p->groups <= 1;
+}
+
 const struct glcnn_descriptor glcnn_kernel_convolution_gradient = {
     .name = "convolution_gradient",
     .mps_class = "MPSCNNConvolutionGradient",
@@ -672,6 +679,7 @@ const struct glcnn_descriptor glcnn_kernel_convolution_gradient = {
     CONVOLUTION_GRADIENT_ARGUMENTS,
     .length = convolution_gradient_length,
     .check = convolution_gradient_check,
+    .reads_gradient_once = reads_gradient_once,
     .variants = convolution_variants,
     .plan = plan_convolution_gradient,
     .reference = convolution_gradient_reference,

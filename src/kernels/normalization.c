@@ -53,8 +53,17 @@ static const struct variant coefficient_variants[] = {
     {"coefficients_image"},
     {0}};
 
-const struct variant *const normalization_variants[] = {
-    statistics_variants, sum_variants, coefficient_variants, pointwise_rows, derivation_rows, NULL};
+/* A gradient is made of two images and five coefficients: only a store costs more. */
+const struct variant normalization_gradient_rows[] = {
+    {"gradients_made_again", .registers = 32, .dear_stores = true}, {"gradients_stored"}, {0}};
+
+const struct variant *const normalization_variants[] = {statistics_variants,
+                                                        sum_variants,
+                                                        coefficient_variants,
+                                                        pointwise_rows,
+                                                        derivation_rows,
+                                                        normalization_gradient_rows,
+                                                        NULL};
 
 void normalization_statistics(struct plan *plan, const struct normalization *n,
                               const struct image_view *source, double held)
@@ -97,22 +106,27 @@ static struct pass *plan_coefficient_pass(struct plan *plan, const struct normal
                                           const char *shader, const struct image_view *image)
 {
     struct pass *pass = plan_pass(plan, shader);
-    pass_variant(pass, n->coefficients.variant);
+    if (n->coefficients.variant)
+        pass_variant(pass, n->coefficients.variant);
     pass_grid(pass, slice_count(n->channels), n->groups, 1);
     pass_image(pass, "coefficients", image);
     return pass;
+}
+
+static void plan_coefficients(struct plan *plan, struct normalization *n)
+{
+    n->coefficients.image = plan_scratch_image(plan, (struct extent){6, 1, n->channels, n->groups});
+    pass_vectors(plan_coefficient_pass(plan, n, "normalization/normalization_coefficients.comp",
+                                       &n->coefficients.image),
+                 n);
 }
 
 void normalization_coefficients(struct plan *plan, struct normalization *n)
 {
     const struct variant *variant = variant_choose(plan, coefficient_variants, NULL);
     n->coefficients = (struct coefficients){.variant = variant, .in_image = !variant->buffers};
-    if (!n->coefficients.in_image)
-        return;
-    n->coefficients.image = plan_scratch_image(plan, (struct extent){6, 1, n->channels, n->groups});
-    pass_vectors(plan_coefficient_pass(plan, n, "normalization/normalization_coefficients.comp",
-                                       &n->coefficients.image),
-                 n);
+    if (n->coefficients.in_image)
+        plan_coefficients(plan, n);
 }
 
 static void plan_gradient_coefficients(struct plan *plan, const struct normalization *n)
@@ -122,6 +136,14 @@ static void plan_gradient_coefficients(struct plan *plan, const struct normaliza
     pass_vector(pass, "variance", &n->variance, VECTOR_READ);
     pass_float(pass, "epsilon", n->epsilon);
     pass_gradient_vectors(pass, n);
+}
+
+struct image_view normalization_gradient_coefficients(struct plan *plan, struct normalization *n)
+{
+    n->coefficients = (struct coefficients){.in_image = true};
+    plan_coefficients(plan, n);
+    plan_gradient_coefficients(plan, n);
+    return n->coefficients.image;
 }
 
 static void pass_coefficients(struct pass *pass, const struct normalization *n)
@@ -184,6 +206,19 @@ void normalization_derive(struct pass *pass, const struct normalization *n,
     pass_int(pass, derived_name(name, "_first"), (int32_t)derived_channel(name));
     pass_derived_neuron(pass, name, &n->neuron);
     pass_template(pass, "normalization/normalization_derived.glsl", derived_name(name, ""));
+}
+
+void normalization_derive_gradient(struct pass *pass, const struct normalization *n,
+                                   struct derived_name *name, const struct image_view *gradient,
+                                   const struct image_view *source)
+{
+    derived_texture(name, pass, "_source", source);
+    derived_texture(name, pass, "_gradient", gradient);
+    pass_texture(pass, derived_name(name, "_coefficients"), &n->coefficients.image);
+    pass_int(pass, derived_name(name, "_first"), (int32_t)derived_channel(name));
+    pass_derived_neuron(pass, name, &n->neuron);
+    pass_template(pass, "normalization/normalization_gradient_derived.glsl",
+                  derived_name(name, ""));
 }
 
 void normalization_sums(const struct operation *o, struct plan *plan, const struct normalization *n,

@@ -48,6 +48,11 @@ void normalization_apply(const struct operation *operation, struct plan *plan,
  * n->coefficients. */
 void normalization_derive(struct pass *pass, const struct normalization *n,
                           struct derived_name *name, const struct image_view *source);
+/* The same of what normalization_apply_gradient would store, and the coefficients for it. */
+struct image_view normalization_gradient_coefficients(struct plan *plan, struct normalization *n);
+void normalization_derive_gradient(struct pass *pass, const struct normalization *n,
+                                   struct derived_name *name, const struct image_view *gradient,
+                                   const struct image_view *source);
 /* `accumulate`: for_gamma and for_beta hold sums already. */
 void normalization_sums(const struct operation *operation, struct plan *plan,
                         const struct normalization *n, const struct image_view *gradient,
@@ -69,6 +74,9 @@ struct normalization_array {
 };
 glcnn_status normalization_load(glcnn_kernel *kernel, uint32_t channels,
                                 const struct normalization_array *arrays);
+
+/* Whether the passes that read a gradient make it themselves. */
+extern const struct variant normalization_gradient_rows[];
 
 /* For descriptors: what these passes choose from. */
 extern const struct variant *const normalization_variants[];

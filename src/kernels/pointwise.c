@@ -61,23 +61,29 @@ static bool is_direct(const struct axis *axis, uint32_t gradient, uint32_t sourc
            gradient == source && axis->shift == 0;
 }
 
+bool pointwise_is_direct(const struct operation *operation, const struct image_view *gradient,
+                         const struct image_view *source)
+{
+    const struct window *w = &operation->window;
+    return is_direct(&w->x, gradient->width, source->width) &&
+           is_direct(&w->y, gradient->height, source->height);
+}
+
 enum derivative pointwise_derivative_of(const struct operation *operation, struct plan *plan,
                                         const struct image_view *source,
                                         const struct image_view *result)
 {
-    const struct window *w = &operation->window;
-    bool direct = is_direct(&w->x, result->width, source->width) &&
-                  is_direct(&w->y, result->height, source->height);
-    return direct && variant_choose(plan, derivation_rows, NULL)->buffers > 0 ? DERIVATIVE_PIXELS
-                                                                              : DERIVATIVE_NONE;
+    return pointwise_is_direct(operation, result, source) &&
+                   variant_choose(plan, derivation_rows, NULL)->buffers > 0
+               ? DERIVATIVE_PIXELS
+               : DERIVATIVE_NONE;
 }
 
 void pass_gather(struct pass *pass, const struct operation *operation,
                  const struct image_view *gradient, const struct image_view *source)
 {
     struct window window = operation->window;
-    bool direct = is_direct(&window.x, gradient->width, source->width) &&
-                  is_direct(&window.y, gradient->height, source->height) &&
+    bool direct = pointwise_is_direct(operation, gradient, source) &&
                   operation->region_x + operation->region_width <= source->width &&
                   operation->region_y + operation->region_height <= source->height;
     if (!operation->state_driven)

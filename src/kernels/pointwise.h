@@ -18,6 +18,9 @@ struct pass *plan_pointwise(struct plan *plan, const struct operation *operation
 extern const struct variant pointwise_rows[];
 extern const struct variant *const pointwise_variants[];
 
+/* Does result X read source pixel X, for all of them? `gradient` is as large as the result. */
+bool pointwise_is_direct(const struct operation *operation, const struct image_view *gradient,
+                         const struct image_view *source);
 /* For descriptors whose results read one pixel each, in the same place: whether the passes that read
  * a result make it themselves. */
 extern const struct variant derivation_rows[];

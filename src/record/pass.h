@@ -32,7 +32,7 @@
 #define PASS_IMAGES     4
 #define PASS_BUFFERS    16
 #define PASS_DEFINES    24
-#define PASS_UNIFORMS   48
+#define PASS_UNIFORMS   64
 #define PASS_LIBRARIES  32
 #define PASS_VIEW_WORDS 12 /* uniform words of one view; the second half places its layers */
 #define PASS_ROW_WORDS  16
