@@ -387,6 +387,106 @@ static void the_larger_or_smaller_is_one_of_the_two(void)
     }
 }
 
+/* ---- LRN of an even size ---- */
+
+static struct model response_model(int64_t size)
+{
+    struct writer w = {0};
+    Onnx__ModelProto *model = begin_model(&w);
+    Onnx__NodeProto *node =
+        build_node(&w, model->graph, "LRN", "result", (const char *[]){"image", NULL});
+    build_int(&w, node, "size", size);
+    build_float(&w, node, "alpha", 0.5f);
+    build_float(&w, node, "beta", 0.75f);
+    build_float(&w, node, "bias", 1.5f);
+    return end_model(&w, model);
+}
+
+/* From floor((size - 1) / 2) channels before to ceil((size - 1) / 2) behind. */
+static float *response(int64_t size)
+{
+    float *from = source_values(), *to = source_values();
+    for (int64_t i = 0; i < ALL; i++) {
+        double squares = 0;
+        int64_t channel = i / PIXELS % CHANNELS;
+        for (int64_t c = channel - (size - 1) / 2; c <= channel + size / 2; c++)
+            if (c >= 0 && c < CHANNELS)
+                squares += pow((double)from[i + (c - channel) * PIXELS], 2);
+        to[i] = (float)((double)from[i] / pow(1.5 + 0.5 / (double)size * squares, 0.75));
+    }
+    free(from);
+    return to;
+}
+
+static void channels_of_even_windows_are_normalised(void)
+{
+    for (int64_t size = 1; size < 7; size++) {
+        struct model m = response_model(size);
+        float *expected = response(size);
+        expect_result(&m, expected);
+        free(expected);
+        unload(&m);
+    }
+}
+
+/* ---- Gather ---- */
+
+static struct model gather_model(int64_t axis, const int64_t *indices, int64_t count)
+{
+    struct writer w = {0};
+    Onnx__ModelProto *model = begin_model(&w);
+    build_tensor(&w, model->graph, "indices", &count, count ? 1 : 0, NULL, indices);
+    Onnx__NodeProto *node = build_node(&w, model->graph, "Gather", count ? "result" : "one",
+                                       (const char *[]){"image", "indices", NULL});
+    build_int(&w, node, "axis", axis);
+    if (!count) { /* for all channels again */
+        build_tensor(&w, model->graph, "axes", (const int64_t[]){1}, 1, NULL, (const int64_t[]){1});
+        build_node(&w, model->graph, "Unsqueeze", "row", (const char *[]){"one", "axes", NULL});
+        build_node(&w, model->graph, "Add", "result", (const char *[]){"image", "row", NULL});
+    }
+    return end_model(&w, model);
+}
+
+static void numbers_are_taken_by_their_indices(void)
+{
+    static const struct {
+        int64_t axis, count, indices[CHANNELS];
+    } cases[] = {{1, CHANNELS, {3, 1, -2, 1, 5, 0}},
+                 {1, CHANNELS, {5, 4, 3, 2, 1, 0}},
+                 {2, ROWS, {2, 0, 0}},
+                 {-1, COLUMNS, {-1, 3, 2, -4, 0}},
+                 {1, 0, {-2}}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct model m = gather_model(cases[k].axis, cases[k].indices, cases[k].count);
+        float *from = source_values(), *expected = source_values();
+        for (int64_t i = 0; i < ALL; i++) {
+            int64_t at[] = {i / PIXELS / CHANNELS, i / PIXELS % CHANNELS, i / COLUMNS % ROWS,
+                            i % COLUMNS};
+            const int64_t axis = cases[k].axis < 0 ? 3 : cases[k].axis;
+            const int64_t index = cases[k].indices[cases[k].count ? at[axis] : 0];
+            at[axis] = index + (index < 0 ? image_dims[axis] : 0);
+            expected[i] = (cases[k].count ? 0 : from[i]) +
+                          from[((at[0] * CHANNELS + at[1]) * ROWS + at[2]) * COLUMNS + at[3]];
+        }
+        expect_result(&m, expected);
+        free(from);
+        free(expected);
+        unload(&m);
+    }
+}
+
+static void indices_that_are_none_have_a_sentence(void)
+{
+    struct model m = gather_model(1, (const int64_t[]){0, CHANNELS, 2}, 3);
+    CU_ASSERT_EQUAL(m.status, GLCNN_MALFORMED_DATA);
+    CU_ASSERT_PTR_NOT_NULL(strstr(m.error, "index 6 is beyond 6"));
+    unload(&m);
+    m = gather_model(0, (const int64_t[]){0, 0}, 2);
+    CU_ASSERT_EQUAL(m.status, GLCNN_UNSUPPORTED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(m.error, "batch"));
+    unload(&m);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(groups_of_channels_are_normalised),
@@ -398,6 +498,9 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(exported_groups_are_read),
                                         UNIT_TEST(exported_layers_are_read),
                                         UNIT_TEST(the_larger_or_smaller_is_one_of_the_two),
+                                        UNIT_TEST(channels_of_even_windows_are_normalised),
+                                        UNIT_TEST(numbers_are_taken_by_their_indices),
+                                        UNIT_TEST(indices_that_are_none_have_a_sentence),
                                         CU_TEST_INFO_NULL};
     return fixture_run("onnx_operators", tests, argc, argv);
 }

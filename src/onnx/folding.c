@@ -379,8 +379,7 @@ static bool fold_range(struct call *call)
     return op_give_constant(call, 0, y);
 }
 
-/* Numbers along one axis, by numbers. */
-static bool fold_gather(struct call *call)
+bool fold_gather(struct call *call)
 {
     const struct constant *x, *at;
     if (!op_constant(call, 0, true, &x) || !op_constant(call, 1, true, &at))
@@ -423,7 +422,6 @@ const struct operator_row onnx_folding[] = {
     {"Cast", lower_cast, fold_cast, 0, NULL},
     {"CastLike", lower_cast_like, fold_cast_like, 0, NULL},
     {"Range", lower_nothing, fold_range, 0, NULL},
-    {"Gather", lower_nothing, fold_gather, 0, NULL},
     {"Where", lower_nothing, fold_where, 0, NULL},
     {"Expand", lower_nothing, fold_expand, 0, NULL},
     {"Equal", lower_nothing, fold_binary, 0, NULL},

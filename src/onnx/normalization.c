@@ -7,7 +7,7 @@
 #include <glcnn/kernels/instance_normalization.h>
 #include <glcnn/kernels/soft_max.h>
 
-#include "onnx/onnx.h"
+#include "onnx/moves.h"
 
 /* Vectors of a filter, one number a channel, from inputs 1 on. */
 static bool set_vectors(struct call *call, glcnn_image_node *node, const char *const *names,
@@ -187,24 +187,37 @@ static bool lower_group(struct call *call)
 
 /* ---- Others ---- */
 
-/* Windows of an even size lean to the other side here. */
+/* The last channel first. */
+static bool reverse(struct call *call, struct image *image, const char *suffix)
+{
+    const int64_t channels = image->extent[C];
+    return move_by_name(call, image, "strided_slice", suffix,
+                        "start_channel=%" PRId64 " step_channel=-1 size_channels=%" PRId64,
+                        channels - 1, channels);
+}
+
+/* Windows of an even size lean to the other side here, which is theirs where channels are reversed. */
 static bool lower_response(struct call *call)
 {
     struct value *x;
     int64_t size = attribute_int(call, "size", 0);
+    bool is_even = size % 2 == 0;
     if (!channels_input(call, &x))
         return false;
-    if (size < 1 || size > 65535 || size % 2 == 0)
-        return op_unsupported(call, "size is %lld; odd ones are read", (long long)size);
-    glcnn_image_node *node = glcnn_cross_channel_normalization_node(x->image.node, (uint32_t)size);
-    if (!op_made(call, node, NULL))
+    if (size < 1 || size > 65535)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "size is %" PRId64 ", not in 1 .. 65535", size);
+    struct image image = x->image;
+    if (is_even && !reverse(call, &image, "reverse"))
         return false;
-    struct glcnn_cross_channel_normalization_parameters *p =
-        glcnn_cross_channel_normalization(glcnn_filter_node_kernel(glcnn_image_node_filter(node)));
+    image.node = glcnn_cross_channel_normalization_node(image.node, (uint32_t)size);
+    if (!op_made(call, image.node, NULL))
+        return false;
+    struct glcnn_cross_channel_normalization_parameters *p = glcnn_cross_channel_normalization(
+        glcnn_filter_node_kernel(glcnn_image_node_filter(image.node)));
     p->alpha = attribute_float(call, "alpha", 1e-4f);
     p->beta = attribute_float(call, "beta", 0.75f);
     p->delta = attribute_float(call, "bias", 1);
-    return place_give(call, 0, &x->shape, node);
+    return (!is_even || reverse(call, &image, "back")) && place_give(call, 0, &x->shape, image.node);
 }
 
 /* Over one axis; to opset 12 over that and all behind it. */

@@ -217,6 +217,8 @@ bool vector_fill(struct call *call, glcnn_image_node *node, const char *vector, 
 bool fold_unary(struct call *call);
 /* Of two, or for Sum, Max, Min and Mean of all. */
 bool fold_binary(struct call *call);
+/* Numbers along one axis, by their indices. */
+bool fold_gather(struct call *call);
 
 /* ---- The file ---- */
 

@@ -4,7 +4,7 @@
 
 #include <glcnn/kernels/neuron.h>
 
-#include "onnx/onnx.h"
+#include "onnx/moves.h"
 
 /* What is done to the numbers before and after they are reduced. */
 struct step {
@@ -117,6 +117,46 @@ static bool lower_reduction(struct call *call)
     return apply(call, &r->after, &image, "after") && give(call, &shape, &image, reduced);
 }
 
+/* ---- Products ---- */
+
+/* One half of the axis times the other; what is odd gets a 1. */
+static bool multiply_halves(struct call *call, struct image *image, struct shape *shape, int axis)
+{
+    static const int64_t one[] = {0, 1};
+    const int64_t half = (shape->dims[axis] + 1) / 2;
+    if (shape->dims[axis] % 2 && !move_pad(call, image, shape, axis, one, "constant", 1))
+        return false;
+    struct image other = *image;
+    struct shape rest = *shape;
+    if (!move_cut(call, image, shape, axis, 0, 1, half, "first") ||
+        !move_cut(call, &other, &rest, axis, half, 1, half, "second"))
+        return false;
+    image->node = glcnn_node_binary(image->node, other.node, "multiply", NULL);
+    return op_made(call, image->node, NULL);
+}
+
+static bool lower_product(struct call *call)
+{
+    bool reduced[GLCNN_ONNX_RANK];
+    struct value *x;
+    if (!op_image(call, 0, &x) || !read_axes(call, &x->shape, reduced))
+        return false;
+    struct image image = x->image;
+    struct shape shape = x->shape;
+    for (int i = (int)shape.rank - 1; i >= 0; i--) {
+        enum axis axis = place_find(&image, &shape, i);
+        bool moves = reduced[i] && shape.dims[i] > 1 && (axis == AXES || axis == N);
+        if (moves && !place_channels(call, &image, &shape, i, i + 1))
+            return false;
+        while (reduced[i] && shape.dims[i] > 1)
+            if (!multiply_halves(call, &image, &shape, i))
+                return false;
+    }
+    return give(call, &shape, &image, reduced);
+}
+
+/* ---- Indices ---- */
+
 static bool lower_argument(struct call *call)
 {
     bool reduced[GLCNN_ONNX_RANK] = {false};
@@ -146,6 +186,7 @@ const struct operator_row onnx_reduction[] = {
     {"ReduceSumSquare", lower_reduction, NULL, SQUARES, NULL},
     {"ReduceLogSum", lower_reduction, NULL, LOG_OF_SUM, NULL},
     {"ReduceLogSumExp", lower_reduction, NULL, LOG_OF_EXP, NULL},
+    {"ReduceProd", lower_product, NULL, 0, NULL},
     {"ArgMax", lower_argument, NULL, 0, "argument_max"},
     {"ArgMin", lower_argument, NULL, 0, "argument_min"},
     {0}};

@@ -39,9 +39,8 @@ static struct constant *cut_constant(struct call *call, const struct constant *x
     return y;
 }
 
-/* Along one axis of an image. */
-static bool cut_axis(struct call *call, struct image *image, struct shape *shape,
-                     const struct part *part, int i, const char *suffix)
+bool move_cut(struct call *call, struct image *image, struct shape *shape, int i, int64_t start,
+              int64_t step, int64_t size, const char *suffix)
 {
     static const char *const words[AXES] = {[C] = "channel", [H] = "y", [W] = "x"};
     enum axis axis = place_find(image, shape, i);
@@ -50,11 +49,10 @@ static bool cut_axis(struct call *call, struct image *image, struct shape *shape
             return false;
         axis = C;
     }
-    shape->dims[i] = image->extent[axis] = part->size.dims[i];
+    shape->dims[i] = image->extent[axis] = size;
     return move_by_name(call, image, "strided_slice", suffix,
                         "start_%s=%" PRId64 " step_%s=%" PRId64 " size_%s=%" PRId64, words[axis],
-                        part->start[i], words[axis], part->step[i],
-                        axis == C ? "channels" : words[axis], part->size.dims[i]);
+                        start, words[axis], step, axis == C ? "channels" : words[axis], size);
 }
 
 static bool give_part(struct call *call, size_t output, const struct value *x,
@@ -68,7 +66,8 @@ static bool give_part(struct call *call, size_t output, const struct value *x,
         bool is_all = part->size.dims[i] == shape.dims[i] && part->step[i] == 1;
         if (part->size.dims[i] < 1)
             return op_unsupported(call, "nothing is left of axis %u", i);
-        if (!is_all && !cut_axis(call, &image, &shape, part, (int)i, suffix))
+        if (!is_all && !move_cut(call, &image, &shape, (int)i, part->start[i], part->step[i],
+                                 part->size.dims[i], suffix))
             return false;
     }
     return op_give(call, output, &shape, &image);
@@ -288,11 +287,95 @@ static bool lower_concat(struct call *call)
     return join(call, images, count, along, &node) && place_give(call, 0, &all, node);
 }
 
+/* ---- Gather ---- */
+
+/* An index of a list, from 0 on. */
+static int64_t index_at(const struct constant *at, size_t i, int64_t size)
+{
+    return at->wholes[i] + (at->wholes[i] < 0 ? size : 0);
+}
+
+/* The step by which indices follow one another; 0: they do not. One has a step of 1. */
+static int64_t step_of(const struct constant *at, int64_t size)
+{
+    int64_t step = at->count > 1 ? index_at(at, 1, size) - index_at(at, 0, size) : 1;
+    for (size_t i = 2; i < at->count; i++)
+        if (index_at(at, i, size) - index_at(at, i - 1, size) != step)
+            return 0;
+    return step;
+}
+
+/* One part of the axis for each index, joined. */
+static bool gather_each(struct call *call, const struct constant *at, int axis, struct image *image,
+                        struct shape *shape)
+{
+    struct image parts[MOST_INPUTS];
+    const struct shape all = *shape;
+    enum axis along = place_find(image, shape, axis);
+    if (at->count > MOST_INPUTS)
+        return op_unsupported(call, "its %zu indices do not follow one another at equal steps",
+                              at->count);
+    if (along == AXES || along == N) {
+        if (!place_channels(call, image, shape, axis, axis + 1))
+            return false;
+        along = C;
+    }
+    for (size_t i = 0; i < at->count; i++) {
+        parts[i] = *image;
+        *shape = all;
+        if (!move_cut(call, &parts[i], shape, axis, index_at(at, i, all.dims[axis]), 1, 1, "part"))
+            return false;
+    }
+    image->extent[along] = (int64_t)at->count;
+    return join(call, parts, at->count, along, &image->node);
+}
+
+/* The axes of the indices in place of the axis. */
+static struct shape gathered_shape(const struct shape *shape, int axis, const struct shape *at)
+{
+    struct shape result = {.rank = shape->rank + at->rank - 1};
+    memcpy(result.dims, shape->dims, (size_t)axis * sizeof *result.dims);
+    memcpy(result.dims + axis, at->dims, at->rank * sizeof *result.dims);
+    memcpy(result.dims + axis + at->rank, shape->dims + axis + 1,
+           (shape->rank - (size_t)axis - 1) * sizeof *result.dims);
+    return result;
+}
+
+static bool check_indices(struct call *call, const struct value *x, const struct constant *at,
+                          int axis)
+{
+    if (axis < 0 || !at->wholes || !at->count || at->shape.rank + x->shape.rank > GLCNN_ONNX_RANK)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "its axis or its indices are none");
+    for (size_t i = 0; i < at->count; i++)
+        if (at->wholes[i] < -x->shape.dims[axis] || at->wholes[i] >= x->shape.dims[axis])
+            return op_fail(call, GLCNN_MALFORMED_DATA, "index %" PRId64 " is beyond %" PRId64,
+                           at->wholes[i], x->shape.dims[axis]);
+    return true;
+}
+
+static bool lower_gather(struct call *call)
+{
+    struct value *x;
+    const struct constant *at;
+    if (!op_image(call, 0, &x) || !op_constant(call, 1, true, &at))
+        return false;
+    int axis = shape_axis(&x->shape, attribute_int(call, "axis", 0));
+    if (!check_indices(call, x, at, axis))
+        return false;
+    struct image image = x->image;
+    struct shape shape = x->shape, result = gathered_shape(&shape, axis, &at->shape);
+    const int64_t size = shape.dims[axis], step = step_of(at, size), count = (int64_t)at->count;
+    bool is_all = count == size && step == 1;
+    bool made = is_all || (step ? move_cut(call, &image, &shape, axis, index_at(at, 0, size), step,
+                                           count, NULL)
+                                : gather_each(call, at, axis, &image, &shape));
+    return made && op_give(call, 0, &result, &image);
+}
+
 /* ---- Pad ---- */
 
-/* Pixels and channels at both ends of axis i of the image. */
-static bool pad_axis(struct call *call, struct image *image, struct shape *shape, int i,
-                     const int64_t pads[2], const char *mode, float constant)
+bool move_pad(struct call *call, struct image *image, struct shape *shape, int i,
+              const int64_t pads[2], const char *mode, float constant)
 {
     static const char *const before[AXES] = {[C] = "front", [H] = "top", [W] = "left"};
     static const char *const after[AXES] = {[C] = "back", [H] = "bottom", [W] = "right"};
@@ -354,7 +437,7 @@ static bool lower_pad(struct call *call)
     struct shape shape = x->shape;
     for (uint32_t i = 0; i < shape.rank; i++)
         if ((pads[0][i] || pads[1][i]) &&
-            !pad_axis(call, &image, &shape, (int)i, (const int64_t[]){pads[0][i], pads[1][i]},
+            !move_pad(call, &image, &shape, (int)i, (const int64_t[]){pads[0][i], pads[1][i]},
                       modes[mode][1], constant))
             return false;
     return op_give(call, 0, &shape, &image);
@@ -385,6 +468,7 @@ static bool lower_blocks(struct call *call)
 
 const struct operator_row onnx_slicing[] = {
     {"Slice", slice, slice, 0, NULL},
+    {"Gather", lower_gather, fold_gather, 0, NULL},
     {"Split", split, split, 0, NULL},
     {"Concat", lower_concat, fold_concat, 0, NULL},
     {"Pad", lower_pad, NULL, 0, NULL},
