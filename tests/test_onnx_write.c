@@ -274,7 +274,8 @@ static void what_the_file_has_no_place_for_does_not_train(void)
         struct writer w = {0};
         struct file file;
         struct glcnn_onnx_record *record;
-        const int64_t image[] = {1, 3, SIDE, SIDE}, dims[] = {3, 1, 1}, weights[] = {CLASSES, 3, 1, 1};
+        const int64_t image[] = {1, 3, SIDE, SIDE}, dims[] = {3, 1, 1},
+                      weights[] = {CLASSES, 3, 1, 1};
         const float numbers[3 * CLASSES] = {1, 2, 3, -1, 2, -3, 4};
         Onnx__ModelProto *model = build_model(8);
         build_value(&w, model->graph, false, "image", image, 4);

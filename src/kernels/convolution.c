@@ -592,14 +592,14 @@ static const char *const option_names[] = {"none", "data", "weights_and_biases",
      0,                                                                                            \
      65536,                                                                                        \
      NULL},                                                                                        \
-    {"output_feature_channels",                                                                    \
-     "channels of the result; to be given",                                                        \
-     FIELD_UINT32,                                                                                 \
-     FIELD(output_feature_channels),                                                               \
-     0,                                                                                            \
-     1,                                                                                            \
-     65536,                                                                                        \
-     NULL},                                                                                        \
+        {"output_feature_channels",                                                                \
+         "channels of the result; to be given",                                                    \
+         FIELD_UINT32,                                                                             \
+         FIELD(output_feature_channels),                                                           \
+         0,                                                                                        \
+         1,                                                                                        \
+         65536,                                                                                    \
+         NULL},                                                                                    \
     {                                                                                              \
         "without_biases", "nothing is added to the sums", FIELD_BOOL, FIELD(without_biases), 0, 0, \
             1, NULL                                                                                \

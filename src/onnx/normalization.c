@@ -217,7 +217,8 @@ static bool lower_response(struct call *call)
     p->alpha = attribute_float(call, "alpha", 1e-4f);
     p->beta = attribute_float(call, "beta", 0.75f);
     p->delta = attribute_float(call, "bias", 1);
-    return (!is_even || reverse(call, &image, "back")) && place_give(call, 0, &x->shape, image.node);
+    return (!is_even || reverse(call, &image, "back")) &&
+           place_give(call, 0, &x->shape, image.node);
 }
 
 /* Over one axis; to opset 12 over that and all behind it. */

@@ -257,12 +257,11 @@ static bool write_convolution(const struct filter_call *c)
         return false;
     const char *source = cut_source(c, &pads, cut), *name = before_neuron(c, &p->neuron, linear);
     if (!write_weights(c, part_name(c, "weight", weights), dims) ||
-        (!p->without_biases &&
-         !write_plain(c, "biases", part_name(c, "bias", biases), dims[0])))
+        (!p->without_biases && !write_plain(c, "biases", part_name(c, "bias", biases), dims[0])))
         return false;
-    Onnx__NodeProto *node = build_node(
-        c->writer, c->graph, "Conv", name,
-        (const char *[]){source, weights, p->without_biases ? NULL : biases, NULL});
+    Onnx__NodeProto *node =
+        build_node(c->writer, c->graph, "Conv", name,
+                   (const char *[]){source, weights, p->without_biases ? NULL : biases, NULL});
     add_window(c, node, &pads, true);
     build_int(c->writer, node, "group", groups);
     return finish_neuron(c, &p->neuron, name);

@@ -89,7 +89,7 @@ struct glcnn_convolution_descriptor {
     uint32_t groups;
     struct glcnn_neuron_descriptor neuron; /* none if left out; forward kernels */
     uint32_t sub_pixel_scale_factor;       /* glcnn_convolution_create alone takes one above 1 */
-    bool without_biases; /* b[k] is 0 and stays so, in training too */
+    bool without_biases;                   /* b[k] is 0 and stays so, in training too */
 };
 
 /* What weights are made of. */
