@@ -142,6 +142,21 @@ cmp "$golden/two.onnx" two.onnx || fail 'two.onnx comes back as another file'
 refused 1 'is no classifier' train --model two.glcnn --data parts
 refused 1 'is no classifier' evaluate two.glcnn parts
 refused 1 'is no classifier' predict two.glcnn images.csv
+# With a head it is one, whose layer learns by what the rest makes of the pictures.
+must import "$golden/two.onnx" -o headed.glcnn --head 5
+says '^headed.glcnn: images of 8x8x1, 5 classes$'
+must train --model headed.glcnn --data parts --batch 8 --train last --lr 0.2 --schedule cosine \
+    --epochs 60 --out taught.glcnn
+says '^layers: 1 of 4 train$'
+must evaluate taught.glcnn parts
+says '^accuracy \(0\.[7-9]\|1\)'
+again taught.glcnn
+LC_ALL=C grep -aq head.weights again.onnx || fail 'the head is not in the file'
+must train --model headed.glcnn --data three --batch 8 --train last --epochs 1 --out taught.glcnn
+says '^head: head begins anew, with 3 classes for 5$'
+again taught.glcnn
+refused 2 'must be in 1 .. 65535' import "$golden/two.onnx" -o x.glcnn --head 0
+refused 1 'is there twice' import again.onnx -o x.glcnn --head 2
 refused 1 'has not the 0 lines of names' import "$golden/two.onnx" -o x.glcnn --class-names names
 
 # ---- What is no such file --------------------------------------------------------------------------

@@ -43,6 +43,10 @@ struct glcnn_onnx_options {
     uint32_t feature_channels; /* the same for channels */
     bool without_batch; /* the first axis of inputs is no batch: tensors of up to three axes are
                                   one image, C,H,W, or H,W, or W */
+    /* A layer of so many scores is added behind the model's last output, or behind the mean of each of
+     * its channels, and takes the place of all outputs: Gemm "head", of weights 0, with whose nodes the
+     * record's file is longer. 0: none is added. At most 65535. */
+    uint32_t head_classes;
 };
 
 /* How the numbers of a tensor lie in an image: in the tensor's row-major order the axes of the image

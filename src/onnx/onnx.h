@@ -64,6 +64,7 @@ struct reader {
     const char *folder; /* where data outside of the file are; NULL: nowhere */
     const Onnx__ModelProto *model;
     const Onnx__GraphProto *graph;
+    const Onnx__NodeProto *head; /* the layer that options.head_classes adds; NULL: none */
     int64_t opset;
     glcnn_network *network;
     struct value *values;

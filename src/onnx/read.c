@@ -10,6 +10,7 @@
 
 #include <glcnn/kernels/neuron.h>
 
+#include "onnx/head.h"
 #include "onnx/onnx.h"
 #include "onnx/record.h"
 
@@ -270,6 +271,8 @@ static bool read_node(struct reader *r, const Onnx__NodeProto *node)
 {
     struct call call = {r, node, operator_find(text_of(node->op_type))};
     bool all_constant;
+    if (node == r->head && !head_fill(&call))
+        return false;
     if (!ready_inputs(&call, &all_constant))
         return false;
     bool folds = call.row->fold && (all_constant || !call.row->lower);
@@ -372,7 +375,7 @@ static bool read_model(struct reader *r, Onnx__ModelProto *model)
     r->model = model;
     r->graph = model->graph;
     r->room = FOLDED_MOST;
-    if (!check_opset(r))
+    if (!check_opset(r) || !head_add(r, model->graph))
         return false;
     status = glcnn_network_create(r->device, &r->network);
     if (status != GLCNN_SUCCESS)

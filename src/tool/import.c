@@ -7,9 +7,17 @@
 
 #include "onnx_record.h"
 #include "saved.h"
+#include "support/option.h"
 #include "tool.h"
 
-enum { OPTION_SIZE = 256, OPTION_CHANNELS, OPTION_MEAN, OPTION_DEVIATION, OPTION_CLASSES };
+enum {
+    OPTION_SIZE = 256,
+    OPTION_CHANNELS,
+    OPTION_MEAN,
+    OPTION_DEVIATION,
+    OPTION_CLASSES,
+    OPTION_HEAD
+};
 
 static const struct tool_option options[] = {
     {'o', "out", "FILE", "write the model there: .glcnn or .safetensors"},
@@ -17,6 +25,7 @@ static const struct tool_option options[] = {
     {OPTION_CHANNELS, "channels", "N", "the same"},
     {OPTION_MEAN, "mean", "LIST", "taken from values in 0 .. 1, for all channels or each: 0"},
     {OPTION_DEVIATION, "deviation", "LIST", "that they are divided by then: 1"},
+    {OPTION_HEAD, "head", "N", "add a layer of N classes behind the last output's mean"},
     {OPTION_CLASSES, "class-names", "FILE", "a line for each class: their numbers from 0 on"},
     DEVICE_OPTIONS,
     {0}};
@@ -24,7 +33,8 @@ static const struct tool_option options[] = {
 static const char details[] =
     "MODEL is an ONNX file of opset 7 to 20 with one image in. A classifier, with a score or a\n"
     "probability for each class out, is one to train, to evaluate and to predict with; another network,\n"
-    "as for segmentation or without a head, is kept for \"glcnn export\", Python (glcnn.load) and C.\n"
+    "as for segmentation or without a head, is kept for \"glcnn export\", Python (glcnn.load) and C, or\n"
+    "becomes a classifier by --head, whose layer knows nothing yet.\n"
     "What it was trained to expect of pictures is not in such files: --mean and --deviation say it, of\n"
     "values in 0 .. 1, red first. The model file has all of it, and \"glcnn export\" makes an ONNX file\n"
     "of it again.\n"
@@ -70,9 +80,20 @@ static int fail_file(const struct import *i, const char *error)
 
 /* ---- The command line ---- */
 
+#define HEAD_MAX 65535
+
+static int read_count(const struct import *i, const char *name, uint32_t most, uint32_t *count)
+{
+    uint64_t value;
+    if (!option_whole(optarg, 1, most, &value))
+        return complain(i->command, EXIT_USAGE, "--%s is \"%s\"; it must be in 1 .. %u", name,
+                        optarg, most);
+    *count = (uint32_t)value;
+    return EXIT_GOOD;
+}
+
 static int read_option(struct import *i, int letter)
 {
-    uint32_t channels = 0;
     switch (letter) {
     case 'o':
         i->out = optarg;
@@ -81,12 +102,9 @@ static int read_option(struct import *i, int letter)
         return read_extent(i->command, optarg, GLCNN_DATA_MAX_SIDE, &i->options.width,
                            &i->options.height);
     case OPTION_CHANNELS:
-        channels = (uint32_t)strtoul(optarg, NULL, 10);
-        i->options.feature_channels = channels;
-        return channels >= 1 && channels <= GLCNN_DATA_MAX_CHANNELS
-                   ? EXIT_GOOD
-                   : complain(i->command, EXIT_USAGE, "--channels is \"%s\"; it must be in 1 .. %d",
-                              optarg, GLCNN_DATA_MAX_CHANNELS);
+        return read_count(i, "channels", GLCNN_DATA_MAX_CHANNELS, &i->options.feature_channels);
+    case OPTION_HEAD:
+        return read_count(i, "head", HEAD_MAX, &i->options.head_classes);
     case OPTION_MEAN:
         i->mean = optarg;
         return EXIT_GOOD;
@@ -243,8 +261,9 @@ static void tell(const struct import *i)
     for (size_t k = 0; k < r->output_count; k++)
         printf("%s%s of %ux%ux%u", k ? ", " : "", r->outputs[k].name, r->outputs[k].width,
                r->outputs[k].height, r->outputs[k].feature_channels);
-    printf("\nglcnn train, evaluate and predict take classifiers; this is for glcnn export, for "
-           "Python (glcnn.load) and for C, with a loss of their own\n");
+    printf(
+        "\nglcnn train, evaluate and predict take classifiers: --head makes one of it; this is for "
+        "glcnn export, for Python (glcnn.load) and for C, with a loss of their own\n");
 }
 
 static int write_model(struct import *i)

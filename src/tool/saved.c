@@ -162,9 +162,9 @@ static bool make_own(const struct saved *saved, glcnn_device *device, const stru
     if (!saved->form.classes) {
         snprintf(
             error, GLCNN_ERROR_LENGTH,
-            "the network is no classifier, with one score for each class; Python (glcnn.load) "
-            "and C train it with a loss of their own, and \"glcnn export\" gives its ONNX file "
-            "back");
+            "the network is no classifier, with one score for each class: \"glcnn import --head\" "
+            "makes one; Python (glcnn.load) and C train it with a loss of their own, and "
+            "\"glcnn export\" gives its ONNX file back");
         return false;
     }
     if (glcnn_network_deserialize(device, bytes->bytes, bytes->size, &network, error) !=

@@ -383,6 +383,15 @@ class Onnx(unittest.TestCase):
                 net.save_onnx(path)
                 numpy.testing.assert_allclose(glcnn.onnx(path).predict(data), expected, atol=1e-5)
 
+    def test_a_head_is_added(self):
+        net = glcnn.onnx(os.path.join(CLASSIFIER, "two.onnx"), head_classes=3)
+        self.assertEqual(net.output.shape, (3, 1, 1))
+        numpy.testing.assert_array_equal(net.predict(self.images), numpy.zeros((40, 3)))
+        scores = net.train(self.images, self.labels % 3, epochs=4)
+        self.assertLess(scores[-1].loss, scores[0].loss)
+        with refused(self, Status.INVALID_ARGUMENT, "head_classes is 65536"):
+            glcnn.onnx(os.path.join(CLASSIFIER, "two.onnx"), head_classes=65536)
+
     def test_what_is_no_model(self):
         with refused(self, Status.IO_ERROR, "missing"):
             glcnn.onnx("missing.onnx")

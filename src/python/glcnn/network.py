@@ -326,12 +326,13 @@ def load(path: Union[str, os.PathLike[str]], device: Optional[Device] = None) ->
 
 
 def onnx(path: Union[str, os.PathLike[str]], *, width: int = 0, height: int = 0,
-         feature_channels: int = 0, without_batch: bool = False,
+         feature_channels: int = 0, without_batch: bool = False, head_classes: int = 0,
          device: Optional[Device] = None) -> Network:
     """The network of an ONNX model, labels and weights as in the file. Width, height and channels
-    are of inputs whose size the file leaves open."""
+    are of inputs whose size the file leaves open. With head_classes a layer of as many scores is
+    added behind its last output, or the mean of each channel of that: a backbone that classifies."""
     return _onnx.read(path, Network, width=width, height=height, feature_channels=feature_channels,
-                      without_batch=without_batch, device=device)
+                      without_batch=without_batch, head_classes=head_classes, device=device)
 
 
 def _needed(output: ImageNode) -> Dict[ImageNode, bool]:
