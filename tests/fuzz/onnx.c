@@ -1,5 +1,5 @@
-/* Fuzz target of libFuzzer: any bytes, read as an ONNX model, with a batch and without. "make fuzz"
- * runs it.
+/* Fuzz target of libFuzzer: any bytes, read as an ONNX model, with a batch and without, and with
+ * a head that is added to it. "make fuzz" runs it.
  *
  * What fails has a sentence and leaves nothing. What succeeds is written down again, unless it says
  * why not, and what that gives is read as a network of as many filters. Nothing is executed.
@@ -32,12 +32,15 @@ static size_t filters_of(const glcnn_network *network)
 }
 
 /* False where it is refused. */
-static bool read_model(const uint8_t *data, size_t size, bool without_batch,
+static bool read_model(const uint8_t *data, size_t size, bool without_batch, uint32_t head,
                        glcnn_network **network, struct glcnn_onnx_record **record)
 {
     char error[GLCNN_ERROR_LENGTH] = "";
-    const struct glcnn_onnx_options options = {
-        .width = 8, .height = 8, .feature_channels = 4, .without_batch = without_batch};
+    const struct glcnn_onnx_options options = {.width = 8,
+                                               .height = 8,
+                                               .feature_channels = 4,
+                                               .without_batch = without_batch,
+                                               .head_classes = head};
     glcnn_status status = glcnn_onnx_read(device, data, size, &options, network, record, error);
     require((status == GLCNN_SUCCESS) == (*network != NULL), "a network and a failure", error);
     require((status == GLCNN_SUCCESS) == (*record != NULL), "a record and a failure", error);
@@ -48,20 +51,20 @@ static bool read_model(const uint8_t *data, size_t size, bool without_batch,
     return status == GLCNN_SUCCESS;
 }
 
-static void look_at(const uint8_t *data, size_t size, bool without_batch)
+static void look_at(const uint8_t *data, size_t size, bool without_batch, uint32_t head)
 {
     char error[GLCNN_ERROR_LENGTH] = "";
     glcnn_network *network, *again;
     struct glcnn_onnx_record *record, *second;
     uint8_t *bytes;
     size_t length;
-    if (!read_model(data, size, without_batch, &network, &record))
+    if (!read_model(data, size, without_batch, head, &network, &record))
         return;
     glcnn_status status = glcnn_onnx_write(network, record, NULL, 0, &bytes, &length, error);
     require((status == GLCNN_SUCCESS) == (bytes != NULL), "bytes and a failure", error);
     require(bytes || strlen(error) > 10, "a failure without a sentence", error);
     if (bytes) {
-        require(read_model(bytes, length, without_batch, &again, &second), "not read again", "");
+        require(read_model(bytes, length, without_batch, 0, &again, &second), "not read again", "");
         require(filters_of(network) == filters_of(again), "other filters", "");
         glcnn_onnx_record_destroy(&second);
         glcnn_network_destroy(&again);
@@ -81,7 +84,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    look_at(data, size, false);
-    look_at(data, size, true);
+    look_at(data, size, false, 0);
+    look_at(data, size, true, 0);
+    look_at(data, size, false, 3);
     return 0;
 }
