@@ -44,10 +44,13 @@ struct glcnn_device_parameters {
      * ("panfrost") or "software"; NULL takes the environment's GLCNN_DEVICE, else the first
      * candidate that works. */
     const char *device;
-    /* Use the OpenGL ES 3.1 context that is current on this thread, if there is one. The library
-     * then changes these bindings of it and does not put them back: the program, texture units and
-     * image units from 0, storage and uniform buffer binding points from 0, the generic storage,
-     * uniform and 2D-array-texture bindings and the active texture unit. */
+    /* Use the OpenGL ES 3.1 context that is current on this thread, if there is one: its textures
+     * can be wrapped (glcnn/texture.h). Calls make it current if it is not, and leave it so. They
+     * change this state of it and put all of it back before they return: the program; the active
+     * texture unit; GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY and the sampler object of texture units 0 to
+     * 15; image units 0 to 19; indexed storage buffers 0 to 15 and uniform buffer 0; the generic
+     * bindings of storage, uniform, copy-read and copy-write buffers. Transform feedback must not
+     * be active. Errors that glGetError has not told of are taken for the library's: ask before. */
     bool use_current_context;
     bool forbid_software; /* fail with GLCNN_NO_DEVICE rather than run on a software rasteriser */
     bool debug;           /* ask for a debug context; driver messages go to the log */

@@ -68,7 +68,9 @@ static glcnn_status create(struct glcnn_device *device, size_t size, GLbitfield 
     made->references = 1;
     made->size = size;
     made->access = access;
+    caller_state_keep(device);
     glcnn_status status = access ? give_mapped_memory(made) : fill_with_zeros(made);
+    caller_state_put_back(device);
     if (status == GLCNN_SUCCESS)
         *buffer = made;
     else
@@ -245,10 +247,12 @@ static glcnn_status copy_into(struct glcnn_buffer *whole, struct glcnn_buffer *c
                               size_t count)
 {
     glcnn_status status = GLCNN_SUCCESS;
+    caller_state_keep(whole->device);
     for (size_t i = 0, offset = 0; i < count && status == GLCNN_SUCCESS; i++) {
         status = buffer_copy(buffers[i], 0, whole, offset, buffers[i]->size);
         offset = next_offset(buffers[i], offset);
     }
+    caller_state_put_back(whole->device);
     return status;
 }
 
@@ -303,7 +307,20 @@ static glcnn_status begin_transfer(struct glcnn_buffer *buffer, size_t offset, s
                            "within the buffer's %zu bytes",
                            where, size, offset, buffer->size);
     wait_for_passes(buffer);
-    return bind(device, GL_SHADER_STORAGE_BUFFER, memory_of(buffer)->name, where);
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status write_bound(struct glcnn_buffer *buffer, size_t offset, size_t size,
+                                const void *bytes)
+{
+    struct glcnn_device *device = buffer->device;
+    glcnn_status status =
+        bind(device, GL_SHADER_STORAGE_BUFFER, memory_of(buffer)->name, "glcnn_buffer_write");
+    if (status != GLCNN_SUCCESS)
+        return status;
+    device->gl.BufferSubData(GL_SHADER_STORAGE_BUFFER, (GLintptr)(buffer->offset + offset),
+                             (GLsizeiptr)size, bytes);
+    return device_check(device, "glcnn_buffer_write");
 }
 
 static bool is_zeros(const unsigned char *bytes, size_t size)
@@ -318,9 +335,10 @@ glcnn_status glcnn_buffer_write(glcnn_buffer *buffer, size_t offset, size_t size
         return status;
     buffer->zeros = is_zeros(bytes, size) && (buffer_is_zeros(buffer) || size == buffer->size);
     buffer->zeros_at = buffer->device->serial;
-    buffer->device->gl.BufferSubData(GL_SHADER_STORAGE_BUFFER, (GLintptr)(buffer->offset + offset),
-                                     (GLsizeiptr)size, bytes);
-    return device_check(buffer->device, "glcnn_buffer_write");
+    caller_state_keep(buffer->device);
+    status = write_bound(buffer, offset, size, bytes);
+    caller_state_put_back(buffer->device);
+    return status;
 }
 
 static glcnn_status cannot_map(struct glcnn_device *device, const char *where)
@@ -331,14 +349,11 @@ static glcnn_status cannot_map(struct glcnn_device *device, const char *where)
                                                  "%s: the driver cannot map the buffer", where);
 }
 
-glcnn_status glcnn_buffer_read(glcnn_buffer *buffer, size_t offset, size_t size, void *bytes)
+static glcnn_status read_bound(struct glcnn_buffer *buffer, size_t offset, size_t size, void *bytes)
 {
-    glcnn_status status = begin_transfer(buffer, offset, size, bytes, "glcnn_buffer_read");
-    if (status != GLCNN_SUCCESS || size == 0)
-        return status;
     const struct gl *gl = &buffer->device->gl;
-    status = fence_await(buffer->device, later(buffer_hazard(buffer).written, buffer->zeros_at),
-                         "glcnn_buffer_read"); /* mapping has no deadline */
+    glcnn_status status = bind(buffer->device, GL_SHADER_STORAGE_BUFFER, memory_of(buffer)->name,
+                               "glcnn_buffer_read");
     if (status != GLCNN_SUCCESS)
         return status;
     const void *mapped =
@@ -349,6 +364,21 @@ glcnn_status glcnn_buffer_read(glcnn_buffer *buffer, size_t offset, size_t size,
     if (!mapped || !gl->UnmapBuffer(GL_SHADER_STORAGE_BUFFER))
         return cannot_map(buffer->device, "glcnn_buffer_read");
     return device_check(buffer->device, "glcnn_buffer_read");
+}
+
+glcnn_status glcnn_buffer_read(glcnn_buffer *buffer, size_t offset, size_t size, void *bytes)
+{
+    glcnn_status status = begin_transfer(buffer, offset, size, bytes, "glcnn_buffer_read");
+    if (status != GLCNN_SUCCESS || size == 0)
+        return status;
+    status = fence_await(buffer->device, later(buffer_hazard(buffer).written, buffer->zeros_at),
+                         "glcnn_buffer_read"); /* mapping has no deadline */
+    if (status != GLCNN_SUCCESS)
+        return status;
+    caller_state_keep(buffer->device);
+    status = read_bound(buffer, offset, size, bytes);
+    caller_state_put_back(buffer->device);
+    return status;
 }
 
 /* ---- Memory of both ---- */
@@ -362,19 +392,27 @@ glcnn_status buffer_map(struct glcnn_buffer *buffer, size_t size, void **bytes, 
         return GLCNN_SUCCESS;
     if (access & GL_MAP_WRITE_BIT)
         access |= GL_MAP_UNSYNCHRONIZED_BIT | GL_MAP_INVALIDATE_RANGE_BIT;
+    caller_state_keep(device);
     glcnn_status status = bind(device, GL_SHADER_STORAGE_BUFFER, buffer->name, where);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    *bytes = device->gl.MapBufferRange(GL_SHADER_STORAGE_BUFFER, 0, (GLsizeiptr)size, access);
-    return *bytes ? GLCNN_SUCCESS : cannot_map(device, where);
+    if (status == GLCNN_SUCCESS) {
+        *bytes = device->gl.MapBufferRange(GL_SHADER_STORAGE_BUFFER, 0, (GLsizeiptr)size, access);
+        status = *bytes ? GLCNN_SUCCESS : cannot_map(device, where);
+    }
+    caller_state_put_back(device);
+    return status;
 }
 
 glcnn_status buffer_unmap(struct glcnn_buffer *buffer, const char *where)
 {
     struct glcnn_device *device = buffer->device;
-    if (buffer->mapped || device->gl.UnmapBuffer(GL_SHADER_STORAGE_BUFFER))
+    if (buffer->mapped)
         return GLCNN_SUCCESS;
-    return cannot_map(device, where);
+    caller_state_keep(device);
+    glcnn_status status = bind(device, GL_SHADER_STORAGE_BUFFER, buffer->name, where);
+    if (status == GLCNN_SUCCESS && !device->gl.UnmapBuffer(GL_SHADER_STORAGE_BUFFER))
+        status = cannot_map(device, where);
+    caller_state_put_back(device);
+    return status;
 }
 
 void buffer_show(struct glcnn_buffer *buffer)

@@ -254,6 +254,7 @@ void device_unreference(struct glcnn_device *device)
         return;
     free(device->forced_variants);
     free(device->shader_folder);
+    free(device->caller_state);
     free(device);
 }
 

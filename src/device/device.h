@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "glcnn/device.h"
+#include "device/caller_state.h"
 #include "device/fence.h"
 #include "device/gl.h"
 #include "platform/platform.h"
@@ -58,6 +59,7 @@ struct glcnn_device {
     struct program_cache *programs;
     struct binary_folder *binaries; /* of programs, between runs; NULL: none are kept */
     struct storage_pool *pool;
+    struct caller_state *caller_state; /* NULL: the context is the library's own */
     struct canary *canary;      /* NULL until a program is tested */
     struct glcnn_buffer *zeros; /* bound where a declared buffer is not given */
     struct staging *staging;    /* of uploads and read-backs */

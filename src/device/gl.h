@@ -17,6 +17,7 @@
     X(BindBufferBase, PFNGLBINDBUFFERBASEPROC)                                                     \
     X(BindBufferRange, PFNGLBINDBUFFERRANGEPROC)                                                   \
     X(BindImageTexture, PFNGLBINDIMAGETEXTUREPROC)                                                 \
+    X(BindSampler, PFNGLBINDSAMPLERPROC)                                                           \
     X(BindTexture, PFNGLBINDTEXTUREPROC)                                                           \
     X(BufferData, PFNGLBUFFERDATAPROC)                                                             \
     X(BufferSubData, PFNGLBUFFERSUBDATAPROC)                                                       \
@@ -39,6 +40,7 @@
     X(GenTextures, PFNGLGENTEXTURESPROC)                                                           \
     X(GetError, PFNGLGETERRORPROC)                                                                 \
     X(GetIntegeri_v, PFNGLGETINTEGERI_VPROC)                                                       \
+    X(GetInteger64i_v, PFNGLGETINTEGER64I_VPROC)                                                   \
     X(GetInteger64v, PFNGLGETINTEGER64VPROC)                                                       \
     X(GetIntegerv, PFNGLGETINTEGERVPROC)                                                           \
     X(GetProgramBinary, PFNGLGETPROGRAMBINARYPROC)                                                 \

@@ -219,9 +219,10 @@ static glcnn_status make_texture(struct glcnn_device *device, const struct plane
     const struct gl *gl = &device->gl;
     GLenum code = GL_NO_ERROR;
     gl->GenTextures(1, &storage->texture);
+    caller_state_keep(device);
     set_texture(gl, storage->texture, storage->import, layout->swapped);
     const char *error = gl_error(gl, &code);
-    gl->BindTexture(GL_TEXTURE_2D, 0);
+    caller_state_put_back(device);
     if (!error)
         return GLCNN_SUCCESS;
     if (code == GL_OUT_OF_MEMORY || code == GL_CONTEXT_LOST_KHR)

@@ -28,11 +28,12 @@ struct texture {
     GLint width, height, depth, format, immutable;
 };
 
-/* Binds the texture, which is an error where it is of another target, and puts back what was bound. */
+/* Binds the texture, which is an error where it is of another target. */
 static glcnn_status ask(struct glcnn_device *device, GLuint name, GLenum target, struct texture *t)
 {
     const struct gl *gl = &device->gl;
     GLenum code = GL_NO_ERROR;
+    caller_state_keep(device);
     gl->BindTexture(target, name);
     const char *error = gl_error(gl, &code);
     *t = (struct texture){.width = 0};
@@ -41,7 +42,7 @@ static glcnn_status ask(struct glcnn_device *device, GLuint name, GLenum target,
     gl->GetTexLevelParameteriv(target, 0, GL_TEXTURE_DEPTH, &t->depth);
     gl->GetTexLevelParameteriv(target, 0, GL_TEXTURE_INTERNAL_FORMAT, &t->format);
     gl->GetTexParameteriv(target, GL_TEXTURE_IMMUTABLE_FORMAT, &t->immutable);
-    gl->BindTexture(target, 0);
+    caller_state_put_back(device);
     if (error && code == GL_INVALID_OPERATION)
         return device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: texture %u is not of target 0x%04x",
                            where, name, target);

@@ -558,6 +558,8 @@ static glcnn_status issue_all(struct glcnn_command_buffer *buffer)
 
 glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer)
 {
+    struct glcnn_device *device = command_buffer->device;
+    caller_state_keep(device);
     glcnn_status status = prepare_textures(command_buffer);
     if (status == GLCNN_SUCCESS)
         status = prepare_splitting(command_buffer);
@@ -566,7 +568,8 @@ glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer)
     if (status == GLCNN_SUCCESS)
         status = issue_all(command_buffer);
     if (status == GLCNN_SUCCESS)
-        command_buffer->last_serial = command_buffer->device->serial;
+        command_buffer->last_serial = device->serial;
+    caller_state_put_back(device);
     return status;
 }
 

@@ -115,7 +115,7 @@ static glcnn_status set_up(struct glcnn_device *device,
                 keep(platform_variable("GLCNN_SHADERS"), &device->shader_folder);
     device->programs = program_cache_create();
     device->pool = storage_pool_create();
-    if (!device->programs || !device->pool || !kept)
+    if (!caller_state_create(device) || !device->programs || !device->pool || !kept)
         return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory opening a device");
     device->binaries = binary_folder_open(device, &status);
     device->info.program_folder = device->binaries ? device->binaries->path : "";

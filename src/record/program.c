@@ -294,8 +294,10 @@ glcnn_status programs_find(struct glcnn_device *device, struct pass *passes, siz
     size_t at_once = device->compilation.at_once;
     glcnn_status status = GLCNN_SUCCESS;
     device->compilation.passes = (uint32_t)count;
+    caller_state_keep(device);
     for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i += at_once)
         status = find_some(device, passes, i, i + at_once < count ? i + at_once : count);
+    caller_state_put_back(device);
     return status;
 }
 
