@@ -336,6 +336,26 @@ static void textures_are_read(void)
     }
 }
 
+/* One that is not immutable is whole with its own filters alone: the caller's sampler objects, which
+ * ask for mipmaps, would leave nothing of it. */
+static void samplers_of_the_caller_do_not_count(void)
+{
+    PFNGLTEXIMAGE2DPROC define = (PFNGLTEXIMAGE2DPROC)load(NULL, "glTexImage2D");
+    const uint8_t bytes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+    GLuint texture = 0;
+    GLint bound = 0;
+    gl.GetIntegerv(GL_TEXTURE_BINDING_2D, &bound);
+    gl.GenTextures(1, &texture);
+    gl.BindTexture(GL_TEXTURE_2D, texture);
+    define(GL_TEXTURE_2D, 0, GL_RGBA8, 2, 2, 0, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
+    gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    gl.BindTexture(GL_TEXTURE_2D, (GLuint)bound);
+    glcnn_image *image = wrapped(texture, GL_TEXTURE_2D, 4);
+    check_bytes(image, bytes);
+    glcnn_image_destroy(&image);
+    gl.DeleteTextures(1, &texture);
+}
+
 /* A fourth component that the image has no channel for is not what a mean of channels sees. */
 static void components_beyond_the_channels_are_zero(void)
 {
@@ -551,13 +571,21 @@ static void closing_keeps_the_state(void)
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
-        UNIT_TEST(opening_keeps_the_state),    UNIT_TEST(buffers_keep_the_state),
-        UNIT_TEST(kernels_keep_the_state),     UNIT_TEST(graphs_keep_the_state),
-        UNIT_TEST(textures_are_read),          UNIT_TEST(components_beyond_the_channels_are_zero),
-        UNIT_TEST(bytes_make_pixels),          UNIT_TEST(arrays_are_written),
-        UNIT_TEST(wrong_textures_are_refused), UNIT_TEST(flat_textures_are_not_written),
-        UNIT_TEST(executions_take_none),       UNIT_TEST(a_context_of_its_own_has_no_textures),
-        UNIT_TEST(closing_keeps_the_state),    CU_TEST_INFO_NULL,
+        UNIT_TEST(opening_keeps_the_state),
+        UNIT_TEST(buffers_keep_the_state),
+        UNIT_TEST(kernels_keep_the_state),
+        UNIT_TEST(graphs_keep_the_state),
+        UNIT_TEST(textures_are_read),
+        UNIT_TEST(samplers_of_the_caller_do_not_count),
+        UNIT_TEST(components_beyond_the_channels_are_zero),
+        UNIT_TEST(bytes_make_pixels),
+        UNIT_TEST(arrays_are_written),
+        UNIT_TEST(wrong_textures_are_refused),
+        UNIT_TEST(flat_textures_are_not_written),
+        UNIT_TEST(executions_take_none),
+        UNIT_TEST(a_context_of_its_own_has_no_textures),
+        UNIT_TEST(closing_keeps_the_state),
+        CU_TEST_INFO_NULL,
     };
     unit_keep_no_programs();
     if (!open_context()) {

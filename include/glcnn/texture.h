@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/* Makes an image of a texture's level 0. Nothing is copied; the texture stays the caller's, and must
- * not be deleted while the image lives. `target` is
+/* Makes an image of a texture's level 0. Nothing is copied; the texture stays the caller's, must be
+ * complete with its own filters, and must not be deleted while the image lives. `target` is
  *
  *   GL_TEXTURE_2D         one image, of as many channels as a texel has components or fewer. It can
  *                         only be read
