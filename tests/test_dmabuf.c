@@ -1,4 +1,4 @@
-/* Frames of dma-bufs: what is refused, in which words. Nothing is imported where the driver cannot;
+/* Frames of dma-bufs and fences: what is refused, in which words. Nothing is imported where the driver cannot;
  * tests/check_drm.sh imports a camera's frames on a driver that can. */
 #include "glcnn/dmabuf.h"
 
@@ -129,6 +129,55 @@ static void files_are_no_frames(void)
     close(descriptor);
 }
 
+/* ---- Fences ---- */
+
+static void fences_are_waited_for(void)
+{
+    const struct glcnn_device_parameters hasty = {.wait_seconds = 1};
+    glcnn_device *own = NULL;
+    int pipes[2];
+    CU_ASSERT_EQUAL_FATAL(pipe(pipes), 0);
+    GOOD(glcnn_device_await_fence(device, -1));
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_device_await_fence(device, -2));
+    CU_ASSERT_TRUE(says("descriptor -2 is not open"));
+    CU_ASSERT_EQUAL(glcnn_device_await_fence(NULL, -1), GLCNN_INVALID_ARGUMENT);
+    GOOD_FATAL(glcnn_device_create(&hasty, &own));
+    REFUSED_ON(own, GLCNN_IO_ERROR, glcnn_device_await_fence(own, pipes[0]));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(own), "not signalled within 1 s"));
+    CU_ASSERT_EQUAL(write(pipes[1], "", 1), 1);
+    CU_ASSERT_EQUAL(glcnn_device_await_fence(own, pipes[0]), GLCNN_SUCCESS);
+    CU_ASSERT(fcntl(pipes[0], F_GETFD) >= 0);
+    close(pipes[0]);
+    close(pipes[1]);
+    REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_device_await_fence(device, pipes[0]));
+    glcnn_device_destroy(&own);
+}
+
+/* Readable once the GPU is done; -1 says why there is none. */
+static void commits_give_fences_out(void)
+{
+    glcnn_image *image = make_image(1, 1, 2, 2), *result = NULL;
+    glcnn_kernel *slice = kernel_with("slice", NULL);
+    glcnn_command_buffer *commands = make_commands();
+    fixture_forget_error(device);
+    CU_ASSERT_EQUAL(glcnn_command_buffer_fence_descriptor(commands), -1);
+    CU_ASSERT_TRUE(says("nothing was committed"));
+    CU_ASSERT_EQUAL(glcnn_command_buffer_fence_descriptor(NULL), -1);
+    glcnn_kernel_properties(slice)->result_is_ordinary = true;
+    GOOD(glcnn_kernel_encode_returning(commands, slice, &(struct glcnn_encode){.source = image},
+                                       &result, NULL));
+    GOOD(glcnn_command_buffer_commit(commands));
+    int fence = glcnn_command_buffer_fence_descriptor(commands);
+    CU_ASSERT(fence >= 0 || says("no EGL_ANDROID_native_fence_sync"));
+    GOOD(glcnn_device_await_fence(device, fence));
+    GOOD(glcnn_command_buffer_wait(commands));
+    CU_ASSERT(fence < 0 || close(fence) == 0);
+    glcnn_command_buffer_destroy(&commands);
+    glcnn_image_destroy(&image);
+    glcnn_image_destroy(&result);
+    glcnn_kernel_destroy(&slice);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -136,6 +185,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(wrong_planes_are_refused),
         UNIT_TEST(large_frames_are_refused),
         UNIT_TEST(files_are_no_frames),
+        UNIT_TEST(fences_are_waited_for),
+        UNIT_TEST(commits_give_fences_out),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("dmabuf", tests, argc, argv);

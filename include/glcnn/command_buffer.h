@@ -42,6 +42,12 @@ GLCNN_API glcnn_status glcnn_command_buffer_wait(glcnn_command_buffer *command_b
 /* True once the last commit has finished (or there was none); never waits. */
 GLCNN_API bool glcnn_command_buffer_is_complete(glcnn_command_buffer *command_buffer);
 
+/* A fence for others to wait for: a descriptor of a sync file, which becomes readable once the last
+ * commit, and whatever was committed on the device before this call, has finished. The caller's to
+ * close. -1 where nothing was committed, and where the driver has no EGL_ANDROID_native_fence_sync,
+ * which glcnn_device_error then says: wait with glcnn_command_buffer_wait. */
+GLCNN_API int glcnn_command_buffer_fence_descriptor(glcnn_command_buffer *command_buffer);
+
 /* How many passes are recorded. */
 GLCNN_API size_t glcnn_command_buffer_pass_count(const glcnn_command_buffer *command_buffer);
 

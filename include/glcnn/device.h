@@ -122,6 +122,18 @@ GLCNN_API glcnn_status glcnn_device_acquire(glcnn_device *device);
  * for the device's wait_seconds. */
 GLCNN_API glcnn_status glcnn_device_wait(glcnn_device *device);
 
+/* What is committed on the device from now on, by command buffers, graphs and transfers, waits until
+ * the fence is signalled: before a camera's or another API's fence the memory that it fills is not
+ * read. `fence` is a descriptor of a sync file; it stays the caller's and may be closed once the
+ * call returns. -1 stands for none: nothing waits. The GPU waits, and the call returns at once, where
+ * the driver has EGL_ANDROID_native_fence_sync and EGL_KHR_wait_sync; where it lacks one of them, or
+ * the descriptor is another that becomes readable (an eventfd, a pipe), the call itself waits, for
+ * the device's wait_seconds at most.
+ * Errors: GLCNN_INVALID_ARGUMENT for a descriptor that is not open, GLCNN_IO_ERROR for one that was
+ * not signalled in that time, or failed. The other way round, the fence that tells of a commit, is
+ * glcnn_command_buffer_fence_descriptor. */
+GLCNN_API glcnn_status glcnn_device_await_fence(glcnn_device *device, int fence);
+
 /* Limits in use: the driver's, or the OpenGL ES 3.1 minimum when the environment has
  * GLCNN_LIMITS=min. */
 struct glcnn_limits {

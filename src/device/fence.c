@@ -1,6 +1,9 @@
 /* Fences and the deadline of waits. */
 #include "device/fence.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <time.h>
 
@@ -233,4 +236,54 @@ glcnn_status glcnn_device_wait(glcnn_device *device)
 {
     glcnn_status status = device_enter(device);
     return status == GLCNN_SUCCESS ? fence_await_all(device, "glcnn_device_wait") : status;
+}
+
+/* ---- Fences of others ---- */
+
+int fence_descriptor(struct glcnn_device *device, const char *where)
+{
+    int descriptor = platform_fence_descriptor(device->platform);
+    device->gl.Flush(); /* the fence exists once it has gone to the driver */
+    if (descriptor < 0)
+        device_explain(device, "%s: the driver has no EGL_ANDROID_native_fence_sync", where);
+    return descriptor;
+}
+
+/* Waits here. A signal that interrupts it does not make it longer. */
+static int poll_until(struct pollfd *wait, uint64_t end)
+{
+    int ready;
+    do {
+        uint64_t now = clock_nanoseconds();
+        ready = poll(wait, 1, now < end ? (int)((end - now) / 1000000) + 1 : 0);
+    } while (ready < 0 && errno == EINTR);
+    return ready;
+}
+
+static glcnn_status wait_for_descriptor(struct glcnn_device *device, int fence, const char *where)
+{
+    struct pollfd wait = {.fd = fence, .events = POLLIN};
+    uint32_t patience = device->progress.patience;
+    int ready = poll_until(&wait, clock_nanoseconds() + patience * (uint64_t)1000000000u);
+    if (ready > 0 && wait.revents & POLLIN)
+        return GLCNN_SUCCESS;
+    if (ready == 0)
+        return device_fail(device, GLCNN_IO_ERROR,
+                           "%s: the fence was not signalled within %u s, the device's wait_seconds",
+                           where, patience);
+    return device_fail(device, GLCNN_IO_ERROR, "%s: the fence failed", where);
+}
+
+glcnn_status glcnn_device_await_fence(glcnn_device *device, int fence)
+{
+    static const char *const where = "glcnn_device_await_fence";
+    glcnn_status status = device_enter(device);
+    if (status != GLCNN_SUCCESS || fence == -1)
+        return status;
+    if (fcntl(fence, F_GETFD) < 0)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: descriptor %d is not open", where,
+                           fence);
+    return platform_await_fence(device->platform, fence)
+               ? GLCNN_SUCCESS
+               : wait_for_descriptor(device, fence, where);
 }

@@ -43,6 +43,10 @@ glcnn_status fence_await(struct glcnn_device *device, uint64_t serial, const cha
 /* Have they finished, as far as marks tell? Never waits. */
 bool fence_has_passed(struct glcnn_device *device, uint64_t serial);
 
+/* A native fence behind all that was issued, the caller's to close; -1, with a sentence, where there
+ * is none. */
+int fence_descriptor(struct glcnn_device *device, const char *where);
+
 /* Waits for all that was issued. */
 glcnn_status fence_await_all(struct glcnn_device *device, const char *where);
 

@@ -370,9 +370,7 @@ int glcnn_graph_fence_descriptor(glcnn_graph *graph)
 {
     if (!graph || !graph->executing || device_enter(graph->device) != GLCNN_SUCCESS)
         return -1;
-    int descriptor = platform_fence_descriptor(graph->device->platform);
-    graph->device->gl.Flush(); /* the fence exists once it has gone to the driver */
-    return descriptor;
+    return fence_descriptor(graph->device, "glcnn_graph_fence_descriptor");
 }
 
 glcnn_image *glcnn_graph_image(const glcnn_graph *graph, const glcnn_image_node *node)

@@ -599,3 +599,14 @@ bool glcnn_command_buffer_is_complete(glcnn_command_buffer *command_buffer)
     return enter(command_buffer) != GLCNN_SUCCESS ||
            fence_has_passed(command_buffer->device, command_buffer->last_serial);
 }
+
+int glcnn_command_buffer_fence_descriptor(glcnn_command_buffer *command_buffer)
+{
+    static const char *const where = "glcnn_command_buffer_fence_descriptor";
+    if (enter(command_buffer) != GLCNN_SUCCESS)
+        return -1;
+    if (command_buffer->commits)
+        return fence_descriptor(command_buffer->device, where);
+    device_explain(command_buffer->device, "%s: nothing was committed", where);
+    return -1;
+}
