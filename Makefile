@@ -1,8 +1,8 @@
 ## GLCNN: convolutional networks trained through OpenGL ES 3.1 compute. GNU make 4.2 or newer.
 ##
 ## Targets
-##   all          libglcnn, libglcnn_interchange, libglcnn_onnx, libglcnn_data (.a, .so) and the
-##                glcnn tool (the default)
+##   all          libglcnn, libglcnn_interchange, libglcnn_onnx, libglcnn_data (.a, .so), where there
+##                is an MPI libglcnn_mpi, and the glcnn tool (the default)
 ##   demo         installs what is missing, builds, trains on Fashion-MNIST; DEMO_ARGS are passed on
 ##   test         installs what is missing, builds, runs the tests; T='test_a test_b' only those
 ##   check-all    the longer tests, check-boards, and all again under sanitizers, and valgrind where
@@ -30,6 +30,7 @@
 ##   DESTDIR                           put in front of these by install and uninstall only
 ##   CC CXX AR CFLAGS CXXFLAGS CPPFLAGS LDFLAGS PKG_CONFIG   the usual; CXX serves a test alone
 ##   CROSS_COMPILE                     prefix of CC, CXX, AR and PKG_CONFIG, as aarch64-linux-gnu-
+##   MPICC                             MPI's compiler, which is asked for its flags: mpicc. "no": none
 ##   HOST_TOOL                         a glcnn that runs here, which writes the manual pages of one that
 ##                                     does not; without it there are none
 ##   O                                 where everything is built: build
@@ -82,6 +83,11 @@ PACKAGES     := pkg-config libegl-dev libgles-dev libgbm-dev libdrm-dev zlib1g-d
                 dpkg-dev python3-numpy python3-pip mandoc libprotobuf-c-dev protobuf-c-compiler \
                 libonnx-dev libonnx-testdata
 
+# MPI is no module that every system names alike; its own compiler knows where it is.
+MPICC     ?= $(CROSS_COMPILE)mpicc
+mpi_flags := $(shell $(MPICC) -show 2>/dev/null)
+HAS_MPI   := $(if $(mpi_flags),yes)
+
 # The header is the one place that states the version. Before 1.0 a minor release may change the
 # binary interface, so the soname carries the minor number: a program linked with 0.1 never loads
 # 0.2, and both can be installed side by side. From 1.0 on it is the major number alone.
@@ -97,9 +103,10 @@ LIB_SOURCES    := $(sort $(wildcard $(LIB_ROOMS:%=%/*.c)))
 INTERCHANGE_SOURCES := $(sort $(wildcard src/interchange/*.c))
 ONNX_SOURCES   := $(sort $(wildcard src/onnx/*.c))
 DATA_SOURCES   := $(sort $(wildcard src/data/*.c))
+MPI_SOURCES    := $(if $(HAS_MPI),$(sort $(wildcard src/mpi/*.c)))
 KERNELS        := $(sort $(wildcard src/kernels/*.c))
 SHADERS        := $(sort $(wildcard glsl/*/*.comp glsl/*/*.glsl))
-HEADERS        := $(sort $(wildcard include/glcnn/*.h))
+HEADERS        := $(filter-out $(if $(HAS_MPI),,%/mpi.h),$(sort $(wildcard include/glcnn/*.h)))
 KERNEL_HEADERS := $(sort $(wildcard include/glcnn/kernels/*.h))
 TOOL_SOURCES   := $(sort $(wildcard src/tool/*.c))
 # examples/*.c are programs; what they share is linked into each, into the tool, which trains on the
@@ -126,6 +133,7 @@ LIB_OBJECTS    := $(LIB_SOURCES:%.c=$(O)/%.o) $(O)/registry.o $(O)/shaders.o
 INTERCHANGE_OBJECTS := $(INTERCHANGE_SOURCES:%.c=$(O)/%.o)
 ONNX_OBJECTS   := $(ONNX_SOURCES:%.c=$(O)/%.o) $(O)/onnx.pb-c.o
 DATA_OBJECTS   := $(DATA_SOURCES:%.c=$(O)/%.o)
+MPI_OBJECTS    := $(MPI_SOURCES:%.c=$(O)/%.o)
 TOOL_OBJECTS   := $(TOOL_SOURCES:%.c=$(O)/%.o)
 # The tool's networks and what is done to their pictures, which tests train.
 NET_OBJECTS    := $(addprefix $(O)/src/tool/,augment.o feature_file.o input.o layers.o model.o \
@@ -135,18 +143,22 @@ SUPPORT_OBJECTS := $(SUPPORT:%.c=$(O)/%.o)
 FAULT_OBJECTS  := $(FAULT_HELPERS:%.c=$(O)/%.o)
 PROGRAMS       := $(EXAMPLES) $(PUBLIC_TESTS) $(UNIT_TESTS)
 OBJECTS        := $(LIB_OBJECTS) $(INTERCHANGE_OBJECTS) $(ONNX_OBJECTS) $(DATA_OBJECTS) \
-                  $(TOOL_OBJECTS) $(HELPER_OBJECTS) $(SUPPORT_OBJECTS) $(FAULT_OBJECTS) $(PROGRAMS:=.o) \
+                  $(MPI_OBJECTS) $(TOOL_OBJECTS) $(HELPER_OBJECTS) $(SUPPORT_OBJECTS) $(FAULT_OBJECTS) $(PROGRAMS:=.o) \
                   $(FUZZERS:=.o)
 
 # Static libraries stand in the order of linking: one uses those behind it.
 LIBRARIES   := libglcnn_data libglcnn_onnx libglcnn_interchange libglcnn
+ifeq ($(HAS_MPI),yes)
+LIBRARIES   += libglcnn_mpi
+endif
 STATIC      := $(LIBRARIES:%=$(O)/%.a)
 LINKS       := $(foreach library,$(LIBRARIES),$(O)/$(library).so.$(SOVERSION) $(O)/$(library).so)
 CORE        := $(O)/libglcnn.so.$(VERSION)
 INTERCHANGE := $(O)/libglcnn_interchange.so.$(VERSION)
 ONNX        := $(O)/libglcnn_onnx.so.$(VERSION)
 DATA        := $(O)/libglcnn_data.so.$(VERSION)
-SHARED      := $(CORE) $(INTERCHANGE) $(ONNX) $(DATA)
+MPI         := $(if $(HAS_MPI),$(O)/libglcnn_mpi.so.$(VERSION))
+SHARED      := $(CORE) $(INTERCHANGE) $(ONNX) $(DATA) $(MPI)
 TOOL        := $(if $(TOOL_SOURCES),$(O)/glcnn)
 HOST_TOOL   ?= $(TOOL)
 MANUAL      := $(if $(TOOL),$(O)/man/made)
@@ -166,9 +178,11 @@ lib_libs       := $(call pkg_flags,--libs $(LIB_MODULES)) -lm
 interchange_libs := $(call pkg_flags,--libs $(INTERCHANGE_MODULES))
 onnx_libs      := $(call pkg_flags,--libs $(ONNX_MODULES)) -lm
 data_libs      := $(call pkg_flags,--libs $(DATA_MODULES)) -pthread -lm
+mpi_cflags     := $(filter -I% -D% -pthread,$(mpi_flags))
+mpi_libs       := $(filter -L% -l% -Wl% -pthread,$(mpi_flags))
 app_libs       := $(call pkg_flags,--libs $(APP_MODULES))
 test_libs       = $(call pkg_flags,--libs $(TEST_MODULES))
-static_libs     = $(STATIC) $(lib_libs) $(interchange_libs) $(onnx_libs) $(data_libs)
+static_libs     = $(filter-out %_mpi.a,$(STATIC)) $(lib_libs) $(interchange_libs) $(onnx_libs) $(data_libs)
 
 # ---- Rules ---------------------------------------------------------------------------------------
 
@@ -205,7 +219,7 @@ endef
 
 FLAGS     = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) : $(own_cppflags) $(own_cflags) \
             $(own_ldflags) : $(lib_libs) : $(interchange_libs) : $(onnx_libs) : $(data_libs) : \
-            $(app_libs)
+            $(mpi_flags) : $(app_libs)
 FILES     = $(LIB_SOURCES) $(SHADERS)
 PC_VALUES = $(PREFIX) $(LIBDIR) $(INCLUDEDIR) $(VERSION) $(LIBRARIES)
 $(eval $(call remember,$(O)/flags,FLAGS))
@@ -213,6 +227,7 @@ $(eval $(call remember,$(O)/files,FILES))
 $(eval $(call remember,$(O)/interchange-files,INTERCHANGE_SOURCES))
 $(eval $(call remember,$(O)/onnx-files,ONNX_SOURCES))
 $(eval $(call remember,$(O)/data-files,DATA_SOURCES))
+$(eval $(call remember,$(O)/mpi-files,MPI_SOURCES))
 $(eval $(call remember,$(O)/kernel-headers,KERNEL_HEADERS))
 $(eval $(call remember,$(O)/helpers,TEST_HELPERS))
 $(eval $(call remember,$(O)/support,SUPPORT))
@@ -233,6 +248,7 @@ LINK    = $(CC) $(CFLAGS) $(LDFLAGS) -o $@
 
 $(INTERCHANGE_OBJECTS) $(DATA_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o) $(PUBLIC_TESTS:=.o): \
     includes = $(public_include)
+$(MPI_OBJECTS): includes = $(public_include) $(mpi_cflags:-I%=-isystem %)
 $(ONNX_OBJECTS): includes = $(public_include) -iquote src -isystem $(O)
 # Tests that look at ONNX's messages.
 ONNX_TESTS := $(filter $(O)/tests/test_onnx%,$(UNIT_TESTS))
@@ -306,6 +322,7 @@ $(O)/libglcnn.a: $(LIB_OBJECTS) $(O)/files
 $(O)/libglcnn_interchange.a: $(INTERCHANGE_OBJECTS) $(O)/interchange-files
 $(O)/libglcnn_onnx.a: $(ONNX_OBJECTS) $(O)/onnx-files
 $(O)/libglcnn_data.a: $(DATA_OBJECTS) $(O)/data-files
+$(O)/libglcnn_mpi.a: $(MPI_OBJECTS) $(O)/mpi-files
 $(STATIC):
 	$(call say,AR)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
@@ -326,10 +343,16 @@ $(INTERCHANGE) $(ONNX) $(DATA): src/libglcnn.map $(CORE)
 	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) \
 	    $(CORE) $(libs)
 
+# It calls nothing of libglcnn: a program that has that linked in loads it all the same.
+$(O)/libglcnn_mpi.so.$(VERSION): $(MPI_OBJECTS) $(O)/mpi-files src/libglcnn.map
+	$(call say,LD)
+	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ $(MPI_OBJECTS) $(mpi_libs)
+
 $(filter $(O)/libglcnn.%,$(LINKS)): $(CORE)
 $(filter $(O)/libglcnn_interchange.%,$(LINKS)): $(INTERCHANGE)
 $(filter $(O)/libglcnn_onnx.%,$(LINKS)): $(ONNX)
 $(filter $(O)/libglcnn_data.%,$(LINKS)): $(DATA)
+$(filter $(O)/libglcnn_mpi.%,$(LINKS)): $(MPI)
 $(LINKS):
 	$(Q)ln -sf $(<F) $@
 
@@ -522,6 +545,12 @@ $(O)/glcnn_data.pc: $(O)/pc-values
 	    'Description: Labelled images for glcnn: pictures, .npz, CSV and IDX, decoded ahead' \
 	    'Requires: glcnn = $(VERSION)' 'Requires.private: $(DATA_MODULES)' \
 	    'Libs.private: -pthread -lm' >$@
+
+$(O)/glcnn_mpi.pc: $(O)/pc-values
+	$(call say,GEN)
+	$(Q)printf '%s\n' $(pc_head) \
+	    'Description: Sums over the ranks of an MPI program, for training with glcnn' \
+	    'Requires: glcnn = $(VERSION)' 'Libs.private: $(mpi_libs)' >$@
 
 # CMake's files are below LIBDIR, and find the rest from there: a tree that is moved stays whole.
 CMAKE := $(addprefix $(O)/,glcnnConfig.cmake glcnnConfigVersion.cmake)

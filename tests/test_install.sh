@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 
 # The settings of a make that runs this test are not those under test.
 unset MAKEFLAGS MFLAGS MAKELEVEL CC CXX AR PKG_CONFIG O V CFLAGS CPPFLAGS LDFLAGS
-unset PREFIX DESTDIR LIBDIR INCLUDEDIR BINDIR PKGCONFIGDIR DOCDIR MANDIR COMPLETIONDIR HOST_TOOL
+unset MPICC PREFIX DESTDIR LIBDIR INCLUDEDIR BINDIR PKGCONFIGDIR DOCDIR MANDIR COMPLETIONDIR HOST_TOOL
 
 fail() {
     echo "test_install: $*" >&2
@@ -21,7 +21,8 @@ fail() {
 
 # A toolchain whose programs note that they were called.
 mkdir "$work/bin"
-for tool in "gcc:$cc" "g++:c++" "ar:ar" "pkg-config:$pkg_config"; do
+mpi=$(! mpicc -show >/dev/null 2>&1 || echo libglcnn_mpi)
+for tool in "gcc:$cc" "g++:c++" "ar:ar" "pkg-config:$pkg_config" ${mpi:+mpicc:mpicc}; do
     printf '#!/bin/sh\necho called >"%s"\nexec %s "$@"\n' "$work/${tool%%:*}.called" "${tool#*:}" \
         >"$work/bin/foo-${tool%%:*}"
 done
@@ -95,6 +96,8 @@ for file in bin/glcnn lib/foo/libglcnn.a lib/foo/libglcnn.so lib/foo/pkgconfig/g
     include/glcnn/data.h \
     lib/foo/libglcnn_onnx.a lib/foo/libglcnn_onnx.so lib/foo/pkgconfig/glcnn_onnx.pc \
     include/glcnn/onnx.h \
+    ${mpi:+lib/foo/libglcnn_mpi.a lib/foo/libglcnn_mpi.so lib/foo/pkgconfig/glcnn_mpi.pc} \
+    ${mpi:+include/glcnn/mpi.h} \
     include/glcnn/glcnn.h include/glcnn/kernels.h \
     share/doc/glcnn/README.md share/doc/glcnn/specification.md \
     lib/foo/cmake/glcnn/glcnnConfig.cmake lib/foo/cmake/glcnn/glcnnConfigVersion.cmake \
@@ -106,7 +109,7 @@ done
 
 # The file says where it is by ${prefix} alone, so that one line moves it.
 mkdir "$work/pc"
-for file in glcnn.pc glcnn_interchange.pc glcnn_onnx.pc glcnn_data.pc; do
+for file in glcnn.pc glcnn_interchange.pc glcnn_onnx.pc glcnn_data.pc ${mpi:+glcnn_mpi.pc}; do
     sed "s|^prefix=.*|prefix=$root|" "$root/lib/foo/pkgconfig/$file" >"$work/pc/$file"
 done
 pc() {
@@ -158,6 +161,7 @@ END
 }
 both_ways glcnn_interchange checkpoint 'glcnn_checkpoint_load(NULL, NULL, NULL, error)'
 both_ways glcnn_onnx onnx 'glcnn_onnx_load(NULL, NULL, NULL, NULL, NULL, error)'
+[ -z "$mpi" ] || both_ways glcnn_mpi mpi 'glcnn_mpi_create(NULL, NULL, error)'
 both_ways glcnn_data data 'glcnn_data_set_open(NULL, NULL, NULL, error)'
 
 # CMake finds it where it lies now, not where it was meant for, and takes no other minor version.
@@ -195,7 +199,7 @@ done
 
 # ---- What the shared library shows ---------------------------------------------------------------
 
-for library in libglcnn libglcnn_interchange libglcnn_onnx libglcnn_data; do
+for library in libglcnn libglcnn_interchange libglcnn_onnx libglcnn_data $mpi; do
     soname=$library.so.$(number MAJOR)
     [ "$(number MAJOR)" != 0 ] || soname=$soname.$(number MINOR)
     readelf -d "$root/lib/foo/$library.so" | grep -q "SONAME.*\[$soname\]" ||
@@ -223,6 +227,7 @@ declared glcnn.h checkpoint.h $([ ! -e serialize.h ] || echo serialize.h) >"$wor
 declared glcnn.h onnx.h >"$work/all of onnx"
 declared status.h >"$work/status"
 declared data.h >"$work/all of data"
+declared glcnn.h mpi.h >"$work/all of mpi"
 cd "$work/tree"
 comm -13 "$work/core" "$work/all" >"$work/interchange"
 comm -13 "$work/core" "$work/all of onnx" >"$work/onnx"
@@ -231,6 +236,12 @@ exports libglcnn "$work/core"
 exports libglcnn_interchange "$work/interchange"
 exports libglcnn_onnx "$work/onnx"
 exports libglcnn_data "$work/data"
+comm -13 "$work/core" "$work/all of mpi" >"$work/mpi"
+[ -z "$mpi" ] || exports libglcnn_mpi "$work/mpi"
+! ldd "$root/lib/foo/libglcnn.so" "$root/bin/glcnn" | grep libmpi || fail 'without MPI nothing runs'
+
+# Without MPI there is no such library, and all else.
+build -n MPICC=no all | grep -q libglcnn_mpi && fail 'MPICC=no builds libglcnn_mpi' || true
 
 # ---- Uninstalling --------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ import textwrap
 
 # Which library has the functions of a header; the others are libglcnn's.
 LIBRARIES = {"checkpoint.h": "glcnn_interchange", "serialize.h": "glcnn_interchange",
-             "data.h": "glcnn_data", "onnx.h": "glcnn_onnx"}
+             "data.h": "glcnn_data", "onnx.h": "glcnn_onnx", "mpi.h": "glcnn_mpi"}
 
 SCALARS = {"bool": "c_bool", "char": "c_char", "int": "c_int", "unsigned": "c_uint",
            "uint8_t": "c_uint8", "int32_t": "c_int32", "uint16_t": "c_uint16",

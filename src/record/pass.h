@@ -173,8 +173,8 @@ struct pass {
     struct pass_observer *observer; /* NULL: none. It lives as long as the command buffer */
     uint32_t wave;                  /* of command_buffer_order; 0: it is beside none */
     struct pass_follower *follower; /* NULL: none. It lives as long as the command buffer */
-    uint32_t step;       /* for the observer: which of the encode's passes, which stand in a row */
-    const char *variant; /* row of a table of variants that it is made by, or NULL */
+    uint32_t step;                  /* the encode's pass of this number, for the observer */
+    const char *variant;            /* row of a table of variants that it is made by, or NULL */
     const struct program *program;
     size_t uniform_offset; /* in the command buffer's uniform buffer */
     const char *overflow;  /* name of what found no room, NULL when all is well */

@@ -31,7 +31,7 @@ static bool make_parts(struct frozen *f, char error[GLCNN_ERROR_LENGTH])
                       tail = {.from = p->cut, .form = head.form, .drops = true};
     if (!model_create_part(p->model, &head, p->batch, &f->head) || !make_head(&f->validation) ||
         !runner_extent(&f->validation.head, &tail.form) ||
-        !model_create_part(p->model, &tail, p->batch, &f->tail))
+        !model_create_part(p->model, &tail, p->loss_images, &f->tail))
         return fail_device(f, error);
     const uint64_t count = (uint64_t)tail.form.width * tail.form.height * tail.form.channels;
     f->value_count = (uint32_t)count;

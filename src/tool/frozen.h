@@ -15,7 +15,8 @@ struct frozen_parameters {
     const struct saved *saved;     /* how values are normalised */
     const struct augment *augment; /* of the pictures to train with */
     uint64_t seed, memory;
-    uint32_t batch, limit, threads;
+    uint32_t batch, loss_images, limit, threads; /* loss_images: that the tail's loss is the mean
+                                                    over */
     const char *cache; /* path; NULL: a file without a name; "off": none */
     uint64_t cache_limit;
 };

@@ -10,6 +10,7 @@
 
 #define OPTIONS_MAX    48
 #define SUGGESTION_MAX 1536 /* characters of all options */
+#define COMPLAINT_MAX  2048
 
 static const struct tool_option help_option = {'h', "help", NULL, "print this"};
 
@@ -98,15 +99,28 @@ void print_help(const struct tool_command *command)
         printf("\n%s", command->details);
 }
 
+static const char *complainer;
+static char complaint[COMPLAINT_MAX];
+
+void complain_as(const char *name)
+{
+    complainer = name;
+}
+
+const char *last_complaint(void)
+{
+    return complaint;
+}
+
 int complain(const struct tool_command *command, int status, const char *format, ...)
 {
     va_list arguments;
     fflush(stdout);
-    fprintf(stderr, "glcnn %s: ", command->name);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(complaint, sizeof complaint, format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+    fprintf(stderr, "glcnn %s: %s%s%s\n", command->name, complainer ? complainer : "",
+            complainer ? ": " : "", complaint);
     if (status == EXIT_USAGE)
         fprintf(stderr, "\"glcnn %s --help\" says what there is.\n", command->name);
     return status;

@@ -58,6 +58,10 @@ void print_help(const struct tool_command *command);
 /* Prints the sentence as "glcnn COMMAND: ...", and for EXIT_USAGE where help is. Returns status. */
 int complain(const struct tool_command *command, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Has complaints begin with a name, of one of several processes; it must live on. */
+void complain_as(const char *name);
+/* The sentence of the last complaint, "" before the first. */
+const char *last_complaint(void);
 /* complain of a wrong command line: "there is no WHAT "WORD"; did you mean NAME? There are ...", of
  * `count` names. */
 int complain_of_name(const struct tool_command *command, const char *what, const char *word,

@@ -15,6 +15,7 @@
 
 #include <glcnn/io.h>
 
+#include "digest.h"
 #include "evaluate.h"
 #include "support/network.h"
 #include "support/progress.h"
@@ -55,6 +56,11 @@ static void interrupt(int number)
 {
     interrupted = 1;
     signal(number, SIG_DFL);
+}
+
+static bool is_interrupted(void)
+{
+    return interrupted;
 }
 
 /* A signal that is ignored, as nohup has it, stays so. */
@@ -141,7 +147,9 @@ bool session_load(const struct session *s, size_t step, bool labels_only,
                   glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH])
 {
     const struct glcnn_data_loader_parameters parameters = {.part = GLCNN_DATA_PART_TRAINING,
-                                                            .batch = (uint32_t)s->settings.batch,
+                                                            .batch = s->ranks.batch,
+                                                            .share_first = s->ranks.first,
+                                                            .share = s->ranks.share,
                                                             .limit = (uint32_t)s->settings.limit,
                                                             .threads =
                                                                 (uint32_t)s->settings.threads,
@@ -157,7 +165,9 @@ static bool load_part(const struct session *s, glcnn_data_part part, bool labels
 {
     const struct glcnn_data_loader_parameters parameters = {.part = part,
                                                             .labels_only = labels_only,
-                                                            .batch = (uint32_t)s->settings.batch,
+                                                            .batch = s->ranks.batch,
+                                                            .share_first = s->ranks.first,
+                                                            .share = s->ranks.share,
                                                             .limit = (uint32_t)s->settings.limit,
                                                             .threads =
                                                                 (uint32_t)s->settings.threads};
@@ -195,10 +205,13 @@ static int open_set(struct session *s)
     return EXIT_GOOD;
 }
 
+/* Ranks have shares alike until somebody measures them. */
 static int fit_settings(struct session *s)
 {
+    char error[GLCNN_ERROR_LENGTH];
     settings_fit(&s->settings, limited(s, GLCNN_DATA_PART_TRAINING));
-    return EXIT_GOOD;
+    return ranks_share_batch(&s->ranks, (uint32_t)s->settings.batch, 1, error) ? EXIT_GOOD
+                                                                               : fail(s, error);
 }
 
 static int open_loaders(struct session *s)
@@ -247,12 +260,19 @@ static bool is_scaled(const struct settings *settings)
     return settings->precision->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
 }
 
+/* Images that losses are the mean over: of all ranks where their gradients are added up, else of
+ * this one. */
+static uint32_t loss_images(const struct session *s)
+{
+    return s->settings.average_every > 0 ? s->ranks.share : s->ranks.batch;
+}
+
 bool session_make_model(const struct session *s, bool tells, struct model *model,
                         struct layers *layers, char error[GLCNN_ERROR_LENGTH])
 {
     const struct settings *t = &s->settings;
     const struct saved *what = t->resume || t->model ? &s->base : &s->described;
-    if (!saved_make(what, s->tool.device, &s->pictures.form, (uint32_t)t->batch, model, error) ||
+    if (!saved_make(what, s->tool.device, &s->pictures.form, loss_images(s), model, error) ||
         (!t->resume && !start_weights(s, model, tells, error)))
         return false;
     if (!layers_choose(model, t->train, layers, error))
@@ -280,7 +300,7 @@ bool session_make_trainer(const struct session *s, struct model *model, uint64_t
     const struct settings *t = &s->settings;
     struct glcnn_graph_descriptor training = training_of(t);
     training.memory_budget = memory;
-    return runner_create_training(model, (uint32_t)t->batch, &training, runner) &&
+    return runner_create_training(model, s->ranks.share, &training, runner) &&
            pictures_take(&s->pictures, &s->described, &t->augment, t->seed, runner);
 }
 
@@ -288,9 +308,8 @@ bool session_make_trainer(const struct session *s, struct model *model, uint64_t
 static int make_runners(struct session *s)
 {
     uint64_t memory = s->settings.memory;
-    uint32_t batch = (uint32_t)s->settings.batch;
     return session_make_trainer(s, &s->model, memory, &s->trainer) &&
-                   runner_create_inference(&s->model, batch, memory, &s->tester) &&
+                   runner_create_inference(&s->model, s->ranks.share, memory, &s->tester) &&
                    pictures_take(&s->pictures, &s->described, NULL, 0, &s->tester)
                ? EXIT_GOOD
                : fail_device(s);
@@ -307,7 +326,8 @@ static int open_frozen(struct session *s)
                                                  .augment = &t->augment,
                                                  .seed = t->seed,
                                                  .memory = t->memory,
-                                                 .batch = (uint32_t)t->batch,
+                                                 .batch = s->ranks.share,
+                                                 .loss_images = loss_images(s),
                                                  .limit = (uint32_t)t->limit,
                                                  .threads = (uint32_t)t->threads,
                                                  .cache = t->cache              ? t->cache
@@ -342,8 +362,8 @@ static int make_split_runners(struct session *s)
     struct model *tail = &s->frozen.tail;
     struct glcnn_graph_descriptor training = training_of(t);
     training.memory_budget = t->memory;
-    if (!runner_create_training(tail, (uint32_t)t->batch, &training, &s->trainer) ||
-        !runner_create_inference(tail, (uint32_t)t->batch, t->memory, &s->tester))
+    if (!runner_create_training(tail, s->ranks.share, &training, &s->trainer) ||
+        !runner_create_inference(tail, s->ranks.share, t->memory, &s->tester))
         return fail_device(s);
     frozen_take(&s->frozen.training, &s->trainer);
     frozen_take(&s->frozen.validation, &s->tester);
@@ -352,7 +372,7 @@ static int make_split_runners(struct session *s)
 
 static int allocate(struct session *s)
 {
-    size_t batch = (size_t)s->settings.batch, values = batch * s->pictures.form.classes;
+    size_t batch = s->ranks.share, values = batch * s->pictures.form.classes;
     s->scores = calloc(values, sizeof *s->scores);
     s->tests = calloc(values, sizeof *s->tests);
     s->losses = calloc(batch, sizeof *s->losses);
@@ -364,7 +384,7 @@ static int allocate(struct session *s)
 /* model.best.safetensors for model.safetensors, model.best for model; model.features for both. */
 static void name_files(struct session *s)
 {
-    const char *out = s->settings.out;
+    const char *out = ranks_leads(&s->ranks) ? s->settings.out : NULL;
     if (!out)
         return;
     const char *slash = strrchr(out, '/'), *name = slash ? slash + 1 : out;
@@ -395,6 +415,8 @@ static int write_checkpoint(struct session *s, const char *path)
     if (!take_scale(s))
         return fail_device(s);
     struct settings now = s->settings;
+    if (!ranks_leads(&s->ranks))
+        return EXIT_GOOD;
     now.step = s->step;
     now.best = s->best;
     settings_describe(&now, &how);
@@ -403,13 +425,29 @@ static int write_checkpoint(struct session *s, const char *path)
                : fail(s, error);
 }
 
-static int save(struct session *s)
+static int write_now(struct session *s)
 {
     s->saved = time(NULL);
     int status = s->settings.out ? write_checkpoint(s, s->settings.out) : EXIT_GOOD;
     s->is_saved = s->settings.out && status == EXIT_GOOD;
     s->saved_step = s->step;
     return status;
+}
+
+/* What each rank has averaged of its own batches becomes one; summed up ones are the same. */
+static bool average_statistics(struct session *s, char error[GLCNN_ERROR_LENGTH])
+{
+    return s->settings.syncs_statistics ||
+           ranks_average_statistics(&s->ranks, s->model.network, error);
+}
+
+/* All ranks come here at once; the first writes. */
+static int save(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    if (!average_statistics(s, error))
+        return fail(s, error);
+    return write_now(s);
 }
 
 static int load_checkpoint(struct session *s)
@@ -456,6 +494,9 @@ static int describe(struct session *s)
     printf("network: %s, %zu steps of %u images an epoch\n", s->described.title, s->steps,
            (uint32_t)s->settings.batch);
     describe_layers(s);
+    if (s->ranks.mpi)
+        printf("ranks: %u, of which this one has %u images of each batch\n", s->ranks.size,
+               s->ranks.share);
     printf("intermediate images: %.1f MiB, without sharing %.1f MiB", (double)m.planned / 1048576,
            (double)m.without_sharing / 1048576);
     if (m.sub_batches > 1)
@@ -479,7 +520,7 @@ static int probe(const struct session *s, const char *path)
 {
     char error[GLCNN_ERROR_LENGTH];
     glcnn_file *file = NULL;
-    if (path && glcnn_file_create(path, &file, error) != GLCNN_SUCCESS)
+    if (path && ranks_leads(&s->ranks) && glcnn_file_create(path, &file, error) != GLCNN_SUCCESS)
         return fail(s, error);
     glcnn_file_discard(&file);
     return EXIT_GOOD;
@@ -490,7 +531,7 @@ static int save_first(struct session *s)
 {
     const char *out = s->settings.out;
     if (!out || access(out, F_OK) != 0)
-        return save(s);
+        return write_now(s);
     s->saved = time(NULL);
     return probe(s, out);
 }
@@ -498,17 +539,41 @@ static int save_first(struct session *s)
 static int open_log(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
-    return train_log_open(&s->log, s->settings.log, s->first, error) ? EXIT_GOOD : fail(s, error);
+    const char *path = ranks_leads(&s->ranks) ? s->settings.log : NULL;
+    return train_log_open(&s->log, path, s->first, error) ? EXIT_GOOD : fail(s, error);
+}
+
+static int open_device(struct session *s)
+{
+    s->tool.shows_compiling = isatty(STDERR_FILENO) && ranks_leads(&s->ranks);
+    ranks_choose_device(&s->ranks, &s->tool);
+    int status = s->tool.device ? EXIT_GOOD : device_open(&s->tool);
+    return status == EXIT_GOOD ? status : complain(s->command, status, "%s", s->tool.error);
 }
 
 static int open_model(struct session *s)
 {
-    s->tool.shows_compiling = isatty(STDERR_FILENO);
-    int status = device_open(&s->tool);
+    int status = open_device(s);
     if (status != EXIT_GOOD)
-        return complain(s->command, status, "%s", s->tool.error);
+        return status;
     char error[GLCNN_ERROR_LENGTH];
     return session_make_model(s, true, &s->model, &s->layers, error) ? EXIT_GOOD : fail(s, error);
+}
+
+/* Shares of a batch by how fast ranks are, now that all of them train at once. */
+static int balance(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    double speed, nothing = 0;
+    if (!s->ranks.mpi || !s->settings.balances)
+        return EXIT_GOOD;
+    int status = open_device(s);
+    if (status != EXIT_GOOD)
+        return status;
+    if (!ranks_sum(&s->ranks, &nothing, 1, error) || !session_measure(s, &speed, error) ||
+        !ranks_share_batch(&s->ranks, s->ranks.batch, speed, error))
+        return fail(s, error);
+    return EXIT_GOOD;
 }
 
 static int open_runners(struct session *s)
@@ -516,12 +581,42 @@ static int open_runners(struct session *s)
     return s->layers.cut ? make_split_runners(s) : make_runners(s);
 }
 
+/* Lets the steps add up their gradients, unless weights are averaged instead. */
+static int join_ranks(struct session *s)
+{
+    const struct settings *t = &s->settings;
+    if (!s->ranks.mpi || t->average_every > 0)
+        return EXIT_GOOD;
+    const struct glcnn_exchange exchange =
+        s->ranks.library.exchange(s->ranks.mpi, t->syncs_statistics ? s->ranks.batch : 0);
+    return glcnn_graph_set_exchange(s->trainer.graph, &exchange) == GLCNN_SUCCESS ? EXIT_GOOD
+                                                                                  : fail_device(s);
+}
+
+/* Sums of what differs would be wrong without a word. */
+static int compare_ranks(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    const struct settings *t = &s->settings;
+    const uint64_t numbers[] = {
+        t->batch, t->seed,  t->epochs,           t->average_every,        s->settings.images,
+        s->first, s->steps, t->syncs_statistics, s->pictures.form.classes};
+    uint64_t data = digest_add(DIGEST_START, numbers, sizeof numbers), weights = 0;
+    if (!s->ranks.mpi)
+        return EXIT_GOOD;
+    return ranks_agree(&s->ranks, data, "settings or data", error) &&
+                   ranks_digest(s->model.network, &weights, error) &&
+                   ranks_agree(&s->ranks, weights, "weights to begin with", error)
+               ? EXIT_GOOD
+               : fail(s, error);
+}
+
 static int begin(struct session *s)
 {
     static int (*const parts[])(struct session *) = {
-        open_base,     open_set,     describe_input, fit_settings, check_net,
-        check_resumed, open_loaders, allocate,       open_model,   load_checkpoint,
-        open_runners,  describe,     open_log};
+        open_base,  open_set,      describe_input, fit_settings, check_net,       check_resumed,
+        balance,    open_loaders,  allocate,       open_model,   load_checkpoint, open_runners,
+        join_ranks, compare_ranks, describe,       open_log};
     int status = probe(s, s->settings.plot);
     name_files(s);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == EXIT_GOOD; i++)
@@ -563,16 +658,32 @@ static float learning_rate(const struct session *s, size_t step)
 static uint32_t count_right(const struct session *s, const uint32_t *labels)
 {
     uint32_t right = 0, classes = s->pictures.form.classes;
-    for (size_t n = 0; n < s->settings.batch; n++)
+    for (size_t n = 0; n < s->ranks.share; n++)
         right += network_best(s->scores + n * classes, classes) == labels[n];
     return right;
+}
+
+/* Of all ranks: what a step showed, and whether one is to end or the first is to save. */
+static bool sum_up(struct session *s, double loss, uint32_t right, float *mean, uint32_t *all_right,
+                   char error[GLCNN_ERROR_LENGTH])
+{
+    bool is_due = ranks_leads(&s->ranks) && time(NULL) - s->saved >= SAVE_PERIOD;
+    double values[] = {loss * loss_images(s) / s->ranks.batch, right, interrupted, is_due};
+    if (!ranks_sum(&s->ranks, values, sizeof values / sizeof *values, error))
+        return false;
+    *mean = (float)values[0];
+    if (all_right)
+        *all_right = (uint32_t)values[1];
+    s->ends = values[2] > 0;
+    s->save_time = values[3] > 0;
+    return true;
 }
 
 bool session_step(struct session *s, struct model *model, struct runner *runner,
                   glcnn_data_loader *loader, size_t step, float *loss, uint32_t *right,
                   char error[GLCNN_ERROR_LENGTH])
 {
-    const uint32_t batch = (uint32_t)s->settings.batch;
+    const uint32_t batch = s->ranks.share;
     struct glcnn_data_batch b;
     double sum = 0;
     if (glcnn_data_loader_next(loader, &b, error) != GLCNN_SUCCESS)
@@ -585,21 +696,42 @@ bool session_step(struct session *s, struct model *model, struct runner *runner,
     }
     for (uint32_t n = 0; n < batch; n++)
         sum += (double)s->losses[n];
-    *loss = (float)sum;
-    if (right)
-        *right = count_right(s, b.labels);
-    return true;
+    return sum_up(s, sum, right ? count_right(s, b.labels) : 0, loss, right, error);
 }
 
 /* ---- Validation ---- */
+
+/* Each rank has seen its share. */
+static bool sum_score(struct session *s, char error[GLCNN_ERROR_LENGTH])
+{
+    struct score *score = &s->score;
+    size_t cells = (size_t)score->classes * score->classes;
+    double *values = calloc(cells + 3, sizeof *values);
+    if (!values)
+        return false;
+    for (size_t i = 0; i < cells; i++)
+        values[i] = (double)score->confusion[i];
+    values[cells] = (double)score->count;
+    values[cells + 1] = (double)score->right;
+    values[cells + 2] = score->loss;
+    bool good = ranks_sum(&s->ranks, values, cells + 3, error);
+    for (size_t i = 0; i < cells; i++)
+        score->confusion[i] = (uint64_t)values[i];
+    score->count = (uint64_t)values[cells];
+    score->right = (uint64_t)values[cells + 1];
+    score->loss = values[cells + 2];
+    free(values);
+    return good;
+}
 
 /* Into the session's score. */
 static int validate(struct session *s, glcnn_data_loader *loader)
 {
     char error[GLCNN_ERROR_LENGTH] = "not enough memory";
     score_free(&s->score);
-    bool good = score_begin(&s->score, s->pictures.form.classes) &&
-                evaluate_epoch(&s->tester, loader, s->tests, &s->score, error);
+    bool good = score_begin(&s->score, s->pictures.form.classes) && average_statistics(s, error) &&
+                evaluate_epoch(&s->tester, loader, s->tests, &s->score, error) &&
+                sum_score(s, error);
     pictures_tell_skipped(&s->pictures, s->command);
     return good ? EXIT_GOOD : fail(s, error);
 }
@@ -670,8 +802,9 @@ static void mean_add(struct mean *mean, double loss, double accuracy)
 /* Nothing is saved from now on: what a checkpoint has is good. */
 static int diverge(struct session *s, const char *what, double loss)
 {
-    char clause[GLCNN_ERROR_LENGTH];
-    session_find_not_finite(s, clause);
+    char clause[GLCNN_ERROR_LENGTH] = "";
+    if (!s->ranks.mpi) /* others would have to make their steps again with it */
+        session_find_not_finite(s, clause);
     complain(
         s->command, EXIT_FAILED,
         "step %zu: the loss%s is %s, not finite%s; a lower --lr, a --warmup or --clip-norm may "
@@ -729,6 +862,8 @@ static int record(struct session *s, double loss, double accuracy, const struct 
 static int write_plot(const struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH], title[512];
+    if (!ranks_leads(&s->ranks))
+        return EXIT_GOOD;
     snprintf(title, sizeof title, "%s on %s", s->described.title, s->settings.data);
     return train_curves_write(&s->curves, s->settings.plot, title, error) ? EXIT_GOOD
                                                                           : fail(s, error);
@@ -742,9 +877,20 @@ static int keep(struct session *s, const struct best *found)
         s->best = *found;
         status = s->best_path[0] ? write_checkpoint(s, s->best_path) : EXIT_GOOD;
     }
-    if (status == EXIT_GOOD && (found->epoch > 0 || time(NULL) - s->saved >= SAVE_PERIOD))
+    if (status == EXIT_GOOD && (found->epoch > 0 || s->save_time))
         status = save(s);
     return status == EXIT_GOOD && found->epoch > 0 ? write_plot(s) : status;
+}
+
+/* After the step under way, where each rank steps by itself: time to average their weights? */
+static bool is_averaging_step(const struct session *s)
+{
+    return s->settings.average_every > 0 && (s->step + 1) % s->settings.average_every == 0;
+}
+
+static bool average_weights(struct session *s, char error[GLCNN_ERROR_LENGTH])
+{
+    return s->settings.average_every == 0 || ranks_average(&s->ranks, s->model.network, error);
 }
 
 /* One step of the epoch, and at its end validation. */
@@ -763,8 +909,10 @@ static int advance(struct session *s, struct progress *progress, struct mean *me
     double accuracy = (double)right / (double)batch;
     mean_add(mean, (double)loss, accuracy);
     progress_update(progress, done, mean->loss);
-    if (is_last || interrupted)
+    if (is_last || s->ends)
         progress_end(progress, done, mean->loss);
+    if ((is_last || s->ends || s->save_time || is_averaging_step(s)) && !average_weights(s, error))
+        return fail(s, error);
     int status = is_last ? finish_epoch(s, mean, progress_seconds(progress), &found) : EXIT_GOOD;
     if (status == EXIT_GOOD)
         status = record(s, (double)loss, accuracy, &found);
@@ -781,18 +929,34 @@ static int train_epoch(struct session *s)
     struct mean mean = {.count = 0};
     int status = EXIT_GOOD;
     size_t begun = s->step, last = (begun / s->steps + 1) * s->steps;
-    progress_begin(&progress, stderr, (last - begun) * (size_t)s->settings.batch);
-    while (s->step < last && !interrupted && status == EXIT_GOOD)
+    progress_begin(&progress, ranks_leads(&s->ranks) ? stderr : stdout,
+                   (last - begun) * (size_t)s->settings.batch);
+    while (s->step < last && !s->ends && status == EXIT_GOOD)
         status = advance(s, &progress, &mean, begun);
     return status;
 }
 
 /* ---- All ---- */
 
+/* What it took to be one of several. */
+static void print_exchange(const struct session *s)
+{
+    size_t steps = s->step - s->first;
+    if (!s->ranks.mpi || steps == 0)
+        return;
+    const struct glcnn_mpi_statistics m = s->ranks.library.get_statistics(s->ranks.mpi);
+    printf("ranks: %u; each sent %.1f KiB a step", s->ranks.size,
+           (double)m.bytes_sent / (double)steps / 1024);
+    if (m.exchanging > 0)
+        printf("; sums of gradients took %.2f ms a step, %.0f %% of it during the backward pass",
+               1e3 * m.exchanging / (double)steps, 100 * m.hidden / m.exchanging);
+    printf("; %.2f ms a step of waiting for other ranks\n", 1e3 * m.waited / (double)steps);
+}
+
 /* How the network does at the end, and where it is. */
 static int conclude(struct session *s)
 {
-    int status = interrupted ? EXIT_GOOD : test(s);
+    int status = s->ends ? EXIT_GOOD : test(s);
     if (has_lost_patience(s))
         printf("\nstopped: no better accuracy in %" PRIu64 " epochs\n", s->settings.patience);
     if (s->best.epoch > 0)
@@ -803,6 +967,7 @@ static int conclude(struct session *s)
                s->settings.skipped_steps);
     if (!s->settings.out)
         printf("not saved; give --out\n");
+    print_exchange(s);
     return status;
 }
 
@@ -812,13 +977,21 @@ static int close_log(struct session *s)
     return train_log_close(&s->log, error) ? EXIT_GOOD : fail(s, error);
 }
 
+/* One that has failed at the end is a failure of all. */
+static int end_together(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    double nothing = 0;
+    return ranks_sum(&s->ranks, &nothing, 1, error) ? EXIT_GOOD : fail(s, error);
+}
+
 static int train(struct session *s)
 {
     int status = begin(s);
     handle_signals();
-    while (status == EXIT_GOOD && s->step < s->total && !interrupted && !has_lost_patience(s))
+    while (status == EXIT_GOOD && s->step < s->total && !s->ends && !has_lost_patience(s))
         status = train_epoch(s);
-    if (status == EXIT_GOOD && !(s->is_saved && s->saved_step == s->step))
+    if (status == EXIT_GOOD && (s->ranks.mpi || !(s->is_saved && s->saved_step == s->step)))
         status = save(s);
     int closed = close_log(s);
     if (status == EXIT_GOOD)
@@ -827,8 +1000,13 @@ static int train(struct session *s)
         status = write_plot(s);
     if (status == EXIT_GOOD)
         status = conclude(s);
+    if (status == EXIT_GOOD)
+        status = end_together(s);
+    if (status != EXIT_GOOD)
+        ranks_fail(&s->ranks, last_complaint());
     end(s);
-    return status == EXIT_GOOD && interrupted ? EXIT_INTERRUPTED : status;
+    ranks_close(&s->ranks);
+    return status == EXIT_GOOD && s->ends ? EXIT_INTERRUPTED : status;
 }
 
 static int run(const struct tool_command *command, int argc, char *argv[])
@@ -839,7 +1017,12 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     int status = settings_read(command, argc, argv, &session.settings, &help);
     if (help)
         print_help(command);
-    return help || status != EXIT_GOOD ? status : train(&session);
+    if (help || status != EXIT_GOOD)
+        return status;
+    char error[GLCNN_ERROR_LENGTH];
+    return ranks_open(&session.ranks, (double)session.settings.rank_wait, is_interrupted, error)
+               ? train(&session)
+               : fail(&session, error);
 }
 
 const struct tool_command command_train = {.name = "train",

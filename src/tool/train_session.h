@@ -8,6 +8,7 @@
 #include "layers.h"
 #include "model.h"
 #include "pictures.h"
+#include "ranks.h"
 #include "saved.h"
 #include "score.h"
 #include "train_curves.h"
@@ -18,6 +19,7 @@ struct session {
     const struct tool_command *command;
     struct settings settings;
     struct tool_device tool;
+    struct ranks ranks; /* this process has a share of each batch */
     struct pictures pictures;
     struct saved base;                        /* the file of --resume or --model, if there is one */
     struct saved described;                   /* by data and settings; has nothing of its own */
@@ -29,7 +31,7 @@ struct session {
     struct runner trainer, tester;
     size_t steps, total;            /* steps of an epoch, of the whole run */
     size_t first, step;             /* steps made before this run, and so far */
-    float *losses, *scores, *tests; /* of a batch */
+    float *losses, *scores, *tests; /* of the share of a batch */
     struct score score; /* of the images to validate with, or, at the end, to test with */
     size_t scored;      /* by the network that had made so many steps; 0: none */
     struct train_curves curves;
@@ -40,6 +42,8 @@ struct session {
     time_t begun, saved;      /* when this run began, and the last checkpoint was written */
     size_t saved_step;        /* what that has */
     bool is_saved;
+    bool ends;      /* some process was told to end */
+    bool save_time; /* a checkpoint is due */
 };
 
 /* A model of the session's network with its weights to begin with, its layers chosen, and its
@@ -52,8 +56,9 @@ bool session_make_model(const struct session *s, bool tells, struct model *model
 bool session_make_trainer(const struct session *s, struct model *model, uint64_t memory,
                           struct runner *runner);
 
-/* One step on the loader's next batch, of number `step`. *loss is the mean over the batch; *right,
- * if not NULL, how many of it were classified right. False, and a sentence, if it fails. */
+/* One step on the loader's next batch, of number `step`. *loss is the mean over the batch of all
+ * ranks; *right, if not NULL, how many of it were classified right. False, and a sentence, if it
+ * fails. */
 bool session_step(struct session *s, struct model *model, struct runner *runner,
                   glcnn_data_loader *loader, size_t step, float *loss, uint32_t *right,
                   char error[GLCNN_ERROR_LENGTH]);
@@ -61,6 +66,10 @@ bool session_step(struct session *s, struct model *model, struct runner *runner,
 /* Batches of training from that step on; labels_only: without the pictures. */
 bool session_load(const struct session *s, size_t step, bool labels_only,
                   glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH]);
+
+/* How many images a second a model like the session's trains on, in steps of zeros that are then
+ * forgotten (train_speed.c). False, and a sentence, if it fails. */
+bool session_measure(const struct session *s, double *speed, char error[GLCNN_ERROR_LENGTH]);
 
 /* Which node's result was the first that is not finite, when the loss of step `s->step` was not:
  * the steps behind the last checkpoint are made again, with every result kept. Writes a clause of a

@@ -48,6 +48,10 @@ enum {
     OPTION_OUT,
     OPTION_LOG,
     OPTION_PLOT,
+    OPTION_SYNC,
+    OPTION_AVERAGE,
+    OPTION_BALANCE,
+    OPTION_WAIT,
     NO_OPTION /* in a checkpoint alone */
 };
 
@@ -89,6 +93,10 @@ const struct tool_option train_options[] = {
     {OPTION_OUT, "out", "FILE", "write checkpoints, and the best beside it"},
     {OPTION_LOG, "log", "FILE", "write a line for every step, .csv"},
     {OPTION_PLOT, "plot", "FILE", "draw loss and accuracy, .svg"},
+    {OPTION_SYNC, "sync-batch-norm", NULL, "of ranks: statistics are those of the whole batch"},
+    {OPTION_AVERAGE, "average-every", "N", "of ranks: each steps by itself, and N steps average"},
+    {OPTION_BALANCE, "balance", NULL, "of ranks: shares of a batch by the measured speed"},
+    {OPTION_WAIT, "rank-wait", "SECONDS", "that a rank waits for another before it gives up: 300"},
     DEVICE_OPTIONS,
     {0}};
 
@@ -140,6 +148,10 @@ static const struct number numbers[] = {
     {NO_OPTION, FIELD(loss_scale), 1, 16777216, 65536, REAL, true, false, true},
     {NO_OPTION, FIELD(good_steps), 0, 1999, 0, WHOLE, true, false, true},
     {NO_OPTION, FIELD(skipped_steps), 0, EXACT, 0, WHOLE, true, false, true},
+    {OPTION_AVERAGE, "average-every", offsetof(struct settings, average_every), 1, 1000000, 0,
+     WHOLE, false, false},
+    {OPTION_WAIT, "rank-wait", offsetof(struct settings, rank_wait), 1, 1000000, 300, WHOLE, false,
+     false},
     {NO_OPTION, FIELD(step), 0, EXACT, 0, WHOLE, true, false},
     {NO_OPTION, FIELD(images), 1, UINT32_MAX, 1, WHOLE, true, false},
     {NO_OPTION, BEST(epoch), 0, EXACT, 0, WHOLE, true, false},
@@ -340,6 +352,14 @@ static int read_classes(const struct tool_command *command, struct settings *s)
                : complain_of_name(command, "choice of classes", optarg, names, 2);
 }
 
+static const struct {
+    int letter;
+    size_t offset; /* of a bool */
+} flags[] = {{OPTION_STRICT, offsetof(struct settings, strict)},
+             {OPTION_SYNC, offsetof(struct settings, syncs_statistics)},
+             {OPTION_BALANCE, offsetof(struct settings, balances)}};
+enum { FLAGS = sizeof flags / sizeof *flags };
+
 static int read_option(const struct tool_command *command, struct settings *s, int letter)
 {
     for (size_t i = 0; i < NUMBERS; i++)
@@ -357,9 +377,10 @@ static int read_option(const struct tool_command *command, struct settings *s, i
         return read_augment(command, s);
     if (letter == OPTION_CLASSES)
         return read_classes(command, s);
-    s->strict = s->strict || letter == OPTION_STRICT;
-    return letter == OPTION_STRICT || read_device_option(s->device, letter) ? EXIT_GOOD
-                                                                            : EXIT_USAGE;
+    for (size_t i = 0; i < FLAGS; i++)
+        if (flags[i].letter == letter)
+            return *(bool *)((char *)s + flags[i].offset) = true, EXIT_GOOD;
+    return read_device_option(s->device, letter) ? EXIT_GOOD : EXIT_USAGE;
 }
 
 /* ---- The checkpoint ---- */
@@ -463,6 +484,10 @@ static int check_origin(const struct tool_command *command, const struct setting
                         "--model and --load-matching begin a run; one that is resumed has begun");
     if (s->model && s->net)
         return complain(command, EXIT_USAGE, "--net and --model both name a network");
+    if (s->syncs_statistics && s->average_every)
+        return complain(command, EXIT_USAGE,
+                        "--sync-batch-norm is for ranks that step together, and --average-every "
+                        "lets each step by itself");
     if (sets_input && (s->resume || s->model))
         return complain(command, EXIT_USAGE,
                         "--size, --channels, --mean and --deviation are those of the %s",

@@ -1,0 +1,164 @@
+#!/bin/sh
+# glcnn train on several ranks of mpirun: 1, 2 and 4 give the same weights, with statistics of batch
+# normalisations over all and shares of a batch that differ; twice the same bits; a run goes on with
+# another number of ranks; weights that are averaged; and what fails on one rank, or dies, ends all of
+# them with a sentence and leaves the last checkpoint whole.
+#
+# Runs from the top of the tree, after a build in $O. CC may be given.
+
+set -e
+cc=${CC:-cc} out=${O:-build}
+command -v mpirun >/dev/null || { echo 'there is no mpirun'; exit 77; }
+[ -e "$out/libglcnn_mpi.so" ] || { echo 'libglcnn_mpi was not built: there is no mpicc'; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+glcnn=$(realpath "$out")/glcnn
+$cc -D_GNU_SOURCE -shared -fPIC -O1 -o "$work/stop.so" tests/preload/stop.c -ldl
+# Open MPI's mpirun by root, more ranks than processors, and none bound to one.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+export OMPI_MCA_btl_base_warn_component_unused=0 GLCNN_CACHE_DIR="$work/cache"
+
+fail() {
+    echo "test_mpi: $*" >&2
+    exit 1
+}
+
+# files PREFIX COUNT(octal bytes) COUNT: noise with labels 0 .. 7 in turn, as IDX files.
+files() {
+    { printf "\\0\\0\\10\\3\\0\\0$2\\0\\0\\0\\34\\0\\0\\0\\34"; head -c $(($3 * 784)) /dev/urandom; } |
+        gzip >"$work/$1-images-idx3-ubyte.gz"
+    { printf "\\0\\0\\10\\1\\0\\0$2"; i=0; while [ $i -lt $3 ]; do printf "\\$((i % 8))"; i=$((i + 1)); done; } |
+        gzip >"$work/$1-labels-idx1-ubyte.gz"
+}
+files train '\1\54' 300
+files t10k '\0\50' 40
+
+# train RANKS NAME ARGUMENT...: writes $work/NAME and its log.
+train() {
+    ranks=$1 name=$2
+    shift 2
+    set -- "$glcnn" train --data "$work" --out "$work/$name.safetensors" --log "$work/$name.csv" "$@"
+    [ "$ranks" = alone ] || set -- mpirun -n "$ranks" "$@"
+    "$@" >"$work/$name.log" 2>&1 </dev/null || { cat "$work/$name.log"; fail "$* fails"; }
+}
+
+# Weights, statistics and moments as text, one a line.
+values() {
+    head=$(od -An -tu8 -N8 "$work/$1.safetensors" | tr -d ' ')
+    tail -c +$((head + 9)) "$work/$1.safetensors" | od -An -v -tf4 -w4
+}
+# near A B: weights and losses of two runs, within 1e-5 of each other, or of their size above 1.
+near() {
+    for name in "$1" "$2"; do
+        { values "$name"; tail -n +2 "$work/$name.csv" | cut -d, -f4,6 | tr , '\n'; } >"$work/$name.txt"
+    done
+    paste "$work/$1.txt" "$work/$2.txt" | awk -v a="$1" -v b="$2" '
+        function size(x) { return x < 0 ? -x : x }
+        $1 != $2 { d = size($1 - $2) / (size($1) > 1 ? size($1) : 1); if (d > most) most = d }
+        NF == 2 { n++ }
+        END { printf "%s and %s: %d numbers differ by %g at most\n", a, b, n, most
+              exit !(n > 1000 && most <= 1e-5) }' || fail "$1 and $2 differ"
+}
+same() {
+    cmp "$work/$1.safetensors" "$work/$2.safetensors" || fail "$1 and $2 have not the same bits"
+}
+
+# ---- As many steps on any number of ranks: 20 --------------------------------------------------------
+
+lenet='--net lenet --batch 15 --epochs 1'
+train alone one $lenet
+for n in 1 2 4; do
+    train $n lenet$n $lenet
+    near one lenet$n
+done
+train 4 again $lenet
+same lenet4 again
+! cmp -s "$work/one.safetensors" "$work/lenet4.safetensors" ||
+    fail 'four ranks add up as one does: the comparison shows nothing'
+grep -q '^epoch 1: loss .* validation loss' "$work/lenet4.log" || fail 'rank 0 does not tell what it does'
+[ "$(grep -c '^epoch 1' "$work/lenet4.log")" = 1 ] || fail 'all ranks print'
+[ "$(wc -l <"$work/lenet4.csv")" = 21 ] || fail 'the log has not a line for each step'
+
+# Batch normalisations see the whole batch, or their share alone.
+small='--net small --batch 30 --limit 300 --epochs 2 --augment flip,crop=2'
+train alone small $small
+for n in 2 4; do
+    train $n synced$n $small --sync-batch-norm
+    near small synced$n
+done
+train 4 own $small
+(near small own) >"$work/log" 2>&1 && fail 'own statistics are those of all' || true
+train 4 own_again $small
+same own own_again
+
+# Clipping by norm sees the sums.
+train alone clipped $lenet --clip-norm 0.1
+train 4 clipped4 $lenet --clip-norm 0.1
+near clipped clipped4
+(near one clipped) >"$work/log" 2>&1 && fail 'nothing is clipped' || true
+
+# ---- Other ranks than before -------------------------------------------------------------------------
+
+train alone two_epochs $lenet --epochs 2
+train 4 parts $lenet
+cp "$work/parts.safetensors" "$work/first.safetensors"
+train 3 parts --resume "$work/first.safetensors" --epochs 2
+near two_epochs parts
+
+# ---- Averages of weights -----------------------------------------------------------------------------
+
+# Each step averaged: stochastic gradient descent is linear, so this is a step with the mean.
+train 3 averaged $lenet --average-every 1
+near one averaged
+train 3 averaged4 $lenet --average-every 4
+(near one averaged4) >"$work/log" 2>&1 && fail 'weights are averaged more often than asked' || true
+train 3 averaged4_again $lenet --average-every 4
+same averaged4 averaged4_again
+
+# ---- What goes wrong ---------------------------------------------------------------------------------
+
+# refused STATUS-IS-NOT-0 PHRASE COMMAND...
+refused() {
+    phrase=$1
+    shift
+    ! "$@" >"$work/log" 2>&1 </dev/null || fail "$* succeeds"
+    grep -q "$phrase" "$work/log" || { cat "$work/log"; fail "$* does not say \"$phrase\""; }
+}
+base="--data $work --net lenet --epochs 1"
+refused 'a batch of 3 images has none for some of 4 ranks' mpirun -n 4 "$glcnn" train $base --batch 3
+refused 'averag' "$glcnn" train $base --sync-batch-norm --average-every 2
+refused 'has other settings or data than rank' \
+    mpirun -n 1 "$glcnn" train $base --batch 30 : -n 1 "$glcnn" train $base --batch 30 --seed 2
+
+# A disk that is full at rank 0: the others say why they end, and the file is as it was.
+mkdir "$work/full"
+cp "$work/one.safetensors" "$work/full/model.safetensors"
+! mpirun -n 1 env LD_PRELOAD="$work/stop.so" STOP_CALLS="$work/full/" STOP_AT=1 STOP_BY=ENOSPC \
+    STOP_NOTE="$work/note" "$glcnn" train $base --batch 30 --out "$work/full/model.safetensors" : \
+    -n 2 "$glcnn" train $base --batch 30 --out "$work/full/model.safetensors" \
+    >"$work/log" 2>&1 </dev/null || fail 'a full disk is no failure'
+[ "$(grep -c '^glcnn train: rank [12]: .*rank 0 of 3 has failed: .*No space left on device' "$work/log")" = 2 ] ||
+    { cat "$work/log"; fail 'not every rank says that the disk of rank 0 is full'; }
+cmp "$work/one.safetensors" "$work/full/model.safetensors" || fail 'a full disk changes the checkpoint'
+
+# One that dies: mpirun ends the others. Where it is told to let them live they give up by themselves;
+# what it then returns is its own affair.
+mkdir "$work/dead"
+dying="--batch 30 --epochs 9 --rank-wait 10 --out $work/dead/model.safetensors"
+for recovery in --enable-recovery --disable-recovery; do
+    rm -f "$work/dead"/*
+    status=0
+    mpirun $recovery -n 2 "$glcnn" train $base $dying : \
+        -n 1 env LD_PRELOAD="$work/stop.so" STOP_CALLS=clock STOP_AT=400 STOP_BY=KILL \
+        STOP_NOTE="$work/dead/note" "$glcnn" train $base $dying >"$work/log" 2>&1 </dev/null || status=$?
+    [ -e "$work/dead/note" ] || fail 'no rank was killed'
+    [ $recovery = --enable-recovery ] || [ $status != 0 ] || fail 'a dead rank is no failure'
+    for n in 0 1; do
+        [ $recovery = --disable-recovery ] || grep -q "^glcnn train: rank $n: nothing was heard of rank [0-9] of 3" "$work/log" ||
+            { cat "$work/log"; fail "rank $n does not say that another has died"; }
+    done
+    "$glcnn" evaluate "$work/dead/model.safetensors" "$work" >"$work/log2" 2>&1 ||
+        { cat "$work/log2"; fail 'the checkpoint of before is not whole'; }
+done
+echo 'several ranks train as one'
