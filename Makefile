@@ -81,7 +81,7 @@ PACKAGES     := pkg-config libegl-dev libgles-dev libgbm-dev libdrm-dev zlib1g-d
                 libjpeg-dev libzip-dev libcjson-dev libcbor-dev libegl1 libgl1-mesa-dri \
                 libcunit1-dev glslang-tools dataset-fashion-mnist mesa-vulkan-drivers virgl-server \
                 dpkg-dev python3-numpy python3-pip mandoc libprotobuf-c-dev protobuf-c-compiler \
-                libonnx-dev libonnx-testdata
+                libonnx-dev libonnx-testdata libopenmpi-dev openmpi-bin
 
 # MPI is no module that every system names alike; its own compiler knows where it is.
 MPICC     ?= $(CROSS_COMPILE)mpicc

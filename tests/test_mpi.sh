@@ -24,9 +24,17 @@ fail() {
     exit 1
 }
 
+# noise COUNT: as many bytes, the same each time.
+noise() {
+    LC_ALL=C awk -v count="$1" 'BEGIN {
+        for (x = 1; count-- > 0;) {
+            x = (x * 16807) % 2147483647
+            printf "%c", int(x / 1024) % 255 + 1
+        } }'
+}
 # files PREFIX COUNT(octal bytes) COUNT: noise with labels 0 .. 7 in turn, as IDX files.
 files() {
-    { printf "\\0\\0\\10\\3\\0\\0$2\\0\\0\\0\\34\\0\\0\\0\\34"; head -c $(($3 * 784)) /dev/urandom; } |
+    { printf "\\0\\0\\10\\3\\0\\0$2\\0\\0\\0\\34\\0\\0\\0\\34"; noise $(($3 * 784)); } |
         gzip >"$work/$1-images-idx3-ubyte.gz"
     { printf "\\0\\0\\10\\1\\0\\0$2"; i=0; while [ $i -lt $3 ]; do printf "\\$((i % 8))"; i=$((i + 1)); done; } |
         gzip >"$work/$1-labels-idx1-ubyte.gz"
@@ -72,7 +80,7 @@ for n in 1 2 4; do
     train $n lenet$n $lenet
     near one lenet$n
 done
-train 4 again $lenet
+train 4 again $lenet --trace "$work/trace.json"
 same lenet4 again
 ! cmp -s "$work/one.safetensors" "$work/lenet4.safetensors" ||
     fail 'four ranks add up as one does: the comparison shows nothing'
@@ -80,8 +88,26 @@ grep -q '^epoch 1: loss .* validation loss' "$work/lenet4.log" || fail 'rank 0 d
 [ "$(grep -c '^epoch 1' "$work/lenet4.log")" = 1 ] || fail 'all ranks print'
 [ "$(wc -l <"$work/lenet4.csv")" = 21 ] || fail 'the log has not a line for each step'
 
+# The trace has all steps, and in each one bar for each bucket, behind its beginning.
+python3 - "$work/trace.json" <<'END' || fail 'the trace is not that of the steps'
+import json, sys
+steps, buckets = {}, {}
+for event in json.load(open(sys.argv[1]))["traceEvents"]:
+    if event["name"] == "step":
+        steps[event["args"]["step"]] = event
+    elif event["name"].startswith("bucket"):
+        buckets.setdefault(event["args"]["step"], []).append(event)
+assert sorted(steps) == list(range(1, 21)) == sorted(buckets)
+for number, step in steps.items():
+    found = buckets[number]
+    assert [b["name"] for b in found] == [f"bucket {i + 1} of {len(found)}" for i in range(len(found))]
+    assert len(found) > 1 and sum(b["args"]["bytes"] for b in found) > 100000
+    assert all(step["ts"] <= b["ts"] and b["dur"] >= 0 and
+               b["ts"] + b["dur"] <= step["ts"] + step["dur"] for b in found)
+END
+
 # Batch normalisations see the whole batch, or their share alone.
-small='--net small --batch 30 --limit 300 --epochs 2 --augment flip,crop=2'
+small='--net small --batch 30 --limit 300 --epochs 2 --lr 0.002 --augment flip,crop=2'
 train alone small $small
 for n in 2 4; do
     train $n synced$n $small --sync-batch-norm
@@ -91,6 +117,14 @@ train 4 own $small
 (near small own) >"$work/log" 2>&1 && fail 'own statistics are those of all' || true
 train 4 own_again $small
 same own own_again
+
+# Measured shares are some shares: each has an image at least, and results are the same.
+train 3 balanced $lenet --balance
+near one balanced
+grep -q '^ranks: 3, of which this one has [0-9]* images of each batch' "$work/balanced.log" ||
+    fail 'rank 0 does not tell its share'
+grep -q '^ranks: 3; each sent [0-9.]* KiB a step' "$work/balanced.log" ||
+    fail 'what was sent is not told'
 
 # Clipping by norm sees the sums.
 train alone clipped $lenet --clip-norm 0.1

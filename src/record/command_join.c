@@ -62,9 +62,9 @@ static struct glcnn_buffer *shared_memory(const struct pass *pass)
 static bool can_be_row(const struct pass *pass)
 {
     const struct image_view *view = &pass->images[0].view;
-    return pass->row.shader && !pass->observer && !pass->follower && pass->image_count == 1 && !pass->texture_count &&
-           pass->buffer_count <= ROW_VECTORS && !view->storage->within && !view->storage->texture &&
-           view->first_layer == 0 &&
+    return pass->row.shader && !pass->observer && !pass->follower && pass->image_count == 1 &&
+           !pass->texture_count && pass->buffer_count <= ROW_VECTORS && !view->storage->within &&
+           !view->storage->texture && view->first_layer == 0 &&
            (uint64_t)view->width * view->height * view->storage->layers <= MOST_TEXELS;
 }
 

@@ -540,6 +540,9 @@ static int open_log(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     const char *path = ranks_leads(&s->ranks) ? s->settings.log : NULL;
+    train_trace_begin(&s->trace, ranks_leads(&s->ranks) ? s->settings.trace : NULL);
+    if (s->ranks.mpi && s->trace.path)
+        s->ranks.library.set_trace(s->ranks.mpi, train_trace_bucket, &s->trace);
     return train_log_open(&s->log, path, s->first, error) ? EXIT_GOOD : fail(s, error);
 }
 
@@ -618,6 +621,8 @@ static int begin(struct session *s)
         balance,    open_loaders,  allocate,       open_model,   load_checkpoint, open_runners,
         join_ranks, compare_ranks, describe,       open_log};
     int status = probe(s, s->settings.plot);
+    if (status == EXIT_GOOD)
+        status = probe(s, s->settings.trace);
     name_files(s);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == EXIT_GOOD; i++)
         status = parts[i](s);
@@ -902,8 +907,11 @@ static int advance(struct session *s, struct progress *progress, struct mean *me
     struct best found = {.epoch = 0};
     const size_t batch = (size_t)s->settings.batch, done = (s->step + 1 - begun) * batch;
     bool is_last = (s->step + 1) % s->steps == 0;
+    double start = seconds_now();
+    train_trace_step(&s->trace, s->step);
     if (!session_step(s, &s->model, &s->trainer, s->training, s->step, &loss, &right, error))
         return fail(s, error);
+    train_trace_end_step(&s->trace, start, seconds_now());
     if (!isfinite(loss))
         return diverge(s, "", (double)loss);
     double accuracy = (double)right / (double)batch;
@@ -974,7 +982,8 @@ static int conclude(struct session *s)
 static int close_log(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
-    return train_log_close(&s->log, error) ? EXIT_GOOD : fail(s, error);
+    bool good = train_log_close(&s->log, error);
+    return good && train_trace_write(&s->trace, error) ? EXIT_GOOD : fail(s, error);
 }
 
 /* One that has failed at the end is a failure of all. */

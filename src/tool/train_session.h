@@ -14,6 +14,7 @@
 #include "train_curves.h"
 #include "train_log.h"
 #include "train_settings.h"
+#include "train_trace.h"
 
 struct session {
     const struct tool_command *command;
@@ -36,6 +37,7 @@ struct session {
     size_t scored;      /* by the network that had made so many steps; 0: none */
     struct train_curves curves;
     struct train_log log;
+    struct train_trace trace;
     struct best best;
     char best_path[4096];     /* "": none is kept */
     char features_path[4096]; /* "": a file without a name */

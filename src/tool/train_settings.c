@@ -48,6 +48,7 @@ enum {
     OPTION_OUT,
     OPTION_LOG,
     OPTION_PLOT,
+    OPTION_TRACE,
     OPTION_SYNC,
     OPTION_AVERAGE,
     OPTION_BALANCE,
@@ -93,6 +94,7 @@ const struct tool_option train_options[] = {
     {OPTION_OUT, "out", "FILE", "write checkpoints, and the best beside it"},
     {OPTION_LOG, "log", "FILE", "write a line for every step, .csv"},
     {OPTION_PLOT, "plot", "FILE", "draw loss and accuracy, .svg"},
+    {OPTION_TRACE, "trace", "FILE", "write when steps computed and exchanged, .json for Chrome"},
     {OPTION_SYNC, "sync-batch-norm", NULL, "of ranks: statistics are those of the whole batch"},
     {OPTION_AVERAGE, "average-every", "N", "of ranks: each steps by itself, and N steps average"},
     {OPTION_BALANCE, "balance", NULL, "of ranks: shares of a batch by the measured speed"},
@@ -302,7 +304,8 @@ static const struct {
              {OPTION_CACHE, "feature-cache", offsetof(struct settings, cache), ".features", NULL},
              {OPTION_OUT, FIELD(out), ".safetensors", ".glcnn"},
              {OPTION_LOG, FIELD(log), ".csv", NULL},
-             {OPTION_PLOT, FIELD(plot), ".svg", NULL}};
+             {OPTION_PLOT, FIELD(plot), ".svg", NULL},
+             {OPTION_TRACE, FIELD(trace), ".json", NULL}};
 enum { PATHS = sizeof paths / sizeof *paths };
 
 /* A name without an ending stands for itself. */

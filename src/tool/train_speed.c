@@ -1,18 +1,10 @@
 /* The speed of a device at what it is to train. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "train_session.h"
 
 #define STEPS 4 /* that are timed; one before them compiles */
-
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* A batch of zeros, with room for its losses. */
 struct zeros {
