@@ -77,10 +77,12 @@ static bool lives_with(const struct placement_item *a, const struct placement_it
     return a->first <= b->last && b->first <= a->last;
 }
 
+#define NONE SIZE_MAX
+
 struct search {
     struct placement *placement;
-    size_t *order; /* items; those before `placed` have a place */
-    size_t placed;
+    size_t *order;         /* items, the heaviest first */
+    size_t *heads, *nexts; /* by texture its last item, by item the one before it there; or NONE */
     uint64_t *weights; /* by item: the heaviest is placed first */
     uint32_t random;   /* 0: no choice is left to chance */
 };
@@ -104,11 +106,11 @@ static bool find_cell(const struct search *search, size_t index, uint32_t textur
     *cell = 0;
     while (moved) {
         moved = false;
-        for (size_t i = 0; i < search->placed; i++) {
-            const struct placement_item *other = &p->items[search->order[i]];
-            if (other->texture != texture || !lives_with(item, other))
+        for (size_t i = search->heads[texture]; i != NONE; i = search->nexts[i]) {
+            const struct placement_item *other = &p->items[i];
+            if (!lives_with(item, other))
                 continue;
-            if (p->together[index * p->item_count + search->order[i]])
+            if (p->together[index * p->item_count + i])
                 return false;
             uint32_t taken = cells_in(&p->textures[texture], other);
             if (*cell < other->cell + taken && other->cell < *cell + cells) {
@@ -143,12 +145,15 @@ static bool place_in_existing(struct search *search, size_t index)
     return best < UINT64_MAX;
 }
 
-static void place_in_its_own(struct placement *p, struct placement_item *item)
+static void place_in_its_own(struct search *search, size_t index)
 {
+    struct placement *p = search->placement;
+    struct placement_item *item = &p->items[index];
     uint32_t beside = item->own_across * item->own_down;
     p->textures[p->texture_count] =
         (struct placement_texture){item->width * item->own_across, item->height * item->own_down,
                                    (item->layers + beside - 1) / beside, item->texel_size};
+    search->heads[p->texture_count] = NONE;
     item->texture = (uint32_t)p->texture_count++;
     item->cell = 0;
     item->across = item->own_across;
@@ -192,10 +197,12 @@ static uint64_t place_all(struct search *search, uint32_t random)
     weigh(search);
     sort(search);
     p->texture_count = 0;
-    for (search->placed = 0; search->placed < p->item_count; search->placed++) {
-        size_t index = search->order[search->placed];
+    for (size_t i = 0; i < p->item_count; i++) {
+        size_t index = search->order[i];
         if (!place_in_existing(search, index))
-            place_in_its_own(p, &p->items[index]);
+            place_in_its_own(search, index);
+        search->nexts[index] = search->heads[p->items[index].texture];
+        search->heads[p->items[index].texture] = index;
     }
     return placement_size(p);
 }
@@ -228,11 +235,15 @@ bool placement_solve(struct placement *placement)
 {
     struct search search = {.placement = placement,
                             .order = calloc(placement->item_count + 1, sizeof(size_t)),
+                            .heads = calloc(placement->item_count + 1, sizeof(size_t)),
+                            .nexts = calloc(placement->item_count + 1, sizeof(size_t)),
                             .weights = calloc(placement->item_count + 1, sizeof(uint64_t))};
-    bool good = search.order && search.weights;
+    bool good = search.order && search.heads && search.nexts && search.weights;
     if (good)
         search_best(&search);
     free(search.order);
+    free(search.heads);
+    free(search.nexts);
     free(search.weights);
     return good;
 }
