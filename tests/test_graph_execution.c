@@ -238,7 +238,8 @@ static void check_textures_of_passes(bool ordered)
     glcnn_graph *graph = cnn_training_graph(&c, 0);
     glcnn_command_buffer *commands = make_commands();
     commands->planned = true;
-    GOOD_FATAL(recording_make(&recording, graph, commands, sources, &(struct memory_choice){1}));
+    GOOD_FATAL(recording_make(&recording, graph, commands, sources,
+                              &(struct memory_choice){.sub_batches = 1}));
     if (ordered)
         GOOD_FATAL(command_buffer_order(commands));
     GOOD_FATAL(command_buffer_place(commands, &memory));

@@ -103,6 +103,11 @@ static struct best try_all(const struct problem *p, struct recompute_search *sea
     return best;
 }
 
+/* Plans, and those than which there is no better one. */
+struct tally {
+    size_t plans, best;
+};
+
 /* ---- What a schedule promises ---- */
 
 /* By hand: each item finds what it reads, and what lives at one time is the sum of what was made
@@ -135,70 +140,65 @@ static uint64_t check_schedule(const struct problem *p, const struct recompute_s
     return peak;
 }
 
+/* No worse than the best that makes images once, nor better than the best of all. */
 static void check_plan(const struct problem *p, struct recompute_search *search, uint64_t budget,
-                       double slack, bool *exact)
+                       double slack, struct tally *tally)
 {
     unsigned char modes[MOST_STEPS + 1];
-    struct best once = try_all(p, search, budget, 2);
-    struct best each = once.found ? once : try_all(p, search, budget, 3);
+    struct best once = try_all(p, search, budget, 2), each = try_all(p, search, budget, 3);
     bool good = recompute_plan(search, budget, modes);
-    CU_ASSERT(!once.found || good); /* all that can be done by making images once is done */
+    CU_ASSERT(!once.found || good);
     CU_ASSERT(!good || each.found);
     if (!good)
         return;
     const struct recompute_schedule *s = recompute_evaluate(search, modes, budget);
     CU_ASSERT(s->peak <= budget);
     CU_ASSERT_EQUAL(check_schedule(p, s), s->peak);
-    if (!once.found)
-        return;
-    *exact &= s->extra == once.extra;
-    CU_ASSERT(s->extra <= once.extra * slack);
-    CU_ASSERT(s->extra >= once.extra);
+    CU_ASSERT(s->extra >= each.extra);
+    CU_ASSERT(!once.found || s->extra <= once.extra * slack);
+    tally->plans++;
+    tally->best += s->extra == each.extra;
 }
 
-static void check_problem(const struct problem *p, double slack, size_t *exact, size_t *count)
+static void check_problem(const struct problem *p, double slack, struct tally *tally)
 {
     const unsigned char kept[MOST_STEPS + 1] = {0};
     struct recompute_search *search = recompute_search_create(&p->model);
     CU_ASSERT_PTR_NOT_NULL_FATAL(search);
     uint64_t most = recompute_evaluate(search, kept, 0)->peak;
-    for (uint64_t budget = most; budget > most / 4; budget -= 1 + most / 12) {
-        bool same = true;
-        check_plan(p, search, budget, slack, &same);
-        *exact += same;
-        ++*count;
-    }
+    for (uint64_t budget = most; budget > most / 4; budget -= 1 + most / 12)
+        check_plan(p, search, budget, slack, tally);
     recompute_search_destroy(search);
 }
 
 static void check_problems(bool branches, double slack)
 {
     uint32_t seed = 5;
-    size_t exact = 0, count = 0;
-    for (size_t layers = 1; layers <= 7; layers++)
+    struct tally tally = {0};
+    for (size_t layers = 1; layers <= 6; layers++)
         for (int i = 0; i < 12; i++) {
             struct problem p;
             make_problem(&p, layers, &seed, branches);
-            check_problem(&p, slack, &exact, &count);
+            check_problem(&p, slack, &tally);
         }
-    printf("\n    %zu of %zu plans are the best  ", exact, count);
-    CU_ASSERT(branches || exact == count);
+    printf("\n    %zu of %zu plans are the best  ", tally.best, tally.plans);
+    CU_ASSERT(tally.best * 10 > tally.plans * 9);
 }
 
-static void test_chains_get_the_optimum(void)
+static void test_chains_are_planned_as_well_as_can_be(void)
 {
     check_problems(false, 1);
 }
 
-static void test_branches_get_nearly_the_optimum(void)
+static void test_branches_are_planned_nearly_as_well(void)
 {
-    check_problems(true, 1.5);
+    check_problems(true, 1.25);
 }
 
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {UNIT_TEST(test_chains_get_the_optimum),
-                                        UNIT_TEST(test_branches_get_nearly_the_optimum),
+    static const CU_TestInfo tests[] = {UNIT_TEST(test_chains_are_planned_as_well_as_can_be),
+                                        UNIT_TEST(test_branches_are_planned_nearly_as_well),
                                         CU_TEST_INFO_NULL};
     return unit_run("recomputation", tests, argc, argv);
 }

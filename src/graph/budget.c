@@ -6,6 +6,7 @@
 #include "graph/graph.h"
 
 #define MOST_SPLITS 33   /* powers of two, and the batch */
+#define LESS        8    /* one part in so many that more parts must need less, to be the least */
 #define WORTH       0.05 /* of a step: more parts must save as much, since sums change their order */
 
 /* Running the batch in so many parts. */
@@ -60,7 +61,8 @@ glcnn_status budget_create(const struct glcnn_graph *graph, struct glcnn_image *
     glcnn_status status = glcnn_command_buffer_create(graph->device, &buffer);
     if (status == GLCNN_SUCCESS) {
         buffer->planned = true;
-        status = recording_make(&r, graph, buffer, sources, &(struct memory_choice){1});
+        status =
+            recording_make(&r, graph, buffer, sources, &(struct memory_choice){.sub_batches = 1});
         if (status == GLCNN_SUCCESS && (!b || !add_splits(b, &r)))
             status =
                 device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory planning a graph");
@@ -141,7 +143,7 @@ bool budget_least(struct budget *b, struct memory_choice *choice)
         recompute_least(b->splits[i].search, b->modes);
         const struct recompute_schedule *schedule =
             recompute_evaluate(b->splits[i].search, b->modes, 0);
-        if (!schedule || (found && schedule->peak >= least))
+        if (!schedule || (found && schedule->peak >= least - least / LESS))
             continue;
         found = &b->splits[i];
         least = schedule->peak;

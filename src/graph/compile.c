@@ -117,6 +117,7 @@ static glcnn_status record_choices(struct glcnn_graph *graph, struct compiled *c
             return status;
         uint64_t over = c->memory.planned - graph->memory_budget;
         bytes -= over < bytes ? over : bytes;
+        bytes = bytes < c->choice.schedule.peak ? bytes : c->choice.schedule.peak - 1;
     }
     return record_least(graph, c, b);
 }

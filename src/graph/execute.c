@@ -95,8 +95,8 @@ glcnn_status glcnn_graph_encode(glcnn_command_buffer *command_buffer, glcnn_grap
     keep_moved(graph, moved);
     size_t passes = command_buffer->pass_count, retained = command_buffer->retained_count;
     hold_sources(graph, sources, reads);
-    glcnn_status status =
-        recording_make(&recording, graph, command_buffer, sources, &(struct memory_choice){1});
+    glcnn_status status = recording_make(&recording, graph, command_buffer, sources,
+                                         &(struct memory_choice){.sub_batches = 1});
     for (size_t i = 0; i < graph->result_count && status == GLCNN_SUCCESS; i++)
         if (graph->result_is_needed[i])
             results[i] = image_retain(recording.images[graph->results[i]->index]);

@@ -16,11 +16,12 @@
  * between two kept images is made again in one piece, which needs no more than these images and
  * what is kept before them. So partial choices, from the first image on, are labels of bytes kept
  * and extra time; of two labels for the same last kept image one that is worse in both goes
- * (dynamic programming, with all Pareto-optimal labels up to a number). For graphs with branches
- * the same gives one choice; a descent gives another: it drops, one image at a time, what lessens
- * the excess of bytes over time the most for each unit of extra time, keeps again what it can,
- * and exchanges pairs. The better of the two is taken. Where ONCE does not do, images are made for
- * EACH step that reads them, which is what the least memory takes.
+ * (dynamic programming, with all Pareto-optimal labels up to a number). Besides this, which is as
+ * good a beginning as others for graphs with branches, there are three ways down, from keeping
+ * everything and from what takes the least: one mode at a time is changed, the one that lessens the
+ * excess of bytes over time the most for each unit of extra time, to ONCE or also to EACH; then
+ * what can be is kept again, and pairs are exchanged. The best of all is taken, so that it is never
+ * worse for a chain than the optimum of KEPT and ONCE.
  *
  * Where a batch runs in parts, segments of the graph are run by all parts before the next begins
  * (record.c). What is dropped is made in each segment that reads it, so that only what is kept

@@ -34,7 +34,7 @@ struct recompute_search {
     size_t count;
     size_t *made, *read; /* by candidate, from 1 on: steps that make it and that read it last */
     struct run *runs;    /* [count + 2][count + 2]; NULL until needed */
-    unsigned char *modes, *other;
+    unsigned char *modes, *other, *trial;
     bool *free;
 };
 
@@ -63,9 +63,10 @@ struct recompute_search *recompute_search_create(const struct recompute_model *m
     s->read = calloc(model->image_count + 2, sizeof *s->read);
     s->modes = calloc(model->image_count + 1, 1);
     s->other = calloc(model->image_count + 1, 1);
+    s->trial = calloc(model->image_count + 1, 1);
     s->free = calloc(model->image_count + 1, sizeof *s->free);
     if (!s->evaluation || !s->candidates || !s->made || !s->read || !s->modes || !s->other ||
-        !s->free) {
+        !s->trial || !s->free) {
         recompute_search_destroy(s);
         return NULL;
     }
@@ -84,6 +85,7 @@ void recompute_search_destroy(struct recompute_search *s)
     free(s->runs);
     free(s->modes);
     free(s->other);
+    free(s->trial);
     free(s->free);
     free(s);
 }
@@ -271,30 +273,34 @@ static bool plan_chain(struct recompute_search *s, uint64_t budget, unsigned cha
 
 /* ---- Branches ---- */
 
-/* Drops the image that lessens the excess the most for its time. False: none does. */
-static bool drop_one(struct recompute_search *s, uint64_t budget, unsigned char *modes,
-                     struct score *now)
+/* Changes one mode, up to `last`, so that the excess is lessened the most for its time. False: none
+ * lessens it. */
+static bool drop_one(struct recompute_search *s, uint64_t budget, enum recompute_mode last,
+                     unsigned char *modes, struct score *now)
 {
     double best = 0;
     size_t found = SIZE_MAX;
+    unsigned char mode = 0;
     struct score after = *now;
     for (size_t k = 0; k < s->count; k++) {
         size_t image = s->candidates[k];
-        if (modes[image] != RECOMPUTE_KEPT)
-            continue;
-        modes[image] = RECOMPUTE_ONCE;
-        struct score score = score_of(s, modes, budget);
-        modes[image] = RECOMPUTE_KEPT;
-        double gain = (now->excess - score.excess) / (score.extra - now->extra + 1e-9);
-        if (score.excess >= now->excess || gain <= best)
-            continue;
-        best = gain;
-        found = image;
-        after = score;
+        unsigned char before = modes[image];
+        for (unsigned char m = (unsigned char)(before + 1); m <= (unsigned char)last; m++) {
+            modes[image] = m;
+            struct score score = score_of(s, modes, budget);
+            double gain = (now->excess - score.excess) / (score.extra - now->extra + 1e-9);
+            if (score.excess >= now->excess || gain <= best)
+                continue;
+            best = gain;
+            found = image;
+            mode = m;
+            after = score;
+        }
+        modes[image] = before;
     }
     if (found == SIZE_MAX)
         return false;
-    modes[found] = RECOMPUTE_ONCE;
+    modes[found] = mode;
     *now = after;
     return true;
 }
@@ -322,10 +328,10 @@ static bool keep_again(struct recompute_search *s, uint64_t budget, unsigned cha
         size_t image = s->candidates[k];
         if (modes[image] == RECOMPUTE_KEPT)
             continue;
-        bool kept = try_mode(s, budget, modes, image, RECOMPUTE_KEPT, now);
-        if (!kept && modes[image] == RECOMPUTE_EACH)
-            kept = try_mode(s, budget, modes, image, RECOMPUTE_ONCE, now);
-        better |= kept;
+        bool changed = try_mode(s, budget, modes, image, RECOMPUTE_KEPT, now);
+        if (!changed && modes[image] == RECOMPUTE_EACH)
+            changed = try_mode(s, budget, modes, image, RECOMPUTE_ONCE, now);
+        better |= changed;
     }
     return better;
 }
@@ -360,13 +366,13 @@ static void improve(struct recompute_search *s, uint64_t budget, unsigned char *
     }
 }
 
-static bool descend(struct recompute_search *s, uint64_t budget, unsigned char *modes,
-                    struct score *now)
+/* From what is in `modes` on. */
+static bool descend(struct recompute_search *s, uint64_t budget, enum recompute_mode last,
+                    unsigned char *modes, struct score *now)
 {
-    set_all(s, modes, RECOMPUTE_KEPT);
     *now = score_of(s, modes, budget);
     while (!is_within(now))
-        if (!drop_one(s, budget, modes, now))
+        if (!drop_one(s, budget, last, modes, now))
             return false;
     improve(s, budget, modes, now);
     return true;
@@ -416,31 +422,51 @@ void recompute_least(struct recompute_search *s, unsigned char *modes)
 
 /* ---- The whole ---- */
 
-static bool plan_each(struct recompute_search *s, uint64_t budget, unsigned char *modes)
+static bool plan_once(struct recompute_search *s, uint64_t budget, unsigned char *modes,
+                      struct score *score)
 {
-    recompute_least(s, modes);
-    struct score now = score_of(s, modes, budget);
-    if (!is_within(&now))
-        return false;
-    improve(s, budget, modes, &now);
-    return true;
+    set_all(s, modes, RECOMPUTE_KEPT);
+    return descend(s, budget, RECOMPUTE_ONCE, modes, score);
 }
 
+static bool plan_each(struct recompute_search *s, uint64_t budget, unsigned char *modes,
+                      struct score *score)
+{
+    set_all(s, modes, RECOMPUTE_KEPT);
+    return descend(s, budget, RECOMPUTE_EACH, modes, score);
+}
+
+static bool plan_chained(struct recompute_search *s, uint64_t budget, unsigned char *modes,
+                         struct score *score)
+{
+    if (!plan_chain(s, budget, modes))
+        return false;
+    return descend(s, budget, RECOMPUTE_EACH, modes, score);
+}
+
+static bool plan_from_least(struct recompute_search *s, uint64_t budget, unsigned char *modes,
+                            struct score *score)
+{
+    recompute_least(s, modes);
+    return descend(s, budget, RECOMPUTE_EACH, modes, score);
+}
+
+/* The best of several ways down. */
 bool recompute_plan(struct recompute_search *s, uint64_t budget, unsigned char *modes)
 {
-    struct score found, chain = {.excess = 1};
+    static bool (*const ways[])(struct recompute_search *, uint64_t, unsigned char *,
+                                struct score *) = {plan_chained, plan_once, plan_each,
+                                                   plan_from_least};
+    struct score found, score;
     set_all(s, modes, RECOMPUTE_KEPT);
     found = score_of(s, modes, budget);
-    if (is_within(&found))
-        return true;
-    bool good = descend(s, budget, modes, &found);
-    if (plan_chain(s, budget, s->other))
-        chain = score_of(s, s->other, budget);
-    if (is_within(&chain) && (!good || chain.extra <= found.extra)) {
-        memcpy(modes, s->other, s->model->image_count);
-        if (!good || chain.extra < found.extra)
-            improve(s, budget, modes, &chain);
-        return true;
+    bool good = is_within(&found);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && (!good || found.extra > 0); i++) {
+        if (!ways[i](s, budget, s->trial, &score) || (good && score.extra >= found.extra))
+            continue;
+        memcpy(modes, s->trial, s->model->image_count);
+        found = score;
+        good = true;
     }
-    return good || plan_each(s, budget, modes);
+    return good;
 }
