@@ -82,6 +82,14 @@ says '^layers: 3 of 15 train$'
 tune --train 'convolution_6,fully*' --epochs 1
 says '^layers: 2 of 15 train$'
 
+tune --train 'convolution_6:4-11,fully*' --epochs 2 --optimizer adam --out some.glcnn --log some.csv
+says '^layers: 2 of 15 train$'
+tune --train 'convolution_6:4-11,fully*' --epochs 1 --optimizer adam --out rest.glcnn --log rest.csv
+must_train --resume rest.glcnn --data three.csv --epochs 2 --out rest.glcnn --log rest.csv
+cmp some.glcnn rest.glcnn || fail 'where some channels learn a resumed run has other weights'
+refused 1 'first must be a multiple of 4' --model base.glcnn --data five.csv --train 'convolution_6:2-5'
+refused 1 'there is no layer "convolution_7000"' --model base.glcnn --data five.csv --train 'convolution_7000:0-3'
+
 # ---- Features that are kept ------------------------------------------------------------------------
 
 # same A B: two runs wrote the same.

@@ -62,7 +62,20 @@ struct glcnn_training_descriptor {
 GLCNN_API glcnn_status
 glcnn_kernel_set_training(glcnn_kernel *kernel, const struct glcnn_training_descriptor *descriptor);
 
-/* The same for every filter node of the network that has weights, no data source and a training
+/* Lets some output channels of a convolution or a fully connected layer learn, `count` of them from
+ * `first` on, which is a multiple of 4; count 0: all, the default. Gradients for the weights and
+ * biases of the others are not made, nor is what an optimizer keeps of them: both are vectors of what
+ * learns alone, as a data source sees them and glcnn_kernel_optimizer_vector gives them. Weights and
+ * biases of the others keep their bits, and the data gradient is of all. Such a layer is stepped by
+ * passes of its own. To be called before the kernel has a data source and before graphs are made of
+ * its nodes. A copy of the kernel trains all channels.
+ * Errors: GLCNN_INVALID_ARGUMENT for another kernel, GLCNN_INVALID_STATE where it trains already; a
+ * graph refuses channels that there are not, and channels of a layer of several groups of several
+ * channels, when it is compiled. */
+GLCNN_API glcnn_status glcnn_kernel_set_training_channels(glcnn_kernel *kernel, uint32_t first,
+                                                          uint32_t count);
+
+/* glcnn_kernel_set_training for every filter node of the network that has weights, no data source and a training
  * style other than none: a layer of that style is frozen, and needs no memory of an optimizer.
  * Batch and instance normalisations whose channels are not known get them from the filter that makes
  * their source, if it has output_feature_channels. */

@@ -91,6 +91,11 @@ struct image_start {
     uint32_t image, channel;
 };
 
+/* Channels of an image; count 0: all. */
+struct channel_range {
+    uint32_t first, count;
+};
+
 /* One encode with everything resolved. Arrays go by the index of the descriptor's arguments. */
 struct operation {
     const struct glcnn_descriptor *descriptor;
@@ -113,6 +118,7 @@ struct operation {
     bool accumulate;        /* outputs in the state already hold sums: add to them */
     uint64_t samples;       /* in the state, per channel, before this encode */
     uint32_t encode_number; /* of the kernel */
+    struct channel_range learning; /* of a gradient with LEARNS_IN_PART */
     const float *gradient_scale; /* of a loss: a factor of its gradient; NULL: 1 */
     bool continues_step;    /* an optimizer's: part of the step of the encode before it */
     /* Of a result that is not stored: what `prepare_derived` made. */
@@ -171,7 +177,9 @@ enum descriptor_flags {
      * unless windows overlap, only a few times: they may make what is not stored. */
     READS_DERIVED = 2097152,
     /* The same of kernels that read each pixel for many outputs: what is made of images alone. */
-    READS_NEURONS = 4194304
+    READS_NEURONS = 4194304,
+    /* Makes gradients for the weights of some output channels, the operation's `learning`. */
+    LEARNS_IN_PART = 8388608
 };
 
 /* Sources of a binary kernel, PLACE_SOURCE or PLACE_SECONDARY, that its gradient kernel deals

@@ -370,6 +370,7 @@ static glcnn_status set_gradient_option(const struct graph_filter *f,
     const struct glcnn_kernel *kernel = f->node->kernel;
     if (!has_gradient_option(kernel))
         return GLCNN_SUCCESS;
+    settings->learning = f->node->forward->kernel->learning;
     return encode_settings_set(kernel, settings, "gradient_option",
                                (f->makes_result ? 1 : 0) + (f->updates ? 2 : 0));
 }
@@ -423,11 +424,17 @@ static bool reads_once(const struct graph_filter *f, const struct glcnn_image_no
     return once && !f->makes_result && f->node->sources[0] == image && f->node->sources[1] != image;
 }
 
+/* A gradient for some channels alone reads those of what is stored. */
+static bool learns_in_part(const struct graph_filter *f)
+{
+    return f->node->forward && f->node->forward->kernel->learning.count > 0;
+}
+
 static bool reads_derived(const struct graph_filter *f, const struct glcnn_image_node *image)
 {
     bool collector = !f->collects || may_read_derived(f->node->collector);
     bool pixels = may_read_derived(f->node->kernel) && !overlaps(f->node);
-    return collector && (pixels || reads_once(f, image));
+    return collector && !learns_in_part(f) && (pixels || reads_once(f, image));
 }
 
 /* Textures and buffers of a pass. */

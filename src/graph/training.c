@@ -44,13 +44,51 @@ static glcnn_status need(struct trainer *t, int place, size_t size)
     return status;
 }
 
+/* ---- Some of the channels ---- */
+
+/* Those elements of a vector of the kernel's that are of output channels that learn. */
+static struct vector_view learning_part(const struct glcnn_kernel *kernel,
+                                        struct glcnn_buffer *vector, size_t length)
+{
+    double outputs = 1;
+    if (!kernel->learning.count)
+        return (struct vector_view){vector, 0, length};
+    parameter_get(kernel->descriptor, &kernel->properties, kernel->parameters,
+                  "output_feature_channels", &outputs);
+    size_t each = length / (size_t)outputs;
+    return (struct vector_view){vector, kernel->learning.first * each,
+                                kernel->learning.count * each};
+}
+
+/* Copies between the kernel's vectors and those of `part`, which have what learns alone; `back`: to
+ * the kernel's. */
+static glcnn_status copy_parts(const struct trainer *t, glcnn_command_buffer *command_buffer,
+                               glcnn_state *whole, glcnn_state *part, bool back)
+{
+    struct plan plan;
+    plan_begin(&plan, command_buffer);
+    for (size_t i = 0; i < whole->vector_count && plan.status == GLCNN_SUCCESS; i++) {
+        const struct state_vector *values = &whole->vectors[i];
+        struct state_vector *own;
+        if (place_of(values->name) < 0)
+            continue;
+        struct vector_view view =
+            learning_part(t->kernel, values->buffer, values->buffer->size / 4);
+        plan.status = state_vector(part, values->name, view.count, &own);
+        if (plan.status != GLCNN_SUCCESS)
+            continue;
+        struct vector_view own_view = {own->buffer, 0, view.count};
+        own->filled = true;
+        plan_copy_vector(&plan, back ? &own_view : &view, back ? &view : &own_view);
+    }
+    return plan_end(&plan);
+}
+
 /* ---- Callbacks ---- */
 
-static glcnn_status update(void *context, glcnn_command_buffer *command_buffer,
-                           glcnn_state *gradient_state, glcnn_state *source_state,
-                           glcnn_state **updated)
+static glcnn_status step(struct trainer *t, glcnn_command_buffer *command_buffer,
+                         glcnn_state *gradient_state, glcnn_state *source_state)
 {
-    struct trainer *t = context;
     unsigned kept = vectors_kept(t->optimizer);
     glcnn_status status = GLCNN_SUCCESS;
     size_t count = 0;
@@ -62,10 +100,36 @@ static glcnn_status update(void *context, glcnn_command_buffer *command_buffer,
             status = need(t, p, glcnn_buffer_size(values));
             count++;
         }
+    return status == GLCNN_SUCCESS
+               ? t->optimizer->descriptor->optimizer->encode(
+                     command_buffer, t->optimizer, gradient_state, source_state,
+                     kept > 0 ? t->first : NULL, kept > 1 ? t->second : NULL, count, source_state)
+               : status;
+}
+
+/* An optimizer steps whole vectors: what learns is one in between. */
+static glcnn_status step_part(struct trainer *t, glcnn_command_buffer *command_buffer,
+                              glcnn_state *gradient_state, glcnn_state *source_state)
+{
+    glcnn_state *part = NULL;
+    glcnn_status status = state_create(t->kernel->device, NULL, &part);
     if (status == GLCNN_SUCCESS)
-        status = t->optimizer->descriptor->optimizer->encode(
-            command_buffer, t->optimizer, gradient_state, source_state, kept > 0 ? t->first : NULL,
-            kept > 1 ? t->second : NULL, count, source_state);
+        status = copy_parts(t, command_buffer, source_state, part, false);
+    if (status == GLCNN_SUCCESS)
+        status = step(t, command_buffer, gradient_state, part);
+    if (status == GLCNN_SUCCESS)
+        status = copy_parts(t, command_buffer, source_state, part, true);
+    glcnn_state_destroy(&part);
+    return status;
+}
+
+static glcnn_status update(void *context, glcnn_command_buffer *command_buffer,
+                           glcnn_state *gradient_state, glcnn_state *source_state,
+                           glcnn_state **updated)
+{
+    struct trainer *t = context;
+    glcnn_status status = (t->kernel->learning.count ? step_part : step)(
+        t, command_buffer, gradient_state, source_state);
     if (status == GLCNN_SUCCESS)
         *updated = source_state;
     return status;
@@ -201,6 +265,29 @@ glcnn_status glcnn_kernel_set_training(glcnn_kernel *kernel,
     return status;
 }
 
+glcnn_status glcnn_kernel_set_training_channels(glcnn_kernel *kernel, uint32_t first,
+                                                uint32_t count)
+{
+    if (!kernel)
+        return GLCNN_INVALID_ARGUMENT;
+    const struct glcnn_descriptor *d = kernel->descriptor;
+    const struct glcnn_descriptor *gradient = d->gradient ? descriptor_find(d->gradient) : NULL;
+    if (!gradient || !(gradient->flags & LEARNS_IN_PART))
+        return device_fail(
+            kernel->device, GLCNN_INVALID_ARGUMENT,
+            "%s: glcnn_kernel_set_training_channels: its gradient is made for all "
+            "channels or none; those of a convolution or a fully connected layer can "
+            "learn in part",
+            kernel_title(kernel));
+    if (glcnn_kernel_data_source(kernel))
+        return device_fail(kernel->device, GLCNN_INVALID_STATE,
+                           "%s: glcnn_kernel_set_training_channels: it trains already; choose "
+                           "channels before it has a data source",
+                           kernel_title(kernel));
+    kernel->learning = (struct channel_range){first, count};
+    return GLCNN_SUCCESS;
+}
+
 /* Channels of an image, as far as the filters before it tell. */
 static uint32_t channels_of(const struct glcnn_image_node *image)
 {
@@ -260,6 +347,7 @@ glcnn_buffer *glcnn_kernel_optimizer_vector(const glcnn_kernel *kernel, const ch
         return NULL;
     const struct glcnn_data_source *source = glcnn_kernel_data_source(kernel);
     size_t length = kernel_vector_length(kernel, (size_t)argument, source->feature_channels);
+    length = learning_part(kernel, NULL, length).count;
     if (!length || need(t, place, length * 4) != GLCNN_SUCCESS)
         return NULL;
     return index ? t->second[place] : t->first[place];

@@ -56,11 +56,18 @@ static uint64_t extent(glcnn_kernel *kernel, const char *name)
                                                                                 : 1;
 }
 
+/* Of an optimizer's vector: is it one of some channels alone? */
+static bool is_part(const struct parameter *p)
+{
+    const glcnn_buffer *whole = p->is_moment ? glcnn_kernel_vector(p->kernel, p->vector) : NULL;
+    return whole && glcnn_buffer_size(whole) / 4 != p->count;
+}
+
 void parameter_find_shape(struct parameter *p)
 {
     p->rank = 1;
     p->shape[0] = p->count;
-    if (strcmp(p->vector, "weights") != 0 || !p->count)
+    if (strcmp(p->vector, "weights") != 0 || !p->count || is_part(p))
         return;
     const uint64_t outputs = extent(p->kernel, "output_feature_channels"),
                    height = extent(p->kernel, "kernel_height"),
@@ -182,6 +189,7 @@ static glcnn_status append_moments(struct parameters *list, const struct paramet
         moment.buffer = glcnn_kernel_optimizer_vector(p->kernel, p->vector, i);
         if (!moment.buffer)
             return no_vector(list, p->kernel);
+        moment.count = glcnn_buffer_size(moment.buffer) / 4; /* of the channels that learn */
         status = append(list, &moment, label, checkpoint_moments[i]);
     }
     return status;

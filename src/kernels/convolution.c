@@ -225,9 +225,11 @@ size_t convolution_gradient_length(const struct operation *o, size_t index)
     if (index != GRADIENT_WEIGHTS &&
         !convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES))
         return 0;
+    uint32_t learn = convolution_learns(o).count;
     if (index == GRADIENT_FOR_BIASES)
-        return p->without_biases ? 0 : p->output_feature_channels;
-    return weight_count(o);
+        return p->without_biases ? 0 : learn;
+    size_t count = weight_count(o);
+    return index == GRADIENT_WEIGHTS ? count : count / p->output_feature_channels * learn;
 }
 
 static void set_data_axis(struct axis *axis, int32_t kernel_offset, int32_t gradient_offset,
@@ -340,7 +342,8 @@ bool convolution_gradient_check(const struct operation *o, struct refusal refusa
 {
     const struct image_view *gradient = &o->images[GRADIENT];
     struct channels c = convolution_channels(o);
-    if (!check_channels(o, refusal) || !check_differentiable(o, refusal))
+    if (!check_channels(o, refusal) || !check_differentiable(o, refusal) ||
+        !convolution_learning_check(o, refusal))
         return false;
     if (gradient->channels != c.outputs)
         return refuse(refusal,
@@ -635,8 +638,9 @@ static const struct parameter connected_parameters[] = {CHANNEL_ROWS, NEURON_ROW
 static const struct parameter connected_gradient_parameters[] = {
     CHANNEL_ROWS, OPTION_ROW, NEURON_ROWS, {0}};
 
-#define FORWARD_FLAGS  (MAKES_STATE | SHARED_STATE | READS_NEURONS)
-#define GRADIENT_FLAGS (IS_GRADIENT | SHARED_STATE | MODIFIES_STATE | DENSE_MANUAL | READS_NEURONS)
+#define FORWARD_FLAGS (MAKES_STATE | SHARED_STATE | READS_NEURONS)
+#define GRADIENT_FLAGS                                                                             \
+    (IS_GRADIENT | SHARED_STATE | MODIFIES_STATE | DENSE_MANUAL | READS_NEURONS | LEARNS_IN_PART)
 
 const struct glcnn_descriptor glcnn_kernel_convolution = {
     .name = "convolution",

@@ -39,6 +39,18 @@ struct window convolution_sum_window(const struct operation *operation);
 
 bool convolution_wants(const struct operation *operation, glcnn_gradient_option option);
 
+/* ---- Gradients of some of the weights (convolution_learning.c) ---- */
+
+/* Output channels whose weights get a gradient: all, if nobody says. */
+struct channel_range convolution_learns(const struct operation *operation);
+bool convolution_learning_check(const struct operation *operation, struct refusal refusal);
+/* The gradient of their weights is that of a layer that has no others. */
+struct narrowed {
+    struct operation operation;
+    struct glcnn_convolution_parameters parameters;
+};
+void convolution_narrow(const struct operation *operation, struct narrowed *narrowed);
+
 /* ---- For descriptors of layers whose arguments are those of a convolution ---- */
 
 #define CONVOLUTION_WINDOW (HAS_WINDOW | HAS_STRIDE | HAS_DILATION)

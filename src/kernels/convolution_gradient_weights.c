@@ -293,8 +293,10 @@ struct operation convolution_with_sums(const struct operation *o, struct plan *p
 
 void plan_convolution_gradient(const struct operation *o, struct plan *plan)
 {
+    struct narrowed learning;
+    convolution_narrow(o, &learning);
     if (convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES)) {
-        const struct operation sums = convolution_with_sums(o, plan);
+        const struct operation sums = convolution_with_sums(&learning.operation, plan);
         plan_weights(&sums, plan);
     }
     if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA))

@@ -122,7 +122,13 @@ static void add_data(const struct reference *r, const struct product *p)
 
 static void add_weight(const struct reference *r, const struct product *p)
 {
-    r->vectors[GRADIENT_FOR_WEIGHTS][p->weight] +=
+    struct channel_range l = convolution_learns(r->operation);
+    const struct window *w = &r->operation->window;
+    size_t before = (size_t)l.first * (size_t)w->y.size * (size_t)w->x.size *
+                    convolution_channels(r->operation).inputs_per_group;
+    if (p->k - l.first >= l.count) /* or is below it, and the difference large */
+        return;
+    r->vectors[GRADIENT_FOR_WEIGHTS][p->weight - before] +=
         gradient_at(r, p) * *tensor_at(&r->images[IMAGE], p->n, p->c, p->y, p->x);
 }
 
@@ -130,11 +136,13 @@ void convolution_reference_biases(const struct reference *r)
 {
     const struct window *w = &r->operation->window;
     const struct tensor *gradient = &r->images[GRADIENT];
+    struct channel_range l = convolution_learns(r->operation);
     for (uint32_t n = 0; n < gradient->images; n++)
-        for (uint32_t k = 0; k < gradient->channels; k++)
+        for (uint32_t k = 0; k < l.count; k++)
             for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
                 for (int32_t X = w->x.begin; X < w->x.end; X++)
-                    r->vectors[GRADIENT_FOR_BIASES][k] += *tensor_at(gradient, n, k, Y, X);
+                    r->vectors[GRADIENT_FOR_BIASES][k] +=
+                        *tensor_at(gradient, n, l.first + k, Y, X);
 }
 
 void convolution_gradient_reference(const struct reference *r)

@@ -148,8 +148,10 @@ static void plan_connected_weights(const struct operation *o, struct plan *plan)
 
 void plan_fully_connected_gradient(const struct operation *o, struct plan *plan)
 {
+    struct narrowed learning;
+    convolution_narrow(o, &learning);
     if (convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES)) {
-        const struct operation sums = convolution_with_sums(o, plan);
+        const struct operation sums = convolution_with_sums(&learning.operation, plan);
         plan_connected_weights(&sums, plan);
     }
     if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA))

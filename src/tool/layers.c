@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Output channels that train. */
+struct range {
+    uint32_t first, count; /* 0: all */
+};
+
 /* What is known of each filter. */
 struct mark {
     glcnn_filter_node *filter;
@@ -12,6 +17,7 @@ struct mark {
     bool layer;  /* it has weights, or a normalisation's factors */
     bool chosen; /* to train */
     bool live;   /* its result changes while the picture stays */
+    struct range channels;
 };
 
 struct choosing {
@@ -114,20 +120,51 @@ static bool refuse_label(const struct choosing *c, const char *word, size_t leng
     return false;
 }
 
-static bool choose_label(struct choosing *c, const char *word, size_t length,
-                         char error[GLCNN_ERROR_LENGTH])
+/* Chooses what has that label, or begins so; how many there are. */
+static size_t choose_named(struct choosing *c, const char *word, size_t length,
+                           struct range channels)
 {
-    bool is_beginning = length > 0 && word[length - 1] == '*', found = false;
-    size_t compared = is_beginning ? length - 1 : length;
+    bool is_beginning = length > 0 && word[length - 1] == '*';
+    size_t compared = is_beginning ? length - 1 : length, found = 0;
     for (size_t i = 0; i < c->count; i++) {
         struct mark *m = &c->marks[i];
         const char *label = glcnn_filter_node_label(m->filter);
         if (!m->counts || !m->layer || strncmp(label, word, compared) != 0 ||
             (!is_beginning && label[compared]))
             continue;
-        m->chosen = found = true;
+        m->chosen = true;
+        m->channels = channels;
+        found++;
     }
-    return found || refuse_label(c, word, length, error);
+    return found;
+}
+
+/* The length of NAME of "NAME:FIRST-LAST", and the channels; all, where the word is a name alone. */
+static size_t read_channels(const char *word, size_t length, struct range *channels)
+{
+    unsigned first, last;
+    int read = 0;
+    size_t name = length;
+    while (name > 0 && word[name - 1] != ':')
+        name--;
+    *channels = (struct range){0, 0};
+    if (name < 2 || sscanf(word + name, "%5u-%5u%n", &first, &last, &read) != 2 ||
+        name + (size_t)read != length || last < first)
+        return length;
+    *channels = (struct range){first, last - first + 1};
+    return name - 1;
+}
+
+/* A label may have a colon, too. */
+static bool choose_label(struct choosing *c, const char *word, size_t length,
+                         char error[GLCNN_ERROR_LENGTH])
+{
+    struct range channels;
+    if (choose_named(c, word, length, (struct range){0, 0}))
+        return true;
+    size_t name = read_channels(word, length, &channels);
+    return (name < length && choose_named(c, word, name, channels)) ||
+           refuse_label(c, word, name, error);
 }
 
 static bool choose(struct choosing *c, const char *words, char error[GLCNN_ERROR_LENGTH])
@@ -254,7 +291,18 @@ static void stop_gradients(struct choosing *c, struct layers *layers)
         layers->cut = NULL;
 }
 
-static bool settle(struct choosing *c, struct layers *layers)
+static bool train_channels(const struct choosing *c, const struct mark *mark,
+                           char error[GLCNN_ERROR_LENGTH])
+{
+    if (!mark->channels.count || glcnn_kernel_set_training_channels(
+                                     glcnn_filter_node_kernel(mark->filter), mark->channels.first,
+                                     mark->channels.count) == GLCNN_SUCCESS)
+        return true;
+    snprintf(error, GLCNN_ERROR_LENGTH, "--train: %s", glcnn_device_error(c->model->device));
+    return false;
+}
+
+static bool settle(struct choosing *c, struct layers *layers, char error[GLCNN_ERROR_LENGTH])
 {
     bool good = true;
     *layers = (struct layers){.cut = NULL};
@@ -262,6 +310,8 @@ static bool settle(struct choosing *c, struct layers *layers)
         const struct mark *m = &c->marks[i];
         if (m->counts && m->layer && !m->chosen)
             good = freeze(c, m);
+        if (m->chosen && good)
+            good = train_channels(c, m, error);
         layers->count += m->counts && m->layer;
         layers->trained += m->chosen;
     }
@@ -280,7 +330,7 @@ bool layers_choose(struct model *model, const char *words, struct layers *layers
         good = keep_dropouts(&c);
     }
     if (good)
-        good = settle(&c, layers);
+        good = settle(&c, layers, error);
     free(c.marks);
     return good;
 }
