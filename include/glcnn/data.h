@@ -234,8 +234,7 @@ struct glcnn_data_loader_parameters {
 /* A batch: of the loader, until its next call. */
 struct glcnn_data_batch {
     uint64_t step, epoch;
-    uint32_t count;          /* images, empty places included: the loader's batch, or its share of
-                                it, always */
+    uint32_t count;          /* images, empty places included: the loader's batch or share */
     uint32_t filled;         /* places that have an image */
     const float *floats;     /* [count][C][H][W]; NULL where `bytes` was asked for */
     const uint8_t *bytes;    /* the same; NULL where it was not. With `labels_only` both are NULL */

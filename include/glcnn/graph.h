@@ -205,7 +205,8 @@ struct glcnn_exchange {
     /* Leaves in the bucket what updates are to see. */
     glcnn_status (*finish)(void *user, const struct glcnn_gradient_bucket *bucket,
                            char error[GLCNN_ERROR_LENGTH]);
-    void (*progress)(void *user); /* goes on with what has begun; never waits. NULL: nothing to do */
+    /* Goes on with what has begun, and never waits. NULL: there is nothing to do. */
+    void (*progress)(void *user);
     /* Replaces each value by the sum over all processes, at once. With it batch normalisations take
      * their statistics, and the sums of their gradients, over the batches of all, as one process
      * would; calls come in the order of the filters, and the GPU waits for each. NULL: each process

@@ -238,8 +238,7 @@ glcnn_status buffer_copy(const struct glcnn_buffer *from, size_t offset, struct 
     wait_for_passes(from);
     gl->BindBuffer(GL_COPY_READ_BUFFER, memory_of(from)->name);
     gl->CopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER,
-                          (GLintptr)(from->offset + offset), (GLintptr)to_offset,
-                          (GLsizeiptr)size);
+                          (GLintptr)(from->offset + offset), (GLintptr)to_offset, (GLsizeiptr)size);
     return device_check(to->device, "copying a buffer");
 }
 

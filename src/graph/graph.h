@@ -56,16 +56,16 @@ struct glcnn_graph {
     uint64_t memory_budget;
     float gradient_clip_norm; /* 0: none */
     struct glcnn_dynamic_loss_scale loss_scale;
-    float loss_unscale;             /* 1 / loss_scale.scale */
-    struct glcnn_exchange exchange; /* `begin` NULL: none */
-    struct compiled *compiled;      /* most recent first */
-    struct compiled *executing;     /* the last execution's; NULL: none */
-    bool pending;                   /* its completion was not seen yet */
+    float loss_unscale;         /* 1 / loss_scale.scale */
+    struct compiled *compiled;  /* most recent first */
+    struct compiled *executing; /* the last execution's; NULL: none */
+    bool pending;               /* its completion was not seen yet */
     glcnn_graph_handler handler;
     void *user;
-    bool learns;      /* graph_check_learning has said so */
-    bool waiting;     /* an execution lets the one before it complete */
-    bool steps_apart; /* optimizers that once stepped together were set apart */
+    bool learns;                    /* graph_check_learning has said so */
+    bool waiting;                   /* an execution lets the one before it complete */
+    bool steps_apart;               /* optimizers that once stepped together were set apart */
+    struct glcnn_exchange exchange; /* `begin` NULL: none */
 };
 
 /* Kernels that one pass steps: their optimizers, set alike, and their vectors. */

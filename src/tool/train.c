@@ -43,11 +43,20 @@ static const char details[] =
     "those to validate with are not:\n" AUGMENT_WORDS "\n"
     "The layers of --train; the others are frozen, and what they make of a picture is kept in a file\n"
     "where it is the same in every epoch:\n" LAYERS_WORDS "\n"
+    "Started by mpirun the processes, its ranks, train one network: each has a device of its own and\n"
+    "its share of every batch, and gradients are added up while the backward pass still runs. What\n"
+    "comes out is that of one process, up to rounding, and the same bits for as many ranks; batch\n"
+    "normalisations see each rank's share, or all with --sync-batch-norm. --batch is that of all.\n"
+    "Files are read by every rank, written and told of by the first. A rank that dies or fails ends\n"
+    "all. A run may be resumed by another number of ranks. With --average-every N each rank steps by\n"
+    "itself and weights are averaged, for slow networks; --balance suits ranks of unlike speed.\n"
+    "\n"
     "k, M and G behind a number stand for thousands and so on, of bytes for 1024, 1024^2, 1024^3.\n"
     "\n"
     "  glcnn train --net resnet8 --lr 0.05 --epochs 3 --out resnet8.safetensors --plot a.svg\n"
     "  glcnn train --resume resnet8.safetensors --epochs 4 --out resnet8.safetensors\n"
-    "  glcnn train --model resnet8.safetensors --data fruit --train last --out fruit.safetensors\n";
+    "  glcnn train --model resnet8.safetensors --data fruit --train last --out fruit.safetensors\n"
+    "  mpirun -n 4 --bind-to none glcnn train --net resnet8 --batch 256 --out resnet8.safetensors\n";
 
 static volatile sig_atomic_t interrupted;
 
@@ -267,6 +276,20 @@ static uint32_t loss_images(const struct session *s)
     return s->settings.average_every > 0 ? s->ranks.share : s->ranks.batch;
 }
 
+/* Ranks that drop out the same values of their images would learn less of each. */
+static void part_masks(const struct session *s, struct model *model)
+{
+    glcnn_filter_node *node;
+    for (size_t i = 0; (node = glcnn_network_filter(model->network, i)) != NULL; i++) {
+        uint64_t seed = 0;
+        glcnn_kernel *kernel = glcnn_filter_node_kernel(node);
+        if (s->ranks.rank == 0 || strcmp(glcnn_kernel_name(kernel), "dropout") != 0)
+            continue;
+        glcnn_kernel_get_uint64(kernel, "seed", &seed);
+        glcnn_kernel_set_uint64(kernel, "seed", seed + s->ranks.rank);
+    }
+}
+
 bool session_make_model(const struct session *s, bool tells, struct model *model,
                         struct layers *layers, char error[GLCNN_ERROR_LENGTH])
 {
@@ -277,6 +300,7 @@ bool session_make_model(const struct session *s, bool tells, struct model *model
         return false;
     if (!layers_choose(model, t->train, layers, error))
         return false;
+    part_masks(s, model);
     if (set_optimizer(s, model))
         return true;
     snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(s->tool.device));
