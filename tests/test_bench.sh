@@ -49,7 +49,8 @@ while read -r kernel; do
     grep -qx "$kernel" measured || fail "no row has the kernel $kernel"
 done <kernels
 for phrase in 'convolution 64-64 3x3 56, weights' 'fully connected 4096-4096, data' \
-    'step of mobilenet-tiny, batch 4096, fed' '64x64x112x112'; do
+    'step of mobilenet-tiny, batch 4096, fed' 'step of lenet, batch 64, fed bytes' \
+    '64x64x112x112'; do
     says out "$phrase"
 done
 gives 0 --list -k pooling_max --shape 3x3

@@ -103,19 +103,20 @@ static struct bench_row begin_row(const struct bench_shape *shape, enum bench_pa
     return row;
 }
 
-static struct bench_row begin_step(const struct bench_step *step, bool fed)
+static struct bench_row begin_step(const struct bench_step *step, enum bench_feed feed)
 {
+    static const char *const words[BENCH_FEEDS] = {"", ", fed", ", fed bytes"};
     struct bench_row row = {.timing = {0}};
     snprintf(row.name, sizeof row.name, "step of %s, batch %u%s", step->net, step->batch,
-             fed ? ", fed" : "");
+             words[feed]);
     return row;
 }
 
 /* What visits the rows: runs them, or names them. */
 typedef void (*visit_shape)(struct bench_report *report, const struct bench_shape *shape,
                             enum bench_part part, struct bench_row *row);
-typedef void (*visit_step)(struct bench_report *report, const struct bench_step *step, bool fed,
-                           struct bench_row *row);
+typedef void (*visit_step)(struct bench_report *report, const struct bench_step *step,
+                           enum bench_feed feed, struct bench_row *row);
 
 /* Returns how many rows are wanted. The copy is among them in any case. */
 static size_t each_row(struct bench_report *report, visit_shape visit, visit_step visit_net)
@@ -132,12 +133,12 @@ static size_t each_row(struct bench_report *report, visit_shape visit, visit_ste
                 visit(report, shape, (enum bench_part)part, &row);
         }
     for (const struct bench_step *step = bench_steps; step->net; step++)
-        for (int fed = 0; fed < 2; fed++) {
-            struct bench_row row = begin_step(step, fed);
+        for (enum bench_feed feed = BENCH_RESIDENT; feed < BENCH_FEEDS; feed++) {
+            struct bench_row row = begin_step(step, feed);
             if (!is_wanted(report->request, &row) || (step->large && report->small))
                 continue;
             count++;
-            visit_net(report, step, fed, &row);
+            visit_net(report, step, feed, &row);
         }
     return count;
 }
@@ -153,10 +154,10 @@ static void name_row(struct bench_report *report, const struct bench_shape *shap
                shape->source[2], shape->source[3], row->kernels);
 }
 
-static void name_step(struct bench_report *report, const struct bench_step *step, bool fed,
-                      struct bench_row *row)
+static void name_step(struct bench_report *report, const struct bench_step *step,
+                      enum bench_feed feed, struct bench_row *row)
 {
-    (void)report, (void)step, (void)fed;
+    (void)report, (void)step, (void)feed;
     puts(row->name);
 }
 
@@ -166,10 +167,10 @@ static void pass_over_shape(struct bench_report *report, const struct bench_shap
     (void)report, (void)shape, (void)part, (void)row;
 }
 
-static void pass_over_step(struct bench_report *report, const struct bench_step *step, bool fed,
-                           struct bench_row *row)
+static void pass_over_step(struct bench_report *report, const struct bench_step *step,
+                           enum bench_feed feed, struct bench_row *row)
 {
-    (void)report, (void)step, (void)fed, (void)row;
+    (void)report, (void)step, (void)feed, (void)row;
 }
 
 /* ---- Running them ---- */
@@ -195,10 +196,10 @@ static void measure_rate(struct bench_report *report)
     }
 }
 
-static void run_step(struct bench_report *report, const struct bench_step *step, bool fed,
-                     struct bench_row *row)
+static void run_step(struct bench_report *report, const struct bench_step *step,
+                     enum bench_feed feed, struct bench_row *row)
 {
-    bench_run_step(report, report->request->tool.device, step, fed, row);
+    bench_run_step(report, report->request->tool.device, step, feed, row);
     bench_report_row(report, row);
 }
 

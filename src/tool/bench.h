@@ -102,9 +102,12 @@ void bench_scale(const struct bench_report *report, const struct bench_shape *sh
 /* Measures one part of a shape. What fails is said in row->error. */
 void bench_run_shape(struct bench_report *report, glcnn_device *device,
                      const struct bench_shape *shape, enum bench_part part, struct bench_row *row);
-/* Measures a step of a network, with its batch on the device already or fed anew. */
+/* How a step comes by its pictures: they lie on the device already, or go up before each step as
+ * float32, or as bytes of Unorm8, as the pictures of most data sets are. */
+enum bench_feed { BENCH_RESIDENT, BENCH_FED, BENCH_FED_BYTES, BENCH_FEEDS };
+/* Measures a step of a network. */
 void bench_run_step(struct bench_report *report, glcnn_device *device,
-                    const struct bench_step *step, bool fed, struct bench_row *row);
+                    const struct bench_step *step, enum bench_feed feed, struct bench_row *row);
 /* For both: says what failed, and times what did not. */
 void bench_fail(struct bench_row *row, glcnn_device *device, glcnn_status status);
 glcnn_status bench_measure(struct bench_report *report, const struct bench_work *work,

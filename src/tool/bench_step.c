@@ -22,8 +22,10 @@ static const struct form form = {28, 28, 1, 10};
 struct step {
     struct model model;
     struct runner runner;
-    float *images, *losses; /* [batch][28][28], [batch] */
-    uint32_t *labels;       /* [batch] */
+    void *images; /* [batch][28][28], float32 or with `bytes` Unorm8 */
+    bool bytes;
+    float *losses;    /* [batch] */
+    uint32_t *labels; /* [batch] */
     uint32_t batch;
     glcnn_buffer *results[IN_FLIGHT];
     glcnn_command_buffer *reads[IN_FLIGHT];
@@ -42,17 +44,31 @@ static bool set_training(struct step *s, glcnn_device *device)
     return status == GLCNN_SUCCESS;
 }
 
+static size_t image_bytes(const struct step *s)
+{
+    return (size_t)s->batch * form.width * form.height * (s->bytes ? 1 : sizeof(float));
+}
+
+static void make_images(struct step *s, uint64_t *seed)
+{
+    float *floats = s->images;
+    unsigned char *bytes = s->images;
+    for (size_t i = 0; i < (size_t)s->batch * form.width * form.height; i++)
+        if (s->bytes)
+            bytes[i] = (unsigned char)(random_next(seed) >> 56);
+        else
+            floats[i] = (float)(random_next(seed) >> 40) / (float)(1 << 24);
+}
+
 static bool make_batch(struct step *s, uint32_t batch)
 {
     uint64_t seed = SEED;
-    size_t pixels = (size_t)batch * form.width * form.height;
-    s->images = malloc(pixels * sizeof *s->images);
+    s->images = malloc(image_bytes(s));
     s->labels = calloc(batch, sizeof *s->labels);
     s->losses = calloc(batch, sizeof *s->losses);
     if (!s->images || !s->labels || !s->losses)
         return false;
-    for (size_t i = 0; i < pixels; i++)
-        s->images[i] = (float)(random_next(&seed) >> 40) / (float)(1 << 24);
+    make_images(s, &seed);
     for (size_t i = 0; i < batch; i++)
         s->labels[i] = (uint32_t)(random_next(&seed) % form.classes);
     return true;
@@ -72,6 +88,35 @@ static bool record_reads(struct step *s, glcnn_device *device)
     return status == GLCNN_SUCCESS;
 }
 
+/* The network's pictures as bytes. */
+static bool take_bytes(struct step *s, glcnn_device *device)
+{
+    struct glcnn_image_descriptor pictures = *glcnn_image_get_descriptor(s->runner.sources[0]);
+    pictures.channel_format = GLCNN_CHANNEL_FORMAT_UNORM8;
+    glcnn_image_destroy(&s->runner.sources[0]);
+    return glcnn_image_create(device, &pictures, &s->runner.sources[0]) == GLCNN_SUCCESS;
+}
+
+static glcnn_status write_batch(const struct step *s)
+{
+    glcnn_image *const *sources = s->runner.sources;
+    glcnn_status status = glcnn_image_write_bytes(sources[0], NULL, s->images, image_bytes(s));
+    return status == GLCNN_SUCCESS
+               ? glcnn_image_write_classes(sources[1], NULL, s->labels, s->batch)
+               : status;
+}
+
+static glcnn_status commit(void *user)
+{
+    struct step *s = user;
+    return glcnn_graph_execute(s->runner.graph, s->runner.sources, NULL, NULL);
+}
+
+static glcnn_status wait(void *user)
+{
+    return glcnn_graph_wait(((struct step *)user)->runner.graph);
+}
+
 /* The first run writes the batch and makes the programs. */
 static bool prepare(struct step *s, glcnn_device *device, const struct bench_step *step)
 {
@@ -81,7 +126,8 @@ static bool prepare(struct step *s, glcnn_device *device, const struct bench_ste
            glcnn_network_initialise(s->model.network, SEED) == GLCNN_SUCCESS &&
            set_training(s, device) &&
            runner_create_training(&s->model, step->batch, NULL, &s->runner) &&
-           runner_run(&s->runner, s->images, s->labels, s->losses) && record_reads(s, device);
+           (!s->bytes || take_bytes(s, device)) && write_batch(s) == GLCNN_SUCCESS &&
+           commit(s) == GLCNN_SUCCESS && wait(s) == GLCNN_SUCCESS && record_reads(s, device);
 }
 
 static void release(struct step *s)
@@ -97,17 +143,6 @@ static void release(struct step *s)
     free(s->losses);
 }
 
-static glcnn_status commit(void *user)
-{
-    struct step *s = user;
-    return glcnn_graph_execute(s->runner.graph, s->runner.sources, NULL, NULL);
-}
-
-static glcnn_status wait(void *user)
-{
-    return glcnn_graph_wait(((struct step *)user)->runner.graph);
-}
-
 /* Reads losses until those of `left` steps at most are not read. */
 static glcnn_status read_losses(struct step *s, size_t left)
 {
@@ -118,22 +153,12 @@ static glcnn_status read_losses(struct step *s, size_t left)
     return status;
 }
 
-static size_t values_of(const glcnn_image *image)
-{
-    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(image);
-    return (size_t)d->width * d->height * d->feature_channels * d->number_of_images;
-}
-
 /* Writes the batch, executes, and reads the losses of the step before meanwhile: as a program
  * trains. */
 static glcnn_status feed(void *user)
 {
     struct step *s = user;
-    glcnn_image *const *sources = s->runner.sources;
-    glcnn_status status = glcnn_image_write_bytes(sources[0], NULL, s->images,
-                                                  values_of(sources[0]) * sizeof *s->images);
-    if (status == GLCNN_SUCCESS)
-        status = glcnn_image_write_classes(sources[1], NULL, s->labels, s->batch);
+    glcnn_status status = write_batch(s);
     if (status == GLCNN_SUCCESS)
         status = commit(s);
     if (status == GLCNN_SUCCESS)
@@ -157,9 +182,10 @@ static void check_losses(const struct step *s, const struct bench_step *step, st
 }
 
 void bench_run_step(struct bench_report *report, glcnn_device *device,
-                    const struct bench_step *step, bool fed, struct bench_row *row)
+                    const struct bench_step *step, enum bench_feed feeding, struct bench_row *row)
 {
-    struct step s = {.images = NULL};
+    struct step s = {.bytes = feeding == BENCH_FED_BYTES};
+    bool fed = feeding != BENCH_RESIDENT;
     const struct bench_work work = {device, fed ? feed : commit, fed ? wait_fed : wait, &s};
     const uint32_t shape[4] = {step->batch, form.channels, form.height, form.width};
     memcpy(row->shape, shape, sizeof shape);
