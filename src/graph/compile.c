@@ -6,6 +6,7 @@
 #include "image/image.h"
 
 #define TRIES 8 /* choices recorded within a budget */
+#define SURE  2 /* what textures take is less than so many times what a model counts */
 
 /* ---- One recording ---- */
 
@@ -136,7 +137,23 @@ static glcnn_status refuse_budget(const struct glcnn_graph *graph, const struct 
                        (unsigned long long)graph->memory_budget);
 }
 
-/* Nothing below the least is tried, so that the same budgets do for all. */
+/* Refuses a budget below the least, though some choice may keep within it: what is refused shall not
+ * depend on the search. Recording what takes the least takes long, since it may be in many parts; it
+ * is left out where the model is sure. */
+static glcnn_status check_budget(struct glcnn_graph *graph, struct compiled *c, struct budget *b)
+{
+    struct memory_choice least;
+    if (!budget_least(b, &least))
+        return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory planning a graph");
+    if (least.schedule.peak < graph->memory_budget / SURE) {
+        memory_choice_free(&least);
+        return GLCNN_SUCCESS;
+    }
+    glcnn_status status = record_choice(graph, c, least);
+    return status == GLCNN_SUCCESS && !is_within_budget(graph, c) ? refuse_budget(graph, c)
+                                                                  : status;
+}
+
 static glcnn_status record_within_budget(struct glcnn_graph *graph, struct compiled *c)
 {
     struct budget *b = NULL;
@@ -146,11 +163,11 @@ static glcnn_status record_within_budget(struct glcnn_graph *graph, struct compi
         return status;
     status = budget_create(graph, c->sources, &b);
     if (status == GLCNN_SUCCESS)
-        status = record_least(graph, c, b);
+        status = check_budget(graph, c, b);
+    if (status == GLCNN_SUCCESS)
+        status = record_choices(graph, c, b);
     if (status == GLCNN_SUCCESS && !is_within_budget(graph, c))
         status = refuse_budget(graph, c);
-    else if (status == GLCNN_SUCCESS)
-        status = record_choices(graph, c, b);
     budget_destroy(&b);
     return status;
 }
