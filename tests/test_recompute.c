@@ -182,6 +182,7 @@ static void check_problems(bool branches, double slack)
             check_problem(&p, slack, &tally);
         }
     printf("\n    %zu of %zu plans are the best  ", tally.best, tally.plans);
+    CU_ASSERT(tally.plans > 100);
     CU_ASSERT(tally.best * 10 > tally.plans * 9);
 }
 
