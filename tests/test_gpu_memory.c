@@ -85,7 +85,8 @@ static glcnn_image_node *convolve(glcnn_image_node *x, uint32_t size, uint32_t i
 static glcnn_image_node *normalise(glcnn_image_node *x, bool rectified)
 {
     return glcnn_node(x, "batch_normalization",
-                      rectified ? "epsilon=1e-5 neuron_type=relun neuron_a=0 neuron_b=6" : "epsilon=1e-5");
+                      rectified ? "epsilon=1e-5 neuron_type=relun neuron_a=0 neuron_b=6"
+                                : "epsilon=1e-5");
 }
 
 /* An inverted residual: wider by 1x1, each channel by itself, narrower by 1x1. */
