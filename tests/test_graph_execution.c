@@ -519,6 +519,7 @@ static void test_null_is_refused(void)
 {
     struct simple s = make_simple();
     struct glcnn_memory_plan memory;
+    uint64_t bytes;
     glcnn_command_buffer *commands = make_commands();
     glcnn_image *none = NULL, *result = s.source;
     CU_ASSERT_EQUAL(glcnn_graph_execute(NULL, &s.source, NULL, NULL), INVALID);
@@ -528,6 +529,9 @@ static void test_null_is_refused(void)
     CU_ASSERT_EQUAL(glcnn_graph_memory(NULL, &square, &memory), INVALID);
     REFUSED(INVALID, glcnn_graph_memory(s.graph, NULL, &memory));
     REFUSED(INVALID, glcnn_graph_memory(s.graph, &square, NULL));
+    CU_ASSERT_EQUAL(glcnn_graph_least_memory(NULL, &square, &bytes), INVALID);
+    REFUSED(INVALID, glcnn_graph_least_memory(s.graph, NULL, &bytes));
+    REFUSED(INVALID, glcnn_graph_least_memory(s.graph, &square, NULL));
     CU_ASSERT_EQUAL(glcnn_graph_encode(commands, NULL, &s.source, &result), INVALID);
     CU_ASSERT_EQUAL(glcnn_graph_encode(NULL, s.graph, &s.source, &result), INVALID);
     REFUSED(INVALID, glcnn_graph_encode(commands, s.graph, NULL, &result));

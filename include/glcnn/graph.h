@@ -40,13 +40,13 @@ struct glcnn_graph_descriptor {
     glcnn_channel_format format; /* of intermediate images; none: float32. (MPS: float16, with which
                                     training without loss scaling need not converge; images of
                                     losses stay float32) */
-    uint64_t memory_budget;   /* bytes of textures of intermediate images; 0: as many as needed. A
-                               batch that needs more runs in sub-batches; results are the same
-                               up to the order of sums. Where these do not do, images of the
-                               forward pass are dropped and computed again for the backward pass,
-                               which gives the same bits and takes time; of all such plans, for the
-                               whole batch and for sub-batches, the one of the least expected time
-                               is taken. See glcnn_graph_memory. Executions alone keep to it */
+    uint64_t memory_budget;   /* bytes of textures of intermediate images in executions; 0: as many
+                               as needed. A batch that needs more drops images of the forward pass
+                               and computes them again for the backward pass, which gives the same
+                               bits and takes time, or runs in sub-batches, whose results are the
+                               same up to the order of sums, statistics of batch normalisation
+                               too. Of all plans within the budget the one of the least expected
+                               time is taken; more sub-batches must save 5 % of a step */
     float gradient_clip_norm; /* largest norm of the gradients for weights that an execution's
                                  updates see, all vectors of all kernels taken as one; 0 or more,
                                  0: any. Where the norm is more, each gradient is multiplied by
@@ -110,10 +110,11 @@ GLCNN_API glcnn_status glcnn_graph_memory(glcnn_graph *graph,
                                           const struct glcnn_image_descriptor *sources,
                                           struct glcnn_memory_plan *memory);
 
-/* The least memory_budget that a graph with this network and these results can have, for sources as
- * for glcnn_graph_memory: with it an execution succeeds, and with a byte less it is refused, with
- * GLCNN_LIMIT_EXCEEDED and a sentence that has this number. It takes a search, some seconds for a
- * network of hundreds of filters. */
+/* The least memory_budget that a graph of this network and these results can have, for sources as
+ * for glcnn_graph_memory: with it an execution is not refused for its memory, and with a byte less
+ * it is, with GLCNN_LIMIT_EXCEEDED and a sentence that has this number. The graph's own budget does
+ * not matter. It takes a search, some seconds for a network of hundreds of filters. Errors: those of
+ * glcnn_graph_memory but GLCNN_LIMIT_EXCEEDED. */
 GLCNN_API glcnn_status glcnn_graph_least_memory(glcnn_graph *graph,
                                                 const struct glcnn_image_descriptor *sources,
                                                 uint64_t *bytes);

@@ -83,8 +83,8 @@ struct search {
     struct placement *placement;
     size_t *order;         /* items, the heaviest first */
     size_t *heads, *nexts; /* by texture its last item, by item the one before it there; or NONE */
-    uint64_t *weights; /* by item: the heaviest is placed first */
-    uint32_t random;   /* 0: no choice is left to chance */
+    uint64_t *weights;     /* by item: the heaviest is placed first */
+    uint32_t random;       /* 0: no choice is left to chance */
 };
 
 /* xorshift32: the same choices on every run. */
