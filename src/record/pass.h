@@ -168,8 +168,8 @@ struct pass {
     pass_refresh refresh;           /* may be NULL */
     struct glcnn_kernel *kernel;    /* for refresh */
     uint32_t number;                /* 0: none; a name of the pass in its command buffer */
-    uint32_t repeats; /* instead of a refresh takes the uniforms of the pass of that number, which
-                         comes before it; 0: of none */
+    uint32_t repeats;               /* takes the uniforms of the pass of that number, which comes
+                                       before it, instead of a refresh; 0: of none */
     struct pass_observer *observer; /* NULL: none. It lives as long as the command buffer */
     uint32_t wave;                  /* of command_buffer_order; 0: it is beside none */
     struct pass_follower *follower; /* NULL: none. It lives as long as the command buffer */
