@@ -53,7 +53,7 @@ static void test_halves_round_to_nearest_even(void)
  * pixels of it; element i is of channel i / 64. */
 enum { ROUNDED = 256 };
 
-static void check_rounding(const float values[ROUNDED])
+static void check_rounding_once(const float values[ROUNDED])
 {
     float expected[ROUNDED];
     for (size_t i = 0; i < ROUNDED; i++)
@@ -70,6 +70,32 @@ static void check_rounding(const float values[ROUNDED])
     CU_ASSERT_TRUE(image_equals(image, expected));
     glcnn_buffer_destroy(&buffer);
     glcnn_image_destroy(&image);
+}
+
+/* In both ways, where the device has both. */
+static void check_rounding(const float values[ROUNDED])
+{
+    const bool sums_round = device->info.traits.sums_round;
+    check_rounding_once(values);
+    device->info.traits.sums_round = false;
+    check_rounding_once(values);
+    device->info.traits.sums_round = sums_round;
+}
+
+/* Each beside each, in the channels of a pixel: what one needs spoils no other. */
+static void test_device_rounds_what_lies_together(void)
+{
+    static const float chosen[] = {0.0f,     -0.0f,     NAN,      INFINITY,  -INFINITY,
+                                   -1e30f,   65519.0f,  1.0f,     -0x1p-26f, 0x1.8p-25f,
+                                   3.14159f, -65520.0f, 0x1p-140f};
+    enum { CHOSEN = sizeof chosen / sizeof *chosen };
+    float values[ROUNDED];
+    uint32_t seed = 13;
+    for (int round = 0; round < 8; round++) {
+        for (size_t i = 0; i < ROUNDED; i++)
+            values[i] = chosen[below(&seed, CHOSEN)];
+        check_rounding(values);
+    }
 }
 
 static void test_device_rounds_as_the_host(void)
@@ -608,6 +634,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_every_half_keeps_its_value),
         UNIT_TEST(test_halves_round_to_nearest_even),
         UNIT_TEST(test_device_rounds_as_the_host),
+        UNIT_TEST(test_device_rounds_what_lies_together),
         UNIT_TEST(test_device_rounds_normal_pixels),
         UNIT_TEST(test_transfers_follow_the_model),
         UNIT_TEST(test_defaults_are_dense),

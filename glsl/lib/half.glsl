@@ -4,6 +4,24 @@
 //   below 2^-14     a whole number of steps of 2^-24, the spacing of subnormal halves
 // Most vectors hold neither subnormals nor what overflows: these are asked for all at once.
 // needs lib/compare.glsl
+#ifdef SUMS_ROUND
+// Where float sums round to the nearest, ties to even, one does it: |v| + 2^13 p, with p the power of
+// two of v, or 2^-14 below it, ends with the last bit that a half has of v. Compilers would take the
+// same number off again for nothing; they do not know p * 8192 and p * -8192 for it.
+vec4 round_to_half(vec4 v) {
+    uvec4 sign = floatBitsToUint(v) & 0x80000000u;
+    vec4 power = max(uintBitsToFloat(floatBitsToUint(v) & 0x7f800000u), 6.103515625e-5);
+    vec4 magnitude = abs(v);
+    vec4 rounded = (magnitude + power * 8192.0) + power * -8192.0;
+    float most = max(max(magnitude.x, magnitude.y), max(magnitude.z, magnitude.w));
+    if (floatBitsToUint(most) >= 0x477ff000u) { // 65520, or a NaN
+        vec4 infinite = uintBitsToFloat(uvec4(0x7f800000u));
+        rounded = mix(rounded, infinite, greaterThanEqual(magnitude, vec4(65520.0)));
+        rounded = or_nan(rounded, v);
+    }
+    return uintBitsToFloat(floatBitsToUint(rounded) | sign);
+}
+#else
 uvec4 rounded_bits(uvec4 bits) { return (bits + 0xfffu + ((bits >> 13) & 1u)) & 0xffffe000u; }
 
 // Whether each is 0, or of the normal range and below what rounds to infinity.
@@ -31,3 +49,4 @@ vec4 round_to_half(vec4 v) {
         return uintBitsToFloat(rounded_bits(bits));
     return round_any_to_half(v, bits, magnitude);
 }
+#endif

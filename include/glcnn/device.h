@@ -166,6 +166,7 @@ struct glcnn_device_traits {
     bool plain_uniforms;    /* uniforms outside of blocks are read without an instruction */
     bool dear_stores;       /* a texel that is stored costs as much as a dozen that are loaded */
     bool large_groups;      /* passes that read and write little gain by large work groups */
+    bool sums_round;        /* a sum of floats is rounded to the nearest, ties to even */
     bool busy_waits;        /* the driver's waits keep a core busy: the library naps */
     bool may_skip_programs; /* may accept a program that it then does not run, in silence */
 };

@@ -15,7 +15,8 @@ static const struct family families[] = {
      * at an address that waits for the float before: 350 cycles for 8 texels, a load takes 20. */
     {NULL,
      "llvmpipe",
-     {"llvmpipe", 64, 8, .image_loads = true, .uniform_copies = true, .dear_stores = true}},
+     {"llvmpipe", 64, 8, .image_loads = true, .uniform_copies = true, .dear_stores = true,
+      .sums_round = true}},
     {NULL,
      "LLVMPIPE", /* through virgl */
      {"llvmpipe", 64, 8, .uniform_copies = true, .dear_stores = true}},

@@ -268,6 +268,8 @@ static void write_preamble(struct text *t, const struct pass *pass,
     text_format(t, "ivec3 grid_size() { return ivec3(grid_x, grid_y, grid_z); }\n");
     define_textures(t, pass);
     define_images(t, pass);
+    if (traits->sums_round)
+        text_format(t, "#define SUMS_ROUND\n");
     for (uint32_t i = 0; i < pass->buffer_count; i++)
         declare_buffer(t, &pass->buffers[i], i);
 }

@@ -64,6 +64,7 @@ static const struct trait traits[] = {
     {TRAIT(plain_uniforms), {"no", "yes"}},
     {TRAIT(dear_stores), {"no", "yes, a dozen loads each"}},
     {TRAIT(large_groups), {"no", "yes, for light passes"}},
+    {TRAIT(sums_round), {"not known", "to the nearest, ties to even"}},
     {TRAIT(busy_waits), {"no", "yes, naps instead"}},
     {TRAIT(may_skip_programs), {"no", "yes: each is tested"}},
 };
