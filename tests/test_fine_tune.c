@@ -202,6 +202,27 @@ static void test_frozen_between(void)
     model_destroy(&model);
 }
 
+/* Scores are read as they are, however other images are stored: the last layer alone trains, so they
+ * are those of the same weights, rounded on the way. */
+static void test_scores_of_float16(void)
+{
+    float scores[2][BATCH * 5];
+    for (int half = 0; half < 2; half++) {
+        struct layers layers;
+        struct runner runner;
+        struct model model = make_model("last", &layers);
+        const struct glcnn_graph_descriptor training = {
+            .format = half ? GLCNN_CHANNEL_FORMAT_FLOAT16 : GLCNN_CHANNEL_FORMAT_FLOAT32};
+        CU_ASSERT_TRUE_FATAL(runner_create_training(&model, BATCH, &training, &runner));
+        train(&runner, 1);
+        CU_ASSERT_TRUE(runner_scores(&runner, scores[half]));
+        runner_destroy(&runner);
+        model_destroy(&model);
+    }
+    for (size_t i = 0; i < BATCH * 5; i++)
+        CU_ASSERT_TRUE(is_near((double)scores[1][i], (double)scores[0][i], 1e-2));
+}
+
 /* ---- Parts ---- */
 
 /* A model that trains behind its frozen layers learns what the whole one does. */
@@ -435,11 +456,18 @@ static void test_name_map(void)
 
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {
-        UNIT_TEST(test_last),           UNIT_TEST(test_words),    UNIT_TEST(test_wrong_words),
-        UNIT_TEST(test_frozen_between), UNIT_TEST(test_parts),    UNIT_TEST(test_dropout),
-        UNIT_TEST(test_no_classifier),  UNIT_TEST(test_features), UNIT_TEST(test_refused_features),
-        UNIT_TEST(test_name_map),       CU_TEST_INFO_NULL};
+    static const CU_TestInfo tests[] = {UNIT_TEST(test_last),
+                                        UNIT_TEST(test_words),
+                                        UNIT_TEST(test_wrong_words),
+                                        UNIT_TEST(test_frozen_between),
+                                        UNIT_TEST(test_parts),
+                                        UNIT_TEST(test_dropout),
+                                        UNIT_TEST(test_no_classifier),
+                                        UNIT_TEST(test_features),
+                                        UNIT_TEST(test_refused_features),
+                                        UNIT_TEST(test_name_map),
+                                        UNIT_TEST(test_scores_of_float16),
+                                        CU_TEST_INFO_NULL};
     if (!mkdtemp(folder))
         return EXIT_FAILURE;
     int result = fixture_run("fine tuning", tests, argc, argv);

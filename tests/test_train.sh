@@ -206,6 +206,10 @@ diverges() {
 }
 diverges --lr 1e6
 diverges --lr 1e9
+cp "$work/small" "$work/single"
+must_train --net small --epochs 2 --precision float16 --out "$work/small"
+diverges --lr 1e9
+mv "$work/single" "$work/small"
 rm -f "$work/new"
 train --lr 1e6 --epochs 40 --out "$work/new" && fail 'a new run that diverges does not fail'
 grep -q "new still has the network of step 0" "$work/log" || fail 'what is kept is not named'

@@ -293,6 +293,7 @@ bool runner_create_training(struct model *model, uint32_t batch,
         training ? *training : (struct glcnn_graph_descriptor){0};
     descriptor.results = &model->scores;
     descriptor.result_count = 1;
+    glcnn_image_node_set_format(model->scores, GLCNN_CHANNEL_FORMAT_FLOAT32); /* as they are read */
     *runner = (struct runner){.device = model->device,
                               .form = model->form,
                               .batch = batch,

@@ -29,16 +29,25 @@ static void keep_results(struct model *model)
             glcnn_image_node_set_export_from_graph(image, true);
 }
 
+/* Element i of an image's bytes. */
+static bool is_finite_at(const void *bytes, glcnn_channel_format format, size_t i)
+{
+    const uint16_t *halves = bytes;
+    const float *floats = bytes;
+    return format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? (halves[i] & 0x7c00) != 0x7c00
+                                                  : isfinite(floats[i]);
+}
+
 static bool is_finite(glcnn_image *image)
 {
     const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(image);
     size_t count = (size_t)d->width * d->height * d->feature_channels * d->number_of_images, i = 0;
-    float *values = malloc(count * sizeof *values);
-    bool known = values && glcnn_image_read_bytes(image, NULL, values, count * sizeof *values) ==
-                               GLCNN_SUCCESS;
-    while (known && i < count && isfinite(values[i]))
+    size_t size = count * (d->channel_format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? 2 : 4);
+    void *bytes = malloc(size);
+    bool known = bytes && glcnn_image_read_bytes(image, NULL, bytes, size) == GLCNN_SUCCESS;
+    while (known && i < count && is_finite_at(bytes, d->channel_format, i))
         i++;
-    free(values);
+    free(bytes);
     return !known || i == count;
 }
 
