@@ -114,13 +114,13 @@ struct operation {
     struct window secondary_window;
     uint32_t region_x, region_y, region_width, region_height; /* destination pixels to write */
     bool with_state;                                          /* the encode was given a state */
-    bool state_driven;      /* a gradient kernel that follows its state */
-    bool accumulate;        /* outputs in the state already hold sums: add to them */
-    uint64_t samples;       /* in the state, per channel, before this encode */
-    uint32_t encode_number; /* of the kernel */
+    bool state_driven;             /* a gradient kernel that follows its state */
+    bool accumulate;               /* outputs in the state already hold sums: add to them */
+    uint64_t samples;              /* in the state, per channel, before this encode */
+    uint32_t encode_number;        /* of the kernel */
     struct channel_range learning; /* of a gradient with LEARNS_IN_PART */
-    const float *gradient_scale; /* of a loss: a factor of its gradient; NULL: 1 */
-    bool continues_step;    /* an optimizer's: part of the step of the encode before it */
+    const float *gradient_scale;   /* of a loss: a factor of its gradient; NULL: 1 */
+    bool continues_step;           /* an optimizer's: part of the step of the encode before it */
     /* Of a result that is not stored: what `prepare_derived` made. */
     struct image_view prepared;
 };

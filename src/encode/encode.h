@@ -16,7 +16,7 @@ struct encode_settings {
     double parameters[MAX_PARAMETER_BYTES / sizeof(double)]; /* aligned for anything */
     const struct glcnn_kernel *lender; /* its vectors are read in place of the kernel's of the same
                                           name; NULL: none */
-    struct channel_range learning; /* of a gradient with LEARNS_IN_PART */
+    struct channel_range learning;     /* of a gradient with LEARNS_IN_PART */
     const float *gradient_scale; /* of a loss: a factor of its gradient, at each commit; NULL: 1 */
     /* May readers make the result, in place of passes that store it? With how many textures and
      * buffers each at most. */

@@ -51,8 +51,8 @@ struct settings {
     uint64_t channels, threads;       /* 0: as the data and the machine have them */
     double loss_scale;                /* of float16, as the last checkpoint has it */
     uint64_t good_steps, skipped_steps;
-    uint64_t step, images;            /* of the checkpoint: steps made, images of an epoch */
-    struct best best;                 /* of the checkpoint */
+    uint64_t step, images; /* of the checkpoint: steps made, images of an epoch */
+    struct best best;      /* of the checkpoint */
     struct augment augment;
     char augment_words[256]; /* that say so */
     bool is_augment_given;
