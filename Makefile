@@ -126,6 +126,8 @@ FAULT_HELPERS  := $(sort $(wildcard tests/faults/*.c))
 FAULT_WRAPS    := malloc calloc realloc free strdup strndup realpath open close fopen fclose read \
                   pread write fread ferror fsync rename eglInitialize eglBindAPI eglQueryString \
                   eglMakeCurrent eglGetError eglCreateContext eglDestroyContext eglGetProcAddress
+# Programs that tests/check_drm.sh runs in its guests.
+GUEST_PROGRAMS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/drm/*.c)))
 FUZZERS        := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/*.c)))
 SHELL_TESTS    := $(sort $(wildcard tests/test_*.sh))
 
@@ -143,8 +145,8 @@ SUPPORT_OBJECTS := $(SUPPORT:%.c=$(O)/%.o)
 FAULT_OBJECTS  := $(FAULT_HELPERS:%.c=$(O)/%.o)
 PROGRAMS       := $(EXAMPLES) $(PUBLIC_TESTS) $(UNIT_TESTS)
 OBJECTS        := $(LIB_OBJECTS) $(INTERCHANGE_OBJECTS) $(ONNX_OBJECTS) $(DATA_OBJECTS) \
-                  $(MPI_OBJECTS) $(TOOL_OBJECTS) $(HELPER_OBJECTS) $(SUPPORT_OBJECTS) $(FAULT_OBJECTS) $(PROGRAMS:=.o) \
-                  $(FUZZERS:=.o)
+                  $(MPI_OBJECTS) $(TOOL_OBJECTS) $(HELPER_OBJECTS) $(SUPPORT_OBJECTS) $(FAULT_OBJECTS) \
+                  $(PROGRAMS:=.o) $(FUZZERS:=.o) $(GUEST_PROGRAMS:=.o)
 
 # Static libraries stand in the order of linking: one uses those behind it.
 LIBRARIES   := libglcnn_data libglcnn_onnx libglcnn_interchange libglcnn
@@ -371,7 +373,8 @@ $(MANUAL): $(TOOL) README.md src/tool/manual.sh src/tool/completion.sh
 	else echo '  $(HOST_TOOL) does not run here: no manual pages; HOST_TOOL names one that does'; fi
 	$(Q)touch $@
 
-$(EXAMPLES): %: %.o $(SUPPORT_OBJECTS) $(STATIC) $(O)/support
+$(GUEST_PROGRAMS:=.o): includes = $(public_include) -iquote examples
+$(EXAMPLES) $(GUEST_PROGRAMS): %: %.o $(SUPPORT_OBJECTS) $(STATIC) $(O)/support
 	$(call say,LD)
 	$(Q)$(LINK) $< $(SUPPORT_OBJECTS) $(static_libs) $(app_libs)
 

@@ -1,12 +1,15 @@
 #!/bin/sh
 # Checks and trains on real DRM nodes: in QEMU guests with a virtual GPU (virgl, which the host's
-# Mesa serves), without a GPU (vgem, llvmpipe in the guest), and with both, on 64 and 32 bit ARM.
+# Mesa serves), without a GPU (vgem, llvmpipe in the guest), and with both, on 64 and 32 bit ARM; and
+# the frames of a camera (vivid, of the kernel's) where they lie in memory, by tests/drm/bars.c and
+# examples/camera.c.
 #
 # usage: tests/check_drm.sh [GUEST...]    of those in guests(); all of them where none is named
 #
 # Runs from the top of the tree, as root. O and MAKE may be given. The guests' kernel, root and tool
 # are kept in $O/drm: 0.7 GB and a minute for each architecture. A row for each guest: the node and
-# driver that were taken, what the check found, the loss after a step of "small". Exits 1 where one
+# driver that were taken, what the check found, the loss after a step of "small"; of the camera how
+# many of its formats were exact, and what the last layer learned from keys. Exits 1 where one
 # of them is not as it should be, 77 with a sentence where QEMU or Debian's packages cannot be had.
 
 set -u
@@ -15,13 +18,15 @@ case $out in /*) ;; *) out=$PWD/$out ;; esac
 here=$PWD/tests/drm
 kernels='pooling_max_gradient fully_connected_gradient soft_max optimizer_adam'
 
-# Name, architecture, graphics, device asked for (- for none), node and driver that must be taken.
+# Name, architecture, graphics, device asked for (- for none), node and driver that must be taken,
+# and what is done.
 guests() {
     cat <<'END_OF_GUESTS'
-virgl arm64 virgl /dev/dri/renderD128 /dev/dri/renderD128 virgl
-vgem arm64 vgem /dev/dri/card0 /dev/dri/card0 llvmpipe
-both arm64 both - /dev/dri/renderD128 virgl
-virgl32 armhf virgl /dev/dri/renderD128 /dev/dri/renderD128 virgl
+virgl arm64 virgl /dev/dri/renderD128 /dev/dri/renderD128 virgl train
+vgem arm64 vgem /dev/dri/card0 /dev/dri/card0 llvmpipe train
+both arm64 both - /dev/dri/renderD128 virgl train
+camera arm64 vgem /dev/dri/card0 /dev/dri/card0 llvmpipe look
+virgl32 armhf virgl /dev/dri/renderD128 /dev/dri/renderD128 virgl train
 END_OF_GUESTS
 }
 
@@ -36,11 +41,12 @@ END_OF_ARCHITECTURES
 # What the guest runs on, and what the tool is compiled with.
 packages='busybox-static,dash,coreutils,libegl1,libgles2,libgbm1,libegl-mesa0,libgl1-mesa-dri'
 packages=$packages,libc6-dev,libegl-dev,libgles-dev,libgbm-dev,libdrm-dev,zlib1g-dev,libpng-dev
-packages=$packages,libzip-dev,libcjson-dev,libcbor-dev,dataset-fashion-mnist
+packages=$packages,libjpeg-dev,libzip-dev,libcjson-dev,libcbor-dev,libprotobuf-c-dev
+packages=$packages,dataset-fashion-mnist
 
 modules='virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_mmio
     netfs fscache 9pnet 9pnet_virtio 9p cec drm_panel_orientation_quirks i2c-core drm
-    drm_kms_helper drm_shmem_helper virtio_dma_buf virtio-gpu vgem'
+    drm_kms_helper drm_shmem_helper virtio_dma_buf virtio-gpu vgem vivid'
 
 skip() {
     echo "$*"
@@ -52,7 +58,7 @@ skip() {
 install_packages() {
     [ "$(id -u)" = 0 ] || skip 'the guests need root, for a root of their own'
     command -v apt-get >/dev/null || skip 'the guests are made of Debian packages'
-    needed="mmdebstrap cpio kmod xz-utils xvfb qemu-system-arm qemu-system-gui libvirglrenderer1"
+    needed="mmdebstrap bc cpio kmod xz-utils xvfb qemu-system-arm qemu-system-gui libvirglrenderer1"
     needed="$needed pkg-config gcc-$(echo "$triplet" | tr _ -)"
     missing=
     for package in $needed; do
@@ -86,7 +92,8 @@ build_tool() {
     env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL PKG_CONFIG_LIBDIR="$libraries" \
         PKG_CONFIG_SYSROOT_DIR="$folder/root" \
         "$make" -j "$(getconf _NPROCESSORS_ONLN)" O="$folder/build" CROSS_COMPILE="$triplet-" \
-        PKG_CONFIG=pkg-config CFLAGS="-O2 --sysroot=$folder/root" all >"$folder/log" 2>&1 || {
+        PKG_CONFIG=pkg-config CFLAGS="-O2 --sysroot=$folder/root" all \
+        "$folder/build/tests/drm/bars" "$folder/build/examples/camera" >"$folder/log" 2>&1 || {
         cat "$folder/log"
         exit 1
     }
@@ -137,7 +144,8 @@ END_OF_LINE
     install_packages
     make_root
     build_tool
-    [ -e "$folder/initial.gz" ] && [ "$folder/initial.gz" -nt "$here/init" ] || make_initial
+    [ -e "$folder/initial.gz" ] && [ "$folder/initial.gz" -nt "$here/init" ] &&
+        [ "$folder/initial.gz" -nt "$here/../check_drm.sh" ] || make_initial
 }
 
 # ---- A guest -------------------------------------------------------------------------------------
@@ -145,14 +153,30 @@ END_OF_LINE
 # The work folder, with the tool and what the guest does.
 make_job() {
     mkdir "$work/$name"
-    cp "$folder/build/glcnn" "$work/$name/"
+    cp "$folder/build/glcnn" "$folder/build/tests/drm/bars" "$folder/build/examples/camera" \
+        "$work/$name/"
     cat >"$work/$name/job.sh" <<END_OF_JOB
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp XDG_RUNTIME_DIR=/tmp
 [ $device = - ] || export GLCNN_DEVICE=$device
 cd /tmp/job
 ./glcnn info --json >info 2>err &&
+$(job_to_$task)
+END_OF_JOB
+}
+
+job_to_train() {
+    cat <<END_OF_JOB
     ./glcnn check --quick $(printf -- '-k %s ' $kernels) >check 2>err &&
     ./glcnn train --net small --limit 64 --batch 64 --epochs 1 >train 2>err
+END_OF_JOB
+}
+
+# Twenty frames are labelled, and the weights saved; they are read again for one more.
+job_to_look() {
+    cat <<'END_OF_JOB'
+    ./bars /dev/video0 imported copied >formats 2>err &&
+    printf '22222222222222222222s' | ./camera -m imported -c 3 -f 22 weights >learned 2>err &&
+    ./camera -m imported -c 3 -f 1 weights </dev/null >seen 2>err
 END_OF_JOB
 }
 
@@ -170,7 +194,8 @@ start_display() {
 
 # Nothing of the machine's accelerates the guest: QEMU translates its instructions.
 boot() {
-    soft=none
+    soft=none camera=none
+    [ "$task" != look ] || camera=vivid
     set -- -display none
     case $graphics in
     virgl | both) set -- -display "$display" -device virtio-gpu-gl-pci ;;
@@ -181,7 +206,7 @@ boot() {
     timeout 1200 "$qemu" -M virt -accel tcg,thread=multi -cpu "$processor" -smp 2 -m 2048 \
         -nodefaults -no-reboot -vga none -serial file:"$work/$name/console" "$@" \
         -kernel "$folder/kernel" -initrd "$folder/initial.gz" \
-        -append "console=ttyAMA0 quiet panic=-1 soft=$soft" \
+        -append "console=ttyAMA0 quiet panic=-1 soft=$soft camera=$camera" \
         -fsdev "local,id=root,path=$folder/root,security_model=none,readonly=on,multidevs=remap" \
         -device virtio-9p-pci,fsdev=root,mount_tag=root \
         -fsdev "local,id=job,path=$work/$name,security_model=none,multidevs=remap" \
@@ -190,7 +215,8 @@ boot() {
 
 complain() {
     echo "check_drm: $name: $*"
-    tail -n 5 "$work/$name/console" "$work/$name/qemu" "$work/$name/err" 2>/dev/null
+    tail -n 20 "$work/$name/console" "$work/$name/qemu" "$work/$name/err" "$work/$name/formats" \
+        "$work/$name/learned" 2>/dev/null
     return 1
 }
 
@@ -200,6 +226,10 @@ judge() {
     taken=$(awk '/"device":/ { inside = 1 } inside && /"node":/ { gsub(/[",]/, "", $2)
         print $2; exit }' "$work/$name/info")
     [ "$taken" = "$node" ] || complain "took $taken instead of $node" || return 1
+    judge_$task
+}
+
+judge_train() {
     head=$(head -n 1 "$work/$name/check")
     case $head in
     *" on $driver"*) ;;
@@ -212,13 +242,27 @@ judge() {
         "$(tail -n 1 "$work/$name/check")" "$loss"
 }
 
+# Every format in memory that the camera was given; copies are without UYVY. The weights that were
+# saved know the second class, of three, from the first frame on.
+judge_look() {
+    given=$(grep -c '^imported .* exact$' "$work/$name/formats")
+    copied=$(grep -c '^copied .* exact$' "$work/$name/formats")
+    [ "$given" = 8 ] && [ "$copied" = 7 ] ||
+        complain "$(cat "$work/$name/formats")" || return 1
+    sure=$(sed -n 's/^frame 1: class 2, probability //p' "$work/$name/seen")
+    [ "$(echo "${sure:-0} > 0.9" | bc)" = 1 ] || complain "$(cat "$work/$name/learned" \
+        "$work/$name/seen")" || return 1
+    printf '%-8s %-6s %-20s %s formats imported, %s copied, all exact; learned to %s\n' "$name" \
+        "$architecture" "$taken" "$given" "$copied" "$sure"
+}
+
 bad=0 chosen=" $* "
 screen=
 work=$(mktemp -d) || exit 1
 trap '[ -z "$screen" ] || kill "$screen"; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 guests >"$work/guests"
-while read -r name wanted graphics device node driver <&4; do
+while read -r name wanted graphics device node driver task <&4; do
     case "$chosen" in "  " | *" $name "*) ;; *) continue ;; esac
     prepare "$wanted"
     make_job
