@@ -60,10 +60,10 @@ struct glcnn_device {
     struct binary_folder *binaries; /* of programs, between runs; NULL: none are kept */
     struct storage_pool *pool;
     struct caller_state *caller_state; /* NULL: the context is the library's own */
-    struct canary *canary;      /* NULL until a program is tested */
-    struct glcnn_buffer *zeros; /* bound where a declared buffer is not given */
-    struct staging *staging;    /* of uploads and read-backs */
-    struct profile *profile;    /* NULL: nobody asks for the times of passes */
+    struct canary *canary;             /* NULL until a program is tested */
+    struct glcnn_buffer *zeros;        /* bound where a declared buffer is not given */
+    struct staging *staging;           /* of uploads and read-backs */
+    struct profile *profile;           /* NULL: nobody asks for the times of passes */
     struct progress progress;
     glcnn_log_callback log;
     void *log_user;
