@@ -24,6 +24,7 @@ int share, summer;                // which pixels, and which sums, are its own
 ivec3 taps[INPUT_READS];          // column, row, slice of the quads that it reads for all
 bool live_taps[INPUT_READS];
 vec4 inputs[INPUT_READS], gradients[GRADIENT_READS]; // what it has read
+bool live_inputs[INPUT_READS], live_gradients[GRADIENT_READS]; // else 0
 vec4 sum[16], bias[2];
 
 // The pixel PIXELS further on. Divisions would cost more than the rows that are stepped over.
@@ -64,28 +65,36 @@ void find_taps(int first_quad) {
     }
 }
 
-// Beyond the last pixel, element or slice: what there is nearest, times nothing.
+// Beyond the last pixel, element or slice: what there is nearest. Whether it counts is asked when it
+// is kept: whoever asks at once waits for the read.
 void read_pixels(ivec3 X, bool live, int first_k) {
+    ivec2 last = ivec2(source_width, source_height) - 1;
     int image = min(X.z, gradient_images - 1);
     ivec2 corner = ivec2(first_x, first_y) + ivec2(stride_x, stride_y) * X.xy;
     for (int i = 0; i < INPUT_READS; i++) {
         ivec2 t = corner + ivec2(dilation_x, dilation_y) * taps[i].xy;
-        vec4 v = source_edge(t.x, t.y, taps[i].z, image);
-        inputs[i] = live && live_taps[i] ? v : vec4(0.0);
+        ivec2 inside = clamp(t, ivec2(0), last);
+        inputs[i] = source(inside.x, inside.y, taps[i].z, image);
+        live_inputs[i] = live && live_taps[i];
+#ifndef EDGE_CLAMP
+        live_inputs[i] = live_inputs[i] && t == inside;
+#endif
     }
     for (int j = 0; j < GRADIENT_READS; j++) {
         int k = first_k + read_column() + 8 * j;
-        vec4 g = gradient(X.x, X.y, min(k, slice_total - 1), image);
-        gradients[j] = live && k < slice_total ? g : vec4(0.0);
+        gradients[j] = gradient(X.x, X.y, min(k, slice_total - 1), image);
+        live_gradients[j] = live && k < slice_total;
     }
 }
 
 void keep_pixels() {
     for (int i = 0; i < INPUT_READS; i++)
-        kept_inputs[read_pixel() * INPUT_PITCH + read_column() + 8 * i] = inputs[i];
+        kept_inputs[read_pixel() * INPUT_PITCH + read_column() + 8 * i] =
+            live_inputs[i] ? inputs[i] : vec4(0.0);
     for (int j = 0; j < GRADIENT_READS; j++)
         if (read_column() + 8 * j < SLICES)
-            kept_gradients[read_pixel() * GRADIENT_PITCH + read_column() + 8 * j] = gradients[j];
+            kept_gradients[read_pixel() * GRADIENT_PITCH + read_column() + 8 * j] =
+                live_gradients[j] ? gradients[j] : vec4(0.0);
 }
 
 int quad_of(int i) { return summer / (SLICES / 2) + QUADS / 2 * i; }

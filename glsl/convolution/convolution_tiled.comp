@@ -35,6 +35,7 @@ int last_element;               // the one after the last
 int image;                      // of the pixel that the invocation reads for all
 ivec2 corner;                   // of its window
 vec4 inputs[INPUT_READS], factors[WEIGHT_READS]; // what it has read
+bool live_inputs[INPUT_READS];                   // else 0
 vec4 sum[2 * OWN];
 
 ivec3 tap_of(int quad) {
@@ -52,16 +53,15 @@ ivec3 next_tap(ivec3 tap) {
     return tap;
 }
 
-vec4 read_input() {
+// Whether it counts is asked when it is kept: whoever asks at once waits for the read.
+void read_input(int i) {
     ivec2 t = corner + ivec2(dilation_x, dilation_y) * tap.xy;
     ivec2 inside = clamp(t, ivec2(low_x, low_y), ivec2(high_x, high_y));
-#ifdef EDGE_CLAMP
-    bool live = quad * 4 < last_element;
-#else
-    bool live = quad * 4 < last_element && t == inside;
+    inputs[i] = source(inside.x, inside.y, min(tap.z, source_slices - 1), image);
+    live_inputs[i] = quad * 4 < last_element;
+#ifndef EDGE_CLAMP
+    live_inputs[i] = live_inputs[i] && t == inside;
 #endif
-    vec4 v = source(inside.x, inside.y, min(tap.z, source_slices - 1), image);
-    return live ? v : vec4(0.0);
 }
 
 // Weights of four outputs; 0 after the last element, where inputs are 0 too.
@@ -100,7 +100,7 @@ void read_quads(int first_element, int k) {
     for (int j = 0; j < WEIGHT_READS; j++)
         factors[j] = read_weight(first_element + weight_element(j), k + weight_slice(j));
     for (int i = 0; i < INPUT_READS; i++) {
-        inputs[i] = read_input();
+        read_input(i);
         for (int n = 0; n < STEP; n++)
             tap = next_tap(tap);
         quad += STEP;
@@ -126,9 +126,11 @@ int slice_of(int j) { return lane % COLUMNS + COLUMNS * j; }
 
 void keep_quads() {
     int at = kept_at(lane % ROWS);
-    for (int i = 0; i < INPUT_READS; i++)
+    for (int i = 0; i < INPUT_READS; i++) {
+        vec4 v = live_inputs[i] ? inputs[i] : vec4(0.0);
         for (int c = 0; c < 4; c++)
-            kept_inputs[((i * STEP + lane / ROWS) * 4 + c) * ROWS + at] = inputs[i][c];
+            kept_inputs[((i * STEP + lane / ROWS) * 4 + c) * ROWS + at] = v[c];
+    }
     for (int j = 0; j < WEIGHT_READS; j++)
         kept_weights[weight_element(j) * PITCH + weight_slice(j)] = factors[j];
 }
