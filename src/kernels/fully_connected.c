@@ -4,7 +4,7 @@
 #define TILE_IMAGES   32u /* that make tiles worth it, and channels */
 #define TILE_CHANNELS 64u
 #define ENOUGH_PIXELS (1u << 17) /* of all images */
-#define LONG_SUM      128u /* images */
+#define LONG_SUM      128u       /* images */
 #define MANY_WEIGHTS  (1u << 20)
 
 static bool has_one_pixel(const void *shape)
