@@ -184,9 +184,12 @@ static void add_neutral(struct probe *p, const char *name, const struct named_ar
         made->data[i] = argument->neutral;
 }
 
-/* Convolution's gradient_option leaves outputs out: they stay as they were, 0 in a new state. */
+/* Convolution's gradient_option leaves outputs out: they stay as they were, 0 in a new state. A
+ * layer without biases has no gradient for them. */
 static bool is_left_out(const struct run *run, const char *output)
 {
+    if (strcmp(output, "gradient_for_biases") == 0 && has_setting(run, "without_biases", 1))
+        return true;
     int vectors = strncmp(output, "gradient_for_", 13) == 0;
     return has_setting(run, "gradient_option",
                        vectors ? GLCNN_GRADIENT_OPTION_DATA

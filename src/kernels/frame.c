@@ -312,7 +312,8 @@ static void rgb_of(const struct operation *o, double v[3])
         v[c] = v[c] * levels.luma_scale + levels.luma_offset;
 }
 
-/* Y' = kr R + kg G + kb B,  Cb = (B - Y') / (2 - 2 kb),  Cr = (R - Y') / (2 - 2 kr), turned round. */
+/* Y' = kr R + kg G + kb B,  Cb = (B - Y') / (2 - 2 kb),  Cr = (R - Y') / (2 - 2 kr), turned round.
+ * Y' stands once in each, so that an infinite one gives infinities. */
 static void rgb_of_ycbcr(const struct operation *o, double v[3])
 {
     struct levels levels = levels_of(o);
@@ -320,9 +321,10 @@ static void rgb_of_ycbcr(const struct operation *o, double v[3])
     double luma = v[0] * levels.luma_scale + levels.luma_offset;
     double cb = v[1] * levels.chroma_scale + levels.chroma_offset;
     double cr = v[2] * levels.chroma_scale + levels.chroma_offset;
-    v[0] = luma + cr * (2 - 2 * k.red);
-    v[2] = luma + cb * (2 - 2 * k.blue);
-    v[1] = (luma - k.red * v[0] - k.blue * v[2]) / (1 - k.red - k.blue);
+    double red = cr * (2 - 2 * k.red), blue = cb * (2 - 2 * k.blue);
+    v[0] = luma + red;
+    v[1] = luma - (k.red * red + k.blue * blue) / (1 - k.red - k.blue);
+    v[2] = luma + blue;
 }
 
 static double held(double value)
