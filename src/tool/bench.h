@@ -24,7 +24,8 @@ struct bench_shape {
     const char *forward;
     const char *gradient; /* NULL: is not measured */
     const char *settings; /* of the last forward kernel, "NAME=VALUE NAME=VALUE" */
-    uint32_t source[4];   /* images, channels, height, width; a second source is as large */
+    uint32_t source[4];   /* images, channels, height, width; a second source is as large,
+                             chroma half as wide and high */
     unsigned flags;
 };
 extern const struct bench_shape bench_shapes[]; /* name NULL at the end; the first is the copy */

@@ -45,6 +45,11 @@ const char *const bench_part_names[BENCH_PARTS] = {"forward", "gradient", "data"
     {                                                                                              \
         name, kernel, NULL, settings, LARGE                                                        \
     }
+/* Of a camera: 720 rows. */
+#define FRAME(name, kernel, channels)                                                              \
+    {                                                                                              \
+        name, kernel, NULL, "resized_width=224 resized_height=224", {16, channels, 720, 1280}      \
+    }
 
 const struct bench_shape bench_shapes[] = {
     {"copy", "slice", NULL, "", LARGE, BENCH_SETS_RATE},
@@ -80,6 +85,9 @@ const struct bench_shape bench_shapes[] = {
     ALONE("augmentation of colours", "augment_color",
           "brightness=0.2 contrast=0.2 noise=0.05 cutout=8"),
     ALONE("normalisation of pictures", "image_normalization", ""),
+    FRAME("frame of RGB to 224", "frame_rgb", 3),
+    FRAME("frame of YUYV to 224", "frame_yuyv", 2),
+    FRAME("frame of NV12 to 224", "frame_nv12", 1),
     PAIR("soft-max", "soft_max", "", BENCH_TAKES_RESULT),
     PAIR("log-soft-max", "log_soft_max", "", BENCH_TAKES_RESULT),
     {"loss soft-max cross entropy",

@@ -258,21 +258,31 @@ static glcnn_status make_labels(struct bench_job *w, const struct glcnn_kernel_i
 }
 
 /* What augmentation draws by: number and epoch 0 of each image, eight bytes. */
-static glcnn_status make_numbers(struct bench_job *w)
+static glcnn_status make_numbers(struct bench_job *w, uint32_t images)
 {
-    const struct glcnn_image_descriptor numbers = {
-        .feature_channels = 8,
-        .number_of_images = glcnn_image_get_descriptor(w->source)->number_of_images};
+    const struct glcnn_image_descriptor numbers = {.feature_channels = 8,
+                                                   .number_of_images = images};
     return glcnn_image_create(w->device, &numbers, &w->second);
+}
+
+/* The second source, where the kernel has one. */
+static glcnn_status make_second(struct bench_job *w, const struct glcnn_kernel_info *info,
+                                const uint32_t size[4])
+{
+    const uint32_t chroma[4] = {size[0], 2, (size[2] + 1) / 2, (size[3] + 1) / 2};
+    if (find_argument(info, "secondary_image"))
+        return random_image(w, size, 0.5f, &w->second); /* divisors are not 0 */
+    if (find_argument(info, "chroma_image"))
+        return random_image(w, chroma, 0.0f, &w->second);
+    return find_argument(info, "image_numbers") ? make_numbers(w, size[0]) : GLCNN_SUCCESS;
 }
 
 static glcnn_status encode_forward(struct bench_job *w, glcnn_command_buffer *commands,
                                    glcnn_kernel *kernel, const struct glcnn_kernel_info *info)
 {
-    bool second = find_argument(info, "secondary_image") || find_argument(info, "image_numbers");
     glcnn_status status = make_labels(w, info);
     const struct glcnn_encode arguments = {.source = w->source,
-                                           .secondary = second ? w->second : NULL,
+                                           .secondary = w->second,
                                            .state = w->state,
                                            .labels = w->labels,
                                            .loss = w->loss};
@@ -281,7 +291,7 @@ static glcnn_status encode_forward(struct bench_job *w, glcnn_command_buffer *co
     else if (status == GLCNN_SUCCESS)
         status = glcnn_kernel_encode(commands, kernel, &arguments);
     if (status == GLCNN_SUCCESS && commands == w->timed)
-        count_work(w, size_of(w->source) + size_of(arguments.secondary) + size_of(w->result) +
+        count_work(w, size_of(w->source) + size_of(w->second) + size_of(w->result) +
                           size_of(w->labels) + size_of(w->loss));
     return status;
 }
@@ -399,10 +409,8 @@ static glcnn_status prepare(struct bench_job *w)
     bench_scale(w->report, shape, size);
     if (status == GLCNN_SUCCESS)
         status = random_image(w, size, shape->flags & BENCH_POSITIVE ? 0.5f : -1.0f, &w->source);
-    if (status == GLCNN_SUCCESS && info && find_argument(info, "secondary_image"))
-        status = random_image(w, size, 0.5f, &w->second); /* divisors are not 0 */
-    if (status == GLCNN_SUCCESS && info && find_argument(info, "image_numbers"))
-        status = make_numbers(w);
+    if (status == GLCNN_SUCCESS && info)
+        status = make_second(w, info, size);
     if (status == GLCNN_SUCCESS)
         status = make_state(w);
     if (status != GLCNN_SUCCESS)
