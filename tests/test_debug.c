@@ -192,6 +192,21 @@ static void verify_finds_what_is_computed_wrongly(void)
     glcnn_image_destroy(&source);
 }
 
+static void verify_takes_pictures_as_bytes(void)
+{
+    static const uint8_t bytes[2 * 5 * 4 * 6] = {255, 0, 128, [77] = 9};
+    glcnn_image *results[2] = {NULL};
+    use("nan,verify");
+    glcnn_image *source = make_image_of(device, GLCNN_CHANNEL_FORMAT_UNORM8, 2, 5, 4, 6);
+    GOOD(glcnn_image_write_bytes(source, NULL, bytes, sizeof bytes));
+    glcnn_command_buffer *commands = record_two(source, results);
+    GOOD(glcnn_command_buffer_commit(commands));
+    GOOD(glcnn_command_buffer_wait(commands));
+    glcnn_command_buffer_destroy(&commands);
+    destroy_images(results, 2);
+    glcnn_image_destroy(&source);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(unknown_words_are_refused_with_the_list),
@@ -200,6 +215,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(nan_in_a_vector_is_named),
                                         UNIT_TEST(graphs_are_checked_too),
                                         UNIT_TEST(verify_finds_what_is_computed_wrongly),
+                                        UNIT_TEST(verify_takes_pictures_as_bytes),
                                         CU_TEST_INFO_NULL};
     return fixture_run("debug", tests, argc, argv);
 }

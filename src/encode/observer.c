@@ -69,15 +69,23 @@ static size_t element_count(const struct observer *o, size_t index)
     return (size_t)view->images * view->channels * view->height * view->width;
 }
 
+/* Of elements as glcnn_image_read_bytes has them. */
+static double element_at(const void *elements, size_t i, glcnn_channel_format format)
+{
+    if (format == GLCNN_CHANNEL_FORMAT_UNORM8)
+        return ((const uint8_t *)elements)[i] / 255.0;
+    return format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? half_to_float(((const uint16_t *)elements)[i])
+                                                  : ((const float *)elements)[i];
+}
+
 /* Images go one by one: together they may be more than the host can hold as float32 too. */
 static glcnn_status read_image(struct glcnn_device *device, const struct image_view *view,
                                double *values)
 {
-    bool half = view->storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
-    size_t count = (size_t)view->channels * view->height * view->width, element = half ? 2 : 4;
+    size_t count = (size_t)view->channels * view->height * view->width, size = count * 4;
     const struct glcnn_image_transfer planes = {.layout = GLCNN_LAYOUT_CHANNELS_HEIGHT_WIDTH};
-    float *floats = malloc(count * sizeof *floats);
-    if (!floats)
+    void *elements = malloc(size);
+    if (!elements)
         return device_fail(device, GLCNN_OUT_OF_MEMORY, "GLCNN_DEBUG: out of memory");
     glcnn_status status = GLCNN_SUCCESS;
     for (uint32_t n = 0; n < view->images && status == GLCNN_SUCCESS; n++) {
@@ -89,12 +97,11 @@ static glcnn_status read_image(struct glcnn_device *device, const struct image_v
             .first_layer = view->first_layer + n * view->layer_stride,
             .layer_stride = view->layer_stride,
             .channels_behind = view->masked ? view->channels + 1 : view->channels};
-        status = glcnn_image_read_bytes(&image, &planes, floats, count * element);
-        const uint16_t *halves = (const uint16_t *)(const void *)floats;
+        status = glcnn_image_read_bytes(&image, &planes, elements, size);
         for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
-            values[n * count + i] = half ? half_to_float(halves[i]) : floats[i];
+            values[n * count + i] = element_at(elements, i, view->storage->format);
     }
-    free(floats);
+    free(elements);
     return status;
 }
 
