@@ -230,22 +230,6 @@ glcnn_status compiled_find(struct glcnn_graph *graph, const struct glcnn_image_d
     return compile(graph, sources, compiled);
 }
 
-/* The user's descriptors with their defaults; to be released with free. */
-static glcnn_status complete_sources(const struct glcnn_graph *graph, const char *where,
-                                     const struct glcnn_image_descriptor *sources,
-                                     struct glcnn_image_descriptor **complete)
-{
-    glcnn_status status = device_enter(graph->device);
-    *complete = calloc(graph->source_count + 1, sizeof **complete);
-    if (!*complete)
-        return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory planning a graph");
-    for (size_t i = 0; i < graph->source_count && status == GLCNN_SUCCESS; i++) {
-        (*complete)[i] = sources[i];
-        status = image_complete_descriptor(graph->device, where, &(*complete)[i]);
-    }
-    return status;
-}
-
 static glcnn_status check_plan_arguments(const struct glcnn_graph *graph, const char *where,
                                          const struct glcnn_image_descriptor *sources,
                                          const void *result, const char *name)
@@ -254,6 +238,28 @@ static glcnn_status check_plan_arguments(const struct glcnn_graph *graph, const 
         return GLCNN_SUCCESS;
     return device_fail(graph->device, GLCNN_INVALID_ARGUMENT, "%s: %s is NULL", where,
                        result ? "sources" : name);
+}
+
+/* The user's descriptors with their defaults, to be released with free, for `result`, called `name`
+ * in the call `where`. */
+static glcnn_status complete_sources(const struct glcnn_graph *graph, const char *where,
+                                     const struct glcnn_image_descriptor *sources,
+                                     const void *result, const char *name,
+                                     struct glcnn_image_descriptor **complete)
+{
+    glcnn_status status = check_plan_arguments(graph, where, sources, result, name);
+    if (status == GLCNN_SUCCESS)
+        status = device_enter(graph->device);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    *complete = calloc(graph->source_count + 1, sizeof **complete);
+    if (!*complete)
+        return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory planning a graph");
+    for (size_t i = 0; i < graph->source_count && status == GLCNN_SUCCESS; i++) {
+        (*complete)[i] = sources[i];
+        status = image_complete_descriptor(graph->device, where, &(*complete)[i]);
+    }
+    return status;
 }
 
 static uint32_t count_recomputed(const struct recompute_schedule *schedule)
@@ -272,9 +278,7 @@ glcnn_status glcnn_graph_memory(glcnn_graph *graph, const struct glcnn_image_des
     if (!graph)
         return GLCNN_INVALID_ARGUMENT;
     glcnn_status status =
-        check_plan_arguments(graph, "glcnn_graph_memory", sources, memory, "memory");
-    if (status == GLCNN_SUCCESS)
-        status = complete_sources(graph, "glcnn_graph_memory", sources, &complete);
+        complete_sources(graph, "glcnn_graph_memory", sources, memory, "memory", &complete);
     if (status == GLCNN_SUCCESS)
         status = compiled_find(graph, complete, &c);
     free(complete);
@@ -308,9 +312,7 @@ glcnn_status glcnn_graph_least_memory(glcnn_graph *graph,
     if (!graph)
         return GLCNN_INVALID_ARGUMENT;
     glcnn_status status =
-        check_plan_arguments(graph, "glcnn_graph_least_memory", sources, bytes, "bytes");
-    if (status == GLCNN_SUCCESS)
-        status = complete_sources(graph, "glcnn_graph_least_memory", sources, &complete);
+        complete_sources(graph, "glcnn_graph_least_memory", sources, bytes, "bytes", &complete);
     if (status == GLCNN_SUCCESS)
         status = make_compiled(graph, complete, &c);
     if (status == GLCNN_SUCCESS)
