@@ -84,6 +84,18 @@ static bool read_axes(struct call *call, const struct shape *shape, bool reduced
     return true;
 }
 
+/* The input, which moves change, and which of its axes are reduced. */
+static bool read_reduced(struct call *call, struct image *image, struct shape *shape,
+                         bool reduced[GLCNN_ONNX_RANK])
+{
+    struct value *x;
+    if (!op_image(call, 0, &x) || !read_axes(call, &x->shape, reduced))
+        return false;
+    *image = x->image;
+    *shape = x->shape;
+    return true;
+}
+
 static struct shape without(const struct shape *shape, const bool reduced[GLCNN_ONNX_RANK])
 {
     struct shape left = {0};
@@ -104,12 +116,9 @@ static bool lower_reduction(struct call *call)
 {
     const struct reduction *r = &reductions[call->row->kind];
     bool reduced[GLCNN_ONNX_RANK];
-    struct value *x;
-    if (!op_image(call, 0, &x) || !read_axes(call, &x->shape, reduced))
-        return false;
-    struct image image = x->image;
-    struct shape shape = x->shape;
-    if (!apply(call, &r->before, &image, "before"))
+    struct image image;
+    struct shape shape;
+    if (!read_reduced(call, &image, &shape, reduced) || !apply(call, &r->before, &image, "before"))
         return false;
     for (int i = (int)shape.rank - 1; i >= 0; i--)
         if (reduced[i] && !reduce_axis(call, r->by, &image, &shape, i, NULL))
@@ -138,11 +147,10 @@ static bool multiply_halves(struct call *call, struct image *image, struct shape
 static bool lower_product(struct call *call)
 {
     bool reduced[GLCNN_ONNX_RANK];
-    struct value *x;
-    if (!op_image(call, 0, &x) || !read_axes(call, &x->shape, reduced))
+    struct image image;
+    struct shape shape;
+    if (!read_reduced(call, &image, &shape, reduced))
         return false;
-    struct image image = x->image;
-    struct shape shape = x->shape;
     for (int i = (int)shape.rank - 1; i >= 0; i--) {
         enum axis axis = place_find(&image, &shape, i);
         bool moves = reduced[i] && shape.dims[i] > 1 && (axis == AXES || axis == N);
