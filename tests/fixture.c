@@ -54,12 +54,6 @@ bool fixture_refused(glcnn_device *on, glcnn_status status, glcnn_status expecte
     return status == expected && said;
 }
 
-uint32_t below(uint32_t *seed, uint32_t limit)
-{
-    *seed = *seed * 1664525u + 1013904223u;
-    return (*seed >> 16) % limit; /* the lower bits have short periods */
-}
-
 float noise(uint32_t *seed)
 {
     return (float)below(seed, 4001) / 2000.0f - 1.0f;

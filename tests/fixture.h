@@ -36,7 +36,6 @@ bool fixture_refused(glcnn_device *on, glcnn_status status, glcnn_status expecte
 
 /* Numbers in -1 .. 1 that depend on the seed alone. */
 float noise(uint32_t *seed);
-uint32_t below(uint32_t *seed, uint32_t limit);
 
 size_t count_of(const glcnn_image *image);
 glcnn_image *make_image(uint32_t images, uint32_t channels, uint32_t height, uint32_t width);

@@ -6,12 +6,6 @@
 
 #define MOST 40
 
-static uint32_t below(uint32_t *seed, uint32_t limit)
-{
-    *seed = *seed * 1664525u + 1013904223u;
-    return (*seed >> 16) % limit;
-}
-
 /* A problem with room for its solution. */
 struct problem {
     struct placement placement;

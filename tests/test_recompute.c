@@ -7,12 +7,6 @@
 #define MOST_STEPS 64
 #define MOST_READS 3
 
-static uint32_t below(uint32_t *seed, uint32_t limit)
-{
-    *seed = *seed * 1664525u + 1013904223u;
-    return (*seed >> 16) % limit;
-}
-
 /* A training step of `layers` layers: images 0 (the input), 1 to layers, and behind them the
  * gradients. */
 struct problem {

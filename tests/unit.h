@@ -9,6 +9,7 @@
 
 #include <CUnit/Basic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,13 @@
 /* clang-format off */
 #define UNIT_TEST(function) {#function, function}
 /* clang-format on */
+
+/* A number in 0 .. limit - 1 that depends on the seed alone. */
+static inline uint32_t below(uint32_t *seed, uint32_t limit)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return (*seed >> 16) % limit; /* the lower bits have short periods */
+}
 
 static inline bool unit_wanted(const char *name, int argc, char *argv[])
 {
