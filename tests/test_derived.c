@@ -17,26 +17,24 @@ struct net {
     glcnn_filter_node *loss;
 };
 
+static struct glcnn_convolution_descriptor square(uint32_t size, uint32_t from, uint32_t to)
+{
+    return (struct glcnn_convolution_descriptor){.kernel_width = size,
+                                                 .kernel_height = size,
+                                                 .input_feature_channels = from,
+                                                 .output_feature_channels = to};
+}
+
 static glcnn_image_node *convolve(glcnn_image_node *x, uint32_t size, uint32_t from, uint32_t to)
 {
-    return glcnn_convolution_node(
-        x,
-        &(struct glcnn_convolution_descriptor){.kernel_width = size,
-                                               .kernel_height = size,
-                                               .input_feature_channels = from,
-                                               .output_feature_channels = to},
-        NULL);
+    const struct glcnn_convolution_descriptor window = square(size, from, to);
+    return glcnn_convolution_node(x, &window, NULL);
 }
 
 static glcnn_image_node *connect(glcnn_image_node *x, uint32_t size, uint32_t from, uint32_t to)
 {
-    return glcnn_fully_connected_node(
-        x,
-        &(struct glcnn_convolution_descriptor){.kernel_width = size,
-                                               .kernel_height = size,
-                                               .input_feature_channels = from,
-                                               .output_feature_channels = to},
-        NULL);
+    const struct glcnn_convolution_descriptor window = square(size, from, to);
+    return glcnn_fully_connected_node(x, &window, NULL);
 }
 
 static struct net make_net(void)
