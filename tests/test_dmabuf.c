@@ -1,5 +1,5 @@
-/* Frames of dma-bufs and fences: what is refused, in which words. Nothing is imported where the driver cannot;
- * tests/check_drm.sh imports a camera's frames on a driver that can. */
+/* Frames of dma-bufs and fences: what is refused, in which words. Nothing is imported where the driver
+ * cannot; tests/check_drm.sh imports a camera's frames on a driver that can. */
 #include "glcnn/dmabuf.h"
 
 #include <drm_fourcc.h>

@@ -365,8 +365,8 @@ static void test_tiles_follow_rows_and_outputs(void)
 
 /* ---- Tiles of the gradient of weights ---- */
 
-/* Tiles hold 4, 8, 16 or, of few elements, 32 slices of outputs; of 16, where one chunk holds all pixels, the tile is the
- * gradient itself. */
+/* Tiles hold 4, 8, 16 or, of few elements, 32 slices of outputs; of 16, where one chunk holds all
+ * pixels, the tile is the gradient itself. */
 static void test_tiles_of_weights_follow_the_outputs(void)
 {
     static const struct {

@@ -1,7 +1,7 @@
 /* Upload and read-back of images: compute passes between the image and a buffer of float32, since
  * glReadPixels of float formats needs an extension; what is written to Unorm8 images is bytes in
- * the buffer too, and classes are one number for all channels of a pixel. The bytes form adds the device's staging buffer and, on the CPU, strides and
- * elements of 16 and 8 bits. */
+ * the buffer too, and classes are one number for all channels of a pixel. The bytes form adds the
+ * device's staging buffer and, on the CPU, strides and elements of 16 and 8 bits. */
 #include <string.h>
 
 #include "image/half.h"
