@@ -130,9 +130,8 @@ static void check_layers(void)
          glcnn_instance_normalization_node(x, 0.125f, NULL));
 }
 
-static void check_images(void)
+static void check_arithmetic(void)
 {
-    glcnn_image_node *const all[] = {x, y, z};
     SAME("add", NULL, glcnn_add_node(x, y));
     SAME("subtract", NULL, glcnn_subtract_node(x, y));
     SAME("multiply", NULL, glcnn_multiply_node(x, y));
@@ -140,6 +139,12 @@ static void check_images(void)
     SAME("maximum", NULL, glcnn_maximum_node(x, y));
     SAME("minimum", NULL, glcnn_minimum_node(x, y));
     SAME("power", NULL, glcnn_power_node(x, y));
+    SAME("matrix_multiplication", NULL, glcnn_matrix_multiplication_node(x, y));
+}
+
+static void check_places(void)
+{
+    glcnn_image_node *const all[] = {x, y, z};
     SAME("concatenation", NULL, glcnn_concatenation_node(all, 3));
     SAME("slice", "source_feature_channel_offset=8 source_feature_channel_max_count=3",
          glcnn_slice_node(x, 8, 3));
@@ -155,7 +160,6 @@ static void check_images(void)
                  .start_x = 1, .start_channel = 2, .step_y = -2, .size_x = 3, .size_channels = 4}));
     SAME("axis_concatenation", "axis=columns",
          glcnn_axis_concatenation_node(all, 2, GLCNN_AXIS_COLUMNS));
-    SAME("matrix_multiplication", NULL, glcnn_matrix_multiplication_node(x, y));
     const struct glcnn_resize_parameters size = {.resized_width = 7,
                                                  .scale_y = 0.5f,
                                                  .position = GLCNN_RESIZE_POSITION_ASYMMETRIC,
@@ -170,8 +174,10 @@ static void check_images(void)
          glcnn_depth_to_space_node(x, 2, GLCNN_BLOCK_ORDER_CRD));
     SAME("space_to_depth", "block_size=3", glcnn_space_to_depth_node(x, 3, GLCNN_BLOCK_ORDER_DCR));
     SAME("channel_shuffle", "groups=4", glcnn_channel_shuffle_node(x, 4));
-    SAME("soft_max", NULL, glcnn_soft_max_node(x));
-    SAME("log_soft_max", NULL, glcnn_log_soft_max_node(x));
+}
+
+static void check_pictures(void)
+{
     SAME("augment_geometry", "seed=3 flip_vertical=true shift=4 rotation=15 scale=0.25",
          glcnn_augment_geometry_node(
              x, y,
@@ -194,6 +200,12 @@ static void check_images(void)
     SAME("frame_rgb", framed, glcnn_frame_rgb_node(x, &frame));
     SAME("frame_yuyv", framed, glcnn_frame_yuyv_node(x, &frame));
     SAME("frame_nv12", framed, glcnn_frame_nv12_node(x, y, &frame));
+}
+
+static void check_ends(void)
+{
+    SAME("soft_max", NULL, glcnn_soft_max_node(x));
+    SAME("log_soft_max", NULL, glcnn_log_soft_max_node(x));
     SAME("dropout", NULL, glcnn_dropout_node(x, 0.5f, 0));
     SAME("dropout", "keep_probability=0.25 seed=12345", glcnn_dropout_node(x, 0.25f, 12345));
     SAME_FILTER("loss", "loss_type=hinge reduction_type=mean",
@@ -273,7 +285,10 @@ static void test_typed_nodes_are_those_by_name(void)
     memset(was_made, 0, sizeof was_made);
     check_windows();
     check_layers();
-    check_images();
+    check_arithmetic();
+    check_places();
+    check_pictures();
+    check_ends();
     check_reductions();
     check_neurons();
     check_neuron_types();
