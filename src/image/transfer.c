@@ -367,7 +367,8 @@ static void stage(const struct access *a, const struct access *dense, char *byte
 static size_t storage_words(const struct storage *s, uint64_t *words)
 {
     const uint64_t all[] = {s->width,  s->height, s->layers, s->format, s->fold, s->cell,
-                            s->across, s->down,   s->flat,   s->fixed,  s->bytes};
+                            s->across, s->down,   s->flat,   s->fixed,  s->bytes,
+                            (uintptr_t)s->derivation};
     memcpy(words, all, sizeof all);
     return sizeof all / sizeof *all;
 }
@@ -380,7 +381,7 @@ static void pass_words(const struct access *a, const struct image_view *v, uint6
                             a->element,  a->write,    a->classes,  v->images,   v->first_layer,
                             v->masked,   v->width,    v->height,   v->channels, v->layer_stride};
     size_t count = sizeof all / sizeof *all;
-    _Static_assert(sizeof all / sizeof *all + 2 * 11 <= STAGING_WORDS, "room for all words");
+    _Static_assert(sizeof all / sizeof *all + 2 * 12 <= STAGING_WORDS, "room for all words");
     memset(words, 0, STAGING_WORDS * sizeof *words);
     memcpy(words, all, sizeof all);
     count += storage_words(v->storage, words + count);
