@@ -172,6 +172,25 @@ static void graphs_are_checked_too(void)
     glcnn_network_destroy(&cnn.net);
 }
 
+/* A neuron's result is made by those that read it, from images that change from run to run. */
+static void verify_takes_what_is_not_stored(void)
+{
+    use("verify");
+    glcnn_network *net = make_network();
+    glcnn_image_node *neuron = glcnn_neuron_relu_node(make_input(net, "image"), 0);
+    glcnn_graph *graph = graph_of(glcnn_pooling_max_node(neuron, 2, 2, 2, 2));
+    glcnn_image *images[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        images[i] = make_image(2, 5, 4, 6);
+        fill_noise(images[i], 7 + i);
+    }
+    for (int i = 0; i < 4; i++)
+        run_graph(graph, &images[i % 2]);
+    glcnn_graph_destroy(&graph);
+    destroy_images(images, 2);
+    glcnn_network_destroy(&net);
+}
+
 static void verify_finds_what_is_computed_wrongly(void)
 {
     glcnn_image *results[2] = {NULL};
@@ -214,6 +233,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(nan_is_found_only_where_it_is_looked_for),
                                         UNIT_TEST(nan_in_a_vector_is_named),
                                         UNIT_TEST(graphs_are_checked_too),
+                                        UNIT_TEST(verify_takes_what_is_not_stored),
                                         UNIT_TEST(verify_finds_what_is_computed_wrongly),
                                         UNIT_TEST(verify_takes_pictures_as_bytes),
                                         CU_TEST_INFO_NULL};

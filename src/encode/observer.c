@@ -119,10 +119,13 @@ static glcnn_status read_vector(struct glcnn_device *device, const struct vector
     return status;
 }
 
-/* The storage of an argument, as `pass` and those beside it have it now. */
+/* The storage of an argument, as `pass` and those beside it have it now. What is not stored is made
+ * for this reader too, by the images that it was recorded with. */
 static struct storage *storage_now(const struct observer *o, size_t index, const struct pass *pass)
 {
     const struct binding *b = &o->bindings[index];
+    if (o->operation.images[index].storage->derivation)
+        return o->operation.images[index].storage;
     const struct pass *bound = pass - pass->step + b->step;
     return b->is_image ? bound->images[b->index].view.storage
                        : bound->textures[b->index].view.storage;
@@ -297,9 +300,18 @@ static glcnn_status after(struct pass_observer *observer, const struct pass *pas
 
 /* ---- Recording ---- */
 
+/* What a pass that reads the view has among its textures: the image, or the first of those that it
+ * is made of. */
+static const struct storage *bound_storage(const struct image_view *view)
+{
+    struct pass reader = {.shader = ""};
+    pass_texture(&reader, "", view);
+    return reader.texture_count ? reader.textures[0].view.storage : view->storage;
+}
+
 static void bind_images(struct observer *o, size_t index, const struct pass *pass, uint32_t step)
 {
-    const struct storage *storage = o->operation.images[index].storage;
+    const struct storage *storage = bound_storage(&o->operation.images[index]);
     for (uint32_t i = 0; i < pass->texture_count; i++)
         if (pass->textures[i].view.storage == storage)
             o->bindings[index] = (struct binding){step, i, false};
@@ -382,6 +394,9 @@ void observe(const struct operation *operation, struct plan *plan, size_t first)
         plan_fail(plan, GLCNN_OUT_OF_MEMORY, "GLCNN_DEBUG: out of memory");
         return;
     }
+    for (size_t i = 0; argument_of(o, i); i++) /* no pass has what is not stored */
+        if (o->operation.images[i].storage)
+            plan_retain_storage(plan, o->operation.images[i].storage);
     for (uint32_t step = 0; step < o->steps; step++) {
         plan->passes[first + step].observer = &o->base;
         plan->passes[first + step].step = step;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/debug.h"
 #include "encode/encode.h"
 #include "graph/graph.h"
 
@@ -488,6 +489,16 @@ static bool reads(const struct graph_filter *f, const struct glcnn_image_node *i
     return false;
 }
 
+/* GLCNN_DEBUG=verify makes what is not stored of the images that it was recorded with. The user's
+ * change: what is made of these is stored. */
+static bool is_stored_to_verify(const struct recording *r, const struct graph_filter *f)
+{
+    for (size_t s = 0; s < f->node->source_count; s++)
+        if (!f->node->sources[s]->filter)
+            return r->graph->device->checks & DEBUG_VERIFY;
+    return false;
+}
+
 /* How the readers of a result may make it: what is wanted, or made in parts, is stored. */
 static void choose_derivative(const struct recording *r, const struct graph_filter *f,
                               struct encode_settings *settings)
@@ -510,7 +521,8 @@ static void choose_derivative(const struct recording *r, const struct graph_filt
     }
     settings->most_textures = most.textures;
     settings->most_buffers = most.buffers;
-    if (r->graph->wanted[result->index] || r->sub_batches > 1 || !r->command_buffer->planned)
+    if (r->graph->wanted[result->index] || r->sub_batches > 1 || !r->command_buffer->planned ||
+        is_stored_to_verify(r, f))
         settings->may_derive = DERIVATIVE_NONE;
 }
 
