@@ -1,5 +1,5 @@
 /* V4L2, single-planar: formats whose planes lie behind each other in one buffer. */
-#define _GNU_SOURCE /* O_CLOEXEC, S_ISCHR */
+#define _XOPEN_SOURCE 700 /* O_CLOEXEC, S_ISCHR */
 #include "camera.h"
 
 #include <drm_fourcc.h>
