@@ -172,13 +172,18 @@ static void graphs_are_checked_too(void)
     glcnn_network_destroy(&cnn.net);
 }
 
-/* A neuron's result is made by those that read it, from images that change from run to run. */
-static void verify_takes_what_is_not_stored(void)
+/* A neuron's result is made by those that read it, from images that change from run to run, and is
+ * not rounded to the graph's format. */
+static void verify_reads_unstored(glcnn_channel_format format)
 {
-    use("verify");
     glcnn_network *net = make_network();
-    glcnn_image_node *neuron = glcnn_neuron_relu_node(make_input(net, "image"), 0);
-    glcnn_graph *graph = graph_of(glcnn_pooling_max_node(neuron, 2, 2, 2, 2));
+    glcnn_image_node *neuron = glcnn_neuron_sigmoid_node(make_input(net, "image"));
+    glcnn_image_node *again = glcnn_neuron_sigmoid_node(neuron);
+    glcnn_image_node *pooled = glcnn_pooling_average_node(again, 2, 2, 2, 2);
+    const struct glcnn_graph_descriptor descriptor = {
+        .results = &pooled, .result_count = 1, .format = format};
+    glcnn_graph *graph = NULL;
+    GOOD_FATAL(glcnn_graph_create(net, &descriptor, &graph));
     glcnn_image *images[2];
     for (uint32_t i = 0; i < 2; i++) {
         images[i] = make_image(2, 5, 4, 6);
@@ -189,6 +194,13 @@ static void verify_takes_what_is_not_stored(void)
     glcnn_graph_destroy(&graph);
     destroy_images(images, 2);
     glcnn_network_destroy(&net);
+}
+
+static void verify_takes_what_is_not_stored(void)
+{
+    use("verify");
+    verify_reads_unstored(GLCNN_CHANNEL_FORMAT_FLOAT32);
+    verify_reads_unstored(GLCNN_CHANNEL_FORMAT_FLOAT16);
 }
 
 static void verify_finds_what_is_computed_wrongly(void)

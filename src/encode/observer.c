@@ -13,7 +13,6 @@
 
 #include "device/debug.h"
 #include "encode/bound.h"
-#include "image/half.h"
 #include "image/image.h"
 
 #define NEVER UINT32_MAX
@@ -69,39 +68,32 @@ static size_t element_count(const struct observer *o, size_t index)
     return (size_t)view->images * view->channels * view->height * view->width;
 }
 
-/* Of elements as glcnn_image_read_bytes has them. */
-static double element_at(const void *elements, size_t i, glcnn_channel_format format)
-{
-    if (format == GLCNN_CHANNEL_FORMAT_UNORM8)
-        return ((const uint8_t *)elements)[i] / 255.0;
-    return format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? half_to_float(((const uint16_t *)elements)[i])
-                                                  : ((const float *)elements)[i];
-}
-
-/* Images go one by one: together they may be more than the host can hold as float32 too. */
+/* As float32, whatever the format: shaders read numbers so, and what is not stored is not rounded to
+ * float16. Images go one by one: together they may be more than the host can hold as float32 too. */
 static glcnn_status read_image(struct glcnn_device *device, const struct image_view *view,
                                double *values)
 {
-    size_t count = (size_t)view->channels * view->height * view->width, size = count * 4;
+    size_t count = (size_t)view->channels * view->height * view->width;
     const struct glcnn_image_transfer planes = {.layout = GLCNN_LAYOUT_CHANNELS_HEIGHT_WIDTH};
-    void *elements = malloc(size);
-    if (!elements)
+    float *floats = malloc(count * sizeof *floats);
+    if (!floats)
         return device_fail(device, GLCNN_OUT_OF_MEMORY, "GLCNN_DEBUG: out of memory");
     glcnn_status status = GLCNN_SUCCESS;
     for (uint32_t n = 0; n < view->images && status == GLCNN_SUCCESS; n++) {
         struct glcnn_image image = {
             .device = device,
             .references = 1,
-            .descriptor = {view->width, view->height, view->channels, 1, view->storage->format},
+            .descriptor = {view->width, view->height, view->channels, 1,
+                           GLCNN_CHANNEL_FORMAT_FLOAT32},
             .storage = view->storage,
             .first_layer = view->first_layer + n * view->layer_stride,
             .layer_stride = view->layer_stride,
             .channels_behind = view->masked ? view->channels + 1 : view->channels};
-        status = glcnn_image_read_bytes(&image, &planes, elements, size);
+        status = glcnn_image_read_bytes(&image, &planes, floats, count * sizeof *floats);
         for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
-            values[n * count + i] = element_at(elements, i, view->storage->format);
+            values[n * count + i] = floats[i];
     }
-    free(elements);
+    free(floats);
     return status;
 }
 
