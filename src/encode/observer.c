@@ -80,15 +80,15 @@ static glcnn_status read_image(struct glcnn_device *device, const struct image_v
         return device_fail(device, GLCNN_OUT_OF_MEMORY, "GLCNN_DEBUG: out of memory");
     glcnn_status status = GLCNN_SUCCESS;
     for (uint32_t n = 0; n < view->images && status == GLCNN_SUCCESS; n++) {
-        struct glcnn_image image = {
-            .device = device,
-            .references = 1,
-            .descriptor = {view->width, view->height, view->channels, 1,
-                           GLCNN_CHANNEL_FORMAT_FLOAT32},
-            .storage = view->storage,
-            .first_layer = view->first_layer + n * view->layer_stride,
-            .layer_stride = view->layer_stride,
-            .channels_behind = view->masked ? view->channels + 1 : view->channels};
+        struct glcnn_image image = {.device = device,
+                                    .references = 1,
+                                    .descriptor = {view->width, view->height, view->channels, 1,
+                                                   GLCNN_CHANNEL_FORMAT_FLOAT32},
+                                    .storage = view->storage,
+                                    .first_layer = view->first_layer + n * view->layer_stride,
+                                    .layer_stride = view->layer_stride,
+                                    .channels_behind =
+                                        view->masked ? view->channels + 1 : view->channels};
         status = glcnn_image_read_bytes(&image, &planes, floats, count * sizeof *floats);
         for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
             values[n * count + i] = floats[i];

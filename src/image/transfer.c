@@ -366,9 +366,9 @@ static void stage(const struct access *a, const struct access *dense, char *byte
 
 static size_t storage_words(const struct storage *s, uint64_t *words)
 {
-    const uint64_t all[] = {s->width,  s->height, s->layers, s->format, s->fold, s->cell,
-                            s->across, s->down,   s->flat,   s->fixed,  s->bytes,
-                            (uintptr_t)s->derivation};
+    const uint64_t all[] = {s->width, s->height, s->layers, s->format,
+                            s->fold,  s->cell,   s->across, s->down,
+                            s->flat,  s->fixed,  s->bytes,  (uintptr_t)s->derivation};
     memcpy(words, all, sizeof all);
     return sizeof all / sizeof *all;
 }

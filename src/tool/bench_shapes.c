@@ -48,7 +48,10 @@ const char *const bench_part_names[BENCH_PARTS] = {"forward", "gradient", "data"
 /* Of a camera: 720 rows. */
 #define FRAME(name, kernel, channels)                                                              \
     {                                                                                              \
-        name, kernel, NULL, "resized_width=224 resized_height=224", {16, channels, 720, 1280}      \
+        name, kernel, NULL, "resized_width=224 resized_height=224",                                \
+        {                                                                                          \
+            16, channels, 720, 1280                                                                \
+        }                                                                                          \
     }
 
 const struct bench_shape bench_shapes[] = {
