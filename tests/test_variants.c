@@ -244,6 +244,24 @@ static double error_of(glcnn_device *on, const char *kernel, const struct check_
     return worst;
 }
 
+/* The case agrees with the reference, on a device of its own; which of the texts its programs have. */
+static void look_after(const char *kernel, const struct check_case *of, struct search *wanted,
+                       size_t count)
+{
+    glcnn_device *on = open_device(NULL);
+    CU_ASSERT(error_of(on, kernel, of) <= 1);
+    for (size_t i = 0; i < count; i++)
+        program_cache_each(on->programs, look, &wanted[i]);
+    glcnn_device_destroy(&on);
+}
+
+static bool has(const char *kernel, const struct check_case *of, const char *text)
+{
+    struct search wanted = {.text = text};
+    look_after(kernel, of, &wanted, 1);
+    return wanted.found;
+}
+
 /* Groups of more runs than a pass merges one by one; pixels of the last are no multiple of those
  * that a lane takes together. */
 static void test_lanes_merge_many_runs(void)
@@ -272,17 +290,10 @@ static void test_columns_need_not_divide_the_width(void)
                 {13, "#define COLUMNS 3\n"}};
     setenv("GLCNN_VARIANTS", "weights_wide", 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        glcnn_device *on = open_device(NULL);
-        struct search search = {.text = rows[i].columns};
-        double error = error_of(
-            on, "convolution_gradient",
-            &(struct check_case){"output_feature_channels=4 kernel_width=3 kernel_height=3 "
-                                 "gradient_option=weights_and_biases",
-                                 {2, 4, 2, rows[i].width}});
-        CU_ASSERT(error <= 1);
-        program_cache_each(on->programs, look, &search);
-        CU_ASSERT_TRUE(search.found);
-        glcnn_device_destroy(&on);
+        const struct check_case of = {"output_feature_channels=4 kernel_width=3 kernel_height=3 "
+                                      "gradient_option=weights_and_biases",
+                                      {2, 4, 2, rows[i].width}};
+        CU_ASSERT_TRUE(has("convolution_gradient", &of, rows[i].columns));
     }
     unsetenv("GLCNN_VARIANTS");
 }
@@ -314,14 +325,10 @@ static void test_places_within_a_stride_go_together_or_apart(void)
     for (size_t v = 0; v < sizeof ways / sizeof *ways; v++) {
         setenv("GLCNN_VARIANTS", ways[v].variants, 1);
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-            glcnn_device *on = open_device(NULL);
-            struct search places = {.text = "#define PLACES 1\n"}, tiles = {.text = "kept_inputs["};
-            CU_ASSERT(error_of(on, "convolution_gradient", &rows[i]) <= 1);
-            program_cache_each(on->programs, look, &places);
-            program_cache_each(on->programs, look, &tiles);
-            CU_ASSERT_EQUAL(places.found, ways[v].together);
-            CU_ASSERT_EQUAL(tiles.found, ways[v].tiled);
-            glcnn_device_destroy(&on);
+            struct search wanted[] = {{.text = "#define PLACES 1\n"}, {.text = "kept_inputs["}};
+            look_after("convolution_gradient", &rows[i], wanted, 2);
+            CU_ASSERT_EQUAL(wanted[0].found, ways[v].together);
+            CU_ASSERT_EQUAL(wanted[1].found, ways[v].tiled);
         }
     }
     unsetenv("GLCNN_VARIANTS");
@@ -352,13 +359,9 @@ static void test_tiles_follow_rows_and_outputs(void)
     };
     setenv("GLCNN_VARIANTS", "convolution_tiled", 1);
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        glcnn_device *on = open_device(NULL);
-        struct search rows = {.text = forms[i].rows}, slices = {.text = forms[i].slices};
-        CU_ASSERT(error_of(on, "convolution", &forms[i].of) <= 1);
-        program_cache_each(on->programs, look, &rows);
-        program_cache_each(on->programs, look, &slices);
-        CU_ASSERT_TRUE(rows.found && slices.found);
-        glcnn_device_destroy(&on);
+        struct search wanted[] = {{.text = forms[i].rows}, {.text = forms[i].slices}};
+        look_after("convolution", &forms[i].of, wanted, 2);
+        CU_ASSERT_TRUE(wanted[0].found && wanted[1].found);
     }
     unsetenv("GLCNN_VARIANTS");
 }
@@ -399,14 +402,8 @@ static void test_tiles_of_weights_follow_the_outputs(void)
          {"output_feature_channels=10 kernel_width=1 kernel_height=1", {70, 21, 1, 1}}},
     };
     setenv("GLCNN_VARIANTS", "connected_weights_tiled,weights_tiled", 1);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        glcnn_device *on = open_device(NULL);
-        struct search wanted = {.text = rows[i].has};
-        CU_ASSERT(error_of(on, rows[i].kernel, &rows[i].of) <= 1);
-        program_cache_each(on->programs, look, &wanted);
-        CU_ASSERT_TRUE(wanted.found);
-        glcnn_device_destroy(&on);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CU_ASSERT_TRUE(has(rows[i].kernel, &rows[i].of, rows[i].has));
     unsetenv("GLCNN_VARIANTS");
 }
 
@@ -420,12 +417,7 @@ static void test_many_chunks_are_added_up(void)
                                          {4, 7, 21, 20}};
     for (size_t v = 0; v < 2; v++) {
         setenv("GLCNN_VARIANTS", variants[v], 1);
-        glcnn_device *on = open_device(NULL);
-        struct search first_round = {.text = "merged["};
-        CU_ASSERT(error_of(on, "convolution_gradient", &of) <= 1);
-        program_cache_each(on->programs, look, &first_round);
-        CU_ASSERT_EQUAL(first_round.found, v == 1);
-        glcnn_device_destroy(&on);
+        CU_ASSERT_EQUAL(has("convolution_gradient", &of, "merged["), v == 1);
     }
     unsetenv("GLCNN_VARIANTS");
 }
@@ -442,14 +434,8 @@ static void test_strips_need_not_divide_the_gradient(void)
          {2, 4, 29, 1}},
     };
     setenv("GLCNN_VARIANTS", "weights_strips", 1);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        glcnn_device *on = open_device(NULL);
-        struct search strips = {.text = "strips_down"};
-        CU_ASSERT(error_of(on, "convolution_gradient", &rows[i]) <= 1);
-        program_cache_each(on->programs, look, &strips);
-        CU_ASSERT_TRUE(strips.found);
-        glcnn_device_destroy(&on);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CU_ASSERT_TRUE(has("convolution_gradient", &rows[i], "strips_down"));
     unsetenv("GLCNN_VARIANTS");
 }
 
