@@ -15,15 +15,9 @@ fail() {
     exit 1
 }
 
-# files PREFIX COUNT(octal byte) COUNT: noise with labels 0 .. 9 in turn, as IDX files.
-files() {
-    { printf "\\0\\0\\10\\3\\0\\0\\0\\$2\\0\\0\\0\\34\\0\\0\\0\\34"; head -c $(($3 * 784)) /dev/urandom; } |
-        gzip >"$work/$1-images-idx3-ubyte.gz"
-    { printf "\\0\\0\\10\\1\\0\\0\\0\\$2"; i=0; while [ $i -lt $3 ]; do printf "\\$((i % 8))"; i=$((i + 1)); done; } |
-        gzip >"$work/$1-labels-idx1-ubyte.gz"
-}
-files train 140 96
-files t10k 12 10
+. tests/idx.sh
+files train '\0\140' 96
+files t10k '\0\12' 10
 
 train() {
     "$example" --data "$work" --batch 16 "$@" >"$work/log" 2>&1 </dev/null

@@ -18,13 +18,7 @@ fail() {
     exit 1
 }
 
-# files PREFIX COUNT(octal bytes) COUNT: noise with labels 0 .. 7 in turn, as IDX files.
-files() {
-    { printf "\\0\\0\\10\\3\\0\\0$2\\0\\0\\0\\34\\0\\0\\0\\34"; head -c $(($3 * 784)) /dev/urandom; } |
-        gzip >"$work/$1-images-idx3-ubyte.gz"
-    { printf "\\0\\0\\10\\1\\0\\0$2"; i=0; while [ $i -lt $3 ]; do printf "\\$((i % 8))"; i=$((i + 1)); done; } |
-        gzip >"$work/$1-labels-idx1-ubyte.gz"
-}
+. tests/idx.sh
 files train '\1\54' 300
 files t10k '\0\50' 40
 
