@@ -40,3 +40,12 @@ void pass_window(struct pass *pass, const struct window *window)
     pass_int(pass, "shift_x", x->shift);
     pass_int(pass, "shift_y", y->shift);
 }
+
+bool check_result_size(const struct image_view *destination,
+                       const struct glcnn_image_descriptor *result, struct refusal refusal)
+{
+    if (destination->width == result->width && destination->height == result->height)
+        return true;
+    return refuse(refusal, "the result is %ux%u; the destination is %ux%u", result->width,
+                  result->height, destination->width, destination->height);
+}

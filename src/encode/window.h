@@ -13,5 +13,8 @@ struct pass *plan_pixels(struct plan *plan, const struct operation *operation, c
  * KERNEL_WIDTH and KERNEL_HEIGHT (constants of small windows only), and EDGE_CLAMP if the edge mode
  * is clamp. */
 void pass_window(struct pass *pass, const struct window *window);
+/* The destination must be as wide and high as the result. For descriptors' `check`. */
+bool check_result_size(const struct image_view *destination,
+                       const struct glcnn_image_descriptor *result, struct refusal refusal);
 
 #endif

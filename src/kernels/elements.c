@@ -22,15 +22,11 @@ const struct image_view *elements_result(const struct operation *o)
 
 bool elements_check_size(const struct operation *o, struct refusal refusal)
 {
-    const struct image_view *to = &o->images[ELEMENT_RESULT];
     struct glcnn_image_descriptor result = {.width = o->images[ELEMENT_SOURCE].width,
                                             .height = o->images[ELEMENT_SOURCE].height,
                                             .feature_channels = o->images[ELEMENT_SOURCE].channels};
     o->descriptor->shape(o, &result);
-    if (to->width == result.width && to->height == result.height)
-        return true;
-    return refuse(refusal, "the result is %ux%u; the destination is %ux%u", result.width,
-                  result.height, to->width, to->height);
+    return check_result_size(&o->images[ELEMENT_RESULT], &result, refusal);
 }
 
 bool elements_check_state(const struct operation *o, struct refusal refusal)

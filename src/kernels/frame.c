@@ -84,17 +84,14 @@ static bool check_axis(const char *what, uint32_t size, uint32_t first, uint32_t
 
 static bool check_size(const struct operation *o, struct refusal refusal)
 {
-    const struct image_view *frame = &o->images[SOURCE], *to = &o->images[RESULT];
+    const struct image_view *frame = &o->images[SOURCE];
     struct crop crop = crop_of(o);
     struct glcnn_image_descriptor result = {0};
     shape(o, &result);
     if (!check_axis("columns", frame->width, crop.x, crop.width, result.width, refusal) ||
         !check_axis("rows", frame->height, crop.y, crop.height, result.height, refusal))
         return false;
-    if (to->width == result.width && to->height == result.height)
-        return true;
-    return refuse(refusal, "the result is %ux%u; the destination is %ux%u", result.width,
-                  result.height, to->width, to->height);
+    return check_result_size(&o->images[RESULT], &result, refusal);
 }
 
 static bool check_rgb(const struct operation *o, struct refusal refusal)

@@ -143,16 +143,12 @@ static bool check_counts(const struct image_view *from, struct extent to, struct
 
 static bool reshape_check(const struct operation *o, struct refusal refusal)
 {
-    const struct image_view *to = &o->images[RESULT];
     struct glcnn_image_descriptor result;
     reshape_shape(o, &result);
     struct extent wanted = {result.width, result.height, result.feature_channels, 1};
     if (!check_counts(&o->images[SOURCE], wanted, refusal))
         return false;
-    if (to->width == result.width && to->height == result.height)
-        return true;
-    return refuse(refusal, "the result is %ux%u; the destination is %ux%u", result.width,
-                  result.height, to->width, to->height);
+    return check_result_size(&o->images[RESULT], &result, refusal);
 }
 
 static bool reshape_gradient_check(const struct operation *o, struct refusal refusal)
