@@ -429,8 +429,9 @@ static void of_several_files_it_is_told_which_are_replaced(void)
 
 /* clang-format off */
 #define SCENARIOS(X)                                                                               \
-    X(device) X(list) X(kernel) X(programs) X(states) X(optimizer) X(transfer) X(data_source)      \
-    X(arrays) X(npy) X(training) X(inference) X(checkpoint) X(serialize) X(binaries)
+    X(device) X(list) X(kernel) X(programs) X(states) X(optimizer) X(transfer)                     \
+    X(copied_transfer) X(data_source) X(arrays) X(npy) X(training) X(inference) X(checkpoint)      \
+    X(serialize) X(binaries)
 /* clang-format on */
 #define DEFINE(name)                                                                               \
     static void faults_in_##name(void)                                                             \

@@ -5,6 +5,7 @@
 
 #include "device/device.h"
 #include "image/image.h"
+#include "record/staging.h"
 #include "tests/faults/inject.h"
 #include "tests/graphs.h"
 
@@ -167,6 +168,134 @@ static void test_a_kept_transfer_holds_no_image(void)
     glcnn_image_destroy(&second);
 }
 
+/* ---- Uploads that the driver copies ---- */
+
+static PFNGLMAPBUFFERRANGEPROC real_map;
+static PFNGLBUFFERSUBDATAPROC real_copy;
+static int maps_to_write, copies, copies_as_given;
+static const char *given;
+static size_t given_size;
+
+static void *GL_APIENTRY count_map(GLenum target, GLintptr offset, GLsizeiptr size,
+                                   GLbitfield access)
+{
+    maps_to_write += (access & GL_MAP_WRITE_BIT) != 0;
+    return real_map(target, offset, size, access);
+}
+
+static void GL_APIENTRY count_copy(GLenum target, GLintptr offset, GLsizeiptr size,
+                                   const void *bytes)
+{
+    copies++;
+    copies_as_given += (const char *)bytes == given && (size_t)size == given_size;
+    real_copy(target, offset, size, bytes);
+}
+
+static void begin_counting_copies(void)
+{
+    real_map = device->gl.MapBufferRange;
+    real_copy = device->gl.BufferSubData;
+    device->gl.MapBufferRange = count_map;
+    device->gl.BufferSubData = count_copy;
+    maps_to_write = copies = copies_as_given = 0;
+}
+
+static void end_counting_copies(void)
+{
+    device->gl.MapBufferRange = real_map;
+    device->gl.BufferSubData = real_copy;
+}
+
+/* Staging memory is made anew, in the way that the trait asks for. */
+static void let_driver_copy(bool copies_uploads)
+{
+    device->info.traits.background_copies = copies_uploads;
+    GOOD_FATAL(glcnn_device_wait(device));
+    staging_destroy(&device->staging);
+    GOOD_FATAL(staging_create(device));
+}
+
+static void in_each_way(void (*test)(void))
+{
+    bool native = device->info.traits.background_copies;
+    for (int way = 0; way < 2; way++) {
+        let_driver_copy(way);
+        test();
+    }
+    let_driver_copy(native);
+}
+
+/* Dense or strided elements of each format: only what is dense and needs no conversion goes to the
+ * driver as it is. */
+static const struct upload {
+    glcnn_channel_format format;
+    size_t element, gap; /* bytes; behind each row */
+    bool as_given;
+} uploads[] = {
+    {GLCNN_CHANNEL_FORMAT_FLOAT32, 4, 0, true},  {GLCNN_CHANNEL_FORMAT_FLOAT32, 4, 12, false},
+    {GLCNN_CHANNEL_FORMAT_FLOAT16, 2, 0, false}, {GLCNN_CHANNEL_FORMAT_FLOAT16, 2, 6, false},
+    {GLCNN_CHANNEL_FORMAT_UNORM8, 1, 0, true},   {GLCNN_CHANNEL_FORMAT_UNORM8, 1, 3, false},
+};
+enum { UPLOADED = 3 * 2 * 5 * 7, ROW = 7, UPLOADS = sizeof uploads / sizeof *uploads };
+
+/* What an image holds after the n-th of several uploads, as bytes of its format. */
+static void upload(const struct upload *u, unsigned n, char found[UPLOADED * 4])
+{
+    char bytes[UPLOADED * 4 + UPLOADED / ROW * 12] = {0};
+    const size_t row = ROW * u->element + u->gap;
+    const struct glcnn_image_transfer dense = {.layout = GLCNN_LAYOUT_CHANNELS_HEIGHT_WIDTH},
+                                      strided = {.layout = GLCNN_LAYOUT_CHANNELS_HEIGHT_WIDTH,
+                                                 .bytes_per_row = row,
+                                                 .bytes_per_plane = 5 * row,
+                                                 .bytes_per_image = 10 * row};
+    glcnn_image *image = make_image_of(device, u->format, 3, 2, 5, ROW);
+    for (size_t i = 0; i < sizeof bytes; i++) /* halves and floats that are normal */
+        bytes[i] = (char)(8 + (i * 37 + n * 11) % 50);
+    given = bytes, given_size = UPLOADED * u->element;
+    GOOD(glcnn_image_write_bytes(image, &strided, bytes, UPLOADED / ROW * row));
+    GOOD(glcnn_image_read_bytes(image, &dense, found, UPLOADED * 4));
+    if (u->gap == 0)
+        CU_ASSERT_EQUAL(memcmp(found, bytes, UPLOADED * u->element), 0);
+    glcnn_image_destroy(&image);
+}
+
+static void test_uploads_are_the_same_where_the_driver_copies_them(void)
+{
+    static char found[2][UPLOADS][2 * STAGING_RING][UPLOADED * 4];
+    const bool native = device->info.traits.background_copies;
+    for (int way = 0; way < 2; way++) {
+        begin_counting_copies();
+        let_driver_copy(way);
+        for (size_t i = 0; i < UPLOADS; i++) {
+            int before = copies_as_given;
+            for (unsigned n = 0; n < 2 * STAGING_RING; n++)
+                upload(&uploads[i], n, found[way][i][n]);
+            CU_ASSERT_EQUAL(copies_as_given - before,
+                            way && uploads[i].as_given ? 2 * STAGING_RING : 0);
+        }
+        CU_ASSERT_EQUAL(copies, way ? (int)UPLOADS * 2 * STAGING_RING : 0);
+        CU_ASSERT_TRUE(way ? maps_to_write == 0 : maps_to_write > 0);
+        end_counting_copies();
+    }
+    CU_ASSERT_EQUAL(memcmp(found[0], found[1], sizeof found[0]), 0);
+    let_driver_copy(native);
+}
+
+static void test_repeated_transfers_in_each_way(void)
+{
+    in_each_way(test_a_repeated_transfer_allocates_and_makes_nothing);
+}
+
+static void test_uploads_beside_a_step_in_each_way(void)
+{
+    in_each_way(test_an_upload_does_not_wait_for_a_step_that_reads_the_image);
+}
+
+static void test_uploads_overtake_the_gpu_in_each_way(void)
+{
+    in_each_way(test_uploads_that_overtake_the_gpu_stay_in_order);
+}
+
 /* ---- Waiting ---- */
 
 static void test_a_read_waits_for_no_later_step(void)
@@ -236,10 +365,11 @@ int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
         UNIT_TEST(test_a_replay_allocates_nothing),
-        UNIT_TEST(test_a_repeated_transfer_allocates_and_makes_nothing),
-        UNIT_TEST(test_an_upload_does_not_wait_for_a_step_that_reads_the_image),
-        UNIT_TEST(test_uploads_that_overtake_the_gpu_stay_in_order),
         UNIT_TEST(test_a_kept_transfer_holds_no_image),
+        UNIT_TEST(test_uploads_are_the_same_where_the_driver_copies_them),
+        UNIT_TEST(test_repeated_transfers_in_each_way),
+        UNIT_TEST(test_uploads_beside_a_step_in_each_way),
+        UNIT_TEST(test_uploads_overtake_the_gpu_in_each_way),
         UNIT_TEST(test_a_read_waits_for_no_later_step),
         UNIT_TEST(test_a_wait_leaves_the_core_to_others),
         CU_TEST_INFO_NULL,

@@ -847,6 +847,7 @@ static void test_families_are_told_by_the_strings_of_drivers(void)
         struct glcnn_device_traits traits = traits_find(rows[i].vendor, rows[i].renderer);
         CU_ASSERT_STRING_EQUAL(traits.family, rows[i].family);
         CU_ASSERT(traits.registers >= 8);
+        CU_ASSERT_EQUAL(traits.background_copies, strcmp(rows[i].family, "nvidia") == 0);
     }
     CU_ASSERT(traits_find("freedreno", "FD530").may_skip_programs);
     CU_ASSERT(traits_find(NULL, NULL).may_skip_programs);

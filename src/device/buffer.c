@@ -35,17 +35,24 @@ static glcnn_status fill_with_zeros(struct glcnn_buffer *buffer)
     return status;
 }
 
-/* Keeps it mapped where the driver can; else each use maps it. What the processor reads is to lie in
- * its own memory. What it writes the GPU's passes read: where the driver maps the GPU's memory the
- * bytes cross the bus as they are written, while the step before still runs (H200: small at a batch
- * of 4096, fed with float32, takes 4.05 ms and not 5.1). */
+static enum buffer_reach choose_reach(const struct glcnn_device *device, GLbitfield access)
+{
+    if (access & GL_MAP_WRITE_BIT && device->info.traits.background_copies)
+        return REACH_COPY;
+    return device->gl.BufferStorageEXT ? REACH_KEPT : REACH_MAP;
+}
+
+/* What the processor reads is to lie in its own memory. What it writes the GPU's passes read: where
+ * the driver maps the GPU's memory the bytes cross the bus as they are written, while the step
+ * before still runs. */
 static glcnn_status give_mapped_memory(struct glcnn_buffer *buffer)
 {
     const struct gl *gl = &buffer->device->gl;
     const char *where = "making a buffer for transfers";
     const GLbitfield keep = GL_MAP_PERSISTENT_BIT_EXT | GL_MAP_COHERENT_BIT_EXT;
     const GLbitfield near = buffer->access & GL_MAP_READ_BIT ? GL_CLIENT_STORAGE_BIT_EXT : 0;
-    if (!gl->BufferStorageEXT)
+    buffer->reach = choose_reach(buffer->device, buffer->access);
+    if (buffer->reach != REACH_KEPT)
         return buffer_upload(buffer->device, GL_SHADER_STORAGE_BUFFER, &buffer->name, buffer->size,
                              NULL, where);
     gl->GenBuffers(1, &buffer->name);
@@ -59,6 +66,8 @@ static glcnn_status give_mapped_memory(struct glcnn_buffer *buffer)
         return status;
     buffer->mapped = gl->MapBufferRange(GL_SHADER_STORAGE_BUFFER, 0, (GLsizeiptr)buffer->size,
                                         buffer->access | keep);
+    if (!buffer->mapped)
+        buffer->reach = REACH_MAP;
     return device_check(buffer->device, where);
 }
 
@@ -138,6 +147,7 @@ void glcnn_buffer_destroy(glcnn_buffer **buffer)
         old->device->gl.DeleteBuffers(1, &old->name);
     glcnn_buffer_destroy(&old->within);
     device_unreference(old->device);
+    free(old->prepared);
     free(old);
 }
 
@@ -314,16 +324,24 @@ static glcnn_status begin_transfer(struct glcnn_buffer *buffer, size_t offset, s
 }
 
 static glcnn_status write_bound(struct glcnn_buffer *buffer, size_t offset, size_t size,
-                                const void *bytes)
+                                const void *bytes, const char *where)
 {
     struct glcnn_device *device = buffer->device;
-    glcnn_status status =
-        bind(device, GL_SHADER_STORAGE_BUFFER, memory_of(buffer)->name, "glcnn_buffer_write");
+    glcnn_status status = bind(device, GL_SHADER_STORAGE_BUFFER, memory_of(buffer)->name, where);
     if (status != GLCNN_SUCCESS)
         return status;
     device->gl.BufferSubData(GL_SHADER_STORAGE_BUFFER, (GLintptr)(buffer->offset + offset),
                              (GLsizeiptr)size, bytes);
-    return device_check(device, "glcnn_buffer_write");
+    return device_check(device, where);
+}
+
+static glcnn_status send(struct glcnn_buffer *buffer, size_t offset, size_t size, const void *bytes,
+                         const char *where)
+{
+    caller_state_keep(buffer->device);
+    glcnn_status status = write_bound(buffer, offset, size, bytes, where);
+    caller_state_put_back(buffer->device);
+    return status;
 }
 
 static bool is_zeros(const unsigned char *bytes, size_t size)
@@ -338,10 +356,7 @@ glcnn_status glcnn_buffer_write(glcnn_buffer *buffer, size_t offset, size_t size
         return status;
     buffer->zeros = is_zeros(bytes, size) && (buffer_is_zeros(buffer) || size == buffer->size);
     buffer->zeros_at = buffer->device->serial;
-    caller_state_keep(buffer->device);
-    status = write_bound(buffer, offset, size, bytes);
-    caller_state_put_back(buffer->device);
-    return status;
+    return send(buffer, offset, size, bytes, "glcnn_buffer_write");
 }
 
 static glcnn_status cannot_map(struct glcnn_device *device, const char *where)
@@ -386,13 +401,10 @@ glcnn_status glcnn_buffer_read(glcnn_buffer *buffer, size_t offset, size_t size,
 
 /* ---- Memory of both ---- */
 
-glcnn_status buffer_map(struct glcnn_buffer *buffer, size_t size, void **bytes, const char *where)
+static glcnn_status map(struct glcnn_buffer *buffer, size_t size, void **bytes, const char *where)
 {
     struct glcnn_device *device = buffer->device;
     GLbitfield access = buffer->access;
-    *bytes = buffer->mapped;
-    if (buffer->mapped)
-        return GLCNN_SUCCESS;
     if (access & GL_MAP_WRITE_BIT)
         access |= GL_MAP_UNSYNCHRONIZED_BIT | GL_MAP_INVALIDATE_RANGE_BIT;
     caller_state_keep(device);
@@ -405,17 +417,90 @@ glcnn_status buffer_map(struct glcnn_buffer *buffer, size_t size, void **bytes, 
     return status;
 }
 
-glcnn_status buffer_unmap(struct glcnn_buffer *buffer, const char *where)
+static glcnn_status unmap(struct glcnn_buffer *buffer, size_t size, const char *where)
 {
     struct glcnn_device *device = buffer->device;
-    if (buffer->mapped)
-        return GLCNN_SUCCESS;
+    (void)size;
     caller_state_keep(device);
     glcnn_status status = bind(device, GL_SHADER_STORAGE_BUFFER, buffer->name, where);
     if (status == GLCNN_SUCCESS && !device->gl.UnmapBuffer(GL_SHADER_STORAGE_BUFFER))
         status = cannot_map(device, where);
     caller_state_put_back(device);
     return status;
+}
+
+static glcnn_status show_mapped(struct glcnn_buffer *buffer, size_t size, void **bytes,
+                                const char *where)
+{
+    (void)size, (void)where;
+    *bytes = buffer->mapped;
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status leave_mapped(struct glcnn_buffer *buffer, size_t size, const char *where)
+{
+    (void)buffer, (void)size, (void)where;
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status fill_mapped(struct glcnn_buffer *buffer, size_t size, const void *bytes,
+                                const char *where)
+{
+    void *mapped;
+    glcnn_status status = buffer_map(buffer, size, &mapped, where);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    memcpy(mapped, bytes, size);
+    return buffer_unmap(buffer, size, where);
+}
+
+static glcnn_status prepare(struct glcnn_buffer *buffer, size_t size, void **bytes,
+                            const char *where)
+{
+    (void)size;
+    if (!buffer->prepared)
+        buffer->prepared = malloc(buffer->size);
+    *bytes = buffer->prepared;
+    return *bytes ? GLCNN_SUCCESS
+                  : device_fail(buffer->device, GLCNN_OUT_OF_MEMORY,
+                                "%s: out of memory preparing %zu bytes", where, buffer->size);
+}
+
+static glcnn_status send_prepared(struct glcnn_buffer *buffer, size_t size, const char *where)
+{
+    return send(buffer, 0, size, buffer->prepared, where);
+}
+
+static glcnn_status send_first(struct glcnn_buffer *buffer, size_t size, const void *bytes,
+                               const char *where)
+{
+    return send(buffer, 0, size, bytes, where);
+}
+
+static const struct {
+    glcnn_status (*map)(struct glcnn_buffer *, size_t, void **, const char *);
+    glcnn_status (*unmap)(struct glcnn_buffer *, size_t, const char *);
+    glcnn_status (*fill)(struct glcnn_buffer *, size_t, const void *, const char *);
+} reaches[] = {
+    [REACH_MAP] = {map, unmap, fill_mapped},
+    [REACH_KEPT] = {show_mapped, leave_mapped, fill_mapped},
+    [REACH_COPY] = {prepare, send_prepared, send_first},
+};
+
+glcnn_status buffer_map(struct glcnn_buffer *buffer, size_t size, void **bytes, const char *where)
+{
+    return reaches[buffer->reach].map(buffer, size, bytes, where);
+}
+
+glcnn_status buffer_unmap(struct glcnn_buffer *buffer, size_t size, const char *where)
+{
+    return reaches[buffer->reach].unmap(buffer, size, where);
+}
+
+glcnn_status buffer_fill(struct glcnn_buffer *buffer, size_t size, const void *bytes,
+                         const char *where)
+{
+    return reaches[buffer->reach].fill(buffer, size, bytes, where);
 }
 
 void buffer_show(struct glcnn_buffer *buffer)

@@ -4,6 +4,13 @@
 #include "glcnn/buffer.h"
 #include "device/storage.h"
 
+/* How the processor comes to a buffer's memory. */
+enum buffer_reach {
+    REACH_MAP,  /* it is mapped for each use */
+    REACH_KEPT, /* it stays mapped */
+    REACH_COPY  /* the driver copies what it is to hold */
+};
+
 /* A buffer may lie within another, beside others (buffer_join): it is used as before, and the other
  * one is all of them at once. */
 struct glcnn_buffer {
@@ -17,7 +24,9 @@ struct glcnn_buffer {
     struct hazard parts;         /* uses of those that lie within it */
     struct glcnn_buffer *next;   /* of a list that lends buffers */
     GLbitfield access;           /* of buffer_create_mapped: how it is mapped */
-    void *mapped;                /* where it stays mapped */
+    enum buffer_reach reach;
+    void *mapped;      /* where it stays mapped */
+    void *prepared;    /* what is being filled in for the driver to copy; NULL until it is needed */
     bool zeros;        /* held nothing but zeros at `zeros_at`, and was written by no pass since */
     uint64_t zeros_at; /* a serial number of the device's passes */
 };
@@ -51,14 +60,18 @@ glcnn_status buffer_upload(struct glcnn_device *device, GLenum target, GLuint *n
                            const void *bytes, const char *where);
 
 /* A buffer that the processor fills (GL_MAP_WRITE_BIT) or reads (GL_MAP_READ_BIT); contents
- * undefined. It stays mapped where the driver has GL_EXT_buffer_storage. */
+ * undefined. What is filled the driver copies where the device's traits say that it does so in the
+ * background; else it stays mapped where the driver has GL_EXT_buffer_storage. */
 glcnn_status buffer_create_mapped(struct glcnn_device *device, size_t size, GLbitfield access,
                                   struct glcnn_buffer **buffer);
-/* Its first `size` bytes, until buffer_unmap. No pass may be using what is to be filled, and what
- * is read was awaited behind buffer_show: nothing here waits for that. In between no other call is
+/* Its first `size` bytes, until buffer_unmap of as many. No pass may be using what is to be filled,
+ * and what is read was awaited behind buffer_show: nothing here waits for that. In between no other call is
  * made: buffer_unmap does not bind it anew, which might fail and leave it mapped. */
 glcnn_status buffer_map(struct glcnn_buffer *buffer, size_t size, void **bytes, const char *where);
-glcnn_status buffer_unmap(struct glcnn_buffer *buffer, const char *where);
+glcnn_status buffer_unmap(struct glcnn_buffer *buffer, size_t size, const char *where);
+/* Both at once, for bytes that are as they shall be. */
+glcnn_status buffer_fill(struct glcnn_buffer *buffer, size_t size, const void *bytes,
+                         const char *where);
 /* Lets buffer_map show what passes have written, once they have finished. */
 void buffer_show(struct glcnn_buffer *buffer);
 

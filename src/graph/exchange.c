@@ -396,7 +396,7 @@ static glcnn_status begin(struct bucket *b)
         return status;
     for (size_t i = 0, at = 0; i < b->vector_count; at += b->vectors[i++].size / 4)
         memcpy(b->values + at, (const char *)mapped + b->vectors[i].at, b->vectors[i].size);
-    status = buffer_unmap(b->staging, WHERE);
+    status = buffer_unmap(b->staging, b->copied, WHERE);
     if (status != GLCNN_SUCCESS)
         return status;
     status = engine->begin(engine->user, &bucket, error);

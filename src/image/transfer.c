@@ -419,20 +419,30 @@ static glcnn_status issue_staged(struct glcnn_image *image, const struct access 
     return status;
 }
 
+/* What needs no work goes as it is. */
+static glcnn_status fill(struct glcnn_buffer *buffer, const struct access *part,
+                         const struct access *dense, char *bytes, size_t element, const char *where)
+{
+    size_t size = element_count(part) * part->element;
+    void *staged;
+    if (element == part->element && is_dense(part, dense))
+        return buffer_fill(buffer, size, bytes, where);
+    glcnn_status status = buffer_map(buffer, size, &staged, where);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    stage(part, dense, bytes, staged, element);
+    return buffer_unmap(buffer, size, where);
+}
+
 static glcnn_status write_part(struct glcnn_image *image, const struct access *part, char *bytes,
                                size_t element, const char *where)
 {
     struct access dense = dense_access(part);
     struct staging_memory *memory;
     size_t size = element_count(part) * part->element;
-    void *staged;
     glcnn_status status = staging_take(image->device, size, true, &memory, where);
     if (status == GLCNN_SUCCESS)
-        status = buffer_map(memory->buffer, size, &staged, where);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    stage(part, &dense, bytes, staged, element);
-    status = buffer_unmap(memory->buffer, where);
+        status = fill(memory->buffer, part, &dense, bytes, element, where);
     return status == GLCNN_SUCCESS ? issue_staged(image, &dense, memory) : status;
 }
 
@@ -455,7 +465,7 @@ static glcnn_status read_part(struct glcnn_image *image, const struct access *pa
     if (status != GLCNN_SUCCESS)
         return status;
     stage(part, &dense, bytes, staged, element);
-    return buffer_unmap(memory->buffer, where);
+    return buffer_unmap(memory->buffer, size, where);
 }
 
 static glcnn_status transfer_parts(struct glcnn_image *image, const struct access *a, char *bytes,

@@ -1,5 +1,6 @@
-/* What a device keeps for uploads and read-backs: memory that processor and GPU both reach, and
- * command buffers with the passes that were made last, to be issued again for other images.
+/* What a device keeps for uploads and read-backs: memory that processor and GPU both reach (or
+ * that the driver copies uploads to: buffer_create_mapped), and command buffers with the passes that
+ * were made last, to be issued again for other images.
  *
  * Uploads take the memories of a ring in turn: the next one is filled while passes still read those
  * before it, and the GPU is waited for only where it is a whole ring behind. A read-back has one

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "device/device.h"
+#include "record/staging.h"
 #include "tests/faults/inject.h"
 #include "tests/folder.h"
 
@@ -290,6 +292,17 @@ end:
     glcnn_image_destroy(&temporary);
     glcnn_command_buffer_destroy(&commands);
     glcnn_buffer_destroy(&in), glcnn_buffer_destroy(&out);
+}
+
+/* The same where the driver copies what is uploaded. */
+static void run_copied_transfer(struct fault_run *run)
+{
+    fault_pause(true);
+    run->device->info.traits.background_copies = true;
+    staging_destroy(&run->device->staging);
+    run->gone_wrong |= staging_create(run->device) != GLCNN_SUCCESS;
+    fault_pause(false);
+    run_transfer(run);
 }
 
 /* Values from callbacks. */
@@ -662,6 +675,7 @@ const struct fault_scenario fault_scenarios[] = {
     {"states", run_states, .fresh = false},
     {"optimizer", run_optimizer, .fresh = false},
     {"transfer", run_transfer, .fresh = false},
+    {"copied_transfer", run_copied_transfer, .fresh = false},
     {"data_source", run_data_source, .fresh = false},
     {"arrays", run_arrays, .fresh = false},
     {"npy", run_npy, .deviceless = true},
