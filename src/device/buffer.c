@@ -52,6 +52,9 @@ static glcnn_status give_mapped_memory(struct glcnn_buffer *buffer)
     const GLbitfield keep = GL_MAP_PERSISTENT_BIT_EXT | GL_MAP_COHERENT_BIT_EXT;
     const GLbitfield near = buffer->access & GL_MAP_READ_BIT ? GL_CLIENT_STORAGE_BIT_EXT : 0;
     buffer->reach = choose_reach(buffer->device, buffer->access);
+    if (buffer->reach == REACH_COPY && !(buffer->mapped = malloc(buffer->size)))
+        return device_fail(buffer->device, GLCNN_OUT_OF_MEMORY,
+                           "out of memory making a buffer of %zu bytes", buffer->size);
     if (buffer->reach != REACH_KEPT)
         return buffer_upload(buffer->device, GL_SHADER_STORAGE_BUFFER, &buffer->name, buffer->size,
                              NULL, where);
@@ -147,7 +150,8 @@ void glcnn_buffer_destroy(glcnn_buffer **buffer)
         old->device->gl.DeleteBuffers(1, &old->name);
     glcnn_buffer_destroy(&old->within);
     device_unreference(old->device);
-    free(old->prepared);
+    if (old->reach == REACH_COPY)
+        free(old->mapped);
     free(old);
 }
 
@@ -454,21 +458,9 @@ static glcnn_status fill_mapped(struct glcnn_buffer *buffer, size_t size, const 
     return buffer_unmap(buffer, size, where);
 }
 
-static glcnn_status prepare(struct glcnn_buffer *buffer, size_t size, void **bytes,
-                            const char *where)
+static glcnn_status send_mapped(struct glcnn_buffer *buffer, size_t size, const char *where)
 {
-    (void)size;
-    if (!buffer->prepared)
-        buffer->prepared = malloc(buffer->size);
-    *bytes = buffer->prepared;
-    return *bytes ? GLCNN_SUCCESS
-                  : device_fail(buffer->device, GLCNN_OUT_OF_MEMORY,
-                                "%s: out of memory preparing %zu bytes", where, buffer->size);
-}
-
-static glcnn_status send_prepared(struct glcnn_buffer *buffer, size_t size, const char *where)
-{
-    return send(buffer, 0, size, buffer->prepared, where);
+    return send(buffer, 0, size, buffer->mapped, where);
 }
 
 static glcnn_status send_first(struct glcnn_buffer *buffer, size_t size, const void *bytes,
@@ -484,7 +476,7 @@ static const struct {
 } reaches[] = {
     [REACH_MAP] = {map, unmap, fill_mapped},
     [REACH_KEPT] = {show_mapped, leave_mapped, fill_mapped},
-    [REACH_COPY] = {prepare, send_prepared, send_first},
+    [REACH_COPY] = {show_mapped, send_mapped, send_first},
 };
 
 glcnn_status buffer_map(struct glcnn_buffer *buffer, size_t size, void **bytes, const char *where)

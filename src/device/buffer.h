@@ -25,8 +25,7 @@ struct glcnn_buffer {
     struct glcnn_buffer *next;   /* of a list that lends buffers */
     GLbitfield access;           /* of buffer_create_mapped: how it is mapped */
     enum buffer_reach reach;
-    void *mapped;      /* where it stays mapped */
-    void *prepared;    /* what is being filled in for the driver to copy; NULL until it is needed */
+    void *mapped;      /* where it stays mapped, or memory to fill for the driver to copy */
     bool zeros;        /* held nothing but zeros at `zeros_at`, and was written by no pass since */
     uint64_t zeros_at; /* a serial number of the device's passes */
 };
