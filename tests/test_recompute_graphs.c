@@ -174,6 +174,40 @@ static void test_nets_train_with_the_same_bits(void)
     CU_ASSERT(tally.in_parts > 0);
 }
 
+/* ---- What a pass costs ---- */
+
+/* Parts of the batch under two budgets, added up. */
+static uint32_t count_parts(const char *name, uint32_t pass_bytes)
+{
+    uint32_t parts = 0, bytes = device->info.traits.pass_bytes;
+    device->info.traits.pass_bytes = pass_bytes;
+    struct outcome whole = train_net(name, 2 * BATCH, 0);
+    for (uint64_t k = 7; k <= 8; k++) {
+        struct outcome found = train_net(name, 2 * BATCH, whole.memory.planned * k / 10);
+        parts += found.memory.sub_batches;
+        free(found.values);
+    }
+    device->info.traits.pass_bytes = bytes;
+    free(whole.values);
+    return parts;
+}
+
+/* Each part runs all passes. */
+static void test_dear_passes_run_in_fewer_parts(void)
+{
+    CU_ASSERT(count_parts("small", 1 << 24) < count_parts("small", 64));
+}
+
+/* At half of the memory, which images that readers make of others would not keep within. */
+static void test_what_readers_would_make_is_stored(void)
+{
+    struct outcome whole = train_net("resnet8", BATCH, 0);
+    struct outcome half = train_net("resnet8", BATCH, whole.memory.planned / 2);
+    CU_ASSERT_EQUAL(half.memory.sub_batches, 1);
+    compare(&half, &whole);
+    free(whole.values), free(half.values);
+}
+
 /* ---- Random networks ---- */
 
 #define LAYERS   12
@@ -318,6 +352,8 @@ static void test_random_nets_train_with_the_same_bits(void)
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(test_nets_train_with_the_same_bits),
+                                        UNIT_TEST(test_dear_passes_run_in_fewer_parts),
+                                        UNIT_TEST(test_what_readers_would_make_is_stored),
                                         UNIT_TEST(test_random_nets_train_with_the_same_bits),
                                         CU_TEST_INFO_NULL};
     return fixture_run("recomputation in graphs", tests, argc, argv);

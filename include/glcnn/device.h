@@ -170,6 +170,7 @@ struct glcnn_device_traits {
     bool busy_waits;        /* the driver's waits keep a core busy: the library naps */
     bool background_copies; /* bytes given to the driver cross to the GPU beside its passes */
     bool may_skip_programs; /* may accept a program that it then does not run, in silence */
+    uint32_t pass_bytes;    /* that memory moves in the time that a pass takes to begin, about */
 };
 
 /* What was opened. Strings live as long as the device. */

@@ -43,10 +43,11 @@ struct glcnn_graph_descriptor {
     uint64_t memory_budget;   /* bytes of textures of intermediate images in executions; 0: as many
                                as needed. A batch that needs more drops images of the forward pass
                                and computes them again for the backward pass, which gives the same
-                               bits and takes time, or runs in sub-batches, whose results are the
+                               bits and takes time; or stores what its readers would make, the
+                               same up to rounding; or runs in sub-batches, whose results are the
                                same up to the order of sums, statistics of batch normalisation
                                too. Of all plans within the budget the one of the least expected
-                               time is taken; more sub-batches must save 5 % of a step */
+                               time is taken; what is not the same bits must save 5 % of a step */
     float gradient_clip_norm; /* largest norm of the gradients for weights that an execution's
                                  updates see, all vectors of all kernels taken as one; 0 or more,
                                  0: any. Where the norm is more, each gradient is multiplied by
@@ -100,7 +101,8 @@ struct glcnn_memory_plan {
     uint32_t sub_batches; /* 1: the batch runs at once */
     uint32_t recomputed;  /* encodes of filters that make once more what was dropped */
     double extra_time;    /* expected, of a step without a budget: 0.25 takes a quarter longer. By
-                             the bytes and operations of passes, not measured */
+                             the passes, their bytes and operations, not measured; it may be below
+                             0 */
 };
 
 /* Plans for sources of these descriptors, in the order of glcnn_graph_source, before any texture is

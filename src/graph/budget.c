@@ -5,22 +5,27 @@
 
 #include "graph/graph.h"
 
-#define MOST_SPLITS 33   /* powers of two, and the batch */
-#define LESS        8    /* one part in so many that more parts must need less, to be the least */
-#define WORTH       0.05 /* of a step: more parts must save as much, since sums change their order */
+#define MOST_SPLITS 35   /* powers of two, and the batch; one part for each of what is stored */
+#define LESS        12   /* one part in so many that more parts must need less, to be the least */
+#define WORTH       0.05 /* of a step: what rounds differently must save as much */
 
 /* Running the batch in so many parts. */
 struct split {
     uint32_t parts;
+    enum stores stores;
     struct recompute_model model;
     struct recompute_search *search;
     double time; /* of all steps once */
+    uint64_t bytes, planned; /* that a plan may take, and that `modes` was made for */
+    unsigned char *modes;
+    bool has_plan;
 };
 
 struct budget {
     struct split splits[MOST_SPLITS];
     size_t count;
-    double whole_time; /* of a step of the graph that keeps everything */
+    struct split *chosen; /* the last choice's; NULL: none yet */
+    double whole_time;    /* of a step of the graph that keeps everything */
     unsigned char *modes, *best;
 };
 
@@ -30,48 +35,66 @@ static bool add_split(struct budget *b, const struct recording *r, uint32_t part
 {
     struct split *split = &b->splits[b->count++];
     split->parts = parts;
+    split->stores = r->stores;
     if (!recompute_model_make(&split->model, r, parts))
         return false;
     split->search = recompute_search_create(&split->model);
+    split->modes = calloc(split->model.image_count + 1, 1);
     for (size_t s = 0; s < split->model.step_count; s++)
         split->time += split->model.steps[s].time;
-    return split->search;
+    return split->search && split->modes;
 }
 
 static bool add_splits(struct budget *b, const struct recording *r)
 {
-    uint32_t most = graph_can_be_split(r->graph) ? r->batch : 1, parts = 1;
+    uint32_t most = r->stores == STORES_ALL && graph_can_be_split(r->graph) ? r->batch : 1,
+             parts = 1;
     bool good = add_split(b, r, 1);
     while (good && parts < most) {
         parts = parts < most / 2 ? parts * 2 : most;
         good = add_split(b, r, parts);
     }
-    b->whole_time = b->splits[0].time + b->splits[0].model.other_time;
-    b->modes = calloc(r->graph->image_count + 1, 1);
-    b->best = calloc(r->graph->image_count + 1, 1);
-    return good && b->modes && b->best;
+    return good;
+}
+
+static glcnn_status out_of_memory(const struct glcnn_graph *graph)
+{
+    return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory planning a graph");
+}
+
+/* The splits of a batch whose images are all stored, or the one that leaves some to readers. */
+static glcnn_status record_splits(struct budget *b, const struct glcnn_graph *graph,
+                                  struct glcnn_image *const *sources, enum stores stores)
+{
+    const struct memory_choice choice = {.sub_batches = 1, .stores = stores};
+    struct glcnn_command_buffer *buffer;
+    struct recording r;
+    glcnn_status status = glcnn_command_buffer_create(graph->device, &buffer);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    buffer->planned = true;
+    status = recording_make(&r, graph, buffer, sources, &choice);
+    if (status == GLCNN_SUCCESS && !add_splits(b, &r))
+        status = out_of_memory(graph);
+    recording_free(&r);
+    glcnn_command_buffer_destroy(&buffer);
+    return status;
 }
 
 glcnn_status budget_create(const struct glcnn_graph *graph, struct glcnn_image *const *sources,
                            struct budget **budget)
 {
-    struct glcnn_command_buffer *buffer = NULL;
-    struct recording r = {.graph = graph};
-    struct budget *b = calloc(1, sizeof *b);
-    glcnn_status status = glcnn_command_buffer_create(graph->device, &buffer);
-    if (status == GLCNN_SUCCESS) {
-        buffer->planned = true;
-        status =
-            recording_make(&r, graph, buffer, sources, &(struct memory_choice){.sub_batches = 1});
-        if (status == GLCNN_SUCCESS && (!b || !add_splits(b, &r)))
-            status =
-                device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory planning a graph");
-        recording_free(&r);
-    }
-    glcnn_command_buffer_destroy(&buffer);
+    struct budget *b = *budget = calloc(1, sizeof *b);
+    if (!b)
+        return out_of_memory(graph);
+    b->modes = calloc(graph->image_count + 1, 1);
+    b->best = calloc(graph->image_count + 1, 1);
+    glcnn_status status = b->modes && b->best ? GLCNN_SUCCESS : out_of_memory(graph);
+    for (int stores = STORES_NONE; stores <= STORES_ALL && status == GLCNN_SUCCESS; stores++)
+        status = record_splits(b, graph, sources, (enum stores)stores);
+    b->whole_time = b->splits[0].time + b->splits[0].model.other_time;
     if (status != GLCNN_SUCCESS)
-        budget_destroy(&b);
-    *budget = b;
+        budget_destroy(budget);
     return status;
 }
 
@@ -84,6 +107,7 @@ void budget_destroy(struct budget **budget)
     for (size_t i = 0; i < b->count; i++) {
         recompute_search_destroy(b->splits[i].search);
         recompute_model_free(&b->splits[i].model);
+        free(b->splits[i].modes);
     }
     free(b->modes);
     free(b->best);
@@ -103,7 +127,7 @@ static bool take_choice(struct budget *b, const struct split *split, const unsig
                         struct memory_choice *choice)
 {
     const struct recompute_schedule *schedule = recompute_evaluate(split->search, modes, 0);
-    *choice = (struct memory_choice){.sub_batches = split->parts};
+    *choice = (struct memory_choice){.sub_batches = split->parts, .stores = split->stores};
     if (!schedule)
         return false;
     choice->schedule = *schedule;
@@ -115,24 +139,44 @@ static bool take_choice(struct budget *b, const struct split *split, const unsig
     return true;
 }
 
-bool budget_choose(struct budget *b, uint64_t bytes, struct memory_choice *choice)
+void budget_set(struct budget *b, uint64_t bytes)
 {
-    const struct split *found = NULL;
+    for (size_t i = 0; i < b->count; i++)
+        b->splits[i].bytes = bytes;
+}
+
+void budget_lessen(struct budget *b, uint64_t over)
+{
+    struct split *split = b->chosen;
+    uint64_t peak = recompute_evaluate(split->search, split->modes, 0)->peak;
+    split->bytes -= over / 2 < split->bytes ? over / 2 : split->bytes;
+    split->bytes = split->bytes < peak ? split->bytes : peak - 1;
+}
+
+static bool plan_split(struct split *split)
+{
+    if (split->planned != split->bytes)
+        split->has_plan = recompute_plan(split->search, split->bytes, split->modes);
+    split->planned = split->bytes;
+    return split->has_plan;
+}
+
+bool budget_choose(struct budget *b, struct memory_choice *choice)
+{
     double least = 0, worth = WORTH * b->whole_time;
     *choice = (struct memory_choice){0};
+    b->chosen = NULL;
     for (size_t i = 0; i < b->count; i++) {
         struct split *split = &b->splits[i];
-        if ((found && split->time + worth >= least) ||
-            !recompute_plan(split->search, bytes, b->modes))
+        if ((b->chosen && split->time + worth >= least) || !plan_split(split))
             continue;
-        double time = split->time + recompute_evaluate(split->search, b->modes, 0)->extra;
-        if (found && time + worth >= least)
+        double time = split->time + recompute_evaluate(split->search, split->modes, 0)->extra;
+        if (b->chosen && time + worth >= least)
             continue;
-        found = split;
+        b->chosen = split;
         least = time;
-        memcpy(b->best, b->modes, split->model.image_count);
     }
-    return found && take_choice(b, found, b->best, choice);
+    return b->chosen && take_choice(b, b->chosen, b->chosen->modes, choice);
 }
 
 bool budget_least(struct budget *b, struct memory_choice *choice)

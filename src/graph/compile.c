@@ -5,8 +5,8 @@
 #include "graph/graph.h"
 #include "image/image.h"
 
-#define TRIES 8 /* choices recorded within a budget */
-#define SURE  2 /* what textures take is less than so many times what a model counts */
+#define TRIES 24 /* choices recorded within a budget */
+#define SURE  2  /* what textures take is less than so many times what a model counts */
 
 /* ---- One recording ---- */
 
@@ -106,19 +106,17 @@ static glcnn_status record_least(struct glcnn_graph *graph, struct compiled *c, 
 }
 
 /* Models count bytes, of which textures take some more or some less: more than the budget is asked
- * for first, and what a choice takes too much the next is given less. */
+ * for first, and what a choice takes too much the next of its kind is given less. */
 static glcnn_status record_choices(struct glcnn_graph *graph, struct compiled *c, struct budget *b)
 {
     struct memory_choice choice;
-    uint64_t bytes = graph->memory_budget + graph->memory_budget / 8;
     glcnn_status status = GLCNN_SUCCESS;
-    for (int i = 0; i < TRIES && budget_choose(b, bytes, &choice); i++) {
+    budget_set(b, graph->memory_budget + graph->memory_budget / 32);
+    for (int i = 0; i < TRIES && budget_choose(b, &choice); i++) {
         status = record_choice(graph, c, choice);
         if (status != GLCNN_SUCCESS || is_within_budget(graph, c))
             return status;
-        uint64_t over = c->memory.planned - graph->memory_budget;
-        bytes -= over < bytes ? over : bytes;
-        bytes = bytes < c->choice.schedule.peak ? bytes : c->choice.schedule.peak - 1;
+        budget_lessen(b, c->memory.planned - graph->memory_budget);
     }
     return record_least(graph, c, b);
 }

@@ -32,9 +32,14 @@ struct graph_filter {
     bool skipped;                    /* a neuron that another filter computes */
 };
 
-/* How a batch runs: in so many parts, and with what is made again. */
+/* Which of the images that their readers could make are stored instead: what such an image is made
+ * of lives as long as its readers wait, which may be more than the image. */
+enum stores { STORES_NONE, STORES_GRADIENTS, STORES_ALL };
+
+/* How a batch runs: in so many parts, for which all is stored, and with what is made again. */
 struct memory_choice {
     uint32_t sub_batches;
+    enum stores stores;
     bool in_waves; /* passes run beside each other, which takes more memory (command_order.c) */
     struct recompute_schedule schedule; /* no items: each step once */
     double extra_time;                  /* expected, as a part of the time without a budget */
@@ -104,6 +109,7 @@ struct recording {
     const struct glcnn_graph *graph;
     struct glcnn_command_buffer *command_buffer;
     uint32_t batch, sub_batches;
+    enum stores stores;
     bool ordinary_results;       /* wanted images are kept: ordinary ones */
     struct glcnn_image **images; /* by image node; of the sub-batch under way where they are not
                                     kept whole */
@@ -141,7 +147,8 @@ bool graph_can_be_split(const struct glcnn_graph *graph);
 /* ---- Memory budgets (budget.c) ---- */
 
 /* The model of a whole batch's recording, no step of which is run again, for a batch in so many
- * parts (recompute_model.c). False: out of memory. To be freed in any case. */
+ * parts, of more than one if the recording stores all (recompute_model.c). False: out of memory. To
+ * be freed in any case. */
 bool recompute_model_make(struct recompute_model *model, const struct recording *recording,
                           uint32_t parts);
 void recompute_model_free(struct recompute_model *model);
@@ -153,9 +160,12 @@ void budget_destroy(struct budget **budget);
 /* The choice that takes the least by the models' count. False: out of memory. A choice is to be freed
  * in any case. */
 bool budget_least(struct budget *budget, struct memory_choice *choice);
-/* The choice of the least time among those that take so many bytes by the models' count. False:
- * there is none. */
-bool budget_choose(struct budget *budget, uint64_t bytes, struct memory_choice *choice);
+/* Choices take so many bytes by the models' count; and those in as many parts as the last, with as
+ * much stored, `over` less from now on. */
+void budget_set(struct budget *budget, uint64_t bytes);
+void budget_lessen(struct budget *budget, uint64_t over);
+/* The choice of the least time among those. False: there is none. */
+bool budget_choose(struct budget *budget, struct memory_choice *choice);
 
 /* ---- Compiled graphs (compile.c) ---- */
 

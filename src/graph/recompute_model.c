@@ -4,10 +4,8 @@
 #include "graph/graph.h"
 #include "record/dispatch_work.h"
 
-/* Time is counted in bytes that memory moves: a GPU does some ten operations meanwhile, and takes
- * as long as for this many to begin a pass. */
+/* Time is counted in bytes that memory moves: a GPU does some ten operations meanwhile. */
 #define OPERATIONS 10
-#define BEGINNING  262144.0
 
 /* ---- Time ---- */
 
@@ -35,7 +33,8 @@ static double pass_time(const struct pass *pass)
 
 static double passes_time(const struct recording *r, size_t first, size_t end, uint32_t parts)
 {
-    double time = (double)(end - first) * BEGINNING * parts;
+    double beginning = r->graph->device->info.traits.pass_bytes;
+    double time = (double)(end - first) * beginning * parts;
     for (size_t i = first; i < end; i++)
         time += pass_time(&r->command_buffer->passes[i]);
     return time;
@@ -137,9 +136,8 @@ static void describe_images(struct recompute_model *m, const struct recording *r
 {
     for (size_t i = 0; i < m->image_count; i++) {
         uint64_t size = r->graph->wanted[i] ? 0 : r->made[i].size;
-        m->images[i] = (struct recompute_image){.size = size,
-                                                .part = part_of(r, size, parts),
-                                                .derived = r->made[i].derived && parts == 1};
+        m->images[i] = (struct recompute_image){
+            .size = size, .part = part_of(r, size, parts), .derived = r->made[i].derived};
     }
 }
 

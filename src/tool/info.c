@@ -193,6 +193,7 @@ static void print_traits(const struct glcnn_device_traits *all)
     puts("\ntraits, by which kernels choose between variants");
     print_line("family", all->family);
     printf("  %-25s%u, of four components\n", "registers", all->registers);
+    printf("  %-25s%u\n", "pass_bytes", all->pass_bytes);
     printf("  %-25s%u invocations\n", "width", all->width);
     for (size_t i = 0; i < TRAITS; i++)
         print_line(traits[i].name, traits[i].words[has_trait(all, &traits[i])]);
@@ -252,6 +253,7 @@ static cJSON *json_of_traits(const struct glcnn_device_traits *all)
     cJSON *json = cJSON_CreateObject();
     json_add_text(json, "family", all->family);
     cJSON_AddNumberToObject(json, "registers", all->registers);
+    cJSON_AddNumberToObject(json, "pass_bytes", all->pass_bytes);
     cJSON_AddNumberToObject(json, "width", all->width);
     for (size_t i = 0; i < TRAITS; i++)
         cJSON_AddBoolToObject(json, traits[i].name, has_trait(all, &traits[i]));
