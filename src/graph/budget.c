@@ -15,7 +15,7 @@ struct split {
     enum stores stores;
     struct recompute_model model;
     struct recompute_search *search;
-    double time; /* of all steps once */
+    double time;             /* of all steps once */
     uint64_t bytes, planned; /* that a plan may take, and that `modes` was made for */
     unsigned char *modes;
     bool has_plan;
