@@ -24,6 +24,7 @@ struct derived_name {
     struct derived *derived;
     const char *name;
     const struct image_view *view; /* of the result */
+    bool missing;                  /* there was no memory for a name of it */
 };
 
 static void release_derived(void *object)
@@ -41,8 +42,9 @@ const char *derived_name(struct derived_name *as, const char *suffix)
 {
     size_t length = strlen(as->name) + strlen(suffix) + 1;
     struct kept_name *kept = *suffix ? malloc(sizeof *kept + length) : NULL;
+    as->missing = as->missing || (*suffix && !kept);
     if (!kept)
-        return as->name; /* out of memory: two items of one name, which no compiler takes */
+        return as->name;
     strcat(strcpy(kept->text, as->name), suffix);
     kept->next = as->derived->names;
     as->derived->names = kept;
@@ -80,7 +82,7 @@ static void bind_copy(struct derivation *derivation, struct pass *pass, const ch
 {
     struct derived *derived = (struct derived *)(void *)derivation;
     const struct operation *o = &derived->operation;
-    struct derived_name as = {derived, name, view};
+    struct derived_name as = {.derived = derived, .name = name, .view = view};
     derived_texture(&as, pass, "", &o->images[descriptor_place(o->descriptor, PLACE_SOURCE)]);
 }
 
@@ -89,10 +91,11 @@ static void bind_pixels(struct derivation *derivation, struct pass *pass, const 
 {
     struct derived *derived = (struct derived *)(void *)derivation;
     const struct operation *o = &derived->operation;
-    struct derived_name as = {derived, name, view};
+    struct derived_name as = {.derived = derived, .name = name, .view = view};
     pass_template(pass, "record/derived.glsl", name);
     o->descriptor->derive(o, pass, &as);
     pass_template(pass, "record/edges.glsl", name);
+    pass->lacks_names = pass->lacks_names || as.missing;
 }
 
 /* Of a copy what its source has. */

@@ -68,8 +68,11 @@ static void plan_call(struct call *call, struct plan *plan)
     size_t first = plan->pass_count;
     plan->kernel = kernel_title(call->kernel);
     plan_result(call, plan);
-    for (size_t i = first; i < plan->pass_count; i++)
+    for (size_t i = first; i < plan->pass_count; i++) {
         plan->passes[i].kernel = call->kernel;
+        if (plan->passes[i].lacks_names)
+            plan_fail(plan, GLCNN_OUT_OF_MEMORY, "%s: out of memory encoding", plan->kernel);
+    }
     observe(&call->operation, plan, first);
     plan_retain(plan, kernel_retain(call->kernel), release_kernel);
     plan_release_scratch(plan);

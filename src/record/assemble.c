@@ -302,6 +302,9 @@ static void write_main(struct text *t, const struct pass *pass,
 static glcnn_status check_limits(struct glcnn_device *device, const struct pass *pass)
 {
     const struct glcnn_limits *limits = &device->info.limits;
+    if (pass->lacks_names)
+        return device_fail(device, GLCNN_OUT_OF_MEMORY, "%s: out of memory naming what it reads",
+                           pass->shader);
     if (pass->overflow)
         return device_fail(device, GLCNN_SHADER_ERROR, "%s: no room for %s in the pass",
                            pass->shader, pass->overflow);

@@ -178,6 +178,7 @@ struct pass {
     const struct program *program;
     size_t uniform_offset; /* in the command buffer's uniform buffer */
     const char *overflow;  /* name of what found no room, NULL when all is well */
+    bool lacks_names;      /* two items have one, for want of memory */
 };
 
 /* A library that the pass chooses. What a body or a library always needs it says itself, in a line
