@@ -64,8 +64,7 @@ glcnn_status buffer_upload(struct glcnn_device *device, GLenum target, GLuint *n
 glcnn_status buffer_create_mapped(struct glcnn_device *device, size_t size, GLbitfield access,
                                   struct glcnn_buffer **buffer);
 /* Its first `size` bytes, until buffer_unmap of as many. No pass may be using what is to be filled,
- * and what is read was awaited behind buffer_show: nothing here waits for that. In between no other call is
- * made: buffer_unmap does not bind it anew, which might fail and leave it mapped. */
+ * and what is read was awaited behind buffer_show: nothing here waits for that. */
 glcnn_status buffer_map(struct glcnn_buffer *buffer, size_t size, void **bytes, const char *where);
 glcnn_status buffer_unmap(struct glcnn_buffer *buffer, size_t size, const char *where);
 /* Both at once, for bytes that are as they shall be. */
