@@ -189,12 +189,51 @@ static void test_an_exported_image_is_stored(void)
     CU_ASSERT(stored.sum[0] != 0 && stored.sum[1] != stored.sum[0]);
 }
 
+/* A pass has no room for what a dozen layers make: some of them are stored. */
+static void test_a_long_chain_is_stored_in_between(void)
+{
+    static const char *const variants[] = {"pixels_stored", "pixels_made_again"};
+    static const struct glcnn_neuron_descriptor gelu = {.type = GLCNN_NEURON_TYPE_GELU};
+    float losses[2][BATCH];
+    for (int i = 0; i < 2; i++) {
+        fixture_close();
+        setenv("GLCNN_VARIANTS", variants[i], 1);
+        CU_ASSERT_TRUE_FATAL(fixture_open());
+        glcnn_graph *graph;
+        glcnn_image *sources[2];
+        struct net n = {.net = make_network()};
+        n.image = make_input(n.net, "image");
+        n.labels = make_input(n.net, "labels");
+        glcnn_image_node *x = convolve(n.image, 3, 1, 6);
+        for (int layer = 0; layer < 12; layer++)
+            x = glcnn_neuron_node(glcnn_neuron_relu_node(x, 0.5f), &gelu);
+        x = connect(glcnn_pooling_max_node(x, 2, 2, 2, 2), CNN_SIDE / 2, 6, CNN_CLASSES);
+        n.loss = glcnn_loss_node(x, n.labels, NULL, GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY,
+                                 GLCNN_REDUCTION_TYPE_SUM);
+        set_weights(n.net, 5);
+        train_network(n.net, false);
+        GOOD_FATAL(glcnn_training_graph_create(n.loss, NULL, NULL, &graph));
+        make_cnn_sources(BATCH, sources);
+        for (int step = 0; step < STEPS; step++)
+            run_graph(graph, sources);
+        float *values = result_values(graph, glcnn_filter_node_loss(n.loss));
+        memcpy(losses[i], values, sizeof losses[i]);
+        free(values);
+        destroy_images(sources, 2);
+        glcnn_graph_destroy(&graph);
+        glcnn_network_destroy(&n.net);
+        unsetenv("GLCNN_VARIANTS");
+    }
+    CU_ASSERT(arrays_near(losses[1], losses[0], BATCH, 1e-5));
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(test_training_is_the_same_with_less),
                                         UNIT_TEST(test_coefficients_come_from_an_image),
                                         UNIT_TEST(test_a_gradient_is_made_by_its_reader),
                                         UNIT_TEST(test_dear_stores_are_saved),
+                                        UNIT_TEST(test_a_long_chain_is_stored_in_between),
                                         UNIT_TEST(test_an_exported_image_is_stored),
                                         CU_TEST_INFO_NULL};
     return fixture_run("derived results", tests, argc, argv);

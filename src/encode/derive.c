@@ -121,6 +121,9 @@ static struct derived *derived_make(const struct call *call, enum derivative der
     return derived;
 }
 
+/* Readers have three sources at most, and things of their own. */
+#define SHARES 4
+
 /* Can all readers bind it? */
 static bool fits(struct derived *derived, const struct encode_settings *settings)
 {
@@ -132,7 +135,9 @@ static bool fits(struct derived *derived, const struct encode_settings *settings
     derived->derivation.buffers = pass.buffer_count;
     return (!derived->derivation.by_name || settings->may_derive == DERIVATIVE_PIXELS) &&
            !pass.overflow && pass.texture_count <= settings->most_textures &&
-           pass.buffer_count <= settings->most_buffers;
+           pass.buffer_count <= settings->most_buffers &&
+           pass.library_count <= PASS_LIBRARIES / SHARES &&
+           pass.uniform_count <= PASS_UNIFORMS / SHARES;
 }
 
 /* Whatever the passes of readers will bind lives as long as they. */

@@ -32,8 +32,8 @@
 #define PASS_IMAGES     4
 #define PASS_BUFFERS    16
 #define PASS_DEFINES    24
-#define PASS_UNIFORMS   64
-#define PASS_LIBRARIES  32
+#define PASS_UNIFORMS   128
+#define PASS_LIBRARIES  96
 #define PASS_VIEW_WORDS 12 /* uniform words of one view; the second half places its layers */
 #define PASS_ROW_WORDS  16
 #define PASS_WORDS      (6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS)
