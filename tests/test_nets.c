@@ -12,6 +12,7 @@
 #include "examples/support/fashion.h"
 #include "examples/support/network.h"
 #include "examples/support/random.h"
+#include "device/device.h"
 #include "tool/model.h"
 
 #define STEPS       20
@@ -20,9 +21,7 @@
 #define RATE        (1.0f / 2048)
 #define SEED        1
 #define TOLERANCE   1e-4 /* times max(1, norm) */
-/* The bound does not know that the images of a pass lie in different textures, which costs a step of
- * few images most. */
-#define OVER_BOUND 1.20
+#define OVER_BOUND  1.10
 
 #define TRAINING_BATCH  64
 #define INFERENCE_BATCH 100
@@ -223,7 +222,8 @@ static void mobilenet_tiny_trains_as_in_pytorch(void)
 
 /* ---- Memory ---- */
 
-static void check_memory(struct runner *runner, const char *what)
+/* `stored` bytes are what the plan takes where all images are stored, 0 for that plan itself. */
+static uint64_t check_memory(struct runner *runner, const char *what, uint64_t stored)
 {
     struct glcnn_memory_plan memory = {0};
     good(runner_memory(runner, &memory));
@@ -232,23 +232,31 @@ static void check_memory(struct runner *runner, const char *what)
            memory.planned, over, (double)memory.planned / (double)memory.without_sharing);
     CU_ASSERT(memory.lower_bound > 0);
     CU_ASSERT(memory.planned <= memory.without_sharing);
-    CU_ASSERT(over <= OVER_BOUND);
+    CU_ASSERT(over <= OVER_BOUND || memory.planned <= stored);
     CU_ASSERT_EQUAL(memory.sub_batches, 1);
+    runner_destroy(runner);
+    return memory.planned;
 }
 
+/* The bound does not know that the images of a pass lie in different textures. Where stores are dear
+ * and images few this shows: a plan beyond the bound then takes no more than with all images. */
 static void check_memory_of(const char *name)
 {
+    const bool dear_stores = device->info.traits.dear_stores;
+    uint64_t inference = 0, training = 0;
     char what[64];
     struct runner runner;
     struct model model = make_model(name, &fashion, TRAINING_BATCH);
-    good(runner_create_inference(&model, INFERENCE_BATCH, 0, &runner));
-    snprintf(what, sizeof what, "%s, inference", name);
-    check_memory(&runner, what);
-    runner_destroy(&runner);
-    good(runner_create_training(&model, TRAINING_BATCH, NULL, &runner));
-    snprintf(what, sizeof what, "%s, training", name);
-    check_memory(&runner, what);
-    runner_destroy(&runner);
+    for (int dear = 0; dear < 2; dear++) {
+        device->info.traits.dear_stores = dear;
+        good(runner_create_inference(&model, INFERENCE_BATCH, 0, &runner));
+        snprintf(what, sizeof what, "%s, inference", name);
+        inference = check_memory(&runner, what, inference);
+        good(runner_create_training(&model, TRAINING_BATCH, NULL, &runner));
+        snprintf(what, sizeof what, "%s, training", name);
+        training = check_memory(&runner, what, training);
+    }
+    device->info.traits.dear_stores = dear_stores;
     model_destroy(&model);
 }
 
