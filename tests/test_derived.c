@@ -93,15 +93,20 @@ static void run_steps(const struct net *n, glcnn_graph *graph, bool with_sum, st
     destroy_images(sources, 2);
 }
 
+static void open_with(const char *variants)
+{
+    fixture_close();
+    setenv("GLCNN_VARIANTS", variants, 1);
+    CU_ASSERT_TRUE_FATAL(fixture_open());
+}
+
 /* On a device of its own, with these traits and variants. */
 static struct outcome train_with(const struct glcnn_device_traits *traits, const char *variants,
                                  bool with_sum)
 {
     struct outcome outcome = {.dispatches = 0};
     glcnn_graph *graph;
-    fixture_close();
-    setenv("GLCNN_VARIANTS", variants, 1);
-    CU_ASSERT_TRUE_FATAL(fixture_open());
+    open_with(variants);
     if (traits)
         device->info.traits = *traits;
     struct net n = make_net();
@@ -196,9 +201,7 @@ static void test_a_long_chain_is_stored_in_between(void)
     static const struct glcnn_neuron_descriptor gelu = {.type = GLCNN_NEURON_TYPE_GELU};
     float losses[2][BATCH];
     for (int i = 0; i < 2; i++) {
-        fixture_close();
-        setenv("GLCNN_VARIANTS", variants[i], 1);
-        CU_ASSERT_TRUE_FATAL(fixture_open());
+        open_with(variants[i]);
         glcnn_graph *graph;
         glcnn_image *sources[2];
         struct net n = {.net = make_network()};
