@@ -1,22 +1,16 @@
-// What convolution_pack.comp makes, of all layers of a table. The matrices lie in up to four array
-// textures by their height.
+// What convolution_pack.comp makes, of all layers of a table. The matrices lie in four array textures
+// by their height.
 // needs convolution/packing_row.glsl
 // needs convolution/convolution.glsl
 void store(int image, ivec3 place, vec4 v) {
     if (image == 0)
         store_joined_0(place.x, place.y, 0, place.z, v);
-#if JOINED > 1
     else if (image == 1)
         store_joined_1(place.x, place.y, 0, place.z, v);
-#endif
-#if JOINED > 2
     else if (image == 2)
         store_joined_2(place.x, place.y, 0, place.z, v);
-#endif
-#if JOINED > 3
     else
         store_joined_3(place.x, place.y, 0, place.z, v);
-#endif
 }
 
 // Of texel (x, y) of a slice: as in record/view.glsl.

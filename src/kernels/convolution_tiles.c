@@ -122,15 +122,14 @@ static void pass_weights(struct pass *pass, const struct packing *p, const struc
 
 /* ---- Passes ---- */
 
-static void plan_finish(struct plan *plan, const struct packing *p, const struct image_view *matrix,
-                        const struct sum *sum, const struct vector_view *parts, uint32_t splits)
+/* The weights may be packed or not: biases are read as the user has them either way, and one program
+ * serves both. */
+static void plan_finish(struct plan *plan, const struct packing *p, const struct sum *sum,
+                        const struct vector_view *parts, uint32_t splits)
 {
     struct pass *pass = plan_pass(plan, "convolution/convolution_tiled_finish.comp");
     pass_vector_of(pass, "vec4", "parts", parts, VECTOR_READ);
-    if (matrix)
-        pass_matrix(pass, matrix);
-    else
-        pass_biases_in_place(pass, sum);
+    pass_biases_in_place(pass, sum);
     pass_packing(pass, p);
     pass_sum_destination(pass, sum);
     pass_int(pass, "row_count", (int32_t)row_count(sum));
@@ -170,5 +169,5 @@ void plan_sum_tiles(struct plan *plan, const struct packing *p, const struct var
     pass->cooperative = true;
     pass->work = splits.depth * 8 * 8 + 64;
     if (splits.count > 1)
-        plan_finish(plan, p, matrix, sum, &parts, splits.count);
+        plan_finish(plan, p, sum, &parts, splits.count);
 }

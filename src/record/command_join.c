@@ -26,7 +26,6 @@ static const uint32_t heights[PASS_IMAGES] = {1, 8, 32, UINT32_MAX};
 struct joined_texture {
     uint32_t width, height, layers;
     struct storage *storage;
-    uint32_t index; /* among those of the pass */
 };
 
 /* Passes on their way into one. */
@@ -37,7 +36,6 @@ struct joining {
     size_t *passes;              /* indices; NULL until it is known that there are some */
     size_t count;
     struct joined_texture textures[PASS_IMAGES];
-    uint32_t texture_count;
     uint32_t invocations;
     int32_t *rows;
 };
@@ -101,12 +99,12 @@ static const struct image_view *image_of(const struct joining *j, size_t index)
     return &j->buffer->passes[j->passes[index]].images[0].view;
 }
 
-static struct joined_texture *texture_for(struct joining *j, const struct image_view *view)
+static uint32_t texture_for(const struct image_view *view)
 {
     uint32_t i = 0;
     while (view->height > heights[i])
         i++;
-    return &j->textures[i];
+    return i;
 }
 
 static uint32_t larger(uint32_t a, uint32_t b)
@@ -114,18 +112,16 @@ static uint32_t larger(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
+/* One of a texel where it has no image: the pass stores into all, so that one program serves networks
+ * and batches of all sizes. */
 static glcnn_status make_texture(struct joining *j, struct joined_texture *texture)
 {
-    if (!texture->width)
-        return GLCNN_SUCCESS;
-    glcnn_status status =
-        storage_create(j->buffer->device, texture->width, texture->height, texture->layers,
-                       GLCNN_CHANNEL_FORMAT_FLOAT32, &texture->storage);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    texture->storage->clear = false;
-    texture->index = j->texture_count++;
-    return GLCNN_SUCCESS;
+    glcnn_status status = storage_create(
+        j->buffer->device, larger(texture->width, 1), larger(texture->height, 1),
+        larger(texture->layers, 1), GLCNN_CHANNEL_FORMAT_FLOAT32, &texture->storage);
+    if (status == GLCNN_SUCCESS)
+        texture->storage->clear = false;
+    return status;
 }
 
 /* Layers of the texture that the image takes. */
@@ -143,12 +139,12 @@ static bool measure(struct joining *j)
     uint32_t across, down;
     for (size_t i = 0; i < j->count; i++) {
         const struct image_view *view = image_of(j, i);
-        struct joined_texture *texture = texture_for(j, view);
+        struct joined_texture *texture = &j->textures[texture_for(view)];
         texture->width = larger(texture->width, view->width);
         texture->height = larger(texture->height, view->height);
     }
     for (size_t i = 0; i < j->count; i++) {
-        struct joined_texture *texture = texture_for(j, image_of(j, i));
+        struct joined_texture *texture = &j->textures[texture_for(image_of(j, i))];
         texture->layers += cells_of(texture, image_of(j, i), &across, &down);
         if (texture->layers > j->buffer->device->info.limits.array_layers)
             return false;
@@ -169,10 +165,11 @@ static void place_images(struct joining *j)
     uint32_t used[PASS_IMAGES] = {0}, across, down;
     for (size_t i = 0; i < j->count; i++) {
         const struct image_view *view = image_of(j, i);
-        struct joined_texture *texture = texture_for(j, view);
+        uint32_t at = texture_for(view);
+        const struct joined_texture *texture = &j->textures[at];
         uint32_t cells = cells_of(texture, view, &across, &down);
-        storage_place(view->storage, texture->storage, used[texture->index], across, down);
-        used[texture->index] += cells;
+        storage_place(view->storage, texture->storage, used[at], across, down);
+        used[at] += cells;
     }
 }
 
@@ -185,7 +182,7 @@ static void write_row(struct joining *j, size_t index)
     int32_t *row = j->rows + index * ROW_WORDS;
     int32_t *vectors = row + ROW_HEAD + PASS_VIEW_WORDS;
     row[0] = (int32_t)j->invocations;
-    row[1] = (int32_t)texture_for(j, view)->index;
+    row[1] = (int32_t)texture_for(view);
     uniforms_of_view(view, (uint32_t *)row + ROW_HEAD);
     for (uint32_t i = 0; i < ROW_VECTORS; i++) {
         const struct vector_view *vector = &pass->buffers[i].view;
@@ -211,20 +208,17 @@ static void describe(struct joining *j, struct pass *pass, const struct vector_v
 {
     const struct vector_view memory = {j->memory, 0, j->memory->size / 4};
     for (uint32_t i = 0; i < PASS_IMAGES; i++) {
-        const struct joined_texture *texture = &j->textures[i];
-        if (!texture->storage)
-            continue;
-        pass_image(pass, texture_names[texture->index],
-                   &(struct image_view){.storage = texture->storage,
+        const struct storage *storage = j->textures[i].storage;
+        pass_image(pass, texture_names[i],
+                   &(struct image_view){.storage = j->textures[i].storage,
                                         .layer_stride = 1,
-                                        .width = texture->width,
-                                        .height = texture->height,
+                                        .width = storage->width,
+                                        .height = storage->height,
                                         .channels = 4,
-                                        .images = texture->layers});
+                                        .images = storage->layers});
     }
     pass_vector_of(pass, "int", "rows", table, VECTOR_READ);
     pass_vector(pass, "vectors", &memory, VECTOR_READ);
-    pass_define(pass, "JOINED", (int)j->texture_count);
     pass_define(pass, "ROW_WORDS", ROW_WORDS);
     pass_int(pass, "row_count", (int32_t)j->count);
     pass_grid(pass, j->invocations, 1, 1);
@@ -283,12 +277,12 @@ static glcnn_status join(struct joining *j)
         return status;
     place_images(j);
     for (uint32_t i = 0; i < PASS_IMAGES; i++)
-        if (j->textures[i].storage)
-            j->buffer->joined_size += storage_size(j->textures[i].storage);
+        j->buffer->joined_size += storage_size(j->textures[i].storage);
     return record(j);
 }
 
-/* The pass and all behind it that can be run along. One alone stays as it is. */
+/* The pass and all behind it that can be run along. One alone goes the same way, since how many there
+ * are depends on the batch. */
 static glcnn_status join_from(struct glcnn_command_buffer *buffer, size_t first)
 {
     struct joining j = {.buffer = buffer,
@@ -301,7 +295,7 @@ static glcnn_status join_from(struct glcnn_command_buffer *buffer, size_t first)
         status = device_fail(buffer->device, GLCNN_OUT_OF_MEMORY, "out of memory recording passes");
     else
         list_passes(&j, first);
-    if (status == GLCNN_SUCCESS && j.count > 1 && measure(&j))
+    if (status == GLCNN_SUCCESS && j.count > 0 && measure(&j))
         status = join(&j);
     release(&j);
     return status;
