@@ -14,8 +14,9 @@ static void count(void *user, const struct glcnn_compilation *compilation)
 {
     (void)user;
     compilations += compilation->seconds == 0;
-    if (compilation->seconds == 0 && strlen(names) + strlen(compilation->shader) + 2 < sizeof names)
-        strcat(strcat(names, " "), compilation->shader);
+    if (compilation->seconds == 0 && strlen(names) + 128 < sizeof names)
+        snprintf(names + strlen(names), 128, "\n    %s %s", compilation->shader,
+                 compilation->variant ? compilation->variant : "");
 }
 
 static void GL_APIENTRY make_no_texture(GLenum target, GLsizei levels, GLenum format, GLsizei width,
@@ -35,15 +36,22 @@ static void GL_APIENTRY dispatch_nothing(GLuint x, GLuint y, GLuint z)
     (void)x, (void)y, (void)z;
 }
 
-static glcnn_device *open_idle(const char *renderer)
+/* What a device is opened as; NULL: as it is, and with the variants that it would choose. */
+struct driver {
+    const char *renderer, *variants;
+};
+
+static glcnn_device *open_idle(const struct driver *driver)
 {
+    const char *renderer = driver->renderer;
     glcnn_device *on;
+    setenv("GLCNN_VARIANTS", driver->variants ? driver->variants : "", 1);
     GOOD_FATAL(glcnn_device_create(&(struct glcnn_device_parameters){.compile = count}, &on));
     on->gl.TexStorage3D = make_no_texture;
     on->gl.BindImageTexture = bind_no_image;
     on->gl.DispatchCompute = dispatch_nothing;
     if (renderer)
-        on->info.traits = traits_find(NULL, renderer);
+        on->info.traits = traits_find(renderer, renderer);
     on->info.traits.may_skip_programs = false; /* a canary would find that nothing runs */
     on->dispatch_work = 1u << 28;              /* the device's speed, as if measured before */
     return on;
@@ -82,9 +90,25 @@ static struct model make_model(glcnn_device *on, const char *name)
     return model;
 }
 
-/* Drivers of every kind of variants; NULL: the one that there is. */
-static const char *const renderers[] = {NULL, "Mali-T860 (Panfrost)", "Mali-G52 (Panfrost)",
-                                        "V3D 4.2", "FD618"};
+/* Drivers of every kind of variants. One that fills a large GPU chooses by the batch: with the same
+ * rows chosen it compiles nothing more either. */
+#define ROWS_OF_GRADIENTS                                                                          \
+    ",data_together,connected_tiled,connected_eight,connected_weights_tiled,chunks_group,"         \
+    "pooling_average_alone"
+static const struct driver drivers[] = {
+    {NULL, NULL},
+    {"Mali-T860 (Panfrost)", NULL},
+    {"Mali-G52 (Panfrost)", NULL},
+    {"V3D 4.2", NULL},
+    {"FD618", NULL},
+    {"NVIDIA", "convolution_tiled,tiles_low,elements_whole,factors_packed,lines_long,"
+               "weights_tiled,weights_group" ROWS_OF_GRADIENTS},
+    {"NVIDIA", "convolution_tiled,tiles_few,elements_whole,factors_in_place,lines_short,"
+               "weights_tiled,weights_group" ROWS_OF_GRADIENTS},
+    {"NVIDIA", "convolution_wide,lines_short,weights_wide" ROWS_OF_GRADIENTS},
+    {"NVIDIA", "convolution_wide,lines_long,weights_strips,weights_group,data_apart,"
+               "chunks_alone,connected_weights_four,connected_at_once,pooling_average_group"},
+};
 static const char *const nets[] = {"lenet", "small", "resnet8", "mobilenet-tiny"};
 
 static void check_batches(glcnn_device *on, const char *net, const uint32_t *batches)
@@ -103,15 +127,18 @@ static void check_batches(glcnn_device *on, const char *net, const uint32_t *bat
 
 static void test_a_second_batch_compiles_nothing(void)
 {
-    static const uint32_t batches[] = {4096, 64, 512, 1000, 65, 0};
-    for (size_t r = 0; r < sizeof renderers / sizeof *renderers; r++)
+    static const uint32_t batches[] = {4096, 64, 512, 1000, 65, 8, 3, 2, 0};
+    static const uint32_t many[] = {64, 512, 4096, 1000, 65, 0};
+    for (size_t d = 0; d < sizeof drivers / sizeof *drivers; d++)
         for (size_t n = 0; n < sizeof nets / sizeof *nets; n++) {
-            glcnn_device *kept = device, *on = open_idle(renderers[r]);
+            glcnn_device *kept = device, *on = open_idle(&drivers[d]);
             device = on;
-            check_batches(on, nets[n], batches);
+            /* Where one chunk holds all pixels of a large GPU, a gradient is stored as it is. */
+            check_batches(on, nets[n], drivers[d].variants ? many : batches);
             device = kept;
             glcnn_device_destroy(&on);
         }
+    unsetenv("GLCNN_VARIANTS");
 }
 
 int main(int argc, char *argv[])

@@ -111,12 +111,17 @@ static bool came_before(size_t kernel, size_t index)
     return false;
 }
 
-/* Not told by a kernel's programs alone: test_derived.c has a graph, and places within a stride have
- * a test of their own. */
+/* Not told by a kernel's programs alone: test_derived.c has a graph; places within a stride, and the
+ * forms of tiles and lines, which have the name of the row that they are forms of, have tests of
+ * their own. */
 static bool is_tested_apart(const char *variant)
 {
-    return strncmp(variant, "pixels_", 7) == 0 || strncmp(variant, "gradients_", 10) == 0 ||
-           strcmp(variant, "data_apart") == 0;
+    static const char *const apart[] = {"pixels_",   "gradients_", "data_apart", "tiles_",
+                                        "elements_", "factors_",   "lines_"};
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+        if (strncmp(variant, apart[i], strlen(apart[i])) == 0)
+            return true;
+    return false;
 }
 
 /* Rows of more buffers than the minimum of storage blocks, 4: no device of that minimum takes them. */
@@ -362,6 +367,37 @@ static void test_tiles_follow_rows_and_outputs(void)
         struct search wanted[] = {{.text = forms[i].rows}, {.text = forms[i].slices}};
         look_after("convolution", &forms[i].of, wanted, 2);
         CU_ASSERT_TRUE(wanted[0].found && wanted[1].found);
+    }
+    unsetenv("GLCNN_VARIANTS");
+}
+
+/* Each form of tiles and of lines, forced, agrees with the reference. */
+static void test_forms_of_sums_are_forced(void)
+{
+    static const struct check_case of = {
+        "output_feature_channels=37 kernel_width=3 kernel_height=3", {3, 36, 9, 11}};
+    static const struct {
+        const char *variants, *text;
+        bool found;
+    } forms[] = {
+        {"convolution_tiled,tiles_broad", "#define SLICES 32\n", true},
+        {"convolution_tiled,tiles_few", "#define ROWS 64\n#define SLICES 16\n", true},
+        {"convolution_tiled,tiles_high", "#define ROWS 128\n", true},
+        {"convolution_tiled,tiles_low", "#define ROWS 64\n", true},
+        {"convolution_tiled,elements_split", "#define SPLIT 1\n", true},
+        {"convolution_tiled,elements_whole", "#define SPLIT 1\n", false},
+        {"convolution_tiled,factors_in_place", "#define IN_PLACE 1\n", true},
+        {"convolution_tiled,elements_whole,factors_packed", "#define IN_PLACE 1\n", false},
+        {"convolution_wide,lines_short", "#define SLICES 1\n#define PIXELS 4\n", true},
+        {"convolution_wide,lines_long", "#define SLICES 2\n#define PIXELS 6\n", true},
+        {"convolution_column,lines_short", "#define SLICES 1\n#define PIXELS 3\n", true},
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        setenv("GLCNN_VARIANTS", forms[i].variants, 1);
+        bool found = has("convolution", &of, forms[i].text);
+        CU_ASSERT_EQUAL(found, forms[i].found);
+        if (found != forms[i].found)
+            fprintf(stderr, "\n  %s: %s\n", forms[i].variants, forms[i].text);
     }
     unsetenv("GLCNN_VARIANTS");
 }
@@ -865,6 +901,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_columns_need_not_divide_the_width),
         UNIT_TEST(test_places_within_a_stride_go_together_or_apart),
         UNIT_TEST(test_tiles_follow_rows_and_outputs),
+        UNIT_TEST(test_forms_of_sums_are_forced),
         UNIT_TEST(test_tiles_of_weights_follow_the_outputs),
         UNIT_TEST(test_many_chunks_are_added_up),
         UNIT_TEST(test_strips_need_not_divide_the_gradient),

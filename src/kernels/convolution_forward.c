@@ -40,6 +40,10 @@ const struct variant convolution_sum_variants[] = {
     {0}};
 
 const struct variant *const convolution_variants[] = {convolution_sum_variants,
+                                                      convolution_tile_variants,
+                                                      convolution_split_variants,
+                                                      convolution_place_variants,
+                                                      convolution_line_variants,
                                                       convolution_part_variants,
                                                       convolution_chunk_variants,
                                                       convolution_data_variants,
@@ -115,27 +119,50 @@ uint32_t pass_places(struct pass *pass, const struct places *places)
     return places->count[0] * places->count[1];
 }
 
-/* What an invocation makes of a line of `length` pixels. */
+/* What an invocation makes of a line of pixels. */
 struct share {
     uint32_t slices, pixels;
 };
 
-static struct share share_of(const struct packing *p, const struct sum *sum, bool down,
-                             const struct glcnn_device_traits *traits)
+/* What rows are asked about. */
+struct line_shape {
+    const struct packing *packing;
+    const struct sum *sum;
+    bool down;
+};
+
+static struct share full_share(const struct line_shape *shape)
 {
-    uint32_t slices = slices_for(p), length = sum->extent[down];
-    uint32_t pixels = pixels_for(length, slices == 4 ? 4 : slices == 2 ? 7 : 8);
-    uint64_t invocations = (uint64_t)groups_of(length, pixels) * sum->extent[!down] *
-                           sum->destination.images * groups_of(p->slices, slices);
-    if (!traits->shared_memory || invocations >= ENOUGH_INVOCATIONS)
-        return (struct share){slices, pixels};
-    return (struct share){1, groups_of(length, groups_of(length, FEW_PIXELS))};
+    uint32_t slices = slices_for(shape->packing);
+    uint32_t most = slices == 4 ? 4 : slices == 2 ? 7 : 8;
+    return (struct share){slices, pixels_for(shape->sum->extent[shape->down], most)};
+}
+
+static bool leaves_invocations_idle(const void *line_shape)
+{
+    const struct line_shape *shape = line_shape;
+    const struct sum *sum = shape->sum;
+    const struct share share = full_share(shape);
+    uint64_t lines = (uint64_t)groups_of(sum->extent[shape->down], share.pixels) *
+                     sum->extent[!shape->down] * sum->destination.images;
+    return lines * groups_of(shape->packing->slices, share.slices) < ENOUGH_INVOCATIONS;
+}
+
+const struct variant convolution_line_variants[] = {
+    {"lines_short", .shared_memory = true, .pixels = FEW_PIXELS, .pays = leaves_invocations_idle},
+    {"lines_long"},
+    {0}};
+
+static struct share share_of(struct plan *plan, const struct line_shape *shape)
+{
+    uint32_t length = shape->sum->extent[shape->down];
+    uint32_t most = variant_choose(plan, convolution_line_variants, shape)->pixels;
+    return most ? (struct share){1, groups_of(length, groups_of(length, most))} : full_share(shape);
 }
 
 static void pass_wide(struct pass *pass, const struct packing *p, const struct sum *sum, bool down,
-                      const struct glcnn_device_traits *traits)
+                      struct share share)
 {
-    const struct share share = share_of(p, sum, down, traits);
     uint32_t slices = share.slices, pixels = share.pixels;
     uint32_t lines = groups_of(sum->extent[down], pixels), places = pass_places(pass, sum->places);
     if (down)
@@ -162,6 +189,7 @@ static void pass_narrow(struct pass *pass, const struct packing *p, const struct
     pass_define(pass, "PIXELS", (int)pixels);
     pass_grid(pass, groups_of(sum->extent[0], pixels), sum->extent[1],
               p->slices * sum->destination.images);
+    pass_grows(pass, 2);
     pass->work = (p->elements + 1) * pixels * 8;
 }
 
@@ -195,7 +223,8 @@ void plan_lines(struct plan *plan, const struct packing *p, const struct variant
     if (is_dense(along) && along->size > 0 && (uint32_t)along->size <= shared_taps(variant, p))
         pass_define(pass, "SHARED_TAPS", along->size);
     if (sum_is_wide(variant))
-        pass_wide(pass, p, sum, variant->down, &plan->device->info.traits);
+        pass_wide(pass, p, sum, variant->down,
+                  share_of(plan, &(struct line_shape){p, sum, variant->down}));
     else
         pass_narrow(pass, p, sum, variant);
 }

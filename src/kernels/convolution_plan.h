@@ -12,10 +12,12 @@
 /* Groups that a pass of tiles must have to be worth it: fewer leave most of a large GPU idle. */
 #define TILE_GROUPS 64u
 
-/* Tables of variants: convolution_forward.c, convolution_gradient_weights.c, fully_connected.c. */
-extern const struct variant convolution_sum_variants[], convolution_part_variants[],
-    convolution_chunk_variants[], convolution_data_variants[], fully_connected_data_variants[],
-    fully_connected_weights_variants[];
+/* Tables of variants: convolution_forward.c, convolution_tiles.c, convolution_gradient_weights.c,
+ * convolution_gradient_data.c, fully_connected.c. What differs with the batch is a row of one. */
+extern const struct variant convolution_sum_variants[], convolution_tile_variants[],
+    convolution_split_variants[], convolution_place_variants[], convolution_line_variants[],
+    convolution_part_variants[], convolution_chunk_variants[], convolution_data_variants[],
+    fully_connected_data_variants[], fully_connected_weights_variants[];
 
 /* ---- Packed weights (convolution_packing.c) ---- */
 

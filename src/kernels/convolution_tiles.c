@@ -26,43 +26,109 @@ static uint32_t row_count(const struct sum *sum)
     return sum->extent[0] * sum->extent[1] * sum->destination.images;
 }
 
+/* ---- Tiles ---- */
+
+/* Where rows are few an invocation owns as many sums, of more slices, if groups enough are left. */
+static bool has_few_rows(const void *shape)
+{
+    return row_count(((const struct sum_shape *)shape)->sum) <= FEW_ROWS;
+}
+
+static bool fills_broad_tiles(const void *shape)
+{
+    const struct packing *p = ((const struct sum_shape *)shape)->packing;
+    uint32_t groups = groups_of(p->slices, MANY_SLICES) * (p->elements / SPLIT_DEPTH);
+    return has_few_rows(shape) && groups >= ENOUGH_GROUPS;
+}
+
+static uint32_t usual_slices(const struct packing *p)
+{
+    return p->slices <= FEW_SLICES ? FEW_SLICES : TILE_SLICES;
+}
+
+/* Tiles are small where there are not many: a GPU then waits for the longest. */
+static bool fills_high_tiles(const void *shape)
+{
+    const struct packing *p = ((const struct sum_shape *)shape)->packing;
+    const struct sum *sum = ((const struct sum_shape *)shape)->sum;
+    uint32_t high = groups_of(row_count(sum), TILE_ROWS) * groups_of(p->slices, usual_slices(p));
+    return p->elements > FEW_ELEMENTS && high > ENOUGH_GROUPS;
+}
+
+/* Rows are `pixels`; slices are as many as the outputs want where a row says none. */
+const struct variant convolution_tile_variants[] = {
+    {"tiles_broad", .pixels = FEW_ROWS, .slices = MANY_SLICES, .pays = fills_broad_tiles},
+    {"tiles_few", .pixels = FEW_ROWS, .slices = TILE_SLICES, .pays = has_few_rows},
+    {"tiles_high", .pixels = TILE_ROWS, .pays = fills_high_tiles},
+    {"tiles_low", .pixels = FEW_ROWS},
+    {0}};
+
 struct tile {
     uint32_t rows, slices;
 };
 
-/* Where rows are few an invocation owns as many sums, of more slices, if groups enough are left.
- * Tiles are small where there are not many: a GPU then waits for the longest. */
-static struct tile tile_of(const struct packing *p, const struct sum *sum)
+static struct tile tile_of(const struct variant *variant, const struct packing *p)
 {
-    uint32_t groups = groups_of(p->slices, MANY_SLICES) * (p->elements / SPLIT_DEPTH);
-    if (row_count(sum) <= FEW_ROWS)
-        return (struct tile){FEW_ROWS, groups >= ENOUGH_GROUPS ? MANY_SLICES : TILE_SLICES};
-    uint32_t slices = p->slices <= FEW_SLICES ? FEW_SLICES : TILE_SLICES;
-    uint32_t large = groups_of(row_count(sum), TILE_ROWS) * groups_of(p->slices, slices);
-    bool small = p->elements <= FEW_ELEMENTS || large <= ENOUGH_GROUPS;
-    return (struct tile){small ? FEW_ROWS : TILE_ROWS, slices};
+    return (struct tile){variant->pixels, variant->slices ? variant->slices : usual_slices(p)};
 }
 
-static uint32_t tile_count(const struct packing *p, const struct sum *sum)
+/* Unless another is forced. */
+static struct tile usual_tile(const struct sum_shape *shape)
 {
-    struct tile tile = tile_of(p, sum);
-    return groups_of(row_count(sum), tile.rows) * groups_of(p->slices, tile.slices);
+    const struct variant *row = convolution_tile_variants;
+    while (row->pays && !row->pays(shape))
+        row++;
+    return tile_of(row, shape->packing);
 }
+
+static uint32_t tile_count(const struct sum_shape *shape, struct tile tile)
+{
+    return groups_of(row_count(shape->sum), tile.rows) *
+           groups_of(shape->packing->slices, tile.slices);
+}
+
+/* ---- Splits ---- */
 
 /* How the elements are shared out, of which there may be none. */
 struct splits {
     uint32_t depth, count; /* elements of a split; splits, at least 1 */
 };
 
-static struct splits split_elements(const struct packing *p, const struct sum *sum)
+/* As many as the tiles want, and not more than the elements are worth. */
+static uint32_t most_splits(const struct sum_shape *shape, uint32_t wanted)
 {
-    uint32_t wanted = ENOUGH_GROUPS / tile_count(p, sum);
-    uint32_t room = SPLIT_BYTES / 16 / p->slices / row_count(sum);
-    uint32_t count = least(least(wanted, p->elements / SPLIT_DEPTH), room);
-    if (count < 2 || sum->places)
-        return (struct splits){p->elements, 1};
+    const struct packing *p = shape->packing;
+    uint32_t room = SPLIT_BYTES / 16 / p->slices / row_count(shape->sum);
+    return shape->sum->places ? 1 : least(least(wanted, p->elements / SPLIT_DEPTH), room);
+}
+
+static struct splits split_elements(const struct sum_shape *shape, struct tile tile)
+{
+    const struct packing *p = shape->packing;
+    uint32_t wanted = ENOUGH_GROUPS / tile_count(shape, tile);
+    uint32_t count = most_splits(shape, wanted > 2 ? wanted : 2);
     uint32_t depth = groups_of(groups_of(p->elements, count), TILE_DEPTH) * TILE_DEPTH;
     return (struct splits){depth, groups_of(p->elements, depth)};
+}
+
+static bool can_split(const void *shape)
+{
+    return most_splits(shape, 2) == 2;
+}
+
+static bool leaves_groups_idle(const void *shape)
+{
+    return ENOUGH_GROUPS / tile_count(shape, usual_tile(shape)) >= 2;
+}
+
+const struct variant convolution_split_variants[] = {
+    {"elements_split", .can = can_split, .pays = leaves_groups_idle}, {"elements_whole"}, {0}};
+
+static uint32_t usual_groups(const struct sum_shape *shape)
+{
+    const struct tile tile = usual_tile(shape);
+    bool splits = can_split(shape) && leaves_groups_idle(shape);
+    return tile_count(shape, tile) * (splits ? split_elements(shape, tile).count : 1);
 }
 
 /* Few results of long sums: invocations that own some of them leave most of a GPU idle. */
@@ -79,23 +145,32 @@ bool sum_fills_tiles(const void *shape)
     const struct sum *sum = ((const struct sum_shape *)shape)->sum;
     uint32_t fewest = row_count(sum) <= SHORT_ROWS ? FEWEST_SLICES : FEW_SLICES;
     bool filled = p->slices >= fewest && row_count(sum) >= TILE_ROWS / 4 &&
-                  tile_count(p, sum) * split_elements(p, sum).count >= TILE_GROUPS;
+                  usual_groups(shape) >= TILE_GROUPS;
     return filled || is_long(p, sum);
 }
 
 /* ---- Weights in place ---- */
 
-/* So few tiles share what they read of the weights that packing them is not worth it. They must lie
- * as elements do: all inputs of an output side by side, or all outputs of an input. */
-static bool is_in_place(const struct packing *p, const struct sum *sum)
+/* They must lie as elements do: all inputs of an output side by side, or all outputs of an input. */
+static bool can_stay(const void *shape)
 {
+    const struct packing *p = ((const struct sum_shape *)shape)->packing;
     bool in_order = !p->transposed && p->channels.inputs % 4 == 0 && p->x.first == 0 &&
                     p->y.first == 0 && p->x.step == 1 && p->y.step == 1 &&
                     p->layer_width == p->x.count && p->layer_taps == p->x.count * p->y.count;
     bool with_outputs = p->transposed && p->layer_taps == 1 && p->channels.outputs % 4 == 0 &&
                         p->channels.inputs % 4 == 0;
-    return !sum->places && row_count(sum) <= 2 * TILE_ROWS && (in_order || with_outputs);
+    return !((const struct sum_shape *)shape)->sum->places && (in_order || with_outputs);
 }
+
+/* So few tiles share what they read of the weights that packing them is not worth it. */
+static bool is_read_by_few(const void *shape)
+{
+    return row_count(((const struct sum_shape *)shape)->sum) <= 2 * TILE_ROWS;
+}
+
+const struct variant convolution_place_variants[] = {
+    {"factors_in_place", .can = can_stay, .pays = is_read_by_few}, {"factors_packed"}, {0}};
 
 void pass_biases_in_place(struct pass *pass, const struct sum *sum)
 {
@@ -142,12 +217,15 @@ void plan_sum_tiles(struct plan *plan, const struct packing *p, const struct var
                     const struct sum *sum)
 {
     struct image_view packed, *matrix = NULL;
-    const struct tile tile = tile_of(p, sum);
-    const struct splits splits = split_elements(p, sum);
+    const struct sum_shape shape = {p, sum};
+    const struct tile tile = tile_of(variant_choose(plan, convolution_tile_variants, &shape), p);
+    const struct splits splits = variant_choose(plan, convolution_split_variants, &shape)->can
+                                     ? split_elements(&shape, tile)
+                                     : (struct splits){p->elements, 1};
     struct vector_view parts = {0};
     if (splits.count > 1)
         parts = plan_lent_vector(plan, (size_t)splits.count * row_count(sum) * p->slices * 4);
-    if (!is_in_place(p, sum)) {
+    if (!variant_choose(plan, convolution_place_variants, &shape)->can) {
         packed = plan_pack(plan, p, sum->weights, sum->biases);
         matrix = &packed;
     }

@@ -79,6 +79,7 @@ static void pass_runs(struct pass *pass, const struct operation *o,
     uint64_t pixels = (uint64_t)o->region_width * o->region_height * destination->images;
     uint32_t run = least(slices, pixels >= 1u << 16 ? 16 : 4), runs = groups_of(slices, run);
     pass_grid(pass, o->region_width, o->region_height, destination->images * runs);
+    pass_grows(pass, 2);
     pass_int(pass, "run", (int32_t)run);
     pass_int(pass, "runs", (int32_t)runs);
     pass->work *= run;

@@ -49,7 +49,7 @@ static void plan_gathered(const struct operation *o, struct plan *plan,
     const struct window *w = &o->window;
     struct packing p = packing_of(o, false);
     struct image_view matrix = plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], NULL);
-    uint32_t images = least(to->images, variant->images);
+    uint32_t images = to->images == 1 ? 1 : variant->images;
     struct pass *pass = plan_pass(plan, "convolution/fully_connected_gradient_data.comp");
     pass_variant(pass, variant);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);

@@ -74,6 +74,7 @@ static struct pass *plan_channels(const struct operation *o, struct plan *plan, 
     if (variant->slices)
         pass_define(pass, "SLICES", (int)slices);
     pass_grid(pass, o->region_width, o->region_height, destination->images);
+    pass_grows(pass, 2);
     pass_image(pass, "destination", destination);
     pass_window(pass, &o->window);
     pass->work = slices * 160;
