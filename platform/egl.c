@@ -11,8 +11,10 @@
 #include <GLES3/gl31.h>
 #include <ctype.h>
 #include <fcntl.h>
+#include <linux/sync_file.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define RESET_NOTIFICATION_STRATEGY 0x8256 /* of GL_KHR_robustness and GL_EXT_robustness */
@@ -361,24 +363,42 @@ static bool find_fences(const struct platform_context *context, struct fence_ent
            e->duplicate;
 }
 
-int platform_fence_descriptor(const platform_context *context)
+/* Only the flush behind a fence gives it a descriptor. */
+static int descriptor_of(const struct platform_context *context, const struct fence_entries *e,
+                         EGLSyncKHR sync)
+{
+    PFNGLFLUSHPROC flush = (PFNGLFLUSHPROC)platform_symbol(context, "glFlush");
+    flush();
+    return e->duplicate(context->display, sync);
+}
+
+int platform_fence_descriptor(const platform_context *context, char reason[PLATFORM_TEXT])
 {
     struct fence_entries e;
+    snprintf(reason, PLATFORM_TEXT, "the driver has no EGL_ANDROID_native_fence_sync");
     if (!find_fences(context, &e))
         return -1;
     EGLSyncKHR sync = e.create(context->display, EGL_SYNC_NATIVE_FENCE_ANDROID, NULL);
-    if (sync == EGL_NO_SYNC_KHR)
-        return -1;
-    int descriptor = e.duplicate(context->display, sync);
-    e.destroy(context->display, sync);
+    int descriptor = sync == EGL_NO_SYNC_KHR ? -1 : descriptor_of(context, &e, sync);
+    if (descriptor < 0)
+        snprintf(reason, PLATFORM_TEXT, "the driver made no fence: %s", egl_error());
+    if (sync != EGL_NO_SYNC_KHR)
+        e.destroy(context->display, sync);
     return descriptor;
+}
+
+/* Given something else, some drivers wait for it without an end. */
+static bool is_sync_file(int descriptor)
+{
+    struct sync_file_info info = {.num_fences = 0};
+    return ioctl(descriptor, SYNC_IOC_FILE_INFO, &info) == 0;
 }
 
 /* EGL takes the descriptor over that it is given, if it makes a fence of it. */
 bool platform_await_fence(const platform_context *context, int descriptor)
 {
     struct fence_entries e;
-    if (!find_fences(context, &e) || !e.wait)
+    if (!find_fences(context, &e) || !e.wait || !is_sync_file(descriptor))
         return false;
     int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     if (copy < 0)

@@ -56,10 +56,10 @@ bool platform_make_current(platform_context *context);
 void platform_release_current(platform_context *context);
 bool platform_is_current(const platform_context *context);
 /* A file descriptor that becomes readable once everything issued so far has finished, the caller's
- * to close; -1 without EGL_ANDROID_native_fence_sync. The context must be current. */
-int platform_fence_descriptor(const platform_context *context);
+ * to close; -1, with the reason, where there is none. The context must be current. */
+int platform_fence_descriptor(const platform_context *context, char reason[PLATFORM_TEXT]);
 /* What is issued from now on waits for the fence, on the GPU; the descriptor stays the caller's.
- * False: the driver cannot. The context must be current. */
+ * False: the driver cannot, or it is no sync file. The context must be current. */
 bool platform_await_fence(const platform_context *context, int descriptor);
 
 /* One plane of a dma-buf; the descriptor stays the caller's. */

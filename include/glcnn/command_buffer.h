@@ -44,8 +44,8 @@ GLCNN_API bool glcnn_command_buffer_is_complete(glcnn_command_buffer *command_bu
 
 /* A fence for others to wait for: a descriptor of a sync file, which becomes readable once the last
  * commit, and whatever was committed on the device before this call, has finished. The caller's to
- * close. -1 where nothing was committed, and where the driver has no EGL_ANDROID_native_fence_sync,
- * which glcnn_device_error then says: wait with glcnn_command_buffer_wait. */
+ * close. -1 where nothing was committed, and where the driver has no EGL_ANDROID_native_fence_sync or
+ * makes no fence, which glcnn_device_error then says: wait with glcnn_command_buffer_wait. */
 GLCNN_API int glcnn_command_buffer_fence_descriptor(glcnn_command_buffer *command_buffer);
 
 /* How many passes are recorded. */

@@ -242,10 +242,10 @@ glcnn_status glcnn_device_wait(glcnn_device *device)
 
 int fence_descriptor(struct glcnn_device *device, const char *where)
 {
-    int descriptor = platform_fence_descriptor(device->platform);
-    device->gl.Flush(); /* the fence exists once it has gone to the driver */
+    char reason[PLATFORM_TEXT];
+    int descriptor = platform_fence_descriptor(device->platform, reason);
     if (descriptor < 0)
-        device_explain(device, "%s: the driver has no EGL_ANDROID_native_fence_sync", where);
+        device_explain(device, "%s: %s", where, reason);
     return descriptor;
 }
 
