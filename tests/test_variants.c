@@ -111,13 +111,13 @@ static bool came_before(size_t kernel, size_t index)
     return false;
 }
 
-/* Not told by a kernel's programs alone: test_derived.c has a graph; places within a stride, and the
- * forms of tiles and lines, which have the name of the row that they are forms of, have tests of
- * their own. */
+/* Not told by a kernel's programs alone: test_derived.c and test_epilogues.c have graphs; places within
+ * a stride, and the forms of tiles and lines, which have the name of the row that they are forms of,
+ * have tests of their own. */
 static bool is_tested_apart(const char *variant)
 {
-    static const char *const apart[] = {"pixels_",   "gradients_", "data_apart", "tiles_",
-                                        "elements_", "factors_",   "lines_"};
+    static const char *const apart[] = {"pixels_", "gradients_", "data_apart", "tiles_",
+                                        "elements_", "factors_", "lines_", "reduced_"};
     for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
         if (strncmp(variant, apart[i], strlen(apart[i])) == 0)
             return true;

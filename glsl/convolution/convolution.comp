@@ -10,6 +10,7 @@
 // needs convolution/convolution.glsl
 // needs convolution/input.glsl
 // needs convolution/places.glsl
+// needs pixel_reduction/epilogue.glsl
 #ifdef SHARED_TAPS
 #define READS (PIXELS + SHARED_TAPS - 1)
 #else
@@ -40,6 +41,9 @@
 
 vec4 sum[SLICES * PIXELS]; // of pixel i of slice j at j * PIXELS + i
 vec4 v[READS];             // in(t, .) of one slice of inputs, along the line
+#ifdef EPILOGUE
+collected own_values; // of one slice
+#endif
 
 vec4 weight(int element, int k) { return matrix(PACKED_X(element), PACKED_Y(element), 0, k); }
 
@@ -160,7 +164,14 @@ void invocation(ivec3 at) {
 #ifdef PLACES
     find_place(at.z);
 #endif
+#ifdef EPILOGUE // whole groups run: what lies beyond the grid stores nothing
+    int lane = int(gl_LocalInvocationIndex), last_line = grid_size().x - 1;
+    bool stores = at.x <= last_line;
+    ivec3 first = first_pixel(min(at.x, last_line));
+#else
+    const bool stores = true;
     ivec3 first = first_pixel(at.x);
+#endif
     int k = at.y * SLICES;
     int last = destination_slices - 1;
     ivec4 rows = min(k + ivec4(0, 1, 2, 3), ivec4(last));
@@ -171,11 +182,17 @@ void invocation(ivec3 at) {
         add_slice_of_inputs(rows, s, corner, min(begin + s, source_slices - 1), first.z);
     for (int j = 0; j < SLICES; j++) {
         vec4 slope = neuron_slope(k + j);
+        BEGIN_COLLECTED(own_values);
         for (int i = 0; i < PIXELS; i++) {
             ivec2 X = first.xy + ALONG * i;
             ivec2 u = stored_at(X);
-            if (is_stored(X) && k + j <= last)
-                store_destination(u.x, u.y, k + j, first.z, neuron(sum[j * PIXELS + i], slope));
+            if (stores && is_stored(X) && k + j <= last) {
+                vec4 value = neuron(sum[j * PIXELS + i], slope);
+                store_destination(u.x, u.y, k + j, first.z, value);
+                COLLECT(own_values, value, u, k + j, first.z);
+            }
         }
+        LEAVE_COLLECTED(lane, 1, at.x / LANES, k + j, own_values);
     }
+    FINISH_COLLECTED(lane, k);
 }

@@ -6,6 +6,11 @@
 // needs convolution/convolution.glsl
 // needs convolution/bias.glsl
 // needs convolution/kept_source.glsl
+// needs pixel_reduction/epilogue.glsl
+#ifdef EPILOGUE
+collected own_values;
+#endif
+
 shared vec4 kept_weights[KERNEL_WIDTH * KERNEL_HEIGHT];
 
 void keep_weights(int lane, int k) {
@@ -17,6 +22,12 @@ void keep_weights(int lane, int k) {
         }
         kept_weights[tap] = v;
     }
+}
+
+// The group's run, of a tile of an image.
+int run_of(ivec2 tile, int image) {
+    ivec3 size = grid_size();
+    return (image * size.y + tile.y) * (size.x / 128) + tile.x;
 }
 
 void invocation(ivec3 at) {
@@ -41,9 +52,15 @@ void invocation(ivec3 at) {
         }
     }
     vec4 slope = neuron_slope(k);
+    BEGIN_COLLECTED(own_values);
     for (int i = 0; i < 2; i++) {
         ivec2 X = tile + own + ivec2(0, i);
-        if (X.x < region_width && X.y < region_height)
-            store_destination(region_x + X.x, region_y + X.y, k, image, neuron(sum[i], slope));
+        if (X.x < region_width && X.y < region_height) {
+            vec4 value = neuron(sum[i], slope);
+            store_destination(region_x + X.x, region_y + X.y, k, image, value);
+            COLLECT(own_values, value, X, k, image);
+        }
     }
+    LEAVE_COLLECTED(lane, 1, run_of(tile / TILE, image), k, own_values);
+    FINISH_COLLECTED(lane, k);
 }

@@ -12,6 +12,7 @@
 // needs convolution/convolution.glsl
 // needs convolution/bias.glsl
 // needs convolution/places.glsl
+// needs pixel_reduction/epilogue.glsl
 #define COLUMNS      (SLICES / 2)   // invocations that own the same rows
 #define NEAR         (32 / COLUMNS) // of 32, which run in step, those that own other rows
 #define OWN          (ROWS * COLUMNS / 128)
@@ -179,10 +180,17 @@ ivec3 next_place(ivec3 X) {
 }
 
 vec4 bias[2], slope[2];
+#ifdef EPILOGUE
+collected own_values[2]; // of slices slice_of(0) and slice_of(1)
+#endif
 
 void store_sum(int j, int k, ivec2 u, int image, vec4 value) {
-    if (k + slice_of(j) < destination_slices)
-        store_destination(u.x, u.y, k + slice_of(j), image, neuron(value + bias[j], slope[j]));
+    int slice = k + slice_of(j);
+    if (slice >= destination_slices)
+        return;
+    value = neuron(value + bias[j], slope[j]);
+    store_destination(u.x, u.y, slice, image, value);
+    COLLECT(own_values[j], value, u, slice, image);
 }
 
 // Returns where the next row is.
@@ -202,6 +210,7 @@ void store_rows(int split, int first_row, int k) {
         int slice = min(k + slice_of(j), destination_slices - 1);
         bias[j] = bias_of(slice);
         slope[j] = neuron_slope(slice);
+        BEGIN_COLLECTED(own_values[j]);
     }
     ivec3 X = place_of(first_row + row_of(0));
     X = store_row(0, X, first_row, k);
@@ -216,6 +225,9 @@ void store_rows(int split, int first_row, int k) {
     X = store_row(6, X, first_row, k);
     X = store_row(7, X, first_row, k);
 #endif
+    LEAVE_COLLECTED(lane, COLUMNS, first_row / ROWS, k + slice_of(0), own_values[0]);
+    LEAVE_COLLECTED(lane, COLUMNS, first_row / ROWS, k + slice_of(1), own_values[1]);
+    FINISH_COLLECTED(lane, k);
 }
 #endif
 

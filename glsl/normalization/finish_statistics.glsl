@@ -1,8 +1,7 @@
 // mean = pivot + mean of all runs, merged with what is held already,   variance = M2 / n
-// of one slice of one group; a vector holds group after group.
+// of one slice of one group; a vector holds group after group. s: of value - pivot.
 // needs pixel_reduction/partial_statistics.glsl
-void finish_statistics(int slice, int group, int channels, statistics s) {
-    vec4 pivot = source(0, 0, slice, group * rows / image_rows);
+void finish_statistics(int slice, int group, int channels, vec4 pivot, statistics s) {
     for (int i = 0; i < 4; i++) {
         int c = group * channels + slice * 4 + i;
         if (slice * 4 + i >= channels)

@@ -2,5 +2,6 @@
 // needs normalization/finish_statistics.glsl
 // needs normalization/merge_statistics.glsl
 void invocation(ivec3 at) {
-    finish_statistics(at.y, at.z, partial_channels, merge_runs(0, runs, at.y, at.z));
+    vec4 pivot = source(0, 0, at.y, at.z * rows / image_rows);
+    finish_statistics(at.y, at.z, partial_channels, pivot, merge_runs(0, runs, at.y, at.z));
 }

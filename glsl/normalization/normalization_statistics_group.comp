@@ -1,8 +1,6 @@
 // As normalization/normalization_statistics.comp, a run to a group: its LANES invocations share the
 // pixels of run at.x / LANES, each BLOCK at a time, and merge what they have in pairs.
-// needs pixel_reduction/partial_statistics.glsl
-shared float counts[LANES];
-shared vec4 means[LANES], m2s[LANES];
+// needs pixel_reduction/merge_lanes.glsl
 
 // mean, M2 of pixel i and the others of its block that there are, LANES apart.
 void merge_block(inout statistics s, int i, int count, int first_row, int slice, vec4 pivot) {
@@ -26,38 +24,21 @@ void merge_block(inout statistics s, int i, int count, int first_row, int slice,
     merge(s, n, mean, m2);
 }
 
-// What the lanes have, in pairs; to the first.
-void merge_lanes(int lane, statistics own) {
-    counts[lane] = own.n;
-    means[lane] = own.mean;
-    m2s[lane] = own.m2;
-    barrier();
-    for (int apart = LANES / 2; apart > 0; apart /= 2) {
-        if (lane < apart && counts[lane + apart] > 0.0) {
-            statistics s = statistics(counts[lane], means[lane], m2s[lane]);
-            merge(s, counts[lane + apart], means[lane + apart], m2s[lane + apart]);
-            counts[lane] = s.n;
-            means[lane] = s.mean;
-            m2s[lane] = s.m2;
-        }
-        barrier();
-    }
-}
-
 #ifdef ARRIVES
 // The last group merges what all have left.
-void finish(int lane, int run, int slice, int group) {
+void finish(int lane, int run, int slice, int group, vec4 pivot, statistics s) {
     if (lane == 0) {
-        leave(run, slice, group, 0, means[0]);
-        leave(run, slice, group, 1, m2s[0]);
+        leave(run, slice, group, 0, s.mean);
+        leave(run, slice, group, 1, s.m2);
     }
     if (!arrives_last(lane, slice, group))
         return;
     int of = min(lane, runs - 1);
-    merge_lanes(lane, statistics(lane < runs ? pixels_of(of) : 0.0, left_by(of, slice, group, 0),
-                                 left_by(of, slice, group, 1)));
+    s = statistics(lane < runs ? pixels_of(of) : 0.0, left_by(of, slice, group, 0),
+                   left_by(of, slice, group, 1));
+    merge_lanes(lane, 1, s);
     if (lane == 0)
-        finish_statistics(slice, group, source_channels, statistics(counts[0], means[0], m2s[0]));
+        finish_statistics(slice, group, source_channels, pivot, s);
 }
 #endif
 
@@ -69,13 +50,13 @@ void invocation(ivec3 at) {
     statistics s = statistics(0.0, vec4(0.0), vec4(0.0));
     for (int i = lane; i < count; i += BLOCK * LANES)
         merge_block(s, i, count, at.z * rows + first_row, at.y, pivot);
-    merge_lanes(lane, s);
+    merge_lanes(lane, 1, s);
 #ifdef ARRIVES
-    finish(lane, run, at.y, at.z);
+    finish(lane, run, at.y, at.z, pivot, s);
 #else
     if (lane > 0)
         return;
-    store_merged(run, 0, at.y, 2 * at.z, means[0]);
-    store_merged(run, 0, at.y, 2 * at.z + 1, m2s[0]);
+    store_merged(run, 0, at.y, 2 * at.z, s.mean);
+    store_merged(run, 0, at.y, 2 * at.z + 1, s.m2);
 #endif
 }

@@ -7,7 +7,7 @@
 shared uint arrived_before;
 
 int arrival_place(int run, int slice, int group, int quantity) {
-    int column = (group * source_slices + slice) * runs + run;
+    int column = (group * arrival_slices + slice) * runs + run;
     return arrival_counters + (column * QUANTITIES + quantity) * 4;
 }
 
@@ -23,10 +23,11 @@ vec4 left_by(int run, int slice, int group, int quantity) {
                                  arrivals[place + 3]));
 }
 
-// For all lanes, behind what the first one left.
+// For all lanes, behind what they left.
 bool arrives_last(int lane, int slice, int group) {
-    int counter = group * source_slices + slice;
+    int counter = group * arrival_slices + slice;
     memoryBarrierBuffer();
+    barrier();
     if (lane == 0)
         arrived_before = atomicAdd(arrivals[counter], 1u);
     barrier();

@@ -6,6 +6,7 @@
 /* Invocations that keep a large GPU busy; where they are fewer they each do less. */
 #define ENOUGH_INVOCATIONS 32768u
 #define FEW_PIXELS         4u
+#define WIDE_LANES         64u
 
 static bool is_product(const void *shape)
 {
@@ -99,6 +100,16 @@ void pass_sum_destination(struct pass *pass, const struct sum *sum)
     pass_int(pass, "step_y", (int32_t)sum->step[1]);
 }
 
+/* One that rounds its pixels has other statistics than those they are rounded from. */
+void pass_sum_epilogue(struct pass *pass, const struct sum *sum, struct pass_epilogue epilogue)
+{
+    const struct image_view *to = &sum->destination;
+    bool whole = !sum->places && sum->origin[0] == 0 && sum->origin[1] == 0 && sum->step[0] == 1 &&
+                 sum->step[1] == 1 && sum->extent[0] == to->width && sum->extent[1] == to->height;
+    if (whole && to->storage->format == GLCNN_CHANNEL_FORMAT_FLOAT32)
+        pass->epilogue = epilogue;
+}
+
 /* For each axis what the shader needs to find the taps of a place. Returns how many places. */
 uint32_t pass_places(struct pass *pass, const struct places *places)
 {
@@ -174,7 +185,10 @@ static void pass_wide(struct pass *pass, const struct packing *p, const struct s
     pass_int(pass, "lines", (int32_t)lines);
     pass_grid(pass, lines * sum->extent[!down] * sum->destination.images,
               groups_of(p->slices, slices), places);
-    pass_local(pass, 64, 1, 1);
+    pass_local(pass, WIDE_LANES, 1, 1);
+    pass_sum_epilogue(
+        pass, sum,
+        (struct pass_epilogue){WIDE_LANES, groups_of(pass->grid[0], WIDE_LANES), slices});
     pass->work = groups_of(p->elements + 1, places) * slices * pixels * 8;
 }
 

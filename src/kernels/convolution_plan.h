@@ -95,6 +95,9 @@ void plan_lines(struct plan *plan, const struct packing *packing, const struct v
 struct pass *plan_sum_pass(struct plan *plan, const struct packing *packing,
                            const struct variant *variant, const struct sum *sum);
 void pass_sum_destination(struct pass *pass, const struct sum *sum);
+/* Says that the body takes an epilogue, whose groups are of so many lanes, where the sum is all of an
+ * image that holds what the sums come to. */
+void pass_sum_epilogue(struct pass *pass, const struct sum *sum, struct pass_epilogue epilogue);
 /* What of the source takes part. */
 void pass_sum(struct pass *pass, const struct sum *sum);
 

@@ -57,6 +57,10 @@ void plan_sum_shared(struct plan *plan, const struct packing *p, const struct va
               p->slices * sum->destination.images);
     pass_local(pass, GROUP_SIZE, 1, 1);
     pass->cooperative = true;
+    pass_sum_epilogue(
+        pass, sum,
+        (struct pass_epilogue){
+            GROUP_SIZE, pass->grid[0] / GROUP_SIZE * pass->grid[1] * sum->destination.images, 1});
     pass->work = p->elements * 16 + 64;
 }
 

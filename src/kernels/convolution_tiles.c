@@ -246,6 +246,9 @@ void plan_sum_tiles(struct plan *plan, const struct packing *p, const struct var
     pass_local(pass, GROUP_SIZE, 1, 1);
     pass->cooperative = true;
     pass->work = splits.depth * 8 * 8 + 64;
-    if (splits.count > 1)
+    if (splits.count == 1)
+        pass_sum_epilogue(pass, sum,
+                          (struct pass_epilogue){GROUP_SIZE, pass->grid[1], tile.slices});
+    else
         plan_finish(plan, p, sum, &parts, splits.count);
 }

@@ -58,6 +58,7 @@ const struct variant normalization_gradient_rows[] = {
     {"gradients_made_again", .registers = 32, .dear_stores = true}, {"gradients_stored"}, {0}};
 
 const struct variant *const normalization_variants[] = {statistics_variants,
+                                                        pixel_reduction_places,
                                                         sum_variants,
                                                         coefficient_variants,
                                                         pointwise_rows,
@@ -65,9 +66,35 @@ const struct variant *const normalization_variants[] = {statistics_variants,
                                                         normalization_gradient_rows,
                                                         NULL};
 
+static void pass_moments(struct pass *pass, const struct normalization *n, double held)
+{
+    pass_vector(pass, "mean", &n->mean, VECTOR_READ_WRITE);
+    pass_vector(pass, "variance", &n->variance, VECTOR_READ_WRITE);
+    pass_float(pass, "samples", (float)held);
+}
+
+/* By the pass that stores the source, if that can. */
+static bool amend_statistics(struct plan *plan, const struct normalization *n,
+                             const struct image_view *source, double held)
+{
+    const struct vector_view *const moments[] = {&n->mean, &n->variance};
+    struct pass *pass =
+        n->groups > 1 ? NULL
+                      : pixel_reduction_epilogue(
+                            plan, source, "normalization/statistics_epilogue.glsl", 4, moments, 2);
+    if (!pass)
+        return false;
+    if (held > 0)
+        pass_define(pass, "ACCUMULATE", 1);
+    pass_moments(pass, n, held);
+    return pixel_reduction_has_room(plan, pass);
+}
+
 void normalization_statistics(struct plan *plan, const struct normalization *n,
                               const struct image_view *source, double held)
 {
+    if (amend_statistics(plan, n, source, held))
+        return;
     struct pixel_reduction r = pixel_reduction_begin(
         plan, statistics_variants,
         (struct extent){source->width, source->height, n->channels, source->images}, n->groups, 2);
@@ -81,9 +108,7 @@ void normalization_statistics(struct plan *plan, const struct normalization *n,
     } else {
         pass_texture(pass, "source", source);
     }
-    pass_vector(pass, "mean", &n->mean, VECTOR_READ_WRITE);
-    pass_vector(pass, "variance", &n->variance, VECTOR_READ_WRITE);
-    pass_float(pass, "samples", (float)held);
+    pass_moments(pass, n, held);
 }
 
 static void pass_vectors(struct pass *pass, const struct normalization *n)

@@ -119,15 +119,17 @@ static uint32_t choose_block(uint32_t width, uint32_t most)
     return width < usual ? width : usual;
 }
 
-/* Where the groups of a pass leave their runs, and are counted. */
-static void pass_arrivals(struct plan *plan, struct pass *pass, const struct pixel_reduction *r)
+/* Where the groups of a pass leave their runs, and are counted: of `slices` of an image, for each of
+ * `groups` of images. */
+static void pass_arrivals(struct plan *plan, struct pass *pass, uint32_t slices, uint32_t groups,
+                          uint32_t runs, uint32_t quantities)
 {
-    uint32_t slices = slice_count(r->channels) * r->groups;
+    uint32_t counters = slices * groups;
     struct vector_view arrivals =
-        plan_scratch_vector(plan, slices + (size_t)slices * r->runs * r->quantities * 4);
-    pass_define(pass, "ARRIVES", 1);
-    pass_define(pass, "QUANTITIES", (int)r->quantities);
-    pass_int(pass, "arrival_counters", (int32_t)slices);
+        plan_scratch_vector(plan, counters + (size_t)counters * runs * quantities * 4);
+    pass_define(pass, "QUANTITIES", (int)quantities);
+    pass_int(pass, "arrival_counters", (int32_t)counters);
+    pass_int(pass, "arrival_slices", (int32_t)slices);
     pass_vector_of(pass, "uint", "arrivals", &arrivals, VECTOR_COHERENT);
     pass_library(pass, "pixel_reduction/arrival.glsl");
 }
@@ -142,10 +144,12 @@ struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
     pass_grid(pass, r->runs * lanes, slice_count(source->channels), r->groups);
     pass_texture(pass, "source", source);
     pass_runs(pass, r);
-    if (variant->arrives)
-        pass_arrivals(plan, pass, r);
-    else
+    if (variant->arrives) {
+        pass_define(pass, "ARRIVES", 1);
+        pass_arrivals(plan, pass, slice_count(r->channels), r->groups, r->runs, r->quantities);
+    } else {
         pass_image(pass, "merged", &r->to);
+    }
     pass->work = r->span * r->row_pixels * 8 / lanes;
     if (lanes > 1) {
         pass_define(pass, "LANES", (int)lanes);
@@ -158,6 +162,44 @@ struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
     }
     swap(r);
     r->first = pass;
+    return pass;
+}
+
+/* ---- In the pass that stores the pixels ---- */
+
+/* Whether it is given the reduction as an epilogue. */
+const struct variant pixel_reduction_places[] = {
+    {"reduced_where_stored", .registers = 32, .shared_memory = true, .buffers = 7},
+    {"reduced_by_a_pass"},
+    {0}};
+
+bool pixel_reduction_has_room(struct plan *plan, const struct pass *pass)
+{
+    const struct glcnn_limits *limits = &plan->device->info.limits;
+    bool has = !pass->overflow && pass->buffer_count <= limits->storage_blocks &&
+               pass->texture_count <= limits->texture_units;
+    if (!has)
+        plan_drop_amended(plan);
+    return has;
+}
+
+struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view *source,
+                                      const char *epilogue, uint32_t quantities,
+                                      const struct vector_view *const results[], size_t count)
+{
+    const struct variant *place = variant_choose(plan, pixel_reduction_places, NULL);
+    struct pass *pass = place->buffers ? plan_amend(plan, source, results, count) : NULL;
+    if (!pass)
+        return NULL;
+    pass_variant(pass, place);
+    pass_library(pass, epilogue);
+    pass_define(pass, "EPILOGUE", 1);
+    pass_define(pass, "LANES", (int)pass->epilogue.lanes);
+    pass_define(pass, "GROUP_SLICES", (int)pass->epilogue.slices);
+    pass_int(pass, "runs", (int32_t)pass->epilogue.runs);
+    pass_arrivals(plan, pass, slice_count(source->channels), 1, pass->epilogue.runs, quantities);
+    pass->cooperative = true;
+    pass->epilogue.lanes = 0;
     return pass;
 }
 

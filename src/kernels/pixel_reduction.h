@@ -46,6 +46,19 @@ void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const c
 struct pass *pixel_reduction_finish(struct plan *plan, const struct pixel_reduction *r,
                                     const char *shader, bool accumulate);
 
+/* Or no pass at all: the one that stores `source` reduces what it stores, in the library `epilogue`
+ * (pixel_reduction/epilogue.glsl), whose runs each leave so many `quantities`, and whose last group
+ * writes the `results`. NULL where there is none that can. The caller gives it what the library needs,
+ * the results too. */
+struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view *source,
+                                      const char *epilogue, uint32_t quantities,
+                                      const struct vector_view *const results[], size_t count);
+/* Then: whether the device and the pass have room for all that it was given. If not, it stays as it
+ * was. */
+bool pixel_reduction_has_room(struct plan *plan, const struct pass *pass);
+/* For descriptors: where reductions may be made. */
+extern const struct variant pixel_reduction_places[];
+
 /* Merges and finish where every quantity is a sum: one vector for each, of group after group. */
 void pixel_reduction_sums(struct plan *plan, struct pixel_reduction *r,
                           const struct vector_view *const sums[], bool accumulate);

@@ -134,6 +134,14 @@ struct pass_follower {
     struct pass_follower *next;
 };
 
+/* What a pass says whose body hands the vectors that it stores, each of its image's once, to another
+ * pass's library too (glsl/pixel_reduction/epilogue.glsl). */
+struct pass_epilogue {
+    uint32_t lanes;  /* of a work group; 0: the body does no such thing */
+    uint32_t runs;   /* groups that store pixels of one slice */
+    uint32_t slices; /* that a group stores, a power of two */
+};
+
 /* What a shader that runs many passes as one, each a row of a table, is told of this pass beside
  * its image and its vectors (command_join.c). */
 struct pass_row {
@@ -152,6 +160,7 @@ struct pass {
     struct pass_define defines[PASS_DEFINES];
     struct pass_uniform uniforms[PASS_UNIFORMS];
     struct pass_row row;
+    struct pass_epilogue epilogue;
     uint32_t library_count, texture_count, image_count, buffer_count, define_count, uniform_count;
     uint32_t grid[3];   /* invocations wanted */
     uint32_t growing;   /* axes of the grid, a mask: pass_grows */

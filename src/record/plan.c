@@ -58,6 +58,64 @@ struct pass *plan_pass(struct plan *plan, const char *shader)
     return pass;
 }
 
+/* ---- Passes that take an epilogue ---- */
+
+static bool is_same_view(const struct image_view *a, const struct image_view *b)
+{
+    return a->storage == b->storage && a->first_layer == b->first_layer &&
+           a->layer_stride == b->layer_stride && a->width == b->width && a->height == b->height &&
+           a->channels == b->channels && a->images == b->images;
+}
+
+static bool stores(const struct pass *pass, const struct storage *storage)
+{
+    for (uint32_t i = 0; i < pass->image_count; i++)
+        if (pass->images[i].view.storage == storage)
+            return true;
+    return false;
+}
+
+static bool uses_vector(const struct pass *pass, const struct vector_view *const vectors[],
+                        size_t count)
+{
+    for (uint32_t i = 0; i < pass->buffer_count; i++)
+        for (size_t v = 0; v < count; v++)
+            if (vectors[v]->buffer && pass->buffers[i].view.buffer == vectors[v]->buffer)
+                return true;
+    return false;
+}
+
+static bool takes_epilogue(const struct pass *pass, const struct image_view *view)
+{
+    return pass->epilogue.lanes && pass->image_count == 1 && !pass->observer &&
+           is_same_view(&pass->images[0].view, view);
+}
+
+struct pass *plan_amend(struct plan *plan, const struct image_view *view,
+                        const struct vector_view *const written[], size_t count)
+{
+    const struct glcnn_command_buffer *to = plan->command_buffer;
+    size_t number = to->pass_count;
+    if (!to->planned || plan->pass_count || plan->amended || plan->status != GLCNN_SUCCESS)
+        return NULL;
+    while (number > 0 && !stores(&to->passes[number - 1], view->storage))
+        if (uses_vector(&to->passes[--number], written, count))
+            return NULL;
+    if (number-- == 0 || !takes_epilogue(&to->passes[number], view))
+        return NULL;
+    plan->amended = malloc(sizeof *plan->amended);
+    plan->amended_number = number;
+    if (plan->amended)
+        *plan->amended = to->passes[number];
+    return plan->amended;
+}
+
+void plan_drop_amended(struct plan *plan)
+{
+    free(plan->amended);
+    plan->amended = NULL;
+}
+
 /* ---- Retained objects ---- */
 
 void plan_retain(struct plan *plan, void *object, release_function release)
@@ -255,6 +313,8 @@ void plan_append(struct plan *plan)
     if (plan->pass_count)
         memcpy(to->passes + to->pass_count, plan->passes, plan->pass_count * sizeof *to->passes);
     to->pass_count += plan->pass_count;
+    if (plan->amended)
+        to->passes[plan->amended_number] = *plan->amended;
     if (plan->retained_count)
         memcpy(to->retained + to->retained_count, plan->retained,
                plan->retained_count * sizeof *to->retained);
@@ -271,6 +331,8 @@ glcnn_status plan_prepare(struct plan *plan)
         plan->status = programs_find(plan->device, plan->passes, plan->pass_count);
     for (size_t i = 0; i < plan->pass_count && plan->status == GLCNN_SUCCESS; i++)
         retain_resources(plan, &plan->passes[i]);
+    if (plan->amended && plan->status == GLCNN_SUCCESS)
+        retain_resources(plan, plan->amended);
     if (plan->status == GLCNN_SUCCESS)
         make_room(plan);
     return plan->status;
@@ -281,6 +343,7 @@ void plan_free(struct plan *plan)
     for (size_t i = 0; i < plan->retained_count; i++)
         plan->retained[i].release(plan->retained[i].object);
     plan_release_scratch(plan);
+    plan_drop_amended(plan);
     free(plan->passes);
     free(plan->retained);
     plan->passes = NULL;

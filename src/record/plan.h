@@ -28,6 +28,8 @@ struct plan {
     struct storage *scratch[16]; /* scratch images to be recycled when the plan is appended */
     size_t scratch_count;
     struct glcnn_buffer *lent; /* scratch vectors to be lent anew */
+    struct pass *amended;      /* in place of the command buffer's of this number; NULL: none */
+    size_t amended_number;
 };
 
 void plan_begin(struct plan *plan, struct glcnn_command_buffer *command_buffer);
@@ -46,6 +48,15 @@ void plan_fail(struct plan *plan, glcnn_status status, const char *format, ...)
 
 /* A new pass of shader body glsl/`shader`; never NULL. Valid until the next plan_pass. */
 struct pass *plan_pass(struct plan *plan, const char *shader);
+
+/* The pass of the planned command buffer that stores all of `view`, to be given an epilogue: the plan
+ * may change what is returned, which takes its place when the plan is appended. NULL where no pass
+ * can, where something is recorded behind it that uses one of the vectors that the epilogue is to
+ * write, where it is observed, or there is no memory. Valid until plan_drop_amended. */
+struct pass *plan_amend(struct plan *plan, const struct image_view *view,
+                        const struct vector_view *const written[], size_t count);
+/* The pass is to stay as it is. */
+void plan_drop_amended(struct plan *plan);
 
 /* A scratch image of float32 that lives until plan_release_scratch or the plan's end; contents
  * undefined. */

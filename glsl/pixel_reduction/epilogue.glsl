@@ -1,0 +1,23 @@
+// What a pass calls that another may have it do something with the vectors it stores. With EPILOGUE
+// a library of the other's makes
+//     struct collected                  what a lane keeps of one slice
+//     collected nothing_collected()
+//     void collect(inout collected, vec4 value, ivec2 pixel, int slice, int image)
+//     void leave_collected(int lane, int step, int run, int slice, collected)
+//                                       for all lanes at a time: those that are a multiple of
+//                                       `step` apart have pixels of one slice, which lane 0 ..
+//                                       step - 1 have as `slice`
+//     void finish_collected(int lane, int slice)
+//                                       then, of the group's first slice
+// Without it there is none of all this.
+#ifdef EPILOGUE
+#define BEGIN_COLLECTED(c)                         c = nothing_collected()
+#define COLLECT(c, value, pixel, slice, image)     collect(c, value, pixel, slice, image)
+#define LEAVE_COLLECTED(lane, step, run, slice, c) leave_collected(lane, step, run, slice, c)
+#define FINISH_COLLECTED(lane, slice)              finish_collected(lane, slice)
+#else
+#define BEGIN_COLLECTED(c)
+#define COLLECT(c, value, pixel, slice, image)
+#define LEAVE_COLLECTED(lane, step, run, slice, c)
+#define FINISH_COLLECTED(lane, slice)
+#endif
