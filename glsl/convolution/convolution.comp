@@ -194,5 +194,5 @@ void invocation(ivec3 at) {
         }
         LEAVE_COLLECTED(lane, 1, at.x / LANES, k + j, own_values);
     }
-    FINISH_COLLECTED(lane, k);
+    FINISH_COLLECTED(lane, 1, k);
 }

@@ -62,5 +62,5 @@ void invocation(ivec3 at) {
         }
     }
     LEAVE_COLLECTED(lane, 1, run_of(tile / TILE, image), k, own_values);
-    FINISH_COLLECTED(lane, k);
+    FINISH_COLLECTED(lane, 1, k);
 }

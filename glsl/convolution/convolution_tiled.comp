@@ -227,7 +227,7 @@ void store_rows(int split, int first_row, int k) {
 #endif
     LEAVE_COLLECTED(lane, COLUMNS, first_row / ROWS, k + slice_of(0), own_values[0]);
     LEAVE_COLLECTED(lane, COLUMNS, first_row / ROWS, k + slice_of(1), own_values[1]);
-    FINISH_COLLECTED(lane, k);
+    FINISH_COLLECTED(lane, COLUMNS, k);
 }
 #endif
 

@@ -5,6 +5,8 @@
 // needs pixel_reduction/merge_lanes.glsl
 // needs pixel_reduction/arrival.glsl
 // needs normalization/finish_statistics.glsl
+#define AT_ONCE 4
+
 struct collected {
     vec4 pivot;
     statistics s; // of value - pivot
@@ -34,21 +36,39 @@ void leave_collected(int lane, int step, int run, int slice, collected c) {
     leave(run, slice, 0, 0, pivot);
     leave(run, slice, 0, 1, c.s.mean);
     leave(run, slice, 0, 2, c.s.m2);
-    leave(run, slice, 0, 3, vec4(c.s.n));
+    leave_number(run, slice, 0, 12, c.s.n);
 }
 
-// The last group merges what all have left.
-void finish_collected(int lane, int slice) {
-    if (!arrives_last(lane, slice, 0))
-        return;
-    slice += lane % GROUP_SLICES;
-    int of = min(slice, destination_slices - 1);
-    vec4 pivot = left_by(0, of, 0, 0);
+// Of a slice, the runs from `first` on that are `apart` from each other, relative to `pivot`. Several
+// are read at a time: each alone would be waited for.
+statistics merge_runs(int first, int apart, int slice, vec4 pivot) {
     statistics s = statistics(0.0, vec4(0.0), vec4(0.0));
-    for (int run = lane / GROUP_SLICES; run < runs; run += LANES / GROUP_SLICES)
-        merge(s, left_by(run, of, 0, 3).x, left_by(run, of, 0, 0) - pivot + left_by(run, of, 0, 1),
-              left_by(run, of, 0, 2));
-    merge_lanes(lane, GROUP_SLICES, s);
-    if (lane < GROUP_SLICES && slice < destination_slices)
-        finish_statistics(slice, 0, destination_channels, pivot, s);
+    for (int begin = first; begin < runs; begin += AT_ONCE * apart) {
+        statistics of[AT_ONCE];
+        for (int i = 0; i < AT_ONCE; i++) {
+            int run = min(begin + i * apart, runs - 1);
+            of[i] = statistics(number_left(run, slice, 0, 12),
+                               left_by(run, slice, 0, 0) - pivot + left_by(run, slice, 0, 1),
+                               left_by(run, slice, 0, 2));
+        }
+        for (int i = 0; i < AT_ONCE; i++)
+            if (begin + i * apart < runs)
+                merge(s, of[i].n, of[i].mean, of[i].m2);
+    }
+    return s;
+}
+
+// The last group merges what all have left. Its lanes are numbered anew, so that those beside each
+// other read runs of one slice.
+void finish_collected(int lane, int step, int slice) {
+    if (!arrives_last(lane, step, slice, 0))
+        return;
+    const int apart = LANES / GROUP_SLICES;
+    int own = lane / apart, first = lane % apart;
+    int of = min(slice + own, destination_slices - 1);
+    vec4 pivot = left_by(0, of, 0, 0);
+    statistics s = merge_runs(first, apart, of, pivot);
+    merge_lanes(first * GROUP_SLICES + own, GROUP_SLICES, s);
+    if (first == 0 && slice + own < destination_slices)
+        finish_statistics(of, 0, destination_channels, pivot, s);
 }

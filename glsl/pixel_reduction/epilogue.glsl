@@ -7,17 +7,17 @@
 //                                       for all lanes at a time: those that are a multiple of
 //                                       `step` apart have pixels of one slice, which lane 0 ..
 //                                       step - 1 have as `slice`
-//     void finish_collected(int lane, int slice)
+//     void finish_collected(int lane, int step, int slice)
 //                                       then, of the group's first slice
 // Without it there is none of all this.
 #ifdef EPILOGUE
 #define BEGIN_COLLECTED(c)                         c = nothing_collected()
 #define COLLECT(c, value, pixel, slice, image)     collect(c, value, pixel, slice, image)
 #define LEAVE_COLLECTED(lane, step, run, slice, c) leave_collected(lane, step, run, slice, c)
-#define FINISH_COLLECTED(lane, slice)              finish_collected(lane, slice)
+#define FINISH_COLLECTED(lane, step, slice)        finish_collected(lane, step, slice)
 #else
 #define BEGIN_COLLECTED(c)
 #define COLLECT(c, value, pixel, slice, image)
 #define LEAVE_COLLECTED(lane, step, run, slice, c)
-#define FINISH_COLLECTED(lane, slice)
+#define FINISH_COLLECTED(lane, step, slice)
 #endif

@@ -81,7 +81,7 @@ static bool amend_statistics(struct plan *plan, const struct normalization *n,
     struct pass *pass =
         n->groups > 1 ? NULL
                       : pixel_reduction_epilogue(
-                            plan, source, "normalization/statistics_epilogue.glsl", 4, moments, 2);
+                            plan, source, "normalization/statistics_epilogue.glsl", 13, moments, 2);
     if (!pass)
         return false;
     if (held > 0)

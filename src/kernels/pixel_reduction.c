@@ -122,12 +122,12 @@ static uint32_t choose_block(uint32_t width, uint32_t most)
 /* Where the groups of a pass leave their runs, and are counted: of `slices` of an image, for each of
  * `groups` of images. */
 static void pass_arrivals(struct plan *plan, struct pass *pass, uint32_t slices, uint32_t groups,
-                          uint32_t runs, uint32_t quantities)
+                          uint32_t runs, uint32_t numbers)
 {
     uint32_t counters = slices * groups;
     struct vector_view arrivals =
-        plan_scratch_vector(plan, counters + (size_t)counters * runs * quantities * 4);
-    pass_define(pass, "QUANTITIES", (int)quantities);
+        plan_scratch_vector(plan, counters + (size_t)counters * runs * numbers);
+    pass_define(pass, "NUMBERS", (int)numbers);
     pass_int(pass, "arrival_counters", (int32_t)counters);
     pass_int(pass, "arrival_slices", (int32_t)slices);
     pass_vector_of(pass, "uint", "arrivals", &arrivals, VECTOR_COHERENT);
@@ -146,7 +146,7 @@ struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
     pass_runs(pass, r);
     if (variant->arrives) {
         pass_define(pass, "ARRIVES", 1);
-        pass_arrivals(plan, pass, slice_count(r->channels), r->groups, r->runs, r->quantities);
+        pass_arrivals(plan, pass, slice_count(r->channels), r->groups, r->runs, 4 * r->quantities);
     } else {
         pass_image(pass, "merged", &r->to);
     }
@@ -173,6 +173,15 @@ const struct variant pixel_reduction_places[] = {
     {"reduced_by_a_pass"},
     {0}};
 
+/* The last group reads what all have left, each lane so many runs at most: more take longer than a
+ * pass. */
+#define LANE_RUNS 4u
+
+static bool are_soon_merged(const struct pass_epilogue *e)
+{
+    return groups_of(e->runs * e->slices, e->lanes) <= LANE_RUNS;
+}
+
 bool pixel_reduction_has_room(struct plan *plan, const struct pass *pass)
 {
     const struct glcnn_limits *limits = &plan->device->info.limits;
@@ -184,20 +193,22 @@ bool pixel_reduction_has_room(struct plan *plan, const struct pass *pass)
 }
 
 struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view *source,
-                                      const char *epilogue, uint32_t quantities,
+                                      const char *epilogue, uint32_t numbers,
                                       const struct vector_view *const results[], size_t count)
 {
     const struct variant *place = variant_choose(plan, pixel_reduction_places, NULL);
     struct pass *pass = place->buffers ? plan_amend(plan, source, results, count) : NULL;
-    if (!pass)
+    if (!pass || !are_soon_merged(&pass->epilogue)) {
+        plan_drop_amended(plan);
         return NULL;
+    }
     pass_variant(pass, place);
     pass_library(pass, epilogue);
     pass_define(pass, "EPILOGUE", 1);
     pass_define(pass, "LANES", (int)pass->epilogue.lanes);
     pass_define(pass, "GROUP_SLICES", (int)pass->epilogue.slices);
     pass_int(pass, "runs", (int32_t)pass->epilogue.runs);
-    pass_arrivals(plan, pass, slice_count(source->channels), 1, pass->epilogue.runs, quantities);
+    pass_arrivals(plan, pass, slice_count(source->channels), 1, pass->epilogue.runs, numbers);
     pass->cooperative = true;
     pass->epilogue.lanes = 0;
     return pass;

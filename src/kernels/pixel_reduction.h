@@ -47,11 +47,11 @@ struct pass *pixel_reduction_finish(struct plan *plan, const struct pixel_reduct
                                     const char *shader, bool accumulate);
 
 /* Or no pass at all: the one that stores `source` reduces what it stores, in the library `epilogue`
- * (pixel_reduction/epilogue.glsl), whose runs each leave so many `quantities`, and whose last group
+ * (pixel_reduction/epilogue.glsl), whose runs each leave so many `numbers` of a slice, and whose last group
  * writes the `results`. NULL where there is none that can. The caller gives it what the library needs,
  * the results too. */
 struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view *source,
-                                      const char *epilogue, uint32_t quantities,
+                                      const char *epilogue, uint32_t numbers,
                                       const struct vector_view *const results[], size_t count);
 /* Then: whether the device and the pass have room for all that it was given. If not, it stays as it
  * was. */
