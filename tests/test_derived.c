@@ -37,25 +37,63 @@ static glcnn_image_node *connect(glcnn_image_node *x, uint32_t size, uint32_t fr
     return glcnn_fully_connected_node(x, &window, NULL);
 }
 
-static struct net make_net(void)
+static const struct glcnn_neuron_descriptor gelu = {.type = GLCNN_NEURON_TYPE_GELU};
+
+static struct net begin_net(void)
 {
-    static const struct glcnn_neuron_descriptor gelu = {.type = GLCNN_NEURON_TYPE_GELU};
     struct net n = {.net = make_network()};
     n.image = make_input(n.net, "image");
     n.labels = make_input(n.net, "labels");
-    glcnn_image_node *x =
-        glcnn_batch_normalization_node(convolve(n.image, 3, 1, 6), 1e-5f, &gelu, NULL);
+    return n;
+}
+
+static glcnn_image_node *first_layer(const struct net *n)
+{
+    return glcnn_batch_normalization_node(convolve(n->image, 3, 1, 6), 1e-5f, &gelu, NULL);
+}
+
+static void end_net(struct net *n, glcnn_image_node *scores)
+{
+    n->loss = glcnn_loss_node(scores, n->labels, NULL, GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY,
+                              GLCNN_REDUCTION_TYPE_SUM);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(n->loss);
+    set_weights(n->net, 5);
+    train_network(n->net, false);
+}
+
+static struct net make_net(void)
+{
+    struct net n = begin_net();
+    glcnn_image_node *x = first_layer(&n);
     glcnn_image_node *a = glcnn_batch_normalization_node(convolve(x, 3, 6, 6), 1e-5f, &gelu, NULL);
     glcnn_image_node *b = glcnn_batch_normalization_node(convolve(x, 1, 6, 6), 1e-5f, NULL, NULL);
     n.sum = glcnn_add_node(glcnn_add_node(a, b), x);
     x = glcnn_pooling_max_node(glcnn_neuron_relu_node(n.sum, 0.125f), 2, 2, 2, 2);
     x = glcnn_neuron_relu_node(connect(x, CNN_SIDE / 2, 6, 7), 0);
     x = connect(glcnn_neuron_sigmoid_node(connect(x, 1, 7, 9)), 1, 9, CNN_CLASSES);
-    n.loss = glcnn_loss_node(x, n.labels, NULL, GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY,
-                             GLCNN_REDUCTION_TYPE_SUM);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(n.loss);
-    set_weights(n.net, 5);
-    train_network(n.net, false);
+    end_net(&n, x);
+    return n;
+}
+
+/* Side by side, and inside the image: pixels beyond the last are in none. */
+static glcnn_image_node *windows(glcnn_image_node *pooled)
+{
+    GOOD(glcnn_filter_node_set_padding(filter_of(pooled), GLCNN_PADDING_SIZE_VALID_ONLY));
+    return pooled;
+}
+
+/* Averages whose gradients are read pixel for pixel: by a neuron's gradient where columns are left
+ * out, by a normalisation's sums and gradient where there are rows of windows, and where one is all
+ * there is. */
+static struct net make_averages(void)
+{
+    struct net n = begin_net();
+    glcnn_image_node *x = first_layer(&n);
+    x = glcnn_neuron_relu_node(convolve(glcnn_pooling_average_node(x, 2, 2, 2, 2), 3, 6, 5), 0.5f);
+    x = n.sum = windows(glcnn_pooling_average_node(x, 4, 2, 4, 2));
+    x = glcnn_batch_normalization_node(convolve(x, 1, 5, 6), 1e-5f, NULL, NULL);
+    x = connect(windows(glcnn_pooling_average_node(x, 1, 3, 1, 1)), 1, 6, CNN_CLASSES);
+    end_net(&n, x);
     return n;
 }
 
@@ -100,24 +138,37 @@ static void open_with(const char *variants)
     CU_ASSERT_TRUE_FATAL(fixture_open());
 }
 
+/* Frees the network. */
+static struct outcome train_net(struct net *n, bool with_sum)
+{
+    struct outcome outcome = {.dispatches = 0};
+    glcnn_graph *graph;
+    if (with_sum)
+        export_image(n->sum);
+    GOOD_FATAL(glcnn_training_graph_create(n->loss, NULL, NULL, &graph));
+    run_steps(n, graph, with_sum, &outcome);
+    glcnn_graph_destroy(&graph);
+    glcnn_network_destroy(&n->net);
+    unsetenv("GLCNN_VARIANTS");
+    return outcome;
+}
+
 /* On a device of its own, with these traits and variants. */
 static struct outcome train_with(const struct glcnn_device_traits *traits, const char *variants,
                                  bool with_sum)
 {
-    struct outcome outcome = {.dispatches = 0};
-    glcnn_graph *graph;
     open_with(variants);
     if (traits)
         device->info.traits = *traits;
     struct net n = make_net();
-    if (with_sum)
-        export_image(n.sum);
-    GOOD_FATAL(glcnn_training_graph_create(n.loss, NULL, NULL, &graph));
-    run_steps(&n, graph, with_sum, &outcome);
-    glcnn_graph_destroy(&graph);
-    glcnn_network_destroy(&n.net);
-    unsetenv("GLCNN_VARIANTS");
-    return outcome;
+    return train_net(&n, with_sum);
+}
+
+static struct outcome train_averages(const char *variants)
+{
+    open_with(variants);
+    struct net n = make_averages();
+    return train_net(&n, false);
 }
 
 static struct outcome train(const char *variants, bool with_sum)
@@ -173,6 +224,16 @@ static void test_a_gradient_is_made_by_its_reader(void)
     }
 }
 
+static void test_gradients_of_averages_are_made_by_their_readers(void)
+{
+    struct outcome stored = train_averages("pooling_average_gradient_stored");
+    struct outcome derived = train_averages("pooling_average_gradient_derived");
+    CU_ASSERT(arrays_near(derived.losses, stored.losses, STEPS * BATCH, 1e-6));
+    CU_ASSERT(stored.losses[0] != stored.losses[(STEPS - 1) * BATCH]);
+    CU_ASSERT_EQUAL(derived.dispatches + 3, stored.dispatches);
+    CU_ASSERT(derived.memory.without_sharing < stored.memory.without_sharing);
+}
+
 /* A device takes the row that its traits ask for. */
 static void test_dear_stores_are_saved(void)
 {
@@ -198,23 +259,17 @@ static void test_an_exported_image_is_stored(void)
 static void test_a_long_chain_is_stored_in_between(void)
 {
     static const char *const variants[] = {"pixels_stored", "pixels_made_again"};
-    static const struct glcnn_neuron_descriptor gelu = {.type = GLCNN_NEURON_TYPE_GELU};
     float losses[2][BATCH];
     for (int i = 0; i < 2; i++) {
         open_with(variants[i]);
         glcnn_graph *graph;
         glcnn_image *sources[2];
-        struct net n = {.net = make_network()};
-        n.image = make_input(n.net, "image");
-        n.labels = make_input(n.net, "labels");
+        struct net n = begin_net();
         glcnn_image_node *x = convolve(n.image, 3, 1, 6);
         for (int layer = 0; layer < 12; layer++)
             x = glcnn_neuron_node(glcnn_neuron_relu_node(x, 0.5f), &gelu);
         x = connect(glcnn_pooling_max_node(x, 2, 2, 2, 2), CNN_SIDE / 2, 6, CNN_CLASSES);
-        n.loss = glcnn_loss_node(x, n.labels, NULL, GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY,
-                                 GLCNN_REDUCTION_TYPE_SUM);
-        set_weights(n.net, 5);
-        train_network(n.net, false);
+        end_net(&n, x);
         GOOD_FATAL(glcnn_training_graph_create(n.loss, NULL, NULL, &graph));
         make_cnn_sources(BATCH, sources);
         for (int step = 0; step < STEPS; step++)
@@ -232,12 +287,14 @@ static void test_a_long_chain_is_stored_in_between(void)
 
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {UNIT_TEST(test_training_is_the_same_with_less),
-                                        UNIT_TEST(test_coefficients_come_from_an_image),
-                                        UNIT_TEST(test_a_gradient_is_made_by_its_reader),
-                                        UNIT_TEST(test_dear_stores_are_saved),
-                                        UNIT_TEST(test_a_long_chain_is_stored_in_between),
-                                        UNIT_TEST(test_an_exported_image_is_stored),
-                                        CU_TEST_INFO_NULL};
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(test_training_is_the_same_with_less),
+        UNIT_TEST(test_coefficients_come_from_an_image),
+        UNIT_TEST(test_a_gradient_is_made_by_its_reader),
+        UNIT_TEST(test_gradients_of_averages_are_made_by_their_readers),
+        UNIT_TEST(test_dear_stores_are_saved),
+        UNIT_TEST(test_a_long_chain_is_stored_in_between),
+        UNIT_TEST(test_an_exported_image_is_stored),
+        CU_TEST_INFO_NULL};
     return fixture_run("derived results", tests, argc, argv);
 }

@@ -56,7 +56,7 @@ uint32_t derived_channel(const struct derived_name *as)
     return as->view->first_layer % as->derived->slices * 4;
 }
 
-/* The part of the source that a part of the result is made from. */
+/* The part of the source that a part of the result is made from: the same channels and images. */
 static struct image_view matching_view(const struct derived_name *as,
                                        const struct image_view *source)
 {
@@ -64,6 +64,8 @@ static struct image_view matching_view(const struct derived_name *as,
     uint32_t slices = as->derived->slices;
     part.storage = source->storage;
     part.layer_stride = source->layer_stride;
+    part.width = source->width;
+    part.height = source->height;
     part.first_layer = source->first_layer + part.first_layer / slices * part.layer_stride +
                        part.first_layer % slices;
     part.masked |= source->masked;
@@ -75,6 +77,16 @@ void derived_texture(struct derived_name *as, struct pass *pass, const char *suf
 {
     struct image_view part = matching_view(as, source);
     pass_texture(pass, derived_name(as, suffix), &part);
+}
+
+void derived_size(struct derived_name *as, struct pass *pass)
+{
+    const struct image_view *view = as->view;
+    pass_int(pass, derived_name(as, "_source_width"), (int32_t)view->width);
+    pass_int(pass, derived_name(as, "_source_height"), (int32_t)view->height);
+    pass_int(pass, derived_name(as, "_source_channels"), (int32_t)view->channels);
+    pass_int(pass, derived_name(as, "_source_slices"), (int32_t)slice_count(view->channels));
+    pass_int(pass, derived_name(as, "_source_images"), (int32_t)view->images);
 }
 
 static void bind_copy(struct derivation *derivation, struct pass *pass, const char *name,

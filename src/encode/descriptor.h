@@ -366,6 +366,8 @@ const char *derived_name(struct derived_name *name, const char *suffix);
 /* Gives the pass texture NAME_suffix: the part of a source that the reader's part is made of. */
 void derived_texture(struct derived_name *name, struct pass *pass, const char *suffix,
                      const struct image_view *source);
+/* The sizes of NAME_source, where the result is made of no texture that is as large. */
+void derived_size(struct derived_name *name, struct pass *pass);
 /* The first channel of the reader's part. */
 uint32_t derived_channel(const struct derived_name *name);
 

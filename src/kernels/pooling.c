@@ -383,6 +383,52 @@ static void plan_max_gradient(const struct operation *o, struct plan *plan)
     plan_variant(plan, first, variant);
 }
 
+/* ---- Gradients that their readers make ---- */
+
+/* Each pixel has one window at most, and every tap lies inside. */
+static bool has_one_window(const struct axis *axis, uint32_t source_size)
+{
+    struct axis of = from_begin(*axis);
+    if (of.end == 1) /* whatever the stride */
+        of.stride = of.size;
+    return of.end > 0 && tiles(&of, source_size);
+}
+
+/* A pixel of it is one of the gradient that arrives: a pass or a store costs more. That of a maximum
+ * takes all pixels of its window, for which an H200's step takes an eighth longer. */
+static const struct variant average_derivation_rows[] = {
+    {"pooling_average_gradient_derived", .registers = 32, .shared_memory = true},
+    {"pooling_average_gradient_made_again", .registers = 32, .dear_stores = true},
+    {"pooling_average_gradient_stored"},
+    {0}};
+
+static enum derivative average_derivative(const struct operation *o, struct plan *plan)
+{
+    const struct image_view *source = &o->images[IMAGE];
+    const struct variant *row = variant_choose(plan, average_derivation_rows, o);
+    return (row->shared_memory || row->dear_stores) &&
+                   has_one_window(&o->window.x, source->width) &&
+                   has_one_window(&o->window.y, source->height)
+               ? DERIVATIVE_PIXELS
+               : DERIVATIVE_NONE;
+}
+
+static void derive_average(const struct operation *o, struct pass *pass, struct derived_name *name)
+{
+    const struct axis *x = &o->window.x, *y = &o->window.y;
+    derived_size(name, pass);
+    derived_texture(name, pass, "_gradient", &o->images[GRADIENT]);
+    pass_define(pass, derived_name(name, "_size_x"), x->size);
+    pass_define(pass, derived_name(name, "_size_y"), y->size);
+    pass_int(pass, derived_name(name, "_left"), x->first + x->stride * x->begin);
+    pass_int(pass, derived_name(name, "_top"), y->first + y->stride * y->begin);
+    pass_int(pass, derived_name(name, "_begin_x"), x->begin);
+    pass_int(pass, derived_name(name, "_begin_y"), y->begin);
+    pass_int(pass, derived_name(name, "_end_x"), x->end);
+    pass_int(pass, derived_name(name, "_end_y"), y->end);
+    pass_template(pass, "pooling/average_gradient_derived.glsl", derived_name(name, ""));
+}
+
 /* ---- References ---- */
 
 /* Calls `visit` for every channel and window of the forward kernel. */
@@ -670,7 +716,7 @@ static void node_defaults(struct glcnn_addressing *properties, void *kernel_para
 static const struct variant *const two_forms[] = {pooling_forms, NULL};
 static const struct variant *const average_forms[] = {average_rows, pooling_forms, NULL};
 static const struct variant *const average_gradient_forms[] = {pooling_tile_forms, pooling_forms,
-                                                               NULL};
+                                                               average_derivation_rows, NULL};
 static const struct variant *const norm_forms[] = {pooling_tile_forms, norm_rows, pooling_forms,
                                                    NULL};
 static const struct variant *const max_gradient_forms[] = {pooling_tile_forms, NULL};
@@ -697,7 +743,8 @@ const struct glcnn_descriptor glcnn_kernel_pooling_average = {
             average, average_cases)};
 const struct glcnn_descriptor glcnn_kernel_pooling_average_gradient = {
     GRADIENT("pooling_average", "MPSCNNPoolingAverage", 0, average_gradient_forms, average_gradient,
-             average_cases)};
+             average_cases),
+    .derivative = average_derivative, .derive = derive_average};
 const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm = {
     FORWARD("pooling_l2_norm", "MPSCNNPoolingL2Norm",
             "square root of the sum of squares over a "
