@@ -203,6 +203,78 @@ static void verify_takes_what_is_not_stored(void)
     verify_reads_unstored(GLCNN_CHANNEL_FORMAT_FLOAT16);
 }
 
+#define SIDE 64
+
+/* Gradients that are nothing in sum: of each channel the second image's are the first's, one pixel
+ * on and with the other sign. */
+static glcnn_image *make_cancelling(float size)
+{
+    enum { CHANNELS = 4, PLANE = SIDE * SIDE, IMAGE = CHANNELS * PLANE };
+    float *values = calloc(2 * IMAGE, sizeof *values);
+    uint32_t seed = 5;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(values);
+    for (size_t i = 0; i < IMAGE; i++) {
+        size_t next = i - i % PLANE + (i + 1) % PLANE;
+        values[i] = size * noise(&seed);
+        values[IMAGE + next] = -values[i];
+    }
+    glcnn_image *image = image_with(2, CHANNELS, SIDE, SIDE, values);
+    free(values);
+    return image;
+}
+
+/* The sums then go over a column less than the reference's. */
+static void leave_a_column_out(glcnn_command_buffer *commands)
+{
+    size_t found = 0;
+    for (struct pass *p = commands->passes; p < commands->passes + commands->pass_count; p++)
+        for (uint32_t u = 0; u < p->uniform_count; u++)
+            if (strcmp(p->uniforms[u].name, "end_x") == 0) {
+                pass_update_int(p, "end_x", SIDE - 1);
+                found++;
+            }
+    CU_ASSERT_EQUAL(found, 1);
+    commands->uniforms_uploaded = 0;
+}
+
+/* What rounding leaves of such sums is little beside their terms, and a column of them is not. */
+static void sum_cancelling(float size)
+{
+    const char *settings =
+        "kernel_width=1 kernel_height=1 input_feature_channels=1 output_feature_channels=4";
+    glcnn_kernel *forward = kernel_with("convolution", settings);
+    glcnn_kernel *gradient = kernel_with("convolution_gradient", settings);
+    glcnn_image *source = make_image(2, 1, SIDE, SIDE), *arriving = make_cancelling(size);
+    glcnn_image *made = NULL;
+    glcnn_state *state = NULL;
+    fill_noise(source, 3);
+    glcnn_kernel_properties(forward)->result_is_ordinary = true;
+    glcnn_image *result = result_of(forward, &(struct glcnn_encode){.source = source}, &state);
+    glcnn_kernel_properties(gradient)->result_is_ordinary = true;
+    glcnn_command_buffer *commands = make_commands();
+    GOOD(glcnn_kernel_encode_returning(
+        commands, gradient,
+        &(struct glcnn_encode){.source = arriving, .secondary = source, .state = state}, &made,
+        NULL));
+    GOOD(glcnn_command_buffer_commit(commands));
+    leave_a_column_out(commands);
+    REFUSED(GLCNN_CHECK_FAILED, glcnn_command_buffer_commit(commands));
+    has_error("convolution_gradient makes ");
+    has_error(" of gradient_for_");
+    glcnn_command_buffer_destroy(&commands);
+    destroy_images((glcnn_image *[]){source, arriving, result, made}, 4);
+    glcnn_state_destroy(&state);
+    glcnn_kernel_destroy(&forward);
+    glcnn_kernel_destroy(&gradient);
+}
+
+static void verify_knows_sums_that_cancel(void)
+{
+    use("verify");
+    sum_cancelling(1);
+    sum_cancelling(1000);
+}
+
 static void verify_finds_what_is_computed_wrongly(void)
 {
     glcnn_image *results[2] = {NULL};
@@ -246,6 +318,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(nan_in_a_vector_is_named),
                                         UNIT_TEST(graphs_are_checked_too),
                                         UNIT_TEST(verify_takes_what_is_not_stored),
+                                        UNIT_TEST(verify_knows_sums_that_cancel),
                                         UNIT_TEST(verify_finds_what_is_computed_wrongly),
                                         UNIT_TEST(verify_takes_pictures_as_bytes),
                                         CU_TEST_INFO_NULL};

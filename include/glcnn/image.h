@@ -20,7 +20,9 @@
  *      float16   1e-5 * max(1, M) + 1.0001 * 2^-11 * |r| + 2^-25
  *
  * 2^-11 |r| is half a unit of the last place of r or more, 2^-25 half the step of numbers below
- * 2^-14; 1.0001 covers that r is rounded with its float32 error. Vectors keep float32's bound.
+ * 2^-14; 1.0001 covers that r is rounded with its float32 error. Vectors keep float32's bound; those
+ * that gradient kernels make are sums over pixels, and M is no less than the sum of the magnitudes of
+ * an element's terms, which may cancel.
  * glcnn check holds every kernel that has images to both, with source, forward source and
  * destination stored as the one and as the other; labels and losses stay float32.
  *
