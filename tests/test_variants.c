@@ -267,6 +267,10 @@ static bool has(const char *kernel, const struct check_case *of, const char *tex
     return wanted.found;
 }
 
+#define TURNS(SIZE, STRIDE)                                                                        \
+    "gradient_option=weights_and_biases output_feature_channels=9 kernel_width=" #SIZE             \
+    " kernel_height=" #SIZE " stride_in_pixels_x=" #STRIDE " stride_in_pixels_y=" #STRIDE
+
 /* Groups of more runs than a pass merges one by one; pixels of the last are no multiple of those
  * that a lane takes together. */
 static void test_lanes_merge_many_runs(void)
@@ -279,6 +283,31 @@ static void test_lanes_merge_many_runs(void)
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         CU_ASSERT(error_of(on, kernels[i], &of) <= 1);
     glcnn_device_destroy(&on);
+    unsetenv("GLCNN_VARIANTS");
+}
+
+/* Runs of rows and chunks of pixels take turns: the last is shorter, and one that is near spans rows,
+ * or lies in the next image. */
+static void test_runs_and_chunks_take_turns(void)
+{
+    static const struct {
+        const char *variants, *kernel;
+        struct check_case of;
+    } rows[] = {
+        {"sums_arrival", "batch_normalization_statistics_gradient", {"", {2, 2, 401, 700}}},
+        {"sums_group", "batch_normalization_statistics_gradient", {"", {3, 1, 9, 5000}}},
+        {"weights_tiled", "convolution_gradient", {TURNS(3, 1), {3, 5, 37, 29}}},
+        {"weights_tiled", "convolution_gradient", {TURNS(5, 1), {50, 4, 3, 5}}},
+        {"weights_tiled", "convolution_gradient", {TURNS(2, 2), {2, 3, 61, 203}}},
+        {"weights_tiled", "convolution_gradient", {TURNS(1, 1), {3, 4, 725, 823}}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        setenv("GLCNN_VARIANTS", rows[i].variants, 1);
+        glcnn_device *on = open_device(NULL);
+        CU_ASSERT(error_of(on, rows[i].kernel, &rows[i].of) <= 1);
+        CU_ASSERT_TRUE(any_program_has(on, rows[i].variants));
+        glcnn_device_destroy(&on);
+    }
     unsetenv("GLCNN_VARIANTS");
 }
 
@@ -898,6 +927,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_kernels_agree_with_each_way_of_uniforms),
         UNIT_TEST(test_groups_that_arrive_are_counted_anew),
         UNIT_TEST(test_lanes_merge_many_runs),
+        UNIT_TEST(test_runs_and_chunks_take_turns),
         UNIT_TEST(test_columns_need_not_divide_the_width),
         UNIT_TEST(test_places_within_a_stride_go_together_or_apart),
         UNIT_TEST(test_tiles_follow_rows_and_outputs),

@@ -3,9 +3,10 @@
 // As a product of matrices: rows are quads of elements (a tap, four inputs), columns are outputs,
 // and the sum goes over pixels. A group of 128 invocations makes QUADS quads of SLICES slices from
 // the pixels of its chunk, each of them 2 quads of 2 slices. It keeps PIXELS pixels at a time, and
-// reads the next ones before it adds up those. Where a tile is small there are several invocations
-// for each sum: they share out the pixels that are kept, and each leaves a part of its
-// own. convolution/convolution_gradient_sum.comp adds the parts of all chunks. WHOLE: there is one
+// reads the next ones before it adds up those. Chunks take turns, of turn_pixels pixels: of few, groups
+// at work read what lies near, and not a part of every image. Where a tile is small there are several
+// invocations for each sum: they share out the pixels that are kept, and each leaves a part of its own.
+// convolution/convolution_gradient_sum.comp adds the parts of all chunks. WHOLE: there is one
 // part alone, and it is stored as the gradient; inputs are a multiple of 4 then.
 // needs convolution/gradient_pixels.glsl
 #define PIXELS         16
@@ -27,20 +28,17 @@ vec4 inputs[INPUT_READS], gradients[GRADIENT_READS]; // what it has read
 bool live_inputs[INPUT_READS], live_gradients[GRADIENT_READS]; // else 0
 vec4 sum[16], bias[2];
 
-// The pixel PIXELS further on. Divisions would cost more than the rows that are stepped over.
-ivec3 next_place(ivec3 X) {
-#ifdef ONE_PIXEL
-    return X + ivec3(0, 0, PIXELS);
-#else
-    X.x += PIXELS;
-    while (X.x >= end_x) {
-        X.x -= end_x - begin_x;
-        X.y++;
-        if (X.y == end_y)
-            X = ivec3(X.x, begin_y, X.z + 1);
-    }
+// How far apart pixels are that have so many between them.
+ivec3 distance_of(int pixels) { return place_of(pixels) - ivec3(begin_x, begin_y, 0); }
+
+// The pixel that is as far away. Divisions would cost more.
+ivec3 place_after(ivec3 X, ivec3 distance) {
+    X += distance;
+    if (X.x >= end_x)
+        X += ivec3(begin_x - end_x, 1, 0);
+    if (X.y >= end_y)
+        X += ivec3(0, begin_y - end_y, 1);
     return X;
-#endif
 }
 
 // Pixel, and column of quads or slices, that an invocation reads. Neighbours read neighbours: in
@@ -154,23 +152,25 @@ void invocation(ivec3 at) {
     summer = lane - share * SUMMERS;
     int chunk = at.z;
     int first_quad = (at.x - lane) / 128 * QUADS, first_k = at.y * SLICES;
-    int begin = chunk * pixels_per_chunk;
-    int end = min(begin + pixels_per_chunk, pixel_total);
+    int to_turn = turn_pixels * (chunk_count - 1) + PIXELS; // from the last of a turn to the next
+    ivec3 near = distance_of(PIXELS), far = distance_of(to_turn);
     for (int i = 0; i < 16; i++)
         sum[i] = vec4(0.0);
     bias[0] = bias[1] = vec4(0.0);
-    int own = begin + read_pixel();
+    int own = chunk * turn_pixels + read_pixel();
     ivec3 X = place_of(own);
     find_taps(first_quad);
-    read_pixels(X, own < end, first_k);
-    for (int pixel = begin; pixel < end; pixel += PIXELS) {
+    read_pixels(X, own < pixel_total, first_k);
+    for (int pixel = chunk * turn_pixels; pixel < pixel_total;) {
         barrier();
         keep_pixels();
         barrier();
-        own += PIXELS;
-        X = next_place(X);
-        if (pixel + PIXELS < end)
-            read_pixels(X, own < end, first_k);
+        bool turns = (pixel + PIXELS) % turn_pixels == 0;
+        pixel += turns ? to_turn : PIXELS;
+        own += turns ? to_turn : PIXELS;
+        X = place_after(X, turns ? far : near);
+        if (pixel < pixel_total)
+            read_pixels(X, own < pixel_total, first_k);
         add_pixels(first_quad == 0);
     }
     for (int j = 0; j < 2; j++)

@@ -1,5 +1,6 @@
 // As normalization/normalization_sums.comp, a run to a group: its LANES invocations share the
-// pixels of run at.x / LANES, each BLOCK at a time, and add up their sums in pairs.
+// pixels of run at.x / LANES, each BLOCK at a time, and add up their sums in pairs. Runs take turns,
+// turn_rows rows each: groups at work then read what lies near, and not a part of every image.
 //     image 2 at.z: sum g',   image 2 at.z + 1: sum g' xh
 //     xh = (x - mean) / sqrt(variance + epsilon),   g' = G act'(gamma xh + beta)
 // needs lib/compare.glsl
@@ -23,32 +24,41 @@ void finish(int lane, int run, int slice, int group, vec4 sum, vec4 sum_xh) {
 }
 #endif
 
+vec4 mean, scale, beta, slope; // of the slice
+vec4 sum, sum_xh;
+
+// Of pixel i of rows first_row and on, and the others of its block that there are, LANES apart.
+void add_block(int i, int count, int first_row, int slice) {
+    vec4 g[BLOCK], d[BLOCK];
+    for (int b = 0; b < BLOCK; b++) {
+        int pixel = min(i + b * LANES, count - 1);
+        int line = pixel / row_pixels;
+        int row = first_row + line;
+        int image = row / image_rows;
+        int X = begin_x + pixel - line * row_pixels, Y = begin_y + row - image * image_rows;
+        g[b] = gradient(X, Y, slice, image);
+        d[b] = source_edge(first_x + X, first_y + Y, slice, image) - mean;
+    }
+    for (int b = 0; b < BLOCK; b++) {
+        vec4 own = times(neuron_derivative(scale * d[b] + beta, slope), g[b]);
+        bool counts = i + b * LANES < count;
+        sum += counts ? own : vec4(0.0);
+        sum_xh += counts ? own * d[b] : vec4(0.0);
+    }
+}
+
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex), run = at.x / LANES;
-    int first_row = run * span;
-    int count = (min(first_row + span, rows) - first_row) * row_pixels;
-    vec4 mean = mean_of(at.y, at.z);
-    vec4 scale = scale_of(at.y, at.z);
-    vec4 beta = beta_of(at.y, at.z);
-    vec4 slope = neuron_slope(at.y);
-    vec4 sum = vec4(0.0), sum_xh = vec4(0.0);
-    for (int i = lane; i < count; i += BLOCK * LANES) {
-        vec4 g[BLOCK], d[BLOCK];
-        for (int b = 0; b < BLOCK; b++) {
-            int pixel = min(i + b * LANES, count - 1);
-            int line = pixel / row_pixels;
-            int row = at.z * rows + first_row + line;
-            int image = row / image_rows;
-            int X = begin_x + pixel - line * row_pixels, Y = begin_y + row - image * image_rows;
-            g[b] = gradient(X, Y, at.y, image);
-            d[b] = source_edge(first_x + X, first_y + Y, at.y, image) - mean;
-        }
-        for (int b = 0; b < BLOCK; b++) {
-            vec4 own = times(neuron_derivative(scale * d[b] + beta, slope), g[b]);
-            bool counts = i + b * LANES < count;
-            sum += counts ? own : vec4(0.0);
-            sum_xh += counts ? own * d[b] : vec4(0.0);
-        }
+    mean = mean_of(at.y, at.z);
+    scale = scale_of(at.y, at.z);
+    beta = beta_of(at.y, at.z);
+    slope = neuron_slope(at.y);
+    sum = sum_xh = vec4(0.0);
+    for (int turn = 0; turn < turns; turn++) {
+        int first_row = (turn * runs + run) * turn_rows;
+        int count = (min(first_row + turn_rows, rows) - first_row) * row_pixels;
+        for (int i = lane; i < count; i += BLOCK * LANES)
+            add_block(i, count, at.z * rows + first_row, at.y);
     }
     sum = sum_of_lanes(lane, sum);
     sum_xh = sum_of_lanes(lane, sum_xh) * rate_of(at.y, at.z);

@@ -5,14 +5,17 @@
 
 #include "kernels/convolution_plan.h"
 
-/* Quads of elements and slices of a tile, most and fewest of them, and invocations of a group, all as
- * in the shaders. */
+/* Quads of elements and slices of a tile, most and fewest of them, pixels that it keeps, and
+ * invocations of a group, all as in the shaders. */
 #define TILE_QUADS    32u
 #define FEW_QUADS     16u
 #define TILE_SLICES   16u
 #define MANY_SLICES   32u
 #define FEWEST_SLICES 4u
 #define GROUP_SIZE    128u
+#define KEPT_PIXELS   16u
+#define TURN_PIXELS   128u
+#define LARGE_IMAGES  ((uint64_t)64 << 20) /* bytes, more than caches hold */
 #define CHUNK_PIXELS  32u   /* that make a chunk of tiles worth its part sums */
 #define LANE_PIXELS   8u    /* the same for each lane */
 #define FEWEST_GROUPS 4u    /* that are faster than invocations which go through the pixels alone */
@@ -140,6 +143,20 @@ static struct pass *plan_lanes(const struct operation *o, struct plan *plan,
     return pass;
 }
 
+static uint64_t bytes_of(const struct image_view *image)
+{
+    uint64_t pixels = (uint64_t)image->width * image->height * image->images;
+    return pixels * slice_count(image->channels) * 16;
+}
+
+/* Of small images a chunk has its pixels in one turn, and finds what windows share in its cache. */
+static uint32_t turn_pixels(const struct operation *o, uint32_t per_chunk)
+{
+    bool large = bytes_of(&o->images[IMAGE]) + bytes_of(&o->images[GRADIENT]) >= LARGE_IMAGES;
+    uint32_t turns = large ? per_chunk / TURN_PIXELS : 1;
+    return groups_of(groups_of(per_chunk, turns ? turns : 1), KEPT_PIXELS) * KEPT_PIXELS;
+}
+
 void plan_groups(const struct operation *o, struct plan *plan, const struct packing *p,
                  const struct variant *variant, struct parts *parts)
 {
@@ -151,12 +168,15 @@ void plan_groups(const struct operation *o, struct plan *plan, const struct pack
                                       : plan_tiles(o, plan, p, variant, &s, chunks, parts);
     pass_int(pass, "stride_x", o->window.x.stride);
     pass_int(pass, "dilation_x", o->window.x.dilation);
-    pass_int(pass, "pixels_per_chunk", (int32_t)per_chunk);
     pass_int(pass, "pixel_total", (int32_t)pixels);
-    if (variant->taps)
+    if (variant->taps) {
+        pass_int(pass, "pixels_per_chunk", (int32_t)per_chunk);
         pass_grid(pass, chunks * GROUP_SIZE, s.y, s.z);
-    else /* tiles of a chunk follow each other, and find what they share in caches */
+    } else { /* tiles of a chunk follow each other, and find what they share in caches */
+        pass_int(pass, "turn_pixels", (int32_t)turn_pixels(o, per_chunk));
+        pass_int(pass, "chunk_count", (int32_t)chunks);
         pass_grid(pass, s.y * GROUP_SIZE, s.z, chunks);
+    }
     pass_local(pass, GROUP_SIZE, 1, 1);
     pass->cooperative = true;
     pass->work = per_chunk * s.work;

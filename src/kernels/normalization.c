@@ -257,6 +257,7 @@ void normalization_sums(const struct operation *o, struct plan *plan, const stru
     pass_texture(pass, "gradient", gradient);
     pass_window(pass, &o->window);
     pass_act(pass, n);
+    pixel_reduction_take_turns(pass, &r);
     pixel_reduction_sums(plan, &r, sums, accumulate);
 }
 

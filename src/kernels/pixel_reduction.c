@@ -23,7 +23,8 @@ bool pixel_reduction_check(const struct operation *o, const struct image_view *g
 
 /* ---- Runs ---- */
 
-#define LANES 128u /* of a work group that makes a run */
+#define LANES       128u /* of a work group that makes a run */
+#define TURN_PIXELS 2048u
 
 /* How rows are cut: runs of all columns that are `columns_apart`, of one of them at least and at
  * most, and pixels of a run at least. */
@@ -212,6 +213,14 @@ struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view
     pass->cooperative = true;
     pass->epilogue.lanes = 0;
     return pass;
+}
+
+/* A turn has pixels enough for all lanes, a few times over. */
+void pixel_reduction_take_turns(struct pass *pass, const struct pixel_reduction *r)
+{
+    uint32_t turns = groups_of(r->span, groups_of(TURN_PIXELS, r->row_pixels));
+    pass_int(pass, "turn_rows", (int32_t)groups_of(r->span, turns));
+    pass_int(pass, "turns", (int32_t)turns);
 }
 
 void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const char *shader,

@@ -36,6 +36,9 @@ struct pixel_reduction pixel_reduction_of_results(struct plan *plan, const struc
  * work group, make a column: at.x / LANES. */
 struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
                                    const struct image_view *source);
+/* Of the first pass, where a group makes a run of it: uniforms turn_rows, turns. Runs then take
+ * turns, of `turn_rows` rows each. */
+void pixel_reduction_take_turns(struct pass *pass, const struct pixel_reduction *reduction);
 /* Passes until no more than PIXEL_FAN_IN columns are left, of texture "partial", each with grid z
  * of `apart`; none where groups finish by themselves. */
 #define PIXEL_FAN_IN 32
