@@ -188,7 +188,8 @@ static void each_form_agrees_with_the_reference(void)
                                       NULL};
     static const char *const norms[] = {"pooling_l2_norm_gradient", NULL};
     check_form("pooling_separable,pooling_norms_kept", "pooling_separable", all);
-    check_form("pooling_one_pass", "pooling_one_pass", all);
+    check_form("pooling_one_pass,pooling_alone", "pooling_one_pass", all);
+    check_form("pooling_one_pass,pooling_strips,pooling_tiles_none", "pooling_strips", all);
     check_form("pooling_one_pass,pooling_norms_kept", "pooling_norms_kept", norms);
     check_form("pooling_norms_anew", "pooling_norms_anew", norms);
 }
@@ -256,11 +257,13 @@ static void gradients_of_windows_side_by_side_are_cheap(void)
 /* A NaN wins, and infinities do not become one, whichever form has them. */
 static void numbers_that_are_not_finite_stay(void)
 {
-    static const char *const forms[] = {"pooling_separable", "pooling_one_pass"};
+    enum { FORMS = 3 };
+    static const char *const forms[FORMS] = {"pooling_separable", "pooling_alone",
+                                             "pooling_strips"};
     glcnn_device *kept = device;
-    float *results[2] = {NULL};
+    float *results[FORMS] = {NULL};
     size_t count = 0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < FORMS; i++) {
         device = open_forced(forms[i]);
         float values[81] = {[3] = NAN, [20] = INFINITY, [40] = -INFINITY, [77] = -0.0f};
         glcnn_kernel *kernel = kernel_with("pooling_max", "kernel_width=3 kernel_height=5");
@@ -277,13 +280,14 @@ static void numbers_that_are_not_finite_stay(void)
     device = kept;
     size_t strange = 0;
     for (size_t i = 0; i < count; i++) {
-        float a = results[0][i], b = results[1][i];
-        CU_ASSERT(isnan(a) ? isnan(b) : a == b);
+        float a = results[0][i];
+        for (int form = 1; form < FORMS; form++)
+            CU_ASSERT(isnan(a) ? isnan(results[form][i]) : a == results[form][i]);
         strange += isfinite(a) ? 0 : 1;
     }
     CU_ASSERT(strange > 9);
-    free(results[0]);
-    free(results[1]);
+    for (int i = 0; i < FORMS; i++)
+        free(results[i]);
 }
 
 int main(int argc, char *argv[])

@@ -1,12 +1,6 @@
 // part(x, Y) = the taps of result row Y in source column x, folded; the first of two passes.
-// Taps outside are left out of averages, whatever the edge mode says.
 // needs pooling/pooling_fold.glsl
-#ifdef AVERAGE
-vec4 tap(int x, int y, int slice, int image) { return source_zero(x, y, slice, image); }
-#else
-vec4 tap(int x, int y, int slice, int image) { return term(source_edge(x, y, slice, image)); }
-#endif
-
+// needs pooling/pooling_tap.glsl
 void invocation(ivec2 at, int slice, int image) {
     int top = first_y + stride_y * (at.y + first_row);
     vec4 folded = tap(at.x + first_column, top, slice, image);

@@ -10,6 +10,7 @@
 #include "encode/window.h"
 #include "kernels/pooling_separable.h"
 #include "kernels/pooling_shared.h"
+#include "kernels/pooling_strips.h"
 
 struct glcnn_pooling_parameters *glcnn_pooling(glcnn_kernel *kernel)
 {
@@ -110,7 +111,7 @@ static struct pooled results_of(const struct operation *o, const char *fold)
 static void plan_results(struct plan *plan, const struct pooled *p, const char *shader)
 {
     const struct variant *variant;
-    if (pooling_plan_separable(plan, p, &variant))
+    if (pooling_plan_separable(plan, p, &variant) || pooling_plan_strips(plan, p))
         return;
     struct pass *pass = plan_pass(plan, shader);
     pass_grid_over(pass, p->width, p->height, "destination", p->result);
@@ -713,12 +714,13 @@ static void node_defaults(struct glcnn_addressing *properties, void *kernel_para
     properties->primary.edge_mode = GLCNN_EDGE_MODE_CLAMP;
 }
 
-static const struct variant *const two_forms[] = {pooling_forms, NULL};
-static const struct variant *const average_forms[] = {average_rows, pooling_forms, NULL};
+static const struct variant *const two_forms[] = {pooling_forms, pooling_strip_forms, NULL};
+static const struct variant *const average_forms[] = {average_rows, pooling_forms, pooling_strip_forms,
+                                                      NULL};
 static const struct variant *const average_gradient_forms[] = {pooling_tile_forms, pooling_forms,
                                                                average_derivation_rows, NULL};
 static const struct variant *const norm_forms[] = {pooling_tile_forms, norm_rows, pooling_forms,
-                                                   NULL};
+                                                   pooling_strip_forms, NULL};
 static const struct variant *const max_gradient_forms[] = {pooling_tile_forms, NULL};
 
 #define FORWARD(NAME, MPS, TEXT, FLAGS, FORMS, PLAN, CASES)                                        \

@@ -1,0 +1,14 @@
+/* Pooling by strips: an invocation makes results below each other, whose windows share rows of
+ * taps. */
+#ifndef GLCNN_KERNELS_POOLING_STRIPS_H
+#define GLCNN_KERNELS_POOLING_STRIPS_H
+
+#include "kernels/pooling_separable.h"
+
+/* For descriptors: strips, or a window to an invocation. */
+extern const struct variant pooling_strip_forms[];
+
+/* The pass, where it suits; otherwise false, and the caller makes passes of another form. */
+bool pooling_plan_strips(struct plan *plan, const struct pooled *pooled);
+
+#endif
