@@ -290,6 +290,60 @@ static void numbers_that_are_not_finite_stay(void)
         free(results[i]);
 }
 
+/* The gradient of a maximum of 9x9 pixels, of which some are not finite, by a form. */
+static float *gradient_by(const char *form, const char *settings, size_t *count)
+{
+    float values[81] = {[3] = NAN, [4] = NAN, [20] = INFINITY, [21] = INFINITY, [40] = -INFINITY};
+    device = open_forced(form);
+    glcnn_kernel *forward = kernel_with("pooling_max", settings);
+    glcnn_kernel *gradient = kernel_with("pooling_max_gradient", NULL);
+    glcnn_kernel_properties(gradient)->result_is_ordinary = true;
+    glcnn_image *x = image_with(1, 1, 9, 9, values), *y = NULL, *dx = NULL;
+    glcnn_state *state = NULL;
+    glcnn_command_buffer *to = make_commands();
+    glcnn_kernel_properties(forward)->result_is_ordinary = true;
+    GOOD_FATAL(glcnn_kernel_encode_returning(to, forward, &(struct glcnn_encode){.source = x}, &y,
+                                             &state));
+    finish(&to);
+    fill_noise(y, 5);
+    to = make_commands();
+    GOOD_FATAL(glcnn_kernel_encode_returning(
+        to, gradient, &(struct glcnn_encode){.source = y, .secondary = x, .state = state}, &dx,
+        NULL));
+    finish(&to);
+    float *found = read_image(dx);
+    *count = count_of(dx);
+    glcnn_state_destroy(&state);
+    glcnn_image_destroy(&x);
+    glcnn_image_destroy(&y);
+    glcnn_image_destroy(&dx);
+    glcnn_kernel_destroy(&forward);
+    glcnn_kernel_destroy(&gradient);
+    glcnn_device_destroy(&device);
+    return found;
+}
+
+/* The first NaN of a window has its gradient, and of equal infinities the first, whichever form
+ * finds it: windows of tiles that are kept, and those that are not. */
+static void what_is_not_finite_wins_in_tiles_too(void)
+{
+    static const char *const settings[] = {
+        "kernel_width=3 kernel_height=3",
+        "kernel_width=3 kernel_height=3 stride_in_pixels_x=2 stride_in_pixels_y=2"};
+    glcnn_device *kept = device;
+    for (int i = 0; i < 2; i++) {
+        size_t count = 0;
+        float *tiles = gradient_by("pooling_tiles_shared", settings[i], &count);
+        float *none = gradient_by("pooling_tiles_none", settings[i], &count);
+        CU_ASSERT(count == 81 && none[3] != 0.0f && none[20] != 0.0f);
+        for (size_t at = 0; at < count; at++)
+            CU_ASSERT_DOUBLE_EQUAL((double)tiles[at], (double)none[at], 1e-6);
+        free(tiles);
+        free(none);
+    }
+    device = kept;
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -298,6 +352,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(large_windows_take_two_passes),
         UNIT_TEST(gradients_of_windows_side_by_side_are_cheap),
         UNIT_TEST(numbers_that_are_not_finite_stay),
+        UNIT_TEST(what_is_not_finite_wins_in_tiles_too),
         CU_TEST_INFO_NULL};
     return fixture_run("pooling", tests, argc, argv);
 }

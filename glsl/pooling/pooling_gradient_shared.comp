@@ -2,9 +2,11 @@
 //     AVERAGE   term(X) = G(X) / N(X)
 //     SQUARES   term(X) = G(X) / norm(X), 0 where the norm is 0;  the sum is multiplied by source(y)
 //     LARGEST   term(X) = G(X), for the pixel that X's winning tap reads alone
-// A group of LANES invocations makes a tile of TILE_X x TILE_Y pixels of one slice. It keeps in shared
-// memory what the windows of the tile read of the source, KEPT_WIDTH x KEPT_HEIGHT pixels, then the
-// terms of these windows, WINDOWS_X x WINDOWS_Y of them, and gathers: each is read or made once.
+// A group of LANES invocations makes a tile of TILE_X x TILE_Y pixels of one slice. It finds the terms
+// of the windows that read these, WINDOWS_X x WINDOWS_Y of them, and gathers: each is made once.
+// With KEPT_ROUNDS what the windows read of the source, KEPT_WIDTH x KEPT_HEIGHT pixels, is kept in
+// shared memory before, in so many rounds.
+// needs lib/compare.glsl
 // needs lib/divide.glsl
 // needs lib/window.glsl
 // needs pooling/pooling_average.glsl
@@ -12,97 +14,112 @@
 
 shared vec4 terms[WINDOWS];
 
-// ---- The source, kept ----
+// Window 0 of the tile, and the pixel that its first tap reads: the origin.
+struct tile {
+    ivec2 first, origin;
+    int slice, image;
+};
 
-#ifndef AVERAGE
-// Columns that are a stride apart lie side by side: they are what neighbours read at once.
-#define APART ((KEPT_WIDTH + stride_x - 1) / stride_x)
-int place(int x, int y) {
-    int window = int(uint(x) / uint(stride_x));
-    return (y * stride_x + x - window * stride_x) * APART + window;
-}
+// ---- The source ----
 
-#ifdef LARGEST
-// Whole numbers in the order of the values: a NaN above all, the zeros equal.
-#define KEPT_TYPE ivec4
-ivec4 kept_of(vec4 v) {
-    ivec4 bits = floatBitsToInt(v);
-    ivec4 size = bits & 0x7fffffff;
-    ivec4 order = mix(size, -size, lessThan(bits, ivec4(0)));
-    return mix(order, ivec4(0x7fffffff), greaterThan(size, ivec4(0x7f800000)));
+#ifdef KEPT_ROUNDS
+shared vec4 kept[KEPT_WIDTH * KEPT_HEIGHT];
+
+// All are read before the first is kept.
+void keep_source(int lane, tile t) {
+    vec4 read[KEPT_ROUNDS];
+    for (int r = 0; r < KEPT_ROUNDS; r++) {
+        int y = (lane + r * LANES) / KEPT_WIDTH;
+        int x = lane + r * LANES - y * KEPT_WIDTH;
+        read[r] = source_edge(t.origin.x + x, t.origin.y + y, t.slice, t.image);
+    }
+    for (int r = 0; r < KEPT_ROUNDS; r++)
+        if (lane + r * LANES < KEPT_WIDTH * KEPT_HEIGHT)
+            kept[lane + r * LANES] = read[r];
 }
-#else
-#define KEPT_TYPE vec4
-vec4 kept_of(vec4 v) { return v; }
 #endif
 
-shared KEPT_TYPE kept[APART * stride_x * KEPT_HEIGHT];
-
-void keep_source(int lane, ivec2 origin, int slice, int image) {
-    for (int i = lane; i < KEPT_WIDTH * KEPT_HEIGHT; i += LANES) {
-        int y = i / KEPT_WIDTH;
-        int x = i - y * KEPT_WIDTH;
-        kept[place(x, y)] = kept_of(source_edge(origin.x + x, origin.y + y, slice, image));
-    }
+#ifndef AVERAGE
+// The pixel that lies `at` behind the origin.
+vec4 source_at(ivec2 at, tile t) {
+#ifdef KEPT_ROUNDS
+    return kept[at.y * KEPT_WIDTH + at.x];
+#else
+    return source_edge(t.origin.x + at.x, t.origin.y + at.y, t.slice, t.image);
+#endif
 }
 #endif
 
 // ---- Terms of windows ----
 
 #ifdef LARGEST
-// Numbers of the winning taps of the four channels, 255 for an outside zero: 8 bits each.
-shared uint winners[WINDOWS];
+// Numbers of the winning taps of the four channels; OUTSIDE is a zero outside.
+#define OUTSIDE 255.0
+shared vec4 winners[WINDOWS];
 
 bool is_inside(ivec2 t) {
     return t.x >= 0 && t.y >= 0 && t.x < source_width && t.y < source_height;
 }
 
 // That of the pixel inside that the tap stands for, where there is one.
-int seen_tap(int tap, ivec2 first) {
+float seen_tap(float number, ivec2 first) {
+    int tap = int(number);
     ivec2 step = ivec2(dilation_x, dilation_y);
     ivec2 t = first + ivec2(tap % KERNEL_WIDTH, tap / KERNEL_WIDTH) * step;
 #ifdef EDGE_CLAMP // no window lies outside, and taps have nothing between them
     ivec2 seen = clamp(t, ivec2(0), ivec2(source_width, source_height) - 1) - first;
-    return seen.y * KERNEL_WIDTH + seen.x;
+    return float(seen.y * KERNEL_WIDTH + seen.x);
 #else
-    return is_inside(t) ? tap : 255;
+    return is_inside(t) ? number : OUTSIDE;
 #endif
 }
 
-uint joined(ivec4 tap, ivec2 first) {
+vec4 seen_taps(vec4 tap, ivec2 first) {
     ivec2 last = first + ivec2(dilation_x, dilation_y) * ivec2(KERNEL_WIDTH - 1, KERNEL_HEIGHT - 1);
-    if (!is_inside(first) || !is_inside(last))
-        tap = ivec4(seen_tap(tap.x, first), seen_tap(tap.y, first), seen_tap(tap.z, first),
-                    seen_tap(tap.w, first));
-    return uint(tap.x | tap.y << 8 | tap.z << 16 | tap.w << 24);
+    if (is_inside(first) && is_inside(last))
+        return tap;
+    return vec4(seen_tap(tap.x, first), seen_tap(tap.y, first), seen_tap(tap.z, first),
+                seen_tap(tap.w, first));
 }
 
-uint winner_of(ivec2 window, ivec2 origin) {
-    ivec2 corner = window * ivec2(stride_x, stride_y);
-    ivec4 best = kept[place(corner.x, corner.y)];
-    ivec4 winner = ivec4(0);
+bool is_finite(vec4 v) {
+    return all(lessThan(floatBitsToUint(v) & uvec4(0x7fffffffu), uvec4(0x7f800000u)));
+}
+
+// Of any values.
+vec4 strict_winner(ivec2 corner, tile t) {
+    vec4 best = source_at(corner, t), winner = vec4(0.0);
     for (int q = 0; q < KERNEL_HEIGHT; q++)
         for (int p = 0; p < KERNEL_WIDTH; p++) {
-            ivec4 value = kept[place(corner.x + dilation_x * p, corner.y + dilation_y * q)];
-            bvec4 better = greaterThan(value, best);
-            best = ivec4(better.x ? value.x : best.x, better.y ? value.y : best.y,
-                         better.z ? value.z : best.z, better.w ? value.w : best.w);
-            int tap = q * KERNEL_WIDTH + p;
-            winner = ivec4(better.x ? tap : winner.x, better.y ? tap : winner.y,
-                           better.z ? tap : winner.z, better.w ? tap : winner.w);
+            vec4 value = source_at(corner + ivec2(dilation_x * p, dilation_y * q), t);
+            bvec4 better = wins(value, best);
+            best = mix(best, value, better);
+            winner = mix(winner, vec4(q * KERNEL_WIDTH + p), better);
         }
-    return joined(winner, origin + corner);
+    return winner;
+}
+
+// Where the sum of all taps is finite, each is: comparisons need not look for a NaN.
+vec4 winner_of(ivec2 corner, tile t) {
+    vec4 best = source_at(corner, t), winner = vec4(0.0), sum = vec4(0.0);
+    for (int q = 0; q < KERNEL_HEIGHT; q++)
+        for (int p = 0; p < KERNEL_WIDTH; p++) {
+            vec4 value = source_at(corner + ivec2(dilation_x * p, dilation_y * q), t);
+            winner += vec4(greaterThan(value, best)) * (float(q * KERNEL_WIDTH + p) - winner);
+            best = max(best, value);
+            sum += value;
+        }
+    return seen_taps(is_finite(sum) ? winner : strict_winner(corner, t), t.origin + corner);
 }
 #endif
 
 #ifdef SQUARES
-vec4 norm_of(ivec2 window) {
-    ivec2 corner = window * ivec2(stride_x, stride_y);
+vec4 norm_of(ivec2 corner, tile t) {
     vec4 sum = vec4(0.0);
     for (int q = 0; q < KERNEL_HEIGHT; q++) {
         vec4 row = vec4(0.0);
         for (int p = 0; p < KERNEL_WIDTH; p++) {
-            vec4 v = kept[place(corner.x + dilation_x * p, corner.y + dilation_y * q)];
+            vec4 v = source_at(corner + ivec2(dilation_x * p, dilation_y * q), t);
             row += v * v;
         }
         sum += row;
@@ -111,12 +128,12 @@ vec4 norm_of(ivec2 window) {
 }
 #endif
 
-vec4 term_of(ivec2 window, ivec2 X, vec4 g) {
+vec4 term_of(ivec2 corner, ivec2 X, vec4 g, tile t) {
 #if defined(AVERAGE)
     float count = average_count(X.x, X.y, source_width, source_height);
     return count > 0.0 ? g / count : vec4(0.0);
 #elif defined(SQUARES)
-    vec4 norm = norm_of(window);
+    vec4 norm = norm_of(corner, t);
     bvec4 none = equal(norm, vec4(0.0));
     return mix(g / mix(norm, vec4(1.0), none), vec4(0.0), none);
 #else
@@ -124,18 +141,18 @@ vec4 term_of(ivec2 window, ivec2 X, vec4 g) {
 #endif
 }
 
-void make_terms(int lane, ivec2 first, ivec2 origin, int slice, int image) {
+void make_terms(int lane, tile t) {
     for (int i = lane; i < WINDOWS; i += LANES) {
         int row = i / WINDOWS_X;
-        ivec2 window = ivec2(i - row * WINDOWS_X, row);
-        ivec2 X = first + window;
+        ivec2 window = ivec2(i - row * WINDOWS_X, row), X = t.first + window;
+        ivec2 corner = window * ivec2(stride_x, stride_y);
         bool counts = X.x >= begin_x && X.y >= begin_y && X.x < end_x && X.y < end_y;
         vec4 term = vec4(0.0);
         if (counts)
-            term = term_of(window, X, gradient(X.x, X.y, slice, image));
+            term = term_of(corner, X, gradient(X.x, X.y, t.slice, t.image), t);
         terms[i] = term;
 #ifdef LARGEST
-        winners[i] = counts ? winner_of(window, origin) : 0xffffffffu;
+        winners[i] = counts ? winner_of(corner, t) : vec4(OUTSIDE);
 #endif
     }
 }
@@ -143,14 +160,13 @@ void make_terms(int lane, ivec2 first, ivec2 origin, int slice, int image) {
 // ---- Pixels ----
 
 // What the window passes on to the pixel at u of the source, which its tap reads.
-vec4 passed_on(ivec2 window, ivec2 tap, ivec2 u, ivec2 first) {
+vec4 passed_on(ivec2 window, ivec2 tap, ivec2 u, tile t) {
     int i = window.y * WINDOWS_X + window.x;
 #if defined(LARGEST)
-    uvec4 winner = uvec4(winners[i]) >> uvec4(0u, 8u, 16u, 24u) & 255u;
-    bvec4 mine = equal(winner, uvec4(tap.y * KERNEL_WIDTH + tap.x));
+    bvec4 mine = equal(winners[i], vec4(tap.y * KERNEL_WIDTH + tap.x));
     return mix(vec4(0.0), terms[i], mine);
 #elif defined(SQUARES) && defined(EDGE_CLAMP)
-    ivec2 X = first + window;
+    ivec2 X = t.first + window;
     return float(taps_at_x(u.x, source_width, X.x) * taps_at_y(u.y, source_height, X.y)) * terms[i];
 #else
     return terms[i];
@@ -159,7 +175,7 @@ vec4 passed_on(ivec2 window, ivec2 tap, ivec2 u, ivec2 first) {
 
 // The windows that read a pixel which lies `at` behind the origin: along an axis, those of taps
 // rest, rest + stride, ... of windows last, last - dilation, ...
-vec4 gathered(ivec2 at, ivec2 u, ivec2 first) {
+vec4 gathered(ivec2 at, ivec2 u, tile t) {
     const ivec2 stride = ivec2(stride_x, stride_y), step = ivec2(dilation_x, dilation_y);
     ivec2 last = ivec2(uvec2(at) / uvec2(stride)); // of no sign: by shifts where it can be
     ivec2 rest = at - last * stride;
@@ -168,39 +184,48 @@ vec4 gathered(ivec2 at, ivec2 u, ivec2 first) {
         for (int i = 0; i < WINDOWS_AT_X; i++) {
             ivec2 tap = rest + ivec2(i, j) * stride;
             if ((i == 0 || tap.x < KERNEL_WIDTH) && (j == 0 || tap.y < KERNEL_HEIGHT))
-                sum += passed_on(last - ivec2(i, j) * step, tap, u, first);
+                sum += passed_on(last - ivec2(i, j) * step, tap, u, t);
         }
 #ifdef SQUARES
-    sum *= kept[place(at.x, at.y)];
+    sum *= source_at(at, t);
 #endif
     return sum;
+}
+
+// Where pixel i of the tile lies. Textures keep 4 x 8 pixels together: averages, which read little,
+// gain nothing by storing them so.
+ivec2 place_of(int i) {
+#ifdef AVERAGE
+    return ivec2(i % TILE_X, i / TILE_X);
+#else
+    int block = i / 32, in_block = i % 32;
+    return ivec2(block % (TILE_X / 4) * 4 + in_block % 4, block / (TILE_X / 4) * 8 + in_block / 4);
+#endif
 }
 
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex);
     int image = at.z / destination_slices;
     int slice = at.z - image * destination_slices;
-    ivec2 tile = ivec2((at.x - lane) / LANES, at.y) * ivec2(TILE_X, TILE_Y);
-    ivec2 corner = tile + ivec2(region_x + shift_x, region_y + shift_y);
+    ivec2 to = ivec2((at.x - lane) / LANES, at.y) * ivec2(TILE_X, TILE_Y);
+    ivec2 corner = to + ivec2(region_x + shift_x, region_y + shift_y);
     ivec2 reach = ivec2(dilation_x * (KERNEL_WIDTH - 1), dilation_y * (KERNEL_HEIGHT - 1));
     ivec2 first = ivec2(ceil_divide(corner.x - first_x - reach.x, stride_x),
                         ceil_divide(corner.y - first_y - reach.y, stride_y));
     ivec2 origin = ivec2(first_x, first_y) + first * ivec2(stride_x, stride_y);
-#ifndef AVERAGE
-    keep_source(lane, origin, slice, image);
+    tile t = tile(first, origin, slice, image);
+#ifdef KEPT_ROUNDS
+    keep_source(lane, t);
     barrier();
 #endif
-    make_terms(lane, first, origin, slice, image);
+    make_terms(lane, t);
     barrier();
     for (int i = lane; i < TILE_X * TILE_Y; i += LANES) {
-        ivec2 own = ivec2(i % TILE_X, i / TILE_X);
-        ivec2 to = tile + own;
-        if (to.x >= region_width || to.y >= region_height)
+        ivec2 own = place_of(i), p = to + own, u = corner + own;
+        if (p.x >= region_width || p.y >= region_height)
             continue;
-        ivec2 u = corner + own;
         bool inside = u.x >= 0 && u.y >= 0 && u.x < source_width && u.y < source_height;
-        vec4 sum = gathered(u - origin, u, first);
-        store_destination(region_x + to.x, region_y + to.y, slice, image,
-                          inside ? sum : vec4(0.0));
+        vec4 sum = gathered(u - origin, u, t);
+        store_destination(region_x + p.x, region_y + p.y, slice, image, inside ? sum : vec4(0.0));
     }
 }

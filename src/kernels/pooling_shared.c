@@ -7,12 +7,16 @@
 #include "encode/window.h"
 
 #define TILE_X 16 /* pixels of a tile */
-#define LANES  128u
 
 /* Averages keep no source: their tiles may be larger. */
 static bool averages(const char *fold)
 {
     return strcmp(fold, "AVERAGE") == 0;
+}
+
+static bool is_largest(const char *fold)
+{
+    return strcmp(fold, "LARGEST") == 0;
 }
 
 static uint32_t tile_height(const char *fold)
@@ -30,7 +34,8 @@ struct tiles {
     const struct image_view *source;
     const char *fold;
     struct reach x, y;
-    uint32_t room; /* shared memory of a group, in bytes */
+    uint32_t room;  /* shared memory of a group, in bytes */
+    uint32_t lanes; /* of a group, at most */
 };
 
 /* ---- What a tile takes ---- */
@@ -47,12 +52,36 @@ static struct reach reach_of(const struct axis *axis, uint32_t region, int32_t t
     return (struct reach){(uint32_t)windows, (uint32_t)((windows - 1) * s + extent)};
 }
 
-/* A term has four components and the number of a winner. */
+static uint32_t windows_of(const struct tiles *t)
+{
+    return t->x.windows * t->y.windows;
+}
+
+/* The windows of a tile read what they share again and again where they read four times its pixels
+ * at most: that takes less than the shared memory to keep it in does (H200). */
+static bool keeps_source(const struct tiles *t)
+{
+    const struct window *w = &t->operation->window;
+    uint32_t taps = (uint32_t)(w->x.size * w->y.size);
+    return !averages(t->fold) && windows_of(t) * taps > 4 * TILE_X * tile_height(t->fold);
+}
+
+/* Vectors of four for terms, winners and the source. */
 static uint32_t bytes_of(const struct tiles *t)
 {
-    uint32_t stride = (uint32_t)t->operation->window.x.stride;
-    uint32_t kept = groups_of(t->x.kept, stride) * stride * t->y.kept;
-    return t->x.windows * t->y.windows * 20 + (averages(t->fold) ? 0 : kept * 16);
+    uint32_t kept = keeps_source(t) ? t->x.kept * t->y.kept : 0;
+    return (windows_of(t) * (is_largest(t->fold) ? 2 : 1) + kept) * 16;
+}
+
+/* As was measured: those that find a winner or a norm of windows that they read gain by small groups,
+ * winners of a kept source by large ones. */
+static uint32_t lanes_of(const struct tiles *t)
+{
+    if (averages(t->fold))
+        return 128;
+    if (keeps_source(t))
+        return least(is_largest(t->fold) ? 256 : 128, t->lanes);
+    return is_largest(t->fold) ? least(groups_of(windows_of(t), 32) * 32, 128) : 64;
 }
 
 /* ---- Choice ---- */
@@ -112,24 +141,32 @@ static void pass_region(struct pass *pass, const struct operation *o)
     pass_int(pass, "region_height", (int32_t)o->region_height);
 }
 
+static void pass_kept(struct pass *pass, const struct tiles *t, uint32_t lanes)
+{
+    pass_define(pass, "KEPT_WIDTH", (int)t->x.kept);
+    pass_define(pass, "KEPT_HEIGHT", (int)t->y.kept);
+    pass_define(pass, "KEPT_ROUNDS", (int)groups_of(t->x.kept * t->y.kept, lanes));
+}
+
 static void pass_tiles(struct pass *pass, const struct tiles *t, const struct image_view *to)
 {
     const struct operation *o = t->operation;
+    uint32_t lanes = lanes_of(t);
     pass_define(pass, t->fold, 1);
     pass_define(pass, "TILE_X", TILE_X);
     pass_define(pass, "TILE_Y", (int)tile_height(t->fold));
-    pass_define(pass, "LANES", (int)LANES);
+    pass_define(pass, "LANES", (int)lanes);
     pass_define(pass, "WINDOWS_X", (int)t->x.windows);
     pass_define(pass, "WINDOWS_Y", (int)t->y.windows);
     pass_define(pass, "WINDOWS_AT_X", (int)pooling_windows_at(&o->window.x));
     pass_define(pass, "WINDOWS_AT_Y", (int)pooling_windows_at(&o->window.y));
-    pass_define(pass, "KEPT_WIDTH", (int)t->x.kept);
-    pass_define(pass, "KEPT_HEIGHT", (int)t->y.kept);
+    if (keeps_source(t))
+        pass_kept(pass, t, lanes);
     pass_region(pass, o);
-    pass_grid(pass, groups_of(o->region_width, TILE_X) * LANES,
+    pass_grid(pass, groups_of(o->region_width, TILE_X) * lanes,
               groups_of(o->region_height, tile_height(t->fold)),
               slice_count(to->channels) * to->images);
-    pass_local(pass, LANES, 1, 1);
+    pass_local(pass, lanes, 1, 1);
     pass->cooperative = true;
     pass->work = (uint32_t)(o->window.x.size * o->window.y.size) * 32 + 64;
 }
@@ -144,7 +181,8 @@ bool pooling_plan_shared_gradient(struct plan *plan, const struct pooled_gradien
                                 .x = reach_of(&o->window.x, o->region_x, TILE_X),
                                 .y =
                                     reach_of(&o->window.y, o->region_y, (int32_t)tile_height(fold)),
-                                .room = plan->device->info.limits.shared_memory_size};
+                                .room = plan->device->info.limits.shared_memory_size,
+                                .lanes = plan->device->info.limits.work_group_invocations};
     *variant = variant_choose(plan, pooling_tile_forms, &tiles);
     if (*variant != pooling_tile_forms)
         return false;
