@@ -48,6 +48,19 @@ static glcnn_image *compute(struct frozen_feed *feed, const struct glcnn_data_ba
     return feed->head.graph || make_head(feed) ? runner_result(&feed->head, batch) : NULL;
 }
 
+static bool read_picture(struct frozen_feed *feed, uint32_t picture, float *values,
+                         char error[GLCNN_ERROR_LENGTH])
+{
+    uint32_t slot = feed->slots[picture];
+    if (slot != NO_SLOT)
+        return features_read(feed->frozen->features, slot, values, error);
+    snprintf(error, GLCNN_ERROR_LENGTH,
+             "picture %u, which stands in for a broken one, is beyond --limit and has no features; "
+             "--feature-cache off computes them in each step",
+             picture);
+    return false;
+}
+
 static glcnn_image *read_features(struct frozen_feed *feed, const struct glcnn_data_batch *batch,
                                   char error[GLCNN_ERROR_LENGTH])
 {
@@ -56,7 +69,7 @@ static glcnn_image *read_features(struct frozen_feed *feed, const struct glcnn_d
         float *values = f->values + (size_t)n * f->value_count;
         if (batch->indices[n] == UINT32_MAX)
             memset(values, 0, f->value_count * sizeof *values);
-        else if (!features_read(f->features, feed->first + batch->indices[n], values, error))
+        else if (!read_picture(feed, batch->indices[n], values, error))
             return NULL;
     }
     return runner_write(feed->runner, f->values);
@@ -117,15 +130,23 @@ static uint64_t digest_picture(const struct frozen *f, const struct glcnn_data_b
                : digest_add(DIGEST_START, batch->floats + n * values, values * sizeof(float));
 }
 
+static void give_slots(struct frozen_feed *feed, const struct glcnn_data_batch *batch)
+{
+    for (uint32_t n = 0; n < batch->count; n++)
+        if (batch->indices[n] != UINT32_MAX && feed->slots[batch->indices[n]] == NO_SLOT)
+            feed->slots[batch->indices[n]] = feed->frozen->slot_count++;
+}
+
 /* Computes what a batch lacks. False: the device or `error` has the sentence. */
 static bool keep_batch(struct frozen_feed *feed, const struct glcnn_data_batch *batch,
                        char error[GLCNN_ERROR_LENGTH])
 {
     struct frozen *f = feed->frozen;
     uint32_t missing = 0;
+    give_slots(feed, batch);
     for (uint32_t n = 0; n < batch->count; n++)
         missing += batch->indices[n] != UINT32_MAX &&
-                   !features_have(f->features, feed->first + batch->indices[n],
+                   !features_have(f->features, feed->slots[batch->indices[n]],
                                   digest_picture(f, batch, n));
     f->pictures += batch->filled;
     f->computed += missing;
@@ -138,13 +159,24 @@ static bool keep_batch(struct frozen_feed *feed, const struct glcnn_data_batch *
         return fail_device(f, error);
     bool good = true;
     for (uint32_t n = 0; n < batch->count && good; n++)
-        good = batch->indices[n] == UINT32_MAX ||
-               features_write(f->features, feed->first + batch->indices[n],
-                              digest_picture(f, batch, n), f->values + (size_t)n * f->value_count,
-                              error);
+        good =
+            batch->indices[n] == UINT32_MAX ||
+            features_write(f->features, feed->slots[batch->indices[n]], digest_picture(f, batch, n),
+                           f->values + (size_t)n * f->value_count, error);
     return good;
 }
 
+static bool make_slots(struct frozen_feed *feed, uint32_t pictures, char error[GLCNN_ERROR_LENGTH])
+{
+    feed->slots = malloc((size_t)pictures * sizeof *feed->slots + 1);
+    for (uint32_t i = 0; feed->slots && i < pictures; i++)
+        feed->slots[i] = NO_SLOT;
+    if (!feed->slots)
+        snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+    return feed->slots;
+}
+
+/* Pictures get slots in the order of this loader, which is that of every run. */
 static bool keep_part(struct frozen_feed *feed, glcnn_data_part part,
                       char error[GLCNN_ERROR_LENGTH])
 {
@@ -152,7 +184,8 @@ static bool keep_part(struct frozen_feed *feed, glcnn_data_part part,
     const struct glcnn_data_loader_parameters parameters = {
         .part = part, .batch = p->batch, .limit = p->limit, .threads = p->threads};
     glcnn_data_loader *loader = NULL;
-    bool good = pictures_load(p->pictures, &parameters, &loader, error);
+    bool good = make_slots(feed, p->pictures->info->counts[part], error) &&
+                pictures_load(p->pictures, &parameters, &loader, error);
     for (uint64_t i = 0; good && i < glcnn_data_loader_steps(loader); i++) {
         struct glcnn_data_batch batch;
         good = glcnn_data_loader_next(loader, &batch, error) == GLCNN_SUCCESS &&
@@ -173,7 +206,6 @@ static bool keep_parts(struct frozen *f, char error[GLCNN_ERROR_LENGTH])
                                        .slots = training + limited(f, p->pictures->validation),
                                        .values = f->value_count,
                                        .limit = p->cache_limit};
-    f->validation.first = training;
     if (!find_key(f, &file.key))
         return fail_device(f, error);
     return features_open(&file, &f->features, error) &&
@@ -214,6 +246,8 @@ void frozen_close(struct frozen *f)
     runner_destroy(&f->training.head);
     runner_destroy(&f->validation.head);
     runner_destroy(&f->test.head);
+    free(f->training.slots);
+    free(f->validation.slots);
     model_destroy(&f->tail);
     model_destroy(&f->head);
     features_close(&f->features);

@@ -21,14 +21,16 @@ struct frozen_parameters {
     uint64_t cache_limit;
 };
 
+#define NO_SLOT UINT32_MAX
+
 /* What gives a runner of the second part its features. */
 struct frozen_feed {
     struct frozen *frozen;
     struct runner *runner; /* that takes them */
     struct runner head;    /* of the first part; its graph NULL: not made yet */
     bool augments;
-    bool cached;    /* pictures are those of a part of which all features are kept */
-    uint32_t first; /* the part's first slot */
+    bool cached;     /* pictures are those of a part of which all features are kept */
+    uint32_t *slots; /* by the part's pictures; NO_SLOT: none. NULL: of none */
 };
 
 /* All zero: nothing is run apart. */
@@ -39,6 +41,7 @@ struct frozen {
     struct features *features;                     /* NULL: none are kept */
     char reason[GLCNN_ERROR_LENGTH];               /* why */
     uint32_t pictures, computed;                   /* whose features are kept; by this run */
+    uint32_t slot_count;                           /* that pictures have */
     float *values;                                 /* of a batch */
     uint32_t value_count;                          /* of a picture */
 };
