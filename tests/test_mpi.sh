@@ -1,7 +1,7 @@
 #!/bin/sh
 # glcnn train on several ranks of mpirun: 1, 2 and 4 give the same weights, with statistics of batch
 # normalisations over all and shares of a batch that differ; twice the same bits; a run goes on with
-# another number of ranks; weights that are averaged; and what fails on one rank, or dies, ends all of
+# another number of ranks; features of frozen layers; weights that are averaged; and what fails on one rank, or dies, ends all of
 # them with a sentence and leaves the last checkpoint whole.
 #
 # Runs from the top of the tree, after a build in $O. CC may be given.
@@ -125,6 +125,24 @@ train 4 parts $lenet
 cp "$work/parts.safetensors" "$work/first.safetensors"
 train 3 parts --resume "$work/first.safetensors" --epochs 2
 near two_epochs parts
+
+# ---- Frozen layers -----------------------------------------------------------------------------------
+
+# Each rank keeps what they make for itself, and finds it again.
+last="--model $work/one.safetensors --train last --batch 15 --epochs 2 --limit 200"
+train alone head $last
+train 3 heads $last --feature-cache "$work/kept"
+near head heads
+train 3 computed $last --feature-cache off
+same heads computed
+for file in kept kept.1 kept.2; do
+    [ -s "$work/$file" ] || fail "no rank keeps features in $file"
+done
+touch "$work/before"
+train 3 heads_again $last --feature-cache "$work/kept"
+same heads heads_again
+grep -q '^features: .* 0 of them new' "$work/heads_again.log" || fail 'rank 0 does not find its features'
+[ -z "$(find "$work" -name 'kept*' -newer "$work/before")" ] || fail 'a rank computes features again'
 
 # ---- Averages of weights -----------------------------------------------------------------------------
 

@@ -354,9 +354,8 @@ static int open_frozen(struct session *s)
                                                  .loss_images = loss_images(s),
                                                  .limit = (uint32_t)t->limit,
                                                  .threads = (uint32_t)t->threads,
-                                                 .cache = t->cache              ? t->cache
-                                                          : s->features_path[0] ? s->features_path
-                                                                                : NULL,
+                                                 .cache =
+                                                     s->features_path[0] ? s->features_path : NULL,
                                                  .cache_limit = t->feature_limit};
     return frozen_open(&parameters, &s->frozen, error) ? EXIT_GOOD : fail(s, error);
 }
@@ -404,6 +403,16 @@ static int allocate(struct session *s)
 }
 
 /* ---- Checkpoints ---- */
+
+/* Ranks do not share what was asked for: FILE is the first's, FILE.1, FILE.2 .. the others'. */
+static void name_features(struct session *s)
+{
+    const char *cache = s->settings.cache;
+    if (cache && s->ranks.rank > 0 && strcmp(cache, "off") != 0)
+        snprintf(s->features_path, sizeof s->features_path, "%s.%u", cache, s->ranks.rank);
+    else if (cache)
+        snprintf(s->features_path, sizeof s->features_path, "%s", cache);
+}
 
 /* model.best.safetensors for model.safetensors, model.best for model; model.features for both. */
 static void name_files(struct session *s)
@@ -648,6 +657,7 @@ static int begin(struct session *s)
     if (status == EXIT_GOOD)
         status = probe(s, s->settings.trace);
     name_files(s);
+    name_features(s);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == EXIT_GOOD; i++)
         status = parts[i](s);
     s->begun = time(NULL);
