@@ -128,8 +128,9 @@ near two_epochs parts
 
 # ---- Frozen layers -----------------------------------------------------------------------------------
 
-# Each rank keeps what they make for itself, and finds it again.
-last="--model $work/one.safetensors --train last --batch 15 --epochs 2 --limit 200"
+# Each rank keeps what they make for itself, and finds it again; shares are unlike, so some have made
+# all of it before others.
+last="--model $work/one.safetensors --train last --batch 16 --epochs 2 --limit 200"
 train alone head $last
 train 3 heads $last --feature-cache "$work/kept"
 near head heads
@@ -143,6 +144,9 @@ train 3 heads_again $last --feature-cache "$work/kept"
 same heads heads_again
 grep -q '^features: .* 0 of them new' "$work/heads_again.log" || fail 'rank 0 does not find its features'
 [ -z "$(find "$work" -name 'kept*' -newer "$work/before")" ] || fail 'a rank computes features again'
+rm "$work/kept.1"
+train 3 heads_apart $last --feature-cache "$work/kept"
+same heads heads_apart
 
 # ---- Averages of weights -----------------------------------------------------------------------------
 

@@ -166,6 +166,12 @@ static bool keep_batch(struct frozen_feed *feed, const struct glcnn_data_batch *
     return good;
 }
 
+static bool tell(const struct frozen *f, bool more, bool *any, char error[GLCNN_ERROR_LENGTH])
+{
+    *any = false;
+    return !f->parameters.tell || f->parameters.tell(f->parameters.user, more, any, error);
+}
+
 static bool make_slots(struct frozen_feed *feed, uint32_t pictures, char error[GLCNN_ERROR_LENGTH])
 {
     feed->slots = malloc((size_t)pictures * sizeof *feed->slots + 1);
@@ -188,8 +194,9 @@ static bool keep_part(struct frozen_feed *feed, glcnn_data_part part,
                 pictures_load(p->pictures, &parameters, &loader, error);
     for (uint64_t i = 0; good && i < glcnn_data_loader_steps(loader); i++) {
         struct glcnn_data_batch batch;
+        bool any;
         good = glcnn_data_loader_next(loader, &batch, error) == GLCNN_SUCCESS &&
-               keep_batch(feed, &batch, error);
+               keep_batch(feed, &batch, error) && tell(feed->frozen, true, &any, error);
     }
     glcnn_data_loader_destroy(&loader);
     feed->cached = good;
@@ -229,6 +236,15 @@ static void keep(struct frozen *f)
         runner_destroy(&f->validation.head);
 }
 
+static bool await_others(const struct frozen *f, char error[GLCNN_ERROR_LENGTH])
+{
+    bool good, any;
+    do
+        good = tell(f, false, &any, error);
+    while (good && any);
+    return good;
+}
+
 bool frozen_open(const struct frozen_parameters *parameters, struct frozen *f,
                  char error[GLCNN_ERROR_LENGTH])
 {
@@ -238,7 +254,7 @@ bool frozen_open(const struct frozen_parameters *parameters, struct frozen *f,
     if (!make_parts(f, error))
         return false;
     keep(f);
-    return true;
+    return await_others(f, error);
 }
 
 void frozen_close(struct frozen *f)

@@ -19,6 +19,11 @@ struct frozen_parameters {
                                                     over */
     const char *cache; /* path; NULL: a file without a name; "off": none */
     uint64_t cache_limit;
+    /* Other processes that make features too, each at its speed, and hear of this one: called after
+     * each batch, and then, with `more` false, as long as one of all has more. False, and a
+     * sentence, if they cannot be reached. NULL: there are none. */
+    bool (*tell)(void *user, bool more, bool *any, char error[GLCNN_ERROR_LENGTH]);
+    void *user;
 };
 
 #define NO_SLOT UINT32_MAX

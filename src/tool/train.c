@@ -339,6 +339,16 @@ static int make_runners(struct session *s)
                : fail_device(s);
 }
 
+/* Ranks hear of each other while they make features, which may take one much longer. */
+static bool tell_ranks(void *user, bool more, bool *any, char error[GLCNN_ERROR_LENGTH])
+{
+    struct session *s = user;
+    double ranks = more;
+    bool good = ranks_sum(&s->ranks, &ranks, 1, error);
+    *any = ranks > 0;
+    return good;
+}
+
 static int open_frozen(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
@@ -356,7 +366,9 @@ static int open_frozen(struct session *s)
                                                  .threads = (uint32_t)t->threads,
                                                  .cache =
                                                      s->features_path[0] ? s->features_path : NULL,
-                                                 .cache_limit = t->feature_limit};
+                                                 .cache_limit = t->feature_limit,
+                                                 .tell = tell_ranks,
+                                                 .user = s};
     return frozen_open(&parameters, &s->frozen, error) ? EXIT_GOOD : fail(s, error);
 }
 
