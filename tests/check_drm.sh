@@ -2,31 +2,34 @@
 # Checks and trains on real DRM nodes: in QEMU guests with a virtual GPU (virgl, which the host's
 # Mesa serves), without a GPU (vgem, llvmpipe in the guest), and with both, on 64 and 32 bit ARM; and
 # the frames of a camera (vivid, of the kernel's) where they lie in memory, by tests/drm/bars.c and
-# examples/camera.c.
+# examples/camera.c, and fences, by tests/drm/fences.c. The llvmpipe of Debian 12 neither takes the
+# memory that a camera's driver exports nor has fences of its own; that of trixie does.
 #
 # usage: tests/check_drm.sh [GUEST...]    of those in guests(); all of them where none is named
 #
 # Runs from the top of the tree, as root. O and MAKE may be given. The guests' kernel, root and tool
 # are kept in $O/drm: 0.7 GB and a minute for each architecture. A row for each guest: the node and
 # driver that were taken, what the check found, the loss after a step of "small"; of the camera how
-# many of its formats were exact, and what the last layer learned from keys. Exits 1 where one
+# many of its frames were exact, and what the last layer learned from keys. Exits 1 where one
 # of them is not as it should be, 77 with a sentence where QEMU or Debian's packages cannot be had.
 
 set -u
+bad=0
 out=${O:-build} make=${MAKE:-make}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 here=$PWD/tests/drm
 kernels='pooling_max_gradient fully_connected_gradient soft_max optimizer_adam'
 
-# Name, architecture, graphics, device asked for (- for none), node and driver that must be taken,
-# and what is done.
+# Name, Debian's release (- for this machine's), architecture, graphics, device asked for (- for
+# none), node and driver that must be taken, and what is done. Last what may not be to be had.
 guests() {
     cat <<'END_OF_GUESTS'
-virgl arm64 virgl /dev/dri/renderD128 /dev/dri/renderD128 virgl train
-vgem arm64 vgem /dev/dri/card0 /dev/dri/card0 llvmpipe train
-both arm64 both - /dev/dri/renderD128 virgl train
-camera arm64 vgem /dev/dri/card0 /dev/dri/card0 llvmpipe look
-virgl32 armhf virgl /dev/dri/renderD128 /dev/dri/renderD128 virgl train
+virgl - arm64 virgl /dev/dri/renderD128 /dev/dri/renderD128 virgl train
+vgem - arm64 vgem /dev/dri/card0 /dev/dri/card0 llvmpipe train
+both - arm64 both - /dev/dri/renderD128 virgl train
+camera - arm64 vgem /dev/dri/card0 /dev/dri/card0 llvmpipe look
+virgl32 - armhf virgl /dev/dri/renderD128 /dev/dri/renderD128 virgl train
+camera25 trixie arm64 vgem software - llvmpipe lend
 END_OF_GUESTS
 }
 
@@ -48,8 +51,10 @@ modules='virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_p
     netfs fscache 9pnet 9pnet_virtio 9p cec drm_panel_orientation_quirks i2c-core drm
     drm_kms_helper drm_shmem_helper virtio_dma_buf virtio-gpu vgem vivid'
 
+# A row that failed before counts more.
 skip() {
     echo "$*"
+    [ "$bad" = 0 ] || exit 1
     exit 77
 }
 
@@ -77,9 +82,13 @@ make_root() {
     rm -rf "$folder/root"
     archive=$(apt-get indextargets --format '$(ORIGIN) $(RELEASE) $(REPO_URI)' \
         'Created-By: Packages' | awk '$1 == "Debian" && $2 !~ /-/ { print $2, $3; exit }')
+    [ "$release" != - ] || release=${archive% *}
     mmdebstrap --variant=extract --architectures="$architecture" --include="$kernel,$packages" \
-        "${archive% *}" "$folder/root" "${archive#* }" >"$folder/log" 2>&1 ||
-        skip "the root of $architecture cannot be had: $(tail -n 1 "$folder/log")"
+        "$release" "$folder/root" "${archive#* }" >"$folder/log" 2>&1 ||
+        skip "the root of $release for $architecture cannot be had: $(tail -n 1 "$folder/log")"
+    for link in bin sbin lib; do
+        [ -e "$folder/root/$link" ] || ln -s "usr/$link" "$folder/root/$link"
+    done
     mkdir -p "$folder/root/proc" "$folder/root/sys" "$folder/root/dev" "$folder/root/tmp"
     find "$folder/root/usr/lib/$triplet" -maxdepth 1 -lname '/*' | while read -r link; do
         ln -sfn "$folder/root$(readlink "$link")" "$link"
@@ -93,7 +102,8 @@ build_tool() {
         PKG_CONFIG_SYSROOT_DIR="$folder/root" \
         "$make" -j "$(getconf _NPROCESSORS_ONLN)" O="$folder/build" CROSS_COMPILE="$triplet-" \
         PKG_CONFIG=pkg-config CFLAGS="-O2 --sysroot=$folder/root" all \
-        "$folder/build/tests/drm/bars" "$folder/build/examples/camera" >"$folder/log" 2>&1 || {
+        "$folder/build/tests/drm/bars" "$folder/build/tests/drm/fences" \
+        "$folder/build/examples/camera" >"$folder/log" 2>&1 || {
         cat "$folder/log"
         exit 1
     }
@@ -133,13 +143,15 @@ make_initial() {
     cp "$folder/root/boot/vmlinuz-$version" "$folder/kernel"
 }
 
-# Sets what one line of architectures() says, and makes what is missing.
+# Sets what one line of architectures() says, and makes what is missing of a release.
 prepare() {
-    line=$(architectures | awk -v name="$1" '$1 == name')
+    release=$1
+    line=$(architectures | awk -v name="$2" '$1 == name')
     read -r architecture triplet kernel qemu processor <<END_OF_LINE
 $line
 END_OF_LINE
     folder=$out/drm/$architecture
+    [ "$release" = - ] || folder=$folder-$release
     mkdir -p "$folder"
     install_packages
     make_root
@@ -153,8 +165,8 @@ END_OF_LINE
 # The work folder, with the tool and what the guest does.
 make_job() {
     mkdir "$work/$name"
-    cp "$folder/build/glcnn" "$folder/build/tests/drm/bars" "$folder/build/examples/camera" \
-        "$work/$name/"
+    cp "$folder/build/glcnn" "$folder/build/tests/drm/bars" "$folder/build/tests/drm/fences" \
+        "$folder/build/examples/camera" "$work/$name/"
     cat >"$work/$name/job.sh" <<END_OF_JOB
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp XDG_RUNTIME_DIR=/tmp
 [ $device = - ] || export GLCNN_DEVICE=$device
@@ -171,12 +183,22 @@ job_to_train() {
 END_OF_JOB
 }
 
-# Twenty frames are labelled, and the weights saved; they are read again for one more.
 job_to_look() {
-    cat <<'END_OF_JOB'
-    ./bars /dev/video0 imported copied >formats 2>err &&
-    printf '22222222222222222222s' | ./camera -m imported -c 3 -f 22 weights >learned 2>err &&
-    ./camera -m imported -c 3 -f 1 weights </dev/null >seen 2>err
+    see imported 'imported copied' ''
+}
+
+job_to_lend() {
+    see exported 'exported imported copied' native
+}
+
+# see MEMORY MEMORIES FENCES: the bars in all of these; in MEMORY twenty frames are labelled, and the
+# weights saved, which are read again for one more.
+see() {
+    cat <<END_OF_JOB
+    ./bars /dev/video0 $2 >formats 2>err &&
+    ./fences $3 >waits 2>err &&
+    printf '22222222222222222222s' | ./camera -m $1 -c 3 -f 22 weights >learned 2>err &&
+    ./camera -m $1 -c 3 -f 1 weights </dev/null >seen 2>err
 END_OF_JOB
 }
 
@@ -195,7 +217,7 @@ start_display() {
 # Nothing of the machine's accelerates the guest: QEMU translates its instructions.
 boot() {
     soft=none camera=none
-    [ "$task" != look ] || camera=vivid
+    case $task in look | lend) camera=vivid ;; esac
     set -- -display none
     case $graphics in
     virgl | both) set -- -display "$display" -device virtio-gpu-gl-pci ;;
@@ -216,7 +238,7 @@ boot() {
 complain() {
     echo "check_drm: $name: $*"
     tail -n 20 "$work/$name/console" "$work/$name/qemu" "$work/$name/err" "$work/$name/formats" \
-        "$work/$name/learned" 2>/dev/null
+        "$work/$name/waits" "$work/$name/learned" 2>/dev/null
     return 1
 }
 
@@ -225,6 +247,7 @@ judge() {
     grep -q 'guest status 0' "$work/$name/console" || complain 'it failed' || return 1
     taken=$(awk '/"device":/ { inside = 1 } inside && /"node":/ { gsub(/[",]/, "", $2)
         print $2; exit }' "$work/$name/info")
+    : "${taken:=-}"
     [ "$taken" = "$node" ] || complain "took $taken instead of $node" || return 1
     judge_$task
 }
@@ -242,29 +265,40 @@ judge_train() {
         "$(tail -n 1 "$work/$name/check")" "$loss"
 }
 
-# Every format in memory that the camera was given; copies are without UYVY. The weights that were
-# saved know the second class, of three, from the first frame on.
+# 26 frames: five formats of luma and chroma by two matrices and two ranges, and three of colours by
+# two ranges; then seven that are copied.
 judge_look() {
-    given=$(grep -c '^imported .* exact$' "$work/$name/formats")
-    copied=$(grep -c '^copied .* exact$' "$work/$name/formats")
-    [ "$given" = 8 ] && [ "$copied" = 7 ] ||
-        complain "$(cat "$work/$name/formats")" || return 1
+    judge_frames 33 'waits for a fence'
+}
+
+# And eight in the second memory.
+judge_lend() {
+    judge_frames 41 'fences both ways'
+}
+
+# judge_frames COUNT FENCES: the weights that were saved know the second class, of three, from the
+# first frame on.
+judge_frames() {
+    [ "$(grep -c ' exact$' "$work/$name/formats")" = "$1" ] ||
+        complain "not $1 frames are exact" || return 1
+    [ "$(grep -c ': good$' "$work/$name/waits")" = 2 ] || complain 'fences fail' || return 1
     sure=$(sed -n 's/^frame 1: class 2, probability //p' "$work/$name/seen")
     [ "$(echo "${sure:-0} > 0.9" | bc)" = 1 ] || complain "$(cat "$work/$name/learned" \
         "$work/$name/seen")" || return 1
-    printf '%-8s %-6s %-20s %s formats imported, %s copied, all exact; learned to %s\n' "$name" \
-        "$architecture" "$taken" "$given" "$copied" "$sure"
+    mesa=$(sed -n "s/.*\"OpenGL ES [^\"]*\(Mesa [0-9.]*\).*/\1/p" "$work/$name/info" | head -n 1)
+    printf '%-8s %-6s %-20s %-40s %s frames exact, %s; learned to %s\n' "$name" \
+        "$architecture" "$taken" "$driver, $mesa" "$1" "$2" "$sure"
 }
 
-bad=0 chosen=" $* "
+chosen=" $* "
 screen=
 work=$(mktemp -d) || exit 1
 trap '[ -z "$screen" ] || kill "$screen"; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 guests >"$work/guests"
-while read -r name wanted graphics device node driver task <&4; do
+while read -r name release wanted graphics device node driver task <&4; do
     case "$chosen" in "  " | *" $name "*) ;; *) continue ;; esac
-    prepare "$wanted"
+    prepare "$release" "$wanted"
     make_job
     [ -n "$screen" ] || start_display
     boot
