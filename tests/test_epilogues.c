@@ -19,6 +19,7 @@ static const struct form forms[] = {
     {"convolution_wide", "kernel_width=3 kernel_height=3", 6, 10},
     {"convolution_wide", "kernel_width=2 kernel_height=1 neuron_type=relu", 3, 18},
     {"convolution_wide", "kernel_width=3 kernel_height=3 groups=6", 6, 6},
+    {"convolution_first", "kernel_width=4 kernel_height=2", 1, 7},
     {"convolution_column", "kernel_width=3 kernel_height=3 groups=6", 6, 6},
     {"convolution_shared", "kernel_width=3 kernel_height=3 groups=6", 6, 6},
     {"convolution_shared", "kernel_width=5 kernel_height=5", 1, 10},

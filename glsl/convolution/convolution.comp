@@ -8,6 +8,7 @@
 // SHARED_TAPS (stride and dilation 1): the taps along the line, which share the neighbours' reads;
 // with PLACES the most that a place has.
 // needs convolution/convolution.glsl
+// needs convolution/bias.glsl
 // needs convolution/input.glsl
 // needs convolution/places.glsl
 // needs pixel_reduction/epilogue.glsl
@@ -45,16 +46,20 @@ vec4 v[READS];             // in(t, .) of one slice of inputs, along the line
 collected own_values; // of one slice
 #endif
 
+#ifdef IN_PLACE
+vec4 weight(int element, int k) { return weights_in_place(element, k); }
+#else
 vec4 weight(int element, int k) { return matrix(PACKED_X(element), PACKED_Y(element), 0, k); }
+#endif
 
 // W(k, q, p, .) of one slice of inputs, column by column, times v.
 #if COMPONENTS == 1
 #define WEIGHTS vec4
-vec4 weights(int element, int k) { return weight(element, k); }
+vec4 weights_at(int element, int k) { return weight(element, k); }
 vec4 through(vec4 w, vec4 value) { return product(w, value, 0); }
 #else
 #define WEIGHTS mat4
-mat4 weights(int element, int k) {
+mat4 weights_at(int element, int k) {
     return mat4(weight(element, k), weight(element + 1, k), weight(element + 2, k),
                 weight(element + 3, k));
 }
@@ -62,7 +67,7 @@ vec4 through(mat4 w, vec4 value) { return w * value; }
 #endif
 
 void begin_slice(int j, int k) {
-    vec4 bias = weight(element_count, k);
+    vec4 bias = bias_of(k);
     for (int i = 0; i < PIXELS; i++)
         sum[j * PIXELS + i] = bias;
 }
@@ -72,7 +77,7 @@ void begin_slice(int j, int k) {
 // both in one register before it stores the sum, which then goes to sum[i + 1]. No sum depends on
 // the order.
 void add_slice(int j, int k, int element, int shift) {
-    WEIGHTS w = weights(element, k);
+    WEIGHTS w = weights_at(element, k);
     for (int i = PIXELS - 1; i >= 0; i--)
         sum[j * PIXELS + i] += through(w, v[i + shift]);
 }

@@ -72,10 +72,7 @@ vec4 read_weight(int element, int k) {
 #if defined(IN_PLACE) && defined(WITH_OUTPUTS)
     return weights[element * destination_slices + k];
 #elif defined(IN_PLACE)
-    int first = 4 * k * element_count + element, last = (destination_channels - 1) * element_count;
-    return vec4(weights[first], weights[min(first + element_count, last + element)],
-                weights[min(first + 2 * element_count, last + element)],
-                weights[min(first + 3 * element_count, last + element)]);
+    return weights_in_place(element, k);
 #else
 #ifdef PLACES
     int place_tap = TAP0 + weight_tap.y * TAP_STEP_Y + weight_tap.x * TAP_STEP_X;

@@ -25,9 +25,10 @@ struct variant {
     bool (*can)(const void *shape), (*pays)(const void *shape);
     /* What an invocation takes at once, of those that the family speaks of. */
     uint32_t pixels, slices, taps, images;
-    bool down;    /* pixels lie in a column */
-    bool masks;   /* chooses between vectors by bit masks */
-    bool arrives; /* the last group of a sum to arrive finishes it */
+    bool down;     /* pixels lie in a column */
+    bool masks;    /* chooses between vectors by bit masks */
+    bool arrives;  /* the last group of a sum to arrive finishes it */
+    bool in_place; /* weights are read as the user has them */
 };
 
 /* The row to plan with; never NULL. `shape` is what rows are asked about, the last one excepted.

@@ -20,6 +20,14 @@ static bool is_read_by_rows(const void *shape)
     return s->packing->components == 1 && s->sum->extent[0] >= WIDE_ROW;
 }
 
+/* A network's first layer, of pictures of one channel, need not wait for a packing. Where passes do
+ * not run beside each other that is no gain, and packed weights are read faster. */
+static bool is_first(const void *shape)
+{
+    const struct packing *p = ((const struct sum_shape *)shape)->packing;
+    return p->one_channel && packing_is_in_order(p);
+}
+
 /* Lines of pixels of the result: `pixels` and `slices` at most; windows of up to `taps` along the
  * line, of stride and dilation 1, read each pixel once for all of them. */
 const struct variant convolution_sum_variants[] = {
@@ -31,6 +39,8 @@ const struct variant convolution_sum_variants[] = {
      .can = sum_is_shared, .pays = sum_fills_shared, .pixels = 2},
     {"convolution_column", "convolution/convolution.comp", 32, .width = 32, .pixels = 8,
      .slices = 4, .taps = SHARED_TAPS, .down = true, .pays = is_read_by_rows},
+    {"convolution_first", "convolution/convolution.comp", 32, .shared_memory = true,
+     .can = is_first, .pixels = 8, .slices = 4, .taps = SHARED_TAPS, .in_place = true},
     {"convolution_wide", "convolution/convolution.comp", 32, .pixels = 8, .slices = 4,
      .taps = SHARED_TAPS},
     {"convolution_row", "convolution/convolution_narrow.comp", 14, .pixels = 4, .slices = 1,
@@ -230,10 +240,15 @@ static uint32_t shared_taps(const struct variant *variant, const struct packing 
 void plan_lines(struct plan *plan, const struct packing *p, const struct variant *variant,
                 const struct sum *sum)
 {
-    struct image_view matrix = plan_pack(plan, p, sum->weights, sum->biases);
+    struct image_view matrix;
+    if (!variant->in_place)
+        matrix = plan_pack(plan, p, sum->weights, sum->biases);
     const struct axis *along = variant->down ? &sum->window.y : &sum->window.x;
     struct pass *pass = plan_sum_pass(plan, p, variant, sum);
-    pass_matrix(pass, &matrix);
+    if (variant->in_place)
+        pass_weights_in_place(pass, sum);
+    else
+        pass_matrix(pass, &matrix);
     if (is_dense(along) && along->size > 0 && (uint32_t)along->size <= shared_taps(variant, p))
         pass_define(pass, "SHARED_TAPS", along->size);
     if (sum_is_wide(variant))

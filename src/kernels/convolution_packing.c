@@ -56,6 +56,14 @@ bool packing_is_dense(const struct packing *p)
     return p->channels.groups == 1 && p->components == 4;
 }
 
+bool packing_is_in_order(const struct packing *p)
+{
+    return !p->transposed && p->x.first == 0 && p->y.first == 0 && p->x.step == 1 &&
+           p->y.step == 1 && p->layer_width == p->x.count &&
+           p->layer_taps == p->x.count * p->y.count &&
+           (p->components == 1 || p->channels.inputs % 4 == 0);
+}
+
 void pass_packing(struct pass *pass, const struct packing *p)
 {
     pass_define(pass, "COMPONENTS", (int)p->components);

@@ -41,6 +41,8 @@ struct packing packing_of(const struct operation *operation, bool transposed);
 /* Whether each output sees all inputs, four to an element of a slice: sums are products of
  * matrices. */
 bool packing_is_dense(const struct packing *packing);
+/* Whether the weights of an output lie as its elements do. */
+bool packing_is_in_order(const struct packing *packing);
 /* What convolution/convolution.glsl takes. */
 void pass_packing(struct pass *pass, const struct packing *packing);
 /* Where an element is among the weights as the user has them; and both. */
@@ -104,8 +106,10 @@ void pass_sum(struct pass *pass, const struct sum *sum);
 /* For convolution/places.glsl; `places` may be NULL. Returns how many there are. */
 uint32_t pass_places(struct pass *pass, const struct places *places);
 
-/* Biases as the user has them, for convolution/bias.glsl. */
+/* Biases as the user has them, for convolution/bias.glsl; and weights in order, too, for
+ * convolution/weights_in_place.glsl. */
 void pass_biases_in_place(struct pass *pass, const struct sum *sum);
+void pass_weights_in_place(struct pass *pass, const struct sum *sum);
 
 /* What rows of convolution_sum_variants are asked about. */
 struct sum_shape {

@@ -155,12 +155,10 @@ bool sum_fills_tiles(const void *shape)
 static bool can_stay(const void *shape)
 {
     const struct packing *p = ((const struct sum_shape *)shape)->packing;
-    bool in_order = !p->transposed && p->channels.inputs % 4 == 0 && p->x.first == 0 &&
-                    p->y.first == 0 && p->x.step == 1 && p->y.step == 1 &&
-                    p->layer_width == p->x.count && p->layer_taps == p->x.count * p->y.count;
     bool with_outputs = p->transposed && p->layer_taps == 1 && p->channels.outputs % 4 == 0 &&
                         p->channels.inputs % 4 == 0;
-    return !((const struct sum_shape *)shape)->sum->places && (in_order || with_outputs);
+    return !((const struct sum_shape *)shape)->sum->places &&
+           (packing_is_in_order(p) || with_outputs);
 }
 
 /* So few tiles share what they read of the weights that packing them is not worth it. */
@@ -181,6 +179,13 @@ void pass_biases_in_place(struct pass *pass, const struct sum *sum)
     pass_vector(pass, "biases", sum->biases, VECTOR_READ);
 }
 
+void pass_weights_in_place(struct pass *pass, const struct sum *sum)
+{
+    pass_biases_in_place(pass, sum);
+    pass_library(pass, "convolution/weights_in_place.glsl");
+    pass_vector(pass, "weights", sum->weights, VECTOR_READ);
+}
+
 /* Weights of a pass: as they are where `matrix` is NULL. */
 static void pass_weights(struct pass *pass, const struct packing *p, const struct sum *sum,
                          const struct image_view *matrix)
@@ -189,10 +194,13 @@ static void pass_weights(struct pass *pass, const struct packing *p, const struc
         pass_matrix(pass, matrix);
         return;
     }
+    if (!p->transposed) {
+        pass_weights_in_place(pass, sum);
+        return;
+    }
     pass_biases_in_place(pass, sum);
-    if (p->transposed)
-        pass_define(pass, "WITH_OUTPUTS", 1);
-    pass_vector_of(pass, p->transposed ? "vec4" : "float", "weights", sum->weights, VECTOR_READ);
+    pass_define(pass, "WITH_OUTPUTS", 1);
+    pass_vector_of(pass, "vec4", "weights", sum->weights, VECTOR_READ);
 }
 
 /* ---- Passes ---- */
