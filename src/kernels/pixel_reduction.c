@@ -176,7 +176,7 @@ const struct variant pixel_reduction_places[] = {
 
 /* The last group reads what all have left, each lane so many runs at most: more take longer than a
  * pass. */
-#define LANE_RUNS 4u
+#define LANE_RUNS 8u
 
 static bool are_soon_merged(const struct pass_epilogue *e)
 {
