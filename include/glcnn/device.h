@@ -98,6 +98,15 @@ struct glcnn_device_parameters {
  * Above 64 MiB those that were not used for longest go. What cannot be written is a line in the
  * log, of level GLCNN_LOG_INFO, and nothing fails. A program that runs with the rights of another
  * than who started it keeps none.
+ *
+ * Where several variants of a kernel's passes suit a device, its traits and the sizes choose. With
+ * GLCNN_TUNE=quick an encode of a convolution whose next variant is about as fast is tried with
+ * both, with GLCNN_TUNE=full an encode of any kernel with all that suit: on images and vectors of
+ * the same sizes, which take memory meanwhile, and whose programs take time to compile. The fastest
+ * is taken for all encodes of that shape and kept in the folder above, to be believed as a program
+ * is; so the same choice is made from then on, and results, which differ between variants by
+ * rounding, are the same bits again. Where a trial fails nothing but the choice is left out. "off"
+ * or nothing tries none; any other word is refused with GLCNN_INVALID_ARGUMENT.
  * The caller owns the device. */
 GLCNN_API glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameters,
                                            glcnn_device **device);
@@ -181,6 +190,7 @@ struct glcnn_device_properties {
     const char *reason;   /* why this device was chosen, a sentence */
     const char *vendor, *renderer, *gl_version, *shading_language_version;
     const char *program_folder; /* where binaries of programs are kept, "" where none are */
+    const char *tuning;         /* the environment's GLCNN_TUNE: "off", "quick" or "full" */
     bool software, robust, limits_clamped;
     struct glcnn_limits limits;
     struct glcnn_device_traits traits;

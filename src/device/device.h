@@ -17,6 +17,7 @@
 
 struct program_cache;
 struct binary_folder;
+struct choices;
 struct storage_pool;
 struct canary;
 struct staging;
@@ -58,6 +59,7 @@ struct glcnn_device {
     } compilation;
     struct program_cache *programs;
     struct binary_folder *binaries; /* of programs, between runs; NULL: none are kept */
+    struct choices *choices;        /* between variants, by timed trials */
     struct storage_pool *pool;
     struct caller_state *caller_state; /* NULL: the context is the library's own */
     struct canary *canary;             /* NULL until a program is tested */

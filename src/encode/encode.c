@@ -9,6 +9,7 @@
 
 #include "encode/encode.h"
 #include "encode/observer.h"
+#include "encode/tune.h"
 #include "image/image.h"
 #include "record/program.h"
 
@@ -58,9 +59,12 @@ static void plan_result(struct call *call, struct plan *plan)
 {
     if (call->arguments.destination && covers_destination(call) && derive_result(call, plan))
         return;
+    struct tuned tuned;
     plan_fill(call, plan);
+    tune(&call->operation, plan, &tuned);
     if (plan->status == GLCNN_SUCCESS)
         call->kernel->descriptor->plan(&call->operation, plan);
+    plan->tuned = NULL;
 }
 
 static void plan_call(struct call *call, struct plan *plan)

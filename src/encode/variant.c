@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "encode/descriptor.h"
+#include "encode/tune.h"
+#include "record/choices.h"
 #include "record/program.h"
 #include "record/text.h"
 
@@ -50,17 +52,30 @@ static bool suits(const struct glcnn_device_traits *traits, const struct variant
            (traits->dear_stores || !row->dear_stores);
 }
 
-const struct variant *variant_choose(struct plan *plan, const struct variant *table,
-                                     const void *shape)
+static bool may_be_taken(const struct plan *plan, const struct variant *row, const void *shape)
+{
+    return suits(&plan->device->info.traits, row) && is_open(plan->device, row, shape);
+}
+
+static const struct variant *forced_row(const struct plan *plan, const struct variant *table,
+                                        const void *shape)
+{
+    for (const struct variant *row = table; row->name; row++)
+        if (is_named(plan->device->forced_variants, row->name) && is_open(plan->device, row, shape))
+            return row;
+    return NULL;
+}
+
+/* The first row that suits and pays, or the last. */
+static const struct variant *usual_row(struct plan *plan, const struct variant *table,
+                                       const void *shape)
 {
     const struct glcnn_device *device = plan->device;
     const struct variant *row = table, *last = table;
-    for (; row->name; last = row++)
-        if (is_named(device->forced_variants, row->name) && is_open(device, row, shape))
-            return row;
-    for (row = table; row != last; row++)
-        if (suits(&device->info.traits, row) && is_open(device, row, shape) &&
-            (!row->pays || row->pays(shape)))
+    while (last[1].name)
+        last++;
+    for (; row != last; row++)
+        if (may_be_taken(plan, row, shape) && (!row->pays || row->pays(shape)))
             return row;
     for (row = table; !can(row, shape);)
         row++;
@@ -70,6 +85,55 @@ const struct variant *variant_choose(struct plan *plan, const struct variant *ta
                   "runs none of them; use another device, or report it with what glcnn info says",
                   plan->kernel, device->info.renderer, row->name, last->name);
     return last;
+}
+
+/* ---- Choice by trials ---- */
+
+/* Asks for a trial of the usual row and of those that suit too: all, or neighbours that are close. */
+static void ask(const struct plan *plan, const struct variant *table, const void *shape,
+                const struct variant *usual)
+{
+    struct tuned *tuned = plan->tuned;
+    bool all = plan->device->choices->tuning == TUNING_FULL;
+    const struct variant *before = NULL;
+    tuned->rows[0] = usual;
+    tuned->row_count = 1;
+    for (const struct variant *row = table; row->name; row++) {
+        if (!may_be_taken(plan, row, shape))
+            continue;
+        bool close = before && before->close && (row == usual || before == usual);
+        const struct variant *other = row == usual ? before : row;
+        if (!all && close && tuned->row_count < TUNED_ROWS)
+            tuned->rows[tuned->row_count++] = other;
+        if (all && row != usual && tuned->row_count < TUNED_ROWS)
+            tuned->rows[tuned->row_count++] = row;
+        before = row;
+    }
+    if (tuned->row_count > 1)
+        tuned->table = table;
+}
+
+/* A table may be asked for several times, also about what the row that was decided for cannot do. */
+static const struct variant *tuned_row(const struct plan *plan, const struct variant *table,
+                                       const void *shape, const struct variant *usual)
+{
+    const struct tuned *tuned = plan->tuned;
+    for (size_t i = 0; i < tuned->count; i++)
+        if (tuned->decided[i].table == table)
+            return may_be_taken(plan, tuned->decided[i].row, shape) ? tuned->decided[i].row : usual;
+    if (tuned->asks && !tuned->table)
+        ask(plan, table, shape, usual);
+    return usual;
+}
+
+const struct variant *variant_choose(struct plan *plan, const struct variant *table,
+                                     const void *shape)
+{
+    const struct variant *forced = forced_row(plan, table, shape);
+    if (forced)
+        return forced;
+    const struct variant *usual = usual_row(plan, table, shape);
+    return plan->tuned ? tuned_row(plan, table, shape, usual) : usual;
 }
 
 void pass_variant(struct pass *pass, const struct variant *variant)

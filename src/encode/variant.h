@@ -2,8 +2,9 @@
  *
  * A table stands with the passes of its family, from the row that asks most of a device to the one
  * that asks least and suits all. The first that suits the device's traits is taken, without those
- * whose programs its driver did not run; GLCNN_VARIANTS=NAME,... forces rows. All rows give the
- * same result within rounding. Making something faster for one kind of device adds a row. */
+ * whose programs its driver did not run; GLCNN_VARIANTS=NAME,... forces rows, and with GLCNN_TUNE
+ * timed trials choose between those that suit (tune.h). All rows give the same result within
+ * rounding. Making something faster for one kind of device adds a row. */
 #ifndef GLCNN_VARIANT_H
 #define GLCNN_VARIANT_H
 
@@ -29,6 +30,7 @@ struct variant {
     bool masks;    /* chooses between vectors by bit masks */
     bool arrives;  /* the last group of a sum to arrive finishes it */
     bool in_place; /* weights are read as the user has them */
+    bool close;    /* to the next row that suits: which is faster a quick trial may tell */
 };
 
 /* The row to plan with; never NULL. `shape` is what rows are asked about, the last one excepted.

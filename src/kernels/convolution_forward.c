@@ -32,13 +32,13 @@ static bool is_first(const void *shape)
  * line, of stride and dilation 1, read each pixel once for all of them. */
 const struct variant convolution_sum_variants[] = {
     {"convolution_winograd", .registers = 48, .shared_memory = true, .can = sum_is_winograd,
-     .pays = sum_fills_winograd},
+     .pays = sum_fills_winograd, .close = true},
     {"convolution_tiled", "convolution/convolution_tiled.comp", 32, .shared_memory = true,
-     .can = is_product, .pays = sum_fills_tiles},
+     .can = is_product, .pays = sum_fills_tiles, .close = true},
     {"convolution_shared", "convolution/convolution_shared.comp", 32, .shared_memory = true,
-     .can = sum_is_shared, .pays = sum_fills_shared, .pixels = 2},
+     .can = sum_is_shared, .pays = sum_fills_shared, .pixels = 2, .close = true},
     {"convolution_column", "convolution/convolution.comp", 32, .width = 32, .pixels = 8,
-     .slices = 4, .taps = SHARED_TAPS, .down = true, .pays = is_read_by_rows},
+     .slices = 4, .taps = SHARED_TAPS, .down = true, .pays = is_read_by_rows, .close = true},
     {"convolution_first", "convolution/convolution.comp", 32, .shared_memory = true,
      .can = is_first, .pixels = 8, .slices = 4, .taps = SHARED_TAPS, .in_place = true},
     {"convolution_wide", "convolution/convolution.comp", 32, .pixels = 8, .slices = 4,
@@ -170,7 +170,8 @@ static bool leaves_invocations_idle(const void *line_shape)
 }
 
 const struct variant convolution_line_variants[] = {
-    {"lines_short", .shared_memory = true, .pixels = FEW_PIXELS, .pays = leaves_invocations_idle},
+    {"lines_short", .shared_memory = true, .pixels = FEW_PIXELS, .pays = leaves_invocations_idle,
+     .close = true},
     {"lines_long"},
     {0}};
 

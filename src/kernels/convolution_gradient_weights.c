@@ -6,11 +6,12 @@
  * row. */
 const struct variant convolution_part_variants[] = {
     {"weights_winograd", .registers = 48, .shared_memory = true, .can = weights_are_winograd,
-     .pays = weights_fill_winograd},
+     .pays = weights_fill_winograd, .close = true},
     {"weights_tiled", "convolution/convolution_gradient_weights_tiled.comp", 32,
-     .shared_memory = true, .can = weights_are_product, .pays = weights_fill_tiles},
+     .shared_memory = true, .can = weights_are_product, .pays = weights_fill_tiles, .close = true},
     {"weights_strips", "convolution/convolution_gradient_weights_strips.comp", 32,
-     .shared_memory = true, .can = weights_are_small, .pays = weights_fill_strips, .pixels = 2},
+     .shared_memory = true, .can = weights_are_small, .pays = weights_fill_strips, .pixels = 2,
+     .close = true},
     {"weights_group", "convolution/convolution_gradient_weights_group.comp", 32,
      .shared_memory = true, .can = weights_are_single, .taps = 9},
     {"weights_wide", "convolution/convolution_gradient_weights.comp", 32, .pixels = 3, .taps = 3},

@@ -59,7 +59,7 @@ static bool fills_high_tiles(const void *shape)
 const struct variant convolution_tile_variants[] = {
     {"tiles_broad", .pixels = FEW_ROWS, .slices = MANY_SLICES, .pays = fills_broad_tiles},
     {"tiles_few", .pixels = FEW_ROWS, .slices = TILE_SLICES, .pays = has_few_rows},
-    {"tiles_high", .pixels = TILE_ROWS, .pays = fills_high_tiles},
+    {"tiles_high", .pixels = TILE_ROWS, .pays = fills_high_tiles, .close = true},
     {"tiles_low", .pixels = FEW_ROWS},
     {0}};
 

@@ -35,9 +35,9 @@ static bool are_few(const void *shape)
  * slices of the gradient that are read at once. */
 const struct variant fully_connected_data_variants[] = {
     {"connected_tiled", .registers = 32, .shared_memory = true, .can = has_one_pixel,
-     .pays = fills_tiles},
+     .pays = fills_tiles, .close = true},
     {"connected_at_once", .registers = 32, .shared_memory = true, .images = 2, .slices = 4,
-     .pays = are_few},
+     .pays = are_few, .close = true},
     {"connected_eight", .registers = 32, .images = 8, .slices = 1},
     {"connected_two", .registers = 8, .images = 2, .slices = 1},
     {0}};
@@ -105,7 +105,7 @@ static bool is_long(const void *shape)
  * for each 16 of the weights, which reads some images at once. */
 const struct variant fully_connected_weights_variants[] = {
     {"connected_weights_tiled", .registers = 32, .shared_memory = true, .can = is_dense_layer,
-     .pays = is_long},
+     .pays = is_long, .close = true},
     {"connected_weights_four", .registers = 32, .images = 4},
     {"connected_weights", .registers = 8, .images = 1},
     {0}};

@@ -10,6 +10,7 @@
 #include "device/traits.h"
 #include "record/binary_folder.h"
 #include "record/canary.h"
+#include "record/choices.h"
 #include "record/profile.h"
 #include "record/program.h"
 #include "record/staging.h"
@@ -96,7 +97,9 @@ static glcnn_status set_up(struct glcnn_device *device,
                            "GLCNN_DEBUG has the word \"%s\"; the words it takes, separated by "
                            "commas, are %s",
                            word, DEBUG_WORDS);
-    glcnn_status status = open_platform(device, parameters);
+    glcnn_status status = choices_create(device, &device->choices);
+    if (status == GLCNN_SUCCESS)
+        status = open_platform(device, parameters);
     if (status != GLCNN_SUCCESS)
         return status;
     const char *missing = gl_load(&device->gl, load_symbol, device->platform);
@@ -119,6 +122,7 @@ static glcnn_status set_up(struct glcnn_device *device,
         return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory opening a device");
     device->binaries = binary_folder_open(device, &status);
     device->info.program_folder = device->binaries ? device->binaries->path : "";
+    device->info.tuning = tuning_names[device->choices->tuning];
     if (gl_has_extension(&device->gl, "GL_KHR_parallel_shader_compile"))
         device->compilation.at_once = PROGRAMS_AT_ONCE;
     if (status == GLCNN_SUCCESS)
@@ -175,6 +179,7 @@ void glcnn_device_destroy(glcnn_device **device)
     glcnn_buffer_destroy(&old->zeros);
     fences_forget(old, reachable);
     binary_folder_close(old->binaries);
+    choices_destroy(old->choices);
     program_cache_destroy(old->programs, reachable ? &old->gl : NULL);
     storage_pool_destroy(old->pool, reachable ? &old->gl : NULL);
     if (old->process == getpid())

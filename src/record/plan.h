@@ -6,6 +6,7 @@
 #include "record/pass.h"
 
 struct glcnn_command_buffer;
+struct tuned;
 
 /* Keeps a recorded object alive until the command buffer is destroyed. */
 typedef void (*release_function)(void *object);
@@ -30,6 +31,7 @@ struct plan {
     struct glcnn_buffer *lent; /* scratch vectors to be lent anew */
     struct pass *amended;      /* in place of the command buffer's of this number; NULL: none */
     size_t amended_number;
+    struct tuned *tuned;       /* rows of variants that trials have decided for; NULL: none */
 };
 
 void plan_begin(struct plan *plan, struct glcnn_command_buffer *command_buffer);

@@ -172,6 +172,7 @@ static void print_chosen(const struct glcnn_device_properties *info)
     print_line("version", info->gl_version);
     print_line("shading language", info->shading_language_version);
     print_line("programs are kept in", info->program_folder);
+    print_line("variants are tuned", info->tuning);
     print_line("software", info->software ? "yes" : "no");
     print_line("robust", info->robust ? "yes" : "no");
 }
@@ -272,6 +273,7 @@ cJSON *json_of_device(const struct glcnn_device_properties *info)
     json_add_text(json, "gl_version", info->gl_version);
     json_add_text(json, "shading_language_version", info->shading_language_version);
     json_add_text(json, "program_folder", info->program_folder);
+    json_add_text(json, "tuning", info->tuning);
     cJSON_AddBoolToObject(json, "software", info->software);
     cJSON_AddBoolToObject(json, "robust", info->robust);
     cJSON_AddBoolToObject(json, "limits_clamped", info->limits_clamped);
