@@ -4,6 +4,8 @@
 #include "tests/graphs.h"
 
 #include "device/device.h"
+#include "image/image.h"
+#include "record/command_buffer.h"
 
 #define WIDTH  21
 #define HEIGHT 19
@@ -56,10 +58,10 @@ static glcnn_image_node *make_layer(glcnn_network *net, const struct form *form,
 
 static void open_with(const char *place, const char *variant)
 {
-    char variants[100];
+    char variants[120];
     fixture_close();
-    snprintf(variants, sizeof variants, "%s,%s,statistics_arrival,coefficients_vectors", place,
-             variant);
+    snprintf(variants, sizeof variants,
+             "%s,%s,statistics_arrival,sums_arrival,coefficients_vectors", place, variant);
     setenv("GLCNN_VARIANTS", variants, 1);
     CU_ASSERT_TRUE_FATAL(fixture_open());
     unsetenv("GLCNN_VARIANTS");
@@ -119,10 +121,142 @@ static void test_large_means_lose_nothing(void)
         compare(&forms[i], 4096, 2e-3);
 }
 
+/* ---- Sums for gradients ---- */
+
+#define STEPS 3
+
+/* The last convolution's data gradient is what the normalisation before it sums up. */
+static const struct form gradient_forms[] = {
+    {"convolution_wide", "kernel_width=3 kernel_height=3", 6, 10},
+    {"convolution_wide", "kernel_width=3 kernel_height=3 groups=6", 6, 6},
+    {"convolution_column", "kernel_width=3 kernel_height=3 groups=6", 6, 6},
+    {"convolution_shared", "kernel_width=5 kernel_height=5 groups=6", 6, 6},
+    {"convolution_tiled", "kernel_width=1 kernel_height=1", 37, 16},
+    {"convolution_tiled", "kernel_width=3 kernel_height=3", 10, 24}};
+
+static glcnn_image_node *convolve(glcnn_image_node *x, const char *settings, uint32_t inputs,
+                                  uint32_t outputs)
+{
+    char text[200];
+    snprintf(text, sizeof text, "%s input_feature_channels=%u output_feature_channels=%u", settings,
+             inputs, outputs);
+    return glcnn_node(x, "convolution", text);
+}
+
+static glcnn_filter_node *make_trained(glcnn_network *net, const struct form *form)
+{
+    glcnn_image_node *x =
+        convolve(make_input(net, "image"), "kernel_width=3 kernel_height=3", 1, form->inputs);
+    x = glcnn_node(x, "batch_normalization", "epsilon=1e-5 neuron_type=gelu");
+    x = convolve(x, form->settings, form->inputs, form->outputs);
+    x = glcnn_node(x, "pooling_average", "kernel_width=12 kernel_height=12 padding=valid");
+    const struct glcnn_convolution_descriptor all = {1, 1, form->outputs, CNN_CLASSES};
+    glcnn_filter_node *loss =
+        glcnn_loss_node(glcnn_fully_connected_node(x, &all, NULL), make_input(net, "labels"), NULL,
+                        GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, GLCNN_REDUCTION_TYPE_SUM);
+    GOOD_FATAL(glcnn_network_status(net));
+    set_weights(net, 5);
+    train_network(net, false);
+    return loss;
+}
+
+/* The losses of some steps. */
+static struct outcome train(const char *place, const struct form *form)
+{
+    struct outcome outcome = {.values = calloc(STEPS * BATCH, sizeof(float)),
+                              .count = STEPS * BATCH};
+    struct gl_count count;
+    glcnn_image *sources[2];
+    glcnn_graph *graph;
+    open_with(place, form->variant);
+    glcnn_network *net = make_network();
+    glcnn_filter_node *loss = make_trained(net, form);
+    GOOD_FATAL(glcnn_training_graph_create(loss, NULL, NULL, &graph));
+    make_cnn_sources(BATCH, sources);
+    for (size_t i = 0; i < STEPS; i++) {
+        count_gl(&count);
+        run_graph(graph, sources);
+        stop_counting_gl();
+        float *values = result_values(graph, glcnn_filter_node_loss(loss));
+        memcpy(outcome.values + i * BATCH, values, BATCH * sizeof *values);
+        free(values);
+    }
+    outcome.dispatches = count.dispatches;
+    destroy_images(sources, 2);
+    glcnn_graph_destroy(&graph);
+    glcnn_network_destroy(&net);
+    return outcome;
+}
+
+static void test_sums_are_those_of_a_pass(void)
+{
+    for (size_t i = 0; i < sizeof gradient_forms / sizeof *gradient_forms; i++) {
+        struct outcome apart = train("reduced_by_a_pass", &gradient_forms[i]);
+        struct outcome stored = train("reduced_where_stored", &gradient_forms[i]);
+        CU_ASSERT(arrays_near(stored.values, apart.values, apart.count, 1e-5));
+        CU_ASSERT(apart.values[0] != apart.values[apart.count - BATCH]);
+        CU_ASSERT_EQUAL(stored.dispatches + 2 * can_reduce(), apart.dispatches);
+        free(apart.values);
+        free(stored.values);
+    }
+}
+
+/* ---- What an epilogue reads ---- */
+
+/* Whether a pass that stores the first image could read these, the second and a vector being written
+ * behind it. */
+static bool could_read(const struct image_view *stored, const struct image_view *written,
+                       const struct vector_view *vector, const struct image_view *texture,
+                       const struct vector_view *read)
+{
+    glcnn_command_buffer *buffer;
+    struct plan plan;
+    GOOD_FATAL(glcnn_command_buffer_create(device, &buffer));
+    buffer->planned = true;
+    plan_begin(&plan, buffer);
+    struct pass *pass = plan_pass(&plan, "record/fill.comp");
+    pass_image(pass, "destination", stored);
+    pass->epilogue = (struct pass_epilogue){64, 1, 1};
+    pass = plan_pass(&plan, "record/fill.comp");
+    pass_image(pass, "destination", written);
+    pass_vector(pass, "destination", vector, VECTOR_WRITE);
+    GOOD_FATAL(plan_end(&plan));
+    plan_begin(&plan, buffer);
+    pass = plan_amend(&plan, stored, NULL, 0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(pass);
+    pass_texture(pass, "source", texture);
+    pass_vector(pass, "vector", read, VECTOR_READ);
+    bool can = plan_amended_can_read(&plan);
+    plan_drop_amended(&plan);
+    plan_free(&plan);
+    glcnn_command_buffer_destroy(&buffer);
+    return can;
+}
+
+static void test_reads_what_was_there(void)
+{
+    glcnn_image *images[3];
+    struct image_view views[3];
+    struct vector_view vectors[2] = {{.count = 4}, {.count = 4}};
+    for (int i = 0; i < 3; i++) {
+        images[i] = make_image(1, 4, 2, 2);
+        views[i] = image_whole_view(images[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        GOOD_FATAL(glcnn_buffer_create(device, 16, &vectors[i].buffer));
+    CU_ASSERT(could_read(&views[0], &views[1], &vectors[0], &views[2], &vectors[1]));
+    CU_ASSERT_FALSE(could_read(&views[0], &views[1], &vectors[0], &views[1], &vectors[1]));
+    CU_ASSERT_FALSE(could_read(&views[0], &views[1], &vectors[0], &views[2], &vectors[0]));
+    for (int i = 0; i < 2; i++)
+        glcnn_buffer_destroy(&vectors[i].buffer);
+    destroy_images(images, 3);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(test_statistics_are_those_of_a_pass),
                                         UNIT_TEST(test_large_means_lose_nothing),
-                                        CU_TEST_INFO_NULL};
+                                        UNIT_TEST(test_sums_are_those_of_a_pass),
+                                        UNIT_TEST(test_reads_what_was_there), CU_TEST_INFO_NULL};
     return fixture_run("epilogues", tests, argc, argv);
 }

@@ -58,17 +58,13 @@ statistics merge_runs(int first, int apart, int slice, vec4 pivot) {
     return s;
 }
 
-// The last group merges what all have left. Its lanes are numbered anew, so that those beside each
-// other read runs of one slice.
-void finish_collected(int lane, int step, int slice) {
-    if (!arrives_last(lane, step, slice, 0))
-        return;
-    const int apart = LANES / GROUP_SLICES;
-    int own = lane / apart, first = lane % apart;
-    int of = min(slice + own, destination_slices - 1);
-    vec4 pivot = left_by(0, of, 0, 0);
-    statistics s = merge_runs(first, apart, of, pivot);
-    merge_lanes(first * GROUP_SLICES + own, GROUP_SLICES, s);
-    if (first == 0 && slice + own < destination_slices)
-        finish_statistics(of, 0, destination_channels, pivot, s);
+collected runs_collected(int first, int apart, int slice) {
+    vec4 pivot = left_by(0, slice, 0, 0);
+    return collected(pivot, merge_runs(first, apart, slice, pivot));
+}
+
+void merge_collected(int lane, int step, inout collected c) { merge_lanes(lane, step, c.s); }
+
+void store_collected(int slice, collected c) {
+    finish_statistics(slice, 0, destination_channels, c.pivot, c.s);
 }

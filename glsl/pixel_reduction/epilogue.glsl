@@ -8,7 +8,8 @@
 //                                       `step` apart have pixels of one slice, which lane 0 ..
 //                                       step - 1 have as `slice`
 //     void finish_collected(int lane, int step, int slice)
-//                                       then, of the group's first slice
+//                                       then, of the group's first slice:
+//                                       pixel_reduction/finish_epilogue.glsl
 // Without it there is none of all this.
 #ifdef EPILOGUE
 #define BEGIN_COLLECTED(c)                         c = nothing_collected()

@@ -226,6 +226,13 @@ void pass_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron
     pass_type(pass, neuron, "neuron", numbers);
 }
 
+void pass_normalized_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron)
+{
+    static const char *const numbers[] = {"normalized_neuron_a", "normalized_neuron_b",
+                                          "normalized_neuron_c"};
+    pass_type(pass, neuron, "normalized_neuron", numbers);
+}
+
 void pass_derived_neuron(struct pass *pass, struct derived_name *name,
                          const struct glcnn_neuron_descriptor *neuron)
 {

@@ -43,6 +43,8 @@ extern const char *const neuron_type_names[]; /* NULL at the end */
 
 /* Adds neuron/neuron.glsl and the type's own file, and uniforms neuron_a, neuron_b, neuron_c. */
 void pass_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron);
+/* The same of normalized_neuron, where another's pass has a neuron already. */
+void pass_normalized_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron);
 /* For `derive`: the same of NAME_neuron. */
 void pass_derived_neuron(struct pass *pass, struct derived_name *name,
                          const struct glcnn_neuron_descriptor *neuron);

@@ -246,11 +246,43 @@ void normalization_derive_gradient(struct pass *pass, const struct normalization
                   derived_name(name, ""));
 }
 
+static void pass_normalized(struct pass *pass, const struct normalization *n,
+                            const struct image_view *source)
+{
+    pass_texture(pass, "normalized", source);
+    pass_vector(pass, "normalized_gamma", &n->gamma, VECTOR_READ);
+    pass_vector(pass, "normalized_beta", &n->beta, VECTOR_READ);
+    pass_vector(pass, "normalized_mean", &n->mean, VECTOR_READ);
+    pass_vector(pass, "normalized_variance", &n->variance, VECTOR_READ);
+    pass_float(pass, "normalized_epsilon", n->epsilon);
+    pass_normalized_neuron(pass, &n->neuron);
+}
+
+/* By the pass that stores the gradient, if that can. */
+static bool amend_sums(const struct operation *o, struct plan *plan, const struct normalization *n,
+                       const struct image_view *gradient, const struct image_view *source,
+                       bool accumulate)
+{
+    const struct vector_view *const sums[] = {&n->for_beta, &n->for_gamma};
+    if (n->groups > 1 || n->coefficients.in_image || neuron_traits(&n->neuron).has_slopes ||
+        !pointwise_is_direct(o, gradient, source))
+        return false;
+    struct pass *pass =
+        pixel_reduction_epilogue(plan, gradient, "normalization/sums_epilogue.glsl", 8, sums, 2);
+    if (!pass)
+        return false;
+    pass_normalized(pass, n, source);
+    pixel_reduction_results(pass, 2, sums, accumulate);
+    return pixel_reduction_has_room(plan, pass);
+}
+
 void normalization_sums(const struct operation *o, struct plan *plan, const struct normalization *n,
                         const struct image_view *gradient, const struct image_view *source,
                         bool accumulate)
 {
     const struct vector_view *const sums[] = {&n->for_beta, &n->for_gamma};
+    if (amend_sums(o, plan, n, gradient, source, accumulate))
+        return;
     struct pixel_reduction r =
         pixel_reduction_of_results(plan, sum_variants, o, source, n->groups, 2);
     struct pass *pass = pixel_reduction_first(plan, &r, source);

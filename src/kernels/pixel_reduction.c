@@ -187,7 +187,7 @@ bool pixel_reduction_has_room(struct plan *plan, const struct pass *pass)
 {
     const struct glcnn_limits *limits = &plan->device->info.limits;
     bool has = !pass->overflow && pass->buffer_count <= limits->storage_blocks &&
-               pass->texture_count <= limits->texture_units;
+               pass->texture_count <= limits->texture_units && plan_amended_can_read(plan);
     if (!has)
         plan_drop_amended(plan);
     return has;
@@ -205,6 +205,7 @@ struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view
     }
     pass_variant(pass, place);
     pass_library(pass, epilogue);
+    pass_library(pass, "pixel_reduction/finish_epilogue.glsl");
     pass_define(pass, "EPILOGUE", 1);
     pass_define(pass, "LANES", (int)pass->epilogue.lanes);
     pass_define(pass, "GROUP_SLICES", (int)pass->epilogue.slices);
@@ -257,18 +258,26 @@ struct pass *pixel_reduction_finish(struct plan *plan, const struct pixel_reduct
     return pass;
 }
 
+void pixel_reduction_results(struct pass *pass, uint32_t quantities,
+                             const struct vector_view *const sums[], bool accumulate)
+{
+    if (accumulate)
+        pass_define(pass, "ACCUMULATE", 1);
+    pass_vector(pass, "first_sum", sums[0], VECTOR_READ_WRITE);
+    if (quantities == 2) {
+        pass_define(pass, "TWO_SUMS", 1);
+        pass_vector(pass, "second_sum", sums[1], VECTOR_READ_WRITE);
+    }
+}
+
 void pixel_reduction_sums(struct plan *plan, struct pixel_reduction *r,
                           const struct vector_view *const sums[], bool accumulate)
 {
     pixel_reduction_merge(plan, r, "pixel_reduction/pixel_sums_merge.comp",
                           r->quantities * r->groups);
     struct pass *pass =
-        pixel_reduction_finish(plan, r, "pixel_reduction/pixel_sums_finish.comp", accumulate);
+        pixel_reduction_finish(plan, r, "pixel_reduction/pixel_sums_finish.comp", false);
     if (r->variant->arrives)
         pass_library(pass, "pixel_reduction/finish_sums.glsl");
-    pass_vector(pass, "first_sum", sums[0], VECTOR_READ_WRITE);
-    if (r->quantities == 2) {
-        pass_define(pass, "TWO_SUMS", 1);
-        pass_vector(pass, "second_sum", sums[1], VECTOR_READ_WRITE);
-    }
+    pixel_reduction_results(pass, r->quantities, sums, accumulate);
 }

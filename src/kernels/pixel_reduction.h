@@ -56,11 +56,15 @@ struct pass *pixel_reduction_finish(struct plan *plan, const struct pixel_reduct
 struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view *source,
                                       const char *epilogue, uint32_t numbers,
                                       const struct vector_view *const results[], size_t count);
-/* Then: whether the device and the pass have room for all that it was given. If not, it stays as it
- * was. */
+/* Then: whether the device and the pass have room for all that it was given, and what it reads is
+ * there by then. If not, it stays as it was. */
 bool pixel_reduction_has_room(struct plan *plan, const struct pass *pass);
 /* For descriptors: where reductions may be made. */
 extern const struct variant pixel_reduction_places[];
+
+/* What pixel_reduction/finish_sums.glsl writes to. */
+void pixel_reduction_results(struct pass *pass, uint32_t quantities,
+                             const struct vector_view *const sums[], bool accumulate);
 
 /* Merges and finish where every quantity is a sum: one vector for each, of group after group. */
 void pixel_reduction_sums(struct plan *plan, struct pixel_reduction *r,

@@ -110,6 +110,34 @@ struct pass *plan_amend(struct plan *plan, const struct image_view *view,
     return plan->amended;
 }
 
+static bool writes_texture_of(const struct pass *pass, const struct pass *amended)
+{
+    for (uint32_t t = 0; t < amended->texture_count; t++)
+        if (stores(pass, amended->textures[t].view.storage))
+            return true;
+    return false;
+}
+
+static bool writes_vector_of(const struct pass *pass, const struct pass *amended)
+{
+    for (uint32_t i = 0; i < pass->buffer_count; i++)
+        for (uint32_t b = 0; b < amended->buffer_count; b++)
+            if (pass->buffers[i].access & VECTOR_WRITE && pass->buffers[i].view.buffer &&
+                pass->buffers[i].view.buffer == amended->buffers[b].view.buffer)
+                return true;
+    return false;
+}
+
+bool plan_amended_can_read(const struct plan *plan)
+{
+    const struct glcnn_command_buffer *to = plan->command_buffer;
+    for (size_t i = plan->amended_number + 1; i < to->pass_count; i++)
+        if (writes_texture_of(&to->passes[i], plan->amended) ||
+            writes_vector_of(&to->passes[i], plan->amended))
+            return false;
+    return true;
+}
+
 void plan_drop_amended(struct plan *plan)
 {
     free(plan->amended);

@@ -1,0 +1,85 @@
+// The sums of normalization/normalization_sums.comp over a gradient G that a pass stores
+// (pixel_reduction/epilogue.glsl), pixel by pixel the result's: of the normalisation of "normalized",
+//     sum g',   sum g' xh,   xh = (x - mean) / sqrt(variance + epsilon),   g' = G act'(gamma xh + beta)
+// needs lib/compare.glsl
+// needs pixel_reduction/arrival.glsl
+// needs pixel_reduction/finish_sums.glsl
+#define AT_ONCE 4
+
+struct collected {
+    vec4 sum, sum_xh; // the second without the rate
+};
+
+vec4 normalized_neuron_derivative(vec4 v, vec4 slope);
+
+collected nothing_collected() { return collected(vec4(0.0), vec4(0.0)); }
+
+#define FOUR_OF(VECTOR, c) vec4(VECTOR[c.x], VECTOR[c.y], VECTOR[c.z], VECTOR[c.w])
+
+ivec4 channels_collected(int slice) {
+    return min(ivec4(slice * 4) + ivec4(0, 1, 2, 3), destination_channels - 1);
+}
+
+vec4 rate_collected(ivec4 c) {
+    return 1.0 / sqrt(FOUR_OF(normalized_variance, c) + normalized_epsilon);
+}
+
+void collect(inout collected sums, vec4 value, ivec2 pixel, int slice, int image) {
+    ivec4 c = channels_collected(slice);
+    vec4 scale = FOUR_OF(normalized_gamma, c) * rate_collected(c);
+    vec4 d = normalized(pixel.x, pixel.y, slice, image) - FOUR_OF(normalized_mean, c);
+    vec4 rate = normalized_neuron_derivative(scale * d + FOUR_OF(normalized_beta, c), vec4(0.0));
+    vec4 g = times(rate, value);
+    sums.sum += g;
+    sums.sum_xh += g * d;
+}
+
+shared vec4 sums_of_lanes[LANES / 2], sums_xh_of_lanes[LANES / 2];
+
+// Of lanes that are a multiple of `step` apart, a power of two, in pairs: the first `step` have it.
+void merge_collected(int lane, int step, inout collected sums) {
+    for (int apart = LANES / 2; apart >= step; apart /= 2) {
+        if (lane >= apart && lane < 2 * apart) {
+            sums_of_lanes[lane - apart] = sums.sum;
+            sums_xh_of_lanes[lane - apart] = sums.sum_xh;
+        }
+        barrier();
+        if (lane < apart) {
+            sums.sum += sums_of_lanes[lane];
+            sums.sum_xh += sums_xh_of_lanes[lane];
+        }
+        barrier();
+    }
+}
+
+void leave_collected(int lane, int step, int run, int slice, collected sums) {
+    merge_collected(lane, step, sums);
+    if (lane >= step || slice >= destination_slices)
+        return;
+    leave(run, slice, 0, 0, sums.sum);
+    leave(run, slice, 0, 1, sums.sum_xh);
+}
+
+// Of a slice, the runs from `first` on that are `apart` from each other; as many at a time as
+// normalization/statistics_epilogue.glsl reads.
+collected runs_collected(int first, int apart, int slice) {
+    collected sums = nothing_collected();
+    for (int begin = first; begin < runs; begin += AT_ONCE * apart) {
+        collected of[AT_ONCE];
+        for (int i = 0; i < AT_ONCE; i++) {
+            int run = min(begin + i * apart, runs - 1);
+            of[i] = collected(left_by(run, slice, 0, 0), left_by(run, slice, 0, 1));
+        }
+        for (int i = 0; i < AT_ONCE; i++)
+            if (begin + i * apart < runs) {
+                sums.sum += of[i].sum;
+                sums.sum_xh += of[i].sum_xh;
+            }
+    }
+    return sums;
+}
+
+void store_collected(int slice, collected sums) {
+    finish_sums(slice, 0, destination_channels, sums.sum,
+                sums.sum_xh * rate_collected(channels_collected(slice)));
+}
