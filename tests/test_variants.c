@@ -311,6 +311,26 @@ static void test_runs_and_chunks_take_turns(void)
     unsetenv("GLCNN_VARIANTS");
 }
 
+#define CONNECTED(OUTPUTS, WIDTH, HEIGHT)                                                          \
+    "output_feature_channels=" #OUTPUTS " kernel_width=" #WIDTH " kernel_height=" #HEIGHT
+
+/* Tiles of fully connected layers, also where images, columns, outputs and splits of those do not
+ * fill the last. */
+static void test_tiles_of_connected_layers_need_not_be_full(void)
+{
+    static const struct check_case rows[] = {{CONNECTED(268, 2, 3), {66, 24, 3, 2}},
+                                             {CONNECTED(72, 1, 1), {9, 140, 1, 1}},
+                                             {CONNECTED(132, 5, 1), {1, 4, 1, 5}}};
+    setenv("GLCNN_VARIANTS", "connected_in_place,connected_weights_in_place", 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct search wanted[] = {{.text = "// connected_in_place\n"},
+                                  {.text = "// connected_weights_in_place\n"}};
+        look_after("fully_connected_gradient", &rows[i], wanted, 2);
+        CU_ASSERT_TRUE(wanted[0].found && wanted[1].found);
+    }
+    unsetenv("GLCNN_VARIANTS");
+}
+
 /* The gradient of weights takes columns together, also where they do not divide the width and the
  * last group has some beyond it. */
 static void test_columns_need_not_divide_the_width(void)
@@ -928,6 +948,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_groups_that_arrive_are_counted_anew),
         UNIT_TEST(test_lanes_merge_many_runs),
         UNIT_TEST(test_runs_and_chunks_take_turns),
+        UNIT_TEST(test_tiles_of_connected_layers_need_not_be_full),
         UNIT_TEST(test_columns_need_not_divide_the_width),
         UNIT_TEST(test_places_within_a_stride_go_together_or_apart),
         UNIT_TEST(test_tiles_follow_rows_and_outputs),

@@ -555,6 +555,7 @@ static const struct check_case gradient_cases[] = {
         {"output_feature_channels=9 kernel_width=2 kernel_height=3", {2, 8, 3, 2}},                \
         {"output_feature_channels=10 kernel_width=4 kernel_height=4", {6, 9, 4, 4}},               \
         {"output_feature_channels=35 kernel_width=2 kernel_height=2", {7, 37, 2, 2}},              \
+        {"output_feature_channels=12 kernel_width=2 kernel_height=3", {5, 8, 3, 2}},               \
         {"output_feature_channels=5 kernel_width=3 kernel_height=3 "                               \
          "source_feature_channel_offset=4 "                                                        \
          "source_feature_channel_max_count=5 offset_x=3",                                          \

@@ -123,6 +123,11 @@ bool sum_is_tiled(const struct variant *variant);
 void plan_sum_tiles(struct plan *plan, const struct packing *packing, const struct variant *variant,
                     const struct sum *sum);
 
+/* What splits of the elements have left in `parts`, for each of them and each pixel of all images a
+ * row of slices, is added up. */
+void plan_sum_of_splits(struct plan *plan, const struct packing *packing, const struct sum *sum,
+                        const struct vector_view *parts, uint32_t splits);
+
 /* From shared memory (convolution_shared.c). */
 bool sum_is_shared(const void *shape);
 bool sum_fills_shared(const void *shape);
@@ -183,6 +188,17 @@ bool weights_are_winograd(const void *shape);
 bool weights_fill_winograd(const void *shape);
 void plan_weights_winograd(const struct operation *operation, struct plan *plan,
                            const struct packing *packing, const struct variant *variant);
+
+/* Of fully connected layers, by tiles (fully_connected_tiles.c). What rows are asked about is the
+ * operation. */
+bool connected_data_has_quads(const void *operation);
+bool connected_data_fills_tiles(const void *operation);
+void plan_connected_data_tiles(const struct operation *operation, struct plan *plan,
+                               const struct variant *variant);
+bool connected_weights_have_quads(const void *operation);
+bool connected_weights_fill_tiles(const void *operation);
+void plan_connected_weights_tiles(const struct operation *operation, struct plan *plan,
+                                  const struct variant *variant);
 
 /* The vectors that gradients of weights are stored in. Outputs that hold sums already are added
  * to. */

@@ -207,7 +207,7 @@ static void pass_weights(struct pass *pass, const struct packing *p, const struc
 
 /* The weights may be packed or not: biases are read as the user has them either way, and one program
  * serves both. */
-static void plan_finish(struct plan *plan, const struct packing *p, const struct sum *sum,
+void plan_sum_of_splits(struct plan *plan, const struct packing *p, const struct sum *sum,
                         const struct vector_view *parts, uint32_t splits)
 {
     struct pass *pass = plan_pass(plan, "convolution/convolution_tiled_finish.comp");
@@ -258,5 +258,5 @@ void plan_sum_tiles(struct plan *plan, const struct packing *p, const struct var
         pass_sum_epilogue(pass, sum,
                           (struct pass_epilogue){GROUP_SIZE, pass->grid[1], tile.slices});
     else
-        plan_finish(plan, p, sum, &parts, splits.count);
+        plan_sum_of_splits(plan, p, sum, &parts, splits.count);
 }

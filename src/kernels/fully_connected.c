@@ -34,6 +34,8 @@ static bool are_few(const void *shape)
 /* Data gradient of a fully connected layer: images that share what is read of the weights, and
  * slices of the gradient that are read at once. */
 const struct variant fully_connected_data_variants[] = {
+    {"connected_in_place", "convolution/fully_connected_gradient_data_tiled.comp", 32,
+     .shared_memory = true, .can = connected_data_has_quads, .pays = connected_data_fills_tiles},
     {"connected_tiled", .registers = 32, .shared_memory = true, .can = has_one_pixel,
      .pays = fills_tiles, .close = true},
     {"connected_at_once", .registers = 32, .shared_memory = true, .images = 2, .slices = 4,
@@ -78,10 +80,12 @@ static void plan_connected_data(const struct operation *o, struct plan *plan)
     size_t first = plan->pass_count;
     if (variant->images > 0) {
         plan_gathered(o, plan, variant);
-        return;
+    } else if (variant->shader) {
+        plan_connected_data_tiles(o, plan, variant);
+    } else {
+        plan_data(o, plan);
+        plan_variant(plan, first, variant);
     }
-    plan_data(o, plan);
-    plan_variant(plan, first, variant);
 }
 
 static bool is_dense_layer(const void *shape)
@@ -104,6 +108,9 @@ static bool is_long(const void *shape)
 /* Gradient of a fully connected layer's weights: as a convolution's of one pixel, or an invocation
  * for each 16 of the weights, which reads some images at once. */
 const struct variant fully_connected_weights_variants[] = {
+    {"connected_weights_in_place", "convolution/fully_connected_gradient_weights_tiled.comp", 32,
+     .shared_memory = true, .can = connected_weights_have_quads,
+     .pays = connected_weights_fill_tiles},
     {"connected_weights_tiled", .registers = 32, .shared_memory = true, .can = is_dense_layer,
      .pays = is_long, .close = true},
     {"connected_weights_four", .registers = 32, .images = 4},
@@ -138,12 +145,14 @@ static void plan_connected_weights(const struct operation *o, struct plan *plan)
 {
     const struct variant *variant = variant_choose(plan, fully_connected_weights_variants, o);
     size_t first = plan->pass_count;
-    if (!variant->shared_memory) {
+    if (variant->images > 0) {
         plan_sixteens(o, plan, variant);
-        return;
+    } else if (variant->shader) {
+        plan_connected_weights_tiles(o, plan, variant);
+    } else {
+        plan_weights(o, plan);
+        plan_variant(plan, first, variant);
     }
-    plan_weights(o, plan);
-    plan_variant(plan, first, variant);
 }
 
 void plan_fully_connected_gradient(const struct operation *o, struct plan *plan)

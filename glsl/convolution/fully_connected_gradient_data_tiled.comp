@@ -1,0 +1,108 @@
+// dX(u, c) = sum over k of W(k, u, c) * G(k)
+// As a product of matrices: rows are images, columns are slices of dX at each of its pixels, and the
+// sum goes over outputs, some of them in each layer of groups. Weights are read as they are, those of
+// an output side by side. A group of 128 invocations makes ROWS images of COLUMNS columns, each of
+// them OWN images of 2 columns. It keeps QUADS slices of the gradient at a time and their weights, few:
+// groups then need little of what a processor has, and while some of them read others add up. The next
+// ones are read before those are added up, and kept beside them. What a group has is part of a sum,
+// which convolution/convolution_tiled_finish.comp ends. Channels are multiples of 4.
+#define ROWS    64
+#define COLUMNS 32
+#define OWN     8
+#define QUADS   2
+#define DEPTH   (4 * QUADS)
+#define READS   (DEPTH * COLUMNS / 128)
+
+shared vec4 kept_gradients[2 * QUADS * ROWS];
+shared vec4 kept_weights[2 * DEPTH * COLUMNS];
+
+int lane;                          // within the group
+int image, column;                 // of the gradient and the weights that it reads for all
+bool live_column;                  // else weights are 0
+vec4 own_gradient, factors[READS]; // what it has read
+bool live_gradient, live[READS];   // else 0
+int end;                           // the output after the last
+vec4 sum[2 * OWN];
+
+// Of a column: the pixel of dX, which of its slices, and which pixel of the layer.
+ivec3 pixel_of(int column) {
+    int pixel = column / destination_slices;
+    int y = pixel / region_width;
+    return ivec3(pixel - y * region_width, y, column - pixel * destination_slices);
+}
+
+void find_column(int own) {
+    ivec3 at = pixel_of(min(own, column_count - 1));
+    ivec2 u = at.xy + ivec2(region_x + shift_x, region_y + shift_y);
+    live_column = u.x >= 0 && u.y >= 0 && u.x < kernel_width && u.y < kernel_height;
+    column = live_column ? (u.y * kernel_width + u.x) * destination_slices + at.z : 0;
+}
+
+// Whether it counts is asked when it is kept: whoever asks at once waits for the read.
+void read_outputs(int first) {
+    int k = first / 4 + lane % QUADS;
+    live_gradient = 4 * k < end;
+    own_gradient = gradient(begin_x, begin_y, min(k, gradient_slices - 1), image);
+    for (int i = 0; i < READS; i++) {
+        int o = first + lane / COLUMNS + 128 / COLUMNS * i;
+        live[i] = live_column && o < end;
+        factors[i] = weights[min(o, end - 1) * weight_columns + column];
+    }
+}
+
+void keep_outputs(int side) {
+    kept_gradients[(side * QUADS + lane % QUADS) * ROWS + lane / QUADS] =
+        live_gradient ? own_gradient : vec4(0.0);
+    for (int i = 0; i < READS; i++)
+        kept_weights[side * DEPTH * COLUMNS + lane + 128 * i] = live[i] ? factors[i] : vec4(0.0);
+}
+
+int row_of(int i) { return lane / (COLUMNS / 2) * OWN + i; }
+
+int column_of(int j) { return lane % (COLUMNS / 2) + COLUMNS / 2 * j; }
+
+void add_outputs(int side) {
+    for (int q = 0; q < QUADS; q++) {
+        vec4 g[OWN];
+        for (int i = 0; i < OWN; i++)
+            g[i] = kept_gradients[(side * QUADS + q) * ROWS + row_of(i)];
+        for (int c = 0; c < 4; c++) {
+            int first = (side * DEPTH + 4 * q + c) * COLUMNS;
+            vec4 w0 = kept_weights[first + column_of(0)], w1 = kept_weights[first + column_of(1)];
+            for (int i = 0; i < OWN; i++) {
+                sum[2 * i] += g[i][c] * w0;
+                sum[2 * i + 1] += g[i][c] * w1;
+            }
+        }
+    }
+}
+
+void store_rows(int split, int first_row, int first_column) {
+    for (int i = 0; i < OWN; i++)
+        for (int j = 0; j < 2; j++) {
+            int row = first_row + row_of(i), at = first_column + column_of(j);
+            if (row < gradient_images && at < column_count)
+                parts[(split * gradient_images + row) * column_count + at] = sum[2 * i + j];
+        }
+}
+
+void invocation(ivec3 at) {
+    lane = int(gl_LocalInvocationIndex);
+    int first_column = (at.x - lane) / 128 * COLUMNS, first_row = at.y * ROWS;
+    int begin = at.z * outputs_per_split, side = 0;
+    end = min(begin + outputs_per_split, output_count);
+    image = min(first_row + lane / QUADS, gradient_images - 1);
+    find_column(first_column + lane % COLUMNS);
+    for (int i = 0; i < 2 * OWN; i++)
+        sum[i] = vec4(0.0);
+    read_outputs(begin);
+    for (int first = begin; first < end; first += DEPTH) {
+        keep_outputs(side);
+        barrier();
+        if (first + DEPTH < end)
+            read_outputs(first + DEPTH);
+        add_outputs(side);
+        side = 1 - side;
+    }
+    store_rows(at.z, first_row, first_column);
+}

@@ -1,0 +1,111 @@
+// dW(k, u, c) (+)= sum over images of G(k) * in(u, c);   db(k) (+)= sum over images of G(k)
+// As a product of matrices: rows are quads of inputs (four channels at a pixel), columns are outputs,
+// and the sum goes over images. A group of 128 invocations goes through all images for QUADS quads of
+// SLICES slices, each invocation for 2 of 2. It keeps IMAGES images at a time, few: groups then
+// need little of what a processor has, and while some of them read or store others add up. Inputs are
+// a multiple of 4, and weights are stored by fours.
+// needs convolution/convolution_gradient.glsl
+#define QUADS  32
+#define SLICES 16
+#define IMAGES 8
+#define READS  (IMAGES * QUADS / 128)
+
+shared vec4 kept_inputs[IMAGES * QUADS];
+shared vec4 kept_gradients[IMAGES * SLICES];
+
+int lane;                               // within the group
+ivec3 place;                            // column, row and slice of the inputs that it reads for all
+int read_slice;                         // and the slice of the gradient
+vec4 inputs[READS], own_gradient;       // what it has read
+bool live_inputs[READS], live_gradient; // else 0
+vec4 sum[16], bias;
+
+ivec3 place_of(int quad) {
+    int pixel = quad / source_slices;
+    int y = pixel / kernel_width;
+    return ivec3(pixel - y * kernel_width, y, quad - pixel * source_slices);
+}
+
+// Beyond the last image: 0 times 0. Whether one counts is asked when it is kept: whoever asks at once
+// waits for the read.
+void read_images(int first) {
+    int last = source_images - 1;
+    for (int i = 0; i < READS; i++) {
+        int image = first + lane / QUADS + 128 / QUADS * i;
+        inputs[i] = source(place.x, place.y, place.z, min(image, last));
+        live_inputs[i] = image <= last;
+    }
+    int image = first + lane / SLICES;
+    own_gradient = gradient(begin_x, begin_y, read_slice, min(image, last));
+    live_gradient = image <= last;
+}
+
+void keep_images() {
+    for (int i = 0; i < READS; i++)
+        kept_inputs[lane + 128 * i] = live_inputs[i] ? inputs[i] : vec4(0.0);
+    kept_gradients[lane] = live_gradient ? own_gradient : vec4(0.0);
+}
+
+// Neighbours own neighbouring quads, and store them side by side.
+int quad_of(int i) { return lane % (QUADS / 2) + QUADS / 2 * i; }
+
+int slice_of(int j) { return lane / (QUADS / 2) + SLICES / 2 * j; }
+
+void add_images() {
+    for (int n = 0; n < IMAGES; n++) {
+        vec4 g0 = kept_gradients[n * SLICES + slice_of(0)];
+        vec4 g1 = kept_gradients[n * SLICES + slice_of(1)];
+        for (int i = 0; i < 2; i++) {
+            vec4 x = kept_inputs[n * QUADS + quad_of(i)];
+            for (int c = 0; c < 4; c++) {
+                sum[(4 * i + c) * 2] += x[c] * g0;
+                sum[(4 * i + c) * 2 + 1] += x[c] * g1;
+            }
+        }
+    }
+}
+
+// The first invocations of the first groups: a slice each.
+void add_biases() {
+    for (int n = 0; n < IMAGES; n++)
+        bias += kept_gradients[n * SLICES + lane];
+}
+
+void store_slice(int first_quad, int j, int k) {
+    for (int n = 0; n < 4 && 4 * k + n < output_count; n++)
+        for (int i = 0; i < 2; i++) {
+            int quad = first_quad + quad_of(i), first = 8 * i + j;
+            if (quad < quad_count)
+                add_weight((4 * k + n) * quad_count + quad,
+                           vec4(sum[first][n], sum[first + 2][n], sum[first + 4][n],
+                                sum[first + 6][n]));
+        }
+}
+
+void invocation(ivec3 at) {
+    lane = int(gl_LocalInvocationIndex);
+    int first_quad = (at.x - lane) / 128 * QUADS, first_k = at.y * SLICES;
+    bool has_biases = first_quad == 0 && lane < SLICES;
+    place = place_of(min(first_quad + lane % QUADS, quad_count - 1));
+    read_slice = min(first_k + lane % SLICES, gradient_slices - 1);
+    for (int i = 0; i < 16; i++)
+        sum[i] = vec4(0.0);
+    bias = vec4(0.0);
+    read_images(0);
+    for (int n = 0; n < source_images; n += IMAGES) {
+        barrier();
+        keep_images();
+        barrier();
+        if (n + IMAGES < source_images)
+            read_images(n + IMAGES);
+        add_images();
+        if (has_biases)
+            add_biases();
+    }
+    for (int j = 0; j < 2; j++)
+        if (first_k + slice_of(j) < gradient_slices)
+            store_slice(first_quad, j, first_k + slice_of(j));
+    for (int i = 0; i < 4; i++)
+        if (has_biases && 4 * (first_k + lane) + i < output_count)
+            add_bias(4 * (first_k + lane) + i, bias[i]);
+}

@@ -1,0 +1,151 @@
+/* Gradients of fully connected layers as products of matrices, by tiles: where weights are many, and
+ * read and stored as they are. */
+#include "kernels/convolution_plan.h"
+
+/* Of both shaders. Few values are kept at a time: groups enough then share a processor (H200). */
+#define GROUP_SIZE   128u
+#define TILE_ROWS    64u /* images */
+#define TILE_COLUMNS 32u /* slices of the data gradient */
+#define TILE_DEPTH   8u  /* outputs */
+#define TILE_QUADS   32u /* of inputs */
+#define TILE_SLICES  16u /* of outputs */
+#define TILE_IMAGES  8u
+
+/* Of a data gradient: fewer images are faster by invocations that own some pixels, and of more
+ * packed weights are read often enough. */
+#define FEWEST_IMAGES 8u
+#define MOST_IMAGES   512u
+#define FEWEST_GROUPS 256u
+#define ENOUGH_GROUPS 384u /* to keep the largest GPUs busy */
+#define WEIGHT_GROUPS 128u
+#define SPLIT_DEPTH   128u /* outputs that make a part worth its sum */
+
+static bool has_quads(const struct packing *p)
+{
+    return packing_is_dense(p) && p->channels.inputs % 4 == 0;
+}
+
+/* ---- Data ---- */
+
+static uint32_t column_count(const struct operation *o)
+{
+    return o->region_width * o->region_height * slice_count(o->images[DESTINATION].channels);
+}
+
+static uint32_t data_tiles(const struct operation *o)
+{
+    return groups_of(column_count(o), TILE_COLUMNS) *
+           groups_of(o->images[DESTINATION].images, TILE_ROWS);
+}
+
+bool connected_data_has_quads(const void *operation)
+{
+    struct packing p = packing_of(operation, false);
+    return has_quads(&p) && p.channels.outputs % 4 == 0;
+}
+
+bool connected_data_fills_tiles(const void *operation)
+{
+    const struct operation *o = operation;
+    uint32_t images = o->images[DESTINATION].images;
+    return images >= FEWEST_IMAGES && images <= MOST_IMAGES &&
+           data_tiles(o) * (convolution_channels(o).outputs / SPLIT_DEPTH) >= FEWEST_GROUPS;
+}
+
+/* Outputs of a split. */
+static uint32_t split_depth(const struct operation *o, uint32_t outputs)
+{
+    uint32_t wanted = least(ENOUGH_GROUPS / data_tiles(o), outputs / SPLIT_DEPTH);
+    return groups_of(groups_of(outputs, wanted ? wanted : 1), TILE_DEPTH) * TILE_DEPTH;
+}
+
+static void pass_data_tiles(struct pass *pass, const struct operation *o, uint32_t depth)
+{
+    const struct window *w = &o->window;
+    uint32_t outputs = convolution_channels(o).outputs;
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    pass_vector_of(pass, "vec4", "weights", &o->vectors[GRADIENT_WEIGHTS], VECTOR_READ);
+    pass_int(pass, "begin_x", w->x.begin);
+    pass_int(pass, "begin_y", w->y.begin);
+    pass_int(pass, "shift_x", w->x.shift);
+    pass_int(pass, "shift_y", w->y.shift);
+    pass_int(pass, "kernel_width", w->x.size);
+    pass_int(pass, "kernel_height", w->y.size);
+    pass_region(pass, o);
+    pass_int(pass, "destination_slices", (int32_t)slice_count(o->images[DESTINATION].channels));
+    pass_int(pass, "column_count", (int32_t)column_count(o));
+    pass_int(pass, "weight_columns",
+             w->x.size * w->y.size * (int32_t)slice_count(convolution_channels(o).inputs));
+    pass_int(pass, "output_count", (int32_t)outputs);
+    pass_int(pass, "outputs_per_split", (int32_t)depth);
+    pass_grid(pass, groups_of(column_count(o), TILE_COLUMNS) * GROUP_SIZE,
+              groups_of(o->images[DESTINATION].images, TILE_ROWS), groups_of(outputs, depth));
+    pass_local(pass, GROUP_SIZE, 1, 1);
+    pass->cooperative = true;
+    pass->work = depth * 8 * 8 + 64;
+}
+
+void plan_connected_data_tiles(const struct operation *o, struct plan *plan,
+                               const struct variant *variant)
+{
+    static const struct glcnn_neuron_descriptor none = {0};
+    const struct packing p = packing_of(o, true);
+    const struct sum sum = {.destination = o->images[DESTINATION],
+                            .origin = {o->region_x, o->region_y},
+                            .extent = {o->region_width, o->region_height},
+                            .step = {1, 1},
+                            .neuron = &none};
+    uint32_t depth = split_depth(o, convolution_channels(o).outputs);
+    uint32_t splits = groups_of(convolution_channels(o).outputs, depth);
+    struct vector_view parts = plan_lent_vector(plan, (size_t)splits * column_count(o) *
+                                                          o->images[DESTINATION].images * 4);
+    struct pass *pass = plan_pass(plan, variant->shader);
+    pass_variant(pass, variant);
+    pass_vector_of(pass, "vec4", "parts", &parts, VECTOR_WRITE);
+    pass_data_tiles(pass, o, depth);
+    plan_sum_of_splits(plan, &p, &sum, &parts, splits);
+}
+
+/* ---- Weights ---- */
+
+static uint32_t quad_count(const struct operation *o)
+{
+    struct packing p = packing_of(o, false);
+    return p.elements / 4;
+}
+
+bool connected_weights_have_quads(const void *operation)
+{
+    struct packing p = packing_of(operation, false);
+    return has_quads(&p);
+}
+
+bool connected_weights_fill_tiles(const void *operation)
+{
+    uint32_t slices = slice_count(convolution_channels(operation).outputs);
+    return groups_of(quad_count(operation), TILE_QUADS) * groups_of(slices, TILE_SLICES) >=
+           WEIGHT_GROUPS;
+}
+
+void plan_connected_weights_tiles(const struct operation *o, struct plan *plan,
+                                  const struct variant *variant)
+{
+    const struct window *w = &o->window;
+    uint32_t outputs = convolution_channels(o).outputs;
+    struct pass *pass = plan_pass(plan, variant->shader);
+    pass_variant(pass, variant);
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    pass_texture(pass, "source", &o->images[IMAGE]);
+    pass_define(pass, "WHOLE", 1);
+    pass_gradients_of(pass, "vec4", o);
+    pass_int(pass, "begin_x", w->x.begin);
+    pass_int(pass, "begin_y", w->y.begin);
+    pass_int(pass, "kernel_width", w->x.size);
+    pass_int(pass, "quad_count", (int32_t)quad_count(o));
+    pass_int(pass, "output_count", (int32_t)outputs);
+    pass_grid(pass, groups_of(quad_count(o), TILE_QUADS) * GROUP_SIZE,
+              groups_of(slice_count(outputs), TILE_SLICES), 1);
+    pass_local(pass, GROUP_SIZE, 1, 1);
+    pass->cooperative = true;
+    pass->work = o->images[GRADIENT].images * 8 * 8 + 64;
+}
