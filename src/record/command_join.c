@@ -119,8 +119,11 @@ static glcnn_status make_texture(struct joining *j, struct joined_texture *textu
     glcnn_status status = storage_create(
         j->buffer->device, larger(texture->width, 1), larger(texture->height, 1),
         larger(texture->layers, 1), GLCNN_CHANNEL_FORMAT_FLOAT32, &texture->storage);
-    if (status == GLCNN_SUCCESS)
+    if (status == GLCNN_SUCCESS) {
         texture->storage->clear = false;
+        texture->storage->holds =
+            true; /* none is placed in another texture, that of a texel neither */
+    }
     return status;
 }
 
