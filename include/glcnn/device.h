@@ -105,8 +105,9 @@ struct glcnn_device_parameters {
  * the same sizes, which take memory meanwhile, and whose programs take time to compile. The fastest
  * is taken for all encodes of that shape and kept in the folder above, to be believed as a program
  * is; so the same choice is made from then on, and results, which differ between variants by
- * rounding, are the same bits again. Where a trial fails nothing but the choice is left out. "off"
- * or nothing tries none; any other word is refused with GLCNN_INVALID_ARGUMENT.
+ * rounding, are the same bits again. An encode is timed by itself: beside others of a graph, which
+ * may hide what it waits for, the choice need be no gain. Where a trial fails nothing but the choice
+ * is left out. "off" or nothing tries none; any other word is refused with GLCNN_INVALID_ARGUMENT.
  * The caller owns the device. */
 GLCNN_API glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameters,
                                            glcnn_device **device);
