@@ -5,23 +5,32 @@
  * A line for each case: its name and "good", or "wrong" and why; the status is 1 where one is.
  * With "native" the driver must have fences of its own (EGL_ANDROID_native_fence_sync); else none
  * is given out, and those of others are waited for on the CPU. */
+#include <drm_fourcc.h>
 #include <fcntl.h>
 #include <glcnn/glcnn.h>
 #include <linux/dma-buf.h>
 #include <linux/sync_file.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <drm/vgem_drm.h>
-#include <drm_fourcc.h>
-#include <poll.h>
 #include <xf86drm.h>
 
 #define SIDE 16
+
+/* Of the kernel's drm/vgem_drm.h, which libdrm leaves out. */
+#define VGEM_ATTACH       DRM_IOWR(DRM_COMMAND_BASE + 1, struct vgem_attach)
+#define VGEM_SIGNAL       DRM_IOW(DRM_COMMAND_BASE + 2, struct vgem_signal)
+#define VGEM_ATTACH_WRITE 1
+struct vgem_attach {
+    uint32_t handle, flags, fence, unused;
+};
+struct vgem_signal {
+    uint32_t fence, flags;
+};
 
 static glcnn_device *device;
 static bool native;
@@ -63,12 +72,12 @@ static const char *make_picture(struct picture *p, int *fence)
     if (p->node < 0 || drmIoctl(p->node, DRM_IOCTL_MODE_CREATE_DUMB, &made) != 0 ||
         drmPrimeHandleToFD(p->node, made.handle, DRM_CLOEXEC | DRM_RDWR, &p->descriptor) != 0)
         return "vgem lends no memory";
-    struct drm_vgem_fence_attach attach = {.handle = made.handle, .flags = VGEM_FENCE_WRITE};
-    if (drmIoctl(p->node, DRM_IOCTL_VGEM_FENCE_ATTACH, &attach) != 0)
+    struct vgem_attach attach = {.handle = made.handle, .flags = VGEM_ATTACH_WRITE};
+    if (drmIoctl(p->node, VGEM_ATTACH, &attach) != 0)
         return "vgem makes no fence";
     if (ioctl(p->descriptor, DMA_BUF_IOCTL_EXPORT_SYNC_FILE, &exported) != 0)
         return "the kernel makes no sync file of it";
-    p->fence = attach.out_fence;
+    p->fence = attach.fence;
     p->pitch = made.pitch;
     p->size = made.size;
     p->bytes = mmap(NULL, p->size, PROT_READ | PROT_WRITE, MAP_SHARED, p->descriptor, 0);
@@ -90,10 +99,10 @@ static void destroy_picture(struct picture *p)
 static void *fill_late(void *user)
 {
     struct picture *p = user;
-    struct drm_vgem_fence_signal signal = {.fence = p->fence};
-    usleep(1000000);
+    struct vgem_signal signal = {.fence = p->fence};
+    poll(NULL, 0, 1000);
     memset(p->bytes, 255, p->size);
-    drmIoctl(p->node, DRM_IOCTL_VGEM_FENCE_SIGNAL, &signal);
+    drmIoctl(p->node, VGEM_SIGNAL, &signal);
     return NULL;
 }
 
