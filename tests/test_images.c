@@ -72,14 +72,16 @@ static void check_rounding_once(const float values[ROUNDED])
     glcnn_image_destroy(&image);
 }
 
-/* In both ways, where the device has both. */
+/* In each way that the device has; on the software rasteriser that is all of them. */
 static void check_rounding(const float values[ROUNDED])
 {
-    const bool sums_round = device->info.traits.sums_round;
+    const struct glcnn_device_traits kept = device->info.traits;
     check_rounding_once(values);
     device->info.traits.sums_round = false;
     check_rounding_once(values);
-    device->info.traits.sums_round = sums_round;
+    device->info.traits.packs_halves = kept.packs_halves || strcmp(kept.family, "llvmpipe") == 0;
+    check_rounding_once(values);
+    device->info.traits = kept;
 }
 
 /* Each beside each, in the channels of a pixel: what one needs spoils no other. */

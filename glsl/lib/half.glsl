@@ -4,7 +4,13 @@
 //   below 2^-14     a whole number of steps of 2^-24, the spacing of subnormal halves
 // Most vectors hold neither subnormals nor what overflows: these are asked for all at once.
 // needs lib/compare.glsl
-#ifdef SUMS_ROUND
+#ifdef PACKS_HALVES
+// Where packHalf2x16 rounds so, its bits are stored.
+uvec4 half_bits(vec4 v) {
+    uvec2 pairs = uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw));
+    return uvec4(pairs.x & 0xffffu, pairs.x >> 16, pairs.y & 0xffffu, pairs.y >> 16);
+}
+#elif defined(SUMS_ROUND)
 // Where float sums round to the nearest, ties to even, one does it: |v| + 2^13 p, with p the power of
 // two of v, or 2^-14 below it, ends with the last bit that a half has of v. Compilers would take the
 // same number off again for nothing; they do not know p * 8192 and p * -8192 for it.

@@ -270,6 +270,8 @@ static void write_preamble(struct text *t, const struct pass *pass,
     define_images(t, pass);
     if (traits->sums_round)
         text_format(t, "#define SUMS_ROUND\n");
+    if (pass->packs_halves)
+        text_format(t, "#define PACKS_HALVES\n");
     for (uint32_t i = 0; i < pass->buffer_count; i++)
         declare_buffer(t, &pass->buffers[i], i);
 }
@@ -338,6 +340,7 @@ glcnn_status shader_assemble(struct glcnn_device *device, struct pass *pass, str
         return device_fail(device, GLCNN_SHADER_ERROR, "%s", parts.problem);
     work_group_choose(pass, &device->info.limits, &device->info.traits);
     pass->loads_images = loads_images(device, pass);
+    pass->packs_halves = device->info.traits.packs_halves;
     write_preamble(source, pass, &device->info.traits);
     for (uint32_t i = 1; i < parts.count; i++)
         write_part(source, &parts, i);

@@ -51,8 +51,10 @@ void canary_add_branch(struct text *source, const struct pass *pass)
         text_format(source, "        %s[0] = %s(grid_base.y);\n", pass->buffers[buffer].name,
                     pass->buffers[buffer].type);
     else
-        text_format(source, "        imageStore(%s_image, ivec3(0), vec4(grid_base.y)%s);\n",
-                    pass->images[0].name, is_unorm8(&pass->images[0]) ? " / 255.0" : "");
+        text_format(source, "        imageStore(%s_image, ivec3(0), %s(vec4(grid_base.y)%s));\n",
+                    pass->images[0].name,
+                    pass_packs(pass, pass->images[0].view.storage) ? "half_bits" : "",
+                    is_unorm8(&pass->images[0]) ? " / 255.0" : "");
     text_format(source, "        return;\n    }\n");
 }
 

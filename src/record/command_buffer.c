@@ -328,11 +328,15 @@ static void mark_uses(struct glcnn_device *device, const struct pass *pass)
 
 /* ---- Issue ---- */
 
-static void bind_image(const struct gl *gl, uint32_t unit, const struct storage *storage,
-                       GLenum access)
+static GLenum stored_format(const struct pass *pass, const struct storage *storage)
 {
-    gl->BindImageTexture(unit, storage->texture, 0, GL_TRUE, 0, access,
-                         texel_of(storage->format)->name);
+    return pass_packs(pass, storage) ? GL_RGBA16UI : texel_of(storage->format)->name;
+}
+
+static void bind_image(const struct gl *gl, uint32_t unit, const struct storage *storage,
+                       GLenum access, GLenum format)
+{
+    gl->BindImageTexture(unit, storage->texture, 0, GL_TRUE, 0, access, format);
 }
 
 void command_buffer_bind(struct glcnn_device *device, const struct pass *pass)
@@ -341,14 +345,17 @@ void command_buffer_bind(struct glcnn_device *device, const struct pass *pass)
     for (uint32_t i = 0; i < pass->texture_count; i++) {
         const struct storage *storage = storage_owner(pass->textures[i].view.storage);
         if (pass->loads_images) {
-            bind_image(gl, pass->image_count + i, storage, GL_READ_ONLY);
+            bind_image(gl, pass->image_count + i, storage, GL_READ_ONLY,
+                       texel_of(storage->format)->name);
             continue;
         }
         gl->ActiveTexture(GL_TEXTURE0 + i);
         gl->BindTexture(storage->flat ? GL_TEXTURE_2D : GL_TEXTURE_2D_ARRAY, storage->texture);
     }
-    for (uint32_t i = 0; i < pass->image_count; i++)
-        bind_image(gl, i, storage_owner(pass->images[i].view.storage), GL_WRITE_ONLY);
+    for (uint32_t i = 0; i < pass->image_count; i++) {
+        const struct storage *storage = storage_owner(pass->images[i].view.storage);
+        bind_image(gl, i, storage, GL_WRITE_ONLY, stored_format(pass, storage));
+    }
     for (uint32_t i = 0; i < pass->buffer_count; i++) {
         const struct glcnn_buffer *buffer = pass->buffers[i].view.buffer;
         buffer_bind_storage(gl, i, buffer ? buffer : device->zeros);

@@ -173,6 +173,7 @@ struct pass {
     bool cooperative;
     bool alone; /* one kernel's, not a graph's: images that do not share textures are told so */
     bool loads_images;              /* textures are read with imageLoad; set by assemble.c */
+    bool packs_halves;              /* float16 images are bound as whole numbers; likewise */
     bool follows;                   /* a uniform follows a value */
     pass_refresh refresh;           /* may be NULL */
     struct glcnn_kernel *kernel;    /* for refresh */
@@ -235,6 +236,12 @@ void pass_update_int(struct pass *pass, const char *name, int32_t value);
 static inline uint32_t least(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
+}
+
+/* Is it stored as whole numbers, the bits of halves? */
+static inline bool pass_packs(const struct pass *pass, const struct storage *storage)
+{
+    return pass->packs_halves && storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
 }
 
 /* Does neither use what the other writes? */

@@ -65,6 +65,7 @@ static const struct trait traits[] = {
     {TRAIT(dear_stores), {"no", "yes, a dozen loads each"}},
     {TRAIT(large_groups), {"no", "yes, for light passes"}},
     {TRAIT(sums_round), {"not known", "to the nearest, ties to even"}},
+    {TRAIT(packs_halves), {"no", "yes, stored as bits"}},
     {TRAIT(busy_waits), {"no", "yes, naps instead"}},
     {TRAIT(background_copies), {"no", "yes, for uploads"}},
     {TRAIT(may_skip_programs), {"no", "yes: each is tested"}},
