@@ -55,8 +55,13 @@ static struct {
     GLbitfield bits;
 } counted;
 
+/* Of those that passes need of each other: what one has stored into a buffer is its own affair. */
 static void GL_APIENTRY count_barrier(GLbitfield bits)
 {
+    if (bits & GL_PIXEL_BUFFER_BARRIER_BIT) {
+        real.MemoryBarrier(bits);
+        return;
+    }
     counted.barriers++;
     counted.bits |= bits;
     real.MemoryBarrier(bits);

@@ -64,8 +64,10 @@ struct glcnn_device {
     struct caller_state *caller_state; /* NULL: the context is the library's own */
     struct canary *canary;             /* NULL until a program is tested */
     struct glcnn_buffer *zeros;        /* bound where a declared buffer is not given */
-    struct staging *staging;           /* of uploads and read-backs */
-    struct profile *profile;           /* NULL: nobody asks for the times of passes */
+    GLuint stores;           /* the buffer of record/stores.h; 0: no pass had need of it */
+    size_t stores_size;      /* its bytes */
+    struct staging *staging; /* of uploads and read-backs */
+    struct profile *profile; /* NULL: nobody asks for the times of passes */
     struct progress progress;
     glcnn_log_callback log;
     void *log_user;

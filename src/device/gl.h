@@ -56,11 +56,13 @@
     X(LinkProgram, PFNGLLINKPROGRAMPROC)                                                           \
     X(MapBufferRange, PFNGLMAPBUFFERRANGEPROC)                                                     \
     X(MemoryBarrier, PFNGLMEMORYBARRIERPROC)                                                       \
+    X(PixelStorei, PFNGLPIXELSTOREIPROC)                                                           \
     X(ProgramBinary, PFNGLPROGRAMBINARYPROC)                                                       \
     X(ProgramParameteri, PFNGLPROGRAMPARAMETERIPROC)                                               \
     X(ShaderSource, PFNGLSHADERSOURCEPROC)                                                         \
     X(TexParameteri, PFNGLTEXPARAMETERIPROC)                                                       \
     X(TexStorage3D, PFNGLTEXSTORAGE3DPROC)                                                         \
+    X(TexSubImage3D, PFNGLTEXSUBIMAGE3DPROC)                                                       \
     X(Uniform3i, PFNGLUNIFORM3IPROC)                                                               \
     X(Uniform4iv, PFNGLUNIFORM4IVPROC)                                                             \
     X(UnmapBuffer, PFNGLUNMAPBUFFERPROC)                                                           \

@@ -4,6 +4,7 @@
 
 #include "graph/graph.h"
 #include "image/image.h"
+#include "record/stores.h"
 
 #define TRIES 24 /* choices recorded within a budget */
 #define SURE  2  /* what textures take is less than so many times what a model counts */
@@ -63,6 +64,8 @@ static glcnn_status record(struct glcnn_graph *graph, struct compiled *c)
         return status;
     c->command_buffer->planned = true;
     status = recording_make(&c->recording, graph, c->command_buffer, c->sources, &c->choice);
+    if (graph->memory_budget)
+        stores_directly(c->command_buffer->passes, c->command_buffer->pass_count);
     if (status == GLCNN_SUCCESS)
         status = arrange(graph, c);
     return status == GLCNN_SUCCESS ? command_buffer_place(c->command_buffer, &c->memory) : status;

@@ -116,6 +116,7 @@ static void plan_results(struct plan *plan, const struct pooled *p, const char *
     struct pass *pass = plan_pass(plan, shader);
     pass_grid_over(pass, p->width, p->height, "destination", p->result);
     pass_origin(pass, p->x, p->y, 0);
+    pass_covers(pass, p->result, p->x, p->y, p->width, p->height);
     pass_texture(pass, "source", p->source);
     pass_image(pass, "destination", p->result);
     pass_window(pass, &p->window);
@@ -326,9 +327,11 @@ static void plan_max_gradient_tiles(const struct operation *o, struct plan *plan
 {
     const struct axis *x = &o->window.x, *y = &o->window.y;
     const struct image_view *destination = &o->images[DESTINATION];
-    if (!covers(x, o->images[IMAGE].width) || !covers(y, o->images[IMAGE].height))
+    bool whole = covers(x, o->images[IMAGE].width) && covers(y, o->images[IMAGE].height);
+    if (!whole)
         plan_fill_image(plan, destination);
     struct pass *pass = plan_pass(plan, "pooling/pooling_max_gradient_tiles.comp");
+    pass->whole = whole;
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_image(pass, "destination", destination);

@@ -23,6 +23,7 @@
 
 #include "record/canary.h"
 #include "record/shader_source.h"
+#include "record/stores.h"
 #include "record/uniforms.h"
 #include "record/work_group.h"
 
@@ -228,7 +229,8 @@ static void define_textures(struct text *t, const struct pass *pass)
     }
 }
 
-static void define_images(struct text *t, const struct pass *pass)
+static void define_images(struct text *t, const struct pass *pass,
+                          const struct glcnn_device *device)
 {
     for (uint32_t i = 0; i < pass->image_count; i++) {
         const struct pass_texture *item = &pass->images[i];
@@ -236,6 +238,8 @@ static void define_images(struct text *t, const struct pass *pass)
         define_format(t, item);
         if (is_half(item))
             text_format(t, "#define %s_half\n", item->name);
+        if (stores_are_buffered(device, pass))
+            text_format(t, "#define %s_buffered %u\n", item->name, pass->buffer_count);
     }
 }
 
@@ -250,8 +254,9 @@ static void declare_buffer(struct text *t, const struct pass_buffer *item, uint3
 }
 
 static void write_preamble(struct text *t, const struct pass *pass,
-                           const struct glcnn_device_traits *traits)
+                           const struct glcnn_device *device)
 {
+    const struct glcnn_device_traits *traits = &device->info.traits;
     text_format(t, "#version 310 es\n#line %d\n", GENERATED_LINE);
     text_format(t, "precision highp float;\nprecision highp int;\n");
     text_format(t, "precision highp sampler2DArray;\nprecision highp image2DArray;\n");
@@ -267,7 +272,7 @@ static void write_preamble(struct text *t, const struct pass *pass,
     text_format(t, "layout(location = 0) uniform ivec3 grid_base;\n");
     text_format(t, "ivec3 grid_size() { return ivec3(grid_x, grid_y, grid_z); }\n");
     define_textures(t, pass);
-    define_images(t, pass);
+    define_images(t, pass, device);
     if (traits->sums_round)
         text_format(t, "#define SUMS_ROUND\n");
     if (pass->packs_halves)
@@ -341,7 +346,7 @@ glcnn_status shader_assemble(struct glcnn_device *device, struct pass *pass, str
     work_group_choose(pass, &device->info.limits, &device->info.traits);
     pass->loads_images = loads_images(device, pass);
     pass->packs_halves = device->info.traits.packs_halves;
-    write_preamble(source, pass, &device->info.traits);
+    write_preamble(source, pass, device);
     for (uint32_t i = 1; i < parts.count; i++)
         write_part(source, &parts, i);
     write_part(source, &parts, 0);

@@ -10,10 +10,8 @@
 #include "record/dispatch_work.h"
 #include "record/profile.h"
 #include "record/program.h"
+#include "record/stores.h"
 #include "record/uniforms.h"
-
-#define AMID_PASSES                                                                                \
-    "glcnn_command_buffer_commit, amid the passes, which leaves what they write undefined"
 
 glcnn_status glcnn_command_buffer_create(glcnn_device *device,
                                          glcnn_command_buffer **command_buffer)
@@ -360,6 +358,7 @@ void command_buffer_bind(struct glcnn_device *device, const struct pass *pass)
         const struct glcnn_buffer *buffer = pass->buffers[i].view.buffer;
         buffer_bind_storage(gl, i, buffer ? buffer : device->zeros);
     }
+    stores_bind(device, pass);
 }
 
 static uint32_t group_count(const struct pass *pass, int axis)
@@ -432,12 +431,18 @@ static glcnn_status run(struct glcnn_device *device, const struct pass *pass, GL
         gl->PushDebugGroupKHR(GL_DEBUG_SOURCE_APPLICATION_KHR, 0, -1, pass->shader);
     bind_all(device, pass, uniform_buffer);
     glcnn_status status = profile_begin(device, pass);
-    if (status == GLCNN_SUCCESS)
-        status = profile_end(device, dispatch(device, pass));
+    if (status == GLCNN_SUCCESS) {
+        uint32_t count = dispatch(device, pass);
+        status = stores_copy(device, pass);
+        status = status == GLCNN_SUCCESS ? profile_end(device, count) : status;
+    }
     mark_uses(device, pass);
     if (gl->PopDebugGroupKHR)
         gl->PopDebugGroupKHR();
-    return status == GLCNN_SUCCESS ? fence_count(device, pass_work(pass), AMID_PASSES) : status;
+    if (status == GLCNN_SUCCESS)
+        return fence_count(device, pass_work(pass), AMID_PASSES);
+    device_forgive(device, AMID_PASSES); /* a group that did not begin cannot end: told already */
+    return status;
 }
 
 static glcnn_status follow(const struct pass *pass)
@@ -568,6 +573,8 @@ glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer)
     struct glcnn_device *device = command_buffer->device;
     caller_state_keep(device);
     glcnn_status status = prepare_textures(command_buffer);
+    if (status == GLCNN_SUCCESS)
+        status = stores_prepare(device, command_buffer->passes, command_buffer->pass_count);
     if (status == GLCNN_SUCCESS)
         status = prepare_splitting(command_buffer);
     if (status == GLCNN_SUCCESS)

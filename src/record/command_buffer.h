@@ -30,6 +30,10 @@ struct glcnn_command_buffer {
     uint64_t last_serial; /* of the device's passes when the last commit was made; 0: none was */
 };
 
+/* Where an error was made that is found between passes. */
+#define AMID_PASSES                                                                                \
+    "glcnn_command_buffer_commit, amid the passes, which leaves what they write undefined"
+
 /* Binds what a pass declares, all of it: two drivers crash at a dispatch with a binding that is
  * empty. Textures must have been made. */
 void command_buffer_bind(struct glcnn_device *device, const struct pass *pass);

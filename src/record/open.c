@@ -14,6 +14,7 @@
 #include "record/profile.h"
 #include "record/program.h"
 #include "record/staging.h"
+#include "record/stores.h"
 
 #define DEFAULT_COMPILE_SECONDS 10
 #define PROGRAMS_AT_ONCE        64
@@ -177,6 +178,7 @@ void glcnn_device_destroy(glcnn_device **device)
     staging_destroy(&old->staging);
     profile_destroy(old, reachable);
     glcnn_buffer_destroy(&old->zeros);
+    stores_destroy(old, reachable);
     fences_forget(old, reachable);
     binary_folder_close(old->binaries);
     choices_destroy(old->choices);

@@ -156,6 +156,12 @@ void pass_grid_over(struct pass *pass, uint32_t width, uint32_t height, const ch
     pass_grows(pass, 2);
 }
 
+void pass_covers(struct pass *pass, const struct image_view *view, uint32_t x, uint32_t y,
+                 uint32_t width, uint32_t height)
+{
+    pass->whole = x == 0 && y == 0 && width == view->width && height == view->height;
+}
+
 void pass_origin(struct pass *pass, uint32_t x, uint32_t y, uint32_t z)
 {
     pass->origin[0] = x;

@@ -169,6 +169,7 @@ struct pass {
     uint32_t local[3];  /* work group wanted; 0: chosen from the grid. Clamped to the limits */
     uint32_t registers; /* that the device's traits tell: what may be kept at once */
     uint32_t work;      /* operations an invocation takes, about; splits long grids. 0: 64 */
+    bool whole;         /* stores each pixel of its only image, and nothing beside it */
     bool light;         /* gains by large work groups, as was measured */
     bool cooperative;
     bool alone; /* one kernel's, not a graph's: images that do not share textures are told so */
@@ -217,6 +218,9 @@ void pass_grows(struct pass *pass, int axis);
 /* Every slice and image of `view`, bound as `name` before or after, at width x height points. */
 void pass_grid_over(struct pass *pass, uint32_t width, uint32_t height, const char *name,
                     const struct image_view *view);
+/* Says that the pass stores this rectangle of all slices and images of `view`, its only image. */
+void pass_covers(struct pass *pass, const struct image_view *view, uint32_t x, uint32_t y,
+                 uint32_t width, uint32_t height);
 void pass_origin(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
 void pass_local(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
 

@@ -57,12 +57,17 @@ static bool gl_fails(void)
     X(GetShaderiv, (GLuint a, GLenum b, GLint * c), (a, b, c))                                     \
     X(LinkProgram, (GLuint a), (a))                                                                \
     X(MemoryBarrier, (GLbitfield a), (a))                                                          \
+    X(PixelStorei, (GLenum a, GLint b), (a, b))                                                    \
     X(ProgramBinary, (GLuint a, GLenum b, const void *c, GLsizei d), (a, b, c, d))                 \
     X(ProgramParameteri, (GLuint a, GLenum b, GLint c), (a, b, c))                                 \
     X(ShaderSource, (GLuint a, GLsizei b, const GLchar *const *c, const GLint *d), (a, b, c, d))   \
     X(TexParameteri, (GLenum a, GLenum b, GLint c), (a, b, c))                                     \
     X(TexStorage3D, (GLenum a, GLsizei b, GLenum c, GLsizei d, GLsizei e, GLsizei f),              \
       (a, b, c, d, e, f))                                                                          \
+    X(TexSubImage3D,                                                                               \
+      (GLenum a, GLint b, GLint c, GLint d, GLint e, GLsizei f, GLsizei g, GLsizei h, GLenum i,    \
+       GLenum j, const void *k),                                                                   \
+      (a, b, c, d, e, f, g, h, i, j, k))                                                           \
     X(Uniform3i, (GLint a, GLint b, GLint c, GLint d), (a, b, c, d))                               \
     X(UseProgram, (GLuint a), (a))                                                                 \
     X(ObjectLabelKHR, (GLenum a, GLuint b, GLsizei c, const GLchar *d), (a, b, c, d))              \
