@@ -77,15 +77,34 @@ static bool lives_with(const struct placement_item *a, const struct placement_it
     return a->first <= b->last && b->first <= a->last;
 }
 
-#define NONE SIZE_MAX
+#define NOWHERE UINT32_MAX /* texture of an item that is not placed yet */
 
 struct search {
     struct placement *placement;
-    size_t *order;         /* items, the heaviest first */
-    size_t *heads, *nexts; /* by texture its last item, by item the one before it there; or NONE */
-    uint64_t *weights;     /* by item: the heaviest is placed first */
-    uint32_t random;       /* 0: no choice is left to chance */
+    size_t *order;     /* items, the heaviest first */
+    size_t *others;    /* by item: those that live with it, in a row */
+    size_t *rows;      /* by item: where its row begins, and the end of all */
+    uint64_t *weights; /* by item: the heaviest is placed first */
+    uint32_t random;   /* 0: no choice is left to chance */
 };
+
+/* What lives with an item is few of all, where there are many. Counts alone where `others` is NULL. */
+static void list_others(struct search *search)
+{
+    const struct placement *p = search->placement;
+    size_t count = 0;
+    for (size_t i = 0; i < p->item_count; i++) {
+        search->rows[i] = count;
+        for (size_t k = 0; k < p->item_count; k++) {
+            if (i == k || !lives_with(&p->items[i], &p->items[k]))
+                continue;
+            if (search->others)
+                search->others[count] = k;
+            count++;
+        }
+    }
+    search->rows[p->item_count] = count;
+}
 
 /* xorshift32: the same choices on every run. */
 static uint32_t draw(struct search *search)
@@ -101,16 +120,15 @@ static bool find_cell(const struct search *search, size_t index, uint32_t textur
                       uint32_t *cell)
 {
     const struct placement *p = search->placement;
-    const struct placement_item *item = &p->items[index];
     bool moved = true;
     *cell = 0;
     while (moved) {
         moved = false;
-        for (size_t i = search->heads[texture]; i != NONE; i = search->nexts[i]) {
-            const struct placement_item *other = &p->items[i];
-            if (!lives_with(item, other))
+        for (size_t k = search->rows[index]; k < search->rows[index + 1]; k++) {
+            const struct placement_item *other = &p->items[search->others[k]];
+            if (other->texture != texture)
                 continue;
-            if (p->together[index * p->item_count + i])
+            if (p->together[index * p->item_count + search->others[k]])
                 return false;
             uint32_t taken = cells_in(&p->textures[texture], other);
             if (*cell < other->cell + taken && other->cell < *cell + cells) {
@@ -153,7 +171,6 @@ static void place_in_its_own(struct search *search, size_t index)
     p->textures[p->texture_count] =
         (struct placement_texture){item->width * item->own_across, item->height * item->own_down,
                                    (item->layers + beside - 1) / beside, item->texel_size};
-    search->heads[p->texture_count] = NONE;
     item->texture = (uint32_t)p->texture_count++;
     item->cell = 0;
     item->across = item->own_across;
@@ -197,12 +214,12 @@ static uint64_t place_all(struct search *search, uint32_t random)
     weigh(search);
     sort(search);
     p->texture_count = 0;
+    for (size_t i = 0; i < p->item_count; i++)
+        p->items[i].texture = NOWHERE;
     for (size_t i = 0; i < p->item_count; i++) {
         size_t index = search->order[i];
         if (!place_in_existing(search, index))
             place_in_its_own(search, index);
-        search->nexts[index] = search->heads[p->items[index].texture];
-        search->heads[p->items[index].texture] = index;
     }
     return placement_size(p);
 }
@@ -233,17 +250,24 @@ static void search_best(struct search *search)
 
 bool placement_solve(struct placement *placement)
 {
+    const size_t count = placement->item_count + 1;
     struct search search = {.placement = placement,
-                            .order = calloc(placement->item_count + 1, sizeof(size_t)),
-                            .heads = calloc(placement->item_count + 1, sizeof(size_t)),
-                            .nexts = calloc(placement->item_count + 1, sizeof(size_t)),
-                            .weights = calloc(placement->item_count + 1, sizeof(uint64_t))};
-    bool good = search.order && search.heads && search.nexts && search.weights;
-    if (good)
+                            .order = calloc(count, sizeof *search.order),
+                            .rows = calloc(count, sizeof *search.rows),
+                            .weights = calloc(count, sizeof *search.weights)};
+    bool good = search.order && search.rows && search.weights;
+    if (good) {
+        list_others(&search);
+        search.others = calloc(search.rows[placement->item_count] + 1, sizeof *search.others);
+    }
+    good = good && search.others;
+    if (good) {
+        list_others(&search);
         search_best(&search);
+    }
     free(search.order);
-    free(search.heads);
-    free(search.nexts);
+    free(search.others);
+    free(search.rows);
     free(search.weights);
     return good;
 }
