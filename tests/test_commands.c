@@ -477,7 +477,7 @@ static void test_barriers_before_transfers(void)
 static void check_waves(glcnn_command_buffer **commands, const char *waves)
 {
     size_t count = strlen(waves);
-    GOOD_FATAL(command_buffer_order(*commands));
+    GOOD_FATAL(command_buffer_order(*commands, UINT64_MAX));
     GOOD_FATAL(command_buffer_compile(*commands));
     CU_ASSERT_EQUAL_FATAL((*commands)->pass_count, count);
     for (size_t i = 0; i < count; i++)

@@ -226,33 +226,51 @@ static size_t check_waves(const struct glcnn_command_buffer *commands)
     return beside;
 }
 
+/* A training step that is recorded and has its textures planned. */
+struct step {
+    struct cnn c;
+    glcnn_image *sources[2];
+    glcnn_graph *graph;
+    glcnn_command_buffer *commands;
+    struct recording recording;
+    struct command_memory memory;
+};
+
+static void make_step(struct step *s, bool ordered, uint64_t limit)
+{
+    s->c = make_cnn();
+    train_network(s->c.net, false);
+    make_cnn_sources(4, s->sources);
+    s->graph = cnn_training_graph(&s->c, 0);
+    s->commands = make_commands();
+    s->commands->planned = true;
+    GOOD_FATAL(recording_make(&s->recording, s->graph, s->commands, s->sources,
+                              &(struct memory_choice){.sub_batches = 1}));
+    if (ordered)
+        GOOD_FATAL(command_buffer_order(s->commands, limit));
+    GOOD_FATAL(command_buffer_place(s->commands, &s->memory));
+}
+
+static void destroy_step(struct step *s)
+{
+    recording_free(&s->recording);
+    glcnn_command_buffer_destroy(&s->commands);
+    glcnn_graph_destroy(&s->graph);
+    destroy_images(s->sources, 2);
+    glcnn_network_destroy(&s->c.net);
+}
+
 /* Software rasterisers do not mind; OpenGL ES leaves it undefined. */
 static void check_textures_of_passes(bool ordered)
 {
-    struct cnn c = make_cnn();
-    glcnn_image *sources[2];
-    struct command_memory memory;
-    struct recording recording;
-    train_network(c.net, false);
-    make_cnn_sources(4, sources);
-    glcnn_graph *graph = cnn_training_graph(&c, 0);
-    glcnn_command_buffer *commands = make_commands();
-    commands->planned = true;
-    GOOD_FATAL(recording_make(&recording, graph, commands, sources,
-                              &(struct memory_choice){.sub_batches = 1}));
-    if (ordered)
-        GOOD_FATAL(command_buffer_order(commands));
-    GOOD_FATAL(command_buffer_place(commands, &memory));
-    CU_ASSERT(memory.planned < memory.without_sharing);
-    CU_ASSERT(commands->pass_count > 20);
-    for (size_t i = 0; i < commands->pass_count; i++)
-        check_pass(&commands->passes[i]);
-    CU_ASSERT_EQUAL(check_waves(commands) > 5, ordered);
-    recording_free(&recording);
-    glcnn_command_buffer_destroy(&commands);
-    glcnn_graph_destroy(&graph);
-    destroy_images(sources, 2);
-    glcnn_network_destroy(&c.net);
+    struct step s;
+    make_step(&s, ordered, UINT64_MAX);
+    CU_ASSERT(s.memory.planned < s.memory.without_sharing);
+    CU_ASSERT(s.commands->pass_count > 20);
+    for (size_t i = 0; i < s.commands->pass_count; i++)
+        check_pass(&s.commands->passes[i]);
+    CU_ASSERT_EQUAL(check_waves(s.commands) > 5, ordered);
+    destroy_step(&s);
 }
 
 static void test_passes_write_no_texture_that_they_read(void)
@@ -263,6 +281,37 @@ static void test_passes_write_no_texture_that_they_read(void)
 static void test_passes_beside_each_other_share_nothing_written(void)
 {
     check_textures_of_passes(true);
+}
+
+struct waves {
+    uint64_t live; /* bytes at one time */
+    uint32_t count;
+};
+
+static struct waves waves_of(bool ordered, uint64_t limit)
+{
+    struct step s;
+    make_step(&s, ordered, limit);
+    struct waves waves = {s.memory.lower_bound,
+                          s.commands->passes[s.commands->pass_count - 1].wave};
+    destroy_step(&s);
+    return waves;
+}
+
+/* A pass that would make its images too early waits; one that makes none need not. */
+static void test_waves_keep_what_lives_within_a_limit(void)
+{
+    struct waves recorded = waves_of(false, 0), any = waves_of(true, UINT64_MAX);
+    CU_ASSERT(any.live > recorded.live);
+    for (uint64_t k = 0; k <= 4; k++) {
+        uint64_t limit = recorded.live + (any.live - recorded.live) * k / 4;
+        struct waves found = waves_of(true, limit);
+        CU_ASSERT(found.live <= limit);
+        CU_ASSERT(found.count >= any.count);
+    }
+    CU_ASSERT(waves_of(true, 0).live <= recorded.live);
+    CU_ASSERT(waves_of(true, 0).count > any.count);
+    CU_ASSERT_EQUAL(waves_of(true, any.live).count, any.count);
 }
 
 /* ---- Encoding for the user ---- */
@@ -663,6 +712,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_textures_made_are_those_planned),
         UNIT_TEST(test_passes_write_no_texture_that_they_read),
         UNIT_TEST(test_passes_beside_each_other_share_nothing_written),
+        UNIT_TEST(test_waves_keep_what_lives_within_a_limit),
         UNIT_TEST(test_encoding_equals_executing),
         UNIT_TEST(test_temporary_sources_lose_one_read),
         UNIT_TEST(test_encoding_takes_views),

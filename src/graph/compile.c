@@ -54,7 +54,8 @@ static glcnn_status arrange(const struct glcnn_graph *graph, struct compiled *c)
         return GLCNN_SUCCESS;
     glcnn_status status = command_buffer_join(c->command_buffer);
     bool in_waves = c->choice.in_waves && has_gradients(graph);
-    return status == GLCNN_SUCCESS && in_waves ? command_buffer_order(c->command_buffer) : status;
+    return status == GLCNN_SUCCESS && in_waves ? command_buffer_order(c->command_buffer, UINT64_MAX)
+                                               : status;
 }
 
 static glcnn_status record(struct glcnn_graph *graph, struct compiled *c)

@@ -59,8 +59,12 @@ void command_buffer_reset(struct glcnn_command_buffer *command_buffer);
 glcnn_status command_buffer_join(struct glcnn_command_buffer *command_buffer);
 
 /* After that: passes that do not depend on each other stand beside each other, in waves
- * (command_order.c). Their images then share no texture. */
-glcnn_status command_buffer_order(struct glcnn_command_buffer *command_buffer);
+ * (command_order.c), so that no more lives than so many bytes, or than did before. Their images then
+ * share no texture. */
+glcnn_status command_buffer_order(struct glcnn_command_buffer *command_buffer, uint64_t limit);
+
+/* Will command_buffer_place find it a place? */
+bool command_buffer_places(const struct storage *storage);
 
 struct command_memory {
     uint64_t planned, without_sharing, lower_bound; /* bytes of textures of temporary images */

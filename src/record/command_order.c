@@ -4,7 +4,11 @@
  * a layer's weights and of its source, branches, averages.
  *
  * A pass goes into the first wave behind all that it depends on, so each wave has one that waits for
- * the wave before. Within a wave passes keep the order in which they were recorded. */
+ * the wave before. Within a wave passes keep the order in which they were recorded.
+ *
+ * An image that is made earlier than it was recorded lives longer. Where that would take more than a
+ * limit the pass waits for a later wave. One behind all others never has more to live than the
+ * passes as they were recorded: whatever the limit, the most that lives is the limit or theirs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,12 +18,19 @@
 struct use {
     const void *object;
     uint32_t written, read;
+    uint64_t size;   /* bytes of a storage that is to be placed, or 0 */
+    uint32_t coming; /* bindings of it by passes that have no wave yet */
+    bool lives;      /* a pass that has a wave uses it */
 };
 
 struct ordering {
     struct use *uses;
     size_t use_count;
     uint32_t refreshed; /* the last wave of a pass that moves with every step */
+    uint32_t waves;     /* so far */
+    uint64_t limit;
+    uint64_t *live; /* by wave: bytes */
+    uint64_t held;  /* bytes of what lives and is yet to be used */
 };
 
 /* ---- What passes use ---- */
@@ -98,17 +109,81 @@ static void mark_uses(struct ordering *o, const struct pass *pass)
         o->refreshed = pass->wave;
 }
 
-/* Gives passes their waves; returns how many there are. */
-static uint32_t find_waves(struct ordering *o, struct glcnn_command_buffer *buffer)
+/* ---- What lives ---- */
+
+static uint32_t binding_count(const struct pass *pass)
 {
-    uint32_t most = 0;
+    return pass->texture_count + pass->image_count;
+}
+
+static struct use *binding(struct ordering *o, const struct pass *pass, uint32_t i)
+{
+    return use_of(o, storage_owner(i < pass->texture_count
+                                       ? pass->textures[i].view.storage
+                                       : pass->images[i - pass->texture_count].view.storage));
+}
+
+static void count_bindings(struct ordering *o, const struct glcnn_command_buffer *buffer)
+{
+    for (size_t p = 0; p < buffer->pass_count; p++)
+        for (uint32_t i = 0; i < binding_count(&buffer->passes[p]); i++) {
+            struct use *use = binding(o, &buffer->passes[p], i);
+            const struct storage *storage = use->object;
+            use->size = command_buffer_places(storage) ? storage_size(storage) : 0;
+            use->coming++;
+        }
+}
+
+/* Bytes that come to live with the pass. */
+static uint64_t begin_lives(struct ordering *o, const struct pass *pass)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < binding_count(pass); i++) {
+        struct use *use = binding(o, pass, i);
+        bytes += use->lives ? 0 : use->size;
+        use->lives = true;
+    }
+    return bytes;
+}
+
+/* What nothing uses behind the pass is not there in the waves behind its last. */
+static void end_lives(struct ordering *o, const struct pass *pass)
+{
+    for (uint32_t i = 0; i < binding_count(pass); i++) {
+        struct use *use = binding(o, pass, i);
+        if (--use->coming)
+            continue;
+        o->held -= use->size;
+        for (uint32_t w = (use->written > use->read ? use->written : use->read) + 1; w <= o->waves;
+             w++)
+            o->live[w] -= use->size;
+    }
+}
+
+/* The first wave from `wave` on such that it and all behind it have room for so many bytes. */
+static uint32_t wave_with_room(const struct ordering *o, uint32_t wave, uint64_t bytes)
+{
+    for (uint32_t w = wave; bytes && w <= o->waves; w++)
+        if (bytes > o->limit || o->live[w] > o->limit - bytes)
+            wave = w + 1;
+    return wave;
+}
+
+static void find_waves(struct ordering *o, struct glcnn_command_buffer *buffer)
+{
+    count_bindings(o, buffer);
     for (size_t i = 0; i < buffer->pass_count; i++) {
         struct pass *pass = &buffer->passes[i];
-        pass->wave = wave_of(o, pass);
+        uint64_t bytes = begin_lives(o, pass);
+        pass->wave = wave_with_room(o, wave_of(o, pass), bytes);
+        if (pass->wave > o->waves)
+            o->live[o->waves = pass->wave] = o->held;
+        for (uint32_t w = pass->wave; w <= o->waves; w++)
+            o->live[w] += bytes;
+        o->held += bytes;
         mark_uses(o, pass);
-        most = pass->wave > most ? pass->wave : most;
+        end_lives(o, pass);
     }
-    return most;
 }
 
 /* ---- All of it ---- */
@@ -134,21 +209,26 @@ static void sort(struct glcnn_command_buffer *buffer, struct pass *sorted, uint3
     buffer->pass_capacity = count;
 }
 
-glcnn_status command_buffer_order(struct glcnn_command_buffer *command_buffer)
+glcnn_status command_buffer_order(struct glcnn_command_buffer *command_buffer, uint64_t limit)
 {
     size_t count = command_buffer->pass_count;
     if (!count || is_observed(command_buffer))
         return GLCNN_SUCCESS;
     struct ordering o = {
-        .uses = calloc(count * (PASS_TEXTURES + PASS_IMAGES + 3 * PASS_BUFFERS), sizeof *o.uses)};
+        .uses = calloc(count * (PASS_TEXTURES + PASS_IMAGES + 3 * PASS_BUFFERS), sizeof *o.uses),
+        .limit = limit,
+        .live = calloc(count + 1, sizeof *o.live)};
     struct pass *sorted = malloc(count * sizeof *sorted);
-    if (!o.uses || !sorted) {
+    if (!o.uses || !o.live || !sorted) {
         free(o.uses);
+        free(o.live);
         free(sorted);
         return device_fail(command_buffer->device, GLCNN_OUT_OF_MEMORY,
                            "out of memory ordering passes");
     }
-    sort(command_buffer, sorted, find_waves(&o, command_buffer));
+    find_waves(&o, command_buffer);
+    sort(command_buffer, sorted, o.waves);
     free(o.uses);
+    free(o.live);
     return GLCNN_SUCCESS;
 }

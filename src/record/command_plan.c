@@ -14,7 +14,7 @@ struct collection {
     size_t capacity;
 };
 
-static bool is_to_be_placed(const struct storage *storage)
+bool command_buffer_places(const struct storage *storage)
 {
     return !storage->clear && !storage->texture && !storage->within && !storage->holds;
 }
@@ -32,7 +32,7 @@ static size_t find(const struct collection *c, const struct storage *storage)
  * place, or that of its wave. */
 static void enter(struct collection *c, struct storage *storage, uint32_t time)
 {
-    if (!is_to_be_placed(storage))
+    if (!command_buffer_places(storage))
         return;
     size_t index = find(c, storage);
     if (index == c->placement.item_count) {
