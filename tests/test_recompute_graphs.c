@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "examples/support/random.h"
-#include "graph/node.h"
+#include "graph/graph.h"
 #include "tool/model.h"
 
 #define STEPS 3
@@ -198,7 +198,9 @@ static void test_dear_passes_run_in_fewer_parts(void)
     CU_ASSERT(count_parts("small", 1 << 24) < count_parts("small", 64));
 }
 
-static struct glcnn_memory_plan plan_net(const char *name, uint32_t batch, uint64_t budget)
+/* And whether passes run in waves. */
+static struct glcnn_memory_plan plan_net(const char *name, uint32_t batch, uint64_t budget,
+                                         bool *in_waves)
 {
     struct glcnn_memory_plan plan;
     struct runner runner;
@@ -206,18 +208,40 @@ static struct glcnn_memory_plan plan_net(const char *name, uint32_t batch, uint6
     good(runner_create_training(
         &model, batch, &(struct glcnn_graph_descriptor){.memory_budget = budget}, &runner));
     good(runner_memory(&runner, &plan));
+    *in_waves = runner.graph->compiled->choice.arrangement == ARRANGE_IN_WAVES;
     runner_destroy(&runner);
     model_destroy(&model);
     return plan;
 }
 
-/* What its readers make keeps all that it is made of, which is more than half of the memory. */
-static void test_what_readers_would_make_is_stored(void)
+/* What its readers make keeps all that it is made of, which is more than half of the memory. With
+ * all of it stored 27 images are made again, of which some could be left to readers. */
+static void test_what_is_stored_is_chosen_by_image(void)
 {
-    struct glcnn_memory_plan whole = plan_net("resnet8", 64, 0);
-    struct glcnn_memory_plan half = plan_net("resnet8", 64, whole.planned / 2);
+    bool in_waves;
+    struct glcnn_memory_plan whole = plan_net("resnet8", 64, 0, &in_waves);
+    struct glcnn_memory_plan half = plan_net("resnet8", 64, whole.planned / 2, &in_waves);
     CU_ASSERT(half.planned <= whole.planned / 2);
     CU_ASSERT_EQUAL(half.sub_batches, 1);
+    CU_ASSERT(half.recomputed > 0);
+    CU_ASSERT(half.recomputed < 20);
+    CU_ASSERT(half.extra_time > 0);
+}
+
+/* Waves take memory of which some is left. */
+static void test_dear_passes_run_beside_each_other_within_a_budget(void)
+{
+    uint32_t bytes = device->info.traits.pass_bytes;
+    bool in_waves;
+    device->info.traits.pass_bytes = 1 << 24;
+    struct glcnn_memory_plan whole = plan_net("resnet8", 64, 0, &in_waves);
+    CU_ASSERT_TRUE(in_waves);
+    CU_ASSERT_EQUAL(whole.extra_time, 0);
+    struct glcnn_memory_plan part = plan_net("resnet8", 64, whole.planned / 4 * 3, &in_waves);
+    CU_ASSERT_TRUE(in_waves);
+    CU_ASSERT(part.recomputed > 0);
+    CU_ASSERT(part.planned <= whole.planned / 4 * 3);
+    device->info.traits.pass_bytes = bytes;
 }
 
 /* ---- Random networks ---- */
@@ -363,10 +387,12 @@ static void test_random_nets_train_with_the_same_bits(void)
 
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {UNIT_TEST(test_nets_train_with_the_same_bits),
-                                        UNIT_TEST(test_dear_passes_run_in_fewer_parts),
-                                        UNIT_TEST(test_what_readers_would_make_is_stored),
-                                        UNIT_TEST(test_random_nets_train_with_the_same_bits),
-                                        CU_TEST_INFO_NULL};
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(test_nets_train_with_the_same_bits),
+        UNIT_TEST(test_dear_passes_run_in_fewer_parts),
+        UNIT_TEST(test_what_is_stored_is_chosen_by_image),
+        UNIT_TEST(test_dear_passes_run_beside_each_other_within_a_budget),
+        UNIT_TEST(test_random_nets_train_with_the_same_bits),
+        CU_TEST_INFO_NULL};
     return fixture_run("recomputation in graphs", tests, argc, argv);
 }

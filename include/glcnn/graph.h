@@ -95,14 +95,17 @@ GLCNN_API glcnn_image_node *glcnn_graph_source(const glcnn_graph *graph, size_t 
 GLCNN_API glcnn_filter_node *glcnn_graph_filter(const glcnn_graph *graph, size_t index);
 
 /* Texture memory of intermediate images, in bytes: what the plan takes, what it would take without
- * sharing, and the most that lives at one time, below which no plan of the same passes can be. */
+ * sharing, and the most that lives at one time, below which no plan of the same passes can be. Few
+ * can be as low: what a pass writes lies in another texture than what it reads, and an image in a
+ * larger texture takes whole layers of it, or a power of two of places in them. Where images are few
+ * the plan may be a fifth above. */
 struct glcnn_memory_plan {
     uint64_t planned, without_sharing, lower_bound;
     uint32_t sub_batches; /* 1: the batch runs at once */
     uint32_t recomputed;  /* encodes of filters that make once more what was dropped */
     double extra_time;    /* expected, of a step without a budget: 0.25 takes a quarter longer. By
-                             the passes, their bytes and operations, not measured; it may be below
-                             0 */
+                             the passes, their bytes and operations, and how many wait for others,
+                             not measured; it may be below 0 */
 };
 
 /* Plans for sources of these descriptors, in the order of glcnn_graph_source, before any texture is

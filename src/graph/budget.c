@@ -5,17 +5,17 @@
 
 #include "graph/graph.h"
 
-#define MOST_SPLITS 35   /* powers of two, and the batch; one part for each of what is stored */
+#define MOST_SPLITS 36  /* powers of two, and the batch; a batch at once by what is stored */
+#define MOST_STEPS  160 /* of more it takes too long to choose image by image what is stored */
 #define LESS        12   /* one part in so many that more parts must need less, to be the least */
 #define WORTH       0.05 /* of a step: what rounds differently must save as much */
 
 /* Running the batch in so many parts. */
 struct split {
     uint32_t parts;
-    enum stores stores;
     struct recompute_model model;
     struct recompute_search *search;
-    double time;             /* of all steps once */
+    double time;             /* of all steps once, all stored */
     uint64_t bytes, planned; /* that a plan may take, and that `modes` was made for */
     unsigned char *modes;
     bool has_plan;
@@ -25,34 +25,39 @@ struct budget {
     struct split splits[MOST_SPLITS];
     size_t count;
     struct split *chosen; /* the last choice's; NULL: none yet */
-    double whole_time;    /* of a step of the graph that keeps everything */
+    double whole_time;    /* of a step of the graph that keeps everything, in any order */
     unsigned char *modes, *best;
+    bool *all; /* [images of the network]: true */
 };
 
 /* ---- Life ---- */
 
-static bool add_split(struct budget *b, const struct recording *r, uint32_t parts)
+static bool add_split(struct budget *b, const struct recording *r, const struct recording *derived,
+                      uint32_t parts, enum recompute_stored store)
 {
     struct split *split = &b->splits[b->count++];
     split->parts = parts;
-    split->stores = r->stores;
-    if (!recompute_model_make(&split->model, r, parts))
+    if (!recompute_model_make(&split->model, r, derived, parts))
         return false;
-    split->search = recompute_search_create(&split->model);
+    split->search = recompute_search_create(&split->model, store);
     split->modes = calloc(split->model.image_count + 1, 1);
     for (size_t s = 0; s < split->model.step_count; s++)
         split->time += split->model.steps[s].time;
     return split->search && split->modes;
 }
 
-static bool add_splits(struct budget *b, const struct recording *r)
+/* The best by the model may be one that textures cannot hold: there are others to be tried. A part
+ * stores all: what an image is made of would be of the last part when it is read. */
+static bool add_splits(struct budget *b, const struct recording *r, const struct recording *derived)
 {
-    uint32_t most = r->stores == STORES_ALL && graph_can_be_split(r->graph) ? r->batch : 1,
-             parts = 1;
-    bool good = add_split(b, r, 1);
+    uint32_t most = graph_can_be_split(r->graph) ? r->batch : 1, parts = 1;
+    bool good = true;
+    for (int store = r->step_count <= MOST_STEPS ? RECOMPUTE_STORED_ANY : RECOMPUTE_STORED_NOTHING;
+         store >= RECOMPUTE_STORED_ALL && good; store--)
+        good = add_split(b, r, derived, 1, (enum recompute_stored)store);
     while (good && parts < most) {
         parts = parts < most / 2 ? parts * 2 : most;
-        good = add_split(b, r, parts);
+        good = add_split(b, r, NULL, parts, RECOMPUTE_STORED_ALL);
     }
     return good;
 }
@@ -62,22 +67,44 @@ static glcnn_status out_of_memory(const struct glcnn_graph *graph)
     return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory planning a graph");
 }
 
-/* The splits of a batch whose images are all stored, or the one that leaves some to readers. */
-static glcnn_status record_splits(struct budget *b, const struct glcnn_graph *graph,
-                                  struct glcnn_image *const *sources, enum stores stores)
-{
-    const struct memory_choice choice = {.sub_batches = 1, .stores = stores};
+/* To be dropped in any case. */
+struct draft {
     struct glcnn_command_buffer *buffer;
-    struct recording r;
-    glcnn_status status = glcnn_command_buffer_create(graph->device, &buffer);
+    struct recording recording;
+};
+
+/* A batch at once, all of it stored or as little as can be. */
+static glcnn_status make_draft(const struct budget *b, const struct glcnn_graph *graph,
+                               struct glcnn_image *const *sources, bool stored, struct draft *draft)
+{
+    const struct memory_choice choice = {.sub_batches = 1, .stored = stored ? b->all : NULL};
+    glcnn_status status = glcnn_command_buffer_create(graph->device, &draft->buffer);
     if (status != GLCNN_SUCCESS)
         return status;
-    buffer->planned = true;
-    status = recording_make(&r, graph, buffer, sources, &choice);
-    if (status == GLCNN_SUCCESS && !add_splits(b, &r))
+    draft->buffer->planned = true;
+    return recording_make(&draft->recording, graph, draft->buffer, sources, &choice);
+}
+
+static void drop_draft(struct draft *draft)
+{
+    if (draft->recording.graph)
+        recording_free(&draft->recording);
+    glcnn_command_buffer_destroy(&draft->buffer);
+}
+
+static glcnn_status make_splits(struct budget *b, const struct glcnn_graph *graph,
+                                struct glcnn_image *const *sources)
+{
+    struct draft stored = {0}, derived = {0};
+    glcnn_status status = make_draft(b, graph, sources, true, &stored);
+    if (status == GLCNN_SUCCESS)
+        status = make_draft(b, graph, sources, false, &derived);
+    if (status == GLCNN_SUCCESS && !add_splits(b, &stored.recording, &derived.recording))
         status = out_of_memory(graph);
-    recording_free(&r);
-    glcnn_command_buffer_destroy(&buffer);
+    if (status == GLCNN_SUCCESS)
+        b->whole_time = recording_time(&derived.recording);
+    drop_draft(&stored);
+    drop_draft(&derived);
     return status;
 }
 
@@ -89,10 +116,12 @@ glcnn_status budget_create(const struct glcnn_graph *graph, struct glcnn_image *
         return out_of_memory(graph);
     b->modes = calloc(graph->image_count + 1, 1);
     b->best = calloc(graph->image_count + 1, 1);
-    glcnn_status status = b->modes && b->best ? GLCNN_SUCCESS : out_of_memory(graph);
-    for (int stores = STORES_NONE; stores <= STORES_ALL && status == GLCNN_SUCCESS; stores++)
-        status = record_splits(b, graph, sources, (enum stores)stores);
-    b->whole_time = b->splits[0].time + b->splits[0].model.other_time;
+    b->all = malloc(graph->image_count + 1);
+    glcnn_status status = b->modes && b->best && b->all ? GLCNN_SUCCESS : out_of_memory(graph);
+    if (status == GLCNN_SUCCESS) {
+        memset(b->all, true, graph->image_count);
+        status = make_splits(b, graph, sources);
+    }
     if (status != GLCNN_SUCCESS)
         budget_destroy(budget);
     return status;
@@ -111,6 +140,7 @@ void budget_destroy(struct budget **budget)
     }
     free(b->modes);
     free(b->best);
+    free(b->all);
     free(b);
 }
 
@@ -119,23 +149,27 @@ void budget_destroy(struct budget **budget)
 void memory_choice_free(struct memory_choice *choice)
 {
     free(choice->schedule.items);
+    free(choice->stored);
     *choice = (struct memory_choice){0};
 }
 
 /* Copies the schedule that modes make, which is the search's own. */
-static bool take_choice(struct budget *b, const struct split *split, const unsigned char *modes,
+static bool take_choice(const struct split *split, const unsigned char *modes,
                         struct memory_choice *choice)
 {
+    const size_t images = split->model.image_count;
     const struct recompute_schedule *schedule = recompute_evaluate(split->search, modes, 0);
-    *choice = (struct memory_choice){.sub_batches = split->parts, .stores = split->stores};
+    *choice = (struct memory_choice){.sub_batches = split->parts};
     if (!schedule)
         return false;
     choice->schedule = *schedule;
     choice->schedule.items = malloc((schedule->count + 1) * sizeof *schedule->items);
-    if (!choice->schedule.items)
+    choice->stored = malloc((images + 1) * sizeof *choice->stored);
+    if (!choice->schedule.items || !choice->stored)
         return false;
     memcpy(choice->schedule.items, schedule->items, schedule->count * sizeof *schedule->items);
-    choice->extra_time = (split->time + schedule->extra - b->splits[0].time) / b->whole_time;
+    for (size_t i = 0; i < images; i++)
+        choice->stored[i] = modes[i] != RECOMPUTE_DERIVED;
     return true;
 }
 
@@ -170,13 +204,13 @@ bool budget_choose(struct budget *b, struct memory_choice *choice)
         struct split *split = &b->splits[i];
         if ((b->chosen && split->time + worth >= least) || !plan_split(split))
             continue;
-        double time = split->time + recompute_evaluate(split->search, split->modes, 0)->extra;
+        double time = recompute_evaluate(split->search, split->modes, 0)->time;
         if (b->chosen && time + worth >= least)
             continue;
         b->chosen = split;
         least = time;
     }
-    return b->chosen && take_choice(b, b->chosen, b->chosen->modes, choice);
+    return b->chosen && take_choice(b->chosen, b->chosen->modes, choice);
 }
 
 bool budget_least(struct budget *b, struct memory_choice *choice)
@@ -193,5 +227,5 @@ bool budget_least(struct budget *b, struct memory_choice *choice)
         least = schedule->peak;
         memcpy(b->best, b->modes, found->model.image_count);
     }
-    return found && take_choice(b, found, b->best, choice);
+    return found && take_choice(found, b->best, choice);
 }

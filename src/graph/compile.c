@@ -7,6 +7,8 @@
 #include "record/stores.h"
 
 #define TRIES 24 /* choices recorded within a budget */
+#define GOOD_TRIES 6  /* within it, of which the fastest is taken */
+#define WORTH      .05 /* of a step */
 #define SURE  2  /* what textures take is less than so many times what a model counts */
 
 /* ---- One recording ---- */
@@ -46,16 +48,17 @@ static bool has_gradients(const struct glcnn_graph *graph)
     return false;
 }
 
-/* Passes are joined where nothing is done to save memory. Inference keeps the order that takes least
- * of it, too: but for branches it has no passes to run beside each other. */
+/* Inference keeps the order that takes least memory: but for branches it has no passes to run beside
+ * each other. */
 static glcnn_status arrange(const struct glcnn_graph *graph, struct compiled *c)
 {
-    if (c->choice.sub_batches > 1 || c->choice.schedule.items)
+    if (c->choice.arrangement == ARRANGE_AS_RECORDED)
         return GLCNN_SUCCESS;
     glcnn_status status = command_buffer_join(c->command_buffer);
-    bool in_waves = c->choice.in_waves && has_gradients(graph);
-    return status == GLCNN_SUCCESS && in_waves ? command_buffer_order(c->command_buffer, UINT64_MAX)
-                                               : status;
+    bool in_waves = c->choice.arrangement == ARRANGE_IN_WAVES && has_gradients(graph);
+    return status == GLCNN_SUCCESS && in_waves
+               ? command_buffer_order(c->command_buffer, c->choice.live)
+               : status;
 }
 
 static glcnn_status record(struct glcnn_graph *graph, struct compiled *c)
@@ -109,20 +112,94 @@ static glcnn_status record_least(struct glcnn_graph *graph, struct compiled *c, 
     return record_choice(graph, c, choice);
 }
 
+/* Ways to arrange passes, from the fastest to the one that takes least; `live` is a part of the
+ * budget, 0: any. */
+static const struct {
+    enum arrangement arrangement;
+    double live;
+} arrangements[] = {{ARRANGE_IN_WAVES, 0},  {ARRANGE_IN_WAVES, 1}, {ARRANGE_IN_WAVES, .95},
+                    {ARRANGE_IN_WAVES, .9}, {ARRANGE_JOINED, 0},   {ARRANGE_AS_RECORDED, 0}};
+
+/* Of the ways that keep within the budget the fastest, or else the last. */
+static glcnn_status record_arranged(struct glcnn_graph *graph, struct compiled *c)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < sizeof arrangements / sizeof *arrangements; i++) {
+        double live = arrangements[i].live * (double)graph->memory_budget;
+        c->choice.arrangement = arrangements[i].arrangement;
+        c->choice.live = live > 0 ? (uint64_t)live : UINT64_MAX;
+        drop_recording(c);
+        status = record(graph, c);
+        if (status == GLCNN_SUCCESS && !(c->whole_time > 0))
+            c->whole_time = recording_time(&c->recording);
+        if (status != GLCNN_SUCCESS || is_within_budget(graph, c))
+            return status;
+    }
+    return status;
+}
+
+/* The fastest choice so far. */
+struct fastest {
+    struct memory_choice choice;
+    double time; /* 0: there is none yet */
+};
+
+/* Takes what was recorded, if it is faster. */
+static void take_faster(struct fastest *fastest, struct compiled *c)
+{
+    double time = recording_time(&c->recording);
+    if (fastest->time > 0 && fastest->time <= time)
+        return;
+    memory_choice_free(&fastest->choice);
+    fastest->choice = c->choice;
+    fastest->time = time;
+    c->choice = (struct memory_choice){0};
+}
+
+/* Would another arrangement of what was recorded save time? */
+static bool is_worth_arranging(const struct glcnn_graph *graph, const struct compiled *c)
+{
+    double passes = (double)c->command_buffer->pass_count * graph->device->info.traits.pass_bytes;
+    return c->choice.sub_batches == 1 && passes > WORTH * recording_time(&c->recording);
+}
+
 /* Models count bytes, of which textures take some more or some less: more than the budget is asked
- * for first, and what a choice takes too much the next of its kind is given less. */
-static glcnn_status record_choices(struct glcnn_graph *graph, struct compiled *c, struct budget *b)
+ * for first, and what a choice takes too much the next of its kind is given less. One that takes
+ * less may leave room for a faster arrangement. */
+static glcnn_status find_fastest(struct glcnn_graph *graph, struct compiled *c, struct budget *b,
+                                 struct fastest *fastest)
 {
     struct memory_choice choice;
     glcnn_status status = GLCNN_SUCCESS;
     budget_set(b, graph->memory_budget + graph->memory_budget / 32);
-    for (int i = 0; i < TRIES && budget_choose(b, &choice); i++) {
+    for (int i = 0, good = 0; i < TRIES && good < GOOD_TRIES && budget_choose(b, &choice); i++) {
+        uint64_t over = graph->memory_budget / 16;
         status = record_choice(graph, c, choice);
-        if (status != GLCNN_SUCCESS || is_within_budget(graph, c))
+        if (status != GLCNN_SUCCESS)
             return status;
-        budget_lessen(b, c->memory.planned - graph->memory_budget);
+        if (!is_within_budget(graph, c)) {
+            over = c->memory.planned - graph->memory_budget;
+        } else {
+            good += is_worth_arranging(graph, c) ? 1 : GOOD_TRIES;
+            status = c->choice.sub_batches == 1 ? record_arranged(graph, c) : status;
+            if (status != GLCNN_SUCCESS)
+                return status;
+            take_faster(fastest, c);
+        }
+        budget_lessen(b, over);
     }
-    return record_least(graph, c, b);
+    return status;
+}
+
+static glcnn_status record_choices(struct glcnn_graph *graph, struct compiled *c, struct budget *b)
+{
+    struct fastest fastest = {.time = 0};
+    glcnn_status status = find_fastest(graph, c, b, &fastest);
+    if (status != GLCNN_SUCCESS) {
+        memory_choice_free(&fastest.choice);
+        return status;
+    }
+    return fastest.time > 0 ? record_choice(graph, c, fastest.choice) : record_least(graph, c, b);
 }
 
 static uint32_t batch_of(const struct glcnn_graph *graph, const struct compiled *c)
@@ -159,8 +236,8 @@ static glcnn_status check_budget(struct glcnn_graph *graph, struct compiled *c, 
 static glcnn_status record_within_budget(struct glcnn_graph *graph, struct compiled *c)
 {
     struct budget *b = NULL;
-    glcnn_status status =
-        record_choice(graph, c, (struct memory_choice){.sub_batches = 1, .in_waves = true});
+    c->choice = (struct memory_choice){.sub_batches = 1};
+    glcnn_status status = record_arranged(graph, c);
     if (status != GLCNN_SUCCESS || is_within_budget(graph, c))
         return status;
     status = budget_create(graph, c->sources, &b);
@@ -290,7 +367,7 @@ glcnn_status glcnn_graph_memory(glcnn_graph *graph, const struct glcnn_image_des
                                              c->memory.lower_bound,
                                              c->recording.sub_batches,
                                              count_recomputed(&c->choice.schedule),
-                                             c->choice.extra_time};
+                                             recording_time(&c->recording) / c->whole_time - 1};
     return status;
 }
 

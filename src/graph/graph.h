@@ -32,17 +32,18 @@ struct graph_filter {
     bool skipped;                    /* a neuron that another filter computes */
 };
 
-/* Which of the images that their readers could make are stored instead: what such an image is made
- * of lives as long as its readers wait, which may be more than the image. */
-enum stores { STORES_NONE, STORES_GRADIENTS, STORES_ALL };
+/* How passes are joined and run beside each other, each of which takes more memory: as recorded;
+ * joined where they can be (command_join.c); in waves, too (command_order.c). */
+enum arrangement { ARRANGE_AS_RECORDED, ARRANGE_JOINED, ARRANGE_IN_WAVES };
 
 /* How a batch runs: in so many parts, for which all is stored, and with what is made again. */
 struct memory_choice {
     uint32_t sub_batches;
-    enum stores stores;
-    bool in_waves; /* passes run beside each other, which takes more memory (command_order.c) */
+    bool *stored; /* [images of the network]: no reader makes it; NULL: what can be is made by its
+                     readers. Whatever it says, all is stored where there are several parts */
+    enum arrangement arrangement;
+    uint64_t live; /* ARRANGE_IN_WAVES: the limit of what lives (command_order.c) */
     struct recompute_schedule schedule; /* no items: each step once */
-    double extra_time;                  /* expected, as a part of the time without a budget */
 };
 void memory_choice_free(struct memory_choice *choice);
 
@@ -109,7 +110,7 @@ struct recording {
     const struct glcnn_graph *graph;
     struct glcnn_command_buffer *command_buffer;
     uint32_t batch, sub_batches;
-    enum stores stores;
+    const bool *stored;          /* the choice's */
     bool ordinary_results;       /* wanted images are kept: ordinary ones */
     struct glcnn_image **images; /* by image node; of the sub-batch under way where they are not
                                     kept whole */
@@ -146,12 +147,15 @@ bool graph_can_be_split(const struct glcnn_graph *graph);
 
 /* ---- Memory budgets (budget.c) ---- */
 
-/* The model of a whole batch's recording, no step of which is run again, for a batch in so many
- * parts, of more than one if the recording stores all (recompute_model.c). False: out of memory. To
- * be freed in any case. */
+/* The model of a whole batch's recording, no step of which is run again and which stores all, for a
+ * batch in so many parts; `derived` is the recording of a whole batch that stores the least, NULL:
+ * all is stored (recompute_model.c). False: out of memory. To be freed in any case. */
 bool recompute_model_make(struct recompute_model *model, const struct recording *recording,
-                          uint32_t parts);
+                          const struct recording *derived, uint32_t parts);
 void recompute_model_free(struct recompute_model *model);
+
+/* That the device may take for all that is recorded, in bytes that memory moves meanwhile. */
+double recording_time(const struct recording *recording);
 
 struct budget;
 glcnn_status budget_create(const struct glcnn_graph *graph, struct glcnn_image *const *sources,
@@ -160,8 +164,8 @@ void budget_destroy(struct budget **budget);
 /* The choice that takes the least by the models' count. False: out of memory. A choice is to be freed
  * in any case. */
 bool budget_least(struct budget *budget, struct memory_choice *choice);
-/* Choices take so many bytes by the models' count; and those in as many parts as the last, with as
- * much stored, `over` less from now on. */
+/* Choices take so many bytes by the models' count; and those in as many parts as the last `over`
+ * less from now on. */
 void budget_set(struct budget *budget, uint64_t bytes);
 void budget_lessen(struct budget *budget, uint64_t over);
 /* The choice of the least time among those. False: there is none. */
@@ -178,6 +182,7 @@ struct compiled {
     struct memory_choice choice;
     struct recording recording;
     struct command_memory memory;
+    double whole_time; /* recording_time without a budget */
     bool has_programs;
 };
 /* What the graph has compiled for these, or compiles now. */

@@ -4,7 +4,8 @@
  * Objective: the least extra time, such that at no time more bytes live than the budget. Kept is
  * what need not be dropped, so a budget that holds everything costs nothing.
  *
- * A choice is a mode for each image that the forward pass makes. Its schedule is the graph's steps
+ * A choice is a mode for each image: those that the forward pass makes may be dropped, those that
+ * their readers can make may be stored or not. Its schedule is the graph's steps
  * in their order; before a step stand those that make what it reads and what is gone, of whatever
  * is still there. An image that is made again lives as its mode says, its instances as long as
  * something reads them. This is checkpointing (Griewank and Walther, "Algorithm 799: revolve",
@@ -21,7 +22,9 @@
  * everything and from what takes the least: one mode at a time is changed, the one that lessens the
  * excess of bytes over time the most for each unit of extra time, to ONCE or also to EACH; then
  * what can be is kept again, and pairs are exchanged. The best of all is taken, so that it is never
- * worse for a chain than the optimum of KEPT and ONCE.
+ * worse for a chain than the optimum of KEPT and ONCE. Where any image may be stored or not, all of
+ * them begin with what readers can make derived, with the gradients of this stored, and with all of
+ * it, and change that too.
  *
  * Where a batch runs in parts, segments of the graph are run by all parts before the next begins
  * (record.c). What is dropped is made in each segment that reads it, so that only what is kept
@@ -34,15 +37,17 @@
 #include <stdint.h>
 
 enum recompute_mode {
-    RECOMPUTE_KEPT, /* lives from when it is made to its last reader */
-    RECOMPUTE_ONCE, /* dropped after the forward pass, then made once for the backward pass */
-    RECOMPUTE_EACH  /* made for each step of the backward pass that needs it */
+    RECOMPUTE_KEPT,   /* lives from when it is made to its last reader */
+    RECOMPUTE_ONCE,   /* dropped after the forward pass, then made once for the backward pass */
+    RECOMPUTE_EACH,   /* made for each step of the backward pass that needs it */
+    RECOMPUTE_DERIVED /* stored nowhere: its readers make it of what its step reads, which lives as
+                         long as they wait */
 };
 
 struct recompute_image {
     uint64_t size, part; /* bytes for the whole batch, and for a part of it */
     bool may_drop;       /* its step may be run again, and the backward pass reads it */
-    bool derived;        /* stored nowhere: its readers make it of what its step read */
+    bool may_derive;     /* its readers can make it */
 };
 
 struct recompute_step {
@@ -50,7 +55,8 @@ struct recompute_step {
     size_t read_count;
     size_t results[2]; /* images; SIZE_MAX: none */
     uint64_t scratch;  /* bytes, of whatever lives as long as the step alone */
-    double time;
+    double time;       /* that reads and makes what is stored */
+    double derived_time; /* where its result is derived */
     uint32_t segment;
 };
 
@@ -74,11 +80,21 @@ struct recompute_schedule {
     size_t count;
     uint64_t peak; /* bytes */
     double excess; /* bytes above the budget, summed over the items */
-    double extra;  /* time of what is run again */
+    double time;   /* of all items */
+    double extra;  /* time, besides that of each step once with all derived that can be */
 };
 
-/* A search over the choices for a model; NULL: out of memory. The model must outlive it. */
-struct recompute_search *recompute_search_create(const struct recompute_model *model);
+/* What a choice stores, of that which readers can make. */
+enum recompute_stored {
+    RECOMPUTE_STORED_ALL,
+    RECOMPUTE_STORED_GRADIENTS,
+    RECOMPUTE_STORED_NOTHING,
+    RECOMPUTE_STORED_ANY /* whatever is the best, image by image */
+};
+
+/* A search over those choices for a model; NULL: out of memory. The model must outlive it. */
+struct recompute_search *recompute_search_create(const struct recompute_model *model,
+                                                 enum recompute_stored stored);
 void recompute_search_destroy(struct recompute_search *search);
 /* The schedule of a choice, [images] modes; it is the search's, until the next. NULL: out of
  * memory. */

@@ -4,8 +4,14 @@
 #include "graph/graph.h"
 #include "record/dispatch_work.h"
 
-/* Time is counted in bytes that memory moves: a GPU does some ten operations meanwhile. */
-#define OPERATIONS 10
+/* Time is counted in bytes that memory moves: a GPU does some ten operations meanwhile. A
+ * processor's rasteriser does less, and stores texel by texel: on llvmpipe a copy and convolutions
+ * take these parts of each other's time. */
+struct rates {
+    double store; /* bytes that could be loaded while one is stored */
+    double operations;
+};
+static const struct rates gpu = {1, 10}, dear_stores = {12, 2};
 
 /* ---- Time ---- */
 
@@ -21,13 +27,14 @@ static uint64_t view_bytes(const struct image_view *view)
            texel_of(view->storage->format)->size;
 }
 
-static double pass_time(const struct pass *pass)
+static double pass_time(const struct recording *r, const struct pass *pass)
 {
-    double bytes = 0, operations = (double)pass_work(pass) / OPERATIONS;
+    const struct rates *rates = r->graph->device->info.traits.dear_stores ? &dear_stores : &gpu;
+    double bytes = 0, operations = (double)pass_work(pass) / rates->operations;
     for (uint32_t i = 0; i < pass->texture_count; i++)
         bytes += (double)view_bytes(&pass->textures[i].view);
     for (uint32_t i = 0; i < pass->image_count; i++)
-        bytes += (double)view_bytes(&pass->images[i].view);
+        bytes += (double)view_bytes(&pass->images[i].view) * rates->store;
     return bytes > operations ? bytes : operations;
 }
 
@@ -36,8 +43,20 @@ static double passes_time(const struct recording *r, size_t first, size_t end, u
     double beginning = r->graph->device->info.traits.pass_bytes;
     double time = (double)(end - first) * beginning * parts;
     for (size_t i = first; i < end; i++)
-        time += pass_time(&r->command_buffer->passes[i]);
+        time += pass_time(r, &r->command_buffer->passes[i]);
     return time;
+}
+
+/* Passes beside each other begin at the same time. */
+double recording_time(const struct recording *r)
+{
+    const struct glcnn_command_buffer *buffer = r->command_buffer;
+    double time = 0;
+    size_t waves = buffer->pass_count ? buffer->passes[buffer->pass_count - 1].wave : 0;
+    for (size_t i = 0; i < buffer->pass_count; i++)
+        time += pass_time(r, &buffer->passes[i]);
+    return time +
+           (double)(waves ? waves : buffer->pass_count) * r->graph->device->info.traits.pass_bytes;
 }
 
 /* ---- Memory ---- */
@@ -100,8 +119,13 @@ static uint64_t part_of(const struct recording *r, uint64_t bytes, uint32_t part
 
 /* ---- Steps ---- */
 
-static void describe_step(struct recompute_model *m, const struct recording *r, size_t s,
-                          uint32_t parts, size_t *reads)
+static double time_of_step(const struct recording *r, size_t s, uint32_t parts)
+{
+    return passes_time(r, r->steps[s].first_pass, end_of_step(r, s), parts);
+}
+
+static void describe_step(struct recompute_model *m, const struct recording *r,
+                          const struct recording *derived, size_t s, uint32_t parts, size_t *reads)
 {
     const struct record_step *step = &r->steps[s];
     const struct graph_filter *f = &r->graph->filters[step->filter];
@@ -113,17 +137,19 @@ static void describe_step(struct recompute_model *m, const struct recording *r, 
         .results = {step->collector ? SIZE_MAX : recording_result(f)->index,
                     step->collector || !f->node->loss ? SIZE_MAX : f->node->loss->index},
         .scratch = part_of(r, scratch_of(r, s), parts),
-        .time = passes_time(r, step->first_pass, end_of_step(r, s), parts),
+        .time = time_of_step(r, s, parts),
+        .derived_time = derived ? time_of_step(derived, s, parts) : 0,
         .segment = step->segment};
 }
 
-static void describe_steps(struct recompute_model *m, const struct recording *r, uint32_t parts)
+static void describe_steps(struct recompute_model *m, const struct recording *r,
+                           const struct recording *derived, uint32_t parts)
 {
     size_t *reads = m->reads;
     m->forward_count = m->step_count;
     for (size_t s = 0; s < m->step_count; s++) {
         const struct glcnn_filter_node *n = r->graph->filters[r->steps[s].filter].node;
-        describe_step(m, r, s, parts, reads);
+        describe_step(m, r, derived, s, parts, reads);
         reads += n->source_count;
         if (n->forward && s < m->forward_count)
             m->forward_count = s;
@@ -132,12 +158,14 @@ static void describe_steps(struct recompute_model *m, const struct recording *r,
 
 /* ---- Images ---- */
 
-static void describe_images(struct recompute_model *m, const struct recording *r, uint32_t parts)
+static void describe_images(struct recompute_model *m, const struct recording *r,
+                            const struct recording *derived, uint32_t parts)
 {
     for (size_t i = 0; i < m->image_count; i++) {
         uint64_t size = r->graph->wanted[i] ? 0 : r->made[i].size;
-        m->images[i] = (struct recompute_image){
-            .size = size, .part = part_of(r, size, parts), .derived = r->made[i].derived};
+        m->images[i] = (struct recompute_image){.size = size,
+                                                .part = part_of(r, size, parts),
+                                                .may_derive = derived && derived->made[i].derived};
     }
 }
 
@@ -150,7 +178,7 @@ static void mark_read_later(struct recompute_model *m, size_t image, size_t s, c
     const struct recompute_step *step = &m->steps[producer];
     m->images[image].may_drop |=
         m->parts ? step->segment != m->steps[s].segment : s >= m->forward_count;
-    for (size_t i = 0; i < step->read_count && m->images[image].derived; i++)
+    for (size_t i = 0; i < step->read_count && m->images[image].may_derive; i++)
         mark_read_later(m, step->reads[i], s, made);
 }
 
@@ -178,13 +206,14 @@ static bool mark_droppable(struct recompute_model *m, const struct recording *r)
                 made[m->steps[s].results[k]] = s;
     }
     for (size_t i = 0; i < m->image_count; i++)
-        m->images[i].may_drop = m->images[i].may_drop && !m->images[i].derived &&
-                                made[i] != SIZE_MAX && may_run_again(m, r, made[i]);
+        m->images[i].may_drop =
+            m->images[i].may_drop && made[i] != SIZE_MAX && may_run_again(m, r, made[i]);
     free(made);
     return true;
 }
 
-bool recompute_model_make(struct recompute_model *m, const struct recording *r, uint32_t parts)
+bool recompute_model_make(struct recompute_model *m, const struct recording *r,
+                          const struct recording *derived, uint32_t parts)
 {
     size_t reads = 0;
     for (size_t s = 0; s < r->step_count; s++)
@@ -197,8 +226,8 @@ bool recompute_model_make(struct recompute_model *m, const struct recording *r, 
                                   .reads = calloc(reads + 1, sizeof *m->reads)};
     if (!m->steps || !m->images || !m->reads)
         return false;
-    describe_images(m, r, parts);
-    describe_steps(m, r, parts);
+    describe_images(m, r, derived, parts);
+    describe_steps(m, r, derived, parts);
     m->other_time = passes_time(r, r->step_passes, r->command_buffer->pass_count, 1);
     return mark_droppable(m, r);
 }

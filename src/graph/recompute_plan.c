@@ -27,50 +27,91 @@ struct labels {
     size_t count, capacity;
 };
 
+#define BASES RECOMPUTE_STORED_ANY
+
 struct recompute_search {
     const struct recompute_model *model;
     struct recompute_evaluation *evaluation;
-    size_t *candidates; /* images that may be dropped, in the order of their making */
+    size_t *choices; /* images that have a choice of modes, in the order of their making */
+    size_t choice_count;
+    enum recompute_stored stored; /* what choices store */
+    enum recompute_stored begun;  /* what the base stores */
+    unsigned char *base;          /* modes with nothing dropped: a beginning */
+    size_t *candidates;           /* choices that are stored there and may be dropped */
     size_t count;
     size_t *made, *read; /* by candidate, from 1 on: steps that make it and that read it last */
-    struct run *runs;    /* [count + 2][count + 2]; NULL until needed */
+    struct run *runs[BASES]; /* by base: [count + 2][count + 2]; NULL until needed */
     unsigned char *modes, *other, *trial;
     bool *free;
+    double base_extra; /* time of the base */
 };
 
 /* ---- Life ---- */
 
-static void list_candidates(struct recompute_search *s)
+static void list_choices(struct recompute_search *s)
 {
     const struct recompute_model *m = s->model;
     for (size_t i = 0; i < m->step_count; i++)
         for (int k = 0; k < 2; k++) {
             size_t image = m->steps[i].results[k];
-            if (image != SIZE_MAX && m->images[image].may_drop)
-                s->candidates[s->count++] = image;
+            if (image != SIZE_MAX && (m->images[image].may_drop || m->images[image].may_derive))
+                s->choices[s->choice_count++] = image;
         }
 }
 
-struct recompute_search *recompute_search_create(const struct recompute_model *model)
+static void set_base(struct recompute_search *s, enum recompute_stored stored)
+{
+    const struct recompute_model *m = s->model;
+    memset(s->base, RECOMPUTE_KEPT, m->image_count);
+    for (size_t i = 0; i < m->step_count && stored != RECOMPUTE_STORED_ALL; i++)
+        for (int k = 0; k < 2; k++) {
+            size_t image = m->steps[i].results[k];
+            if (image != SIZE_MAX && m->images[image].may_derive &&
+                (stored == RECOMPUTE_STORED_NOTHING || i < m->forward_count))
+                s->base[image] = RECOMPUTE_DERIVED;
+        }
+    s->count = 0;
+    for (size_t k = 0; k < s->choice_count; k++)
+        if (s->base[s->choices[k]] == RECOMPUTE_KEPT && m->images[s->choices[k]].may_drop)
+            s->candidates[s->count++] = s->choices[k];
+    s->begun = stored;
+}
+
+static enum recompute_stored first_base(const struct recompute_search *s)
+{
+    return s->stored == RECOMPUTE_STORED_ANY ? RECOMPUTE_STORED_ALL : s->stored;
+}
+
+static enum recompute_stored last_base(const struct recompute_search *s)
+{
+    return s->stored == RECOMPUTE_STORED_ANY ? RECOMPUTE_STORED_NOTHING : s->stored;
+}
+
+struct recompute_search *recompute_search_create(const struct recompute_model *model,
+                                                 enum recompute_stored stored)
 {
     struct recompute_search *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
     s->model = model;
     s->evaluation = recompute_evaluation_create(model);
+    s->choices = calloc(model->image_count + 2, sizeof *s->choices);
     s->candidates = calloc(model->image_count + 2, sizeof *s->candidates);
+    s->base = calloc(model->image_count + 1, 1);
     s->made = calloc(model->image_count + 2, sizeof *s->made);
     s->read = calloc(model->image_count + 2, sizeof *s->read);
     s->modes = calloc(model->image_count + 1, 1);
     s->other = calloc(model->image_count + 1, 1);
     s->trial = calloc(model->image_count + 1, 1);
     s->free = calloc(model->image_count + 1, sizeof *s->free);
-    if (!s->evaluation || !s->candidates || !s->made || !s->read || !s->modes || !s->other ||
-        !s->trial || !s->free) {
+    if (!s->evaluation || !s->choices || !s->candidates || !s->base || !s->made || !s->read ||
+        !s->modes || !s->other || !s->trial || !s->free) {
         recompute_search_destroy(s);
         return NULL;
     }
-    list_candidates(s);
+    list_choices(s);
+    s->stored = stored;
+    set_base(s, first_base(s));
     return s;
 }
 
@@ -79,10 +120,13 @@ void recompute_search_destroy(struct recompute_search *s)
     if (!s)
         return;
     recompute_evaluation_destroy(s->evaluation);
+    free(s->choices);
     free(s->candidates);
+    free(s->base);
     free(s->made);
     free(s->read);
-    free(s->runs);
+    for (int i = 0; i < BASES; i++)
+        free(s->runs[i]);
     free(s->modes);
     free(s->other);
     free(s->trial);
@@ -116,9 +160,22 @@ static struct score score_of(struct recompute_search *s, const unsigned char *mo
 static void set_all(const struct recompute_search *s, unsigned char *modes,
                     enum recompute_mode mode)
 {
-    memset(modes, RECOMPUTE_KEPT, s->model->image_count);
+    memcpy(modes, s->base, s->model->image_count);
     for (size_t i = 0; i < s->count; i++)
         modes[s->candidates[i]] = (unsigned char)mode;
+}
+
+/* May the image have that mode, and what is made again be no more than `last`? */
+static bool allows(const struct recompute_search *s, size_t image, unsigned mode,
+                   enum recompute_mode last)
+{
+    const struct recompute_image *i = &s->model->images[image];
+    bool derived = s->base[image] == RECOMPUTE_DERIVED;
+    if (s->stored != RECOMPUTE_STORED_ANY && derived != (mode == RECOMPUTE_DERIVED))
+        return false;
+    return mode == RECOMPUTE_KEPT      ? true
+           : mode == RECOMPUTE_DERIVED ? i->may_derive
+                                       : i->may_drop && mode <= (unsigned)last;
 }
 
 static bool is_within(const struct score *score)
@@ -131,8 +188,8 @@ static bool is_within(const struct score *score)
 /* Candidates count from 1; 0 stands before the first step, count + 1 before the backward pass. */
 static void find_lifetimes(struct recompute_search *s)
 {
-    set_all(s, s->modes, RECOMPUTE_KEPT);
-    recompute_evaluate(s, s->modes, 0);
+    const struct recompute_schedule *schedule = recompute_evaluate(s, s->base, 0);
+    s->base_extra = schedule ? schedule->extra : 0;
     for (size_t k = 1; k <= s->count; k++)
         recompute_evaluation_lifetime(s->evaluation, s->candidates[k - 1], &s->made[k],
                                       &s->read[k]);
@@ -161,20 +218,22 @@ static struct run find_run(struct recompute_search *s, size_t first, size_t last
     choose_run(s, first, last, s->modes);
     const struct recompute_schedule *schedule =
         recompute_evaluation_run(s->evaluation, s->modes, 0, &view);
-    return schedule ? (struct run){schedule->peak, schedule->extra} : (struct run){UINT64_MAX, 0};
+    return schedule ? (struct run){schedule->peak, schedule->extra - s->base_extra}
+                    : (struct run){UINT64_MAX, 0};
 }
 
 static bool find_runs(struct recompute_search *s)
 {
     size_t n = s->count + 2;
-    if (s->runs || !(s->runs = calloc(n * n, sizeof *s->runs)))
-        return s->runs;
+    struct run **runs = &s->runs[s->begun];
+    if (*runs || !(*runs = calloc(n * n, sizeof **runs)))
+        return *runs;
     find_lifetimes(s);
     for (size_t first = 0; first + 1 < n; first++) {
         if (first)
             s->free[s->candidates[first - 1]] = true;
         for (size_t last = first + 1; last < n; last++)
-            s->runs[first * n + last] = find_run(s, first, last);
+            (*runs)[first * n + last] = find_run(s, first, last);
     }
     memset(s->free, 0, s->model->image_count * sizeof *s->free);
     return true;
@@ -224,7 +283,7 @@ static bool extend(const struct recompute_search *s, struct labels *all, size_t 
 {
     uint64_t size = last <= s->count ? s->model->images[s->candidates[last - 1]].size : 0;
     for (size_t first = 0; first < last; first++) {
-        const struct run *run = &s->runs[first * (s->count + 2) + last];
+        const struct run *run = &s->runs[s->begun][first * (s->count + 2) + last];
         for (size_t i = 0; i < all[first].count; i++) {
             const struct label *label = &all[first].items[i];
             if (run->peak > budget || label->kept > budget - run->peak)
@@ -273,6 +332,13 @@ static bool plan_chain(struct recompute_search *s, uint64_t budget, unsigned cha
 
 /* ---- Branches ---- */
 
+/* Excess for time; more than any where there is time to gain, too. */
+static double gain_of(const struct score *now, const struct score *score)
+{
+    double less = now->excess - score->excess, more = score->extra - now->extra;
+    return more > 0 ? less / more : less * 1e9 * (1 - more);
+}
+
 /* Changes one mode, up to `last`, so that the excess is lessened the most for its time. False: none
  * lessens it. */
 static bool drop_one(struct recompute_search *s, uint64_t budget, enum recompute_mode last,
@@ -282,13 +348,15 @@ static bool drop_one(struct recompute_search *s, uint64_t budget, enum recompute
     size_t found = SIZE_MAX;
     unsigned char mode = 0;
     struct score after = *now;
-    for (size_t k = 0; k < s->count; k++) {
-        size_t image = s->candidates[k];
+    for (size_t k = 0; k < s->choice_count; k++) {
+        size_t image = s->choices[k];
         unsigned char before = modes[image];
-        for (unsigned char m = (unsigned char)(before + 1); m <= (unsigned char)last; m++) {
+        for (unsigned char m = RECOMPUTE_KEPT; m <= RECOMPUTE_DERIVED; m++) {
+            if (m == before || !allows(s, image, m, last))
+                continue;
             modes[image] = m;
             struct score score = score_of(s, modes, budget);
-            double gain = (now->excess - score.excess) / (score.extra - now->extra + 1e-9);
+            double gain = gain_of(now, &score);
             if (score.excess >= now->excess || gain <= best)
                 continue;
             best = gain;
@@ -324,35 +392,53 @@ static bool keep_again(struct recompute_search *s, uint64_t budget, unsigned cha
                        struct score *now)
 {
     bool better = false;
-    for (size_t k = s->count; k-- > 0;) {
-        size_t image = s->candidates[k];
-        if (modes[image] == RECOMPUTE_KEPT)
-            continue;
-        bool changed = try_mode(s, budget, modes, image, RECOMPUTE_KEPT, now);
-        if (!changed && modes[image] == RECOMPUTE_EACH)
-            changed = try_mode(s, budget, modes, image, RECOMPUTE_ONCE, now);
-        better |= changed;
+    for (size_t k = s->choice_count; k-- > 0;) {
+        size_t image = s->choices[k];
+        for (unsigned char m = RECOMPUTE_KEPT; m <= RECOMPUTE_DERIVED; m++)
+            if (m != modes[image] && allows(s, image, m, RECOMPUTE_EACH))
+                better |= try_mode(s, budget, modes, image, (enum recompute_mode)m, now);
     }
     return better;
 }
 
-/* One image dropped for another. */
+/* Another mode for any other image, so that all is within the budget again. */
+static bool try_others(struct recompute_search *s, uint64_t budget, unsigned char *modes,
+                       size_t image, struct score *now)
+{
+    for (size_t k = 0; k < s->choice_count; k++)
+        for (unsigned char m = RECOMPUTE_KEPT; m <= RECOMPUTE_DERIVED; m++)
+            if (s->choices[k] != image && m != modes[s->choices[k]] &&
+                allows(s, s->choices[k], m, RECOMPUTE_EACH) &&
+                try_mode(s, budget, modes, s->choices[k], (enum recompute_mode)m, now))
+                return true;
+    return false;
+}
+
+/* A mode for one image that saves time and takes too much, and another mode for another. */
+static bool exchange_with(struct recompute_search *s, uint64_t budget, unsigned char *modes,
+                          size_t image, struct score *now)
+{
+    bool better = false;
+    for (unsigned char m = RECOMPUTE_KEPT; m <= RECOMPUTE_DERIVED; m++) {
+        unsigned char before = modes[image];
+        if (m == before || !allows(s, image, m, RECOMPUTE_EACH))
+            continue;
+        modes[image] = m;
+        struct score score = score_of(s, modes, budget);
+        if (score.extra < now->extra && try_others(s, budget, modes, image, now))
+            better = true;
+        else
+            modes[image] = before;
+    }
+    return better;
+}
+
 static bool exchange(struct recompute_search *s, uint64_t budget, unsigned char *modes,
                      struct score *now)
 {
     bool better = false;
-    for (size_t i = 0; i < s->count && s->count <= MOST_EXCHANGED; i++)
-        for (size_t k = 0; k < s->count; k++) {
-            size_t kept = s->candidates[i], dropped = s->candidates[k];
-            if (modes[kept] != RECOMPUTE_KEPT || modes[dropped] == RECOMPUTE_KEPT)
-                continue;
-            unsigned char mode = modes[dropped];
-            modes[dropped] = RECOMPUTE_KEPT;
-            if (try_mode(s, budget, modes, kept, (enum recompute_mode)mode, now))
-                better = true;
-            else
-                modes[dropped] = mode;
-        }
+    for (size_t i = 0; i < s->choice_count && s->choice_count <= MOST_EXCHANGED; i++)
+        better |= exchange_with(s, budget, modes, s->choices[i], now);
     return better;
 }
 
@@ -392,10 +478,12 @@ static struct score settle(struct recompute_search *s, unsigned char *modes)
     bool better = true;
     for (int round = 0; better && round < MOST_ROUNDS; round++) {
         better = false;
-        for (size_t k = 0; k < s->count; k++)
-            for (unsigned char mode = RECOMPUTE_KEPT; mode <= RECOMPUTE_EACH; mode++) {
-                size_t image = s->candidates[k];
+        for (size_t k = 0; k < s->choice_count; k++)
+            for (unsigned char mode = RECOMPUTE_KEPT; mode <= RECOMPUTE_DERIVED; mode++) {
+                size_t image = s->choices[k];
                 unsigned char before = modes[image];
+                if (!allows(s, image, mode, RECOMPUTE_EACH))
+                    continue;
                 modes[image] = mode;
                 struct score score = score_of(s, modes, 0);
                 if (is_less(&score, &now)) {
@@ -411,13 +499,17 @@ static struct score settle(struct recompute_search *s, unsigned char *modes)
 
 void recompute_least(struct recompute_search *s, unsigned char *modes)
 {
-    unsigned char *other = s->other;
-    set_all(s, modes, RECOMPUTE_EACH);
-    struct score each = settle(s, modes);
-    set_all(s, other, RECOMPUTE_ONCE);
-    struct score once = settle(s, other);
-    if (is_less(&once, &each))
-        memcpy(modes, other, s->model->image_count);
+    struct score least = {UINT64_MAX, 1e300, 1e300};
+    for (enum recompute_stored stored = first_base(s); stored <= last_base(s); stored++)
+        for (int mode = RECOMPUTE_ONCE; mode <= RECOMPUTE_EACH; mode++) {
+            set_base(s, stored);
+            set_all(s, s->other, (enum recompute_mode)mode);
+            struct score score = settle(s, s->other);
+            if (!is_less(&score, &least))
+                continue;
+            least = score;
+            memcpy(modes, s->other, s->model->image_count);
+        }
 }
 
 /* ---- The whole ---- */
@@ -451,22 +543,36 @@ static bool plan_from_least(struct recompute_search *s, uint64_t budget, unsigne
     return descend(s, budget, RECOMPUTE_EACH, modes, score);
 }
 
-/* The best of several ways down. */
-bool recompute_plan(struct recompute_search *s, uint64_t budget, unsigned char *modes)
+/* Goes that way, and takes what is found if it is better. */
+static void take_better(struct recompute_search *s,
+                        bool (*way)(struct recompute_search *, uint64_t, unsigned char *,
+                                    struct score *),
+                        uint64_t budget, unsigned char *modes, struct score *found)
+{
+    struct score score;
+    if (!way(s, budget, s->trial, &score) || score.extra >= found->extra)
+        return;
+    memcpy(modes, s->trial, s->model->image_count);
+    *found = score;
+}
+
+/* The best of several ways down from a base. */
+static void plan_from_base(struct recompute_search *s, uint64_t budget, unsigned char *modes,
+                           struct score *found)
 {
     static bool (*const ways[])(struct recompute_search *, uint64_t, unsigned char *,
-                                struct score *) = {plan_chained, plan_once, plan_each,
-                                                   plan_from_least};
-    struct score found, score;
-    set_all(s, modes, RECOMPUTE_KEPT);
-    found = score_of(s, modes, budget);
-    bool good = is_within(&found);
-    for (size_t i = 0; i < sizeof ways / sizeof *ways && (!good || found.extra > 0); i++) {
-        if (!ways[i](s, budget, s->trial, &score) || (good && score.extra >= found.extra))
-            continue;
-        memcpy(modes, s->trial, s->model->image_count);
-        found = score;
-        good = true;
+                                struct score *) = {plan_chained, plan_once, plan_each};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        take_better(s, ways[i], budget, modes, found);
+}
+
+bool recompute_plan(struct recompute_search *s, uint64_t budget, unsigned char *modes)
+{
+    struct score found = {.extra = 1e300};
+    for (enum recompute_stored stored = first_base(s); stored <= last_base(s); stored++) {
+        set_base(s, stored);
+        plan_from_base(s, budget, modes, &found);
     }
-    return good;
+    take_better(s, plan_from_least, budget, modes, &found);
+    return found.extra < 1e300;
 }

@@ -23,6 +23,7 @@ struct recompute_evaluation {
     int64_t *changes;  /* by item: bytes that come to live there */
     size_t *segments;  /* first item of each, and the end */
     size_t segment_count;
+    double *reference; /* by step: its time with all derived that can be */
     const struct recompute_view *view;
 };
 
@@ -36,6 +37,56 @@ static void find_producers(struct recompute_evaluation *e)
                 e->producers[e->model->steps[s].results[k]] = s;
 }
 
+/* ---- Time ---- */
+
+static bool is_derived(const struct recompute_evaluation *e, size_t image)
+{
+    return e->modes ? e->modes[image] == RECOMPUTE_DERIVED : e->model->images[image].may_derive;
+}
+
+/* Bytes that are read for it. */
+static double read_bytes(const struct recompute_evaluation *e, size_t image)
+{
+    if (!is_derived(e, image))
+        return (double)e->model->images[image].size;
+    const struct recompute_step *step = &e->model->steps[e->producers[image]];
+    double bytes = 0;
+    for (size_t i = 0; i < step->read_count; i++)
+        bytes += read_bytes(e, step->reads[i]);
+    return bytes;
+}
+
+static double step_time(const struct recompute_evaluation *e, size_t s)
+{
+    const struct recompute_step *step = &e->model->steps[s];
+    if (step->results[0] != SIZE_MAX && is_derived(e, step->results[0]))
+        return step->derived_time;
+    double time = step->time;
+    for (size_t i = 0; i < step->read_count; i++)
+        time += read_bytes(e, step->reads[i]) - (double)e->model->images[step->reads[i]].size;
+    return time;
+}
+
+/* Modes NULL stands for all derived that can be. */
+static void find_reference(struct recompute_evaluation *e)
+{
+    e->modes = NULL;
+    for (size_t s = 0; s < e->model->step_count; s++)
+        e->reference[s] = step_time(e, s);
+}
+
+static void find_time(struct recompute_evaluation *e)
+{
+    for (size_t i = 0; i < e->schedule.count; i++) {
+        const struct recompute_item *item = &e->schedule.items[i];
+        double time = step_time(e, item->step);
+        e->schedule.time += time;
+        e->schedule.extra += time - (item->step == item->at ? e->reference[item->at] : 0);
+    }
+}
+
+/* ---- Life ---- */
+
 struct recompute_evaluation *recompute_evaluation_create(const struct recompute_model *model)
 {
     struct recompute_evaluation *e = calloc(1, sizeof *e);
@@ -48,11 +99,13 @@ struct recompute_evaluation *recompute_evaluation_create(const struct recompute_
     e->needed = calloc(model->image_count + 1, sizeof *e->needed);
     e->segments = calloc((size_t)last + 2, sizeof *e->segments);
     e->segment_count = (size_t)last + 1;
-    if (!e->images || !e->producers || !e->needed || !e->segments) {
+    e->reference = calloc(model->step_count + 1, sizeof *e->reference);
+    if (!e->images || !e->producers || !e->needed || !e->segments || !e->reference) {
         recompute_evaluation_destroy(e);
         return NULL;
     }
     find_producers(e);
+    find_reference(e);
     return e;
 }
 
@@ -66,6 +119,7 @@ void recompute_evaluation_destroy(struct recompute_evaluation *e)
     free(e->needed);
     free(e->changes);
     free(e->segments);
+    free(e->reference);
     free(e);
 }
 
@@ -109,7 +163,7 @@ static bool is_live(const struct recompute_evaluation *e, size_t image, size_t a
         return true;
     if (made->made == NEVER)
         return false;
-    if (!e->model->images[image].derived)
+    if (!is_derived(e, image))
         return made->epoch == epoch_of(e, image, at);
     const struct recompute_step *step = &e->model->steps[e->producers[image]];
     for (size_t i = 0; i < step->read_count; i++) {
@@ -141,7 +195,7 @@ static void end_instance(struct recompute_evaluation *e, size_t image)
 {
     const struct recompute_image *i = &e->model->images[image];
     const struct instance *instance = &e->images[image];
-    if (instance->made == NEVER || i->derived || (e->view && e->view->free[image]))
+    if (instance->made == NEVER || is_derived(e, image) || (e->view && e->view->free[image]))
         return;
     size_t first = instance->made, last = instance->read;
     uint64_t size = i->size;
@@ -161,7 +215,7 @@ static void end_instance(struct recompute_evaluation *e, size_t image)
 static void read_image(struct recompute_evaluation *e, size_t image, size_t item)
 {
     e->images[image].read = item;
-    if (!e->model->images[image].derived || e->producers[image] == NEVER)
+    if (!is_derived(e, image))
         return;
     const struct recompute_step *step = &e->model->steps[e->producers[image]];
     for (size_t i = 0; i < step->read_count; i++)
@@ -182,8 +236,6 @@ static bool append(struct recompute_evaluation *e, size_t s, size_t at)
         e->images[image] = (struct instance){item, item, epoch_of(e, image, at)};
         e->needed[image] = false;
     }
-    if (s != at)
-        e->schedule.extra += step->time;
     return true;
 }
 
@@ -281,6 +333,7 @@ const struct recompute_schedule *recompute_evaluation_run(struct recompute_evalu
     find_segments(e);
     count_bytes(e);
     find_peak(e, budget);
+    find_time(e);
     return &e->schedule;
 }
 

@@ -499,6 +499,11 @@ static bool is_stored_to_verify(const struct recording *r, const struct graph_fi
     return false;
 }
 
+static bool is_chosen_to_be_stored(const struct recording *r, const struct glcnn_image_node *image)
+{
+    return r->sub_batches > 1 || (r->stored && r->stored[image->index]);
+}
+
 /* How the readers of a result may make it: what is wanted is stored. */
 static void choose_derivative(const struct recording *r, const struct graph_filter *f,
                               struct encode_settings *settings)
@@ -521,10 +526,8 @@ static void choose_derivative(const struct recording *r, const struct graph_filt
     }
     settings->most_textures = most.textures;
     settings->most_buffers = most.buffers;
-    if (r->stores == STORES_GRADIENTS && f->node->forward)
-        settings->may_derive = least(settings->may_derive, DERIVATIVE_COPY);
-    if (r->graph->wanted[result->index] || r->stores == STORES_ALL || !r->command_buffer->planned ||
-        is_stored_to_verify(r, f))
+    if (r->graph->wanted[result->index] || is_chosen_to_be_stored(r, result) ||
+        !r->command_buffer->planned || is_stored_to_verify(r, f))
         settings->may_derive = DERIVATIVE_NONE;
 }
 
@@ -736,7 +739,7 @@ glcnn_status recording_make(struct recording *r, const struct glcnn_graph *graph
     *r = (struct recording){.graph = graph,
                             .command_buffer = command_buffer,
                             .sub_batches = choice->sub_batches,
-                            .stores = choice->stores,
+                            .stored = choice->stored,
                             .ordinary_results = true};
     glcnn_status status = check_sources(r, sources);
     if (status != GLCNN_SUCCESS)
