@@ -24,7 +24,8 @@ void finish(int lane, int run, int slice, int group, vec4 sum, vec4 sum_xh) {
 }
 #endif
 
-vec4 mean, scale, beta, slope; // of the slice
+// Of the slice; vectors of the user's may be called mean and beta.
+vec4 own_mean, own_scale, own_beta, own_slope;
 vec4 sum, sum_xh;
 
 // Of pixel i of rows first_row and on, and the others of its block that there are, LANES apart.
@@ -37,10 +38,10 @@ void add_block(int i, int count, int first_row, int slice) {
         int image = row / image_rows;
         int X = begin_x + pixel - line * row_pixels, Y = begin_y + row - image * image_rows;
         g[b] = gradient(X, Y, slice, image);
-        d[b] = source_edge(first_x + X, first_y + Y, slice, image) - mean;
+        d[b] = source_edge(first_x + X, first_y + Y, slice, image) - own_mean;
     }
     for (int b = 0; b < BLOCK; b++) {
-        vec4 own = times(neuron_derivative(scale * d[b] + beta, slope), g[b]);
+        vec4 own = times(neuron_derivative(own_scale * d[b] + own_beta, own_slope), g[b]);
         bool counts = i + b * LANES < count;
         sum += counts ? own : vec4(0.0);
         sum_xh += counts ? own * d[b] : vec4(0.0);
@@ -49,10 +50,10 @@ void add_block(int i, int count, int first_row, int slice) {
 
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex), run = at.x / LANES;
-    mean = mean_of(at.y, at.z);
-    scale = scale_of(at.y, at.z);
-    beta = beta_of(at.y, at.z);
-    slope = neuron_slope(at.y);
+    own_mean = mean_of(at.y, at.z);
+    own_scale = scale_of(at.y, at.z);
+    own_beta = beta_of(at.y, at.z);
+    own_slope = neuron_slope(at.y);
     sum = sum_xh = vec4(0.0);
     for (int turn = 0; turn < turns; turn++) {
         int first_row = (turn * runs + run) * turn_rows;
