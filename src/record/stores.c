@@ -23,12 +23,15 @@ static bool is_copied_at_once(const struct image_view *view)
            (view->images == 1 || view->layer_stride == slice_count(view->channels));
 }
 
-/* In a context that it borrows the library keeps to the state that glcnn/device.h tells of. */
+/* In a context that it borrows the library keeps to the state that glcnn/device.h tells of, and a
+ * canary (record/canary.h) stores into the image. */
 bool stores_are_buffered(const struct glcnn_device *device, const struct pass *pass)
 {
     const struct glcnn_limits *limits = &device->info.limits;
-    return pass->whole && device->info.traits.buffered_stores && !device->caller_state &&
-           pass->image_count == 1 && pass->buffer_count < limits->storage_blocks &&
+    const struct glcnn_device_traits *traits = &device->info.traits;
+    return pass->whole && traits->buffered_stores && !traits->may_skip_programs &&
+           !device->caller_state && pass->image_count == 1 &&
+           pass->buffer_count < limits->storage_blocks &&
            is_copied_at_once(&pass->images[0].view) &&
            stored_size(&pass->images[0].view) <= limits->storage_block_size;
 }
