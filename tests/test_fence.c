@@ -2,7 +2,9 @@
  * fence has a descriptor once its commands were flushed, EGL takes over the descriptor that it makes a
  * fence of, and what is no sync file makes none. tests/drm/fences.c is the same on a driver that has
  * them. */
-#define _GNU_SOURCE
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* RTLD_NEXT */
+#endif
 
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
