@@ -28,6 +28,33 @@ static glcnn_status poison_buffer(glcnn_buffer *buffer)
     return status;
 }
 
+/* A pass that stores by way of a buffer would leave, where it stores nothing, what was stored there
+ * last: the image itself by such a pass, so that this is NaN, too. */
+static glcnn_status poison_stores(struct bench_job *w, glcnn_image *image)
+{
+    glcnn_image *stored = NULL;
+    glcnn_kernel *kernel = NULL;
+    glcnn_command_buffer *commands = NULL;
+    if (!glcnn_device_info(w->device)->traits.buffered_stores)
+        return GLCNN_SUCCESS;
+    glcnn_status status = glcnn_image_create(w->device, glcnn_image_get_descriptor(image), &stored);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_kernel_create(w->device, "neuron", &kernel);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_command_buffer_create(w->device, &commands);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_kernel_encode(
+            commands, kernel, &(struct glcnn_encode){.source = image, .destination = stored});
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_command_buffer_commit(commands);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_command_buffer_wait(commands);
+    glcnn_command_buffer_destroy(&commands);
+    glcnn_kernel_destroy(&kernel);
+    glcnn_image_destroy(&stored);
+    return status;
+}
+
 static glcnn_status poison_image(struct bench_job *w, glcnn_image *image)
 {
     uint32_t which[3];
@@ -38,6 +65,8 @@ static glcnn_status poison_image(struct bench_job *w, glcnn_image *image)
         status = poison_buffer(values);
     if (status == GLCNN_SUCCESS)
         status = bench_write_images(w, image, values, which, looked_at(image, which));
+    if (status == GLCNN_SUCCESS)
+        status = poison_stores(w, image);
     glcnn_buffer_destroy(&values);
     return status;
 }
