@@ -166,20 +166,20 @@ struct glcnn_limits {
  * choose by it between variants of their passes; every variant gives the same result within
  * rounding. A driver that is not known has the traits that suit every GPU. */
 struct glcnn_device_traits {
-    const char *family;     /* "mali-midgard", "mali-bifrost", "v3d", "adreno", "nvidia", "nouveau",
+    const char *family;   /* "mali-midgard", "mali-bifrost", "v3d", "adreno", "nvidia", "nouveau",
                                "llvmpipe", "softpipe", "swiftshader" or "unknown" */
-    uint32_t registers;     /* four-component values that an invocation keeps without spilling */
-    uint32_t width;         /* invocations that run in step */
-    bool shared_memory;     /* that of a work group lies on the chip, not in the GPU's memory */
-    bool image_loads;       /* imageLoad is cheaper than texelFetch */
-    bool uniform_copies;    /* members of a uniform block are dear to read again and again */
-    bool plain_uniforms;    /* uniforms outside of blocks are read without an instruction */
-    bool dear_stores;       /* a texel that is stored costs as much as a dozen that are loaded */
-    bool buffered_stores;   /* a buffer's stores and a copy take less than stores into an image */
-    bool large_groups;      /* passes that read and write little gain by large work groups */
-    bool sums_round;        /* a sum of floats is rounded to the nearest, ties to even */
-    bool packs_halves;      /* packHalf2x16 rounds like that: float16 texels are stored as its bits */
-    bool busy_waits;        /* the driver's waits keep a core busy: the library naps */
+    uint32_t registers;   /* four-component values that an invocation keeps without spilling */
+    uint32_t width;       /* invocations that run in step */
+    bool shared_memory;   /* that of a work group lies on the chip, not in the GPU's memory */
+    bool image_loads;     /* imageLoad is cheaper than texelFetch */
+    bool uniform_copies;  /* members of a uniform block are dear to read again and again */
+    bool plain_uniforms;  /* uniforms outside of blocks are read without an instruction */
+    bool dear_stores;     /* a texel that is stored costs as much as a dozen that are loaded */
+    bool buffered_stores; /* a buffer's stores and a copy take less than stores into an image */
+    bool large_groups;    /* passes that read and write little gain by large work groups */
+    bool sums_round;      /* a sum of floats is rounded to the nearest, ties to even */
+    bool packs_halves;    /* packHalf2x16 rounds like that: float16 texels are stored as its bits */
+    bool busy_waits;      /* the driver's waits keep a core busy: the library naps */
     bool background_copies; /* bytes given to the driver cross to the GPU beside its passes */
     bool may_skip_programs; /* may accept a program that it then does not run, in silence */
     uint32_t pass_bytes;    /* that memory moves in the time that a pass takes to begin, about */

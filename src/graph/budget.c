@@ -5,8 +5,8 @@
 
 #include "graph/graph.h"
 
-#define MOST_SPLITS 36  /* powers of two, and the batch; a batch at once by what is stored */
-#define MOST_STEPS  160 /* of more it takes too long to choose image by image what is stored */
+#define MOST_SPLITS 36   /* powers of two, and the batch; a batch at once by what is stored */
+#define MOST_STEPS  160  /* of more it takes too long to choose image by image what is stored */
 #define LESS        12   /* one part in so many that more parts must need less, to be the least */
 #define WORTH       0.05 /* of a step: what rounds differently must save as much */
 

@@ -6,10 +6,10 @@
 #include "image/image.h"
 #include "record/stores.h"
 
-#define TRIES 24 /* choices recorded within a budget */
-#define GOOD_TRIES 6  /* within it, of which the fastest is taken */
+#define TRIES      24  /* choices recorded within a budget */
+#define GOOD_TRIES 6   /* within it, of which the fastest is taken */
 #define WORTH      .05 /* of a step */
-#define SURE  2  /* what textures take is less than so many times what a model counts */
+#define SURE       2   /* what textures take is less than so many times what a model counts */
 
 /* ---- One recording ---- */
 

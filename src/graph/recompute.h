@@ -53,9 +53,9 @@ struct recompute_image {
 struct recompute_step {
     const size_t *reads; /* images */
     size_t read_count;
-    size_t results[2]; /* images; SIZE_MAX: none */
-    uint64_t scratch;  /* bytes, of whatever lives as long as the step alone */
-    double time;       /* that reads and makes what is stored */
+    size_t results[2];   /* images; SIZE_MAX: none */
+    uint64_t scratch;    /* bytes, of whatever lives as long as the step alone */
+    double time;         /* that reads and makes what is stored */
     double derived_time; /* where its result is derived */
     uint32_t segment;
 };

@@ -39,7 +39,7 @@ struct recompute_search {
     unsigned char *base;          /* modes with nothing dropped: a beginning */
     size_t *candidates;           /* choices that are stored there and may be dropped */
     size_t count;
-    size_t *made, *read; /* by candidate, from 1 on: steps that make it and that read it last */
+    size_t *made, *read;     /* by candidate, from 1 on: steps that make it and that read it last */
     struct run *runs[BASES]; /* by base: [count + 2][count + 2]; NULL until needed */
     unsigned char *modes, *other, *trial;
     bool *free;

@@ -16,8 +16,8 @@
 #define KEPT_PIXELS   16u
 #define TURN_PIXELS   128u
 #define LARGE_IMAGES  ((uint64_t)64 << 20) /* bytes, more than caches hold */
-#define CHUNK_PIXELS  32u   /* that make a chunk of tiles worth its part sums */
-#define LANE_PIXELS   8u    /* the same for each lane */
+#define CHUNK_PIXELS  32u                  /* that make a chunk of tiles worth its part sums */
+#define LANE_PIXELS   8u                   /* the same for each lane */
 #define FEWEST_GROUPS 4u    /* that are faster than invocations which go through the pixels alone */
 #define ALL_GROUPS    1024u /* fill the largest GPUs */
 #define PART_PIXELS   2048.0 /* that are read while a number of a part is stored and added up */

@@ -718,8 +718,8 @@ static void node_defaults(struct glcnn_addressing *properties, void *kernel_para
 }
 
 static const struct variant *const two_forms[] = {pooling_forms, pooling_strip_forms, NULL};
-static const struct variant *const average_forms[] = {average_rows, pooling_forms, pooling_strip_forms,
-                                                      NULL};
+static const struct variant *const average_forms[] = {average_rows, pooling_forms,
+                                                      pooling_strip_forms, NULL};
 static const struct variant *const average_gradient_forms[] = {pooling_tile_forms, pooling_forms,
                                                                average_derivation_rows, NULL};
 static const struct variant *const norm_forms[] = {pooling_tile_forms, norm_rows, pooling_forms,

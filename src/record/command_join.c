@@ -116,9 +116,9 @@ static uint32_t larger(uint32_t a, uint32_t b)
  * and batches of all sizes. */
 static glcnn_status make_texture(struct joining *j, struct joined_texture *texture)
 {
-    glcnn_status status = storage_create(
-        j->buffer->device, larger(texture->width, 1), larger(texture->height, 1),
-        larger(texture->layers, 1), GLCNN_CHANNEL_FORMAT_FLOAT32, &texture->storage);
+    glcnn_status status =
+        storage_create(j->buffer->device, larger(texture->width, 1), larger(texture->height, 1),
+                       larger(texture->layers, 1), GLCNN_CHANNEL_FORMAT_FLOAT32, &texture->storage);
     if (status == GLCNN_SUCCESS) {
         texture->storage->clear = false;
         texture->storage->holds =
