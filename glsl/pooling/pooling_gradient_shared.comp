@@ -10,6 +10,11 @@
 // needs lib/divide.glsl
 // needs lib/window.glsl
 // needs pooling/pooling_average.glsl
+// needs pixel_reduction/epilogue.glsl
+#ifdef EPILOGUE
+collected own_values;
+#endif
+
 #define WINDOWS (WINDOWS_X * WINDOWS_Y)
 
 shared vec4 terms[WINDOWS];
@@ -203,6 +208,12 @@ ivec2 place_of(int i) {
 #endif
 }
 
+// The group's run, of a tile of an image.
+int run_of(ivec2 number, int image) {
+    ivec3 size = grid_size();
+    return (image * size.y + number.y) * (size.x / LANES) + number.x;
+}
+
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex);
     int image = at.z / destination_slices;
@@ -220,12 +231,16 @@ void invocation(ivec3 at) {
 #endif
     make_terms(lane, t);
     barrier();
+    BEGIN_COLLECTED(own_values);
     for (int i = lane; i < TILE_X * TILE_Y; i += LANES) {
         ivec2 own = place_of(i), p = to + own, u = corner + own;
         if (p.x >= region_width || p.y >= region_height)
             continue;
         bool inside = u.x >= 0 && u.y >= 0 && u.x < source_width && u.y < source_height;
-        vec4 sum = gathered(u - origin, u, t);
-        store_destination(region_x + p.x, region_y + p.y, slice, image, inside ? sum : vec4(0.0));
+        vec4 sum = inside ? gathered(u - origin, u, t) : vec4(0.0);
+        store_destination(region_x + p.x, region_y + p.y, slice, image, sum);
+        COLLECT(own_values, sum, p, slice, image);
     }
+    LEAVE_COLLECTED(lane, 1, run_of(to / ivec2(TILE_X, TILE_Y), image), slice, own_values);
+    FINISH_COLLECTED(lane, 1, slice);
 }

@@ -171,6 +171,19 @@ static void pass_tiles(struct pass *pass, const struct tiles *t, const struct im
     pass->work = (uint32_t)(o->window.x.size * o->window.y.size) * 32 + 64;
 }
 
+/* Where the tiles are all of an image that holds what they come to, and lanes merge in pairs. */
+static void pass_tile_epilogue(struct pass *pass, const struct tiles *t,
+                               const struct image_view *to)
+{
+    const struct operation *o = t->operation;
+    uint32_t lanes = lanes_of(t);
+    bool pairs = (lanes & (lanes - 1)) == 0;
+    if (pairs && o->region_width == to->width && o->region_height == to->height &&
+        to->storage->format == GLCNN_CHANNEL_FORMAT_FLOAT32)
+        pass->epilogue =
+            (struct pass_epilogue){lanes, pass->grid[0] / lanes * pass->grid[1] * to->images, 1};
+}
+
 bool pooling_plan_shared_gradient(struct plan *plan, const struct pooled_gradient *p,
                                   const char *fold, const struct variant **variant)
 {
@@ -199,5 +212,6 @@ bool pooling_plan_shared_gradient(struct plan *plan, const struct pooled_gradien
     pass_window(pass, &o->window);
     p->add_padding(o, pass);
     pass_tiles(pass, &tiles, p->destination);
+    pass_tile_epilogue(pass, &tiles, p->destination);
     return true;
 }
