@@ -84,7 +84,7 @@ static void copy_place(const struct gl *gl, const struct image_view *view, uint3
                       (GLint)(layer / storage->across % storage->down * storage->height),
                       (GLint)(storage->cell + layer / apart), (GLsizei)view->width,
                       (GLsizei)view->height, (GLsizei)groups_of(count - first, apart), GL_RGBA,
-                      GL_FLOAT, (const char *)NULL + offset);
+                      GL_FLOAT, (const void *)(uintptr_t)offset);
 }
 
 /* They stay bound: the context is the library's own, and nothing else in it takes texels from memory.
