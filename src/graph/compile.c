@@ -163,6 +163,15 @@ static bool is_worth_arranging(const struct glcnn_graph *graph, const struct com
     return c->choice.sub_batches == 1 && passes > WORTH * recording_time(&c->recording);
 }
 
+/* By how much the next choice must take less than what was recorded, which takes too much. Where all
+ * that lives has room and only its textures do not fit, any other choice may: the next best is tried,
+ * as long as tries are left for larger steps. */
+static uint64_t bytes_over(const struct glcnn_graph *graph, const struct compiled *c, int tries)
+{
+    bool has_room = c->memory.lower_bound <= graph->memory_budget;
+    return has_room && tries < TRIES / 2 ? 0 : c->memory.planned - graph->memory_budget;
+}
+
 /* Models count bytes, of which textures take some more or some less: more than the budget is asked
  * for first, and what a choice takes too much the next of its kind is given less. One that takes
  * less may leave room for a faster arrangement. */
@@ -178,7 +187,7 @@ static glcnn_status find_fastest(struct glcnn_graph *graph, struct compiled *c, 
         if (status != GLCNN_SUCCESS)
             return status;
         if (!is_within_budget(graph, c)) {
-            over = c->memory.planned - graph->memory_budget;
+            over = bytes_over(graph, c, i);
         } else {
             good += is_worth_arranging(graph, c) ? 1 : GOOD_TRIES;
             status = c->choice.sub_batches == 1 ? record_arranged(graph, c) : status;
