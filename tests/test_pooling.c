@@ -344,6 +344,51 @@ static void what_is_not_finite_wins_in_tiles_too(void)
     device = kept;
 }
 
+/* The gradient of 2x2 maxima side by side of a 6x6 image, into one of another size that held 9. */
+static float *gradient_into(uint32_t size)
+{
+    glcnn_kernel *kernel;
+    glcnn_image *x = make_image(1, 1, 6, 6), *g = make_image(1, 1, 3, 3);
+    glcnn_image *dx = make_image(1, 1, size, size), *other = make_image(1, 1, 12, 12);
+    glcnn_command_buffer *commands = make_commands();
+    fill_noise(x, 5);
+    fill_constant(g, 1);
+    fill_constant(dx, 9);
+    fill_constant(other, 9);
+    GOOD_FATAL(glcnn_kernel_create(device, "neuron", &kernel));
+    glcnn_image *stored = result_of(kernel, &(struct glcnn_encode){.source = other}, NULL);
+    glcnn_kernel_destroy(&kernel);
+    GOOD_FATAL(glcnn_kernel_create(device, "pooling_max_gradient", &kernel));
+    apply_settings(kernel, "secondary_kernel_width=2 secondary_kernel_height=2 "
+                           "secondary_stride_in_pixels_x=2 secondary_stride_in_pixels_y=2 "
+                           "secondary_offset_x=1 secondary_offset_y=1");
+    GOOD_FATAL(glcnn_kernel_encode(
+        commands, kernel, &(struct glcnn_encode){.source = g, .secondary = x, .destination = dx}));
+    finish(&commands);
+    float *values = read_image(dx);
+    glcnn_image *images[] = {x, g, dx, other, stored};
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++)
+        glcnn_image_destroy(&images[i]);
+    glcnn_kernel_destroy(&kernel);
+    return values;
+}
+
+/* Pixels beyond the image have no gradient, and those that a smaller one leaves out are not stored. */
+static void a_gradient_may_have_another_size(void)
+{
+    float *same = gradient_into(6);
+    for (uint32_t size = 4; size <= 8; size += 4) {
+        float *found = gradient_into(size);
+        for (uint32_t y = 0; y < size; y++)
+            for (uint32_t x = 0; x < size; x++) {
+                float expected = y < 6 && x < 6 ? same[y * 6 + x] : 0;
+                CU_ASSERT_DOUBLE_EQUAL((double)found[y * size + x], (double)expected, 1e-6);
+            }
+        free(found);
+    }
+    free(same);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -353,6 +398,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(gradients_of_windows_side_by_side_are_cheap),
         UNIT_TEST(numbers_that_are_not_finite_stay),
         UNIT_TEST(what_is_not_finite_wins_in_tiles_too),
+        UNIT_TEST(a_gradient_may_have_another_size),
         CU_TEST_INFO_NULL};
     return fixture_run("pooling", tests, argc, argv);
 }

@@ -129,18 +129,20 @@ static uint64_t time_row(const struct operation *copy, bool alone, const struct 
 }
 
 /* The fastest of the rows; that which is taken without trials unless another is faster by more than
- * the noise. */
+ * the noise. NULL where that one cannot be timed: then nothing is decided. */
 static const struct variant *try_rows(const struct operation *o, bool alone, struct tuned *tuned)
 {
     struct operation copy;
-    const struct variant *best = tuned->rows[0];
+    const struct variant *best = NULL;
     uint64_t least = UINT64_MAX;
     if (make_copy(o, &copy) != GLCNN_SUCCESS)
-        return best;
+        return NULL;
     for (size_t i = 0; i < tuned->row_count; i++) {
         uint64_t taken = time_row(&copy, alone, tuned, tuned->rows[i]);
         device_log(o->device, GLCNN_LOG_DEBUG, "tuning: %s, %s: %.3f us", kernel_title(o->kernel),
                    tuned->rows[i]->name, 1e-3 * (double)taken);
+        if (i == 0 && taken == UINT64_MAX)
+            break;
         if (taken >= least)
             continue;
         best = tuned->rows[i];
@@ -195,7 +197,10 @@ static const char *choose(const struct operation *o, bool alone, struct tuned *t
     for (size_t i = 0; i < tuned->row_count; i++)
         names[i] = tuned->rows[i]->name;
     const char *kept = choice_find(o->device, key, names);
-    return kept ? kept : choice_keep(o->device, key, names, try_rows(o, alone, tuned)->name);
+    const struct variant *best = kept ? NULL : try_rows(o, alone, tuned);
+    if (best)
+        kept = choice_keep(o->device, key, names, best->name);
+    return kept ? kept : tuned->rows[0]->name;
 }
 
 static void decide(const struct operation *o, bool alone, struct tuned *tuned)

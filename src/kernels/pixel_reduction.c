@@ -197,6 +197,9 @@ struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view
                                       const char *epilogue, uint32_t numbers,
                                       const struct vector_view *const results[], size_t count)
 {
+    /* Nothing is amended in what is not planned, and so no trial there tells the rows apart. */
+    if (!plan->command_buffer->planned)
+        return NULL;
     const struct variant *place = variant_choose(plan, pixel_reduction_places, NULL);
     struct pass *pass = place->buffers ? plan_amend(plan, source, results, count) : NULL;
     if (!pass || !are_soon_merged(&pass->epilogue)) {

@@ -377,10 +377,10 @@ static void plan_max_gradient(const struct operation *o, struct plan *plan)
     size_t first = plan->pass_count;
     if (pooling_plan_shared_gradient(plan, &gradient, "LARGEST", &variant))
         return;
-    bool whole = o->region_width == o->images[DESTINATION].width &&
-                 o->region_height == o->images[DESTINATION].height;
-    if (whole && tiles(&o->window.x, o->images[IMAGE].width) &&
-        tiles(&o->window.y, o->images[IMAGE].height))
+    const struct image_view *to = &o->images[DESTINATION], *of = &o->images[IMAGE];
+    bool whole = o->region_width == to->width && o->region_height == to->height &&
+                 to->width == of->width && to->height == of->height;
+    if (whole && tiles(&o->window.x, of->width) && tiles(&o->window.y, of->height))
         plan_max_gradient_tiles(o, plan);
     else
         plan_max_gradient_gathered(o, plan);

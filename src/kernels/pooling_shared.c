@@ -171,13 +171,19 @@ static void pass_tiles(struct pass *pass, const struct tiles *t, const struct im
     pass->work = (uint32_t)(o->window.x.size * o->window.y.size) * 32 + 64;
 }
 
-/* Where the tiles are all of an image that holds what they come to, and lanes merge in pairs. */
+/* Of an epilogue: what sums or statistics of two lanes take of shared memory, and the rest. */
+#define PAIR_BYTES 36u
+#define MORE_BYTES 32u
+
+/* Where the tiles are all of an image that holds what they come to, lanes merge in pairs, and shared
+ * memory is left for them. */
 static void pass_tile_epilogue(struct pass *pass, const struct tiles *t,
                                const struct image_view *to)
 {
     const struct operation *o = t->operation;
     uint32_t lanes = lanes_of(t);
-    bool pairs = (lanes & (lanes - 1)) == 0;
+    bool pairs =
+        (lanes & (lanes - 1)) == 0 && bytes_of(t) + lanes / 2 * PAIR_BYTES + MORE_BYTES <= t->room;
     if (pairs && o->region_width == to->width && o->region_height == to->height &&
         to->storage->format == GLCNN_CHANNEL_FORMAT_FLOAT32)
         pass->epilogue =
