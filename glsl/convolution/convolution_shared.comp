@@ -24,12 +24,6 @@ void keep_weights(int lane, int k) {
     }
 }
 
-// The group's run, of a tile of an image.
-int run_of(ivec2 tile, int image) {
-    ivec3 size = grid_size();
-    return (image * size.y + tile.y) * (size.x / 128) + tile.x;
-}
-
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex);
     int image = at.z / destination_slices;
@@ -61,6 +55,6 @@ void invocation(ivec3 at) {
             COLLECT(own_values, value, X, k, image);
         }
     }
-    LEAVE_COLLECTED(lane, 1, run_of(tile / TILE, image), k, own_values);
+    LEAVE_COLLECTED(lane, 1, run_of_tile(tile / TILE, image), k, own_values);
     FINISH_COLLECTED(lane, 1, k);
 }

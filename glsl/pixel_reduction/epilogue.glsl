@@ -16,6 +16,12 @@
 #define COLLECT(c, value, pixel, slice, image)     collect(c, value, pixel, slice, image)
 #define LEAVE_COLLECTED(lane, step, run, slice, c) leave_collected(lane, step, run, slice, c)
 #define FINISH_COLLECTED(lane, step, slice)        finish_collected(lane, step, slice)
+
+// The run of a group that makes a tile: row after row of an image's tiles, image after image.
+int run_of_tile(ivec2 tile, int image) {
+    ivec3 size = grid_size(); // LANES invocations wide and one high for each tile
+    return (image * size.y + tile.y) * (size.x / LANES) + tile.x;
+}
 #else
 #define BEGIN_COLLECTED(c)
 #define COLLECT(c, value, pixel, slice, image)

@@ -208,12 +208,6 @@ ivec2 place_of(int i) {
 #endif
 }
 
-// The group's run, of a tile of an image.
-int run_of(ivec2 number, int image) {
-    ivec3 size = grid_size();
-    return (image * size.y + number.y) * (size.x / LANES) + number.x;
-}
-
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex);
     int image = at.z / destination_slices;
@@ -241,6 +235,6 @@ void invocation(ivec3 at) {
         store_destination(region_x + p.x, region_y + p.y, slice, image, sum);
         COLLECT(own_values, sum, p, slice, image);
     }
-    LEAVE_COLLECTED(lane, 1, run_of(to / ivec2(TILE_X, TILE_Y), image), slice, own_values);
+    LEAVE_COLLECTED(lane, 1, run_of_tile(to / ivec2(TILE_X, TILE_Y), image), slice, own_values);
     FINISH_COLLECTED(lane, 1, slice);
 }
