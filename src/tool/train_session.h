@@ -48,6 +48,46 @@ struct session {
     bool save_time; /* a checkpoint is due */
 };
 
+/* Functions that give an int give a status of tool.h, and have printed what was wrong. */
+
+/* Prints the sentence; gives EXIT_FAILED. */
+int session_fail(const struct session *s, const char *error);
+int session_fail_device(const struct session *s);
+
+/* ---- Data (train_data.c) ---- */
+
+/* The file of --resume or --model, the pictures, and the settings that follow from both. */
+int session_open_data(struct session *s);
+
+/* The session's batches, once the ranks have their shares. */
+int session_open_loaders(struct session *s);
+
+/* How many pictures of a part there are, --limit considered. */
+uint32_t session_images(const struct session *s, glcnn_data_part part);
+
+/* Batches of training from that step on; labels_only: without the pictures. */
+bool session_load(const struct session *s, size_t step, bool labels_only,
+                  glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH]);
+
+/* One epoch of another part, from its start. */
+bool session_load_part(const struct session *s, glcnn_data_part part, bool labels_only,
+                       glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH]);
+
+/* ---- The model (train_model.c) ---- */
+
+/* Images that losses are the mean over: of all ranks where their gradients are added up, else of
+ * this one. */
+uint32_t session_loss_images(const struct session *s);
+
+/* The device, unless the session has it. */
+int session_open_device(struct session *s);
+
+/* Device and model. */
+int session_open_model(struct session *s);
+
+/* The runners that train and validate; frozen layers apart where that serves. */
+int session_open_runners(struct session *s);
+
 /* A model of the session's network with its weights to begin with, its layers chosen, and its
  * optimizer. `tells`: what was read of files is printed. False, and a sentence, if it fails. */
 bool session_make_model(const struct session *s, bool tells, struct model *model,
@@ -58,16 +98,53 @@ bool session_make_model(const struct session *s, bool tells, struct model *model
 bool session_make_trainer(const struct session *s, struct model *model, uint64_t memory,
                           struct runner *runner);
 
+/* ---- Checkpoints (train_checkpoint.c) ---- */
+
+/* Whether a file that will be written hours from now can be made; NULL: none. */
+int session_probe(const struct session *s, const char *path);
+
+/* What --resume names, into the model. */
+int session_load_checkpoint(struct session *s);
+
+/* Before the first step: a file that is there stays until there is something better. */
+int session_save_first(struct session *s);
+
+/* All ranks come here at once; the first writes. */
+int session_save(struct session *s);
+
+/* The same into another file, by the first rank alone. */
+int session_write_checkpoint(struct session *s, const char *path);
+
+/* The loss scale as the last step left it, into the settings. False: the device has the sentence.
+ */
+bool session_take_scale(struct session *s);
+
+/* What each rank has averaged of its own batches becomes one; summed up ones are the same. */
+bool session_average_statistics(struct session *s, char error[GLCNN_ERROR_LENGTH]);
+
+/* ---- Validation (train_validation.c) ---- */
+
+/* Into the session's score, of all ranks. */
+int session_validate(struct session *s, glcnn_data_loader *loader);
+
+/* What the network makes of the test images, printed; where these are those to validate with, what
+ * the last epoch found is what it makes of them still. */
+int session_test(struct session *s);
+
+/* ---- Beginning and end (train_begin.c) ---- */
+
+/* Opens all, tells of it, and saves for the first time. */
+int session_begin(struct session *s);
+void session_end(struct session *s);
+
+/* ---- A step (train.c, train_speed.c, train_divergence.c) ---- */
+
 /* One step on the loader's next batch, of number `step`. *loss is the mean over the batch of all
  * ranks; *right, if not NULL, how many of it were classified right. False, and a sentence, if it
  * fails. */
 bool session_step(struct session *s, struct model *model, struct runner *runner,
                   glcnn_data_loader *loader, size_t step, float *loss, uint32_t *right,
                   char error[GLCNN_ERROR_LENGTH]);
-
-/* Batches of training from that step on; labels_only: without the pictures. */
-bool session_load(const struct session *s, size_t step, bool labels_only,
-                  glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH]);
 
 /* How many images a second a model like the session's trains on, in steps of zeros that are then
  * forgotten (train_speed.c). False, and a sentence, if it fails. */

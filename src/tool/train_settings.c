@@ -590,6 +590,11 @@ static bool is_given(const struct settings *s, int letter)
     return false;
 }
 
+bool settings_scale_losses(const struct settings *s)
+{
+    return s->precision->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+}
+
 void settings_fit(struct settings *s, uint32_t images)
 {
     uint64_t share = images / BATCHES_LEAST;

@@ -86,4 +86,7 @@ struct settings_entries {
 };
 void settings_describe(const struct settings *settings, struct settings_entries *entries);
 
+/* Are gradients stored in float16, and losses scaled? */
+bool settings_scale_losses(const struct settings *settings);
+
 #endif

@@ -1,0 +1,194 @@
+/* How a run of glcnn train begins and ends: what it is made of, and what it tells of that. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "digest.h"
+#include "train_session.h"
+
+/* Ranks do not share what was asked for: FILE is the first's, FILE.1, FILE.2 .. the others'. */
+static void name_features(struct session *s)
+{
+    const char *cache = s->settings.cache;
+    if (cache && s->ranks.rank > 0 && strcmp(cache, "off") != 0)
+        snprintf(s->features_path, sizeof s->features_path, "%s.%u", cache, s->ranks.rank);
+    else if (cache)
+        snprintf(s->features_path, sizeof s->features_path, "%s", cache);
+}
+
+/* model.best.safetensors for model.safetensors, model.best for model; model.features for both. */
+static void name_files(struct session *s)
+{
+    const char *out = ranks_leads(&s->ranks) ? s->settings.out : NULL;
+    if (!out)
+        return;
+    const char *slash = strrchr(out, '/'), *name = slash ? slash + 1 : out;
+    const char *dot = strrchr(name, '.');
+    int stem = (int)(dot && dot != name ? dot - out : (ptrdiff_t)strlen(out));
+    snprintf(s->best_path, sizeof s->best_path, "%.*s.best%s", stem, out, out + stem);
+    snprintf(s->features_path, sizeof s->features_path, "%.*s.features", stem, out);
+}
+
+static int allocate(struct session *s)
+{
+    size_t batch = s->ranks.share, values = batch * s->pictures.form.classes;
+    s->scores = calloc(values, sizeof *s->scores);
+    s->tests = calloc(values, sizeof *s->tests);
+    s->losses = calloc(batch, sizeof *s->losses);
+    return s->scores && s->tests && s->losses ? EXIT_GOOD : session_fail(s, "not enough memory");
+}
+
+static void describe_layers(const struct session *s)
+{
+    const struct frozen *f = &s->frozen;
+    if (s->layers.trained == s->layers.count)
+        return;
+    printf("layers: %u of %u train\n", s->layers.trained, s->layers.count);
+    if (!s->layers.cut)
+        printf("features: not kept, the layers that train read more than one frozen one\n");
+    else if (f->features)
+        printf("features: %u values of each of %u pictures, %u of them new, %.1f MiB in %s\n",
+               f->value_count, f->pictures, f->computed,
+               (double)features_size(f->features) / 1048576,
+               f->parameters.cache ? f->parameters.cache : "a temporary file");
+    else
+        printf("features: not kept: %s\n", f->reason);
+    if (f->features && !f->training.cached)
+        printf("features: those to train with are computed in each step, for --augment\n");
+}
+
+/* What will run where, the memory that it takes, and where it is kept. */
+static int describe(struct session *s)
+{
+    struct glcnn_memory_plan m;
+    const struct form *form = &s->pictures.form;
+    if (!runner_memory(&s->trainer, &m))
+        return session_fail_device(s);
+    printf("device: %s\n", glcnn_device_info(s->tool.device)->renderer);
+    printf("data: %u images of %ux%ux%u to train with, %u to validate with, %u classes\n",
+           session_images(s, GLCNN_DATA_PART_TRAINING), form->width, form->height, form->channels,
+           session_images(s, s->pictures.validation), form->classes);
+    printf("network: %s, %zu steps of %u images an epoch\n", s->described.title, s->steps,
+           (uint32_t)s->settings.batch);
+    describe_layers(s);
+    if (s->ranks.mpi)
+        printf("ranks: %u, of which this one has %u images of each batch\n", s->ranks.size,
+               s->ranks.share);
+    printf("intermediate images: %.1f MiB, without sharing %.1f MiB", (double)m.planned / 1048576,
+           (double)m.without_sharing / 1048576);
+    if (m.sub_batches > 1)
+        printf(", %u parts a batch", m.sub_batches);
+    if (settings_scale_losses(&s->settings))
+        printf(", float16");
+    if (m.recomputed)
+        printf(", %u images computed again", m.recomputed);
+    if (m.extra_time > 0)
+        printf(", steps about %.0f %% longer", 100 * m.extra_time);
+    if (s->settings.out)
+        printf("\ncheckpoints: %s; of the best epoch: %s\n", s->settings.out, s->best_path);
+    else
+        printf("\ncheckpoints: none, the network will not be saved; give --out\n");
+    fflush(stdout);
+    return EXIT_GOOD;
+}
+
+static int open_log(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    const char *path = ranks_leads(&s->ranks) ? s->settings.log : NULL;
+    train_trace_begin(&s->trace, ranks_leads(&s->ranks) ? s->settings.trace : NULL);
+    if (s->ranks.mpi && s->trace.path)
+        s->ranks.library.set_trace(s->ranks.mpi, train_trace_bucket, &s->trace);
+    return train_log_open(&s->log, path, s->first, error) ? EXIT_GOOD : session_fail(s, error);
+}
+
+/* Shares of a batch by how fast ranks are, now that all of them train at once. */
+static int balance(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    double speed, nothing = 0;
+    if (!s->ranks.mpi || !s->settings.balances)
+        return EXIT_GOOD;
+    int status = session_open_device(s);
+    if (status != EXIT_GOOD)
+        return status;
+    if (!ranks_sum(&s->ranks, &nothing, 1, error) || !session_measure(s, &speed, error) ||
+        !ranks_share_batch(&s->ranks, s->ranks.batch, speed, error))
+        return session_fail(s, error);
+    return EXIT_GOOD;
+}
+
+/* Lets the steps add up their gradients, unless weights are averaged instead. */
+static int join_ranks(struct session *s)
+{
+    const struct settings *t = &s->settings;
+    if (!s->ranks.mpi || t->average_every > 0)
+        return EXIT_GOOD;
+    const struct glcnn_exchange exchange =
+        s->ranks.library.exchange(s->ranks.mpi, t->syncs_statistics ? s->ranks.batch : 0);
+    return glcnn_graph_set_exchange(s->trainer.graph, &exchange) == GLCNN_SUCCESS
+               ? EXIT_GOOD
+               : session_fail_device(s);
+}
+
+/* Sums of what differs would be wrong without a word. */
+static int compare_ranks(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    const struct settings *t = &s->settings;
+    const uint64_t numbers[] = {
+        t->batch, t->seed,  t->epochs,           t->average_every,        s->settings.images,
+        s->first, s->steps, t->syncs_statistics, s->pictures.form.classes};
+    uint64_t data = digest_add(DIGEST_START, numbers, sizeof numbers), weights = 0;
+    if (!s->ranks.mpi)
+        return EXIT_GOOD;
+    return ranks_agree(&s->ranks, data, "settings or data", error) &&
+                   ranks_digest(s->model.network, &weights, error) &&
+                   ranks_agree(&s->ranks, weights, "weights to begin with", error)
+               ? EXIT_GOOD
+               : session_fail(s, error);
+}
+
+int session_begin(struct session *s)
+{
+    static int (*const parts[])(struct session *) = {session_open_data,
+                                                     balance,
+                                                     session_open_loaders,
+                                                     allocate,
+                                                     session_open_model,
+                                                     session_load_checkpoint,
+                                                     session_open_runners,
+                                                     join_ranks,
+                                                     compare_ranks,
+                                                     describe,
+                                                     open_log};
+    int status = session_probe(s, s->settings.plot);
+    if (status == EXIT_GOOD)
+        status = session_probe(s, s->settings.trace);
+    name_files(s);
+    name_features(s);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == EXIT_GOOD; i++)
+        status = parts[i](s);
+    s->begun = time(NULL);
+    return status == EXIT_GOOD ? session_save_first(s) : status;
+}
+
+void session_end(struct session *s)
+{
+    runner_destroy(&s->trainer);
+    runner_destroy(&s->tester);
+    frozen_close(&s->frozen);
+    model_destroy(&s->model);
+    glcnn_device_destroy(&s->tool.device);
+    glcnn_data_loader_destroy(&s->training);
+    glcnn_data_loader_destroy(&s->validation);
+    saved_free(&s->base);
+    pictures_close(&s->pictures);
+    train_curves_free(&s->curves);
+    score_free(&s->score);
+    free(s->scores);
+    free(s->tests);
+    free(s->losses);
+}

@@ -1,0 +1,169 @@
+/* The pictures that glcnn train learns from, and what they make of its settings. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "train_session.h"
+
+#define SMALL_SIDE 64 /* the longest side of pictures that the first default net is for */
+
+/* small for pictures that it can look at whole, otherwise what halves them at once. */
+static const struct net *default_net(const struct form *form)
+{
+    bool is_small = form->width <= SMALL_SIDE && form->height <= SMALL_SIDE;
+    const struct net *net = net_find(is_small ? "small" : "mobilenet-tiny");
+    return net_fits(net, form) ? net : net_find("resnet8");
+}
+
+uint32_t session_images(const struct session *s, glcnn_data_part part)
+{
+    uint32_t count = s->pictures.info->counts[part];
+    return s->settings.limit > 0 && s->settings.limit < count ? (uint32_t)s->settings.limit : count;
+}
+
+static int check_resumed(struct session *s)
+{
+    uint32_t count = session_images(s, GLCNN_DATA_PART_TRAINING);
+    if (!s->settings.resume || s->settings.images == count)
+        return EXIT_GOOD;
+    return complain(s->command, EXIT_FAILED,
+                    "%s: cannot be resumed: it was trained on %" PRIu64 " images, here are %u",
+                    s->settings.resume, s->settings.images, count);
+}
+
+static int check_net(struct session *s)
+{
+    const struct net *net = s->described.net;
+    const struct form *form = &s->pictures.form;
+    if (!net || net_fits(net, form))
+        return EXIT_GOOD;
+    return complain(
+        s->command, EXIT_FAILED,
+        "pictures of %ux%u are too small for %s, which needs %ux%u; --net names another "
+        "network",
+        form->width, form->height, net->name, net->least, net->least);
+}
+
+/* What the network sees: of the file that it comes from, or of the data and the options. */
+static int describe_input(struct session *s)
+{
+    const struct settings *t = &s->settings;
+    const struct form *form = &s->pictures.form;
+    s->described = s->base;
+    s->described.form = *form;
+    s->described.names = s->pictures.info->class_names;
+    if (t->resume || t->model)
+        return EXIT_GOOD;
+    s->described.net = t->net ? t->net : default_net(form);
+    snprintf(s->described.title, sizeof s->described.title, "%s", s->described.net->name);
+    if (saved_read_list(t->mean ? t->mean : "0", form->channels, NAN, s->described.mean) &&
+        saved_read_list(t->deviation ? t->deviation : "1", form->channels, 0,
+                        s->described.deviation))
+        return EXIT_GOOD;
+    return complain(s->command, EXIT_USAGE,
+                    "--mean and --deviation are a number, or %u with commas between; deviations "
+                    "are above 0",
+                    form->channels);
+}
+
+bool session_load(const struct session *s, size_t step, bool labels_only,
+                  glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH])
+{
+    const struct glcnn_data_loader_parameters parameters = {.part = GLCNN_DATA_PART_TRAINING,
+                                                            .batch = s->ranks.batch,
+                                                            .share_first = s->ranks.first,
+                                                            .share = s->ranks.share,
+                                                            .limit = (uint32_t)s->settings.limit,
+                                                            .threads =
+                                                                (uint32_t)s->settings.threads,
+                                                            .shuffle = true,
+                                                            .labels_only = labels_only,
+                                                            .seed = s->settings.seed,
+                                                            .step = step};
+    return pictures_load(&s->pictures, &parameters, loader, error);
+}
+
+bool session_load_part(const struct session *s, glcnn_data_part part, bool labels_only,
+                       glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH])
+{
+    const struct glcnn_data_loader_parameters parameters = {.part = part,
+                                                            .labels_only = labels_only,
+                                                            .batch = s->ranks.batch,
+                                                            .share_first = s->ranks.first,
+                                                            .share = s->ranks.share,
+                                                            .limit = (uint32_t)s->settings.limit,
+                                                            .threads =
+                                                                (uint32_t)s->settings.threads};
+    return pictures_load(&s->pictures, &parameters, loader, error);
+}
+
+static int open_base(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    const char *path = s->settings.resume ? s->settings.resume : s->settings.model;
+    return !path || saved_read(path, &s->base, error) ? EXIT_GOOD : session_fail(s, error);
+}
+
+/* Pictures are as the network that comes from a file has them; classes too, unless they are to
+ * follow the data. */
+static int open_set(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    const struct settings *t = &s->settings;
+    bool has_classes = t->resume || t->keeps_classes;
+    const struct form *form = t->model ? &s->base.form : NULL;
+    const struct pictures_options options = {.path = t->data,
+                                             .like = has_classes ? &s->base : NULL,
+                                             .width = form ? form->width : t->width,
+                                             .height = form ? form->height : t->height,
+                                             .channels =
+                                                 form ? form->channels : (uint32_t)t->channels,
+                                             .validation = t->validation > 0 ? t->validation : -1,
+                                             .trains = true,
+                                             .seed = t->seed,
+                                             .strict = t->strict};
+    if (!pictures_open(&options, &s->pictures, error))
+        return session_fail(s, error);
+    pictures_tell_skipped(&s->pictures, s->command);
+    return EXIT_GOOD;
+}
+
+/* Ranks have shares alike until somebody measures them. */
+static int fit_settings(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    settings_fit(&s->settings, session_images(s, GLCNN_DATA_PART_TRAINING));
+    return ranks_share_batch(&s->ranks, (uint32_t)s->settings.batch, 1, error)
+               ? EXIT_GOOD
+               : session_fail(s, error);
+}
+
+int session_open_data(struct session *s)
+{
+    static int (*const parts[])(struct session *) = {open_base,    open_set,  describe_input,
+                                                     fit_settings, check_net, check_resumed};
+    int status = EXIT_GOOD;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == EXIT_GOOD; i++)
+        status = parts[i](s);
+    return status;
+}
+
+int session_open_loaders(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    const uint32_t count = session_images(s, GLCNN_DATA_PART_TRAINING),
+                   batch = (uint32_t)s->settings.batch;
+    if (count < batch)
+        return complain(s->command, EXIT_FAILED,
+                        "a batch of %u images is more than the %u that there are; lower --batch",
+                        batch, count);
+    if (!session_load(s, (size_t)s->settings.step, false, &s->training, error) ||
+        !session_load_part(s, s->pictures.validation, false, &s->validation, error))
+        return session_fail(s, error);
+    s->settings.images = count;
+    s->steps = (size_t)glcnn_data_loader_steps(s->training);
+    s->total = s->steps * (size_t)s->settings.epochs;
+    s->first = s->step = (size_t)s->settings.step;
+    s->best = s->settings.best;
+    return EXIT_GOOD;
+}

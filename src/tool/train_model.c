@@ -1,0 +1,183 @@
+/* The network that glcnn train trains, and what runs it. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "train_session.h"
+#include "train_start.h"
+
+int session_open_device(struct session *s)
+{
+    s->tool.shows_compiling = isatty(STDERR_FILENO) && ranks_leads(&s->ranks);
+    ranks_choose_device(&s->ranks, &s->tool);
+    int status = s->tool.device ? EXIT_GOOD : device_open(&s->tool);
+    return status == EXIT_GOOD ? status : complain(s->command, status, "%s", s->tool.error);
+}
+
+static bool set_optimizer(const struct session *s, const struct model *model)
+{
+    struct glcnn_training_descriptor descriptor = {NULL};
+    const struct settings *settings = &s->settings;
+    if (settings->optimizer->create(model->device, 0, &descriptor.optimizer) != GLCNN_SUCCESS)
+        return false;
+    struct glcnn_optimizer_parameters *p = glcnn_optimizer(descriptor.optimizer);
+    p->momentum_scale = settings->optimizer->momentum;
+    p->apply_gradient_clipping = settings->clip > 0;
+    if (p->apply_gradient_clipping) {
+        p->gradient_clip_max = (float)settings->clip;
+        p->gradient_clip_min = -(float)settings->clip;
+    }
+    glcnn_status status = glcnn_network_set_training(model->network, &descriptor);
+    glcnn_kernel_destroy(&descriptor.optimizer);
+    return status == GLCNN_SUCCESS;
+}
+
+uint32_t session_loss_images(const struct session *s)
+{
+    return s->settings.average_every > 0 ? s->ranks.share : s->ranks.batch;
+}
+
+/* Ranks that drop out the same values of their images would learn less of each. */
+static void part_masks(const struct session *s, struct model *model)
+{
+    glcnn_filter_node *node;
+    for (size_t i = 0; (node = glcnn_network_filter(model->network, i)) != NULL; i++) {
+        uint64_t seed = 0;
+        glcnn_kernel *kernel = glcnn_filter_node_kernel(node);
+        if (s->ranks.rank == 0 || strcmp(glcnn_kernel_name(kernel), "dropout") != 0)
+            continue;
+        glcnn_kernel_get_uint64(kernel, "seed", &seed);
+        glcnn_kernel_set_uint64(kernel, "seed", seed + s->ranks.rank);
+    }
+}
+
+bool session_make_model(const struct session *s, bool tells, struct model *model,
+                        struct layers *layers, char error[GLCNN_ERROR_LENGTH])
+{
+    const struct settings *t = &s->settings;
+    const struct saved *what = t->resume || t->model ? &s->base : &s->described;
+    if (!saved_make(what, s->tool.device, &s->pictures.form, session_loss_images(s), model,
+                    error) ||
+        (!t->resume && !start_weights(s, model, tells, error)))
+        return false;
+    if (!layers_choose(model, t->train, layers, error))
+        return false;
+    part_masks(s, model);
+    if (set_optimizer(s, model))
+        return true;
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(s->tool.device));
+    return false;
+}
+
+int session_open_model(struct session *s)
+{
+    int status = session_open_device(s);
+    if (status != EXIT_GOOD)
+        return status;
+    char error[GLCNN_ERROR_LENGTH];
+    return session_make_model(s, true, &s->model, &s->layers, error) ? EXIT_GOOD
+                                                                     : session_fail(s, error);
+}
+
+/* How the graph that trains is to be, but for its memory. */
+static struct glcnn_graph_descriptor training_of(const struct settings *t)
+{
+    struct glcnn_graph_descriptor training = {.format = t->precision->format,
+                                              .gradient_clip_norm = (float)t->clip_norm};
+    if (settings_scale_losses(t))
+        training.loss_scale = (struct glcnn_dynamic_loss_scale){
+            (float)t->loss_scale, (uint32_t)t->good_steps, t->skipped_steps};
+    return training;
+}
+
+bool session_make_trainer(const struct session *s, struct model *model, uint64_t memory,
+                          struct runner *runner)
+{
+    const struct settings *t = &s->settings;
+    struct glcnn_graph_descriptor training = training_of(t);
+    training.memory_budget = memory;
+    return runner_create_training(model, s->ranks.share, &training, runner) &&
+           pictures_take(&s->pictures, &s->described, &t->augment, t->seed, runner);
+}
+
+/* All layers in one. */
+static int make_runners(struct session *s)
+{
+    uint64_t memory = s->settings.memory;
+    return session_make_trainer(s, &s->model, memory, &s->trainer) &&
+                   runner_create_inference(&s->model, s->ranks.share, memory, &s->tester) &&
+                   pictures_take(&s->pictures, &s->described, NULL, 0, &s->tester)
+               ? EXIT_GOOD
+               : session_fail_device(s);
+}
+
+/* Ranks hear of each other while they make features, which may take one much longer. */
+static bool tell_ranks(void *user, bool more, bool *any, char error[GLCNN_ERROR_LENGTH])
+{
+    struct session *s = user;
+    double ranks = more;
+    bool good = ranks_sum(&s->ranks, &ranks, 1, error);
+    *any = ranks > 0;
+    return good;
+}
+
+static int open_frozen(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    const struct settings *t = &s->settings;
+    const struct frozen_parameters parameters = {.model = &s->model,
+                                                 .cut = s->layers.cut,
+                                                 .pictures = &s->pictures,
+                                                 .saved = &s->described,
+                                                 .augment = &t->augment,
+                                                 .seed = t->seed,
+                                                 .memory = t->memory,
+                                                 .batch = s->ranks.share,
+                                                 .loss_images = session_loss_images(s),
+                                                 .limit = (uint32_t)t->limit,
+                                                 .threads = (uint32_t)t->threads,
+                                                 .cache =
+                                                     s->features_path[0] ? s->features_path : NULL,
+                                                 .cache_limit = t->feature_limit,
+                                                 .tell = tell_ranks,
+                                                 .user = s};
+    return frozen_open(&parameters, &s->frozen, error) ? EXIT_GOOD : session_fail(s, error);
+}
+
+/* Pictures whose features are kept are not looked at again. */
+static int reload(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    if (s->frozen.training.cached)
+        glcnn_data_loader_destroy(&s->training);
+    if (s->frozen.validation.cached)
+        glcnn_data_loader_destroy(&s->validation);
+    return (s->training || session_load(s, s->first, true, &s->training, error)) &&
+                   (s->validation ||
+                    session_load_part(s, s->pictures.validation, true, &s->validation, error))
+               ? EXIT_GOOD
+               : session_fail(s, error);
+}
+
+/* The frozen layers, and those behind them. */
+static int make_split_runners(struct session *s)
+{
+    const struct settings *t = &s->settings;
+    int status = open_frozen(s);
+    if (status != EXIT_GOOD)
+        return status;
+    struct model *tail = &s->frozen.tail;
+    struct glcnn_graph_descriptor training = training_of(t);
+    training.memory_budget = t->memory;
+    if (!runner_create_training(tail, s->ranks.share, &training, &s->trainer) ||
+        !runner_create_inference(tail, s->ranks.share, t->memory, &s->tester))
+        return session_fail_device(s);
+    frozen_take(&s->frozen.training, &s->trainer);
+    frozen_take(&s->frozen.validation, &s->tester);
+    return reload(s);
+}
+
+int session_open_runners(struct session *s)
+{
+    return s->layers.cut ? make_split_runners(s) : make_runners(s);
+}

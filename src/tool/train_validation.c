@@ -1,0 +1,69 @@
+/* How well the network of glcnn train does on pictures that it does not learn from. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "evaluate.h"
+#include "train_session.h"
+
+/* Each rank has seen its share. */
+static bool sum_score(struct session *s, char error[GLCNN_ERROR_LENGTH])
+{
+    struct score *score = &s->score;
+    size_t cells = (size_t)score->classes * score->classes;
+    double *values = calloc(cells + 3, sizeof *values);
+    if (!values)
+        return false;
+    for (size_t i = 0; i < cells; i++)
+        values[i] = (double)score->confusion[i];
+    values[cells] = (double)score->count;
+    values[cells + 1] = (double)score->right;
+    values[cells + 2] = score->loss;
+    bool good = ranks_sum(&s->ranks, values, cells + 3, error);
+    for (size_t i = 0; i < cells; i++)
+        score->confusion[i] = (uint64_t)values[i];
+    score->count = (uint64_t)values[cells];
+    score->right = (uint64_t)values[cells + 1];
+    score->loss = values[cells + 2];
+    free(values);
+    return good;
+}
+
+int session_validate(struct session *s, glcnn_data_loader *loader)
+{
+    char error[GLCNN_ERROR_LENGTH] = "not enough memory";
+    score_free(&s->score);
+    bool good =
+        score_begin(&s->score, s->pictures.form.classes) && session_average_statistics(s, error) &&
+        evaluate_epoch(&s->tester, loader, s->tests, &s->score, error) && sum_score(s, error);
+    pictures_tell_skipped(&s->pictures, s->command);
+    return good ? EXIT_GOOD : session_fail(s, error);
+}
+
+/* Of images that no choice was made by. */
+static int test_others(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    glcnn_data_loader *loader = NULL;
+    if (!session_load_part(s, s->pictures.test, false, &loader, error))
+        return session_fail(s, error);
+    if (s->frozen.tail.network)
+        frozen_take(&s->frozen.test, &s->tester);
+    int status = session_validate(s, loader);
+    glcnn_data_loader_destroy(&loader);
+    return status;
+}
+
+int session_test(struct session *s)
+{
+    bool is_other = s->pictures.test != s->pictures.validation;
+    int status = is_other               ? test_others(s)
+                 : s->scored == s->step ? EXIT_GOOD
+                                        : session_validate(s, s->validation);
+    if (status != EXIT_GOOD)
+        return status;
+    score_print(&s->score, s->described.names);
+    if (is_other)
+        printf("\ntest: loss %.4f, accuracy %.4f on %u images\n", score_loss(&s->score),
+               score_accuracy(&s->score), session_images(s, s->pictures.test));
+    return EXIT_GOOD;
+}
