@@ -80,6 +80,23 @@ static bool lists(const struct glcnn_kernel_info *info, const char *variant)
     return false;
 }
 
+/* Rows that keep another form away: their programs have the name of another table's row. */
+static const char *kept_away_by(const char *variant)
+{
+    static const char *const rows[][2] = {{"pooling_alone", "pooling_strips"},
+                                          {"pooling_average_alone", "pooling_average_group"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(variant, rows[i][0]) == 0)
+            return rows[i][1];
+    return NULL;
+}
+
+static bool is_taken(const glcnn_device *on, const char *variant)
+{
+    const char *other = kept_away_by(variant);
+    return other ? !any_program_has(on, other) : any_program_has(on, variant);
+}
+
 /* The quick check of one kernel that uses the variant; GLCNN_TEST_FULL=1: the whole of all. */
 static void check_forced(const char *variant)
 {
@@ -93,8 +110,8 @@ static void check_forced(const char *variant)
             fprintf(stderr, "\n  %s of %s\n", variant, info->name);
         }
     }
-    if (!any_program_has(on, variant)) {
-        CU_FAIL("no program has a variant that is forced");
+    if (!is_taken(on, variant)) {
+        CU_FAIL("a variant that is forced is not taken");
         fprintf(stderr, "\n  %s\n", variant);
     }
     glcnn_device_destroy(&on);
