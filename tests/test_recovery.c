@@ -348,7 +348,8 @@ static void GL_APIENTRY say_log(GLuint shader, GLsizei size, GLsizei *length, ch
     snprintf(text, (size_t)size, "%s", driver_log);
 }
 
-static void test_the_first_error_behind_many_warnings(void)
+/* `error` is about line 7. */
+static void find_error_behind_warnings(const char *error)
 {
     open_failing(0);
     struct copying c = begin_copying();
@@ -356,7 +357,7 @@ static void test_the_first_error_behind_many_warnings(void)
     for (int i = 0; i < 100; i++)
         used += (size_t)snprintf(driver_log + used, sizeof driver_log - used,
                                  "0:%d(1): warning: unused variable of the library\n", i + 20001);
-    snprintf(driver_log + used, sizeof driver_log - used, "0:7(3): error: the one that matters\n");
+    snprintf(driver_log + used, sizeof driver_log - used, "%s the one that matters\n", error);
     device->gl.GetShaderiv = refuse_shader;
     device->gl.GetShaderInfoLog = say_log;
     REFUSED(GLCNN_SHADER_ERROR, record(&c));
@@ -366,6 +367,13 @@ static void test_the_first_error_behind_many_warnings(void)
     GOOD(record(&c));
     end_copying(&c);
     close_failing();
+}
+
+static void test_the_first_error_behind_many_warnings(void)
+{
+    static const char *const forms[] = {"0:7(3): error:", "ERROR: 0:7:", "0(7) : error C0000:"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        find_error_behind_warnings(forms[i]);
 }
 
 static void test_a_context_lost_while_compiling(void)

@@ -22,15 +22,21 @@ static const char *first_error(const char *log)
     return at;
 }
 
-/* "0:5(48): error: ..." and "ERROR: 0:5: ..." both have the line after the first colon. */
+/* "0:5(48): error: ...", "ERROR: 0:5: ..." and "0(5) : error ..." have the line behind the number of
+ * the source. 0: there is none. */
+static long error_line(const char *error)
+{
+    static const char digits[] = "0123456789";
+    const char *behind = error + strcspn(error, digits);
+    behind += strspn(behind, digits);
+    return *behind == ':' || *behind == '(' ? strtol(behind + 1, NULL, 10) : 0;
+}
+
 static glcnn_status fail_with_line(struct glcnn_device *device, const struct pass *pass,
                                    const char *log)
 {
     log = first_error(log);
-    const char *colon = strchr(log, ':');
-    if (colon && strncmp(log, "ERROR", 5) == 0)
-        colon = strchr(colon + 1, ':');
-    long line = colon ? strtol(colon + 1, NULL, 10) : 0;
+    long line = error_line(log);
     const char *file = shader_file(pass, &line);
     return device_fail(device, GLCNN_SHADER_ERROR,
                        "glsl/%s:%ld: the driver refuses the shader of %s: %.600s", file, line,
