@@ -4,7 +4,9 @@
 #include <math.h>
 
 #include "device/device.h"
+#include "device/traits.h"
 #include "graph/node.h"
+#include "record/program.h"
 
 /* ---- Networks ---- */
 
@@ -106,6 +108,25 @@ glcnn_graph *training_graph(glcnn_image_node *needed, glcnn_filter_node *const *
                                                       .memory_budget = budget};
     GOOD_FATAL(glcnn_graph_create(filter_of(needed)->network, &descriptor, &graph));
     return graph;
+}
+
+void on_families(void (*test)(void))
+{
+    static const char *const families[] = {NULL, "NVIDIA"};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        fixture_close();
+        CU_ASSERT_TRUE_FATAL(fixture_open());
+        if (families[i])
+            device->info.traits = traits_find(families[i], families[i]);
+        test();
+    }
+    fixture_close();
+    CU_ASSERT_TRUE_FATAL(fixture_open());
+}
+
+void reduce_by_passes(void)
+{
+    program_refuse(device, "reduced_where_stored");
 }
 
 void run_graph(glcnn_graph *graph, glcnn_image *const *sources)

@@ -261,6 +261,7 @@ static bool parameters_equal(const struct hand *h, const struct cnn *c)
 
 static void train_both(bool adam)
 {
+    reduce_by_passes();
     struct cnn c = make_cnn();
     glcnn_image *sources[2];
     make_cnn_sources(BATCH, sources);
@@ -282,14 +283,24 @@ static void train_both(bool adam)
     glcnn_network_destroy(&c.net);
 }
 
-static void test_training_equals_kernels_by_hand(void)
+static void train_by_descent(void)
 {
     train_both(false);
 }
 
-static void test_adam_equals_kernels_by_hand(void)
+static void train_by_adam(void)
 {
     train_both(true);
+}
+
+static void test_training_equals_kernels_by_hand(void)
+{
+    on_families(train_by_descent);
+}
+
+static void test_adam_equals_kernels_by_hand(void)
+{
+    on_families(train_by_adam);
 }
 
 /* The optimizer of a layer is read at every step, and steps by itself. */

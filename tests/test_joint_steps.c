@@ -6,12 +6,12 @@
 
 #include "device/buffer.h"
 #include "graph/node.h"
+#include "record/program.h"
 
 #define VECTORS    10 /* that the small network trains */
 #define KERNELS    5
-#define PACKED     5                             /* weights that its passes read packed */
-#define NORMALISED 2                             /* layers whose statistics are averaged */
-#define SAVED      (PACKED - 1 + NORMALISED - 1) /* passes, but for those of optimizers */
+#define PACKED     5 /* weights that its passes read packed, at most */
+#define NORMALISED 2 /* layers whose statistics are averaged */
 #define STEPS      4
 #define BATCH      5
 
@@ -42,10 +42,13 @@ static void set_optimizer(const struct cnn *c, const char *optimizer)
     glcnn_kernel_destroy(&d.optimizer);
 }
 
-/* Where stores are dear, executions make fewer images, and so have fewer passes for that too. */
+/* Where passes or stores are dear, executions make fewer images, and so have fewer passes for that
+ * too. */
 static struct trainee begin(const char *optimizer)
 {
     device->info.traits.dear_stores = false;
+    program_refuse(device, "pixels_derived");
+    reduce_by_passes();
     struct trainee t = {.cnn = make_cnn()};
     set_optimizer(&t.cnn, optimizer);
     t.graph = cnn_training_graph(&t.cnn, 0);
@@ -60,6 +63,17 @@ static void record_plain(struct trainee *t)
     t->commands = make_commands();
     GOOD_FATAL(glcnn_graph_encode(t->commands, t->graph, t->sources, results));
     t->loss = results[0];
+}
+
+/* Passes that executions save, but for those of optimizers. How many read their weights packed is for
+ * the device's rows to say. */
+static size_t saved_passes(const struct trainee *plain)
+{
+    size_t packed = 0;
+    for (size_t i = 0; i < plain->commands->pass_count; i++)
+        packed += strstr(plain->commands->passes[i].shader, "convolution_pack") != NULL;
+    CU_ASSERT_FATAL(packed > 1 && packed <= PACKED);
+    return packed - 1 + NORMALISED - 1;
 }
 
 static void step(struct trainee *t)
@@ -141,7 +155,7 @@ static void check_moved(const struct trainee *t)
 
 /* ---- The same bits ---- */
 
-static void test_one_pass_steps_as_one_for_each(void)
+static void step_by_each_optimizer(void)
 {
     static const char *const optimizers[] = {
         "optimizer_stochastic_gradient_descent learning_rate=0.05",
@@ -158,7 +172,7 @@ static void test_one_pass_steps_as_one_for_each(void)
         struct trainee joint = begin(optimizers[i]), plain = begin(optimizers[i]);
         record_plain(&plain);
         CU_ASSERT_EQUAL(dispatches_of_a_step(&plain) - dispatches_of_a_step(&joint),
-                        VECTORS - 1 + SAVED);
+                        VECTORS - 1 + saved_passes(&plain));
         for (int s = 2; s < STEPS; s++) {
             step(&joint);
             step(&plain);
@@ -168,6 +182,11 @@ static void test_one_pass_steps_as_one_for_each(void)
         end(&joint);
         end(&plain);
     }
+}
+
+static void test_one_pass_steps_as_one_for_each(void)
+{
+    on_families(step_by_each_optimizer);
 }
 
 /* Normalisations without weight decay: two ways of setting, two passes. */
@@ -184,7 +203,7 @@ static void test_optimizers_that_differ_step_apart(void)
             record_plain(&t[i]);
         dispatches[i] = dispatches_of_a_step(&t[i]);
     }
-    CU_ASSERT_EQUAL(dispatches[1] - dispatches[0], VECTORS - 2 + SAVED);
+    CU_ASSERT_EQUAL(dispatches[1] - dispatches[0], VECTORS - 2 + saved_passes(&t[1]));
     step(&t[0]);
     step(&t[1]);
     check_same(&t[0], &t[1]);
@@ -193,10 +212,12 @@ static void test_optimizers_that_differ_step_apart(void)
 }
 
 /* A device whose storage blocks are short gets several passes: vectors of 2048 bytes with the gaps
- * between them, four in a block. Statistics with their weights take two. */
-static void test_no_vector_is_longer_than_a_block(void)
+ * between them, four in a block. Statistics with their weights take two. Large GPUs take a sum in
+ * more parts than there is room for. */
+static void step_with_short_blocks(void)
 {
     const struct glcnn_limits limits = device->info.limits;
+    device->info.traits.shared_memory = false;
     struct trainee t[2];
     size_t dispatches[2];
     for (int i = 0; i < 2; i++) {
@@ -212,6 +233,11 @@ static void test_no_vector_is_longer_than_a_block(void)
     check_same(&t[0], &t[1]);
     end(&t[0]);
     end(&t[1]);
+}
+
+static void test_no_vector_is_longer_than_a_block(void)
+{
+    on_families(step_with_short_blocks);
 }
 
 /* A learning rate changed for all goes on in one pass; changed for one it counts for that one from
@@ -238,7 +264,7 @@ static void test_settings_may_change_at_any_time(void)
         step(&t[i]);
     }
     CU_ASSERT_EQUAL(dispatches[0][0], dispatches[0][1]);
-    CU_ASSERT_EQUAL(dispatches[1][2] - dispatches[0][2], SAVED);
+    CU_ASSERT_EQUAL(dispatches[1][2] - dispatches[0][2], saved_passes(&t[1]));
     check_same(&t[0], &t[1]);
     end(&t[0]);
     end(&t[1]);
