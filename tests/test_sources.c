@@ -116,7 +116,7 @@ static const struct driver drivers[] = {
                "weights_tiled,weights_group" ROWS_OF_GRADIENTS},
     {"NVIDIA", "convolution_tiled,tiles_few,elements_whole,factors_in_place,lines_short,"
                "weights_tiled,weights_group" ROWS_OF_GRADIENTS},
-    {"NVIDIA", "convolution_wide,lines_short,weights_wide" ROWS_OF_GRADIENTS},
+    {"NVIDIA", "convolution_dots,convolution_wide,lines_short,weights_wide" ROWS_OF_GRADIENTS},
     {"NVIDIA",
      "convolution_wide,lines_long,weights_strips,weights_group,data_apart,"
      "chunks_alone,connected_weights_four,connected_at_once,pooling_average_group" SUMS_BY_A_PASS},

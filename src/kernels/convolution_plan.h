@@ -134,6 +134,12 @@ bool sum_fills_shared(const void *shape);
 void plan_sum_shared(struct plan *plan, const struct packing *packing,
                      const struct variant *variant, const struct sum *sum);
 
+/* Of few results (convolution_dots.c). */
+bool sum_is_dots(const void *shape);
+bool sum_fills_dots(const void *shape);
+void plan_sum_dots(struct plan *plan, const struct packing *packing, const struct variant *variant,
+                   const struct sum *sum);
+
 /* By Winograd's filtering (convolution_winograd.c). */
 bool sum_is_winograd(const void *shape);
 bool sum_fills_winograd(const void *shape);

@@ -1,0 +1,54 @@
+// out(X, k) = neuron(b(k) + sum over taps (q, p) and inputs c of W(k, q, p, c) * in(t, c)),
+//     t = first + stride * X + dilation * (p, q);   in is 0 outside low .. high, or clamped
+// Where results are few, as a fully connected layer's. A group of LANES invocations makes a slice of
+// a pixel: each goes through every LANES-th quad of elements (one tap of one slice of inputs), and
+// what they find comes together. The weights are read as the user has them, by quads.
+// needs convolution/convolution.glsl
+// needs convolution/bias.glsl
+// needs lib/lanes.glsl
+#define AT_ONCE 4 // quads that are read at a time: each alone would be waited for
+
+vec4 read_input(ivec2 corner, int quad, int image) {
+    int tap = quad / source_slices;
+    int row = tap / kernel_width;
+    ivec2 t = corner + ivec2(dilation_x, dilation_y) * ivec2(tap - row * kernel_width, row);
+    ivec2 inside = clamp(t, ivec2(low_x, low_y), ivec2(high_x, high_y));
+    vec4 v = source(inside.x, inside.y, quad - tap * source_slices, image);
+#ifndef EDGE_CLAMP
+    v = t == inside ? v : vec4(0.0);
+#endif
+    return v;
+}
+
+// Columns are outputs, those beyond the last what the last is.
+mat4 read_weights(int k, int quad, int quads) {
+    mat4 w;
+    for (int i = 0; i < 4; i++)
+        w[i] = weights[min(4 * k + i, destination_channels - 1) * quads + quad];
+    return w;
+}
+
+void invocation(ivec3 at) {
+    int lane = int(gl_LocalInvocationIndex), pixel = (at.x - lane) / LANES, k = at.y;
+    int line = pixel / region_width;
+    ivec3 X = ivec3(pixel - line * region_width, line % region_height, line / region_height);
+    ivec2 corner = ivec2(first_x, first_y) + ivec2(stride_x, stride_y) * X.xy;
+    int quads = element_count / 4;
+    vec4 sum = vec4(0.0);
+    for (int begin = lane; begin < quads; begin += AT_ONCE * LANES) {
+        vec4 v[AT_ONCE];
+        mat4 w[AT_ONCE];
+        for (int i = 0; i < AT_ONCE; i++) {
+            int quad = min(begin + i * LANES, quads - 1);
+            v[i] = read_input(corner, quad, X.z);
+            w[i] = read_weights(k, quad, quads);
+        }
+        for (int i = 0; i < AT_ONCE; i++)
+            sum += begin + i * LANES < quads ? v[i] * w[i] : vec4(0.0);
+    }
+    vec4 bias = bias_of(k), slope = neuron_slope(k);
+    sum = sum_of_lanes(lane, sum);
+    if (lane == 0)
+        store_destination(region_x + step_x * X.x, region_y + step_y * X.y, k, X.z,
+                          neuron(sum + bias, slope));
+}
