@@ -30,6 +30,7 @@ static const struct form forms[] = {
     {"convolution_shared", "kernel_width=3 kernel_height=3 groups=6", 6, 6},
     {"convolution_shared", "kernel_width=5 kernel_height=5", 1, 10},
     {"convolution_tiled", "kernel_width=3 kernel_height=3 stride_in_pixels_x=2", 8, 10},
+    {"convolution_tiled", "kernel_width=3 kernel_height=3", 8, 21},
     {"convolution_tiled", "kernel_width=1 kernel_height=1", 16, 37},
     {"convolution_tiled",
      "kernel_width=3 kernel_height=3 stride_in_pixels_x=4 stride_in_pixels_y=3", 24, 70}};

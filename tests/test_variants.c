@@ -417,8 +417,14 @@ static void test_tiles_follow_rows_and_outputs(void)
         struct check_case of;
     } forms[] = {
         {"#define ROWS 64\n",
-         "#define SLICES 8\n",
+         "#define SLICES 4\n#define QUADS 8\n",
          {"output_feature_channels=9 kernel_width=3 kernel_height=3", {3, 6, 9, 11}}},
+        {"#define ROWS 64\n",
+         "#define SLICES 8\n#define QUADS 8\n",
+         {"output_feature_channels=21 kernel_width=3 kernel_height=3", {3, 6, 9, 11}}},
+        {"#define ROWS 64\n",
+         "#define SLICES 8\n#define QUADS 4\n",
+         {"output_feature_channels=9 kernel_width=2 kernel_height=2", {3, 6, 9, 11}}},
         {"#define ROWS 64\n",
          "#define SLICES 16\n",
          {"output_feature_channels=37 kernel_width=3 kernel_height=3", {3, 6, 9, 11}}},

@@ -16,11 +16,10 @@
 #define COLUMNS      (SLICES / 2)   // invocations that own the same rows
 #define NEAR         (32 / COLUMNS) // of 32, which run in step, those that own other rows
 #define OWN          (ROWS * COLUMNS / 128)
-#define QUADS        4
 #define DEPTH        (QUADS * 4)
 #define STEP         (128 / ROWS) // quads that the invocations read at a time
 #define INPUT_READS  (QUADS / STEP)
-#define WEIGHT_READS (SLICES / 8)
+#define WEIGHT_READS (SLICES * DEPTH / 128)
 #define PITCH        (SLICES + 1) // neighbours in a column lie in different banks
 
 shared float kept_inputs[DEPTH * ROWS];
@@ -88,9 +87,9 @@ int weight_element(int j) { return lane / SLICES + 128 / SLICES * j; }
 
 int weight_slice(int j) { return lane % SLICES; }
 #else
-int weight_element(int j) { return lane & 15; }
+int weight_element(int j) { return lane % DEPTH; }
 
-int weight_slice(int j) { return (lane >> 4) + 8 * j; }
+int weight_slice(int j) { return lane / DEPTH + 128 / DEPTH * j; }
 #endif
 
 // An invocation reads its part of a row of the inputs, and some of the weights.
@@ -211,7 +210,9 @@ void store_rows(int split, int first_row, int k) {
     }
     ivec3 X = place_of(first_row + row_of(0));
     X = store_row(0, X, first_row, k);
+#if OWN > 1
     X = store_row(1, X, first_row, k);
+#endif
 #if OWN > 2
     X = store_row(2, X, first_row, k);
     X = store_row(3, X, first_row, k);
@@ -237,7 +238,7 @@ void invocation(ivec3 at) {
     find_place(at.z);
     int begin = 0;
     last_element = TAPS.x * TAPS.y * source_slices * 4;
-    weight_tap = tap_of((lane & 15) / 4);
+    weight_tap = tap_of(lane % DEPTH / 4);
 #else
     int begin = at.z * elements_per_split;
     last_element = min(begin + elements_per_split, element_count);

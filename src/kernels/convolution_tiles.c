@@ -3,14 +3,18 @@
  * too few to fill a GPU the elements are split, too. */
 #include "kernels/convolution_plan.h"
 
-/* Of convolution_tiled.comp: rows and slices of a tile, elements that a group keeps at a time. */
-#define GROUP_SIZE  128u
-#define TILE_ROWS   128u
-#define FEW_ROWS    64u
-#define FEW_SLICES  8u
-#define TILE_SLICES 16u
-#define MANY_SLICES 32u
-#define TILE_DEPTH  16u
+/* Of convolution_tiled.comp: rows and slices of a tile, quads of elements that a group keeps at a
+ * time: more where they are of small tiles, so that fewer reads are waited for. */
+#define GROUP_SIZE    128u
+#define TILE_ROWS     128u
+#define FEW_ROWS      64u
+#define NARROW_SLICES 4u
+#define FEW_SLICES    8u
+#define TILE_SLICES   16u
+#define MANY_SLICES   32u
+#define TILE_QUADS    4u
+#define MANY_QUADS    8u
+#define TILE_DEPTH    (4 * TILE_QUADS)
 
 #define FEW_ELEMENTS  64u   /* that small tiles, of which more run at a time, add up faster */
 #define ENOUGH_GROUPS 384u  /* to keep the largest GPUs busy without a split */
@@ -64,12 +68,16 @@ const struct variant convolution_tile_variants[] = {
     {0}};
 
 struct tile {
-    uint32_t rows, slices;
+    uint32_t rows, slices, quads;
 };
 
 static struct tile tile_of(const struct variant *variant, const struct packing *p)
 {
-    return (struct tile){variant->pixels, variant->slices ? variant->slices : usual_slices(p)};
+    uint32_t slices = variant->slices ? variant->slices : usual_slices(p);
+    bool small = variant->pixels == FEW_ROWS && slices == FEW_SLICES && p->elements > FEW_ELEMENTS;
+    if (small && p->slices <= NARROW_SLICES)
+        slices = NARROW_SLICES;
+    return (struct tile){variant->pixels, slices, small ? MANY_QUADS : TILE_QUADS};
 }
 
 /* Unless another is forced. */
@@ -241,6 +249,7 @@ void plan_sum_tiles(struct plan *plan, const struct packing *p, const struct var
     pass_weights(pass, p, sum, matrix);
     pass_define(pass, "ROWS", (int)tile.rows);
     pass_define(pass, "SLICES", (int)tile.slices);
+    pass_define(pass, "QUADS", (int)tile.quads);
     if (splits.count > 1) {
         pass_define(pass, "SPLIT", 1);
         pass_vector_of(pass, "vec4", "parts", &parts, VECTOR_WRITE);
