@@ -5,7 +5,6 @@
 // row of the source that it reads meets the gradients of the last rows.
 // needs convolution/convolution.glsl
 // needs convolution/input.glsl
-// needs lib/lanes.glsl
 #define TAPS (KERNEL_WIDTH * KERNEL_HEIGHT)
 
 vec4 bias, sum[TAPS];
@@ -80,39 +79,31 @@ void add_strip(ivec3 X, int k, int slice) {
     }
 }
 
-void keep_sum(int lane, int chunk, int k, int element, vec4 value) {
-    vec4 total = sum_of_lanes(lane, value);
-    if (lane == 0)
-        keep(chunk, k, element, total);
+// Sums over the lanes, in pairs: the order is fixed. All at a time, for each step is waited for.
+shared vec4 left[(TAPS + 1) * LANES / 2];
+
+void leave_sums(int lane) {
+    for (int t = 0; t < TAPS; t++)
+        left[t * (LANES / 2) + lane] = sum[t];
+    left[TAPS * (LANES / 2) + lane] = bias;
 }
 
-// As add_row: a loop with barriers is left as it is.
-void keep_sums(int lane, int chunk, int k, int s) {
-    keep_sum(lane, chunk, k, s, sum[0]);
-#if TAPS > 1
-    keep_sum(lane, chunk, k, range + s, sum[1]);
-#endif
-#if TAPS > 2
-    keep_sum(lane, chunk, k, 2 * range + s, sum[2]);
-#endif
-#if TAPS > 3
-    keep_sum(lane, chunk, k, 3 * range + s, sum[3]);
-#endif
-#if TAPS > 4
-    keep_sum(lane, chunk, k, 4 * range + s, sum[4]);
-#endif
-#if TAPS > 5
-    keep_sum(lane, chunk, k, 5 * range + s, sum[5]);
-#endif
-#if TAPS > 6
-    keep_sum(lane, chunk, k, 6 * range + s, sum[6]);
-#endif
-#if TAPS > 7
-    keep_sum(lane, chunk, k, 7 * range + s, sum[7]);
-#endif
-#if TAPS > 8
-    keep_sum(lane, chunk, k, 8 * range + s, sum[8]);
-#endif
+void add_left(int lane) {
+    for (int t = 0; t < TAPS; t++)
+        sum[t] += left[t * (LANES / 2) + lane];
+    bias += left[TAPS * (LANES / 2) + lane];
+}
+
+// Right in the first lane.
+void add_lanes(int lane) {
+    for (int apart = LANES / 2; apart > 0; apart /= 2) {
+        if (lane >= apart && lane < 2 * apart)
+            leave_sums(lane - apart);
+        barrier();
+        if (lane < apart)
+            add_left(lane);
+        barrier();
+    }
 }
 
 void invocation(ivec3 at) {
@@ -125,8 +116,11 @@ void invocation(ivec3 at) {
         sum[t] = vec4(0.0);
     for (int strip = chunk * strips_per_chunk + lane; strip < end; strip += LANES)
         add_strip(place_of_strip(strip), k, min(first_slice(k) + s, source_slices - 1));
-    keep_sums(lane, chunk, k, s);
-    vec4 total = sum_of_lanes(lane, bias);
-    if (lane == 0 && s == 0)
-        keep(chunk, k, element_count, total);
+    add_lanes(lane);
+    if (lane > 0)
+        return;
+    for (int t = 0; t < TAPS; t++)
+        keep(chunk, k, t * range + s, sum[t]);
+    if (s == 0)
+        keep(chunk, k, element_count, bias);
 }

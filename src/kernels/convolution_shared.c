@@ -10,7 +10,7 @@
 #define WIDEST_WINDOW 7u
 #define MOST_TAPS     9u /* of which an invocation keeps the sums of the gradient */
 #define ALL_GROUPS    1024u
-#define STRIP_ROWS    14u /* for which the rows read beside a strip are no burden */
+#define STRIP_ROWS    4u  /* of strips that are as many as keep a GPU busy */
 #define LANE_PIXELS   16u /* that make a lane worth its part sums */
 #define PART_BYTES    (32u << 20)
 
