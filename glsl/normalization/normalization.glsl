@@ -5,6 +5,7 @@
 // comes with VECTORS from the vectors themselves, else from "coefficients", which has an image for
 // each group and columns
 //     0 mean,   1 scale,   2 beta,   3 rate,   4 tilt,   5 shift
+// needs lib/four.glsl
 #ifdef PER_IMAGE
 int group_of(int image) { return image; }
 #else
@@ -12,8 +13,6 @@ int group_of(int image) { return 0; }
 #endif
 
 #ifdef VECTORS
-#define FOUR(VECTOR, at) vec4(VECTOR[at.x], VECTOR[at.y], VECTOR[at.z], VECTOR[at.w])
-
 ivec4 channels_at(int slice) {
     return min(ivec4(slice * 4) + ivec4(0, 1, 2, 3), source_channels - 1);
 }

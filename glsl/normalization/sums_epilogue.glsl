@@ -2,6 +2,7 @@
 // (pixel_reduction/epilogue.glsl), pixel by pixel the result's: of the normalisation of "normalized",
 //     sum g',   sum g' xh,   xh = (x - mean) / sqrt(variance + epsilon),   g' = G act'(gamma xh + beta)
 // needs lib/compare.glsl
+// needs lib/four.glsl
 // needs pixel_reduction/arrival.glsl
 // needs pixel_reduction/finish_sums.glsl
 #define AT_ONCE 4
@@ -14,21 +15,19 @@ vec4 normalized_neuron_derivative(vec4 v, vec4 slope);
 
 collected nothing_collected() { return collected(vec4(0.0), vec4(0.0)); }
 
-#define FOUR_OF(VECTOR, c) vec4(VECTOR[c.x], VECTOR[c.y], VECTOR[c.z], VECTOR[c.w])
-
 ivec4 channels_collected(int slice) {
     return min(ivec4(slice * 4) + ivec4(0, 1, 2, 3), destination_channels - 1);
 }
 
 vec4 rate_collected(ivec4 c) {
-    return 1.0 / sqrt(FOUR_OF(normalized_variance, c) + normalized_epsilon);
+    return 1.0 / sqrt(FOUR(normalized_variance, c) + normalized_epsilon);
 }
 
 void collect(inout collected sums, vec4 value, ivec2 pixel, int slice, int image) {
     ivec4 c = channels_collected(slice);
-    vec4 scale = FOUR_OF(normalized_gamma, c) * rate_collected(c);
-    vec4 d = normalized(pixel.x, pixel.y, slice, image) - FOUR_OF(normalized_mean, c);
-    vec4 rate = normalized_neuron_derivative(scale * d + FOUR_OF(normalized_beta, c), vec4(0.0));
+    vec4 scale = FOUR(normalized_gamma, c) * rate_collected(c);
+    vec4 d = normalized(pixel.x, pixel.y, slice, image) - FOUR(normalized_mean, c);
+    vec4 rate = normalized_neuron_derivative(scale * d + FOUR(normalized_beta, c), vec4(0.0));
     vec4 g = times(rate, value);
     sums.sum += g;
     sums.sum_xh += g * d;

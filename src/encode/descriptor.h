@@ -176,7 +176,8 @@ enum descriptor_flags {
     /* Its passes read images by NAME and the functions of record/edges.glsl alone, and each pixel,
      * unless windows overlap, only a few times: they may make what is not stored. */
     READS_DERIVED = 2097152,
-    /* The same of kernels that read each pixel for many outputs: what is made of images alone. */
+    /* The same of kernels that read each pixel for many outputs: what is made of images alone, but
+     * where they read it once. */
     READS_NEURONS = 4194304,
     /* Makes gradients for the weights of some output channels, the operation's `learning`. */
     LEARNS_IN_PART = 8388608

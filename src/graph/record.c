@@ -475,7 +475,7 @@ static struct bindings left_by_reader(const struct recording *r, const struct gr
         used.textures += other->derived ? other->textures : 0;
         used.buffers += other->derived ? other->buffers : 0;
     }
-    if (f->node->kernel->descriptor->flags & READS_NEURONS)
+    if (f->node->kernel->descriptor->flags & READS_NEURONS && !reads_once(f, image))
         limit.buffers = 0;
     return (struct bindings){share(limit.textures, used.textures, places),
                              share(limit.buffers, used.buffers, places)};

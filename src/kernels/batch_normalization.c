@@ -245,8 +245,8 @@ static enum derivative gradient_derivative(const struct operation *o, struct pla
     if (is_fixed(o) || neuron_traits(&parameters_of(o)->neuron).has_slopes ||
         !pointwise_is_direct(o, &o->images[G_GRADIENT], &o->images[G_SOURCE]))
         return DERIVATIVE_NONE;
-    return variant_choose(plan, normalization_gradient_rows, NULL)->dear_stores ? DERIVATIVE_PIXELS
-                                                                                : DERIVATIVE_NONE;
+    const struct variant *row = variant_choose(plan, normalization_gradient_rows, NULL);
+    return row->dear_stores || row->shared_memory ? DERIVATIVE_PIXELS : DERIVATIVE_NONE;
 }
 
 static struct image_view prepare_derived_gradient(const struct operation *o, struct plan *plan)
@@ -257,8 +257,8 @@ static struct image_view prepare_derived_gradient(const struct operation *o, str
 
 static void derive_gradient(const struct operation *o, struct pass *pass, struct derived_name *name)
 {
-    struct normalization n = describe(o, G_PARAMETERS);
-    n.coefficients.image = o->prepared;
+    struct normalization n = describe_gradient(o);
+    n.coefficients = (struct coefficients){.in_image = o->prepared.storage, .image = o->prepared};
     normalization_derive_gradient(pass, &n, name, &o->images[G_GRADIENT], &o->images[G_SOURCE]);
 }
 

@@ -53,8 +53,10 @@ static const struct variant coefficient_variants[] = {
     {"coefficients_image"},
     {0}};
 
-/* A gradient is made of two images and five coefficients: only a store costs more. */
+/* A gradient is made of two images and five coefficients: only a store costs more, or a pass where a
+ * reader that has room for vectors takes it once. */
 const struct variant normalization_gradient_rows[] = {
+    {"gradients_derived", .registers = 32, .shared_memory = true, .buffers = 16},
     {"gradients_made_again", .registers = 32, .dear_stores = true}, {"gradients_stored"}, {0}};
 
 const struct variant *const normalization_variants[] = {statistics_variants,
@@ -165,9 +167,9 @@ static void plan_gradient_coefficients(struct plan *plan, const struct normaliza
 
 struct image_view normalization_gradient_coefficients(struct plan *plan, struct normalization *n)
 {
-    n->coefficients = (struct coefficients){.in_image = true};
-    plan_coefficients(plan, n);
-    plan_gradient_coefficients(plan, n);
+    normalization_coefficients(plan, n);
+    if (n->coefficients.in_image)
+        plan_gradient_coefficients(plan, n);
     return n->coefficients.image;
 }
 
@@ -214,10 +216,10 @@ void normalization_apply(const struct operation *o, struct plan *plan,
     pass_act(pass, n);
 }
 
-void normalization_derive(struct pass *pass, const struct normalization *n,
-                          struct derived_name *name, const struct image_view *source)
+static void derive_coefficients(struct pass *pass, const struct normalization *n,
+                                struct derived_name *name)
 {
-    derived_texture(name, pass, "_source", source);
+    pass_int(pass, derived_name(name, "_first"), (int32_t)derived_channel(name));
     if (n->coefficients.in_image) {
         pass_texture(pass, derived_name(name, "_coefficients"), &n->coefficients.image);
         pass_define(pass, derived_name(name, "_in_image"), 1);
@@ -228,7 +230,13 @@ void normalization_derive(struct pass *pass, const struct normalization *n,
         pass_vector(pass, derived_name(name, "_variance"), &n->variance, VECTOR_READ);
         pass_float(pass, derived_name(name, "_epsilon"), n->epsilon);
     }
-    pass_int(pass, derived_name(name, "_first"), (int32_t)derived_channel(name));
+}
+
+void normalization_derive(struct pass *pass, const struct normalization *n,
+                          struct derived_name *name, const struct image_view *source)
+{
+    derived_texture(name, pass, "_source", source);
+    derive_coefficients(pass, n, name);
     pass_derived_neuron(pass, name, &n->neuron);
     pass_template(pass, "normalization/normalization_derived.glsl", derived_name(name, ""));
 }
@@ -239,8 +247,12 @@ void normalization_derive_gradient(struct pass *pass, const struct normalization
 {
     derived_texture(name, pass, "_source", source);
     derived_texture(name, pass, "_gradient", gradient);
-    pass_texture(pass, derived_name(name, "_coefficients"), &n->coefficients.image);
-    pass_int(pass, derived_name(name, "_first"), (int32_t)derived_channel(name));
+    derive_coefficients(pass, n, name);
+    if (!n->coefficients.in_image) {
+        pass_vector(pass, derived_name(name, "_for_gamma"), &n->for_gamma, VECTOR_READ);
+        pass_vector(pass, derived_name(name, "_for_beta"), &n->for_beta, VECTOR_READ);
+        pass_float(pass, derived_name(name, "_samples"), (float)n->samples);
+    }
     pass_derived_neuron(pass, name, &n->neuron);
     pass_template(pass, "normalization/normalization_gradient_derived.glsl",
                   derived_name(name, ""));

@@ -48,7 +48,8 @@ void normalization_apply(const struct operation *operation, struct plan *plan,
  * n->coefficients. */
 void normalization_derive(struct pass *pass, const struct normalization *n,
                           struct derived_name *name, const struct image_view *source);
-/* The same of what normalization_apply_gradient would store, and the coefficients for it. */
+/* The same of what normalization_apply_gradient would store, and the coefficients for it: an image, or
+ * one without storage where the vectors have them. */
 struct image_view normalization_gradient_coefficients(struct plan *plan, struct normalization *n);
 void normalization_derive_gradient(struct pass *pass, const struct normalization *n,
                                    struct derived_name *name, const struct image_view *gradient,
