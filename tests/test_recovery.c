@@ -662,6 +662,39 @@ static void test_which_calls_wait(void)
     drop_copying(&c);
 }
 
+/* A commit behind itself has no mark of its own: all are there by the last. What another commits
+ * comes behind a mark, so that nobody waits for more than he asked for. */
+static void test_commits_in_a_row_share_a_mark(void)
+{
+    open_failing(0);
+    struct copying a = begin_copying(), b = begin_copying();
+    GOOD(record(&a));
+    GOOD(record(&b));
+    GOOD(glcnn_device_wait(device));
+    fences = 0;
+    device->gl.FenceSync = count_fence;
+    device->gl.ClientWaitSync = never_pass; /* nor is any known to have passed */
+    for (int i = 0; i < 4; i++)
+        GOOD(glcnn_command_buffer_commit(a.commands));
+    CU_ASSERT_EQUAL(fences, 1);
+    GOOD(glcnn_command_buffer_commit(b.commands));
+    CU_ASSERT_EQUAL(fences, 3);
+    CU_ASSERT_EQUAL(device->progress.marks[1].serial, a.commands->last_serial);
+    GOOD(glcnn_command_buffer_commit(b.commands));
+    CU_ASSERT_FALSE(glcnn_command_buffer_is_complete(b.commands)); /* asks, and so there is one */
+    CU_ASSERT_FALSE(glcnn_command_buffer_is_complete(b.commands));
+    CU_ASSERT_EQUAL(fences, 4);
+    device->gl.ClientWaitSync = real.ClientWaitSync;
+    GOOD(glcnn_command_buffer_commit(b.commands));
+    GOOD(glcnn_command_buffer_wait(b.commands));
+    CU_ASSERT_EQUAL(fences, 5);
+    GOOD(glcnn_command_buffer_commit(b.commands)); /* what has finished is no more in a row */
+    CU_ASSERT_EQUAL(fences, 6);
+    end_copying(&a);
+    end_copying(&b);
+    close_failing();
+}
+
 /* ---- What is told ---- */
 
 static char logged[512];
@@ -838,6 +871,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_progress_renews_the_deadline),
         UNIT_TEST(test_marks_stay_few),
         UNIT_TEST(test_which_calls_wait),
+        UNIT_TEST(test_commits_in_a_row_share_a_mark),
         UNIT_TEST(test_a_failure_is_logged_as_it_is_told),
         UNIT_TEST(test_times_that_are_not_given),
         UNIT_TEST(test_a_refused_thread_keeps_its_sentence_to_itself),

@@ -83,15 +83,24 @@ static bool add_mark(struct glcnn_device *device)
     if (progress->mark_count == MARKS && !has_moved(device))
         thin_out(device);
     GLsync fence = device->gl.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
-    if (fence)
-        progress->marks[progress->mark_count++] = (struct mark){fence, device->serial};
-    return fence != NULL;
+    if (!fence)
+        return false;
+    progress->marks[progress->mark_count++] = (struct mark){fence, device->serial};
+    progress->due = 0;
+    return true;
+}
+
+/* No memory for a mark is no failure of what was issued; a lost context tells again. */
+static void try_mark(struct glcnn_device *device)
+{
+    GLenum code = GL_NO_ERROR;
+    if (!add_mark(device))
+        gl_error(&device->gl, &code);
 }
 
 glcnn_status fence_count(struct glcnn_device *device, uint64_t operations, const char *where)
 {
     struct progress *progress = &device->progress;
-    GLenum code = GL_NO_ERROR;
     progress->work += operations;
     if (progress->work < MARK_WORK || progress->work / MARK_DISPATCHES < device->dispatch_work)
         return GLCNN_SUCCESS;
@@ -99,9 +108,7 @@ glcnn_status fence_count(struct glcnn_device *device, uint64_t operations, const
     glcnn_status status = device_check(device, where);
     if (status != GLCNN_SUCCESS)
         return status;
-    if (!add_mark(device))
-        gl_error(&device->gl,
-                 &code); /* the work is done without a mark; a lost context tells again */
+    try_mark(device);
     return GLCNN_SUCCESS;
 }
 
@@ -125,9 +132,21 @@ glcnn_status fence_mark(struct glcnn_device *device, const char *where)
         return device_report(device, code, name, where);
     device->gl.Finish();
     glcnn_status status = device_check(device, where);
-    if (status == GLCNN_SUCCESS)
-        complete(device, device->serial);
-    return status;
+    if (status != GLCNN_SUCCESS)
+        return status;
+    device->progress.due = 0;
+    complete(device, device->serial);
+    return GLCNN_SUCCESS;
+}
+
+void fence_owe(struct glcnn_device *device)
+{
+    device->progress.due = device->serial;
+}
+
+glcnn_status fence_settle(struct glcnn_device *device, const char *where)
+{
+    return device->progress.due ? fence_mark(device, where) : GLCNN_SUCCESS;
 }
 
 static glcnn_status give_up(struct glcnn_device *device, const char *where)
@@ -221,8 +240,13 @@ glcnn_status fence_await(struct glcnn_device *device, uint64_t serial, const cha
 
 bool fence_has_passed(struct glcnn_device *device, uint64_t serial)
 {
+    const struct progress *progress = &device->progress;
     has_moved(device);
-    return serial <= device->progress.completed;
+    if (progress->due >= serial && mark_behind(progress, serial) == progress->mark_count) {
+        try_mark(device);
+        device->gl.Flush(); /* or it may never pass */
+    }
+    return serial <= progress->completed;
 }
 
 glcnn_status fence_await_all(struct glcnn_device *device, const char *where)

@@ -22,6 +22,7 @@ struct progress {
     struct mark marks[MARKS];
     size_t mark_count;
     uint64_t completed; /* passes up to this serial number are known to have finished */
+    uint64_t due;       /* the last pass that fence_owe left without a mark; 0: none */
     uint64_t work;      /* operations issued since the last mark */
     uint32_t patience;  /* seconds that a wait may last without progress */
     /* Called between the naps of each wait while it is set; NULL: waits are the driver's. */
@@ -36,6 +37,12 @@ glcnn_status fence_count(struct glcnn_device *device, uint64_t operations, const
 /* Sets a mark behind all that was issued. Where the driver has no memory for one the GPU is waited
  * for. */
 glcnn_status fence_mark(struct glcnn_device *device, const char *where);
+
+/* Leaves the mark for later: it is set by fence_settle, before anything else is issued, or once
+ * somebody asks for what was issued. A GPU finishes all that it does before it passes a fence, which
+ * takes it as long as a small pass or two (H200). */
+void fence_owe(struct glcnn_device *device);
+glcnn_status fence_settle(struct glcnn_device *device, const char *where);
 
 /* Waits for the pass of that serial number and all before it, and for no more than the next mark.
  * GLCNN_DEVICE_LOST once no mark has passed for so long as the device's user said. */

@@ -568,11 +568,23 @@ static glcnn_status issue_all(struct glcnn_command_buffer *buffer)
     return status == GLCNN_SUCCESS ? profile_tell(device) : status;
 }
 
+/* Whether the last that the device was given is this buffer's last commit, which is not known to
+ * have finished: nobody can ask for that one any more once it is committed again. */
+static bool follows_itself(const struct glcnn_command_buffer *buffer)
+{
+    const struct glcnn_device *device = buffer->device;
+    return buffer->last_serial == device->serial && device->serial > device->progress.completed;
+}
+
 glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer)
 {
     struct glcnn_device *device = command_buffer->device;
     caller_state_keep(device);
-    glcnn_status status = prepare_textures(command_buffer);
+    glcnn_status status = GLCNN_SUCCESS;
+    if (!follows_itself(command_buffer))
+        status = fence_settle(device, "glcnn_command_buffer_commit");
+    if (status == GLCNN_SUCCESS)
+        status = prepare_textures(command_buffer);
     if (status == GLCNN_SUCCESS)
         status = stores_prepare(device, command_buffer->passes, command_buffer->pass_count);
     if (status == GLCNN_SUCCESS)
@@ -590,11 +602,15 @@ glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer)
 glcnn_status glcnn_command_buffer_commit(glcnn_command_buffer *command_buffer)
 {
     glcnn_status status = enter(command_buffer);
+    bool again = status == GLCNN_SUCCESS && follows_itself(command_buffer);
     if (status == GLCNN_SUCCESS)
         status = command_buffer_issue(command_buffer);
     if (status != GLCNN_SUCCESS)
         return status;
-    status = fence_mark(command_buffer->device, "glcnn_command_buffer_commit");
+    if (again)
+        fence_owe(command_buffer->device);
+    else
+        status = fence_mark(command_buffer->device, "glcnn_command_buffer_commit");
     command_buffer->device->gl.Flush();
     return status;
 }
