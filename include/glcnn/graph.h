@@ -47,7 +47,9 @@ struct glcnn_graph_descriptor {
                                same up to rounding; or runs in sub-batches, whose results are the
                                same up to the order of sums, statistics of batch normalisation
                                too. Of all plans within the budget the one of the least expected
-                               time is taken; what is not the same bits must save 5 % of a step */
+                               time is taken; what is not the same bits must save 5 % of a step.
+                               Large GPUs make some sums in the pass that stores what is added up,
+                               or in one of their own, as the plan is: in another order, then */
     float gradient_clip_norm; /* largest norm of the gradients for weights that an execution's
                                  updates see, all vectors of all kernels taken as one; 0 or more,
                                  0: any. Where the norm is more, each gradient is multiplied by
@@ -126,9 +128,11 @@ GLCNN_API glcnn_status glcnn_graph_least_memory(glcnn_graph *graph,
 
 /* Records one run of the graph into a command buffer of the user's, with temporary images in it,
  * and returns the result images, ordinary ones that the caller owns: results[i] is NULL for a
- * result that is not needed. Sub-batches and CPU training style are for executions. A temporary
- * source loses one read. On failure nothing is recorded and nothing returned. GLCNN_INVALID_STATE
- * for a graph with a loss scale, which only an execution can move. */
+ * result that is not needed. Sub-batches and CPU training style are for executions, and so are
+ * passes that serve several layers and, on large GPUs, sums in the pass that stores what is added
+ * up: results are those of an execution up to the order of such sums. A temporary source loses one
+ * read. On failure nothing is recorded and nothing returned. GLCNN_INVALID_STATE for a graph with a
+ * loss scale, which only an execution can move. */
 GLCNN_API glcnn_status glcnn_graph_encode(glcnn_command_buffer *command_buffer, glcnn_graph *graph,
                                           glcnn_image *const *sources, glcnn_image **results);
 
