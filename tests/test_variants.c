@@ -312,6 +312,9 @@ static void test_runs_and_chunks_take_turns(void)
         const char *variants, *kernel;
         struct check_case of;
     } rows[] = {
+        {"statistics_arrival", "batch_normalization_statistics", {"", {2, 2, 401, 700}}},
+        {"statistics_arrival", "batch_normalization_statistics", {"", {5, 6, 37, 290}}},
+        {"statistics_group", "batch_normalization_statistics", {"", {3, 1, 9, 2048}}},
         {"sums_arrival", "batch_normalization_statistics_gradient", {"", {2, 2, 401, 700}}},
         {"sums_group", "batch_normalization_statistics_gradient", {"", {3, 1, 9, 2048}}},
         {"weights_tiled", "convolution_gradient", {TURNS(3, 1), {3, 5, 37, 29}}},

@@ -1,6 +1,11 @@
 // As normalization/normalization_statistics.comp, a run to a group: its LANES invocations share the
-// pixels of run at.x / LANES, each BLOCK at a time, and merge what they have in pairs.
+// pixels of run at.x / LANES, each BLOCK at a time, and merge what they have in pairs. Runs that the
+// last group merges take turns, turn_rows rows each, as those of normalization_sums_group.comp do.
 // needs pixel_reduction/merge_lanes.glsl
+#ifndef ARRIVES // passes that merge runs know them as rows side by side
+#define turns 1
+#define turn_rows span
+#endif
 
 // mean, M2 of pixel i and the others of its block that there are, LANES apart.
 void merge_block(inout statistics s, int i, int count, int first_row, int slice, vec4 pivot) {
@@ -25,6 +30,13 @@ void merge_block(inout statistics s, int i, int count, int first_row, int slice,
 }
 
 #ifdef ARRIVES
+// Each has all its rows of the turns that are whole, and what the last leaves it.
+float pixels_of(int run) {
+    int whole = rows / (runs * turn_rows);
+    int rest = rows - (whole * runs + run) * turn_rows;
+    return float(row_pixels * (whole * turn_rows + clamp(rest, 0, turn_rows)));
+}
+
 // The last group merges what all have left.
 void finish(int lane, int run, int slice, int group, vec4 pivot, statistics s) {
     if (lane == 0) {
@@ -44,12 +56,14 @@ void finish(int lane, int run, int slice, int group, vec4 pivot, statistics s) {
 
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex), run = at.x / LANES;
-    int first_row = run * span;
-    int count = (min(first_row + span, rows) - first_row) * row_pixels;
     vec4 pivot = source(0, 0, at.y, at.z * rows / image_rows);
     statistics s = statistics(0.0, vec4(0.0), vec4(0.0));
-    for (int i = lane; i < count; i += BLOCK * LANES)
-        merge_block(s, i, count, at.z * rows + first_row, at.y, pivot);
+    for (int turn = 0; turn < turns; turn++) {
+        int first_row = (turn * runs + run) * turn_rows;
+        int count = (min(first_row + turn_rows, rows) - first_row) * row_pixels;
+        for (int i = lane; i < count; i += BLOCK * LANES)
+            merge_block(s, i, count, at.z * rows + first_row, at.y, pivot);
+    }
     merge_lanes(lane, 1, s);
 #ifdef ARRIVES
     finish(lane, run, at.y, at.z, pivot, s);

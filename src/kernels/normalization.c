@@ -100,16 +100,16 @@ void normalization_statistics(struct plan *plan, const struct normalization *n,
     struct pixel_reduction r = pixel_reduction_begin(
         plan, statistics_variants,
         (struct extent){source->width, source->height, n->channels, source->images}, n->groups, 2);
-    pixel_reduction_first(plan, &r, source);
+    struct pass *first = pixel_reduction_first(plan, &r, source);
+    if (r.variant->arrives)
+        pixel_reduction_take_turns(first, &r);
     pixel_reduction_merge(plan, &r, "normalization/normalization_merge.comp", r.groups);
     struct pass *pass =
         pixel_reduction_finish(plan, &r, "normalization/normalization_finish.comp", held > 0);
-    if (r.variant->arrives) {
-        pass_library(pass, "normalization/pixels_of_runs.glsl");
+    if (r.variant->arrives)
         pass_library(pass, "normalization/finish_statistics.glsl");
-    } else {
+    else
         pass_texture(pass, "source", source);
-    }
     pass_moments(pass, n, held);
 }
 

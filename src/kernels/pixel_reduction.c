@@ -23,8 +23,7 @@ bool pixel_reduction_check(const struct operation *o, const struct image_view *g
 
 /* ---- Runs ---- */
 
-#define LANES       128u /* of a work group that makes a run */
-#define TURN_PIXELS 2048u
+#define LANES 128u /* of a work group that makes a run */
 
 /* How rows are cut: runs of all columns that are `columns_apart`, of one of them at least and at
  * most, and pixels of a run at least. */
@@ -219,10 +218,11 @@ struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view
     return pass;
 }
 
-/* A turn has pixels enough for all lanes, a few times over. */
+/* A turn is a block of every lane, as far as rows fill it. */
 void pixel_reduction_take_turns(struct pass *pass, const struct pixel_reduction *r)
 {
-    uint32_t turns = groups_of(r->span, groups_of(TURN_PIXELS, r->row_pixels));
+    uint32_t rows = LANES * r->variant->pixels / r->row_pixels;
+    uint32_t turns = groups_of(r->span, rows ? rows : 1);
     pass_int(pass, "turn_rows", (int32_t)groups_of(r->span, turns));
     pass_int(pass, "turns", (int32_t)turns);
 }
