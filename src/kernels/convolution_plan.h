@@ -10,7 +10,7 @@
 #include "kernels/convolution.h"
 
 /* Groups that a pass of tiles must have to be worth it: fewer leave most of a large GPU idle. */
-#define TILE_GROUPS 64u
+#define TILE_GROUPS 32u
 
 /* Tables of variants: convolution_forward.c, convolution_tiles.c, convolution_gradient_weights.c,
  * convolution_gradient_data.c, fully_connected.c. What differs with the batch is a row of one. */
