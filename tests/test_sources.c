@@ -44,14 +44,13 @@ static void GL_APIENTRY dispatch_nothing(GLuint x, GLuint y, GLuint z)
     (void)x, (void)y, (void)z;
 }
 
-/* What a device is opened as; NULL: as it is, and with the variants that it would choose. */
+/* What a device is opened as. `variants` NULL: with those that it would choose. */
 struct driver {
     const char *renderer, *variants;
 };
 
 static glcnn_device *open_idle(const struct driver *driver)
 {
-    const char *renderer = driver->renderer;
     glcnn_device *on;
     setenv("GLCNN_VARIANTS", driver->variants ? driver->variants : "", 1);
     GOOD_FATAL(glcnn_device_create(&(struct glcnn_device_parameters){.compile = count}, &on));
@@ -59,8 +58,7 @@ static glcnn_device *open_idle(const struct driver *driver)
     on->gl.BindImageTexture = bind_no_image;
     on->gl.TexSubImage3D = copy_nothing;
     on->gl.DispatchCompute = dispatch_nothing;
-    if (renderer)
-        on->info.traits = traits_find(renderer, renderer);
+    on->info.traits = traits_find(driver->renderer, driver->renderer);
     on->info.limits.storage_block_size = UINT32_MAX; /* above it images are stored otherwise */
     on->info.traits.may_skip_programs = false;       /* a canary would find that nothing runs */
     on->dispatch_work = 1u << 28;                    /* the device's speed, as if measured before */
@@ -107,7 +105,8 @@ static struct model make_model(glcnn_device *on, const char *name)
     ",data_together,connected_tiled,connected_eight,connected_weights_tiled,chunks_group,"         \
     "pooling_average_alone" SUMS_BY_A_PASS
 static const struct driver drivers[] = {
-    {NULL, NULL},
+    {"llvmpipe", NULL},
+    {"softpipe", NULL},
     {"Mali-T860 (Panfrost)", NULL},
     {"Mali-G52 (Panfrost)", NULL},
     {"V3D 4.2", NULL},
