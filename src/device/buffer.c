@@ -413,9 +413,12 @@ static glcnn_status map(struct glcnn_buffer *buffer, size_t size, void **bytes, 
         access |= GL_MAP_UNSYNCHRONIZED_BIT | GL_MAP_INVALIDATE_RANGE_BIT;
     caller_state_keep(device);
     glcnn_status status = bind(device, GL_SHADER_STORAGE_BUFFER, buffer->name, where);
+    if (status == GLCNN_SUCCESS && buffer->is_open)
+        device->gl.UnmapBuffer(GL_SHADER_STORAGE_BUFFER);
     if (status == GLCNN_SUCCESS) {
         *bytes = device->gl.MapBufferRange(GL_SHADER_STORAGE_BUFFER, 0, (GLsizeiptr)size, access);
         status = *bytes ? GLCNN_SUCCESS : cannot_map(device, where);
+        buffer->is_open = *bytes != NULL;
     }
     caller_state_put_back(device);
     return status;
@@ -427,8 +430,11 @@ static glcnn_status unmap(struct glcnn_buffer *buffer, size_t size, const char *
     (void)size;
     caller_state_keep(device);
     glcnn_status status = bind(device, GL_SHADER_STORAGE_BUFFER, buffer->name, where);
-    if (status == GLCNN_SUCCESS && !device->gl.UnmapBuffer(GL_SHADER_STORAGE_BUFFER))
-        status = cannot_map(device, where);
+    if (status == GLCNN_SUCCESS) {
+        buffer->is_open = false;
+        status = device->gl.UnmapBuffer(GL_SHADER_STORAGE_BUFFER) ? GLCNN_SUCCESS
+                                                                  : cannot_map(device, where);
+    }
     caller_state_put_back(device);
     return status;
 }

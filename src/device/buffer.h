@@ -26,6 +26,7 @@ struct glcnn_buffer {
     GLbitfield access;           /* of buffer_create_mapped: how it is mapped */
     enum buffer_reach reach;
     void *mapped;      /* where it stays mapped, or memory to fill for the driver to copy */
+    bool is_open;      /* mapped for one use; after a failure the next one unmaps it first */
     bool zeros;        /* held nothing but zeros at `zeros_at`, and was written by no pass since */
     uint64_t zeros_at; /* a serial number of the device's passes */
 };
