@@ -19,7 +19,8 @@ struct effort {
     double
         most; /* seconds for all samples, of which there are 3 at least but where one takes more */
 };
-static const struct effort thorough = {0.25, 0.01, SAMPLES_MAX, 1}, quick_effort = {0, 0.01, 7, 0.3};
+static const struct effort thorough = {0.25, 0.01, SAMPLES_MAX, 1},
+                           quick_effort = {0, 0.01, 7, 0.3};
 
 static double seconds_of(clockid_t clock)
 {
