@@ -1,8 +1,10 @@
 /* Sharing of textures between images whose lifetimes do not meet: pure arithmetic, no GL.
  *
  * Items are taken one by one, large ones first. Each goes into the free room of a texture that
- * exists, or a texture of its own extent is made for it. Of several orders the best is taken,
- * always the same for the same items. A texture is a row of cells, one a layer; a smaller image
+ * exists, or a texture of its own extent is made for it. Then each texture in turn is made smaller, or
+ * left out: what lay there takes other places, and what is in its way there others again, those that
+ * had to move often last (ejection chains with weights of conflicts). What all have found places in is
+ * kept, always the same for the same items. A texture is a row of cells, one a layer; a smaller image
  * lies in a range of cells, as many of its layers side by side in a cell as fit. No item shares a
  * texture with one that the same pass uses: a shader may read a texture or write it, never both.
  */
