@@ -7,6 +7,7 @@
 #include "device/traits.h"
 #include "graph/node.h"
 #include "record/program.h"
+#include "record/stores.h"
 
 /* ---- Networks ---- */
 
@@ -44,7 +45,7 @@ glcnn_image_node *export_image(glcnn_image_node *image)
 }
 
 /* Lengths that the kernel knows by itself; those of normalisations are neutral at first. */
-static void set_vector_noise(glcnn_kernel *kernel, const char *name, uint32_t *seed, float scale)
+void set_vector_noise(glcnn_kernel *kernel, const char *name, uint32_t *seed, float scale)
 {
     int index = kernel_kept_argument(kernel, name);
     size_t length = index < 0 ? 0 : kernel_vector_length(kernel, (size_t)index, 0);
@@ -336,6 +337,13 @@ void stop_counting_gl(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(counted);
     device->gl = real;
     counted = NULL;
+}
+
+size_t drop_stores(void)
+{
+    size_t bytes = device->stores_size;
+    stores_destroy(device, true);
+    return bytes;
 }
 
 size_t made_by_gl(const struct gl_count *count)

@@ -14,6 +14,8 @@ glcnn_filter_node *filter_of(glcnn_image_node *image);
 glcnn_kernel *kernel_of(glcnn_image_node *image);
 glcnn_image_node *export_image(glcnn_image_node *image);
 
+/* Noise up to `scale` for a kernel's vector, where it has one of that name. */
+void set_vector_noise(glcnn_kernel *kernel, const char *name, uint32_t *seed, float scale);
 /* Gives each convolution and normalisation of the network weights of its own, the same for a seed;
  * a fully connected layer is a convolution too. */
 void set_weights(glcnn_network *net, uint32_t seed);
@@ -80,6 +82,9 @@ struct gl_count {
 /* From here on calls on the device are counted, until counting stops. Not nested. */
 void count_gl(struct gl_count *count);
 void stop_counting_gl(void);
+/* Lets the device make the buffer that passes store by (record/stores.h) anew. Returns the bytes that
+ * it had. */
+size_t drop_stores(void);
 /* Everything but dispatches. */
 size_t made_by_gl(const struct gl_count *count);
 

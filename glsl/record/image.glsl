@@ -1,6 +1,7 @@
 // How a body stores into NAME, or into a buffer that is copied there: NAME_buffered is its binding.
 #if defined(NAME_buffered)
 layout(std430, binding = NAME_buffered) writeonly buffer NAME_buffer { vec4 NAME_texels[]; };
+layout(location = NAME_first_location) uniform int NAME_first; // layer in it
 #elif defined(NAME_half) && defined(PACKS_HALVES)
 layout(rgba16ui, binding = NAME_binding) writeonly uniform highp uimage2DArray NAME_image;
 #define NAME_texel(v) half_bits(v)
@@ -18,7 +19,7 @@ void store_NAME(int x, int y, int slice, int image, vec4 v) {
     v = NAME_channels_of(v, slice);
 #endif
 #ifdef NAME_buffered
-    int layer = image * NAME_slices + slice;
+    int layer = image * NAME_slices + slice - NAME_first;
     NAME_texels[(layer * NAME_height + y) * NAME_width + x] = v;
 #else
     imageStore(NAME_image, NAME_place(slice, image) + ivec3(x, y, 0), NAME_texel(v));

@@ -63,6 +63,7 @@
     X(TexParameteri, PFNGLTEXPARAMETERIPROC)                                                       \
     X(TexStorage3D, PFNGLTEXSTORAGE3DPROC)                                                         \
     X(TexSubImage3D, PFNGLTEXSUBIMAGE3DPROC)                                                       \
+    X(Uniform1i, PFNGLUNIFORM1IPROC)                                                               \
     X(Uniform3i, PFNGLUNIFORM3IPROC)                                                               \
     X(Uniform4iv, PFNGLUNIFORM4IVPROC)                                                             \
     X(UnmapBuffer, PFNGLUNMAPBUFFERPROC)                                                           \

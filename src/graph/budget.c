@@ -8,6 +8,7 @@
 #define MOST_SPLITS 36   /* powers of two, and the batch; a batch at once by what is stored */
 #define MOST_STEPS  160  /* of more it takes too long to choose image by image what is stored */
 #define LESS        12   /* one part in so many that more parts must need less, to be the least */
+#define STORES      32   /* one part in so many of a budget is for the buffer of stores */
 #define WORTH       0.05 /* of a step: what rounds differently must save as much */
 
 /* Running the batch in so many parts. */
@@ -25,10 +26,16 @@ struct budget {
     struct split splits[MOST_SPLITS];
     size_t count;
     struct split *chosen; /* the last choice's; NULL: none yet */
+    uint64_t stores;      /* most bytes of the buffer of stores, but in the least choice */
     double whole_time;    /* of a step of the graph that keeps everything, in any order */
     unsigned char *modes, *best;
     bool *all; /* [images of the network]: true */
 };
+
+uint64_t budget_stores(const struct glcnn_graph *graph)
+{
+    return graph->memory_budget ? graph->memory_budget / STORES : UINT64_MAX;
+}
 
 /* ---- Life ---- */
 
@@ -77,7 +84,8 @@ struct draft {
 static glcnn_status make_draft(const struct budget *b, const struct glcnn_graph *graph,
                                struct glcnn_image *const *sources, bool stored, struct draft *draft)
 {
-    const struct memory_choice choice = {.sub_batches = 1, .stored = stored ? b->all : NULL};
+    const struct memory_choice choice = {
+        .sub_batches = 1, .stored = stored ? b->all : NULL, .stores = budget_stores(graph)};
     glcnn_status status = glcnn_command_buffer_create(graph->device, &draft->buffer);
     if (status != GLCNN_SUCCESS)
         return status;
@@ -117,6 +125,7 @@ glcnn_status budget_create(const struct glcnn_graph *graph, struct glcnn_image *
     b->modes = calloc(graph->image_count + 1, 1);
     b->best = calloc(graph->image_count + 1, 1);
     b->all = malloc(graph->image_count + 1);
+    b->stores = budget_stores(graph);
     glcnn_status status = b->modes && b->best && b->all ? GLCNN_SUCCESS : out_of_memory(graph);
     if (status == GLCNN_SUCCESS) {
         memset(b->all, true, graph->image_count);
@@ -154,12 +163,12 @@ void memory_choice_free(struct memory_choice *choice)
 }
 
 /* Copies the schedule that modes make, which is the search's own. */
-static bool take_choice(const struct split *split, const unsigned char *modes,
+static bool take_choice(const struct split *split, const unsigned char *modes, uint64_t stores,
                         struct memory_choice *choice)
 {
     const size_t images = split->model.image_count;
     const struct recompute_schedule *schedule = recompute_evaluate(split->search, modes, 0);
-    *choice = (struct memory_choice){.sub_batches = split->parts};
+    *choice = (struct memory_choice){.sub_batches = split->parts, .stores = stores};
     if (!schedule)
         return false;
     choice->schedule = *schedule;
@@ -210,7 +219,7 @@ bool budget_choose(struct budget *b, struct memory_choice *choice)
         b->chosen = split;
         least = time;
     }
-    return b->chosen && take_choice(b->chosen, b->chosen->modes, choice);
+    return b->chosen && take_choice(b->chosen, b->chosen->modes, b->stores, choice);
 }
 
 bool budget_least(struct budget *b, struct memory_choice *choice)
@@ -227,5 +236,5 @@ bool budget_least(struct budget *b, struct memory_choice *choice)
         least = schedule->peak;
         memcpy(b->best, b->modes, found->model.image_count);
     }
-    return found && take_choice(found, b->best, choice);
+    return found && take_choice(found, b->best, 0, choice);
 }

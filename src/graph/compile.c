@@ -4,7 +4,6 @@
 
 #include "graph/graph.h"
 #include "image/image.h"
-#include "record/stores.h"
 
 #define TRIES      24  /* choices recorded within a budget */
 #define GOOD_TRIES 6   /* within it, of which the fastest is taken */
@@ -68,8 +67,6 @@ static glcnn_status record(struct glcnn_graph *graph, struct compiled *c)
         return status;
     c->command_buffer->planned = true;
     status = recording_make(&c->recording, graph, c->command_buffer, c->sources, &c->choice);
-    if (graph->memory_budget)
-        stores_directly(c->command_buffer->passes, c->command_buffer->pass_count);
     if (status == GLCNN_SUCCESS)
         status = arrange(graph, c);
     return status == GLCNN_SUCCESS ? command_buffer_place(c->command_buffer, &c->memory) : status;
@@ -245,7 +242,7 @@ static glcnn_status check_budget(struct glcnn_graph *graph, struct compiled *c, 
 static glcnn_status record_within_budget(struct glcnn_graph *graph, struct compiled *c)
 {
     struct budget *b = NULL;
-    c->choice = (struct memory_choice){.sub_batches = 1};
+    c->choice = (struct memory_choice){.sub_batches = 1, .stores = budget_stores(graph)};
     glcnn_status status = record_arranged(graph, c);
     if (status != GLCNN_SUCCESS || is_within_budget(graph, c))
         return status;

@@ -42,7 +42,8 @@ struct memory_choice {
     bool *stored; /* [images of the network]: no reader makes it; NULL: what can be is made by its
                      readers. Whatever it says, all is stored where there are several parts */
     enum arrangement arrangement;
-    uint64_t live; /* ARRANGE_IN_WAVES: the limit of what lives (command_order.c) */
+    uint64_t live;   /* ARRANGE_IN_WAVES: the limit of what lives (command_order.c) */
+    uint64_t stores; /* most bytes of the buffer that passes store by (record/stores.h) */
     struct recompute_schedule schedule; /* no items: each step once */
 };
 void memory_choice_free(struct memory_choice *choice);
@@ -156,6 +157,9 @@ void recompute_model_free(struct recompute_model *model);
 
 /* That the device may take for all that is recorded, in bytes that memory moves meanwhile. */
 double recording_time(const struct recording *recording);
+
+/* Most bytes of the buffer of stores within the graph's budget. */
+uint64_t budget_stores(const struct glcnn_graph *graph);
 
 struct budget;
 glcnn_status budget_create(const struct glcnn_graph *graph, struct glcnn_image *const *sources,

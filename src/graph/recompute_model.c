@@ -3,15 +3,16 @@
 
 #include "graph/graph.h"
 #include "record/dispatch_work.h"
+#include "record/stores.h"
 
 /* Time is counted in bytes that memory moves: a GPU does some ten operations meanwhile. A
  * processor's rasteriser does less, and stores texel by texel: on llvmpipe a copy and convolutions
- * take these parts of each other's time. */
+ * take these parts of each other's time. Stores by way of a buffer (record/stores.h) take a third. */
 struct rates {
     double store; /* bytes that could be loaded while one is stored */
     double operations;
 };
-static const struct rates gpu = {1, 10}, dear_stores = {12, 2};
+static const struct rates gpu = {1, 10}, dear_stores = {12, 2}, buffered_stores = {4, 2};
 
 /* ---- Time ---- */
 
@@ -27,9 +28,16 @@ static uint64_t view_bytes(const struct image_view *view)
            texel_of(view->storage->format)->size;
 }
 
+static const struct rates *rates_of(const struct recording *r, const struct pass *pass)
+{
+    if (stores_are_buffered(pass))
+        return &buffered_stores;
+    return r->graph->device->info.traits.dear_stores ? &dear_stores : &gpu;
+}
+
 static double pass_time(const struct recording *r, const struct pass *pass)
 {
-    const struct rates *rates = r->graph->device->info.traits.dear_stores ? &dear_stores : &gpu;
+    const struct rates *rates = rates_of(r, pass);
     double bytes = 0, operations = (double)pass_work(pass) / rates->operations;
     for (uint32_t i = 0; i < pass->texture_count; i++)
         bytes += (double)view_bytes(&pass->textures[i].view);

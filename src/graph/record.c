@@ -9,6 +9,7 @@
 #include "device/debug.h"
 #include "encode/encode.h"
 #include "graph/graph.h"
+#include "record/stores.h"
 
 /* Images of the batch that an encode works on. */
 struct range {
@@ -759,7 +760,12 @@ glcnn_status recording_make(struct recording *r, const struct glcnn_graph *graph
     if (status == GLCNN_SUCCESS)
         status = record_segments(r);
     r->step_passes = command_buffer->pass_count;
-    return status == GLCNN_SUCCESS ? update_record(r) : status;
+    if (status == GLCNN_SUCCESS)
+        status = update_record(r);
+    if (command_buffer->planned)
+        stores_plan(graph->device, command_buffer->passes, command_buffer->pass_count,
+                    choice->stores);
+    return status;
 }
 
 void recording_free(struct recording *r)

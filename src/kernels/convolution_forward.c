@@ -190,8 +190,8 @@ static void pass_wide(struct pass *pass, const struct packing *p, const struct s
     uint32_t slices = share.slices, pixels = share.pixels;
     uint32_t lines = groups_of(sum->extent[down], pixels), places = pass_places(pass, sum->places);
     if (sum->step[0] == 1 && sum->step[1] == 1)
-        pass_covers(pass, &sum->destination, sum->origin[0], sum->origin[1], sum->extent[0],
-                    sum->extent[1]);
+        pass_covers_images(pass, &sum->destination, sum->origin[0], sum->origin[1], sum->extent[0],
+                           sum->extent[1], lines * sum->extent[!down]);
     if (down)
         pass_define(pass, "DOWN", 1);
     pass_int(pass, "stride_x", sum->window.x.stride);

@@ -331,7 +331,8 @@ static void plan_max_gradient_tiles(const struct operation *o, struct plan *plan
     if (!whole)
         plan_fill_image(plan, destination);
     struct pass *pass = plan_pass(plan, "pooling/pooling_max_gradient_tiles.comp");
-    pass->whole = whole;
+    if (whole)
+        pass_covers(pass, destination, 0, 0, destination->width, destination->height);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_image(pass, "destination", destination);

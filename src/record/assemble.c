@@ -229,8 +229,7 @@ static void define_textures(struct text *t, const struct pass *pass)
     }
 }
 
-static void define_images(struct text *t, const struct pass *pass,
-                          const struct glcnn_device *device)
+static void define_images(struct text *t, const struct pass *pass)
 {
     for (uint32_t i = 0; i < pass->image_count; i++) {
         const struct pass_texture *item = &pass->images[i];
@@ -238,8 +237,9 @@ static void define_images(struct text *t, const struct pass *pass,
         define_format(t, item);
         if (is_half(item))
             text_format(t, "#define %s_half\n", item->name);
-        if (stores_are_buffered(device, pass))
-            text_format(t, "#define %s_buffered %u\n", item->name, pass->buffer_count);
+        if (stores_are_buffered(pass))
+            text_format(t, "#define %s_buffered %u\n#define %s_first_location %d\n", item->name,
+                        pass->buffer_count, item->name, STORES_LOCATION);
     }
 }
 
@@ -272,7 +272,7 @@ static void write_preamble(struct text *t, const struct pass *pass,
     text_format(t, "layout(location = 0) uniform ivec3 grid_base;\n");
     text_format(t, "ivec3 grid_size() { return ivec3(grid_x, grid_y, grid_z); }\n");
     define_textures(t, pass);
-    define_images(t, pass, device);
+    define_images(t, pass);
     if (traits->sums_round)
         text_format(t, "#define SUMS_ROUND\n");
     if (pass->packs_halves)

@@ -386,23 +386,52 @@ static void part_size(const struct glcnn_device *device, const struct pass *pass
     }
 }
 
+/* Work groups of a pass, along each axis. */
+struct groups {
+    uint32_t from[3], to[3];
+};
+
+static struct groups all_groups(const struct pass *pass)
+{
+    return (struct groups){
+        .to = {group_count(pass, 0), group_count(pass, 1), group_count(pass, 2)}};
+}
+
 /* Returns how many dispatches it takes. */
-static uint32_t dispatch(struct glcnn_device *device, const struct pass *pass)
+static uint32_t dispatch(struct glcnn_device *device, const struct pass *pass,
+                         const struct groups *groups)
 {
     const struct gl *gl = &device->gl;
-    const uint32_t *local = pass->program->local;
-    const uint32_t groups[3] = {group_count(pass, 0), group_count(pass, 1), group_count(pass, 2)};
+    const uint32_t *local = pass->program->local, *from = groups->from, *to = groups->to;
     uint32_t part[3], count = 0;
     part_size(device, pass, part);
-    for (uint32_t z = 0; z < groups[2]; z += part[2])
-        for (uint32_t y = 0; y < groups[1]; y += part[1])
-            for (uint32_t x = 0; x < groups[0]; x += part[0], count++) {
+    for (uint32_t z = from[2]; z < to[2]; z += part[2])
+        for (uint32_t y = from[1]; y < to[1]; y += part[1])
+            for (uint32_t x = from[0]; x < to[0]; x += part[0], count++) {
                 gl->Uniform3i(0, (GLint)(x * local[0]), (GLint)(y * local[1]),
                               (GLint)(z * local[2]));
-                gl->DispatchCompute(least(part[0], groups[0] - x), least(part[1], groups[1] - y),
-                                    least(part[2], groups[2] - z));
+                gl->DispatchCompute(least(part[0], to[0] - x), least(part[1], to[1] - y),
+                                    least(part[2], to[2] - z));
             }
     return count;
+}
+
+/* One part after the other, where the buffer of stores does not hold all. */
+static glcnn_status dispatch_all(struct glcnn_device *device, const struct pass *pass,
+                                 uint32_t *count)
+{
+    const uint32_t axis = pass->stores.axis;
+    struct groups groups = all_groups(pass);
+    const uint32_t end = groups.to[axis], part = pass->stores.groups ? pass->stores.groups : end;
+    glcnn_status status = GLCNN_SUCCESS;
+    for (uint32_t from = 0; from < end && status == GLCNN_SUCCESS; from = groups.to[axis]) {
+        groups.from[axis] = from;
+        groups.to[axis] = from + least(part, end - from);
+        stores_begin(device, pass, from);
+        *count += dispatch(device, pass, &groups);
+        status = stores_copy(device, pass, from, groups.to[axis]);
+    }
+    return status;
 }
 
 static void set_plain_uniforms(const struct gl *gl, const struct pass *pass)
@@ -432,8 +461,8 @@ static glcnn_status run(struct glcnn_device *device, const struct pass *pass, GL
     bind_all(device, pass, uniform_buffer);
     glcnn_status status = profile_begin(device, pass);
     if (status == GLCNN_SUCCESS) {
-        uint32_t count = dispatch(device, pass);
-        status = stores_copy(device, pass);
+        uint32_t count = 0;
+        status = dispatch_all(device, pass, &count);
         status = status == GLCNN_SUCCESS ? profile_end(device, count) : status;
     }
     mark_uses(device, pass);
@@ -506,7 +535,8 @@ static glcnn_status clear_storage(struct storage *storage)
         status = device_check(device, "clearing an image"); /* or another image would be cleared */
     }
     if (status == GLCNN_SUCCESS) {
-        dispatch(device, &pass);
+        const struct groups groups = all_groups(&pass);
+        dispatch(device, &pass, &groups);
         mark_uses(device, &pass);
         status = device_check(device, "clearing an image");
     }

@@ -67,7 +67,8 @@ glcnn_status command_buffer_order(struct glcnn_command_buffer *command_buffer, u
 bool command_buffer_places(const struct storage *storage);
 
 struct command_memory {
-    uint64_t planned, without_sharing, lower_bound; /* bytes of textures of temporary images */
+    uint64_t planned, without_sharing, lower_bound; /* bytes of textures of temporary images, and
+                                                       of the buffer of stores.h */
 };
 glcnn_status command_buffer_place(struct glcnn_command_buffer *command_buffer,
                                   struct command_memory *memory);

@@ -5,6 +5,7 @@
 #include "record/command_buffer.h"
 #include "record/placement.h"
 #include "record/program.h"
+#include "record/stores.h"
 
 /* What is collected from the passes: the storages to place, in the order of their first use. */
 struct collection {
@@ -173,11 +174,12 @@ glcnn_status command_buffer_place(struct glcnn_command_buffer *command_buffer,
                              "out of memory planning textures");
     if (status == GLCNN_SUCCESS)
         status = place_storages(command_buffer->device, &c);
-    uint64_t joined = command_buffer->joined_size;
+    uint64_t others = command_buffer->joined_size +
+                      stores_size(command_buffer->passes, command_buffer->pass_count);
     if (status == GLCNN_SUCCESS)
-        *memory = (struct command_memory){joined + texture_bytes(&c),
-                                          joined + placement_size_without_sharing(&c.placement),
-                                          joined + placement_lower_bound(&c.placement)};
+        *memory = (struct command_memory){others + texture_bytes(&c),
+                                          others + placement_size_without_sharing(&c.placement),
+                                          others + placement_lower_bound(&c.placement)};
     free_collection(&c);
     return status;
 }

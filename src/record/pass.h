@@ -150,6 +150,16 @@ struct pass_row {
     uint32_t count;
 };
 
+/* How a pass stores each pixel of its only image, and nothing beside it: along one axis of its grid
+ * so many invocations, with all that lies at the other axes, store so many of its layers, and those
+ * that follow the next. */
+struct pass_stores {
+    uint32_t axis, invocations;
+    uint32_t layers; /* 0: it does not */
+    uint32_t groups; /* work groups along the axis whose stores the buffer of stores.h holds; 0: it
+                        stores into the image. Set by stores_plan */
+};
+
 struct pass {
     const char *shader; /* path below glsl/ */
     char planner[48];   /* name of the kernel that it is for, "" for none */
@@ -161,6 +171,7 @@ struct pass {
     struct pass_uniform uniforms[PASS_UNIFORMS];
     struct pass_row row;
     struct pass_epilogue epilogue;
+    struct pass_stores stores;
     uint32_t library_count, texture_count, image_count, buffer_count, define_count, uniform_count;
     uint32_t grid[3];   /* invocations wanted */
     uint32_t growing;   /* axes of the grid, a mask: pass_grows */
@@ -169,7 +180,6 @@ struct pass {
     uint32_t local[3];  /* work group wanted; 0: chosen from the grid. Clamped to the limits */
     uint32_t registers; /* that the device's traits tell: what may be kept at once */
     uint32_t work;      /* operations an invocation takes, about; splits long grids. 0: 64 */
-    bool whole;         /* stores each pixel of its only image, and nothing beside it */
     bool light;         /* gains by large work groups, as was measured */
     bool cooperative;
     bool alone; /* one kernel's, not a graph's: images that do not share textures are told so */
@@ -218,9 +228,13 @@ void pass_grows(struct pass *pass, int axis);
 /* Every slice and image of `view`, bound as `name` before or after, at width x height points. */
 void pass_grid_over(struct pass *pass, uint32_t width, uint32_t height, const char *name,
                     const struct image_view *view);
-/* Says that the pass stores this rectangle of all slices and images of `view`, its only image. */
+/* Says that the pass stores this rectangle of all slices and images of `view`, its only image, one
+ * layer after the other along z. */
 void pass_covers(struct pass *pass, const struct image_view *view, uint32_t x, uint32_t y,
                  uint32_t width, uint32_t height);
+/* The same, where an image of the view takes so many invocations along x. */
+void pass_covers_images(struct pass *pass, const struct image_view *view, uint32_t x, uint32_t y,
+                        uint32_t width, uint32_t height, uint32_t invocations);
 void pass_origin(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
 void pass_local(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
 

@@ -6,6 +6,7 @@
 
 #include "record/command_buffer.h"
 #include "record/program.h"
+#include "record/stores.h"
 
 void plan_begin(struct plan *plan, struct glcnn_command_buffer *command_buffer)
 {
@@ -355,8 +356,10 @@ glcnn_status plan_prepare(struct plan *plan)
     bool alone = plan->kernel && !plan->command_buffer->planned;
     for (size_t i = 0; i < plan->pass_count; i++)
         plan->passes[i].alone = alone;
-    if (!plan->command_buffer->planned && plan->status == GLCNN_SUCCESS)
+    if (!plan->command_buffer->planned && plan->status == GLCNN_SUCCESS) {
+        stores_plan(plan->device, plan->passes, plan->pass_count, UINT64_MAX);
         plan->status = programs_find(plan->device, plan->passes, plan->pass_count);
+    }
     for (size_t i = 0; i < plan->pass_count && plan->status == GLCNN_SUCCESS; i++)
         retain_resources(plan, &plan->passes[i]);
     if (plan->amended && plan->status == GLCNN_SUCCESS)

@@ -68,6 +68,7 @@ static bool gl_fails(void)
       (GLenum a, GLint b, GLint c, GLint d, GLint e, GLsizei f, GLsizei g, GLsizei h, GLenum i,    \
        GLenum j, const void *k),                                                                   \
       (a, b, c, d, e, f, g, h, i, j, k))                                                           \
+    X(Uniform1i, (GLint a, GLint b), (a, b))                                                       \
     X(Uniform3i, (GLint a, GLint b, GLint c, GLint d), (a, b, c, d))                               \
     X(UseProgram, (GLuint a), (a))                                                                 \
     X(ObjectLabelKHR, (GLenum a, GLuint b, GLsizei c, const GLchar *d), (a, b, c, d))              \
