@@ -190,8 +190,29 @@ static void each_form_agrees_with_the_reference(void)
     check_form("pooling_separable,pooling_norms_kept", "pooling_separable", all);
     check_form("pooling_one_pass,pooling_alone", "pooling_one_pass", all);
     check_form("pooling_one_pass,pooling_strips,pooling_tiles_none", "pooling_strips", all);
+    check_form("pooling_one_pass,pooling_strips_shared,pooling_tiles_none", "pooling_strips_shared",
+               all);
     check_form("pooling_one_pass,pooling_norms_kept", "pooling_norms_kept", norms);
     check_form("pooling_norms_anew", "pooling_norms_anew", norms);
+}
+
+/* Images of several groups in each direction, whole and in part. */
+static void strips_of_groups_agree_with_the_reference(void)
+{
+    static const struct check_case cases[] = {
+        {"kernel_width=3 kernel_height=3 stride_in_pixels_x=2 stride_in_pixels_y=2",
+         {2, 5, 37, 71}},
+        {"kernel_width=3 kernel_height=3 dilation_rate_x=2 dilation_rate_y=2 edge_mode=clamp",
+         {1, 4, 21, 65}},
+        {"kernel_width=5 kernel_height=4 stride_in_pixels_x=3 offset_x=-2 offset_y=3 "
+         "destination_width=25 destination_height=40 clip_rect_origin_x=2 clip_rect_origin_y=5 "
+         "clip_rect_size_width=20 clip_rect_size_height=30",
+         {1, 3, 41, 70}}};
+    glcnn_device *on = open_forced("pooling_strips_shared");
+    for (int i = 0; i < 3; i++)
+        check_one(on, "dilated_pooling_max", &cases[i]);
+    CU_ASSERT_EQUAL(programs_of(on, "pooling_strips_shared"), 3);
+    glcnn_device_destroy(&on);
 }
 
 /* Passes of an encode on 64x64 pixels of 64 channels. */
@@ -261,9 +282,9 @@ static void gradients_of_windows_side_by_side_are_cheap(void)
 /* A NaN wins, and infinities do not become one, whichever form has them. */
 static void numbers_that_are_not_finite_stay(void)
 {
-    enum { FORMS = 3 };
-    static const char *const forms[FORMS] = {"pooling_separable", "pooling_alone",
-                                             "pooling_strips"};
+    enum { FORMS = 4 };
+    static const char *const forms[FORMS] = {"pooling_separable", "pooling_alone", "pooling_strips",
+                                             "pooling_strips_shared"};
     glcnn_device *kept = device;
     float *results[FORMS] = {NULL};
     size_t count = 0;
@@ -398,6 +419,7 @@ int main(int argc, char *argv[])
     static const CU_TestInfo tests[] = {
         UNIT_TEST(a_window_like_the_source_gives_the_mean_of_each_map),
         UNIT_TEST(each_form_agrees_with_the_reference),
+        UNIT_TEST(strips_of_groups_agree_with_the_reference),
         UNIT_TEST(large_windows_take_two_passes),
         UNIT_TEST(gradients_of_windows_side_by_side_are_cheap),
         UNIT_TEST(numbers_that_are_not_finite_stay),
