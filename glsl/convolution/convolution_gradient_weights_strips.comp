@@ -5,9 +5,12 @@
 // row of the source that it reads meets the gradients of the last rows.
 // needs convolution/convolution.glsl
 // needs convolution/input.glsl
-#define TAPS (KERNEL_WIDTH * KERNEL_HEIGHT)
+#define TAPS   (KERNEL_WIDTH * KERNEL_HEIGHT)
+#define FOLDED 16 // invocations whose sums are added up one after the other
 
-vec4 bias, sum[TAPS];
+shared vec4 kept_sums[(TAPS + 1) * LANES / 2];
+
+vec4 sum[TAPS + 1];                        // of each tap, and of the gradient
 vec4 v[KERNEL_WIDTH + 1];                  // a row of the source
 vec4 g0[KERNEL_HEIGHT], g1[KERNEL_HEIGHT]; // [q]: of the pixels q rows above
 
@@ -74,36 +77,45 @@ void add_strip(ivec3 X, int k, int slice) {
         g0[0] = gradient(X.x, y, k, X.z);
         g1[0] = gradient(next, y, k, X.z);
         if (row < rows)
-            bias += both ? g0[0] + g1[0] : g0[0];
+            sum[TAPS] += both ? g0[0] + g1[0] : g0[0];
         add_row(row, rows, both);
     }
 }
 
-// Sums over the lanes, in pairs: the order is fixed. All at a time, for each step is waited for.
-shared vec4 left[(TAPS + 1) * LANES / 2];
-
-void leave_sums(int lane) {
-    for (int t = 0; t < TAPS; t++)
-        left[t * (LANES / 2) + lane] = sum[t];
-    left[TAPS * (LANES / 2) + lane] = bias;
+void put_sums(int at, int apart) {
+    for (int t = 0; t <= TAPS; t++)
+        kept_sums[t * apart + at] = sum[t];
 }
 
-void add_left(int lane) {
-    for (int t = 0; t < TAPS; t++)
-        sum[t] += left[t * (LANES / 2) + lane];
-    bias += left[TAPS * (LANES / 2) + lane];
+void take_sums(int at, int apart) {
+    for (int t = 0; t <= TAPS; t++)
+        sum[t] += kept_sums[t * apart + at];
 }
 
-// Right in the first lane.
-void add_lanes(int lane) {
-    for (int apart = LANES / 2; apart > 0; apart /= 2) {
+// In pairs, and all taps at once: each round of a tap by itself would be waited for.
+void fold_sums(int lane) {
+    for (int apart = LANES / 2; apart >= FOLDED; apart /= 2) {
         if (lane >= apart && lane < 2 * apart)
-            leave_sums(lane - apart);
+            put_sums(lane - apart, apart);
         barrier();
         if (lane < apart)
-            add_left(lane);
+            take_sums(lane, apart);
         barrier();
     }
+    if (lane < FOLDED)
+        put_sums(lane, FOLDED);
+    barrier();
+}
+
+// A tap for each of the first invocations.
+void keep_sums(int lane, int chunk, int k, int s) {
+    vec4 total = vec4(0.0);
+    fold_sums(lane);
+    if (lane > TAPS || (lane == TAPS && s > 0))
+        return;
+    for (int i = 0; i < FOLDED; i++)
+        total += kept_sums[lane * FOLDED + i];
+    keep(chunk, k, lane < TAPS ? lane * range + s : element_count, total);
 }
 
 void invocation(ivec3 at) {
@@ -111,16 +123,9 @@ void invocation(ivec3 at) {
     int k = at.z / range;
     int s = at.z - k * range;
     int end = min((chunk + 1) * strips_per_chunk, strip_total);
-    bias = vec4(0.0);
-    for (int t = 0; t < TAPS; t++)
+    for (int t = 0; t <= TAPS; t++)
         sum[t] = vec4(0.0);
     for (int strip = chunk * strips_per_chunk + lane; strip < end; strip += LANES)
         add_strip(place_of_strip(strip), k, min(first_slice(k) + s, source_slices - 1));
-    add_lanes(lane);
-    if (lane > 0)
-        return;
-    for (int t = 0; t < TAPS; t++)
-        keep(chunk, k, t * range + s, sum[t]);
-    if (s == 0)
-        keep(chunk, k, element_count, bias);
+    keep_sums(lane, chunk, k, s);
 }

@@ -9,7 +9,8 @@
 
 #define WIDEST_WINDOW 7u
 #define MOST_TAPS     9u /* of which an invocation keeps the sums of the gradient */
-#define ALL_GROUPS    1024u
+/* That the largest GPUs run at once (an H200 528): one more would have them wait for all again. */
+#define ALL_GROUPS    512u
 #define STRIP_ROWS    4u  /* of strips that are as many as keep a GPU busy */
 #define LANE_PIXELS   16u /* that make a lane worth its part sums */
 #define PART_BYTES    (32u << 20)
@@ -96,8 +97,8 @@ static struct strips strips_of(const struct operation *o, const struct packing *
     s.rows = groups_of(height, s.down > 0 ? s.down : 1);
     s.down = groups_of(height, s.rows);
     s.total = columns * s.down;
-    uint32_t chunks = least(groups_of(2 * ALL_GROUPS, each), room > 0 ? room : 1);
-    s.per_chunk = groups_of(s.total, chunks * GROUP_SIZE) * GROUP_SIZE;
+    uint32_t chunks = least(ALL_GROUPS / each, room);
+    s.per_chunk = groups_of(s.total, (chunks > 0 ? chunks : 1) * GROUP_SIZE) * GROUP_SIZE;
     return s;
 }
 
