@@ -373,6 +373,35 @@ static void test_columns_need_not_divide_the_width(void)
     unsetenv("GLCNN_VARIANTS");
 }
 
+#define PAIRED(OUTPUTS, WIDTH, HEIGHT)                                                             \
+    "gradient_option=weights_and_biases output_feature_channels=" #OUTPUTS                         \
+    " kernel_width=" #WIDTH " kernel_height=" #HEIGHT
+
+/* Pairs of slices of outputs share what is read of the source, where taps do. */
+static void test_pairs_of_outputs_share_reads(void)
+{
+    static const struct {
+        struct check_case of;
+        const char *columns; /* NULL: they do not */
+    } rows[] = {
+        {{PAIRED(5, 3, 3), {2, 5, 6, 14}}, "#define COLUMNS 7\n"},
+        {{PAIRED(16, 2, 3), {3, 9, 5, 11}}, "#define COLUMNS 6\n"},
+        {{PAIRED(8, 5, 5), {2, 4, 9, 13}}, "#define COLUMNS 7\n"},
+        {{PAIRED(4, 3, 3), {2, 5, 6, 14}}, NULL},
+        {{PAIRED(8, 1, 3), {2, 5, 6, 14}}, NULL},
+        {{PAIRED(8, 3, 3) " stride_in_pixels_x=2", {2, 5, 6, 14}}, NULL},
+        {{PAIRED(8, 3, 3) " groups=2", {2, 8, 6, 14}}, NULL},
+    };
+    setenv("GLCNN_VARIANTS", "weights_broad", 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct search wanted[] = {{.text = "#define SLICES 2\n"}, {.text = rows[i].columns}};
+        look_after("convolution_gradient", &rows[i].of, wanted, rows[i].columns ? 2 : 1);
+        CU_ASSERT_EQUAL(wanted[0].found, rows[i].columns != NULL);
+        CU_ASSERT(!rows[i].columns || wanted[1].found);
+    }
+    unsetenv("GLCNN_VARIANTS");
+}
+
 /* ---- Strided data gradients ---- */
 
 #define STRIDED(OUTPUTS, WIDTH, HEIGHT, X, Y)                                                      \
@@ -977,6 +1006,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_runs_and_chunks_take_turns),
         UNIT_TEST(test_tiles_of_connected_layers_need_not_be_full),
         UNIT_TEST(test_columns_need_not_divide_the_width),
+        UNIT_TEST(test_pairs_of_outputs_share_reads),
         UNIT_TEST(test_places_within_a_stride_go_together_or_apart),
         UNIT_TEST(test_tiles_follow_rows_and_outputs),
         UNIT_TEST(test_forms_of_sums_are_forced),

@@ -1,6 +1,14 @@
 /* Gradient of the weights and biases of convolutions, and what of the gradients is made. */
 #include "kernels/convolution_plan.h"
 
+/* Whether taps side by side read what their neighbours do, for a pair of slices of outputs. */
+static bool shares_rows(const void *shape)
+{
+    const struct part_shape *s = shape;
+    return packing_is_dense(s->packing) && s->packing->slices % 2 == 0 && s->window->x.size > 1 &&
+           is_dense(&s->window->x) && is_dense(&s->window->y);
+}
+
 /* Part sums of the gradient of weights, of `taps` columns of the window and `pixels` of the
  * gradient at once. The first row takes all of up to 9 taps of windows of one channel, or 7 of a
  * row. */
@@ -14,6 +22,8 @@ const struct variant convolution_part_variants[] = {
      .close = true},
     {"weights_group", "convolution/convolution_gradient_weights_group.comp", 32,
      .shared_memory = true, .can = weights_are_single, .taps = 9},
+    {"weights_broad", "convolution/convolution_gradient_weights.comp", 64, .can = shares_rows,
+     .pixels = 7, .slices = 2, .taps = 3},
     {"weights_wide", "convolution/convolution_gradient_weights.comp", 32, .pixels = 3, .taps = 3},
     {"weights_two", "convolution/convolution_gradient_weights_narrow.comp", 12, .pixels = 1,
      .taps = 2},
@@ -31,10 +41,12 @@ static const struct chunk_size small_gpu = {8192, 2048};
 /* What keeps tiles in shared memory has some hundred processors more, and waits for the longest
  * chunk: a tenth of resnet8's step of 64 images went by in one chunk of one layer (H200). */
 static const struct chunk_size large_gpu = {65536, 64};
+/* A processor has few cores, and each part sum takes it as long as a dozen products. */
+static const struct chunk_size processor = {1024, 2048};
 
 /* How the part sums are shared out. */
 struct shares {
-    uint32_t taps_x, taps_y, columns; /* of an invocation */
+    uint32_t taps_x, taps_y, columns, slices; /* of an invocation */
     uint32_t rows, rows_per_chunk, chunks;
     uint32_t invocations; /* of a chunk */
     bool shared;          /* taps share their reads */
@@ -75,12 +87,20 @@ static uint32_t chunk_rows(uint32_t rows, uint32_t fewest)
 static uint32_t fewest_rows(const struct packing *p, const struct shares *s, uint32_t width,
                             const struct chunk_size *size)
 {
-    uint32_t products = width * s->taps_x * s->taps_y * p->components;
+    uint32_t products = width * s->taps_x * s->taps_y * s->slices * p->components;
     uint32_t room = CHUNK_BYTES / 16 / (p->slices * (p->elements + 1));
     uint32_t wanted = groups_of(size->invocations, s->invocations);
     uint32_t by_work = groups_of(size->products, products);
     uint32_t by_count = groups_of(s->rows, least(wanted, room ? room : 1));
     return by_work > by_count ? by_work : by_count;
+}
+
+static const struct chunk_size *size_of_chunks(const struct variant *variant,
+                                               const struct glcnn_device_traits *traits)
+{
+    if (variant->slices > 1)
+        return &processor;
+    return variant->pixels > 1 && traits->shared_memory ? &large_gpu : &small_gpu;
 }
 
 static struct shares share_out(const struct operation *o, const struct packing *p,
@@ -94,10 +114,12 @@ static struct shares share_out(const struct operation *o, const struct packing *
     uint32_t most = !one ? variant->taps : wide ? 7 : 4 * variant->taps; /* as many sums */
     s.taps_x = wide && small ? width : least(width, most);
     s.taps_y = wide && small ? height : 1;
+    s.slices = variant->slices ? variant->slices : 1;
     s.columns = columns_for((uint32_t)(x->end - x->begin), wide && one ? 4 : variant->pixels);
-    s.invocations = p->slices * p->range * groups_of(width, s.taps_x) * groups_of(height, s.taps_y);
+    s.invocations =
+        p->slices / s.slices * p->range * groups_of(width, s.taps_x) * groups_of(height, s.taps_y);
     s.rows = (uint32_t)(y->end - y->begin) * o->images[GRADIENT].images;
-    const struct chunk_size *size = wide && traits->shared_memory ? &large_gpu : &small_gpu;
+    const struct chunk_size *size = size_of_chunks(variant, traits);
     s.rows_per_chunk = chunk_rows(s.rows, fewest_rows(p, &s, (uint32_t)(x->end - x->begin), size));
     s.chunks = groups_of(s.rows, s.rows_per_chunk);
     return s;
@@ -112,6 +134,7 @@ static void pass_wide_parts(struct pass *pass, const struct operation *o, const 
     pass_define(pass, "TAPS_X", (int)s->taps_x);
     pass_define(pass, "TAPS_Y", (int)s->taps_y);
     pass_define(pass, "COLUMNS", (int)s->columns);
+    pass_define(pass, "SLICES", (int)s->slices);
     pass_grid(pass, s->chunks * s->invocations, 1, 1);
     pass_local(pass, 64, 1, 1);
 }
@@ -174,7 +197,7 @@ static void plan_rows(const struct operation *o, struct plan *plan, const struct
     else
         pass_narrow_parts(pass, o, p, &s, variant);
     pass->work = s.rows_per_chunk * (uint32_t)(w->x.end - w->x.begin) * s.taps_x * s.taps_y *
-                 p->components * 8;
+                 s.slices * p->components * 8;
 }
 
 void pass_gradients_of(struct pass *pass, const char *type, const struct operation *o)
