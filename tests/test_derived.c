@@ -97,6 +97,15 @@ static struct net make_averages(void)
     return n;
 }
 
+/* A normalisation whose every pixel a convolution reads for each of its outputs. */
+static struct net make_read_for_many(void)
+{
+    struct net n = begin_net();
+    glcnn_image_node *x = convolve(first_layer(&n), 1, 6, 6);
+    end_net(&n, connect(x, CNN_SIDE, 6, CNN_CLASSES));
+    return n;
+}
+
 /* What training leaves, and what it takes. */
 struct outcome {
     float losses[STEPS * BATCH], sum[BATCH * 6 * CNN_SIDE * CNN_SIDE];
@@ -164,11 +173,16 @@ static struct outcome train_with(const struct glcnn_device_traits *traits, const
     return train_net(&n, with_sum);
 }
 
-static struct outcome train_averages(const char *variants)
+static struct outcome train_made(const char *variants, struct net make(void))
 {
     open_with(variants);
-    struct net n = make_averages();
+    struct net n = make();
     return train_net(&n, false);
+}
+
+static struct outcome train_averages(const char *variants)
+{
+    return train_made(variants, make_averages);
 }
 
 static struct outcome train(const char *variants, bool with_sum)
@@ -207,6 +221,18 @@ static void test_coefficients_come_from_an_image(void)
         return;
     CU_ASSERT(derived.dispatches + 5 <= stored.dispatches);
     CU_ASSERT(derived.memory.without_sharing < stored.memory.without_sharing);
+}
+
+/* To read coefficients for each output takes more than to store the pixel. */
+static void test_what_is_read_for_many_outputs_is_stored(void)
+{
+    struct outcome stored =
+        train_made("pixels_stored,gradients_stored,coefficients_image", make_read_for_many);
+    struct outcome derived =
+        train_made("pixels_made_again,gradients_stored,coefficients_image", make_read_for_many);
+    CU_ASSERT(arrays_near(derived.losses, stored.losses, STEPS * BATCH, 1e-6));
+    CU_ASSERT_EQUAL(derived.dispatches, stored.dispatches);
+    CU_ASSERT_EQUAL(derived.memory.without_sharing, stored.memory.without_sharing);
 }
 
 /* The first layer's weights are all that reads the gradient of the normalisation behind it: by each
@@ -296,6 +322,7 @@ int main(int argc, char *argv[])
     static const CU_TestInfo tests[] = {
         UNIT_TEST(test_training_is_the_same_with_less),
         UNIT_TEST(test_coefficients_come_from_an_image),
+        UNIT_TEST(test_what_is_read_for_many_outputs_is_stored),
         UNIT_TEST(test_a_gradient_is_made_by_its_reader),
         UNIT_TEST(test_gradients_of_averages_are_made_by_their_readers),
         UNIT_TEST(test_dear_stores_are_saved),

@@ -432,10 +432,19 @@ static bool learns_in_part(const struct graph_filter *f)
     return f->node->forward && f->node->forward->kernel->learning.count > 0;
 }
 
-static bool reads_derived(const struct graph_filter *f, const struct glcnn_image_node *image)
+/* Coefficients are read for each pixel that is made with them: too much for each of many outputs. */
+static bool makes_for_many(const struct graph_filter *f, const struct glcnn_kernel *maker)
+{
+    return f->node->kernel->descriptor->flags & READS_NEURONS && maker->descriptor->prepare_derived;
+}
+
+/* Whether it may make the image, which `maker` would store. */
+static bool reads_derived(const struct graph_filter *f, const struct glcnn_image_node *image,
+                          const struct glcnn_kernel *maker)
 {
     bool collector = !f->collects || may_read_derived(f->node->collector);
-    bool pixels = may_read_derived(f->node->kernel) && !overlaps(f->node);
+    bool pixels =
+        may_read_derived(f->node->kernel) && !overlaps(f->node) && !makes_for_many(f, maker);
     return collector && !learns_in_part(f) && (pixels || reads_once(f, image));
 }
 
@@ -522,7 +531,7 @@ static void choose_derivative(const struct recording *r, const struct graph_filt
         struct bindings left = left_by_reader(r, reader, result, limit);
         most.textures = least(most.textures, left.textures);
         most.buffers = least(most.buffers, left.buffers);
-        if (!reads_derived(reader, result))
+        if (!reads_derived(reader, result, f->node->kernel))
             settings->may_derive = DERIVATIVE_COPY;
     }
     settings->most_textures = most.textures;
