@@ -374,8 +374,8 @@ static void test_columns_need_not_divide_the_width(void)
 }
 
 #define PAIRED(OUTPUTS, WIDTH, HEIGHT)                                                             \
-    "gradient_option=weights_and_biases output_feature_channels=" #OUTPUTS                         \
-    " kernel_width=" #WIDTH " kernel_height=" #HEIGHT
+    "gradient_option=weights_and_biases output_feature_channels=" #OUTPUTS " kernel_width=" #WIDTH \
+    " kernel_height=" #HEIGHT
 
 /* Pairs of slices of outputs share what is read of the source, where taps do. */
 static void test_pairs_of_outputs_share_reads(void)
