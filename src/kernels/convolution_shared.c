@@ -10,10 +10,10 @@
 #define WIDEST_WINDOW 7u
 #define MOST_TAPS     9u /* of which an invocation keeps the sums of the gradient */
 /* That the largest GPUs run at once (an H200 528): one more would have them wait for all again. */
-#define ALL_GROUPS    512u
-#define STRIP_ROWS    4u  /* of strips that are as many as keep a GPU busy */
-#define LANE_PIXELS   16u /* that make a lane worth its part sums */
-#define PART_BYTES    (32u << 20)
+#define ALL_GROUPS  512u
+#define STRIP_ROWS  4u  /* of strips that are as many as keep a GPU busy */
+#define LANE_PIXELS 16u /* that make a lane worth its part sums */
+#define PART_BYTES  (32u << 20)
 
 static bool is_small(const struct packing *p, const struct window *w)
 {
