@@ -87,9 +87,9 @@ int weight_element(int j) { return lane / SLICES + 128 / SLICES * j; }
 
 int weight_slice(int j) { return lane % SLICES; }
 #else
-int weight_element(int j) { return lane % DEPTH; }
+int weight_element(int j) { return lane & (DEPTH - 1); }
 
-int weight_slice(int j) { return lane / DEPTH + 128 / DEPTH * j; }
+int weight_slice(int j) { return int(uint(lane) / uint(DEPTH)) + 128 / DEPTH * j; }
 #endif
 
 // An invocation reads its part of a row of the inputs, and some of the weights.
@@ -238,7 +238,7 @@ void invocation(ivec3 at) {
     find_place(at.z);
     int begin = 0;
     last_element = TAPS.x * TAPS.y * source_slices * 4;
-    weight_tap = tap_of(lane % DEPTH / 4);
+    weight_tap = tap_of((lane & (DEPTH - 1)) / 4);
 #else
     int begin = at.z * elements_per_split;
     last_element = min(begin + elements_per_split, element_count);
