@@ -135,7 +135,8 @@ static bool is_tested_apart(const char *variant)
 {
     static const char *const apart[] = {"pixels_", "gradients_", "data_apart",
                                         "tiles_",  "elements_",  "factors_",
-                                        "lines_",  "reduced_",   "pooling_average_gradient_"};
+                                        "lines_",  "reduced_",   "pooling_average_gradient_",
+                                        "chunks_arrive"};
     for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
         if (strncmp(variant, apart[i], strlen(apart[i])) == 0)
             return true;
@@ -564,7 +565,8 @@ static void test_many_chunks_are_added_up(void)
 }
 
 /* Strips of pixels also end where the gradient does: in the middle of a pair of columns, or of a
- * strip; and there are more of them than a group has lanes. */
+ * strip; and there are more of them than a group has lanes. Chunks are added up by a pass, or by the last
+ * group to have one. */
 static void test_strips_need_not_divide_the_gradient(void)
 {
     static const struct check_case rows[] = {
@@ -574,9 +576,17 @@ static void test_strips_need_not_divide_the_gradient(void)
          "padding=same",
          {2, 4, 29, 1}},
     };
-    setenv("GLCNN_VARIANTS", "weights_strips", 1);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        CU_ASSERT_TRUE(has("convolution_gradient", &rows[i], "strips_down"));
+    static const char *const variants[] = {"weights_strips,chunks_group",
+                                           "weights_strips,chunks_arrive"};
+    for (size_t v = 0; v < 2; v++) {
+        setenv("GLCNN_VARIANTS", variants[v], 1);
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            struct search wanted[] = {{.text = "strips_down"}, {.text = "#define ARRIVES 1\n"}};
+            look_after("convolution_gradient", &rows[i], wanted, 2);
+            CU_ASSERT_TRUE(wanted[0].found);
+            CU_ASSERT_EQUAL(wanted[1].found, v == 1);
+        }
+    }
     unsetenv("GLCNN_VARIANTS");
 }
 

@@ -2,8 +2,7 @@
 // convolution/convolution_gradient_sum.comp, where there are many: each of SHARES invocations adds
 // up every SHARES-th chunk, and one of them, in their order, what all have.
 // A group of 128 owns four numbers of each of OWNED elements.
-// needs convolution/convolution.glsl
-// needs convolution/convolution_gradient.glsl
+// needs convolution/add_element.glsl
 #define OWNED  8
 #define SHARES 16
 
@@ -14,14 +13,6 @@ vec4 sum_of_share(int share, int element, int k) {
     for (int chunk = share; chunk < chunk_count; chunk += SHARES)
         sum += parts[(chunk * slice_total + k) * (element_count + 1) + element];
     return sum;
-}
-
-void store(int o, int element, float value) {
-    int index = element < element_count ? weight_index(o, element) : -1;
-    if (element == element_count)
-        add_bias(o, value);
-    else if (index >= 0)
-        add_weight(index, value);
 }
 
 void invocation(ivec3 at) {
@@ -35,6 +26,5 @@ void invocation(ivec3 at) {
     vec4 sum = kept[lane];
     for (int i = 1; i < SHARES; i++)
         sum += kept[i * OWNED + lane];
-    for (int i = 0; i < 4 && 4 * at.y + i < output_count; i++)
-        store(4 * at.y + i, element, sum[i]);
+    add_element(at.y, element, sum);
 }

@@ -3,6 +3,7 @@
 // As convolution/convolution_gradient_weights_group.comp, for small windows without stride or
 // dilation: each invocation goes down strips of the gradient, of two columns and strip_rows rows. Each
 // row of the source that it reads meets the gradients of the last rows.
+// With ARRIVES the last group of a slice adds up what all chunks have left, else another pass does.
 // needs convolution/convolution.glsl
 // needs convolution/input.glsl
 #define TAPS   (KERNEL_WIDTH * KERNEL_HEIGHT)
@@ -118,6 +119,28 @@ void keep_sums(int lane, int chunk, int k, int s) {
     keep(chunk, k, lane < TAPS ? lane * range + s : element_count, total);
 }
 
+#ifdef ARRIVES
+#define NUMBERS_APART 16 // no fewer than there are
+#define SHARES        (LANES / NUMBERS_APART)
+
+// Each of SHARES lanes adds up every SHARES-th chunk of a number, and one of them, in their order,
+// what all have.
+void add_chunks(int lane, int k, int s) {
+    int number = lane % NUMBERS_APART, share = lane / NUMBERS_APART;
+    int element = number < TAPS ? number * range + s : element_count;
+    vec4 total = vec4(0.0);
+    for (int chunk = share; chunk < runs; chunk += SHARES)
+        total += parts[(chunk * slice_total + k) * (element_count + 1) + element];
+    kept_sums[lane] = total;
+    barrier();
+    if (share > 0 || number > TAPS || (number == TAPS && s > 0))
+        return;
+    for (int i = 1; i < SHARES; i++)
+        total += kept_sums[i * NUMBERS_APART + number];
+    add_element(k, element, total);
+}
+#endif
+
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex), chunk = (at.x - lane) / LANES;
     int k = at.z / range;
@@ -128,4 +151,8 @@ void invocation(ivec3 at) {
     for (int strip = chunk * strips_per_chunk + lane; strip < end; strip += LANES)
         add_strip(place_of_strip(strip), k, min(first_slice(k) + s, source_slices - 1));
     keep_sums(lane, chunk, k, s);
+#ifdef ARRIVES
+    if (arrives_last(lane, TAPS + 1, at.z, 0))
+        add_chunks(lane, k, s);
+#endif
 }

@@ -1,11 +1,13 @@
 // Where the groups of a slice finish by themselves: each leaves its run in "arrivals", and the last
 // to arrive has all of them before it. Which one that is may differ from run to run; what it reads,
 // and in which order it merges, does not.
-//     NUMBERS           that a run leaves of a slice: vectors of four, and what is left
+//     NUMBERS           that a run leaves of a slice: vectors of four, and what is left; not
+//                       defined where runs leave what they do elsewhere
 //     arrivals          first the arrivals that are counted, of each slice of each group of images,
 //                       0 before and after; then what runs left, those of a number side by side
 shared uint arrived_before;
 
+#ifdef NUMBERS
 int arrival_place(int run, int slice, int group, int number) {
     int row = (group * arrival_slices + slice) * NUMBERS + number;
     return arrival_counters + row * runs + run;
@@ -30,6 +32,7 @@ vec4 left_by(int run, int slice, int group, int quantity) {
         v[i] = number_left(run, slice, group, 4 * quantity + i);
     return v;
 }
+#endif
 
 // For all lanes, behind what the first `leavers` left. Others wait for no memory: what they have
 // stored is not read here, and a GPU empties its caches when it is told to wait.

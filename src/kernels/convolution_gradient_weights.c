@@ -219,6 +219,7 @@ void pass_gradients(struct pass *pass, const struct operation *o)
 #define RUN_CHUNKS   32u  /* that one invocation adds up in a row at most */
 #define SUM_GROUP    128u /* invocations of a group, as in convolution_gradient_sum_group.comp */
 #define SUM_ELEMENTS 8u   /* of a group, as there */
+#define FEW_CHUNKS   64u  /* that one group is soon done with */
 
 void merge_parts(struct plan *plan, struct parts *parts)
 {
@@ -248,9 +249,21 @@ static bool has_many_chunks(const void *shape)
     return ((const struct parts *)shape)->chunks > RUN_CHUNKS;
 }
 
-/* The sum of the chunks: in one pass by work groups, or by invocations that each go through some
- * chunks, in two passes where these are many. */
+static bool can_arrive(const void *shape)
+{
+    return ((const struct parts *)shape)->sums > 0;
+}
+
+static bool has_few_chunks(const void *shape)
+{
+    return ((const struct parts *)shape)->chunks <= FEW_CHUNKS;
+}
+
+/* The sum of the chunks: by the groups that make them, in one pass by work groups, or by invocations
+ * that each go through some chunks, in two passes where these are many. */
 const struct variant convolution_chunk_variants[] = {
+    {"chunks_arrive", .registers = 32, .shared_memory = true, .buffers = 4, .arrives = true,
+     .can = can_arrive, .pays = has_few_chunks},
     {"chunks_group", "convolution/convolution_gradient_sum_group.comp", 32, .shared_memory = true,
      .pays = has_many_chunks},
     {"chunks_alone", "convolution/convolution_gradient_sum.comp"},
@@ -263,10 +276,30 @@ static void share_chunks(struct pass *pass, const struct packing *p)
     pass->cooperative = true;
 }
 
+static void pass_sum_of_chunks(struct plan *plan, const struct operation *o,
+                               const struct packing *p, const struct parts *parts)
+{
+    struct pass *pass = parts->pass;
+    struct vector_view arrivals = plan_scratch_vector(plan, parts->sums);
+    pass_define(pass, "ARRIVES", 1);
+    pass_library(pass, "pixel_reduction/arrival.glsl");
+    pass_library(pass, "convolution/add_element.glsl");
+    pass_int(pass, "arrival_slices", (int32_t)parts->sums);
+    pass_int(pass, "runs", (int32_t)parts->chunks);
+    pass_vector_of(pass, "uint", "arrivals", &arrivals, VECTOR_COHERENT);
+    pass_update_access(pass, "parts", VECTOR_COHERENT);
+    pass_gradients(pass, o);
+    pass_weight_places(pass, p);
+}
+
 static void plan_sum_of_chunks(const struct operation *o, struct plan *plan,
                                const struct packing *p, struct parts *parts)
 {
     const struct variant *variant = variant_choose(plan, convolution_chunk_variants, parts);
+    if (variant->arrives) {
+        pass_sum_of_chunks(plan, o, p, parts);
+        return;
+    }
     if (!variant->shared_memory)
         merge_parts(plan, parts);
     struct pass *pass = plan_pass(plan, variant->shader);
@@ -288,7 +321,7 @@ void plan_weights(const struct operation *o, struct plan *plan)
     struct packing p = packing_of(o, false);
     const struct part_shape shape = {&p, &o->window, weights_pixels(o)};
     const struct variant *variant = variant_choose(plan, convolution_part_variants, &shape);
-    struct parts parts;
+    struct parts parts = {.sums = 0};
     if (!variant->shader) {
         plan_weights_winograd(o, plan, &p, variant);
         return;

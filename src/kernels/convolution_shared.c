@@ -108,6 +108,8 @@ void plan_weights_strips(const struct operation *o, struct plan *plan, const str
     const struct strips s = strips_of(o, p);
     uint32_t chunks = groups_of(s.total, s.per_chunk);
     struct pass *pass = plan_parts(o, plan, p, variant, chunks, parts);
+    parts->pass = pass;
+    parts->sums = p->slices * p->range;
     pass_define(pass, "LANES", GROUP_SIZE);
     pass_define(pass, "KERNEL_WIDTH", o->window.x.size);
     pass_define(pass, "KERNEL_HEIGHT", o->window.y.size);
@@ -120,7 +122,7 @@ void plan_weights_strips(const struct operation *o, struct plan *plan, const str
     pass_int(pass, "strip_rows", (int32_t)s.rows);
     pass_int(pass, "strips_per_chunk", (int32_t)s.per_chunk);
     pass_int(pass, "strip_total", (int32_t)s.total);
-    pass_grid(pass, chunks * GROUP_SIZE, 1, p->slices * p->range);
+    pass_grid(pass, chunks * GROUP_SIZE, 1, parts->sums);
     pass_local(pass, GROUP_SIZE, 1, 1);
     pass->cooperative = true;
     pass->work = s.per_chunk / GROUP_SIZE * s.rows * p->elements * 16;

@@ -134,6 +134,13 @@ void pass_update_int(struct pass *pass, const char *name, int32_t value)
         uniform->value.i = value;
 }
 
+void pass_update_access(struct pass *pass, const char *name, enum vector_access access)
+{
+    for (uint32_t i = 0; i < pass->buffer_count; i++)
+        if (strcmp(pass->buffers[i].name, name) == 0)
+            pass->buffers[i].access = access;
+}
+
 void pass_grid(struct pass *pass, uint32_t x, uint32_t y, uint32_t z)
 {
     pass->grid[0] = x;

@@ -250,6 +250,8 @@ void pass_move(struct pass *pass);
 /* Sets a uniform that the pass already has. */
 void pass_update_float(struct pass *pass, const char *name, float value);
 void pass_update_int(struct pass *pass, const char *name, int32_t value);
+/* Lets a pass use a vector that it already has in another way. */
+void pass_update_access(struct pass *pass, const char *name, enum vector_access access);
 
 static inline uint32_t least(uint32_t a, uint32_t b)
 {
