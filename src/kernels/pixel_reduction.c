@@ -173,13 +173,14 @@ const struct variant pixel_reduction_places[] = {
     {"reduced_by_a_pass"},
     {0}};
 
-/* The last group reads what all have left, each lane so many runs at most: more take longer than a
- * pass. */
-#define LANE_RUNS 8u
+/* The last group reads what all have left, each lane so many runs at most, and of a slice so many:
+ * more of either take longer than a pass (H200). */
+#define LANE_RUNS  16u
+#define SLICE_RUNS 1024u
 
 static bool are_soon_merged(const struct pass_epilogue *e)
 {
-    return groups_of(e->runs * e->slices, e->lanes) <= LANE_RUNS;
+    return e->runs <= SLICE_RUNS && groups_of(e->runs * e->slices, e->lanes) <= LANE_RUNS;
 }
 
 bool pixel_reduction_has_room(struct plan *plan, const struct pass *pass)
