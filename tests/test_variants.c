@@ -133,9 +133,9 @@ static bool came_before(size_t kernel, size_t index)
  * have tests of their own. */
 static bool is_tested_apart(const char *variant)
 {
-    static const char *const apart[] = {"pixels_", "gradients_", "data_apart",
-                                        "tiles_",  "elements_",  "factors_",
-                                        "lines_",  "reduced_",   "pooling_average_gradient_",
+    static const char *const apart[] = {"pixels_",      "gradients_", "data_apart",
+                                        "tiles_",       "elements_",  "factors_",
+                                        "lines_",       "reduced_",   "pooling_average_gradient_",
                                         "chunks_arrive"};
     for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
         if (strncmp(variant, apart[i], strlen(apart[i])) == 0)

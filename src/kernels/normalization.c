@@ -57,7 +57,9 @@ static const struct variant coefficient_variants[] = {
  * reader that has room for vectors takes it once. */
 const struct variant normalization_gradient_rows[] = {
     {"gradients_derived", .registers = 32, .shared_memory = true, .buffers = 16},
-    {"gradients_made_again", .registers = 32, .dear_stores = true}, {"gradients_stored"}, {0}};
+    {"gradients_made_again", .registers = 32, .dear_stores = true},
+    {"gradients_stored"},
+    {0}};
 
 const struct variant *const normalization_variants[] = {statistics_variants,
                                                         pixel_reduction_places,
