@@ -157,9 +157,9 @@ struct parts {
     struct vector_view vector;
     uint32_t chunks;  /* 0: there are none, the gradient is stored already */
     uint32_t numbers; /* of four, of a chunk */
-    struct pass
-        *pass;     /* that makes them; its groups count arrivals by at.z, and the last can end */
-    uint32_t sums; /* so many sums: glsl/convolution/add_element.glsl; 0: none */
+    /* Whose groups make them, and can end so many sums by themselves, one for each at.z; 0: none. */
+    struct pass *pass;
+    uint32_t sums;
 };
 /* The pass that makes them, begun; without the parts, or with them. The sizes of chunks are not set. */
 struct pass *plan_parts_pass(const struct operation *operation, struct plan *plan,
