@@ -5,7 +5,7 @@
 //     Mn = mean of m,   sum of (tap - Mn)^2 = sum over rows of (M + TAPS_X (m - Mn)^2)
 // Values are relative to `about`, one of a pixel nearby: what is small beside the mean keeps its
 // digits. Without ABOUT_MEAN there are but sums of squares, and `about` is 0.
-// needs normalization/local_statistics.glsl
+// needs normalization/local_about.glsl
 #define KEPT_X (STATS_X + TAPS_X - 1)
 #define KEPT_Y (STATS_Y + TAPS_Y - 1)
 
@@ -14,17 +14,6 @@ shared vec4 row_squares[STATS_X * KEPT_Y];
 #ifdef ABOUT_MEAN
 shared vec4 row_means[STATS_X * KEPT_Y];
 #endif
-
-// The pixel's value where it is finite, for other pixels to be relative to.
-vec4 about_pixel(ivec2 at, int slice, int image) {
-#ifdef ABOUT_MEAN
-    vec4 v = source_clamp(at.x, at.y, slice, image);
-    uvec4 size = floatBitsToUint(v) & uvec4(0x7fffffffu);
-    return mix(v, vec4(0.0), greaterThanEqual(size, uvec4(0x7f800000u)));
-#else
-    return vec4(0.0);
-#endif
-}
 
 void keep_row(int i) {
     int y = i / STATS_X;
@@ -73,12 +62,5 @@ local_statistics tile_statistics(ivec2 at, vec4 about) {
     for (int q = 0; q < TAPS_Y; q++)
         squares += row_squares[first + q * STATS_X];
 #endif
-    vec4 offset = mean - centre;
-#ifdef ABOUT_MEAN
-    vec4 contrast = (1.0 - p0) * (centre + about) - p0 * offset;
-#else
-    vec4 contrast = centre;
-#endif
-    return local_statistics(centre, offset, contrast,
-                            delta + alpha * (squares / float(TAPS_X * TAPS_Y)));
+    return statistics_about(centre, mean, squares, about);
 }

@@ -45,6 +45,9 @@ static const struct check_case cases[] = {
     {"kernel_width=3 kernel_height=3 alpha=1 source_feature_channel_offset=4 "
      "source_feature_channel_max_count=3",
      {2, 9, 4, 5}},
+    {"kernel_width=5 kernel_height=4 alpha=1 delta=0.25 p0=0.75 clip_rect_origin_x=1 "
+     "clip_rect_origin_y=2",
+     {1, 3, 11, 71}},
     {"kernel_width=5 kernel_height=5 alpha=1", {4, 37, 14, 14}, {0}, true},
     {0}};
 

@@ -1,9 +1,10 @@
 /* Passes and references of spatial and local contrast normalisation: spec 7.7 and 7.8.
  *
- * Where shared memory is real, work groups make tiles: what windows share of their rows is found
- * once. Otherwise the gradient takes two passes. The first computes, for every result, the terms that all pixels of
- * its window take from it, into a scratch image; the second gathers them, one invocation a source
- * pixel. A window's statistics and its power are so computed once, not once for each of its pixels.
+ * Where shared memory is real, work groups make strips or, of larger windows, tiles: what windows
+ * share of their columns or rows is found once. Otherwise the gradient takes two passes. The first
+ * computes, for every result, the terms that all pixels of its window take from it, into a scratch
+ * image; the second gathers them, one invocation a source pixel. A window's statistics and its power
+ * are so computed once, not once for each of its pixels.
  */
 #include "kernels/local_normalization.h"
 
@@ -87,9 +88,9 @@ static void pass_numbers(struct pass *pass, const struct operation *o, const str
 
 /* ---- Tiles in shared memory ---- */
 
-#define TILE       16u /* pixels of a tile, in both directions */
-#define LANES      256u
-#define WIDEST     15 /* windows in tiles */
+#define TILE       16u  /* pixels of a tile, in both directions */
+#define LANES      256u /* of a group; gradients gain by twice as many (H200) */
+#define WIDEST     15   /* windows in tiles */
 #define TEXEL_SIZE 16u
 
 /* What a work group keeps: of the windows that it measures, and of their terms. */
@@ -116,30 +117,82 @@ static bool reads_inside(const struct axis *axis, uint32_t size)
            axis->first + axis->end - 1 + axis->size <= (int32_t)size;
 }
 
-/* A gradient by tiles has no place for taps outside that stand for pixels inside. */
+/* A gradient in shared memory has no place for taps outside that stand for pixels inside. */
+static bool keeps_inside(const struct tiles *t)
+{
+    const struct window *w = &t->operation->window;
+    bool clamps = t->terms && w->edge_mode == GLCNN_EDGE_MODE_CLAMP;
+    return !clamps ||
+           (reads_inside(&w->x, t->source->width) && reads_inside(&w->y, t->source->height));
+}
+
+/* Groups of so many results are not mostly empty. */
+static bool is_filled(const struct tiles *t, uint32_t width, uint32_t height)
+{
+    const struct operation *o = t->operation;
+    uint64_t covered = (uint64_t)groups_of(o->region_width, width) * width *
+                       groups_of(o->region_height, height) * height;
+    return 4ull * o->region_width * o->region_height >= 3 * covered;
+}
+
 static bool is_tiled(const void *tiles)
 {
     const struct tiles *t = tiles;
     const struct window *w = &t->operation->window;
-    bool clamps = t->terms && w->edge_mode == GLCNN_EDGE_MODE_CLAMP;
-    return w->x.size <= WIDEST && w->y.size <= WIDEST && bytes_of(t) <= t->room &&
-           (!clamps ||
-            (reads_inside(&w->x, t->source->width) && reads_inside(&w->y, t->source->height)));
+    return w->x.size <= WIDEST && w->y.size <= WIDEST && bytes_of(t) <= t->room && keeps_inside(t);
 }
 
-/* Windows of few taps are read as fast again and again; a gradient without means has less to share
- * than its tiles take of the shared memory (H200); and tiles are not mostly empty. */
+/* Windows of few taps are read as fast again and again. */
 static bool tiles_pay(const void *tiles)
 {
-    const struct tiles *t = tiles;
-    const struct operation *o = t->operation;
-    uint64_t covered = (uint64_t)groups_of(o->region_width, TILE) *
-                       groups_of(o->region_height, TILE) * TILE * TILE;
-    return taps_of(o) > 4 && (t->about_mean || !t->terms) &&
-           4ull * o->region_width * o->region_height >= 3 * covered;
+    return taps_of(((const struct tiles *)tiles)->operation) > 4 && is_filled(tiles, TILE, TILE);
 }
 
-static const struct variant rows[] = {{"local_tiles_shared", .registers = 32, .shared_memory = true,
+/* ---- Strips ---- */
+
+#define STRIP_LANES 64u /* of a group: columns of the source */
+#define NARROW      5   /* windows in strips: an invocation keeps what it reads of its column */
+
+/* Results of an invocation, as was measured. */
+static uint32_t strip_of(const struct tiles *t)
+{
+    return t->about_mean && !t->terms ? 2 : 4;
+}
+
+/* Windows that a strip measures, and results of a row of strips. */
+static uint32_t parts_of(const struct tiles *t)
+{
+    return strip_of(t) + (t->terms ? (uint32_t)t->operation->window.y.size - 1 : 0);
+}
+
+static uint32_t strip_row(const struct tiles *t)
+{
+    return STRIP_LANES - ((uint32_t)t->operation->window.x.size - 1) * (t->terms ? 2 : 1);
+}
+
+static bool is_stripped(const void *tiles)
+{
+    const struct tiles *t = tiles;
+    const struct window *w = &t->operation->window;
+    uint32_t kept = parts_of(t) + (t->terms ? strip_of(t) : 0);
+    return w->x.size <= NARROW && w->y.size <= NARROW && keeps_inside(t) &&
+           kept * STRIP_LANES * (t->about_mean ? 2 : 1) * TEXEL_SIZE <= t->room;
+}
+
+/* Of 5x5 windows a forward pass takes 0.42 (about the mean) and 0.75 of the time of tiles, gradients
+ * 0.74 and 0.39 (H200). */
+static bool strips_pay(const void *tiles)
+{
+    const struct tiles *t = tiles;
+    return taps_of(t->operation) > 4 && is_filled(t, strip_row(t), strip_of(t));
+}
+
+/* ---- Choice ---- */
+
+static const struct variant rows[] = {{"local_strips_shared", .registers = 32,
+                                       .shared_memory = true, .can = is_stripped,
+                                       .pays = strips_pay},
+                                      {"local_tiles_shared", .registers = 32, .shared_memory = true,
                                        .can = is_tiled, .pays = tiles_pay},
                                       {"local_pixels"},
                                       {0}};
@@ -159,49 +212,74 @@ static struct tiles tiles_of(const struct operation *o, const struct plan *plan,
                           .about_mean = l->about_mean};
 }
 
-static void pass_tiles(struct pass *pass, const struct tiles *t, const struct image_view *to)
+/* Groups in whose rows so many results of `width` lie, and so many rows. */
+static void pass_groups(struct pass *pass, const struct operation *o, uint32_t lanes,
+                        uint32_t width, uint32_t height, const struct image_view *to)
 {
-    const struct operation *o = t->operation;
-    uint32_t lanes = least(LANES, o->device->info.limits.work_group_invocations);
     pass_define(pass, "LANES", (int)lanes);
-    pass_define(pass, "TILE_X", (int)TILE);
-    pass_define(pass, "TILE_Y", (int)TILE);
-    pass_define(pass, "STATS_X", (int)t->stats[0]);
-    pass_define(pass, "STATS_Y", (int)t->stats[1]);
     pass_define(pass, "TAPS_X", o->window.x.size);
     pass_define(pass, "TAPS_Y", o->window.y.size);
     pass_int(pass, "region_x", (int32_t)o->region_x);
     pass_int(pass, "region_y", (int32_t)o->region_y);
     pass_int(pass, "region_width", (int32_t)o->region_width);
     pass_int(pass, "region_height", (int32_t)o->region_height);
-    pass_grid(pass, groups_of(o->region_width, TILE) * lanes, groups_of(o->region_height, TILE),
+    pass_grid(pass, groups_of(o->region_width, width) * lanes, groups_of(o->region_height, height),
               slice_count(to->channels) * to->images);
     pass_local(pass, lanes, 1, 1);
     pass->cooperative = true;
 }
 
-static void plan_tiled(const struct operation *o, struct plan *plan, const struct numbers *l,
-                       const struct tiles *t)
+static void pass_tiles(struct pass *pass, const struct tiles *t, const struct image_view *to)
 {
-    struct pass *pass = plan_pass(plan, "normalization/local_normalization_shared.comp");
-    pass_variant(pass, rows);
+    uint32_t lanes = least(t->terms ? 2 * LANES : LANES,
+                           t->operation->device->info.limits.work_group_invocations);
+    pass_define(pass, "TILE_X", (int)TILE);
+    pass_define(pass, "TILE_Y", (int)TILE);
+    pass_define(pass, "STATS_X", (int)t->stats[0]);
+    pass_define(pass, "STATS_Y", (int)t->stats[1]);
+    pass_groups(pass, t->operation, lanes, TILE, TILE, to);
+}
+
+static void pass_strips(struct pass *pass, const struct tiles *t, const struct image_view *to)
+{
+    pass_define(pass, "PARTS", (int)parts_of(t));
+    pass_groups(pass, t->operation, STRIP_LANES, strip_row(t), strip_of(t), to);
+}
+
+/* The forms in shared memory: rows of the table, from the first on. */
+static const struct form {
+    const char *shader, *gradient;
+    void (*pass)(struct pass *pass, const struct tiles *tiles, const struct image_view *to);
+} forms[] = {{"normalization/local_normalization_strips.comp",
+              "normalization/local_normalization_gradient_strips.comp", pass_strips},
+             {"normalization/local_normalization_shared.comp",
+              "normalization/local_normalization_gradient_shared.comp", pass_tiles}};
+
+static void plan_shared(const struct operation *o, struct plan *plan, const struct numbers *l,
+                        const struct tiles *t, const struct variant *variant)
+{
+    const struct form *form = &forms[variant - rows];
+    struct pass *pass = plan_pass(plan, form->shader);
+    pass_variant(pass, variant);
     pass_texture(pass, "source", t->source);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_numbers(pass, o, l);
-    pass_tiles(pass, t, &o->images[RESULT]);
+    form->pass(pass, t, &o->images[RESULT]);
 }
 
-static void plan_gradient_tiled(const struct operation *o, struct plan *plan,
-                                const struct numbers *l, const struct tiles *t)
+static void plan_gradient_shared(const struct operation *o, struct plan *plan,
+                                 const struct numbers *l, const struct tiles *t,
+                                 const struct variant *variant)
 {
-    struct pass *pass = plan_pass(plan, "normalization/local_normalization_gradient_shared.comp");
-    pass_variant(pass, rows);
+    const struct form *form = &forms[variant - rows];
+    struct pass *pass = plan_pass(plan, form->gradient);
+    pass_variant(pass, variant);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", t->source);
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_numbers(pass, o, l);
     pass_float(pass, "slope", 2 * l->alpha * l->beta / (float)taps_of(o));
-    pass_tiles(pass, t, &o->images[DESTINATION]);
+    form->pass(pass, t, &o->images[DESTINATION]);
 }
 
 /* ---- Kernels ---- */
@@ -211,8 +289,8 @@ void local_normalization_plan(const struct operation *o, struct plan *plan)
     const struct numbers l = numbers_of(o);
     const struct tiles tiles = tiles_of(o, plan, &l, false);
     const struct variant *variant = variant_choose(plan, rows, &tiles);
-    if (variant == rows) {
-        plan_tiled(o, plan, &l, &tiles);
+    if (variant->shared_memory) {
+        plan_shared(o, plan, &l, &tiles, variant);
         return;
     }
     struct pass *pass =
@@ -253,8 +331,8 @@ void local_normalization_plan_gradient(const struct operation *o, struct plan *p
     const struct tiles tiles = tiles_of(o, plan, &l, true);
     const struct variant *variant = variant_choose(plan, rows, &tiles);
     size_t first = plan->pass_count;
-    if (variant == rows) {
-        plan_gradient_tiled(o, plan, &l, &tiles);
+    if (variant->shared_memory) {
+        plan_gradient_shared(o, plan, &l, &tiles, variant);
         return;
     }
     struct image_view terms = plan_terms(o, plan, &l);
