@@ -1,10 +1,11 @@
 // Which of elements 4i .. 4i + 3 of the mask of an image are kept: u < keep_probability, where u is
-// the upper 24 bits of a word of philox((i, image, encode_number, 0), seed) as a fraction.
+// the upper 24 bits of a word of philox((i, image, encode_number, 0), seed) as a fraction. That is a
+// word < kept_below = 2^8 ceil(2^24 keep_probability).
 // needs lib/philox.glsl
 bvec4 drawn(int i, int image) {
     uvec4 counter = uvec4(i, image, encode_number, 0);
     uvec4 words = philox(counter, uvec2(uint(seed_low), uint(seed_high)));
-    return lessThan(vec4(words >> 8) * exp2(-24.0), vec4(keep_probability));
+    return lessThan(words, uvec4(uint(kept_below)));
 }
 
 // Bit k is 1 where component k is kept.

@@ -4,6 +4,8 @@
  * one that is read twice, at a clamped border, is kept or dropped once. */
 #include "glcnn/kernels/dropout.h"
 
+#include <math.h>
+
 #include "encode/kernel.h"
 #include "encode/number.h"
 #include "encode/window.h"
@@ -113,22 +115,35 @@ static bool is_whole(const struct axis *axis, uint32_t source, uint32_t first, u
            count == source;
 }
 
-static bool can_draw(const void *operation)
+/* Four slices of a pixel have a word of the mask to themselves. */
+static bool are_words(const void *operation)
 {
     const struct operation *o = operation;
     const struct glcnn_dropout_parameters *p = o->parameters;
-    const struct image_view *source = &o->images[SOURCE];
+    const struct image_view *view = masked_view(o);
     return p->mask_stride_in_pixels_x && p->mask_stride_in_pixels_y &&
-           p->mask_stride_in_feature_channels && source->channels % 16 == 0 &&
-           is_whole(&o->window.x, source->width, o->region_x, o->region_width) &&
-           is_whole(&o->window.y, source->height, o->region_y, o->region_height);
+           p->mask_stride_in_feature_channels && view->channels % 16 == 0 &&
+           is_whole(&o->window.x, view->width, o->region_x, o->region_width) &&
+           is_whole(&o->window.y, view->height, o->region_y, o->region_height);
 }
 
-enum { DRAWN, MASKED };
-static const struct variant rows[] = {[DRAWN] = {"dropout_drawn", .registers = 12, .can = can_draw},
-                                      [MASKED] = {"dropout_masked"},
-                                      {0}};
+static bool are_gradient_words(const void *operation)
+{
+    const struct operation *o = operation;
+    return are_words(o) && pointwise_is_direct(o, &o->images[GRADIENT], &o->images[IMAGE]);
+}
+
+enum { WORDS, MASKED };
+static const struct variant rows[] = {
+    [WORDS] = {"dropout_drawn", .registers = 12, .can = are_words},
+    [MASKED] = {"dropout_masked"},
+    {0}};
+static const struct variant gradient_rows[] = {
+    [WORDS] = {"dropout_gradient_words", .registers = 12, .can = are_gradient_words},
+    [MASKED] = {"dropout_gradient_masked"},
+    {0}};
 static const struct variant *const forward_variants[] = {rows, pointwise_rows, NULL};
+static const struct variant *const gradient_variants[] = {gradient_rows, pointwise_rows, NULL};
 
 /* A commit that replays the encode is one more encode. */
 static void draw_anew(struct glcnn_kernel *kernel, struct pass *pass)
@@ -142,7 +157,8 @@ static void pass_draw(struct pass *pass, const struct operation *o)
     pass_int(pass, "encode_number", (int32_t)o->encode_number);
     pass_int(pass, "seed_low", (int32_t)(uint32_t)p->seed);
     pass_int(pass, "seed_high", (int32_t)(uint32_t)(p->seed >> 32));
-    pass_float(pass, "keep_probability", p->keep_probability);
+    double kept = ceil(ldexp((double)p->keep_probability, 24));
+    pass_int(pass, "kept_below", (int32_t)((uint32_t)kept << 8));
     pass->work = 512;
     pass->refresh = draw_anew;
 }
@@ -180,15 +196,26 @@ static void plan_masked(const struct operation *o, struct plan *plan)
     pass_mask(pass, o, &mask);
 }
 
-static void plan_drawn(const struct operation *o, struct plan *plan)
+/* Of pixels that lie alike in both. */
+static struct pass *plan_words(const struct operation *o, struct plan *plan,
+                               const struct image_view *source, const struct image_view *to)
 {
-    const struct image_view *source = &o->images[SOURCE];
-    struct pass *pass = plan_pass(plan, "dropout/dropout_drawn.comp");
+    const struct glcnn_dropout_parameters *p = o->parameters;
+    struct pass *pass = plan_pass(plan, "dropout/dropout_words.comp");
     pass_grid(pass, source->width, source->height, source->images * source->channels / 16);
     pass_texture(pass, "source", source);
-    pass_image(pass, "destination", &o->images[RESULT]);
+    pass_image(pass, "destination", to);
+    pass_float(pass, "keep_probability", p->keep_probability);
+    return pass;
+}
+
+static void plan_drawn(const struct operation *o, struct plan *plan)
+{
+    struct pass *pass = plan_words(o, plan, &o->images[SOURCE], &o->images[RESULT]);
+    pass_define(pass, "DRAWN", 1);
+    pass_library(pass, "dropout/drawn.glsl");
     pass_draw(pass, o);
-    pass_variant(pass, &rows[DRAWN]);
+    pass_variant(pass, &rows[WORDS]);
     if (!o->given[MASK])
         return;
     pass_define(pass, "KEPT", 1);
@@ -197,11 +224,20 @@ static void plan_drawn(const struct operation *o, struct plan *plan)
 
 static void plan_dropout(const struct operation *o, struct plan *plan)
 {
-    bool drawn = variant_choose(plan, rows, o) == &rows[DRAWN];
+    bool drawn = variant_choose(plan, rows, o) == &rows[WORDS];
     (drawn ? plan_drawn : plan_masked)(o, plan);
 }
 
-static void plan_dropout_gradient(const struct operation *o, struct plan *plan)
+static void plan_gradient_words(const struct operation *o, struct plan *plan)
+{
+    const struct image_view *to = &o->images[DESTINATION];
+    struct pass *pass = plan_words(o, plan, &o->images[GRADIENT], to);
+    pass_vector(pass, "mask", &o->vectors[GRADIENT_MASK], VECTOR_READ);
+    pass_covers(pass, to, 0, 0, o->region_width, o->region_height);
+    pass_variant(pass, &gradient_rows[WORDS]);
+}
+
+static void plan_gradient_masked(const struct operation *o, struct plan *plan)
 {
     struct pass *pass =
         plan_pointwise(plan, o, "dropout/dropout_gradient.comp", &o->images[DESTINATION]);
@@ -210,6 +246,12 @@ static void plan_dropout_gradient(const struct operation *o, struct plan *plan)
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
     pass_mask(pass, o, &o->vectors[GRADIENT_MASK]);
+}
+
+static void plan_dropout_gradient(const struct operation *o, struct plan *plan)
+{
+    bool words = variant_choose(plan, gradient_rows, o) == &gradient_rows[WORDS];
+    (words ? plan_gradient_words : plan_gradient_masked)(o, plan);
 }
 
 /* ---- References ---- */
@@ -302,6 +344,8 @@ static const struct check_case cases[] = {
      {2, 6, 6, 7}},
     {"seed=11 source_feature_channel_offset=4 source_feature_channel_max_count=3", {2, 9, 5, 4}},
     {"seed=12 mask_stride_in_feature_channels=0 source_feature_channel_offset=4", {2, 10, 5, 4}},
+    {"keep_probability=1e-30 seed=16", {1, 16, 4, 4}},
+    {"keep_probability=0.99999994 seed=17", {1, 16, 4, 4}},
     {"keep_probability=0.6 seed=14", {2, 16, 5, 3}},
     {"keep_probability=0.3 seed=15", {3, 48, 2, 4}},
     {"keep_probability=0.7 seed=13", {16, 37, 28, 28}, {0}, true},
@@ -359,7 +403,7 @@ const struct glcnn_descriptor glcnn_kernel_dropout_gradient = {
                   {.name = "mask", .place = PLACE_STATE, .input = true, .filled_by = "dropout"}},
     .length = length,
     .check = check,
-    .variants = pointwise_variants,
+    .variants = gradient_variants,
     .plan = plan_dropout_gradient,
     .reference = dropout_gradient_reference,
     .cases = cases,
