@@ -2,22 +2,20 @@
 // pixels of run at.x / LANES, each BLOCK at a time, and merge what they have in pairs. Runs that the
 // last group merges take turns, turn_rows rows each, as those of normalization_sums_group.comp do.
 // needs pixel_reduction/merge_lanes.glsl
+// needs pixel_reduction/walk.glsl
 #ifndef ARRIVES // passes that merge runs know them as rows side by side
 #define turns 1
 #define turn_rows span
 #endif
 
-// mean, M2 of pixel i and the others of its block that there are, LANES apart.
-void merge_block(inout statistics s, int i, int count, int first_row, int slice, vec4 pivot) {
+// mean, M2 of pixel i and the others of its block that there are.
+void merge_block(inout statistics s, inout walker w, int i, int count, int slice, vec4 pivot) {
     vec4 v[BLOCK];
     vec4 mean = vec4(0.0), m2 = vec4(0.0);
     float n = 0.0;
     for (int b = 0; b < BLOCK; b++) {
-        int pixel = min(i + b * LANES, count - 1);
-        int line = pixel / row_pixels;
-        int row = first_row + line;
-        int image = row / image_rows;
-        v[b] = source(pixel - line * row_pixels, row - image * image_rows, slice, image) - pivot;
+        place at = next_place(w);
+        v[b] = source(at.x, at.y, slice, at.image) - pivot;
         mean += i + b * LANES < count ? v[b] : vec4(0.0);
         n += i + b * LANES < count ? 1.0 : 0.0;
     }
@@ -61,8 +59,9 @@ void invocation(ivec3 at) {
     for (int turn = 0; turn < turns; turn++) {
         int first_row = (turn * runs + run) * turn_rows;
         int count = (min(first_row + turn_rows, rows) - first_row) * row_pixels;
+        walker w = walker_of(lane, count, at.z * rows + first_row);
         for (int i = lane; i < count; i += BLOCK * LANES)
-            merge_block(s, i, count, at.z * rows + first_row, at.y, pivot);
+            merge_block(s, w, i, count, at.y, pivot);
     }
     merge_lanes(lane, 1, s);
 #ifdef ARRIVES
