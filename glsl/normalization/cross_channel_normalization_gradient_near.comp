@@ -4,6 +4,7 @@
 // needs lib/gather.glsl
 // needs normalization/scale_power.glsl
 // needs normalization/cross_channel_near.glsl
+// needs lib/unrolled.glsl
 struct slice_terms {
     vec4 x;    // X(k)
     vec4 kept; // G(k) * L(k)^-beta
@@ -21,25 +22,46 @@ slice_terms terms_of(vec4 before, vec4 x, vec4 after, vec4 g) {
     return slice_terms(x, kept, x * kept * (slope / scale));
 }
 
+// Where it is: the source before `slice` and of it, U before the slice that waits for its next, and
+// that slice.
+struct walker {
+    vec4 before, x, u_before;
+    slice_terms waits;
+};
+
+const slice_terms no_terms = slice_terms(vec4(0.0), vec4(0.0), vec4(0.0));
+
+// Returns what is to be stored for the slice before.
+vec4 pass_slice(inout walker w, int slice, vec4 after, vec4 g) {
+    slice_terms next = no_terms;
+    if (is_slice(slice, source_slices))
+        next = terms_of(w.before, w.x, after, g);
+    vec4 sum = sums_near(w.u_before, w.waits.u, next.u, -AFTER, BEFORE);
+    vec4 value = w.waits.kept - w.waits.x * sum;
+    w = walker(w.x, after, w.waits.u, next);
+    return value;
+}
+
+// Two slices at a time: all that they need is read before the first is stored.
+#define TOGETHER 2
+#define READ(i) \
+    { \
+        AT(after, i, TOGETHER) = read(u, slice + i + 1, image); \
+        AT(g, i, TOGETHER) = gathered(u.x, u.y, clamp(slice + i, 0, source_slices - 1), image); \
+    }
+#define PASS(i) \
+    { \
+        vec4 value = pass_slice(w, slice + i, AT(after, i, TOGETHER), AT(g, i, TOGETHER)); \
+        if (slice + i > first && slice + i <= end) \
+            store_destination(at.x, at.y, slice + i - 1, image, value); \
+    }
+
 void go_through(ivec3 at, ivec2 u, int image, int first, int end) {
-    slice_terms none = slice_terms(vec4(0.0), vec4(0.0), vec4(0.0));
-    slice_terms here = none;
-    vec4 u_before = vec4(0.0);
-    vec4 before = read(u, first - 2, image);
-    vec4 x = read(u, first - 1, image);
-    for (int slice = first - 1; slice <= end; slice++) {
-        vec4 after = read(u, slice + 1, image);
-        slice_terms next = none;
-        if (is_slice(slice, source_slices))
-            next = terms_of(before, x, after, gathered(u.x, u.y, slice, image));
-        if (slice > first) {
-            vec4 sum = sums_near(u_before, here.u, next.u, -AFTER, BEFORE);
-            store_destination(at.x, at.y, slice - 1, image, here.kept - here.x * sum);
-        }
-        u_before = here.u;
-        here = next;
-        before = x;
-        x = after;
+    walker w = walker(read(u, first - 2, image), read(u, first - 1, image), vec4(0.0), no_terms);
+    for (int slice = first - 1; slice <= end; slice += TOGETHER) {
+        vec4 after[TOGETHER], g[TOGETHER];
+        UP_TO_FOUR(READ, TOGETHER)
+        UP_TO_FOUR(PASS, TOGETHER)
     }
 }
 
