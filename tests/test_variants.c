@@ -205,6 +205,18 @@ static void test_kernels_agree_with_each_way_of_uniforms(void)
     }
 }
 
+/* Halves stored as bits take the shortest form of an exponential. */
+static void test_kernels_agree_with_exponentials_of_the_driver(void)
+{
+    static const char *const kernels[] = {"soft_max", "log_soft_max", "log_soft_max_gradient",
+                                          "neuron", "neuron_gradient"};
+    glcnn_device *on = open_device(NULL);
+    on->info.traits.fine_exp2 = true;
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        CU_ASSERT_EQUAL(failures(on, kernels[i]), 0);
+    glcnn_device_destroy(&on);
+}
+
 /* ---- Groups that finish a sum by themselves ---- */
 
 #define ARRIVAL_CHANNELS 6
@@ -1011,6 +1023,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_each_variant_agrees_with_the_references),
         UNIT_TEST(test_an_unknown_variant_is_refused),
         UNIT_TEST(test_kernels_agree_with_each_way_of_uniforms),
+        UNIT_TEST(test_kernels_agree_with_exponentials_of_the_driver),
         UNIT_TEST(test_groups_that_arrive_are_counted_anew),
         UNIT_TEST(test_lanes_merge_many_runs),
         UNIT_TEST(test_runs_and_chunks_take_turns),

@@ -1,7 +1,12 @@
 // Sums and maxima over the channels of a pixel. Components beyond the last channel hold 0, which
 // is not neutral to a maximum or to exp: these leave them out. A maximum may lose a NaN.
+// With WHOLE_SLICES there are none.
 bvec4 is_channel(int slice, int channels) {
+#ifdef WHOLE_SLICES
+    return bvec4(true);
+#else
     return lessThan(ivec4(slice * 4) + ivec4(0, 1, 2, 3), ivec4(channels));
+#endif
 }
 
 // Largest channel of one slice. Its first component is always a channel.

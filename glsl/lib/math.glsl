@@ -1,5 +1,6 @@
-// exp, log, pow and their kin within 2 units in the last place, for all arguments: those of drivers
-// are polynomials of any quality, and GLSL's pow is undefined where C's is not.
+// exp, log, pow and their kin within 2 units in the last place, 4 by the driver's exp2, for all
+// arguments: those of drivers are polynomials of any quality, and GLSL's pow is undefined where C's
+// is not.
 //   exp     x = n ln 2 + r,  |r| <= ln 2 / 2,   e^x = 2^n (1 + expm1(r))
 //   log     x = 2^e (1 + m), 1 + m in [1/sqrt 2, sqrt 2),   log x = e ln 2 + log1p(m)
 // ln 2 is split into a part whose products with n and e are exact, and the rest. The two parts and
@@ -47,12 +48,24 @@ vec4 scale_by_power(vec4 value, vec4 n) {
     return value * a * b;
 }
 
+#ifdef FINE_EXP2
+// By the driver's exp2, within 2^-22. A part of x that has 12 bits, times 1 / ln 2 rounded up to 12
+// bits, is exact; t is what both leave of x, and small. Half of it all: 2^127 is a float, 2^128 none.
+vec4 exp_precise(vec4 x) {
+    vec4 held = clamp(x, -110.0, 90.0);
+    vec4 large = uintBitsToFloat(floatBitsToUint(held) & 0xfffff000u);
+    vec4 t = large * -1.22030544e-4 + (held - large);
+    vec4 twice = ((0.333333333 * t + 1.0) * t + 2.0) * t + 2.0;
+    return or_nan(exp2(large * 1.44287109 - 1.0) * twice, x);
+}
+#else
 vec4 exp_precise(vec4 x) {
     vec4 held = clamp(x, -110.0, 90.0);
     vec4 n = floor(held * 1.44269504 + 0.5);
     vec4 r = held - n * LN2_HIGH - n * LN2_LOW;
     return or_nan(scale_by_power(1.0 + expm1_near(r), n), x);
 }
+#endif
 
 vec4 expm1(vec4 x) {
     vec4 near = expm1_near(clamp(x, -0.35, 0.35));

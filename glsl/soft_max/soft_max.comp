@@ -3,6 +3,7 @@
 // One invocation owns one pixel with all its channels.
 // needs lib/channels.glsl
 // needs lib/math.glsl
+// needs soft_max/exponential.glsl
 void invocation(ivec3 at) {
     int x = first_x + at.x;
     int y = first_y + at.y;
@@ -11,7 +12,7 @@ void invocation(ivec3 at) {
         m = max(m, slice_max(source_edge(x, y, slice, at.z), slice, source_channels));
     long_sum terms = long_sum(0.0, 0.0);
     for (int slice = 0; slice < source_slices; slice++) {
-        vec4 e = exp_precise(source_edge(x, y, slice, at.z) - m);
+        vec4 e = exponential(source_edge(x, y, slice, at.z) - m);
         add_slice(terms, slice_sum(e, slice, source_channels), slice);
     }
     float sum = total_of(terms);
@@ -21,7 +22,7 @@ void invocation(ivec3 at) {
         store_destination(at.x, at.y, slice, at.z, source_edge(x, y, slice, at.z) - m - log_sum);
 #else
     for (int slice = 0; slice < source_slices; slice++) {
-        vec4 e = exp_precise(source_edge(x, y, slice, at.z) - m);
+        vec4 e = exponential(source_edge(x, y, slice, at.z) - m);
         store_destination(at.x, at.y, slice, at.z, e / sum);
     }
 #endif

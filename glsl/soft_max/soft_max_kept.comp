@@ -2,6 +2,7 @@
 // is read once and has its exponential found once.
 // needs lib/channels.glsl
 // needs lib/math.glsl
+// needs soft_max/exponential.glsl
 // needs lib/unrolled.glsl
 #define READ(i) \
     { AT(kept, i, SLICES) = source_edge(first_x + at.x, first_y + at.y, i, at.z); }
@@ -9,13 +10,13 @@
     { m = max(m, slice_max(AT(kept, i, SLICES), i, source_channels)); }
 #ifdef LOGARITHM
 #define ADD(i) \
-    { add_slice(terms, slice_sum(exp_precise(AT(kept, i, SLICES) - m), i, source_channels), i); }
+    { add_slice(terms, slice_sum(exponential(AT(kept, i, SLICES) - m), i, source_channels), i); }
 #define STORE(i) \
     { store_destination(at.x, at.y, i, at.z, AT(kept, i, SLICES) - m - log_sum); }
 #else
 #define ADD(i) \
     { \
-        AT(kept, i, SLICES) = exp_precise(AT(kept, i, SLICES) - m); \
+        AT(kept, i, SLICES) = exponential(AT(kept, i, SLICES) - m); \
         add_slice(terms, slice_sum(AT(kept, i, SLICES), i, source_channels), i); \
     }
 #define STORE(i) \

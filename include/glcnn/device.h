@@ -179,6 +179,7 @@ struct glcnn_device_traits {
     bool large_groups;    /* passes that read and write little gain by large work groups */
     bool sums_round;      /* a sum of floats is rounded to the nearest, ties to even */
     bool packs_halves;    /* packHalf2x16 rounds like that: float16 texels are stored as its bits */
+    bool fine_exp2;       /* exp2 is within 2^-22 of the number, whatever its argument */
     bool busy_waits;      /* the driver's waits keep a core busy: the library naps */
     bool background_copies; /* bytes given to the driver cross to the GPU beside its passes */
     bool may_skip_programs; /* may accept a program that it then does not run, in silence */

@@ -40,8 +40,8 @@ static const struct family families[] = {
     {"NVIDIA",
      NULL,
      {"nvidia", 60, 32, .shared_memory = true, .uniform_copies = true, .large_groups = true,
-      .busy_waits = true, .sums_round = true, .packs_halves = true, .background_copies = true,
-      .pass_bytes = 16777216}},
+      .busy_waits = true, .sums_round = true, .packs_halves = true, .fine_exp2 = true,
+      .background_copies = true, .pass_bytes = 16777216}},
 };
 
 static const struct glcnn_device_traits unknown = {"unknown", 8, 1, .may_skip_programs = true};

@@ -73,6 +73,8 @@ static struct pass *plan_channels(const struct operation *o, struct plan *plan, 
     pass_variant(pass, variant);
     if (variant->slices)
         pass_define(pass, "SLICES", (int)slices);
+    if (destination->channels % 4 == 0)
+        pass_define(pass, "WHOLE_SLICES", 1);
     pass_grid(pass, o->region_width, o->region_height, destination->images);
     pass_grows(pass, 2);
     pass_image(pass, "destination", destination);

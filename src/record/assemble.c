@@ -275,6 +275,8 @@ static void write_preamble(struct text *t, const struct pass *pass,
     define_images(t, pass);
     if (traits->sums_round)
         text_format(t, "#define SUMS_ROUND\n");
+    if (traits->fine_exp2)
+        text_format(t, "#define FINE_EXP2\n");
     if (pass->packs_halves)
         text_format(t, "#define PACKS_HALVES\n");
     for (uint32_t i = 0; i < pass->buffer_count; i++)

@@ -67,6 +67,7 @@ static const struct trait traits[] = {
     {TRAIT(large_groups), {"no", "yes, for light passes"}},
     {TRAIT(sums_round), {"not known", "to the nearest, ties to even"}},
     {TRAIT(packs_halves), {"no", "yes, stored as bits"}},
+    {TRAIT(fine_exp2), {"no", "yes, used as it is"}},
     {TRAIT(busy_waits), {"no", "yes, naps instead"}},
     {TRAIT(background_copies), {"no", "yes, for uploads"}},
     {TRAIT(may_skip_programs), {"no", "yes: each is tested"}},
