@@ -246,6 +246,8 @@ static void plan_gradient_masked(const struct operation *o, struct plan *plan)
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
     pass_mask(pass, o, &o->vectors[GRADIENT_MASK]);
+    if (are_gradient_words(o))
+        pass_variant(pass, &gradient_rows[MASKED]);
 }
 
 static void plan_dropout_gradient(const struct operation *o, struct plan *plan)
