@@ -51,6 +51,7 @@ static float *stored(const struct shape *s, bool trait, const char *name, const 
     glcnn_image *destination = make_image(s->images, s->channels + (s->first ? 4 : 0), SIDE, SIDE);
     fill_constant(destination, KEPT);
     device->info.traits.buffered_stores = trait;
+    device->info.traits.image_loads = false; /* sources stay bound while parts are copied */
     encode(s, name, settings, destination);
     *buffered = device->stores != 0;
     CU_ASSERT(device->stores_size <= MOST);

@@ -131,10 +131,13 @@ void stores_bind(const struct glcnn_device *device, const struct pass *pass)
         device->gl.BindBufferBase(GL_SHADER_STORAGE_BUFFER, pass->buffer_count, device->stores);
 }
 
+/* llvmpipe's copies are drawn by threads of their own, which may still read the buffer. */
 void stores_begin(const struct glcnn_device *device, const struct pass *pass, uint32_t group)
 {
-    if (stores_are_buffered(pass))
-        device->gl.Uniform1i(STORES_LOCATION, (GLint)layers_before(pass, group));
+    if (!stores_are_buffered(pass))
+        return;
+    device->gl.MemoryBarrier(GL_PIXEL_BUFFER_BARRIER_BIT);
+    device->gl.Uniform1i(STORES_LOCATION, (GLint)layers_before(pass, group));
 }
 
 /* Layers of a view, `begin` of which is the first in the buffer. */
@@ -158,13 +161,14 @@ static void copy_place(const struct gl *gl, const struct image_view *view, struc
                       GL_FLOAT, (const void *)(uintptr_t)offset);
 }
 
-/* They stay bound: the context is the library's own, and nothing else in it takes texels from memory.
+/* They stay bound, the texture where no pass has one: more of the pass may follow. The context is
+ * the library's own, and nothing else in it takes texels from memory.
  * Without the buffer the driver would read the caller's memory, and without the texture it would
  * write another. */
 static glcnn_status bind_both(struct glcnn_device *device, const struct image_view *view)
 {
     const struct gl *gl = &device->gl;
-    gl->ActiveTexture(GL_TEXTURE0);
+    gl->ActiveTexture(GL_TEXTURE0 + PASS_TEXTURES);
     gl->BindTexture(GL_TEXTURE_2D_ARRAY, storage_owner(view->storage)->texture);
     gl->BindBuffer(GL_PIXEL_UNPACK_BUFFER, device->stores);
     return device_check(device, AMID_PASSES);
