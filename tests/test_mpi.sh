@@ -148,6 +148,17 @@ rm "$work/kept.1"
 train 3 heads_apart $last --feature-cache "$work/kept"
 same heads heads_apart
 
+# A disk that is full where one rank keeps them: that rank says so, and computes them in each step.
+mkdir "$work/disk"
+part="--data $work --out $work/full_kept.safetensors --log $work/full_kept.csv --feature-cache $work/disk/kept"
+mpirun -n 1 "$glcnn" train $part $last : \
+    -n 1 env LD_PRELOAD="$work/stop.so" STOP_CALLS="$work/disk/" STOP_AT=9 STOP_BY=ENOSPC \
+    STOP_NOTE="$work/note" "$glcnn" train $part $last : -n 1 "$glcnn" train $part $last \
+    >"$work/full_kept.log" 2>&1 </dev/null || { cat "$work/full_kept.log"; fail 'a rank without features fails'; }
+[ "$(grep -c '^glcnn train: rank 1: features: not kept: .*No space left on device' "$work/full_kept.log")" = 1 ] ||
+    { cat "$work/full_kept.log"; fail 'rank 1 does not say that its disk is full'; }
+same heads full_kept
+
 # ---- Averages of weights -----------------------------------------------------------------------------
 
 # Each step averaged: stochastic gradient descent is linear, so this is a step with the mean.

@@ -67,6 +67,19 @@ if "$glcnn" predict fruit.safetensors fruit/kiwi/torn.png fruit/kiwi/1.png >said
     fail 'a broken picture is no failure'
 fi
 grep -q '^fruit/kiwi/1.png 1 kiwi ' said || fail 'a broken picture keeps others from answers'
+# What stands in for a broken picture has features too, where --limit leaves it out.
+cp -r fruit hurt
+for picture in hurt/*/[56].png hurt/*/1[27].png; do
+    head -c 100 "$picture" >short && mv short "$picture"
+done
+for cache in hurt.features off; do
+    "$glcnn" train --model fruit.safetensors --data hurt --train last --batch 8 --epochs 3 --limit 24 \
+        --feature-cache $cache --out $cache.safetensors --log $cache.csv >log 2>&1 ||
+        { cat log; fail 'broken pictures end a run on features'; }
+    grep -q 'left out: hurt/kiwi/5.png' log || fail 'a broken picture is not named'
+done
+cmp hurt.features.safetensors off.safetensors && cmp hurt.features.csv off.csv ||
+    fail 'others stand in for broken pictures where features are kept'
 ! "$glcnn" train --data fruit --strict --epochs 6 >log 2>&1 || fail '--strict takes a broken picture'
 grep -q torn.png log || fail '--strict does not name the broken picture'
 

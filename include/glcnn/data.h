@@ -206,8 +206,8 @@ GLCNN_API uint32_t glcnn_data_set_label(const glcnn_data_set *data, glcnn_data_p
 struct glcnn_data_loader_parameters {
     glcnn_data_part part;
     uint32_t batch; /* images, up to 65536; 0: 32 */
-    uint32_t limit; /* of the part so many images alone, evenly spread over it: of each class its
-                         share; 0: all */
+    uint32_t limit; /* of the part so many images alone, evenly spread over it, number
+                         i * count / limit as i goes up to the limit: of each class its share; 0: all */
     /* Of each batch these places alone, for one of several processes that share batches: `share`
      * places from place `share_first` on. 0: all of it. Which image has which place, how many
      * batches an epoch has and what is left out of it stay those of whole batches. */

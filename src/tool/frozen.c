@@ -48,19 +48,6 @@ static glcnn_image *compute(struct frozen_feed *feed, const struct glcnn_data_ba
     return feed->head.graph || make_head(feed) ? runner_result(&feed->head, batch) : NULL;
 }
 
-static bool read_picture(struct frozen_feed *feed, uint32_t picture, float *values,
-                         char error[GLCNN_ERROR_LENGTH])
-{
-    uint32_t slot = feed->slots[picture];
-    if (slot != NO_SLOT)
-        return features_read(feed->frozen->features, slot, values, error);
-    snprintf(error, GLCNN_ERROR_LENGTH,
-             "picture %u, which stands in for a broken one, is beyond --limit and has no features; "
-             "--feature-cache off computes them in each step",
-             picture);
-    return false;
-}
-
 static glcnn_image *read_features(struct frozen_feed *feed, const struct glcnn_data_batch *batch,
                                   char error[GLCNN_ERROR_LENGTH])
 {
@@ -69,7 +56,7 @@ static glcnn_image *read_features(struct frozen_feed *feed, const struct glcnn_d
         float *values = f->values + (size_t)n * f->value_count;
         if (batch->indices[n] == UINT32_MAX)
             memset(values, 0, f->value_count * sizeof *values);
-        else if (!read_picture(feed, batch->indices[n], values, error))
+        else if (!features_read(f->features, feed->slots[batch->indices[n]], values, error))
             return NULL;
     }
     return runner_write(feed->runner, f->values);
@@ -130,25 +117,28 @@ static uint64_t digest_picture(const struct frozen *f, const struct glcnn_data_b
                : digest_add(DIGEST_START, batch->floats + n * values, values * sizeof(float));
 }
 
-static void give_slots(struct frozen_feed *feed, const struct glcnn_data_batch *batch)
+static void give_slot(struct frozen_feed *feed, const struct glcnn_data_batch *batch, uint32_t n)
 {
-    for (uint32_t n = 0; n < batch->count; n++)
-        if (batch->indices[n] != UINT32_MAX && feed->slots[batch->indices[n]] == NO_SLOT)
-            feed->slots[batch->indices[n]] = feed->frozen->slot_count++;
+    if (batch->indices[n] != UINT32_MAX && feed->slots[batch->indices[n]] == NO_SLOT)
+        feed->slots[batch->indices[n]] = feed->frozen->slot_count++;
 }
 
-/* Computes what a batch lacks. False: the device or `error` has the sentence. */
+static uint32_t slot_of(const struct frozen_feed *feed, const struct glcnn_data_batch *batch,
+                        uint32_t n)
+{
+    return batch->indices[n] == UINT32_MAX ? NO_SLOT : feed->slots[batch->indices[n]];
+}
+
+/* Computes what a batch lacks of what has slots. False: the device or `error` has the sentence. */
 static bool keep_batch(struct frozen_feed *feed, const struct glcnn_data_batch *batch,
                        char error[GLCNN_ERROR_LENGTH])
 {
     struct frozen *f = feed->frozen;
     uint32_t missing = 0;
-    give_slots(feed, batch);
     for (uint32_t n = 0; n < batch->count; n++)
-        missing += batch->indices[n] != UINT32_MAX &&
-                   !features_have(f->features, feed->slots[batch->indices[n]],
-                                  digest_picture(f, batch, n));
-    f->pictures += batch->filled;
+        missing +=
+            slot_of(feed, batch, n) != NO_SLOT &&
+            !features_have(f->features, slot_of(feed, batch, n), digest_picture(f, batch, n));
     f->computed += missing;
     if (missing == 0)
         return true;
@@ -159,10 +149,9 @@ static bool keep_batch(struct frozen_feed *feed, const struct glcnn_data_batch *
         return fail_device(f, error);
     bool good = true;
     for (uint32_t n = 0; n < batch->count && good; n++)
-        good =
-            batch->indices[n] == UINT32_MAX ||
-            features_write(f->features, feed->slots[batch->indices[n]], digest_picture(f, batch, n),
-                           f->values + (size_t)n * f->value_count, error);
+        good = slot_of(feed, batch, n) == NO_SLOT ||
+               features_write(f->features, slot_of(feed, batch, n), digest_picture(f, batch, n),
+                              f->values + (size_t)n * f->value_count, error);
     return good;
 }
 
@@ -183,24 +172,75 @@ static bool make_slots(struct frozen_feed *feed, uint32_t pictures, char error[G
 }
 
 /* Pictures get slots in the order of this loader, which is that of every run. */
-static bool keep_part(struct frozen_feed *feed, glcnn_data_part part,
-                      char error[GLCNN_ERROR_LENGTH])
+static bool keep_limited(struct frozen_feed *feed, glcnn_data_part part,
+                         char error[GLCNN_ERROR_LENGTH])
 {
     const struct frozen_parameters *p = &feed->frozen->parameters;
     const struct glcnn_data_loader_parameters parameters = {
         .part = part, .batch = p->batch, .limit = p->limit, .threads = p->threads};
     glcnn_data_loader *loader = NULL;
-    bool good = make_slots(feed, p->pictures->info->counts[part], error) &&
-                pictures_load(p->pictures, &parameters, &loader, error);
+    bool good = pictures_load(p->pictures, &parameters, &loader, error);
     for (uint64_t i = 0; good && i < glcnn_data_loader_steps(loader); i++) {
         struct glcnn_data_batch batch;
         bool any;
-        good = glcnn_data_loader_next(loader, &batch, error) == GLCNN_SUCCESS &&
-               keep_batch(feed, &batch, error) && tell(feed->frozen, true, &any, error);
+        good = glcnn_data_loader_next(loader, &batch, error) == GLCNN_SUCCESS;
+        for (uint32_t n = 0; good && n < batch.count; n++)
+            give_slot(feed, &batch, n);
+        good = good && keep_batch(feed, &batch, error) && tell(feed->frozen, true, &any, error);
     }
     glcnn_data_loader_destroy(&loader);
-    feed->cached = good;
     return good;
+}
+
+/* Keeps the first whole picture behind a broken one, if there is one. */
+static bool keep_stand_in(struct frozen_feed *feed, glcnn_data_part part, uint32_t broken,
+                          char error[GLCNN_ERROR_LENGTH])
+{
+    const struct frozen_parameters *p = &feed->frozen->parameters;
+    const struct glcnn_data_loader_parameters parameters = {.part = part,
+                                                            .batch = p->batch,
+                                                            .threads = p->threads,
+                                                            .memory = 1,
+                                                            .step = broken / p->batch};
+    glcnn_data_loader *loader = NULL;
+    bool good = pictures_load(p->pictures, &parameters, &loader, error), found = false;
+    uint64_t left = good ? glcnn_data_loader_steps(loader) + 1 : 0; /* that one twice */
+    for (uint32_t n = broken % p->batch + 1; good && !found && left > 0; n = 0, left--) {
+        struct glcnn_data_batch batch;
+        good = glcnn_data_loader_next(loader, &batch, error) == GLCNN_SUCCESS;
+        while (good && n < batch.count && batch.indices[n] == UINT32_MAX)
+            n++;
+        found = good && n < batch.count;
+        if (found)
+            give_slot(feed, &batch, n);
+        good = good && (!found || keep_batch(feed, &batch, error));
+    }
+    glcnn_data_loader_destroy(&loader);
+    return good;
+}
+
+/* In shuffled batches the next whole picture of the part stands in for a broken one; --limit may
+ * have left it out. */
+static bool keep_stand_ins(struct frozen_feed *feed, glcnn_data_part part,
+                           char error[GLCNN_ERROR_LENGTH])
+{
+    uint64_t count = feed->frozen->parameters.pictures->info->counts[part];
+    uint32_t taken = limited(feed->frozen, part);
+    bool good = true;
+    for (uint32_t i = 0; i < taken && taken < count && good; i++) {
+        uint32_t picture = (uint32_t)(i * count / taken); /* as glcnn/data.h says */
+        good = feed->slots[picture] != NO_SLOT || keep_stand_in(feed, part, picture, error);
+    }
+    return good;
+}
+
+static bool keep_part(struct frozen_feed *feed, glcnn_data_part part,
+                      char error[GLCNN_ERROR_LENGTH])
+{
+    uint32_t pictures = feed->frozen->parameters.pictures->info->counts[part];
+    feed->cached = make_slots(feed, pictures, error) && keep_limited(feed, part, error) &&
+                   (part != GLCNN_DATA_PART_TRAINING || keep_stand_ins(feed, part, error));
+    return feed->cached;
 }
 
 /* The training part, unless its pictures change, and the one to validate with. */

@@ -45,8 +45,8 @@ struct frozen {
     struct frozen_feed training, validation, test; /* test: of any part, never kept */
     struct features *features;                     /* NULL: none are kept */
     char reason[GLCNN_ERROR_LENGTH];               /* why */
-    uint32_t pictures, computed;                   /* whose features are kept; by this run */
-    uint32_t slot_count;                           /* that pictures have */
+    uint32_t slot_count;                           /* pictures whose features are kept */
+    uint32_t computed;                             /* of them by this run */
     float *values;                                 /* of a batch */
     uint32_t value_count;                          /* of a picture */
 };

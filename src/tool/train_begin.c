@@ -8,11 +8,17 @@
 #include "digest.h"
 #include "train_session.h"
 
+/* --feature-cache off. */
+static bool is_off(const char *cache)
+{
+    return cache && strcmp(cache, "off") == 0;
+}
+
 /* Ranks do not share what was asked for: FILE is the first's, FILE.1, FILE.2 .. the others'. */
 static void name_features(struct session *s)
 {
     const char *cache = s->settings.cache;
-    if (cache && s->ranks.rank > 0 && strcmp(cache, "off") != 0)
+    if (cache && s->ranks.rank > 0 && !is_off(cache))
         snprintf(s->features_path, sizeof s->features_path, "%s.%u", cache, s->ranks.rank);
     else if (cache)
         snprintf(s->features_path, sizeof s->features_path, "%s", cache);
@@ -40,6 +46,15 @@ static int allocate(struct session *s)
     return s->scores && s->tests && s->losses ? EXIT_GOOD : session_fail(s, "not enough memory");
 }
 
+/* Other ranks are mute, and each has a file of its own. */
+static void say_not_kept(const struct session *s)
+{
+    const struct frozen *f = &s->frozen;
+    printf("features: not kept: %s\n", f->reason);
+    if (s->ranks.rank > 0 && !is_off(s->settings.cache))
+        complain(s->command, EXIT_GOOD, "features: not kept: %s", f->reason);
+}
+
 static void describe_layers(const struct session *s)
 {
     const struct frozen *f = &s->frozen;
@@ -50,11 +65,11 @@ static void describe_layers(const struct session *s)
         printf("features: not kept, the layers that train read more than one frozen one\n");
     else if (f->features)
         printf("features: %u values of each of %u pictures, %u of them new, %.1f MiB in %s\n",
-               f->value_count, f->pictures, f->computed,
+               f->value_count, f->slot_count, f->computed,
                (double)features_size(f->features) / 1048576,
                f->parameters.cache ? f->parameters.cache : "a temporary file");
     else
-        printf("features: not kept: %s\n", f->reason);
+        say_not_kept(s);
     if (f->features && !f->training.cached)
         printf("features: those to train with are computed in each step, for --augment\n");
 }

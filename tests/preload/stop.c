@@ -121,6 +121,13 @@ ssize_t write(int file, const void *bytes, size_t size)
     return REAL(write)(file, bytes, size);
 }
 
+ssize_t pwrite(int file, const void *bytes, size_t size, off_t at)
+{
+    if (is_open_here(file) && (is_full() || strike("pwrite")))
+        return -1;
+    return REAL(pwrite)(file, bytes, size, at);
+}
+
 int fsync(int file)
 {
     return is_open_here(file) && strike("fsync") ? -1 : REAL(fsync)(file);
