@@ -45,11 +45,7 @@ static glcnn_status poison_stores(struct bench_job *w, glcnn_image *image)
     if (status == GLCNN_SUCCESS)
         status = glcnn_kernel_encode(
             commands, kernel, &(struct glcnn_encode){.source = image, .destination = stored});
-    if (status == GLCNN_SUCCESS)
-        status = glcnn_command_buffer_commit(commands);
-    if (status == GLCNN_SUCCESS)
-        status = glcnn_command_buffer_wait(commands);
-    glcnn_command_buffer_destroy(&commands);
+    status = bench_finish(commands, status);
     glcnn_kernel_destroy(&kernel);
     glcnn_image_destroy(&stored);
     return status;
@@ -108,11 +104,9 @@ static glcnn_status look_at_image(struct bench_job *w, glcnn_image *image, const
         status = glcnn_command_buffer_create(w->device, &commands);
         if (status == GLCNN_SUCCESS)
             status = glcnn_image_encode_read(commands, image, &one, values, 0);
-        if (status == GLCNN_SUCCESS)
-            status = glcnn_command_buffer_commit(commands);
+        status = bench_finish(commands, status);
         if (status == GLCNN_SUCCESS)
             status = look_at(w, what, which[i], values);
-        glcnn_command_buffer_destroy(&commands);
     }
     glcnn_buffer_destroy(&values);
     return status;

@@ -91,6 +91,16 @@ static glcnn_status random_buffer(struct bench_job *w, size_t count, float low,
     return status;
 }
 
+glcnn_status bench_finish(glcnn_command_buffer *commands, glcnn_status status)
+{
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_command_buffer_commit(commands);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_command_buffer_wait(commands);
+    glcnn_command_buffer_destroy(&commands);
+    return status;
+}
+
 glcnn_status bench_write_images(struct bench_job *w, glcnn_image *image, glcnn_buffer *values,
                                 const uint32_t *which, uint32_t count)
 {
@@ -101,12 +111,7 @@ glcnn_status bench_write_images(struct bench_job *w, glcnn_image *image, glcnn_b
                                                  .image_count = 1};
         status = glcnn_image_encode_write(commands, image, &one, values, 0);
     }
-    if (status == GLCNN_SUCCESS)
-        status = glcnn_command_buffer_commit(commands);
-    if (status == GLCNN_SUCCESS)
-        status = glcnn_command_buffer_wait(commands);
-    glcnn_command_buffer_destroy(&commands);
-    return status;
+    return bench_finish(commands, status);
 }
 
 /* An image of random numbers in low .. low + 2, as large as `like` or of these sizes. */

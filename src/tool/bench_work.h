@@ -19,6 +19,9 @@ struct bench_job {
 };
 
 size_t bench_image_elements(const struct glcnn_image_descriptor *descriptor);
+/* Commits what was recorded and waits for it, unless `status` is a failure already, and destroys the
+ * command buffer. Returns the first failure. */
+glcnn_status bench_finish(glcnn_command_buffer *commands, glcnn_status status);
 /* Copies one image's values into `count` images: those of the list, or, where it is NULL, the
  * first. */
 glcnn_status bench_write_images(struct bench_job *work, glcnn_image *image, glcnn_buffer *values,
