@@ -349,11 +349,12 @@ static void test_runs_and_chunks_take_turns(void)
     "output_feature_channels=" #OUTPUTS " kernel_width=" #WIDTH " kernel_height=" #HEIGHT
 
 /* Tiles of fully connected layers, also where images, columns, outputs and splits of those do not
- * fill the last. */
+ * fill the last; and where images and outputs do, which is not asked then for each that is read. */
 static void test_tiles_of_connected_layers_need_not_be_full(void)
 {
     static const struct check_case rows[] = {{CONNECTED(268, 2, 3), {66, 24, 3, 2}},
                                              {CONNECTED(72, 1, 1), {9, 140, 1, 1}},
+                                             {CONNECTED(72, 2, 1), {16, 20, 1, 2}},
                                              {CONNECTED(132, 5, 1), {1, 4, 1, 5}}};
     setenv("GLCNN_VARIANTS", "connected_in_place,connected_weights_in_place", 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

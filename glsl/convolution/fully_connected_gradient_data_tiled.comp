@@ -6,6 +6,8 @@
 // groups then need little of what a processor has, and while some of them read others add up. The next
 // ones are read before those are added up, and kept beside them. What a group has is part of a sum,
 // which convolution/convolution_tiled_finish.comp ends. Channels are multiples of 4.
+// WHOLE: outputs of each layer of groups are a multiple of DEPTH, and no pixel lies outside of the
+// window, so that whatever is read counts.
 #define ROWS    64
 #define COLUMNS 32
 #define OWN     8
@@ -18,11 +20,17 @@ shared vec4 kept_weights[2 * DEPTH * COLUMNS];
 
 int lane;                          // within the group
 int image, column;                 // of the gradient and the weights that it reads for all
-bool live_column;                  // else weights are 0
 vec4 own_gradient, factors[READS]; // what it has read
-bool live_gradient, live[READS];   // else 0
 int end;                           // the output after the last
 vec4 sum[2 * OWN];
+
+#ifdef WHOLE
+#define COUNTS(condition, value) value
+#else
+#define COUNTS(condition, value) (condition ? value : vec4(0.0))
+bool live_column;                // else weights are 0
+bool live_gradient, live[READS]; // else 0
+#endif
 
 // Of a column: the pixel of dX, which of its slices, and which pixel of the layer.
 ivec3 pixel_of(int column) {
@@ -34,10 +42,20 @@ ivec3 pixel_of(int column) {
 void find_column(int own) {
     ivec3 at = pixel_of(min(own, column_count - 1));
     ivec2 u = at.xy + ivec2(region_x + shift_x, region_y + shift_y);
+    column = (u.y * kernel_width + u.x) * destination_slices + at.z;
+#ifndef WHOLE
     live_column = u.x >= 0 && u.y >= 0 && u.x < kernel_width && u.y < kernel_height;
-    column = live_column ? (u.y * kernel_width + u.x) * destination_slices + at.z : 0;
+    column = live_column ? column : 0;
+#endif
 }
 
+#ifdef WHOLE
+void read_outputs(int first) {
+    own_gradient = gradient(begin_x, begin_y, first / 4 + lane % QUADS, image);
+    for (int i = 0; i < READS; i++)
+        factors[i] = weights[(first + lane / COLUMNS + 128 / COLUMNS * i) * weight_columns + column];
+}
+#else
 // Whether it counts is asked when it is kept: whoever asks at once waits for the read.
 void read_outputs(int first) {
     int k = first / 4 + lane % QUADS;
@@ -49,31 +67,39 @@ void read_outputs(int first) {
         factors[i] = weights[min(o, end - 1) * weight_columns + column];
     }
 }
+#endif
 
 void keep_outputs(int side) {
     kept_gradients[(side * QUADS + lane % QUADS) * ROWS + lane / QUADS] =
-        live_gradient ? own_gradient : vec4(0.0);
+        COUNTS(live_gradient, own_gradient);
     for (int i = 0; i < READS; i++)
-        kept_weights[side * DEPTH * COLUMNS + lane + 128 * i] = live[i] ? factors[i] : vec4(0.0);
+        kept_weights[side * DEPTH * COLUMNS + lane + 128 * i] = COUNTS(live[i], factors[i]);
 }
 
 int row_of(int i) { return lane / (COLUMNS / 2) * OWN + i; }
 
 int column_of(int j) { return lane % (COLUMNS / 2) + COLUMNS / 2 * j; }
 
+void add_output(vec4 g[OWN], int c, int first) {
+    vec4 w0 = kept_weights[first + column_of(0)], w1 = kept_weights[first + column_of(1)];
+    for (int i = 0; i < OWN; i++) {
+        sum[2 * i] += g[i][c] * w0;
+        sum[2 * i + 1] += g[i][c] * w1;
+    }
+}
+
+// Components one after the other and not in a loop, which compilers may leave as it is: a component
+// that is not known by then is dear.
 void add_outputs(int side) {
     for (int q = 0; q < QUADS; q++) {
         vec4 g[OWN];
+        int first = (side * DEPTH + 4 * q) * COLUMNS;
         for (int i = 0; i < OWN; i++)
             g[i] = kept_gradients[(side * QUADS + q) * ROWS + row_of(i)];
-        for (int c = 0; c < 4; c++) {
-            int first = (side * DEPTH + 4 * q + c) * COLUMNS;
-            vec4 w0 = kept_weights[first + column_of(0)], w1 = kept_weights[first + column_of(1)];
-            for (int i = 0; i < OWN; i++) {
-                sum[2 * i] += g[i][c] * w0;
-                sum[2 * i + 1] += g[i][c] * w1;
-            }
-        }
+        add_output(g, 0, first);
+        add_output(g, 1, first + COLUMNS);
+        add_output(g, 2, first + 2 * COLUMNS);
+        add_output(g, 3, first + 3 * COLUMNS);
     }
 }
 

@@ -59,10 +59,27 @@ static uint32_t split_depth(const struct operation *o, uint32_t outputs)
     return groups_of(groups_of(outputs, wanted ? wanted : 1), TILE_DEPTH) * TILE_DEPTH;
 }
 
+/* Along one axis: all pixels of the region lie below the window. */
+static bool is_inside(const struct axis *axis, uint32_t origin, uint32_t extent)
+{
+    int64_t first = (int64_t)origin + axis->shift;
+    return first >= 0 && first + extent <= axis->size;
+}
+
+/* Whatever a tile reads counts. */
+static bool is_whole(const struct operation *o)
+{
+    return convolution_channels(o).outputs % TILE_DEPTH == 0 &&
+           is_inside(&o->window.x, o->region_x, o->region_width) &&
+           is_inside(&o->window.y, o->region_y, o->region_height);
+}
+
 static void pass_data_tiles(struct pass *pass, const struct operation *o, uint32_t depth)
 {
     const struct window *w = &o->window;
     uint32_t outputs = convolution_channels(o).outputs;
+    if (is_whole(o))
+        pass_define(pass, "WHOLE", 1);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_vector_of(pass, "vec4", "weights", &o->vectors[GRADIENT_WEIGHTS], VECTOR_READ);
     pass_int(pass, "begin_x", w->x.begin);
