@@ -3,7 +3,7 @@
 // and the sum goes over images. A group of 128 invocations goes through all images for QUADS quads of
 // SLICES slices, each invocation for 2 of 2. It keeps IMAGES images at a time, few: groups then
 // need little of what a processor has, and while some of them read or store others add up. Inputs are
-// a multiple of 4, and weights are stored by fours.
+// a multiple of 4, and weights are stored by fours. WHOLE_IMAGES: images are a multiple of IMAGES.
 // needs convolution/convolution_gradient.glsl
 #define QUADS  32
 #define SLICES 16
@@ -17,7 +17,6 @@ int lane;                               // within the group
 ivec3 place;                            // column, row and slice of the inputs that it reads for all
 int read_slice;                         // and the slice of the gradient
 vec4 inputs[READS], own_gradient;       // what it has read
-bool live_inputs[READS], live_gradient; // else 0
 vec4 sum[16], bias;
 
 ivec3 place_of(int quad) {
@@ -25,6 +24,19 @@ ivec3 place_of(int quad) {
     int y = pixel / kernel_width;
     return ivec3(pixel - y * kernel_width, y, quad - pixel * source_slices);
 }
+
+#ifdef WHOLE_IMAGES
+#define COUNTS(condition, value) value
+
+void read_images(int first) {
+    for (int i = 0; i < READS; i++)
+        inputs[i] = source(place.x, place.y, place.z, first + lane / QUADS + 128 / QUADS * i);
+    own_gradient = gradient(begin_x, begin_y, read_slice, first + lane / SLICES);
+}
+#else
+#define COUNTS(condition, value) (condition ? value : vec4(0.0))
+
+bool live_inputs[READS], live_gradient; // else 0
 
 // Beyond the last image: 0 times 0. Whether one counts is asked when it is kept: whoever asks at once
 // waits for the read.
@@ -39,11 +51,12 @@ void read_images(int first) {
     own_gradient = gradient(begin_x, begin_y, read_slice, min(image, last));
     live_gradient = image <= last;
 }
+#endif
 
 void keep_images() {
     for (int i = 0; i < READS; i++)
-        kept_inputs[lane + 128 * i] = live_inputs[i] ? inputs[i] : vec4(0.0);
-    kept_gradients[lane] = live_gradient ? own_gradient : vec4(0.0);
+        kept_inputs[lane + 128 * i] = COUNTS(live_inputs[i], inputs[i]);
+    kept_gradients[lane] = COUNTS(live_gradient, own_gradient);
 }
 
 // Neighbours own neighbouring quads, and store them side by side.
@@ -71,15 +84,20 @@ void add_biases() {
         bias += kept_gradients[n * SLICES + lane];
 }
 
-void store_slice(int first_quad, int j, int k) {
-    for (int n = 0; n < 4 && 4 * k + n < output_count; n++)
-        for (int i = 0; i < 2; i++) {
-            int quad = first_quad + quad_of(i), first = 8 * i + j;
-            if (quad < quad_count)
-                add_weight((4 * k + n) * quad_count + quad,
-                           vec4(sum[first][n], sum[first + 2][n], sum[first + 4][n],
-                                sum[first + 6][n]));
-        }
+void store_input(int quad, int o, float a, float b, float c, float d) {
+    if (quad < quad_count && o < output_count)
+        add_weight(o * quad_count + quad, vec4(a, b, c, d));
+}
+
+// Outputs one after the other and not in a loop, which compilers may leave as it is: the components
+// would not be known then.
+void store_quad(int i, int j, int first_quad, int first_k) {
+    int quad = first_quad + quad_of(i), o = 4 * (first_k + slice_of(j));
+    vec4 a = sum[8 * i + j], b = sum[8 * i + 2 + j], c = sum[8 * i + 4 + j], d = sum[8 * i + 6 + j];
+    store_input(quad, o, a.x, b.x, c.x, d.x);
+    store_input(quad, o + 1, a.y, b.y, c.y, d.y);
+    store_input(quad, o + 2, a.z, b.z, c.z, d.z);
+    store_input(quad, o + 3, a.w, b.w, c.w, d.w);
 }
 
 void invocation(ivec3 at) {
@@ -102,9 +120,10 @@ void invocation(ivec3 at) {
         if (has_biases)
             add_biases();
     }
-    for (int j = 0; j < 2; j++)
-        if (first_k + slice_of(j) < gradient_slices)
-            store_slice(first_quad, j, first_k + slice_of(j));
+    store_quad(0, 0, first_quad, first_k);
+    store_quad(0, 1, first_quad, first_k);
+    store_quad(1, 0, first_quad, first_k);
+    store_quad(1, 1, first_quad, first_k);
     for (int i = 0; i < 4; i++)
         if (has_biases && 4 * (first_k + lane) + i < output_count)
             add_bias(4 * (first_k + lane) + i, bias[i]);

@@ -154,6 +154,8 @@ void plan_connected_weights_tiles(const struct operation *o, struct plan *plan,
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_define(pass, "WHOLE", 1);
+    if (o->images[GRADIENT].images % TILE_IMAGES == 0)
+        pass_define(pass, "WHOLE_IMAGES", 1);
     pass_gradients_of(pass, "vec4", o);
     pass_int(pass, "begin_x", w->x.begin);
     pass_int(pass, "begin_y", w->y.begin);
