@@ -1,8 +1,8 @@
 // Sums and maxima over the channels of a pixel. Components beyond the last channel hold 0, which
 // is not neutral to a maximum or to exp: these leave them out. A maximum may lose a NaN.
-// With WHOLE_SLICES there are none.
+// With FULL_SLICES there are none.
 bvec4 is_channel(int slice, int channels) {
-#ifdef WHOLE_SLICES
+#ifdef FULL_SLICES
     return bvec4(true);
 #else
     return lessThan(ivec4(slice * 4) + ivec4(0, 1, 2, 3), ivec4(channels));

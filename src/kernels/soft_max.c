@@ -74,7 +74,7 @@ static struct pass *plan_channels(const struct operation *o, struct plan *plan, 
     if (variant->slices)
         pass_define(pass, "SLICES", (int)slices);
     if (destination->channels % 4 == 0)
-        pass_define(pass, "WHOLE_SLICES", 1);
+        pass_define(pass, "FULL_SLICES", 1);
     pass_grid(pass, o->region_width, o->region_height, destination->images);
     pass_grows(pass, 2);
     pass_image(pass, "destination", destination);
