@@ -128,6 +128,7 @@ void on_families(void (*test)(void))
 void reduce_by_passes(void)
 {
     program_refuse(device, "reduced_where_stored");
+    program_refuse(device, "gradients_derived");
 }
 
 void run_graph(glcnn_graph *graph, glcnn_image *const *sources)

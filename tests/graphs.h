@@ -32,9 +32,9 @@ glcnn_graph *training_graph(glcnn_image_node *needed, glcnn_filter_node *const *
 /* Calls the test on the device as it is, and with the traits of a family that other rows of variants
  * suit; the device is opened anew for each, and behind them. */
 void on_families(void (*test)(void));
-/* Sums are made by passes of their own from then on, until the device is opened anew. An execution
- * may make them where their pixels are stored, which glcnn_graph_encode never does: in another
- * order, and so with other last bits. */
+/* Sums and gradients are made by passes of their own from then on, until the device is opened anew.
+ * An execution may make sums where their pixels are stored, and gradients where they are read, which
+ * glcnn_graph_encode never does: in another order, and so with other last bits. */
 void reduce_by_passes(void);
 /* Executes and waits; both must succeed. */
 void run_graph(glcnn_graph *graph, glcnn_image *const *sources);
