@@ -114,8 +114,9 @@ static glcnn_status record_least(struct glcnn_graph *graph, struct compiled *c, 
 static const struct {
     enum arrangement arrangement;
     double live;
-} arrangements[] = {{ARRANGE_IN_WAVES, 0},  {ARRANGE_IN_WAVES, 1}, {ARRANGE_IN_WAVES, .95},
-                    {ARRANGE_IN_WAVES, .9}, {ARRANGE_JOINED, 0},   {ARRANGE_AS_RECORDED, 0}};
+} arrangements[] = {{ARRANGE_IN_WAVES, 0},  {ARRANGE_IN_WAVES, 1},   {ARRANGE_IN_WAVES, .95},
+                    {ARRANGE_IN_WAVES, .9}, {ARRANGE_IN_WAVES, .85}, {ARRANGE_IN_WAVES, .8},
+                    {ARRANGE_JOINED, 0},    {ARRANGE_AS_RECORDED, 0}};
 
 /* Of the ways that keep within the budget the fastest, or else the last. */
 static glcnn_status record_arranged(struct glcnn_graph *graph, struct compiled *c)
