@@ -60,7 +60,9 @@ same() {
 
 # ---- As many steps on any number of ranks: 20 --------------------------------------------------------
 
-lenet='--net lenet --batch 15 --epochs 1'
+# Where a value is 0 but for rounding, a neuron turns by the last bit of a sum, and weights differ by some
+# 1e-4 from then on: by the seed 1 one does. Seeds 2 to 6 have none.
+lenet='--net lenet --batch 15 --epochs 1 --seed 2'
 train alone one $lenet
 for n in 1 2 4; do
     train $n lenet$n $lenet
