@@ -28,8 +28,6 @@ void invocation(ivec3 at) {
     int first_slice = (at.z - image * words) * 4;
     int word = (at.y * source_width + at.x) * words + first_slice / 4;
     int place = image * (source_width * source_height * words) + word;
-    vec4 value[4];
-    UP_TO_FOUR(READ, 4)
 #ifdef DRAWN
     int bits = word_of(word, image);
 #else
@@ -38,5 +36,7 @@ void invocation(ivec3 at) {
 #ifdef KEPT
     mask[place] = float(bits);
 #endif
+    vec4 value[4];
+    UP_TO_FOUR(READ, 4)
     UP_TO_FOUR(STORE, 4)
 }
