@@ -226,10 +226,12 @@ static bool keep_stand_ins(struct frozen_feed *feed, glcnn_data_part part,
 {
     uint64_t count = feed->frozen->parameters.pictures->info->counts[part];
     uint32_t taken = limited(feed->frozen, part);
-    bool good = true;
+    bool good = true, any;
     for (uint32_t i = 0; i < taken && taken < count && good; i++) {
         uint32_t picture = (uint32_t)(i * count / taken); /* as glcnn/data.h says */
-        good = feed->slots[picture] != NO_SLOT || keep_stand_in(feed, part, picture, error);
+        if (feed->slots[picture] == NO_SLOT)
+            good =
+                keep_stand_in(feed, part, picture, error) && tell(feed->frozen, true, &any, error);
     }
     return good;
 }
