@@ -695,6 +695,24 @@ static void test_commits_in_a_row_share_a_mark(void)
     close_failing();
 }
 
+/* A wait for the last of them all must see progress. */
+static void test_not_all_commits_in_a_row_share_a_mark(void)
+{
+    open_failing(0);
+    struct copying a = begin_copying();
+    GOOD(record(&a));
+    GOOD(glcnn_device_wait(device));
+    fences = 0;
+    device->gl.FenceSync = count_fence;
+    device->gl.ClientWaitSync = never_pass;
+    for (int i = 0; i < 1 + 2 * 64; i++)
+        GOOD(glcnn_command_buffer_commit(a.commands));
+    CU_ASSERT_EQUAL(fences, 3);
+    device->gl.ClientWaitSync = real.ClientWaitSync;
+    end_copying(&a);
+    close_failing();
+}
+
 /* ---- What is told ---- */
 
 static char logged[512];
@@ -872,6 +890,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_marks_stay_few),
         UNIT_TEST(test_which_calls_wait),
         UNIT_TEST(test_commits_in_a_row_share_a_mark),
+        UNIT_TEST(test_not_all_commits_in_a_row_share_a_mark),
         UNIT_TEST(test_a_failure_is_logged_as_it_is_told),
         UNIT_TEST(test_times_that_are_not_given),
         UNIT_TEST(test_a_refused_thread_keeps_its_sentence_to_itself),

@@ -14,6 +14,7 @@
  * still passes a mark within the default deadline. */
 #define MARK_WORK       ((uint64_t)1 << 30)
 #define MARK_DISPATCHES 4 /* the same of a device whose speed is known, in its longest dispatches */
+#define OWED_MOST       64                    /* commits in a row behind one mark */
 #define SLICE           ((uint64_t)100000000) /* nanoseconds */
 
 /* Of waits that would keep a core busy, nanoseconds: what is soon over is waited for as the driver
@@ -87,6 +88,7 @@ static bool add_mark(struct glcnn_device *device)
         return false;
     progress->marks[progress->mark_count++] = (struct mark){fence, device->serial};
     progress->due = 0;
+    progress->owed = 0;
     return true;
 }
 
@@ -135,13 +137,16 @@ glcnn_status fence_mark(struct glcnn_device *device, const char *where)
     if (status != GLCNN_SUCCESS)
         return status;
     device->progress.due = 0;
+    device->progress.owed = 0;
     complete(device, device->serial);
     return GLCNN_SUCCESS;
 }
 
-void fence_owe(struct glcnn_device *device)
+glcnn_status fence_owe(struct glcnn_device *device, const char *where)
 {
-    device->progress.due = device->serial;
+    struct progress *progress = &device->progress;
+    progress->due = device->serial;
+    return ++progress->owed < OWED_MOST ? GLCNN_SUCCESS : fence_mark(device, where);
 }
 
 glcnn_status fence_settle(struct glcnn_device *device, const char *where)

@@ -23,6 +23,7 @@ struct progress {
     size_t mark_count;
     uint64_t completed; /* passes up to this serial number are known to have finished */
     uint64_t due;       /* the last pass that fence_owe left without a mark; 0: none */
+    uint32_t owed;      /* times that it did so since the last mark */
     uint64_t work;      /* operations issued since the last mark */
     uint32_t patience;  /* seconds that a wait may last without progress */
     /* Called between the naps of each wait while it is set; NULL: waits are the driver's. */
@@ -40,8 +41,9 @@ glcnn_status fence_mark(struct glcnn_device *device, const char *where);
 
 /* Leaves the mark for later: it is set by fence_settle, before anything else is issued, or once
  * somebody asks for what was issued. A GPU finishes all that it does before it passes a fence, which
- * takes it as long as a small pass or two (H200). */
-void fence_owe(struct glcnn_device *device);
+ * takes it as long as a small pass or two (H200). Of so many in a row that a wait for the last could
+ * be long without progress, one has its mark at once. */
+glcnn_status fence_owe(struct glcnn_device *device, const char *where);
 glcnn_status fence_settle(struct glcnn_device *device, const char *where);
 
 /* Waits for the pass of that serial number and all before it, and for no more than the next mark.

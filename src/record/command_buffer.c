@@ -637,10 +637,8 @@ glcnn_status glcnn_command_buffer_commit(glcnn_command_buffer *command_buffer)
         status = command_buffer_issue(command_buffer);
     if (status != GLCNN_SUCCESS)
         return status;
-    if (again)
-        fence_owe(command_buffer->device);
-    else
-        status = fence_mark(command_buffer->device, "glcnn_command_buffer_commit");
+    status =
+        (again ? fence_owe : fence_mark)(command_buffer->device, "glcnn_command_buffer_commit");
     command_buffer->device->gl.Flush();
     return status;
 }
