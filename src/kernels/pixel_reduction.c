@@ -176,7 +176,7 @@ const struct variant pixel_reduction_places[] = {
 /* The last group reads what all have left, each lane so many runs at most, and of a slice so many:
  * more of either take longer than a pass (H200). */
 #define LANE_RUNS  16u
-#define SLICE_RUNS 1024u
+#define SLICE_RUNS 256u
 
 static bool are_soon_merged(const struct pass_epilogue *e)
 {
