@@ -5,6 +5,7 @@
 // what they find comes together. The weights are read as the user has them, by quads.
 // needs convolution/convolution.glsl
 // needs convolution/bias.glsl
+// needs convolution/input.glsl
 // needs lib/lanes.glsl
 #define AT_ONCE 4 // quads that are read at a time: each alone would be waited for
 
@@ -12,12 +13,7 @@ vec4 read_input(ivec2 corner, int quad, int image) {
     int tap = quad / source_slices;
     int row = tap / kernel_width;
     ivec2 t = corner + ivec2(dilation_x, dilation_y) * ivec2(tap - row * kernel_width, row);
-    ivec2 inside = clamp(t, ivec2(low_x, low_y), ivec2(high_x, high_y));
-    vec4 v = source(inside.x, inside.y, quad - tap * source_slices, image);
-#ifndef EDGE_CLAMP
-    v = t == inside ? v : vec4(0.0);
-#endif
-    return v;
+    return input_at(t, quad - tap * source_slices, image);
 }
 
 // Columns are outputs, those beyond the last what the last is.

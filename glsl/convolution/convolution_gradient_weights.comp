@@ -49,10 +49,8 @@ void add_tap(int j, int tap, int shift) {
 // `g` would not be constants then.
 #if SLICES == 1
 #define EACH_SLICE(do) do(0);
-#elif SLICES == 2
+#else // two
 #define EACH_SLICE(do) do(0); do(1);
-#else
-#define EACH_SLICE(do) do(0); do(1); do(2); do(3);
 #endif
 
 void add_row(int row, int left, int y, int slice, int image) {
