@@ -697,6 +697,7 @@ static void test_without_a_variant_that_runs_the_encode_fails(void)
     glcnn_device *on = open_skipping("// convolution_");
     const struct glcnn_convolution_descriptor d = {1, 1, 1, 1};
     const float weight = 1;
+    char driver_of[256];
     glcnn_kernel *kernel;
     GOOD_FATAL(glcnn_convolution_create(
         on, &d, &(struct glcnn_convolution_weights){.weights = &weight}, &kernel));
@@ -707,7 +708,9 @@ static void test_without_a_variant_that_runs_the_encode_fails(void)
     REFUSED_ON(on, GLCNN_SHADER_ERROR,
                glcnn_kernel_encode(commands, kernel,
                                    &(struct glcnn_encode){.source = image, .destination = result}));
-    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "convolution: the driver of llvmpipe"));
+    snprintf(driver_of, sizeof driver_of, "convolution: the driver of %s accepts",
+             glcnn_device_info(on)->renderer);
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), driver_of));
     CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "convolution_shared to convolution_two"));
     CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), 0);
     glcnn_command_buffer_destroy(&commands);
@@ -786,11 +789,13 @@ static float *trained_weights(glcnn_device *on, size_t *count)
     return values;
 }
 
+/* With rows that take none which shares memory: those that fill a large GPU leave it out. */
 static void test_a_graph_is_recorded_anew_with_smaller_variants(void)
 {
     size_t count = 0, other = 0;
     float *expected = trained_weights(device, &count);
     glcnn_device *on = open_skipping("// convolution_wide");
+    on->info.traits.shared_memory = false;
     float *found = trained_weights(on, &other);
     CU_ASSERT_EQUAL_FATAL(count, other);
     CU_ASSERT(arrays_near(found, expected, count, 1e-5));
