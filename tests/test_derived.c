@@ -106,6 +106,16 @@ static struct net make_read_for_many(void)
     return n;
 }
 
+/* A normalisation of what another makes: each has vectors of the same names. */
+static struct net make_normalised_twice(void)
+{
+    struct net n = begin_net();
+    glcnn_image_node *x = glcnn_batch_normalization_node(first_layer(&n), 1e-5f, &gelu, NULL);
+    x = convolve(glcnn_batch_normalization_node(x, 1e-5f, NULL, NULL), 3, 6, 6);
+    end_net(&n, connect(x, CNN_SIDE, 6, CNN_CLASSES));
+    return n;
+}
+
 /* What training leaves, and what it takes. */
 struct outcome {
     float losses[STEPS * BATCH], sum[BATCH * 6 * CNN_SIDE * CNN_SIDE];
@@ -256,6 +266,23 @@ static void test_a_gradient_is_made_by_its_reader(void)
     }
 }
 
+static void test_normalisations_in_a_row_are_made_by_their_readers(void)
+{
+    static const char *const rows[] = {"gradients_derived,coefficients_vectors",
+                                       "gradients_derived,pixels_derived,coefficients_vectors",
+                                       "gradients_stored,pixels_derived,coefficients_vectors,"
+                                       "reduced_where_stored",
+                                       "gradients_made_again,pixels_made_again,coefficients_image"};
+    struct outcome stored =
+        train_made("pixels_stored,gradients_stored,coefficients_image,reduced_by_a_pass",
+                   make_normalised_twice);
+    for (size_t i = can_derive() ? 0 : 3; i < sizeof rows / sizeof *rows; i++) {
+        struct outcome made = train_made(rows[i], make_normalised_twice);
+        CU_ASSERT(arrays_near(made.losses, stored.losses, STEPS * BATCH, 1e-5));
+        CU_ASSERT(made.dispatches < stored.dispatches);
+    }
+}
+
 static void test_gradients_of_averages_are_made_by_their_readers(void)
 {
     struct outcome stored = train_averages("pooling_average_gradient_stored");
@@ -324,6 +351,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_coefficients_come_from_an_image),
         UNIT_TEST(test_what_is_read_for_many_outputs_is_stored),
         UNIT_TEST(test_a_gradient_is_made_by_its_reader),
+        UNIT_TEST(test_normalisations_in_a_row_are_made_by_their_readers),
         UNIT_TEST(test_gradients_of_averages_are_made_by_their_readers),
         UNIT_TEST(test_dear_stores_are_saved),
         UNIT_TEST(test_a_long_chain_is_stored_in_between),

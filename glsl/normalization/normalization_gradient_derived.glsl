@@ -20,8 +20,8 @@ vec4 NAME(int x, int y, int slice, int image) {
     vec4 beta = FOUR(NAME_beta, c);
     vec4 rate = 1.0 / sqrt(FOUR(NAME_variance, c) + NAME_epsilon);
     vec4 scale = FOUR(NAME_gamma, c) * rate;
-    vec4 tilt = FOUR(NAME_for_gamma, c) / NAME_samples * rate;
-    vec4 shift = FOUR(NAME_for_beta, c) / NAME_samples;
+    vec4 tilt = FOUR(NAME_gamma_gradient, c) / NAME_samples * rate;
+    vec4 shift = FOUR(NAME_beta_gradient, c) / NAME_samples;
 #endif
     vec4 d = NAME_source(x, y, slice, image) - mean;
     vec4 act = NAME_neuron_derivative(scale * d + beta, vec4(0.0));

@@ -251,8 +251,8 @@ void normalization_derive_gradient(struct pass *pass, const struct normalization
     derived_texture(name, pass, "_gradient", gradient);
     derive_coefficients(pass, n, name);
     if (!n->coefficients.in_image) {
-        pass_vector(pass, derived_name(name, "_for_gamma"), &n->for_gamma, VECTOR_READ);
-        pass_vector(pass, derived_name(name, "_for_beta"), &n->for_beta, VECTOR_READ);
+        pass_vector(pass, derived_name(name, "_gamma_gradient"), &n->for_gamma, VECTOR_READ);
+        pass_vector(pass, derived_name(name, "_beta_gradient"), &n->for_beta, VECTOR_READ);
         pass_float(pass, derived_name(name, "_samples"), (float)n->samples);
     }
     pass_derived_neuron(pass, name, &n->neuron);
