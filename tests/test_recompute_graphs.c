@@ -388,6 +388,7 @@ static uint32_t check_random(uint32_t seed, bool drops)
 static void test_random_nets_train_with_the_same_bits(void)
 {
     uint32_t recomputed = 0;
+    reduce_by_passes();
     for (uint32_t seed = 1; seed <= 4; seed++)
         recomputed += check_random(seed, seed % 2 == 1);
     CU_ASSERT(recomputed > 20);
