@@ -187,6 +187,8 @@ static void each_form_agrees_with_the_reference(void)
                                       "dilated_pooling_max",
                                       NULL};
     static const char *const norms[] = {"pooling_l2_norm_gradient", NULL};
+    static const char *const winners[] = {"pooling_max_gradient", "dilated_pooling_max_gradient",
+                                          NULL};
     check_form("pooling_separable,pooling_norms_kept", "pooling_separable", all);
     check_form("pooling_one_pass,pooling_alone", "pooling_one_pass", all);
     check_form("pooling_one_pass,pooling_strips,pooling_tiles_none", "pooling_strips", all);
@@ -194,6 +196,8 @@ static void each_form_agrees_with_the_reference(void)
                all);
     check_form("pooling_one_pass,pooling_norms_kept", "pooling_norms_kept", norms);
     check_form("pooling_norms_anew", "pooling_norms_anew", norms);
+    check_form("pooling_separable,pooling_tiles_none", "pooling_separable", winners);
+    check_form("pooling_one_pass,pooling_tiles_none", "pooling_one_pass", winners);
 }
 
 /* Images of several groups in each direction, whole and in part. */
@@ -244,6 +248,32 @@ static void large_windows_take_two_passes(void)
         CU_ASSERT_EQUAL(passes_of(kernels[i], "kernel_width=64 kernel_height=64 padding=valid"), 2);
     }
     device->info.traits.shared_memory = shared_memory;
+}
+
+/* Passes of the gradient of maxima on 64x64 pixels of 64 channels. */
+static size_t passes_of_max_gradient(const char *settings)
+{
+    glcnn_kernel *kernel = kernel_with("pooling_max_gradient", settings);
+    glcnn_image *x = make_image(4, 64, 64, 64), *g = make_image(4, 64, 64, 64);
+    glcnn_image *dx = make_image(4, 64, 64, 64);
+    glcnn_command_buffer *to = make_commands();
+    GOOD(glcnn_kernel_encode(
+        to, kernel, &(struct glcnn_encode){.source = g, .secondary = x, .destination = dx}));
+    size_t passes = glcnn_command_buffer_pass_count(to);
+    glcnn_command_buffer_destroy(&to);
+    glcnn_image_destroy(&x);
+    glcnn_image_destroy(&g);
+    glcnn_image_destroy(&dx);
+    glcnn_kernel_destroy(&kernel);
+    return passes;
+}
+
+/* Winners by rows and by windows, and gathering by columns and by rows. */
+static void gradients_of_large_maxima_take_four_passes(void)
+{
+    CU_ASSERT_EQUAL(passes_of_max_gradient("secondary_kernel_width=13 secondary_kernel_height=13"),
+                    4);
+    CU_ASSERT(passes_of_max_gradient("secondary_kernel_width=3 secondary_kernel_height=3") < 3);
 }
 
 /* What a pass is said to take decides into how many dispatches it is split: a pixel that one window
@@ -348,23 +378,26 @@ static float *gradient_by(const char *form, const char *settings, size_t *count)
     return found;
 }
 
-/* The first NaN of a window has its gradient, and of equal infinities the first, whichever form
- * finds it: windows of tiles that are kept, and those that are not. */
-static void what_is_not_finite_wins_in_tiles_too(void)
+/* The first NaN of a window has its gradient, and of equal values, infinities or zeros, the first,
+ * whichever form finds it: windows of tiles that are kept, those that are not, and rows. */
+static void of_equals_the_first_wins_in_each_form(void)
 {
     static const char *const settings[] = {
         "kernel_width=3 kernel_height=3",
-        "kernel_width=3 kernel_height=3 stride_in_pixels_x=2 stride_in_pixels_y=2"};
+        "kernel_width=3 kernel_height=3 stride_in_pixels_x=2 stride_in_pixels_y=2",
+        "kernel_width=5 kernel_height=3 edge_mode=clamp"};
+    static const char *const forms[] = {"pooling_tiles_shared",
+                                        "pooling_tiles_none,pooling_separable"};
     glcnn_device *kept = device;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 6; i++) {
         size_t count = 0;
-        float *tiles = gradient_by("pooling_tiles_shared", settings[i], &count);
-        float *none = gradient_by("pooling_tiles_none", settings[i], &count);
-        CU_ASSERT(count == 81 && none[3] != 0.0f && none[20] != 0.0f);
+        float *found = gradient_by(forms[i % 2], settings[i / 2], &count);
+        float *plain = gradient_by("pooling_tiles_none,pooling_one_pass", settings[i / 2], &count);
+        CU_ASSERT(count == 81 && plain[3] != 0.0f && plain[20] != 0.0f);
         for (size_t at = 0; at < count; at++)
-            CU_ASSERT_DOUBLE_EQUAL((double)tiles[at], (double)none[at], 1e-6);
-        free(tiles);
-        free(none);
+            CU_ASSERT_DOUBLE_EQUAL((double)found[at], (double)plain[at], 1e-6);
+        free(found);
+        free(plain);
     }
     device = kept;
 }
@@ -421,9 +454,10 @@ int main(int argc, char *argv[])
         UNIT_TEST(each_form_agrees_with_the_reference),
         UNIT_TEST(strips_of_groups_agree_with_the_reference),
         UNIT_TEST(large_windows_take_two_passes),
+        UNIT_TEST(gradients_of_large_maxima_take_four_passes),
         UNIT_TEST(gradients_of_windows_side_by_side_are_cheap),
         UNIT_TEST(numbers_that_are_not_finite_stay),
-        UNIT_TEST(what_is_not_finite_wins_in_tiles_too),
+        UNIT_TEST(of_equals_the_first_wins_in_each_form),
         UNIT_TEST(a_gradient_may_have_another_size),
         CU_TEST_INFO_NULL};
     return fixture_run("pooling", tests, argc, argv);

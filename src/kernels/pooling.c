@@ -371,19 +371,27 @@ static void plan_max_gradient_gathered(const struct operation *o, struct plan *p
     pass->work = 64;
 }
 
+/* Windows side by side, and a gradient of all of their source. */
+static bool has_tiles(const struct operation *o)
+{
+    const struct image_view *to = &o->images[DESTINATION], *of = &o->images[IMAGE];
+    return o->region_width == to->width && o->region_height == to->height &&
+           to->width == of->width && to->height == of->height && tiles(&o->window.x, of->width) &&
+           tiles(&o->window.y, of->height);
+}
+
 static void plan_max_gradient(const struct operation *o, struct plan *plan)
 {
-    const struct pooled_gradient gradient = gradient_of(o);
+    struct pooled_gradient gradient = gradient_of(o);
     const struct variant *variant;
     size_t first = plan->pass_count;
+    gradient.columns = "pooling/pooling_max_gradient_columns.comp";
+    gradient.rows = "pooling/pooling_max_gradient_rows.comp";
     if (pooling_plan_shared_gradient(plan, &gradient, "LARGEST", &variant))
         return;
-    const struct image_view *to = &o->images[DESTINATION], *of = &o->images[IMAGE];
-    bool whole = o->region_width == to->width && o->region_height == to->height &&
-                 to->width == of->width && to->height == of->height;
-    if (whole && tiles(&o->window.x, of->width) && tiles(&o->window.y, of->height))
+    if (has_tiles(o))
         plan_max_gradient_tiles(o, plan);
-    else
+    else if (!pooling_plan_separable_max_gradient(plan, &gradient, &variant))
         plan_max_gradient_gathered(o, plan);
     plan_variant(plan, first, variant);
 }
@@ -725,7 +733,7 @@ static const struct variant *const average_gradient_forms[] = {pooling_tile_form
                                                                average_derivation_rows, NULL};
 static const struct variant *const norm_forms[] = {pooling_tile_forms, norm_rows, pooling_forms,
                                                    pooling_strip_forms, NULL};
-static const struct variant *const max_gradient_forms[] = {pooling_tile_forms, NULL};
+static const struct variant *const max_gradient_forms[] = {pooling_tile_forms, pooling_forms, NULL};
 
 #define FORWARD(NAME, MPS, TEXT, FLAGS, FORMS, PLAN, CASES)                                        \
     .name = NAME, .mps_class = MPS, .text = TEXT, .family = "pooling",                             \

@@ -7,14 +7,14 @@
 
 /* Texels that are read in all, and by one invocation of the one pass. */
 struct reads {
-    double one_pass, two_passes, longest;
+    double one_pass, separable, longest;
 };
 
 /* A second pass has its price: it writes and reads an image more, and is a dispatch more. */
 static bool pays(const void *shape)
 {
     const struct reads *reads = shape;
-    return reads->one_pass > 2 * reads->two_passes + 0x1p20 || reads->longest > 256;
+    return reads->one_pass > 2 * reads->separable + 0x1p20 || reads->longest > 256;
 }
 
 const struct variant pooling_forms[] = {
@@ -27,7 +27,7 @@ static double layers_of(const struct image_view *view)
 
 /* ---- Results ---- */
 
-/* Columns of a source. */
+/* Columns or rows of a source. */
 struct span {
     int32_t first;
     uint32_t count;
@@ -39,14 +39,19 @@ static int32_t inside(int32_t at, uint32_t size)
     return at < 0 ? 0 : at > last ? last : at;
 }
 
-/* Those that the windows have taps in or, where all lie outside, the one nearest to them. */
+/* Those that `count` windows from `begin` on have taps in or, where all lie outside, the one nearest
+ * to them. */
+static struct span span_of(const struct axis *axis, int32_t begin, uint32_t count, uint32_t size)
+{
+    int32_t low = axis->first + axis->stride * begin;
+    int32_t high = low + axis->stride * (int32_t)(count - 1) + axis->dilation * (axis->size - 1);
+    int32_t first = inside(low, size);
+    return (struct span){first, (uint32_t)(inside(high, size) - first + 1)};
+}
+
 static struct span columns_of(const struct pooled *p)
 {
-    const struct axis *axis = &p->window.x;
-    int32_t low = axis->first + axis->stride * (int32_t)p->x;
-    int32_t high = low + axis->stride * (int32_t)(p->width - 1) + axis->dilation * (axis->size - 1);
-    int32_t first = inside(low, p->source->width);
-    return (struct span){first, (uint32_t)(inside(high, p->source->width) - first + 1)};
+    return span_of(&p->window.x, (int32_t)p->x, p->width, p->source->width);
 }
 
 static const struct variant *choose(struct plan *plan, const struct pooled *p)
@@ -54,7 +59,7 @@ static const struct variant *choose(struct plan *plan, const struct pooled *p)
     double taps_x = p->window.x.size, taps_y = p->window.y.size;
     double rows = p->height * layers_of(p->result);
     const struct reads reads = {.one_pass = rows * p->width * taps_x * taps_y,
-                                .two_passes =
+                                .separable =
                                     rows * p->width * taps_x + rows * columns_of(p).count * taps_y,
                                 .longest = taps_x * taps_y};
     return variant_choose(plan, pooling_forms, &reads);
@@ -134,8 +139,8 @@ static const struct variant *choose_gradient(struct plan *plan, const struct poo
     double at_x = pooling_windows_at(&o->window.x), at_y = pooling_windows_at(&o->window.y);
     double rows = o->region_height * layers_of(p->destination);
     const struct reads reads = {.one_pass = rows * o->region_width * at_x * at_y,
-                                .two_passes = rows * o->region_width * at_x +
-                                              rows * pooling_window_count(&o->window.x) * at_y,
+                                .separable = rows * o->region_width * at_x +
+                                             rows * pooling_window_count(&o->window.x) * at_y,
                                 .longest = at_x * at_y};
     return variant_choose(plan, pooling_forms, &reads);
 }
@@ -148,11 +153,11 @@ static void pass_gradient(struct pass *pass, const struct pooled_gradient *p)
     pass_int(pass, "first_row", (int32_t)o->region_y);
 }
 
-static void plan_gradient_columns(struct plan *plan, const struct pooled_gradient *p,
-                                  const struct image_view *part)
+static struct pass *plan_gradient_columns(struct plan *plan, const struct pooled_gradient *p,
+                                          const struct image_view *part)
 {
     struct pass *pass = plan_pass(plan, p->columns);
-    pass_grid_over(pass, part->width, part->height, "part", part);
+    pass_grid_over(pass, part->width, p->operation->region_height, "part", part);
     pass_texture(pass, "gradient", p->gradient);
     if (p->norms)
         pass_texture(pass, "norms", p->norms);
@@ -160,10 +165,11 @@ static void plan_gradient_columns(struct plan *plan, const struct pooled_gradien
     pass_gradient(pass, p);
     pass_int(pass, "source_height", (int32_t)p->source->height);
     pass->work = pooling_windows_at(&p->operation->window.y) * 16;
+    return pass;
 }
 
-static void plan_gradient_rows(struct plan *plan, const struct pooled_gradient *p,
-                               const struct image_view *part)
+static struct pass *plan_gradient_rows(struct plan *plan, const struct pooled_gradient *p,
+                                       const struct image_view *part)
 {
     struct pass *pass = plan_pixels(plan, p->operation, p->rows, p->destination);
     pass_texture(pass, "part", part);
@@ -174,6 +180,7 @@ static void plan_gradient_rows(struct plan *plan, const struct pooled_gradient *
     else
         pass_source_size(pass, p->source);
     pass->work = pooling_windows_at(&p->operation->window.x) * 16;
+    return pass;
 }
 
 bool pooling_plan_separable_gradient(struct plan *plan, const struct pooled_gradient *p,
@@ -190,5 +197,104 @@ bool pooling_plan_separable_gradient(struct plan *plan, const struct pooled_grad
     plan_gradient_columns(plan, p, &part);
     plan_gradient_rows(plan, p, &part);
     plan_variant(plan, first, *variant);
+    return true;
+}
+
+/* ---- Gradients of maxima ---- */
+
+/* Of the windows that count, along both axes, and the source rows that they read. */
+struct winners {
+    uint32_t width, height;
+    struct span rows;
+    struct image_view columns, windows; /* winning columns of rows, and rows of windows */
+    struct image_view best;             /* largest taps of rows; then the part that is gathered */
+};
+
+static struct winners winners_of(const struct pooled_gradient *p)
+{
+    const struct axis *x = &p->operation->window.x, *y = &p->operation->window.y;
+    uint32_t height = pooling_window_count(y);
+    return (struct winners){.width = pooling_window_count(x),
+                            .height = height,
+                            .rows = span_of(y, y->begin, height, p->source->height)};
+}
+
+/* Gathering reads a winner and what it passes on. */
+static const struct variant *choose_max_gradient(struct plan *plan, const struct pooled_gradient *p,
+                                                 const struct winners *w)
+{
+    const struct operation *o = p->operation;
+    double taps_x = o->window.x.size, taps_y = o->window.y.size, layers = layers_of(p->destination);
+    double at_x = pooling_windows_at(&o->window.x), at_y = pooling_windows_at(&o->window.y);
+    double region = (double)o->region_width * o->region_height;
+    const struct reads reads = {
+        .one_pass =
+            layers * ((double)w->width * w->height * taps_x * taps_y + 2 * region * at_x * at_y),
+        .separable = layers * (w->width * (w->rows.count * taps_x + w->height * taps_y +
+                                           2.0 * o->region_height * at_y) +
+                               2 * region * at_x),
+        .longest = taps_x * taps_y};
+    return variant_choose(plan, pooling_forms, &reads);
+}
+
+static struct image_view plan_winner_image(struct plan *plan, const struct pooled_gradient *p,
+                                           uint32_t width, uint32_t height)
+{
+    return plan_scratch_image(
+        plan, (struct extent){width, height, p->source->channels, p->source->images});
+}
+
+static void make_winner_images(struct plan *plan, const struct pooled_gradient *p,
+                               struct winners *w)
+{
+    uint32_t part = p->operation->region_height;
+    w->columns = plan_winner_image(plan, p, w->width, w->rows.count);
+    w->windows = plan_winner_image(plan, p, w->width, w->height);
+    w->best = plan_winner_image(plan, p, w->width, w->rows.count > part ? w->rows.count : part);
+}
+
+static struct pass *plan_winner_pass(struct plan *plan, const struct pooled_gradient *p,
+                                     const char *shader, const struct image_view *winner)
+{
+    struct pass *pass = plan_pass(plan, shader);
+    pass_grid_over(pass, winner->width, winner->height, "winner", winner);
+    pass_image(pass, "winner", winner);
+    pass_window(pass, &p->operation->window);
+    return pass;
+}
+
+static void plan_winners(struct plan *plan, const struct pooled_gradient *p,
+                         const struct winners *w)
+{
+    const struct window *window = &p->operation->window;
+    struct pass *columns =
+        plan_winner_pass(plan, p, "pooling/pooling_max_winner_columns.comp", &w->columns);
+    pass_texture(columns, "source", p->source);
+    pass_image(columns, "best", &w->best);
+    pass_int(columns, "first_row", w->rows.first);
+    columns->work = (uint32_t)window->x.size * 16;
+    struct pass *rows =
+        plan_winner_pass(plan, p, "pooling/pooling_max_winner_rows.comp", &w->windows);
+    pass_texture(rows, "best", &w->best);
+    pass_source_size(rows, p->source);
+    pass_int(rows, "first_row", w->rows.first);
+    rows->work = (uint32_t)window->y.size * 16;
+}
+
+bool pooling_plan_separable_max_gradient(struct plan *plan, const struct pooled_gradient *p,
+                                         const struct variant **variant)
+{
+    struct winners w = winners_of(p);
+    *variant = choose_max_gradient(plan, p, &w);
+    if (*variant != pooling_forms)
+        return false;
+    make_winner_images(plan, p, &w);
+    plan_winners(plan, p, &w);
+    struct pass *columns = plan_gradient_columns(plan, p, &w.best);
+    pass_texture(columns, "winning_row", &w.windows);
+    struct pass *rows = plan_gradient_rows(plan, p, &w.best);
+    pass_texture(rows, "winning_column", &w.columns);
+    pass_int(rows, "first_kept", w.rows.first);
+    pass_int(rows, "last_kept", (int32_t)w.rows.count - 1);
     return true;
 }

@@ -34,6 +34,9 @@ struct pooled_gradient {
 };
 bool pooling_plan_separable_gradient(struct plan *plan, const struct pooled_gradient *pooled,
                                      const struct variant **variant);
+/* The same of a maximum: two passes find winners, and two gather. */
+bool pooling_plan_separable_max_gradient(struct plan *plan, const struct pooled_gradient *pooled,
+                                         const struct variant **variant);
 
 /* Windows that may read one pixel, along an axis. */
 uint32_t pooling_windows_at(const struct axis *axis);
