@@ -52,27 +52,49 @@ bool is_source(ivec2 u) {
 #endif
 
 // The usual case, with the sum made once for all slices. Where they are few, SLICES of them, all are
-// kept: each is read once.
-#ifdef SLICES
+// kept: each is read once. With BY_FOURS so many are read before one is used.
 #define READ(i) \
+    { read(pixel, from, first + i, at.z, AT(g, i, KEPT), AT(y, i, KEPT)); }
+#define ADD(i) \
     { \
-        read(pixel, from, i, at.z, AT(g, i, SLICES), AT(y, i, SLICES)); \
-        vec4 part = share(AT(g, i, SLICES), AT(y, i, SLICES)); \
-        add_slice(terms, slice_sum(part, i, gradient_channels), i); \
+        vec4 part = share(AT(g, i, KEPT), AT(y, i, KEPT)); \
+        add_slice(terms, slice_sum(part, first + i, gradient_channels), first + i); \
     }
 #define STORE(i) \
     { \
-        vec4 value = derivative(AT(g, i, SLICES), AT(y, i, SLICES), sum); \
-        store_destination(at.x, at.y, i, at.z, value); \
+        vec4 value = derivative(AT(g, i, KEPT), AT(y, i, KEPT), sum); \
+        store_destination(at.x, at.y, first + i, at.z, value); \
     }
+
+#if defined(SLICES)
+#define KEPT SLICES
+#define READ_AND_ADD(i) { READ(i) ADD(i) }
+
+void store_one(ivec3 at, ivec2 u, ivec2 pixel) {
+    const int first = 0;
+    ivec2 from = result_position(u, pixel);
+    vec4 g[KEPT], y[KEPT];
+    long_sum terms = long_sum(0.0, 0.0);
+    UP_TO_SIXTEEN(READ_AND_ADD, KEPT)
+    float sum = total_of(terms);
+    UP_TO_SIXTEEN(STORE, KEPT)
+}
+#elif defined(BY_FOURS)
+#define KEPT 4
 
 void store_one(ivec3 at, ivec2 u, ivec2 pixel) {
     ivec2 from = result_position(u, pixel);
-    vec4 g[SLICES], y[SLICES];
+    vec4 g[KEPT], y[KEPT];
     long_sum terms = long_sum(0.0, 0.0);
-    UP_TO_SIXTEEN(READ, SLICES)
+    for (int first = 0; first < gradient_slices; first += KEPT) {
+        UP_TO_FOUR(READ, KEPT)
+        UP_TO_FOUR(ADD, KEPT)
+    }
     float sum = total_of(terms);
-    UP_TO_SIXTEEN(STORE, SLICES)
+    for (int first = gradient_slices - KEPT; first >= 0; first -= KEPT) {
+        UP_TO_FOUR(READ, KEPT)
+        UP_TO_FOUR(STORE, KEPT)
+    }
 }
 #else
 void store_one(ivec3 at, ivec2 u, ivec2 pixel) {
