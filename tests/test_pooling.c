@@ -268,12 +268,18 @@ static size_t passes_of_max_gradient(const char *settings)
     return passes;
 }
 
-/* Winners by rows and by windows, and gathering by columns and by rows. */
+/* Winners by rows and by windows, and gathering by columns and by rows, also where groups share
+ * memory. */
 static void gradients_of_large_maxima_take_four_passes(void)
 {
+    const struct glcnn_device_traits traits = device->info.traits;
     CU_ASSERT_EQUAL(passes_of_max_gradient("secondary_kernel_width=13 secondary_kernel_height=13"),
                     4);
     CU_ASSERT(passes_of_max_gradient("secondary_kernel_width=3 secondary_kernel_height=3") < 3);
+    device->info.traits.shared_memory = true;
+    CU_ASSERT_EQUAL(passes_of_max_gradient("secondary_kernel_width=5 secondary_kernel_height=5"),
+                    4);
+    device->info.traits = traits;
 }
 
 /* What a pass is said to take decides into how many dispatches it is split: a pixel that one window

@@ -372,7 +372,7 @@ static void plan_max_gradient_gathered(const struct operation *o, struct plan *p
 }
 
 /* Windows side by side, and a gradient of all of their source. */
-static bool has_tiles(const struct operation *o)
+static bool are_side_by_side(const struct operation *o)
 {
     const struct image_view *to = &o->images[DESTINATION], *of = &o->images[IMAGE];
     return o->region_width == to->width && o->region_height == to->height &&
@@ -380,20 +380,25 @@ static bool has_tiles(const struct operation *o)
            tiles(&o->window.y, of->height);
 }
 
+/* Where passes along rows and columns pay they take half of the time of tiles in shared memory, of
+ * 5x5 windows as of larger ones (H200). */
 static void plan_max_gradient(const struct operation *o, struct plan *plan)
 {
     struct pooled_gradient gradient = gradient_of(o);
-    const struct variant *variant;
+    const struct variant *form, *tiled;
     size_t first = plan->pass_count;
+    bool side_by_side = are_side_by_side(o);
     gradient.columns = "pooling/pooling_max_gradient_columns.comp";
     gradient.rows = "pooling/pooling_max_gradient_rows.comp";
-    if (pooling_plan_shared_gradient(plan, &gradient, "LARGEST", &variant))
+    if (!side_by_side && pooling_plan_separable_max_gradient(plan, &gradient, &form))
         return;
-    if (has_tiles(o))
+    if (pooling_plan_shared_gradient(plan, &gradient, "LARGEST", &tiled))
+        return;
+    if (side_by_side)
         plan_max_gradient_tiles(o, plan);
-    else if (!pooling_plan_separable_max_gradient(plan, &gradient, &variant))
+    else
         plan_max_gradient_gathered(o, plan);
-    plan_variant(plan, first, variant);
+    plan_variant(plan, first, side_by_side ? tiled : form);
 }
 
 /* ---- Gradients that their readers make ---- */

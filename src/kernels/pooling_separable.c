@@ -285,6 +285,7 @@ bool pooling_plan_separable_max_gradient(struct plan *plan, const struct pooled_
                                          const struct variant **variant)
 {
     struct winners w = winners_of(p);
+    size_t first = plan->pass_count;
     *variant = choose_max_gradient(plan, p, &w);
     if (*variant != pooling_forms)
         return false;
@@ -296,5 +297,6 @@ bool pooling_plan_separable_max_gradient(struct plan *plan, const struct pooled_
     pass_texture(rows, "winning_column", &w.columns);
     pass_int(rows, "first_kept", w.rows.first);
     pass_int(rows, "last_kept", (int32_t)w.rows.count - 1);
+    plan_variant(plan, first, *variant);
     return true;
 }
