@@ -59,10 +59,12 @@ void keep_images() {
     kept_gradients[lane] = COUNTS(live_gradient, own_gradient);
 }
 
-// Neighbours own neighbouring quads, and store them side by side.
-int quad_of(int i) { return lane % (QUADS / 2) + QUADS / 2 * i; }
+// Of 32 invocations, which run in step, eight own neighbouring quads of the same slices, and store them
+// side by side. Those beside each other own the same quads, those two apart the same slices: what
+// both read of what is kept is then read for both at once (H200: 0.95 of the time of sixteen quads).
+int quad_of(int i) { return (lane >> 1 & 7 | lane >> 2 & 8) + QUADS / 2 * i; }
 
-int slice_of(int j) { return lane / (QUADS / 2) + SLICES / 2 * j; }
+int slice_of(int j) { return (lane & 1 | lane >> 3 & 2 | lane >> 4 & 4) + SLICES / 2 * j; }
 
 void add_images() {
     for (int n = 0; n < IMAGES; n++) {
