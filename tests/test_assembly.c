@@ -109,6 +109,36 @@ static void test_a_file_that_is_not_there_is_named(void)
     text_free(&source);
 }
 
+/* ---- Work groups ---- */
+
+/* Of 128 invocations; `text`: how the source tells of them. */
+static void check_group(struct pass pass, uint32_t narrow, bool rows, const char *text)
+{
+    const struct glcnn_device_traits kept = device->info.traits;
+    device->info.traits.rows_in_step = rows;
+    device->info.traits.width = 8;
+    pass.shader = "record/copy_vector.comp";
+    pass_local(&pass, narrow, 64 / narrow, 2);
+    struct text source = assembled(&pass);
+    CU_ASSERT_EQUAL(occurrences(source.bytes, text), 1);
+    CU_ASSERT_EQUAL(occurrences(source.bytes, "layout(local_size_x"), 1);
+    text_free(&source);
+    device->info.traits = kept;
+}
+
+static void test_narrow_groups_lie_in_a_row_where_rows_run_in_step(void)
+{
+    check_group((struct pass){0}, 4, true, "layout(local_size_x = 128) in;");
+    check_group((struct pass){0}, 4, true, "uvec3(lane % 4u, lane / 4u % 16u, lane / 64u)");
+    check_group((struct pass){0}, 4, true, "gl_WorkGroupID * uvec3(4, 16, 2) + in_group");
+    check_group((struct pass){0}, 4, false,
+                "layout(local_size_x = 4, local_size_y = 16, local_size_z = 2) in;");
+    check_group((struct pass){0}, 16, true,
+                "layout(local_size_x = 16, local_size_y = 4, local_size_z = 2) in;");
+    check_group((struct pass){.cooperative = true}, 4, true,
+                "layout(local_size_x = 4, local_size_y = 16, local_size_z = 2) in;");
+}
+
 /* ---- Files ---- */
 
 static char said[4096], folder[256];
@@ -223,6 +253,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_a_template_is_there_for_each_name),
         UNIT_TEST(test_a_line_is_taken_back_to_its_file),
         UNIT_TEST(test_a_file_that_is_not_there_is_named),
+        UNIT_TEST(test_narrow_groups_lie_in_a_row_where_rows_run_in_step),
         UNIT_TEST(test_every_source_is_written),
         UNIT_TEST(test_a_file_that_cannot_be_written_is_logged_once),
         CU_TEST_INFO_NULL,

@@ -176,6 +176,7 @@ struct glcnn_device_traits {
     bool plain_uniforms;  /* uniforms outside of blocks are read without an instruction */
     bool dear_stores;     /* a texel that is stored costs as much as a dozen that are loaded */
     bool buffered_stores; /* a buffer's stores and a copy take less than stores into an image */
+    bool rows_in_step;    /* of a group only invocations beside each other in x run in step */
     bool large_groups;    /* passes that read and write little gain by large work groups */
     bool sums_round;      /* a sum of floats is rounded to the nearest, ties to even */
     bool packs_halves;    /* packHalf2x16 rounds like that: float16 texels are stored as its bits */

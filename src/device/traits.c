@@ -18,7 +18,7 @@ static const struct family families[] = {
     {NULL,
      "llvmpipe",
      {"llvmpipe", 64, 8, .image_loads = true, .uniform_copies = true, .dear_stores = true,
-      .buffered_stores = true, .sums_round = true}},
+      .buffered_stores = true, .rows_in_step = true, .sums_round = true}},
     {NULL,
      "LLVMPIPE", /* through virgl */
      {"llvmpipe", 64, 8, .uniform_copies = true, .dear_stores = true}},

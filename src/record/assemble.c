@@ -253,6 +253,40 @@ static void declare_buffer(struct text *t, const struct pass_buffer *item, uint3
                 access[item->access], item->name, item->type, item->name);
 }
 
+/* Where lanes lie along x alone, a narrow group would leave some without an invocation: its
+ * invocations lie in a row, and find their places within the group. Cooperative passes number their
+ * lanes themselves. */
+static bool lies_in_a_row(const struct pass *pass, const struct glcnn_device_traits *traits)
+{
+    return traits->rows_in_step && !pass->cooperative && pass->local[0] % traits->width != 0;
+}
+
+static void declare_group(struct text *t, const struct pass *pass,
+                          const struct glcnn_device_traits *traits)
+{
+    const uint32_t *local = pass->local;
+    if (lies_in_a_row(pass, traits))
+        text_format(t, "layout(local_size_x = %u) in;\n", local[0] * local[1] * local[2]);
+    else
+        text_format(t, "layout(local_size_x = %u, local_size_y = %u, local_size_z = %u) in;\n",
+                    local[0], local[1], local[2]);
+}
+
+static void find_invocation(struct text *t, const struct pass *pass,
+                            const struct glcnn_device_traits *traits)
+{
+    const uint32_t *local = pass->local;
+    if (lies_in_a_row(pass, traits))
+        text_format(
+            t,
+            "    uint lane = gl_LocalInvocationID.x;\n"
+            "    uvec3 in_group = uvec3(lane %% %uu, lane / %uu %% %uu, lane / %uu);\n"
+            "    ivec3 at = ivec3(gl_WorkGroupID * uvec3(%u, %u, %u) + in_group) + grid_base;\n",
+            local[0], local[0], local[1], local[0] * local[1], local[0], local[1], local[2]);
+    else
+        text_format(t, "    ivec3 at = ivec3(gl_GlobalInvocationID) + grid_base;\n");
+}
+
 static void write_preamble(struct text *t, const struct pass *pass,
                            const struct glcnn_device *device)
 {
@@ -260,8 +294,7 @@ static void write_preamble(struct text *t, const struct pass *pass,
     text_format(t, "#version 310 es\n#line %d\n", GENERATED_LINE);
     text_format(t, "precision highp float;\nprecision highp int;\n");
     text_format(t, "precision highp sampler2DArray;\nprecision highp image2DArray;\n");
-    text_format(t, "layout(local_size_x = %u, local_size_y = %u, local_size_z = %u) in;\n",
-                pass->local[0], pass->local[1], pass->local[2]);
+    declare_group(t, pass, traits);
     text_format(t, "#define LOCAL_X %u\n#define LOCAL_Y %u\n#define LOCAL_Z %u\n", pass->local[0],
                 pass->local[1], pass->local[2]);
     if (pass->variant)
@@ -293,7 +326,7 @@ static void write_main(struct text *t, const struct pass *pass,
         uniforms_copy(t, pass);
     if (traits->may_skip_programs)
         canary_add_branch(t, pass);
-    text_format(t, "    ivec3 at = ivec3(gl_GlobalInvocationID) + grid_base;\n");
+    find_invocation(t, pass, traits);
     if (!pass->cooperative)
         text_format(t, "    if (any(greaterThanEqual(at, grid_size()))) return;\n");
     text_format(t, "    at += ivec3(origin_x, origin_y, origin_z);\n");

@@ -64,6 +64,7 @@ static const struct trait traits[] = {
     {TRAIT(plain_uniforms), {"no", "yes"}},
     {TRAIT(dear_stores), {"no", "yes, a dozen loads each"}},
     {TRAIT(buffered_stores), {"no", "yes, of whole images"}},
+    {TRAIT(rows_in_step), {"no", "yes, along x alone"}},
     {TRAIT(large_groups), {"no", "yes, for light passes"}},
     {TRAIT(sums_round), {"not known", "to the nearest, ties to even"}},
     {TRAIT(packs_halves), {"no", "yes, stored as bits"}},
