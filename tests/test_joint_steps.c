@@ -5,6 +5,7 @@
 #include "tests/graphs.h"
 
 #include "device/buffer.h"
+#include "graph/graph.h"
 #include "graph/node.h"
 #include "record/program.h"
 
@@ -396,6 +397,73 @@ static void test_a_step_ends_zeros(void)
     glcnn_network_destroy(&net);
 }
 
+/* ---- Weights packed apart ---- */
+
+#define CHANNELS 64 /* with a window of nine taps, packed in some hundred texels */
+
+/* A layer of few weights and one of many, trained to make `t` of `x`. */
+struct layers {
+    glcnn_network *net;
+    glcnn_image_node *many;
+    glcnn_graph *graph;
+    glcnn_image *sources[2];
+};
+
+static struct layers train_layers(void)
+{
+    struct layers l = {.net = make_network()};
+    struct glcnn_training_descriptor d = {0};
+    glcnn_image_node *few = glcnn_node(make_input(l.net, "x"), "convolution",
+                                       "input_feature_channels=1 output_feature_channels=4");
+    l.many = glcnn_node(few, "convolution",
+                        "input_feature_channels=4 output_feature_channels=64 kernel_width=3 "
+                        "kernel_height=3");
+    glcnn_image_node *const pair[] = {l.many, make_input(l.net, "t")};
+    glcnn_filter_node *loss = glcnn_filter_node_create(
+        l.net, "loss", "loss_type=mean_squared_error reduction_type=sum", pair, 2);
+    set_weights(l.net, 7);
+    GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(device, 0.01f, &d.optimizer));
+    GOOD_FATAL(glcnn_training_graph_create(loss, d.optimizer, NULL, &l.graph));
+    glcnn_kernel_destroy(&d.optimizer);
+    l.sources[0] = make_image(2, 1, 6, 6);
+    l.sources[1] = make_image(2, CHANNELS, 6, 6);
+    fill_noise(l.sources[0], 3);
+    fill_noise(l.sources[1], 4);
+    return l;
+}
+
+static size_t passes_with(const struct layers *l, const char *shader)
+{
+    const glcnn_command_buffer *commands = l->graph->executing->command_buffer;
+    size_t count = 0;
+    for (size_t i = 0; i < commands->pass_count; i++)
+        count += strstr(commands->passes[i].shader, shader) != NULL;
+    return count;
+}
+
+/* Weights of the large layer after a step; `apart`: of a device whose stores are dear. */
+static float *packed(bool apart)
+{
+    device->info.traits.dear_stores = apart;
+    struct layers l = train_layers();
+    run_graph(l.graph, l.sources);
+    CU_ASSERT_EQUAL(passes_with(&l, "convolution_pack.comp") > 0, apart);
+    CU_ASSERT_EQUAL(passes_with(&l, "convolution_pack_rows.comp"), 1);
+    float *weights = vector_values(glcnn_kernel_vector(kernel_of(l.many), "weights"));
+    glcnn_graph_destroy(&l.graph);
+    destroy_images(l.sources, 2);
+    glcnn_network_destroy(&l.net);
+    return weights;
+}
+
+static void test_many_weights_are_packed_apart_where_stores_are_dear(void)
+{
+    float *together = packed(false), *apart = packed(true);
+    CU_ASSERT_EQUAL(memcmp(together, apart, CHANNELS * 9 * 4 * sizeof *apart), 0);
+    free(together);
+    free(apart);
+}
+
 /* ---- Joining ---- */
 
 #define PARTS 3
@@ -548,6 +616,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_graphs_of_other_layers_train_on),
         UNIT_TEST(test_vectors_are_written_and_read_by_themselves),
         UNIT_TEST(test_a_step_ends_zeros),
+        UNIT_TEST(test_many_weights_are_packed_apart_where_stores_are_dear),
         UNIT_TEST(test_joined_buffers_lie_in_order),
         UNIT_TEST(test_parts_and_whole_wait_for_each_other),
         UNIT_TEST(test_memory_does_not_grow),

@@ -12,9 +12,13 @@
 #include "record/placement.h"
 #include "record/uniforms.h"
 
-#define MOST_TEXELS 65536u /* of an image: a longer pass is worth its own */
-#define ROW_VECTORS 2      /* of a pass at most */
-#define ROW_HEAD    2      /* words: the first invocation, the texture */
+/* Of an image: a longer pass is worth its own. Joined passes store by way of all textures, which
+ * takes three times as long where stores are dear: 0.1 us a texel, and a pass 10 (llvmpipe). */
+#define MOST_TEXELS      65536u
+#define MOST_DEAR_TEXELS 256u
+
+#define ROW_VECTORS 2 /* of a pass at most */
+#define ROW_HEAD    2 /* words: the first invocation, the texture */
 #define ROW_WORDS   (ROW_HEAD + PASS_VIEW_WORDS + ROW_VECTORS + PASS_ROW_WORDS)
 
 static const char *const texture_names[PASS_IMAGES] = {"joined_0", "joined_1", "joined_2",
@@ -57,13 +61,19 @@ static struct glcnn_buffer *shared_memory(const struct pass *pass)
     return memory;
 }
 
+static bool is_short(const struct image_view *view)
+{
+    bool dear = view->storage->device->info.traits.dear_stores;
+    return (uint64_t)view->width * view->height * view->storage->layers <=
+           (dear ? MOST_DEAR_TEXELS : MOST_TEXELS);
+}
+
 static bool can_be_row(const struct pass *pass)
 {
     const struct image_view *view = &pass->images[0].view;
     return pass->row.shader && !pass->observer && !pass->follower && pass->image_count == 1 &&
            !pass->texture_count && pass->buffer_count <= ROW_VECTORS && !view->storage->within &&
-           !view->storage->texture && view->first_layer == 0 &&
-           (uint64_t)view->width * view->height * view->storage->layers <= MOST_TEXELS;
+           !view->storage->texture && view->first_layer == 0 && is_short(view);
 }
 
 static bool writes(const struct pass *pass, const struct glcnn_buffer *memory)
