@@ -3,6 +3,7 @@
 
 #include <sys/resource.h>
 
+#include "device/buffer.h"
 #include "device/device.h"
 #include "image/image.h"
 #include "record/staging.h"
@@ -296,6 +297,103 @@ static void test_uploads_overtake_the_gpu_in_each_way(void)
     in_each_way(test_uploads_that_overtake_the_gpu_stay_in_order);
 }
 
+/* ---- Results ---- */
+
+static PFNGLMEMORYBARRIERPROC real_barrier;
+static int maps_to_read, shown;
+
+static void *GL_APIENTRY count_reading_map(GLenum target, GLintptr offset, GLsizeiptr size,
+                                           GLbitfield access)
+{
+    maps_to_read += (access & GL_MAP_READ_BIT) != 0;
+    return real_map(target, offset, size, access);
+}
+
+static void GL_APIENTRY count_shown(GLbitfield bits)
+{
+    shown += (bits & GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT_EXT) != 0;
+    real_barrier(bits);
+}
+
+static void begin_counting_maps_to_read(void)
+{
+    real_map = device->gl.MapBufferRange;
+    real_barrier = device->gl.MemoryBarrier;
+    device->gl.MapBufferRange = count_reading_map;
+    device->gl.MemoryBarrier = count_shown;
+    maps_to_read = shown = 0;
+}
+
+static void end_counting_maps_to_read(void)
+{
+    device->gl.MapBufferRange = real_map;
+    device->gl.MemoryBarrier = real_barrier;
+}
+
+/* A map for one read may wait for all that was committed, as for the step behind the result's. */
+static void test_results_are_read_without_a_map(void)
+{
+    enum { COUNT = 64 };
+    float values[COUNT], wanted[COUNT];
+    glcnn_buffer *buffer = NULL;
+    glcnn_image *image = make_image(1, 1, 8, 8);
+    glcnn_command_buffer *read = make_commands();
+    GOOD_FATAL(glcnn_buffer_create(device, sizeof values, &buffer));
+    GOOD(glcnn_image_encode_read(read, image, NULL, buffer, 0));
+    begin_counting_maps_to_read();
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < COUNT; i++)
+            wanted[i] = (float)(round * COUNT + i);
+        GOOD(glcnn_image_write_bytes(image, NULL, wanted, sizeof wanted));
+        GOOD(glcnn_command_buffer_commit(read));
+        GOOD(glcnn_buffer_read(buffer, 4, sizeof values - 4, values));
+        CU_ASSERT_EQUAL(memcmp(values, wanted + 1, sizeof values - 4), 0);
+    }
+    end_counting_maps_to_read();
+    CU_ASSERT_EQUAL(maps_to_read, device->gl.BufferStorageEXT ? 0 : 5);
+    CU_ASSERT_EQUAL(shown, device->gl.BufferStorageEXT ? 5 : 0); /* before each fence */
+    glcnn_command_buffer_destroy(&read);
+    glcnn_buffer_destroy(&buffer);
+    glcnn_image_destroy(&image);
+}
+
+/* What the processor itself writes into such a buffer, before and after it became one, and once it
+ * lies within another. */
+static void test_results_hold_what_was_written_too(void)
+{
+    float values[8], first[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const float later[2] = {11, 12}, *zeros = (const float[8]){0};
+    glcnn_buffer *buffer = NULL, *other = NULL, *whole = NULL;
+    glcnn_image *image = make_image(1, 1, 2, 2);
+    glcnn_command_buffer *read = make_commands();
+    GOOD_FATAL(glcnn_buffer_create(device, sizeof values, &buffer));
+    GOOD(glcnn_buffer_write(buffer, 0, sizeof first, first));
+    GOOD(glcnn_image_encode_read(read, image, NULL, buffer, 16));
+    GOOD(glcnn_buffer_read(buffer, 0, sizeof values, values));
+    CU_ASSERT_EQUAL(memcmp(values, first, sizeof first), 0);
+    GOOD(glcnn_command_buffer_commit(read));
+    GOOD(glcnn_device_wait(device));
+    begin_counting_waits();
+    GOOD(glcnn_buffer_write(buffer, 4, sizeof later, later));
+    GOOD(glcnn_buffer_read(buffer, 0, sizeof values, values));
+    CU_ASSERT_TRUE(waits > 0 || !device->gl.BufferStorageEXT); /* for the driver's copy */
+    end_counting_waits();
+    first[1] = 11, first[2] = 12;
+    CU_ASSERT_EQUAL(memcmp(values, first, 16), 0);
+    CU_ASSERT_EQUAL(memcmp(values + 4, zeros, 16), 0);
+    GOOD_FATAL(glcnn_buffer_create(device, sizeof values, &other));
+    GOOD(buffer_join((glcnn_buffer *[]){buffer, other}, 2, &whole));
+    GOOD(glcnn_buffer_write(buffer, 0, 4, first + 7));
+    GOOD(glcnn_buffer_read(buffer, 0, sizeof values, values));
+    CU_ASSERT_EQUAL(values[0], 8);
+    CU_ASSERT_EQUAL(values[2], 12);
+    glcnn_command_buffer_destroy(&read);
+    glcnn_buffer_destroy(&whole);
+    glcnn_buffer_destroy(&other);
+    glcnn_buffer_destroy(&buffer);
+    glcnn_image_destroy(&image);
+}
+
 /* ---- Waiting ---- */
 
 static void test_a_read_waits_for_no_later_step(void)
@@ -370,6 +468,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_repeated_transfers_in_each_way),
         UNIT_TEST(test_uploads_beside_a_step_in_each_way),
         UNIT_TEST(test_uploads_overtake_the_gpu_in_each_way),
+        UNIT_TEST(test_results_are_read_without_a_map),
+        UNIT_TEST(test_results_hold_what_was_written_too),
         UNIT_TEST(test_a_read_waits_for_no_later_step),
         UNIT_TEST(test_a_wait_leaves_the_core_to_others),
         CU_TEST_INFO_NULL,

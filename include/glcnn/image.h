@@ -169,7 +169,10 @@ GLCNN_API glcnn_status glcnn_image_read_bytes(glcnn_image *image,
 /* The same recorded into a command buffer, between a buffer from byte `offset` on (a multiple of
  * 4) and an image: asynchronous upload and read-back. Use glcnn_buffer_write before a commit and
  * glcnn_buffer_read after it. In the buffer elements are float32 whatever the image's format, but
- * for what is written to a Unorm8 image: these are bytes. */
+ * for what is written to a Unorm8 image: these are bytes. A buffer that is read into and that no pass
+ * has read moves to memory that the processor reads without waiting for later commits, where the
+ * driver has GL_EXT_buffer_storage; a GPU with memory of its own reads it more slowly then. Errors:
+ * out of memory too. */
 GLCNN_API glcnn_status glcnn_image_encode_write(glcnn_command_buffer *command_buffer,
                                                 glcnn_image *image,
                                                 const struct glcnn_image_transfer *transfer,

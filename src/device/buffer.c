@@ -50,7 +50,7 @@ static glcnn_status give_mapped_memory(struct glcnn_buffer *buffer)
     const struct gl *gl = &buffer->device->gl;
     const char *where = "making a buffer for transfers";
     const GLbitfield keep = GL_MAP_PERSISTENT_BIT_EXT | GL_MAP_COHERENT_BIT_EXT;
-    const GLbitfield near = buffer->access & GL_MAP_READ_BIT ? GL_CLIENT_STORAGE_BIT_EXT : 0;
+    const GLbitfield near = GL_CLIENT_STORAGE_BIT_EXT | GL_DYNAMIC_STORAGE_BIT_EXT;
     buffer->reach = choose_reach(buffer->device, buffer->access);
     if (buffer->reach == REACH_COPY && !(buffer->mapped = malloc(buffer->size)))
         return device_fail(buffer->device, GLCNN_OUT_OF_MEMORY,
@@ -63,7 +63,7 @@ static glcnn_status give_mapped_memory(struct glcnn_buffer *buffer)
     if (status != GLCNN_SUCCESS)
         return status;
     gl->BufferStorageEXT(GL_SHADER_STORAGE_BUFFER, (GLsizeiptr)buffer->size, NULL,
-                         buffer->access | keep | near);
+                         buffer->access | keep | (buffer->access & GL_MAP_READ_BIT ? near : 0));
     status = device_check(buffer->device, where);
     if (status != GLCNN_SUCCESS)
         return status;
@@ -193,6 +193,15 @@ void buffer_mark_written(struct glcnn_buffer *buffer, uint64_t serial)
     buffer->hazard.written = serial;
     if (buffer->within)
         buffer->within->parts.written = serial;
+    if (buffer->mapped)
+        buffer->device->progress.shows = true;
+}
+
+/* What a copy into memory that stays mapped writes is awaited like what a pass does. */
+static void mark_copied(struct glcnn_buffer *buffer)
+{
+    if (buffer->mapped)
+        buffer->hazard.written = ++buffer->device->serial;
 }
 
 bool buffer_is_zeros(const struct glcnn_buffer *buffer)
@@ -279,6 +288,7 @@ static void move_into(struct glcnn_buffer *whole, struct glcnn_buffer *const *bu
         struct glcnn_buffer *part = buffers[i];
         whole->device->gl.DeleteBuffers(1, &part->name);
         part->name = 0;
+        part->mapped = NULL;
         part->within = buffer_retain(whole);
         part->offset = offset;
         offset = next_offset(part, offset);
@@ -306,8 +316,7 @@ glcnn_status buffer_join(struct glcnn_buffer *const *buffers, size_t count,
 
 /* ---- Transfers ---- */
 
-/* Checks the range and makes earlier shader writes visible to the transfer that follows. */
-static glcnn_status begin_transfer(struct glcnn_buffer *buffer, size_t offset, size_t size,
+static glcnn_status check_transfer(struct glcnn_buffer *buffer, size_t offset, size_t size,
                                    const void *bytes, const char *where)
 {
     if (!buffer)
@@ -323,7 +332,6 @@ static glcnn_status begin_transfer(struct glcnn_buffer *buffer, size_t offset, s
                            "%s: %zu bytes from byte %zu on; offset and size must be multiples of 4 "
                            "within the buffer's %zu bytes",
                            where, size, offset, buffer->size);
-    wait_for_passes(buffer);
     return GLCNN_SUCCESS;
 }
 
@@ -355,11 +363,13 @@ static bool is_zeros(const unsigned char *bytes, size_t size)
 
 glcnn_status glcnn_buffer_write(glcnn_buffer *buffer, size_t offset, size_t size, const void *bytes)
 {
-    glcnn_status status = begin_transfer(buffer, offset, size, bytes, "glcnn_buffer_write");
+    glcnn_status status = check_transfer(buffer, offset, size, bytes, "glcnn_buffer_write");
     if (status != GLCNN_SUCCESS || size == 0)
         return status;
     buffer->zeros = is_zeros(bytes, size) && (buffer_is_zeros(buffer) || size == buffer->size);
     buffer->zeros_at = buffer->device->serial;
+    wait_for_passes(buffer);
+    mark_copied(buffer);
     return send(buffer, offset, size, bytes, "glcnn_buffer_write");
 }
 
@@ -378,6 +388,7 @@ static glcnn_status read_bound(struct glcnn_buffer *buffer, size_t offset, size_
                                "glcnn_buffer_read");
     if (status != GLCNN_SUCCESS)
         return status;
+    wait_for_passes(buffer);
     const void *mapped =
         gl->MapBufferRange(GL_SHADER_STORAGE_BUFFER, (GLintptr)(buffer->offset + offset),
                            (GLsizeiptr)size, GL_MAP_READ_BIT);
@@ -390,13 +401,17 @@ static glcnn_status read_bound(struct glcnn_buffer *buffer, size_t offset, size_
 
 glcnn_status glcnn_buffer_read(glcnn_buffer *buffer, size_t offset, size_t size, void *bytes)
 {
-    glcnn_status status = begin_transfer(buffer, offset, size, bytes, "glcnn_buffer_read");
+    glcnn_status status = check_transfer(buffer, offset, size, bytes, "glcnn_buffer_read");
     if (status != GLCNN_SUCCESS || size == 0)
         return status;
     status = fence_await(buffer->device, later(buffer_hazard(buffer).written, buffer->zeros_at),
                          "glcnn_buffer_read"); /* mapping has no deadline */
     if (status != GLCNN_SUCCESS)
         return status;
+    if (buffer->mapped) {
+        memcpy(bytes, (const char *)buffer->mapped + offset, size);
+        return GLCNN_SUCCESS;
+    }
     caller_state_keep(buffer->device);
     status = read_bound(buffer, offset, size, bytes);
     caller_state_put_back(buffer->device);
@@ -504,7 +519,41 @@ glcnn_status buffer_fill(struct glcnn_buffer *buffer, size_t size, const void *b
 void buffer_show(struct glcnn_buffer *buffer)
 {
     if (buffer->mapped)
-        buffer->device->gl.MemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT_EXT);
+        buffer->device->progress.shows = true;
     else
         wait_for_passes(buffer);
+}
+
+/* Where the driver does not keep it mapped all stays as it was. */
+static glcnn_status take_memory(struct glcnn_buffer *buffer, struct glcnn_buffer *from)
+{
+    if (from->reach != REACH_KEPT)
+        return GLCNN_SUCCESS;
+    GLuint name = buffer->name;
+    glcnn_status status = buffer_copy(buffer, 0, from, 0, buffer->size);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    buffer->name = from->name;
+    buffer->mapped = from->mapped;
+    from->name = name;
+    from->mapped = NULL;
+    mark_copied(buffer);
+    return GLCNN_SUCCESS;
+}
+
+glcnn_status buffer_bring_near(struct glcnn_buffer *buffer)
+{
+    struct glcnn_buffer *near = NULL;
+    if (!buffer->device->gl.BufferStorageEXT || buffer->mapped || buffer->within ||
+        buffer->hazard.read)
+        return GLCNN_SUCCESS;
+    glcnn_status status =
+        buffer_create_mapped(buffer->device, buffer->size, GL_MAP_READ_BIT, &near);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    caller_state_keep(buffer->device);
+    status = take_memory(buffer, near);
+    caller_state_put_back(buffer->device);
+    glcnn_buffer_destroy(&near);
+    return status;
 }

@@ -64,6 +64,10 @@ glcnn_status buffer_upload(struct glcnn_device *device, GLenum target, GLuint *n
  * background; else it stays mapped where the driver has GL_EXT_buffer_storage. */
 glcnn_status buffer_create_mapped(struct glcnn_device *device, size_t size, GLbitfield access,
                                   struct glcnn_buffer **buffer);
+/* Where the driver keeps buffers mapped, gives one that passes fill for the processor such memory,
+ * with what it holds: to map a buffer for one read may wait for all that was committed (NVIDIA). Not
+ * one that passes have read, nor one within another. Errors: out of memory, and it stays as it was. */
+glcnn_status buffer_bring_near(struct glcnn_buffer *buffer);
 /* Its first `size` bytes, until buffer_unmap of as many. No pass may be using what is to be filled,
  * and what is read was awaited behind buffer_show: nothing here waits for that. */
 glcnn_status buffer_map(struct glcnn_buffer *buffer, size_t size, void **bytes, const char *where);

@@ -83,6 +83,9 @@ static bool add_mark(struct glcnn_device *device)
     struct progress *progress = &device->progress;
     if (progress->mark_count == MARKS && !has_moved(device))
         thin_out(device);
+    if (progress->shows)
+        device->gl.MemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT_EXT);
+    progress->shows = false;
     GLsync fence = device->gl.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
     if (!fence)
         return false;

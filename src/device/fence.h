@@ -25,6 +25,7 @@ struct progress {
     uint64_t due;       /* the last pass that fence_owe left without a mark; 0: none */
     uint32_t owed;      /* times that it did so since the last mark */
     uint64_t work;      /* operations issued since the last mark */
+    bool shows;         /* memory that stays mapped was written since: the next mark shows it */
     uint32_t patience;  /* seconds that a wait may last without progress */
     /* Called between the naps of each wait while it is set; NULL: waits are the driver's. */
     void (*meanwhile)(void *user);

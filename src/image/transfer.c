@@ -242,7 +242,9 @@ static glcnn_status encode(struct glcnn_command_buffer *command_buffer, struct g
                            "%s: the transfer needs %zu bytes from byte %zu on (a multiple of 4); "
                            "the buffer has %zu",
                            where, a.extent * a.element, offset, buffer->size);
-    status = record(command_buffer, image, &a, buffer, offset);
+    status = a.write ? GLCNN_SUCCESS : buffer_bring_near(buffer);
+    if (status == GLCNN_SUCCESS)
+        status = record(command_buffer, image, &a, buffer, offset);
     if (status == GLCNN_SUCCESS && a.write)
         image_root(image)->written = true;
     else if (status == GLCNN_SUCCESS)
