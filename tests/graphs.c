@@ -1,6 +1,8 @@
 /* What the tests of graphs share. */
 #include "tests/graphs.h"
 
+#include <EGL/egl.h>
+#include <GLES3/gl31.h>
 #include <math.h>
 
 #include "device/device.h"
@@ -350,4 +352,59 @@ size_t drop_stores(void)
 size_t made_by_gl(const struct gl_count *count)
 {
     return count->textures + count->buffers + count->buffer_data + count->shaders + count->programs;
+}
+
+/* ---- What the driver has ---- */
+
+#define IDS (1u << 20) /* names of objects that are looked at */
+
+static uint64_t buffer_bytes(GLuint id)
+{
+    PFNGLBINDBUFFERPROC bind = (PFNGLBINDBUFFERPROC)eglGetProcAddress("glBindBuffer");
+    PFNGLGETBUFFERPARAMETERI64VPROC get =
+        (PFNGLGETBUFFERPARAMETERI64VPROC)eglGetProcAddress("glGetBufferParameteri64v");
+    GLint64 size = 0;
+    bind(GL_COPY_READ_BUFFER, id);
+    get(GL_COPY_READ_BUFFER, GL_BUFFER_SIZE, &size);
+    bind(GL_COPY_READ_BUFFER, 0);
+    return (uint64_t)size;
+}
+
+static uint64_t texture_bytes(GLuint id)
+{
+    static const GLenum names[] = {GL_TEXTURE_WIDTH, GL_TEXTURE_HEIGHT, GL_TEXTURE_DEPTH};
+    PFNGLBINDTEXTUREPROC bind = (PFNGLBINDTEXTUREPROC)eglGetProcAddress("glBindTexture");
+    PFNGLGETTEXLEVELPARAMETERIVPROC get =
+        (PFNGLGETTEXLEVELPARAMETERIVPROC)eglGetProcAddress("glGetTexLevelParameteriv");
+    uint64_t bytes = 1;
+    GLint value = 0;
+    bind(GL_TEXTURE_2D_ARRAY, id);
+    for (int i = 0; i < 3; i++) {
+        get(GL_TEXTURE_2D_ARRAY, 0, names[i], &value);
+        bytes *= (uint64_t)value;
+    }
+    get(GL_TEXTURE_2D_ARRAY, 0, GL_TEXTURE_RED_SIZE, &value);
+    bind(GL_TEXTURE_2D_ARRAY, 0);
+    return bytes * (uint64_t)value / 2; /* four channels of so many bits */
+}
+
+/* Drivers give names out in a row. */
+uint64_t gpu_bytes(void)
+{
+    PFNGLISBUFFERPROC is_buffer = (PFNGLISBUFFERPROC)eglGetProcAddress("glIsBuffer");
+    PFNGLISTEXTUREPROC is_texture = (PFNGLISTEXTUREPROC)eglGetProcAddress("glIsTexture");
+    uint64_t bytes = 0;
+    GLuint last[2];
+    device->gl.GenBuffers(1, &last[0]);
+    device->gl.GenTextures(1, &last[1]);
+    CU_ASSERT(last[0] < IDS / 2 && last[1] < IDS / 2);
+    device->gl.DeleteBuffers(1, &last[0]);
+    device->gl.DeleteTextures(1, &last[1]);
+    for (GLuint id = 1; id < IDS; id++) {
+        if (is_buffer(id))
+            bytes += buffer_bytes(id);
+        if (is_texture(id))
+            bytes += texture_bytes(id);
+    }
+    return bytes;
 }

@@ -88,4 +88,7 @@ size_t drop_stores(void);
 /* Everything but dispatches. */
 size_t made_by_gl(const struct gl_count *count);
 
+/* Bytes of all textures and buffers that there are, as the driver tells. */
+uint64_t gpu_bytes(void);
+
 #endif

@@ -9,7 +9,7 @@
 #include "graph/node.h"
 
 #define HEADS 3
-#define SIDE  5
+#define SIDE  16
 #define BATCH 6
 
 /* x -> trunk -> for each head two convolutions of its own and a loss */
@@ -36,8 +36,8 @@ static const char *const instance_normalised[] = {
 static const char *const connected[] = {
     "convolution_transpose input_feature_channels=2 output_feature_channels=3 kernel_width=2 "
     "kernel_height=2 groups=1",
-    "fully_connected input_feature_channels=3 output_feature_channels=4 kernel_width=5 "
-    "kernel_height=5",
+    "fully_connected input_feature_channels=3 output_feature_channels=4 kernel_width=16 "
+    "kernel_height=16",
     NULL};
 
 /* "KERNEL SETTINGS", after a "!" one that is not trained. */

@@ -730,14 +730,14 @@ static struct split make_split(bool normalised)
     glcnn_image_node *x = make_input(s.net, "image"), *labels = make_input(s.net, "labels");
     x = s.layers[0] = glcnn_node(x, "convolution",
                                  "input_feature_channels=1 "
-                                 "output_feature_channels=8 kernel_width=3 "
+                                 "output_feature_channels=64 kernel_width=3 "
                                  "kernel_height=3");
     x = glcnn_node(x, "neuron", "neuron_type=tanh");
     x = glcnn_node(x, "pooling_average",
                    "kernel_width=4 kernel_height=4 stride_in_pixels_x=4 "
                    "stride_in_pixels_y=4 padding=valid");
     x = s.layers[1] = glcnn_node(x, "convolution",
-                                 "input_feature_channels=8 "
+                                 "input_feature_channels=64 "
                                  "output_feature_channels=4 kernel_width=3 "
                                  "kernel_height=3");
     /* Clamped, which its state remembers element by element. */
@@ -783,7 +783,7 @@ static glcnn_status plan(glcnn_graph *graph, glcnn_image *const *sources,
 static float *split_parameters(const struct split *s, size_t *count)
 {
     static const char *const names[] = {"weights", "biases", "gamma", "beta", "mean", "variance"};
-    float *all = calloc(2048, sizeof *all);
+    float *all = calloc(4096, sizeof *all);
     CU_ASSERT_PTR_NOT_NULL_FATAL(all);
     *count = 0;
     for (int k = 0; k < 4; k++)
@@ -791,7 +791,7 @@ static float *split_parameters(const struct split *s, size_t *count)
             glcnn_buffer *buffer = glcnn_kernel_vector(kernel_of(s->layers[k]), names[v]);
             if (!buffer)
                 continue;
-            CU_ASSERT_FATAL(*count + vector_count(buffer) <= 2048);
+            CU_ASSERT_FATAL(*count + vector_count(buffer) <= 4096);
             GOOD(glcnn_buffer_read(buffer, 0, glcnn_buffer_size(buffer), all + *count));
             *count += vector_count(buffer);
         }

@@ -40,9 +40,9 @@ struct glcnn_graph_descriptor {
     glcnn_channel_format format; /* of intermediate images; none: float32. (MPS: float16, with which
                                     training without loss scaling need not converge; images of
                                     losses stay float32) */
-    uint64_t memory_budget;   /* bytes of textures of intermediate images in executions, and of the
-                               buffer that passes store by on some devices (at most a 32nd of it);
-                               0: as many as needed. A batch that needs more drops images of the forward pass
+    uint64_t memory_budget;   /* bytes of all that the graph makes on the GPU for executions at one
+                               batch size (glcnn_memory_plan tells what that is); 0: as many as
+                               needed. A batch that needs more drops images of the forward pass
                                and computes them again for the backward pass, which gives the same
                                bits and takes time; or stores what its readers would make, the
                                same up to rounding; or runs in sub-batches, whose results are the
@@ -97,12 +97,16 @@ GLCNN_API glcnn_image_node *glcnn_graph_source(const glcnn_graph *graph, size_t 
 /* The filters that the graph runs, in order; fewer than the network has. NULL beyond the last. */
 GLCNN_API glcnn_filter_node *glcnn_graph_filter(const glcnn_graph *graph, size_t index);
 
-/* Memory of intermediate images, in bytes: of textures, and of the buffer that passes store by, which
- * a device has once for all graphs. What the plan takes, what it would take without sharing, and the
- * most that lives at one time, below which no plan of the same passes can be. Few can be as low: what
- * a pass writes lies in another texture than what it reads, and an image in a larger texture takes
- * whole layers of it, or a power of two of places in them. Where images are few the plan may be a
- * fifth above. */
+/* Memory that the graph makes on the GPU for executions at one batch size, in bytes: textures of
+ * intermediate images and of results, and buffers of sums and packings on their way, of uniforms, and
+ * of what states keep, gradients for weights among them; and the buffer that passes store by on some
+ * devices, which a device has once for all graphs (at most a 96th of a budget). Not those of sources,
+ * of kernels (weights, running statistics, what optimizers keep), and of transfers to the processor.
+ * What the plan takes, what it would take without sharing, and the most that lives at one time, in
+ * textures and in buffers, below which no plan of the same passes can be. Few can be as low: what a
+ * pass writes lies in another texture than what it reads, and an image in a larger texture takes whole
+ * layers of it, or a power of two of places in them. Where images are few the plan may be a fifth
+ * above. */
 struct glcnn_memory_plan {
     uint64_t planned, without_sharing, lower_bound;
     uint32_t sub_batches; /* 1: the batch runs at once */

@@ -74,8 +74,8 @@ static glcnn_status give_mapped_memory(struct glcnn_buffer *buffer)
     return device_check(buffer->device, where);
 }
 
-static glcnn_status create(struct glcnn_device *device, size_t size, GLbitfield access,
-                           struct glcnn_buffer **buffer)
+static glcnn_status create_bare(struct glcnn_device *device, size_t size,
+                                struct glcnn_buffer **buffer)
 {
     struct glcnn_buffer *made = calloc(1, sizeof *made);
     if (!made)
@@ -83,9 +83,20 @@ static glcnn_status create(struct glcnn_device *device, size_t size, GLbitfield 
     made->device = device_retain(device);
     made->references = 1;
     made->size = size;
+    *buffer = made;
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status create(struct glcnn_device *device, size_t size, GLbitfield access,
+                           struct glcnn_buffer **buffer)
+{
+    struct glcnn_buffer *made;
+    glcnn_status status = create_bare(device, size, &made);
+    if (status != GLCNN_SUCCESS)
+        return status;
     made->access = access;
     caller_state_keep(device);
-    glcnn_status status = access ? give_mapped_memory(made) : fill_with_zeros(made);
+    status = access ? give_mapped_memory(made) : fill_with_zeros(made);
     caller_state_put_back(device);
     if (status == GLCNN_SUCCESS)
         *buffer = made;
@@ -99,15 +110,28 @@ glcnn_status buffer_create_zeros(struct glcnn_device *device, struct glcnn_buffe
     return create(device, 256, 0, buffer);
 }
 
+static glcnn_status check_limit(struct glcnn_device *device, size_t size)
+{
+    if (size <= device->info.limits.storage_block_size)
+        return GLCNN_SUCCESS;
+    return device_fail(device, GLCNN_LIMIT_EXCEEDED,
+                       "glcnn_buffer_create: size is %zu bytes; this device's storage blocks "
+                       "have at most %u",
+                       size, device->info.limits.storage_block_size);
+}
+
 static glcnn_status create_within_limits(struct glcnn_device *device, size_t size,
                                          GLbitfield access, struct glcnn_buffer **buffer)
 {
-    if (size > device->info.limits.storage_block_size)
-        return device_fail(device, GLCNN_LIMIT_EXCEEDED,
-                           "glcnn_buffer_create: size is %zu bytes; this device's storage blocks "
-                           "have at most %u",
-                           size, device->info.limits.storage_block_size);
-    return create(device, size, access, buffer);
+    glcnn_status status = check_limit(device, size);
+    return status == GLCNN_SUCCESS ? create(device, size, access, buffer) : status;
+}
+
+glcnn_status buffer_create_bare(struct glcnn_device *device, size_t size,
+                                struct glcnn_buffer **buffer)
+{
+    glcnn_status status = check_limit(device, size);
+    return status == GLCNN_SUCCESS ? create_bare(device, size, buffer) : status;
 }
 
 glcnn_status glcnn_buffer_create(glcnn_device *device, size_t size, glcnn_buffer **buffer)
@@ -174,8 +198,9 @@ static uint64_t later(uint64_t a, uint64_t b)
 
 struct hazard buffer_hazard(const struct glcnn_buffer *buffer)
 {
+    const struct glcnn_buffer *whole = memory_of(buffer);
     const struct hazard *own = &buffer->hazard,
-                        *other = buffer->within ? &buffer->within->hazard : &buffer->parts;
+                        *other = whole == buffer || whole->is_lent ? &whole->parts : &whole->hazard;
     return (struct hazard){.written = later(own->written, other->written),
                            .read = later(own->read, other->read)};
 }
@@ -233,6 +258,27 @@ size_t buffer_joined_size(struct glcnn_buffer *const *buffers, size_t count)
     for (size_t i = 0; i < count; i++)
         size = next_offset(buffers[i], size);
     return size;
+}
+
+size_t buffer_taken(const struct glcnn_buffer *buffer)
+{
+    return buffer->within ? next_offset(buffer, 0) : buffer->size;
+}
+
+void buffer_lend(struct glcnn_buffer *buffer, struct glcnn_buffer *whole, size_t offset)
+{
+    buffer->within = buffer_retain(whole);
+    buffer->offset = offset;
+    whole->is_lent = true;
+}
+
+glcnn_status buffer_allocate(struct glcnn_buffer *buffer)
+{
+    caller_state_keep(buffer->device);
+    glcnn_status status = buffer_upload(buffer->device, GL_SHADER_STORAGE_BUFFER, &buffer->name,
+                                        buffer->size, NULL, "making a graph's vectors");
+    caller_state_put_back(buffer->device);
+    return status;
 }
 
 /* The buffer that all of them lie within, in this order and alone; NULL: there is none. */

@@ -17,11 +17,12 @@ struct glcnn_buffer {
     struct glcnn_device *device;
     int references;
     size_t size;                 /* bytes */
-    GLuint name;                 /* 0: it lies within another */
+    GLuint name;                 /* 0: it lies within another, or has no memory yet */
     struct glcnn_buffer *within; /* retained; NULL: it has memory of its own */
     size_t offset;               /* bytes from the start of the other */
     struct hazard hazard;        /* uses of this buffer as a whole */
     struct hazard parts;         /* uses of those that lie within it */
+    bool is_lent;                /* those lie in each other's place, at other times */
     struct glcnn_buffer *next;   /* of a list that lends buffers */
     GLbitfield access;           /* of buffer_create_mapped: how it is mapped */
     enum buffer_reach reach;
@@ -40,6 +41,20 @@ glcnn_status buffer_join(struct glcnn_buffer *const *buffers, size_t count,
                          struct glcnn_buffer **joined);
 /* The bytes that they take together. */
 size_t buffer_joined_size(struct glcnn_buffer *const *buffers, size_t count);
+/* The bytes of device memory that it takes, of a whole that it lies within its part. */
+size_t buffer_taken(const struct glcnn_buffer *buffer);
+
+/* A buffer without memory. buffer_lend lets it lie within `whole` from `offset` on, where others may
+ * lie too as long as no two are in use at one time; buffer_allocate gives it memory of undefined
+ * contents, once. */
+glcnn_status buffer_create_bare(struct glcnn_device *device, size_t size,
+                                struct glcnn_buffer **buffer);
+void buffer_lend(struct glcnn_buffer *buffer, struct glcnn_buffer *whole, size_t offset);
+glcnn_status buffer_allocate(struct glcnn_buffer *buffer);
+static inline bool buffer_is_bare(const struct glcnn_buffer *buffer)
+{
+    return !buffer->name && !buffer->within;
+}
 
 /* Copies bytes behind all committed work that writes them. The two lie in memory of their own. */
 glcnn_status buffer_copy(const struct glcnn_buffer *from, size_t offset, struct glcnn_buffer *to,

@@ -8,7 +8,7 @@
 #define MOST_SPLITS 36   /* powers of two, and the batch; a batch at once by what is stored */
 #define MOST_STEPS  160  /* of more it takes too long to choose image by image what is stored */
 #define LESS        12   /* one part in so many that more parts must need less, to be the least */
-#define STORES      32   /* one part in so many of a budget is for the buffer of stores */
+#define STORES      96   /* one part in so many of a budget is for the buffer of stores */
 #define WORTH       0.05 /* of a step: what rounds differently must save as much */
 
 /* Running the batch in so many parts. */

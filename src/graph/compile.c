@@ -47,6 +47,14 @@ static bool has_gradients(const struct glcnn_graph *graph)
     return false;
 }
 
+/* Of what is left of the budget for what passes leave to each other, so large a part; 0: any. */
+static uint64_t limit_of(const struct glcnn_graph *graph, const struct compiled *c, double part)
+{
+    uint64_t held = recording_held(&c->recording) + c->command_buffer->held_size;
+    uint64_t left = held < graph->memory_budget ? graph->memory_budget - held : 0;
+    return part > 0 ? (uint64_t)(part * (double)left) : UINT64_MAX;
+}
+
 /* Inference keeps the order that takes least memory: but for branches it has no passes to run beside
  * each other. */
 static glcnn_status arrange(const struct glcnn_graph *graph, struct compiled *c)
@@ -56,8 +64,15 @@ static glcnn_status arrange(const struct glcnn_graph *graph, struct compiled *c)
     glcnn_status status = command_buffer_join(c->command_buffer);
     bool in_waves = c->choice.arrangement == ARRANGE_IN_WAVES && has_gradients(graph);
     return status == GLCNN_SUCCESS && in_waves
-               ? command_buffer_order(c->command_buffer, c->choice.live)
+               ? command_buffer_order(c->command_buffer, limit_of(graph, c, c->choice.live))
                : status;
+}
+
+static void add_held(struct command_memory *memory, uint64_t held)
+{
+    memory->planned += held;
+    memory->without_sharing += held;
+    memory->lower_bound += held;
 }
 
 static glcnn_status record(struct glcnn_graph *graph, struct compiled *c)
@@ -69,7 +84,11 @@ static glcnn_status record(struct glcnn_graph *graph, struct compiled *c)
     status = recording_make(&c->recording, graph, c->command_buffer, c->sources, &c->choice);
     if (status == GLCNN_SUCCESS)
         status = arrange(graph, c);
-    return status == GLCNN_SUCCESS ? command_buffer_place(c->command_buffer, &c->memory) : status;
+    if (status == GLCNN_SUCCESS)
+        status = command_buffer_place(c->command_buffer, &c->memory);
+    if (status == GLCNN_SUCCESS)
+        add_held(&c->memory, recording_held(&c->recording));
+    return status;
 }
 
 /* Takes the choice over, and records it in place of what was recorded before. */
@@ -109,8 +128,7 @@ static glcnn_status record_least(struct glcnn_graph *graph, struct compiled *c, 
     return record_choice(graph, c, choice);
 }
 
-/* Ways to arrange passes, from the fastest to the one that takes least; `live` is a part of the
- * budget, 0: any. */
+/* Ways to arrange passes, from the fastest to the one that takes least. */
 static const struct {
     enum arrangement arrangement;
     double live;
@@ -123,9 +141,8 @@ static glcnn_status record_arranged(struct glcnn_graph *graph, struct compiled *
 {
     glcnn_status status = GLCNN_SUCCESS;
     for (size_t i = 0; i < sizeof arrangements / sizeof *arrangements; i++) {
-        double live = arrangements[i].live * (double)graph->memory_budget;
         c->choice.arrangement = arrangements[i].arrangement;
-        c->choice.live = live > 0 ? (uint64_t)live : UINT64_MAX;
+        c->choice.live = arrangements[i].live;
         drop_recording(c);
         status = record(graph, c);
         if (status == GLCNN_SUCCESS && !(c->whole_time > 0))
@@ -216,11 +233,12 @@ static uint32_t batch_of(const struct glcnn_graph *graph, const struct compiled 
 
 static glcnn_status refuse_budget(const struct glcnn_graph *graph, const struct compiled *c)
 {
-    return device_fail(graph->device, GLCNN_LIMIT_EXCEEDED,
-                       "graph: a batch of %u needs %llu bytes of textures at least; the budget is "
-                       "%llu; raise it or lower the batch size",
-                       batch_of(graph, c), (unsigned long long)c->memory.planned,
-                       (unsigned long long)graph->memory_budget);
+    return device_fail(
+        graph->device, GLCNN_LIMIT_EXCEEDED,
+        "graph: a batch of %u needs %llu bytes of the GPU's memory at least; the budget is "
+        "%llu; raise it or lower the batch size",
+        batch_of(graph, c), (unsigned long long)c->memory.planned,
+        (unsigned long long)graph->memory_budget);
 }
 
 /* Refuses a budget below the least, though some choice may keep within it: what is refused shall not

@@ -42,7 +42,8 @@ struct memory_choice {
     bool *stored; /* [images of the network]: no reader makes it; NULL: what can be is made by its
                      readers. Whatever it says, all is stored where there are several parts */
     enum arrangement arrangement;
-    uint64_t live;   /* ARRANGE_IN_WAVES: the limit of what lives (command_order.c) */
+    double live;     /* ARRANGE_IN_WAVES: the limit of what lives (command_order.c), a part of what
+                        the budget leaves for it; 0: none */
     uint64_t stores; /* most bytes of the buffer that passes store by (record/stores.h) */
     struct recompute_schedule schedule; /* no items: each step once */
 };
@@ -137,6 +138,8 @@ glcnn_status recording_make(struct recording *recording, const struct glcnn_grap
                             struct glcnn_command_buffer *command_buffer,
                             struct glcnn_image *const *sources, const struct memory_choice *choice);
 void recording_free(struct recording *recording);
+/* Bytes of what it holds beside what its command buffer places: results, and vectors of states. */
+uint64_t recording_held(const struct recording *recording);
 /* The image that a filter's encode makes. */
 const struct glcnn_image_node *recording_result(const struct graph_filter *filter);
 struct glcnn_state *recording_state(const struct recording *recording, size_t filter,

@@ -65,6 +65,7 @@ struct recompute_model {
     struct recompute_image *images;
     size_t step_count, image_count;
     size_t forward_count; /* steps before the backward pass */
+    uint64_t held;        /* bytes of whatever lives all the time */
     bool parts;           /* the batch runs in parts */
     double other_time;    /* of what comes after all steps */
     size_t *reads;        /* that the steps' lists lie in */

@@ -125,6 +125,15 @@ static uint64_t part_of(const struct recording *r, uint64_t bytes, uint32_t part
     return (bytes * images + r->batch - 1) / r->batch;
 }
 
+/* Vectors that are lent lie in memory of their own, which the step that takes most of it settles. Each
+ * part has passes of its own, and their uniforms. */
+static uint64_t held_by(const struct recording *r, uint32_t parts)
+{
+    return recording_held(r) + r->command_buffer->held_size +
+           part_of(r, r->command_buffer->lent_size, parts) +
+           command_buffer_place_uniforms(r->command_buffer) * parts;
+}
+
 /* ---- Steps ---- */
 
 static double time_of_step(const struct recording *r, size_t s, uint32_t parts)
@@ -236,6 +245,7 @@ bool recompute_model_make(struct recompute_model *m, const struct recording *r,
         return false;
     describe_images(m, r, derived, parts);
     describe_steps(m, r, derived, parts);
+    m->held = held_by(r, parts);
     m->other_time = passes_time(r, r->step_passes, r->command_buffer->pass_count, 1);
     return mark_droppable(m, r);
 }

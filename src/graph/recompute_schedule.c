@@ -307,7 +307,8 @@ static void find_peak(struct recompute_evaluation *e, uint64_t budget)
     int64_t bytes = 0;
     for (size_t p = 0; p < schedule->count; p++) {
         bytes += e->changes[p];
-        uint64_t now = (uint64_t)bytes + e->model->steps[schedule->items[p].step].scratch;
+        uint64_t now =
+            (uint64_t)bytes + e->model->held + e->model->steps[schedule->items[p].step].scratch;
         if (!is_seen(e->view, schedule->items[p].at))
             continue;
         schedule->peak = now > schedule->peak ? now : schedule->peak;

@@ -297,6 +297,16 @@ static glcnn_status take_state(struct recording *r, struct encode *e, const stru
     return GLCNN_SUCCESS;
 }
 
+/* Bytes of the vectors that the state has of its own. */
+static uint64_t state_size(const struct glcnn_state *state)
+{
+    uint64_t size = 0;
+    for (size_t i = 0; i < state->vector_count; i++)
+        if (!state->vectors[i].lent)
+            size += buffer_taken(state->vectors[i].buffer);
+    return size;
+}
+
 /* ---- Encodes ---- */
 
 /* Channels of a concatenation: each source but the last is padded to 4. */
@@ -607,6 +617,8 @@ static glcnn_status encode_source(struct recording *r, const struct record_step 
         status = encode_with(r->command_buffer, kernel, &e.settings, &e.arguments);
     if (status == GLCNN_SUCCESS && e.arguments.destination)
         keep_made(r, f);
+    if (e.state) /* passes keep what they write of it */
+        r->command_buffer->held_size += state_size(e.state);
     release(&e);
     return status;
 }
@@ -775,6 +787,18 @@ glcnn_status recording_make(struct recording *r, const struct glcnn_graph *graph
         stores_plan(graph->device, command_buffer->passes, command_buffer->pass_count,
                     choice->stores);
     return status;
+}
+
+uint64_t recording_held(const struct recording *r)
+{
+    uint64_t size = 0;
+    size_t states = r->graph->filter_count * r->sub_batches * r->most_sources;
+    for (size_t i = 0; i < states; i++)
+        size += r->states[i] ? state_size(r->states[i]) : 0;
+    for (size_t i = 0; i < r->graph->image_count && r->ordinary_results; i++)
+        if (r->graph->wanted[i] && r->images[i])
+            size += glcnn_image_resource_size(r->images[i]);
+    return size;
 }
 
 void recording_free(struct recording *r)

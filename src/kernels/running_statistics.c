@@ -116,26 +116,26 @@ static void write_weights(const struct joint_averages *a, struct weights *weight
     }
 }
 
-static glcnn_status make_weights(const struct joint_averages *a, struct glcnn_buffer **buffer)
+static struct vector_view plan_weights(struct plan *plan, const struct joint_averages *a)
 {
-    struct glcnn_device *device = a->joined_batch->device;
     size_t size = a->joined_batch->size / 4 * sizeof(struct weights);
     struct weights *weights = calloc(1, size);
-    if (!weights)
-        return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory recording a step");
-    write_weights(a, weights);
-    glcnn_status status = glcnn_buffer_create(device, size, buffer);
-    if (status == GLCNN_SUCCESS)
-        status = glcnn_buffer_write(*buffer, 0, size, weights);
+    struct vector_view table = {NULL};
+    if (weights) {
+        write_weights(a, weights);
+        table = plan_table(plan, weights, size / 4);
+    } else {
+        plan_fail(plan, GLCNN_OUT_OF_MEMORY, "out of memory recording a step");
+    }
     free(weights);
-    return status;
+    return table;
 }
 
 static void describe_joint(struct pass *pass, const struct joint_averages *a,
-                           struct glcnn_buffer *weights)
+                           const struct vector_view *weights)
 {
     size_t count = a->joined_batch->size / 4;
-    pass_vector_of(pass, "vec2", "weights", &(struct vector_view){weights, 0, count}, VECTOR_READ);
+    pass_vector_of(pass, "vec2", "weights", weights, VECTOR_READ);
     pass_vector(pass, "batch", &(struct vector_view){a->joined_batch, 0, count}, VECTOR_READ);
     pass_vector(pass, "running", &(struct vector_view){a->joined_running, 0, count},
                 VECTOR_READ_WRITE);
@@ -147,17 +147,12 @@ static glcnn_status encode_joint(glcnn_command_buffer *command_buffer,
                                  const struct joint_averages *averages)
 {
     struct plan plan;
-    struct glcnn_buffer *weights = NULL;
-    glcnn_status status = make_weights(averages, &weights);
-    if (status == GLCNN_SUCCESS) {
-        plan_begin(&plan, command_buffer);
-        plan.kernel = kernel_title(averages->kernels[0]);
-        describe_joint(plan_pass(&plan, "normalization/running_statistics_joint.comp"), averages,
-                       weights);
-        status = plan_end(&plan);
-    }
-    glcnn_buffer_destroy(&weights);
-    return status;
+    plan_begin(&plan, command_buffer);
+    plan.kernel = kernel_title(averages->kernels[0]);
+    struct vector_view weights = plan_weights(&plan, averages);
+    describe_joint(plan_pass(&plan, "normalization/running_statistics_joint.comp"), averages,
+                   &weights);
+    return plan_end(&plan);
 }
 
 static const struct averager_methods averages = {encode_joint};

@@ -74,6 +74,8 @@ glcnn_status command_buffer_take_buffer(struct glcnn_command_buffer *command_buf
                                         struct glcnn_buffer **buffer)
 {
     struct glcnn_buffer **best = NULL;
+    if (command_buffer->planned)
+        return command_buffer_lend_vector(command_buffer, size, buffer);
     for (struct glcnn_buffer **at = &command_buffer->free_buffers; *at; at = &(*at)->next)
         if ((*at)->size >= size && (!best || (*at)->size < (*best)->size))
             best = at;
@@ -180,8 +182,7 @@ static size_t bound_size(const struct pass *pass)
     return (program_uniforms(pass, NULL) * 4 + 15) / 16 * 16;
 }
 
-/* Lays out the uniform blocks; returns the bytes that they take. */
-static size_t place_uniforms(struct glcnn_command_buffer *buffer)
+size_t command_buffer_place_uniforms(struct glcnn_command_buffer *buffer)
 {
     size_t alignment = buffer->device->info.limits.buffer_offset_alignment, size = 0;
     for (size_t i = 0; i < buffer->pass_count; i++) {
@@ -194,7 +195,7 @@ static size_t place_uniforms(struct glcnn_command_buffer *buffer)
 
 static glcnn_status upload_all(struct glcnn_command_buffer *buffer)
 {
-    size_t size = place_uniforms(buffer);
+    size_t size = command_buffer_place_uniforms(buffer);
     unsigned char *bytes = calloc(1, size);
     if (!bytes)
         return device_fail(buffer->device, GLCNN_OUT_OF_MEMORY, "out of memory at commit");

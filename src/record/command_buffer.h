@@ -11,11 +11,13 @@
 
 struct glcnn_command_buffer {
     struct glcnn_device *device;
-    int references;       /* the user's, and one of each temporary image and state */
-    bool closed;          /* the user destroyed it */
-    bool planned;         /* textures are placed and programs made by command_buffer_plan */
-    bool skips_nan;       /* an optimizer leaves a value as it is whose gradient is NaN */
-    uint64_t joined_size; /* bytes of the textures that command_buffer_join has made */
+    int references;     /* the user's, and one of each temporary image and state */
+    bool closed;        /* the user destroyed it */
+    bool planned;       /* textures are placed and programs made by command_buffer_plan */
+    bool skips_nan;     /* an optimizer leaves a value as it is whose gradient is NaN */
+    uint64_t held_size; /* bytes that passes hold as long as it lives: of scratch vectors, and of
+                             what command_buffer_join has made */
+    uint64_t lent_size; /* while it is planned, the most that vectors lent to one plan take */
     struct pass *passes;
     size_t pass_count, pass_capacity;
     struct retained *retained;
@@ -50,26 +52,41 @@ void command_buffer_reset(struct glcnn_command_buffer *command_buffer);
 
 /* ---- Planned command buffers (command_plan.c) ----
  *
- * While `planned` is set temporary images each have a storage of their own and no program is made.
- * command_buffer_place then lets storages whose lifetimes do not meet share textures, and
- * command_buffer_compile makes the programs. No texture exists before the first commit. */
+ * While `planned` is set temporary images each have a storage of their own, and vectors that are lent
+ * a buffer, and no program is made. command_buffer_place then lets storages whose lifetimes do not
+ * meet share textures, and vectors buffers; command_buffer_compile makes the programs and these
+ * buffers. No texture exists before the first commit. */
 
 /* Before that: runs passes with rows as one for each shader and memory that their vectors share,
  * before all others (command_join.c). */
 glcnn_status command_buffer_join(struct glcnn_command_buffer *command_buffer);
 
 /* After that: passes that do not depend on each other stand beside each other, in waves
- * (command_order.c), so that no more lives than so many bytes, or than did before. Their images then
- * share no texture. */
+ * (command_order.c), so that no more images and lent vectors live than so many bytes, or than did
+ * before. Their images then share no texture. */
 glcnn_status command_buffer_order(struct glcnn_command_buffer *command_buffer, uint64_t limit);
 
 /* Will command_buffer_place find it a place? */
 bool command_buffer_places(const struct storage *storage);
 
 struct command_memory {
-    uint64_t planned, without_sharing, lower_bound; /* bytes of textures of temporary images, and
-                                                       of the buffer of stores.h */
+    uint64_t planned, without_sharing, lower_bound; /* bytes of textures of temporary images, of
+                                                       vectors that passes hold or are lent, of
+                                                       uniforms, and of the buffer of stores.h */
 };
+
+/* Of command_buffer_take_buffer, command_buffer_place and command_buffer_compile, for vectors that are
+ * lent (command_lend.c). */
+glcnn_status command_buffer_lend_vector(struct glcnn_command_buffer *command_buffer, size_t size,
+                                        struct glcnn_buffer **buffer);
+glcnn_status command_buffer_place_vectors(struct glcnn_command_buffer *command_buffer,
+                                          struct command_memory *memory);
+glcnn_status command_buffer_make_vectors(struct glcnn_command_buffer *command_buffer);
+
+/* Lays out the uniform blocks of passes whose textures are placed; returns the bytes that they
+ * take. */
+size_t command_buffer_place_uniforms(struct glcnn_command_buffer *command_buffer);
+
 glcnn_status command_buffer_place(struct glcnn_command_buffer *command_buffer,
                                   struct command_memory *memory);
 glcnn_status command_buffer_compile(struct glcnn_command_buffer *command_buffer);
@@ -86,7 +103,7 @@ glcnn_status command_buffer_take_storage(struct glcnn_command_buffer *command_bu
 void command_buffer_return_storage(struct glcnn_command_buffer *command_buffer,
                                    struct storage *storage);
 
-/* The same for a buffer of `size` bytes at least. */
+/* The same for a buffer of `size` bytes at least; one without memory where it is planned. */
 glcnn_status command_buffer_take_buffer(struct glcnn_command_buffer *command_buffer, size_t size,
                                         struct glcnn_buffer **buffer);
 void command_buffer_return_buffer(struct glcnn_command_buffer *command_buffer,

@@ -206,13 +206,11 @@ static void write_row(struct joining *j, size_t index)
     j->invocations += view->width * view->height * view->storage->layers;
 }
 
-static glcnn_status make_table(struct joining *j, struct glcnn_buffer **table)
+static struct vector_view plan_rows(struct plan *plan, struct joining *j)
 {
-    size_t size = j->count * ROW_WORDS * sizeof *j->rows;
     for (size_t i = 0; i < j->count; i++)
         write_row(j, i);
-    glcnn_status status = glcnn_buffer_create(j->buffer->device, size, table);
-    return status == GLCNN_SUCCESS ? glcnn_buffer_write(*table, 0, size, j->rows) : status;
+    return plan_table(plan, j->rows, j->count * ROW_WORDS);
 }
 
 /* ---- The pass ---- */
@@ -258,15 +256,10 @@ static void replace_passes(struct joining *j)
 static glcnn_status record(struct joining *j)
 {
     struct plan plan;
-    struct glcnn_buffer *table = NULL;
-    glcnn_status status = make_table(j, &table);
-    if (status == GLCNN_SUCCESS) {
-        plan_begin(&plan, j->buffer);
-        describe(j, plan_pass(&plan, j->shader),
-                 &(struct vector_view){table, 0, j->count * ROW_WORDS});
-        status = plan_end(&plan);
-    }
-    glcnn_buffer_destroy(&table);
+    plan_begin(&plan, j->buffer);
+    struct vector_view rows = plan_rows(&plan, j);
+    describe(j, plan_pass(&plan, j->shader), &rows);
+    glcnn_status status = plan_end(&plan);
     if (status == GLCNN_SUCCESS)
         replace_passes(j);
     return status;
@@ -290,7 +283,7 @@ static glcnn_status join(struct joining *j)
         return status;
     place_images(j);
     for (uint32_t i = 0; i < PASS_IMAGES; i++)
-        j->buffer->joined_size += storage_size(j->textures[i].storage);
+        j->buffer->held_size += storage_size(j->textures[i].storage);
     return record(j);
 }
 

@@ -8,17 +8,23 @@
  *
  * An image that is made earlier than it was recorded lives longer. Where that would take more than a
  * limit the pass waits for a later wave. One behind all others never has more to live than the
- * passes as they were recorded: whatever the limit, the most that lives is the limit or theirs. */
+ * passes as they were recorded: whatever the limit, the most that lives is the limit or theirs. So it
+ * is with vectors that are lent, which lie in other memory: under a limit they take as much as they
+ * did, and images the rest. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "record/command_buffer.h"
 
+/* Bytes that live, in textures and in buffers. */
+enum memory { IMAGES, VECTORS, MEMORIES };
+
 /* The last waves that wrote and that read something; 0: none did, waves count from 1. */
 struct use {
     const void *object;
     uint32_t written, read;
-    uint64_t size;   /* bytes of a storage that is to be placed, or 0 */
+    uint64_t size; /* bytes of what is to be placed, or 0 */
+    enum memory memory;
     uint32_t coming; /* bindings of it by passes that have no wave yet */
     bool lives;      /* a pass that has a wave uses it */
 };
@@ -28,9 +34,9 @@ struct ordering {
     size_t use_count;
     uint32_t refreshed; /* the last wave of a pass that moves with every step */
     uint32_t waves;     /* so far */
-    uint64_t limit;
-    uint64_t *live; /* by wave: bytes */
-    uint64_t held;  /* bytes of what lives and is yet to be used */
+    uint64_t limits[MEMORIES];
+    uint64_t (*live)[MEMORIES]; /* by wave */
+    uint64_t held[MEMORIES];    /* of what lives and is yet to be used */
 };
 
 /* ---- What passes use ---- */
@@ -113,37 +119,49 @@ static void mark_uses(struct ordering *o, const struct pass *pass)
 
 static uint32_t binding_count(const struct pass *pass)
 {
-    return pass->texture_count + pass->image_count;
+    return pass->texture_count + pass->image_count + pass->buffer_count;
+}
+
+static struct use *use_of_storage(struct ordering *o, struct storage *storage)
+{
+    struct use *use = use_of(o, storage_owner(storage));
+    use->size = command_buffer_places(storage) ? storage_size(storage) : 0;
+    return use;
+}
+
+static struct use *use_of_buffer(struct ordering *o, const struct glcnn_buffer *buffer)
+{
+    struct use *use = use_of(o, buffer);
+    use->size = buffer && buffer_is_bare(buffer) ? buffer->size : 0;
+    use->memory = VECTORS;
+    return use;
 }
 
 static struct use *binding(struct ordering *o, const struct pass *pass, uint32_t i)
 {
-    return use_of(o, storage_owner(i < pass->texture_count
-                                       ? pass->textures[i].view.storage
-                                       : pass->images[i - pass->texture_count].view.storage));
+    if (i < pass->texture_count)
+        return use_of_storage(o, pass->textures[i].view.storage);
+    i -= pass->texture_count;
+    return i < pass->image_count
+               ? use_of_storage(o, pass->images[i].view.storage)
+               : use_of_buffer(o, pass->buffers[i - pass->image_count].view.buffer);
 }
 
 static void count_bindings(struct ordering *o, const struct glcnn_command_buffer *buffer)
 {
     for (size_t p = 0; p < buffer->pass_count; p++)
-        for (uint32_t i = 0; i < binding_count(&buffer->passes[p]); i++) {
-            struct use *use = binding(o, &buffer->passes[p], i);
-            const struct storage *storage = use->object;
-            use->size = command_buffer_places(storage) ? storage_size(storage) : 0;
-            use->coming++;
-        }
+        for (uint32_t i = 0; i < binding_count(&buffer->passes[p]); i++)
+            binding(o, &buffer->passes[p], i)->coming++;
 }
 
 /* Bytes that come to live with the pass. */
-static uint64_t begin_lives(struct ordering *o, const struct pass *pass)
+static void begin_lives(struct ordering *o, const struct pass *pass, uint64_t bytes[MEMORIES])
 {
-    uint64_t bytes = 0;
     for (uint32_t i = 0; i < binding_count(pass); i++) {
         struct use *use = binding(o, pass, i);
-        bytes += use->lives ? 0 : use->size;
+        bytes[use->memory] += use->lives ? 0 : use->size;
         use->lives = true;
     }
-    return bytes;
 }
 
 /* What nothing uses behind the pass is not there in the waves behind its last. */
@@ -153,20 +171,37 @@ static void end_lives(struct ordering *o, const struct pass *pass)
         struct use *use = binding(o, pass, i);
         if (--use->coming)
             continue;
-        o->held -= use->size;
+        o->held[use->memory] -= use->size;
         for (uint32_t w = (use->written > use->read ? use->written : use->read) + 1; w <= o->waves;
              w++)
-            o->live[w] -= use->size;
+            o->live[w][use->memory] -= use->size;
     }
 }
 
 /* The first wave from `wave` on such that it and all behind it have room for so many bytes. */
-static uint32_t wave_with_room(const struct ordering *o, uint32_t wave, uint64_t bytes)
+static uint32_t wave_with_room(const struct ordering *o, uint32_t wave, enum memory memory,
+                               uint64_t bytes)
 {
+    uint64_t limit = o->limits[memory];
     for (uint32_t w = wave; bytes && w <= o->waves; w++)
-        if (bytes > o->limit || o->live[w] > o->limit - bytes)
+        if (bytes > limit || o->live[w][memory] > limit - bytes)
             wave = w + 1;
     return wave;
+}
+
+static uint32_t wave_for(struct ordering *o, const struct pass *pass,
+                         const uint64_t bytes[MEMORIES])
+{
+    uint32_t wave = wave_of(o, pass);
+    for (int m = 0; m < MEMORIES; m++)
+        wave = wave_with_room(o, wave, (enum memory)m, bytes[m]);
+    return wave;
+}
+
+static void add(uint64_t to[MEMORIES], const uint64_t bytes[MEMORIES])
+{
+    for (int m = 0; m < MEMORIES; m++)
+        to[m] += bytes[m];
 }
 
 static void find_waves(struct ordering *o, struct glcnn_command_buffer *buffer)
@@ -174,13 +209,14 @@ static void find_waves(struct ordering *o, struct glcnn_command_buffer *buffer)
     count_bindings(o, buffer);
     for (size_t i = 0; i < buffer->pass_count; i++) {
         struct pass *pass = &buffer->passes[i];
-        uint64_t bytes = begin_lives(o, pass);
-        pass->wave = wave_with_room(o, wave_of(o, pass), bytes);
+        uint64_t bytes[MEMORIES] = {0};
+        begin_lives(o, pass, bytes);
+        pass->wave = wave_for(o, pass, bytes);
         if (pass->wave > o->waves)
-            o->live[o->waves = pass->wave] = o->held;
+            memcpy(o->live[o->waves = pass->wave], o->held, sizeof o->held);
         for (uint32_t w = pass->wave; w <= o->waves; w++)
-            o->live[w] += bytes;
-        o->held += bytes;
+            add(o->live[w], bytes);
+        add(o->held, bytes);
         mark_uses(o, pass);
         end_lives(o, pass);
     }
@@ -209,6 +245,14 @@ static void sort(struct glcnn_command_buffer *buffer, struct pass *sorted, uint3
     buffer->pass_capacity = count;
 }
 
+static void set_limits(struct ordering *o, const struct glcnn_command_buffer *buffer,
+                       uint64_t limit)
+{
+    uint64_t lent = buffer->lent_size;
+    o->limits[VECTORS] = limit == UINT64_MAX ? limit : lent;
+    o->limits[IMAGES] = limit == UINT64_MAX ? limit : limit > lent ? limit - lent : 0;
+}
+
 glcnn_status command_buffer_order(struct glcnn_command_buffer *command_buffer, uint64_t limit)
 {
     size_t count = command_buffer->pass_count;
@@ -216,7 +260,6 @@ glcnn_status command_buffer_order(struct glcnn_command_buffer *command_buffer, u
         return GLCNN_SUCCESS;
     struct ordering o = {
         .uses = calloc(count * (PASS_TEXTURES + PASS_IMAGES + 3 * PASS_BUFFERS), sizeof *o.uses),
-        .limit = limit,
         .live = calloc(count + 1, sizeof *o.live)};
     struct pass *sorted = malloc(count * sizeof *sorted);
     if (!o.uses || !o.live || !sorted) {
@@ -226,6 +269,7 @@ glcnn_status command_buffer_order(struct glcnn_command_buffer *command_buffer, u
         return device_fail(command_buffer->device, GLCNN_OUT_OF_MEMORY,
                            "out of memory ordering passes");
     }
+    set_limits(&o, command_buffer, limit);
     find_waves(&o, command_buffer);
     sort(command_buffer, sorted, o.waves);
     free(o.uses);

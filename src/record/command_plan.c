@@ -174,20 +174,24 @@ glcnn_status command_buffer_place(struct glcnn_command_buffer *command_buffer,
                              "out of memory planning textures");
     if (status == GLCNN_SUCCESS)
         status = place_storages(command_buffer->device, &c);
-    uint64_t others = command_buffer->joined_size +
-                      stores_size(command_buffer->passes, command_buffer->pass_count);
-    if (status == GLCNN_SUCCESS)
+    if (status == GLCNN_SUCCESS) {
+        uint64_t others = command_buffer->held_size +
+                          command_buffer_place_uniforms(command_buffer) +
+                          stores_size(command_buffer->passes, command_buffer->pass_count);
         *memory = (struct command_memory){others + texture_bytes(&c),
                                           others + placement_size_without_sharing(&c.placement),
                                           others + placement_lower_bound(&c.placement)};
+        status = command_buffer_place_vectors(command_buffer, memory);
+    }
     free_collection(&c);
     return status;
 }
 
 glcnn_status command_buffer_compile(struct glcnn_command_buffer *command_buffer)
 {
-    return programs_find(command_buffer->device, command_buffer->passes,
-                         command_buffer->pass_count);
+    glcnn_status status =
+        programs_find(command_buffer->device, command_buffer->passes, command_buffer->pass_count);
+    return status == GLCNN_SUCCESS ? command_buffer_make_vectors(command_buffer) : status;
 }
 
 static void exchange(struct pass_texture *items, uint32_t count, struct storage *a,

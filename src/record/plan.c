@@ -222,7 +222,16 @@ struct vector_view plan_scratch_vector(struct plan *plan, size_t count)
     if (plan->status != GLCNN_SUCCESS)
         return view;
     view.buffer = buffer;
+    plan->command_buffer->held_size += buffer->size;
     plan_retain(plan, buffer, release_buffer);
+    return view;
+}
+
+struct vector_view plan_table(struct plan *plan, const void *elements, size_t count)
+{
+    struct vector_view view = plan_scratch_vector(plan, count);
+    if (plan->status == GLCNN_SUCCESS)
+        plan->status = glcnn_buffer_write(view.buffer, 0, count * 4, elements);
     return view;
 }
 
@@ -241,11 +250,18 @@ struct vector_view plan_lent_vector(struct plan *plan, size_t count)
 
 static void return_buffers(struct plan *plan)
 {
+    struct glcnn_command_buffer *to = plan->command_buffer;
+    uint64_t size = 0;
     while (plan->lent) {
         struct glcnn_buffer *buffer = plan->lent;
         plan->lent = buffer->next;
-        command_buffer_return_buffer(plan->command_buffer, buffer);
+        size += buffer->size;
+        if (to->planned)
+            plan_retain(plan, buffer, release_buffer); /* each has a place of its own */
+        else
+            command_buffer_return_buffer(to, buffer);
     }
+    to->lent_size = size > to->lent_size ? size : to->lent_size;
 }
 
 void plan_release_scratch(struct plan *plan)

@@ -69,7 +69,9 @@ struct image_view plan_scratch_image(struct plan *plan, struct extent extent);
 void plan_release_scratch(struct plan *plan);
 /* A scratch vector of `count` elements that lives as long as the command buffer, at first 0. */
 struct vector_view plan_scratch_vector(struct plan *plan, size_t count);
-/* The same until the plan's end: plans that follow have its memory again; contents undefined. */
+/* The same with these elements. */
+struct vector_view plan_table(struct plan *plan, const void *elements, size_t count);
+/* A scratch vector until the plan's end: plans that follow have its memory again; contents undefined. */
 struct vector_view plan_lent_vector(struct plan *plan, size_t count);
 
 /* Passes that store zeros into a whole view, and that copy a vector. */

@@ -91,7 +91,7 @@ static int describe(struct session *s)
     if (s->ranks.mpi)
         printf("ranks: %u, of which this one has %u images of each batch\n", s->ranks.size,
                s->ranks.share);
-    printf("intermediate images: %.1f MiB, without sharing %.1f MiB", (double)m.planned / 1048576,
+    printf("memory of a step: %.1f MiB, without sharing %.1f MiB", (double)m.planned / 1048576,
            (double)m.without_sharing / 1048576);
     if (m.sub_batches > 1)
         printf(", %u parts a batch", m.sub_batches);

@@ -30,8 +30,8 @@ class Graph(Owned):
 
     results    image nodes; an array of each comes back, in their order
     format     of intermediate images
-    memory     bytes of intermediate images; 0: as many as needed. Where a batch needs more, images are
-               computed again, or it is run in parts
+    memory     bytes of what it makes on the GPU; 0: as many as needed. Where a batch needs more, images
+               are computed again, or it is run in parts
     """
 
     def __init__(self, results: Sequence[ImageNode], *,

@@ -210,7 +210,7 @@ class Network:
                    their handles
         labels     [N] numbers of classes, or an array of the output's shape
         optimizer  None goes on with the one that trained before; at first "adam"
-        memory     bytes of intermediate images; 0: as many as needed
+        memory     bytes of what the graph makes on the GPU; 0: as many as needed
         clip_norm  largest norm of all gradients together; 0: any
         progress   is called with the number of the epoch, from 0, and its score
 
