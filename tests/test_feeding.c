@@ -297,6 +297,55 @@ static void test_uploads_overtake_the_gpu_in_each_way(void)
     in_each_way(test_uploads_that_overtake_the_gpu_stay_in_order);
 }
 
+/* ---- Fences ---- */
+
+static PFNGLFENCESYNCPROC real_fence;
+static int fences;
+
+static GLsync GL_APIENTRY count_fence(GLenum condition, GLbitfield flags)
+{
+    fences++;
+    return real_fence(condition, flags);
+}
+
+static void feed(glcnn_command_buffer *read)
+{
+    float images[BATCH * CNN_SIDE * CNN_SIDE] = {0}, labels[BATCH * CNN_CLASSES] = {0};
+    GOOD(glcnn_image_write_bytes(sources[0], NULL, images, sizeof images));
+    GOOD(glcnn_image_write_bytes(sources[1], NULL, labels, sizeof labels));
+    GOOD(glcnn_graph_execute(graph, sources, NULL, NULL));
+    GOOD(glcnn_command_buffer_commit(read));
+}
+
+/* Behind the results, which are waited for; the step has one of its own where it is waited for. */
+static void test_a_fed_step_has_one_fence(void)
+{
+    float value;
+    glcnn_buffer *buffer = NULL;
+    begin();
+    glcnn_command_buffer *read = make_commands();
+    GOOD_FATAL(glcnn_buffer_create(device, BATCH * 4, &buffer));
+    GOOD(glcnn_image_encode_read(read, glcnn_graph_image(graph, glcnn_filter_node_loss(cnn.loss)),
+                                 NULL, buffer, 0));
+    feed(read);
+    real_fence = device->gl.FenceSync;
+    device->gl.FenceSync = count_fence;
+    for (int asks = 0; asks < 2; asks++) {
+        fences = 0;
+        for (int round = 0; round < 4; round++) {
+            feed(read);
+            GOOD(glcnn_buffer_read(buffer, 0, sizeof value, &value));
+            if (asks)
+                GOOD(glcnn_graph_wait(graph));
+        }
+        CU_ASSERT_EQUAL(fences, asks ? 4 + 3 : 4);
+    }
+    device->gl.FenceSync = real_fence;
+    glcnn_command_buffer_destroy(&read);
+    glcnn_buffer_destroy(&buffer);
+    end();
+}
+
 /* ---- Results ---- */
 
 static PFNGLMEMORYBARRIERPROC real_barrier;
@@ -468,6 +517,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_repeated_transfers_in_each_way),
         UNIT_TEST(test_uploads_beside_a_step_in_each_way),
         UNIT_TEST(test_uploads_overtake_the_gpu_in_each_way),
+        UNIT_TEST(test_a_fed_step_has_one_fence),
         UNIT_TEST(test_results_are_read_without_a_map),
         UNIT_TEST(test_results_hold_what_was_written_too),
         UNIT_TEST(test_a_read_waits_for_no_later_step),

@@ -40,8 +40,8 @@ glcnn_status fence_count(struct glcnn_device *device, uint64_t operations, const
  * for. */
 glcnn_status fence_mark(struct glcnn_device *device, const char *where);
 
-/* Leaves the mark for later: it is set by fence_settle, before anything else is issued, or once
- * somebody asks for what was issued. A GPU finishes all that it does before it passes a fence, which
+/* Leaves the mark for later: it is set by fence_settle, before anything else is issued that is not
+ * small, or once somebody asks for what was issued. A GPU finishes all that it does before it passes a fence, which
  * takes it as long as a small pass or two (H200). Of so many in a row that a wait for the last could
  * be long without progress, one has its mark at once. */
 glcnn_status fence_owe(struct glcnn_device *device, const char *where);

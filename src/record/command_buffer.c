@@ -13,6 +13,9 @@
 #include "record/stores.h"
 #include "record/uniforms.h"
 
+/* Operations: a microsecond of a GPU, 50 of a slow board's. */
+#define SMALL_WORK ((uint64_t)1 << 18)
+
 glcnn_status glcnn_command_buffer_create(glcnn_device *device,
                                          glcnn_command_buffer **command_buffer)
 {
@@ -607,15 +610,23 @@ static bool follows_itself(const struct glcnn_command_buffer *buffer)
     return buffer->last_serial == device->serial && device->serial > device->progress.completed;
 }
 
-glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer)
+/* Takes it so little time that whoever waits for what came before may wait for it too? */
+static bool is_small(const struct glcnn_command_buffer *buffer)
+{
+    return buffer->pass_count == 1 && pass_work(buffer->passes) <= SMALL_WORK;
+}
+
+/* Of a buffer for which nobody asked the last time nobody is expected to ask. */
+static bool may_owe(const struct glcnn_command_buffer *buffer)
+{
+    return follows_itself(buffer) || (buffer->commits && !buffer->is_asked && !is_small(buffer));
+}
+
+static glcnn_status issue_behind(struct glcnn_command_buffer *command_buffer)
 {
     struct glcnn_device *device = command_buffer->device;
     caller_state_keep(device);
-    glcnn_status status = GLCNN_SUCCESS;
-    if (!follows_itself(command_buffer))
-        status = fence_settle(device, "glcnn_command_buffer_commit");
-    if (status == GLCNN_SUCCESS)
-        status = prepare_textures(command_buffer);
+    glcnn_status status = prepare_textures(command_buffer);
     if (status == GLCNN_SUCCESS)
         status = stores_prepare(device, command_buffer->passes, command_buffer->pass_count);
     if (status == GLCNN_SUCCESS)
@@ -630,16 +641,27 @@ glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer)
     return status;
 }
 
+glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer)
+{
+    glcnn_status status = fence_settle(command_buffer->device, "glcnn_command_buffer_commit");
+    return status == GLCNN_SUCCESS ? issue_behind(command_buffer) : status;
+}
+
 glcnn_status glcnn_command_buffer_commit(glcnn_command_buffer *command_buffer)
 {
+    static const char *const where = "glcnn_command_buffer_commit";
     glcnn_status status = enter(command_buffer);
-    bool again = status == GLCNN_SUCCESS && follows_itself(command_buffer);
-    if (status == GLCNN_SUCCESS)
-        status = command_buffer_issue(command_buffer);
     if (status != GLCNN_SUCCESS)
         return status;
-    status =
-        (again ? fence_owe : fence_mark)(command_buffer->device, "glcnn_command_buffer_commit");
+    bool owes = may_owe(command_buffer);
+    if (!follows_itself(command_buffer) && !is_small(command_buffer))
+        status = fence_settle(command_buffer->device, where);
+    if (status == GLCNN_SUCCESS)
+        status = issue_behind(command_buffer);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    command_buffer->is_asked = false;
+    status = (owes ? fence_owe : fence_mark)(command_buffer->device, where);
     command_buffer->device->gl.Flush();
     return status;
 }
@@ -649,14 +671,17 @@ glcnn_status glcnn_command_buffer_wait(glcnn_command_buffer *command_buffer)
     glcnn_status status = enter(command_buffer);
     if (status != GLCNN_SUCCESS)
         return status;
+    command_buffer->is_asked = true;
     return fence_await(command_buffer->device, command_buffer->last_serial,
                        "glcnn_command_buffer_wait");
 }
 
 bool glcnn_command_buffer_is_complete(glcnn_command_buffer *command_buffer)
 {
-    return enter(command_buffer) != GLCNN_SUCCESS ||
-           fence_has_passed(command_buffer->device, command_buffer->last_serial);
+    if (enter(command_buffer) != GLCNN_SUCCESS)
+        return true;
+    command_buffer->is_asked = true;
+    return fence_has_passed(command_buffer->device, command_buffer->last_serial);
 }
 
 int glcnn_command_buffer_fence_descriptor(glcnn_command_buffer *command_buffer)

@@ -30,6 +30,7 @@ struct glcnn_command_buffer {
     bool refreshed;           /* what moves with every step has moved for the commit to come */
     uint64_t commits;
     uint64_t last_serial; /* of the device's passes when the last commit was made; 0: none was */
+    bool is_asked;        /* somebody asked whether the last commit has finished */
 };
 
 /* Where an error was made that is found between passes. */
@@ -41,7 +42,7 @@ struct glcnn_command_buffer {
 void command_buffer_bind(struct glcnn_device *device, const struct pass *pass);
 
 /* Commits without a fence behind the passes and without a flush: they run at the latest when
- * something later is committed or awaited. */
+ * something later is committed or awaited. The fence that commits before owe is set. */
 glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer);
 
 /* Takes back what was recorded since the buffer had so many passes and retained objects. */
