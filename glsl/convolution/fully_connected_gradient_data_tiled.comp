@@ -76,9 +76,11 @@ void keep_outputs(int side) {
         kept_weights[side * DEPTH * COLUMNS + lane + 128 * i] = COUNTS(live[i], factors[i]);
 }
 
-int row_of(int i) { return lane / (COLUMNS / 2) * OWN + i; }
+// Of 32 invocations, which run in step, those two apart own the same columns, and those beside each
+// other the same rows: what both read of what is kept is then read for both at once.
+int row_of(int i) { return (lane >> 1 & 1 | lane >> 3 & 2 | lane >> 4 & 4) + ROWS / OWN * i; }
 
-int column_of(int j) { return lane % (COLUMNS / 2) + COLUMNS / 2 * j; }
+int column_of(int j) { return (lane & 1 | lane >> 1 & 6 | lane >> 2 & 8) + COLUMNS / 2 * j; }
 
 void add_output(vec4 g[OWN], int c, int first) {
     vec4 w0 = kept_weights[first + column_of(0)], w1 = kept_weights[first + column_of(1)];
@@ -90,17 +92,15 @@ void add_output(vec4 g[OWN], int c, int first) {
 
 // Components one after the other and not in a loop, which compilers may leave as it is: a component
 // that is not known by then is dear.
-void add_outputs(int side) {
-    for (int q = 0; q < QUADS; q++) {
-        vec4 g[OWN];
-        int first = (side * DEPTH + 4 * q) * COLUMNS;
-        for (int i = 0; i < OWN; i++)
-            g[i] = kept_gradients[(side * QUADS + q) * ROWS + row_of(i)];
-        add_output(g, 0, first);
-        add_output(g, 1, first + COLUMNS);
-        add_output(g, 2, first + 2 * COLUMNS);
-        add_output(g, 3, first + 3 * COLUMNS);
-    }
+void add_quad(int side, int q) {
+    vec4 g[OWN];
+    int first = (side * DEPTH + 4 * q) * COLUMNS;
+    for (int i = 0; i < OWN; i++)
+        g[i] = kept_gradients[(side * QUADS + q) * ROWS + row_of(i)];
+    add_output(g, 0, first);
+    add_output(g, 1, first + COLUMNS);
+    add_output(g, 2, first + 2 * COLUMNS);
+    add_output(g, 3, first + 3 * COLUMNS);
 }
 
 void store_rows(int split, int first_row, int first_column) {
@@ -122,12 +122,17 @@ void invocation(ivec3 at) {
     for (int i = 0; i < 2 * OWN; i++)
         sum[i] = vec4(0.0);
     read_outputs(begin);
+    keep_outputs(side);
+    if (begin + DEPTH < end)
+        read_outputs(begin + DEPTH);
     for (int first = begin; first < end; first += DEPTH) {
-        keep_outputs(side);
         barrier();
-        if (first + DEPTH < end)
-            read_outputs(first + DEPTH);
-        add_outputs(side);
+        add_quad(side, 0);
+        if (first + DEPTH < end) // between the quads: nobody waits then for what is being kept
+            keep_outputs(1 - side);
+        if (first + 2 * DEPTH < end)
+            read_outputs(first + 2 * DEPTH);
+        add_quad(side, 1);
         side = 1 - side;
     }
     store_rows(at.z, first_row, first_column);
