@@ -68,7 +68,7 @@ static glcnn_status lend(struct glcnn_device *device, const struct lending *l)
     const struct placement *p = &l->placement;
     glcnn_status status = GLCNN_SUCCESS;
     for (uint32_t t = 0; t < p->texture_count && status == GLCNN_SUCCESS; t++) {
-        struct glcnn_buffer *whole;
+        struct glcnn_buffer *whole = NULL;
         status = buffer_create_bare(device, (size_t)p->textures[t].layers * CELL, &whole);
         for (size_t i = 0; i < p->item_count && status == GLCNN_SUCCESS; i++)
             if (p->items[i].texture == t)
