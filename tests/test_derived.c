@@ -270,8 +270,8 @@ static void test_normalisations_in_a_row_are_made_by_their_readers(void)
 {
     static const char *const rows[] = {"gradients_derived,coefficients_vectors",
                                        "gradients_derived,pixels_derived,coefficients_vectors",
-                                       "gradients_stored,pixels_derived,coefficients_vectors,"
-                                       "reduced_where_stored",
+                                       ("gradients_stored,pixels_derived,coefficients_vectors,"
+                                        "reduced_where_stored"),
                                        "gradients_made_again,pixels_made_again,coefficients_image"};
     struct outcome stored =
         train_made("pixels_stored,gradients_stored,coefficients_image,reduced_by_a_pass",
