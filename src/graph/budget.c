@@ -9,6 +9,7 @@
 #define MOST_STEPS  160  /* of more it takes too long to choose image by image what is stored */
 #define LESS        12   /* one part in so many that more parts must need less, to be the least */
 #define STORES      96   /* one part in so many of a budget is for the buffer of stores */
+#define LENT        20   /* one part in so many is for each part sum, where they may be fewer */
 #define WORTH       0.05 /* of a step: what rounds differently must save as much */
 
 /* Running the batch in so many parts. */
@@ -27,6 +28,7 @@ struct budget {
     size_t count;
     struct split *chosen; /* the last choice's; NULL: none yet */
     uint64_t stores;      /* most bytes of the buffer of stores, but in the least choice */
+    size_t lent;
     double whole_time;    /* of a step of the graph that keeps everything, in any order */
     unsigned char *modes, *best;
     bool *all; /* [images of the network]: true */
@@ -35,6 +37,12 @@ struct budget {
 uint64_t budget_stores(const struct glcnn_graph *graph)
 {
     return graph->memory_budget ? graph->memory_budget / STORES : UINT64_MAX;
+}
+
+size_t budget_lent(const struct glcnn_graph *graph)
+{
+    uint64_t bytes = graph->memory_budget / LENT;
+    return bytes > LEAST_LENT ? (size_t)bytes : LEAST_LENT;
 }
 
 /* ---- Life ---- */
@@ -85,7 +93,7 @@ static glcnn_status make_draft(const struct budget *b, const struct glcnn_graph 
                                struct glcnn_image *const *sources, bool stored, struct draft *draft)
 {
     const struct memory_choice choice = {
-        .sub_batches = 1, .stored = stored ? b->all : NULL, .stores = budget_stores(graph)};
+        .sub_batches = 1, .stored = stored ? b->all : NULL, .stores = b->stores, .lent = b->lent};
     glcnn_status status = glcnn_command_buffer_create(graph->device, &draft->buffer);
     if (status != GLCNN_SUCCESS)
         return status;
@@ -117,7 +125,7 @@ static glcnn_status make_splits(struct budget *b, const struct glcnn_graph *grap
 }
 
 glcnn_status budget_create(const struct glcnn_graph *graph, struct glcnn_image *const *sources,
-                           struct budget **budget)
+                           size_t lent, struct budget **budget)
 {
     struct budget *b = *budget = calloc(1, sizeof *b);
     if (!b)
@@ -126,6 +134,7 @@ glcnn_status budget_create(const struct glcnn_graph *graph, struct glcnn_image *
     b->best = calloc(graph->image_count + 1, 1);
     b->all = malloc(graph->image_count + 1);
     b->stores = budget_stores(graph);
+    b->lent = lent;
     glcnn_status status = b->modes && b->best && b->all ? GLCNN_SUCCESS : out_of_memory(graph);
     if (status == GLCNN_SUCCESS) {
         memset(b->all, true, graph->image_count);
@@ -164,11 +173,11 @@ void memory_choice_free(struct memory_choice *choice)
 
 /* Copies the schedule that modes make, which is the search's own. */
 static bool take_choice(const struct split *split, const unsigned char *modes, uint64_t stores,
-                        struct memory_choice *choice)
+                        size_t lent, struct memory_choice *choice)
 {
     const size_t images = split->model.image_count;
     const struct recompute_schedule *schedule = recompute_evaluate(split->search, modes, 0);
-    *choice = (struct memory_choice){.sub_batches = split->parts, .stores = stores};
+    *choice = (struct memory_choice){.sub_batches = split->parts, .stores = stores, .lent = lent};
     if (!schedule)
         return false;
     choice->schedule = *schedule;
@@ -219,7 +228,7 @@ bool budget_choose(struct budget *b, struct memory_choice *choice)
         b->chosen = split;
         least = time;
     }
-    return b->chosen && take_choice(b->chosen, b->chosen->modes, b->stores, choice);
+    return b->chosen && take_choice(b->chosen, b->chosen->modes, b->stores, b->lent, choice);
 }
 
 bool budget_least(struct budget *b, struct memory_choice *choice)
@@ -236,5 +245,5 @@ bool budget_least(struct budget *b, struct memory_choice *choice)
         least = schedule->peak;
         memcpy(b->best, b->modes, found->model.image_count);
     }
-    return found && take_choice(found, b->best, 0, choice);
+    return found && take_choice(found, b->best, 0, b->lent, choice);
 }

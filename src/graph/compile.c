@@ -120,12 +120,27 @@ static bool is_within_budget(const struct glcnn_graph *graph, const struct compi
     return !graph->memory_budget || c->memory.planned <= graph->memory_budget;
 }
 
-static glcnn_status record_least(struct glcnn_graph *graph, struct compiled *c, struct budget *b)
+/* To be freed in any case. */
+static glcnn_status choose_least(const struct glcnn_graph *graph, const struct compiled *c,
+                                 struct memory_choice *choice)
+{
+    struct budget *b = NULL;
+    *choice = (struct memory_choice){0};
+    glcnn_status status = budget_create(graph, c->sources, LEAST_LENT, &b);
+    if (status == GLCNN_SUCCESS && !budget_least(b, choice))
+        status = device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory planning a graph");
+    budget_destroy(&b);
+    return status;
+}
+
+static glcnn_status record_least(struct glcnn_graph *graph, struct compiled *c)
 {
     struct memory_choice choice;
-    if (!budget_least(b, &choice))
-        return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory planning a graph");
-    return record_choice(graph, c, choice);
+    glcnn_status status = choose_least(graph, c, &choice);
+    if (status == GLCNN_SUCCESS)
+        return record_choice(graph, c, choice);
+    memory_choice_free(&choice);
+    return status;
 }
 
 /* Ways to arrange passes, from the fastest to the one that takes least. */
@@ -215,15 +230,45 @@ static glcnn_status find_fastest(struct glcnn_graph *graph, struct compiled *c, 
     return status;
 }
 
+/* Is there time to be saved that is worth other roundings, and room where part sums lie? */
+static bool is_worth_fewer_parts(const struct glcnn_graph *graph, const struct compiled *c,
+                                 const struct fastest *fastest)
+{
+    bool slow = !(fastest->time > 0) || fastest->time > (1 + WORTH) * c->whole_time;
+    return slow && c->command_buffer->lent_size > budget_lent(graph);
+}
+
+/* Buffers of part sums leave textures less of the budget: sums are shared out among fewer groups. */
+static glcnn_status find_with_fewer_parts(struct glcnn_graph *graph, struct compiled *c,
+                                          struct fastest *fastest)
+{
+    struct budget *b = NULL;
+    struct fastest found = {.time = 0};
+    glcnn_status status = budget_create(graph, c->sources, budget_lent(graph), &b);
+    if (status == GLCNN_SUCCESS)
+        status = find_fastest(graph, c, b, &found);
+    budget_destroy(&b);
+    bool better = !(fastest->time > 0) || found.time + WORTH * c->whole_time < fastest->time;
+    if (found.time > 0 && better) {
+        memory_choice_free(&fastest->choice);
+        *fastest = found;
+    } else {
+        memory_choice_free(&found.choice);
+    }
+    return status;
+}
+
 static glcnn_status record_choices(struct glcnn_graph *graph, struct compiled *c, struct budget *b)
 {
     struct fastest fastest = {.time = 0};
     glcnn_status status = find_fastest(graph, c, b, &fastest);
+    if (status == GLCNN_SUCCESS && is_worth_fewer_parts(graph, c, &fastest))
+        status = find_with_fewer_parts(graph, c, &fastest);
     if (status != GLCNN_SUCCESS) {
         memory_choice_free(&fastest.choice);
         return status;
     }
-    return fastest.time > 0 ? record_choice(graph, c, fastest.choice) : record_least(graph, c, b);
+    return fastest.time > 0 ? record_choice(graph, c, fastest.choice) : record_least(graph, c);
 }
 
 static uint32_t batch_of(const struct glcnn_graph *graph, const struct compiled *c)
@@ -244,16 +289,15 @@ static glcnn_status refuse_budget(const struct glcnn_graph *graph, const struct 
 /* Refuses a budget below the least, though some choice may keep within it: what is refused shall not
  * depend on the search. Recording what takes the least takes long, since it may be in many parts; it
  * is left out where the model is sure. */
-static glcnn_status check_budget(struct glcnn_graph *graph, struct compiled *c, struct budget *b)
+static glcnn_status check_budget(struct glcnn_graph *graph, struct compiled *c)
 {
     struct memory_choice least;
-    if (!budget_least(b, &least))
-        return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory planning a graph");
-    if (least.schedule.peak < graph->memory_budget / SURE) {
+    glcnn_status status = choose_least(graph, c, &least);
+    if (status != GLCNN_SUCCESS || least.schedule.peak < graph->memory_budget / SURE) {
         memory_choice_free(&least);
-        return GLCNN_SUCCESS;
+        return status;
     }
-    glcnn_status status = record_choice(graph, c, least);
+    status = record_choice(graph, c, least);
     return status == GLCNN_SUCCESS && !is_within_budget(graph, c) ? refuse_budget(graph, c)
                                                                   : status;
 }
@@ -265,9 +309,9 @@ static glcnn_status record_within_budget(struct glcnn_graph *graph, struct compi
     glcnn_status status = record_arranged(graph, c);
     if (status != GLCNN_SUCCESS || is_within_budget(graph, c))
         return status;
-    status = budget_create(graph, c->sources, &b);
+    status = check_budget(graph, c);
     if (status == GLCNN_SUCCESS)
-        status = check_budget(graph, c, b);
+        status = budget_create(graph, c->sources, 0, &b);
     if (status == GLCNN_SUCCESS)
         status = record_choices(graph, c, b);
     if (status == GLCNN_SUCCESS && !is_within_budget(graph, c))
@@ -398,11 +442,7 @@ glcnn_status glcnn_graph_memory(glcnn_graph *graph, const struct glcnn_image_des
 
 static glcnn_status find_least(struct glcnn_graph *graph, struct compiled *c, uint64_t *bytes)
 {
-    struct budget *b = NULL;
-    glcnn_status status = budget_create(graph, c->sources, &b);
-    if (status == GLCNN_SUCCESS)
-        status = record_least(graph, c, b);
-    budget_destroy(&b);
+    glcnn_status status = record_least(graph, c);
     if (status == GLCNN_SUCCESS)
         *bytes = c->memory.planned;
     return status;

@@ -45,6 +45,7 @@ struct memory_choice {
     double live;     /* ARRANGE_IN_WAVES: the limit of what lives (command_order.c), a part of what
                         the budget leaves for it; 0: none */
     uint64_t stores; /* most bytes of the buffer that passes store by (record/stores.h) */
+    size_t lent;     /* most bytes of a vector of part sums; 0: as many as are fastest */
     struct recompute_schedule schedule; /* no items: each step once */
 };
 void memory_choice_free(struct memory_choice *choice);
@@ -164,9 +165,15 @@ double recording_time(const struct recording *recording);
 /* Most bytes of the buffer of stores within the graph's budget. */
 uint64_t budget_stores(const struct glcnn_graph *graph);
 
+/* Most bytes of a vector of part sums that still is much less than the budget, and those that are no
+ * matter. */
+#define LEAST_LENT ((size_t)1 << 20)
+size_t budget_lent(const struct glcnn_graph *graph);
+
 struct budget;
+/* `lent`: as in the choices that it makes. */
 glcnn_status budget_create(const struct glcnn_graph *graph, struct glcnn_image *const *sources,
-                           struct budget **budget);
+                           size_t lent, struct budget **budget);
 void budget_destroy(struct budget **budget);
 /* The choice that takes the least by the models' count. False: out of memory. A choice is to be freed
  * in any case. */

@@ -758,6 +758,7 @@ glcnn_status recording_make(struct recording *r, const struct glcnn_graph *graph
                             struct glcnn_command_buffer *command_buffer,
                             struct glcnn_image *const *sources, const struct memory_choice *choice)
 {
+    command_buffer->lent_most = choice->lent;
     *r = (struct recording){.graph = graph,
                             .command_buffer = command_buffer,
                             .sub_batches = choice->sub_batches,

@@ -280,7 +280,7 @@ bool sum_is_tiled(const struct variant *variant)
 
 const struct variant *sum_variant(struct plan *plan, const struct packing *p, const struct sum *sum)
 {
-    const struct sum_shape shape = {p, sum};
+    const struct sum_shape shape = {p, sum, plan};
     return variant_choose(plan, convolution_sum_variants, &shape);
 }
 

@@ -85,10 +85,10 @@ static uint32_t chunk_rows(uint32_t rows, uint32_t fewest)
 
 /* The fewest rows of a chunk: that leave it enough work, enough chunks, and room for part sums. */
 static uint32_t fewest_rows(const struct packing *p, const struct shares *s, uint32_t width,
-                            const struct chunk_size *size)
+                            const struct chunk_size *size, size_t bytes)
 {
     uint32_t products = width * s->taps_x * s->taps_y * s->slices * p->components;
-    uint32_t room = CHUNK_BYTES / 16 / (p->slices * (p->elements + 1));
+    uint32_t room = (uint32_t)(bytes / 16) / (p->slices * (p->elements + 1));
     uint32_t wanted = groups_of(size->invocations, s->invocations);
     uint32_t by_work = groups_of(size->products, products);
     uint32_t by_count = groups_of(s->rows, least(wanted, room ? room : 1));
@@ -103,9 +103,8 @@ static const struct chunk_size *size_of_chunks(const struct variant *variant,
     return variant->pixels > 1 && traits->shared_memory ? &large_gpu : &small_gpu;
 }
 
-static struct shares share_out(const struct operation *o, const struct packing *p,
-                               const struct variant *variant,
-                               const struct glcnn_device_traits *traits)
+static struct shares share_out(const struct operation *o, const struct plan *plan,
+                               const struct packing *p, const struct variant *variant)
 {
     const struct axis *x = &o->window.x, *y = &o->window.y;
     uint32_t width = (uint32_t)x->size, height = (uint32_t)y->size;
@@ -119,8 +118,10 @@ static struct shares share_out(const struct operation *o, const struct packing *
     s.invocations =
         p->slices / s.slices * p->range * groups_of(width, s.taps_x) * groups_of(height, s.taps_y);
     s.rows = (uint32_t)(y->end - y->begin) * o->images[GRADIENT].images;
-    const struct chunk_size *size = size_of_chunks(variant, traits);
-    s.rows_per_chunk = chunk_rows(s.rows, fewest_rows(p, &s, (uint32_t)(x->end - x->begin), size));
+    uint32_t fewest = fewest_rows(p, &s, (uint32_t)(x->end - x->begin),
+                                  size_of_chunks(variant, &plan->device->info.traits),
+                                  plan_lent_most(plan, CHUNK_BYTES));
+    s.rows_per_chunk = chunk_rows(s.rows, fewest);
     s.chunks = groups_of(s.rows, s.rows_per_chunk);
     return s;
 }
@@ -187,7 +188,7 @@ static void plan_rows(const struct operation *o, struct plan *plan, const struct
                       const struct variant *variant, struct parts *parts)
 {
     const struct window *w = &o->window;
-    struct shares s = share_out(o, p, variant, &plan->device->info.traits);
+    struct shares s = share_out(o, plan, p, variant);
     struct pass *pass = plan_parts(o, plan, p, variant, s.chunks, parts);
     pass_int(pass, "chunk_count", (int32_t)s.chunks);
     pass_int(pass, "rows_per_chunk", (int32_t)s.rows_per_chunk);

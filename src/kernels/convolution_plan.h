@@ -115,6 +115,7 @@ void pass_weights_in_place(struct pass *pass, const struct sum *sum);
 struct sum_shape {
     const struct packing *packing;
     const struct sum *sum;
+    const struct plan *plan;
 };
 
 /* By tiles (convolution_tiles.c). */

@@ -106,7 +106,8 @@ struct splits {
 static uint32_t most_splits(const struct sum_shape *shape, uint32_t wanted)
 {
     const struct packing *p = shape->packing;
-    uint32_t room = SPLIT_BYTES / 16 / p->slices / row_count(shape->sum);
+    size_t bytes = plan_lent_most(shape->plan, SPLIT_BYTES);
+    uint32_t room = (uint32_t)(bytes / 16) / p->slices / row_count(shape->sum);
     return shape->sum->places ? 1 : least(least(wanted, p->elements / SPLIT_DEPTH), room);
 }
 
@@ -233,7 +234,7 @@ void plan_sum_tiles(struct plan *plan, const struct packing *p, const struct var
                     const struct sum *sum)
 {
     struct image_view packed, *matrix = NULL;
-    const struct sum_shape shape = {p, sum};
+    const struct sum_shape shape = {p, sum, plan};
     const struct tile tile = tile_of(variant_choose(plan, convolution_tile_variants, &shape), p);
     const struct splits splits = variant_choose(plan, convolution_split_variants, &shape)->can
                                      ? split_elements(&shape, tile)

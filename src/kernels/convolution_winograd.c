@@ -47,10 +47,11 @@ struct tiles {
     uint32_t x, y, total, block;
 };
 
-static struct tiles tiles_of(uint32_t width, uint32_t height, uint32_t images, uint32_t slices)
+static struct tiles tiles_of(const struct plan *plan, uint32_t width, uint32_t height,
+                             uint32_t images, uint32_t slices)
 {
     struct tiles t = {.x = groups_of(width, TILE), .y = groups_of(height, TILE)};
-    uint32_t room = BLOCK_BYTES / 16 / POINTS / slices / 4 * 4;
+    uint32_t room = (uint32_t)(plan_lent_most(plan, BLOCK_BYTES) / 16) / POINTS / slices / 4 * 4;
     t.total = t.x * t.y * images;
     t.block = least(groups_of(t.total, 4) * 4, room > 4 ? room : 4);
     return t;
@@ -180,7 +181,8 @@ void plan_sum_winograd(struct plan *plan, const struct packing *p, const struct 
                        const struct sum *sum)
 {
     uint32_t most = p->range > p->slices ? p->range : p->slices;
-    const struct tiles t = tiles_of(sum->extent[0], sum->extent[1], sum->destination.images, most);
+    const struct tiles t =
+        tiles_of(plan, sum->extent[0], sum->extent[1], sum->destination.images, most);
     struct vector_view weights = plan_points_of_weights(plan, p, variant, sum->weights);
     struct vector_view inputs = plan_lent_vector(plan, (size_t)POINTS * p->range * 4 * t.block);
     struct vector_view results =
@@ -267,11 +269,12 @@ static struct deep begin_deep(const struct operation *o, struct plan *plan, cons
 {
     const struct axis *x = &o->window.x, *y = &o->window.y;
     uint32_t most = p->range > p->slices ? p->range : p->slices;
-    struct deep d = {.tiles = tiles_of((uint32_t)(x->end - x->begin), (uint32_t)(y->end - y->begin),
-                                       o->images[GRADIENT].images, most)};
+    uint32_t width = (uint32_t)(x->end - x->begin), height = (uint32_t)(y->end - y->begin);
+    struct deep d = {.tiles = tiles_of(plan, width, height, o->images[GRADIENT].images, most)};
     uint32_t groups =
         POINTS * groups_of(p->range * 4, GROUP_ROWS) * groups_of(p->slices, GROUP_SLICES);
-    uint32_t room = PART_BYTES / 16 / POINTS / (p->range * 4) / p->slices;
+    size_t bytes = plan_lent_most(plan, PART_BYTES);
+    uint32_t room = (uint32_t)(bytes / 16) / POINTS / (p->range * 4) / p->slices;
     d.chunks = least(groups_of(ALL_GROUPS, groups), groups_of(d.tiles.block, GROUP_ROWS));
     d.chunks = least(d.chunks, room > 0 ? room : 1);
     d.inputs = plan_lent_vector(plan, (size_t)POINTS * p->range * 4 * d.tiles.block);

@@ -18,6 +18,7 @@ struct glcnn_command_buffer {
     uint64_t held_size; /* bytes that passes hold as long as it lives: of scratch vectors, and of
                              what command_buffer_join has made */
     uint64_t lent_size; /* while it is planned, the most that vectors lent to one plan take */
+    size_t lent_most;   /* that a vector of part sums takes; 0: as much as is fastest */
     struct pass *passes;
     size_t pass_count, pass_capacity;
     struct retained *retained;

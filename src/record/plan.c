@@ -248,6 +248,12 @@ struct vector_view plan_lent_vector(struct plan *plan, size_t count)
     return view;
 }
 
+size_t plan_lent_most(const struct plan *plan, size_t most)
+{
+    size_t limit = plan->command_buffer->lent_most;
+    return limit && limit < most ? limit : most;
+}
+
 static void return_buffers(struct plan *plan)
 {
     struct glcnn_command_buffer *to = plan->command_buffer;
