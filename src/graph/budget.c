@@ -28,7 +28,7 @@ struct budget {
     size_t count;
     struct split *chosen; /* the last choice's; NULL: none yet */
     uint64_t stores;      /* most bytes of the buffer of stores, but in the least choice */
-    size_t lent;
+    size_t lent;          /* as in its choices */
     double whole_time;    /* of a step of the graph that keeps everything, in any order */
     unsigned char *modes, *best;
     bool *all; /* [images of the network]: true */
