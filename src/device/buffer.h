@@ -24,6 +24,7 @@ struct glcnn_buffer {
     struct hazard parts;         /* uses of those that lie within it */
     bool is_lent;                /* those lie in each other's place, at other times */
     struct glcnn_buffer *next;   /* of a list that lends buffers */
+    size_t item;                 /* number in the placement that was made last of those it was in */
     GLbitfield access;           /* of buffer_create_mapped: how it is mapped */
     enum buffer_reach reach;
     void *mapped;      /* where it stays mapped, or memory to fill for the driver to copy */

@@ -39,6 +39,7 @@ struct storage {
     enum byte_order bytes;         /* of a flat one: three texels of one byte make a pixel */
     void *import;                  /* of platform_import, that the texture is of; NULL: none */
     struct hazard hazard;
+    size_t item; /* its number in the placement that was made last of those it was in */
 };
 
 /* Texture memory that waits for an image of the same extent. */

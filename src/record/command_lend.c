@@ -18,13 +18,12 @@ struct lending {
 static void enter(struct lending *l, struct glcnn_buffer *buffer, uint32_t time)
 {
     struct placement *p = &l->placement;
-    size_t index = 0;
     if (!buffer || !buffer_is_bare(buffer))
         return;
-    while (index < p->item_count && l->vectors[index] != buffer)
-        index++;
-    if (index == p->item_count) {
-        l->vectors[p->item_count++] = buffer;
+    size_t index = buffer->item;
+    if (index >= p->item_count || l->vectors[index] != buffer) {
+        index = buffer->item = p->item_count++;
+        l->vectors[index] = buffer;
         p->items[index] = (struct placement_item){.width = 1,
                                                   .height = 1,
                                                   .layers = (uint32_t)(buffer->size / CELL),
@@ -95,7 +94,7 @@ glcnn_status command_buffer_place_vectors(struct glcnn_command_buffer *command_b
     if (status == GLCNN_SUCCESS) {
         memory->planned += placement_size(&l.placement);
         memory->without_sharing += placement_size_without_sharing(&l.placement);
-        memory->lower_bound += placement_lower_bound(&l.placement);
+        memory->lower_bound += l.placement.lower_bound;
     }
     free_lending(&l);
     return status;

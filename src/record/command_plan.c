@@ -23,10 +23,8 @@ bool command_buffer_places(const struct storage *storage)
 /* Index of a storage; the number of items if it is not there. */
 static size_t find(const struct collection *c, const struct storage *storage)
 {
-    size_t index = 0;
-    while (index < c->placement.item_count && c->storages[index] != storage)
-        index++;
-    return index;
+    size_t index = storage->item, count = c->placement.item_count;
+    return index < count && c->storages[index] == storage ? index : count;
 }
 
 /* Passes are taken in order, so the last one to use a storage is the one at hand. `time`: its
@@ -37,6 +35,7 @@ static void enter(struct collection *c, struct storage *storage, uint32_t time)
         return;
     size_t index = find(c, storage);
     if (index == c->placement.item_count) {
+        storage->item = index;
         c->storages[c->placement.item_count++] = storage;
         c->placement.items[index] =
             (struct placement_item){.width = storage->width,
@@ -180,7 +179,7 @@ glcnn_status command_buffer_place(struct glcnn_command_buffer *command_buffer,
                           stores_size(command_buffer->passes, command_buffer->pass_count);
         *memory = (struct command_memory){others + texture_bytes(&c),
                                           others + placement_size_without_sharing(&c.placement),
-                                          others + placement_lower_bound(&c.placement)};
+                                          others + c.placement.lower_bound};
         status = command_buffer_place_vectors(command_buffer, memory);
     }
     free_collection(&c);

@@ -35,23 +35,6 @@ uint64_t placement_size_without_sharing(const struct placement *placement)
     return sum;
 }
 
-/* The sum of live bytes rises only where some item begins. */
-uint64_t placement_lower_bound(const struct placement *placement)
-{
-    uint64_t most = 0;
-    for (size_t i = 0; i < placement->item_count; i++) {
-        uint32_t now = placement->items[i].first;
-        uint64_t sum = 0;
-        for (size_t j = 0; j < placement->item_count; j++) {
-            const struct placement_item *item = &placement->items[j];
-            if (item->first <= now && now <= item->last)
-                sum += placement_item_size(item);
-        }
-        most = sum > most ? sum : most;
-    }
-    return most;
-}
-
 /* ---- Placing ---- */
 
 uint32_t placement_power_within(uint32_t count)
@@ -79,57 +62,111 @@ static bool lives_with(const struct placement_item *a, const struct placement_it
     return a->first <= b->last && b->first <= a->last;
 }
 
-#define NOWHERE UINT32_MAX /* texture of an item that is not placed yet */
+#define NOWHERE UINT32_MAX /* texture of an item that is not placed yet, and no item in a list */
+
+/* Of an item, while another one looks for a place. */
+struct neighbour {
+    uint32_t next; /* item of the same texture that lives with the other one, too */
+    bool together; /* the same pass uses both */
+};
 
 struct search {
     struct placement *placement;
-    size_t *others;  /* by item: those that live with it, in a row */
-    size_t *rows;    /* by item: where its row begins, and the end of all */
-    size_t *waiting; /* items without a place; at first all, the last first */
+    uint32_t *others; /* by item: those that live with it, in a row */
+    size_t *rows;     /* by item: where its row begins, and the end of all */
+    size_t *waiting;  /* items without a place; at first all, the last first */
     size_t waiting_count;
     uint32_t *moves;       /* by item: how often it had to leave its place */
     uint32_t random;       /* not 0 */
     uint64_t small;        /* bytes of an item that may have a texture of its own at any time */
     struct placement best; /* kept while another is tried */
+    struct neighbour *neighbours; /* by item */
+    uint32_t *heads;              /* by texture: the first neighbour in it */
+    int64_t *prices;              /* by place in a texture: how much more than the one before */
 };
 
-/* What lives with an item is few of all, where there are many. Counts alone where `others` is NULL. */
-static void list_others(struct search *search)
+static bool begin_in_order(const struct placement *p)
 {
-    const struct placement *p = search->placement;
-    size_t count = 0;
-    for (size_t i = 0; i < p->item_count; i++) {
-        search->rows[i] = count;
-        for (size_t k = 0; k < p->item_count; k++) {
-            if (i == k || !lives_with(&p->items[i], &p->items[k]))
-                continue;
-            if (search->others)
-                search->others[count] = k;
-            count++;
-        }
-    }
-    search->rows[p->item_count] = count;
+    size_t i = 1;
+    while (i < p->item_count && p->items[i - 1].first <= p->items[i].first)
+        i++;
+    return i >= p->item_count;
 }
 
-/* The first cell where `item` can lie in the texture. False: none, or another item of the same pass
- * is there. */
-static bool find_cell(const struct search *search, size_t index, uint32_t texture, uint32_t cells,
-                      uint32_t *cell)
+/* Moves the end of each item's row by those that live with it, which are written there if there is
+ * room. Rows come in the order of the items. */
+static void pair_items(struct search *search, size_t *ends, bool in_order)
+{
+    const struct placement *p = search->placement;
+    for (size_t i = 0; i < p->item_count; i++)
+        for (size_t k = i + 1; k < p->item_count; k++) {
+            if (in_order && p->items[k].first > p->items[i].last)
+                break;
+            if (!lives_with(&p->items[i], &p->items[k]))
+                continue;
+            if (search->others) {
+                search->others[ends[i]] = (uint32_t)k;
+                search->others[ends[k]] = (uint32_t)i;
+            }
+            ends[i]++;
+            ends[k]++;
+        }
+}
+
+/* What lives with an item is few of all, where there are many. */
+static bool list_others(struct search *search)
+{
+    const size_t items = search->placement->item_count;
+    bool in_order = begin_in_order(search->placement);
+    size_t *ends = calloc(items + 1, sizeof *ends), count = 0;
+    if (!ends)
+        return false;
+    pair_items(search, ends, in_order);
+    for (size_t i = 0; i < items; i++) {
+        search->rows[i] = count;
+        count += ends[i];
+        ends[i] = search->rows[i];
+    }
+    search->rows[items] = count;
+    search->others = calloc(count + 1, sizeof *search->others);
+    if (search->others)
+        pair_items(search, ends, in_order);
+    free(ends);
+    return search->others;
+}
+
+/* Sorts those that live with the item by the textures that they lie in. */
+static void find_neighbours(struct search *search, size_t index)
+{
+    const struct placement *p = search->placement;
+    const bool *together = &p->together[index * p->item_count];
+    for (uint32_t t = 0; t < p->texture_count; t++)
+        search->heads[t] = NOWHERE;
+    for (size_t k = search->rows[index]; k < search->rows[index + 1]; k++) {
+        uint32_t other = search->others[k], texture = p->items[other].texture;
+        if (texture == NOWHERE)
+            continue;
+        search->neighbours[other].together = together[other];
+        search->neighbours[other].next = search->heads[texture];
+        search->heads[texture] = other;
+    }
+}
+
+/* The first cell where the item of the neighbours can lie in the texture. False: none, or another
+ * item of the same pass is there. */
+static bool find_cell(const struct search *search, uint32_t texture, uint32_t cells, uint32_t *cell)
 {
     const struct placement *p = search->placement;
     bool moved = true;
     *cell = 0;
     while (moved) {
         moved = false;
-        for (size_t k = search->rows[index]; k < search->rows[index + 1]; k++) {
-            const struct placement_item *other = &p->items[search->others[k]];
-            if (other->texture != texture)
-                continue;
-            if (p->together[index * p->item_count + search->others[k]])
+        for (uint32_t k = search->heads[texture]; k != NOWHERE; k = search->neighbours[k].next) {
+            uint32_t first = p->items[k].cell, end = first + p->items[k].cells;
+            if (search->neighbours[k].together)
                 return false;
-            uint32_t taken = cells_in(&p->textures[texture], other);
-            if (*cell < other->cell + taken && other->cell < *cell + cells) {
-                *cell = other->cell + taken;
+            if (*cell < end && first < *cell + cells) {
+                *cell = end;
                 moved = true;
             }
         }
@@ -142,6 +179,7 @@ static void place(struct placement *p, size_t index, uint32_t texture, uint32_t 
     struct placement_item *item = &p->items[index];
     item->texture = texture;
     item->cell = cell;
+    item->cells = cells_in(&p->textures[texture], item);
     item->across = placement_power_within(p->textures[texture].width / item->width);
     item->down = placement_power_within(p->textures[texture].height / item->height);
 }
@@ -151,11 +189,12 @@ static bool place_in_existing(struct search *search, size_t index)
 {
     struct placement *p = search->placement;
     uint64_t best = UINT64_MAX;
+    find_neighbours(search, index);
     for (uint32_t t = 0; t < p->texture_count; t++) {
         const struct placement_texture *texture = &p->textures[t];
         uint32_t cell, cells = cells_in(texture, &p->items[index]);
         uint64_t size = (uint64_t)cells * texture->width * texture->height;
-        if (!cells || size >= best || !find_cell(search, index, t, cells, &cell))
+        if (!cells || size >= best || !find_cell(search, t, cells, &cell))
             continue;
         best = size;
         place(p, index, t, cell);
@@ -166,41 +205,87 @@ static bool place_in_existing(struct search *search, size_t index)
 static void place_in_its_own(struct search *search, size_t index)
 {
     struct placement *p = search->placement;
-    struct placement_item *item = &p->items[index];
+    const struct placement_item *item = &p->items[index];
     uint32_t beside = item->own_across * item->own_down;
     p->textures[p->texture_count] =
         (struct placement_texture){item->width * item->own_across, item->height * item->own_down,
                                    (item->layers + beside - 1) / beside, item->texel_size};
-    item->texture = (uint32_t)p->texture_count++;
-    item->cell = 0;
-    item->across = item->own_across;
-    item->down = item->own_down;
+    place(p, index, (uint32_t)p->texture_count++, 0);
 }
 
 /* ---- Largest first ---- */
 
+struct rank {
+    uint64_t size;
+    uint32_t first;
+    size_t item;
+};
+
 /* Of equals the one that lives first. */
-static bool before(const struct placement_item *a, const struct placement_item *b)
+static int compare_ranks(const void *a, const void *b)
 {
-    uint64_t x = placement_item_size(a), y = placement_item_size(b);
-    return x != y ? x > y : a->first < b->first;
+    const struct rank *x = a, *y = b;
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return x->item < y->item ? -1 : x->item > y->item;
 }
 
-static void sort(struct search *search)
+static bool sort(struct search *search)
 {
-    const struct placement_item *items = search->placement->items;
-    for (size_t i = 0; i < search->placement->item_count; i++) {
-        size_t at = i;
-        for (; at > 0 && before(&items[i], &items[search->waiting[at - 1]]); at--)
-            search->waiting[at] = search->waiting[at - 1];
-        search->waiting[at] = i;
+    const struct placement *p = search->placement;
+    struct rank *ranks = calloc(p->item_count + 1, sizeof *ranks);
+    if (!ranks)
+        return false;
+    for (size_t i = 0; i < p->item_count; i++)
+        ranks[i] = (struct rank){placement_item_size(&p->items[i]), p->items[i].first, i};
+    qsort(ranks, p->item_count, sizeof *ranks, compare_ranks);
+    for (size_t i = 0; i < p->item_count; i++)
+        search->waiting[i] = ranks[i].item;
+    free(ranks);
+    return true;
+}
+
+/* A time when bytes come to live, or the last one when they do. */
+struct event {
+    uint32_t time;
+    bool ends;
+    uint64_t size;
+};
+
+static int compare_events(const void *a, const void *b)
+{
+    const struct event *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->ends - y->ends;
+}
+
+static bool find_lower_bound(struct placement *p)
+{
+    struct event *events = calloc(2 * p->item_count + 1, sizeof *events);
+    uint64_t now = 0;
+    if (!events)
+        return false;
+    for (size_t i = 0; i < p->item_count; i++) {
+        uint64_t size = placement_item_size(&p->items[i]);
+        events[2 * i] = (struct event){p->items[i].first, false, size};
+        events[2 * i + 1] = (struct event){p->items[i].last, true, size};
     }
+    qsort(events, 2 * p->item_count, sizeof *events, compare_events);
+    p->lower_bound = 0;
+    for (size_t i = 0; i < 2 * p->item_count; i++) {
+        now = events[i].ends ? now - events[i].size : now + events[i].size;
+        p->lower_bound = now > p->lower_bound ? now : p->lower_bound;
+    }
+    free(events);
+    return true;
 }
 
 static void place_all(struct search *search)
 {
     struct placement *p = search->placement;
-    sort(search);
     for (size_t i = 0; i < p->item_count; i++)
         p->items[i].texture = NOWHERE;
     for (size_t i = 0; i < p->item_count; i++)
@@ -231,58 +316,61 @@ static void wait_for_place(struct search *search, size_t index)
     search->waiting[search->waiting_count++] = index;
 }
 
-/* Must `other` leave its place for another item to lie in these cells? */
-static bool is_in_the_way(const struct placement *p, size_t index, size_t other, uint32_t texture,
-                          uint32_t cell)
+/* For each place of so many cells in the texture, one behind the other: what those that must leave
+ * theirs for the item of the neighbours are worth, more for those that had to move often. As steps
+ * from one place to the next. */
+static void find_prices(struct search *search, uint32_t texture, uint32_t cells)
 {
-    const struct placement_texture *in = &p->textures[texture];
-    const struct placement_item *o = &p->items[other];
-    if (o->texture != texture)
-        return false;
-    return p->together[index * p->item_count + other] ||
-           (cell < o->cell + cells_in(in, o) && o->cell < cell + cells_in(in, &p->items[index]));
-}
-
-/* More for those that had to move often. Not counted beyond `most`. */
-static uint64_t price_of(const struct search *search, size_t index, uint32_t texture, uint32_t cell,
-                         uint64_t most)
-{
-    uint64_t price = 0;
-    for (size_t k = search->rows[index]; k < search->rows[index + 1] && price <= most; k++)
-        if (is_in_the_way(search->placement, index, search->others[k], texture, cell))
-            price += 1 + search->moves[search->others[k]];
-    return price;
+    const struct placement *p = search->placement;
+    uint32_t places = p->textures[texture].layers / cells;
+    memset(search->prices, 0, (places + 1) * sizeof *search->prices);
+    for (uint32_t k = search->heads[texture]; k != NOWHERE; k = search->neighbours[k].next) {
+        const struct placement_item *other = &p->items[k];
+        bool together = search->neighbours[k].together;
+        uint32_t first = together ? 0 : other->cell / cells;
+        uint32_t end = together ? places : (other->cell + other->cells - 1) / cells + 1;
+        int64_t price = 1 + (int64_t)search->moves[k];
+        search->prices[first < places ? first : places] += price;
+        search->prices[end < places ? end : places] -= price;
+    }
 }
 
 /* Lets those in its way wait. */
 static void take_place(struct search *search, size_t index, uint32_t texture, uint32_t cell)
 {
+    struct placement *p = search->placement;
+    place(p, index, texture, cell);
     for (size_t k = search->rows[index]; k < search->rows[index + 1]; k++) {
-        size_t other = search->others[k];
-        if (!is_in_the_way(search->placement, index, other, texture, cell))
+        uint32_t number = search->others[k];
+        const struct placement_item *item = &p->items[index], *other = &p->items[number];
+        bool meet = cell < other->cell + other->cells && other->cell < cell + item->cells;
+        if (other->texture != texture || !(meet || search->neighbours[number].together))
             continue;
-        search->moves[other]++;
-        wait_for_place(search, other);
+        search->moves[number]++;
+        wait_for_place(search, number);
     }
-    place(search->placement, index, texture, cell);
 }
 
 /* The place of the least price; of equals any. False: no texture is large enough. */
 static bool place_anyway(struct search *search, size_t index)
 {
     struct placement *p = search->placement;
-    uint64_t least = UINT64_MAX;
+    int64_t least = INT64_MAX;
     uint32_t texture = NOWHERE, at = 0, equals = 0;
+    find_neighbours(search, index);
     for (uint32_t t = 0; t < p->texture_count; t++) {
         uint32_t cells = cells_in(&p->textures[t], &p->items[index]);
-        for (uint32_t cell = 0; cells && cell + cells <= p->textures[t].layers; cell += cells) {
-            uint64_t price = price_of(search, index, t, cell, least);
+        int64_t price = 0;
+        if (cells)
+            find_prices(search, t, cells);
+        for (uint32_t i = 0; cells && i < p->textures[t].layers / cells; i++) {
+            price += search->prices[i];
             equals = price < least ? 0 : equals;
             if (price > least || draw(search) % ++equals)
                 continue;
             least = price;
             texture = t;
-            at = cell;
+            at = i * cells;
         }
     }
     if (least && p->texture_count < p->item_count &&
@@ -305,8 +393,7 @@ static bool shrink(struct search *search, uint32_t texture, uint32_t layers)
         search->moves[i] = 0;
         if (item->texture != texture)
             continue;
-        uint32_t cells = cells_in(&p->textures[texture], item);
-        if (!cells || item->cell + cells > layers)
+        if (item->cell + item->cells > layers)
             wait_for_place(search, i);
     }
     for (int i = 0; i < MOST_MOVES && search->waiting_count; i++)
@@ -352,33 +439,42 @@ static void drop_empty(struct placement *p)
 
 static void solve(struct search *search)
 {
-    uint64_t bound = placement_lower_bound(search->placement);
+    const uint64_t bound = search->placement->lower_bound;
     search->small = bound / SMALL;
-    list_others(search);
     place_all(search);
     while (placement_size(search->placement) > bound + bound / WORTH && shrink_one(search, bound))
         ;
     drop_empty(search->placement);
 }
 
+/* Of any texture: one is made for an item, which takes no fewer layers by itself. */
+static uint32_t most_layers(const struct placement *p)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < p->item_count; i++)
+        most = p->items[i].layers > most ? p->items[i].layers : most;
+    return most;
+}
+
 /* False: out of memory. */
 static bool make_search(struct search *search, struct placement *placement)
 {
     const size_t count = placement->item_count + 1;
-    *search = (struct search){.placement = placement,
-                              .rows = calloc(count, sizeof *search->rows),
-                              .waiting = calloc(count, sizeof *search->waiting),
-                              .moves = calloc(count, sizeof *search->moves),
-                              .random = 1,
-                              .best = {.item_count = placement->item_count,
-                                       .items = calloc(count, sizeof *placement->items),
-                                       .textures = calloc(count, sizeof *placement->textures)}};
-    if (!search->rows || !search->waiting || !search->moves || !search->best.items ||
-        !search->best.textures)
-        return false;
-    list_others(search);
-    search->others = calloc(search->rows[placement->item_count] + 1, sizeof *search->others);
-    return search->others;
+    *search = (struct search){
+        .placement = placement,
+        .rows = calloc(count, sizeof *search->rows),
+        .waiting = calloc(count, sizeof *search->waiting),
+        .moves = calloc(count, sizeof *search->moves),
+        .random = 1,
+        .best = {.item_count = placement->item_count,
+                 .items = calloc(count, sizeof *placement->items),
+                 .textures = calloc(count, sizeof *placement->textures)},
+        .neighbours = calloc(count, sizeof *search->neighbours),
+        .heads = calloc(count, sizeof *search->heads),
+        .prices = calloc((size_t)most_layers(placement) + 1, sizeof *search->prices)};
+    return search->rows && search->waiting && search->moves && search->best.items &&
+           search->best.textures && search->neighbours && search->heads && search->prices &&
+           list_others(search) && sort(search) && find_lower_bound(placement);
 }
 
 bool placement_solve(struct placement *placement)
@@ -393,5 +489,8 @@ bool placement_solve(struct placement *placement)
     free(search.moves);
     free(search.best.items);
     free(search.best.textures);
+    free(search.neighbours);
+    free(search.heads);
+    free(search.prices);
     return good;
 }

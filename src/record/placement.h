@@ -21,7 +21,7 @@ struct placement_item {
     uint32_t own_across, own_down; /* layers side by side in a texture of its own: powers of two */
     uint32_t first, last;          /* passes of its first and last use, both included */
     uint32_t texture;              /* index */
-    uint32_t cell;                 /* first cell */
+    uint32_t cell, cells;          /* the first cell, and how many */
     uint32_t across, down; /* layers side by side in a cell, powers of two; 1, 1: a layer a cell */
 };
 
@@ -35,9 +35,10 @@ struct placement {
     const bool *together;               /* [item_count][item_count]: used by the same pass */
     struct placement_texture *textures; /* room for item_count */
     size_t texture_count;
+    uint64_t lower_bound; /* the most bytes that live at one pass: no plan needs less */
 };
 
-/* Fills in where items lie, and the textures. False: out of memory. */
+/* Fills in where items lie, the textures, and the bound. False: out of memory. */
 bool placement_solve(struct placement *placement);
 
 /* The largest power of two that is not above `count`, which is not 0: so many images of a side lie
@@ -45,10 +46,8 @@ bool placement_solve(struct placement *placement);
 uint32_t placement_power_within(uint32_t count);
 
 uint64_t placement_item_size(const struct placement_item *item);
-/* Bytes of the textures; of the items without sharing; the most bytes that live at one pass: no
- * plan needs less. */
+/* Bytes of the textures; of the items without sharing. */
 uint64_t placement_size(const struct placement *placement);
 uint64_t placement_size_without_sharing(const struct placement *placement);
-uint64_t placement_lower_bound(const struct placement *placement);
 
 #endif
