@@ -42,6 +42,8 @@ struct recompute_search {
     size_t *made, *read;     /* by candidate, from 1 on: steps that make it and that read it last */
     struct run *runs[BASES]; /* by base: [count + 2][count + 2]; NULL until needed */
     unsigned char *modes, *other, *trial;
+    unsigned char *least; /* the modes that take the least memory */
+    bool has_least;       /* they have been looked for */
     bool *free;
     double base_extra; /* time of the base */
 };
@@ -103,9 +105,10 @@ struct recompute_search *recompute_search_create(const struct recompute_model *m
     s->modes = calloc(model->image_count + 1, 1);
     s->other = calloc(model->image_count + 1, 1);
     s->trial = calloc(model->image_count + 1, 1);
+    s->least = calloc(model->image_count + 1, 1);
     s->free = calloc(model->image_count + 1, sizeof *s->free);
     if (!s->evaluation || !s->choices || !s->candidates || !s->base || !s->made || !s->read ||
-        !s->modes || !s->other || !s->trial || !s->free) {
+        !s->modes || !s->other || !s->trial || !s->least || !s->free) {
         recompute_search_destroy(s);
         return NULL;
     }
@@ -130,6 +133,7 @@ void recompute_search_destroy(struct recompute_search *s)
     free(s->modes);
     free(s->other);
     free(s->trial);
+    free(s->least);
     free(s->free);
     free(s);
 }
@@ -497,7 +501,7 @@ static struct score settle(struct recompute_search *s, unsigned char *modes)
     return now;
 }
 
-void recompute_least(struct recompute_search *s, unsigned char *modes)
+static void find_least(struct recompute_search *s)
 {
     struct score least = {UINT64_MAX, 1e300, 1e300};
     for (enum recompute_stored stored = first_base(s); stored <= last_base(s); stored++)
@@ -508,8 +512,16 @@ void recompute_least(struct recompute_search *s, unsigned char *modes)
             if (!is_less(&score, &least))
                 continue;
             least = score;
-            memcpy(modes, s->other, s->model->image_count);
+            memcpy(s->least, s->other, s->model->image_count);
         }
+    s->has_least = true;
+}
+
+void recompute_least(struct recompute_search *s, unsigned char *modes)
+{
+    if (!s->has_least)
+        find_least(s);
+    memcpy(modes, s->least, s->model->image_count);
 }
 
 /* ---- The whole ---- */

@@ -20,28 +20,30 @@ struct recompute_evaluation {
     struct instance *images;
     size_t *producers; /* by image: step; NEVER: none makes it */
     bool *needed;      /* by image: to be made for the step at hand */
-    int64_t *changes;  /* by item: bytes that come to live there */
-    size_t *segments;  /* first item of each, and the end */
-    size_t segment_count;
+    size_t *missing;   /* steps that make those */
+    size_t missing_count;
+    int64_t *changes; /* by item: bytes that come to live there */
+    size_t *segments; /* first item of each, and the end */
+    size_t segment_count, begun_segments;
+    int64_t *ends;     /* by segment: bytes that live to its end */
     double *reference; /* by step: its time with all derived that can be */
     const struct recompute_view *view;
+    /* The first items run the steps of their numbers, whatever the modes. */
+    size_t fixed, fixed_segments;
+    /* What is the same for all modes with the same images derived: few choices that are looked at one
+     * after another differ in these. */
+    bool *derived;              /* by image */
+    bool has_derived;           /* the rest is of them */
+    double *times;              /* by step */
+    struct instance *beginning; /* by image: behind the first items */
+    double time, extra;         /* of the first items */
 };
-
-static void find_producers(struct recompute_evaluation *e)
-{
-    for (size_t i = 0; i < e->model->image_count; i++)
-        e->producers[i] = NEVER;
-    for (size_t s = 0; s < e->model->step_count; s++)
-        for (int k = 0; k < 2; k++)
-            if (e->model->steps[s].results[k] != SIZE_MAX)
-                e->producers[e->model->steps[s].results[k]] = s;
-}
 
 /* ---- Time ---- */
 
 static bool is_derived(const struct recompute_evaluation *e, size_t image)
 {
-    return e->modes ? e->modes[image] == RECOMPUTE_DERIVED : e->model->images[image].may_derive;
+    return e->modes[image] == RECOMPUTE_DERIVED;
 }
 
 /* Bytes that are read for it. */
@@ -63,73 +65,55 @@ static double step_time(const struct recompute_evaluation *e, size_t s)
         return step->derived_time;
     double time = step->time;
     for (size_t i = 0; i < step->read_count; i++)
-        time += read_bytes(e, step->reads[i]) - (double)e->model->images[step->reads[i]].size;
+        if (is_derived(e, step->reads[i]))
+            time += read_bytes(e, step->reads[i]) - (double)e->model->images[step->reads[i]].size;
     return time;
-}
-
-/* Modes NULL stands for all derived that can be. */
-static void find_reference(struct recompute_evaluation *e)
-{
-    e->modes = NULL;
-    for (size_t s = 0; s < e->model->step_count; s++)
-        e->reference[s] = step_time(e, s);
 }
 
 static void find_time(struct recompute_evaluation *e)
 {
-    for (size_t i = 0; i < e->schedule.count; i++) {
-        const struct recompute_item *item = &e->schedule.items[i];
-        double time = step_time(e, item->step);
-        e->schedule.time += time;
-        e->schedule.extra += time - (item->step == item->at ? e->reference[item->at] : 0);
+    struct recompute_schedule *schedule = &e->schedule;
+    schedule->time = e->time;
+    schedule->extra = e->extra;
+    for (size_t i = e->fixed; i < schedule->count; i++) {
+        const struct recompute_item *item = &schedule->items[i];
+        double time = e->times[item->step];
+        schedule->time += time;
+        schedule->extra += time - (item->step == item->at ? e->reference[item->at] : 0);
     }
 }
 
 /* ---- Life ---- */
 
-struct recompute_evaluation *recompute_evaluation_create(const struct recompute_model *model)
+static void find_producers(struct recompute_evaluation *e)
 {
-    struct recompute_evaluation *e = calloc(1, sizeof *e);
-    if (!e)
-        return NULL;
-    uint32_t last = model->step_count ? model->steps[model->step_count - 1].segment : 0;
-    e->model = model;
-    e->images = calloc(model->image_count + 1, sizeof *e->images);
-    e->producers = calloc(model->image_count + 1, sizeof *e->producers);
-    e->needed = calloc(model->image_count + 1, sizeof *e->needed);
-    e->segments = calloc((size_t)last + 2, sizeof *e->segments);
-    e->segment_count = (size_t)last + 1;
-    e->reference = calloc(model->step_count + 1, sizeof *e->reference);
-    if (!e->images || !e->producers || !e->needed || !e->segments || !e->reference) {
-        recompute_evaluation_destroy(e);
-        return NULL;
-    }
-    find_producers(e);
-    find_reference(e);
-    return e;
+    for (size_t i = 0; i < e->model->image_count; i++)
+        e->producers[i] = NEVER;
+    for (size_t s = 0; s < e->model->step_count; s++)
+        for (int k = 0; k < 2; k++)
+            if (e->model->steps[s].results[k] != SIZE_MAX)
+                e->producers[e->model->steps[s].results[k]] = s;
 }
 
-void recompute_evaluation_destroy(struct recompute_evaluation *e)
+static bool find_reference(struct recompute_evaluation *e)
 {
-    if (!e)
-        return;
-    free(e->schedule.items);
-    free(e->images);
-    free(e->producers);
-    free(e->needed);
-    free(e->changes);
-    free(e->segments);
-    free(e->reference);
-    free(e);
+    unsigned char *modes = calloc(e->model->image_count + 1, 1);
+    if (!modes)
+        return false;
+    for (size_t i = 0; i < e->model->image_count; i++)
+        modes[i] = e->model->images[i].may_derive ? RECOMPUTE_DERIVED : RECOMPUTE_KEPT;
+    e->modes = modes;
+    for (size_t s = 0; s < e->model->step_count; s++)
+        e->reference[s] = step_time(e, s);
+    free(modes);
+    return true;
 }
-
-/* ---- The steps ---- */
 
 static bool reserve(struct recompute_evaluation *e)
 {
     if (e->schedule.count < e->capacity)
         return true;
-    size_t capacity = e->capacity * 2 + 256;
+    size_t capacity = e->capacity * 2 + e->model->step_count + 256;
     struct recompute_item *items = realloc(e->schedule.items, capacity * sizeof *items);
     if (items)
         e->schedule.items = items;
@@ -141,6 +125,79 @@ static bool reserve(struct recompute_evaluation *e)
     e->capacity = capacity;
     return true;
 }
+
+static void begin_segments(struct recompute_evaluation *e, size_t end)
+{
+    while (e->begun_segments < end)
+        e->segments[e->begun_segments++] = e->schedule.count;
+}
+
+/* Nothing is dropped before the forward pass has ended, unless the batch runs in parts. */
+static void begin_schedule(struct recompute_evaluation *e)
+{
+    e->fixed = e->model->parts ? 0 : e->model->forward_count;
+    for (size_t s = 0; s < e->fixed; s++) {
+        begin_segments(e, (size_t)e->model->steps[s].segment + 1);
+        e->schedule.items[e->schedule.count++] = (struct recompute_item){s, s};
+    }
+    e->fixed_segments = e->begun_segments;
+}
+
+static bool allocate(struct recompute_evaluation *e)
+{
+    const struct recompute_model *m = e->model;
+    e->images = calloc(m->image_count + 1, sizeof *e->images);
+    e->beginning = calloc(m->image_count + 1, sizeof *e->beginning);
+    e->producers = calloc(m->image_count + 1, sizeof *e->producers);
+    e->needed = calloc(m->image_count + 1, sizeof *e->needed);
+    e->missing = calloc(m->image_count + 1, sizeof *e->missing);
+    e->segments = calloc(e->segment_count + 1, sizeof *e->segments);
+    e->ends = calloc(e->segment_count + 1, sizeof *e->ends);
+    e->reference = calloc(m->step_count + 1, sizeof *e->reference);
+    e->times = calloc(m->step_count + 1, sizeof *e->times);
+    e->derived = calloc(m->image_count + 1, sizeof *e->derived);
+    return e->images && e->beginning && e->producers && e->needed && e->missing && e->segments &&
+           e->ends && e->reference && e->times && e->derived && reserve(e);
+}
+
+struct recompute_evaluation *recompute_evaluation_create(const struct recompute_model *model)
+{
+    struct recompute_evaluation *e = calloc(1, sizeof *e);
+    if (!e)
+        return NULL;
+    e->model = model;
+    e->segment_count = model->step_count ? model->steps[model->step_count - 1].segment + 1u : 1;
+    bool good = allocate(e);
+    if (good)
+        find_producers(e);
+    if (!good || !find_reference(e)) {
+        recompute_evaluation_destroy(e);
+        return NULL;
+    }
+    begin_schedule(e);
+    return e;
+}
+
+void recompute_evaluation_destroy(struct recompute_evaluation *e)
+{
+    if (!e)
+        return;
+    free(e->schedule.items);
+    free(e->images);
+    free(e->beginning);
+    free(e->producers);
+    free(e->needed);
+    free(e->missing);
+    free(e->changes);
+    free(e->segments);
+    free(e->ends);
+    free(e->reference);
+    free(e->times);
+    free(e->derived);
+    free(e);
+}
+
+/* ---- The steps ---- */
 
 /* Images that are dropped live within an epoch of step `at`. */
 static size_t epoch_of(const struct recompute_evaluation *e, size_t image, size_t at)
@@ -175,51 +232,63 @@ static bool is_live(const struct recompute_evaluation *e, size_t image, size_t a
     return true;
 }
 
-/* Adds what step `s` reads and what is gone to what is needed; how many images that is. */
-static size_t need_sources(struct recompute_evaluation *e, size_t s, size_t at)
+/* Lists the steps that make what step `s` reads and what is gone. */
+static void need_sources(struct recompute_evaluation *e, size_t s, size_t at)
 {
     const struct recompute_step *step = &e->model->steps[s];
-    size_t count = 0;
     for (size_t i = 0; i < step->read_count; i++) {
         size_t image = step->reads[i];
-        if (e->needed[image] || is_live(e, image, at))
+        if (e->modes[image] == RECOMPUTE_KEPT || e->needed[image] || is_live(e, image, at))
             continue;
         e->needed[image] = true;
-        count++;
+        e->missing[e->missing_count++] = e->producers[image];
     }
-    return count;
 }
 
-/* Bytes of an instance that is no more needed, from where it was made. */
+/* The last first, nearly as they were found: a step's index is above that of all that it depends
+ * on. */
+static void sort_missing(struct recompute_evaluation *e)
+{
+    size_t *steps = e->missing;
+    for (size_t i = 1; i < e->missing_count; i++) {
+        size_t step = steps[i], at = i;
+        for (; at > 0 && steps[at - 1] < step; at--)
+            steps[at] = steps[at - 1];
+        steps[at] = step;
+    }
+}
+
+/* An instance of an image that is no more needed lives from where it was made: its bytes. In parts,
+ * what several segments use lives for all of these. */
 static void end_instance(struct recompute_evaluation *e, size_t image)
 {
     const struct recompute_image *i = &e->model->images[image];
     const struct instance *instance = &e->images[image];
     if (instance->made == NEVER || is_derived(e, image) || (e->view && e->view->free[image]))
         return;
-    size_t first = instance->made, last = instance->read;
-    uint64_t size = i->size;
-    if (e->model->parts) {
-        const struct recompute_item *items = e->schedule.items;
-        uint32_t made = e->model->steps[items[first].at].segment;
-        uint32_t read = e->model->steps[items[last].at].segment;
-        size = made == read ? i->part : size;
-        first = made == read ? first : e->segments[made];
-        last = made == read ? last : e->segments[read + 1] - 1;
+    const struct recompute_item *items = e->schedule.items;
+    uint32_t made = e->model->steps[items[instance->made].at].segment;
+    uint32_t read = e->model->steps[items[instance->read].at].segment;
+    if (e->model->parts && made != read) {
+        e->changes[e->segments[made]] += (int64_t)i->size;
+        e->ends[read] += (int64_t)i->size;
+    } else {
+        int64_t size = (int64_t)(e->model->parts ? i->part : i->size);
+        e->changes[instance->made] += size;
+        e->changes[instance->read + 1] -= size;
     }
-    e->changes[first] += (int64_t)size;
-    e->changes[last + 1] -= (int64_t)size;
 }
 
 /* Reading what is derived reads what it is made of. */
-static void read_image(struct recompute_evaluation *e, size_t image, size_t item)
+static void read_sources(struct recompute_evaluation *e, const struct recompute_step *step,
+                         size_t item)
 {
-    e->images[image].read = item;
-    if (!is_derived(e, image))
-        return;
-    const struct recompute_step *step = &e->model->steps[e->producers[image]];
-    for (size_t i = 0; i < step->read_count; i++)
-        read_image(e, step->reads[i], item);
+    for (size_t i = 0; i < step->read_count; i++) {
+        size_t image = step->reads[i];
+        e->images[image].read = item;
+        if (is_derived(e, image))
+            read_sources(e, &e->model->steps[e->producers[image]], item);
+    }
 }
 
 static bool append(struct recompute_evaluation *e, size_t s, size_t at)
@@ -229,70 +298,91 @@ static bool append(struct recompute_evaluation *e, size_t s, size_t at)
     const struct recompute_step *step = &e->model->steps[s];
     size_t item = e->schedule.count++;
     e->schedule.items[item] = (struct recompute_item){s, at};
+    e->changes[item + 1] = 0;
+    read_sources(e, step, item);
     for (int k = 0; k < 2; k++) {
         size_t image = step->results[k];
         if (image == SIZE_MAX)
             continue;
+        end_instance(e, image);
         e->images[image] = (struct instance){item, item, epoch_of(e, image, at)};
         e->needed[image] = false;
     }
     return true;
 }
 
-/* Runs a step after those that make what it reads. A step's index is above that of all that it
- * depends on, so one way down finds them all, and they are run on the way up. */
+/* Runs a step after those that make what it reads. */
 static bool run_step(struct recompute_evaluation *e, size_t at)
 {
-    size_t missing = need_sources(e, at, at), s = at, lowest = at;
-    while (missing) {
-        const struct recompute_step *step = &e->model->steps[--s];
-        bool makes = false;
-        for (int k = 0; k < 2; k++)
-            makes |= step->results[k] != SIZE_MAX && e->needed[step->results[k]];
-        if (!makes)
-            continue;
-        lowest = s;
-        missing += need_sources(e, s, at) - 1;
-    }
-    for (s = lowest; s < at; s++) {
-        size_t image = e->model->steps[s].results[0];
-        if (image != SIZE_MAX && e->needed[image] && !append(e, s, at))
+    begin_segments(e, (size_t)e->model->steps[at].segment + 1);
+    e->missing_count = 0;
+    need_sources(e, at, at);
+    for (size_t i = 0; i < e->missing_count; i++)
+        need_sources(e, e->missing[i], at);
+    sort_missing(e);
+    for (size_t i = e->missing_count; i-- > 0;)
+        if (!append(e, e->missing[i], at))
             return false;
-    }
     return append(e, at, at);
+}
+
+/* ---- The first steps ---- */
+
+/* Does the choice derive what the last one did? Notes what it derives. */
+static bool derives_the_same(struct recompute_evaluation *e)
+{
+    bool same = e->has_derived;
+    for (size_t i = 0; i < e->model->image_count; i++) {
+        bool derived = is_derived(e, i);
+        same &= derived == e->derived[i];
+        e->derived[i] = derived;
+    }
+    e->has_derived = true;
+    return same;
+}
+
+static void find_beginning(struct recompute_evaluation *e)
+{
+    const struct recompute_model *m = e->model;
+    for (size_t i = 0; i < m->image_count; i++)
+        e->images[i] = (struct instance){NEVER, NEVER, 0};
+    e->time = e->extra = 0;
+    for (size_t s = 0; s < e->fixed; s++) {
+        read_sources(e, &m->steps[s], s);
+        for (int k = 0; k < 2; k++)
+            if (m->steps[s].results[k] != SIZE_MAX)
+                e->images[m->steps[s].results[k]] = (struct instance){s, s, 0};
+        e->time += e->times[s];
+        e->extra += e->times[s] - e->reference[s];
+    }
+    memcpy(e->beginning, e->images, m->image_count * sizeof *e->images);
+}
+
+static void begin(struct recompute_evaluation *e)
+{
+    const struct recompute_model *m = e->model;
+    if (!derives_the_same(e)) {
+        for (size_t s = 0; s < m->step_count; s++)
+            e->times[s] = step_time(e, s);
+        find_beginning(e);
+    }
+    memcpy(e->images, e->beginning, m->image_count * sizeof *e->images);
+    memset(e->needed, false, m->image_count * sizeof *e->needed);
+    memset(e->changes, 0, (e->fixed + 1) * sizeof *e->changes);
+    memset(e->ends, 0, e->segment_count * sizeof *e->ends);
+    e->begun_segments = e->fixed_segments;
+    e->schedule = (struct recompute_schedule){.items = e->schedule.items, .count = e->fixed};
 }
 
 /* ---- What they take ---- */
 
-static void find_segments(struct recompute_evaluation *e)
+static void end(struct recompute_evaluation *e)
 {
-    size_t next = 0;
-    for (size_t i = 0; i < e->schedule.count; i++)
-        while (next <= e->model->steps[e->schedule.items[i].at].segment)
-            e->segments[next++] = i;
-    while (next <= e->segment_count)
-        e->segments[next++] = e->schedule.count;
-}
-
-/* Once more from the first item on: which instance is read by what. */
-static void count_bytes(struct recompute_evaluation *e)
-{
-    const struct recompute_model *m = e->model;
-    memset(e->changes, 0, (e->schedule.count + 1) * sizeof *e->changes);
-    for (size_t i = 0; i < m->image_count; i++)
-        e->images[i].made = NEVER;
-    for (size_t p = 0; p < e->schedule.count; p++) {
-        const struct recompute_step *step = &m->steps[e->schedule.items[p].step];
-        for (size_t i = 0; i < step->read_count; i++)
-            read_image(e, step->reads[i], p);
-        for (int k = 0; k < 2; k++)
-            if (step->results[k] != SIZE_MAX) {
-                end_instance(e, step->results[k]);
-                e->images[step->results[k]] = (struct instance){p, p, 0};
-            }
-    }
-    for (size_t i = 0; i < m->image_count; i++)
+    begin_segments(e, e->segment_count + 1);
+    for (size_t i = 0; i < e->model->image_count; i++)
         end_instance(e, i);
+    for (size_t i = 0; i < e->segment_count; i++)
+        e->changes[e->segments[i + 1]] -= e->ends[i];
 }
 
 static bool is_seen(const struct recompute_view *view, size_t at)
@@ -323,16 +413,11 @@ const struct recompute_schedule *recompute_evaluation_run(struct recompute_evalu
 {
     e->modes = modes;
     e->view = view;
-    e->schedule = (struct recompute_schedule){.items = e->schedule.items};
-    for (size_t i = 0; i < e->model->image_count; i++) {
-        e->images[i] = (struct instance){NEVER, NEVER, 0};
-        e->needed[i] = false;
-    }
-    for (size_t s = 0; s < e->model->step_count; s++)
+    begin(e);
+    for (size_t s = e->fixed; s < e->model->step_count; s++)
         if (!run_step(e, s))
             return NULL;
-    find_segments(e);
-    count_bytes(e);
+    end(e);
     find_peak(e, budget);
     find_time(e);
     return &e->schedule;
