@@ -124,5 +124,9 @@ const struct recompute_schedule *recompute_evaluation_run(struct recompute_evalu
 /* In the schedule of the last run: the items that made an image last, and that read it last. */
 void recompute_evaluation_lifetime(const struct recompute_evaluation *evaluation, size_t image,
                                    size_t *made, size_t *read);
+/* Did no more than one step behind the forward pass, with those run for it, want the image that is
+ * watched in the last run? Then, dropped, it is the same made again for each step and once. */
+void recompute_evaluation_watch(struct recompute_evaluation *evaluation, size_t image);
+bool recompute_evaluation_waits_once(const struct recompute_evaluation *evaluation);
 
 #endif

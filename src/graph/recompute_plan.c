@@ -169,13 +169,16 @@ static void set_all(const struct recompute_search *s, unsigned char *modes,
         modes[s->candidates[i]] = (unsigned char)mode;
 }
 
-/* May the image have that mode, and what is made again be no more than `last`? */
+/* May the image have that mode, and what is made again be no more than `last`? In parts EACH is as
+ * ONCE: what is dropped lives within a segment in any case. */
 static bool allows(const struct recompute_search *s, size_t image, unsigned mode,
                    enum recompute_mode last)
 {
     const struct recompute_image *i = &s->model->images[image];
     bool derived = s->base[image] == RECOMPUTE_DERIVED;
     if (s->stored != RECOMPUTE_STORED_ANY && derived != (mode == RECOMPUTE_DERIVED))
+        return false;
+    if (mode == RECOMPUTE_EACH && s->model->parts)
         return false;
     return mode == RECOMPUTE_KEPT      ? true
            : mode == RECOMPUTE_DERIVED ? i->may_derive
@@ -257,48 +260,79 @@ static bool add_label(struct labels *labels, struct label label)
     return true;
 }
 
-static int compare_labels(const void *a, const void *b)
+static bool is_before(const struct label *a, const struct label *b)
 {
-    const struct label *x = a, *y = b;
-    if (x->kept != y->kept)
-        return x->kept < y->kept ? -1 : 1;
-    return x->extra < y->extra ? -1 : x->extra > y->extra;
+    return a->kept < b->kept || (a->kept == b->kept && a->extra <= b->extra);
 }
 
-/* Only labels that are better than all with fewer bytes stay, and of these not too many. */
-static void prune(struct labels *labels)
+static bool add_better(struct labels *labels, const struct label *label)
 {
-    size_t kept = 0;
-    if (!labels->count)
+    bool better = !labels->count || label->extra < labels->items[labels->count - 1].extra;
+    return !better || add_label(labels, *label);
+}
+
+/* Adds those of another list. Lists are in the order of their bytes, and in each only labels that are
+ * better than all with fewer bytes stay; of equals the first. */
+static bool merge(struct labels *labels, const struct labels *more, struct labels *merged)
+{
+    size_t i = 0, k = 0;
+    bool good = true;
+    merged->count = 0;
+    while (good && (i < labels->count || k < more->count)) {
+        bool first = k == more->count ||
+                     (i < labels->count && is_before(&labels->items[i], &more->items[k]));
+        good = add_better(merged, first ? &labels->items[i++] : &more->items[k++]);
+    }
+    const struct labels swap = *labels;
+    *labels = *merged;
+    *merged = swap;
+    return good;
+}
+
+/* Leaves not too many of the labels. */
+static void thin_out(struct labels *labels)
+{
+    size_t kept = labels->count, step = (kept + MOST_LABELS - 1) / MOST_LABELS;
+    if (!kept)
         return;
-    qsort(labels->items, labels->count, sizeof *labels->items, compare_labels);
-    for (size_t i = 0; i < labels->count; i++)
-        if (!kept || labels->items[i].extra < labels->items[kept - 1].extra)
-            labels->items[kept++] = labels->items[i];
-    size_t step = (kept + MOST_LABELS - 1) / MOST_LABELS;
     labels->count = (kept + step - 1) / step;
     for (size_t i = 0; i < labels->count; i++)
         labels->items[i] = labels->items[kept - 1 - (labels->count - 1 - i) * step];
 }
 
-/* All choices up to candidate `last`, each with a kept image before it. */
+/* Choices up to candidate `last` with the kept image `first` before it. */
+static bool extend_from(const struct recompute_search *s, const struct labels *all, size_t first,
+                        size_t last, uint64_t budget, struct labels *more)
+{
+    uint64_t size = last <= s->count ? s->model->images[s->candidates[last - 1]].size : 0;
+    const struct run *run = &s->runs[s->begun][first * (s->count + 2) + last];
+    more->count = 0;
+    for (size_t i = 0; i < all[first].count; i++) {
+        const struct label *label = &all[first].items[i];
+        if (run->peak > budget || label->kept > budget - run->peak)
+            break;
+        const struct label next = {label->kept + size, label->extra + run->extra, first, i};
+        if (!add_better(more, &next))
+            return false;
+    }
+    return true;
+}
+
+/* All choices up to candidate `last`. */
 static bool extend(const struct recompute_search *s, struct labels *all, size_t last,
                    uint64_t budget)
 {
-    uint64_t size = last <= s->count ? s->model->images[s->candidates[last - 1]].size : 0;
-    for (size_t first = 0; first < last; first++) {
-        const struct run *run = &s->runs[s->begun][first * (s->count + 2) + last];
-        for (size_t i = 0; i < all[first].count; i++) {
-            const struct label *label = &all[first].items[i];
-            if (run->peak > budget || label->kept > budget - run->peak)
-                break;
-            struct label next = {label->kept + size, label->extra + run->extra, first, i};
-            if (!add_label(&all[last], next))
-                return false;
-        }
+    struct labels more = {0}, merged = {0};
+    bool good = true;
+    for (size_t first = 0; first < last && good; first++) {
+        good = extend_from(s, all, first, last, budget, &more);
+        if (good && more.count)
+            good = merge(&all[last], &more, &merged);
     }
-    prune(&all[last]);
-    return true;
+    free(more.items);
+    free(merged.items);
+    thin_out(&all[last]);
+    return good;
 }
 
 /* From the end back to the first image. */
@@ -355,11 +389,14 @@ static bool drop_one(struct recompute_search *s, uint64_t budget, enum recompute
     for (size_t k = 0; k < s->choice_count; k++) {
         size_t image = s->choices[k];
         unsigned char before = modes[image];
+        bool each_is_once = false;
+        recompute_evaluation_watch(s->evaluation, image);
         for (unsigned char m = RECOMPUTE_KEPT; m <= RECOMPUTE_DERIVED; m++) {
-            if (m == before || !allows(s, image, m, last))
+            if (m == before || !allows(s, image, m, last) || (m == RECOMPUTE_EACH && each_is_once))
                 continue;
             modes[image] = m;
             struct score score = score_of(s, modes, budget);
+            each_is_once = m == RECOMPUTE_ONCE && recompute_evaluation_waits_once(s->evaluation);
             double gain = gain_of(now, &score);
             if (score.excess >= now->excess || gain <= best)
                 continue;

@@ -28,6 +28,7 @@ struct recompute_evaluation {
     int64_t *ends;     /* by segment: bytes that live to its end */
     double *reference; /* by step: its time with all derived that can be */
     const struct recompute_view *view;
+    size_t watched, waits, waits_at; /* an image; steps that asked for it, and the last of them */
     /* The first items run the steps of their numbers, whatever the modes. */
     size_t fixed, fixed_segments;
     /* What is the same for all modes with the same images derived: few choices that are looked at one
@@ -175,6 +176,7 @@ struct recompute_evaluation *recompute_evaluation_create(const struct recompute_
         return NULL;
     }
     begin_schedule(e);
+    e->watched = NEVER;
     return e;
 }
 
@@ -213,9 +215,13 @@ static size_t epoch_of(const struct recompute_evaluation *e, size_t image, size_
 }
 
 /* What is derived is there as long as what it was made of. */
-static bool is_live(const struct recompute_evaluation *e, size_t image, size_t at)
+static bool is_live(struct recompute_evaluation *e, size_t image, size_t at)
 {
     const struct instance *made = &e->images[image];
+    if (image == e->watched && at != e->waits_at) {
+        e->waits_at = at;
+        e->waits++;
+    }
     if (e->producers[image] == NEVER)
         return true;
     if (made->made == NEVER)
@@ -371,6 +377,8 @@ static void begin(struct recompute_evaluation *e)
     memset(e->changes, 0, (e->fixed + 1) * sizeof *e->changes);
     memset(e->ends, 0, e->segment_count * sizeof *e->ends);
     e->begun_segments = e->fixed_segments;
+    e->waits = 0;
+    e->waits_at = NEVER;
     e->schedule = (struct recompute_schedule){.items = e->schedule.items, .count = e->fixed};
 }
 
@@ -421,6 +429,16 @@ const struct recompute_schedule *recompute_evaluation_run(struct recompute_evalu
     find_peak(e, budget);
     find_time(e);
     return &e->schedule;
+}
+
+void recompute_evaluation_watch(struct recompute_evaluation *e, size_t image)
+{
+    e->watched = image;
+}
+
+bool recompute_evaluation_waits_once(const struct recompute_evaluation *e)
+{
+    return e->waits <= 1;
 }
 
 void recompute_evaluation_lifetime(const struct recompute_evaluation *e, size_t image, size_t *made,
