@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "device/device.h"
+#include "image/image.h"
 #include "record/assemble.h"
 #include "record/program.h"
 #include "tests/fixture.h"
@@ -107,6 +108,35 @@ static void test_a_file_that_is_not_there_is_named(void)
     REFUSED(GLCNN_SHADER_ERROR, shader_assemble(device, &none, &source));
     CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "no shader glsl/record/none.comp"));
     text_free(&source);
+}
+
+/* ---- What passes say wrongly ---- */
+
+/* Of a pass that has two images where `second`. */
+static void refuse_stores(const struct image_view *view, uint32_t layers, bool second,
+                          const char *sentence)
+{
+    struct text source = {0};
+    struct pass pass = {.shader = "record/fill.comp"};
+    pass_covers(&pass, view, 0, 0, view->width, view->height, layers);
+    pass_image(&pass, "destination", view);
+    if (second)
+        pass_image(&pass, "other", view);
+    pass_grid_over(&pass, view->width, view->height, "destination", view);
+    REFUSED(GLCNN_SHADER_ERROR, shader_assemble(device, &pass, &source));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), sentence));
+    text_free(&source);
+}
+
+static void test_layers_that_an_image_has_not_are_refused(void)
+{
+    glcnn_image *image = make_image(3, 8, 5, 4);
+    const struct image_view view = image_whole_view(image);
+    refuse_stores(&view, 4, false,
+                  "1 invocations along z store 4 layers of destination, so its 6 store 24, but the "
+                  "image has 6;");
+    refuse_stores(&view, 1, true, "stores all of its only image, and has 2;");
+    glcnn_image_destroy(&image);
 }
 
 /* ---- Work groups ---- */
@@ -253,6 +283,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_a_template_is_there_for_each_name),
         UNIT_TEST(test_a_line_is_taken_back_to_its_file),
         UNIT_TEST(test_a_file_that_is_not_there_is_named),
+        UNIT_TEST(test_layers_that_an_image_has_not_are_refused),
         UNIT_TEST(test_narrow_groups_lie_in_a_row_where_rows_run_in_step),
         UNIT_TEST(test_every_source_is_written),
         UNIT_TEST(test_a_file_that_cannot_be_written_is_logged_once),

@@ -66,6 +66,7 @@ struct glcnn_device {
     struct glcnn_buffer *zeros;        /* bound where a declared buffer is not given */
     GLuint stores;           /* the buffer of record/stores.h; 0: no pass had need of it */
     size_t stores_size;      /* its bytes */
+    size_t stores_part;      /* bytes that a part of a pass fills, where its groups allow */
     struct staging *staging; /* of uploads and read-backs */
     struct profile *profile; /* NULL: nobody asks for the times of passes */
     struct progress progress;

@@ -116,7 +116,7 @@ static void plan_results(struct plan *plan, const struct pooled *p, const char *
     struct pass *pass = plan_pass(plan, shader);
     pass_grid_over(pass, p->width, p->height, "destination", p->result);
     pass_origin(pass, p->x, p->y, 0);
-    pass_covers(pass, p->result, p->x, p->y, p->width, p->height);
+    pass_covers(pass, p->result, p->x, p->y, p->width, p->height, 1);
     pass_texture(pass, "source", p->source);
     pass_image(pass, "destination", p->result);
     pass_window(pass, &p->window);
@@ -332,7 +332,7 @@ static void plan_max_gradient_tiles(const struct operation *o, struct plan *plan
         plan_fill_image(plan, destination);
     struct pass *pass = plan_pass(plan, "pooling/pooling_max_gradient_tiles.comp");
     if (whole)
-        pass_covers(pass, destination, 0, 0, destination->width, destination->height);
+        pass_covers(pass, destination, 0, 0, destination->width, destination->height, 1);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_image(pass, "destination", destination);

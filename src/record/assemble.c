@@ -373,6 +373,8 @@ glcnn_status shader_assemble(struct glcnn_device *device, struct pass *pass, str
 {
     struct parts parts;
     glcnn_status status = check_limits(device, pass);
+    if (status == GLCNN_SUCCESS)
+        status = stores_check(device, pass);
     if (status != GLCNN_SUCCESS)
         return status;
     list_parts(&parts, pass);

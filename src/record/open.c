@@ -153,6 +153,7 @@ glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameter
     made->compilation.callback = parameters->compile;
     made->compilation.user = parameters->compile_user;
     made->compilation.at_once = 1;
+    made->stores_part = STORES_PART;
     made->compilation.limit =
         parameters->compile_seconds > 0 ? parameters->compile_seconds : DEFAULT_COMPILE_SECONDS;
     made->progress.patience = parameters->wait_seconds ? parameters->wait_seconds : DEFAULT_WAIT;

@@ -164,19 +164,18 @@ void pass_grid_over(struct pass *pass, uint32_t width, uint32_t height, const ch
 }
 
 void pass_covers(struct pass *pass, const struct image_view *view, uint32_t x, uint32_t y,
-                 uint32_t width, uint32_t height)
+                 uint32_t width, uint32_t height, uint32_t layers)
 {
     bool whole = x == 0 && y == 0 && width == view->width && height == view->height;
-    pass->stores = (struct pass_stores){.axis = 2, .invocations = 1, .layers = whole};
+    pass->stores = (struct pass_stores){.axis = 2, .invocations = 1, .layers = whole ? layers : 0};
 }
 
 void pass_covers_images(struct pass *pass, const struct image_view *view, uint32_t x, uint32_t y,
                         uint32_t width, uint32_t height, uint32_t invocations)
 {
-    pass_covers(pass, view, x, y, width, height);
+    pass_covers(pass, view, x, y, width, height, slice_count(view->channels));
     pass->stores.axis = 0;
     pass->stores.invocations = invocations;
-    pass->stores.layers *= slice_count(view->channels);
 }
 
 void pass_origin(struct pass *pass, uint32_t x, uint32_t y, uint32_t z)

@@ -228,10 +228,12 @@ void pass_grows(struct pass *pass, int axis);
 /* Every slice and image of `view`, bound as `name` before or after, at width x height points. */
 void pass_grid_over(struct pass *pass, uint32_t width, uint32_t height, const char *name,
                     const struct image_view *view);
-/* Says that the pass stores this rectangle of all slices and images of `view`, its only image, one
- * layer after the other along z. */
+/* Says that the pass stores this rectangle of all slices and images of `view`, its only image, and
+ * nothing else: each invocation along z so many layers behind those of the one before it. What is
+ * said wrongly gives wrong results where stores are buffered: assemble.c refuses a count that is not
+ * the image's, and test_kernels sees a wrong order. */
 void pass_covers(struct pass *pass, const struct image_view *view, uint32_t x, uint32_t y,
-                 uint32_t width, uint32_t height);
+                 uint32_t width, uint32_t height, uint32_t layers);
 /* The same, where an image of the view takes so many invocations along x. */
 void pass_covers_images(struct pass *pass, const struct image_view *view, uint32_t x, uint32_t y,
                         uint32_t width, uint32_t height, uint32_t invocations);

@@ -4,8 +4,9 @@
 #include "record/command_buffer.h"
 #include "record/work_group.h"
 
-#define TEXEL_SIZE 16                /* bytes of four floats */
-#define WANTED     ((size_t)1 << 20) /* a cache holds it, and all threads have groups to run */
+#include <inttypes.h>
+
+#define TEXEL_SIZE 16 /* bytes of four floats */
 
 static size_t layer_size(const struct image_view *view)
 {
@@ -36,6 +37,29 @@ static bool may_be_buffered(const struct glcnn_device *device, const struct pass
            is_copied_at_once(&pass->images[0].view);
 }
 
+glcnn_status stores_check(struct glcnn_device *device, const struct pass *pass)
+{
+    const struct pass_stores *stores = &pass->stores;
+    const uint32_t wanted = pass->grid[stores->axis];
+    if (!stores->layers)
+        return GLCNN_SUCCESS;
+    if (pass->image_count != 1)
+        return device_fail(device, GLCNN_SHADER_ERROR,
+                           "%s: the pass says that it stores all of its only image, and has %u; "
+                           "call pass_covers for passes of one",
+                           pass->shader, pass->image_count);
+    const struct pass_texture *image = &pass->images[0];
+    uint64_t told = (uint64_t)wanted * stores->layers, layers = stored_layers(&image->view);
+    if (told == layers * stores->invocations)
+        return GLCNN_SUCCESS;
+    return device_fail(device, GLCNN_SHADER_ERROR,
+                       "%s: the pass says that %u invocations along %c store %u layers of %s, so "
+                       "its %u store %g, but the image has %" PRIu64
+                       "; tell pass_covers or pass_covers_images what the body stores",
+                       pass->shader, stores->invocations, "xyz"[stores->axis], stores -> layers,
+                       image -> name, wanted, (double)told / stores -> invocations, layers);
+}
+
 /* ---- What the buffer holds ---- */
 
 /* Layers that the work groups of a range of the axis store, from the first on. */
@@ -64,11 +88,11 @@ static size_t held_bytes(const struct pass *pass, uint32_t groups)
 }
 
 /* 0: not even the fewest have room in `most` bytes. */
-static uint32_t groups_at_once(const struct pass *pass, size_t most)
+static uint32_t groups_at_once(const struct pass *pass, size_t most, size_t part)
 {
     const uint32_t axis = pass->stores.axis, all = groups_of(pass->grid[axis], pass->local[axis]);
     uint32_t fewest = least(fewest_groups(pass), all);
-    size_t bytes = held_bytes(pass, fewest), wanted = WANTED < most ? WANTED : most;
+    size_t bytes = held_bytes(pass, fewest), wanted = part < most ? part : most;
     if (bytes > most)
         return 0;
     return least(all, bytes < wanted ? fewest * (uint32_t)(wanted / bytes) : fewest);
@@ -84,7 +108,7 @@ size_t stores_plan(const struct glcnn_device *device, struct pass *passes, size_
         if (!may_be_buffered(device, pass))
             continue;
         work_group_choose(pass, limits, &device->info.traits);
-        pass->stores.groups = groups_at_once(pass, bytes);
+        pass->stores.groups = groups_at_once(pass, bytes, device->stores_part);
     }
     return stores_size(passes, count);
 }

@@ -12,6 +12,11 @@
 #include "record/pass.h"
 
 #define STORES_LOCATION 1 /* of the uniform that tells the first layer in the buffer */
+#define STORES_PART     ((size_t)1 << 20) /* a cache holds it, and all threads have groups to run */
+
+/* Refuses a pass that says it stores other layers than its image has, on any device: where it may
+ * not be buffered what it says goes unseen. */
+glcnn_status stores_check(struct glcnn_device *device, const struct pass *pass);
 
 /* Settles which of the passes, whose textures need not be placed yet, store by way of a buffer of at
  * most so many bytes. Returns how many it needs. */
