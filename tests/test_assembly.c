@@ -139,6 +139,35 @@ static void test_layers_that_an_image_has_not_are_refused(void)
     glcnn_image_destroy(&image);
 }
 
+static void refuse_names(struct pass pass, const char *sentence)
+{
+    struct text source = {0};
+    pass.shader = "record/copy_vector.comp";
+    pass_grid(&pass, 1, 1, 1);
+    REFUSED(GLCNN_SHADER_ERROR, shader_assemble(device, &pass, &source));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), sentence));
+    text_free(&source);
+}
+
+static void test_two_of_one_name_are_refused(void)
+{
+    glcnn_image *image = make_image(1, 4, 5, 4);
+    const struct image_view view = image_whole_view(image);
+    struct pass vectors = {0}, mixed = {0}, textures = {0};
+    pass_vector(&vectors, "source", NULL, VECTOR_READ);
+    pass_vector(&vectors, "mask", NULL, VECTOR_READ);
+    pass_vector_of(&vectors, "uint", "mask", NULL, VECTOR_WRITE);
+    refuse_names(vectors, "record/copy_vector.comp: a vector and a vector of the pass are both "
+                          "named mask;");
+    pass_vector(&mixed, "destination", NULL, VECTOR_READ);
+    pass_image(&mixed, "destination", &view);
+    refuse_names(mixed, "an image and a vector of the pass are both named destination;");
+    pass_texture(&textures, "source", &view);
+    pass_texture(&textures, "source", &view);
+    refuse_names(textures, "a texture and a texture of the pass are both named source;");
+    glcnn_image_destroy(&image);
+}
+
 /* ---- Work groups ---- */
 
 /* Of 128 invocations; `text`: how the source tells of them. */
@@ -284,6 +313,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_a_line_is_taken_back_to_its_file),
         UNIT_TEST(test_a_file_that_is_not_there_is_named),
         UNIT_TEST(test_layers_that_an_image_has_not_are_refused),
+        UNIT_TEST(test_two_of_one_name_are_refused),
         UNIT_TEST(test_narrow_groups_lie_in_a_row_where_rows_run_in_step),
         UNIT_TEST(test_every_source_is_written),
         UNIT_TEST(test_a_file_that_cannot_be_written_is_logged_once),

@@ -360,6 +360,38 @@ static glcnn_status check_limits(struct glcnn_device *device, const struct pass 
     return GLCNN_SUCCESS;
 }
 
+/* Textures, then images, then vectors. */
+static const char *name_of(const struct pass *pass, uint32_t i)
+{
+    if (i < pass->texture_count)
+        return pass->textures[i].name;
+    i -= pass->texture_count;
+    return i < pass->image_count ? pass->images[i].name : pass->buffers[i - pass->image_count].name;
+}
+
+static const char *kind_of(const struct pass *pass, uint32_t i)
+{
+    return i < pass->texture_count                       ? "a texture"
+           : i < pass->texture_count + pass->image_count ? "an image"
+                                                         : "a vector";
+}
+
+/* Kernels name what they bind, as do derived inputs, epilogues and tables of rows: a driver would
+ * tell of a redefinition on some line. */
+static glcnn_status check_names(struct glcnn_device *device, const struct pass *pass)
+{
+    uint32_t count = pass->texture_count + pass->image_count + pass->buffer_count;
+    for (uint32_t second = 1; second < count; second++)
+        for (uint32_t first = 0; first < second; first++)
+            if (strcmp(name_of(pass, first), name_of(pass, second)) == 0)
+                return device_fail(device, GLCNN_SHADER_ERROR,
+                                   "%s: %s and %s of the pass are both named %s; a body knows "
+                                   "what is bound by its name: give each its own",
+                                   pass->shader, kind_of(pass, first), kind_of(pass, second),
+                                   name_of(pass, first));
+    return GLCNN_SUCCESS;
+}
+
 static bool loads_images(const struct glcnn_device *device, const struct pass *pass)
 {
     for (uint32_t i = 0; i < pass->texture_count; i++)
@@ -373,6 +405,8 @@ glcnn_status shader_assemble(struct glcnn_device *device, struct pass *pass, str
 {
     struct parts parts;
     glcnn_status status = check_limits(device, pass);
+    if (status == GLCNN_SUCCESS)
+        status = check_names(device, pass);
     if (status == GLCNN_SUCCESS)
         status = stores_check(device, pass);
     if (status != GLCNN_SUCCESS)
