@@ -30,9 +30,9 @@ GLCNN_API void glcnn_command_buffer_destroy(glcnn_command_buffer **command_buffe
 /* Issues the recorded passes in their order, with the barriers that their hazards need, and
  * flushes. Returns without waiting. Errors: GLCNN_DEVICE_LOST, GLCNN_OUT_OF_MEMORY,
  * GLCNN_SHADER_ERROR; GLCNN_CHECK_FAILED where GLCNN_DEBUG asks for checks, and then passes behind
- * the one that is named have not run. A commit that failed can be tried again, and what moves with every step has
- * moved once then; only where the driver runs out of memory amid the passes, which the sentence
- * says, is what they write undefined. */
+ * the one that is named have not run. A commit that failed can be tried again, and what moves with
+ * every step has moved once then; only where the driver runs out of memory amid the passes, which
+ * the sentence says, is what they write undefined. */
 GLCNN_API glcnn_status glcnn_command_buffer_commit(glcnn_command_buffer *command_buffer);
 
 /* Waits until the last commit has finished. Does nothing if there was none. GLCNN_DEVICE_LOST when
