@@ -84,12 +84,12 @@ static uint32_t balanced_chunks(const struct packing *p, const struct share *s, 
     return (uint32_t)sqrt(pixels * PART_PIXELS / numbers) + 1;
 }
 
-/* `bytes` has room for their part sums, or for those of one. */
+/* `quads` have room for their part sums, or for those of one. */
 static uint32_t chunks_of(const struct packing *p, const struct share *s, uint32_t pixels,
-                          size_t bytes)
+                          uint32_t quads)
 {
     uint32_t wanted = groups_of(ALL_GROUPS, s->y * s->z);
-    uint32_t room = (uint32_t)(bytes / 16) / (p->slices * (p->elements + 1) * s->parts);
+    uint32_t room = quads / (p->slices * (p->elements + 1) * s->parts);
     uint32_t most = least(groups_of(pixels, s->pixels), room ? room : 1);
     return least(least(wanted, most), balanced_chunks(p, s, pixels));
 }
@@ -164,7 +164,7 @@ void plan_groups(const struct operation *o, struct plan *plan, const struct pack
 {
     const struct share s = variant->taps ? lanes_of(p, variant->taps) : tiles_of(p);
     uint32_t pixels = weights_pixels(o);
-    uint32_t wanted = chunks_of(p, &s, pixels, plan_lent_most(plan, PART_BYTES));
+    uint32_t wanted = chunks_of(p, &s, pixels, plan_lent_quads(plan, PART_BYTES));
     uint32_t per_chunk = groups_of(pixels, wanted);
     uint32_t chunks = groups_of(pixels, per_chunk);
     struct pass *pass = variant->taps ? plan_lanes(o, plan, p, variant, chunks, parts)

@@ -85,10 +85,10 @@ static uint32_t chunk_rows(uint32_t rows, uint32_t fewest)
 
 /* The fewest rows of a chunk: that leave it enough work, enough chunks, and room for part sums. */
 static uint32_t fewest_rows(const struct packing *p, const struct shares *s, uint32_t width,
-                            const struct chunk_size *size, size_t bytes)
+                            const struct chunk_size *size, uint32_t quads)
 {
     uint32_t products = width * s->taps_x * s->taps_y * s->slices * p->components;
-    uint32_t room = (uint32_t)(bytes / 16) / (p->slices * (p->elements + 1));
+    uint32_t room = quads / (p->slices * (p->elements + 1));
     uint32_t wanted = groups_of(size->invocations, s->invocations);
     uint32_t by_work = groups_of(size->products, products);
     uint32_t by_count = groups_of(s->rows, least(wanted, room ? room : 1));
@@ -120,7 +120,7 @@ static struct shares share_out(const struct operation *o, const struct plan *pla
     s.rows = (uint32_t)(y->end - y->begin) * o->images[GRADIENT].images;
     uint32_t fewest = fewest_rows(p, &s, (uint32_t)(x->end - x->begin),
                                   size_of_chunks(variant, &plan->device->info.traits),
-                                  plan_lent_most(plan, CHUNK_BYTES));
+                                  plan_lent_quads(plan, CHUNK_BYTES));
     s.rows_per_chunk = chunk_rows(s.rows, fewest);
     s.chunks = groups_of(s.rows, s.rows_per_chunk);
     return s;

@@ -106,8 +106,8 @@ struct splits {
 static uint32_t most_splits(const struct sum_shape *shape, uint32_t wanted)
 {
     const struct packing *p = shape->packing;
-    size_t bytes = plan_lent_most(shape->plan, SPLIT_BYTES);
-    uint32_t room = (uint32_t)(bytes / 16) / p->slices / row_count(shape->sum);
+    uint32_t quads = plan_lent_quads(shape->plan, SPLIT_BYTES);
+    uint32_t room = quads / p->slices / row_count(shape->sum);
     return shape->sum->places ? 1 : least(least(wanted, p->elements / SPLIT_DEPTH), room);
 }
 

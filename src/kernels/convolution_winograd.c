@@ -51,7 +51,7 @@ static struct tiles tiles_of(const struct plan *plan, uint32_t width, uint32_t h
                              uint32_t images, uint32_t slices)
 {
     struct tiles t = {.x = groups_of(width, TILE), .y = groups_of(height, TILE)};
-    uint32_t room = (uint32_t)(plan_lent_most(plan, BLOCK_BYTES) / 16) / POINTS / slices / 4 * 4;
+    uint32_t room = plan_lent_quads(plan, BLOCK_BYTES) / POINTS / slices / 4 * 4;
     t.total = t.x * t.y * images;
     t.block = least(groups_of(t.total, 4) * 4, room > 4 ? room : 4);
     return t;
@@ -273,8 +273,8 @@ static struct deep begin_deep(const struct operation *o, struct plan *plan, cons
     struct deep d = {.tiles = tiles_of(plan, width, height, o->images[GRADIENT].images, most)};
     uint32_t groups =
         POINTS * groups_of(p->range * 4, GROUP_ROWS) * groups_of(p->slices, GROUP_SLICES);
-    size_t bytes = plan_lent_most(plan, PART_BYTES);
-    uint32_t room = (uint32_t)(bytes / 16) / POINTS / (p->range * 4) / p->slices;
+    uint32_t quads = plan_lent_quads(plan, PART_BYTES);
+    uint32_t room = quads / POINTS / (p->range * 4) / p->slices;
     d.chunks = least(groups_of(ALL_GROUPS, groups), groups_of(d.tiles.block, GROUP_ROWS));
     d.chunks = least(d.chunks, room > 0 ? room : 1);
     d.inputs = plan_lent_vector(plan, (size_t)POINTS * p->range * 4 * d.tiles.block);

@@ -248,10 +248,10 @@ struct vector_view plan_lent_vector(struct plan *plan, size_t count)
     return view;
 }
 
-size_t plan_lent_most(const struct plan *plan, size_t most)
+uint32_t plan_lent_quads(const struct plan *plan, size_t most)
 {
     size_t limit = plan->command_buffer->lent_most;
-    return limit && limit < most ? limit : most;
+    return (uint32_t)((limit && limit < most ? limit : most) / (4 * sizeof(float)));
 }
 
 static void return_buffers(struct plan *plan)

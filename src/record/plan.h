@@ -73,8 +73,9 @@ struct vector_view plan_scratch_vector(struct plan *plan, size_t count);
 struct vector_view plan_table(struct plan *plan, const void *elements, size_t count);
 /* A scratch vector until the plan's end: plans that follow have its memory again; contents undefined. */
 struct vector_view plan_lent_vector(struct plan *plan, size_t count);
-/* The bytes that a lent vector of part sums may take, of `most`: fewer parts do within a budget. */
-size_t plan_lent_most(const struct plan *plan, size_t most);
+/* Quads, of four elements, that a lent vector of part sums may have where it would have `most` bytes:
+ * fewer parts do within a budget. */
+uint32_t plan_lent_quads(const struct plan *plan, size_t most);
 
 /* Passes that store zeros into a whole view, and that copy a vector. */
 void plan_fill_image(struct plan *plan, const struct image_view *destination);
