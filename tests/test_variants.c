@@ -509,6 +509,8 @@ static void test_forms_of_sums_are_forced(void)
         {"convolution_tiled,elements_whole,factors_packed", "#define IN_PLACE 1\n", false},
         {"convolution_wide,lines_short", "#define SLICES 1\n#define PIXELS 4\n", true},
         {"convolution_wide,lines_long", "#define SLICES 2\n#define PIXELS 6\n", true},
+        {"convolution_wide,lines_broad", "#define SLICES 2\n#define PIXELS 11\n", true},
+        {"convolution_wide,lines_broad", "#define LINES_OF_TAPS 3\n", true},
         {"convolution_column,lines_short", "#define SLICES 1\n#define PIXELS 3\n", true},
     };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {

@@ -7,6 +7,8 @@
 // PLACES: all of those sums in one pass, a layer of the grid for each place.
 // SHARED_TAPS (stride and dilation 1): the taps along the line, which share the neighbours' reads;
 // with PLACES the most that a place has.
+// LINES_OF_TAPS: how many lines of taps, one after the other and in no loop. ONE_SLICE: of inputs.
+// ALL_SLICES: one invocation makes all slices of a pixel.
 // needs convolution/convolution.glsl
 // needs convolution/bias.glsl
 // needs convolution/input.glsl
@@ -40,7 +42,14 @@
 #define IF_TAP(l)
 #endif
 
-vec4 sum[SLICES * PIXELS]; // of pixel i of slice j at j * PIXELS + i
+// Of pixel i of slice j. Mesa unrolls a loop, however long, that goes through all of an array.
+#ifdef LINES_OF_TAPS
+vec4 sum[SLICES][PIXELS];
+#define SUM(j, i) sum[j][i]
+#else
+vec4 sum[SLICES * PIXELS];
+#define SUM(j, i) sum[(j) * PIXELS + (i)]
+#endif
 vec4 v[READS];             // in(t, .) of one slice of inputs, along the line
 #ifdef EPILOGUE
 collected own_values; // of one slice
@@ -69,7 +78,7 @@ vec4 through(mat4 w, vec4 value) { return w * value; }
 void begin_slice(int j, int k) {
     vec4 bias = bias_of(k);
     for (int i = 0; i < PIXELS; i++)
-        sum[j * PIXELS + i] = bias;
+        SUM(j, i) = bias;
 }
 
 // Pixel i reads v[i + shift].
@@ -79,7 +88,7 @@ void begin_slice(int j, int k) {
 void add_slice(int j, int k, int element, int shift) {
     WEIGHTS w = weights_at(element, k);
     for (int i = PIXELS - 1; i >= 0; i--)
-        sum[j * PIXELS + i] += through(w, v[i + shift]);
+        SUM(j, i) += through(w, v[i + shift]);
 }
 
 // One after the other and not in loops, which compilers may leave as they are: the places in `sum`
@@ -145,24 +154,37 @@ ivec3 first_pixel(int at) {
 #endif
 }
 
-void add_slice_of_inputs(ivec4 k, int s, ivec2 corner, int slice, int image) {
-    for (int a = 0; a < TAPS_ACROSS; a++) {
-        ivec2 t = corner + ACROSS * ivec2(dilation_x, dilation_y) * a;
-        int element = ((TAP0 + a * TAP_ACROSS) * range + s) * COMPONENTS;
+void add_line_of_taps(ivec4 k, int s, int a, ivec2 corner, int slice, int image) {
+    ivec2 t = corner + ACROSS * ivec2(dilation_x, dilation_y) * a;
+    int element = ((TAP0 + a * TAP_ACROSS) * range + s) * COMPONENTS;
 #ifdef SHARED_TAPS
-        for (int i = 0; i < READS; i++)
-            v[i] = input_at(t + ALONG * i, slice, image);
-        add_taps(k, element, TAP_ALONG * range * COMPONENTS);
+    for (int i = 0; i < READS; i++)
+        v[i] = input_at(t + ALONG * i, slice, image);
+    add_taps(k, element, TAP_ALONG * range * COMPONENTS);
 #else
-        for (int l = 0; l < TAPS_ALONG; l++) {
-            for (int i = 0; i < PIXELS; i++)
-                v[i] = input_at(t + ALONG * (ivec2(stride_x, stride_y) * i +
-                                             ivec2(dilation_x, dilation_y) * l),
-                                slice, image);
-            add_tap(k, element + l * TAP_ALONG * range * COMPONENTS, 0);
-        }
-#endif
+    for (int l = 0; l < TAPS_ALONG; l++) {
+        for (int i = 0; i < PIXELS; i++)
+            v[i] = input_at(t + ALONG * (ivec2(stride_x, stride_y) * i +
+                                         ivec2(dilation_x, dilation_y) * l),
+                            slice, image);
+        add_tap(k, element + l * TAP_ALONG * range * COMPONENTS, 0);
     }
+#endif
+}
+
+void add_slice_of_inputs(ivec4 k, int s, ivec2 corner, int slice, int image) {
+#ifdef LINES_OF_TAPS
+    add_line_of_taps(k, s, 0, corner, slice, image);
+#if LINES_OF_TAPS > 1
+    add_line_of_taps(k, s, 1, corner, slice, image);
+#endif
+#if LINES_OF_TAPS > 2
+    add_line_of_taps(k, s, 2, corner, slice, image);
+#endif
+#else
+    for (int a = 0; a < TAPS_ACROSS; a++)
+        add_line_of_taps(k, s, a, corner, slice, image);
+#endif
 }
 
 void invocation(ivec3 at) {
@@ -177,14 +199,22 @@ void invocation(ivec3 at) {
     const bool stores = true;
     ivec3 first = first_pixel(at.x);
 #endif
+#ifdef ALL_SLICES
+    const int k = 0;
+#else
     int k = at.y * SLICES;
+#endif
     int last = destination_slices - 1;
     ivec4 rows = min(k + ivec4(0, 1, 2, 3), ivec4(last));
     begin_slices(rows);
     ivec2 corner = CORNER + ivec2(stride_x, stride_y) * first.xy;
     int begin = first_slice(k);
+#ifdef ONE_SLICE
+    add_slice_of_inputs(rows, 0, corner, begin, first.z);
+#else
     for (int s = 0; s < range; s++)
         add_slice_of_inputs(rows, s, corner, min(begin + s, source_slices - 1), first.z);
+#endif
     for (int j = 0; j < SLICES; j++) {
         vec4 slope = neuron_slope(k + j);
         BEGIN_COLLECTED(own_values);
@@ -192,7 +222,7 @@ void invocation(ivec3 at) {
             ivec2 X = first.xy + ALONG * i;
             ivec2 u = stored_at(X);
             if (stores && is_stored(X) && k + j <= last) {
-                vec4 value = neuron(sum[j * PIXELS + i], slope);
+                vec4 value = neuron(SUM(j, i), slope);
                 store_destination(u.x, u.y, k + j, first.z, value);
                 COLLECT(own_values, value, u, k + j, first.z);
             }

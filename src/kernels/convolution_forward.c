@@ -9,7 +9,13 @@
 #define ENOUGH_INVOCATIONS 32768u
 #define ENOUGH_OF_PRODUCTS 6144u
 #define FEW_PIXELS         4u
+#define PAIR_PIXELS        7u
 #define WIDE_LANES         64u
+/* A processor has few lanes, and takes as long to read a vector of weights as for two dozen products:
+ * longer lines read it for more of them. */
+#define BROAD_PIXELS 14u
+#define FEW_TAPS     3
+#define ENOUGH_LANES 24u /* of an image */
 
 static bool is_product(const void *shape)
 {
@@ -157,35 +163,66 @@ struct line_shape {
     bool down;
 };
 
-static struct share full_share(const struct line_shape *shape)
+static uint32_t line_length(const struct line_shape *shape)
+{
+    return shape->sum->extent[shape->down];
+}
+
+/* `pair`: pixels at most where an invocation makes two slices; where it makes four, half of them. */
+static struct share full_share(const struct line_shape *shape, uint32_t pair)
 {
     uint32_t slices = slices_for(shape->packing);
-    uint32_t most = slices == 4 ? 4 : slices == 2 ? 7 : 8;
-    return (struct share){slices, pixels_for(shape->sum->extent[shape->down], most)};
+    uint32_t most = slices == 4 ? (pair + 1) / 2 : slices == 2 ? pair : 8;
+    return (struct share){slices, pixels_for(line_length(shape), most)};
+}
+
+/* Of an image. */
+static uint64_t line_invocations(const struct line_shape *shape, struct share share)
+{
+    uint64_t lines =
+        (uint64_t)groups_of(line_length(shape), share.pixels) * shape->sum->extent[!shape->down];
+    return lines * groups_of(shape->packing->slices, share.slices);
 }
 
 static bool leaves_invocations_idle(const void *line_shape)
 {
     const struct line_shape *shape = line_shape;
-    const struct sum *sum = shape->sum;
-    const struct share share = full_share(shape);
-    uint64_t lines = (uint64_t)groups_of(sum->extent[shape->down], share.pixels) *
-                     sum->extent[!shape->down] * sum->destination.images;
     uint32_t enough = packing_is_dense(shape->packing) ? ENOUGH_OF_PRODUCTS : ENOUGH_INVOCATIONS;
-    return lines * groups_of(shape->packing->slices, share.slices) < enough;
+    return line_invocations(shape, full_share(shape, PAIR_PIXELS)) *
+               shape->sum->destination.images <
+           enough;
 }
 
+/* Windows whose taps share their reads, of few taps: more make a long program. */
+static bool has_few_taps(const void *line_shape)
+{
+    const struct line_shape *shape = line_shape;
+    const struct window *w = &shape->sum->window;
+    bool few = w->x.size > 0 && w->x.size <= FEW_TAPS && w->y.size > 0 && w->y.size <= FEW_TAPS;
+    return few && !shape->sum->places && is_dense(shape->down ? &w->y : &w->x);
+}
+
+static bool fills_lanes(const void *shape)
+{
+    return line_invocations(shape, full_share(shape, BROAD_PIXELS)) >= ENOUGH_LANES;
+}
+
+/* What an invocation makes of a line: `pixels` of one slice or of two. `taps`: they go without a
+ * loop, at whose end llvmpipe stores all sums by a mask. */
 const struct variant convolution_line_variants[] = {
-    {"lines_short", .shared_memory = true, .pixels = FEW_PIXELS, .pays = leaves_invocations_idle,
-     .close = true},
-    {"lines_long"},
+    {"lines_short", .shared_memory = true, .pixels = FEW_PIXELS, .slices = 1,
+     .pays = leaves_invocations_idle, .close = true},
+    {"lines_broad", .registers = 64, .can = has_few_taps, .pays = fills_lanes,
+     .pixels = BROAD_PIXELS, .slices = 2, .taps = FEW_TAPS},
+    {"lines_long", .pixels = PAIR_PIXELS, .slices = 2},
     {0}};
 
-static struct share share_of(struct plan *plan, const struct line_shape *shape)
+static struct share share_of(const struct variant *variant, const struct line_shape *shape)
 {
-    uint32_t length = shape->sum->extent[shape->down];
-    uint32_t most = variant_choose(plan, convolution_line_variants, shape)->pixels;
-    return most ? (struct share){1, groups_of(length, groups_of(length, most))} : full_share(shape);
+    uint32_t length = line_length(shape);
+    return variant->slices == 1
+               ? (struct share){1, groups_of(length, groups_of(length, variant->pixels))}
+               : full_share(shape, variant->pixels);
 }
 
 static void pass_wide(struct pass *pass, const struct packing *p, const struct sum *sum, bool down,
@@ -210,6 +247,17 @@ static void pass_wide(struct pass *pass, const struct packing *p, const struct s
         pass, sum,
         (struct pass_epilogue){WIDE_LANES, groups_of(pass->grid[0], WIDE_LANES), slices});
     pass->work = groups_of(p->elements + 1, places) * slices * pixels * 8;
+}
+
+/* Weights at constant places are read once for all lanes. */
+static void pass_unrolled(struct pass *pass, const struct packing *p, const struct share *share,
+                          const struct axis *across)
+{
+    pass_define(pass, "LINES_OF_TAPS", across->size);
+    if (p->range == 1)
+        pass_define(pass, "ONE_SLICE", 1);
+    if (p->slices <= share->slices)
+        pass_define(pass, "ALL_SLICES", 1);
 }
 
 /* Few registers want steps that are constants. */
@@ -261,11 +309,16 @@ void plan_lines(struct plan *plan, const struct packing *p, const struct variant
         pass_matrix(pass, &matrix);
     if (is_dense(along) && along->size > 0 && (uint32_t)along->size <= shared_taps(variant, p))
         pass_define(pass, "SHARED_TAPS", along->size);
-    if (sum_is_wide(variant))
-        pass_wide(pass, p, sum, variant->down,
-                  share_of(plan, &(struct line_shape){p, sum, variant->down}));
-    else
+    if (sum_is_wide(variant)) {
+        const struct line_shape shape = {p, sum, variant->down};
+        const struct variant *lines = variant_choose(plan, convolution_line_variants, &shape);
+        const struct share share = share_of(lines, &shape);
+        pass_wide(pass, p, sum, variant->down, share);
+        if (lines->taps)
+            pass_unrolled(pass, p, &share, variant->down ? &sum->window.x : &sum->window.y);
+    } else {
         pass_narrow(pass, p, sum, variant);
+    }
 }
 
 bool sum_is_wide(const struct variant *variant)
