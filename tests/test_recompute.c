@@ -178,7 +178,8 @@ static void check_plan(const struct problem *p, struct recompute_search *search,
                        double slack, struct tally *tally)
 {
     unsigned char modes[MOST_STEPS + 1];
-    struct best once = try_all(p, search, budget, 2), each = try_all(p, search, budget, 3);
+    struct best once = try_all(p, search, budget, RECOMPUTE_NEAR),
+                each = try_all(p, search, budget, RECOMPUTE_DERIVED);
     bool good = recompute_plan(search, budget, modes);
     CU_ASSERT(!once.found || good);
     CU_ASSERT(!good || each.found);
@@ -234,11 +235,43 @@ static void test_what_is_stored_is_chosen_image_by_image(void)
     check_problems(DERIVED, 4, 0.05);
 }
 
+/* Image 2 is read by a gradient, then not while another takes much, then by two gradients in a row:
+ * it is made again before the first and before the second, not before the third. */
+static void test_what_steps_in_a_row_need_is_made_once(void)
+{
+    enum { SIZE = 10, TIME = 8 };
+    struct problem p;
+    unsigned char modes[MOST_STEPS + 1];
+    begin(&p, 3);
+    for (size_t i = 1; i <= 3; i++)
+        p.images[i] = (struct recompute_image){.size = SIZE, .part = SIZE, .may_drop = i == 2};
+    p.images[1].size = p.images[1].part = 1;
+    add_step(&p, 1, 1, 0, SIZE_MAX, SIZE_MAX);
+    add_step(&p, TIME, 2, 1, SIZE_MAX, SIZE_MAX);
+    add_step(&p, 1, 3, 2, SIZE_MAX, SIZE_MAX);
+    add_step(&p, 1, 7, 3, SIZE_MAX, SIZE_MAX);
+    add_step(&p, 1, 6, 7, 2, SIZE_MAX);
+    add_step(&p, 1, 5, 6, SIZE_MAX, SIZE_MAX);
+    p.steps[p.model.step_count - 1].scratch = 2 * SIZE;
+    add_step(&p, 1, 4, 5, 2, SIZE_MAX);
+    add_step(&p, 1, SIZE_MAX, 4, 2, 1);
+    struct recompute_search *search = recompute_search_create(&p.model, RECOMPUTE_STORED_ANY);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+    CU_ASSERT(recompute_plan(search, 2 * SIZE + 1, modes));
+    CU_ASSERT_EQUAL(modes[2], RECOMPUTE_NEAR);
+    const struct recompute_schedule *s = recompute_evaluate(search, modes, 2 * SIZE + 1);
+    CU_ASSERT_EQUAL(s->count, p.model.step_count + 2);
+    CU_ASSERT_EQUAL(s->extra, 2 * TIME);
+    CU_ASSERT_EQUAL(check_schedule(&p, modes, s), s->peak);
+    recompute_search_destroy(search);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(test_chains_are_planned_as_well_as_can_be),
                                         UNIT_TEST(test_branches_are_planned_nearly_as_well),
                                         UNIT_TEST(test_what_is_stored_is_chosen_image_by_image),
+                                        UNIT_TEST(test_what_steps_in_a_row_need_is_made_once),
                                         CU_TEST_INFO_NULL};
     return unit_run("recomputation", tests, argc, argv);
 }

@@ -20,11 +20,11 @@
  * (dynamic programming, with all Pareto-optimal labels up to a number). Besides this, which is as
  * good a beginning as others for graphs with branches, there are three ways down, from keeping
  * everything and from what takes the least: one mode at a time is changed, the one that lessens the
- * excess of bytes over time the most for each unit of extra time, to ONCE or also to EACH; then
- * what can be is kept again, and pairs are exchanged. The best of all is taken, so that it is never
- * worse for a chain than the optimum of KEPT and ONCE. Where any image may be stored or not, all of
- * them begin with what readers can make derived, with the gradients of this stored, and with all of
- * it, and change that too.
+ * excess of bytes over time the most for each unit of extra time, to ONCE or to any; then what can
+ * be is kept again, and pairs are exchanged. The best of all is taken, so that it is never worse for
+ * a chain than the optimum of KEPT and ONCE. Where any image may be stored or not, all of them begin
+ * with what readers can make derived, with the gradients of this stored, and with all of it, and
+ * change that too.
  *
  * Where a batch runs in parts, segments of the graph are run by all parts before the next begins
  * (record.c). What is dropped is made in each segment that reads it, so that only what is kept
@@ -39,6 +39,7 @@
 enum recompute_mode {
     RECOMPUTE_KEPT,   /* lives from when it is made to its last reader */
     RECOMPUTE_ONCE,   /* dropped after the forward pass, then made once for the backward pass */
+    RECOMPUTE_NEAR,   /* made for each row of steps of the backward pass that all need it */
     RECOMPUTE_EACH,   /* made for each step of the backward pass that needs it */
     RECOMPUTE_DERIVED /* stored nowhere: its readers make it of what its step reads, which lives as
                          long as they wait */

@@ -169,8 +169,8 @@ static void set_all(const struct recompute_search *s, unsigned char *modes,
         modes[s->candidates[i]] = (unsigned char)mode;
 }
 
-/* May the image have that mode, and what is made again be no more than `last`? In parts EACH is as
- * ONCE: what is dropped lives within a segment in any case. */
+/* May the image have that mode, and what is made again be no more than `last`? In parts NEAR and EACH
+ * are as ONCE: what is dropped lives within a segment in any case. */
 static bool allows(const struct recompute_search *s, size_t image, unsigned mode,
                    enum recompute_mode last)
 {
@@ -178,7 +178,8 @@ static bool allows(const struct recompute_search *s, size_t image, unsigned mode
     bool derived = s->base[image] == RECOMPUTE_DERIVED;
     if (s->stored != RECOMPUTE_STORED_ANY && derived != (mode == RECOMPUTE_DERIVED))
         return false;
-    if (mode == RECOMPUTE_EACH && s->model->parts)
+    bool again = mode == RECOMPUTE_NEAR || mode == RECOMPUTE_EACH;
+    if (again && s->model->parts)
         return false;
     return mode == RECOMPUTE_KEPT      ? true
            : mode == RECOMPUTE_DERIVED ? i->may_derive
@@ -389,14 +390,15 @@ static bool drop_one(struct recompute_search *s, uint64_t budget, enum recompute
     for (size_t k = 0; k < s->choice_count; k++) {
         size_t image = s->choices[k];
         unsigned char before = modes[image];
-        bool each_is_once = false;
+        bool all_are_once = false;
         recompute_evaluation_watch(s->evaluation, image);
         for (unsigned char m = RECOMPUTE_KEPT; m <= RECOMPUTE_DERIVED; m++) {
-            if (m == before || !allows(s, image, m, last) || (m == RECOMPUTE_EACH && each_is_once))
+            bool again = m == RECOMPUTE_NEAR || m == RECOMPUTE_EACH;
+            if (m == before || !allows(s, image, m, last) || (again && all_are_once))
                 continue;
             modes[image] = m;
             struct score score = score_of(s, modes, budget);
-            each_is_once = m == RECOMPUTE_ONCE && recompute_evaluation_waits_once(s->evaluation);
+            all_are_once = m == RECOMPUTE_ONCE && recompute_evaluation_waits_once(s->evaluation);
             double gain = gain_of(now, &score);
             if (score.excess >= now->excess || gain <= best)
                 continue;

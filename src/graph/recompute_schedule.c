@@ -9,7 +9,7 @@
 /* An image as the schedule goes on. */
 struct instance {
     size_t made, read; /* items: where it was made last, where it was read last; NEVER: not yet */
-    size_t epoch;      /* when it was made */
+    size_t epoch;      /* when it was made; of NEAR, when it was made or read last */
 };
 
 struct recompute_evaluation {
@@ -214,6 +214,14 @@ static size_t epoch_of(const struct recompute_evaluation *e, size_t image, size_
     return e->modes[image] == RECOMPUTE_ONCE ? 1 : at + 1;
 }
 
+/* Between two steps in a row what both need takes no more than while they run. */
+static bool is_of_epoch(const struct recompute_evaluation *e, size_t image, size_t at)
+{
+    size_t made = e->images[image].epoch, epoch = epoch_of(e, image, at);
+    bool in_row = e->modes[image] == RECOMPUTE_NEAR && !e->model->parts && made > 0;
+    return made == epoch || (in_row && made + 1 == epoch);
+}
+
 /* What is derived is there as long as what it was made of. */
 static bool is_live(struct recompute_evaluation *e, size_t image, size_t at)
 {
@@ -227,7 +235,7 @@ static bool is_live(struct recompute_evaluation *e, size_t image, size_t at)
     if (made->made == NEVER)
         return false;
     if (!is_derived(e, image))
-        return made->epoch == epoch_of(e, image, at);
+        return is_of_epoch(e, image, at);
     const struct recompute_step *step = &e->model->steps[e->producers[image]];
     for (size_t i = 0; i < step->read_count; i++) {
         const struct instance *source = &e->images[step->reads[i]];
@@ -238,14 +246,32 @@ static bool is_live(struct recompute_evaluation *e, size_t image, size_t at)
     return true;
 }
 
+/* What is there is read for step `at`, too. */
+static void touch(struct recompute_evaluation *e, size_t image, size_t at)
+{
+    if (e->producers[image] == NEVER)
+        return;
+    if (!is_derived(e, image)) {
+        e->images[image].epoch = epoch_of(e, image, at);
+        return;
+    }
+    const struct recompute_step *step = &e->model->steps[e->producers[image]];
+    for (size_t i = 0; i < step->read_count; i++)
+        touch(e, step->reads[i], at);
+}
+
 /* Lists the steps that make what step `s` reads and what is gone. */
 static void need_sources(struct recompute_evaluation *e, size_t s, size_t at)
 {
     const struct recompute_step *step = &e->model->steps[s];
     for (size_t i = 0; i < step->read_count; i++) {
         size_t image = step->reads[i];
-        if (e->modes[image] == RECOMPUTE_KEPT || e->needed[image] || is_live(e, image, at))
+        if (e->modes[image] == RECOMPUTE_KEPT || e->needed[image])
             continue;
+        if (is_live(e, image, at)) {
+            touch(e, image, at);
+            continue;
+        }
         e->needed[image] = true;
         e->missing[e->missing_count++] = e->producers[image];
     }
