@@ -44,14 +44,14 @@ struct glcnn_graph_descriptor {
                                batch size (glcnn_memory_plan tells what that is); 0: as many as
                                needed. A batch that needs more drops images of the forward pass
                                and computes them again for the backward pass, which gives the same
-                               bits and takes time; or stores what its readers would make, or adds
-                               up sums in fewer parts, the same up to rounding; or runs in
-                               sub-batches, whose results are the same up to the order of sums,
-                               statistics of batch normalisation too. Of all plans within the
-                               budget the one of the least expected time is taken; what is not the
-                               same bits must save 5 % of a step. Large GPUs make some sums in the
-                               pass that stores what is added up, or in one of their own, as the
-                               plan is: in another order, then */
+                               bits and takes time; or stores what its readers would make; or runs
+                               in sub-batches, whose results are the same up to the order of sums,
+                               statistics of batch normalisation too; or, where nothing else keeps
+                               within the budget, adds up sums in fewer parts, the same up to
+                               rounding. Of all plans within the budget the one of the least
+                               expected time is taken; sub-batches must save 5 % of a step. Large
+                               GPUs make some sums in the pass that stores what is added up, or in
+                               one of their own, as the plan is: in another order, then */
     float gradient_clip_norm; /* largest norm of the gradients for weights that an execution's
                                  updates see, all vectors of all kernels taken as one; 0 or more,
                                  0: any. Where the norm is more, each gradient is multiplied by

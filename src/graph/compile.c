@@ -8,7 +8,9 @@
 #define TRIES      24  /* choices recorded within a budget */
 #define GOOD_TRIES 6   /* within it, of which the fastest is taken */
 #define WORTH      .05 /* of a step */
-#define SURE       2   /* what textures take is less than so many times what a model counts */
+#define LENT       20  /* one part in so many of all memory is for each vector of part sums */
+#define FEW_LENT   ((size_t)5 << 19) /* bytes of one that are no matter */
+#define SURE       2 /* what textures take is less than so many times what a model counts */
 
 /* ---- One recording ---- */
 
@@ -230,12 +232,12 @@ static glcnn_status find_fastest(struct glcnn_graph *graph, struct compiled *c, 
     return status;
 }
 
-/* Is there time to be saved that is worth other roundings, and room where part sums lie? */
-static bool is_worth_fewer_parts(const struct glcnn_graph *graph, const struct compiled *c,
-                                 const struct fastest *fastest)
+/* Other roundings are for budgets that need them anyway, as where a batch runs in parts. */
+static bool needs_fewer_parts(const struct glcnn_graph *graph, const struct compiled *c,
+                              const struct fastest *fastest)
 {
-    bool slow = !(fastest->time > 0) || fastest->time > (1 + WORTH) * c->whole_time;
-    return slow && c->command_buffer->lent_size > budget_lent(graph);
+    bool rounds = !(fastest->time > 0) || fastest->choice.sub_batches > 1;
+    return rounds && c->command_buffer->lent_size > budget_lent(graph);
 }
 
 /* Buffers of part sums leave textures less of the budget: sums are shared out among fewer groups. */
@@ -248,7 +250,7 @@ static glcnn_status find_with_fewer_parts(struct glcnn_graph *graph, struct comp
     if (status == GLCNN_SUCCESS)
         status = find_fastest(graph, c, b, &found);
     budget_destroy(&b);
-    bool better = !(fastest->time > 0) || found.time + WORTH * c->whole_time < fastest->time;
+    bool better = !(fastest->time > 0) || found.time < fastest->time;
     if (found.time > 0 && better) {
         memory_choice_free(&fastest->choice);
         *fastest = found;
@@ -262,7 +264,7 @@ static glcnn_status record_choices(struct glcnn_graph *graph, struct compiled *c
 {
     struct fastest fastest = {.time = 0};
     glcnn_status status = find_fastest(graph, c, b, &fastest);
-    if (status == GLCNN_SUCCESS && is_worth_fewer_parts(graph, c, &fastest))
+    if (status == GLCNN_SUCCESS && needs_fewer_parts(graph, c, &fastest))
         status = find_with_fewer_parts(graph, c, &fastest);
     if (status != GLCNN_SUCCESS) {
         memory_choice_free(&fastest.choice);
@@ -302,16 +304,35 @@ static glcnn_status check_budget(struct glcnn_graph *graph, struct compiled *c)
                                                                   : status;
 }
 
+/* Without a budget vectors of part sums take a small part of all memory: so they are in the way of no
+ * budget, and with and without one are added up in the same order. */
+static glcnn_status find_lent(struct glcnn_graph *graph, struct compiled *c)
+{
+    c->choice = (struct memory_choice){
+        .sub_batches = 1, .arrangement = ARRANGE_IN_WAVES, .stores = UINT64_MAX};
+    glcnn_status status = record(graph, c);
+    uint64_t part = c->memory.planned / LENT, most = part > FEW_LENT ? part : FEW_LENT;
+    if (status == GLCNN_SUCCESS && c->command_buffer->lent_size > most)
+        c->lent = (size_t)most;
+    else if (status == GLCNN_SUCCESS)
+        c->whole_time = recording_time(&c->recording);
+    return status;
+}
+
 static glcnn_status record_within_budget(struct glcnn_graph *graph, struct compiled *c)
 {
     struct budget *b = NULL;
-    c->choice = (struct memory_choice){.sub_batches = 1, .stores = budget_stores(graph)};
-    glcnn_status status = record_arranged(graph, c);
+    glcnn_status status = find_lent(graph, c);
+    if (status != GLCNN_SUCCESS || (!c->lent && is_within_budget(graph, c)))
+        return status;
+    c->choice =
+        (struct memory_choice){.sub_batches = 1, .stores = budget_stores(graph), .lent = c->lent};
+    status = record_arranged(graph, c);
     if (status != GLCNN_SUCCESS || is_within_budget(graph, c))
         return status;
     status = check_budget(graph, c);
     if (status == GLCNN_SUCCESS)
-        status = budget_create(graph, c->sources, 0, &b);
+        status = budget_create(graph, c->sources, c->lent, &b);
     if (status == GLCNN_SUCCESS)
         status = record_choices(graph, c, b);
     if (status == GLCNN_SUCCESS && !is_within_budget(graph, c))

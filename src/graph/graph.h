@@ -197,6 +197,7 @@ struct compiled {
     struct recording recording;
     struct command_memory memory;
     double whole_time; /* recording_time without a budget */
+    size_t lent; /* most bytes of a vector of part sums, unless a budget needs fewer; 0: any */
     bool has_programs;
 };
 /* What the graph has compiled for these, or compiles now. */
