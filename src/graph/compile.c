@@ -204,30 +204,43 @@ static uint64_t bytes_over(const struct glcnn_graph *graph, const struct compile
     return has_room && tries < TRIES / 2 ? 0 : c->memory.planned - graph->memory_budget;
 }
 
+/* What the model counted too much of what was recorded: vectors of several passes that lie in the same
+ * memory. */
+static uint64_t counted_too_much(const struct compiled *c)
+{
+    uint64_t counted = c->choice.schedule.peak;
+    return counted > c->memory.planned ? counted - c->memory.planned : 0;
+}
+
 /* Models count bytes, of which textures take some more or some less: more than the budget is asked
  * for first, and what a choice takes too much the next of its kind is given less. One that takes
  * less may leave room for a faster arrangement. */
 static glcnn_status find_fastest(struct glcnn_graph *graph, struct compiled *c, struct budget *b,
                                  struct fastest *fastest)
 {
+    const uint64_t begin = graph->memory_budget + graph->memory_budget / 32;
     struct memory_choice choice;
     glcnn_status status = GLCNN_SUCCESS;
-    budget_set(b, graph->memory_budget + graph->memory_budget / 32);
+    budget_set(b, begin);
     for (int i = 0, good = 0; i < TRIES && good < GOOD_TRIES && budget_choose(b, &choice); i++) {
         uint64_t over = graph->memory_budget / 16;
         status = record_choice(graph, c, choice);
         if (status != GLCNN_SUCCESS)
             return status;
+        uint64_t more = i ? 0 : counted_too_much(c);
         if (!is_within_budget(graph, c)) {
             over = bytes_over(graph, c, i);
         } else {
-            good += is_worth_arranging(graph, c) ? 1 : GOOD_TRIES;
+            good += more ? 0 : is_worth_arranging(graph, c) ? 1 : GOOD_TRIES;
             status = c->choice.sub_batches == 1 ? record_arranged(graph, c) : status;
             if (status != GLCNN_SUCCESS)
                 return status;
             take_faster(fastest, c);
         }
-        budget_lessen(b, over);
+        if (more)
+            budget_set(b, begin + more);
+        else
+            budget_lessen(b, over);
     }
     return status;
 }
