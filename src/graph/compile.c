@@ -8,7 +8,7 @@
 #define TRIES      24  /* choices recorded within a budget */
 #define GOOD_TRIES 6   /* within it, of which the fastest is taken */
 #define WORTH      .05 /* of a step */
-#define LENT       20  /* one part in so many of all memory is for each vector of part sums */
+#define LENT       24  /* one part in so many of all memory is for each vector of part sums */
 #define FEW_LENT   ((size_t)5 << 19) /* bytes of one that are no matter */
 #define SURE       2 /* what textures take is less than so many times what a model counts */
 
