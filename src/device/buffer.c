@@ -35,9 +35,13 @@ static glcnn_status fill_with_zeros(struct glcnn_buffer *buffer)
     return status;
 }
 
-static enum buffer_reach choose_reach(const struct glcnn_device *device, GLbitfield access)
+/* A copy that the driver makes beside the step pays from some size on: a pass reads a batch's classes
+ * across the bus in no time, where the copy holds up the passes behind it for 2 us (H200). */
+static enum buffer_reach choose_reach(const struct glcnn_device *device, GLbitfield access,
+                                      size_t size)
 {
-    if (access & GL_MAP_WRITE_BIT && device->info.traits.background_copies)
+    bool copies = device->info.traits.background_copies && size > BUFFER_SMALL;
+    if (access & GL_MAP_WRITE_BIT && copies)
         return REACH_COPY;
     return device->gl.BufferStorageEXT ? REACH_KEPT : REACH_MAP;
 }
@@ -51,7 +55,7 @@ static glcnn_status give_mapped_memory(struct glcnn_buffer *buffer)
     const char *where = "making a buffer for transfers";
     const GLbitfield keep = GL_MAP_PERSISTENT_BIT_EXT | GL_MAP_COHERENT_BIT_EXT;
     const GLbitfield near = GL_CLIENT_STORAGE_BIT_EXT | GL_DYNAMIC_STORAGE_BIT_EXT;
-    buffer->reach = choose_reach(buffer->device, buffer->access);
+    buffer->reach = choose_reach(buffer->device, buffer->access, buffer->size);
     if (buffer->reach == REACH_COPY && !(buffer->mapped = malloc(buffer->size)))
         return device_fail(buffer->device, GLCNN_OUT_OF_MEMORY,
                            "out of memory making a buffer of %zu bytes", buffer->size);

@@ -75,9 +75,12 @@ void buffer_bind_storage(const struct gl *gl, GLuint index, const struct glcnn_b
 glcnn_status buffer_upload(struct glcnn_device *device, GLenum target, GLuint *name, size_t size,
                            const void *bytes, const char *where);
 
+#define BUFFER_SMALL ((size_t)4096) /* bytes that are not worth a copy by the driver */
+
 /* A buffer that the processor fills (GL_MAP_WRITE_BIT) or reads (GL_MAP_READ_BIT); contents
- * undefined. What is filled the driver copies where the device's traits say that it does so in the
- * background; else it stays mapped where the driver has GL_EXT_buffer_storage. */
+ * undefined. What is filled the driver copies where the buffer is not small and the device's traits
+ * say that it does so in the background; else it stays mapped where the driver has
+ * GL_EXT_buffer_storage. */
 glcnn_status buffer_create_mapped(struct glcnn_device *device, size_t size, GLbitfield access,
                                   struct glcnn_buffer **buffer);
 /* Where the driver keeps buffers mapped, gives one that passes fill for the processor such memory,

@@ -6,15 +6,30 @@
 
 #include "device/buffer.h"
 
-#define FIRST_SIZE ((size_t)4096) /* bytes of a memory to begin with */
+#define FIRST_SIZE (2 * BUFFER_SMALL) /* bytes of a memory to begin with */
+
+static glcnn_status make_ring(struct glcnn_device *device, size_t size, struct staging_ring *ring)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < STAGING_RING && status == GLCNN_SUCCESS; i++)
+        status = buffer_create_mapped(device, size, GL_MAP_WRITE_BIT, &ring->memories[i].buffer);
+    return status;
+}
+
+static void destroy_ring(struct staging_ring *ring)
+{
+    for (size_t i = 0; i < STAGING_RING; i++)
+        glcnn_buffer_destroy(&ring->memories[i].buffer);
+}
 
 static glcnn_status make_parts(struct glcnn_device *device, struct staging *staging)
 {
     glcnn_status status =
         buffer_create_mapped(device, FIRST_SIZE, GL_MAP_READ_BIT, &staging->read.buffer);
-    for (size_t i = 0; i < STAGING_RING && status == GLCNN_SUCCESS; i++)
-        status =
-            buffer_create_mapped(device, FIRST_SIZE, GL_MAP_WRITE_BIT, &staging->ring[i].buffer);
+    if (status == GLCNN_SUCCESS)
+        status = make_ring(device, BUFFER_SMALL, &staging->small);
+    if (status == GLCNN_SUCCESS)
+        status = make_ring(device, FIRST_SIZE, &staging->large);
     for (size_t i = 0; i < STAGING_PASSES && status == GLCNN_SUCCESS; i++)
         status = glcnn_command_buffer_create(device, &staging->passes[i].commands);
     return status;
@@ -36,8 +51,8 @@ void staging_destroy(struct staging **staging)
         return;
     for (size_t i = 0; i < STAGING_PASSES; i++)
         glcnn_command_buffer_destroy(&old->passes[i].commands);
-    for (size_t i = 0; i < STAGING_RING; i++)
-        glcnn_buffer_destroy(&old->ring[i].buffer);
+    destroy_ring(&old->small);
+    destroy_ring(&old->large);
     glcnn_buffer_destroy(&old->read.buffer);
     free(old);
 }
@@ -62,13 +77,14 @@ glcnn_status staging_take(struct glcnn_device *device, size_t size, bool write,
                           struct staging_memory **memory, const char *where)
 {
     struct staging *staging = device->staging;
-    struct staging_memory *taken = write ? &staging->ring[staging->next] : &staging->read;
+    struct staging_ring *ring = size > BUFFER_SMALL ? &staging->large : &staging->small;
+    struct staging_memory *taken = write ? &ring->memories[ring->next] : &staging->read;
     glcnn_status status = fence_await(device, taken->serial, where);
     *memory = taken;
     if (status == GLCNN_SUCCESS && size > taken->buffer->size)
         status = grow(&taken->buffer, size);
     if (status == GLCNN_SUCCESS && write)
-        staging->next = (staging->next + 1) % STAGING_RING;
+        ring->next = (ring->next + 1) % STAGING_RING;
     return status;
 }
 

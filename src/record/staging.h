@@ -3,8 +3,9 @@
  * were made last, to be issued again for other images.
  *
  * Uploads take the memories of a ring in turn: the next one is filled while passes still read those
- * before it, and the GPU is waited for only where it is a whole ring behind. A read-back has one
- * memory, since it waits for its pass. */
+ * before it, and the GPU is waited for only where it is a whole ring behind. Small ones, as a batch's
+ * classes, have a ring of their own, so that they never lie in memory that grew for pictures and is
+ * reached in another way. A read-back has one memory, since it waits for its pass. */
 #ifndef GLCNN_STAGING_H
 #define GLCNN_STAGING_H
 
@@ -27,9 +28,14 @@ struct staging_pass {
     uint64_t used; /* the number of the call that found it last; 0: it is empty */
 };
 
+struct staging_ring {
+    struct staging_memory memories[STAGING_RING];
+    size_t next;
+};
+
 struct staging {
-    struct staging_memory ring[STAGING_RING], read;
-    size_t next; /* of the ring */
+    struct staging_ring small, large; /* small: of uploads of BUFFER_SMALL bytes at most */
+    struct staging_memory read;
     struct staging_pass passes[STAGING_PASSES];
     uint64_t used; /* calls of staging_find_pass */
 };
