@@ -41,16 +41,13 @@ def seconds_of(call, count):
 
 
 def captured(call):
-    """A CUDA graph of CALLS calls, after what libraries do at first."""
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        for _ in range(3):
-            call()
-    torch.cuda.current_stream().wait_stream(stream)
+    """A CUDA graph of CALLS calls, after what libraries do at first. A gradient runs in the stream
+    that its forward pass ran in, which so must be the one that is captured."""
+    for _ in range(3):
+        call()
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):
         for _ in range(CALLS):
             call()
     return graph
@@ -303,6 +300,8 @@ def main():
     report = Report(parser.parse_args())
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True
+    if GPU:
+        torch.cuda.set_stream(torch.cuda.Stream())  # the default one cannot be captured
     for layout in LAYOUTS:
         unary(report, layout)
         others(report, layout)
