@@ -46,8 +46,8 @@ struct glcnn_graph_descriptor {
                                and computes them again for the backward pass, which gives the same
                                bits and takes time; or stores what its readers would make; or runs
                                in sub-batches, whose results are the same up to the order of sums,
-                               statistics of batch normalisation too; or, where nothing else keeps
-                               within the budget, adds up sums in fewer parts, the same up to
+                               statistics of batch normalisation too; or, where nothing but those
+                               keeps within the budget, adds up sums in fewer parts, the same up to
                                rounding. Of all plans within the budget the one of the least
                                expected time is taken; sub-batches must save 5 % of a step. Large
                                GPUs make some sums in the pass that stores what is added up, or in

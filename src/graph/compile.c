@@ -250,7 +250,7 @@ static bool needs_fewer_parts(const struct glcnn_graph *graph, const struct comp
                               const struct fastest *fastest)
 {
     bool rounds = !(fastest->time > 0) || fastest->choice.sub_batches > 1;
-    return rounds && c->command_buffer->lent_size > budget_lent(graph);
+    return rounds && c->lent_size > budget_lent(graph);
 }
 
 /* Buffers of part sums leave textures less of the budget: sums are shared out among fewer groups. */
@@ -324,10 +324,13 @@ static glcnn_status find_lent(struct glcnn_graph *graph, struct compiled *c)
     c->choice = (struct memory_choice){
         .sub_batches = 1, .arrangement = ARRANGE_IN_WAVES, .stores = UINT64_MAX};
     glcnn_status status = record(graph, c);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    c->lent_size = c->command_buffer->lent_size;
     uint64_t part = c->memory.planned / LENT, most = part > FEW_LENT ? part : FEW_LENT;
-    if (status == GLCNN_SUCCESS && c->command_buffer->lent_size > most)
+    if (c->lent_size > most)
         c->lent = (size_t)most;
-    else if (status == GLCNN_SUCCESS)
+    else
         c->whole_time = recording_time(&c->recording);
     return status;
 }
