@@ -280,6 +280,40 @@ static void test_part_sums_are_as_many_within_a_budget(void)
     free(whole.values), free(half.values);
 }
 
+/* Forward images that the gradients of kernels of a name read, by the model of a plan. */
+static size_t forward_reads(const struct recording *r, const struct recompute_model *m,
+                            const char *name)
+{
+    size_t found = 0;
+    for (size_t s = 0; s < m->step_count; s++) {
+        const struct glcnn_filter_node *node = r->graph->filters[r->steps[s].filter].node;
+        if (strcmp(node->kernel->descriptor->name, name) != 0)
+            continue;
+        for (size_t i = 0; i < m->steps[s].read_count; i++)
+            for (size_t k = 0; k < m->forward_count; k++)
+                found += m->steps[k].results[0] == m->steps[s].reads[i];
+    }
+    return found;
+}
+
+/* The gradient of a sum is that which arrives: what was added need not be there. */
+static void test_gradients_of_sums_need_no_forward_image(void)
+{
+    struct runner runner;
+    struct glcnn_memory_plan plan;
+    struct recompute_model m;
+    struct model model = make_model("resnet8", BATCH);
+    good(runner_create_training(&model, BATCH, &(struct glcnn_graph_descriptor){0}, &runner));
+    good(runner_memory(&runner, &plan));
+    const struct recording *r = &runner.graph->compiled->recording;
+    CU_ASSERT_TRUE_FATAL(recompute_model_make(&m, r, NULL, 1));
+    CU_ASSERT_EQUAL(forward_reads(r, &m, "add_gradient"), 0);
+    CU_ASSERT(forward_reads(r, &m, "convolution_gradient") > 0);
+    recompute_model_free(&m);
+    runner_destroy(&runner);
+    model_destroy(&model);
+}
+
 /* Waves take memory of which some is left. */
 static void test_dear_passes_run_beside_each_other_within_a_budget(void)
 {
@@ -452,6 +486,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_dear_passes_run_in_fewer_parts),
         UNIT_TEST(test_what_is_stored_is_chosen_by_image),
         UNIT_TEST(test_part_sums_are_as_many_within_a_budget),
+        UNIT_TEST(test_gradients_of_sums_need_no_forward_image),
         UNIT_TEST(test_dear_passes_run_beside_each_other_within_a_budget),
         UNIT_TEST(test_random_nets_train_with_the_same_bits),
         CU_TEST_INFO_NULL};

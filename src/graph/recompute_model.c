@@ -141,16 +141,38 @@ static double time_of_step(const struct recording *r, size_t s, uint32_t parts)
     return passes_time(r, r->steps[s].first_pass, end_of_step(r, s), parts);
 }
 
+static bool is_bound(const struct recording *r, size_t s, const struct storage *storage)
+{
+    for (size_t p = r->steps[s].first_pass; p < end_of_step(r, s); p++) {
+        const struct pass *pass = &r->command_buffer->passes[p];
+        for (uint32_t i = 0; i < pass->texture_count; i++)
+            if (storage_of(pass, i) == storage)
+                return true;
+    }
+    return false;
+}
+
+/* A gradient is given the forward source and may read nothing of it, as that of a sum: then the image
+ * need not be there. In parts it is there as long as it is given (record.c, find_whole). */
+static bool is_read(const struct recording *r, size_t s, size_t image, uint32_t parts)
+{
+    const struct graph_filter *f = &r->graph->filters[r->steps[s].filter];
+    const struct storage *storage = r->made[image].storage;
+    return parts > 1 || !f->node->forward || !storage || is_bound(r, s, storage);
+}
+
 static void describe_step(struct recompute_model *m, const struct recording *r,
                           const struct recording *derived, size_t s, uint32_t parts, size_t *reads)
 {
     const struct record_step *step = &r->steps[s];
     const struct graph_filter *f = &r->graph->filters[step->filter];
+    size_t read_count = 0;
     for (size_t i = 0; i < f->node->source_count; i++)
-        reads[i] = f->node->sources[i]->index;
+        if (is_read(r, s, f->node->sources[i]->index, parts))
+            reads[read_count++] = f->node->sources[i]->index;
     m->steps[s] = (struct recompute_step){
         .reads = reads,
-        .read_count = f->node->source_count,
+        .read_count = read_count,
         .results = {step->collector ? SIZE_MAX : recording_result(f)->index,
                     step->collector || !f->node->loss ? SIZE_MAX : f->node->loss->index},
         .scratch = part_of(r, scratch_of(r, s), parts),
