@@ -2,12 +2,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encode/random.h"
 #include "graph/recompute.h"
 
 #define MOST_LABELS    1024 /* of one last kept image; a chain of more loses the certain optimum */
 #define MOST_IN_CHAIN  160  /* images that the optimum for chains is looked for with */
 #define MOST_EXCHANGED 48   /* images of which pairs are exchanged */
 #define MOST_ROUNDS    8
+#define KICKS          200       /* random changes to what was found */
+#define KICKED_ITEMS   (1 << 24) /* of schedules that are looked at for them */
+#define WALK           20        /* kicks until all begins with the best again */
+#define WORSE          1.1       /* extra time of what is walked on from, to the best's */
 
 /* What is dropped between two kept images, which are not in it. */
 struct run {
@@ -46,6 +51,7 @@ struct recompute_search {
     bool has_least;       /* they have been looked for */
     bool *free;
     double base_extra; /* time of the base */
+    uint64_t items;    /* of all schedules that were looked at */
 };
 
 /* ---- Life ---- */
@@ -158,6 +164,7 @@ static struct score score_of(struct recompute_search *s, const unsigned char *mo
     const struct recompute_schedule *schedule = recompute_evaluate(s, modes, budget);
     if (!schedule)
         return (struct score){UINT64_MAX, 1e300, 1e300};
+    s->items += schedule->count;
     return (struct score){schedule->peak, schedule->excess, schedule->extra};
 }
 
@@ -495,16 +502,70 @@ static void improve(struct recompute_search *s, uint64_t budget, unsigned char *
     }
 }
 
-/* From what is in `modes` on. */
-static bool descend(struct recompute_search *s, uint64_t budget, enum recompute_mode last,
-                    unsigned char *modes, struct score *now)
+/* From what is in `modes` on, until it is within the budget. False: no mode leads there. */
+static bool drop_some(struct recompute_search *s, uint64_t budget, enum recompute_mode last,
+                      unsigned char *modes, struct score *now)
 {
     *now = score_of(s, modes, budget);
     while (!is_within(now))
         if (!drop_one(s, budget, last, modes, now))
             return false;
-    improve(s, budget, modes, now);
     return true;
+}
+
+static bool descend(struct recompute_search *s, uint64_t budget, enum recompute_mode last,
+                    unsigned char *modes, struct score *now)
+{
+    bool good = drop_some(s, budget, last, modes, now);
+    if (good)
+        improve(s, budget, modes, now);
+    return good;
+}
+
+/* ---- Iterated local search ---- */
+
+/* Other modes for two to five images. */
+static void kick(const struct recompute_search *s, uint64_t *random, unsigned char *modes)
+{
+    for (uint32_t left = 2 + random_bits24(random) % 4; left > 0; left--) {
+        size_t image = s->choices[random_bits24(random) % s->choice_count];
+        unsigned mode = random_bits24(random) % (RECOMPUTE_DERIVED + 1);
+        if (allows(s, image, mode, RECOMPUTE_EACH))
+            modes[image] = (unsigned char)mode;
+    }
+}
+
+/* Within the budget again, and then better by single modes. */
+static bool mend(struct recompute_search *s, uint64_t budget, unsigned char *modes,
+                 struct score *now)
+{
+    bool better = drop_some(s, budget, RECOMPUTE_EACH, modes, now);
+    for (int round = 0; better && round < MOST_ROUNDS; round++)
+        better = keep_again(s, budget, modes, now);
+    return is_within(now);
+}
+
+/* Walks on from what is nearly as good. */
+static void wander(struct recompute_search *s, uint64_t budget, unsigned char *modes,
+                   struct score *found)
+{
+    const size_t size = s->model->image_count;
+    const uint64_t begun = s->items;
+    uint64_t random = 1;
+    for (int k = 0; k < KICKS && s->items - begun < KICKED_ITEMS; k++) {
+        struct score score;
+        if (k % WALK == 0)
+            memcpy(s->other, modes, size);
+        memcpy(s->trial, s->other, size);
+        kick(s, &random, s->trial);
+        if (!mend(s, budget, s->trial, &score) || score.extra > found->extra * WORSE)
+            continue;
+        memcpy(s->other, s->trial, size);
+        if (score.extra >= found->extra)
+            continue;
+        memcpy(modes, s->trial, size);
+        *found = score;
+    }
 }
 
 /* ---- The least memory ---- */
@@ -625,5 +686,7 @@ bool recompute_plan(struct recompute_search *s, uint64_t budget, unsigned char *
         plan_from_base(s, budget, modes, &found);
     }
     take_better(s, plan_from_least, budget, modes, &found);
+    if (s->choice_count && found.extra < 1e300)
+        wander(s, budget, modes, &found);
     return found.extra < 1e300;
 }
