@@ -196,19 +196,22 @@ static void each_form_agrees_with_the_reference(void)
                all);
     check_form("pooling_one_pass,pooling_norms_kept", "pooling_norms_kept", norms);
     check_form("pooling_norms_anew", "pooling_norms_anew", norms);
-    check_form("pooling_separable,pooling_tiles_none", "pooling_separable", winners);
-    check_form("pooling_one_pass,pooling_tiles_none", "pooling_one_pass", winners);
+    check_form("pooling_separable,pooling_tiles_none,pooling_winners_anew", "pooling_separable",
+               winners);
+    check_form("pooling_one_pass,pooling_tiles_none,pooling_winners_anew", "pooling_one_pass",
+               winners);
 }
 
-/* Images of several groups in each direction, whole and in part. */
+/* Images of several groups in each direction, whole and in part, of windows whose winners no state
+ * keeps: too many read a pixel, or some are clamped and dilated. */
 static void strips_of_groups_agree_with_the_reference(void)
 {
     static const struct check_case cases[] = {
-        {"kernel_width=3 kernel_height=3 stride_in_pixels_x=2 stride_in_pixels_y=2",
+        {"kernel_width=4 kernel_height=6 stride_in_pixels_x=2 stride_in_pixels_y=1",
          {2, 5, 37, 71}},
         {"kernel_width=3 kernel_height=3 dilation_rate_x=2 dilation_rate_y=2 edge_mode=clamp",
          {1, 4, 21, 65}},
-        {"kernel_width=5 kernel_height=4 stride_in_pixels_x=3 offset_x=-2 offset_y=3 "
+        {"kernel_width=5 kernel_height=5 stride_in_pixels_x=3 offset_x=-2 offset_y=3 "
          "destination_width=25 destination_height=40 clip_rect_origin_x=2 clip_rect_origin_y=5 "
          "clip_rect_size_width=20 clip_rect_size_height=30",
          {1, 3, 41, 70}}};
@@ -321,11 +324,16 @@ static float *maxima_by(const char *form, glcnn_channel_format format, size_t *c
     static const float values[81] = {[3] = NAN, [20] = INFINITY, [40] = -INFINITY, [77] = -0.0f};
     glcnn_device *kept = device;
     device = open_forced(form);
-    glcnn_kernel *kernel = kernel_with("pooling_max", "kernel_width=3 kernel_height=5");
-    glcnn_image *source = make_image_of(device, format, 1, 1, 9, 9);
+    glcnn_kernel *kernel = kernel_with("pooling_max", "kernel_width=3 kernel_height=3");
+    glcnn_image *source = make_image_of(device, format, 1, 1, 9, 9), *result;
+    glcnn_state *state = NULL;
+    glcnn_command_buffer *to = make_commands();
     fill_image(source, values);
     glcnn_kernel_properties(kernel)->result_is_ordinary = true;
-    glcnn_image *result = result_of(kernel, &(struct glcnn_encode){.source = source}, NULL);
+    GOOD_FATAL(glcnn_kernel_encode_returning(to, kernel, &(struct glcnn_encode){.source = source},
+                                             &result, strstr(form, "kept") ? &state : NULL));
+    finish(&to);
+    glcnn_state_destroy(&state);
     float *maxima = read_image(result);
     *count = count_of(result);
     glcnn_image_destroy(&source);
@@ -353,8 +361,9 @@ static void check_not_finite(const char *form, glcnn_channel_format format)
 /* A NaN wins, and infinities do not become one, whichever form has them. */
 static void numbers_that_are_not_finite_stay(void)
 {
-    static const char *const forms[] = {"pooling_separable", "pooling_alone", "pooling_strips",
-                                        "pooling_strips_shared"};
+    static const char *const forms[] = {"pooling_separable",  "pooling_alone",
+                                        "pooling_strips",     "pooling_strips_shared",
+                                        "pooling_kept_alone", "pooling_kept_tiles"};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         check_not_finite(forms[i], GLCNN_CHANNEL_FORMAT_FLOAT32);
         check_not_finite(forms[i], GLCNN_CHANNEL_FORMAT_FLOAT16);
@@ -377,6 +386,8 @@ static float *gradient_by(const char *form, const char *settings, size_t *count)
                                              &state));
     finish(&to);
     fill_noise(y, 5);
+    if (strstr(form, "winners_kept") && glcnn_state_vector(state, "winners"))
+        fill_noise(x, 6); /* that it does not read */
     to = make_commands();
     GOOD_FATAL(glcnn_kernel_encode_returning(
         to, gradient, &(struct glcnn_encode){.source = y, .secondary = x, .state = state}, &dx,
@@ -395,20 +406,25 @@ static float *gradient_by(const char *form, const char *settings, size_t *count)
 }
 
 /* The first NaN of a window has its gradient, and of equal values, infinities or zeros, the first,
- * whichever form finds it: windows of tiles that are kept, those that are not, and rows. */
+ * whichever form finds it: windows of tiles that are kept, those that are not, rows, and the forward
+ * pass that leaves it in the state. */
 static void of_equals_the_first_wins_in_each_form(void)
 {
     static const char *const settings[] = {
         "kernel_width=3 kernel_height=3",
         "kernel_width=3 kernel_height=3 stride_in_pixels_x=2 stride_in_pixels_y=2",
-        "kernel_width=5 kernel_height=3 edge_mode=clamp"};
-    static const char *const forms[] = {"pooling_tiles_shared",
-                                        "pooling_tiles_none,pooling_separable"};
+        "kernel_width=5 kernel_height=3 edge_mode=clamp",
+        "kernel_width=3 kernel_height=2 edge_mode=clamp"};
+    static const char *const forms[] = {"pooling_winners_anew,pooling_tiles_shared",
+                                        "pooling_winners_anew,pooling_tiles_none,pooling_separable",
+                                        "pooling_winners_kept,pooling_kept_alone",
+                                        "pooling_winners_kept,pooling_kept_tiles"};
     glcnn_device *kept = device;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 16; i++) {
         size_t count = 0;
-        float *found = gradient_by(forms[i % 2], settings[i / 2], &count);
-        float *plain = gradient_by("pooling_tiles_none,pooling_one_pass", settings[i / 2], &count);
+        float *found = gradient_by(forms[i % 4], settings[i / 4], &count);
+        float *plain = gradient_by("pooling_winners_anew,pooling_tiles_none,pooling_one_pass",
+                                   settings[i / 4], &count);
         CU_ASSERT(count == 81 && plain[3] != 0.0f && plain[20] != 0.0f);
         for (size_t at = 0; at < count; at++)
             CU_ASSERT_DOUBLE_EQUAL((double)found[at], (double)plain[at], 1e-6);
@@ -416,6 +432,43 @@ static void of_equals_the_first_wins_in_each_form(void)
         free(plain);
     }
     device = kept;
+}
+
+/* Elements of a state's winners, of 2 images of 9 channels of 12x13 pixels. */
+static size_t winners_of(const char *settings)
+{
+    glcnn_kernel *kernel = kernel_with("dilated_pooling_max", settings);
+    glcnn_image *x = make_image(2, 9, 12, 13), *y = NULL;
+    glcnn_state *state = NULL;
+    glcnn_command_buffer *to = make_commands();
+    GOOD_FATAL(
+        glcnn_kernel_encode_returning(to, kernel, &(struct glcnn_encode){.source = x}, &y, &state));
+    glcnn_buffer *winners = glcnn_state_vector(state, "winners");
+    size_t count = winners ? vector_count(winners) : 0;
+    glcnn_command_buffer_destroy(&to);
+    glcnn_state_destroy(&state);
+    glcnn_image_destroy(&x);
+    glcnn_image_destroy(&y);
+    glcnn_kernel_destroy(&kernel);
+    return count;
+}
+
+/* One for each pixel and slice of the result, of windows that the header names. */
+static void states_keep_winners_of_windows_that_overlap(void)
+{
+    CU_ASSERT_EQUAL(winners_of("kernel_width=3 kernel_height=3"), 2 * 3 * 12 * 13);
+    CU_ASSERT_EQUAL(winners_of("kernel_width=3 kernel_height=3 stride_in_pixels_x=2 "
+                               "stride_in_pixels_y=2 edge_mode=clamp"),
+                    2 * 3 * 6 * 7);
+    CU_ASSERT_EQUAL(winners_of("kernel_width=3 kernel_height=3 dilation_rate_x=2"),
+                    2 * 3 * 12 * 13);
+    CU_ASSERT_EQUAL(winners_of("kernel_width=2 kernel_height=2 stride_in_pixels_x=2 "
+                               "stride_in_pixels_y=2"),
+                    0);
+    CU_ASSERT_EQUAL(winners_of("kernel_width=4 kernel_height=3"), 0);
+    CU_ASSERT_EQUAL(winners_of("kernel_width=9 kernel_height=1"), 0);
+    CU_ASSERT_EQUAL(winners_of("kernel_width=3 kernel_height=3 dilation_rate_x=2 edge_mode=clamp"),
+                    0);
 }
 
 /* The gradient of 2x2 maxima side by side of a 6x6 image, into one of another size that held 9. */
@@ -474,6 +527,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(gradients_of_windows_side_by_side_are_cheap),
         UNIT_TEST(numbers_that_are_not_finite_stay),
         UNIT_TEST(of_equals_the_first_wins_in_each_form),
+        UNIT_TEST(states_keep_winners_of_windows_that_overlap),
         UNIT_TEST(a_gradient_may_have_another_size),
         CU_TEST_INFO_NULL};
     return fixture_run("pooling", tests, argc, argv);

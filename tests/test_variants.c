@@ -84,7 +84,8 @@ static bool lists(const struct glcnn_kernel_info *info, const char *variant)
 static const char *kept_away_by(const char *variant)
 {
     static const char *const rows[][2] = {{"pooling_alone", "pooling_strips"},
-                                          {"pooling_average_alone", "pooling_average_group"}};
+                                          {"pooling_average_alone", "pooling_average_group"},
+                                          {"pooling_winners_anew", "pooling_winners_kept"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(variant, rows[i][0]) == 0)
             return rows[i][1];

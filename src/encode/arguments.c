@@ -255,11 +255,20 @@ static glcnn_status find_call_vector(struct call *call, int index, size_t positi
     return GLCNN_SUCCESS;
 }
 
+/* By an encode whose result is made again, into a branch of the state that it filled at first. */
+static bool is_left_already(const struct call *call, const struct argument *argument)
+{
+    const struct state_vector *vector = state_filled_vector(call->arguments.state, argument->name);
+    return argument->output && argument->optional && vector && vector->lent;
+}
+
 static glcnn_status find_state_vector(struct call *call, int index, size_t length)
 {
     const struct argument *argument = call_argument(call, index);
     struct state_vector *vector;
     if (length == 0 && (argument->output || argument->optional)) /* of no use to this encode */
+        return GLCNN_SUCCESS;
+    if (is_left_already(call, argument))
         return GLCNN_SUCCESS;
     glcnn_status status =
         state_vector(call->arguments.state, argument->name, argument->output ? length : 0, &vector);

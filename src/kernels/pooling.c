@@ -11,6 +11,7 @@
 #include "kernels/pooling_separable.h"
 #include "kernels/pooling_shared.h"
 #include "kernels/pooling_strips.h"
+#include "kernels/pooling_winners.h"
 
 struct glcnn_pooling_parameters *glcnn_pooling(glcnn_kernel *kernel)
 {
@@ -98,8 +99,8 @@ static void add_padding(const struct operation *o, struct pass *pass)
     pass_int(pass, "zero_pad_y", pad[1]);
 }
 
-enum { SOURCE, RESULT };               /* arguments of a forward kernel */
-enum { GRADIENT, IMAGE, DESTINATION }; /* of a gradient kernel */
+enum { SOURCE, RESULT, WINNERS };                        /* arguments of a forward kernel */
+enum { GRADIENT, IMAGE, DESTINATION, GRADIENT_WINNERS }; /* of a gradient kernel */
 
 static struct pooled results_of(const struct operation *o, const char *fold)
 {
@@ -201,7 +202,10 @@ static void plan_l2_norm(const struct operation *o, struct plan *plan)
 static void plan_max(const struct operation *o, struct plan *plan)
 {
     const struct pooled results = results_of(o, "LARGEST");
-    plan_results(plan, &results, "pooling/pooling_max.comp");
+    if (o->given[WINNERS])
+        pooling_plan_kept(plan, &results, &o->vectors[WINNERS]);
+    else
+        plan_results(plan, &results, "pooling/pooling_max.comp");
 }
 
 static struct pooled_gradient gradient_of(const struct operation *o)
@@ -371,6 +375,15 @@ static void plan_max_gradient_gathered(const struct operation *o, struct plan *p
     pass->work = 64;
 }
 
+/* Those of a gradient addressed by hand may be of other windows. */
+static size_t winner_count(const struct operation *o, size_t index)
+{
+    if (index == WINNERS && !(o->descriptor->flags & IS_GRADIENT))
+        return pooling_winner_count(&o->window, &o->images[SOURCE], &o->images[RESULT]);
+    bool follows = index == GRADIENT_WINNERS && o->state_driven;
+    return follows ? pooling_winner_count(&o->window, &o->images[IMAGE], &o->images[GRADIENT]) : 0;
+}
+
 /* Windows side by side, and a gradient of all of their source. */
 static bool are_side_by_side(const struct operation *o)
 {
@@ -388,6 +401,9 @@ static void plan_max_gradient(const struct operation *o, struct plan *plan)
     const struct variant *form, *tiled;
     size_t first = plan->pass_count;
     bool side_by_side = are_side_by_side(o);
+    if (o->given[GRADIENT_WINNERS] &&
+        pooling_plan_kept_gradient(plan, &gradient, &o->vectors[GRADIENT_WINNERS]))
+        return;
     gradient.columns = "pooling/pooling_max_gradient_columns.comp";
     gradient.rows = "pooling/pooling_max_gradient_rows.comp";
     if (!side_by_side && pooling_plan_separable_max_gradient(plan, &gradient, &form))
@@ -575,41 +591,64 @@ static void l2_norm_gradient_window(const struct reference *r, uint32_t n, uint3
                 add(r, n, c, at[0], at[1], g * *tensor_at(source, n, c, at[0], at[1]) / norm);
 }
 
-/* Value of the winning tap; its position in `winner`, -1 for an outside zero. */
-static double largest(const struct reference *r, const struct tensor *source, uint32_t n,
-                      uint32_t c, int32_t Y, int32_t X, int32_t winner[2])
+struct winner {
+    double value;
+    int32_t y, x;        /* pixel; -1: outside */
+    int32_t row, column; /* of the window: the tap that reads that pixel */
+};
+
+static struct winner tap_of(const struct reference *r, const struct tensor *source, uint32_t n,
+                            uint32_t c, int32_t Y, int32_t X, int32_t q, int32_t p)
+{
+    const struct axis *x = &r->operation->window.x, *y = &r->operation->window.y;
+    int32_t at[2];
+    if (!tap(r, source, Y, X, q, p, at))
+        return (struct winner){0, -1, -1, q, p};
+    return (struct winner){*tensor_at(source, n, c, at[0], at[1]), at[0], at[1],
+                           (at[0] - y->first - y->stride * Y) / y->dilation,
+                           (at[1] - x->first - x->stride * X) / x->dilation};
+}
+
+static struct winner largest(const struct reference *r, const struct tensor *source, uint32_t n,
+                             uint32_t c, int32_t Y, int32_t X)
 {
     const struct window *w = &r->operation->window;
-    double best = 0;
-    bool first = true;
+    struct winner best = tap_of(r, source, n, c, Y, X, 0, 0);
     for (int32_t q = 0; q < w->y.size; q++)
         for (int32_t p = 0; p < w->x.size; p++) {
-            int32_t at[2];
-            bool inside = tap(r, source, Y, X, q, p, at);
-            double value = inside ? *tensor_at(source, n, c, at[0], at[1]) : 0;
-            if (!first && !(value > best) && !(isnan(value) && !isnan(best)))
-                continue;
-            best = value;
-            first = false;
-            winner[0] = inside ? at[0] : -1;
-            winner[1] = inside ? at[1] : -1;
+            struct winner other = tap_of(r, source, n, c, Y, X, q, p);
+            if (other.value > best.value || (isnan(other.value) && !isnan(best.value)))
+                best = other;
         }
     return best;
 }
 
+static void keep_winner(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X,
+                        const struct winner *winner)
+{
+    if (r->vectors[WINNERS])
+        r->vectors[WINNERS][pooling_winner_index(&r->images[RESULT], n, c, Y, X)] +=
+            pooling_winner_number(c, winner->row, winner->column);
+}
+
+/* All taps of the channels that a last slice is filled up with are 0: the first wins. */
 static void max_window(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X)
 {
-    int32_t winner[2];
-    *tensor_at(&r->images[RESULT], n, c, Y, X) = largest(r, &r->images[SOURCE], n, c, Y, X, winner);
+    const struct tensor *result = &r->images[RESULT], *source = &r->images[SOURCE];
+    const struct winner best = largest(r, source, n, c, Y, X);
+    const struct winner first = tap_of(r, source, n, c, Y, X, 0, 0);
+    *tensor_at(result, n, c, Y, X) = best.value;
+    keep_winner(r, n, c, Y, X, &best);
+    for (uint32_t more = c + 1; c + 1 == result->channels && more % 4 != 0; more++)
+        keep_winner(r, n, more, Y, X, &first);
 }
 
 static void max_gradient_window(const struct reference *r, uint32_t n, uint32_t c, int32_t Y,
                                 int32_t X)
 {
-    int32_t winner[2];
-    largest(r, &r->images[IMAGE], n, c, Y, X, winner);
-    if (winner[0] >= 0)
-        add(r, n, c, winner[0], winner[1], tensor_get(&r->images[GRADIENT], n, c, Y, X));
+    struct winner best = largest(r, &r->images[IMAGE], n, c, Y, X);
+    if (best.y >= 0)
+        add(r, n, c, best.y, best.x, tensor_get(&r->images[GRADIENT], n, c, Y, X));
 }
 
 static void average_reference(const struct reference *r)
@@ -709,21 +748,31 @@ static const struct parameter parameters[] = {
     {0}};
 
 #define FORWARD_ARGUMENTS                                                                          \
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},                                \
     {                                                                                              \
-        {.name = "source_image", .place = PLACE_SOURCE, .input = true},                            \
-        {                                                                                          \
-            .name = "destination_image", .place = PLACE_DESTINATION, .output = true                \
-        }                                                                                          \
+        .name = "destination_image", .place = PLACE_DESTINATION, .output = true                    \
     }
 
 #define GRADIENT_ARGUMENTS                                                                         \
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},                             \
+        {.name = "source_image", .place = PLACE_SECONDARY, .input = true},                         \
     {                                                                                              \
-        {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},                         \
-            {.name = "source_image", .place = PLACE_SECONDARY, .input = true},                     \
-        {                                                                                          \
-            .name = "destination_gradient", .place = PLACE_DESTINATION, .output = true             \
-        }                                                                                          \
+        .name = "destination_gradient", .place = PLACE_DESTINATION, .output = true                 \
     }
+
+#define KEEPS_WINNERS                                                                              \
+    .arguments = {FORWARD_ARGUMENTS,                                                               \
+                  {.name = "winners", .place = PLACE_STATE, .output = true, .optional = true}},    \
+    .length = winner_count
+
+#define READS_WINNERS(NAME)                                                                        \
+    .arguments = {GRADIENT_ARGUMENTS,                                                              \
+                  {.name = "winners",                                                              \
+                   .place = PLACE_STATE,                                                           \
+                   .input = true,                                                                  \
+                   .optional = true,                                                               \
+                   .filled_by = NAME}},                                                            \
+    .length = winner_count
 
 static void node_defaults(struct glcnn_addressing *properties, void *kernel_parameters)
 {
@@ -738,47 +787,57 @@ static const struct variant *const average_gradient_forms[] = {pooling_tile_form
                                                                average_derivation_rows, NULL};
 static const struct variant *const norm_forms[] = {pooling_tile_forms, norm_rows, pooling_forms,
                                                    pooling_strip_forms, NULL};
-static const struct variant *const max_gradient_forms[] = {pooling_tile_forms, pooling_forms, NULL};
+static const struct variant *const max_forms[] = {pooling_kept_forms, pooling_forms,
+                                                  pooling_strip_forms, NULL};
+static const struct variant *const max_gradient_forms[] = {pooling_winner_forms, pooling_tile_forms,
+                                                           pooling_forms, NULL};
 
 #define FORWARD(NAME, MPS, TEXT, FLAGS, FORMS, PLAN, CASES)                                        \
     .name = NAME, .mps_class = MPS, .text = TEXT, .family = "pooling",                             \
     .gradient = NAME "_gradient",                                                                  \
     .flags = HAS_WINDOW | HAS_STRIDE | MAKES_STATE | READS_DERIVED | (FLAGS),                      \
     .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,          \
-    .arguments = FORWARD_ARGUMENTS, .variants = FORMS, .plan = plan_##PLAN,                        \
-    .reference = PLAN##_reference, .node_defaults = node_defaults,                                 \
-    .keeps_zero = descriptor_always, .cases = CASES
+    .variants = FORMS, .plan = plan_##PLAN, .reference = PLAN##_reference,                         \
+    .node_defaults = node_defaults, .keeps_zero = descriptor_always, .cases = CASES
 
 #define GRADIENT(NAME, MPS, FLAGS, FORMS, PLAN, CASES)                                             \
     .name = NAME "_gradient", .mps_class = MPS "Gradient", .text = "gradient of " NAME,            \
     .family = "pooling", .without_gradient = "it is a gradient itself", .forward = NAME,           \
     .flags = HAS_WINDOW | HAS_STRIDE | IS_GRADIENT | READS_DERIVED | (FLAGS),                      \
     .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,          \
-    .arguments = GRADIENT_ARGUMENTS, .variants = FORMS, .plan = plan_##PLAN,                       \
-    .reference = PLAN##_reference, .cases = CASES
+    .variants = FORMS, .plan = plan_##PLAN, .reference = PLAN##_reference, .cases = CASES
 
 const struct glcnn_descriptor glcnn_kernel_pooling_average = {
     FORWARD("pooling_average", "MPSCNNPoolingAverage", "mean over a window", 0, average_forms,
-            average, average_cases)};
+            average, average_cases),
+    .arguments = {FORWARD_ARGUMENTS}};
 const struct glcnn_descriptor glcnn_kernel_pooling_average_gradient = {
     GRADIENT("pooling_average", "MPSCNNPoolingAverage", 0, average_gradient_forms, average_gradient,
              average_cases),
-    .derivative = average_derivative, .derive = derive_average};
+    .arguments = {GRADIENT_ARGUMENTS}, .derivative = average_derivative, .derive = derive_average};
 const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm = {
     FORWARD("pooling_l2_norm", "MPSCNNPoolingL2Norm",
             "square root of the sum of squares over a "
             "window",
-            0, two_forms, l2_norm, window_cases)};
-const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm_gradient = {GRADIENT(
-    "pooling_l2_norm", "MPSCNNPoolingL2Norm", 0, norm_forms, l2_norm_gradient, window_cases)};
+            0, two_forms, l2_norm, window_cases),
+    .arguments = {FORWARD_ARGUMENTS}};
+const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm_gradient = {
+    GRADIENT("pooling_l2_norm", "MPSCNNPoolingL2Norm", 0, norm_forms, l2_norm_gradient,
+             window_cases),
+    .arguments = {GRADIENT_ARGUMENTS}};
 const struct glcnn_descriptor glcnn_kernel_pooling_max = {FORWARD("pooling_max", "MPSCNNPoolingMax",
                                                                   "largest value of a window", 0,
-                                                                  two_forms, max, window_cases)};
+                                                                  max_forms, max, window_cases),
+                                                          KEEPS_WINNERS};
 const struct glcnn_descriptor glcnn_kernel_pooling_max_gradient = {
-    GRADIENT("pooling_max", "MPSCNNPoolingMax", 0, max_gradient_forms, max_gradient, window_cases)};
-const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max = {FORWARD(
-    "dilated_pooling_max", "MPSCNNDilatedPoolingMax", "largest value of a window with spaced taps",
-    HAS_DILATION, two_forms, max, dilated_cases)};
+    GRADIENT("pooling_max", "MPSCNNPoolingMax", 0, max_gradient_forms, max_gradient, window_cases),
+    READS_WINNERS("pooling_max")};
+const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max = {
+    FORWARD("dilated_pooling_max", "MPSCNNDilatedPoolingMax",
+            "largest value of a window with spaced taps", HAS_DILATION, max_forms, max,
+            dilated_cases),
+    KEEPS_WINNERS};
 const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max_gradient = {
     GRADIENT("dilated_pooling_max", "MPSCNNDilatedPoolingMax", HAS_DILATION, max_gradient_forms,
-             max_gradient, dilated_cases)};
+             max_gradient, dilated_cases),
+    READS_WINNERS("dilated_pooling_max")};

@@ -86,14 +86,12 @@ static uint32_t lanes_of(const struct tiles *t)
 
 /* ---- Choice ---- */
 
-/* Windows whose taps are in steps of one, or that are; no pixel lies between windows. */
-static bool is_regular(const struct axis *axis)
+bool pooling_is_regular(const struct axis *axis)
 {
     return axis->stride == 1 || (axis->dilation == 1 && axis->stride <= axis->size);
 }
 
-/* Of taps outside that stand for a pixel inside, one reads that pixel itself. */
-static bool touches(const struct axis *axis, uint32_t size)
+bool pooling_touches(const struct axis *axis, uint32_t size)
 {
     int32_t low = axis->first + axis->stride * axis->begin;
     int32_t high = axis->first + axis->stride * (axis->end - 1) + axis->dilation * (axis->size - 1);
@@ -108,9 +106,10 @@ static bool is_tiled(const void *tiles)
     const struct operation *o = t->operation;
     const struct axis *x = &o->window.x, *y = &o->window.y;
     bool clamps = o->window.edge_mode == GLCNN_EDGE_MODE_CLAMP && !averages(t->fold);
-    return is_regular(x) && is_regular(y) && x->size <= 15 && y->size <= 15 &&
+    return pooling_is_regular(x) && pooling_is_regular(y) && x->size <= 15 && y->size <= 15 &&
            bytes_of(t) <= t->room &&
-           (!clamps || (touches(x, t->source->width) && touches(y, t->source->height)));
+           (!clamps ||
+            (pooling_touches(x, t->source->width) && pooling_touches(y, t->source->height)));
 }
 
 /* Tiles are not mostly empty, and gathering is short. */

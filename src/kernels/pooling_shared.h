@@ -13,4 +13,9 @@ extern const struct variant pooling_tile_forms[];
 bool pooling_plan_shared_gradient(struct plan *plan, const struct pooled_gradient *pooled,
                                   const char *fold, const struct variant **variant);
 
+/* Windows whose taps are in steps of one, or that are; no pixel lies between windows. */
+bool pooling_is_regular(const struct axis *axis);
+/* Of taps outside that stand for a pixel inside, one reads that pixel itself. */
+bool pooling_touches(const struct axis *axis, uint32_t size);
+
 #endif

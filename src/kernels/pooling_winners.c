@@ -1,0 +1,155 @@
+/* Passes of maxima whose winners the state keeps. */
+#include "kernels/pooling_winners.h"
+
+#include <math.h>
+
+#include "encode/window.h"
+#include "kernels/pooling_shared.h"
+
+#define SIDE         8  /* of a window: a place has three bits for its column and its row */
+#define MOST_WINDOWS 9u /* that read a pixel, and a gradient reads */
+#define MOST_BYTES   ((size_t)1 << 27) /* of a buffer, on any device */
+
+/* ---- The vector ---- */
+
+/* Windows that do not overlap read their source once either way. */
+static bool suits(const struct window *w)
+{
+    uint32_t at = pooling_windows_at(&w->x) * pooling_windows_at(&w->y);
+    return w->x.size <= SIDE && w->y.size <= SIDE && at > 1 && at <= MOST_WINDOWS &&
+           pooling_is_regular(&w->x) && pooling_is_regular(&w->y);
+}
+
+/* Each place that counts is one of a pixel inside. */
+static bool is_inside(const struct window *w, const struct image_view *source)
+{
+    return w->edge_mode != GLCNN_EDGE_MODE_CLAMP ||
+           (w->x.dilation == 1 && w->y.dilation == 1 && pooling_touches(&w->x, source->width) &&
+            pooling_touches(&w->y, source->height));
+}
+
+size_t pooling_winner_count(const struct window *w, const struct image_view *source,
+                            const struct image_view *result)
+{
+    size_t count =
+        (size_t)result->width * result->height * slice_count(result->channels) * result->images;
+    return suits(w) && is_inside(w, source) && count <= MOST_BYTES / 4 ? count : 0;
+}
+
+size_t pooling_winner_index(const struct tensor *result, uint32_t image, uint32_t channel,
+                            int32_t y, int32_t x)
+{
+    size_t slice = (size_t)image * slice_count(result->channels) + channel / 4;
+    return (slice * result->height + (size_t)y) * result->width + (size_t)x;
+}
+
+double pooling_winner_number(uint32_t channel, int32_t row, int32_t column)
+{
+    return ldexp(row * SIDE + column, 6 * (int)(channel % 4));
+}
+
+/* ---- Results ---- */
+
+#define RESULTS 8u           /* of a group, to each side */
+#define ROOM    (16384 / 16) /* taps in the shared memory of any device */
+
+/* Taps that the windows of a group read, along an axis. */
+static int taps_of(const struct axis *axis)
+{
+    return ((int)RESULTS - 1) * axis->stride + axis->dilation * (axis->size - 1) + 1;
+}
+
+static bool fit(const void *pooled)
+{
+    const struct window *w = &((const struct pooled *)pooled)->window;
+    int x = taps_of(&w->x), y = taps_of(&w->y);
+    return x <= ROOM && y <= ROOM && x * y <= ROOM;
+}
+
+/* 3x3 windows one pixel apart take 0.8 of the time then, two apart 1.08 (H200). Groups are not mostly
+ * empty. */
+static bool share_taps(const void *pooled)
+{
+    const struct pooled *p = pooled;
+    const struct window *w = &p->window;
+    uint64_t covered =
+        (uint64_t)groups_of(p->width, RESULTS) * groups_of(p->height, RESULTS) * RESULTS * RESULTS;
+    return w->x.stride == 1 && w->y.stride == 1 && 4ull * p->width * p->height >= 3 * covered;
+}
+
+const struct variant pooling_kept_forms[] = {
+    {"pooling_kept_tiles", .registers = 32, .shared_memory = true, .can = fit, .pays = share_taps},
+    {"pooling_kept_alone"},
+    {0}};
+
+static void pass_alone(struct pass *pass, const struct pooled *p)
+{
+    pass_grid_over(pass, p->width, p->height, "destination", p->result);
+    pass_origin(pass, p->x, p->y, 0);
+    pass_covers(pass, p->result, p->x, p->y, p->width, p->height, 1);
+    pass->light = p->window.x.stride > 1; /* neighbours read pixels apart: in narrow groups, near */
+}
+
+static void pass_tiles(struct pass *pass, const struct pooled *p)
+{
+    pass_define(pass, "TILED", 1);
+    pass_define(pass, "RESULTS", (int)RESULTS);
+    pass_define(pass, "TAPS_X", taps_of(&p->window.x));
+    pass_define(pass, "TAPS_Y", taps_of(&p->window.y));
+    pass_int(pass, "first_column", (int32_t)p->x);
+    pass_int(pass, "first_row", (int32_t)p->y);
+    pass_int(pass, "end_column", (int32_t)(p->x + p->width));
+    pass_int(pass, "end_row", (int32_t)(p->y + p->height));
+    pass_grid(pass, groups_of(p->width, RESULTS) * RESULTS * RESULTS, groups_of(p->height, RESULTS),
+              slice_count(p->result->channels) * p->result->images);
+    pass_local(pass, RESULTS * RESULTS, 1, 1);
+    pass->cooperative = true;
+}
+
+void pooling_plan_kept(struct plan *plan, const struct pooled *p, const struct vector_view *winners)
+{
+    const struct variant *form = variant_choose(plan, pooling_kept_forms, p);
+    struct pass *pass = plan_pass(plan, "pooling/pooling_max_kept.comp");
+    pass_variant(pass, form);
+    pass_texture(pass, "source", p->source);
+    pass_image(pass, "destination", p->result);
+    pass_vector(pass, "winners", winners, VECTOR_WRITE);
+    pass_window(pass, &p->window);
+    pass_int(pass, "tap_count", p->window.x.size * p->window.y.size);
+    if (p->window.edge_mode == GLCNN_EDGE_MODE_CLAMP)
+        pass_define(pass, "CLAMPED", 1);
+    (form == pooling_kept_forms ? pass_tiles : pass_alone)(pass, p);
+    pass->work = (uint32_t)(p->window.x.size * p->window.y.size) * 16;
+}
+
+/* ---- Gradients ---- */
+
+const struct variant pooling_winner_forms[] = {
+    {"pooling_winners_kept"}, {"pooling_winners_anew"}, {0}};
+
+bool pooling_plan_kept_gradient(struct plan *plan, const struct pooled_gradient *p,
+                                const struct vector_view *winners)
+{
+    const struct operation *o = p->operation;
+    const struct axis *x = &o->window.x, *y = &o->window.y;
+    const struct variant *form = variant_choose(plan, pooling_winner_forms, p);
+    if (form != pooling_winner_forms)
+        return false;
+    struct pass *pass = plan_pass(plan, "pooling/pooling_max_gradient_kept.comp");
+    pass_variant(pass, form);
+    pass_texture(pass, "gradient", p->gradient);
+    pass_vector(pass, "winners", winners, VECTOR_READ);
+    pass_image(pass, "destination", p->destination);
+    pass_window(pass, &o->window);
+    pass_int(pass, "source_width", (int32_t)p->source->width);
+    pass_int(pass, "source_height", (int32_t)p->source->height);
+    pass_define(pass, "WINDOWS_X", (int)groups_of((uint32_t)x->size, (uint32_t)x->stride));
+    pass_define(pass, "WINDOWS_Y", (int)groups_of((uint32_t)y->size + 1, (uint32_t)y->stride));
+    pass_int(pass, "first_row", (int32_t)o->region_y);
+    pass_int(pass, "end_row", (int32_t)(o->region_y + o->region_height));
+    uint32_t rows = groups_of(o->region_height, 2 * (uint32_t)y->dilation) * (uint32_t)y->dilation;
+    pass_grid_over(pass, o->region_width, rows, "destination", p->destination);
+    pass_origin(pass, o->region_x, 0, 0);
+    pass->work = pooling_windows_at(x) * (pooling_windows_at(y) + 1) * 16;
+    return true;
+}

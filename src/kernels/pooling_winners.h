@@ -1,0 +1,27 @@
+/* Maxima that keep which tap won: the forward pass leaves it in the state, and the gradient reads that
+ * and not the source. */
+#ifndef GLCNN_KERNELS_POOLING_WINNERS_H
+#define GLCNN_KERNELS_POOLING_WINNERS_H
+
+#include "kernels/pooling_separable.h"
+
+/* For descriptors: of the forward kernel, and whether a gradient reads them or finds them anew. */
+extern const struct variant pooling_kept_forms[], pooling_winner_forms[];
+
+/* Elements of the vector: one for each pixel and slice of the result. 0: windows that do not overlap,
+ * are large or lie outside of a clamped image keep none. */
+size_t pooling_winner_count(const struct window *window, const struct image_view *source,
+                            const struct image_view *result);
+/* The element of a result's channel, and what its winner, at that row and column of the window, adds
+ * to it. */
+size_t pooling_winner_index(const struct tensor *result, uint32_t image, uint32_t channel,
+                            int32_t y, int32_t x);
+double pooling_winner_number(uint32_t channel, int32_t row, int32_t column);
+
+void pooling_plan_kept(struct plan *plan, const struct pooled *pooled,
+                       const struct vector_view *winners);
+/* The pass where it suits; otherwise false, and the caller finds winners anew. */
+bool pooling_plan_kept_gradient(struct plan *plan, const struct pooled_gradient *pooled,
+                                const struct vector_view *winners);
+
+#endif
