@@ -10,7 +10,8 @@
 #define MOST_EXCHANGED 48   /* images of which pairs are exchanged */
 #define MOST_ROUNDS    8
 #define KICKS          200       /* random changes to what was found */
-#define KICKED_ITEMS   (1 << 24) /* of schedules that are looked at for them */
+#define KICKED_ITEMS   (1 << 23) /* of schedules that are looked at for them */
+#define LITTLE         0.02      /* of the time: less is not worth the search */
 #define WALK           20        /* kicks until all begins with the best again */
 #define WORSE          1.1       /* extra time of what is walked on from, to the best's */
 
@@ -545,6 +546,12 @@ static bool mend(struct recompute_search *s, uint64_t budget, unsigned char *mod
     return is_within(now);
 }
 
+static bool is_much(struct recompute_search *s, const unsigned char *modes)
+{
+    const struct recompute_schedule *schedule = recompute_evaluate(s, modes, 0);
+    return schedule && schedule->extra > LITTLE * schedule->time;
+}
+
 /* Walks on from what is nearly as good. */
 static void wander(struct recompute_search *s, uint64_t budget, unsigned char *modes,
                    struct score *found)
@@ -686,7 +693,7 @@ bool recompute_plan(struct recompute_search *s, uint64_t budget, unsigned char *
         plan_from_base(s, budget, modes, &found);
     }
     take_better(s, plan_from_least, budget, modes, &found);
-    if (s->choice_count && found.extra < 1e300)
+    if (found.extra < 1e300 && is_much(s, modes))
         wander(s, budget, modes, &found);
     return found.extra < 1e300;
 }
