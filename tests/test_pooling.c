@@ -444,7 +444,7 @@ static size_t winners_of(const char *settings)
     GOOD_FATAL(
         glcnn_kernel_encode_returning(to, kernel, &(struct glcnn_encode){.source = x}, &y, &state));
     glcnn_buffer *winners = glcnn_state_vector(state, "winners");
-    size_t count = winners ? vector_count(winners) : 0;
+    size_t count = winners ? glcnn_buffer_size(winners) / 4 : 0;
     glcnn_command_buffer_destroy(&to);
     glcnn_state_destroy(&state);
     glcnn_image_destroy(&x);
