@@ -24,14 +24,16 @@ static const struct tool_option options[] = {
 static const char details[] =
     "Inputs are random. Outputs hold NaN before; a row fails where one is left, or an infinity, in\n"
     "the first, middle or last image. A row's columns:\n"
-    "  ms       median of the samples, each of many commits and one wait; +-% half of the range of\n"
-    "           their middle half\n"
+    "  ms       median of the samples, each of many commits and one wait, of one call; +-% half of\n"
+    "           the range of their middle half. Kernels of less than 2 ms stand ten times in a\n"
+    "           commit, as a step has many in one (\"repeats\" of --json), and each call reads\n"
+    "           and writes the same images: those that a cache holds it may find there\n"
     "  GB/s     of the bytes that must be read and written, each once\n"
     "  GFLOP/s  of kernels with weights, a multiplication and an addition counted as two\n"
     "  x floor  times what these bytes take at the best rate of the copy, relu and add, which are\n"
     "           measured before all rows of each run\n"
-    "  passes   of one commit, and the dispatches (calls) that they are split into\n"
-    "  CPU us   processor time of this thread to issue one commit\n"
+    "  passes   of one call or step, and the dispatches (calls) that they are split into\n"
+    "  CPU us   processor time of this thread to issue that\n"
     "Shapes are those of a large GPU; a software rasteriser and --quick take a 32nd of the images,\n"
     "and never more than a quarter of the machine's memory is filled.\n\n"
     "With --compare, NEW.json may follow: nothing runs, and the two files are compared. A change\n"
@@ -54,13 +56,6 @@ void bench_fail(struct bench_row *row, glcnn_device *device, glcnn_status status
         snprintf(row->error, sizeof row->error, "%.500s", glcnn_device_error(device));
     if (!row->error[0])
         snprintf(row->error, sizeof row->error, "%s", glcnn_status_text(status));
-}
-
-glcnn_status bench_measure(struct bench_report *report, const struct bench_work *work,
-                           struct bench_row *row)
-{
-    glcnn_status status = bench_time(work, report->request->quick || report->small, &row->timing);
-    return status == GLCNN_SUCCESS ? bench_trace_work(report, work, row) : status;
 }
 
 /* Is the word one of a list that blanks separate? */

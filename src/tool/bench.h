@@ -59,15 +59,15 @@ struct bench_work {
     glcnn_status (*commit)(void *user);
     glcnn_status (*wait)(void *user);
     void *user;
+    uint32_t repeats; /* times that what is measured stands in a commit */
 };
 
 struct bench_timing {
-    double seconds;    /* of one commit: the median of the samples */
+    double seconds;    /* of one of them: the median of the samples */
     double spread;     /* the middle half of the samples, as a share of the median */
     double commit_cpu; /* seconds of this thread's processor time that issuing one takes */
+    uint32_t repeats;
 };
-
-glcnn_status bench_time(const struct bench_work *work, bool quick, struct bench_timing *timing);
 
 /* ---- Results ---- */
 
@@ -109,10 +109,16 @@ enum bench_feed { BENCH_RESIDENT, BENCH_FED, BENCH_FED_BYTES, BENCH_FEEDS };
 /* Measures a step of a network. */
 void bench_run_step(struct bench_report *report, glcnn_device *device,
                     const struct bench_step *step, enum bench_feed feed, struct bench_row *row);
-/* For both: says what failed, and times what did not. */
+/* For both: says what failed. */
 void bench_fail(struct bench_row *row, glcnn_device *device, glcnn_status status);
-glcnn_status bench_measure(struct bench_report *report, const struct bench_work *work,
-                           struct bench_row *row);
+
+/* ---- Times (bench_time.c) ---- */
+
+/* How often work, of which a commit has one, should stand in each: so often that the flush at the end
+ * of a commit counts for little, as in a step, where a commit has many kernels. */
+glcnn_status bench_repeats(const struct bench_work *work, uint32_t *repeats);
+glcnn_status bench_time(const struct bench_report *report, const struct bench_work *work,
+                        struct bench_row *row);
 
 /* ---- Series (bench_scaling.c) ---- */
 

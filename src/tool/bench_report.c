@@ -76,6 +76,7 @@ static cJSON *json_of_row(const struct bench_report *report, const struct bench_
         cJSON_AddItemToArray(shape, cJSON_CreateNumber(row->shape[i]));
     add_known(object, "milliseconds", 1e3 * seconds);
     cJSON_AddNumberToObject(object, "spread", row->timing.spread);
+    cJSON_AddNumberToObject(object, "repeats", row->timing.repeats);
     add_known(object, "bytes", row->bytes);
     add_known(object, "operations", row->operations);
     add_known(object, "gigabytes_per_second", seconds > 0 ? 1e-9 * row->bytes / seconds : 0);

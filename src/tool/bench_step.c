@@ -186,12 +186,14 @@ void bench_run_step(struct bench_report *report, glcnn_device *device,
 {
     struct step s = {.bytes = feeding == BENCH_FED_BYTES};
     bool fed = feeding != BENCH_RESIDENT;
-    const struct bench_work work = {device, fed ? feed : commit, fed ? wait_fed : wait, &s};
+    const struct bench_work work = {device, fed ? feed : commit, fed ? wait_fed : wait, &s, 1};
     const uint32_t shape[4] = {step->batch, form.channels, form.height, form.width};
     memcpy(row->shape, shape, sizeof shape);
     glcnn_status status = prepare(&s, device, step) ? GLCNN_SUCCESS : GLCNN_INVALID_STATE;
     if (status == GLCNN_SUCCESS)
-        status = bench_measure(report, &work, row);
+        status = bench_time(report, &work, row);
+    if (status == GLCNN_SUCCESS)
+        status = bench_trace_work(report, &work, row);
     for (uint32_t i = 0; s.losses && i < step->batch; i++)
         s.losses[i] = NAN;
     if (status == GLCNN_SUCCESS)

@@ -32,19 +32,6 @@ void bench_scale(const struct bench_report *report, const struct bench_shape *sh
     size[0] = images_that_fit(size);
 }
 
-static void release(struct bench_job *w)
-{
-    glcnn_image **images[] = {&w->source, &w->second, &w->result,     &w->gradient,
-                              &w->labels, &w->loss,   &w->destination};
-    glcnn_command_buffer_destroy(&w->prepare);
-    glcnn_command_buffer_destroy(&w->timed);
-    for (size_t i = 0; i < sizeof images / sizeof *images; i++)
-        glcnn_image_destroy(images[i]);
-    for (size_t i = 0; i < GLCNN_CALL_VECTORS; i++)
-        glcnn_buffer_destroy(&w->vectors[i]);
-    glcnn_state_destroy(&w->state);
-}
-
 static bool is_named(const struct glcnn_argument_info *a, const char *name)
 {
     return strcmp(a->name, name) == 0;
@@ -226,6 +213,28 @@ static glcnn_status make_kernel(struct bench_job *w, const char *name, bool grad
     return status == GLCNN_SUCCESS ? set_weights(w, *kernel, info) : status;
 }
 
+/* The kernels of a chain; the shape's settings are the last one's. */
+static glcnn_status make_chain(struct bench_job *w, const char *chain, bool gradient,
+                               glcnn_kernel *kernels[CHAIN_KERNELS])
+{
+    char text[128], *rest = NULL;
+    glcnn_status status = GLCNN_SUCCESS;
+    snprintf(text, sizeof text, "%s", chain);
+    char *name = strtok_r(text, " ", &rest);
+    for (size_t i = 0; name && i < CHAIN_KERNELS && status == GLCNN_SUCCESS; i++) {
+        char *next = strtok_r(NULL, " ", &rest);
+        status = make_kernel(w, name, gradient, !next, &kernels[i]);
+        name = next;
+    }
+    return status;
+}
+
+static void destroy_chain(glcnn_kernel *kernels[CHAIN_KERNELS])
+{
+    for (size_t i = 0; i < CHAIN_KERNELS; i++)
+        glcnn_kernel_destroy(&kernels[i]);
+}
+
 /* ---- Encoding ---- */
 
 static double size_of(const glcnn_image *image)
@@ -255,7 +264,7 @@ static glcnn_status make_labels(struct bench_job *w, const struct glcnn_kernel_i
     const struct glcnn_image_descriptor one_value = {
         .number_of_images = glcnn_image_get_descriptor(w->source)->number_of_images};
     uint32_t size[4];
-    if (!find_argument(info, "labels"))
+    if (!find_argument(info, "labels") || w->labels)
         return GLCNN_SUCCESS;
     sizes_of(w->source, size);
     glcnn_status status = random_image(w, size, 0.0f, &w->labels);
@@ -282,6 +291,16 @@ static glcnn_status make_second(struct bench_job *w, const struct glcnn_kernel_i
     return find_argument(info, "image_numbers") ? make_numbers(w, size[0]) : GLCNN_SUCCESS;
 }
 
+/* The first call makes the image, and all others write it again. */
+static glcnn_status encode_one(glcnn_command_buffer *commands, glcnn_kernel *kernel, bool makes,
+                               struct glcnn_encode arguments, glcnn_image **image)
+{
+    if (makes && !*image)
+        return glcnn_kernel_encode_returning(commands, kernel, &arguments, image, NULL);
+    arguments.destination = makes ? *image : NULL;
+    return glcnn_kernel_encode(commands, kernel, &arguments);
+}
+
 static glcnn_status encode_forward(struct bench_job *w, glcnn_command_buffer *commands,
                                    glcnn_kernel *kernel, const struct glcnn_kernel_info *info)
 {
@@ -291,11 +310,9 @@ static glcnn_status encode_forward(struct bench_job *w, glcnn_command_buffer *co
                                            .state = w->state,
                                            .labels = w->labels,
                                            .loss = w->loss};
-    if (status == GLCNN_SUCCESS && has_images(info, true))
-        status = glcnn_kernel_encode_returning(commands, kernel, &arguments, &w->result, NULL);
-    else if (status == GLCNN_SUCCESS)
-        status = glcnn_kernel_encode(commands, kernel, &arguments);
-    if (status == GLCNN_SUCCESS && commands == w->timed)
+    if (status == GLCNN_SUCCESS)
+        status = encode_one(commands, kernel, has_images(info, true), arguments, &w->result);
+    if (status == GLCNN_SUCCESS && commands == w->once)
         count_work(w, size_of(w->source) + size_of(w->second) + size_of(w->result) +
                           size_of(w->labels) + size_of(w->loss));
     return status;
@@ -308,12 +325,10 @@ static glcnn_status encode_gradient(struct bench_job *w, glcnn_command_buffer *c
     glcnn_image *given = of_result ? w->result : w->second ? w->second : w->source;
     const struct glcnn_encode arguments = {
         .source = w->gradient, .secondary = given, .state = w->state};
-    glcnn_status status =
-        has_images(info, true) && w->part != BENCH_WEIGHTS
-            ? glcnn_kernel_encode_returning(commands, kernel, &arguments, &w->destination, NULL)
-            : glcnn_kernel_encode(commands, kernel, &arguments);
+    bool makes = has_images(info, true) && w->part != BENCH_WEIGHTS;
+    glcnn_status status = encode_one(commands, kernel, makes, arguments, &w->destination);
     bool reads = w->shape->flags & (BENCH_READS_SOURCE | BENCH_TAKES_RESULT);
-    if (status == GLCNN_SUCCESS)
+    if (status == GLCNN_SUCCESS && commands == w->once)
         count_work(w, size_of(w->gradient) + size_of(w->destination) +
                           (reads && w->part != BENCH_DATA ? size_of(given) : 0));
     return status;
@@ -321,21 +336,12 @@ static glcnn_status encode_gradient(struct bench_job *w, glcnn_command_buffer *c
 
 /* Encodes the kernels of a chain one after the other. */
 static glcnn_status encode_chain(struct bench_job *w, glcnn_command_buffer *commands,
-                                 const char *chain, bool gradient)
+                                 glcnn_kernel *const kernels[CHAIN_KERNELS], bool gradient)
 {
-    char text[128], *rest = NULL;
     glcnn_status status = GLCNN_SUCCESS;
-    snprintf(text, sizeof text, "%s", chain);
-    for (char *name = strtok_r(text, " ", &rest); name && status == GLCNN_SUCCESS;) {
-        char *next = strtok_r(NULL, " ", &rest);
-        glcnn_kernel *kernel = NULL;
-        status = make_kernel(w, name, gradient, !next, &kernel);
-        if (status == GLCNN_SUCCESS)
-            status = (gradient ? encode_gradient : encode_forward)(w, commands, kernel,
-                                                                   glcnn_kernel_info_by_name(name));
-        glcnn_kernel_destroy(&kernel);
-        name = next;
-    }
+    for (size_t i = 0; i < CHAIN_KERNELS && kernels[i] && status == GLCNN_SUCCESS; i++)
+        status = (gradient ? encode_gradient : encode_forward)(
+            w, commands, kernels[i], glcnn_kernel_info_by_name(glcnn_kernel_name(kernels[i])));
     return status;
 }
 
@@ -354,21 +360,19 @@ static glcnn_status make_state(struct bench_job *w)
 
 /* ---- Vectors alone: optimizers and running averages ---- */
 
-static glcnn_status encode_vectors(struct bench_job *w, const struct glcnn_kernel_info *info)
+static glcnn_status make_vectors(struct bench_job *w, const struct glcnn_kernel_info *info)
 {
     uint32_t n[4];
-    struct glcnn_encode arguments = {.source = NULL};
-    glcnn_kernel *kernel = NULL;
     size_t position = 0, values = 0;
     bench_scale(w->report, w->shape, n);
     size_t count = (size_t)n[0] * n[1] * n[2] * n[3];
-    glcnn_status status = make_kernel(w, info->name, false, true, &kernel);
+    glcnn_status status = GLCNN_SUCCESS;
     for (size_t i = 0; i < info->argument_count && status == GLCNN_SUCCESS; i++) {
         const struct glcnn_argument_info *a = &info->arguments[i];
         size_t at = position++;
         w->row->bytes += 4.0 * (double)count * (a->is_input + a->is_output);
         if (is_named(a, "result")) { /* in place */
-            arguments.vectors[at] = w->vectors[values];
+            w->arguments.vectors[at] = w->vectors[values];
             continue;
         }
         values = is_named(a, "values") ? at : values;
@@ -376,20 +380,27 @@ static glcnn_status encode_vectors(struct bench_job *w, const struct glcnn_kerne
             w->row->bytes -= 8.0 * (double)count;
         else
             status = random_buffer(w, count, 0.0f, &w->vectors[at]);
-        arguments.vectors[at] = w->vectors[at];
+        w->arguments.vectors[at] = w->vectors[at];
     }
-    if (status == GLCNN_SUCCESS)
-        status = glcnn_kernel_encode(w->timed, kernel, &arguments);
-    glcnn_kernel_destroy(&kernel);
     return status;
 }
 
 /* ---- Preparing ---- */
 
+static bool has_sources(const struct bench_job *w)
+{
+    const struct glcnn_kernel_info *info = glcnn_kernel_info_by_name(w->shape->forward);
+    return !info || has_images(info, false);
+}
+
 static glcnn_status prepare_gradient(struct bench_job *w)
 {
     uint32_t size[4];
-    glcnn_status status = encode_chain(w, w->prepare, w->shape->forward, false);
+    glcnn_kernel *kernels[CHAIN_KERNELS] = {NULL};
+    glcnn_status status = make_chain(w, w->shape->forward, false, kernels);
+    if (status == GLCNN_SUCCESS)
+        status = encode_chain(w, w->prepare, kernels, false);
+    destroy_chain(kernels);
     if (status == GLCNN_SUCCESS)
         status = glcnn_command_buffer_commit(w->prepare);
     if (status == GLCNN_SUCCESS)
@@ -397,43 +408,112 @@ static glcnn_status prepare_gradient(struct bench_job *w)
     if (status != GLCNN_SUCCESS)
         return status;
     sizes_of(w->result ? w->result : w->source, size);
-    status = random_image(w, size, -1.0f, &w->gradient);
-    return status == GLCNN_SUCCESS ? encode_chain(w, w->timed, w->shape->gradient, true) : status;
+    return random_image(w, size, -1.0f, &w->gradient);
 }
 
-static glcnn_status prepare(struct bench_job *w)
+static glcnn_status prepare_images(struct bench_job *w)
 {
     const struct bench_shape *shape = w->shape;
     const struct glcnn_kernel_info *info = glcnn_kernel_info_by_name(shape->forward);
     uint32_t size[4];
-    glcnn_status status = glcnn_command_buffer_create(w->device, &w->prepare);
-    if (status == GLCNN_SUCCESS)
-        status = glcnn_command_buffer_create(w->device, &w->timed);
-    if (status == GLCNN_SUCCESS && info && !has_images(info, false))
-        return encode_vectors(w, info);
     bench_scale(w->report, shape, size);
-    if (status == GLCNN_SUCCESS)
-        status = random_image(w, size, shape->flags & BENCH_POSITIVE ? 0.5f : -1.0f, &w->source);
+    glcnn_status status =
+        random_image(w, size, shape->flags & BENCH_POSITIVE ? 0.5f : -1.0f, &w->source);
     if (status == GLCNN_SUCCESS && info)
         status = make_second(w, info, size);
     if (status == GLCNN_SUCCESS)
         status = make_state(w);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    return w->part == BENCH_FORWARD ? encode_chain(w, w->timed, shape->forward, false)
-                                    : prepare_gradient(w);
+    if (status == GLCNN_SUCCESS && w->part != BENCH_FORWARD)
+        status = prepare_gradient(w);
+    return status;
+}
+
+static glcnn_status encode_call(struct bench_job *w, glcnn_command_buffer *commands)
+{
+    return has_sources(w) ? encode_chain(w, commands, w->kernels, w->part != BENCH_FORWARD)
+                          : glcnn_kernel_encode(commands, w->kernels[0], &w->arguments);
+}
+
+static glcnn_status prepare(struct bench_job *w)
+{
+    bool gradient = w->part != BENCH_FORWARD;
+    glcnn_status status = glcnn_command_buffer_create(w->device, &w->prepare);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_command_buffer_create(w->device, &w->once);
+    if (status == GLCNN_SUCCESS)
+        status = has_sources(w) ? prepare_images(w)
+                                : make_vectors(w, glcnn_kernel_info_by_name(w->shape->forward));
+    if (status == GLCNN_SUCCESS)
+        status =
+            make_chain(w, gradient ? w->shape->gradient : w->shape->forward, gradient, w->kernels);
+    return status == GLCNN_SUCCESS ? encode_call(w, w->once) : status;
 }
 
 /* ---- Running ---- */
 
-static glcnn_status commit(void *user)
+static void release(struct bench_job *w)
 {
-    return glcnn_command_buffer_commit(((struct bench_job *)user)->timed);
+    glcnn_image **images[] = {&w->source, &w->second, &w->result,     &w->gradient,
+                              &w->labels, &w->loss,   &w->destination};
+    glcnn_command_buffer_destroy(&w->prepare);
+    glcnn_command_buffer_destroy(&w->once);
+    glcnn_command_buffer_destroy(&w->many);
+    destroy_chain(w->kernels);
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++)
+        glcnn_image_destroy(images[i]);
+    for (size_t i = 0; i < GLCNN_CALL_VECTORS; i++)
+        glcnn_buffer_destroy(&w->vectors[i]);
+    glcnn_state_destroy(&w->state);
 }
 
-static glcnn_status wait(void *user)
+static glcnn_status commit_once(void *user)
 {
-    return glcnn_command_buffer_wait(((struct bench_job *)user)->timed);
+    return glcnn_command_buffer_commit(((struct bench_job *)user)->once);
+}
+
+static glcnn_status wait_once(void *user)
+{
+    return glcnn_command_buffer_wait(((struct bench_job *)user)->once);
+}
+
+static glcnn_status commit_many(void *user)
+{
+    return glcnn_command_buffer_commit(((struct bench_job *)user)->many);
+}
+
+static glcnn_status wait_many(void *user)
+{
+    return glcnn_command_buffer_wait(((struct bench_job *)user)->many);
+}
+
+/* A state adds up the gradients for weights that are encoded into it: each call has it empty, as the
+ * first had. Others read of it what the forward kernel left. */
+static glcnn_status repeat(struct bench_job *w, uint32_t repeats)
+{
+    bool adds_up = w->gradient && !w->destination;
+    glcnn_status status = glcnn_command_buffer_create(w->device, &w->many);
+    for (uint32_t i = 0; i < repeats && status == GLCNN_SUCCESS; i++) {
+        if (adds_up)
+            status = glcnn_state_reset(w->state);
+        if (status == GLCNN_SUCCESS)
+            status = encode_call(w, w->many);
+    }
+    return status;
+}
+
+/* Times the calls, looks at what they wrote, and counts and traces one by itself. */
+static glcnn_status measure(struct bench_report *report, struct bench_job *w, uint32_t repeats)
+{
+    const struct bench_work once = {w->device, commit_once, wait_once, w, 1},
+                            many = {w->device, commit_many, wait_many, w, repeats};
+    glcnn_status status = repeat(w, repeats);
+    if (status == GLCNN_SUCCESS)
+        status = bench_each_output(w, true);
+    if (status == GLCNN_SUCCESS)
+        status = bench_time(report, &many, w->row);
+    if (status == GLCNN_SUCCESS)
+        status = bench_each_output(w, false);
+    return status == GLCNN_SUCCESS ? bench_trace_work(report, &once, w->row) : status;
 }
 
 void bench_run_shape(struct bench_report *report, glcnn_device *device,
@@ -441,15 +521,14 @@ void bench_run_shape(struct bench_report *report, glcnn_device *device,
 {
     struct bench_job w = {
         .report = report, .shape = shape, .part = part, .row = row, .device = device, .seed = SEED};
-    const struct bench_work work = {device, commit, wait, &w};
+    const struct bench_work work = {device, commit_once, wait_once, &w, 1};
+    uint32_t repeats = 1;
     bench_scale(report, shape, row->shape);
     glcnn_status status = prepare(&w);
     if (status == GLCNN_SUCCESS)
-        status = bench_each_output(&w, true);
+        status = bench_repeats(&work, &repeats);
     if (status == GLCNN_SUCCESS)
-        status = bench_measure(report, &work, row);
-    if (status == GLCNN_SUCCESS)
-        status = bench_each_output(&w, false);
+        status = measure(report, &w, repeats);
     if (status != GLCNN_SUCCESS)
         bench_fail(row, device, status);
     release(&w);

@@ -4,6 +4,8 @@
 
 #include "bench.h"
 
+#define CHAIN_KERNELS 2 /* of a shape's part at most */
+
 struct bench_job {
     const struct bench_report *report;
     const struct bench_shape *shape;
@@ -14,8 +16,10 @@ struct bench_job {
     glcnn_image *source, *second, *result, *gradient, *labels, *loss, *destination;
     glcnn_state *state;
     glcnn_buffer *vectors[GLCNN_CALL_VECTORS];
-    glcnn_command_buffer *prepare, *timed;
-    double weights; /* of the kernel encoded last */
+    glcnn_kernel *kernels[CHAIN_KERNELS];        /* of the part that is measured */
+    struct glcnn_encode arguments;               /* of kernels of vectors alone */
+    glcnn_command_buffer *prepare, *once, *many; /* one call, and as many as are timed */
+    double weights;                              /* of the kernel made last */
 };
 
 size_t bench_image_elements(const struct glcnn_image_descriptor *descriptor);

@@ -4,9 +4,11 @@
 usage: torch_twin.py [--shape TEXT] [--float16] [--scale N] >torch.json
 
 Rows are named as "glcnn bench --list" names them. Each is measured in both layouts, and the better
-time counts. On a GPU calls are captured in a CUDA graph and its replay is timed, device time alone,
-without TF32; steps of networks too. On a CPU they are timed one by one. --scale divides the images
-of a shape, as glcnn bench does by 32 on small devices. join.py makes one table of both.
+time counts. On a GPU ten calls are captured in a CUDA graph and its replay is timed, device time
+alone, without TF32; steps of networks too. Calls read the same tensors, and the result of one takes
+the memory of the one before: so do ten calls in a commit of glcnn bench. On a CPU they are timed one
+by one. --scale divides the images of a shape, as glcnn bench does by 32 on small devices. join.py
+makes one table of both.
 """
 import argparse
 import json
