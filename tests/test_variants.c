@@ -367,6 +367,29 @@ static void test_tiles_of_connected_layers_need_not_be_full(void)
     unsetenv("GLCNN_VARIANTS");
 }
 
+/* So do those of results: rows and slices that do not fill the last tile, elements that do not fill the
+ * last split, and pixels that are rows, too, whose windows step and spread. */
+static void test_tiles_of_quads_need_not_be_full(void)
+{
+    static const struct {
+        const char *kernel;
+        struct check_case of;
+    } rows[] = {
+        {"fully_connected", {CONNECTED(268, 2, 3), {66, 88, 3, 2}}},
+        {"fully_connected", {CONNECTED(6, 1, 1), {9, 136, 1, 1}}},
+        {"fully_connected", {CONNECTED(132, 5, 1) " without_biases=true", {1, 8, 1, 5}}},
+        {"convolution",
+         {CONNECTED(40, 2, 1) " padding=0 stride_in_pixels_x=2 dilation_rate_x=3", {2, 16, 5, 20}}},
+    };
+    setenv("GLCNN_VARIANTS", "connected_quads", 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct search wanted = {.text = "// connected_quads\n"};
+        look_after(rows[i].kernel, &rows[i].of, &wanted, 1);
+        CU_ASSERT_TRUE(wanted.found);
+    }
+    unsetenv("GLCNN_VARIANTS");
+}
+
 /* The gradient of weights takes columns together, also where they do not divide the width and the
  * last group has some beyond it. */
 static void test_columns_need_not_divide_the_width(void)
@@ -1037,6 +1060,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_lanes_merge_many_runs),
         UNIT_TEST(test_runs_and_chunks_take_turns),
         UNIT_TEST(test_tiles_of_connected_layers_need_not_be_full),
+        UNIT_TEST(test_tiles_of_quads_need_not_be_full),
         UNIT_TEST(test_columns_need_not_divide_the_width),
         UNIT_TEST(test_pairs_of_outputs_share_reads),
         UNIT_TEST(test_places_within_a_stride_go_together_or_apart),

@@ -42,6 +42,8 @@ static bool is_first(const void *shape)
 const struct variant convolution_sum_variants[] = {
     {"convolution_dots", "convolution/convolution_dots.comp", 32, .shared_memory = true,
      .can = sum_is_dots, .pays = sum_fills_dots, .images = 1, .close = true},
+    {"connected_quads", "convolution/fully_connected_tiled.comp", 32, .shared_memory = true,
+     .can = sum_has_quads, .pays = sum_fills_quads, .in_place = true, .close = true},
     {"convolution_winograd", .registers = 48, .shared_memory = true, .can = sum_is_winograd,
      .pays = sum_fills_winograd, .close = true},
     {"convolution_tiled", "convolution/convolution_tiled.comp", 32, .shared_memory = true,
@@ -328,7 +330,8 @@ bool sum_is_wide(const struct variant *variant)
 
 bool sum_is_tiled(const struct variant *variant)
 {
-    return variant->shader && variant->slices == 0 && variant->pixels == 0 && variant->images == 0;
+    return variant->shader && variant->slices == 0 && variant->pixels == 0 &&
+           variant->images == 0 && !variant->in_place;
 }
 
 const struct variant *sum_variant(struct plan *plan, const struct packing *p, const struct sum *sum)
@@ -348,6 +351,8 @@ void plan_sum(struct plan *plan, const struct packing *p, const struct sum *sum)
         plan_sum_shared(plan, p, variant, sum);
     else if (variant->images > 0)
         plan_sum_dots(plan, p, variant, sum);
+    else if (variant->in_place)
+        plan_sum_quads(plan, p, variant, sum);
     else if (sum_is_tiled(variant))
         plan_sum_tiles(plan, p, variant, sum);
     else

@@ -124,6 +124,12 @@ bool sum_is_tiled(const struct variant *variant);
 void plan_sum_tiles(struct plan *plan, const struct packing *packing, const struct variant *variant,
                     const struct sum *sum);
 
+/* By tiles of few rows, whose weights are read as they are by quads (fully_connected_tiles.c). */
+bool sum_has_quads(const void *shape);
+bool sum_fills_quads(const void *shape);
+void plan_sum_quads(struct plan *plan, const struct packing *packing, const struct variant *variant,
+                    const struct sum *sum);
+
 /* What splits of the elements have left in `parts`, for each of them and each pixel of all images a
  * row of slices, is added up. */
 void plan_sum_of_splits(struct plan *plan, const struct packing *packing, const struct sum *sum,

@@ -1,28 +1,115 @@
-/* Gradients of fully connected layers as products of matrices, by tiles: where weights are many, and
- * read and stored as they are. */
+/* Fully connected layers and their gradients as products of matrices, by tiles: where weights are
+ * many, and read and stored as they are. */
 #include "kernels/convolution_plan.h"
 
-/* Of both shaders. Few values are kept at a time: groups enough then share a processor (H200). */
+/* Of all three shaders. Few values are kept at a time: groups enough then share a processor (H200). */
 #define GROUP_SIZE   128u
 #define TILE_ROWS    64u /* images */
-#define TILE_COLUMNS 32u /* slices of the data gradient */
-#define TILE_DEPTH   8u  /* outputs */
+#define TILE_COLUMNS 32u /* slices of the result, or of the data gradient */
+#define TILE_DEPTH   8u  /* elements, or outputs */
 #define TILE_QUADS   32u /* of inputs */
 #define TILE_SLICES  16u /* of outputs */
 #define TILE_IMAGES  8u
 
-/* Of a data gradient: fewer images are faster by invocations that own some pixels, and of more
- * packed weights are read often enough. */
+/* Of a result and a data gradient: fewer images are faster by invocations that own some pixels, and
+ * of more packed weights are read often enough. */
 #define FEWEST_IMAGES 8u
 #define MOST_IMAGES   512u
 #define FEWEST_GROUPS 256u
 #define ENOUGH_GROUPS 384u /* to keep the largest GPUs busy */
 #define WEIGHT_GROUPS 128u
-#define SPLIT_DEPTH   128u /* outputs that make a part worth its sum */
+#define SPLIT_DEPTH   128u        /* elements, or outputs, that make a part worth its sum */
+#define SPLIT_BYTES   (32u << 20) /* of part sums */
+
+/* Weights of an output that lie side by side: a tile of longer rows reads from so many pages of memory
+ * at a time that it waits for those (16384 take 2.7 times as long as by other tiles: H200). */
+#define MOST_ELEMENTS 8192u
 
 static bool has_quads(const struct packing *p)
 {
     return packing_is_dense(p) && p->channels.inputs % 4 == 0;
+}
+
+/* How many tiles share a sum over `elements`: each gets so many. */
+static uint32_t split_depth(uint32_t tiles, uint32_t elements)
+{
+    uint32_t wanted = least(ENOUGH_GROUPS / tiles, elements / SPLIT_DEPTH);
+    return groups_of(groups_of(elements, wanted ? wanted : 1), TILE_DEPTH) * TILE_DEPTH;
+}
+
+/* ---- Results ---- */
+
+static uint32_t row_count(const struct sum *sum)
+{
+    return sum->extent[0] * sum->extent[1] * sum->destination.images;
+}
+
+static uint32_t sum_tiles(const struct packing *p, const struct sum *sum)
+{
+    return groups_of(p->slices, TILE_COLUMNS) * groups_of(row_count(sum), TILE_ROWS);
+}
+
+/* Along one axis: no tap lies outside of low .. high. */
+static bool stays_inside(const struct axis *axis, uint32_t extent, int32_t low, int32_t high)
+{
+    int64_t last = axis->first + (int64_t)axis->stride * (extent - 1) +
+                   (int64_t)axis->dilation * (axis->size - 1);
+    return axis->first >= low && last <= high;
+}
+
+bool sum_has_quads(const void *shape)
+{
+    const struct packing *p = ((const struct sum_shape *)shape)->packing;
+    const struct sum *sum = ((const struct sum_shape *)shape)->sum;
+    return sum_is_dots(shape) && p->channels.inputs % TILE_DEPTH == 0 &&
+           stays_inside(&sum->window.x, sum->extent[0], sum->low[0], sum->high[0]) &&
+           stays_inside(&sum->window.y, sum->extent[1], sum->low[1], sum->high[1]);
+}
+
+bool sum_fills_quads(const void *shape)
+{
+    const struct sum_shape *s = shape;
+    const struct packing *p = s->packing;
+    uint32_t rows = row_count(s->sum), tiles = sum_tiles(p, s->sum);
+    uint32_t splits = groups_of(p->elements, split_depth(tiles, p->elements));
+    return rows >= FEWEST_IMAGES && rows <= MOST_IMAGES && p->elements <= MOST_ELEMENTS &&
+           tiles * (p->elements / SPLIT_DEPTH) >= FEWEST_GROUPS &&
+           splits <= plan_lent_quads(s->plan, SPLIT_BYTES) / p->slices / rows;
+}
+
+static void pass_rows(struct pass *pass, const struct packing *p, const struct sum *sum)
+{
+    pass_texture(pass, "source", &sum->source);
+    pass_axes(pass, &sum->window);
+    pass_int(pass, "stride_x", sum->window.x.stride);
+    pass_int(pass, "dilation_x", sum->window.x.dilation);
+    pass_int(pass, "region_width", (int32_t)sum->extent[0]);
+    pass_int(pass, "region_height", (int32_t)sum->extent[1]);
+    pass_int(pass, "row_count", (int32_t)row_count(sum));
+    pass_vector_of(pass, "vec4", "weights", sum->weights, VECTOR_READ);
+    pass_int(pass, "result_slices", (int32_t)p->slices);
+    pass_int(pass, "output_count", (int32_t)p->channels.outputs);
+}
+
+void plan_sum_quads(struct plan *plan, const struct packing *p, const struct variant *variant,
+                    const struct sum *sum)
+{
+    uint32_t depth = split_depth(sum_tiles(p, sum), p->elements);
+    uint32_t splits = groups_of(p->elements, depth);
+    struct vector_view parts =
+        plan_lent_vector(plan, (size_t)splits * row_count(sum) * p->slices * 4);
+    struct pass *pass = plan_pass(plan, variant->shader);
+    pass_variant(pass, variant);
+    pass_rows(pass, p, sum);
+    pass_vector_of(pass, "vec4", "parts", &parts, VECTOR_WRITE);
+    pass_int(pass, "quad_count", (int32_t)(p->elements / 4));
+    pass_int(pass, "quads_per_split", (int32_t)(depth / 4));
+    pass_grid(pass, groups_of(p->slices, TILE_COLUMNS) * GROUP_SIZE,
+              groups_of(row_count(sum), TILE_ROWS), splits);
+    pass_local(pass, GROUP_SIZE, 1, 1);
+    pass->cooperative = true;
+    pass->work = depth * 8 * 8 + 64;
+    plan_sum_of_splits(plan, p, sum, &parts, splits);
 }
 
 /* ---- Data ---- */
@@ -50,13 +137,6 @@ bool connected_data_fills_tiles(const void *operation)
     uint32_t images = o->images[DESTINATION].images;
     return images >= FEWEST_IMAGES && images <= MOST_IMAGES &&
            data_tiles(o) * (convolution_channels(o).outputs / SPLIT_DEPTH) >= FEWEST_GROUPS;
-}
-
-/* Outputs of a split. */
-static uint32_t split_depth(const struct operation *o, uint32_t outputs)
-{
-    uint32_t wanted = least(ENOUGH_GROUPS / data_tiles(o), outputs / SPLIT_DEPTH);
-    return groups_of(groups_of(outputs, wanted ? wanted : 1), TILE_DEPTH) * TILE_DEPTH;
 }
 
 /* Along one axis: all pixels of the region lie below the window. */
@@ -112,7 +192,7 @@ void plan_connected_data_tiles(const struct operation *o, struct plan *plan,
                             .extent = {o->region_width, o->region_height},
                             .step = {1, 1},
                             .neuron = &none};
-    uint32_t depth = split_depth(o, convolution_channels(o).outputs);
+    uint32_t depth = split_depth(data_tiles(o), convolution_channels(o).outputs);
     uint32_t splits = groups_of(convolution_channels(o).outputs, depth);
     struct vector_view parts = plan_lent_vector(plan, (size_t)splits * column_count(o) *
                                                           o->images[DESTINATION].images * 4);
