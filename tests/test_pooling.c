@@ -192,6 +192,7 @@ static void each_form_agrees_with_the_reference(void)
     check_form("pooling_separable,pooling_norms_kept", "pooling_separable", all);
     check_form("pooling_one_pass,pooling_alone", "pooling_one_pass", all);
     check_form("pooling_one_pass,pooling_strips,pooling_tiles_none", "pooling_strips", all);
+    check_form("pooling_one_pass,pooling_windows,pooling_tiles_none", "pooling_windows", all);
     check_form("pooling_one_pass,pooling_strips_shared,pooling_tiles_none", "pooling_strips_shared",
                all);
     check_form("pooling_one_pass,pooling_norms_kept", "pooling_norms_kept", norms);
@@ -361,9 +362,9 @@ static void check_not_finite(const char *form, glcnn_channel_format format)
 /* A NaN wins, and infinities do not become one, whichever form has them. */
 static void numbers_that_are_not_finite_stay(void)
 {
-    static const char *const forms[] = {"pooling_separable",  "pooling_alone",
-                                        "pooling_strips",     "pooling_strips_shared",
-                                        "pooling_kept_alone", "pooling_kept_tiles"};
+    static const char *const forms[] = {
+        "pooling_separable", "pooling_alone",      "pooling_strips",    "pooling_strips_shared",
+        "pooling_windows",   "pooling_kept_alone", "pooling_kept_tiles"};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         check_not_finite(forms[i], GLCNN_CHANNEL_FORMAT_FLOAT32);
         check_not_finite(forms[i], GLCNN_CHANNEL_FORMAT_FLOAT16);
