@@ -51,18 +51,35 @@ bool is_source(ivec2 u) {
 }
 #endif
 
+// What is kept of a slice: with HALVES, where both images are of float16, the halves themselves, in
+// half of the registers.
+#ifdef HALVES
+#define TEXEL uvec2
+uvec2 texel_of(vec4 v) { return uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw)); }
+vec4 value_of(uvec2 halves) { return vec4(unpackHalf2x16(halves.x), unpackHalf2x16(halves.y)); }
+#else
+#define TEXEL vec4
+#define texel_of(v) v
+#define value_of(v) v
+#endif
+
 // The usual case, with the sum made once for all slices. Where they are few, SLICES of them, all are
 // kept: each is read once. With BY_FOURS so many are read before one is used.
 #define READ(i) \
-    { read(pixel, from, first + i, at.z, AT(g, i, KEPT), AT(y, i, KEPT)); }
+    { \
+        vec4 g_now, y_now; \
+        read(pixel, from, first + i, at.z, g_now, y_now); \
+        AT(g, i, KEPT) = texel_of(g_now); \
+        AT(y, i, KEPT) = texel_of(y_now); \
+    }
 #define ADD(i) \
     { \
-        vec4 part = share(AT(g, i, KEPT), AT(y, i, KEPT)); \
+        vec4 part = share(value_of(AT(g, i, KEPT)), value_of(AT(y, i, KEPT))); \
         add_slice(terms, slice_sum(part, first + i, gradient_channels), first + i); \
     }
 #define STORE(i) \
     { \
-        vec4 value = derivative(AT(g, i, KEPT), AT(y, i, KEPT), sum); \
+        vec4 value = derivative(value_of(AT(g, i, KEPT)), value_of(AT(y, i, KEPT)), sum); \
         store_destination(at.x, at.y, first + i, at.z, value); \
     }
 
@@ -73,7 +90,7 @@ bool is_source(ivec2 u) {
 void store_one(ivec3 at, ivec2 u, ivec2 pixel) {
     const int first = 0;
     ivec2 from = result_position(u, pixel);
-    vec4 g[KEPT], y[KEPT];
+    TEXEL g[KEPT], y[KEPT];
     long_sum terms = long_sum(0.0, 0.0);
     UP_TO_SIXTEEN(READ_AND_ADD, KEPT)
     float sum = total_of(terms);
@@ -84,7 +101,7 @@ void store_one(ivec3 at, ivec2 u, ivec2 pixel) {
 
 void store_one(ivec3 at, ivec2 u, ivec2 pixel) {
     ivec2 from = result_position(u, pixel);
-    vec4 g[KEPT], y[KEPT];
+    TEXEL g[KEPT], y[KEPT];
     long_sum terms = long_sum(0.0, 0.0);
     for (int first = 0; first < gradient_slices; first += KEPT) {
         UP_TO_FOUR(READ, KEPT)

@@ -28,6 +28,7 @@ struct variant {
     uint32_t pixels, slices, taps, images;
     bool down;     /* pixels lie in a column */
     bool masks;    /* chooses between vectors by bit masks */
+    bool packs;    /* what it keeps of float16 images are halves */
     bool arrives;  /* the last group of a sum to arrive finishes it */
     bool in_place; /* weights are read as the user has them */
     bool close;    /* to the next row that suits: which is faster a quick trial may tell */
