@@ -8,21 +8,21 @@
 #define turn_rows span
 #endif
 
-// mean, M2 of pixel i and the others of its block that there are.
-void merge_block(inout statistics s, inout walker w, int i, int count, int slice, vec4 pivot) {
+// mean, M2 of a block, as far as there are pixels.
+void merge_block(inout statistics s, inout walker w, int slice, vec4 pivot) {
     vec4 v[BLOCK];
     vec4 mean = vec4(0.0), m2 = vec4(0.0);
     float n = 0.0;
     for (int b = 0; b < BLOCK; b++) {
         place at = next_place(w);
         v[b] = source(at.x, at.y, slice, at.image) - pivot;
-        mean += i + b * LANES < count ? v[b] : vec4(0.0);
-        n += i + b * LANES < count ? 1.0 : 0.0;
+        mean += is_walked(w, b) ? v[b] : vec4(0.0);
+        n += is_walked(w, b) ? 1.0 : 0.0;
     }
     mean /= n;
     for (int b = 0; b < BLOCK; b++) {
         vec4 d = v[b] - mean;
-        m2 += i + b * LANES < count ? d * d : vec4(0.0);
+        m2 += is_walked(w, b) ? d * d : vec4(0.0);
     }
     merge(s, n, mean, m2);
 }
@@ -59,9 +59,8 @@ void invocation(ivec3 at) {
     for (int turn = 0; turn < turns; turn++) {
         int first_row = (turn * runs + run) * turn_rows;
         int count = (min(first_row + turn_rows, rows) - first_row) * row_pixels;
-        walker w = walker_of(lane, count, at.z * rows + first_row);
-        for (int i = lane; i < count; i += BLOCK * LANES)
-            merge_block(s, w, i, count, at.y, pivot);
+        WALK(w, lane, count, at.z * rows + first_row)
+            merge_block(s, w, at.y, pivot);
     }
     merge_lanes(lane, 1, s);
 #ifdef ARRIVES

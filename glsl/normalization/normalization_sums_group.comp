@@ -6,6 +6,7 @@
 // needs lib/compare.glsl
 // needs lib/lanes.glsl
 // needs normalization/normalization.glsl
+// needs pixel_reduction/walk.glsl
 #ifdef ARRIVES
 // The last group adds up what all have left.
 void finish(int lane, int run, int slice, int group, vec4 sum, vec4 sum_xh) {
@@ -28,23 +29,19 @@ void finish(int lane, int run, int slice, int group, vec4 sum, vec4 sum_xh) {
 vec4 own_mean, own_scale, own_beta, own_slope;
 vec4 sum, sum_xh;
 
-// Of pixel i of rows first_row and on, and the others of its block that there are, LANES apart.
-void add_block(int i, int count, int first_row, int slice) {
+// Of a block, as far as there are pixels.
+void add_block(inout walker w, int slice) {
     vec4 g[BLOCK], d[BLOCK];
     for (int b = 0; b < BLOCK; b++) {
-        int pixel = min(i + b * LANES, count - 1);
-        int line = pixel / row_pixels;
-        int row = first_row + line;
-        int image = row / image_rows;
-        int X = begin_x + pixel - line * row_pixels, Y = begin_y + row - image * image_rows;
-        g[b] = gradient(X, Y, slice, image);
-        d[b] = source_edge(first_x + X, first_y + Y, slice, image) - own_mean;
+        place at = next_place(w);
+        int X = begin_x + at.x, Y = begin_y + at.y;
+        g[b] = gradient(X, Y, slice, at.image);
+        d[b] = source_edge(first_x + X, first_y + Y, slice, at.image) - own_mean;
     }
     for (int b = 0; b < BLOCK; b++) {
         vec4 own = times(neuron_derivative(own_scale * d[b] + own_beta, own_slope), g[b]);
-        bool counts = i + b * LANES < count;
-        sum += counts ? own : vec4(0.0);
-        sum_xh += counts ? own * d[b] : vec4(0.0);
+        sum += is_walked(w, b) ? own : vec4(0.0);
+        sum_xh += is_walked(w, b) ? own * d[b] : vec4(0.0);
     }
 }
 
@@ -58,8 +55,8 @@ void invocation(ivec3 at) {
     for (int turn = 0; turn < turns; turn++) {
         int first_row = (turn * runs + run) * turn_rows;
         int count = (min(first_row + turn_rows, rows) - first_row) * row_pixels;
-        for (int i = lane; i < count; i += BLOCK * LANES)
-            add_block(i, count, at.z * rows + first_row, at.y);
+        WALK(w, lane, count, at.z * rows + first_row)
+            add_block(w, at.y);
     }
     sum = sum_of_lanes(lane, sum);
     sum_xh = sum_of_lanes(lane, sum_xh) * rate_of(at.y, at.z);

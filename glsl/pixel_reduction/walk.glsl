@@ -1,13 +1,38 @@
-// How a lane of a group walks the pixels of its run, LANES apart: row after row of image after image.
-// Each place follows from the one before by sums, so that no pixel takes a division.
+// How a lane of a group walks the pixels of its run, row after row of image after image: LANES apart
+// or, with TILE_COLUMNS, in a row of its own, where so many lanes beside it walk too and the others
+// in the rows below; rows then are whole numbers of TILE_COLUMNS * BLOCK pixels. Each place follows
+// from the one before by sums, so that no pixel takes a division. With DIVIDES it takes them: beside
+// loads of two textures they cost less than what a walker keeps.
 struct place {
     int x, y, image;
 };
 
+#ifdef TILE_COLUMNS
+#define APART TILE_COLUMNS
+
 struct walker {
-    place at, apart;
-    int last_image; // of the run
+    place at;
+    int next, end; // pixels of the row
 };
+
+// Through `count` pixels from the first of row `first_row` on; rows are counted through the images.
+walker walker_of(int lane, int count, int first_row) {
+    int line = lane / TILE_COLUMNS, column = lane - line * TILE_COLUMNS;
+    int row = first_row + line;
+    int image = row / image_rows;
+    return walker(place(column, row - image * image_rows, image),
+                  column, line * row_pixels < count ? row_pixels : 0);
+}
+
+place next_place(inout walker w) {
+    place here = w.at;
+    w.at.x += TILE_COLUMNS;
+    return here;
+}
+
+bool is_walked(walker w, int b) { return true; }
+#else
+#define APART LANES
 
 // Of a pixel that is counted from the first of row `first_row`; rows are counted through the images.
 place place_of(int pixel, int first_row) {
@@ -17,10 +42,31 @@ place place_of(int pixel, int first_row) {
     return place(pixel - line * row_pixels, row - image * image_rows, image);
 }
 
+#ifdef DIVIDES
+struct walker {
+    int pixel, first_row, next, end;
+};
+
+walker walker_of(int lane, int count, int first_row) {
+    return walker(lane, first_row, lane, count);
+}
+
+place next_place(inout walker w) {
+    place here = place_of(min(w.pixel, w.end - 1), w.first_row);
+    w.pixel += LANES;
+    return here;
+}
+#else
+struct walker {
+    place at, apart;
+    int last_image; // of the run
+    int next, end;  // pixels of the run, the first of the block and the last's next
+};
+
 // Through `count` pixels.
 walker walker_of(int lane, int count, int first_row) {
     return walker(place_of(lane, first_row), place_of(LANES, 0),
-                  place_of(count - 1, first_row).image);
+                  place_of(count - 1, first_row).image, lane, count);
 }
 
 // Where it is, before it goes on. Beyond the run that is some pixel, which counts for nothing.
@@ -35,3 +81,12 @@ place next_place(inout walker w) {
     w.at.image += w.apart.image + int(image_ends);
     return here;
 }
+#endif
+
+// Whether pixel b of the block is one of the run.
+bool is_walked(walker w, int b) { return w.next + b * LANES < w.end; }
+#endif
+
+// For each of its blocks.
+#define WALK(w, lane, count, first_row) \
+    for (walker w = walker_of(lane, count, first_row); w.next < w.end; w.next += BLOCK * APART)

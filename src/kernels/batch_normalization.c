@@ -403,6 +403,7 @@ static void gradient_reference(const struct reference *r)
         {"epsilon=1e-5 source_feature_channel_offset=4 source_feature_channel_max_count=3",        \
          {2, 9, 5, 4}},                                                                            \
         {"epsilon=1e-5", {7, 3, 31, 33}}, {"epsilon=1e-5", {2, 70, 4, 6}},                         \
+        {"epsilon=1e-5", {3, 5, 19, 32}}, {"epsilon=1e-5", {70, 1, 30, 32}},                       \
     {                                                                                              \
         "epsilon=1e-5", {16, 37, 28, 28}, {0}, true                                                \
     }

@@ -27,6 +27,9 @@ glcnn_status normalization_load(glcnn_kernel *kernel, uint32_t channels,
 /* ---- Passes ---- */
 
 static const struct variant statistics_variants[] = {
+    {"statistics_tiles", "normalization/normalization_statistics_group.comp", 32,
+     .shared_memory = true, .can = pixel_reduction_has_tiles, .pays = pixel_reduction_fills_tiles,
+     .tiles = true, .arrives = true},
     {"statistics_arrival", "normalization/normalization_statistics_group.comp", 32,
      .shared_memory = true, .pixels = 8, .arrives = true},
     {"statistics_group", "normalization/normalization_statistics_group.comp", 32,
@@ -37,6 +40,9 @@ static const struct variant statistics_variants[] = {
     {0}};
 
 static const struct variant sum_variants[] = {
+    {"sums_tiles", "normalization/normalization_sums_group.comp", 32, .shared_memory = true,
+     .buffers = 8, .can = pixel_reduction_has_tiles, .pays = pixel_reduction_fills_tiles,
+     .tiles = true, .arrives = true},
     {"sums_arrival", "normalization/normalization_sums_group.comp", 32, .shared_memory = true,
      .buffers = 8, .pixels = 4, .arrives = true},
     {"sums_group", "normalization/normalization_sums_group.comp", 32, .shared_memory = true,
@@ -300,6 +306,7 @@ void normalization_sums(const struct operation *o, struct plan *plan, const stru
     struct pixel_reduction r =
         pixel_reduction_of_results(plan, sum_variants, o, source, n->groups, 2);
     struct pass *pass = pixel_reduction_first(plan, &r, source);
+    pass_define(pass, "DIVIDES", 1);
     pass_texture(pass, "gradient", gradient);
     pass_window(pass, &o->window);
     pass_act(pass, n);

@@ -55,6 +55,48 @@ static uint32_t choose_span(const struct cut *cut, uint32_t rows, uint32_t row_p
     return span > shortest ? span : shortest;
 }
 
+/* Pixels taken together: a divisor of the width where there is a good one. */
+static uint32_t choose_block(uint32_t width, uint32_t most)
+{
+    uint32_t good = most < 4 ? most : most < 8 ? 3 : 4, usual = most < 8 ? most : 8;
+    for (uint32_t block = most; block >= good; block--)
+        if (width % block == 0)
+            return block;
+    return width < usual ? width : usual;
+}
+
+/* ---- Tiles ---- */
+
+/* Lanes in a tile read texels that lie together in a block of a texture, and know for a whole row
+ * that they have pixels: halves take 0.74 of the time, floats 0.92 to 0.97 (H200). */
+#define TILE_COLUMNS 8u
+#define TILE_ROWS    (LANES / TILE_COLUMNS)
+#define TILE_BLOCK   8u /* pixels of a lane that are taken together, at most */
+
+static uint32_t tiles_across(const struct pixel_reduction *r)
+{
+    return r->row_pixels / TILE_COLUMNS;
+}
+
+bool pixel_reduction_has_tiles(const void *reduction)
+{
+    const struct pixel_reduction *r = reduction;
+    uint32_t across = tiles_across(r);
+    return r->row_pixels % TILE_COLUMNS == 0 && across % choose_block(across, TILE_BLOCK) == 0;
+}
+
+static uint32_t arriving_span(const struct pixel_reduction *r)
+{
+    return choose_span(&by_arrivals, r->rows, r->row_pixels, slice_count(r->channels) * r->groups);
+}
+
+/* Loads enough wait at once, and no lane of a run lies beyond it. */
+bool pixel_reduction_fills_tiles(const void *reduction)
+{
+    const struct pixel_reduction *r = reduction;
+    return tiles_across(r) >= 4 && arriving_span(r) >= TILE_ROWS;
+}
+
 static struct image_view columns(struct plan *plan, const struct pixel_reduction *r, uint32_t count)
 {
     return plan_scratch_image(plan,
@@ -65,14 +107,16 @@ struct pixel_reduction pixel_reduction_begin(struct plan *plan, const struct var
                                              struct extent extent, uint32_t groups,
                                              uint32_t quantities)
 {
-    struct pixel_reduction r = {.variant = variant_choose(plan, table, NULL),
-                                .groups = groups,
+    struct pixel_reduction r = {.groups = groups,
                                 .quantities = quantities,
                                 .channels = extent.channels,
                                 .rows = extent.height * (extent.images / groups),
                                 .image_rows = extent.height,
                                 .row_pixels = extent.width};
+    r.variant = variant_choose(plan, table, &r);
     r.span = choose_span(cut_of(r.variant), r.rows, r.row_pixels, slice_count(r.channels) * groups);
+    if (r.variant->tiles)
+        r.span = groups_of(r.span, TILE_ROWS) * TILE_ROWS;
     r.runs = groups_of(r.rows, r.span);
     if (r.variant->arrives)
         return r;
@@ -109,16 +153,6 @@ static void swap(struct pixel_reduction *r)
     r->from = written;
 }
 
-/* Pixels taken together: a divisor of the width where there is a good one. */
-static uint32_t choose_block(uint32_t width, uint32_t most)
-{
-    uint32_t good = most < 4 ? most : most < 8 ? 3 : 4, usual = most < 8 ? most : 8;
-    for (uint32_t block = most; block >= good; block--)
-        if (width % block == 0)
-            return block;
-    return width < usual ? width : usual;
-}
-
 /* Where the groups of a pass leave their runs, and are counted: of `slices` of an image, for each of
  * `groups` of images. */
 static void pass_arrivals(struct plan *plan, struct pass *pass, uint32_t slices, uint32_t groups,
@@ -153,7 +187,9 @@ struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
     pass->work = r->span * r->row_pixels * 8 / lanes;
     if (lanes > 1) {
         pass_define(pass, "LANES", (int)lanes);
-        pass_define(pass, "BLOCK", (int)variant->pixels);
+        pass_define(
+            pass, "BLOCK",
+            (int)(variant->tiles ? choose_block(tiles_across(r), TILE_BLOCK) : variant->pixels));
         pass_local(pass, lanes, 1, 1);
         pass->cooperative = true;
     } else {
@@ -219,10 +255,12 @@ struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view
     return pass;
 }
 
-/* A turn is a block of every lane, as far as rows fill it. */
+/* A turn is a tile's rows, or a block of every lane, as far as rows fill it. */
 void pixel_reduction_take_turns(struct pass *pass, const struct pixel_reduction *r)
 {
-    uint32_t rows = LANES * r->variant->pixels / r->row_pixels;
+    uint32_t rows = r->variant->tiles ? TILE_ROWS : LANES * r->variant->pixels / r->row_pixels;
+    if (r->variant->tiles)
+        pass_define(pass, "TILE_COLUMNS", TILE_COLUMNS);
     uint32_t turns = groups_of(r->span, rows ? rows : 1);
     pass_int(pass, "turn_rows", (int32_t)groups_of(r->span, turns));
     pass_int(pass, "turns", (int32_t)turns);

@@ -19,6 +19,11 @@ struct pixel_reduction {
     uint32_t groups, quantities, channels, rows, image_rows, row_pixels, span, runs;
 };
 
+/* For rows of a table that `arrive` and whose lanes lie in `tiles`, which are asked about a reduction:
+ * whether rows of pixels are whole numbers of blocks of them, and whether these are many. */
+bool pixel_reduction_has_tiles(const void *reduction);
+bool pixel_reduction_fills_tiles(const void *reduction);
+
 /* Of all pixels of all images, in equal groups of images that follow each other. */
 struct pixel_reduction pixel_reduction_begin(struct plan *plan, const struct variant *table,
                                              struct extent extent, uint32_t groups,
