@@ -261,13 +261,16 @@ static bool is_a_source(const glcnn_device *on, const char *name)
     return search.found;
 }
 
+/* By the kernel, or none, its shader and its hash. */
 static bool is_named_well(const char *name)
 {
-    static const char hexadecimal[] = "0123456789abcdef";
-    const char *hash = strncmp(name, "pooling_max.pooling_max.", 24) == 0 ? name + 24
-                       : strncmp(name, "none.", 5) == 0                   ? strrchr(name, '.') - 16
-                                                                          : NULL;
-    return hash && strspn(hash, hexadecimal) == 16 && strcmp(hash + 16, ".comp") == 0;
+    static const char hexadecimal[] = "0123456789abcdef",
+                      letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
+    bool of_kernel = strncmp(name, "pooling_max.pooling_max", 23) == 0;
+    const char *shader = strncmp(name, "none.", 5) == 0 ? name + 5 : of_kernel ? name + 12 : "";
+    const char *hash = shader + strspn(shader, letters) + 1;
+    return *shader && hash[-1] == '.' && strspn(hash, hexadecimal) == 16 &&
+           strcmp(hash + 16, ".comp") == 0;
 }
 
 static void test_every_source_is_written(void)
