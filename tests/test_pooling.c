@@ -472,6 +472,36 @@ static void states_keep_winners_of_windows_that_overlap(void)
                     0);
 }
 
+static void encode_into(glcnn_state *state, glcnn_kernel *kernel, uint32_t images)
+{
+    glcnn_image *x = make_image(images, 4, 9, 9), *y = make_image(images, 4, 9, 9);
+    glcnn_command_buffer *to = make_commands();
+    GOOD(glcnn_kernel_encode(
+        to, kernel, &(struct glcnn_encode){.source = x, .destination = y, .state = state}));
+    finish(&to);
+    glcnn_buffer *winners = glcnn_state_vector(state, "winners");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(winners);
+    CU_ASSERT_EQUAL(glcnn_buffer_size(winners) / 4, images * 9 * 9);
+    glcnn_image_destroy(&x);
+    glcnn_image_destroy(&y);
+}
+
+static void a_state_may_be_used_again_for_other_sizes(void)
+{
+    glcnn_kernel *kernel = kernel_with("pooling_max", "kernel_width=3 kernel_height=3");
+    glcnn_image *x = make_image(1, 4, 9, 9);
+    glcnn_state *state = NULL;
+    GOOD_FATAL(
+        glcnn_kernel_result_state(NULL, kernel, &(struct glcnn_encode){.source = x}, &state));
+    encode_into(state, kernel, 1);
+    encode_into(state, kernel, 3);
+    encode_into(state, kernel, 3);
+    encode_into(state, kernel, 2);
+    glcnn_state_destroy(&state);
+    glcnn_image_destroy(&x);
+    glcnn_kernel_destroy(&kernel);
+}
+
 /* The gradient of 2x2 maxima side by side of a 6x6 image, into one of another size that held 9. */
 static float *gradient_into(uint32_t size)
 {
@@ -529,6 +559,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(numbers_that_are_not_finite_stay),
         UNIT_TEST(of_equals_the_first_wins_in_each_form),
         UNIT_TEST(states_keep_winners_of_windows_that_overlap),
+        UNIT_TEST(a_state_may_be_used_again_for_other_sizes),
         UNIT_TEST(a_gradient_may_have_another_size),
         CU_TEST_INFO_NULL};
     return fixture_run("pooling", tests, argc, argv);

@@ -84,17 +84,34 @@ static glcnn_status place_vector(struct glcnn_state *state, const char *name,
     return GLCNN_SUCCESS;
 }
 
+static glcnn_status make_vector(struct glcnn_state *state, const char *name, size_t length,
+                                struct state_vector **vector)
+{
+    glcnn_buffer *buffer;
+    glcnn_status status = glcnn_buffer_create(state->device, length * 4, &buffer);
+    return status == GLCNN_SUCCESS ? place_vector(state, name, buffer, vector) : status;
+}
+
 glcnn_status state_vector(struct glcnn_state *state, const char *name, size_t length,
                           struct state_vector **vector)
 {
-    glcnn_buffer *buffer;
     *vector = find(state, name);
     if (!length)
         return GLCNN_SUCCESS;
     if (*vector && !(*vector)->lent)
         return check_length(state, *vector, length);
-    glcnn_status status = glcnn_buffer_create(state->device, length * 4, &buffer);
-    return status == GLCNN_SUCCESS ? place_vector(state, name, buffer, vector) : status;
+    return make_vector(state, name, length, vector);
+}
+
+glcnn_status state_vector_anew(struct glcnn_state *state, const char *name, size_t length,
+                               struct state_vector **vector)
+{
+    *vector = find(state, name);
+    if (*vector && (*vector)->made)
+        return check_length(state, *vector, length);
+    if (*vector && (*vector)->buffer->size == length * 4)
+        return GLCNN_SUCCESS;
+    return make_vector(state, name, length, vector);
 }
 
 glcnn_status state_lend(struct glcnn_state *state, const char *name, struct glcnn_buffer *buffer)
