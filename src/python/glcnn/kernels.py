@@ -4,8 +4,9 @@
                                        stride_in_pixels_x=2, stride_in_pixels_y=2)
 
 Inputs come first, in the order of `glcnn kernels NAME`, or by their names; settings by name alone.
-The result is an array, or of a kernel with several outputs a tuple that has them by name. `format`,
-`reference` and `device` are those of glcnn.run.
+The result is an array, or of a kernel with several outputs a tuple that has them by name; what a
+state keeps for the gradient, and may not, is among the results of glcnn.run alone. `format`,
+`reference` and `device` are those of that.
 """
 from __future__ import annotations
 
@@ -60,7 +61,8 @@ def _signature(inputs: List[Any], parameters: List[Any]) -> inspect.Signature:
 def _function(info: Any) -> Any:
     name = info.name.decode()
     inputs = [a for a in info.arguments[:info.argument_count] if a.is_input]
-    outputs = [a.name.decode() for a in info.arguments[:info.argument_count] if a.is_output]
+    outputs = [a.name.decode() for a in info.arguments[:info.argument_count]
+               if a.is_output and (a.is_image or not a.is_optional)]
     parameters = info.parameters[:info.parameter_count]
     signature = _signature(inputs, parameters)
     places = [p for p in signature.parameters.values() if p.kind == p.POSITIONAL_OR_KEYWORD]
@@ -72,7 +74,8 @@ def _function(info: Any) -> Any:
         given: Dict[str, Any] = {p.name: a for p, a in zip(places, arrays) if a is not None}
         given.update((p.name, words.pop(p.name)) for p in places if words.get(p.name) is not None)
         found = _run(name, given, **words)
-        return found[outputs[0]] if len(outputs) == 1 else result(**found)
+        made = [found[output] for output in outputs]
+        return made[0] if len(made) == 1 else result(*made)
 
     kernel.__name__ = kernel.__qualname__ = name
     kernel.__signature__ = signature  # type: ignore[attr-defined]
