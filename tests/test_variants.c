@@ -147,8 +147,8 @@ static bool is_tested_apart(const char *variant)
 /* Rows of more buffers than the minimum of storage blocks, 4: no device of that minimum takes them. */
 static bool has_room(const char *variant)
 {
-    bool many =
-        strcmp(variant, "sums_arrival") == 0 || strcmp(variant, "coefficients_vectors") == 0;
+    bool many = strcmp(variant, "sums_arrival") == 0 || strcmp(variant, "sums_tiles") == 0 ||
+                strcmp(variant, "coefficients_vectors") == 0;
     return !many || device->info.limits.storage_blocks >= 8;
 }
 
