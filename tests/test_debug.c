@@ -295,6 +295,32 @@ static void verify_finds_what_is_computed_wrongly(void)
     glcnn_image_destroy(&source);
 }
 
+/* The gradient reads what the forward kernel left in the state, and no pass its source. */
+static void verify_knows_winners_that_a_state_keeps(void)
+{
+    glcnn_state *state = NULL;
+    use("nan,verify");
+    glcnn_kernel *forward = kernel_with("pooling_max", "kernel_width=3 kernel_height=3");
+    glcnn_kernel *gradient = kernel_with("pooling_max_gradient", NULL);
+    glcnn_image *x = make_image(2, 5, 9, 8), *g = make_image(2, 5, 9, 8), *y = NULL, *dx = NULL;
+    glcnn_command_buffer *to = make_commands();
+    fill_noise(x, 3);
+    fill_noise(g, 4);
+    GOOD_FATAL(glcnn_kernel_encode_returning(to, forward, &(struct glcnn_encode){.source = x}, &y,
+                                             &state));
+    GOOD_FATAL(glcnn_kernel_encode_returning(
+        to, gradient, &(struct glcnn_encode){.source = g, .secondary = x, .state = state}, &dx,
+        NULL));
+    CU_ASSERT_PTR_NOT_NULL(glcnn_state_vector(state, "winners"));
+    finish(&to);
+    glcnn_image *images[] = {x, g, y, dx};
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++)
+        glcnn_image_destroy(&images[i]);
+    glcnn_state_destroy(&state);
+    glcnn_kernel_destroy(&forward);
+    glcnn_kernel_destroy(&gradient);
+}
+
 static void verify_takes_pictures_as_bytes(void)
 {
     static const uint8_t bytes[2 * 5 * 4 * 6] = {255, 0, 128, [77] = 9};
@@ -320,6 +346,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(verify_takes_what_is_not_stored),
                                         UNIT_TEST(verify_knows_sums_that_cancel),
                                         UNIT_TEST(verify_finds_what_is_computed_wrongly),
+                                        UNIT_TEST(verify_knows_winners_that_a_state_keeps),
                                         UNIT_TEST(verify_takes_pictures_as_bytes),
                                         CU_TEST_INFO_NULL};
     return fixture_run("debug", tests, argc, argv);

@@ -255,7 +255,8 @@ static glcnn_status find_call_vector(struct call *call, int index, size_t positi
     return GLCNN_SUCCESS;
 }
 
-/* By an encode whose result is made again, into a branch of the state that it filled at first. */
+/* An encode that makes a result again has a branch of the state: what the first one left there need
+ * not be left again. */
 static bool is_left_already(const struct call *call, const struct argument *argument)
 {
     const struct state_vector *vector = state_filled_vector(call->arguments.state, argument->name);
@@ -315,6 +316,17 @@ static glcnn_status find_kernel_vector(struct call *call, int index, size_t leng
     return status;
 }
 
+/* This encode leaves nothing there. What an earlier one left that had no need to is of that one. */
+static void forget_vector(const struct call *call, const struct argument *argument)
+{
+    struct glcnn_state *state = call->arguments.state;
+    struct state_vector *vector = state && argument->place == PLACE_STATE && argument->optional
+                                      ? state_filled_vector(state, argument->name)
+                                      : NULL;
+    if (vector && !vector->made && !vector->lent)
+        vector->filled = false;
+}
+
 static glcnn_status find_vectors(struct call *call)
 {
     const struct glcnn_descriptor *d = call->kernel->descriptor;
@@ -330,7 +342,7 @@ static glcnn_status find_vectors(struct call *call)
         if (argument->place == PLACE_CALL)
             status = find_call_vector(call, i, position++);
         else if (argument->output && length == 0)
-            continue; /* this encode leaves it as it is */
+            forget_vector(call, argument);
         else if (in_state && call->arguments.state)
             status = find_state_vector(call, i, length);
         else if (argument->place != PLACE_STATE)

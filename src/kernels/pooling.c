@@ -643,10 +643,27 @@ static void max_window(const struct reference *r, uint32_t n, uint32_t c, int32_
         keep_winner(r, n, more, Y, X, &first);
 }
 
+/* By what the state keeps: then the source is not read, and may be another by now. */
+static struct winner kept_winner(const struct reference *r, uint32_t n, uint32_t c, int32_t Y,
+                                 int32_t X)
+{
+    const struct axis *x = &r->operation->window.x, *y = &r->operation->window.y;
+    const struct tensor *source = &r->images[IMAGE];
+    size_t at = pooling_winner_index(&r->images[GRADIENT], n, c, Y, X);
+    struct winner winner = {.value = 0};
+    pooling_winner_place(r->vectors[GRADIENT_WINNERS][at], c, &winner.row, &winner.column);
+    winner.y = y->first + y->stride * Y + y->dilation * winner.row;
+    winner.x = x->first + x->stride * X + x->dilation * winner.column;
+    if (winner.x < 0 || winner.x >= (int32_t)source->width || winner.y >= (int32_t)source->height)
+        winner.y = -1;
+    return winner;
+}
+
 static void max_gradient_window(const struct reference *r, uint32_t n, uint32_t c, int32_t Y,
                                 int32_t X)
 {
-    struct winner best = largest(r, &r->images[IMAGE], n, c, Y, X);
+    struct winner best = r->vectors[GRADIENT_WINNERS] ? kept_winner(r, n, c, Y, X)
+                                                      : largest(r, &r->images[IMAGE], n, c, Y, X);
     if (best.y >= 0)
         add(r, n, c, best.y, best.x, tensor_get(&r->images[GRADIENT], n, c, Y, X));
 }

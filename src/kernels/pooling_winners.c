@@ -48,6 +48,13 @@ double pooling_winner_number(uint32_t channel, int32_t row, int32_t column)
     return ldexp(row * SIDE + column, 6 * (int)(channel % 4));
 }
 
+void pooling_winner_place(double winners, uint32_t channel, int32_t *row, int32_t *column)
+{
+    int32_t place = (int32_t)winners >> 6 * (channel % 4) & (SIDE * SIDE - 1);
+    *row = place / SIDE;
+    *column = place % SIDE;
+}
+
 /* ---- Results ---- */
 
 #define RESULTS 8u           /* of a group, to each side */

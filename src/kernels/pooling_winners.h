@@ -17,6 +17,8 @@ size_t pooling_winner_count(const struct window *window, const struct image_view
 size_t pooling_winner_index(const struct tensor *result, uint32_t image, uint32_t channel,
                             int32_t y, int32_t x);
 double pooling_winner_number(uint32_t channel, int32_t row, int32_t column);
+/* The row and column again, of an element. */
+void pooling_winner_place(double winners, uint32_t channel, int32_t *row, int32_t *column);
 
 void pooling_plan_kept(struct plan *plan, const struct pooled *pooled,
                        const struct vector_view *winners);
