@@ -22,11 +22,11 @@
  * everything and from what takes the least: one mode at a time is changed, the one that lessens the
  * excess of bytes over time the most for each unit of extra time, to ONCE or to any; then what can
  * be is kept again, and pairs are exchanged. The best of all is taken, so that it is never worse for
- * a chain than the optimum of KEPT and ONCE. From there on a few modes at random are changed and the
- * choice is mended, again and again, walking on from what is nearly as good (iterated local search:
- * Lourenco, Martin and Stuetzle, 2003); always the same for the same model. Where any image may be
- * stored or not, all of them begin with what readers can make derived, with the gradients of this
- * stored, and with all of it, and change that too.
+ * a chain than the optimum of KEPT and ONCE. Where it costs more than a little time, a few modes at
+ * random are changed and the choice is mended, a number of times, walking on from what is nearly as
+ * good (iterated local search: Lourenco, Martin and Stuetzle, 2003); always the same for the same
+ * model. Where any image may be stored or not, all of them begin with what readers can make derived,
+ * with the gradients of this stored, and with all of it, and change that too.
  *
  * Where a batch runs in parts, segments of the graph are run by all parts before the next begins
  * (record.c). What is dropped is made in each segment that reads it, so that only what is kept

@@ -536,14 +536,16 @@ static void kick(const struct recompute_search *s, uint64_t *random, unsigned ch
     }
 }
 
-/* Within the budget again, and then better by single modes. */
+/* Within the budget again, and then better by single modes. False: no mode leads there. */
 static bool mend(struct recompute_search *s, uint64_t budget, unsigned char *modes,
                  struct score *now)
 {
-    bool better = drop_some(s, budget, RECOMPUTE_EACH, modes, now);
-    for (int round = 0; better && round < MOST_ROUNDS; round++)
-        better = keep_again(s, budget, modes, now);
-    return is_within(now);
+    int round = 0;
+    if (!drop_some(s, budget, RECOMPUTE_EACH, modes, now))
+        return false;
+    while (round < MOST_ROUNDS && keep_again(s, budget, modes, now))
+        round++;
+    return true;
 }
 
 static bool is_much(struct recompute_search *s, const unsigned char *modes)
