@@ -128,6 +128,12 @@ uint32_t pooling_window_count(const struct axis *axis)
     return axis->end > axis->begin ? (uint32_t)(axis->end - axis->begin) : 1;
 }
 
+bool pooling_fills_groups(uint32_t width, uint32_t height, uint32_t across, uint32_t down)
+{
+    uint64_t covered = (uint64_t)groups_of(width, across) * across * groups_of(height, down) * down;
+    return 4ull * width * height >= 3 * covered;
+}
+
 uint32_t pooling_windows_at(const struct axis *axis)
 {
     return groups_of((uint32_t)axis->size, (uint32_t)axis->stride);

@@ -38,6 +38,8 @@ bool pooling_plan_separable_gradient(struct plan *plan, const struct pooled_grad
 bool pooling_plan_separable_max_gradient(struct plan *plan, const struct pooled_gradient *pooled,
                                          const struct variant **variant);
 
+/* Are groups that each make so many pixels across and down at least three quarters full of an area? */
+bool pooling_fills_groups(uint32_t width, uint32_t height, uint32_t across, uint32_t down);
 /* Windows that may read one pixel, along an axis. */
 uint32_t pooling_windows_at(const struct axis *axis);
 /* Windows that count; at least one, for images of them: there may be none, and then none is asked

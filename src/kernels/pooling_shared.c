@@ -117,10 +117,7 @@ static bool tiles_pay(const void *tiles)
 {
     const struct tiles *t = tiles;
     const struct operation *o = t->operation;
-    uint32_t height = tile_height(t->fold);
-    uint64_t covered = (uint64_t)groups_of(o->region_width, TILE_X) *
-                       groups_of(o->region_height, height) * TILE_X * height;
-    return 4ull * o->region_width * o->region_height >= 3 * covered &&
+    return pooling_fills_groups(o->region_width, o->region_height, TILE_X, tile_height(t->fold)) &&
            pooling_windows_at(&o->window.x) * pooling_windows_at(&o->window.y) <= 25;
 }
 

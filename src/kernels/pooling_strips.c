@@ -79,9 +79,8 @@ static bool shares_columns(const void *pooled)
 {
     const struct pooled *p = pooled;
     const struct axis *x = &p->window.x;
-    uint32_t row = row_of_group(x), rows = rows_of(p) * STRIPS;
-    uint64_t covered = (uint64_t)groups_of(p->width, row) * row * groups_of(p->height, rows) * rows;
-    return x->stride > 1 && x->stride < x->size && 4ull * p->width * p->height >= 3 * covered;
+    return x->stride > 1 && x->stride < x->size &&
+           pooling_fills_groups(p->width, p->height, row_of_group(x), rows_of(p) * STRIPS);
 }
 
 /* ---- Choice ---- */

@@ -79,9 +79,8 @@ static bool share_taps(const void *pooled)
 {
     const struct pooled *p = pooled;
     const struct window *w = &p->window;
-    uint64_t covered =
-        (uint64_t)groups_of(p->width, RESULTS) * groups_of(p->height, RESULTS) * RESULTS * RESULTS;
-    return w->x.stride == 1 && w->y.stride == 1 && 4ull * p->width * p->height >= 3 * covered;
+    return w->x.stride == 1 && w->y.stride == 1 &&
+           pooling_fills_groups(p->width, p->height, RESULTS, RESULTS);
 }
 
 const struct variant pooling_kept_forms[] = {
