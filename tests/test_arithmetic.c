@@ -322,6 +322,24 @@ static void masks_are_kept_where_there_are_bounds(void)
     release(&p);
 }
 
+/* What a gradient needs of a maximum is a number for four channels: halves in base 4. */
+static void shares_take_a_number_for_four_channels(void)
+{
+    static const float x[] = {3, 1, 2, 7, -1}, y[] = {1, 3, 2, 6, 0}, g[5] = {8, 8, 8, 8, 8};
+    static const float expected[] = {8, 0, 4, 8, 0};
+    struct pair p = {.forward = make_kernel(MAXIMUM),
+                     .x = image_with(1, 5, 1, 1, x),
+                     .y = image_with(1, 5, 1, 1, y),
+                     .g = image_with(1, 5, 1, 1, g)};
+    differentiate(&p, MAXIMUM, false);
+    check_floats(p.gradient, expected, 5, 1e-6);
+    float shares[2];
+    GOOD(glcnn_buffer_read(glcnn_state_vector(p.state, "primary_share"), 0, sizeof shares, shares));
+    CU_ASSERT_EQUAL(shares[0], 2 + 1 * 16 + 2 * 64);
+    CU_ASSERT_EQUAL(shares[1], 0);
+    release(&p);
+}
+
 /* A bias for each channel: its gradient is the sum over the image, exact for whole numbers however
  * many passes it takes. */
 static void gradients_are_summed_over_broadcast_axes(void)
@@ -510,6 +528,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(extremes_and_powers),
         UNIT_TEST(choice_27_the_clamp_mask_is_inclusive),
         UNIT_TEST(masks_are_kept_where_there_are_bounds),
+        UNIT_TEST(shares_take_a_number_for_four_channels),
         UNIT_TEST(gradients_are_summed_over_broadcast_axes),
         UNIT_TEST(other_pixels_of_what_is_broadcast_get_zero),
         UNIT_TEST(gradients_by_name_take_one_source_or_both),

@@ -4,8 +4,8 @@
 //     multiply  r = x * y + bias     divide  r = x / y + bias
 //     maximum  r = max(x, y) + bias     minimum  r = min(x, y) + bias     power  r = x^y + bias
 // A NaN stays one, and is within no bounds.
-// For the gradient: which r are within (CLAMP_MASK), and with KEPT the quotient, or x's share in a
-// maximum or minimum, half of equals, or the base of a power.
+// For the gradient: which r are within (CLAMP_MASK), and with KEPT the quotient or the base of a power,
+// or with SHARES x's share in a maximum or minimum, half of equals: of four channels one number.
 // PIXELS columns to an invocation.
 // needs lib/channels.glsl
 // needs lib/compare.glsl
@@ -28,19 +28,16 @@ vec4 combined(vec4 x, vec4 y) {
 #endif
 }
 
-vec4 kept_of(vec4 x, vec4 y) {
-#if OPERATION == 4 || OPERATION == 5
-    vec4 share = 0.5 + 0.5 * vec4(greaterThan(x, y)) - 0.5 * vec4(lessThan(x, y));
-    return OPERATION == 4 ? share : 1.0 - share;
-#elif OPERATION == 6
-    return x;
-#else
-    return combined(x, y);
-#endif
+vec4 kept_of(vec4 x, vec4 y) { return OPERATION == 6 ? x : combined(x, y); }
+
+// In halves.
+vec4 share_of(vec4 x, vec4 y) {
+    vec4 more = vec4(greaterThan(x, y)) - vec4(lessThan(x, y));
+    return OPERATION == 4 ? 1.0 + more : 1.0 - more;
 }
 
-void keep_for_gradient(int X, int Y, int slice, int image, vec4 value, vec4 r) {
-#if defined(CLAMP_MASK) || defined(KEPT)
+void keep_for_gradient(int X, int Y, int slice, int image, vec4 x, vec4 y, vec4 r) {
+#if defined(CLAMP_MASK) || defined(KEPT) || defined(SHARES)
     int index = result_index(X, Y, slice, image,
                              ivec3(destination_width, destination_height, destination_slices));
 #endif
@@ -50,7 +47,11 @@ void keep_for_gradient(int X, int Y, int slice, int image, vec4 value, vec4 r) {
     clamp_mask[index] = dot(within, vec4(1.0, 2.0, 4.0, 8.0));
 #endif
 #ifdef KEPT
-    kept[index] = mix(vec4(0.0), value, is_channel(slice, destination_channels));
+    kept[index] = mix(vec4(0.0), kept_of(x, y), is_channel(slice, destination_channels));
+#endif
+#ifdef SHARES
+    vec4 share = mix(vec4(0.0), share_of(x, y), is_channel(slice, destination_channels));
+    shares[index] = dot(share, vec4(1.0, 4.0, 16.0, 64.0));
 #endif
 }
 
@@ -62,7 +63,7 @@ void invocation(ivec2 at, int slice, int image) {
         vec4 r = combined(x, y) + bias;
         if (X >= right)
             continue;
-        keep_for_gradient(X, at.y, slice, image, kept_of(x, y), r);
+        keep_for_gradient(X, at.y, slice, image, x, y, r);
         store_destination(X, at.y, slice, image, held(r, minimum, maximum));
     }
 }

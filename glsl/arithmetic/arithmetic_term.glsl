@@ -4,7 +4,7 @@
 //     multiply (1)                   dr/dv = scale * other
 //     divide by the primary (2)      dr/dv = scale / y
 //     divide by the secondary (3)    dr/dv = -kept / y,  kept the quotient
-//     maximum, minimum by the primary (4) and secondary (5)   dr/dv = scale kept, scale (1 - kept)
+//     maximum, minimum by the primary (4) and secondary (5)   dr/dv = scale share, scale (1 - share)
 //     power by the base (6)          dr/dv = scale e x^(e - 1),  x = kept, e = exponent_scale y
 //     power by the exponent (7)      dr/dv = scale x^e log x, 0 where x is 0 and e not below
 // Components beyond the last channel are 0.
@@ -28,6 +28,13 @@ vec4 power_rate(vec4 x, vec4 e) {
 }
 #endif
 
+#if OPERATION == 4 || OPERATION == 5
+vec4 share_at(int index) {
+    int halves = int(shares[index]);
+    return 0.5 * vec4(ivec4(halves) >> ivec4(0, 2, 4, 6) & ivec4(3));
+}
+#endif
+
 vec4 term(int X, int Y, int slice, int image) {
     vec4 g = gradient(X, Y, slice, image);
 #if defined(CLAMP_MASK) || OPERATION >= 3
@@ -48,9 +55,9 @@ vec4 term(int X, int Y, int slice, int image) {
 #elif OPERATION == 3
     vec4 rate = -kept[index] / secondary_operand(X, Y, slice, image);
 #elif OPERATION == 4
-    vec4 rate = scale * kept[index];
+    vec4 rate = scale * share_at(index);
 #elif OPERATION == 5
-    vec4 rate = scale - scale * kept[index];
+    vec4 rate = scale - scale * share_at(index);
 #else
     vec4 rate = power_rate(kept[index], exponent_scale * secondary_operand(X, Y, slice, image));
 #endif

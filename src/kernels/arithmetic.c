@@ -102,9 +102,14 @@ static bool is_clamped(const struct operation *o)
     return p->minimum_value > -FLT_MAX || p->maximum_value < FLT_MAX;
 }
 
-/* A mask has a number for four channels of a result pixel, what is kept besides has four: of a
- * quotient itself, for the gradient by the divisor alone, of a maximum or minimum the primary
- * source's share in it, and of a power the base. */
+static bool has_shares(const struct operation *o)
+{
+    return kind_of(o) == MAXIMUM || kind_of(o) == MINIMUM;
+}
+
+/* A mask has a number for four channels of a result pixel, and so has what is kept besides of a
+ * maximum or minimum, the primary source's share in it: in halves, two bits for each channel. A
+ * quotient, for the gradient by the divisor alone, and the base of a power have four. */
 static size_t length(const struct operation *o, size_t index)
 {
     const struct glcnn_arithmetic_parameters *p = o->parameters;
@@ -113,7 +118,7 @@ static size_t length(const struct operation *o, size_t index)
     bool wanted = mask ? is_clamped(o)
                        : !is_gradient(o) || p->is_secondary_source_filter || kind_of(o) != DIVIDE;
     size_t pixels = (size_t)view->width * view->height * view->images;
-    return wanted ? pixels * slice_count(view->channels) * (mask ? 1 : 4) : 0;
+    return wanted ? pixels * slice_count(view->channels) * (mask || has_shares(o) ? 1 : 4) : 0;
 }
 
 static bool check(const struct operation *o, struct refusal refusal)
@@ -163,7 +168,10 @@ static void pass_state(struct pass *pass, const struct operation *o, int mask, i
         pass_define(pass, "CLAMP_MASK", 1);
         pass_vector(pass, "clamp_mask", &o->vectors[mask], access);
     }
-    if (o->given[kept]) {
+    if (o->given[kept] && has_shares(o)) {
+        pass_define(pass, "SHARES", 1);
+        pass_vector(pass, "shares", &o->vectors[kept], access);
+    } else if (o->given[kept]) {
         pass_define(pass, "KEPT", 1);
         pass_vector_of(pass, "vec4", "kept", &o->vectors[kept], access);
     }
@@ -456,20 +464,11 @@ static double combine(enum operation_kind kind, double x, double y)
     return 0;
 }
 
-/* What a state keeps for the gradients; of equals each has half. */
-static double kept_of(enum operation_kind kind, double x, double y)
+/* The primary source's share, in halves; of equals each has half. */
+static int share_of(enum operation_kind kind, double x, double y)
 {
-    double share = x > y ? 1 : x < y ? 0 : 0.5;
-    switch (kind) {
-    case MAXIMUM:
-        return share;
-    case MINIMUM:
-        return 1 - share;
-    case POWER:
-        return x;
-    default:
-        return x / y;
-    }
+    int share = x > y ? 2 : x < y ? 0 : 1;
+    return kind == MAXIMUM ? share : 2 - share;
 }
 
 /* Index of a slice of four channels in the vectors of a state. */
@@ -495,8 +494,10 @@ static void reference_at(const struct reference *r, uint32_t n, uint32_t k, int3
     *tensor_at(to, n, k, Y, X) = held(sum, low, high);
     if (r->vectors[MASK] && sum >= low && sum <= high)
         r->vectors[MASK][index] += 1 << k % 4;
-    if (r->vectors[KEPT])
-        r->vectors[KEPT][index * 4 + k % 4] = kept_of(kind_of(o), x, y);
+    if (r->vectors[KEPT] && has_shares(o))
+        r->vectors[KEPT][index] += share_of(kind_of(o), x, y) << 2 * (k % 4);
+    else if (r->vectors[KEPT])
+        r->vectors[KEPT][index * 4 + k % 4] = kind_of(o) == POWER ? x : x / y;
 }
 
 static void reference(const struct reference *r)
@@ -510,6 +511,16 @@ static void reference(const struct reference *r)
                     reference_at(r, n, k, Y, X);
 }
 
+/* What the state kept of a result. */
+static double kept_at(const struct reference *r, size_t index, uint32_t k)
+{
+    const double *kept = r->vectors[G_KEPT];
+    if (!kept)
+        return 0;
+    return has_shares(r->operation) ? ((int)kept[index] >> 2 * (k % 4) & 3) / 2.0
+                                    : kept[index * 4 + k % 4];
+}
+
 /* d r / d v of the source v that the kernel differentiates by. */
 static double rate_at(const struct reference *r, uint32_t n, uint32_t k, int32_t Y, int32_t X)
 {
@@ -517,7 +528,7 @@ static double rate_at(const struct reference *r, uint32_t n, uint32_t k, int32_t
     size_t index = slice_index(&r->images[GRADIENT], n, k, Y, X);
     const struct glcnn_arithmetic_parameters *p = o->parameters;
     double given = operand(&r->images[GIVEN], &o->secondary_window, n, k, Y, X);
-    double kept = r->vectors[G_KEPT] ? r->vectors[G_KEPT][index * 4 + k % 4] : 0;
+    double kept = kept_at(r, index, k);
     double y = (double)p->secondary_scale * given;
     switch (term_of(o)) {
     case SCALED:
