@@ -418,14 +418,17 @@ static void of_equals_the_first_wins_in_each_form(void)
         "kernel_width=3 kernel_height=2 edge_mode=clamp"};
     static const char *const forms[] = {"pooling_winners_anew,pooling_tiles_shared",
                                         "pooling_winners_anew,pooling_tiles_none,pooling_separable",
-                                        "pooling_winners_kept,pooling_kept_alone",
-                                        "pooling_winners_kept,pooling_kept_tiles"};
+                                        "pooling_winners_pair,pooling_kept_alone",
+                                        "pooling_winners_pair,pooling_kept_tiles",
+                                        "pooling_winners_row",
+                                        "pooling_winners_column"};
+    enum { FORMS = sizeof forms / sizeof *forms, SETTINGS = sizeof settings / sizeof *settings };
     glcnn_device *kept = device;
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < FORMS * SETTINGS; i++) {
         size_t count = 0;
-        float *found = gradient_by(forms[i % 4], settings[i / 4], &count);
+        float *found = gradient_by(forms[i % FORMS], settings[i / FORMS], &count);
         float *plain = gradient_by("pooling_winners_anew,pooling_tiles_none,pooling_one_pass",
-                                   settings[i / 4], &count);
+                                   settings[i / FORMS], &count);
         CU_ASSERT(count == 81 && plain[3] != 0.0f && plain[20] != 0.0f);
         for (size_t at = 0; at < count; at++)
             CU_ASSERT_DOUBLE_EQUAL((double)found[at], (double)plain[at], 1e-6);

@@ -80,22 +80,22 @@ static bool lists(const struct glcnn_kernel_info *info, const char *variant)
     return false;
 }
 
-/* Rows that keep another form away: their programs have the name of another table's row. */
-static const char *kept_away_by(const char *variant)
+/* Rows that keep other forms away: their programs have the name of another table's row. */
+static bool is_taken(const glcnn_device *on, const char *variant)
 {
     static const char *const rows[][2] = {{"pooling_alone", "pooling_strips"},
                                           {"pooling_average_alone", "pooling_average_group"},
-                                          {"pooling_winners_anew", "pooling_winners_kept"}};
+                                          {"pooling_winners_anew", "pooling_winners_column"},
+                                          {"pooling_winners_anew", "pooling_winners_row"},
+                                          {"pooling_winners_anew", "pooling_winners_pair"}};
+    bool keeps_away = false;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(variant, rows[i][0]) == 0)
-            return rows[i][1];
-    return NULL;
-}
-
-static bool is_taken(const glcnn_device *on, const char *variant)
-{
-    const char *other = kept_away_by(variant);
-    return other ? !any_program_has(on, other) : any_program_has(on, variant);
+        if (strcmp(variant, rows[i][0]) == 0) {
+            keeps_away = true;
+            if (any_program_has(on, rows[i][1]))
+                return false;
+        }
+    return keeps_away || any_program_has(on, variant);
 }
 
 /* The quick check of one kernel that uses the variant; GLCNN_TEST_FULL=1: the whole of all. */
