@@ -639,6 +639,23 @@ static void images_are_normalised_by_themselves(void)
     layer_end(&l);
 }
 
+/* Of each image, one after the other: the gradient takes what the state has. */
+static void statistics_are_kept_for_the_gradient(void)
+{
+    static const float x[] = {1, 2, 3, 6, 0, 0, 4, 4}, g[] = {1, 0, -1, 2, 0, 0, 1, 0};
+    struct layer l = instance(1, NULL, NULL, 0);
+    l.images = l.height = l.width = 2;
+    layer_run(&l, x, g);
+    check_vector(l.state, "mean", (const double[]){3, 2}, 2);
+    check_vector(l.state, "variance", (const double[]){3.5, 4}, 2);
+    GOOD(glcnn_state_set_vector(l.state, "mean", (const float[]){0, 0}, 2));
+    GOOD(glcnn_state_set_vector(l.state, "variance", (const float[]){1, 1}, 2));
+    encode(l.gradient, &(struct glcnn_encode){
+                           .source = l.g, .secondary = l.x, .state = l.state, .destination = l.dx});
+    check_vector(l.state, "gradient_for_gamma", (const double[]){1 - 3 + 12 + 4}, 1);
+    layer_end(&l);
+}
+
 /* A second gradient encode sets the state's sums anew. */
 static void gradients_do_not_accumulate(void)
 {
@@ -738,6 +755,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(spatial_gradient_addressed_by_hand),
         UNIT_TEST(local_defaults_and_refusals),
         UNIT_TEST(golden_instance),
+        UNIT_TEST(statistics_are_kept_for_the_gradient),
         UNIT_TEST(images_are_normalised_by_themselves),
         UNIT_TEST(gradients_do_not_accumulate),
         UNIT_TEST(images_without_variance),

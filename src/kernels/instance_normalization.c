@@ -1,5 +1,6 @@
 /* Instance normalisation: spec 7.5. The passes are those of batch normalisation, with each image a
- * group of its own; the statistics live in scratch vectors, group after group. */
+ * group of its own; the statistics live in the state for the gradient, or in scratch vectors, group
+ * after group. */
 #include "glcnn/kernels/instance_normalization.h"
 
 #include <float.h>
@@ -44,8 +45,18 @@ glcnn_status glcnn_instance_normalization_gradient_create(glcnn_device *device,
 /* ---- Arguments ---- */
 
 /* Index of each argument in the descriptors below. */
-enum { SOURCE, RESULT, GAMMA, BETA };
-enum { G_GRADIENT, G_SOURCE, G_RESULT, G_GAMMA, G_BETA, G_FOR_GAMMA, G_FOR_BETA };
+enum { SOURCE, RESULT, GAMMA, BETA, MEAN, VARIANCE };
+enum {
+    G_GRADIENT,
+    G_SOURCE,
+    G_RESULT,
+    G_GAMMA,
+    G_BETA,
+    G_FOR_GAMMA,
+    G_FOR_BETA,
+    G_MEAN,
+    G_VARIANCE
+};
 
 static float epsilon_of(const struct operation *o)
 {
@@ -53,10 +64,16 @@ static float epsilon_of(const struct operation *o)
     return p->epsilon;
 }
 
+static bool is_gradient(const struct operation *o)
+{
+    return o->descriptor->flags & IS_GRADIENT;
+}
+
 static size_t length(const struct operation *o, size_t index)
 {
-    (void)index;
-    return o->images[o->descriptor->flags & IS_GRADIENT ? G_SOURCE : SOURCE].channels;
+    const struct image_view *source = &o->images[is_gradient(o) ? G_SOURCE : SOURCE];
+    bool of_images = (int)index >= (is_gradient(o) ? G_MEAN : MEAN);
+    return (size_t)source->channels * (of_images ? source->images : 1);
 }
 
 static bool check_gradient(const struct operation *o, struct refusal refusal)
@@ -66,28 +83,35 @@ static bool check_gradient(const struct operation *o, struct refusal refusal)
 
 /* ---- Passes ---- */
 
-/* Statistics of every image of `source`, and the coefficients that they make with gamma and beta.
- */
-static void plan_statistics(const struct operation *o, struct plan *plan,
-                            const struct image_view *source, int gamma, struct normalization *n)
+static struct vector_view kept_or_scratch(const struct operation *o, struct plan *plan, int index)
 {
-    size_t count = (size_t)source->channels * source->images;
+    return o->given[index] ? o->vectors[index]
+                           : plan_scratch_vector(plan, length(o, (size_t)index));
+}
+
+/* Statistics of every image of `source`, which the state may hold already, and the coefficients that
+ * they make with gamma and beta. */
+static void plan_statistics(const struct operation *o, struct plan *plan,
+                            const struct image_view *source, int gamma, int mean,
+                            struct normalization *n)
+{
     *n = (struct normalization){.groups = source->images,
                                 .channels = source->channels,
                                 .epsilon = epsilon_of(o),
                                 .samples = (double)source->width * source->height,
                                 .gamma = o->vectors[gamma],
                                 .beta = o->vectors[gamma + 1],
-                                .mean = plan_scratch_vector(plan, count),
-                                .variance = plan_scratch_vector(plan, count)};
-    normalization_statistics(plan, n, source, 0);
+                                .mean = kept_or_scratch(o, plan, mean),
+                                .variance = kept_or_scratch(o, plan, mean + 1)};
+    if (!is_gradient(o) || !o->given[G_MEAN] || !o->given[G_VARIANCE])
+        normalization_statistics(plan, n, source, 0);
     normalization_coefficients(plan, n);
 }
 
 static void plan_normalize(const struct operation *o, struct plan *plan)
 {
     struct normalization n;
-    plan_statistics(o, plan, &o->images[SOURCE], GAMMA, &n);
+    plan_statistics(o, plan, &o->images[SOURCE], GAMMA, MEAN, &n);
     normalization_apply(o, plan, &n, &o->images[SOURCE], &o->images[RESULT]);
 }
 
@@ -95,7 +119,7 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
 {
     struct normalization n;
     const struct image_view *gradient = &o->images[G_GRADIENT], *source = &o->images[G_SOURCE];
-    plan_statistics(o, plan, source, G_GAMMA, &n);
+    plan_statistics(o, plan, source, G_GAMMA, G_MEAN, &n);
     const struct vector_view *for_gamma = &o->vectors[G_FOR_GAMMA];
     const struct vector_view *for_beta = &o->vectors[G_FOR_BETA];
     bool one = n.groups == 1;
@@ -127,13 +151,22 @@ static double mean_power(const struct tensor *x, uint32_t n, uint32_t c, double 
     return sum / (double)count;
 }
 
+/* The gradient takes what the state holds. */
 static struct instance measure(const struct reference *r, const struct tensor *x, int gamma,
-                               uint32_t n, uint32_t c)
+                               int mean, uint32_t n, uint32_t c)
 {
+    double *means = r->vectors[mean], *variances = r->vectors[mean + 1];
+    size_t at = (size_t)n * x->channels + c;
+    bool held = is_gradient(r->operation) && means && variances;
     struct instance k = {.gamma = r->vectors[gamma] ? r->vectors[gamma][c] : 1,
                          .beta = r->vectors[gamma + 1] ? r->vectors[gamma + 1][c] : 0,
-                         .mean = mean_power(x, n, c, 0, 1)};
-    k.rate = 1 / sqrt(mean_power(x, n, c, k.mean, 2) + (double)epsilon_of(r->operation));
+                         .mean = held ? means[at] : mean_power(x, n, c, 0, 1)};
+    double variance = held ? variances[at] : mean_power(x, n, c, k.mean, 2);
+    k.rate = 1 / sqrt(variance + (double)epsilon_of(r->operation));
+    if (!is_gradient(r->operation) && means)
+        means[at] = k.mean;
+    if (!is_gradient(r->operation) && variances)
+        variances[at] = variance;
     return k;
 }
 
@@ -143,7 +176,7 @@ static void normalize_reference(const struct reference *r)
     const struct tensor *x = &r->images[SOURCE], *to = &r->images[RESULT];
     for (uint32_t n = 0; n < to->images; n++)
         for (uint32_t c = 0; c < to->channels; c++) {
-            struct instance k = measure(r, x, GAMMA, n, c);
+            struct instance k = measure(r, x, GAMMA, MEAN, n, c);
             for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
                 for (int32_t X = w->x.begin; X < w->x.end; X++)
                     *tensor_at(to, n, c, Y, X) =
@@ -185,7 +218,7 @@ static void gradient_reference(const struct reference *r)
     pointwise_scatter(r, &r->images[G_GRADIENT], x, to, NULL);
     for (uint32_t n = 0; n < to->images; n++)
         for (uint32_t c = 0; c < to->channels; c++) {
-            struct instance k = measure(r, x, G_GAMMA, n, c);
+            struct instance k = measure(r, x, G_GAMMA, G_MEAN, n, c);
             sum_results(r, &k, n, c);
             finish_channel(r, &k, n, c);
             r->vectors[G_FOR_GAMMA][c] += k.for_gamma;
@@ -240,6 +273,12 @@ static const struct parameter parameters[] = {
         .name = "beta", .place = PLACE_STATE_OR_KERNEL, .input = true, .optional = true            \
     }
 
+#define STATISTIC(NAME)                                                                            \
+    {                                                                                              \
+        .name = NAME, .place = PLACE_STATE, .input = true, .optional = true,                       \
+        .filled_by = "instance_normalization"                                                      \
+    }
+
 #define COMMON                                                                                     \
     .family = "instance_normalization",                                                            \
     .parameters_size = sizeof(struct glcnn_instance_normalization_parameters),                     \
@@ -255,7 +294,9 @@ const struct glcnn_descriptor glcnn_kernel_instance_normalization = {
     .flags = MAKES_STATE,
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
-                  GAMMA_AND_BETA},
+                  GAMMA_AND_BETA,
+                  {.name = "mean", .place = PLACE_STATE, .output = true, .optional = true},
+                  {.name = "variance", .place = PLACE_STATE, .output = true, .optional = true}},
     .variants = normalization_variants,
     .plan = plan_normalize,
     .reference = normalize_reference,
@@ -274,7 +315,9 @@ const struct glcnn_descriptor glcnn_kernel_instance_normalization_gradient = {
                   {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
                   GAMMA_AND_BETA,
                   {.name = "gradient_for_gamma", .place = PLACE_STATE, .output = true},
-                  {.name = "gradient_for_beta", .place = PLACE_STATE, .output = true}},
+                  {.name = "gradient_for_beta", .place = PLACE_STATE, .output = true},
+                  STATISTIC("mean"),
+                  STATISTIC("variance")},
     .check = check_gradient,
     .variants = normalization_variants,
     .plan = plan_gradient,
