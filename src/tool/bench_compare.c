@@ -81,16 +81,39 @@ static const cJSON *find_row(const cJSON *report, const cJSON *like)
 
 struct changes {
     size_t compared, slower, faster;
+    size_t differing;  /* rows whose calls a commit differ, which are not compared */
     double logarithms; /* of the ratios, for their geometric mean */
 };
+
+/* Calls in a commit. Reports of old have one in each and do not say so. */
+static double calls_of(const cJSON *row)
+{
+    double calls = number(row, "repeats");
+    return calls > 0 ? calls : 1;
+}
+
+/* A call that has a commit to itself takes the flush of it besides, which counts for little in one
+ * that takes long alone: a row may have become so, or have been so. */
+static bool are_alike(const cJSON *old_row, const cJSON *row)
+{
+    double before = calls_of(old_row), now = calls_of(row);
+    const cJSON *fewer = before < now ? old_row : row;
+    return before == now || 1e-3 * number(fewer, "milliseconds") >= BENCH_SHORT;
+}
+
+static void refuse_row(const cJSON *old_row, const cJSON *row, struct changes *changes)
+{
+    changes->differing++;
+    printf("%-48s %10.4f %10.4f %8s  not compared: calls in a commit were %g and are %g\n",
+           text_of(row, "name"), number(old_row, "milliseconds"), number(row, "milliseconds"), "-",
+           calls_of(old_row), calls_of(row));
+}
 
 static void compare_row(const cJSON *old_row, const cJSON *row, struct changes *changes)
 {
     double before = number(old_row, "milliseconds"), now = number(row, "milliseconds");
     double noise = fmax(LEAST_CHANGE, fmax(number(old_row, "spread"), number(row, "spread")));
     double ratio = now / before;
-    if (!(before > 0) || !(now > 0))
-        return;
     bool slower = ratio > 1 + noise, faster = ratio < 1 / (1 + noise);
     changes->compared++;
     changes->slower += slower;
@@ -100,6 +123,11 @@ static void compare_row(const cJSON *old_row, const cJSON *row, struct changes *
            slower   ? "slower"
            : faster ? "faster"
                     : "same");
+}
+
+static bool has_time(const cJSON *row)
+{
+    return number(row, "milliseconds") > 0;
 }
 
 static void print_devices(const cJSON *old_report, const cJSON *new_report)
@@ -124,9 +152,16 @@ int bench_compare(const struct tool_command *command, const cJSON *old_report,
     cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(new_report, "rows"))
     {
         const cJSON *old_row = find_row(old_report, row);
-        if (old_row)
-            compare_row(old_row, row, &changes);
+        if (old_row && has_time(old_row) && has_time(row))
+            (are_alike(old_row, row) ? compare_row : refuse_row)(old_row, row, &changes);
     }
+    if (changes.differing > 0)
+        printf("%zu rows are not compared: of several short calls in a commit each takes less time "
+               "than one alone; measure both reports anew\n",
+               changes.differing);
+    if (changes.compared == 0 && changes.differing > 0)
+        return complain(command, EXIT_FAILED,
+                        "no row of the reports has as many calls in a commit in both");
     if (changes.compared == 0)
         return complain(command, EXIT_FAILED, "the reports have no row of one shape in common");
     printf("%zu rows: %zu slower, %zu faster; geometric mean of the ratios %.3f\n",

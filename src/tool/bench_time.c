@@ -11,11 +11,8 @@
 
 #define FASTER 0.95 /* times as long, or less */
 
-/* As many as the graphs of tests/bench/torch_twin.py have; of what is longer, in seconds, one: the
- * flush of its commit (5 us on an H200) counts for a quarter of a percent at most. */
-#define REPEATS    10
-#define SHORT_WORK 0.002
-#define LONG_WORK  5.0
+#define REPEATS   10  /* of what is short, as the graphs of tests/bench/torch_twin.py have */
+#define LONG_WORK 5.0 /* seconds */
 
 /* How long is measured. Clocks of a GPU that was idle, as while programs are made, rise in steps for
  * four tenths of a second (H200): it is warm once no commit has been faster for so long. */
@@ -97,9 +94,9 @@ glcnn_status bench_repeats(const struct bench_work *work, uint32_t *repeats)
 {
     double one = 0, cpu = 0;
     glcnn_status status = run(work, 1, &one, &cpu);
-    if (status == GLCNN_SUCCESS && one > SHORT_WORK && one < LONG_WORK)
+    if (status == GLCNN_SUCCESS && one > BENCH_SHORT && one < LONG_WORK)
         status = run(work, 1, &one, &cpu);
-    *repeats = one < SHORT_WORK ? REPEATS : 1;
+    *repeats = one < BENCH_SHORT ? REPEATS : 1;
     return status;
 }
 
