@@ -226,6 +226,11 @@ static glcnn_status make_chain(struct bench_job *w, const char *chain, bool grad
         status = make_kernel(w, name, gradient, !next, &kernels[i]);
         name = next;
     }
+    if (status == GLCNN_SUCCESS && name) {
+        snprintf(w->row->error, sizeof w->row->error, "\"%.100s\" has more than %d kernels", chain,
+                 CHAIN_KERNELS);
+        status = GLCNN_INVALID_ARGUMENT;
+    }
     return status;
 }
 
