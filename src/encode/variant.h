@@ -30,6 +30,7 @@ struct variant {
     bool tiles;    /* the lanes of a group lie in a tile of pixels */
     bool masks;    /* chooses between vectors by bit masks */
     bool packs;    /* what it keeps of float16 images are halves */
+    bool fours;    /* walks slices four at a time */
     bool arrives;  /* the last group of a sum to arrive finishes it */
     bool in_place; /* weights are read as the user has them */
     bool close;    /* to the next row that suits: which is faster a quick trial may tell */

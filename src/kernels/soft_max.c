@@ -75,7 +75,7 @@ static const struct variant gradient_rows[] = {
      .packs = true},
     {"soft_max_gradient_sixteen", NULL, 48, .can = are_sixteen, .slices = 16},
     {"soft_max_gradient_four", NULL, 24, .can = are_four, .slices = 4},
-    {"soft_max_gradient_by_fours", NULL, 48, .width = 32, .can = are_fours},
+    {"soft_max_gradient_by_fours", NULL, 48, .width = 32, .can = are_fours, .fours = true},
     {"soft_max_gradient_walk", NULL, 8},
     {0}};
 static const struct variant *const forward_variants[] = {forward_rows, NULL};
@@ -132,10 +132,9 @@ static struct pass *plan_gradient(const struct operation *o, struct plan *plan, 
     pass_int(pass, "source_height", (int32_t)o->images[DESTINATION].height);
     if (variant->packs)
         pass_define(pass, "HALVES", 1);
-    bool by_fours = variant->width && !variant->packs;
-    if (by_fours)
+    if (variant->fours)
         pass_define(pass, "BY_FOURS", 1);
-    pass->light = by_fours || variant->slices == 16;
+    pass->light = variant->fours || variant->slices == 16;
     if (!o->state_driven)
         pass_define(pass, "BY_HAND", 1);
     return pass;
