@@ -272,8 +272,8 @@ static glcnn_status find_state_vector(struct call *call, int index, size_t lengt
     if (is_left_already(call, argument))
         return GLCNN_SUCCESS;
     bool anew = argument->output && argument->optional;
-    glcnn_status status = (anew ? state_vector_anew : state_vector)(
-        call->arguments.state, argument->name, argument->output ? length : 0, &vector);
+    glcnn_status status = state_vector(call->arguments.state, argument->name,
+                                       argument->output ? length : 0, anew, &vector);
     if (status != GLCNN_SUCCESS)
         return status;
     call->state_vectors[index] = vector;

@@ -92,26 +92,15 @@ static glcnn_status make_vector(struct glcnn_state *state, const char *name, siz
     return status == GLCNN_SUCCESS ? place_vector(state, name, buffer, vector) : status;
 }
 
-glcnn_status state_vector(struct glcnn_state *state, const char *name, size_t length,
+glcnn_status state_vector(struct glcnn_state *state, const char *name, size_t length, bool anew,
                           struct state_vector **vector)
 {
-    *vector = find(state, name);
+    struct state_vector *found = *vector = find(state, name);
     if (!length)
         return GLCNN_SUCCESS;
-    if (*vector && !(*vector)->lent)
-        return check_length(state, *vector, length);
-    return make_vector(state, name, length, vector);
-}
-
-glcnn_status state_vector_anew(struct glcnn_state *state, const char *name, size_t length,
-                               struct state_vector **vector)
-{
-    *vector = find(state, name);
-    if (*vector && (*vector)->made)
-        return check_length(state, *vector, length);
-    if (*vector && (*vector)->buffer->size == length * 4)
-        return GLCNN_SUCCESS;
-    return make_vector(state, name, length, vector);
+    bool fits = found && found->buffer->size == length * 4;
+    bool stays = found && (anew ? found->made || fits : !found->lent);
+    return stays ? check_length(state, found, length) : make_vector(state, name, length, vector);
 }
 
 glcnn_status state_lend(struct glcnn_state *state, const char *name, struct glcnn_buffer *buffer)
@@ -197,7 +186,7 @@ static glcnn_status add_vector(struct glcnn_state *state, const char *name, size
     if (!copy)
         return device_fail(state->device, GLCNN_OUT_OF_MEMORY, "out of memory making a state");
     state->names[state->vector_count] = copy;
-    glcnn_status status = state_vector(state, copy, length, &vector);
+    glcnn_status status = state_vector(state, copy, length, false, &vector);
     if (status == GLCNN_SUCCESS)
         vector->filled = vector->made = true;
     return status;

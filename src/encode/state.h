@@ -41,13 +41,11 @@ void state_capture(struct glcnn_state *state, const struct operation *forward,
 /* Makes a state of the same forward encode that has the vectors of `state` and is written by
  * itself: gradients of a second encode keep apart from those in `state`. */
 glcnn_status state_branch(struct glcnn_state *state, struct glcnn_state **branch);
-/* The vector of that name; made with `length` zeros if it is missing and length is not 0. */
-glcnn_status state_vector(struct glcnn_state *state, const char *name, size_t length,
+/* The vector of that name; made with `length` zeros if it is missing and length is not 0. `anew`: an
+ * encode need not leave it; of another length it is an earlier encode's, which was of other sizes,
+ * and makes way. */
+glcnn_status state_vector(struct glcnn_state *state, const char *name, size_t length, bool anew,
                           struct state_vector **vector);
-/* The same of one that an encode need not leave: of another length it is an earlier encode's, which
- * was of other sizes, and makes way. */
-glcnn_status state_vector_anew(struct glcnn_state *state, const char *name, size_t length,
-                               struct state_vector **vector);
 /* Makes `buffer` the state's vector of that name, filled. */
 glcnn_status state_lend(struct glcnn_state *state, const char *name, struct glcnn_buffer *buffer);
 /* The vector of that name if something has filled it; NULL otherwise. */

@@ -63,7 +63,7 @@ static glcnn_status export_vector(struct glcnn_kernel *kernel, struct glcnn_stat
                            kernel_title(kernel), name);
     glcnn_status status = kernel_vector(kernel, (size_t)index, length, &own);
     if (status == GLCNN_SUCCESS)
-        status = state_vector(state, name, length, &vector);
+        status = state_vector(state, name, length, false, &vector);
     if (status != GLCNN_SUCCESS)
         return status;
     vector->filled = true;

@@ -74,7 +74,7 @@ static glcnn_status copy_parts(const struct trainer *t, glcnn_command_buffer *co
             continue;
         struct vector_view view =
             learning_part(t->kernel, values->buffer, values->buffer->size / 4);
-        plan.status = state_vector(part, values->name, view.count, &own);
+        plan.status = state_vector(part, values->name, view.count, false, &own);
         if (plan.status != GLCNN_SUCCESS)
             continue;
         struct vector_view own_view = {own->buffer, 0, view.count};

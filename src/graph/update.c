@@ -34,7 +34,7 @@ static glcnn_status add_sums(const struct recording *r, const struct glcnn_state
         size_t count = own->buffer->size / 4;
         if (!update_is_gradient(own))
             continue;
-        plan.status = state_vector(to, own->name, count, &sum);
+        plan.status = state_vector(to, own->name, count, false, &sum);
         if (plan.status == GLCNN_SUCCESS)
             plan_add_vector(&plan, &(struct vector_view){own->buffer, 0, count},
                             &(struct vector_view){sum->buffer, 0, count});

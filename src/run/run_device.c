@@ -139,7 +139,7 @@ static glcnn_status make_vector(struct run *run, struct resolved *r, struct devi
         glcnn_status status = kernel_vector(d->kernel, index, length, &buffer);
         return status == GLCNN_SUCCESS ? write_vector(run, buffer, array->data, length) : status;
     }
-    glcnn_status status = state_vector(d->state, argument->name, length, &vector);
+    glcnn_status status = state_vector(d->state, argument->name, length, false, &vector);
     if (status != GLCNN_SUCCESS)
         return status;
     vector->filled = true;
