@@ -13,7 +13,6 @@
 #define ALL_GROUPS  512u
 #define STRIP_ROWS  4u  /* of strips that are as many as keep a GPU busy */
 #define LANE_PIXELS 16u /* that make a lane worth its part sums */
-#define PART_BYTES  (32u << 20)
 
 static bool is_small(const struct packing *p, const struct window *w)
 {
@@ -81,7 +80,8 @@ bool weights_fill_strips(const void *shape)
 }
 
 /* Strips of two columns and `rows` rows of the gradient, those of all images numbered through, and
- * how they are shared out. */
+ * how they are shared out: among ALL_GROUPS, with MOST_TAPS sums and a bias each, so that part sums
+ * have 80 KiB at most, or those of one chunk, within what any plan lends (plan_lent_quads). */
 struct strips {
     uint32_t pairs, down, rows, total, per_chunk;
 };
@@ -90,15 +90,14 @@ static struct strips strips_of(const struct operation *o, const struct packing *
 {
     const struct axis *x = &o->window.x, *y = &o->window.y;
     uint32_t height = (uint32_t)(y->end - y->begin), each = p->slices * p->range;
-    uint32_t room = PART_BYTES / 16 / (p->slices * (p->elements + 1));
     struct strips s = {.pairs = groups_of((uint32_t)(x->end - x->begin), 2)};
     uint32_t columns = s.pairs * o->images[GRADIENT].images;
     s.down = least(ALL_GROUPS * GROUP_SIZE / (columns * each), height / STRIP_ROWS);
     s.rows = groups_of(height, s.down > 0 ? s.down : 1);
     s.down = groups_of(height, s.rows);
     s.total = columns * s.down;
-    uint32_t chunks = least(ALL_GROUPS / each, room);
-    s.per_chunk = groups_of(s.total, (chunks > 0 ? chunks : 1) * GROUP_SIZE) * GROUP_SIZE;
+    uint32_t chunks = each < ALL_GROUPS ? ALL_GROUPS / each : 1;
+    s.per_chunk = groups_of(s.total, chunks * GROUP_SIZE) * GROUP_SIZE;
     return s;
 }
 
