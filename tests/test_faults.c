@@ -431,7 +431,7 @@ static void of_several_files_it_is_told_which_are_replaced(void)
 #define SCENARIOS(X)                                                                               \
     X(device) X(list) X(kernel) X(programs) X(states) X(optimizer) X(transfer)                     \
     X(copied_transfer) X(data_source) X(arrays) X(npy) X(training) X(inference) X(checkpoint)      \
-    X(serialize) X(binaries) X(from_loss)
+    X(serialize) X(binaries) X(from_loss) X(budget) X(choices)
 /* clang-format on */
 #define DEFINE(name)                                                                               \
     static void faults_in_##name(void)                                                             \

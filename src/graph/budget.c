@@ -24,9 +24,11 @@ struct split {
 };
 
 struct budget {
+    struct glcnn_device *device;
     struct split splits[MOST_SPLITS];
     size_t count;
     struct split *chosen; /* the last choice's; NULL: none yet */
+    uint64_t peak;        /* that choice's */
     uint64_t stores;      /* most bytes of the buffer of stores, but in the least choice */
     size_t lent;          /* as in its choices */
     double whole_time;    /* of a step of the graph that keeps everything, in any order */
@@ -77,9 +79,9 @@ static bool add_splits(struct budget *b, const struct recording *r, const struct
     return good;
 }
 
-static glcnn_status out_of_memory(const struct glcnn_graph *graph)
+static glcnn_status out_of_memory(struct glcnn_device *device)
 {
-    return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory planning a graph");
+    return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory planning a graph");
 }
 
 /* To be dropped in any case. */
@@ -116,7 +118,7 @@ static glcnn_status make_splits(struct budget *b, const struct glcnn_graph *grap
     if (status == GLCNN_SUCCESS)
         status = make_draft(b, graph, sources, false, &derived);
     if (status == GLCNN_SUCCESS && !add_splits(b, &stored.recording, &derived.recording))
-        status = out_of_memory(graph);
+        status = out_of_memory(graph->device);
     if (status == GLCNN_SUCCESS)
         b->whole_time = recording_time(&derived.recording);
     drop_draft(&stored);
@@ -129,13 +131,15 @@ glcnn_status budget_create(const struct glcnn_graph *graph, struct glcnn_image *
 {
     struct budget *b = *budget = calloc(1, sizeof *b);
     if (!b)
-        return out_of_memory(graph);
+        return out_of_memory(graph->device);
+    b->device = graph->device;
     b->modes = calloc(graph->image_count + 1, 1);
     b->best = calloc(graph->image_count + 1, 1);
     b->all = malloc(graph->image_count + 1);
     b->stores = budget_stores(graph);
     b->lent = lent;
-    glcnn_status status = b->modes && b->best && b->all ? GLCNN_SUCCESS : out_of_memory(graph);
+    glcnn_status status =
+        b->modes && b->best && b->all ? GLCNN_SUCCESS : out_of_memory(graph->device);
     if (status == GLCNN_SUCCESS) {
         memset(b->all, true, graph->image_count);
         status = make_splits(b, graph, sources);
@@ -172,12 +176,11 @@ void memory_choice_free(struct memory_choice *choice)
 }
 
 /* Copies the schedule that modes make, which is the search's own. */
-static bool take_choice(const struct split *split, const unsigned char *modes, uint64_t stores,
-                        size_t lent, struct memory_choice *choice)
+static bool copy_schedule(const struct split *split, const unsigned char *modes,
+                          struct memory_choice *choice)
 {
     const size_t images = split->model.image_count;
     const struct recompute_schedule *schedule = recompute_evaluate(split->search, modes, 0);
-    *choice = (struct memory_choice){.sub_batches = split->parts, .stores = stores, .lent = lent};
     if (!schedule)
         return false;
     choice->schedule = *schedule;
@@ -191,6 +194,18 @@ static bool take_choice(const struct split *split, const unsigned char *modes, u
     return true;
 }
 
+static glcnn_status take_choice(const struct budget *b, const struct split *split,
+                                const unsigned char *modes, uint64_t stores,
+                                struct memory_choice *choice)
+{
+    *choice =
+        (struct memory_choice){.sub_batches = split->parts, .stores = stores, .lent = b->lent};
+    if (copy_schedule(split, modes, choice))
+        return GLCNN_SUCCESS;
+    memory_choice_free(choice);
+    return out_of_memory(b->device);
+}
+
 void budget_set(struct budget *b, uint64_t bytes)
 {
     for (size_t i = 0; i < b->count; i++)
@@ -200,50 +215,68 @@ void budget_set(struct budget *b, uint64_t bytes)
 void budget_lessen(struct budget *b, uint64_t over)
 {
     struct split *split = b->chosen;
-    uint64_t peak = recompute_evaluate(split->search, split->modes, 0)->peak;
     split->bytes -= over / 2 < split->bytes ? over / 2 : split->bytes;
-    split->bytes = split->bytes < peak ? split->bytes : peak - 1;
+    split->bytes = split->bytes < b->peak ? split->bytes : b->peak - 1;
 }
 
+/* False: out of memory. */
 static bool plan_split(struct split *split)
 {
     if (split->planned != split->bytes)
         split->has_plan = recompute_plan(split->search, split->bytes, split->modes);
     split->planned = split->bytes;
-    return split->has_plan;
+    return !recompute_has_failed(split->search);
 }
 
-bool budget_choose(struct budget *b, struct memory_choice *choice)
+/* Takes the split, if it has a choice that is faster than the last one's by `worth`. False: out of
+ * memory. */
+static bool choose_split(struct budget *b, struct split *split, double worth, double *least)
 {
-    double least = 0, worth = WORTH * b->whole_time;
+    if (b->chosen && split->time + worth >= *least)
+        return true;
+    if (!plan_split(split))
+        return false;
+    if (!split->has_plan)
+        return true;
+    const struct recompute_schedule *schedule = recompute_evaluate(split->search, split->modes, 0);
+    if (!schedule)
+        return false;
+    if (b->chosen && schedule->time + worth >= *least)
+        return true;
+    b->chosen = split;
+    b->peak = schedule->peak;
+    *least = schedule->time;
+    return true;
+}
+
+glcnn_status budget_choose(struct budget *b, struct memory_choice *choice)
+{
+    double least = 0;
     *choice = (struct memory_choice){0};
     b->chosen = NULL;
-    for (size_t i = 0; i < b->count; i++) {
-        struct split *split = &b->splits[i];
-        if ((b->chosen && split->time + worth >= least) || !plan_split(split))
-            continue;
-        double time = recompute_evaluate(split->search, split->modes, 0)->time;
-        if (b->chosen && time + worth >= least)
-            continue;
-        b->chosen = split;
-        least = time;
-    }
-    return b->chosen && take_choice(b->chosen, b->chosen->modes, b->stores, b->lent, choice);
+    for (size_t i = 0; i < b->count; i++)
+        if (!choose_split(b, &b->splits[i], WORTH * b->whole_time, &least))
+            return out_of_memory(b->device);
+    return b->chosen ? take_choice(b, b->chosen, b->chosen->modes, b->stores, choice)
+                     : GLCNN_SUCCESS;
 }
 
-bool budget_least(struct budget *b, struct memory_choice *choice)
+glcnn_status budget_least(struct budget *b, struct memory_choice *choice)
 {
     const struct split *found = NULL;
     uint64_t least = 0;
+    *choice = (struct memory_choice){0};
     for (size_t i = 0; i < b->count; i++) {
-        recompute_least(b->splits[i].search, b->modes);
-        const struct recompute_schedule *schedule =
-            recompute_evaluate(b->splits[i].search, b->modes, 0);
-        if (!schedule || (found && schedule->peak >= least - least / LESS))
+        struct recompute_search *search = b->splits[i].search;
+        recompute_least(search, b->modes);
+        const struct recompute_schedule *schedule = recompute_evaluate(search, b->modes, 0);
+        if (recompute_has_failed(search))
+            return out_of_memory(b->device);
+        if (found && schedule->peak >= least - least / LESS)
             continue;
         found = &b->splits[i];
         least = schedule->peak;
         memcpy(b->best, b->modes, found->model.image_count);
     }
-    return found && take_choice(found, b->best, 0, b->lent, choice);
+    return take_choice(b, found, b->best, 0, choice);
 }

@@ -122,15 +122,13 @@ static bool is_within_budget(const struct glcnn_graph *graph, const struct compi
     return !graph->memory_budget || c->memory.planned <= graph->memory_budget;
 }
 
-/* To be freed in any case. */
 static glcnn_status choose_least(const struct glcnn_graph *graph, const struct compiled *c,
                                  struct memory_choice *choice)
 {
     struct budget *b = NULL;
-    *choice = (struct memory_choice){0};
     glcnn_status status = budget_create(graph, c->sources, LEAST_LENT, &b);
-    if (status == GLCNN_SUCCESS && !budget_least(b, choice))
-        status = device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory planning a graph");
+    if (status == GLCNN_SUCCESS)
+        status = budget_least(b, choice);
     budget_destroy(&b);
     return status;
 }
@@ -139,10 +137,7 @@ static glcnn_status record_least(struct glcnn_graph *graph, struct compiled *c)
 {
     struct memory_choice choice;
     glcnn_status status = choose_least(graph, c, &choice);
-    if (status == GLCNN_SUCCESS)
-        return record_choice(graph, c, choice);
-    memory_choice_free(&choice);
-    return status;
+    return status == GLCNN_SUCCESS ? record_choice(graph, c, choice) : status;
 }
 
 /* Ways to arrange passes, from the fastest to the one that takes least. */
@@ -222,8 +217,11 @@ static glcnn_status find_fastest(struct glcnn_graph *graph, struct compiled *c, 
     struct memory_choice choice;
     glcnn_status status = GLCNN_SUCCESS;
     budget_set(b, begin);
-    for (int i = 0, good = 0; i < TRIES && good < GOOD_TRIES && budget_choose(b, &choice); i++) {
+    for (int i = 0, good = 0; i < TRIES && good < GOOD_TRIES; i++) {
         uint64_t over = graph->memory_budget / 16;
+        status = budget_choose(b, &choice);
+        if (status != GLCNN_SUCCESS || !choice.sub_batches)
+            return status;
         status = record_choice(graph, c, choice);
         if (status != GLCNN_SUCCESS)
             return status;
@@ -308,9 +306,11 @@ static glcnn_status check_budget(struct glcnn_graph *graph, struct compiled *c)
 {
     struct memory_choice least;
     glcnn_status status = choose_least(graph, c, &least);
-    if (status != GLCNN_SUCCESS || least.schedule.peak < graph->memory_budget / SURE) {
-        memory_choice_free(&least);
+    if (status != GLCNN_SUCCESS)
         return status;
+    if (least.schedule.peak < graph->memory_budget / SURE) {
+        memory_choice_free(&least);
+        return GLCNN_SUCCESS;
     }
     status = record_choice(graph, c, least);
     return status == GLCNN_SUCCESS && !is_within_budget(graph, c) ? refuse_budget(graph, c)

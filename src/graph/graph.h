@@ -175,15 +175,14 @@ struct budget;
 glcnn_status budget_create(const struct glcnn_graph *graph, struct glcnn_image *const *sources,
                            size_t lent, struct budget **budget);
 void budget_destroy(struct budget **budget);
-/* The choice that takes the least by the models' count. False: out of memory. A choice is to be freed
- * in any case. */
-bool budget_least(struct budget *budget, struct memory_choice *choice);
+/* The choice that takes the least by the models' count. */
+glcnn_status budget_least(struct budget *budget, struct memory_choice *choice);
 /* Choices take so many bytes by the models' count; and those in as many parts as the last `over`
  * less from now on. */
 void budget_set(struct budget *budget, uint64_t bytes);
 void budget_lessen(struct budget *budget, uint64_t over);
-/* The choice of the least time among those. False: there is none. */
-bool budget_choose(struct budget *budget, struct memory_choice *choice);
+/* The choice of the least time among those; of 0 sub-batches: there is none. */
+glcnn_status budget_choose(struct budget *budget, struct memory_choice *choice);
 
 /* ---- Compiled graphs (compile.c) ---- */
 

@@ -108,6 +108,8 @@ const struct recompute_schedule *recompute_evaluate(struct recompute_search *sea
 bool recompute_plan(struct recompute_search *search, uint64_t budget, unsigned char *modes);
 /* The choice that takes the least memory, as far as is known: whatever the budget, the same. */
 void recompute_least(struct recompute_search *search, unsigned char *modes);
+/* Was memory wanting in any of these? Then what they found need not be the best. */
+bool recompute_has_failed(const struct recompute_search *search);
 
 /* ---- For the plan (recompute_schedule.c) ---- */
 

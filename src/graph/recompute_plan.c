@@ -51,6 +51,7 @@ struct recompute_search {
     unsigned char *least; /* the modes that take the least memory */
     bool has_least;       /* they have been looked for */
     bool *free;
+    bool failed;       /* memory was wanting */
     double base_extra; /* time of the base */
     uint64_t items;    /* of all schedules that were looked at */
 };
@@ -147,10 +148,25 @@ void recompute_search_destroy(struct recompute_search *s)
 
 /* ---- Choices ---- */
 
+static const struct recompute_schedule *evaluate(struct recompute_search *s,
+                                                 const unsigned char *modes, uint64_t budget,
+                                                 const struct recompute_view *view)
+{
+    const struct recompute_schedule *schedule =
+        recompute_evaluation_run(s->evaluation, modes, budget, view);
+    s->failed |= !schedule;
+    return schedule;
+}
+
 const struct recompute_schedule *recompute_evaluate(struct recompute_search *s,
                                                     const unsigned char *modes, uint64_t budget)
 {
-    return recompute_evaluation_run(s->evaluation, modes, budget, NULL);
+    return evaluate(s, modes, budget, NULL);
+}
+
+bool recompute_has_failed(const struct recompute_search *s)
+{
+    return s->failed;
 }
 
 /* What a choice takes. */
@@ -232,8 +248,7 @@ static struct run find_run(struct recompute_search *s, size_t first, size_t last
         .free = s->free};
     set_all(s, s->modes, RECOMPUTE_KEPT);
     choose_run(s, first, last, s->modes);
-    const struct recompute_schedule *schedule =
-        recompute_evaluation_run(s->evaluation, s->modes, 0, &view);
+    const struct recompute_schedule *schedule = evaluate(s, s->modes, 0, &view);
     return schedule ? (struct run){schedule->peak, schedule->extra - s->base_extra}
                     : (struct run){UINT64_MAX, 0};
 }
@@ -363,11 +378,13 @@ static void follow_labels(const struct recompute_search *s, const struct labels 
 static bool plan_chain(struct recompute_search *s, uint64_t budget, unsigned char *modes)
 {
     size_t last = s->count + 1;
-    struct labels *all =
-        s->count <= MOST_IN_CHAIN && find_runs(s) ? calloc(last + 1, sizeof *all) : NULL;
+    if (s->count > MOST_IN_CHAIN)
+        return false;
+    struct labels *all = find_runs(s) ? calloc(last + 1, sizeof *all) : NULL;
     bool good = all && add_label(&all[0], (struct label){0});
     for (size_t k = 1; good && k <= last; k++)
         good = extend(s, all, k, budget);
+    s->failed |= !good;
     good = good && all[last].count;
     if (good)
         follow_labels(s, all, modes);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "device/device.h"
+#include "graph/graph.h"
 #include "record/staging.h"
 #include "tests/faults/inject.h"
 #include "tests/folder.h"
@@ -401,6 +402,8 @@ struct training {
     size_t end_count;
     glcnn_graph *graph;
     glcnn_image *sources[2];
+    int depth; /* pairs of filters more, whose gradients read images of the forward pass */
+    uint64_t budget;
 };
 
 static bool describe(struct training *t)
@@ -411,6 +414,9 @@ static bool describe(struct training *t)
                    "input_feature_channels=1 output_feature_channels=4 kernel_width=3 "
                    "kernel_height=3");
     x = glcnn_node(x, "batch_normalization", "neuron_type=relu");
+    for (int i = 0; i < t->depth; i++)
+        x = glcnn_node(glcnn_node(x, "neuron", "neuron_type=sigmoid"), "spatial_normalization",
+                       "kernel_width=3 kernel_height=3");
     x = glcnn_node(x, "pooling_max",
                    "kernel_width=2 kernel_height=2 stride_in_pixels_x=2 stride_in_pixels_y=2");
     x = glcnn_node(x, "dropout", "seed=3");
@@ -474,22 +480,24 @@ static glcnn_status make_graph(struct training *t)
     return glcnn_graph_create(t->network,
                               &(struct glcnn_graph_descriptor){.results = results,
                                                                .result_is_needed = needed,
-                                                               .result_count = t->end_count + 1},
+                                                               .result_count = t->end_count + 1,
+                                                               .memory_budget = t->budget},
                               &t->graph);
 }
 
+static const struct glcnn_image_descriptor source_sizes[] = {{SIDE, SIDE, 1, BATCH, 0},
+                                                             {1, 1, CLASSES, BATCH, 0}};
+
 static glcnn_status make_source(glcnn_device *device, struct training *t, int index)
 {
-    static const struct glcnn_image_descriptor descriptors[] = {{SIDE, SIDE, 1, BATCH, 0},
-                                                                {1, 1, CLASSES, BATCH, 0}};
     float values[SIDE * SIDE * BATCH] = {0};
     if (index == 0)
         fill(values, SIDE * SIDE * BATCH, 11);
     else
         values[1] = values[CLASSES] = 1;
-    glcnn_status status = t->sources[index]
-                              ? GLCNN_SUCCESS
-                              : glcnn_image_create(device, &descriptors[index], &t->sources[index]);
+    glcnn_status status =
+        t->sources[index] ? GLCNN_SUCCESS
+                          : glcnn_image_create(device, &source_sizes[index], &t->sources[index]);
     return status != GLCNN_SUCCESS
                ? status
                : glcnn_image_write_bytes(t->sources[index], NULL, values,
@@ -541,6 +549,108 @@ static void run_training(struct fault_run *run)
     }
     before = run->result_count;
     STEP((run->result_count = before, keep_weights(run, &t)));
+    run->ended = true;
+end:
+    end_training(&t);
+}
+
+static bool make_deep(glcnn_device *device, struct training *t)
+{
+    t->depth = 2;
+    return make_network(device, t) == GLCNN_SUCCESS && set_weights(t) == GLCNN_SUCCESS &&
+           train(device, t) == GLCNN_SUCCESS;
+}
+
+/* The middle between the least and what is planned without a budget. */
+static bool set_budget(struct training *t)
+{
+    struct glcnn_memory_plan whole;
+    uint64_t least = 0;
+    bool good = make_graph(t) == GLCNN_SUCCESS &&
+                glcnn_graph_memory(t->graph, source_sizes, &whole) == GLCNN_SUCCESS &&
+                glcnn_graph_least_memory(t->graph, source_sizes, &least) == GLCNN_SUCCESS;
+    glcnn_graph_destroy(&t->graph);
+    t->budget = good ? (least + whole.planned) / 2 : 0;
+    return good;
+}
+
+static void run_budget(struct fault_run *run)
+{
+    struct training t = {0};
+    float loss[BATCH];
+    fault_pause(true);
+    bool ready = make_deep(run->device, &t) && set_budget(&t);
+    fault_pause(false);
+    run->gone_wrong |= !ready;
+    if (!ready)
+        goto end;
+    STEP(make_graph(&t));
+    STEP(make_source(run->device, &t, 0));
+    STEP(make_source(run->device, &t, 1));
+    STEP(glcnn_graph_execute(t.graph, t.sources, NULL, NULL));
+    STEP(glcnn_graph_wait(t.graph));
+    STEP(glcnn_image_read_bytes(glcnn_graph_image(t.graph, t.loss), NULL, loss, sizeof loss));
+    keep(run, loss, BATCH);
+    run->ended = true;
+end:
+    end_training(&t);
+}
+
+/* One that was made for want of memory is another one. */
+static void keep_choice(struct fault_run *run, const struct memory_choice *choice)
+{
+    keep(run, &(float){(float)choice->sub_batches}, 1);
+    keep(run, &(float){(float)choice->schedule.peak}, 1);
+    for (size_t i = 0; i < choice->schedule.count; i++)
+        keep(run, &(float){(float)choice->schedule.items[i].step}, 1);
+}
+
+/* From the fastest on, each with less than the one before, and the least. */
+static glcnn_status choose(struct fault_run *run, struct budget *budget)
+{
+    struct memory_choice choice;
+    glcnn_status status;
+    budget_set(budget, UINT64_MAX / 2);
+    while ((status = budget_choose(budget, &choice)) == GLCNN_SUCCESS && choice.sub_batches) {
+        keep_choice(run, &choice);
+        budget_lessen(budget, choice.schedule.peak);
+        memory_choice_free(&choice);
+    }
+    if (status == GLCNN_SUCCESS)
+        status = budget_least(budget, &choice);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    keep_choice(run, &choice);
+    memory_choice_free(&choice);
+    return GLCNN_SUCCESS;
+}
+
+/* As compiling a graph chooses, and nothing else. */
+static glcnn_status choose_for(struct fault_run *run, struct training *t)
+{
+    struct budget *budget = NULL;
+    fault_pause(true);
+    glcnn_status status = budget_create(t->graph, t->sources, 0, &budget);
+    fault_pause(false);
+    run->gone_wrong |= status != GLCNN_SUCCESS;
+    if (status == GLCNN_SUCCESS)
+        status = choose(run, budget);
+    budget_destroy(&budget);
+    return status;
+}
+
+static void run_choices(struct fault_run *run)
+{
+    struct training t = {0};
+    fault_pause(true);
+    bool ready = make_deep(run->device, &t) && make_graph(&t) == GLCNN_SUCCESS &&
+                 make_source(run->device, &t, 0) == GLCNN_SUCCESS &&
+                 make_source(run->device, &t, 1) == GLCNN_SUCCESS;
+    fault_pause(false);
+    run->gone_wrong |= !ready;
+    if (!ready)
+        goto end;
+    STEP((run->result_count = 0, choose_for(run, &t)));
     run->ended = true;
 end:
     end_training(&t);
@@ -681,6 +791,8 @@ const struct fault_scenario fault_scenarios[] = {
     {"npy", run_npy, .deviceless = true},
     {"training", run_training, .fresh = false},
     {"from_loss", run_from_loss, .fresh = false},
+    {"budget", run_budget, .fresh = false},
+    {"choices", run_choices, .fresh = false},
     {"inference", run_inference, .fresh = false},
     {"checkpoint", run_checkpoint, .fresh = false},
     {"serialize", run_serialize, .fresh = false},
