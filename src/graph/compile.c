@@ -271,7 +271,9 @@ static glcnn_status find_with_fewer_parts(struct glcnn_graph *graph, struct comp
     return status;
 }
 
-static glcnn_status record_choices(struct glcnn_graph *graph, struct compiled *c, struct budget *b)
+/* What takes the least stands in where no other choice keeps within the budget, and is c's then. */
+static glcnn_status record_choices(struct glcnn_graph *graph, struct compiled *c, struct budget *b,
+                                   struct memory_choice *least)
 {
     struct fastest fastest = {.time = 0};
     glcnn_status status = find_fastest(graph, c, b, &fastest);
@@ -281,7 +283,11 @@ static glcnn_status record_choices(struct glcnn_graph *graph, struct compiled *c
         memory_choice_free(&fastest.choice);
         return status;
     }
-    return fastest.time > 0 ? record_choice(graph, c, fastest.choice) : record_least(graph, c);
+    if (!(fastest.time > 0)) {
+        fastest.choice = *least;
+        *least = (struct memory_choice){0};
+    }
+    return record_choice(graph, c, fastest.choice);
 }
 
 static uint32_t batch_of(const struct glcnn_graph *graph, const struct compiled *c)
@@ -302,17 +308,14 @@ static glcnn_status refuse_budget(const struct glcnn_graph *graph, const struct 
 /* Refuses a budget below the least, though some choice may keep within it: what is refused shall not
  * depend on the search. Recording what takes the least takes long, since it may be in many parts; it
  * is left out where the model is sure. */
-static glcnn_status check_budget(struct glcnn_graph *graph, struct compiled *c)
+static glcnn_status check_budget(struct glcnn_graph *graph, struct compiled *c,
+                                 struct memory_choice *least)
 {
-    struct memory_choice least;
-    glcnn_status status = choose_least(graph, c, &least);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    if (least.schedule.peak < graph->memory_budget / SURE) {
-        memory_choice_free(&least);
+    if (least->schedule.peak < graph->memory_budget / SURE)
         return GLCNN_SUCCESS;
-    }
-    status = record_choice(graph, c, least);
+    glcnn_status status = record_choice(graph, c, *least);
+    *least = c->choice;
+    c->choice = (struct memory_choice){0};
     return status == GLCNN_SUCCESS && !is_within_budget(graph, c) ? refuse_budget(graph, c)
                                                                   : status;
 }
@@ -335,9 +338,24 @@ static glcnn_status find_lent(struct glcnn_graph *graph, struct compiled *c)
     return status;
 }
 
-static glcnn_status record_within_budget(struct glcnn_graph *graph, struct compiled *c)
+static glcnn_status record_chosen(struct glcnn_graph *graph, struct compiled *c,
+                                  struct memory_choice *least)
 {
     struct budget *b = NULL;
+    glcnn_status status = check_budget(graph, c, least);
+    if (status == GLCNN_SUCCESS)
+        status = budget_create(graph, c->sources, c->lent, &b);
+    if (status == GLCNN_SUCCESS)
+        status = record_choices(graph, c, b, least);
+    if (status == GLCNN_SUCCESS && !is_within_budget(graph, c))
+        status = refuse_budget(graph, c);
+    budget_destroy(&b);
+    return status;
+}
+
+static glcnn_status record_within_budget(struct glcnn_graph *graph, struct compiled *c)
+{
+    struct memory_choice least;
     glcnn_status status = find_lent(graph, c);
     if (status != GLCNN_SUCCESS || (!c->lent && is_within_budget(graph, c)))
         return status;
@@ -346,14 +364,11 @@ static glcnn_status record_within_budget(struct glcnn_graph *graph, struct compi
     status = record_arranged(graph, c);
     if (status != GLCNN_SUCCESS || is_within_budget(graph, c))
         return status;
-    status = check_budget(graph, c);
-    if (status == GLCNN_SUCCESS)
-        status = budget_create(graph, c->sources, c->lent, &b);
-    if (status == GLCNN_SUCCESS)
-        status = record_choices(graph, c, b);
-    if (status == GLCNN_SUCCESS && !is_within_budget(graph, c))
-        status = refuse_budget(graph, c);
-    budget_destroy(&b);
+    status = choose_least(graph, c, &least);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    status = record_chosen(graph, c, &least);
+    memory_choice_free(&least);
     return status;
 }
 
