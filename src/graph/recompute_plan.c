@@ -1,4 +1,5 @@
 /* The choice of what to keep: recompute.h tells how. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 #define KICKED_ITEMS   (1 << 23) /* of schedules that are looked at for them */
 #define LITTLE         0.02      /* of the time: less is not worth the search */
 #define WALK           20        /* kicks until all begins with the best again */
-#define WORSE          1.1       /* extra time of what is walked on from, to the best's */
+#define WORSE          0.1       /* of the best's extra time: more of what is walked on from */
 
 /* What is dropped between two kept images, which are not in it. */
 struct run {
@@ -571,7 +572,14 @@ static bool is_much(struct recompute_search *s, const unsigned char *modes)
     return schedule && schedule->extra > LITTLE * schedule->time;
 }
 
-/* Walks on from what is nearly as good. */
+/* Extra time may be below 0. */
+static bool is_nearly_as_good(const struct score *score, const struct score *best)
+{
+    return score->extra <= best->extra + WORSE * fabs(best->extra);
+}
+
+/* Walks on from what is nearly as good. The limits are looked at between kicks: what is mended after
+ * one takes little beside the ways down. */
 static void wander(struct recompute_search *s, uint64_t budget, unsigned char *modes,
                    struct score *found)
 {
@@ -584,7 +592,7 @@ static void wander(struct recompute_search *s, uint64_t budget, unsigned char *m
             memcpy(s->other, modes, size);
         memcpy(s->trial, s->other, size);
         kick(s, &random, s->trial);
-        if (!mend(s, budget, s->trial, &score) || score.extra > found->extra * WORSE)
+        if (!mend(s, budget, s->trial, &score) || !is_nearly_as_good(&score, found))
             continue;
         memcpy(s->other, s->trial, size);
         if (score.extra >= found->extra)
