@@ -321,6 +321,38 @@ static void verify_knows_winners_that_a_state_keeps(void)
     glcnn_kernel_destroy(&gradient);
 }
 
+/* What it is given and no pass reads lives as long as what is to be committed. */
+static void verify_keeps_what_no_pass_reads(void)
+{
+    glcnn_state *state = NULL;
+    setenv("GLCNN_VARIANTS", "pooling_winners_anew", 1);
+    use("nan,verify");
+    glcnn_kernel *forward = kernel_with("pooling_max", "kernel_width=3 kernel_height=3");
+    glcnn_kernel *gradient = kernel_with("pooling_max_gradient", NULL);
+    glcnn_image *x = make_image(2, 5, 9, 8), *g = make_image(2, 5, 9, 8);
+    glcnn_image *y = make_image(2, 5, 9, 8), *dx = NULL;
+    glcnn_command_buffer *to = make_commands(), *later = make_commands();
+    fill_noise(x, 3);
+    fill_noise(g, 4);
+    GOOD_FATAL(
+        glcnn_kernel_result_state(NULL, forward, &(struct glcnn_encode){.source = x}, &state));
+    GOOD_FATAL(glcnn_kernel_encode(
+        to, forward, &(struct glcnn_encode){.source = x, .destination = y, .state = state}));
+    finish(&to);
+    GOOD_FATAL(glcnn_kernel_encode_returning(
+        later, gradient, &(struct glcnn_encode){.source = g, .secondary = x, .state = state}, &dx,
+        NULL));
+    CU_ASSERT_PTR_NOT_NULL(glcnn_state_vector(state, "winners"));
+    glcnn_state_destroy(&state);
+    finish(&later);
+    glcnn_image *images[] = {x, g, y, dx};
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++)
+        glcnn_image_destroy(&images[i]);
+    glcnn_kernel_destroy(&forward);
+    glcnn_kernel_destroy(&gradient);
+    unsetenv("GLCNN_VARIANTS");
+}
+
 static void verify_takes_pictures_as_bytes(void)
 {
     static const uint8_t bytes[2 * 5 * 4 * 6] = {255, 0, 128, [77] = 9};
@@ -347,6 +379,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(verify_knows_sums_that_cancel),
                                         UNIT_TEST(verify_finds_what_is_computed_wrongly),
                                         UNIT_TEST(verify_knows_winners_that_a_state_keeps),
+                                        UNIT_TEST(verify_keeps_what_no_pass_reads),
                                         UNIT_TEST(verify_takes_pictures_as_bytes),
                                         CU_TEST_INFO_NULL};
     return fixture_run("debug", tests, argc, argv);

@@ -152,17 +152,6 @@ static bool fits(struct derived *derived, const struct encode_settings *settings
            pass.uniform_count <= PASS_UNIFORMS / SHARES;
 }
 
-/* Whatever the passes of readers will bind lives as long as they. */
-static void retain_all(struct plan *plan, const struct operation *o)
-{
-    for (size_t i = 0; descriptor_argument_at(o->descriptor, i); i++) {
-        if (o->images[i].storage)
-            plan_retain_storage(plan, o->images[i].storage);
-        if (o->vectors[i].buffer)
-            plan_retain_buffer(plan, o->vectors[i].buffer);
-    }
-}
-
 bool derive_result(const struct call *call, struct plan *plan)
 {
     const struct operation *o = &call->operation;
@@ -185,7 +174,7 @@ bool derive_result(const struct call *call, struct plan *plan)
         plan->pass_count = first;
         return false;
     }
-    retain_all(plan, o);
+    operation_retain(o, plan); /* for the passes of readers */
     plan_retain(plan, derived, release_derived);
     if (plan->status == GLCNN_SUCCESS)
         call->arguments.destination->storage->derivation = &derived->derivation;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "record/plan.h"
+
 const struct glcnn_descriptor *descriptor_find(const char *name)
 {
     for (size_t i = 0; name && glcnn_registry[i]; i++)
@@ -48,6 +50,16 @@ struct operands operation_operands(const struct operation *operation)
     static const struct operands unary = {PLACE_SOURCE, PLACE_SOURCE};
     const struct glcnn_descriptor *d = operation->descriptor;
     return d->operands ? d->operands(operation->parameters) : unary;
+}
+
+void operation_retain(const struct operation *o, struct plan *plan)
+{
+    for (size_t i = 0; descriptor_argument_at(o->descriptor, i); i++) {
+        if (o->images[i].storage)
+            plan_retain_storage(plan, o->images[i].storage);
+        if (o->vectors[i].buffer)
+            plan_retain_buffer(plan, o->vectors[i].buffer);
+    }
 }
 
 double *tensor_at(const struct tensor *tensor, uint32_t n, uint32_t c, int32_t y, int32_t x)

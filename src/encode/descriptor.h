@@ -125,6 +125,9 @@ struct operation {
     struct image_view prepared;
 };
 
+/* All of its arguments live as long as the plan's command buffer, also those that no pass has. */
+void operation_retain(const struct operation *operation, struct plan *plan);
+
 /* Arrays of the reference: the operation's views and vectors in double precision. */
 struct tensor {
     double *data; /* [n][c][h][w] of the view; NULL: not given */

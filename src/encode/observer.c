@@ -415,9 +415,7 @@ void observe(const struct operation *operation, struct plan *plan, size_t first)
         plan_fail(plan, GLCNN_OUT_OF_MEMORY, "GLCNN_DEBUG: out of memory");
         return;
     }
-    for (size_t i = 0; argument_of(o, i); i++) /* no pass has what is not stored */
-        if (o->operation.images[i].storage)
-            plan_retain_storage(plan, o->operation.images[i].storage);
+    operation_retain(operation, plan); /* no pass has what is not stored, or not read */
     for (uint32_t step = 0; step < o->steps; step++) {
         plan->passes[first + step].observer = &o->base;
         plan->passes[first + step].step = step;
