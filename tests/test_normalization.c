@@ -180,7 +180,8 @@ static void cross_channel_powers_at_their_limits(void)
         float x, alpha, beta, delta;
     } rows[] = {{0, 1, 5, 1},          {3, 0, 0.5f, 1e-30f}, {1e15f, 1, 0.5f, 0},
                 {1e-12f, 1, 0.25f, 0}, {2, 1, 0, 1},         {-3, 1, -1.5f, 1},
-                {0.25f, 1, 40, 1},     {5, -0.01f, 3, 2},    {1e12f, 1, 1.5f, 1}};
+                {0.25f, 1, 40, 1},     {5, -0.01f, 3, 2},    {1e12f, 1, 1.5f, 1},
+                {1e15f, 1, 0.25f, 1},  {1e6f, 1, 0.5f, 2},   {1e25f, 1, 0.75f, 1}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct layer l = cross_channel(1, rows[i].alpha, rows[i].beta, rows[i].delta);
         double x = (double)rows[i].x, alpha = (double)rows[i].alpha, beta = (double)rows[i].beta;

@@ -50,7 +50,7 @@ static void pass_numbers(struct pass *pass, const numbers *p)
 {
     pass_define(pass, "KERNEL_SIZE", (int)p->kernel_size);
     pass_float(pass, "alpha_over_n", p->alpha / (float)p->kernel_size);
-    pass_scale_power(pass, p->beta);
+    pass_scale_power(pass, p->beta, p->alpha >= 0 ? p->delta : 0);
     pass_float(pass, "delta", p->delta);
     pass->work = p->kernel_size * 8 + 128;
 }

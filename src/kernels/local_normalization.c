@@ -76,7 +76,7 @@ static void pass_numbers(struct pass *pass, const struct operation *o, const str
 {
     pass_window(pass, &o->window);
     pass_float(pass, "alpha", l->alpha);
-    pass_scale_power(pass, l->beta);
+    pass_scale_power(pass, l->beta, 0);
     pass_float(pass, "delta", l->delta);
     pass_float(pass, "p0", l->p0);
     pass_float(pass, "pm", l->pm);
