@@ -295,61 +295,72 @@ static void verify_finds_what_is_computed_wrongly(void)
     glcnn_image_destroy(&source);
 }
 
+/* A maximum over windows whose winners the state keeps, and its gradient. */
+struct pool {
+    glcnn_kernel *forward, *gradient;
+    glcnn_image *images[4]; /* x, g, y, dx */
+    glcnn_state *state;
+};
+
+enum { X, G, Y, DX };
+
+static struct pool make_pool(void)
+{
+    struct pool p = {kernel_with("pooling_max", "kernel_width=3 kernel_height=3"),
+                     kernel_with("pooling_max_gradient", NULL),
+                     {make_image(2, 5, 9, 8), make_image(2, 5, 9, 8)},
+                     NULL};
+    fill_noise(p.images[X], 3);
+    fill_noise(p.images[G], 4);
+    return p;
+}
+
+static void encode_gradient(struct pool *p, glcnn_command_buffer *to)
+{
+    const struct glcnn_encode arguments = {
+        .source = p->images[G], .secondary = p->images[X], .state = p->state};
+    GOOD_FATAL(glcnn_kernel_encode_returning(to, p->gradient, &arguments, &p->images[DX], NULL));
+    CU_ASSERT_PTR_NOT_NULL(glcnn_state_vector(p->state, "winners"));
+}
+
+static void end_pool(struct pool *p)
+{
+    destroy_images(p->images, 4);
+    glcnn_state_destroy(&p->state);
+    glcnn_kernel_destroy(&p->forward);
+    glcnn_kernel_destroy(&p->gradient);
+}
+
 /* The gradient reads what the forward kernel left in the state, and no pass its source. */
 static void verify_knows_winners_that_a_state_keeps(void)
 {
-    glcnn_state *state = NULL;
     use("nan,verify");
-    glcnn_kernel *forward = kernel_with("pooling_max", "kernel_width=3 kernel_height=3");
-    glcnn_kernel *gradient = kernel_with("pooling_max_gradient", NULL);
-    glcnn_image *x = make_image(2, 5, 9, 8), *g = make_image(2, 5, 9, 8), *y = NULL, *dx = NULL;
+    struct pool p = make_pool();
     glcnn_command_buffer *to = make_commands();
-    fill_noise(x, 3);
-    fill_noise(g, 4);
-    GOOD_FATAL(glcnn_kernel_encode_returning(to, forward, &(struct glcnn_encode){.source = x}, &y,
-                                             &state));
     GOOD_FATAL(glcnn_kernel_encode_returning(
-        to, gradient, &(struct glcnn_encode){.source = g, .secondary = x, .state = state}, &dx,
-        NULL));
-    CU_ASSERT_PTR_NOT_NULL(glcnn_state_vector(state, "winners"));
+        to, p.forward, &(struct glcnn_encode){.source = p.images[X]}, &p.images[Y], &p.state));
+    encode_gradient(&p, to);
     finish(&to);
-    glcnn_image *images[] = {x, g, y, dx};
-    for (size_t i = 0; i < sizeof images / sizeof *images; i++)
-        glcnn_image_destroy(&images[i]);
-    glcnn_state_destroy(&state);
-    glcnn_kernel_destroy(&forward);
-    glcnn_kernel_destroy(&gradient);
+    end_pool(&p);
 }
 
 /* What it is given and no pass reads lives as long as what is to be committed. */
 static void verify_keeps_what_no_pass_reads(void)
 {
-    glcnn_state *state = NULL;
     setenv("GLCNN_VARIANTS", "pooling_winners_anew", 1);
     use("nan,verify");
-    glcnn_kernel *forward = kernel_with("pooling_max", "kernel_width=3 kernel_height=3");
-    glcnn_kernel *gradient = kernel_with("pooling_max_gradient", NULL);
-    glcnn_image *x = make_image(2, 5, 9, 8), *g = make_image(2, 5, 9, 8);
-    glcnn_image *y = make_image(2, 5, 9, 8), *dx = NULL;
+    struct pool p = make_pool();
     glcnn_command_buffer *to = make_commands(), *later = make_commands();
-    fill_noise(x, 3);
-    fill_noise(g, 4);
-    GOOD_FATAL(
-        glcnn_kernel_result_state(NULL, forward, &(struct glcnn_encode){.source = x}, &state));
-    GOOD_FATAL(glcnn_kernel_encode(
-        to, forward, &(struct glcnn_encode){.source = x, .destination = y, .state = state}));
+    struct glcnn_encode arguments = {.source = p.images[X],
+                                     .destination = p.images[Y] = make_image(2, 5, 9, 8)};
+    GOOD_FATAL(glcnn_kernel_result_state(NULL, p.forward, &arguments, &p.state));
+    arguments.state = p.state;
+    GOOD_FATAL(glcnn_kernel_encode(to, p.forward, &arguments));
     finish(&to);
-    GOOD_FATAL(glcnn_kernel_encode_returning(
-        later, gradient, &(struct glcnn_encode){.source = g, .secondary = x, .state = state}, &dx,
-        NULL));
-    CU_ASSERT_PTR_NOT_NULL(glcnn_state_vector(state, "winners"));
-    glcnn_state_destroy(&state);
+    encode_gradient(&p, later);
+    glcnn_state_destroy(&p.state);
     finish(&later);
-    glcnn_image *images[] = {x, g, y, dx};
-    for (size_t i = 0; i < sizeof images / sizeof *images; i++)
-        glcnn_image_destroy(&images[i]);
-    glcnn_kernel_destroy(&forward);
-    glcnn_kernel_destroy(&gradient);
+    end_pool(&p);
     unsetenv("GLCNN_VARIANTS");
 }
 

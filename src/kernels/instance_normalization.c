@@ -69,11 +69,28 @@ static bool is_gradient(const struct operation *o)
     return o->descriptor->flags & IS_GRADIENT;
 }
 
+/* Where either kernel has them; beta follows gamma, and variance the mean. */
+struct places {
+    int source, gamma, mean;
+};
+
+static struct places places_of(const struct operation *o)
+{
+    return is_gradient(o) ? (struct places){G_SOURCE, G_GAMMA, G_MEAN}
+                          : (struct places){SOURCE, GAMMA, MEAN};
+}
+
 static size_t length(const struct operation *o, size_t index)
 {
-    const struct image_view *source = &o->images[is_gradient(o) ? G_SOURCE : SOURCE];
-    bool of_images = (int)index >= (is_gradient(o) ? G_MEAN : MEAN);
-    return (size_t)source->channels * (of_images ? source->images : 1);
+    const struct places at = places_of(o);
+    const struct image_view *source = &o->images[at.source];
+    return (size_t)source->channels * ((int)index >= at.mean ? source->images : 1);
+}
+
+/* Has the forward encode left them in the state? */
+static bool has_statistics(const struct operation *o)
+{
+    return is_gradient(o) && o->given[G_MEAN] && o->given[G_VARIANCE];
 }
 
 static bool check_gradient(const struct operation *o, struct refusal refusal)
@@ -89,21 +106,21 @@ static struct vector_view kept_or_scratch(const struct operation *o, struct plan
                            : plan_scratch_vector(plan, length(o, (size_t)index));
 }
 
-/* Statistics of every image of `source`, which the state may hold already, and the coefficients that
- * they make with gamma and beta. */
-static void plan_statistics(const struct operation *o, struct plan *plan,
-                            const struct image_view *source, int gamma, int mean,
-                            struct normalization *n)
+/* Statistics of every image of the source, and the coefficients that they make with gamma and beta.
+ */
+static void plan_statistics(const struct operation *o, struct plan *plan, struct normalization *n)
 {
+    const struct places at = places_of(o);
+    const struct image_view *source = &o->images[at.source];
     *n = (struct normalization){.groups = source->images,
                                 .channels = source->channels,
                                 .epsilon = epsilon_of(o),
                                 .samples = (double)source->width * source->height,
-                                .gamma = o->vectors[gamma],
-                                .beta = o->vectors[gamma + 1],
-                                .mean = kept_or_scratch(o, plan, mean),
-                                .variance = kept_or_scratch(o, plan, mean + 1)};
-    if (!is_gradient(o) || !o->given[G_MEAN] || !o->given[G_VARIANCE])
+                                .gamma = o->vectors[at.gamma],
+                                .beta = o->vectors[at.gamma + 1],
+                                .mean = kept_or_scratch(o, plan, at.mean),
+                                .variance = kept_or_scratch(o, plan, at.mean + 1)};
+    if (!has_statistics(o))
         normalization_statistics(plan, n, source, 0);
     normalization_coefficients(plan, n);
 }
@@ -111,7 +128,7 @@ static void plan_statistics(const struct operation *o, struct plan *plan,
 static void plan_normalize(const struct operation *o, struct plan *plan)
 {
     struct normalization n;
-    plan_statistics(o, plan, &o->images[SOURCE], GAMMA, MEAN, &n);
+    plan_statistics(o, plan, &n);
     normalization_apply(o, plan, &n, &o->images[SOURCE], &o->images[RESULT]);
 }
 
@@ -119,7 +136,7 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
 {
     struct normalization n;
     const struct image_view *gradient = &o->images[G_GRADIENT], *source = &o->images[G_SOURCE];
-    plan_statistics(o, plan, source, G_GAMMA, G_MEAN, &n);
+    plan_statistics(o, plan, &n);
     const struct vector_view *for_gamma = &o->vectors[G_FOR_GAMMA];
     const struct vector_view *for_beta = &o->vectors[G_FOR_BETA];
     bool one = n.groups == 1;
@@ -137,8 +154,8 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
 
 /* One channel of one image. */
 struct instance {
-    double gamma, beta, mean, rate; /* rate = 1 / sqrt(variance + epsilon) */
-    double for_beta, for_gamma;     /* Sb, Sg */
+    double gamma, beta, mean, variance, rate; /* rate = 1 / sqrt(variance + epsilon) */
+    double for_beta, for_gamma;               /* Sb, Sg */
 };
 
 static double mean_power(const struct tensor *x, uint32_t n, uint32_t c, double around, int power)
@@ -151,23 +168,26 @@ static double mean_power(const struct tensor *x, uint32_t n, uint32_t c, double 
     return sum / (double)count;
 }
 
-/* The gradient takes what the state holds. */
-static struct instance measure(const struct reference *r, const struct tensor *x, int gamma,
-                               int mean, uint32_t n, uint32_t c)
+static struct instance measure(const struct reference *r, uint32_t n, uint32_t c)
 {
-    double *means = r->vectors[mean], *variances = r->vectors[mean + 1];
-    size_t at = (size_t)n * x->channels + c;
-    bool held = is_gradient(r->operation) && means && variances;
-    struct instance k = {.gamma = r->vectors[gamma] ? r->vectors[gamma][c] : 1,
-                         .beta = r->vectors[gamma + 1] ? r->vectors[gamma + 1][c] : 0,
-                         .mean = held ? means[at] : mean_power(x, n, c, 0, 1)};
-    double variance = held ? variances[at] : mean_power(x, n, c, k.mean, 2);
-    k.rate = 1 / sqrt(variance + (double)epsilon_of(r->operation));
-    if (!is_gradient(r->operation) && means)
-        means[at] = k.mean;
-    if (!is_gradient(r->operation) && variances)
-        variances[at] = variance;
+    const struct places at = places_of(r->operation);
+    const struct tensor *x = &r->images[at.source];
+    double *const *v = &r->vectors[at.gamma], *const *held = &r->vectors[at.mean];
+    size_t index = (size_t)n * x->channels + c;
+    bool has = has_statistics(r->operation);
+    struct instance k = {.gamma = v[0] ? v[0][c] : 1, .beta = v[1] ? v[1][c] : 0};
+    k.mean = has ? held[0][index] : mean_power(x, n, c, 0, 1);
+    k.variance = has ? held[1][index] : mean_power(x, n, c, k.mean, 2);
+    k.rate = 1 / sqrt(k.variance + (double)epsilon_of(r->operation));
     return k;
+}
+
+static void keep_statistics(const struct reference *r, const struct instance *k, size_t index)
+{
+    if (r->vectors[MEAN])
+        r->vectors[MEAN][index] = k->mean;
+    if (r->vectors[VARIANCE])
+        r->vectors[VARIANCE][index] = k->variance;
 }
 
 static void normalize_reference(const struct reference *r)
@@ -176,7 +196,8 @@ static void normalize_reference(const struct reference *r)
     const struct tensor *x = &r->images[SOURCE], *to = &r->images[RESULT];
     for (uint32_t n = 0; n < to->images; n++)
         for (uint32_t c = 0; c < to->channels; c++) {
-            struct instance k = measure(r, x, GAMMA, MEAN, n, c);
+            struct instance k = measure(r, n, c);
+            keep_statistics(r, &k, (size_t)n * x->channels + c);
             for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
                 for (int32_t X = w->x.begin; X < w->x.end; X++)
                     *tensor_at(to, n, c, Y, X) =
@@ -218,7 +239,7 @@ static void gradient_reference(const struct reference *r)
     pointwise_scatter(r, &r->images[G_GRADIENT], x, to, NULL);
     for (uint32_t n = 0; n < to->images; n++)
         for (uint32_t c = 0; c < to->channels; c++) {
-            struct instance k = measure(r, x, G_GAMMA, G_MEAN, n, c);
+            struct instance k = measure(r, n, c);
             sum_results(r, &k, n, c);
             finish_channel(r, &k, n, c);
             r->vectors[G_FOR_GAMMA][c] += k.for_gamma;

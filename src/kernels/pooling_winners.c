@@ -164,8 +164,8 @@ static const struct axis_names names[] = {AXIS_NAMES("X"), AXIS_NAMES("Y")};
 /* Tap of a window's first `stride` that reads a pixel. */
 static int32_t first_tap(const struct axis *axis, uint32_t pixel)
 {
-    int32_t tap = ((int32_t)pixel + axis->shift - axis->first) % axis->stride;
-    return tap < 0 ? tap + axis->stride : tap;
+    int32_t behind = (int32_t)pixel + axis->shift - axis->first;
+    return behind - axis->stride * floor_quotient(behind, axis->stride);
 }
 
 /* Returns how many windows may read what an invocation owns of an axis. */
@@ -178,7 +178,7 @@ static uint32_t pass_axis(struct pass *pass, const struct axis_names *name, cons
         pass_define(pass, name->tap, low);
     }
     int32_t from = -((high + (int32_t)pixels - 1) / stride);
-    int32_t to = (axis->size - low + stride - 1) / stride;
+    int32_t to = ceil_quotient(axis->size - low, stride);
     pass_define(pass, name->pixels, (int)pixels);
     pass_define(pass, name->stride, stride);
     pass_define(pass, name->from, from);
@@ -206,7 +206,7 @@ static void pass_owners(struct pass *pass, const struct pooled_gradient *p,
     pass_int(pass, "end_row", (int32_t)(o->region_y + o->region_height));
     pass_grid_over(pass, owners(o->region_width, across, w->x.dilation),
                    owners(o->region_height, down, w->y.dilation), "destination", p->destination);
-    if (form->width)
+    if (form->width) /* those in step then store rectangles of whole sectors */
         pass_local(pass, form->down ? 16 : 4, form->down ? 4 : 16, 1);
     pass->work = columns * rows * 16 * form->pixels;
 }
