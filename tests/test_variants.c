@@ -604,7 +604,7 @@ static void test_many_chunks_are_added_up(void)
 }
 
 /* Strips of pixels also end where the gradient does: in the middle of a pair of columns, or of a
- * strip; and there are more of them than a group has lanes. Chunks are added up by a pass, or by the last
+ * strip; and there are more of them than a group has lanes, or all groups together. Chunks are added up by a pass, or by the last
  * group to have one. */
 static void test_strips_need_not_divide_the_gradient(void)
 {
@@ -614,6 +614,7 @@ static void test_strips_need_not_divide_the_gradient(void)
         {"output_feature_channels=4 groups=4 kernel_width=3 kernel_height=3 edge_mode=clamp "
          "padding=same",
          {2, 4, 29, 1}},
+        {"output_feature_channels=2048 kernel_width=2 kernel_height=1", {15, 1, 1, 33}},
     };
     static const char *const variants[] = {"weights_strips,chunks_group",
                                            "weights_strips,chunks_arrive"};

@@ -145,10 +145,9 @@ void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex), chunk = (at.x - lane) / LANES;
     int k = at.z / range;
     int s = at.z - k * range;
-    int end = min((chunk + 1) * strips_per_chunk, strip_total);
     for (int t = 0; t <= TAPS; t++)
         sum[t] = vec4(0.0);
-    for (int strip = chunk * strips_per_chunk + lane; strip < end; strip += LANES)
+    for (int strip = chunk * LANES + lane; strip < strip_total; strip += strips_apart)
         add_strip(place_of_strip(strip), k, min(first_slice(k) + s, source_slices - 1));
     keep_sums(lane, chunk, k, s);
 #ifdef ARRIVES

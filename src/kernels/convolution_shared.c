@@ -81,7 +81,8 @@ bool weights_fill_strips(const void *shape)
 
 /* Strips of two columns and `rows` rows of the gradient, those of all images numbered through, and
  * how they are shared out: among ALL_GROUPS, with MOST_TAPS sums and a bias each, so that part sums
- * have 80 KiB at most, or those of one chunk, within what any plan lends (plan_lent_quads). */
+ * have 80 KiB at most, or those of one chunk, within what any plan lends (plan_lent_quads). Groups
+ * take them in turns, so that those which run at one time read what lies together. */
 struct strips {
     uint32_t pairs, down, rows, total, per_chunk;
 };
@@ -119,7 +120,7 @@ void plan_weights_strips(const struct operation *o, struct plan *plan, const str
     pass_int(pass, "pairs", (int32_t)s.pairs);
     pass_int(pass, "strips_down", (int32_t)s.down);
     pass_int(pass, "strip_rows", (int32_t)s.rows);
-    pass_int(pass, "strips_per_chunk", (int32_t)s.per_chunk);
+    pass_int(pass, "strips_apart", (int32_t)(chunks * GROUP_SIZE));
     pass_int(pass, "strip_total", (int32_t)s.total);
     pass_grid(pass, chunks * GROUP_SIZE, 1, parts->sums);
     pass_local(pass, GROUP_SIZE, 1, 1);
