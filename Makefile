@@ -398,12 +398,12 @@ jobs  = $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(getconf _NPROCESSORS_ONLN))
 again = $(MAKE) --no-print-directory $(jobs)
 
 demo: packages
-	@$(again) all
+	+@$(again) all
 	@mkdir -p $(O)/demo
 	$(O)/glcnn train --out $(O)/demo/model.safetensors --plot $(O)/demo/training.svg $(DEMO_ARGS)
 
 test: packages
-	@$(again) test-run
+	+@$(again) test-run
 
 # Every program is run three times: as the machine is, with all limits at the ES 3.1 minimum, and,
 # where the program knows what GLCNN_TEST_QUICK asks of it, on softpipe.
@@ -417,8 +417,9 @@ test-run: all examples $(filter $(O)/%,$(selected))
 
 # The longer tests, then again with smaller shapes under whatever looks for errors and leaks.
 # tests/test_sanitizers.sh is some of the latter, in 'test' too.
-SANITIZE  = -O1 -g -Werror -fno-omit-frame-pointer -fsanitize=address,undefined \
-            -fno-sanitize-recover=undefined
+undefined = undefined,float-cast-overflow
+SANITIZE  = -O1 -g -Werror -fno-omit-frame-pointer -fsanitize=address,$(undefined) \
+            -fno-sanitize-recover=$(undefined)
 inspected = SHELL_TESTS= test-run
 
 # Sanitizers do not see what is read and was never written; valgrind does. Programs that dispatch little
@@ -429,19 +430,19 @@ WATCHED = test_augment_words test_checkpoint_parts test_classes test_data_loader
           test_running_statistics test_slice test_temporary test_texture test_typed_nodes
 
 check-all: packages
-	@GLCNN_TEST_FULL=1 $(again) test-run
-	@$(again) check-boards
-	@$(again) sanitized
-	@! command -v valgrind >/dev/null || $(again) RUN_UNDER=valgrind T='$(WATCHED)' $(inspected)
+	+@GLCNN_TEST_FULL=1 $(again) test-run
+	+@$(again) check-boards
+	+@$(again) sanitized
+	+@! command -v valgrind >/dev/null || $(again) RUN_UNDER=valgrind T='$(WATCHED)' $(inspected)
 
 sanitized:
-	@$(again) O=$(O)/asan CFLAGS='$(SANITIZE)' RUN_UNDER=sanitizers $(inspected)
+	+@$(again) O=$(O)/asan CFLAGS='$(SANITIZE)' RUN_UNDER=sanitizers $(inspected)
 
 # The table that it closes with is README.md's. Nothing is wrong where Mesa cannot be had.
 BOARDS_ARGS ?= -t
 
 check-boards: packages
-	@$(again) all
+	+@$(again) all
 	@O='$(O)' CC='$(CC)' sh tests/check_boards.sh $(BOARDS_ARGS) || [ $$? = 77 ]
 
 check-drm:
@@ -452,8 +453,8 @@ check-drm:
 # is a failure too; a picture's decoder, and what unpacks, may take more.
 FUZZ         ?= deserialize onnx pictures tables
 FUZZ_SECONDS ?= 600
-FUZZ_FLAGS    = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
-                -fno-sanitize-recover=undefined
+FUZZ_FLAGS    = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,$(undefined) \
+                -fno-sanitize-recover=$(undefined)
 
 # Models of single operators, of Debian's libonnx-testdata: more to begin with.
 ONNX_DATA    := /usr/lib/python3/dist-packages/onnx/backend/test/data/node
@@ -467,7 +468,7 @@ $(FUZZERS): %: %.o $(STATIC)
 
 fuzz: packages
 	@command -v clang >/dev/null || { echo 'fuzz needs clang and its sanitizers' >&2; exit 1; }
-	@$(again) O=$(O)/fuzz CC=clang CFLAGS='$(FUZZ_FLAGS)' FUZZ_SECONDS=$(FUZZ_SECONDS) \
+	+@$(again) O=$(O)/fuzz CC=clang CFLAGS='$(FUZZ_FLAGS)' FUZZ_SECONDS=$(FUZZ_SECONDS) \
 	    FUZZ='$(FUZZ)' fuzz-run
 
 fuzz-run: $(FUZZ:%=$(O)/tests/fuzz/%)
@@ -482,7 +483,7 @@ fuzz-run: $(FUZZ:%=$(O)/tests/fuzz/%)
 
 fuzz-seeds: packages
 	@mkdir -p tests/fuzz/corpus/deserialize tests/fuzz/corpus/onnx
-	@$(again) $(O)/tests/fuzz/seeds
+	+@$(again) $(O)/tests/fuzz/seeds
 	$(O)/tests/fuzz/seeds tests/fuzz/corpus
 
 # What stands between the two marks is the tool's; tests/test_readme.sh compares them.

@@ -315,6 +315,18 @@ static struct pool make_pool(void)
     return p;
 }
 
+/* The maximum, into a state that outlives the commands. */
+static void keep_winners(struct pool *p)
+{
+    glcnn_command_buffer *to = make_commands();
+    struct glcnn_encode arguments = {.source = p->images[X],
+                                     .destination = p->images[Y] = make_image(2, 5, 9, 8)};
+    GOOD_FATAL(glcnn_kernel_result_state(NULL, p->forward, &arguments, &p->state));
+    arguments.state = p->state;
+    GOOD_FATAL(glcnn_kernel_encode(to, p->forward, &arguments));
+    finish(&to);
+}
+
 static void encode_gradient(struct pool *p, glcnn_command_buffer *to)
 {
     const struct glcnn_encode arguments = {
@@ -350,18 +362,29 @@ static void verify_keeps_what_no_pass_reads(void)
     setenv("GLCNN_VARIANTS", "pooling_winners_anew", 1);
     use("nan,verify");
     struct pool p = make_pool();
-    glcnn_command_buffer *to = make_commands(), *later = make_commands();
-    struct glcnn_encode arguments = {.source = p.images[X],
-                                     .destination = p.images[Y] = make_image(2, 5, 9, 8)};
-    GOOD_FATAL(glcnn_kernel_result_state(NULL, p.forward, &arguments, &p.state));
-    arguments.state = p.state;
-    GOOD_FATAL(glcnn_kernel_encode(to, p.forward, &arguments));
-    finish(&to);
+    glcnn_command_buffer *later = make_commands();
+    keep_winners(&p);
     encode_gradient(&p, later);
     glcnn_state_destroy(&p.state);
     finish(&later);
     end_pool(&p);
     unsetenv("GLCNN_VARIANTS");
+}
+
+/* Whatever a program has put in place of the winners: both may differ about it, neither fails. */
+static void verify_reads_what_no_kernel_wrote(void)
+{
+    static const float strange[] = {NAN, INFINITY, -INFINITY, -1, 1e30f, 0.5f};
+    use("verify");
+    struct pool p = make_pool();
+    glcnn_command_buffer *later = make_commands();
+    keep_winners(&p);
+    GOOD(glcnn_buffer_write(glcnn_state_vector(p.state, "winners"), 0, sizeof strange, strange));
+    encode_gradient(&p, later);
+    glcnn_status status = glcnn_command_buffer_commit(later);
+    CU_ASSERT(status == GLCNN_SUCCESS || status == GLCNN_CHECK_FAILED);
+    glcnn_command_buffer_destroy(&later);
+    end_pool(&p);
 }
 
 static void verify_takes_pictures_as_bytes(void)
@@ -391,6 +414,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(verify_finds_what_is_computed_wrongly),
                                         UNIT_TEST(verify_knows_winners_that_a_state_keeps),
                                         UNIT_TEST(verify_keeps_what_no_pass_reads),
+                                        UNIT_TEST(verify_reads_what_no_kernel_wrote),
                                         UNIT_TEST(verify_takes_pictures_as_bytes),
                                         CU_TEST_INFO_NULL};
     return fixture_run("debug", tests, argc, argv);

@@ -70,7 +70,8 @@ static inline uint32_t moved_read_count(uint32_t count, int32_t amount)
 /* What a Unorm8 image keeps of a value: the nearest 255th from 0 to 1; of a NaN 0. */
 static inline unsigned char byte_of_unit(float value)
 {
-    return value > 0 ? (unsigned char)(255 * (value < 1 ? value : 1) + 0.5f) : 0;
+    float held = value > 0 ? (value < 1 ? value : 1) : 0;
+    return (unsigned char)(int)(255 * held + 0.5f);
 }
 
 /* Do the two share any texel? */

@@ -517,7 +517,7 @@ static double kept_at(const struct reference *r, size_t index, uint32_t k)
     const double *kept = r->vectors[G_KEPT];
     if (!kept)
         return 0;
-    return has_shares(r->operation) ? ((int)kept[index] >> 2 * (k % 4) & 3) / 2.0
+    return has_shares(r->operation) ? bits_of(kept[index], 2 * (k % 4), 2) / 2.0
                                     : kept[index * 4 + k % 4];
 }
 
@@ -559,7 +559,7 @@ static double reference_term(const struct reference *r, uint32_t n, uint32_t k, 
     double rate = rate_at(r, n, k, Y, X), value = tensor_get(g, n, k, Y, X);
     if (!mask)
         return value * rate;
-    bool within = (int)mask[slice_index(g, n, k, Y, X)] >> k % 4 & 1;
+    bool within = bits_of(mask[slice_index(g, n, k, Y, X)], k % 4, 1);
     return times(within ? value : 0, rate);
 }
 

@@ -9,6 +9,7 @@
 #include "encode/kernel.h"
 #include "encode/number.h"
 #include "encode/window.h"
+#include "kernels/numbers.h"
 #include "kernels/philox.h"
 #include "kernels/pointwise.h"
 
@@ -276,8 +277,8 @@ static double masked(const struct operation *o, const double *mask, double value
     size_t column = (size_t)x * p->mask_stride_in_pixels_x;
     size_t channel = c * p->mask_stride_in_feature_channels;
     size_t i = (row * e.width + column) * e.channels + channel;
-    uint32_t word = (uint32_t)mask[n * mask_words(o) + i / 16];
-    return word >> i % 16 & 1 ? value / (double)p->keep_probability : 0;
+    bool keeps = bits_of(mask[n * mask_words(o) + i / 16], i % 16, 1);
+    return keeps ? value / (double)p->keep_probability : 0;
 }
 
 static void drop_result(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X)

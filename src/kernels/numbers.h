@@ -4,6 +4,7 @@
 #define GLCNN_KERNELS_NUMBERS_H
 
 #include <math.h>
+#include <stdint.h>
 
 static inline double at_least(double v, double low)
 {
@@ -23,6 +24,14 @@ static inline double held(double v, double low, double high)
 static inline double sign_of(double v)
 {
     return isnan(v) ? v : (v > 0) - (v < 0);
+}
+
+/* The `width` bits from bit `shift` on of a whole number that a float of a state keeps. A program may
+ * have put a NaN or more than an int holds in its place: those have no bits. */
+static inline int32_t bits_of(double kept, uint32_t shift, uint32_t width)
+{
+    int32_t number = fabs(kept) <= INT32_MAX ? (int32_t)kept : 0;
+    return (int32_t)((uint32_t)number >> shift & ((1u << width) - 1));
 }
 
 /* factor * v, but 0 where the factor is 0 and v infinite: a branch that is not taken. */

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "encode/window.h"
+#include "kernels/numbers.h"
 #include "kernels/pooling_shared.h"
 
 #define SIDE         8  /* of a window: a place has three bits for its column and its row */
@@ -50,7 +51,7 @@ double pooling_winner_number(uint32_t channel, int32_t row, int32_t column)
 
 void pooling_winner_place(double winners, uint32_t channel, int32_t *row, int32_t *column)
 {
-    int32_t place = (int32_t)winners >> 6 * (channel % 4) & (SIDE * SIDE - 1);
+    int32_t place = bits_of(winners, 6 * (channel % 4), 6);
     *row = place / SIDE;
     *column = place % SIDE;
 }
