@@ -11,7 +11,7 @@
 #define MOST_EXCHANGED 48   /* images of which pairs are exchanged */
 #define MOST_ROUNDS    8
 #define KICKS          200       /* random changes to what was found */
-#define KICKED_ITEMS   (1 << 23) /* of schedules that are looked at for them */
+#define KICKED_ITEMS   (1 << 22) /* of schedules that are looked at for them */
 #define LITTLE         0.02      /* of the time: less is not worth the search */
 #define WALK           20        /* kicks until all begins with the best again */
 #define WORSE          0.1       /* of the best's extra time: more of what is walked on from */
@@ -457,6 +457,12 @@ static bool try_mode(struct recompute_search *s, uint64_t budget, unsigned char 
     return false;
 }
 
+/* What is dropped is made no more often by a mode before its own. */
+static bool may_save_time(unsigned char before, unsigned char mode)
+{
+    return mode < before || (mode == RECOMPUTE_DERIVED && mode != before);
+}
+
 static bool keep_again(struct recompute_search *s, uint64_t budget, unsigned char *modes,
                        struct score *now)
 {
@@ -464,7 +470,7 @@ static bool keep_again(struct recompute_search *s, uint64_t budget, unsigned cha
     for (size_t k = s->choice_count; k-- > 0;) {
         size_t image = s->choices[k];
         for (unsigned char m = RECOMPUTE_KEPT; m <= RECOMPUTE_DERIVED; m++)
-            if (m != modes[image] && allows(s, image, m, RECOMPUTE_EACH))
+            if (may_save_time(modes[image], m) && allows(s, image, m, RECOMPUTE_EACH))
                 better |= try_mode(s, budget, modes, image, (enum recompute_mode)m, now);
     }
     return better;
@@ -490,7 +496,7 @@ static bool exchange_with(struct recompute_search *s, uint64_t budget, unsigned 
     bool better = false;
     for (unsigned char m = RECOMPUTE_KEPT; m <= RECOMPUTE_DERIVED; m++) {
         unsigned char before = modes[image];
-        if (m == before || !allows(s, image, m, RECOMPUTE_EACH))
+        if (!may_save_time(before, m) || !allows(s, image, m, RECOMPUTE_EACH))
             continue;
         modes[image] = m;
         struct score score = score_of(s, modes, budget);
