@@ -30,7 +30,7 @@ flags() {
 }
 
 if command -v dpkg-buildflags >/dev/null; then
-    build hardened CC="$cc" CFLAGS="$(flags CFLAGS) -Werror" CPPFLAGS="$(flags CPPFLAGS)" \
+    build hardened CC="$cc" CFLAGS="$(flags CFLAGS) -g0 -Werror" CPPFLAGS="$(flags CPPFLAGS)" \
         LDFLAGS="$(flags LDFLAGS)"
 else
     echo 'row hardened: not built, needs dpkg-dev'

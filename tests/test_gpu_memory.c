@@ -1,9 +1,7 @@
 /* A network of the size of MobileNetV2 (Sandler et al. 2018), of 96x96 pictures in batches of 8, is
  * trained in 64 MiB of GPU memory: textures and buffers, as the driver has them, all counted, on the
  * device as it is and by the rows of large GPUs, which add sums up in more parts. Without a budget it
- * takes more than that. What a graph makes is within its budget, and what was planned to a byte.
- *
- * GLCNN_TEST_QUICK=1: planned alone. */
+ * takes more than that. What a graph makes is within its budget, and what was planned to a byte. */
 #include "tests/graphs.h"
 
 #include <inttypes.h>
@@ -140,7 +138,6 @@ static double run(const struct trainee *t, glcnn_graph *graph)
 
 static void train_mobilenet(void)
 {
-    const char *quick = getenv("GLCNN_TEST_QUICK");
     struct trainee t = make_trainee();
     GOOD_FATAL(glcnn_network_initialise(t.network, 1));
     glcnn_graph *graph = make_graph(&t, BUDGET);
@@ -150,19 +147,16 @@ static void train_mobilenet(void)
            100 * plan.extra_time);
     CU_ASSERT(plan.planned <= BUDGET);
     CU_ASSERT(plan.recomputed > 0);
-    if (!quick || strcmp(quick, "1") != 0) {
-        double first = run(&t, graph), second = run(&t, graph);
-        uint64_t bytes = gpu_bytes();
-        glcnn_graph_destroy(&graph);
-        drop_stores();
-        uint64_t others = gpu_bytes();
-        printf("\n    %.1f MiB of the GPU's; losses %.4f, %.4f  ", (double)bytes / MEBIBYTE, first,
-               second);
-        CU_ASSERT_EQUAL(bytes - others, plan.planned);
-        CU_ASSERT(bytes <= MOST);
-        CU_ASSERT(second < first);
-    }
+    double first = run(&t, graph), second = run(&t, graph);
+    uint64_t bytes = gpu_bytes();
     glcnn_graph_destroy(&graph);
+    drop_stores();
+    uint64_t others = gpu_bytes();
+    printf("\n    %.1f MiB of the GPU's; losses %.4f, %.4f  ", (double)bytes / MEBIBYTE, first,
+           second);
+    CU_ASSERT_EQUAL(bytes - others, plan.planned);
+    CU_ASSERT(bytes <= MOST);
+    CU_ASSERT(second < first);
     destroy_trainee(&t);
 }
 
