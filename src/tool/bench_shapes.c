@@ -156,6 +156,7 @@ const struct bench_shape bench_shapes[] = {
                 LARGE),
     CONVOLUTION("convolution 3-64 7x7 s2 224", CHANNELS(3, 64) SQUARE(7) STRIDE(2),
                 {64, 3, 224, 224}),
+    CONVOLUTION("convolution 3-64 3x3 112", CHANNELS(3, 64) SQUARE(3), {64, 3, 112, 112}),
     {"convolution transpose 64-64 2x2 s2 28",
      "convolution_transpose",
      "convolution_transpose_gradient",

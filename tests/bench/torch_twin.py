@@ -132,6 +132,7 @@ CONVOLUTIONS = [
     ('convolution 512-512 3x3 7', 512, 512, 3, 1, 7, 1),
     ('convolution depth-wise 64 3x3 112', 64, 64, 3, 1, 112, 64),
     ('convolution 3-64 7x7 s2 224', 3, 64, 7, 2, 224, 1),
+    ('convolution 3-64 3x3 112', 3, 64, 3, 1, 112, 1),
 ]
 
 
