@@ -464,10 +464,12 @@ static void touch_one(void)
     CU_ASSERT_EQUAL(utimensat(AT_FDCWD, data_path("moved/a/001.png"), times, 0), 0);
 }
 
+/* At once, by a link: a loader that reads ahead must not find nothing there. */
 static void put_folder_in_place(void)
 {
-    remove(data_path("moved/a/002.png"));
-    mkdir(data_path("moved/a/002.png"), 0777);
+    CU_ASSERT_EQUAL(mkdir(data_path("folder"), 0777), 0);
+    CU_ASSERT_EQUAL(symlink("../../folder", data_path("link")), 0);
+    CU_ASSERT_EQUAL(rename(data_path("link"), data_path("moved/a/002.png")), 0);
 }
 
 static void what_vanishes_or_changes_is_told(void)
