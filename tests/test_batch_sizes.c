@@ -2,7 +2,7 @@
  * batch decides reaches shaders as uniforms. (Where rows of variants suit some sizes alone, as on
  * large GPUs, a batch that another row suits does compile it.) Nothing is executed, so that large
  * batches take no memory. */
-#include "tests/fixture.h"
+#include "tests/graphs.h"
 
 #include "device/device.h"
 #include "device/traits.h"
@@ -28,16 +28,6 @@ static void open_anew(const char *family)
         device->info.traits = traits_find(family, family);
 }
 
-static void begin_training(struct model *model)
-{
-    glcnn_kernel *optimizer = NULL;
-    GOOD_FATAL(glcnn_network_initialise(model->network, 1));
-    GOOD_FATAL(glcnn_optimizer_adam_create(device, 0.01f, &optimizer));
-    GOOD_FATAL(glcnn_network_set_training(
-        model->network, &(struct glcnn_training_descriptor){.optimizer = optimizer}));
-    glcnn_kernel_destroy(&optimizer);
-}
-
 /* Returns how many programs a step took that there were not. */
 static uint32_t compiled_for(const struct net *net, uint32_t batch)
 {
@@ -47,7 +37,8 @@ static uint32_t compiled_for(const struct net *net, uint32_t batch)
     struct glcnn_memory_plan memory;
     compiled = 0;
     CU_ASSERT_TRUE_FATAL(model_create(device, net, &form, batch, &model));
-    begin_training(&model);
+    GOOD_FATAL(glcnn_network_initialise(model.network, 1));
+    train_network(model.network, true);
     CU_ASSERT_TRUE_FATAL(runner_create_training(&model, batch, NULL, &runner));
     CU_ASSERT_TRUE_FATAL(runner_memory(&runner, &memory)); /* records it */
     GOOD(command_buffer_compile(runner.graph->compiled->command_buffer));

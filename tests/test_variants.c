@@ -604,8 +604,8 @@ static void test_many_chunks_are_added_up(void)
 }
 
 /* Strips of pixels also end where the gradient does: in the middle of a pair of columns, or of a
- * strip; and there are more of them than a group has lanes, or all groups together. Chunks are added up by a pass, or by the last
- * group to have one. */
+ * strip; and there are more of them than a group has lanes, or all groups together. Chunks are added
+ * up by a pass, or by the last group to have one. */
 static void test_strips_need_not_divide_the_gradient(void)
 {
     static const struct check_case rows[] = {

@@ -84,7 +84,7 @@ bool weights_fill_strips(const void *shape)
  * have 80 KiB at most, or those of one chunk, within what any plan lends (plan_lent_quads). Groups
  * take them in turns, so that those which run at one time read what lies together. */
 struct strips {
-    uint32_t pairs, down, rows, total, per_chunk;
+    uint32_t pairs, down, rows, total, turns;
 };
 
 static struct strips strips_of(const struct operation *o, const struct packing *p)
@@ -98,7 +98,7 @@ static struct strips strips_of(const struct operation *o, const struct packing *
     s.down = groups_of(height, s.rows);
     s.total = columns * s.down;
     uint32_t chunks = each < ALL_GROUPS ? ALL_GROUPS / each : 1;
-    s.per_chunk = groups_of(s.total, chunks * GROUP_SIZE) * GROUP_SIZE;
+    s.turns = groups_of(s.total, chunks * GROUP_SIZE);
     return s;
 }
 
@@ -106,7 +106,7 @@ void plan_weights_strips(const struct operation *o, struct plan *plan, const str
                          const struct variant *variant, struct parts *parts)
 {
     const struct strips s = strips_of(o, p);
-    uint32_t chunks = groups_of(s.total, s.per_chunk);
+    uint32_t chunks = groups_of(s.total, s.turns * GROUP_SIZE);
     struct pass *pass = plan_parts(o, plan, p, variant, chunks, parts);
     parts->pass = pass;
     parts->sums = p->slices * p->range;
@@ -125,5 +125,5 @@ void plan_weights_strips(const struct operation *o, struct plan *plan, const str
     pass_grid(pass, chunks * GROUP_SIZE, 1, parts->sums);
     pass_local(pass, GROUP_SIZE, 1, 1);
     pass->cooperative = true;
-    pass->work = s.per_chunk / GROUP_SIZE * s.rows * p->elements * 16;
+    pass->work = s.turns * s.rows * p->elements * 16;
 }

@@ -1,5 +1,5 @@
 /* Comparisons and products of the references in double precision that hide no NaN: C's fmin and
- * fmax take the other number. lib/compare.glsl is the same for shaders. */
+ * fmax take the other number. lib/compare.glsl is the same for shaders. And bits of what states keep. */
 #ifndef GLCNN_KERNELS_NUMBERS_H
 #define GLCNN_KERNELS_NUMBERS_H
 
