@@ -363,8 +363,8 @@ static void check_not_finite(const char *form, glcnn_channel_format format)
 static void numbers_that_are_not_finite_stay(void)
 {
     static const char *const forms[] = {
-        "pooling_separable", "pooling_alone",      "pooling_strips",    "pooling_strips_shared",
-        "pooling_windows",   "pooling_kept_alone", "pooling_kept_tiles"};
+        "pooling_separable", "pooling_alone",      "pooling_strips",       "pooling_strips_shared",
+        "pooling_windows",   "pooling_kept_alone", "pooling_kept_columns", "pooling_kept_strips"};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         check_not_finite(forms[i], GLCNN_CHANNEL_FORMAT_FLOAT32);
         check_not_finite(forms[i], GLCNN_CHANNEL_FORMAT_FLOAT16);
@@ -419,7 +419,8 @@ static void of_equals_the_first_wins_in_each_form(void)
     static const char *const forms[] = {"pooling_winners_anew,pooling_tiles_shared",
                                         "pooling_winners_anew,pooling_tiles_none,pooling_separable",
                                         "pooling_winners_pair,pooling_kept_alone",
-                                        "pooling_winners_pair,pooling_kept_tiles",
+                                        "pooling_winners_pair,pooling_kept_columns",
+                                        "pooling_winners_pair,pooling_kept_strips",
                                         "pooling_winners_row",
                                         "pooling_winners_column"};
     enum { FORMS = sizeof forms / sizeof *forms, SETTINGS = sizeof settings / sizeof *settings };

@@ -5,6 +5,9 @@ bvec4 is_nan(vec4 v) {
     return greaterThan(floatBitsToUint(v) & uvec4(0x7fffffffu), uvec4(0x7f800000u));
 }
 
+// May a NaN be among the terms of a sum, or infinities of both signs? No sum loses one.
+bool may_have_nan(vec4 sum) { return is_nan(vec4(sum.x + sum.y + sum.z + sum.w)).x; }
+
 // `value`, but the NaN where `cause` is one.
 vec4 or_nan(vec4 value, vec4 cause) { return mix(value, cause, is_nan(cause)); }
 

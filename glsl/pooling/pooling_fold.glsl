@@ -17,7 +17,7 @@ vec4 fold(vec4 folded, vec4 v) { return folded + v; }
 // NaN and the sign of a zero. May a NaN be among taps of a sum, they do by `fold`: no sum loses one.
 #if defined(LARGEST) && defined(NUMBERS)
 vec4 fold_numbers(vec4 folded, vec4 v) { return max(folded, v); }
-bool may_be_nan(vec4 sum) { return is_nan(vec4(sum.x + sum.y + sum.z + sum.w)).x; }
+bool may_be_nan(vec4 sum) { return may_have_nan(sum); }
 #else
 #define fold_numbers fold
 bool may_be_nan(vec4 sum) { return false; }

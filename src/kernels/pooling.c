@@ -104,15 +104,22 @@ enum { GRADIENT, IMAGE, DESTINATION, GRADIENT_WINNERS }; /* of a gradient kernel
 
 static struct pooled results_of(const struct operation *o, const char *fold)
 {
-    return (struct pooled){o,           o->window,   &o->images[SOURCE], &o->images[RESULT],
-                           o->region_x, o->region_y, o->region_width,    o->region_height,
-                           fold,        add_padding};
+    return (struct pooled){.operation = o,
+                           .window = o->window,
+                           .source = &o->images[SOURCE],
+                           .result = &o->images[RESULT],
+                           .x = o->region_x,
+                           .y = o->region_y,
+                           .width = o->region_width,
+                           .height = o->region_height,
+                           .fold = fold,
+                           .add_padding = add_padding};
 }
 
 static void plan_results(struct plan *plan, const struct pooled *p, const char *shader)
 {
-    const struct variant *variant;
-    if (pooling_plan_separable(plan, p, &variant) || pooling_plan_strips(plan, p))
+    const struct variant *variant, *strips;
+    if (pooling_plan_separable(plan, p, &variant) || pooling_plan_strips(plan, p, &strips))
         return;
     struct pass *pass = plan_pass(plan, shader);
     pass_grid_over(pass, p->width, p->height, "destination", p->result);
@@ -201,11 +208,13 @@ static void plan_l2_norm(const struct operation *o, struct plan *plan)
 
 static void plan_max(const struct operation *o, struct plan *plan)
 {
-    const struct pooled results = results_of(o, "LARGEST");
-    if (o->given[WINNERS])
-        pooling_plan_kept(plan, &results, &o->vectors[WINNERS]);
-    else
+    struct pooled results = results_of(o, "LARGEST");
+    const struct variant *variant;
+    results.winners = o->given[WINNERS] ? &o->vectors[WINNERS] : NULL;
+    if (!results.winners)
         plan_results(plan, &results, "pooling/pooling_max.comp");
+    else if (!pooling_plan_strips(plan, &results, &variant))
+        pooling_plan_kept(plan, &results, variant);
 }
 
 static struct pooled_gradient gradient_of(const struct operation *o)

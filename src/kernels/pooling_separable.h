@@ -13,6 +13,7 @@ struct pooled {
     const struct operation *operation;
     struct window window;
     const struct image_view *source, *result;
+    const struct vector_view *winners; /* of maxima that keep them; else NULL */
     uint32_t x, y, width, height;
     const char *fold; /* how taps come together: a define of pooling_fold.glsl or "AVERAGE" */
     /* Adds to a pass what an average takes to count. */

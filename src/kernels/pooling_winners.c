@@ -58,75 +58,27 @@ void pooling_winner_place(double winners, uint32_t channel, int32_t *row, int32_
 
 /* ---- Results ---- */
 
-#define RESULTS 8u           /* of a group, to each side */
-#define ROOM    (16384 / 16) /* taps in the shared memory of any device */
-
-/* Taps that the windows of a group read, along an axis. */
-static int taps_of(const struct axis *axis)
+void pass_winners(struct pass *pass, const struct pooled *p)
 {
-    return ((int)RESULTS - 1) * axis->stride + axis->dilation * (axis->size - 1) + 1;
-}
-
-static bool fit(const void *pooled)
-{
-    const struct window *w = &((const struct pooled *)pooled)->window;
-    int x = taps_of(&w->x), y = taps_of(&w->y);
-    return x <= ROOM && y <= ROOM && x * y <= ROOM;
-}
-
-/* 3x3 windows one pixel apart take 0.8 of the time then, two apart 1.08 (H200). Groups are not mostly
- * empty. */
-static bool share_taps(const void *pooled)
-{
-    const struct pooled *p = pooled;
-    const struct window *w = &p->window;
-    return w->x.stride == 1 && w->y.stride == 1 &&
-           pooling_fills_groups(p->width, p->height, RESULTS, RESULTS);
-}
-
-const struct variant pooling_kept_forms[] = {
-    {"pooling_kept_tiles", .registers = 32, .shared_memory = true, .can = fit, .pays = share_taps},
-    {"pooling_kept_alone"},
-    {0}};
-
-static void pass_alone(struct pass *pass, const struct pooled *p)
-{
-    pass_grid_over(pass, p->width, p->height, "destination", p->result);
-    pass_origin(pass, p->x, p->y, 0);
-    pass_covers(pass, p->result, p->x, p->y, p->width, p->height, 1);
-    pass->light = p->window.x.stride > 1; /* neighbours read pixels apart: in narrow groups, near */
-}
-
-static void pass_tiles(struct pass *pass, const struct pooled *p)
-{
-    pass_define(pass, "TILED", 1);
-    pass_define(pass, "RESULTS", (int)RESULTS);
-    pass_define(pass, "TAPS_X", taps_of(&p->window.x));
-    pass_define(pass, "TAPS_Y", taps_of(&p->window.y));
-    pass_int(pass, "first_column", (int32_t)p->x);
-    pass_int(pass, "first_row", (int32_t)p->y);
-    pass_int(pass, "end_column", (int32_t)(p->x + p->width));
-    pass_int(pass, "end_row", (int32_t)(p->y + p->height));
-    pass_grid(pass, groups_of(p->width, RESULTS) * RESULTS * RESULTS, groups_of(p->height, RESULTS),
-              slice_count(p->result->channels) * p->result->images);
-    pass_local(pass, RESULTS * RESULTS, 1, 1);
-    pass->cooperative = true;
-}
-
-void pooling_plan_kept(struct plan *plan, const struct pooled *p, const struct vector_view *winners)
-{
-    const struct variant *form = variant_choose(plan, pooling_kept_forms, p);
-    struct pass *pass = plan_pass(plan, "pooling/pooling_max_kept.comp");
-    pass_variant(pass, form);
-    pass_texture(pass, "source", p->source);
-    pass_image(pass, "destination", p->result);
-    pass_vector(pass, "winners", winners, VECTOR_WRITE);
-    pass_window(pass, &p->window);
+    pass_vector(pass, "winners", p->winners, VECTOR_WRITE);
     pass_int(pass, "tap_count", p->window.x.size * p->window.y.size);
     if (p->window.edge_mode == GLCNN_EDGE_MODE_CLAMP)
         pass_define(pass, "CLAMPED", 1);
-    (form == pooling_kept_forms ? pass_tiles : pass_alone)(pass, p);
+}
+
+void pooling_plan_kept(struct plan *plan, const struct pooled *p, const struct variant *variant)
+{
+    struct pass *pass = plan_pass(plan, "pooling/pooling_max_kept.comp");
+    pass_variant(pass, variant);
+    pass_texture(pass, "source", p->source);
+    pass_image(pass, "destination", p->result);
+    pass_window(pass, &p->window);
+    pass_winners(pass, p);
+    pass_grid_over(pass, p->width, p->height, "destination", p->result);
+    pass_origin(pass, p->x, p->y, 0);
+    pass_covers(pass, p->result, p->x, p->y, p->width, p->height, 1);
     pass->work = (uint32_t)(p->window.x.size * p->window.y.size) * 16;
+    pass->light = p->window.x.stride > 1; /* neighbours read pixels apart: in narrow groups, near */
 }
 
 /* ---- Gradients ---- */

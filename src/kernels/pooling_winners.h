@@ -5,8 +5,8 @@
 
 #include "kernels/pooling_separable.h"
 
-/* For descriptors: of the forward kernel, and whether a gradient reads them or finds them anew. */
-extern const struct variant pooling_kept_forms[], pooling_winner_forms[];
+/* For descriptors: whether a gradient reads them or finds them anew. */
+extern const struct variant pooling_winner_forms[];
 
 /* Elements of the vector: one for each pixel and slice of the result. 0: windows that do not overlap,
  * are large or lie outside of a clamped image keep none. */
@@ -20,8 +20,11 @@ double pooling_winner_number(uint32_t channel, int32_t row, int32_t column);
 /* The row and column again, of an element. */
 void pooling_winner_place(double winners, uint32_t channel, int32_t *row, int32_t *column);
 
+/* The vector, to a pass of maxima, and what it takes to tell winners. */
+void pass_winners(struct pass *pass, const struct pooled *pooled);
+/* The pass of maxima that keep them, a window to an invocation, which is the last variant. */
 void pooling_plan_kept(struct plan *plan, const struct pooled *pooled,
-                       const struct vector_view *winners);
+                       const struct variant *variant);
 /* The pass where it suits; otherwise false, and the caller finds winners anew. */
 bool pooling_plan_kept_gradient(struct plan *plan, const struct pooled_gradient *pooled,
                                 const struct vector_view *winners);
