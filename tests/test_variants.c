@@ -549,9 +549,9 @@ static void test_forms_of_sums_are_forced(void)
 
 /* ---- Tiles of the gradient of weights ---- */
 
-/* Tiles hold 4, 8, 16 or, of few elements, 32 slices of outputs; of 16, where one chunk holds all
- * pixels, the tile is the gradient itself. */
-static void test_tiles_of_weights_follow_the_outputs(void)
+/* Tiles hold 8, 16 or 32 quads of elements, and 4, 8, 16 or, of few elements, 32 slices of outputs;
+ * of 32 and 16, where one chunk holds all pixels, the tile is the gradient itself. */
+static void test_tiles_of_weights_follow_the_weights(void)
 {
     static const struct {
         const char *kernel, *has;
@@ -568,7 +568,16 @@ static void test_tiles_of_weights_follow_the_outputs(void)
          {"output_feature_channels=70 kernel_width=2 kernel_height=3", {3, 18, 5, 7}}},
         {"convolution_gradient",
          "#define WHOLE",
-         {"output_feature_channels=70 kernel_width=3 kernel_height=1", {1, 8, 4, 6}}},
+         {"output_feature_channels=70 kernel_width=3 kernel_height=3", {1, 8, 4, 6}}},
+        {"convolution_gradient",
+         "#define QUADS 8\n",
+         {"output_feature_channels=70 kernel_width=2 kernel_height=1", {3, 13, 4, 6}}},
+        {"convolution_gradient",
+         "#define QUADS 16\n",
+         {"output_feature_channels=70 kernel_width=3 kernel_height=3", {3, 3, 4, 6}}},
+        {"convolution_gradient",
+         "#define QUADS 32\n",
+         {"output_feature_channels=70 kernel_width=1 kernel_height=1", {3, 65, 4, 6}}},
         {"fully_connected_gradient",
          "#define WHOLE",
          {"output_feature_channels=37 kernel_width=2 kernel_height=2", {5, 36, 2, 2}}},
@@ -1067,7 +1076,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_places_within_a_stride_go_together_or_apart),
         UNIT_TEST(test_tiles_follow_rows_and_outputs),
         UNIT_TEST(test_forms_of_sums_are_forced),
-        UNIT_TEST(test_tiles_of_weights_follow_the_outputs),
+        UNIT_TEST(test_tiles_of_weights_follow_the_weights),
         UNIT_TEST(test_many_chunks_are_added_up),
         UNIT_TEST(test_strips_need_not_divide_the_gradient),
         UNIT_TEST(test_programs_that_run_pass_the_canary),

@@ -8,11 +8,11 @@
 /* Quads of elements and slices of a tile, most and fewest of them, pixels that it keeps, and
  * invocations of a group, all as in the shaders. */
 #define TILE_QUADS    32u
-#define FEW_QUADS     16u
-#define TILE_SLICES   16u
-#define MANY_SLICES   32u
+#define FEWEST_QUADS  8u
+#define TILE_SLICES   32u
 #define FEWEST_SLICES 4u
 #define GROUP_SIZE    128u
+#define GROUP_SUMS    (4 * GROUP_SIZE) /* quads times slices */
 #define KEPT_PIXELS   16u
 #define TURN_PIXELS   128u
 #define LARGE_IMAGES  ((uint64_t)64 << 20) /* bytes, more than caches hold */
@@ -32,15 +32,20 @@ struct share {
     uint32_t quads, slices; /* of a tile */
 };
 
-/* Of few elements a tile has all, and twice as many slices; else it has the fewest slices that hold
- * all there are. */
+static uint32_t doubled_to(uint32_t from, uint32_t wanted, uint32_t most)
+{
+    while (from < wanted && from < most)
+        from *= 2;
+    return from;
+}
+
+/* The fewest quads that hold all elements, if any do, and then the fewest slices. The 9 quads of a
+ * first layer in colour, of 3x3 taps, take 0.63 of the time by 16 that they take by 32 (H200). */
 static struct share tiles_of(const struct packing *p)
 {
-    bool flat = p->elements <= 4 * FEW_QUADS && p->slices > TILE_SLICES;
-    uint32_t quads = flat ? FEW_QUADS : TILE_QUADS, slices = flat ? MANY_SLICES : FEWEST_SLICES;
-    while (slices < TILE_SLICES && slices < p->slices)
-        slices *= 2;
-    uint32_t parts = flat ? 1 : TILE_SLICES / slices;
+    uint32_t quads = doubled_to(FEWEST_QUADS, groups_of(p->elements, 4), TILE_QUADS);
+    uint32_t slices = doubled_to(FEWEST_SLICES, p->slices, least(GROUP_SUMS / quads, TILE_SLICES));
+    uint32_t parts = GROUP_SUMS / (quads * slices);
     return (struct share){groups_of(p->elements, 4 * quads),
                           groups_of(p->slices, slices),
                           parts,
