@@ -71,12 +71,13 @@ bool weights_are_single(const void *shape)
     return ((const struct part_shape *)shape)->packing->components == 1;
 }
 
-/* A tile that is mostly empty is no gain. */
+/* A tile that is mostly empty is no gain: half of the smallest is full. */
 bool weights_fill_tiles(const void *shape)
 {
     const struct part_shape *s = shape;
     const struct share tiles = tiles_of(s->packing);
-    return s->packing->slices >= FEWEST_SLICES / 2 && s->packing->elements >= TILE_QUADS &&
+    return s->packing->slices >= FEWEST_SLICES / 2 &&
+           s->packing->elements >= 4 * FEWEST_QUADS / 2 &&
            tiles.y * tiles.z * groups_of(s->pixels, tiles.pixels) >= FEWEST_GROUPS;
 }
 
