@@ -98,7 +98,7 @@ const struct variant pooling_strip_forms[] = {
     {0}};
 
 /* 3x3 windows two apart take 0.93 of the time of windows alone in columns, of float16 0.85; one
- * apart or dilated by 2 in strips 0.9 and 0.7 (H200). */
+ * apart or dilated by 2 in strips 0.9, of float16 0.7 (H200). */
 const struct variant pooling_kept_forms[] = {
     {"pooling_kept_columns", "pooling/pooling_max_kept_columns.comp", 32, .shared_memory = true,
      .can = is_narrow, .pays = shares_columns},
