@@ -1,13 +1,9 @@
-// Strips side by side, as pooling/pooling_strips_shared.comp makes them, and which taps won: of equal
-// taps that of the first row, and there the first.
+// The largest taps of strips side by side, and which taps won: of equal taps that of the first row, and
+// there the first.
 // needs pooling/kept_result.glsl
-#define EXTENT_X    (dilation_x * (TAPS_X - 1) + 1)
-#define EXTENT_Y    (dilation_y * (TAPS_Y - 1) + 1)
-#define RESULTS     ((LANES - EXTENT_X) / stride_x + 1) // of a row
-#define SOURCE_ROWS ((ROWS - 1) * stride_y + EXTENT_Y)
-#define CARE        4096 // above the rows of four channels' winners, three bits each
+// needs pooling/strips_side_by_side.glsl
+#define CARE 4096 // above the rows of four channels' winners, three bits each
 
-shared vec4 columns[STRIPS * ROWS * LANES];
 shared float kept_rows[STRIPS * ROWS * LANES];
 
 void fold_column(int first, ivec2 top, int slice, int image) {
@@ -33,7 +29,7 @@ void fold_column(int first, ivec2 top, int slice, int image) {
 
 ivec4 places_of(int kept, int p) { return (ivec4(kept) >> ivec4(0, 3, 6, 9) & ivec4(7)) * 8 + p; }
 
-void keep_row_result(ivec2 X, int first, int slice, int image) {
+void make_result(ivec2 X, int first, int slice, int image) {
     vec4 best = columns[first];
     int kept = int(kept_rows[first]), all = kept;
     ivec4 places = places_of(kept, 0);
@@ -54,20 +50,4 @@ void keep_row_result(ivec2 X, int first, int slice, int image) {
         keep_result(X, slice, image, best, vec4(places));
 }
 
-void invocation(ivec3 at) {
-    int lane = int(gl_LocalInvocationID.x);
-    int first = int(gl_LocalInvocationID.y) * ROWS * LANES;
-    int image = at.z / destination_slices;
-    int slice = at.z - image * destination_slices;
-    ivec2 X = ivec2(first_column + (at.x - lane) / LANES * RESULTS, first_row + at.y * ROWS);
-    ivec2 top = ivec2(first_x, first_y) + X * ivec2(stride_x, stride_y);
-    fold_column(first + lane, ivec2(top.x + lane, top.y), slice, image);
-    barrier();
-    for (int i = lane; i < ROWS * RESULTS; i += LANES) {
-        int row = i / RESULTS;
-        int column = i - row * RESULTS;
-        ivec2 to = X + ivec2(column, row);
-        if (to.x < end_column && to.y < end_row)
-            keep_row_result(to, first + row * LANES + column * stride_x, slice, image);
-    }
-}
+void invocation(ivec3 at) { make_strips(at); }

@@ -1,16 +1,8 @@
-// Results by strips of ROWS below each other, of which a group makes STRIPS of a slice side by side
-// in y, LANES columns of the source wide. An invocation folds one column for ROWS windows and leaves
-// that in shared memory, where the columns of a window come together: strips read their pixels once.
+// The results of strips side by side.
 // needs pooling/pooling_fold.glsl
 // needs pooling/pooling_folded.glsl
 // needs pooling/pooling_tap.glsl
-#define EXTENT_X    (dilation_x * (TAPS_X - 1) + 1)
-#define EXTENT_Y    (dilation_y * (TAPS_Y - 1) + 1)
-#define RESULTS     ((LANES - EXTENT_X) / stride_x + 1) // of a row
-#define SOURCE_ROWS ((ROWS - 1) * stride_y + EXTENT_Y)
-
-shared vec4 columns[STRIPS * ROWS * LANES];
-
+// needs pooling/strips_side_by_side.glsl
 #define FOLD_COLUMN(FOLD) \
     for (int r = 0; r < ROWS; r++) { \
         vec4 folded = taps[r * stride_y]; \
@@ -45,21 +37,8 @@ vec4 fold_row(int first) {
     return folded;
 }
 
-void invocation(ivec3 at) {
-    int lane = int(gl_LocalInvocationID.x);
-    int first = int(gl_LocalInvocationID.y) * ROWS * LANES;
-    int image = at.z / destination_slices;
-    int slice = at.z - image * destination_slices;
-    ivec2 X = ivec2(first_column + (at.x - lane) / LANES * RESULTS, first_row + at.y * ROWS);
-    ivec2 top = ivec2(first_x, first_y) + X * ivec2(stride_x, stride_y);
-    fold_column(first + lane, ivec2(top.x + lane, top.y), slice, image);
-    barrier();
-    for (int i = lane; i < ROWS * RESULTS; i += LANES) {
-        int row = i / RESULTS;
-        int column = i - row * RESULTS;
-        ivec2 to = X + ivec2(column, row);
-        if (to.x < end_column && to.y < end_row)
-            store_destination(to.x, to.y, slice, image,
-                              finished(fold_row(first + row * LANES + column * stride_x), to.x, to.y));
-    }
+void make_result(ivec2 X, int first, int slice, int image) {
+    store_destination(X.x, X.y, slice, image, finished(fold_row(first), X.x, X.y));
 }
+
+void invocation(ivec3 at) { make_strips(at); }

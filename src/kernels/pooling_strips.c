@@ -109,6 +109,15 @@ const struct variant pooling_kept_forms[] = {
 
 /* ---- The pass ---- */
 
+/* How taps come together. */
+static void pass_fold(struct pass *pass, const struct pooled *p)
+{
+    p->add_padding(p->operation, pass);
+    pass_define(pass, p->fold, 1);
+    if (reads_halves(p))
+        pass_define(pass, "NUMBERS", 1);
+}
+
 static struct pass *plan_strips(struct plan *plan, const struct pooled *p,
                                 const struct variant *variant)
 {
@@ -117,12 +126,10 @@ static struct pass *plan_strips(struct plan *plan, const struct pooled *p,
     pass_texture(pass, "source", p->source);
     pass_image(pass, "destination", p->result);
     pass_window(pass, &p->window);
-    p->add_padding(p->operation, pass);
-    pass_define(pass, p->fold, 1);
-    if (reads_halves(p))
-        pass_define(pass, "NUMBERS", 1);
     if (p->winners)
         pass_winners(pass, p);
+    else
+        pass_fold(pass, p);
     pass_int(pass, "first_row", (int32_t)p->y);
     pass_int(pass, "end_row", (int32_t)(p->y + p->height));
     return pass;
