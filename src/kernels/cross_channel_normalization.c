@@ -63,7 +63,7 @@ static bool is_near(const void *operation)
 static bool reads_halves(const void *operation)
 {
     const struct operation *o = operation;
-    return o->images[SOURCE].storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+    return has_halves(&o->images[SOURCE]);
 }
 
 /* By invocations that go through slices of a pixel, or that make one each. Read ahead of stores,

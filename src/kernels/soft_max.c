@@ -81,11 +81,6 @@ static const struct variant gradient_rows[] = {
 static const struct variant *const forward_variants[] = {forward_rows, NULL};
 static const struct variant *const gradient_variants[] = {gradient_rows, NULL};
 
-static bool is_half(const struct image_view *view)
-{
-    return view->storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
-}
-
 static struct pass *plan_channels(const struct operation *o, struct plan *plan, const char *shader,
                                   const struct variant *variant,
                                   const struct image_view *destination)
@@ -121,8 +116,8 @@ static struct pass *plan_gradient(const struct operation *o, struct plan *plan, 
 {
     const struct image_view *destination = &o->images[DESTINATION];
     const struct channels channels = {slice_count(destination->channels), logarithm,
-                                      is_half(&o->images[GRADIENT]) &&
-                                          is_half(&o->images[FORWARD_RESULT])};
+                                      has_halves(&o->images[GRADIENT]) &&
+                                          has_halves(&o->images[FORWARD_RESULT])};
     const struct variant *variant = variant_choose(plan, gradient_rows, &channels);
     struct pass *pass =
         plan_channels(o, plan, "soft_max/soft_max_gradient.comp", variant, destination);

@@ -181,11 +181,6 @@ static void write_part(struct text *t, const struct parts *parts, uint32_t index
 
 /* ---- What is made here ---- */
 
-static bool is_half(const struct pass_texture *item)
-{
-    return item->view.storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
-}
-
 static void define_view(struct text *t, const struct pass *pass, const struct pass_texture *item,
                         uint32_t binding, bool masked)
 {
@@ -235,7 +230,7 @@ static void define_images(struct text *t, const struct pass *pass)
         const struct pass_texture *item = &pass->images[i];
         define_view(t, pass, item, i, item->view.channels % 4 != 0);
         define_format(t, item);
-        if (is_half(item))
+        if (has_halves(&item->view))
             text_format(t, "#define %s_half\n", item->name);
         if (stores_are_buffered(pass))
             text_format(t, "#define %s_buffered %u\n#define %s_first_location %d\n", item->name,

@@ -40,7 +40,7 @@ void pass_texture(struct pass *pass, const char *name, const struct image_view *
 
 void pass_image(struct pass *pass, const char *name, const struct image_view *view)
 {
-    if (view->storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16)
+    if (has_halves(view))
         pass_library(pass, "lib/half.glsl");
     if (room(pass, pass->image_count, PASS_IMAGES, name))
         pass->images[pass->image_count++] = (struct pass_texture){name, *view};

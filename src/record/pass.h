@@ -260,6 +260,11 @@ static inline uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+static inline bool has_halves(const struct image_view *view)
+{
+    return view->storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+}
+
 /* Is it stored as whole numbers, the bits of halves? */
 static inline bool pass_packs(const struct pass *pass, const struct storage *storage)
 {
