@@ -1,5 +1,8 @@
 // f = x >= 0 ? x : slope x,  f' = x >= 0 ? 1 : slope
+// A NaN goes through by itself: both sides of the comparison have it.
 // needs lib/compare.glsl
 // needs neuron/neuron.glsl
-vec4 NAME(vec4 x, vec4 slope) { return by_sign(x, times(slope, x), x); }
+vec4 NAME(vec4 x, vec4 slope) {
+    return mix(times(slope, x), x, greaterThanEqual(x, vec4(0.0)));
+}
 vec4 NAME_derivative(vec4 x, vec4 slope) { return by_sign(x, slope, vec4(1.0)); }

@@ -393,6 +393,15 @@ static bool check_slopes(const struct operation *o, struct refusal refusal)
                   neuron_type_names[p->neuron.type]);
 }
 
+/* Of a pass that does nothing else, whose exponentials need be no better than what it stores. */
+static void pass_neuron_alone(struct pass *pass, const struct glcnn_neuron_descriptor *neuron,
+                              const struct image_view *destination)
+{
+    if (has_halves(destination))
+        pass_define(pass, "STORES_HALVES", 1);
+    pass_neuron(pass, neuron);
+}
+
 static void plan_neuron(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
@@ -400,7 +409,7 @@ static void plan_neuron(const struct operation *o, struct plan *plan)
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_window(pass, &o->window);
-    pass_neuron(pass, &p->neuron);
+    pass_neuron_alone(pass, &p->neuron, &o->images[RESULT]);
     pass_neuron_data(pass, &p->neuron, &o->vectors[SLOPES]);
 }
 
@@ -413,7 +422,7 @@ static void plan_neuron_gradient(const struct operation *o, struct plan *plan)
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
-    pass_neuron(pass, &p->neuron);
+    pass_neuron_alone(pass, &p->neuron, &o->images[DESTINATION]);
     pass_neuron_data(pass, &p->neuron, &o->vectors[GRADIENT_SLOPES]);
 }
 
