@@ -58,9 +58,17 @@ vec4 source_at(ivec2 at, tile t) {
 // ---- Terms of windows ----
 
 #ifdef LARGEST
-// Numbers of the winning taps of the four channels; OUTSIDE is a zero outside.
-#define OUTSIDE 255.0
-shared vec4 winners[WINDOWS];
+// Numbers of the winning taps of the four channels, BITS each.
+#define BITS        8
+#define NUMBER(tap) (tap.y * KERNEL_WIDTH + tap.x)
+#define OF_EACH(number) (uint(number) * (1u + (1u << BITS) + (1u << 2 * BITS) + (1u << 3 * BITS)))
+const uvec4 fields = uvec4((1u << BITS) - 1u) << uvec4(0, BITS, 2 * BITS, 3 * BITS);
+
+shared uint winning[WINDOWS];
+#endif
+
+#ifdef LARGEST
+#define OUTSIDE 255.0 // a zero outside
 
 bool is_inside(ivec2 t) {
     return t.x >= 0 && t.y >= 0 && t.x < source_width && t.y < source_height;
@@ -105,7 +113,7 @@ vec4 strict_winner(ivec2 corner, tile t) {
 }
 
 // Where the sum of all taps is finite, each is: comparisons need not look for a NaN.
-vec4 winner_of(ivec2 corner, tile t) {
+vec4 winner_among(ivec2 corner, tile t) {
     vec4 best = source_at(corner, t), winner = vec4(0.0), sum = vec4(0.0);
     for (int q = 0; q < KERNEL_HEIGHT; q++)
         for (int p = 0; p < KERNEL_WIDTH; p++) {
@@ -115,6 +123,12 @@ vec4 winner_of(ivec2 corner, tile t) {
             sum += value;
         }
     return seen_taps(is_finite(sum) ? winner : strict_winner(corner, t), t.origin + corner);
+}
+
+uint winner_of(ivec2 corner, ivec2 X, tile t) {
+    vec4 number = winner_among(corner, t);
+    uvec2 pairs = uvec2(number.xz + number.yw * 256.0);
+    return pairs.x | pairs.y << 16;
 }
 #endif
 
@@ -156,8 +170,8 @@ void make_terms(int lane, tile t) {
         if (counts)
             term = term_of(corner, X, gradient(X.x, X.y, t.slice, t.image), t);
         terms[i] = term;
-#ifdef LARGEST
-        winners[i] = counts ? winner_of(corner, t) : vec4(OUTSIDE);
+#ifdef BITS // of a term that is 0 none is asked for
+        winning[i] = counts ? winner_of(corner, X, t) : 0u;
 #endif
     }
 }
@@ -167,9 +181,9 @@ void make_terms(int lane, tile t) {
 // What the window passes on to the pixel at u of the source, which its tap reads.
 vec4 passed_on(ivec2 window, ivec2 tap, ivec2 u, tile t) {
     int i = window.y * WINDOWS_X + window.x;
-#if defined(LARGEST)
-    bvec4 mine = equal(winners[i], vec4(tap.y * KERNEL_WIDTH + tap.x));
-    return mix(vec4(0.0), terms[i], mine);
+#if defined(BITS)
+    uvec4 others = uvec4(winning[i] ^ OF_EACH(NUMBER(tap))) & fields;
+    return mix(vec4(0.0), terms[i], equal(others, uvec4(0u)));
 #elif defined(SQUARES) && defined(EDGE_CLAMP)
     ivec2 X = t.first + window;
     return float(taps_at_x(u.x, source_width, X.x) * taps_at_y(u.y, source_height, X.y)) * terms[i];
@@ -178,12 +192,14 @@ vec4 passed_on(ivec2 window, ivec2 tap, ivec2 u, tile t) {
 #endif
 }
 
-// The windows that read a pixel which lies `at` behind the origin: along an axis, those of taps
-// rest, rest + stride, ... of windows last, last - dilation, ...
-vec4 gathered(ivec2 at, ivec2 u, tile t) {
+// The last window that reads a pixel which lies `at` behind the origin, along an axis. Numbers of no
+// sign are divided by shifts where they can be.
+int last_window(int at, int stride) { return int(uint(at) / uint(stride)); }
+
+// What those that read it pass on: along an axis, by taps rest, rest + stride, ... of windows last,
+// last - dilation, ...
+vec4 gathered(ivec2 at, ivec2 last, ivec2 rest, ivec2 u, tile t) {
     const ivec2 stride = ivec2(stride_x, stride_y), step = ivec2(dilation_x, dilation_y);
-    ivec2 last = ivec2(uvec2(at) / uvec2(stride)); // of no sign: by shifts where it can be
-    ivec2 rest = at - last * stride;
     vec4 sum = vec4(0.0);
     for (int j = 0; j < WINDOWS_AT_Y; j++)
         for (int i = 0; i < WINDOWS_AT_X; i++) {
@@ -197,15 +213,35 @@ vec4 gathered(ivec2 at, ivec2 u, tile t) {
     return sum;
 }
 
-// Where pixel i of the tile lies. Textures keep 4 x 8 pixels together: averages, which read little,
-// gain nothing by storing them so.
-ivec2 place_of(int i) {
-#ifdef AVERAGE
-    return ivec2(i % TILE_X, i / TILE_X);
+// Where the first pixel of a lane lies; the others are ROWS below each other, which divides TILE_Y.
+// Those in step make a block of 8 x 4: whole sectors of textures.
+#define ROWS (LANES / TILE_X)
+ivec2 place_of(int lane) {
+    int block = lane / 32, in_block = lane % 32;
+    return ivec2(block % (TILE_X / 8) * 8 + in_block % 8, block / (TILE_X / 8) * 4 + in_block / 8);
+}
+
+// Those of a lane, in rounds: `to` is the tile's first pixel of the region, `corner` of the source.
+void make_pixels(int lane, ivec2 to, ivec2 corner, tile t) {
+    ivec2 own = place_of(lane), from = corner + own - t.origin;
+    ivec2 last = ivec2(last_window(from.x, stride_x), last_window(from.y, stride_y));
+    ivec2 rest = from - last * ivec2(stride_x, stride_y);
+    bool inside_x = corner.x + own.x >= 0 && corner.x + own.x < source_width;
+    for (int r = 0; r < TILE_Y; r += ROWS) {
+        ivec2 below = own + ivec2(0, r), p = to + below, u = corner + below;
+        if (p.x >= region_width || p.y >= region_height)
+            continue;
+#if ROWS % stride_y == 0 // the same taps read it
+        ivec2 window = last + ivec2(0, r / stride_y);
 #else
-    int block = i / 32, in_block = i % 32;
-    return ivec2(block % (TILE_X / 4) * 4 + in_block % 4, block / (TILE_X / 4) * 8 + in_block / 4);
+        ivec2 window = ivec2(last.x, last_window(from.y + r, stride_y));
+        rest.y = from.y + r - window.y * stride_y;
 #endif
+        bool inside = inside_x && u.y >= 0 && u.y < source_height;
+        vec4 sum = inside ? gathered(u - t.origin, window, rest, u, t) : vec4(0.0);
+        store_destination(region_x + p.x, region_y + p.y, t.slice, t.image, sum);
+        COLLECT(own_values, sum, p, t.slice, t.image);
+    }
 }
 
 void invocation(ivec3 at) {
@@ -226,15 +262,7 @@ void invocation(ivec3 at) {
     make_terms(lane, t);
     barrier();
     BEGIN_COLLECTED(own_values);
-    for (int i = lane; i < TILE_X * TILE_Y; i += LANES) {
-        ivec2 own = place_of(i), p = to + own, u = corner + own;
-        if (p.x >= region_width || p.y >= region_height)
-            continue;
-        bool inside = u.x >= 0 && u.y >= 0 && u.x < source_width && u.y < source_height;
-        vec4 sum = inside ? gathered(u - origin, u, t) : vec4(0.0);
-        store_destination(region_x + p.x, region_y + p.y, slice, image, sum);
-        COLLECT(own_values, sum, p, slice, image);
-    }
+    make_pixels(lane, to, corner, t);
     LEAVE_COLLECTED(lane, 1, run_of_tile(to / ivec2(TILE_X, TILE_Y), image), slice, own_values);
     FINISH_COLLECTED(lane, 1, slice);
 }
