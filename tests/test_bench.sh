@@ -314,8 +314,8 @@ largest='largest tap of window'
 store='void store_destination(int x, int y, int slice, int image, vec4 v) {'
 wrong "$largest" "$store" "$store if (x == 0) return;" \
     'element 0 of image 0 is NaN' -k pooling_max --shape 2x2
-wrong "$largest" 'at.y, slice, image, best)' \
-    'at.y, slice, image, at.x + at.y == 0 && slice == 0 && image == 1
+wrong "$largest" 'X.y, slice, image, best)' \
+    'X.y, slice, image, X.x + X.y == 0 && slice == 0 && image == 1
         ? vec4(uintBitsToFloat(0x7f800000u)) : best)' \
     'element 0 of image 1 is infinite' -k pooling_max --shape 2x2
 

@@ -229,22 +229,44 @@ static size_t check_waves(const struct glcnn_command_buffer *commands)
     return beside;
 }
 
-/* A training step that is recorded and has its textures planned. */
+/* A step that is recorded and has its textures planned. */
 struct step {
-    struct cnn c;
-    glcnn_image *sources[2];
+    glcnn_network *net;
+    glcnn_image *sources[2]; /* NULL: it has one */
     glcnn_graph *graph;
     glcnn_command_buffer *commands;
     struct recording recording;
     struct command_memory memory;
 };
 
-static void make_step(struct step *s, bool ordered, uint64_t limit)
+static void make_training(struct step *s)
 {
-    s->c = make_cnn();
-    train_network(s->c.net, false);
+    struct cnn c = make_cnn();
+    train_network(c.net, false);
     make_cnn_sources(4, s->sources);
-    s->graph = cnn_training_graph(&s->c, 0);
+    s->graph = cnn_training_graph(&c, 0);
+    s->net = c.net;
+}
+
+/* Convolutions of one image, which could all be made at once and live until they are added. */
+static void make_branches(struct step *s)
+{
+    s->net = make_network();
+    glcnn_image_node *x = make_input(s->net, "x"), *sum = NULL;
+    for (int i = 0; i < 4; i++) {
+        glcnn_image_node *y = glcnn_node(
+            x, "convolution", "input_feature_channels=4 output_feature_channels=8 kernel_width=3");
+        sum = sum ? glcnn_node_binary(sum, y, "add", NULL) : y;
+    }
+    set_weights(s->net, 5);
+    s->sources[0] = make_image(4, 4, 9, 9);
+    s->graph = graph_of(sum);
+}
+
+static void make_step(struct step *s, void (*make)(struct step *), bool ordered, uint64_t limit)
+{
+    *s = (struct step){0};
+    make(s);
     s->commands = make_commands();
     s->commands->planned = true;
     GOOD_FATAL(recording_make(&s->recording, s->graph, s->commands, s->sources,
@@ -259,15 +281,15 @@ static void destroy_step(struct step *s)
     recording_free(&s->recording);
     glcnn_command_buffer_destroy(&s->commands);
     glcnn_graph_destroy(&s->graph);
-    destroy_images(s->sources, 2);
-    glcnn_network_destroy(&s->c.net);
+    destroy_images(s->sources, s->sources[1] ? 2 : 1);
+    glcnn_network_destroy(&s->net);
 }
 
 /* Software rasterisers do not mind; OpenGL ES leaves it undefined. */
 static void check_textures_of_passes(bool ordered)
 {
     struct step s;
-    make_step(&s, ordered, UINT64_MAX);
+    make_step(&s, make_training, ordered, UINT64_MAX);
     CU_ASSERT(s.memory.planned < s.memory.without_sharing);
     CU_ASSERT(s.commands->pass_count > 20);
     for (size_t i = 0; i < s.commands->pass_count; i++)
@@ -294,7 +316,7 @@ struct waves {
 static struct waves waves_of(bool ordered, uint64_t limit)
 {
     struct step s;
-    make_step(&s, ordered, limit);
+    make_step(&s, make_branches, ordered, limit);
     uint64_t held = s.commands->held_size + command_buffer_place_uniforms(s.commands);
     struct waves waves = {s.memory.lower_bound - held,
                           s.commands->passes[s.commands->pass_count - 1].wave};

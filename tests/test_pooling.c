@@ -387,7 +387,7 @@ static float *gradient_by(const char *form, const char *settings, size_t *count)
                                              &state));
     finish(&to);
     fill_noise(y, 5);
-    if (strstr(form, "winners_kept") && glcnn_state_vector(state, "winners"))
+    if (!strstr(form, "winners_anew") && glcnn_state_vector(state, "winners"))
         fill_noise(x, 6); /* that it does not read */
     to = make_commands();
     GOOD_FATAL(glcnn_kernel_encode_returning(
@@ -408,15 +408,19 @@ static float *gradient_by(const char *form, const char *settings, size_t *count)
 
 /* The first NaN of a window has its gradient, and of equal values, infinities or zeros, the first,
  * whichever form finds it: windows of tiles that are kept, those that are not, rows, and the forward
- * pass that leaves it in the state. */
+ * pass that leaves it in the state, of windows that lie over each other and side by side. */
 static void of_equals_the_first_wins_in_each_form(void)
 {
     static const char *const settings[] = {
         "kernel_width=3 kernel_height=3",
         "kernel_width=3 kernel_height=3 stride_in_pixels_x=2 stride_in_pixels_y=2",
         "kernel_width=5 kernel_height=3 edge_mode=clamp",
-        "kernel_width=3 kernel_height=2 edge_mode=clamp"};
+        "kernel_width=3 kernel_height=2 edge_mode=clamp",
+        "kernel_width=3 kernel_height=3 stride_in_pixels_x=3 stride_in_pixels_y=3",
+        "kernel_width=2 kernel_height=2 stride_in_pixels_x=2 stride_in_pixels_y=2 padding=valid"};
     static const char *const forms[] = {"pooling_winners_anew,pooling_tiles_shared",
+                                        "pooling_winners_pair,pooling_tiles_shared",
+                                        "pooling_winners_pair,pooling_tiles_none",
                                         "pooling_winners_anew,pooling_tiles_none,pooling_separable",
                                         "pooling_winners_pair,pooling_kept_alone",
                                         "pooling_winners_pair,pooling_kept_columns",
@@ -459,7 +463,7 @@ static size_t winners_of(const char *settings)
 }
 
 /* One for each pixel and slice of the result, of windows that the header names. */
-static void states_keep_winners_of_windows_that_overlap(void)
+static void states_keep_winners_of_small_windows(void)
 {
     CU_ASSERT_EQUAL(winners_of("kernel_width=3 kernel_height=3"), 2 * 3 * 12 * 13);
     CU_ASSERT_EQUAL(winners_of("kernel_width=3 kernel_height=3 stride_in_pixels_x=2 "
@@ -469,7 +473,8 @@ static void states_keep_winners_of_windows_that_overlap(void)
                     2 * 3 * 12 * 13);
     CU_ASSERT_EQUAL(winners_of("kernel_width=2 kernel_height=2 stride_in_pixels_x=2 "
                                "stride_in_pixels_y=2"),
-                    0);
+                    2 * 3 * 6 * 7);
+    CU_ASSERT_EQUAL(winners_of(NULL), 0);
     CU_ASSERT_EQUAL(winners_of("kernel_width=4 kernel_height=3"), 0);
     CU_ASSERT_EQUAL(winners_of("kernel_width=9 kernel_height=1"), 0);
     CU_ASSERT_EQUAL(winners_of("kernel_width=3 kernel_height=1 stride_in_pixels_y=2"), 0);
@@ -477,7 +482,8 @@ static void states_keep_winners_of_windows_that_overlap(void)
                     0);
 }
 
-static void encode_into(glcnn_state *state, glcnn_kernel *kernel, uint32_t images, uint32_t side)
+static void encode_into(glcnn_state *state, glcnn_kernel *kernel, uint32_t images, uint32_t side,
+                        bool keeps)
 {
     glcnn_image *x = make_image(images, 4, 9, 9), *y = make_image(images, 4, side, side);
     glcnn_command_buffer *to = make_commands();
@@ -485,7 +491,7 @@ static void encode_into(glcnn_state *state, glcnn_kernel *kernel, uint32_t image
         to, kernel, &(struct glcnn_encode){.source = x, .destination = y, .state = state}));
     finish(&to);
     glcnn_buffer *winners = glcnn_state_vector(state, "winners");
-    CU_ASSERT_EQUAL(winners ? glcnn_buffer_size(winners) / 4 : 0, side == 9 ? images * 9 * 9 : 0);
+    CU_ASSERT_EQUAL(winners ? glcnn_buffer_size(winners) / 4 : 0, keeps ? images * side * side : 0);
     glcnn_image_destroy(&x);
     glcnn_image_destroy(&y);
 }
@@ -495,17 +501,21 @@ static void a_state_may_be_used_again_for_other_sizes(void)
     glcnn_kernel *kernel = kernel_with("pooling_max", "kernel_width=3 kernel_height=3");
     glcnn_kernel *apart = kernel_with("pooling_max", "kernel_width=3 kernel_height=3 "
                                                      "stride_in_pixels_x=3 stride_in_pixels_y=3");
+    glcnn_kernel *large = kernel_with("pooling_max", "kernel_width=9 kernel_height=9 "
+                                                     "stride_in_pixels_x=3 stride_in_pixels_y=3");
     glcnn_image *x = make_image(1, 4, 9, 9);
     glcnn_state *state = NULL;
     GOOD_FATAL(
         glcnn_kernel_result_state(NULL, kernel, &(struct glcnn_encode){.source = x}, &state));
-    encode_into(state, kernel, 1, 9);
-    encode_into(state, kernel, 3, 9);
-    encode_into(state, kernel, 3, 9);
-    encode_into(state, kernel, 2, 9);
-    encode_into(state, apart, 2, 3);
+    encode_into(state, kernel, 1, 9, true);
+    encode_into(state, kernel, 3, 9, true);
+    encode_into(state, kernel, 3, 9, true);
+    encode_into(state, kernel, 2, 9, true);
+    encode_into(state, apart, 2, 3, true);
+    encode_into(state, large, 2, 3, false);
     glcnn_state_destroy(&state);
     glcnn_image_destroy(&x);
+    glcnn_kernel_destroy(&large);
     glcnn_kernel_destroy(&apart);
     glcnn_kernel_destroy(&kernel);
 }
@@ -566,7 +576,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(gradients_of_windows_side_by_side_are_cheap),
         UNIT_TEST(numbers_that_are_not_finite_stay),
         UNIT_TEST(of_equals_the_first_wins_in_each_form),
-        UNIT_TEST(states_keep_winners_of_windows_that_overlap),
+        UNIT_TEST(states_keep_winners_of_small_windows),
         UNIT_TEST(a_state_may_be_used_again_for_other_sizes),
         UNIT_TEST(a_gradient_may_have_another_size),
         CU_TEST_INFO_NULL};

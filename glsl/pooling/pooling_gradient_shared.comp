@@ -2,6 +2,7 @@
 //     AVERAGE   term(X) = G(X) / N(X)
 //     SQUARES   term(X) = G(X) / norm(X), 0 where the norm is 0;  the sum is multiplied by source(y)
 //     LARGEST   term(X) = G(X), for the pixel that X's winning tap reads alone
+//     WINNERS   the same, and which tap that is the forward pass left
 // A group of LANES invocations makes a tile of TILE_X x TILE_Y pixels of one slice. It finds the terms
 // of the windows that read these, WINDOWS_X x WINDOWS_Y of them, and gathers: each is made once.
 // With KEPT_ROUNDS what the windows read of the source, KEPT_WIDTH x KEPT_HEIGHT pixels, is kept in
@@ -44,7 +45,7 @@ void keep_source(int lane, tile t) {
 }
 #endif
 
-#ifndef AVERAGE
+#if defined(SQUARES) || defined(LARGEST)
 // The pixel that lies `at` behind the origin.
 vec4 source_at(ivec2 at, tile t) {
 #ifdef KEPT_ROUNDS
@@ -57,10 +58,15 @@ vec4 source_at(ivec2 at, tile t) {
 
 // ---- Terms of windows ----
 
-#ifdef LARGEST
+#if defined(LARGEST) || defined(WINNERS)
 // Numbers of the winning taps of the four channels, BITS each.
+#ifdef WINNERS
+#define BITS        6
+#define NUMBER(tap) place_of_tap(tap.x, tap.y)
+#else
 #define BITS        8
 #define NUMBER(tap) (tap.y * KERNEL_WIDTH + tap.x)
+#endif
 #define OF_EACH(number) (uint(number) * (1u + (1u << BITS) + (1u << 2 * BITS) + (1u << 3 * BITS)))
 const uvec4 fields = uvec4((1u << BITS) - 1u) << uvec4(0, BITS, 2 * BITS, 3 * BITS);
 
@@ -129,6 +135,12 @@ uint winner_of(ivec2 corner, ivec2 X, tile t) {
     vec4 number = winner_among(corner, t);
     uvec2 pairs = uvec2(number.xz + number.yw * 256.0);
     return pairs.x | pairs.y << 16;
+}
+#endif
+
+#ifdef WINNERS
+uint winner_of(ivec2 corner, ivec2 X, tile t) {
+    return uint(winners_at(winner_rows(t.slice, t.image), X));
 }
 #endif
 

@@ -1,11 +1,12 @@
 // dX(y) = sum over X whose winning tap reads pixel y of G(X)
-// The forward pass left in "winners" which tap that is (pooling/winners.glsl). A gather: one invocation
+// The forward pass left in "winners" which tap that is. A gather: one invocation
 // owns PIXELS_X x PIXELS_Y pixels that taps of one window read next to each other. Along an axis, with
 // X the window that reads the first of them by a tap t < STRIDE, pixel r is read
 //     by window X - dilation * i   by its tap t + r + STRIDE * i,   i = FROM .. TO - 1
 // TAP is t where it is the same for all invocations: their pixels are a whole number of strides.
 // needs lib/divide.glsl
 // needs lib/unrolled.glsl
+// needs pooling/kept_winners.glsl
 #define PIXELS (PIXELS_X * PIXELS_Y)
 
 // The first that invocation `at` owns, along an axis.
@@ -18,7 +19,7 @@ int window_before(int pixel, int first, int stride) {
 }
 
 int number_of(int p, int q) {
-    return p >= 0 && q >= 0 && p < KERNEL_WIDTH && q < KERNEL_HEIGHT ? q * 8 + p : -1;
+    return p >= 0 && q >= 0 && p < KERNEL_WIDTH && q < KERNEL_HEIGHT ? place_of_tap(p, q) : -1;
 }
 
 vec4 passed_on(vec4 g, ivec4 winner, int number) {
@@ -43,7 +44,7 @@ void invocation(ivec2 at, int slice, int image) {
 #ifndef TAP_Y
     int TAP_Y = y - first_y - STRIDE_Y * before.y;
 #endif
-    int plane = (image * gradient_slices + slice) * gradient_height;
+    int rows = winner_rows(slice, image);
     vec4 sums[PIXELS];
 #define CLEAR(r) AT(sums, r, PIXELS) = vec4(0.0);
     UP_TO_FOUR(CLEAR, PIXELS)
@@ -55,8 +56,7 @@ void invocation(ivec2 at, int slice, int image) {
                 continue;
             int p = TAP_X + STRIDE_X * i;
             int q = TAP_Y + STRIDE_Y * j;
-            ivec4 winner = ivec4(int(winners[(plane + Y) * gradient_width + X]));
-            winner = winner >> ivec4(0, 6, 12, 18) & ivec4(63);
+            ivec4 winner = places_in(winners_at(rows, ivec2(X, Y)));
             vec4 g = gradient(X, Y, slice, image);
 #define ADD(r) AT(sums, r, PIXELS) += \
     passed_on(g, winner, number_of(p + (r) % PIXELS_X, q + (r) / PIXELS_X));

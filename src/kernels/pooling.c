@@ -336,23 +336,29 @@ static bool covers(const struct axis *axis, uint32_t source_size)
 }
 
 /* One invocation owns one window and stores all of its pixels: a fraction of the reads. */
-static void plan_max_gradient_tiles(const struct operation *o, struct plan *plan)
+static void plan_max_gradient_tiles(const struct pooled_gradient *p, struct plan *plan)
 {
+    const struct operation *o = p->operation;
     const struct axis *x = &o->window.x, *y = &o->window.y;
-    const struct image_view *destination = &o->images[DESTINATION];
-    bool whole = covers(x, o->images[IMAGE].width) && covers(y, o->images[IMAGE].height);
+    bool whole = covers(x, p->source->width) && covers(y, p->source->height);
     if (!whole)
-        plan_fill_image(plan, destination);
+        plan_fill_image(plan, p->destination);
     struct pass *pass = plan_pass(plan, "pooling/pooling_max_gradient_tiles.comp");
     if (whole)
-        pass_covers(pass, destination, 0, 0, destination->width, destination->height, 1);
-    pass_texture(pass, "gradient", &o->images[GRADIENT]);
-    pass_texture(pass, "source", &o->images[IMAGE]);
-    pass_image(pass, "destination", destination);
+        pass_covers(pass, p->destination, 0, 0, p->destination->width, p->destination->height, 1);
+    pass_texture(pass, "gradient", p->gradient);
+    if (p->winners) {
+        pass_define(pass, "WINNERS", 1);
+        pass_library(pass, "pooling/kept_winners.glsl");
+        pass_vector(pass, "winners", p->winners, VECTOR_READ);
+    } else {
+        pass_texture(pass, "source", p->source);
+    }
+    pass_image(pass, "destination", p->destination);
     pass_window(pass, &o->window);
     pass_origin(pass, (uint32_t)x->begin, (uint32_t)y->begin, 0);
     pass_grid_over(pass, (uint32_t)(x->end - x->begin), (uint32_t)(y->end - y->begin),
-                   "destination", destination);
+                   "destination", p->destination);
     pass->work = (uint32_t)(x->size * y->size) * 16;
 }
 
@@ -402,28 +408,43 @@ static bool are_side_by_side(const struct operation *o)
            tiles(&o->window.y, of->height);
 }
 
+static void plan_max_gradient_side_by_side(const struct pooled_gradient *p, struct plan *plan)
+{
+    const struct variant *tiled;
+    size_t first = plan->pass_count;
+    if (pooling_plan_shared_gradient(plan, p, p->winners ? "WINNERS" : "LARGEST", &tiled))
+        return;
+    plan_max_gradient_tiles(p, plan);
+    plan_variant(plan, first, tiled);
+}
+
 /* Where passes along rows and columns pay they take half of the time of tiles in shared memory, of
  * 5x5 windows as of larger ones (H200). */
+static void plan_max_gradient_anew(const struct pooled_gradient *p, struct plan *plan)
+{
+    const struct variant *form, *tiled;
+    size_t first = plan->pass_count;
+    if (pooling_plan_separable_max_gradient(plan, p, &form) ||
+        pooling_plan_shared_gradient(plan, p, "LARGEST", &tiled))
+        return;
+    plan_max_gradient_gathered(p->operation, plan);
+    plan_variant(plan, first, form);
+}
+
 static void plan_max_gradient(const struct operation *o, struct plan *plan)
 {
     struct pooled_gradient gradient = gradient_of(o);
-    const struct variant *form, *tiled;
-    size_t first = plan->pass_count;
-    bool side_by_side = are_side_by_side(o);
-    if (o->given[GRADIENT_WINNERS] &&
-        pooling_plan_kept_gradient(plan, &gradient, &o->vectors[GRADIENT_WINNERS]))
-        return;
     gradient.columns = "pooling/pooling_max_gradient_columns.comp";
     gradient.rows = "pooling/pooling_max_gradient_rows.comp";
-    if (!side_by_side && pooling_plan_separable_max_gradient(plan, &gradient, &form))
-        return;
-    if (pooling_plan_shared_gradient(plan, &gradient, "LARGEST", &tiled))
-        return;
-    if (side_by_side)
-        plan_max_gradient_tiles(o, plan);
+    gradient.winners = o->given[GRADIENT_WINNERS] ? &o->vectors[GRADIENT_WINNERS] : NULL;
+    if (!pooling_reads_winners(plan, &gradient))
+        gradient.winners = NULL;
+    if (are_side_by_side(o))
+        plan_max_gradient_side_by_side(&gradient, plan);
+    else if (gradient.winners)
+        pooling_plan_kept_gradient(plan, &gradient);
     else
-        plan_max_gradient_gathered(o, plan);
-    plan_variant(plan, first, side_by_side ? tiled : form);
+        plan_max_gradient_anew(&gradient, plan);
 }
 
 /* ---- Gradients that their readers make ---- */

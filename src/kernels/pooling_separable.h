@@ -30,7 +30,8 @@ struct pooled_gradient {
     const struct operation *operation;
     const char *columns, *rows;
     const struct image_view *gradient, *source, *destination;
-    const struct image_view *norms; /* of windows begin and on; NULL: none are read */
+    const struct image_view *norms;    /* of windows begin and on; NULL: none are read */
+    const struct vector_view *winners; /* that the forward pass kept; else NULL */
     void (*add_padding)(const struct operation *operation, struct pass *pass); /* as above */
 };
 bool pooling_plan_separable_gradient(struct plan *plan, const struct pooled_gradient *pooled,

@@ -18,6 +18,17 @@ static bool finds_winners(const char *fold)
     return strcmp(fold, "LARGEST") == 0;
 }
 
+static bool reads_winners(const char *fold)
+{
+    return strcmp(fold, "WINNERS") == 0;
+}
+
+/* Or the gradient alone, and what the forward pass left. */
+static bool reads_source(const char *fold)
+{
+    return !averages(fold) && !reads_winners(fold);
+}
+
 /* Averages keep the least: their tiles may be larger. */
 static uint32_t tile_height(const char *fold)
 {
@@ -64,14 +75,14 @@ static bool keeps_source(const struct tiles *t)
 {
     const struct window *w = &t->operation->window;
     uint32_t taps = (uint32_t)(w->x.size * w->y.size);
-    return !averages(t->fold) && windows_of(t) * taps > 4 * TILE_X * tile_height(t->fold);
+    return reads_source(t->fold) && windows_of(t) * taps > 4 * TILE_X * tile_height(t->fold);
 }
 
 /* Vectors of four for terms and the source, and a number for winners. */
 static uint32_t bytes_of(const struct tiles *t)
 {
     uint32_t kept = keeps_source(t) ? t->x.kept * t->y.kept : 0;
-    uint32_t winners = finds_winners(t->fold) ? windows_of(t) : 0;
+    uint32_t winners = finds_winners(t->fold) || reads_winners(t->fold) ? windows_of(t) : 0;
     return (windows_of(t) + kept) * 16 + winners * 4;
 }
 
@@ -188,6 +199,20 @@ static void pass_tile_epilogue(struct pass *pass, const struct tiles *t,
             (struct pass_epilogue){lanes, pass->grid[0] / lanes * pass->grid[1] * to->images, 1};
 }
 
+static void pass_source(struct pass *pass, const struct pooled_gradient *p, const char *fold)
+{
+    if (reads_winners(fold)) {
+        pass_library(pass, "pooling/kept_winners.glsl");
+        pass_vector(pass, "winners", p->winners, VECTOR_READ);
+    }
+    if (reads_source(fold)) {
+        pass_texture(pass, "source", p->source);
+        return;
+    }
+    pass_int(pass, "source_width", (int32_t)p->source->width);
+    pass_int(pass, "source_height", (int32_t)p->source->height);
+}
+
 bool pooling_plan_shared_gradient(struct plan *plan, const struct pooled_gradient *p,
                                   const char *fold, const struct variant **variant)
 {
@@ -207,12 +232,7 @@ bool pooling_plan_shared_gradient(struct plan *plan, const struct pooled_gradien
     struct pass *pass = plan_pass(plan, "pooling/pooling_gradient_shared.comp");
     pass_variant(pass, *variant);
     pass_texture(pass, "gradient", p->gradient);
-    if (averages(fold)) {
-        pass_int(pass, "source_width", (int32_t)p->source->width);
-        pass_int(pass, "source_height", (int32_t)p->source->height);
-    } else {
-        pass_texture(pass, "source", p->source);
-    }
+    pass_source(pass, p, fold);
     pass_image(pass, "destination", p->destination);
     pass_window(pass, &o->window);
     p->add_padding(o, pass);

@@ -9,7 +9,7 @@
 extern const struct variant pooling_tile_forms[];
 
 /* The pass, where it suits; otherwise false, and the caller makes passes of another form. `fold` is
- * "AVERAGE", "SQUARES" or "LARGEST". */
+ * "AVERAGE", "SQUARES", "LARGEST" or, where the forward pass kept winners, "WINNERS". */
 bool pooling_plan_shared_gradient(struct plan *plan, const struct pooled_gradient *pooled,
                                   const char *fold, const struct variant **variant);
 

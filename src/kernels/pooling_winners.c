@@ -13,11 +13,11 @@
 
 /* ---- The vector ---- */
 
-/* Windows that do not overlap read their source once either way. */
 static bool suits(const struct window *w)
 {
     uint32_t at = pooling_windows_at(&w->x) * pooling_windows_at(&w->y);
-    return w->x.size <= SIDE && w->y.size <= SIDE && at > 1 && at <= MOST_WINDOWS &&
+    bool has_taps = w->x.size > 1 || w->y.size > 1;
+    return has_taps && w->x.size <= SIDE && w->y.size <= SIDE && at <= MOST_WINDOWS &&
            pooling_is_regular(&w->x) && pooling_is_regular(&w->y);
 }
 
@@ -164,20 +164,21 @@ static void pass_owners(struct pass *pass, const struct pooled_gradient *p,
     pass->work = columns * rows * 16 * form->pixels;
 }
 
-bool pooling_plan_kept_gradient(struct plan *plan, const struct pooled_gradient *p,
-                                const struct vector_view *winners)
+bool pooling_reads_winners(struct plan *plan, const struct pooled_gradient *p)
+{
+    return p->winners && variant_choose(plan, pooling_winner_forms, p)->pixels > 0;
+}
+
+void pooling_plan_kept_gradient(struct plan *plan, const struct pooled_gradient *p)
 {
     const struct variant *form = variant_choose(plan, pooling_winner_forms, p);
-    if (!form->pixels)
-        return false;
     struct pass *pass = plan_pass(plan, "pooling/pooling_max_gradient_kept.comp");
     pass_variant(pass, form);
     pass_texture(pass, "gradient", p->gradient);
-    pass_vector(pass, "winners", winners, VECTOR_READ);
+    pass_vector(pass, "winners", p->winners, VECTOR_READ);
     pass_image(pass, "destination", p->destination);
     pass_window(pass, &p->operation->window);
     pass_int(pass, "source_width", (int32_t)p->source->width);
     pass_int(pass, "source_height", (int32_t)p->source->height);
     pass_owners(pass, p, form);
-    return true;
 }

@@ -8,8 +8,8 @@
 /* For descriptors: whether a gradient reads them or finds them anew. */
 extern const struct variant pooling_winner_forms[];
 
-/* Elements of the vector: one for each pixel and slice of the result. 0: windows that do not overlap,
- * are large or lie outside of a clamped image keep none. */
+/* Elements of the vector: one for each pixel and slice of the result. 0: windows that are large or lie
+ * outside of a clamped image keep none. */
 size_t pooling_winner_count(const struct window *window, const struct image_view *source,
                             const struct image_view *result);
 /* The element of a result's channel, and what its winner, at that row and column of the window, adds
@@ -25,8 +25,9 @@ void pass_winners(struct pass *pass, const struct pooled *pooled);
 /* The pass of maxima that keep them, a window to an invocation, which is the last variant. */
 void pooling_plan_kept(struct plan *plan, const struct pooled *pooled,
                        const struct variant *variant);
-/* The pass where it suits; otherwise false, and the caller finds winners anew. */
-bool pooling_plan_kept_gradient(struct plan *plan, const struct pooled_gradient *pooled,
-                                const struct vector_view *winners);
+/* Whether a gradient reads them; otherwise the caller finds them anew. */
+bool pooling_reads_winners(struct plan *plan, const struct pooled_gradient *pooled);
+/* The pass, then, of any windows. */
+void pooling_plan_kept_gradient(struct plan *plan, const struct pooled_gradient *pooled);
 
 #endif
