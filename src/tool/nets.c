@@ -89,7 +89,7 @@ static glcnn_image_node *normalised(glcnn_image_node *source, struct convolution
 static const struct extent one = {1, 1}, two = {2, 2};
 
 /* LeNet-5 (LeCun et al. 1998) with ReLU; pictures above its 28x28 have their last windows averaged.
- * Average pooling, as there, needs its source no more once it is done: training takes a fifth less
+ * The gradient of average pooling, as there, needs no image of its own: training takes a sixth less
  * memory than with max pooling. */
 static glcnn_image_node *build_lenet(glcnn_image_node *image, const struct form *form)
 {
