@@ -1,7 +1,7 @@
 // dX(y) = sum over X whose winning tap reads pixel y of G(X)
-// The forward pass left in "winners" which tap that is. A gather: one invocation
-// owns PIXELS_X x PIXELS_Y pixels that taps of one window read next to each other. Along an axis, with
-// X the window that reads the first of them by a tap t < STRIDE, pixel r is read
+// The forward pass left in "winners" which tap that is. A gather: one invocation owns PIXELS_X x
+// PIXELS_Y pixels that taps of one window read next to each other. Along an axis, with X the window
+// that reads the first of them by a tap t < STRIDE, pixel r is read
 //     by window X - dilation * i   by its tap t + r + STRIDE * i,   i = FROM .. TO - 1
 // TAP is t where it is the same for all invocations: their pixels are a whole number of strides.
 // needs lib/divide.glsl
