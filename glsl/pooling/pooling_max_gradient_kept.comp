@@ -6,7 +6,6 @@
 // TAP is t where it is the same for all invocations: their pixels are a whole number of strides.
 // needs lib/divide.glsl
 // needs lib/unrolled.glsl
-// needs pooling/kept_winners.glsl
 #define PIXELS (PIXELS_X * PIXELS_Y)
 
 // The first that invocation `at` owns, along an axis.

@@ -349,8 +349,7 @@ static void plan_max_gradient_tiles(const struct pooled_gradient *p, struct plan
     pass_texture(pass, "gradient", p->gradient);
     if (p->winners) {
         pass_define(pass, "WINNERS", 1);
-        pass_library(pass, "pooling/kept_winners.glsl");
-        pass_vector(pass, "winners", p->winners, VECTOR_READ);
+        pass_kept_winners(pass, p);
     } else {
         pass_texture(pass, "source", p->source);
     }

@@ -5,6 +5,7 @@
 
 #include "device/device.h"
 #include "encode/window.h"
+#include "kernels/pooling_winners.h"
 
 #define TILE_X 16 /* pixels of a tile */
 
@@ -201,10 +202,8 @@ static void pass_tile_epilogue(struct pass *pass, const struct tiles *t,
 
 static void pass_source(struct pass *pass, const struct pooled_gradient *p, const char *fold)
 {
-    if (reads_winners(fold)) {
-        pass_library(pass, "pooling/kept_winners.glsl");
-        pass_vector(pass, "winners", p->winners, VECTOR_READ);
-    }
+    if (reads_winners(fold))
+        pass_kept_winners(pass, p);
     if (reads_source(fold)) {
         pass_texture(pass, "source", p->source);
         return;

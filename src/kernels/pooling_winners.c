@@ -164,6 +164,12 @@ static void pass_owners(struct pass *pass, const struct pooled_gradient *p,
     pass->work = columns * rows * 16 * form->pixels;
 }
 
+void pass_kept_winners(struct pass *pass, const struct pooled_gradient *p)
+{
+    pass_library(pass, "pooling/kept_winners.glsl");
+    pass_vector(pass, "winners", p->winners, VECTOR_READ);
+}
+
 bool pooling_reads_winners(struct plan *plan, const struct pooled_gradient *p)
 {
     return p->winners && variant_choose(plan, pooling_winner_forms, p)->pixels > 0;
@@ -175,7 +181,7 @@ void pooling_plan_kept_gradient(struct plan *plan, const struct pooled_gradient 
     struct pass *pass = plan_pass(plan, "pooling/pooling_max_gradient_kept.comp");
     pass_variant(pass, form);
     pass_texture(pass, "gradient", p->gradient);
-    pass_vector(pass, "winners", p->winners, VECTOR_READ);
+    pass_kept_winners(pass, p);
     pass_image(pass, "destination", p->destination);
     pass_window(pass, &p->operation->window);
     pass_int(pass, "source_width", (int32_t)p->source->width);

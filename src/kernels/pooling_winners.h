@@ -25,6 +25,8 @@ void pass_winners(struct pass *pass, const struct pooled *pooled);
 /* The pass of maxima that keep them, a window to an invocation, which is the last variant. */
 void pooling_plan_kept(struct plan *plan, const struct pooled *pooled,
                        const struct variant *variant);
+/* And what they are read by, to a pass of a gradient. */
+void pass_kept_winners(struct pass *pass, const struct pooled_gradient *pooled);
 /* Whether a gradient reads them; otherwise the caller finds them anew. */
 bool pooling_reads_winners(struct plan *plan, const struct pooled_gradient *pooled);
 /* The pass, then, of any windows. */
