@@ -232,7 +232,7 @@ static size_t check_waves(const struct glcnn_command_buffer *commands)
 /* A step that is recorded and has its textures planned. */
 struct step {
     glcnn_network *net;
-    glcnn_image *sources[2]; /* NULL: it has one */
+    glcnn_image *sources[2];
     glcnn_graph *graph;
     glcnn_command_buffer *commands;
     struct recording recording;
@@ -281,7 +281,7 @@ static void destroy_step(struct step *s)
     recording_free(&s->recording);
     glcnn_command_buffer_destroy(&s->commands);
     glcnn_graph_destroy(&s->graph);
-    destroy_images(s->sources, s->sources[1] ? 2 : 1);
+    destroy_images(s->sources, 2);
     glcnn_network_destroy(&s->net);
 }
 
@@ -313,10 +313,10 @@ struct waves {
     uint32_t count;
 };
 
-static struct waves waves_of(bool ordered, uint64_t limit)
+static struct waves waves_of(void (*make)(struct step *), bool ordered, uint64_t limit)
 {
     struct step s;
-    make_step(&s, make_branches, ordered, limit);
+    make_step(&s, make, ordered, limit);
     uint64_t held = s.commands->held_size + command_buffer_place_uniforms(s.commands);
     struct waves waves = {s.memory.lower_bound - held,
                           s.commands->passes[s.commands->pass_count - 1].wave};
@@ -324,23 +324,34 @@ static struct waves waves_of(bool ordered, uint64_t limit)
     return waves;
 }
 
-/* A pass that would make its images too early waits; one that makes none need not. Passes are those
- * that suit every device: of others it depends on the rows whether any could be earlier. */
+/* A pass that would make its images too early waits; one that makes none need not. */
+static void check_limits(void (*make)(struct step *), struct waves recorded, struct waves any)
+{
+    for (uint64_t k = 0; k <= 4; k++) {
+        uint64_t limit = recorded.live + (any.live - recorded.live) * k / 4;
+        struct waves found = waves_of(make, true, limit);
+        CU_ASSERT(found.live <= limit);
+        CU_ASSERT(found.count >= any.count);
+    }
+    CU_ASSERT(waves_of(make, true, 0).live <= recorded.live);
+    CU_ASSERT(waves_of(make, true, 0).count > any.count);
+    CU_ASSERT_EQUAL(waves_of(make, true, any.live).count, any.count);
+}
+
+/* Passes are those that suit every device: of others it depends on the rows whether any could be
+ * earlier. In the training step none makes more at a time for it. */
 static void test_waves_keep_what_lives_within_a_limit(void)
 {
     const struct glcnn_device_traits traits = device->info.traits;
     device->info.traits = traits_find("", "");
-    struct waves recorded = waves_of(false, 0), any = waves_of(true, UINT64_MAX);
+    struct waves recorded = waves_of(make_branches, false, 0);
+    struct waves any = waves_of(make_branches, true, UINT64_MAX);
     CU_ASSERT(any.live > recorded.live);
-    for (uint64_t k = 0; k <= 4; k++) {
-        uint64_t limit = recorded.live + (any.live - recorded.live) * k / 4;
-        struct waves found = waves_of(true, limit);
-        CU_ASSERT(found.live <= limit);
-        CU_ASSERT(found.count >= any.count);
-    }
-    CU_ASSERT(waves_of(true, 0).live <= recorded.live);
-    CU_ASSERT(waves_of(true, 0).count > any.count);
-    CU_ASSERT_EQUAL(waves_of(true, any.live).count, any.count);
+    check_limits(make_branches, recorded, any);
+    recorded = waves_of(make_training, false, 0);
+    any = waves_of(make_training, true, UINT64_MAX);
+    CU_ASSERT(any.live >= recorded.live);
+    check_limits(make_training, recorded, any);
     device->info.traits = traits;
 }
 
