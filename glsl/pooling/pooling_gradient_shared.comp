@@ -6,7 +6,8 @@
 // A group of LANES invocations makes a tile of TILE_X x TILE_Y pixels of one slice. It finds the terms
 // of the windows that read these, WINDOWS_X x WINDOWS_Y of them, and gathers: each is made once.
 // With KEPT_ROUNDS what the windows read of the source, KEPT_WIDTH x KEPT_HEIGHT pixels, is kept in
-// shared memory before, in so many rounds.
+// shared memory before, in so many rounds; with RUN instead what norms have in common, the sums of
+// squares over their rows of taps.
 // needs lib/compare.glsl
 // needs lib/divide.glsl
 // needs lib/window.glsl
@@ -45,7 +46,7 @@ void keep_source(int lane, tile t) {
 }
 #endif
 
-#if defined(SQUARES) || defined(LARGEST)
+#ifdef LARGEST
 // The pixel that lies `at` behind the origin.
 vec4 source_at(ivec2 at, tile t) {
 #ifdef KEPT_ROUNDS
@@ -131,26 +132,61 @@ vec4 winner_among(ivec2 corner, tile t) {
     return seen_taps(is_finite(sum) ? winner : strict_winner(corner, t), t.origin + corner);
 }
 
-uint winner_of(ivec2 corner, ivec2 X, tile t) {
-    vec4 number = winner_among(corner, t);
+uint winner_of(ivec2 window, ivec2 X, tile t) {
+    vec4 number = winner_among(window * ivec2(stride_x, stride_y), t);
     uvec2 pairs = uvec2(number.xz + number.yw * 256.0);
     return pairs.x | pairs.y << 16;
 }
 #endif
 
 #ifdef WINNERS
-uint winner_of(ivec2 corner, ivec2 X, tile t) {
+uint winner_of(ivec2 window, ivec2 X, tile t) {
     return uint(winners_at(winner_rows(t.slice, t.image), X));
 }
 #endif
 
-#ifdef SQUARES
-vec4 norm_of(ivec2 corner, tile t) {
+#ifdef RUN
+// Of row y of the source, y below the origin, and window x of a row of them: at y * WINDOWS_X + x.
+shared vec4 row_sums[KEPT_HEIGHT * WINDOWS_X];
+
+#define RUNS  ((WINDOWS_X + RUN - 1) / RUN) // of windows side by side, in a row
+#define READS ((RUN - 1) * stride_x + TAPS_X)
+
+// A lane reads what RUN windows have of a row once.
+void make_row_sums(int lane, tile t) {
+    for (int i = lane; i < RUNS * KEPT_HEIGHT; i += LANES) {
+        int y = i / RUNS;
+        int first = (i - y * RUNS) * RUN;
+        vec4 squares[READS];
+        for (int k = 0; k < READS; k++) {
+            int x = t.origin.x + first * stride_x + k;
+            vec4 v = source_edge(x, t.origin.y + y, t.slice, t.image);
+            squares[k] = v * v;
+        }
+        for (int j = 0; j < RUN; j++) {
+            vec4 sum = squares[j * stride_x];
+            for (int p = 1; p < TAPS_X; p++)
+                sum += squares[j * stride_x + p];
+            if (first + j < WINDOWS_X)
+                row_sums[y * WINDOWS_X + first + j] = sum;
+        }
+    }
+}
+
+vec4 norm_of(ivec2 window, tile t) {
+    vec4 sum = vec4(0.0);
+    for (int q = 0; q < KERNEL_HEIGHT; q++)
+        sum += row_sums[(window.y * stride_y + q) * WINDOWS_X + window.x];
+    return sqrt(sum);
+}
+#elif defined(SQUARES)
+vec4 norm_of(ivec2 window, tile t) {
+    ivec2 first = t.origin + window * ivec2(stride_x, stride_y);
     vec4 sum = vec4(0.0);
     for (int q = 0; q < KERNEL_HEIGHT; q++) {
         vec4 row = vec4(0.0);
         for (int p = 0; p < KERNEL_WIDTH; p++) {
-            vec4 v = source_at(corner + ivec2(dilation_x * p, dilation_y * q), t);
+            vec4 v = source_edge(first.x + p, first.y + q, t.slice, t.image);
             row += v * v;
         }
         sum += row;
@@ -159,12 +195,12 @@ vec4 norm_of(ivec2 corner, tile t) {
 }
 #endif
 
-vec4 term_of(ivec2 corner, ivec2 X, vec4 g, tile t) {
+vec4 term_of(ivec2 window, ivec2 X, vec4 g, tile t) {
 #if defined(AVERAGE)
     float count = average_count(X.x, X.y, source_width, source_height);
     return count > 0.0 ? g / count : vec4(0.0);
 #elif defined(SQUARES)
-    vec4 norm = norm_of(corner, t);
+    vec4 norm = norm_of(window, t);
     bvec4 none = equal(norm, vec4(0.0));
     return mix(g / mix(norm, vec4(1.0), none), vec4(0.0), none);
 #else
@@ -176,14 +212,13 @@ void make_terms(int lane, tile t) {
     for (int i = lane; i < WINDOWS; i += LANES) {
         int row = i / WINDOWS_X;
         ivec2 window = ivec2(i - row * WINDOWS_X, row), X = t.first + window;
-        ivec2 corner = window * ivec2(stride_x, stride_y);
         bool counts = X.x >= begin_x && X.y >= begin_y && X.x < end_x && X.y < end_y;
         vec4 term = vec4(0.0);
         if (counts)
-            term = term_of(corner, X, gradient(X.x, X.y, t.slice, t.image), t);
+            term = term_of(window, X, gradient(X.x, X.y, t.slice, t.image), t);
         terms[i] = term;
 #ifdef BITS // of a term that is 0 none is asked for
-        winning[i] = counts ? winner_of(corner, X, t) : 0u;
+        winning[i] = counts ? winner_of(window, X, t) : 0u;
 #endif
     }
 }
@@ -210,7 +245,7 @@ int last_window(int at, int stride) { return int(uint(at) / uint(stride)); }
 
 // What those that read it pass on: along an axis, by taps rest, rest + stride, ... of windows last,
 // last - dilation, ...
-vec4 gathered(ivec2 at, ivec2 last, ivec2 rest, ivec2 u, tile t) {
+vec4 gathered(ivec2 last, ivec2 rest, ivec2 u, tile t) {
     const ivec2 stride = ivec2(stride_x, stride_y), step = ivec2(dilation_x, dilation_y);
     vec4 sum = vec4(0.0);
     for (int j = 0; j < WINDOWS_AT_Y; j++)
@@ -220,7 +255,7 @@ vec4 gathered(ivec2 at, ivec2 last, ivec2 rest, ivec2 u, tile t) {
                 sum += passed_on(last - ivec2(i, j) * step, tap, u, t);
         }
 #ifdef SQUARES
-    sum *= source_at(at, t);
+    sum *= source(u.x, u.y, t.slice, t.image);
 #endif
     return sum;
 }
@@ -250,7 +285,7 @@ void make_pixels(int lane, ivec2 to, ivec2 corner, tile t) {
         rest.y = from.y + r - window.y * stride_y;
 #endif
         bool inside = inside_x && u.y >= 0 && u.y < source_height;
-        vec4 sum = inside ? gathered(u - t.origin, window, rest, u, t) : vec4(0.0);
+        vec4 sum = inside ? gathered(window, rest, u, t) : vec4(0.0);
         store_destination(region_x + p.x, region_y + p.y, t.slice, t.image, sum);
         COLLECT(own_values, sum, p, t.slice, t.image);
     }
@@ -269,6 +304,10 @@ void invocation(ivec3 at) {
     tile t = tile(first, origin, slice, image);
 #ifdef KEPT_ROUNDS
     keep_source(lane, t);
+    barrier();
+#endif
+#ifdef RUN
+    make_row_sums(lane, t);
     barrier();
 #endif
     make_terms(lane, t);
