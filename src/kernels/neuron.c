@@ -448,10 +448,15 @@ static void derive(const struct operation *o, struct pass *pass, struct derived_
 }
 
 static const struct variant slope_variants[] = {
-    {"sums_group", "neuron/neuron_slope_gradient_group.comp", 32, .shared_memory = true,
-     .pixels = 1},
-    {"sums_fourteen", "neuron/neuron_slope_gradient.comp", 32, .pixels = 14},
-    {"sums_one", "neuron/neuron_slope_gradient.comp", 8, .pixels = 1},
+    {"slopes_tiles", "neuron/neuron_slope_gradient_group.comp", 32, .shared_memory = true,
+     .can = pixel_reduction_has_tiles, .pays = pixel_reduction_fills_tiles, .tiles = true,
+     .arrives = true},
+    {"slopes_arrival", "neuron/neuron_slope_gradient_group.comp", 32, .shared_memory = true,
+     .pixels = 4, .arrives = true},
+    {"slopes_group", "neuron/neuron_slope_gradient_group.comp", 32, .shared_memory = true,
+     .pixels = 4},
+    {"slopes_fourteen", "neuron/neuron_slope_gradient.comp", 32, .pixels = 14},
+    {"slopes_one", "neuron/neuron_slope_gradient.comp", 8, .pixels = 1},
     {0}};
 static const struct variant *const slope_tables[] = {slope_variants, NULL};
 
@@ -465,6 +470,8 @@ static void plan_slope_gradient(const struct operation *o, struct plan *plan)
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_window(pass, &o->window);
     pass_neuron(pass, &p->neuron);
+    pass_define(pass, "DIVIDES", 1);
+    pixel_reduction_take_turns(pass, &r);
     pixel_reduction_sums(plan, &r, sums, o->accumulate);
 }
 
