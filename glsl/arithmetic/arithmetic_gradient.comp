@@ -1,7 +1,8 @@
 // dV(u) = sum of term(X) over the results X that read source pixel u
 // With REDUCED the terms were summed before: over all columns with SUMMED_X, in which case only the
 // source column that was read, source_x, gets them, if there is one (source_x >= 0); rows alike.
-// With SUMMED_C channel 0 gets the sum over all channels.
+// With SUMMED_C channel 0 gets the sum over all channels. With COLUMNS PIXELS columns to an
+// invocation.
 // needs lib/window.glsl
 #ifdef REDUCED
 vec4 value_at(int X, int Y, int slice, int image) {
@@ -27,9 +28,9 @@ ivec2 rows_of(int u) {
 #endif
 }
 
-void invocation(ivec2 at, int slice, int image) {
+vec4 sum_at(ivec2 at, int slice, int image) {
 #ifdef DIRECT
-    vec4 sum = value_at(at.x, at.y, slice, image);
+    return value_at(at.x, at.y, slice, image);
 #else
     ivec2 columns = columns_of(at.x + shift_x);
     ivec2 rows = rows_of(at.y + shift_y);
@@ -41,6 +42,21 @@ void invocation(ivec2 at, int slice, int image) {
     for (int Y = rows.x; Y <= rows.y; Y++)
         for (int X = columns.x; X <= columns.y; X++)
             sum += value_at(X, Y, slice, image);
+    return sum;
 #endif
-    store_destination(at.x, at.y, slice, image, sum);
 }
+
+#ifdef COLUMNS
+void invocation(ivec2 at, int slice, int image) {
+    for (int i = 0; i < PIXELS; i++) {
+        int x = left + at.x + i * grid_x;
+        vec4 sum = sum_at(ivec2(min(x, right - 1), at.y), slice, image);
+        if (x < right)
+            store_destination(x, at.y, slice, image, sum);
+    }
+}
+#else
+void invocation(ivec2 at, int slice, int image) {
+    store_destination(at.x, at.y, slice, image, sum_at(at, slice, image));
+}
+#endif

@@ -4,11 +4,13 @@
 
 #include "kernels/numbers.h"
 
+#define COLUMNS 4u /* of an invocation, at most */
+
 /* Several columns to an invocation save the work that they share, but a narrow region would leave
  * too few invocations side by side. */
-static uint32_t columns_at_once(uint32_t width)
+static uint32_t columns_at_once(uint32_t width, uint32_t most)
 {
-    return width >= 12 ? 4 : width >= 6 ? 2 : 1;
+    return least(width >= 12 ? 4 : width >= 6 ? 2 : 1, most);
 }
 
 /* The columns of an invocation one by one or, where the compiler may unroll their loop, at once; or
@@ -18,10 +20,10 @@ const struct variant pointwise_rows[] = {{"pointwise_together", .registers = 32,
                                          {"pointwise_loop", .registers = 8},
                                          {0}};
 
-struct pass *plan_pointwise(struct plan *plan, const struct operation *operation,
-                            const char *shader, const struct image_view *destination)
+struct pass *plan_columns(struct plan *plan, const struct operation *operation, const char *shader,
+                          const struct image_view *destination, uint32_t most)
 {
-    uint32_t columns = columns_at_once(operation->region_width);
+    uint32_t columns = columns_at_once(operation->region_width, most);
     const struct variant *variant = variant_choose(plan, pointwise_rows, NULL);
     struct pass *pass = plan_pass(plan, shader);
     pass_variant(pass, variant);
@@ -37,6 +39,12 @@ struct pass *plan_pointwise(struct plan *plan, const struct operation *operation
     pass_int(pass, "left", (int32_t)operation->region_x);
     pass_int(pass, "right", (int32_t)(operation->region_x + operation->region_width));
     return pass;
+}
+
+struct pass *plan_pointwise(struct plan *plan, const struct operation *operation,
+                            const char *shader, const struct image_view *destination)
+{
+    return plan_columns(plan, operation, shader, destination, COLUMNS);
 }
 
 /* ---- Results that are not stored ---- */

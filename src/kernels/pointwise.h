@@ -14,7 +14,11 @@
 struct pass *plan_pointwise(struct plan *plan, const struct operation *operation,
                             const char *shader, const struct image_view *destination);
 
-/* For descriptors: what plan_pointwise chooses from. */
+/* The same of so many columns at most. */
+struct pass *plan_columns(struct plan *plan, const struct operation *operation, const char *shader,
+                          const struct image_view *destination, uint32_t most);
+
+/* For descriptors: what both choose from. */
 extern const struct variant pointwise_rows[];
 extern const struct variant *const pointwise_variants[];
 
