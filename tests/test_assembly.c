@@ -198,6 +198,72 @@ static void test_narrow_groups_lie_in_a_row_where_rows_run_in_step(void)
                 "layout(local_size_x = 4, local_size_y = 16, local_size_z = 2) in;");
 }
 
+/* ---- Layers ---- */
+
+/* Of a grid that ends with layer `layers` - 1. */
+static void check_quotient(struct pass pass, uint32_t layers, bool floats, const char *text)
+{
+    const struct glcnn_device_traits kept = device->info.traits;
+    struct text source = {0};
+    device->info.traits.floats_divide = floats;
+    pass.shader = "record/copy_vector.comp";
+    pass_grid(&pass, 1, 1, layers - pass.origin[2]);
+    GOOD_FATAL(shader_assemble(device, &pass, &source));
+    CU_ASSERT_EQUAL(occurrences(source.bytes, text), 1);
+    text_free(&source);
+    device->info.traits = kept;
+}
+
+static void test_floats_divide_layers_that_they_number_exactly(void)
+{
+    static const char floats[] = "return int((float(layer) + 0.5) / float(per));",
+                      whole[] = "return quotient(layer, per);";
+    check_quotient((struct pass){0}, 1 << 20, true, floats);
+    check_quotient((struct pass){0}, (1 << 20) + 1, true, whole);
+    check_quotient((struct pass){.origin = {0, 0, 9}}, 1 << 20, true, floats);
+    check_quotient((struct pass){.origin = {0, 0, 9}}, (1 << 20) + 1, true, whole);
+    check_quotient((struct pass){0}, 1, false, whole);
+}
+
+#define SLICES 7u
+
+/* Each channel has a slope of its own: whatever lies in another slice shows. */
+static void check_layers(uint32_t images)
+{
+    const uint32_t channels = 4 * SLICES;
+    glcnn_kernel *kernel = NULL;
+    glcnn_command_buffer *commands = NULL;
+    glcnn_image *source = make_image(images, channels, 1, 1);
+    glcnn_image *result = make_image(images, channels, 1, 1);
+    float slopes[4 * SLICES], *expected = malloc((size_t)images * sizeof slopes);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(expected);
+    for (uint32_t c = 0; c < channels; c++)
+        slopes[c] = (float)(c + 1);
+    for (size_t i = 0; i < (size_t)images * channels; i++)
+        expected[i] = -slopes[i % channels];
+    fill_constant(source, -1);
+    GOOD_FATAL(glcnn_kernel_create(device, "neuron", &kernel));
+    GOOD(glcnn_kernel_set(kernel, "neuron_type", GLCNN_NEURON_TYPE_PRELU));
+    GOOD(glcnn_kernel_set_vector(kernel, "neuron_data", slopes, channels));
+    GOOD_FATAL(glcnn_command_buffer_create(device, &commands));
+    GOOD(glcnn_kernel_encode(commands, kernel,
+                             &(struct glcnn_encode){.source = source, .destination = result}));
+    GOOD(glcnn_command_buffer_commit(commands));
+    CU_ASSERT(image_equals(result, expected));
+    free(expected);
+    glcnn_command_buffer_destroy(&commands);
+    glcnn_kernel_destroy(&kernel);
+    glcnn_image_destroy(&source);
+    glcnn_image_destroy(&result);
+}
+
+static void test_layers_are_of_their_images(void)
+{
+    check_layers(1);
+    check_layers((1 << 20) / SLICES);
+    check_layers((1 << 20) / SLICES + 1);
+}
+
 /* ---- Files ---- */
 
 static char said[4096], folder[256];
@@ -318,6 +384,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_layers_that_an_image_has_not_are_refused),
         UNIT_TEST(test_two_of_one_name_are_refused),
         UNIT_TEST(test_narrow_groups_lie_in_a_row_where_rows_run_in_step),
+        UNIT_TEST(test_floats_divide_layers_that_they_number_exactly),
+        UNIT_TEST(test_layers_are_of_their_images),
         UNIT_TEST(test_every_source_is_written),
         UNIT_TEST(test_a_file_that_cannot_be_written_is_logged_once),
         CU_TEST_INFO_NULL,

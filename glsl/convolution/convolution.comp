@@ -144,12 +144,12 @@ void add_taps(ivec4 k, int element, int apart) {
 // PIXELS that a line has.
 ivec3 first_pixel(int at) {
 #ifdef DOWN
-    int row = at / region_width;
-    int image = row / lines;
+    int row = quotient(at, region_width);
+    int image = quotient(row, lines);
     return ivec3(at - row * region_width, (row - image * lines) * PIXELS, image);
 #else
-    int row = at / lines;
-    int image = row / region_height;
+    int row = quotient(at, lines);
+    int image = quotient(row, region_height);
     return ivec3((at - row * lines) * PIXELS, row - image * region_height, image);
 #endif
 }

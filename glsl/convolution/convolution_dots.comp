@@ -10,8 +10,8 @@
 #define AT_ONCE 4 // quads that are read at a time: each alone would be waited for
 
 vec4 read_input(ivec2 corner, int quad, int image) {
-    int tap = quad / source_slices;
-    int row = tap / kernel_width;
+    int tap = quotient(quad, source_slices);
+    int row = quotient(tap, kernel_width);
     ivec2 t = corner + ivec2(dilation_x, dilation_y) * ivec2(tap - row * kernel_width, row);
     return input_at(t, quad - tap * source_slices, image);
 }
@@ -26,8 +26,8 @@ mat4 read_weights(int k, int quad, int quads) {
 
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex), pixel = (at.x - lane) / LANES, k = at.y;
-    int line = pixel / region_width;
-    ivec3 X = ivec3(pixel - line * region_width, line % region_height, line / region_height);
+    int line = quotient(pixel, region_width), own_image = quotient(line, region_height);
+    ivec3 X = ivec3(pixel - line * region_width, line - own_image * region_height, own_image);
     ivec2 corner = ivec2(first_x, first_y) + ivec2(stride_x, stride_y) * X.xy;
     int quads = element_count / 4;
     vec4 sum = vec4(0.0);

@@ -12,7 +12,7 @@ void keep(int chunk, int k, int element, vec4 value) {
 
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex), chunk = at.x / LANES;
-    int k = at.z / range;
+    int k = layer_quotient(at.z, range);
     int s = at.z - k * range;
     int slice = min(first_slice(k) + s, source_slices - 1);
     int first_tap = at.y * TAPS, tap_count = kernel_width * kernel_height;
@@ -29,7 +29,7 @@ void invocation(ivec3 at) {
         bias += g;
         for (int t = 0; t < TAPS; t++) {
             int tap = min(first_tap + t, tap_count - 1);
-            int q = tap / kernel_width;
+            int q = quotient(tap, kernel_width);
             int x = left + dilation_x * (tap - q * kernel_width);
             sum[t] += product(g, source_edge(x, top + dilation_y * q, slice, X.z), 0);
         }

@@ -21,8 +21,8 @@ void keep(int chunk, int k, int element, vec4 value) {
 
 // First pixel and image of a strip; those of all images are numbered through.
 ivec3 place_of_strip(int strip) {
-    int row = strip / pairs;
-    int image = row / strips_down;
+    int row = quotient(strip, pairs);
+    int image = quotient(row, strips_down);
     return ivec3(begin_x + 2 * (strip - row * pairs),
                  begin_y + (row - image * strips_down) * strip_rows, image);
 }
@@ -143,7 +143,7 @@ void add_chunks(int lane, int k, int s) {
 
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex), chunk = (at.x - lane) / LANES;
-    int k = at.z / range;
+    int k = layer_quotient(at.z, range);
     int s = at.z - k * range;
     for (int t = 0; t <= TAPS; t++)
         sum[t] = vec4(0.0);

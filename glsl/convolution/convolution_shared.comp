@@ -26,7 +26,7 @@ void keep_weights(int lane, int k) {
 
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex);
-    int image = at.z / destination_slices;
+    int image = layer_quotient(at.z, destination_slices);
     int k = at.z - image * destination_slices;
     ivec2 tile = ivec2((at.x - lane) / 128, at.y) * TILE;
     keep_source(lane, ivec2(first_x, first_y) + tile, first_slice(k), image);

@@ -39,8 +39,8 @@ bool live_inputs[INPUT_READS];                   // else 0
 vec4 sum[2 * OWN];
 
 ivec3 tap_of(int quad) {
-    int tap = quad / source_slices;
-    int row = tap / max(TAPS.x, 1);
+    int tap = quotient(quad, source_slices);
+    int row = quotient(tap, max(TAPS.x, 1));
     return ivec3(tap - row * TAPS.x, row, quad - tap * source_slices);
 }
 
@@ -147,8 +147,8 @@ void add_quads() {
 
 // Column, line and image of a row.
 ivec3 place_of(int row) {
-    int line = row / region_width;
-    int image = line / region_height;
+    int line = quotient(row, region_width);
+    int image = quotient(line, region_height);
     return ivec3(row - line * region_width, line - image * region_height, image);
 }
 

@@ -15,10 +15,10 @@ void add_to(inout vec4 sum, int j, vec4 g) {
 }
 
 void invocation(ivec3 at) {
-    int row = at.x / region_width;
-    int rest = row / region_height;
+    int row = quotient(at.x, region_width);
+    int rest = quotient(row, region_height);
     ivec2 to = ivec2(region_x + at.x - row * region_width, region_y + row - rest * region_height);
-    int image = rest / destination_slices;
+    int image = quotient(rest, destination_slices);
     int slice = rest - image * destination_slices;
     image *= IMAGES;
     int last = gradient_images - 1;

@@ -34,8 +34,8 @@ bool live_gradient, live[READS]; // else 0
 
 // Of a column: the pixel of dX, which of its slices, and which pixel of the layer.
 ivec3 pixel_of(int column) {
-    int pixel = column / destination_slices;
-    int y = pixel / region_width;
+    int pixel = quotient(column, destination_slices);
+    int y = quotient(pixel, region_width);
     return ivec3(pixel - y * region_width, y, column - pixel * destination_slices);
 }
 

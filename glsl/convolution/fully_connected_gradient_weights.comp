@@ -5,9 +5,9 @@
 void invocation(ivec3 at) {
     bool is_bias = at.x == pixel_slices;
     int place = is_bias ? 0 : at.x;
-    int pixel = place / source_slices;
+    int pixel = quotient(place, source_slices);
     int slice = place - pixel * source_slices;
-    int y = pixel / kernel_width;
+    int y = quotient(pixel, kernel_width);
     int x = pixel - y * kernel_width;
     vec4 s0 = vec4(0.0), s1 = vec4(0.0), s2 = vec4(0.0), s3 = vec4(0.0);
     for (int n = 0; n < source_images; n += IMAGES) {

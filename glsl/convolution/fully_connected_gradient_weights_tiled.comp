@@ -20,8 +20,8 @@ vec4 inputs[READS], own_gradient;       // what it has read
 vec4 sum[16], bias;
 
 ivec3 place_of(int quad) {
-    int pixel = quad / source_slices;
-    int y = pixel / kernel_width;
+    int pixel = quotient(quad, source_slices);
+    int y = quotient(pixel, kernel_width);
     return ivec3(pixel - y * kernel_width, y, quad - pixel * source_slices);
 }
 

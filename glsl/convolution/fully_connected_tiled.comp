@@ -94,14 +94,14 @@ void store_rows(int split, int first_row, int first_slice) {
 }
 
 void find_row(int row) {
-    int line = row / region_width;
-    image = line / region_height;
+    int line = quotient(row, region_width);
+    image = quotient(line, region_height);
     ivec2 X = ivec2(row - line * region_width, line - image * region_height);
     corner = ivec2(first_x, first_y) + ivec2(stride_x, stride_y) * X;
 }
 
 void find_quad(int quad) {
-    int at = quad / source_slices, row = at / kernel_width;
+    int at = quotient(quad, source_slices), row = quotient(at, kernel_width);
     tap = ivec3(at - row * kernel_width, row, quad - at * source_slices);
 }
 

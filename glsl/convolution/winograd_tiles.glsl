@@ -2,7 +2,7 @@
 // through. With `tile` beyond the last, the last.
 ivec3 place_of_tile(int tile) {
     tile = min(tile, tile_total - 1);
-    int row = tile / tiles_x;
-    int image = row / tiles_y;
+    int row = quotient(tile, tiles_x);
+    int image = quotient(row, tiles_y);
     return ivec3(4 * (tile - row * tiles_x), 4 * (row - image * tiles_y), image);
 }

@@ -24,7 +24,7 @@ int word_of(int word, int image) {
 
 void invocation(ivec3 at) {
     int words = source_slices / 4;
-    int image = at.z / words;
+    int image = layer_quotient(at.z, words);
     int first_slice = (at.z - image * words) * 4;
     int word = (at.y * source_width + at.x) * words + first_slice / 4;
     int place = image * (source_width * source_height * words) + word;

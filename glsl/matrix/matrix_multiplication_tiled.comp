@@ -96,7 +96,7 @@ void store_sums() {
 
 void invocation(ivec3 at) {
     lane = int(gl_LocalInvocationIndex);
-    image = at.z / destination_slices;
+    image = layer_quotient(at.z, destination_slices);
     slice = at.z - image * destination_slices;
     corner = ivec2(region_x, region_y) + ivec2((at.x - lane) / 128 * COLUMNS, at.y * ROWS);
     for (int i = 0; i < 16; i++)

@@ -66,7 +66,7 @@ void go_through(ivec3 at, ivec2 u, int image, int first, int end) {
 }
 
 void invocation(ivec3 at) {
-    int image = at.z / runs;
+    int image = layer_quotient(at.z, runs);
     int first = (at.z - image * runs) * run;
     int end = min(first + run, source_slices);
     ivec2 u = at.xy + ivec2(shift_x, shift_y);

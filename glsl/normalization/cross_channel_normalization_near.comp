@@ -24,7 +24,7 @@ vec4 normalized(vec4 before, vec4 v, vec4 after) {
     }
 
 void invocation(ivec3 at) {
-    int image = at.z / runs;
+    int image = layer_quotient(at.z, runs);
     int first = (at.z - image * runs) * run;
     int end = min(first + run, source_slices);
     ivec2 u = ivec2(first_x, first_y) + at.xy;

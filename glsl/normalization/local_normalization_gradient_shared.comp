@@ -61,7 +61,7 @@ vec4 total(ivec2 own) {
 
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex);
-    int image = at.z / destination_slices;
+    int image = layer_quotient(at.z, destination_slices);
     int slice = at.z - image * destination_slices;
     ivec2 tile = ivec2((at.x - lane) / LANES, at.y) * ivec2(TILE_X, TILE_Y);
     ivec2 corner = tile + ivec2(region_x + shift_x, region_y + shift_y);

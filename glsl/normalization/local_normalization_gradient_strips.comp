@@ -61,7 +61,7 @@ vec4 total(int first, vec4 centre, vec4 value) {
 
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex);
-    int image = at.z / destination_slices;
+    int image = layer_quotient(at.z, destination_slices);
     int slice = at.z - image * destination_slices;
     ivec2 to = ivec2((at.x - lane) / LANES * (LANES - 2 * (TAPS_X - 1)), at.y * ROWS);
     ivec2 corner = to + ivec2(region_x + shift_x, region_y + shift_y);

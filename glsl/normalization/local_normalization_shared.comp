@@ -4,7 +4,7 @@
 // needs normalization/scale_power.glsl
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex);
-    int image = at.z / destination_slices;
+    int image = layer_quotient(at.z, destination_slices);
     int slice = at.z - image * destination_slices;
     ivec2 tile = ivec2((at.x - lane) / LANES, at.y) * ivec2(STATS_X, STATS_Y);
     ivec2 corner = tile + ivec2(region_x + first_x, region_y + first_y);

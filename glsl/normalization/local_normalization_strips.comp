@@ -4,7 +4,7 @@
 // needs normalization/scale_power.glsl
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex);
-    int image = at.z / destination_slices;
+    int image = layer_quotient(at.z, destination_slices);
     int slice = at.z - image * destination_slices;
     ivec2 to = ivec2((at.x - lane) / LANES * (LANES - TAPS_X + 1), at.y * PARTS);
     ivec2 corner = to + ivec2(region_x + first_x, region_y + first_y);

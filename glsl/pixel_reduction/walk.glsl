@@ -19,7 +19,7 @@ struct walker {
 walker walker_of(int lane, int count, int first_row) {
     int line = lane / TILE_COLUMNS, column = lane - line * TILE_COLUMNS;
     int row = first_row + line;
-    int image = row / image_rows;
+    int image = quotient(row, image_rows);
     return walker(place(column, row - image * image_rows, image),
                   column, line * row_pixels < count ? row_pixels : 0);
 }
@@ -36,9 +36,9 @@ bool is_walked(walker w, int b) { return true; }
 
 // Of a pixel that is counted from the first of row `first_row`; rows are counted through the images.
 place place_of(int pixel, int first_row) {
-    int line = pixel / row_pixels;
+    int line = quotient(pixel, row_pixels);
     int row = first_row + line;
-    int image = row / image_rows;
+    int image = quotient(row, image_rows);
     return place(pixel - line * row_pixels, row - image * image_rows, image);
 }
 

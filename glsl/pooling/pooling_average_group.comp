@@ -4,7 +4,7 @@
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex);
     int X = (at.x - origin_x - lane) / LANES + origin_x;
-    int image = at.z / destination_slices;
+    int image = layer_quotient(at.z, destination_slices);
     int slice = at.z - image * destination_slices;
     vec4 sum = vec4(0.0);
     for (int tap = lane; tap < KERNEL_WIDTH * KERNEL_HEIGHT; tap += LANES) {

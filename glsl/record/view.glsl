@@ -1,6 +1,6 @@
 // Where NAME lies in its array texture, and which of its components count. Of each texture and
 // image that a body has there is one copy of this file, with its name for the word in capitals.
-#define NAME_slices ((NAME_channels + 3) / 4)
+#define NAME_slices (NAME_channels + 3 >> 2)
 
 // Place of the first pixel of a slice of an image. Layers lie side by side, to the right first, as
 // many as NAME_across + 1 and NAME_down + 1: powers of two, so that no division is needed. All of it

@@ -178,6 +178,7 @@ struct glcnn_device_traits {
     bool buffered_stores; /* a buffer's stores and a copy take less than stores into an image */
     bool rows_in_step;    /* of a group only invocations beside each other in x run in step */
     bool large_groups;    /* passes that read and write little gain by large work groups */
+    bool floats_divide;   /* whole numbers are divided sooner by way of floats */
     bool sums_round;      /* a sum of floats is rounded to the nearest, ties to even */
     bool packs_halves;    /* packHalf2x16 rounds like that: float16 texels are stored as its bits */
     bool fine_exp2;       /* exp2 is within 2^-22 of the number, whatever its argument */

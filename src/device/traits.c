@@ -18,7 +18,7 @@ static const struct family families[] = {
     {NULL,
      "llvmpipe",
      {"llvmpipe", 64, 8, .image_loads = true, .uniform_copies = true, .dear_stores = true,
-      .buffered_stores = true, .rows_in_step = true, .sums_round = true}},
+      .buffered_stores = true, .rows_in_step = true, .floats_divide = true, .sums_round = true}},
     {NULL,
      "LLVMPIPE", /* through virgl */
      {"llvmpipe", 64, 8, .uniform_copies = true, .dear_stores = true}},
@@ -40,8 +40,8 @@ static const struct family families[] = {
     {"NVIDIA",
      NULL,
      {"nvidia", 60, 32, .shared_memory = true, .uniform_copies = true, .large_groups = true,
-      .busy_waits = true, .sums_round = true, .packs_halves = true, .fine_exp2 = true,
-      .background_copies = true, .pass_bytes = 16777216}},
+      .busy_waits = true, .floats_divide = true, .sums_round = true, .packs_halves = true,
+      .fine_exp2 = true, .background_copies = true, .pass_bytes = 16777216}},
 };
 
 static const struct glcnn_device_traits unknown = {"unknown", 8, 1, .may_skip_programs = true};

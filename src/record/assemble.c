@@ -282,6 +282,21 @@ static void find_invocation(struct text *t, const struct pass *pass,
         text_format(t, "    ivec3 at = ivec3(gl_GlobalInvocationID) + grid_base;\n");
 }
 
+/* Of so many layers half a layer more or less is more than a float's quotient may be off. */
+#define FLOATS_DIVIDE (1u << 20)
+
+/* Quotients of numbers of no sign: compilers make thirty instructions of a division by what is not known
+ * to them, forty of a signed one, and invocations wait for those before they read. Of a grid whose z
+ * counts layers, `per` of which are one image's, layer_quotient is the image. */
+static void declare_quotients(struct text *t, const struct pass *pass,
+                              const struct glcnn_device_traits *traits)
+{
+    bool floats = traits->floats_divide && pass->grid[2] + pass->origin[2] <= FLOATS_DIVIDE;
+    text_format(t, "int quotient(int a, int b) { return int(uint(a) / uint(b)); }\n");
+    text_format(t, "int layer_quotient(int layer, int per) { return %s; }\n",
+                floats ? "int((float(layer) + 0.5) / float(per))" : "quotient(layer, per)");
+}
+
 static void write_preamble(struct text *t, const struct pass *pass,
                            const struct glcnn_device *device)
 {
@@ -299,6 +314,7 @@ static void write_preamble(struct text *t, const struct pass *pass,
     uniforms_declare(t, pass, traits);
     text_format(t, "layout(location = 0) uniform ivec3 grid_base;\n");
     text_format(t, "ivec3 grid_size() { return ivec3(grid_x, grid_y, grid_z); }\n");
+    declare_quotients(t, pass, traits);
     define_textures(t, pass);
     define_images(t, pass);
     if (traits->sums_round)
@@ -327,7 +343,7 @@ static void write_main(struct text *t, const struct pass *pass,
     text_format(t, "    at += ivec3(origin_x, origin_y, origin_z);\n");
     if (pass->over)
         text_format(t,
-                    "    int image = at.z / %s_slices;\n"
+                    "    int image = layer_quotient(at.z, %s_slices);\n"
                     "    invocation(at.xy, at.z - image * %s_slices, image);\n}\n",
                     pass->over, pass->over);
     else

@@ -66,6 +66,7 @@ static const struct trait traits[] = {
     {TRAIT(buffered_stores), {"no", "yes, of whole images"}},
     {TRAIT(rows_in_step), {"no", "yes, along x alone"}},
     {TRAIT(large_groups), {"no", "yes, for light passes"}},
+    {TRAIT(floats_divide), {"no", "yes, of layers"}},
     {TRAIT(sums_round), {"not known", "to the nearest, ties to even"}},
     {TRAIT(packs_halves), {"no", "yes, stored as bits"}},
     {TRAIT(fine_exp2), {"no", "yes, used as it is"}},
