@@ -56,8 +56,8 @@ int read_column() { return lane >> 4; }
 void find_taps(int first_quad) {
     for (int i = 0; i < INPUT_READS; i++) {
         int quad = first_quad + read_column() + 8 * i;
-        int tap = quad / source_slices;
-        int row = tap / kernel_width;
+        int tap = quotient(quad, source_slices);
+        int row = quotient(tap, kernel_width);
         live_taps[i] = quad * 4 < element_count;
         taps[i] = ivec3(tap - row * kernel_width, row, quad - tap * source_slices);
     }
@@ -161,11 +161,13 @@ void invocation(ivec3 at) {
     ivec3 X = place_of(own);
     find_taps(first_quad);
     read_pixels(X, own < pixel_total, first_k);
+    int left = turn_pixels; // of the turn, a multiple of PIXELS
     for (int pixel = chunk * turn_pixels; pixel < pixel_total;) {
         barrier();
         keep_pixels();
         barrier();
-        bool turns = (pixel + PIXELS) % turn_pixels == 0;
+        bool turns = left == PIXELS;
+        left = turns ? turn_pixels : left - PIXELS;
         pixel += turns ? to_turn : PIXELS;
         own += turns ? to_turn : PIXELS;
         X = place_after(X, turns ? far : near);
