@@ -4,10 +4,13 @@
 // needs pooling/winners.glsl
 void store_destination(int x, int y, int slice, int image, vec4 value); // stands behind
 
-void keep_result(ivec2 X, int slice, int image, vec4 best, vec4 places) {
+void keep_numbered(ivec2 X, int slice, int image, vec4 best, float numbers) {
     store_destination(X.x, X.y, slice, image, best);
-    winners[winner_index(X.x, X.y, slice, image)] =
-        winners_of(places, first_x + stride_x * X.x, first_y + stride_y * X.y);
+    winners[winner_index(X.x, X.y, slice, image)] = numbers;
+}
+
+void keep_result(ivec2 X, int slice, int image, vec4 best, vec4 places) {
+    keep_numbered(X, slice, image, best, winners_of(places, X));
 }
 
 // Where a NaN is among the taps, or infinities of both signs: by a loop of which the compiler does

@@ -36,7 +36,7 @@ shared vec4 kept[KEPT_WIDTH * KEPT_HEIGHT];
 void keep_source(int lane, tile t) {
     vec4 read[KEPT_ROUNDS];
     for (int r = 0; r < KEPT_ROUNDS; r++) {
-        int y = (lane + r * LANES) / KEPT_WIDTH;
+        int y = SMALL_QUOTIENT(lane + r * LANES, KEPT_WIDTH);
         int x = lane + r * LANES - y * KEPT_WIDTH;
         read[r] = source_edge(t.origin.x + x, t.origin.y + y, t.slice, t.image);
     }
@@ -155,7 +155,7 @@ shared vec4 row_sums[KEPT_HEIGHT * WINDOWS_X];
 // A lane reads what RUN windows have of a row once.
 void make_row_sums(int lane, tile t) {
     for (int i = lane; i < RUNS * KEPT_HEIGHT; i += LANES) {
-        int y = i / RUNS;
+        int y = SMALL_QUOTIENT(i, RUNS);
         int first = (i - y * RUNS) * RUN;
         vec4 squares[READS];
         for (int k = 0; k < READS; k++) {
@@ -210,7 +210,7 @@ vec4 term_of(ivec2 window, ivec2 X, vec4 g, tile t) {
 
 void make_terms(int lane, tile t) {
     for (int i = lane; i < WINDOWS; i += LANES) {
-        int row = i / WINDOWS_X;
+        int row = SMALL_QUOTIENT(i, WINDOWS_X);
         ivec2 window = ivec2(i - row * WINDOWS_X, row), X = t.first + window;
         bool counts = X.x >= begin_x && X.y >= begin_y && X.x < end_x && X.y < end_y;
         vec4 term = vec4(0.0);
@@ -264,8 +264,8 @@ vec4 gathered(ivec2 last, ivec2 rest, ivec2 u, tile t) {
 // Those in step make a block of 8 x 4: whole sectors of textures.
 #define ROWS (LANES / TILE_X)
 ivec2 place_of(int lane) {
-    int block = lane / 32, in_block = lane % 32;
-    return ivec2(block % (TILE_X / 8) * 8 + in_block % 8, block / (TILE_X / 8) * 4 + in_block / 8);
+    uint block = uint(lane) / 32u, in_block = uint(lane) % 32u, across = uint(TILE_X / 8);
+    return ivec2(block % across * 8u + in_block % 8u, block / across * 4u + in_block / 8u);
 }
 
 // Those of a lane, in rounds: `to` is the tile's first pixel of the region, `corner` of the source.
@@ -274,26 +274,25 @@ void make_pixels(int lane, ivec2 to, ivec2 corner, tile t) {
     ivec2 last = ivec2(last_window(from.x, stride_x), last_window(from.y, stride_y));
     ivec2 rest = from - last * ivec2(stride_x, stride_y);
     bool inside_x = corner.x + own.x >= 0 && corner.x + own.x < source_width;
-    for (int r = 0; r < TILE_Y; r += ROWS) {
+    int rows = to.x + own.x < region_width ? min(TILE_Y, region_height - to.y - own.y) : 0;
+    for (int r = 0; r < rows; r += ROWS) {
         ivec2 below = own + ivec2(0, r), p = to + below, u = corner + below;
-        if (p.x >= region_width || p.y >= region_height)
-            continue;
-#if ROWS % stride_y == 0 // the same taps read it
-        ivec2 window = last + ivec2(0, r / stride_y);
-#else
-        ivec2 window = ivec2(last.x, last_window(from.y + r, stride_y));
-        rest.y = from.y + r - window.y * stride_y;
-#endif
         bool inside = inside_x && u.y >= 0 && u.y < source_height;
-        vec4 sum = inside ? gathered(window, rest, u, t) : vec4(0.0);
+        vec4 sum = inside ? gathered(last, rest, u, t) : vec4(0.0);
         store_destination(region_x + p.x, region_y + p.y, t.slice, t.image, sum);
         COLLECT(own_values, sum, p, t.slice, t.image);
+#if ROWS % stride_y == 0 // the same taps read the next
+        last.y += ROWS / stride_y;
+#else
+        last.y = last_window(from.y + r + ROWS, stride_y);
+        rest.y = from.y + r + ROWS - last.y * stride_y;
+#endif
     }
 }
 
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex);
-    int image = at.z / destination_slices;
+    int image = layer_quotient(at.z, destination_slices);
     int slice = at.z - image * destination_slices;
     ivec2 to = ivec2((at.x - lane) / LANES, at.y) * ivec2(TILE_X, TILE_Y);
     ivec2 corner = to + ivec2(region_x + shift_x, region_y + shift_y);

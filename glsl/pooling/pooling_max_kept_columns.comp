@@ -2,9 +2,14 @@
 // there the first.
 // needs pooling/kept_result.glsl
 // needs pooling/strips_side_by_side.glsl
-#define CARE 4096 // above the rows of four channels' winners, three bits each
+// Places of four channels, as pooling/winners.glsl numbers them: each stays in its field of the number.
+#define EACH 0x041041 // 1 in each field
+#define CARE (1 << 24)
+const ivec4 fields = ivec4(63) << ivec4(0, 6, 12, 18);
 
-shared float kept_rows[STRIPS * ROWS * LANES];
+int together(ivec4 places) { return places.x | places.y | places.z | places.w; }
+
+shared int kept_rows[STRIPS * ROWS * LANES];
 
 void fold_column(int first, ivec2 top, int slice, int image) {
     vec4 taps[SOURCE_ROWS];
@@ -13,31 +18,30 @@ void fold_column(int first, ivec2 top, int slice, int image) {
         taps[j] = source_edge(top.x, top.y + j, slice, image);
         sum += taps[j];
     }
-    float care = may_have_nan(sum) ? float(CARE) : 0.0;
+    int care = may_have_nan(sum) ? CARE : 0;
     for (int r = 0; r < ROWS; r++) {
-        vec4 best = taps[r * stride_y], rows = vec4(0.0);
+        vec4 best = taps[r * stride_y];
+        ivec4 rows = ivec4(0);
         for (int q = 1; q < TAPS_Y; q++) {
             vec4 value = taps[r * stride_y + q * dilation_y];
             bvec4 better = greaterThan(value, best);
             best = mix(best, value, better);
-            rows = mix(rows, vec4(q), better);
+            rows = mix(rows, ivec4(8 * q) << ivec4(0, 6, 12, 18), better);
         }
         columns[first + r * LANES] = best;
-        kept_rows[first + r * LANES] = dot(rows, vec4(1.0, 8.0, 64.0, 512.0)) + care;
+        kept_rows[first + r * LANES] = together(rows) | care;
     }
 }
 
-ivec4 places_of(int kept, int p) { return (ivec4(kept) >> ivec4(0, 3, 6, 9) & ivec4(7)) * 8 + p; }
-
 void make_result(ivec2 X, int first, int slice, int image) {
     vec4 best = columns[first];
-    int kept = int(kept_rows[first]), all = kept;
-    ivec4 places = places_of(kept, 0);
+    int kept = kept_rows[first], all = kept;
+    ivec4 places = ivec4(kept) & fields;
     for (int p = 1; p < TAPS_X; p++) {
         vec4 value = columns[first + p * dilation_x];
-        kept = int(kept_rows[first + p * dilation_x]);
+        kept = kept_rows[first + p * dilation_x];
         all |= kept;
-        ivec4 others = places_of(kept, p);
+        ivec4 others = ivec4(kept + p * EACH) & fields;
         for (int c = 0; c < 4; c++)
             if (value[c] > best[c] || (value[c] == best[c] && others[c] < places[c])) {
                 best[c] = value[c];
@@ -47,7 +51,7 @@ void make_result(ivec2 X, int first, int slice, int image) {
     if (all >= CARE)
         keep_result_with_care(X, slice, image);
     else
-        keep_result(X, slice, image, best, vec4(places));
+        keep_numbered(X, slice, image, best, winners_in(together(places), X));
 }
 
 void invocation(ivec3 at) { make_strips(at); }
