@@ -1,5 +1,6 @@
 // STRIP results below each other, STEP apart, to an invocation, as pooling/pooling_strips.comp makes
 // them, and which taps won. The first of equal taps does: rows come one after the other.
+// needs lib/unroll_all.glsl
 // needs pooling/kept_result.glsl
 #define ROWS (KERNEL_HEIGHT + STRIP - 1)
 

@@ -1,5 +1,6 @@
 // STRIP results below each other, STEP apart, to an invocation: those whose windows begin a row of
 // taps after each other. A row that several of them have is read and folded once.
+// needs lib/unroll_all.glsl
 // needs pooling/pooling_fold.glsl
 // needs pooling/pooling_folded.glsl
 // needs pooling/pooling_tap.glsl
