@@ -6,9 +6,11 @@
 // A NaN stays one, and is within no bounds.
 // For the gradient: which r are within (CLAMP_MASK), and with KEPT the quotient or the base of a power,
 // or with SHARES x's share in a maximum or minimum, half of equals: of four channels one number.
-// PIXELS columns to an invocation.
+// PIXELS columns to an invocation. With TOGETHER all are read before the first is stored: a store
+// between two reads keeps them apart.
 // needs lib/channels.glsl
 // needs lib/compare.glsl
+// needs lib/unrolled.glsl
 // needs arithmetic/result_index.glsl
 vec4 combined(vec4 x, vec4 y) {
 #if OPERATION == 0
@@ -55,15 +57,31 @@ void keep_for_gradient(int X, int Y, int slice, int image, vec4 x, vec4 y, vec4 
 #endif
 }
 
-void invocation(ivec2 at, int slice, int image) {
-    for (int i = 0; i < PIXELS; i++) {
-        int X = left + at.x + i * grid_x;
-        vec4 x = primary_scale * primary_operand(X, at.y, slice, image);
-        vec4 y = secondary_scale * secondary_operand(X, at.y, slice, image);
-        vec4 r = combined(x, y) + bias;
-        if (X >= right)
-            continue;
-        keep_for_gradient(X, at.y, slice, image, x, y, r);
-        store_destination(X, at.y, slice, image, held(r, minimum, maximum));
+void store_result(int X, int Y, int slice, int image, vec4 x, vec4 y) {
+    vec4 r = combined(x, y) + bias;
+    if (X >= right)
+        return;
+    keep_for_gradient(X, Y, slice, image, x, y, r);
+    store_destination(X, Y, slice, image, held(r, minimum, maximum));
+}
+
+#define COLUMN(i)   (left + at.x + i * grid_x)
+#define PRIMARY(i)   primary_scale * primary_operand(COLUMN(i), at.y, slice, image)
+#define SECONDARY(i) secondary_scale * secondary_operand(COLUMN(i), at.y, slice, image)
+#define READ(i) \
+    { \
+        AT(x, i, PIXELS) = PRIMARY(i); \
+        AT(y, i, PIXELS) = SECONDARY(i); \
     }
+#define STORE(i) store_result(COLUMN(i), at.y, slice, image, AT(x, i, PIXELS), AT(y, i, PIXELS));
+
+void invocation(ivec2 at, int slice, int image) {
+#ifdef TOGETHER
+    vec4 x[PIXELS], y[PIXELS];
+    UP_TO_FOUR(READ, PIXELS)
+    UP_TO_FOUR(STORE, PIXELS)
+#else
+    for (int i = 0; i < PIXELS; i++)
+        store_result(COLUMN(i), at.y, slice, image, PRIMARY(i), SECONDARY(i));
+#endif
 }
