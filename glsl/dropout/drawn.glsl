@@ -10,6 +10,6 @@ bvec4 drawn(int i, int image) {
 
 // Bit k is 1 where component k is kept.
 int bits_of(bvec4 kept) {
-    ivec4 bits = ivec4(kept) << ivec4(0, 1, 2, 3);
+    ivec4 bits = mix(ivec4(0), ivec4(1, 2, 4, 8), kept);
     return bits.x | bits.y | bits.z | bits.w;
 }
