@@ -129,6 +129,7 @@ static void plan_results(struct plan *plan, const struct pooled *p, const char *
     pass_image(pass, "destination", p->result);
     pass_window(pass, &p->window);
     p->add_padding(p->operation, pass);
+    pass_inside(pass, p);
     pass->work = (uint32_t)(p->window.x.size * p->window.y.size) * 8;
     pass->light = p->window.x.stride > 1; /* neighbours read pixels apart: in narrow groups, near */
     pass_variant(pass, variant);

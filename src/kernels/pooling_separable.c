@@ -123,6 +123,22 @@ bool pooling_plan_separable(struct plan *plan, const struct pooled *p,
 
 /* ---- Gradients ---- */
 
+/* Of `count` results from `begin` on, along an axis. */
+static bool are_inside(const struct axis *axis, uint32_t begin, uint32_t count, uint32_t size)
+{
+    int64_t first = axis->first + (int64_t)axis->stride * begin;
+    int64_t last =
+        first + (int64_t)axis->stride * (count - 1) + (int64_t)axis->dilation * (axis->size - 1);
+    return first >= 0 && last < size;
+}
+
+void pass_inside(struct pass *pass, const struct pooled *p)
+{
+    if (are_inside(&p->window.x, p->x, p->width, p->source->width) &&
+        are_inside(&p->window.y, p->y, p->height, p->source->height))
+        pass_define(pass, "ALL_INSIDE", 1);
+}
+
 uint32_t pooling_window_count(const struct axis *axis)
 {
     return axis->end > axis->begin ? (uint32_t)(axis->end - axis->begin) : 1;

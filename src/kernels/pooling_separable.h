@@ -40,6 +40,8 @@ bool pooling_plan_separable_gradient(struct plan *plan, const struct pooled_grad
 bool pooling_plan_separable_max_gradient(struct plan *plan, const struct pooled_gradient *pooled,
                                          const struct variant **variant);
 
+/* To a pass whose invocations read their own results' windows alone: whether all lie within. */
+void pass_inside(struct pass *pass, const struct pooled *pooled);
 /* Are groups that each make so many pixels across and down at least three quarters full of an area? */
 bool pooling_fills_groups(uint32_t width, uint32_t height, uint32_t across, uint32_t down);
 /* Windows that may read one pixel, along an axis. */

@@ -155,6 +155,8 @@ static void plan_alone(struct plan *plan, const struct pooled *p, const struct v
     struct pass *pass = plan_strips(plan, p, variant);
     pass_define(pass, "STRIP", (int)strip);
     pass_define(pass, "STEP", (int)step);
+    if (strip == 1)
+        pass_inside(pass, p);
     pass_grid_over(pass, p->width, groups_of(p->height, strip * step) * step, "destination",
                    p->result);
     pass_origin(pass, p->x, 0, 0);

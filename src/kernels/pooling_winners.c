@@ -74,6 +74,7 @@ void pooling_plan_kept(struct plan *plan, const struct pooled *p, const struct v
     pass_image(pass, "destination", p->result);
     pass_window(pass, &p->window);
     pass_winners(pass, p);
+    pass_inside(pass, p);
     pass_grid_over(pass, p->width, p->height, "destination", p->result);
     pass_origin(pass, p->x, p->y, 0);
     pass_covers(pass, p->result, p->x, p->y, p->width, p->height, 1);
