@@ -65,7 +65,7 @@ void store_result(int X, int Y, int slice, int image, vec4 x, vec4 y) {
     store_destination(X, Y, slice, image, held(r, minimum, maximum));
 }
 
-#define COLUMN(i)   (left + at.x + i * grid_x)
+#define COLUMN(i)    (left + at.x + i * grid_x)
 #define PRIMARY(i)   primary_scale * primary_operand(COLUMN(i), at.y, slice, image)
 #define SECONDARY(i) secondary_scale * secondary_operand(COLUMN(i), at.y, slice, image)
 #define READ(i) \

@@ -239,9 +239,8 @@ vec4 passed_on(ivec2 window, ivec2 tap, ivec2 u, tile t) {
 #endif
 }
 
-// The last window that reads a pixel which lies `at` behind the origin, along an axis. Numbers of no
-// sign are divided by shifts where they can be.
-int last_window(int at, int stride) { return int(uint(at) / uint(stride)); }
+// The last window that reads a pixel which lies `at` behind the origin, along an axis.
+int last_window(int at, int stride) { return quotient(at, stride); }
 
 // What those that read it pass on: along an axis, by taps rest, rest + stride, ... of windows last,
 // last - dilation, ...

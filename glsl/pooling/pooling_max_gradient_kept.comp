@@ -45,7 +45,7 @@ bool is_result(ivec2 X) {
     return X.x >= begin_x && X.x < end_x && X.y >= begin_y && X.y < end_y;
 }
 
-#define COLUMNS  (TO_X - FROM_X)
+#define COLUMNS   (TO_X - FROM_X)
 #define WINDOW(i) ivec2(before.x - dilation_x * (FROM_X + (i)), Y)
 #define TAP(i)    (TAP_X + STRIDE_X * (FROM_X + (i)))
 // In place of one that is none another is read, and counts nothing.

@@ -2,10 +2,8 @@
 // there the first.
 // needs pooling/kept_result.glsl
 // needs pooling/strips_side_by_side.glsl
-// Places of four channels, as pooling/winners.glsl numbers them: each stays in its field of the number.
-#define EACH 0x041041 // 1 in each field
-#define CARE (1 << 24)
-const ivec4 fields = ivec4(63) << ivec4(0, 6, 12, 18);
+// Places of four channels stay in their fields of one number.
+#define CARE (1 << 24) // above the fields
 
 int together(ivec4 places) { return places.x | places.y | places.z | places.w; }
 
@@ -26,7 +24,7 @@ void fold_column(int first, ivec2 top, int slice, int image) {
             vec4 value = taps[r * stride_y + q * dilation_y];
             bvec4 better = greaterThan(value, best);
             best = mix(best, value, better);
-            rows = mix(rows, ivec4(8 * q) << ivec4(0, 6, 12, 18), better);
+            rows = mix(rows, ivec4(place_of_tap(0, q)) << winner_shifts, better);
         }
         columns[first + r * LANES] = best;
         kept_rows[first + r * LANES] = together(rows) | care;
@@ -36,12 +34,12 @@ void fold_column(int first, ivec2 top, int slice, int image) {
 void make_result(ivec2 X, int first, int slice, int image) {
     vec4 best = columns[first];
     int kept = kept_rows[first], all = kept;
-    ivec4 places = ivec4(kept) & fields;
+    ivec4 places = ivec4(kept) & winner_fields;
     for (int p = 1; p < TAPS_X; p++) {
         vec4 value = columns[first + p * dilation_x];
         kept = kept_rows[first + p * dilation_x];
         all |= kept;
-        ivec4 others = ivec4(kept + p * EACH) & fields;
+        ivec4 others = ivec4(kept + p * EACH_FIELD) & winner_fields;
         for (int c = 0; c < 4; c++)
             if (value[c] > best[c] || (value[c] == best[c] && others[c] < places[c])) {
                 best[c] = value[c];

@@ -1,6 +1,7 @@
 // Winners of a pixel's windows: for each channel the place of the tap in its window, column + 8 * row,
 // and of the four channels one number in base 64, which a float holds. With CLAMPED the place of the
 // pixel that the tap stands for, unless taps are ALL_INSIDE.
+// needs pooling/winner_fields.glsl
 float winners_of(vec4 places, ivec2 X) {
 #if defined(CLAMPED) && !defined(ALL_INSIDE)
     int left = first_x + stride_x * X.x, top = first_y + stride_y * X.y;
@@ -14,7 +15,7 @@ float winners_of(vec4 places, ivec2 X) {
 // Of the same number as a whole one.
 float winners_in(int places, ivec2 X) {
 #if defined(CLAMPED) && !defined(ALL_INSIDE)
-    return winners_of(vec4(ivec4(places) >> ivec4(0, 6, 12, 18) & ivec4(63)), X);
+    return winners_of(vec4(places_in(places)), X);
 #else
     return float(places);
 #endif
