@@ -19,6 +19,23 @@ collected own_values;
 
 #define WINDOWS (WINDOWS_X * WINDOWS_Y)
 
+// Windows are numbered row by row; those whose norms are taken column by column: 32 that follow each
+// other are then two or three columns of the tile, and read float16 that lies a stride apart in a third
+// of the time that they take side by side (H200).
+#ifdef SQUARES
+#define WINDOW_AT(window) ((window).x * WINDOWS_Y + (window).y)
+ivec2 window_of(int i) {
+    int column = SMALL_QUOTIENT(i, WINDOWS_Y);
+    return ivec2(column, i - column * WINDOWS_Y);
+}
+#else
+#define WINDOW_AT(window) ((window).y * WINDOWS_X + (window).x)
+ivec2 window_of(int i) {
+    int row = SMALL_QUOTIENT(i, WINDOWS_X);
+    return ivec2(i - row * WINDOWS_X, row);
+}
+#endif
+
 shared vec4 terms[WINDOWS];
 
 // Window 0 of the tile, and the pixel that its first tap reads: the origin.
@@ -152,11 +169,11 @@ shared vec4 row_sums[KEPT_HEIGHT * WINDOWS_X];
 #define RUNS  ((WINDOWS_X + RUN - 1) / RUN) // of windows side by side, in a row
 #define READS ((RUN - 1) * stride_x + TAPS_X)
 
-// A lane reads what RUN windows have of a row once.
+// A lane reads what RUN windows have of a row once; lanes beside it read the rows below.
 void make_row_sums(int lane, tile t) {
     for (int i = lane; i < RUNS * KEPT_HEIGHT; i += LANES) {
-        int y = SMALL_QUOTIENT(i, RUNS);
-        int first = (i - y * RUNS) * RUN;
+        int run = SMALL_QUOTIENT(i, KEPT_HEIGHT);
+        int y = i - run * KEPT_HEIGHT, first = run * RUN;
         vec4 squares[READS];
         for (int k = 0; k < READS; k++) {
             int x = t.origin.x + first * stride_x + k;
@@ -210,8 +227,7 @@ vec4 term_of(ivec2 window, ivec2 X, vec4 g, tile t) {
 
 void make_terms(int lane, tile t) {
     for (int i = lane; i < WINDOWS; i += LANES) {
-        int row = SMALL_QUOTIENT(i, WINDOWS_X);
-        ivec2 window = ivec2(i - row * WINDOWS_X, row), X = t.first + window;
+        ivec2 window = window_of(i), X = t.first + window;
         bool counts = X.x >= begin_x && X.y >= begin_y && X.x < end_x && X.y < end_y;
         vec4 term = vec4(0.0);
         if (counts)
@@ -227,7 +243,7 @@ void make_terms(int lane, tile t) {
 
 // What the window passes on to the pixel at u of the source, which its tap reads.
 vec4 passed_on(ivec2 window, ivec2 tap, ivec2 u, tile t) {
-    int i = window.y * WINDOWS_X + window.x;
+    int i = WINDOW_AT(window);
 #if defined(BITS)
     uvec4 others = uvec4(winning[i] ^ OF_EACH(NUMBER(tap))) & fields;
     return mix(vec4(0.0), terms[i], equal(others, uvec4(0u)));

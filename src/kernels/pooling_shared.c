@@ -92,13 +92,13 @@ static bool reads_again(const struct tiles *t)
 }
 
 /* Norms whose windows lie over each other have sums over rows of taps in common: 3x3 windows two apart
- * of halves take 0.82 of the time then, of floats 1.07; one apart, beside a source that is kept, 0.90 and
- * 0.88 (H200). */
+ * take 0.94 of the time then, of halves 0.89; one apart, beside a source that is kept, 0.88 and 0.90
+ * (H200). */
 static bool shares_rows(const struct tiles *t)
 {
     const struct window *w = &t->operation->window;
     bool overlap = w->x.stride < w->x.size || w->y.stride < w->y.size;
-    return takes_norms(t->fold) && overlap && (t->halves || !reads_again(t));
+    return takes_norms(t->fold) && overlap;
 }
 
 static bool keeps_source(const struct tiles *t)
