@@ -65,6 +65,8 @@ def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__.strip())
     architecture = os.environ.get('ARCHITECTURE', 'SM90')
+    if len(sys.argv) == 3:
+        os.makedirs(sys.argv[2], exist_ok=True)
     print('| program | instructions | registers | ' + ' | '.join(FIGURES) + ' |')
     print('| --- ' * (3 + len(FIGURES)) + '|')
     programs = filter(None, map(code_of, microcode(sys.argv[1])))
