@@ -62,8 +62,10 @@ struct bench_work {
     glcnn_device *device;
     glcnn_status (*commit)(void *user);
     glcnn_status (*wait)(void *user);
+    bool (*is_over)(void *user); /* never waits */
     void *user;
     uint32_t repeats; /* times that what is measured stands in a commit */
+    bool streams;     /* a commit sends the GPU what it needs while the one before still runs */
 };
 
 struct bench_timing {

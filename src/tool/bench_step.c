@@ -117,6 +117,11 @@ static glcnn_status wait(void *user)
     return glcnn_graph_wait(((struct step *)user)->runner.graph);
 }
 
+static bool is_over(void *user)
+{
+    return glcnn_graph_poll(((struct step *)user)->runner.graph);
+}
+
 /* The first run writes the batch and makes the programs. */
 static bool prepare(struct step *s, glcnn_device *device, const struct bench_step *step)
 {
@@ -174,6 +179,12 @@ static glcnn_status wait_fed(void *user)
     return status == GLCNN_SUCCESS ? wait(user) : status;
 }
 
+static bool is_fed(void *user)
+{
+    const struct step *s = user;
+    return glcnn_command_buffer_is_complete(s->reads[(s->fed - 1) % IN_FLIGHT]);
+}
+
 static void check_losses(const struct step *s, const struct bench_step *step, struct bench_row *row)
 {
     for (uint32_t i = 0; i < step->batch && !row->error[0]; i++)
@@ -185,15 +196,16 @@ void bench_run_step(struct bench_report *report, glcnn_device *device,
                     const struct bench_step *step, enum bench_feed feeding, struct bench_row *row)
 {
     struct step s = {.bytes = feeding == BENCH_FED_BYTES};
-    bool fed = feeding != BENCH_RESIDENT;
-    const struct bench_work work = {device, fed ? feed : commit, fed ? wait_fed : wait, &s, 1};
+    const struct bench_work resident = {device, commit, wait, is_over, &s, 1, false},
+                            streaming = {device, feed, wait_fed, is_fed, &s, 1, true};
+    const struct bench_work *work = feeding == BENCH_RESIDENT ? &resident : &streaming;
     const uint32_t shape[4] = {step->batch, form.channels, form.height, form.width};
     memcpy(row->shape, shape, sizeof shape);
     glcnn_status status = prepare(&s, device, step) ? GLCNN_SUCCESS : GLCNN_INVALID_STATE;
     if (status == GLCNN_SUCCESS)
-        status = bench_time(report, &work, row);
+        status = bench_time(report, work, row);
     if (status == GLCNN_SUCCESS)
-        status = bench_trace_work(report, &work, row);
+        status = bench_trace_work(report, work, row);
     for (uint32_t i = 0; s.losses && i < step->batch; i++)
         s.losses[i] = NAN;
     if (status == GLCNN_SUCCESS)

@@ -471,24 +471,25 @@ static void release(struct bench_job *w)
     glcnn_state_destroy(&w->state);
 }
 
-static glcnn_status commit_once(void *user)
+static glcnn_status commit(void *commands)
 {
-    return glcnn_command_buffer_commit(((struct bench_job *)user)->once);
+    return glcnn_command_buffer_commit(commands);
 }
 
-static glcnn_status wait_once(void *user)
+static glcnn_status wait(void *commands)
 {
-    return glcnn_command_buffer_wait(((struct bench_job *)user)->once);
+    return glcnn_command_buffer_wait(commands);
 }
 
-static glcnn_status commit_many(void *user)
+static bool is_over(void *commands)
 {
-    return glcnn_command_buffer_commit(((struct bench_job *)user)->many);
+    return glcnn_command_buffer_is_complete(commands);
 }
 
-static glcnn_status wait_many(void *user)
+static struct bench_work work_of(const struct bench_job *w, glcnn_command_buffer *commands,
+                                 uint32_t repeats)
 {
-    return glcnn_command_buffer_wait(((struct bench_job *)user)->many);
+    return (struct bench_work){w->device, commit, wait, is_over, commands, repeats, false};
 }
 
 /* A state adds up the gradients for weights that are encoded into it: each call has it empty, as the
@@ -509,9 +510,8 @@ static glcnn_status repeat(struct bench_job *w, uint32_t repeats)
 /* Times the calls, looks at what they wrote, and counts and traces one by itself. */
 static glcnn_status measure(struct bench_report *report, struct bench_job *w, uint32_t repeats)
 {
-    const struct bench_work once = {w->device, commit_once, wait_once, w, 1},
-                            many = {w->device, commit_many, wait_many, w, repeats};
     glcnn_status status = repeat(w, repeats);
+    const struct bench_work once = work_of(w, w->once, 1), many = work_of(w, w->many, repeats);
     if (status == GLCNN_SUCCESS)
         status = bench_each_output(w, true);
     if (status == GLCNN_SUCCESS)
@@ -526,10 +526,10 @@ void bench_run_shape(struct bench_report *report, glcnn_device *device,
 {
     struct bench_job w = {
         .report = report, .shape = shape, .part = part, .row = row, .device = device, .seed = SEED};
-    const struct bench_work work = {device, commit_once, wait_once, &w, 1};
     uint32_t repeats = 1;
     bench_scale(report, shape, row->shape);
     glcnn_status status = prepare(&w);
+    const struct bench_work work = work_of(&w, w.once, 1);
     if (status == GLCNN_SUCCESS)
         status = bench_repeats(&work, &repeats);
     if (status == GLCNN_SUCCESS)
