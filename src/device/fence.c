@@ -22,7 +22,7 @@
 #define BUSY         ((uint64_t)20000)
 #define SHORTEST_NAP ((uint64_t)20000)
 #define LONGEST_NAP  ((uint64_t)1000000)
-#define NAP_SHARE    16 /* of the time waited so far */
+#define NAP_SHARE    64 /* of the time waited so far */
 
 /* ---- Marks ---- */
 
