@@ -49,7 +49,7 @@ void invocation(ivec2 at, int k, int image) {
         }
     }
 #ifdef EDGE_CLAMP
-    if (x < 0 || y < 0 || x >= source_width || y >= source_height)
+    if (!is_within(x, y, source_width, source_height))
         sum = vec4(0.0);
 #endif
     store_destination(at.x, at.y, k, image, neuron(sum, neuron_slope(k)));

@@ -23,7 +23,7 @@ void invocation(ivec3 at) {
     image *= IMAGES;
     int last = gradient_images - 1;
     ivec2 pixel = to + ivec2(shift_x, shift_y);
-    bool inside = pixel.x >= 0 && pixel.y >= 0 && pixel.x < kernel_width && pixel.y < kernel_height;
+    bool inside = is_within(pixel.x, pixel.y, kernel_width, kernel_height);
     int tap = inside ? pixel.y * kernel_width + pixel.x : 0;
     int element = (tap * range + slice) * COMPONENTS;
     vec4 sum[IMAGES];

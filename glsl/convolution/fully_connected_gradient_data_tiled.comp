@@ -44,7 +44,7 @@ void find_column(int own) {
     ivec2 u = at.xy + ivec2(region_x + shift_x, region_y + shift_y);
     column = (u.y * kernel_width + u.x) * destination_slices + at.z;
 #ifndef WHOLE
-    live_column = u.x >= 0 && u.y >= 0 && u.x < kernel_width && u.y < kernel_height;
+    live_column = is_within(u.x, u.y, kernel_width, kernel_height);
     column = live_column ? column : 0;
 #endif
 }

@@ -46,5 +46,5 @@ vec4 seen(int x, int y, int slice, int image) { return source_edge(x, y, slice, 
 bool is_seen(int x, int y) { return true; }
 #else
 vec4 seen(int x, int y, int slice, int image) { return source_clamp(x, y, slice, image); }
-bool is_seen(int x, int y) { return x >= 0 && y >= 0 && x < source_width && y < source_height; }
+bool is_seen(int x, int y) { return is_within(x, y, source_width, source_height); }
 #endif

@@ -46,6 +46,6 @@ vec4 total(ivec2 u, int slice, int image) {
 
 void invocation(ivec2 at, int slice, int image) {
     ivec2 u = at + ivec2(shift_x, shift_y);
-    bool inside = u.x >= 0 && u.y >= 0 && u.x < source_width && u.y < source_height;
+    bool inside = is_within(u.x, u.y, source_width, source_height);
     store_destination(at.x, at.y, slice, image, inside ? total(u, slice, image) : vec4(0.0));
 }

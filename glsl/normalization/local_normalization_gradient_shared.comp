@@ -26,7 +26,7 @@ void make_terms(ivec2 own, ivec2 X, vec4 about, int slice, int image) {
     constants[i] = c;
 #endif
     ivec2 around = own - ivec2((TAPS_X - 1) / 2, (TAPS_Y - 1) / 2);
-    if (around.x >= 0 && around.y >= 0 && around.x < TILE_X && around.y < TILE_Y)
+    if (is_within(around.x, around.y, TILE_X, TILE_Y))
         centres[around.y * TILE_X + around.x] = a;
 }
 
@@ -82,7 +82,7 @@ void invocation(ivec3 at) {
         ivec2 to = tile + own, u = corner + own;
         if (to.x >= region_width || to.y >= region_height)
             continue;
-        bool inside = u.x >= 0 && u.y >= 0 && u.x < source_width && u.y < source_height;
+        bool inside = is_within(u.x, u.y, source_width, source_height);
         vec4 sum = total(own);
         store_destination(region_x + to.x, region_y + to.y, slice, image,
                           inside ? sum : vec4(0.0));

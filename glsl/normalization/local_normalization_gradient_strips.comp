@@ -79,7 +79,7 @@ void invocation(ivec3 at) {
         return;
     for (int r = 0; r < ROWS; r++) {
         ivec2 u = top + ivec2(0, TAPS_Y - 1 + r);
-        bool inside = u.x >= 0 && u.y >= 0 && u.x < source_width && u.y < source_height;
+        bool inside = is_within(u.x, u.y, source_width, source_height);
         vec4 sum = total(r * LANES + first, centres[r], strip[r + TAPS_Y - 1]);
         if (to.y + r < region_height)
             store_destination(region_x + to.x, region_y + to.y + r, slice, image,

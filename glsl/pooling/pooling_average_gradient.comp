@@ -16,6 +16,6 @@ void invocation(ivec2 at, int slice, int image) {
             if (count > 0.0)
                 sum += gradient(X, Y, slice, image) / count;
         }
-    bool inside = x >= 0 && y >= 0 && x < source_width && y < source_height;
+    bool inside = is_within(x, y, source_width, source_height);
     store_destination(at.x, at.y, slice, image, inside ? sum : vec4(0.0));
 }

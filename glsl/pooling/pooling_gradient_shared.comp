@@ -95,7 +95,7 @@ shared uint winning[WINDOWS];
 #define OUTSIDE 255.0 // a zero outside
 
 bool is_inside(ivec2 t) {
-    return t.x >= 0 && t.y >= 0 && t.x < source_width && t.y < source_height;
+    return is_within(t.x, t.y, source_width, source_height);
 }
 
 // That of the pixel inside that the tap stands for, where there is one.

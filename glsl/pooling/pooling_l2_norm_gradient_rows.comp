@@ -11,7 +11,7 @@ void invocation(ivec2 at, int slice, int image) {
         sum += float(taps_at_x(x, source_width, X)) *
                part(X - begin_x, at.y - first_row, slice, image);
     bool read = columns.x <= columns.y && rows.x <= rows.y;
-    bool inside = x >= 0 && y >= 0 && x < source_width && y < source_height;
+    bool inside = is_within(x, y, source_width, source_height);
     vec4 value = sum * source_clamp(x, y, slice, image);
     store_destination(at.x, at.y, slice, image, read && inside ? value : vec4(0.0));
 }

@@ -33,6 +33,6 @@ void invocation(ivec2 at, int slice, int image) {
             bvec4 mine = is_winner(pixel, X, Y, winners(X - begin_x, Y - begin_y, slice, image));
             sum += mix(vec4(0.0), gradient(X, Y, slice, image), mine);
         }
-    bool inside = pixel.x >= 0 && pixel.y >= 0 && pixel.x < source_width && pixel.y < source_height;
+    bool inside = is_within(pixel.x, pixel.y, source_width, source_height);
     store_destination(at.x, at.y, slice, image, inside ? sum : vec4(0.0));
 }

@@ -20,7 +20,7 @@ int window_before(int pixel, int first, int stride) {
 }
 
 int number_of(int p, int q) {
-    return p >= 0 && q >= 0 && p < KERNEL_WIDTH && q < KERNEL_HEIGHT ? place_of_tap(p, q) : -1;
+    return is_within(p, q, KERNEL_WIDTH, KERNEL_HEIGHT) ? place_of_tap(p, q) : -1;
 }
 
 // What a window passes on to each of the pixels, of which its tap (p, q) reads the first.
@@ -36,7 +36,7 @@ void add_window(inout vec4 sums[PIXELS], vec4 g, int kept, int p, int q) {
 
 void store(ivec2 at, int slice, int image, vec4 sum) {
     ivec2 pixel = at + ivec2(shift_x, shift_y);
-    bool inside = pixel.x >= 0 && pixel.y >= 0 && pixel.x < source_width && pixel.y < source_height;
+    bool inside = is_within(pixel.x, pixel.y, source_width, source_height);
     if (at.x < end_column && at.y < end_row)
         store_destination(at.x, at.y, slice, image, inside ? sum : vec4(0.0));
 }

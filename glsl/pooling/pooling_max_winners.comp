@@ -5,7 +5,7 @@ float number_of(ivec2 t, int tap) {
 #ifdef EDGE_CLAMP
     return float(tap);
 #else
-    bool inside = t.x >= 0 && t.y >= 0 && t.x < source_width && t.y < source_height;
+    bool inside = is_within(t.x, t.y, source_width, source_height);
     return inside ? float(tap) : -1.0;
 #endif
 }

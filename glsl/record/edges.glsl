@@ -8,7 +8,7 @@ vec4 NAME_zero(int x, int y, int slice, int image) {
     return NAME(x, y, slice, image);
 #else
     vec4 v = NAME_clamp(x, y, slice, image);
-    return uint(x) < uint(NAME_width) && uint(y) < uint(NAME_height) ? v : vec4(0.0);
+    return is_within(x, y, NAME_width, NAME_height) ? v : vec4(0.0);
 #endif
 }
 

@@ -33,7 +33,7 @@ vec4 channels_at(int x, int y, int slice, int image) {
 void invocation(ivec2 at, int slice, int image) {
     int x = placed(first_x + step_x * at.x, source_width);
     int y = placed(first_y + step_y * at.y, source_height);
-    bool inside = x >= 0 && y >= 0 && x < source_width && y < source_height;
+    bool inside = is_within(x, y, source_width, source_height);
     vec4 v = channels_at(x, y, slice, image);
     store_destination(at.x, at.y, slice, image, inside ? v : vec4(outside));
 }

@@ -35,7 +35,7 @@ void invocation(ivec2 at, int slice, int image) {
     int i = (u.y * to_width + u.x) * destination_channels + 4 * slice;
 #endif
     vec4 v = vec4(0.0);
-    if (u.x >= 0 && u.y >= 0 && u.x < to_width && u.y < to_height) {
+    if (is_within(u.x, u.y, to_width, to_height)) {
 #ifdef WHOLE_SLICES
         v = texel_of(i, image);
 #else

@@ -47,7 +47,7 @@ ivec2 result_position(ivec2 u, ivec2 pixel) { return pixel; }
 ivec2 columns_of(int u) { return windows_with_x(u, source_width); }
 ivec2 rows_of(int u) { return windows_with_y(u, source_height); }
 bool is_source(ivec2 u) {
-    return u.x >= 0 && u.y >= 0 && u.x < source_width && u.y < source_height;
+    return is_within(u.x, u.y, source_width, source_height);
 }
 #endif
 

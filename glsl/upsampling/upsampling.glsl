@@ -6,7 +6,7 @@
 ivec2 enlarged(ivec2 X) { return X + ivec2(base_x, base_y); }
 
 bool is_enlarged(ivec2 U) {
-    return U.x >= 0 && U.y >= 0 && U.x < extent_x && U.y < extent_y;
+    return is_within(U.x, U.y, extent_x, extent_y);
 }
 
 // Source position of U times the divisor.

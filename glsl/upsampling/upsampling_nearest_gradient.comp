@@ -12,6 +12,6 @@ void invocation(ivec2 at, int slice, int image) {
     for (int Y = rows.x; Y <= rows.y; Y++)
         for (int X = columns.x; X <= columns.y; X++)
             sum += gradient(X, Y, slice, image);
-    bool inside = x >= 0 && y >= 0 && x < size_x && y < size_y;
+    bool inside = is_within(x, y, size_x, size_y);
     store_destination(at.x, at.y, slice, image, inside ? sum : vec4(0.0));
 }

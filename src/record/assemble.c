@@ -297,6 +297,12 @@ static void declare_quotients(struct text *t, const struct pass *pass,
                 floats ? "int((float(layer) + 0.5) / float(per))" : "quotient(layer, per)");
 }
 
+/* Whether x is one of 0 .. width - 1, and y of 0 .. height - 1. A number below 0 is, without a sign, a
+ * large one: two comparisons tell it. */
+static const char within[] = "bool is_within(int x, int y, int width, int height) {\n"
+                             "    return uint(x) < uint(width) && uint(y) < uint(height);\n"
+                             "}\n";
+
 static void write_preamble(struct text *t, const struct pass *pass,
                            const struct glcnn_device *device)
 {
@@ -315,6 +321,7 @@ static void write_preamble(struct text *t, const struct pass *pass,
     text_format(t, "layout(location = 0) uniform ivec3 grid_base;\n");
     text_format(t, "ivec3 grid_size() { return ivec3(grid_x, grid_y, grid_z); }\n");
     declare_quotients(t, pass, traits);
+    text_format(t, "%s", within);
     define_textures(t, pass);
     define_images(t, pass);
     if (traits->sums_round)
