@@ -18,7 +18,8 @@
 #define SLICE           ((uint64_t)100000000) /* nanoseconds */
 
 /* Of waits that would keep a core busy, nanoseconds: what is soon over is waited for as the driver
- * does; then naps that grow with the wait, so that it is not much longer for them. */
+ * does; then naps that grow with the wait, so that it is not much longer for them. Of 11 ms 1.2 %, and
+ * a core is busy for a sixth of it; with naps of a 16th 4.6 %, and for an eighth (H200). */
 #define BUSY         ((uint64_t)20000)
 #define SHORTEST_NAP ((uint64_t)20000)
 #define LONGEST_NAP  ((uint64_t)1000000)
