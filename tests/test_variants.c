@@ -193,9 +193,11 @@ static void test_an_unknown_variant_is_refused(void)
     unsetenv("GLCNN_VARIANTS");
 }
 
+/* Those of the draws of an augmentation are named as parameters of functions are. */
 static void test_kernels_agree_with_each_way_of_uniforms(void)
 {
-    static const char *const kernels[] = {"dropout", "pooling_average", "optimizer_adam"};
+    static const char *const kernels[] = {"dropout", "pooling_average", "optimizer_adam",
+                                          "augment_color", "augment_geometry"};
     for (int plain = 0; plain < 2; plain++) {
         glcnn_device *on = open_device(NULL);
         on->info.traits.uniform_copies = false;

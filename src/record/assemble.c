@@ -303,6 +303,7 @@ static const char within[] = "bool is_within(int x, int y, int width, int height
                              "    return uint(x) < uint(width) && uint(y) < uint(height);\n"
                              "}\n";
 
+/* Functions come first: a uniform may have the name of a parameter of theirs, and be a macro. */
 static void write_preamble(struct text *t, const struct pass *pass,
                            const struct glcnn_device *device)
 {
@@ -311,6 +312,8 @@ static void write_preamble(struct text *t, const struct pass *pass,
     text_format(t, "precision highp float;\nprecision highp int;\n");
     text_format(t, "precision highp sampler2DArray;\nprecision highp image2DArray;\n");
     declare_group(t, pass, traits);
+    declare_quotients(t, pass, traits);
+    text_format(t, "%s", within);
     text_format(t, "#define LOCAL_X %u\n#define LOCAL_Y %u\n#define LOCAL_Z %u\n", pass->local[0],
                 pass->local[1], pass->local[2]);
     if (pass->variant)
@@ -320,8 +323,6 @@ static void write_preamble(struct text *t, const struct pass *pass,
     uniforms_declare(t, pass, traits);
     text_format(t, "layout(location = 0) uniform ivec3 grid_base;\n");
     text_format(t, "ivec3 grid_size() { return ivec3(grid_x, grid_y, grid_z); }\n");
-    declare_quotients(t, pass, traits);
-    text_format(t, "%s", within);
     define_textures(t, pass);
     define_images(t, pass);
     if (traits->sums_round)
