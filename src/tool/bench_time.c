@@ -37,7 +37,7 @@ static double seconds_of(clockid_t clock)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* A wait that naps ends up to a nap late, which is 3 % of a short sample: there what was committed is
+/* A wait that naps ends up to a nap late, a hundredth of a sample or more: there what was committed is
  * watched. What takes longer than WATCHED is then waited for. */
 static void watch(const struct bench_work *work)
 {
@@ -63,6 +63,13 @@ static glcnn_status run(const struct bench_work *work, int count, double *elapse
     return status;
 }
 
+/* Commits that fill a sample, where each takes `one` seconds. */
+static int commits_of(double sample, double one)
+{
+    double wanted = sample / fmax(one, 1e-6);
+    return wanted < 1 ? 1 : wanted > COMMITS_MAX ? COMMITS_MAX : (int)wanted;
+}
+
 /* How many commits make a sample; the first is not counted, since programs are made then. */
 static glcnn_status warm_up(const struct bench_work *work, const struct effort *effort,
                             int *commits, double *one)
@@ -82,12 +89,10 @@ static glcnn_status warm_up(const struct bench_work *work, const struct effort *
         elapsed = seconds_of(CLOCK_MONOTONIC) - begin;
     } while (status == GLCNN_SUCCESS && elapsed < effort->warm);
     double sample = work->streams ? STREAM * effort->sample : effort->sample;
-    double wanted = sample / fmax(*one, 1e-6);
-    *commits = wanted < 1 ? 1 : wanted > COMMITS_MAX ? COMMITS_MAX : (int)wanted;
+    *commits = commits_of(sample, *one);
     if (status == GLCNN_SUCCESS && *commits > 1) { /* a single commit waits as long as it works */
         status = run(work, *commits, &elapsed, &cpu);
-        wanted = sample * *commits / fmax(elapsed, 1e-6);
-        *commits = wanted < 1 ? 1 : wanted > COMMITS_MAX ? COMMITS_MAX : (int)wanted;
+        *commits = commits_of(sample, elapsed / *commits);
     }
     return status;
 }
