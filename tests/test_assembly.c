@@ -8,6 +8,7 @@
 #include "image/image.h"
 #include "record/assemble.h"
 #include "record/program.h"
+#include "record/shader_source.h"
 #include "tests/fixture.h"
 
 /* ---- Parts ---- */
@@ -57,6 +58,57 @@ static void test_a_template_is_there_for_each_name(void)
     CU_ASSERT_EQUAL(occurrences(source.bytes, "vec4 secondary_operand("), 1);
     CU_ASSERT_EQUAL(occurrences(source.bytes, "NAME"), 0);
     text_free(&source);
+}
+
+/* What stands at the beginning of a line up to its first ( = or ;, a layout apart; NULL unless that
+ * defines a function, a variable or a macro. */
+static const char *definition(const char *line, size_t *length)
+{
+    if (strncmp(line, "layout(", 7) == 0)
+        line += strcspn(line, ")\n") + 1;
+    *length = strcspn(line, "(=;{\n");
+    bool named = (*line == ' ' || (*line >= 'a' && *line <= 'z')) && line[*length] != '\n';
+    return named || strncmp(line, "#define ", 8) == 0 ? line : NULL;
+}
+
+static bool has_name(const char *text, size_t length)
+{
+    const char *name = strstr(text, "NAME");
+    return name && (size_t)(name - text) < length;
+}
+
+static void check_definitions(const struct glcnn_shader_source *file)
+{
+    for (const char *line = file->text; *line; line += strcspn(line, "\n") + 1) {
+        size_t length;
+        const char *found = strncmp(line, "    ", 4) == 0 ? NULL : definition(line, &length);
+        if (!found || has_name(found, length))
+            continue;
+        printf("\n    glsl/%s: %.*s", file->name, (int)strcspn(line, "\n"), line);
+        CU_FAIL("a template defines something without NAME");
+    }
+}
+
+/* The first line that is no comment and has the word. */
+static bool is_template(const struct glcnn_shader_source *file)
+{
+    for (const char *line = file->text; *line; line += strcspn(line, "\n") + 1) {
+        if (strncmp(line, "//", 2) != 0 && has_name(line, strcspn(line, "\n")))
+            return true;
+    }
+    return false;
+}
+
+/* One that has not would be there twice in a pass that has the template twice. */
+static void test_what_a_template_defines_has_its_name(void)
+{
+    size_t templates = 0;
+    for (const struct glcnn_shader_source *s = glcnn_shader_sources; s->name; s++)
+        if (is_template(s)) {
+            templates++;
+            check_definitions(s);
+        }
+    CU_ASSERT(templates > 30);
 }
 
 /* Number, by the last #line before it, of the line that begins with `text`. */
@@ -379,6 +431,7 @@ int main(int argc, char *argv[])
     static const CU_TestInfo tests[] = {
         UNIT_TEST(test_what_a_file_needs_stands_before_it_once),
         UNIT_TEST(test_a_template_is_there_for_each_name),
+        UNIT_TEST(test_what_a_template_defines_has_its_name),
         UNIT_TEST(test_a_line_is_taken_back_to_its_file),
         UNIT_TEST(test_a_file_that_is_not_there_is_named),
         UNIT_TEST(test_layers_that_an_image_has_not_are_refused),

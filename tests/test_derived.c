@@ -4,9 +4,11 @@
 #include "tests/graphs.h"
 
 #include "device/device.h"
+#include "kernels/neuron.h"
 
-#define BATCH 3
-#define STEPS 3
+#define BATCH      3
+#define STEPS      3
+#define MOST_TYPES 64 /* of neurons */
 
 /* relu(normalised(conv(x)) + normalised(conv(x))), of which both branches and the neuron's gradient
  * are read pixel for pixel, then pooling, which reads pixels of the sum's neuron, and three connected
@@ -113,6 +115,31 @@ static struct net make_normalised_twice(void)
     glcnn_image_node *x = glcnn_batch_normalization_node(first_layer(&n), 1e-5f, &gelu, NULL);
     x = convolve(glcnn_batch_normalization_node(x, 1e-5f, NULL, NULL), 3, 6, 6);
     end_net(&n, connect(x, CNN_SIDE, 6, CNN_CLASSES));
+    return n;
+}
+
+/* A neuron twice in a row and beside itself: passes hold the functions of both, each under the name of
+ * what it makes. */
+static struct net make_neurons(const struct glcnn_neuron_descriptor *neuron)
+{
+    struct net n = begin_net();
+    glcnn_image_node *once = glcnn_neuron_node(convolve(n.image, 1, 1, 6), neuron);
+    glcnn_image_node *x = glcnn_add_node(once, glcnn_neuron_node(once, neuron));
+    end_net(&n, connect(x, CNN_SIDE, 6, CNN_CLASSES));
+    return n;
+}
+
+/* The same of all that makes pixels. */
+static struct net make_producers(void)
+{
+    struct net n = begin_net();
+    glcnn_image_node *first = first_layer(&n);
+    glcnn_image_node *x = glcnn_batch_normalization_node(first, 1e-5f, &gelu, NULL);
+    x = glcnn_neuron_node(glcnn_neuron_node(x, &gelu), &gelu);
+    x = glcnn_add_node(glcnn_add_node(x, first), x);
+    for (int i = 0; i < 2; i++)
+        x = windows(glcnn_pooling_average_node(x, 2, 2, 2, 2));
+    end_net(&n, connect(x, CNN_SIDE / 4, 6, CNN_CLASSES));
     return n;
 }
 
@@ -293,6 +320,67 @@ static void test_gradients_of_averages_are_made_by_their_readers(void)
     CU_ASSERT(derived.memory.without_sharing < stored.memory.without_sharing);
 }
 
+/* Inside its domain, and with values of about 1 where it is applied twice. */
+static struct glcnn_neuron_descriptor mild(glcnn_neuron_type type)
+{
+    struct glcnn_neuron_descriptor neuron = glcnn_neuron_descriptor_default(type);
+    if (type == GLCNN_NEURON_TYPE_LOGARITHM || type == GLCNN_NEURON_TYPE_EXPONENTIAL ||
+        type == GLCNN_NEURON_TYPE_POWER) {
+        neuron.a = 0.125f;
+        neuron.b = 1.5f;
+        neuron.c = 2.5f;
+    }
+    return neuron;
+}
+
+/* Of all types, one after the other. Returns how many there are. */
+static size_t train_neurons(const char *variants, struct outcome outcomes[MOST_TYPES])
+{
+    size_t type = 0;
+    open_with(variants);
+    for (; neuron_type_names[type]; type++) {
+        CU_ASSERT_TRUE_FATAL(type < MOST_TYPES);
+        const struct glcnn_neuron_descriptor neuron = mild((glcnn_neuron_type)type);
+        struct net n = make_neurons(&neuron);
+        outcomes[type] = train_net(&n, false);
+    }
+    return type;
+}
+
+static const char all_stored[] = "pixels_stored,gradients_stored,coefficients_image,"
+                                 "pooling_average_gradient_stored,reduced_by_a_pass";
+
+static const char *all_derived(void)
+{
+    return can_derive() ? "pixels_derived,gradients_derived,coefficients_vectors,"
+                          "pooling_average_gradient_derived,reduced_where_stored"
+                        : "pooling_average_gradient_derived";
+}
+
+static void test_every_neuron_twice_in_a_pass(void)
+{
+    static struct outcome stored[MOST_TYPES], derived[MOST_TYPES];
+    size_t types = train_neurons(all_stored, stored);
+    train_neurons(all_derived(), derived);
+    for (size_t i = 0; i < types; i++) {
+        bool near = arrays_near(derived[i].losses, stored[i].losses, STEPS * BATCH, 1e-5);
+        bool fewer = derived[i].dispatches < stored[i].dispatches;
+        if (!near || !fewer)
+            printf("\n    neuron_type=%s: %zu passes, %zu where all is stored",
+                   neuron_type_names[i], derived[i].dispatches, stored[i].dispatches);
+        CU_ASSERT(near);
+        CU_ASSERT(fewer || !can_derive());
+    }
+}
+
+static void test_every_producer_twice_in_a_pass(void)
+{
+    struct outcome stored = train_made(all_stored, make_producers);
+    struct outcome derived = train_made(all_derived(), make_producers);
+    CU_ASSERT(arrays_near(derived.losses, stored.losses, STEPS * BATCH, 1e-5));
+    CU_ASSERT(derived.dispatches < stored.dispatches);
+}
+
 /* A device takes the row that its traits ask for. */
 static void test_dear_stores_are_saved(void)
 {
@@ -353,6 +441,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_a_gradient_is_made_by_its_reader),
         UNIT_TEST(test_normalisations_in_a_row_are_made_by_their_readers),
         UNIT_TEST(test_gradients_of_averages_are_made_by_their_readers),
+        UNIT_TEST(test_every_neuron_twice_in_a_pass),
+        UNIT_TEST(test_every_producer_twice_in_a_pass),
         UNIT_TEST(test_dear_stores_are_saved),
         UNIT_TEST(test_a_long_chain_is_stored_in_between),
         UNIT_TEST(test_an_exported_image_is_stored),
