@@ -365,7 +365,7 @@ static void test_every_neuron_twice_in_a_pass(void)
     for (size_t i = 0; i < types; i++) {
         bool near = arrays_near(derived[i].losses, stored[i].losses, STEPS * BATCH, 1e-5);
         bool fewer = derived[i].dispatches < stored[i].dispatches;
-        if (!near || !fewer)
+        if (!near || (!fewer && can_derive()))
             printf("\n    neuron_type=%s: %zu passes, %zu where all is stored",
                    neuron_type_names[i], derived[i].dispatches, stored[i].dispatches);
         CU_ASSERT(near);
