@@ -261,6 +261,78 @@ class Training(unittest.TestCase):
         self.assertIsNone(squares[0].accuracy)
         self.assertLess(squares[-1].loss, squares[0].loss)
 
+    def test_dense_losses_are_means(self):
+        """w x + b towards images, by the gradient of the mean square over pixels and channels."""
+        rng = numpy.random.default_rng(3)
+        x, goals = rng.standard_normal((8, 1, 6, 5)), rng.standard_normal((8, 3, 6, 5))
+        net = glcnn.network((1, 6, 5), lambda x: x.convolution(
+            kernel_width=1, kernel_height=1, output_feature_channels=3))
+        filter = net.filters[0]
+        w, b = filter.vector("weights").astype(float), numpy.zeros(3)
+        losses = net.train(x, goals, epochs=5, batch=8, loss=glcnn.LossType.MEAN_SQUARED_ERROR,
+                           optimizer=Optimizer("stochastic_gradient_descent", learning_rate=0.1))
+        for found in losses:
+            e = w[:, None, None] * x + b[:, None, None] - goals
+            self.assertAlmostEqual(found.loss, (e ** 2).mean(), places=5)
+            w = w - 0.1 * (2 * e * x).sum((0, 2, 3)) / e.size
+            b = b - 0.1 * (2 * e).sum((0, 2, 3)) / e.size
+        numpy.testing.assert_allclose(filter.vector("weights"), w, atol=1e-6)
+        numpy.testing.assert_allclose(filter.vector("biases"), b, atol=1e-6)
+        e = w[:, None, None] * x + b[:, None, None] - goals
+        square = dict(loss=glcnn.LossType.MEAN_SQUARED_ERROR, batch=3)
+        self.assertAlmostEqual(net.evaluate(x, goals, **square).loss, (e ** 2).mean(), places=5)
+        self.assertAlmostEqual(net.evaluate(x, goals, reduction="sum", **square).loss,
+                               (e ** 2).sum() / 8, places=3)
+        each = net.evaluate(x, goals, reduction="none", **square).loss
+        numpy.testing.assert_allclose(each, e ** 2, atol=1e-5)
+        before = filter.vector("biases")
+        step = dict(epochs=1, batch=8, optimizer=Optimizer("stochastic_gradient_descent",
+                                                           learning_rate=0.001))
+        score, = net.train(x, goals, loss=glcnn.LossType.MEAN_SQUARED_ERROR, reduction="sum",
+                           **step)
+        self.assertAlmostEqual(score.loss, (e ** 2).sum() / 8, places=3)
+        numpy.testing.assert_allclose(before - filter.vector("biases"),
+                                      0.001 * (2 * e).sum((0, 2, 3)) / 8, atol=1e-6)
+
+    def test_of_what_a_loss_is_the_mean(self):
+        """Of each type the sums of an image, and by how many terms they are divided."""
+        rng = numpy.random.default_rng(4)
+        x = rng.uniform(0.1, 0.9, (4, 3, 2, 5)).astype(numpy.float32)
+        goals = rng.uniform(0.1, 0.9, (4, 3, 2, 5)).astype(numpy.float32)
+        net = glcnn.network((3, 2, 5), lambda x: x.neuron_linear(1, 0))
+        log = numpy.log(numpy.exp(x).sum(1, keepdims=True)) - x
+        images = {"SOFT_MAX_CROSS_ENTROPY": ((goals * log).sum((1, 2, 3)), 10),
+                  "CATEGORICAL_CROSS_ENTROPY": (-(goals * numpy.log(x)).sum((1, 2, 3)), 10),
+                  "COSINE_DISTANCE": (1 - (x * goals).sum((1, 2, 3)), 1)}
+        for loss in glcnn.LossType:
+            sums = net.evaluate(x, goals, loss=loss, reduction="sum", batch=3).loss
+            wanted, terms = images.get(loss.name, (None, 30))
+            if wanted is not None:
+                self.assertAlmostEqual(sums, wanted.mean(), places=4)
+            mean = net.evaluate(x, goals, loss=loss, batch=3).loss
+            self.assertAlmostEqual(mean, sums / terms, places=6, msg=loss.name)
+
+    def test_an_autoencoder_learns_by_plain_descent(self):
+        images = numpy.random.default_rng(5).uniform(0, 1, (8, 1, 16, 16)).astype(numpy.float32)
+
+        def layers(x):
+            window = dict(kernel_width=3, kernel_height=3)
+            x = x.convolution(output_feature_channels=8, **window).neuron_relu()
+            return x.convolution(output_feature_channels=1, **window)
+
+        net = glcnn.network((1, 16, 16), layers, seed=1)
+        losses = [s.loss for s in net.train(
+            images, images, epochs=30, batch=8, loss=glcnn.LossType.MEAN_SQUARED_ERROR,
+            optimizer=Optimizer("stochastic_gradient_descent", learning_rate=0.1))]
+        self.assertLess(losses[-1], losses[0] / 4)
+
+    def test_reductions_that_there_are_not(self):
+        with refused(self, Status.INVALID_ARGUMENT, 'reduction is "mean" or "sum"'):
+            small_network().train(self.images, self.labels, reduction="none")
+        for method in small_network().train, small_network().evaluate:
+            with refused(self, Status.INVALID_ARGUMENT, "there is no reduction 'avg'; there are"):
+                method(self.images, self.labels, reduction="avg")
+
     def test_what_is_frozen_stays(self):
         net = small_network()
         frozen, free = net.filter("convolution_0"), net.filter("fully_connected_0")

@@ -4,7 +4,8 @@ from __future__ import annotations
 import ctypes
 import math
 import os
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
+from typing import (Any, Callable, Dict, Iterator, List, Literal, NamedTuple, Optional, Tuple,
+                    Union)
 
 import numpy
 
@@ -20,12 +21,17 @@ from .run import run
 # What changes pictures and features at random, for training alone.
 _RANDOM = {"dropout", "augment_geometry", "augment_color"}
 
+# Losses whose terms are of a pixel, all its channels together. A cosine distance is of an image;
+# all others have a term for each channel of each pixel.
+_OF_PIXELS = {_c.LossType.SOFT_MAX_CROSS_ENTROPY, _c.LossType.CATEGORICAL_CROSS_ENTROPY}
+
 Shape = Tuple[int, int, int]
+Reduction = Literal["mean", "sum", "none"]
 
 
 class Score(NamedTuple):
     """Of an epoch of training, or of an evaluation: means over all images."""
-    loss: float
+    loss: Any                  # a float; of reduction="none" an array, [N][C][H][W]
     accuracy: Optional[float]  # the share of right classes; None where labels are no classes
 
 
@@ -198,7 +204,8 @@ class Network:
 
     def train(self, images: Arrays, labels: Any, *, epochs: int = 1, batch: int = 32,
               optimizer: Union[Optimizer, str, None] = None,
-              loss: _c.LossType = _c.LossType.SOFT_MAX_CROSS_ENTROPY, seed: int = 0,
+              loss: _c.LossType = _c.LossType.SOFT_MAX_CROSS_ENTROPY,
+              reduction: Reduction = "mean", seed: int = 0,
               memory: int = 0, clip_norm: float = 0,
               progress: Optional[Callable[[int, Score], Any]] = None) -> List[Score]:
         """Trains on the mean loss of batches, in another order each epoch; images that do not fill
@@ -210,18 +217,26 @@ class Network:
                    their handles
         labels     [N] numbers of classes, or an array of the output's shape
         optimizer  None goes on with the one that trained before; at first "adam"
+        reduction  "mean": of all pixels and channels of a batch's images; of soft-max and
+                   categorical cross entropy, whose terms are of a pixel, of all pixels; of cosine
+                   distance, whose terms are of an image, of all images. "sum": the mean over images
+                   of the sum over an image's pixels and channels; the learning rate that suits it
+                   falls as images grow
         memory     bytes of what the graph makes on the GPU; 0: as many as needed
         clip_norm  largest norm of all gradients together; 0: any
         progress   is called with the number of the epoch, from 0, and its score
 
         A loss that is not finite raises Error with status CHECK_FAILED.
         """
+        if reduction == "none":
+            raise refuse("training takes one number of a batch: reduction is \"mean\" or \"sum\"")
         data = _Data(self, images, labels)
         batch = min(batch, data.count)
+        terms = _terms(loss, reduction, data.goal_shape)
         self.set_optimizer(optimizer)
-        graph, node = self._graph(("train", loss, memory, clip_norm),
+        graph, node = self._graph(("train", loss, terms, memory, clip_norm),
                                   lambda: self._training_graph(loss, memory, clip_norm))
-        node["weight"] = 1 / batch
+        node["weight"] = 1 / (batch * terms)
         scores = []
         for epoch in range(epochs):
             order = numpy.random.default_rng((seed, epoch)).permutation(data.count)
@@ -259,17 +274,25 @@ class Network:
         return numpy.concatenate(parts)[:data.count]
 
     def evaluate(self, images: Arrays, labels: Any, *, batch: int = 32,
-                 loss: _c.LossType = _c.LossType.SOFT_MAX_CROSS_ENTROPY) -> Score:
-        """The mean loss of the output against labels, and the share of right classes."""
+                 loss: _c.LossType = _c.LossType.SOFT_MAX_CROSS_ENTROPY,
+                 reduction: Reduction = "mean") -> Score:
+        """The mean loss of the output against labels, and the share of right classes. With
+        reduction="sum" the loss is what train has by that name, with "none" it is an array of the
+        loss of each element, [N][C][H][W]."""
         data = _Data(self, images, labels)
+        terms = _terms(loss, reduction, data.goal_shape)
         output = self._infer(self._compared(loss), data, batch, 0)
-        total = _Total()
+        total, each = _Total(), []
         for start in range(0, data.count, batch):
             chosen = numpy.arange(start, min(start + batch, data.count))
             losses = run("loss", {"source_image": output[chosen], "labels": data.goals(chosen)},
-                         device=self.device, loss_type=loss, reduction_type="sum")["loss"]
-            total.add(losses.sum(dtype=float), data.right(output[chosen], chosen), len(chosen))
-        return total.score(data)
+                         device=self.device, loss_type=loss,
+                         reduction_type="none" if reduction == "none" else "sum")["loss"]
+            each.append(losses)
+            total.add(losses.sum(dtype=float) / terms, data.right(output[chosen], chosen),
+                      len(chosen))
+        score = total.score(data)
+        return score._replace(loss=numpy.concatenate(each)) if reduction == "none" else score
 
     # ---- Files ----
 
@@ -373,6 +396,17 @@ def _take_parameters(device: Device, into: Any, of: Any) -> None:
                 into, parameter.name, get_parameter(device, of, parameter.name.decode())))
 
 
+def _terms(loss: _c.LossType, reduction: str, shape: Shape) -> int:
+    """By how much the sum over an image is divided."""
+    if reduction not in ("mean", "sum", "none"):
+        raise refuse("there is no reduction %r; there are \"mean\", \"sum\" and \"none\""
+                     % (reduction,))
+    channels, height, width = shape
+    if reduction != "mean" or loss == _c.LossType.COSINE_DISTANCE:
+        return 1
+    return height * width * (1 if loss in _OF_PIXELS else channels)
+
+
 class _Total:
     """Sums over images."""
 
@@ -433,6 +467,11 @@ class _Data:
         mean = numpy.reshape(0 if self.mean is None else self.mean, (-1, 1, 1))
         deviation = numpy.reshape(1 if self.deviation is None else self.deviation, (-1, 1, 1))
         return ((images * scale - mean) / deviation).astype(numpy.float32)
+
+    @property
+    def goal_shape(self) -> Shape:
+        """(C, H, W) of what goals gives for an image."""
+        return (self.channels, 1, 1) if self.labels is None else self.labels.shape[1:]
 
     def goals(self, chosen: Any) -> Any:
         """[N][C][H][W] for the loss: of classes a 1 in the channel of each."""
