@@ -321,6 +321,10 @@ static void csv_is_read(void)
         {"0,-1,2e3,.5,+4\n1,5,6,7,8\n", "csv 2x2x1 numbers: 2 0 0: 0 1"},
         {"10,1\n9,2\n-1,3\n10,4\n", "csv 1x1x1 bytes: 4 0 0: -1 9 10"},
         {"10,1\n9,2\na,3\n", "csv 1x1x1 bytes: 3 0 0: 10 9 a"},
+        {"10.0,1\n9.00,2\n-0.0,3\n10,4\n1.,5\n", "csv 1x1x1 bytes: 5 0 0: 0 1 9 10"},
+        {"10.0,1\n9.5,2\n9,3\n", "csv 1x1x1 bytes: 3 0 0: 10.0 9 9.5"},
+        {"7,1\n007,2\n10,3\n", "csv 1x1x1 bytes: 3 0 0: 007 10 7"},
+        {"1234567890123456789,1\n7,2\n", "csv 1x1x1 bytes: 2 0 0: 1234567890123456789 7"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         data_write_text("table.csv", rows[i].text);
@@ -491,21 +495,100 @@ static void parts_are_found_by_their_names(void)
     data_refuses("two", NULL, GLCNN_MALFORMED_DATA, "has a.csv and b.csv");
 }
 
-static void classes_are_those_that_are_given(void)
+/* Labels of lines, the classes that are given, and which of these the labels are; "!" and a phrase: a
+ * refusal. `decision`: a phrase of the sentence that tells of it. */
+static const struct matching {
+    const char *labels[6], *classes[5], *wanted, *decision;
+} matchings[] = {
+    {{"hat", "3", "shoe"}, {"shoe", "3", "hat"}, "2 1 0", NULL},
+    {{"2", "0", "1"}, {"shoe", "hat", "cap"}, "2 0 1", NULL},
+    {{"2.0", "0", "1.0"}, {"shoe", "hat", "cap"}, "2 0 1", NULL},
+    /* positions in the order of texts that older versions gave floats */
+    {{"0", "1", "2", "10"}, {"0.0", "1.0", "10.0", "2.0"}, "0 1 3 2", NULL},
+    {{"0.0", "1.0", "2.0", "10.0"}, {"0", "1", "2", "10"}, "0 1 2 3", NULL},
+    {{"3.0", "-1"}, {"-1", "cat", "3"}, "2 0", NULL},
+    /* as names 0 would be lost, so none of them is one */
+    {{"0", "1", "2"},
+     {"1", "2", "3"},
+     "0 1 2",
+     "no class is named \"0\", so labels count the "
+     "classes: 0 is \"1\", 2 is \"3\""},
+    {{"1", "2"}, {"1", "2", "3"}, "0 1", NULL},
+    {{"0", "1"}, {"cat", "1"}, "0 1", "no class is named \"0\""},
+    {{"hat", "3", "0", "shoe"},
+     {"shoe", "3", "hat"},
+     "!the label \"0\" is the name of none of the 3 classes, \"shoe\" to \"hat\", and the label "
+     "\"hat\" is no number of one, 0 to 2; expected all labels to be names, or all to be numbers",
+     NULL},
+    {{"1", "0", "3"},
+     {"1", "2", "3"},
+     "!the label \"0\" is the name of none of the 3 classes, "
+     "\"1\" to \"3\", and the label \"3\" is no number",
+     NULL},
+    {{"0", "0.5"}, {"cat", "dog"}, "!the label \"0.5\" is no number of one, 0 to 1", NULL},
+    {{"0", "-1"}, {"cat", "dog"}, "!the label \"-1\" is no number of one", NULL},
+    {{"00", "01"}, {"0", "1"}, "!the label \"00\" is the name of none", NULL},
+    {{"1.0", "cat"}, {"1", "cat"}, "!the label \"1.0\" is the name of none", NULL},
+    {{"1", "2"}, {"1", "1.0", "2"}, "!the classes \"1\" and \"1.0\" are the same one", NULL},
+};
+
+static void check_labels(const struct matching *m, glcnn_data_set *data)
 {
-    const char *const names[] = {"shoe", "3", "hat"};
-    const struct glcnn_data_parameters p = {.class_count = 3, .class_names = names};
-    data_write_text("given.csv", "hat,1\n3,2\n0,3\nshoe,4\n");
-    check_set("given.csv", &p, "csv 1x1x1 bytes: 4 0 0: shoe 3 hat");
-    glcnn_data_set *data = data_open("given.csv", &p);
-    static const uint32_t wanted[] = {2, 1, 0, 0};
-    for (uint32_t i = 0; i < 4; i++)
-        CU_ASSERT_EQUAL(glcnn_data_set_label(data, GLCNN_DATA_PART_TRAINING, i), wanted[i]);
+    char found[64] = "";
+    const char *decision = glcnn_data_set_decision(data, 0);
+    for (uint32_t i = 0; i < 6 && m->labels[i]; i++)
+        sprintf(found + strlen(found), "%s%u", i ? " " : "",
+                glcnn_data_set_label(data, GLCNN_DATA_PART_TRAINING, i));
+    CU_ASSERT_STRING_EQUAL(found, m->wanted);
+    CU_ASSERT_EQUAL(decision != NULL, m->decision != NULL);
+    CU_ASSERT_TRUE(!m->decision || (decision && strstr(decision, m->decision)));
+    if (strcmp(found, m->wanted) != 0 ||
+        (m->decision && !(decision && strstr(decision, m->decision))))
+        printf("\n    %s, ..: expected %s, found %s: %s", m->labels[0], m->wanted, found,
+               decision ? decision : "nothing said");
+}
+
+static void labels_are_all_names_or_all_numbers(void)
+{
+    for (size_t i = 0; i < sizeof matchings / sizeof *matchings; i++) {
+        const struct matching *m = &matchings[i];
+        struct glcnn_data_parameters p = {.class_names = m->classes};
+        char text[128] = "";
+        for (; p.class_count < 5 && m->classes[p.class_count]; p.class_count++)
+            ;
+        for (uint32_t k = 0; k < 6 && m->labels[k]; k++)
+            sprintf(text + strlen(text), "%s,%u\n", m->labels[k], k);
+        data_write_text("matched.csv", text);
+        if (*m->wanted == '!') {
+            data_refuses("matched.csv", &p, GLCNN_MALFORMED_DATA, m->wanted + 1);
+            continue;
+        }
+        glcnn_data_set *data = data_open("matched.csv", &p);
+        check_labels(m, data);
+        glcnn_data_set_close(&data);
+    }
+}
+
+/* Labels of all parts are decided on together, whatever the files have. */
+static void labels_of_all_parts_are_decided_together(void)
+{
+    const struct glcnn_data_parameters p = {.class_count = 3,
+                                            .class_names = (const char *const[]){"1", "2", "3"}};
+    data_write_text("together/train.csv", "1,1\n2,2\n");
+    data_write_text("together/test.csv", "0,3\n");
+    glcnn_data_set *data = data_open("together", &p);
+    CU_ASSERT_EQUAL(glcnn_data_set_label(data, GLCNN_DATA_PART_TRAINING, 0), 1);
+    CU_ASSERT_EQUAL(glcnn_data_set_label(data, GLCNN_DATA_PART_TEST, 0), 0);
     glcnn_data_set_close(&data);
-    data_write_text("given.csv", "hat,1\n4,2\n");
-    data_refuses("given.csv", &p, GLCNN_MALFORMED_DATA,
-                 "has the class \"4\"; expected one of the 3 given, \"shoe\" to \"hat\"");
+    data_write_text("together/train.csv", "1.0,1\n10.0,2\n2.0,2\n");
+    data_write_text("together/test.csv", "2,3\n");
+    check_set("together", NULL, "csv 1x1x1 bytes: 3 0 1: 1 2 10");
+}
+
+static void class_names_are_given_once(void)
+{
     const char *const twice[] = {"a", "a"};
+    data_write_text("given.csv", "hat,1\n4,2\n");
     data_refuses("given.csv",
                  &(struct glcnn_data_parameters){.class_count = 2, .class_names = twice},
                  GLCNN_INVALID_ARGUMENT, "\"a\" twice");
@@ -592,7 +675,9 @@ int main(int argc, char *argv[])
         UNIT_TEST(idx_of_changed_compressed_data_is_refused),
         UNIT_TEST(idx_unpacks_no_more_than_it_should),
         UNIT_TEST(parts_are_found_by_their_names),
-        UNIT_TEST(classes_are_those_that_are_given),
+        UNIT_TEST(labels_are_all_names_or_all_numbers),
+        UNIT_TEST(labels_of_all_parts_are_decided_together),
+        UNIT_TEST(class_names_are_given_once),
         UNIT_TEST(many_classes_are_told_apart),
         UNIT_TEST(bad_parameters_are_refused),
         UNIT_TEST(tables_are_read_without_labels),

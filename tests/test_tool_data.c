@@ -235,6 +235,59 @@ static void two_classes_of_npz(void)
     CU_ASSERT_STRING_EQUAL(said, first);
 }
 
+/* 60 images of 4 x 4 in shades that go with four classes, labelled with these texts. */
+static void write_shades(const char *name, const char *const labels[4])
+{
+    static char text[1 << 14];
+    char *to = text + sprintf(text, "label");
+    for (int i = 0; i < 16; i++)
+        to += sprintf(to, ",p%d", i);
+    for (int n = 0; n < 60; n++) {
+        to += sprintf(to, "\n%s", labels[n % 4]);
+        for (int i = 0; i < 16; i++)
+            to += sprintf(to, ",%d", n % 4 * 70 + (n * 7 + i * 5) % 30);
+    }
+    data_write_text(name, text);
+}
+
+/* Each network gives each table the accuracy that it has on its own, whatever its labels are. */
+static void labels_are_matched_as_a_set(void)
+{
+    static const char *const
+        from_0[4] = {"0", "1", "2", "3"},
+        *const from_1[4] = {"1", "2", "3", "4"}, *const floats[4] = {"0.0", "1.0", "10.0", "2.0"},
+        *const whole[4] = {"0", "1", "10", "2"}, *const mixed[4] = {"1", "2", "cat", "0"};
+    write_shades("from_0.csv", from_0);
+    write_shades("from_1.csv", from_1);
+    write_shades("floats.csv", floats);
+    write_shades("whole.csv", whole);
+    write_shades("mixed.csv", mixed);
+    expect(glcnn("train --data from_1.csv --out from_1.safetensors"), 0);
+    expect(glcnn("evaluate from_1.safetensors from_1.csv"), 0);
+    expect_words("accuracy 1.0000");
+    expect(glcnn("evaluate from_1.safetensors from_0.csv"), 0);
+    expect_words("data: from_0.csv: no class is named \"0\", so labels count the classes: 0 is "
+                 "\"1\", 3 is \"4\"");
+    expect_words("accuracy 1.0000");
+    expect(glcnn("evaluate from_1.safetensors mixed.csv"), 1);
+    expect_words("the label \"cat\" is the name of none of the 4 classes, \"1\" to \"4\", and the "
+                 "label \"cat\" is no number of one, 0 to 3");
+    expect(glcnn("train --model from_1.safetensors --classes model --data from_0.csv --epochs 1 "
+                 "--out kept.safetensors"),
+           0);
+    expect_words("so labels count the classes");
+    expect_words("4 classes");
+    expect_words("validation accuracy 1.0000");
+    expect(glcnn("train --data floats.csv --out floats.safetensors"), 0);
+    expect(glcnn("predict --json floats.safetensors whole.csv"), 0);
+    expect_words("\"0\":");
+    expect_words("\"10\":");
+    expect(glcnn("evaluate floats.safetensors floats.csv"), 0);
+    expect_words("accuracy 1.0000");
+    expect(glcnn("evaluate floats.safetensors whole.csv"), 0);
+    expect_words("accuracy 1.0000");
+}
+
 static void plain_idx(void)
 {
     static uint8_t images[16 + 60 * 64] = {0, 0, 8, 3, 0, 0, 0, 60, 0, 0, 0, 8, 0, 0, 0, 8},
@@ -258,6 +311,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(what_is_no_picture_has_its_sentence),
                                         UNIT_TEST(five_channels_and_a_hundred_classes_of_npy),
                                         UNIT_TEST(two_classes_of_npz),
+                                        UNIT_TEST(labels_are_matched_as_a_set),
                                         UNIT_TEST(plain_idx),
                                         CU_TEST_INFO_NULL};
     if (!has_device()) {

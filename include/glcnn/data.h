@@ -54,10 +54,15 @@
  *
  * ---- Classes ----
  *
- * The names of folders, or of labels in a table: numbers by value where all are whole numbers,
- * otherwise by their bytes, whatever the locale. All parts share the classes. Where the caller
- * gives class names, as from a checkpoint, these are the classes: a label is one of the names, or
- * else the number of one, from 0; anything else is refused.
+ * The names of folders, or the labels of a table. Whole numbers are written without leading zeros,
+ * and without a fraction or with one of zeros, as pandas writes them: 1 and 1.0 are the same. Where
+ * all labels of all parts are whole numbers, they are classes by value: ordered by it, named by its
+ * digits, and those of one value are one class. Otherwise all are texts, ordered by their bytes,
+ * whatever the locale. All parts share the classes. Where the caller gives class names, as from a
+ * checkpoint, these are the classes, and it is decided once for all labels: either all are names,
+ * whole numbers compared by value where all labels are such, or else all are numbers of classes,
+ * from 0. A label that is neither is refused. Where labels are numbers of classes although a class
+ * has a number for its name, a sentence says so (glcnn_data_set_decision).
  *
  * ---- What is broken ----
  *
@@ -190,6 +195,10 @@ GLCNN_API uint32_t glcnn_data_set_skipped(const glcnn_data_set *data);
  * without pictures, in the order in which they were found. NULL: there is none of that number. They
  * live as long as the data set. */
 GLCNN_API const char *glcnn_data_set_note(const glcnn_data_set *data, uint32_t number);
+
+/* Sentences on what opening found and decided where the data could have meant something else, in
+ * that order. NULL: there is none of that number. They live as long as the data set. */
+GLCNN_API const char *glcnn_data_set_decision(const glcnn_data_set *data, uint32_t number);
 
 /* Writes what an image is called: its path below the data's, or "image 12 of PATH" in a table.
  * `index` counts from 0 within the part; beyond its end the name is empty. Cut to `size` bytes. */

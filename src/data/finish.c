@@ -51,11 +51,14 @@ static glcnn_status take_names(glcnn_data_set *set, char *error)
 
 static glcnn_status set_labels(glcnn_data_set *set, char *error)
 {
+    char decision[GLCNN_ERROR_LENGTH];
     uint32_t *map = malloc((set->names.count + 1) * sizeof *map);
     if (!map)
         return data_no_memory(error, set->path);
     glcnn_status status = names_order(&set->names, (const char *const *)set->class_names,
-                                      set->info.class_count, set->path, map, error);
+                                      set->info.class_count, set->path, map, decision, error);
+    if (*decision)
+        set_decide(set, decision);
     for (int p = 0; p < GLCNN_DATA_PARTS && status == GLCNN_SUCCESS; p++)
         for (uint32_t i = 0; i < set->parts[p].count; i++)
             set->parts[p].items[i].label = map[set->parts[p].items[i].label];
@@ -205,7 +208,7 @@ static glcnn_status size_pictures(glcnn_data_set *set, char *error)
     set->info.bytes = true;
     if (count == 0)
         return data_fail(error, GLCNN_MALFORMED_DATA, "%s",
-                         set->note_count ? set->notes[0] : "no picture is whole");
+                         set->notes.count ? set->notes.texts[0] : "no picture is whole");
     if (set->info.channels == 1 || set->info.channels == 3)
         return GLCNN_SUCCESS;
     return data_fail(error, GLCNN_UNSUPPORTED,
@@ -279,8 +282,8 @@ static glcnn_status check_parts(const glcnn_data_set *set, bool labelled, char *
             "%.300s: has no image to train on (%u pictures were skipped, %u other files "
             "ignored)%s%.150s; expected a folder of pictures for each class, .npz, .npy, "
             "CSV or IDX",
-            set->path, set->skipped, set->info.ignored, set->note_count ? ": " : "",
-            set->note_count ? set->notes[0] : "");
+            set->path, set->skipped, set->info.ignored, set->notes.count ? ": " : "",
+            set->notes.count ? set->notes.texts[0] : "");
     if (has_table && set->file_count > 0)
         return data_fail(error, GLCNN_MALFORMED_DATA,
                          "%.300s: one part is pictures and another a table; expected one kind",

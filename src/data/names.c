@@ -105,25 +105,18 @@ void names_free(struct names *names)
     *names = (struct names){0};
 }
 
-/* ---- Order ---- */
+/* ---- Numbers ---- */
 
+/* Decimal digits without leading zeros, which are for names such as "007", and no fraction but
+ * zeros: tables of floats write 1 as "1.0". */
 static bool is_whole(const char *text)
 {
     const char *digits = text + (*text == '-');
-    size_t length = strlen(digits);
-    return length > 0 && length <= MAX_DIGITS && strspn(digits, "0123456789") == length;
-}
-
-static int by_bytes(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* "1" and "01" are two classes; their bytes tell which is first. */
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = strtoll(*(char *const *)a, NULL, 10), y = strtoll(*(char *const *)b, NULL, 10);
-    return x != y ? (x < y ? -1 : 1) : by_bytes(a, b);
+    size_t length = strspn(digits, "0123456789");
+    const char *end = digits + length;
+    bool is_plain = length == 1 || *digits != '0';
+    end += *end == '.' ? 1 + strspn(end + 1, "0") : 0;
+    return length > 0 && length <= MAX_DIGITS && is_plain && *end == 0;
 }
 
 static bool are_whole(const struct names *names)
@@ -134,46 +127,164 @@ static bool are_whole(const struct names *names)
     return true;
 }
 
-static glcnn_status sort(struct names *names, const char *path, uint32_t *map, char *error)
+/* One text for each whole number: "1" for "1.0". */
+static void shorten(char *text)
 {
-    char **before = malloc((names->count + 1) * sizeof *before);
+    text[strcspn(text, ".")] = 0;
+    if (strcmp(text, "-0") == 0)
+        strcpy(text, "0");
+}
+
+static int64_t value_of(const char *text)
+{
+    return strtoll(text, NULL, 10);
+}
+
+/* ---- Order ---- */
+
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = value_of(*(char *const *)a), y = value_of(*(char *const *)b);
+    return (x > y) - (x < y);
+}
+
+/* Of texts in order those that are the same become one. */
+static void skip_repeats(struct names *names)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < names->count; i++)
+        if (kept == 0 || strcmp(names->texts[kept - 1], names->texts[i]) != 0)
+            names->texts[kept++] = names->texts[i];
+    names->count = kept;
+}
+
+static glcnn_status sort(struct names *names, bool are_numbers, const char *path, uint32_t *map,
+                         char *error)
+{
+    const uint32_t count = names->count;
+    int (*compare)(const void *, const void *) = are_numbers ? by_value : by_bytes;
+    char **before = malloc((count + 1) * sizeof *before);
     if (!before)
         return data_no_memory(error, path);
-    memcpy(before, names->texts, names->count * sizeof *before);
-    bool numbers = are_whole(names);
-    qsort(names->texts, names->count, sizeof *names->texts, numbers ? by_value : by_bytes);
-    int (*compare)(const void *, const void *) = numbers ? by_value : by_bytes;
-    for (uint32_t i = 0; i < names->count; i++)
+    memcpy(before, names->texts, count * sizeof *before);
+    qsort(names->texts, count, sizeof *names->texts, compare);
+    skip_repeats(names);
+    for (uint32_t i = 0; i < count; i++)
         map[i] = (uint32_t)((char **)bsearch(&before[i], names->texts, names->count,
                                              sizeof *names->texts, compare) -
                             names->texts);
+    for (uint32_t i = 0; i < count; i++)
+        if (before[i] != names->texts[map[i]])
+            free(before[i]);
     free(before);
     return GLCNN_SUCCESS;
 }
 
-/* The class that a text means; GLCNN_DATA_NO_LABEL: none. */
-static uint32_t look_up(const char *text, const char *const *class_names, uint32_t class_count)
+/* ---- Matching ---- */
+
+/* Texts, or whole numbers, of which classes the labels are. */
+struct classes {
+    const char *const *names;
+    uint32_t count;
+    struct names keys; /* of the same order */
+    bool any_whole;    /* some class has a number for a name */
+};
+
+static glcnn_status add_key(struct classes *classes, const char *name, bool are_numbers,
+                            const char *path, char *error)
 {
-    for (uint32_t i = 0; i < class_count; i++)
-        if (strcmp(text, class_names[i]) == 0)
-            return i;
-    int64_t number = is_whole(text) ? strtoll(text, NULL, 10) : -1;
-    return number >= 0 && number < class_count ? (uint32_t)number : GLCNN_DATA_NO_LABEL;
+    char key[MAX_LENGTH + 1];
+    uint32_t number = 0, expected = classes->keys.count;
+    snprintf(key, sizeof key, "%s", name);
+    classes->any_whole |= is_whole(key);
+    if (are_numbers && is_whole(key))
+        shorten(key);
+    glcnn_status status = names_add(&classes->keys, key, strlen(key), path, &number, error);
+    if (status != GLCNN_SUCCESS || number == expected)
+        return status;
+    return data_fail(
+        error, GLCNN_MALFORMED_DATA,
+        "%.250s: its labels are whole numbers, and the classes \"%.60s\" and \"%.60s\" "
+        "are the same one",
+        path, classes->names[number], name);
+}
+
+/* The class of that name; GLCNN_DATA_NO_LABEL: none. */
+static uint32_t find_name(const struct classes *classes, const char *text)
+{
+    return *find(&classes->keys, text, strlen(text)) - 1;
+}
+
+static uint32_t find_number(const struct classes *classes, const char *text)
+{
+    int64_t number = is_whole(text) ? value_of(text) : -1;
+    return number >= 0 && number < classes->count ? (uint32_t)number : GLCNN_DATA_NO_LABEL;
+}
+
+/* The first text that is no class; NULL: there is none. */
+static const char *match_all(const struct names *names, const struct classes *classes,
+                             uint32_t (*find_class)(const struct classes *, const char *),
+                             uint32_t *map)
+{
+    for (uint32_t i = 0; i < names->count; i++) {
+        map[i] = find_class(classes, names->texts[i]);
+        if (map[i] == GLCNN_DATA_NO_LABEL)
+            return names->texts[i];
+    }
+    return NULL;
+}
+
+/* All labels are names or all are numbers: one by one some would be taken for others. */
+static glcnn_status match(const struct names *names, const struct classes *classes,
+                          const char *path, uint32_t *map, char *decision, char *error)
+{
+    const char *const *given = classes->names;
+    const uint32_t last = classes->count - 1;
+    const char *no_name = match_all(names, classes, find_name, map);
+    const char *no_number = no_name ? match_all(names, classes, find_number, map) : NULL;
+    if (no_number)
+        return data_fail(
+            error, GLCNN_MALFORMED_DATA,
+            "%.200s: the label \"%.60s\" is the name of none of the %u classes, "
+            "\"%.40s\" to \"%.40s\", and the label \"%.60s\" is no number of one, 0 to "
+            "%u; expected all labels to be names, or all to be numbers",
+            path, no_name, classes->count, given[0], given[last], no_number, last);
+    if (no_name && classes->any_whole)
+        snprintf(
+            decision, GLCNN_ERROR_LENGTH,
+            "%.250s: no class is named \"%.60s\", so labels count the classes: 0 is \"%.60s\", "
+            "%u is \"%.60s\"",
+            path, no_name, given[0], last, given[last]);
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status match_classes(const struct names *names, struct classes *classes,
+                                  bool are_numbers, const char *path, uint32_t *map, char *decision,
+                                  char *error)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (uint32_t i = 0; i < classes->count && status == GLCNN_SUCCESS; i++)
+        status = add_key(classes, classes->names[i], are_numbers, path, error);
+    return status == GLCNN_SUCCESS ? match(names, classes, path, map, decision, error) : status;
 }
 
 glcnn_status names_order(struct names *names, const char *const *class_names, uint32_t class_count,
-                         const char *path, uint32_t *map, char *error)
+                         const char *path, uint32_t *map, char decision[GLCNN_ERROR_LENGTH],
+                         char *error)
 {
+    struct classes classes = {.names = class_names, .count = class_count};
+    const bool are_numbers = are_whole(names);
+    *decision = 0;
+    for (uint32_t i = 0; i < names->count && are_numbers; i++)
+        shorten(names->texts[i]);
     if (class_count == 0)
-        return sort(names, path, map, error);
-    for (uint32_t i = 0; i < names->count; i++) {
-        map[i] = look_up(names->texts[i], class_names, class_count);
-        if (map[i] == GLCNN_DATA_NO_LABEL)
-            return data_fail(
-                error, GLCNN_MALFORMED_DATA,
-                "%.250s: has the class \"%.60s\"; expected one of the %u given, \"%.60s\" "
-                "to \"%.60s\", or its number",
-                path, names->texts[i], class_count, class_names[0], class_names[class_count - 1]);
-    }
-    return GLCNN_SUCCESS;
+        return sort(names, are_numbers, path, map, error);
+    glcnn_status status = match_classes(names, &classes, are_numbers, path, map, decision, error);
+    names_free(&classes.keys);
+    return status;
 }

@@ -24,9 +24,12 @@ glcnn_status names_add_number(struct names *names, int64_t value, const char *pa
 void names_remove_last(struct names *names);
 void names_free(struct names *names);
 
-/* map[number of a text]: its class. Where class names are given a text is one of them or the number
- * of one; otherwise the texts are brought into order, numbers by value. */
+/* map[number of a text]: its class. Where class names are given all texts are such names or all are
+ * numbers of classes, from 0; otherwise the texts become the classes and are brought into order.
+ * Texts that are all whole numbers are compared, ordered and named by value: "1" for "1.0".
+ * `decision`: a sentence where the texts could have meant something else, otherwise "". */
 glcnn_status names_order(struct names *names, const char *const *class_names, uint32_t class_count,
-                         const char *path, uint32_t *map, char *error);
+                         const char *path, uint32_t *map, char decision[GLCNN_ERROR_LENGTH],
+                         char *error);
 
 #endif

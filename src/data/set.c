@@ -7,21 +7,26 @@
 
 #include "message.h"
 
-/* ---- Notes ---- */
+/* ---- Sentences ---- */
 
-static void keep_note(glcnn_data_set *set, const char *sentence)
+static void keep(struct sentences *sentences, const char *sentence)
 {
-    if (set->note_count == set->note_capacity) {
-        uint32_t capacity = set->note_capacity ? set->note_capacity * 2 : 16;
-        char **notes = realloc(set->notes, capacity * sizeof *notes);
-        if (!notes)
+    if (sentences->count == sentences->capacity) {
+        uint32_t capacity = sentences->capacity ? sentences->capacity * 2 : 16;
+        char **texts = realloc(sentences->texts, capacity * sizeof *texts);
+        if (!texts)
             return;
-        set->notes = notes;
-        set->note_capacity = capacity;
+        sentences->texts = texts;
+        sentences->capacity = capacity;
     }
     char *copy = strdup(sentence);
     if (copy)
-        set->notes[set->note_count++] = copy;
+        sentences->texts[sentences->count++] = copy;
+}
+
+void set_decide(glcnn_data_set *set, const char *sentence)
+{
+    keep(&set->decisions, sentence);
 }
 
 void set_note(glcnn_data_set *set, bool is_skip, const char *sentence)
@@ -29,7 +34,7 @@ void set_note(glcnn_data_set *set, bool is_skip, const char *sentence)
     pthread_mutex_lock(&set->mutex);
     set->skipped += is_skip;
     if (!is_skip || set->skipped <= MAX_NOTES)
-        keep_note(set, sentence);
+        keep(&set->notes, sentence);
     pthread_mutex_unlock(&set->mutex);
 }
 
@@ -54,9 +59,14 @@ const char *glcnn_data_set_note(const glcnn_data_set *data, uint32_t number)
 {
     glcnn_data_set *set = (glcnn_data_set *)data;
     pthread_mutex_lock(&set->mutex);
-    const char *note = number < set->note_count ? set->notes[number] : NULL;
+    const char *note = number < set->notes.count ? set->notes.texts[number] : NULL;
     pthread_mutex_unlock(&set->mutex);
     return note;
+}
+
+const char *glcnn_data_set_decision(const glcnn_data_set *data, uint32_t number)
+{
+    return number < data->decisions.count ? data->decisions.texts[number] : NULL;
 }
 
 /* ---- Opening ---- */
@@ -185,7 +195,8 @@ void glcnn_data_set_close(glcnn_data_set **data)
     for (uint32_t i = 0; i < set->file_count; i++)
         free(set->files[i].path);
     free_texts(set->class_names, set->info.class_count);
-    free_texts(set->notes, set->note_count);
+    free_texts(set->notes.texts, set->notes.count);
+    free_texts(set->decisions.texts, set->decisions.count);
     names_free(&set->names);
     if (set->has_mutex)
         pthread_mutex_destroy(&set->mutex);

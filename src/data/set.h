@@ -17,6 +17,12 @@
 
 #define MAX_NOTES 1000 /* of pictures; each class may have one more */
 
+/* Sentences. Where memory is short one is lost. */
+struct sentences {
+    char **texts;
+    uint32_t count, capacity;
+};
+
 /* A file as it was when the data was opened. */
 struct picture_file {
     char *path;
@@ -55,9 +61,9 @@ struct glcnn_data_set {
     uint8_t *kept; /* NULL: not all fit in */
     pthread_mutex_t mutex;
     bool has_mutex;
+    struct sentences decisions;
     /* Below the mutex. */
-    char **notes;
-    uint32_t note_count, note_capacity;
+    struct sentences notes;
     uint32_t skipped;
 };
 
@@ -83,7 +89,9 @@ glcnn_status set_add_content(glcnn_data_set *set, glcnn_data_part part, struct c
 /* Classes, split, size and memory, once everything is added. */
 glcnn_status set_finish(glcnn_data_set *set, char *error);
 
-/* Keeps a sentence. Where memory is short it is lost. */
+/* A sentence on what follows from the data while it is opened. */
+void set_decide(glcnn_data_set *set, const char *sentence);
+/* A sentence on what is left out. */
 void set_note(glcnn_data_set *set, bool is_skip, const char *sentence);
 /* A sentence where `strict` is not set, otherwise an error. */
 glcnn_status set_complain(glcnn_data_set *set, bool is_skip, const char *sentence, char *error);

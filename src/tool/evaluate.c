@@ -65,6 +65,7 @@ static int open_data(struct evaluation *e, const char *model, const char *data)
     struct glcnn_data_loader_parameters loader = {.batch = BATCH};
     if (!saved_read(model, &e->saved, error) || !pictures_open(&what, &e->pictures, error))
         return fail(e, error);
+    pictures_tell_decisions(&e->pictures, stderr); /* standard output may be JSON */
     loader.part = e->pictures.test;
     return pictures_load(&e->pictures, &loader, &e->loader, error) ? EXIT_GOOD : fail(e, error);
 }

@@ -99,6 +99,13 @@ void pictures_close(struct pictures *p)
     glcnn_data_set_close(&p->set);
 }
 
+void pictures_tell_decisions(const struct pictures *p, FILE *stream)
+{
+    const char *decision;
+    for (uint32_t i = 0; (decision = glcnn_data_set_decision(p->set, i)); i++)
+        fprintf(stream, "data: %s\n", decision);
+}
+
 void pictures_tell_skipped(struct pictures *p, const struct tool_command *command)
 {
     const char *note;

@@ -101,10 +101,11 @@ static int open_files(struct prediction *p, const char *model, char *const *path
     char error[GLCNN_ERROR_LENGTH];
     const struct glcnn_data_loader_parameters loader = {.part = GLCNN_DATA_PART_TEST,
                                                         .batch = BATCH};
-    return saved_read(model, &p->saved, error) &&
-                   pictures_open_files((const char *const *)paths, count, &p->saved, &p->pictures,
-                                       error) &&
-                   pictures_load(&p->pictures, &loader, &p->loader, error)
+    if (!saved_read(model, &p->saved, error) ||
+        !pictures_open_files((const char *const *)paths, count, &p->saved, &p->pictures, error))
+        return complain(p->command, EXIT_FAILED, "%s", error);
+    pictures_tell_decisions(&p->pictures, stderr); /* standard output has the answers */
+    return pictures_load(&p->pictures, &loader, &p->loader, error)
                ? EXIT_GOOD
                : complain(p->command, EXIT_FAILED, "%s", error);
 }
