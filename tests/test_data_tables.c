@@ -372,6 +372,70 @@ static void csv_that_is_damaged_is_refused(void)
     data_refuses("bad.csv", NULL, GLCNN_MALFORMED_DATA, "a byte that is 0");
 }
 
+/* Which columns a first line makes label and values, and what is said of them; "!" and a phrase: a
+ * refusal. */
+static void columns_are_recognised_or_asked_for(void)
+{
+    static const struct {
+        const char *text, *wanted, *decision;
+    } rows[] = {
+        {",label,p0,p1\n0,a,1,2\n1,b,3,4\n", "csv 2x1x1 bytes: 2 0 0: a b",
+         "the label is column 2 \"label\"; 2 columns are values, \"p0\" to \"p1\"; left out: column "
+         "1, which has no name"},
+        {"Unnamed: 0,label,p0\n0,a,1\n1,b,3\n", "csv 1x1x1 bytes: 2 0 0: a b",
+         "1 column is a value, \"p0\"; left out: column 1 \"Unnamed: 0\""},
+        {"id,file_name,p0,class,Image-ID\n7,a.png,1,a,x\n8,,3,b,\n", "csv 1x1x1 bytes: 2 0 0: a b",
+         "left out: column 1 \"id\", column 2 \"file_name\", column 5 \"Image-ID\""},
+        {"\"\";\"y\";\"V1\"\n\"1\";0;5\n\"2\";1;6\n", "csv 1x1x1 bytes: 2 0 0: 0 1",
+         "the label is column 2 \"y\""},
+        {"INDEX,0,1,label\n0,5,6,x\n1,7,8,y\n", "csv 2x1x1 bytes: 2 0 0: x y",
+         "2 columns are values, \"0\" to \"1\"; left out: column 1 \"INDEX\""},
+        {"id,species,p0\n0,a,1\n1,b,3\n", "csv 1x1x1 bytes: 2 0 0: a b",
+         "the label is column 2 \"species\"; 1 column is a value, \"p0\"; left out: column "
+         "1 \"id\""},
+        {"a,1,2\nb,3,4\n", "csv 2x1x1 bytes: 2 0 0: a b",
+         "the label is column 1; 2 columns are values"},
+        {",0,1,2\n0,5,1,2\n1,6,3,4\n",
+         "!no column is named label, class, target or y, and column 2", NULL},
+        {"p0,p1,p2\n0,1,2\n1,3,4\n", "!expected the label's column to be named \"label\"", NULL},
+        {"label,class,p0\n0,1,2\n1,3,4\n",
+         "!the columns \"label\" and \"class\" could both be the label", NULL},
+        {"0,1\n1,1\n2,1\n3,1\n4,1\n5,1\n6,1\n7,1\n8,1\n9,1\n",
+         "!in column 1 each of 10 lines has a label of its own", NULL},
+        {"a.png,1\nb.png,1\nc,1\nd,1\ne,1\nf,1\ng,1\nh,1\ni,1\nj,1\n",
+         "!\"label\" for the label, \"id\" for what is left out", NULL},
+        {"0,1\n1,1\n2,1\n3,1\n4,1\n5,1\n6,1\n7,1\n8,1\n8,1\n",
+         "csv 1x1x1 bytes: 10 0 0: 0 1 2 3 4 5 6 7 8", "the label is column 1"},
+        {"0,1,2,3,4,5,6,7,8,9\n1,1,1,1,1,1,1,1,1,1\n", "!line 1: counts its 10 fields", NULL},
+        {"label,p0\na,x\n", "!line 2, field 2: \"x\" is no number; expected a value of the image",
+         NULL},
+        {"id,label\n1,a\n2,b\n", "!has no column of values", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        data_write_text("columns.csv", rows[i].text);
+        if (*rows[i].wanted == '!') {
+            data_refuses("columns.csv", NULL, GLCNN_MALFORMED_DATA, rows[i].wanted + 1);
+            continue;
+        }
+        check_set("columns.csv", NULL, rows[i].wanted);
+        glcnn_data_set *data = data_open("columns.csv", NULL);
+        const char *said = glcnn_data_set_decision(data, 0);
+        CU_ASSERT_TRUE(said && strstr(said, "columns.csv: ") && strstr(said, rows[i].decision));
+        if (!(said && strstr(said, rows[i].decision)))
+            printf("\n    expected \"%s\", got \"%s\"", rows[i].decision, said);
+        CU_ASSERT_PTR_NULL(glcnn_data_set_decision(data, 1));
+        glcnn_data_set_close(&data);
+    }
+}
+
+static void columns_that_are_left_out_are_no_values(void)
+{
+    float values[2];
+    data_write_text("left.csv", ",p0,file,label,p1\n70,1,a,x,2\n71,4,b,y,5\n");
+    CU_ASSERT_EQUAL(read_image("left.csv", 1, values), 1);
+    CU_ASSERT(values[0] == 4 / 255.0f && values[1] == 5 / 255.0f);
+}
+
 /* ---- IDX ---- */
 
 static const uint8_t idx_images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0,
@@ -535,7 +599,7 @@ static const struct matching {
 static void check_labels(const struct matching *m, glcnn_data_set *data)
 {
     char found[64] = "";
-    const char *decision = glcnn_data_set_decision(data, 0);
+    const char *decision = glcnn_data_set_decision(data, 1); /* behind that on columns */
     for (uint32_t i = 0; i < 6 && m->labels[i]; i++)
         sprintf(found + strlen(found), "%s%u", i ? " " : "",
                 glcnn_data_set_label(data, GLCNN_DATA_PART_TRAINING, i));
@@ -596,7 +660,7 @@ static void class_names_are_given_once(void)
 
 static void many_classes_are_told_apart(void)
 {
-    char *text = malloc(1 << 20), *to = text;
+    char *text = malloc(1 << 20), *to = text + sprintf(text, "label,value\n");
     for (int i = 0; i < 5000; i++)
         to += sprintf(to, "%d,1\n", (i * 7919) % 5000);
     data_write_text("many.csv", text);
@@ -605,7 +669,7 @@ static void many_classes_are_told_apart(void)
     for (uint32_t i = 0; i < 5000; i++)
         CU_ASSERT_EQUAL(glcnn_data_set_label(data, GLCNN_DATA_PART_TRAINING, i), i * 7919 % 5000);
     glcnn_data_set_close(&data);
-    to = text;
+    to = text + sprintf(text, "label,value\n");
     for (int i = 0; i < 65537; i++)
         to += sprintf(to, "%d,1\n", i);
     data_write_text("many.csv", text);
@@ -638,8 +702,9 @@ static void bad_parameters_are_refused(void)
 static void tables_are_read_without_labels(void)
 {
     static const char *const texts[] = {"1,2,3,4\n5,6,7,8\n",
-                                        "a,label,b,c,d\n1,x,2,3,4\n5,y,6,7,8\n"};
-    for (size_t i = 0; i < 2; i++) {
+                                        "a,label,b,c,d\n1,x,2,3,4\n5,y,6,7,8\n",
+                                        ",id,a,label,b,c,d\n0,9,1,x,2,3,4\n1,9,5,y,6,7,8\n"};
+    for (size_t i = 0; i < 3; i++) {
         char error[GLCNN_ERROR_LENGTH] = "";
         glcnn_data_set *data;
         data_write_text("plain.csv", texts[i]);
@@ -669,6 +734,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(csv_is_read),
         UNIT_TEST(csv_has_the_right_values),
         UNIT_TEST(csv_that_is_damaged_is_refused),
+        UNIT_TEST(columns_are_recognised_or_asked_for),
+        UNIT_TEST(columns_that_are_left_out_are_no_values),
         UNIT_TEST(idx_pairs_are_found),
         UNIT_TEST(idx_that_is_damaged_is_refused),
         UNIT_TEST(idx_that_is_cut_off_is_refused),

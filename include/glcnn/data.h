@@ -39,9 +39,16 @@
  *                 first if they are the same.
  *   CSV           a label and numbers on each line, separated by commas, semicolons or tabs; fields
  *                 may be quoted. The first line is names where one of its fields is label, class,
- *                 target or y, in any case, or where a field behind the first is no number. The
- *                 label is the column of such a name, otherwise the first. It is a number or a
- *                 text.
+ *                 target or y, in any case, or one of those that are left out, or where a field
+ *                 behind the first is no number. Left out are columns that number or name the rows:
+ *                 a first column without a name, id, index, filename, path, image_id, "Unnamed: 0"
+ *                 and the like. The label is the column of such a name, otherwise the first that is
+ *                 not left out; it is a number or a text. A sentence says which columns are what
+ *                 (glcnn_data_set_decision). What may mean two things is refused, and the sentence
+ *                 asks for names: two columns of a label's name; names of which none is a label's,
+ *                 where the first column has numbers; 10 lines or more of which each has a label of
+ *                 its own that no earlier part has, where no name says that it is the label; a first
+ *                 line of 10 numbers or more that count from 0 or 1.
  *   IDX           bytes [N][H][W], labels [N].
  *
  * F numbers in a row are an image of channels x height x width where the parameters say so; else of

@@ -1,16 +1,16 @@
 /* Tables of text. Lines are cut into fields in place; numbers are read as the C locale writes them,
  * whatever the program's. */
 #include <locale.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "columns.h"
 #include "message.h"
 #include "table.h"
-#include "words.h"
 
-#define MAX_FIELDS (1 + GLCNN_DATA_MAX_CHANNELS * 256 * 256) /* of a line: a label, an image */
-#define NO_COLUMN  SIZE_MAX
+#define OTHERS_MAX 64 /* columns beside the image: a label, what names the row */
+#define MAX_FIELDS (OTHERS_MAX + GLCNN_DATA_MAX_CHANNELS * 256 * 256) /* of a line */
+#define LONE_LEAST 10 /* labels of which none comes twice: of few that is nothing strange */
 
 struct line {
     char **fields;
@@ -24,9 +24,9 @@ struct csv {
     char separator;
     size_t lines; /* begun so far */
     struct line line;
-    size_t columns, label; /* `label` NO_COLUMN: there is none */
-    float *values;         /* [rows][columns but for the label] */
-    size_t rows, room;     /* in rows */
+    struct columns columns;
+    float *values;     /* [rows][columns.values] */
+    size_t rows, room; /* in rows */
     uint32_t *labels;
     bool are_whole;
 };
@@ -165,37 +165,7 @@ static glcnn_status read_line(struct csv *csv)
     return GLCNN_SUCCESS;
 }
 
-/* ---- Numbers ---- */
-
-static bool read_number(const char *text, float *value)
-{
-    char *end;
-    if (*text == 0 || strspn(text, "+-.0123456789eE") != strlen(text))
-        return false;
-    *value = (float)strtod(text, &end);
-    return *end == 0 && isfinite(*value);
-}
-
 /* ---- Lines ---- */
-
-static size_t find_label_name(const struct line *line)
-{
-    for (size_t i = 0; i < line->count; i++)
-        if (word_is_labels(line->fields[i], strlen(line->fields[i])))
-            return i;
-    return NO_COLUMN;
-}
-
-static bool is_head(const struct line *line)
-{
-    float value;
-    if (find_label_name(line) != NO_COLUMN)
-        return true;
-    for (size_t i = 1; i < line->count; i++)
-        if (!read_number(line->fields[i], &value))
-            return true;
-    return false;
-}
 
 static glcnn_status grow(struct csv *csv, size_t length)
 {
@@ -216,29 +186,33 @@ static glcnn_status grow(struct csv *csv, size_t length)
     return GLCNN_SUCCESS;
 }
 
-static glcnn_status take_field(struct csv *csv, size_t column, float *value)
+static glcnn_status take_value(struct csv *csv, size_t column, float *value)
 {
     const char *text = csv->line.fields[column];
-    if (!read_number(text, value))
-        return MALFORMED(csv, ", field %zu: \"%.60s\" is no number", WHERE(csv), column + 1, text);
+    if (!columns_number(text, value))
+        return MALFORMED(
+            csv,
+            ", field %zu: \"%.60s\" is no number; expected a value of the image, or in "
+            "the first line \"label\" or, to leave the column out, \"id\" for its name",
+            WHERE(csv), column + 1, text);
     csv->are_whole &= strspn(text, "0123456789") == strlen(text);
     return GLCNN_SUCCESS;
 }
 
 static glcnn_status take_line(struct csv *csv)
 {
-    size_t length = csv->columns - (csv->label != NO_COLUMN);
-    if (csv->line.count != csv->columns)
+    const struct columns *c = &csv->columns;
+    if (csv->line.count != c->count)
         return MALFORMED(csv, ": has %zu fields, and the first line has %zu", WHERE(csv),
-                         csv->line.count, csv->columns);
-    glcnn_status status = grow(csv, length);
-    float *value = csv->values + csv->rows * length;
-    for (size_t i = 0; i < csv->columns && status == GLCNN_SUCCESS; i++)
-        if (i != csv->label)
-            status = take_field(csv, i, value++);
+                         csv->line.count, c->count);
+    glcnn_status status = grow(csv, c->values);
+    float *value = csv->values + csv->rows * c->values;
+    for (size_t i = 0; i < c->count && status == GLCNN_SUCCESS; i++)
+        if (c->kinds[i] == COLUMN_VALUE)
+            status = take_value(csv, i, value++);
     const struct reading *r = csv->reading;
     if (status == GLCNN_SUCCESS && r->names) {
-        const char *text = csv->line.fields[csv->label];
+        const char *text = csv->line.fields[c->label];
         status =
             names_add(r->names, text, strlen(text), r->path, &csv->labels[csv->rows], r->error);
     }
@@ -246,28 +220,82 @@ static glcnn_status take_line(struct csv *csv)
     return status;
 }
 
-/* The first line says how many columns there are and where the label is. */
+/* ---- Columns ---- */
+
+static glcnn_status check_names(const struct csv *csv)
+{
+    const struct line *line = &csv->line;
+    const char *first, *second = columns_second_label(line->fields, line->count, &first);
+    if (csv->reading->names && second)
+        return MALFORMED(csv,
+                         ": the columns \"%.40s\" and \"%.40s\" could both be the label; expected "
+                         "one of them to be named \"id\", which is left out, or otherwise",
+                         WHERE(csv), first, second);
+    if (columns_are_counted(line->fields, line->count))
+        return MALFORMED(csv,
+                         ": counts its %zu fields, so it may be names of columns or an image; "
+                         "expected names, of which \"label\" is one, or no such line",
+                         WHERE(csv), line->count);
+    return GLCNN_SUCCESS;
+}
+
+/* The first line says how many columns there are and what they are. */
 static glcnn_status take_first_line(struct csv *csv)
 {
     const struct line *line = &csv->line;
-    bool named = is_head(line);
-    size_t found = named ? find_label_name(line) : NO_COLUMN;
-    bool labelled = csv->reading->names;
-    csv->columns = line->count;
-    csv->label = found != NO_COLUMN || !labelled ? found : 0;
+    const struct reading *r = csv->reading;
+    struct columns *c = &csv->columns;
     if (line->count == 0)
         return MALFORMED(csv, ": the file is empty; expected a label and numbers on each line",
                          WHERE(csv));
-    if (csv->columns < 1 + (size_t)(csv->label != NO_COLUMN))
+    if (!columns_find(c, line->fields, line->count, r->names))
+        return data_no_memory(r->error, r->path);
+    if (c->values == 0)
         return MALFORMED(csv,
-                         ": has one field; expected a label and numbers, separated by commas, "
-                         "semicolons or tabs",
-                         WHERE(csv));
-    return named ? GLCNN_SUCCESS : take_line(csv);
+                         ": has %s; expected a label and numbers, separated by commas, semicolons "
+                         "or tabs",
+                         WHERE(csv), line->count == 1 ? "one field" : "no column of values");
+    columns_describe(c, line->fields, r->path, r->decision, GLCNN_ERROR_LENGTH);
+    glcnn_status status = check_names(csv);
+    return status != GLCNN_SUCCESS || c->named ? status : take_line(csv);
+}
+
+static bool are_numbers(const struct csv *csv)
+{
+    float value;
+    for (size_t i = 0; i < csv->rows; i++)
+        if (!columns_number(csv->reading->names->texts[csv->labels[i]], &value))
+            return false;
+    return true;
+}
+
+/* A label that was guessed may be a value, or what numbers or names the rows. `known`: how many
+ * labels there were before this file. */
+static glcnn_status check_guess(const struct csv *csv, uint32_t known)
+{
+    const struct reading *r = csv->reading;
+    const size_t column = csv->columns.label + 1;
+    if (!csv->columns.is_guessed)
+        return GLCNN_SUCCESS;
+    if (csv->columns.named && are_numbers(csv))
+        return data_fail(r->error, GLCNN_MALFORMED_DATA,
+                         "%.250s: no column is named label, class, target or y, and column %zu has "
+                         "numbers, so it may be a value; expected the label's column to be named "
+                         "\"label\" in the first line",
+                         r->path, column);
+    if (csv->rows >= LONE_LEAST && r->names->count - known == csv->rows)
+        return data_fail(
+            r->error, GLCNN_MALFORMED_DATA,
+            "%.200s: in column %zu each of %zu lines has a label of its own, so it may "
+            "be what numbers or names them; expected a first line of names: \"label\" "
+            "for the label, \"id\" for what is left out",
+            r->path, column, csv->rows);
+    return GLCNN_SUCCESS;
 }
 
 static glcnn_status read_lines(struct csv *csv)
 {
+    const uint32_t known = csv->reading->names ? csv->reading->names->count : 0;
     glcnn_status status = read_line(csv);
     if (status == GLCNN_SUCCESS)
         status = take_first_line(csv);
@@ -280,7 +308,7 @@ static glcnn_status read_lines(struct csv *csv)
     }
     if (status == GLCNN_SUCCESS && csv->rows == 0)
         return MALFORMED(csv, ": the file has names of columns alone", WHERE(csv));
-    return status;
+    return status == GLCNN_SUCCESS ? check_guess(csv, known) : status;
 }
 
 /* ---- Files ---- */
@@ -293,7 +321,7 @@ static void get_row(const struct rows *rows, uint32_t row, float *values)
 static glcnn_status take_over(struct csv *csv, struct content *content)
 {
     struct rows rows = {.count = (uint32_t)csv->rows,
-                        .length = csv->columns - (csv->label != NO_COLUMN),
+                        .length = csv->columns.values,
                         .are_whole = csv->are_whole,
                         .from = csv->values,
                         .get = get_row};
@@ -324,6 +352,7 @@ static glcnn_status parse(const struct reading *r, struct bytes *bytes, struct c
     glcnn_status status = read_lines(&csv);
     if (status == GLCNN_SUCCESS)
         status = take_over(&csv, content);
+    columns_free(&csv.columns);
     free(csv.line.fields);
     free(csv.values);
     free(csv.labels);

@@ -129,9 +129,11 @@ static glcnn_status add_archive(glcnn_data_set *set, const struct reading *r, gl
 static glcnn_status add_table(glcnn_data_set *set, glcnn_data_part part, const char *path,
                               bool labelled, char *error)
 {
+    char decision[GLCNN_ERROR_LENGTH] = "";
     const struct reading r = {.path = path,
                               .parameters = &set->parameters,
                               .names = labelled ? &set->names : NULL,
+                              .decision = decision,
                               .error = error};
     const struct format *format = NULL;
     struct content content;
@@ -142,6 +144,8 @@ static glcnn_status add_table(glcnn_data_set *set, glcnn_data_part part, const c
     if (!format->read)
         return add_archive(set, &r, part, error);
     status = format->read(&r, &content);
+    if (status == GLCNN_SUCCESS && *decision)
+        set_decide(set, decision);
     return status == GLCNN_SUCCESS ? set_add_content(set, part, &content, error) : status;
 }
 

@@ -29,6 +29,7 @@ struct reading {
     const char *path;
     const struct glcnn_data_parameters *parameters;
     struct names *names;
+    char *decision; /* GLCNN_ERROR_LENGTH: a sentence on what was found, or "" */
     char *error;
 };
 

@@ -50,3 +50,27 @@ bool word_is_labels(const char *word, size_t length)
                                         "targets", "class", "classes", NULL};
     return is_one_of(word, length, known);
 }
+
+/* What a name is without its marks: "filename" for "File_Name". */
+static void reduce(const char *name, char *word, size_t size)
+{
+    size_t length = 0;
+    for (; *name && length + 1 < size; name++)
+        if (!strchr(" _-", *name))
+            word[length++] = *name;
+    word[length] = 0;
+}
+
+bool word_is_row(const char *name)
+{
+    static const char *const known[] = {
+        "id",        "ids",       "index",    "idx",       "imageid", "imgid",     "sampleid",
+        "rowid",     "rowname",   "rownames", "rownumber", "uuid",    "file",      "files",
+        "filename",  "filenames", "filepath", "path",      "image",   "imagename", "imgname",
+        "imagefile", "imagepath", "imgpath",  "...1",      NULL};
+    static const char unnamed[] = "unnamed:"; /* and a number */
+    char word[32];
+    reduce(name, word, sizeof word);
+    return is_one_of(word, strlen(word), known) ||
+           strncasecmp(word, unnamed, sizeof unnamed - 1) == 0;
+}

@@ -12,5 +12,8 @@ bool word_is_part(const char *word, size_t length, glcnn_data_part *part);
 /* In any case: images, labels. */
 bool word_is_images(const char *word, size_t length);
 bool word_is_labels(const char *word, size_t length);
+/* In any case, with or without spaces, hyphens and underscores: a column that numbers or names the
+ * rows of a table. */
+bool word_is_row(const char *name);
 
 #endif
