@@ -87,15 +87,52 @@ size_t data_read(const char *name, void *bytes, size_t size)
 
 /* ---- Pictures ---- */
 
-/* A TIFF structure of one entry, the orientation; 26 bytes. */
-static void make_tiff(uint8_t *tiff, uint32_t orientation, bool big_endian)
+static void put(uint8_t **at, uint32_t value, size_t size, bool big_endian)
 {
-    static const uint8_t little[26] = {'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3,
-                                       0,   1,   0,  0, 0, 1, 0, 0, 0, 0, 0,    0, 0};
-    static const uint8_t big[26] = {'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0,
-                                    3,   0,   0, 0,  1, 0, 1, 0, 0, 0, 0, 0,    0};
-    memcpy(tiff, big_endian ? big : little, 26);
-    tiff[big_endian ? 19 : 18] = (uint8_t)orientation;
+    for (size_t i = 0; i < size; i++)
+        (*at)[big_endian ? size - 1 - i : i] = (uint8_t)(value >> 8 * i);
+    *at += size;
+}
+
+size_t data_tiff(uint8_t tiff[DATA_TIFF], uint32_t orientation, bool big_endian, int type,
+                 bool apart)
+{
+    static const size_t sizes[] = {[1] = 1, [3] = 2, [4] = 4, [6] = 1, [8] = 2, [9] = 4, [12] = 8};
+    const uint32_t heads[] = {42, 8, 1, 0x112, (uint32_t)type, apart ? 5 : 1};
+    static const size_t head_sizes[] = {2, 4, 2, 2, 2, 4};
+    uint8_t *at = tiff + 2;
+    memset(tiff, 0, DATA_TIFF);
+    memset(tiff, big_endian ? 'M' : 'I', 2);
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        put(&at, heads[i], head_sizes[i], big_endian);
+    if (apart) {
+        put(&at, 26, 4, big_endian);
+        put(&at, 0, 4, big_endian); /* no other directory */
+    }
+    for (int i = 0; i < (apart ? 3 : 1); i++)
+        put(&at, i ? 1 : orientation, sizes[type], big_endian);
+    return DATA_TIFF;
+}
+
+static void put_chunk(uint8_t **at, const char *type, const void *bytes, size_t size)
+{
+    uLong sum = crc32(crc32(0, (const uint8_t *)type, 4), bytes, (uInt)size);
+    put(at, (uint32_t)size, 4, true);
+    memcpy(*at, type, 4);
+    memcpy(*at + 4, bytes, size);
+    *at += 4 + size;
+    put(at, (uint32_t)sum, 4, true);
+}
+
+void data_add_chunk(const char *name, const char *type, const void *bytes, size_t size, bool last)
+{
+    static uint8_t png[1 << 16], whole[1 << 17];
+    size_t length = data_read(name, png, sizeof png), begin = last ? length - 12 : 33;
+    uint8_t *at = whole + begin;
+    memcpy(whole, png, begin);
+    put_chunk(&at, type, bytes, size);
+    memcpy(at, png + begin, length - begin);
+    data_write(name, whole, (size_t)(at - whole) + length - begin);
 }
 
 static void set_palette(png_structp write, png_infop info, int depth)
@@ -138,7 +175,7 @@ void data_write_png(const char *name, const struct data_png *png)
                                         [PNG_COLOR_TYPE_PALETTE] = 1,
                                         [PNG_COLOR_TYPE_RGB] = 3,
                                         [PNG_COLOR_TYPE_RGB_ALPHA] = 4};
-    uint8_t tiff[26];
+    uint8_t tiff[DATA_TIFF];
     int depth = png->depth ? png->depth : 8;
     FILE *file = fopen(data_path(name), "wb");
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
@@ -149,9 +186,9 @@ void data_write_png(const char *name, const struct data_png *png)
                  png->interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, 0, 0);
     if (png->colour_type == PNG_COLOR_TYPE_PALETTE)
         set_palette(write, info, depth);
-    make_tiff(tiff, png->orientation, true);
     if (png->orientation)
-        png_set_eXIf_1(write, info, sizeof tiff, tiff);
+        png_set_eXIf_1(write, info, (png_uint_32)data_tiff(tiff, png->orientation, true, 3, false),
+                       tiff);
     png_write_info(write, info);
     png_set_packing(write);
     write_rows(write, png, depth, channels[png->colour_type]);
@@ -183,7 +220,7 @@ void data_write_jpeg(const char *name, const struct data_jpeg *jpeg)
 {
     struct jpeg_compress_struct write;
     struct jpeg_error_mgr messages;
-    uint8_t exif[32] = "Exif\0";
+    uint8_t exif[6 + DATA_TIFF] = "Exif\0";
     FILE *file = fopen(data_path(name), "wb");
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
     write.err = jpeg_std_error(&messages);
@@ -191,7 +228,8 @@ void data_write_jpeg(const char *name, const struct data_jpeg *jpeg)
     jpeg_stdio_dest(&write, file);
     set_jpeg(&write, jpeg);
     jpeg_start_compress(&write, TRUE);
-    make_tiff(exif + 6, jpeg->orientation, jpeg->big_endian);
+    data_tiff(exif + 6, jpeg->orientation, jpeg->big_endian, jpeg->type ? jpeg->type : 3,
+              jpeg->apart);
     if (jpeg->orientation)
         jpeg_write_marker(&write, JPEG_APP0 + 1, exif, sizeof exif);
     uint8_t *row = malloc((size_t)jpeg->width * jpeg->components);

@@ -30,12 +30,22 @@ struct data_png {
     data_value value;     /* of a palette the number: entry i is (i, 2 i, 255 - i), alpha 255 - i */
 };
 void data_write_png(const char *name, const struct data_png *png);
+/* Puts a chunk into a PNG file of up to 64 KiB, behind its head or, `last`, before its end. */
+void data_add_chunk(const char *name, const char *type, const void *bytes, size_t size, bool last);
+
+/* A TIFF structure of one entry, the orientation, as a number of a type of TIFF's; its size, up to
+ * DATA_TIFF. `apart`: there are three numbers, which stand behind the entry. */
+#define DATA_TIFF 40
+size_t data_tiff(uint8_t tiff[DATA_TIFF], uint32_t orientation, bool big_endian, int type,
+                 bool apart);
 
 struct data_jpeg {
     uint32_t width, height, components; /* 1 grey, 3 colour, 4 CMYK */
     bool progressive, inverted;         /* inverted: as Adobe writes CMYK, YCCK with its mark */
     uint32_t orientation;
     bool big_endian;
+    int type; /* of the orientation; 0: 3, a SHORT */
+    bool apart;
     data_value value;
 };
 void data_write_jpeg(const char *name, const struct data_jpeg *jpeg);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <png.h>
 #include <sys/resource.h>
+#include <zlib.h>
 
 #include "tests/unit.h"
 
@@ -226,6 +227,111 @@ static void orientation_is_honoured(void)
             check_turned("turned.jpg", orientation);
         }
     }
+}
+
+/* A float is none, and neither is what says 9. */
+static void orientation_is_any_whole_number(void)
+{
+    static const struct {
+        int type;
+        bool apart;
+        uint32_t orientation, seen;
+    } rows[] = {{1, false, 6, 6}, {3, false, 6, 6}, {4, false, 6, 6}, {6, false, 6, 6},
+                {8, false, 6, 6}, {9, false, 6, 6}, {1, true, 6, 6},  {3, true, 8, 8},
+                {4, true, 5, 5},  {12, true, 6, 1}, {4, false, 9, 1}, {4, false, 0x10006, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int big = 0; big < 2; big++) {
+            data_write_jpeg("number.jpg", &(struct data_jpeg){.width = 32,
+                                                              .height = 16,
+                                                              .components = 1,
+                                                              .orientation = rows[i].orientation,
+                                                              .big_endian = big,
+                                                              .type = rows[i].type,
+                                                              .apart = rows[i].apart,
+                                                              .value = quarters});
+            check_turned("number.jpg", rows[i].seen);
+        }
+}
+
+static void write_upright(const char *name)
+{
+    data_write_png(name, &(struct data_png){.width = 32, .height = 16, .value = quarters});
+}
+
+static void orientation_stands_behind_the_pixels_too(void)
+{
+    uint8_t tiff[DATA_TIFF];
+    for (int last = 0; last < 2; last++) {
+        write_upright("late.png");
+        data_add_chunk("late.png", "eXIf", tiff, data_tiff(tiff, 6, false, 4, false), last);
+        check_turned("late.png", 6);
+    }
+    write_upright("damaged.png"); /* a wrong sum */
+    data_add_chunk("damaged.png", "eXIf", tiff, data_tiff(tiff, 6, false, 3, false), false);
+    uint8_t bytes[4096];
+    size_t size = data_read("damaged.png", bytes, sizeof bytes);
+    bytes[33 + 8 + DATA_TIFF] ^= 1;
+    data_write("damaged.png", bytes, size);
+    check_turned("damaged.png", 1);
+}
+
+/* "Raw profile type exif" as ImageMagick writes it: a length and lines of 36 bytes. */
+static size_t make_profile(char *text, const char *head, size_t head_size, uint32_t orientation,
+                           bool has_mark)
+{
+    uint8_t exif[6 + DATA_TIFF] = "Exif\0", *from = has_mark ? exif : exif + 6;
+    size_t size = data_tiff(exif + 6, orientation, true, 3, false) + (has_mark ? 6 : 0);
+    char *to = text + head_size;
+    memcpy(text, head, head_size);
+    to += sprintf(to, "\nexif\n%8zu", size);
+    for (size_t i = 0; i < size; i++)
+        to += sprintf(to, i % 36 ? "%02x" : "\n%02x", from[i]);
+    return (size_t)(to + sprintf(to, "\n") - text);
+}
+
+/* What stands before the text of a chunk. */
+#define HEAD(text) text, sizeof text - 1
+static const struct text {
+    const char *type, *head;
+    size_t head_size;
+    bool is_packed;
+} texts[] = {{"tEXt", HEAD("Raw profile type exif\0"), false},
+             {"tEXt", HEAD("Raw profile type APP1\0"), false},
+             {"zTXt", HEAD("Raw profile type exif\0\0"), true},
+             {"zTXt", HEAD("Raw profile type APP1\0\0"), true},
+             {"iTXt", HEAD("Raw profile type exif\0\0\0en\0Rohprofil\0"), false},
+             {"iTXt", HEAD("Raw profile type APP1\0\1\0\0\0"), true}};
+
+static size_t pack(uint8_t *to, size_t room, const char *text, size_t head, size_t size)
+{
+    uLongf packed = (uLongf)(room - head);
+    memcpy(to, text, head);
+    CU_ASSERT_EQUAL(compress(to + head, &packed, (const Bytef *)text + head, (uLong)(size - head)),
+                    Z_OK);
+    return head + packed;
+}
+
+static void orientation_is_found_in_texts(void)
+{
+    char text[512];
+    uint8_t packed[512], tiff[DATA_TIFF];
+    for (size_t i = 0; i < 4 * (sizeof texts / sizeof *texts); i++) {
+        const struct text *t = &texts[i / 4];
+        size_t size = make_profile(text, t->head, t->head_size, 8, i % 2);
+        write_upright("text.png");
+        if (t->is_packed)
+            size = pack(packed, sizeof packed, text, t->head_size, size);
+        data_add_chunk("text.png", t->type, t->is_packed ? (char *)packed : text, size, i % 4 / 2);
+        check_turned("text.png", 8);
+    }
+    /* eXIf stands before it */
+    data_add_chunk("text.png", "eXIf", tiff, data_tiff(tiff, 3, false, 3, false), true);
+    check_turned("text.png", 3);
+    /* and other texts say nothing */
+    write_upright("text.png");
+    data_add_chunk("text.png", "tEXt", text,
+                   make_profile(text, HEAD("Raw profile type icc\0"), 8, true), false);
+    check_turned("text.png", 1);
 }
 
 /* ---- Sizes ---- */
@@ -583,6 +689,9 @@ int main(int argc, char *argv[])
     static const CU_TestInfo tests[] = {UNIT_TEST(every_kind_of_png_has_the_right_pixels),
                                         UNIT_TEST(every_kind_of_jpeg_has_the_right_pixels),
                                         UNIT_TEST(orientation_is_honoured),
+                                        UNIT_TEST(orientation_is_any_whole_number),
+                                        UNIT_TEST(orientation_stands_behind_the_pixels_too),
+                                        UNIT_TEST(orientation_is_found_in_texts),
                                         UNIT_TEST(pictures_are_scaled_and_cut_to_their_middle),
                                         UNIT_TEST(large_jpegs_are_reduced),
                                         UNIT_TEST(channels_are_as_asked_for),

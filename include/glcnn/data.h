@@ -25,9 +25,11 @@
  *   folders       data/cat/1.jpg: each folder is a class, its name the class's. Pictures are PNG
  *                 and JPEG, known by their first bytes, not by the name: of any depth and kind,
  *                 grey, palette, alpha, 16 bit, CMYK, interlaced, progressive. EXIF's orientation
- *                 is honoured; what is transparent shows white; 16 bits are rounded to 8. A picture
- *                 is scaled until it covers width x height, by the mean over areas where it shrinks
- *                 and linearly where it grows, and its middle is taken. All of this in whole
+ *                 is honoured, a whole number of any type; of PNG in a chunk eXIf, before the pixels
+ *                 or behind them, or else in a text "Raw profile type exif" or "APP1". What is
+ *                 transparent shows white; 16 bits are rounded to 8. A picture is scaled until it
+ *                 covers width x height, by the mean over areas where it shrinks and linearly where
+ *                 it grows, and its middle is taken. All of this in whole
  *                 numbers: the same bytes on every machine. A JPEG that is much larger is reduced
  *                 by 2, 4 or 8 while it is decoded.
  *                 Hidden files, files that are no picture, and folders within classes are ignored

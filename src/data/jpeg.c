@@ -93,12 +93,14 @@ static void begin(struct jpeg *jpeg)
     }
 }
 
+/* The first of several markers that says one. */
 static uint32_t orientation(const struct jpeg *jpeg)
 {
-    for (jpeg_saved_marker_ptr m = jpeg->read.marker_list; m; m = m->next)
-        if (m->marker == JPEG_APP0 + 1 && m->data_length > 6 && memcmp(m->data, "Exif\0\0", 6) == 0)
-            return picture_orientation(m->data + 6, m->data_length - 6);
-    return 1;
+    uint32_t found = 0;
+    for (jpeg_saved_marker_ptr m = jpeg->read.marker_list; m && found == 0; m = m->next)
+        if (m->marker == JPEG_APP0 + 1 && m->data_length > 6 && memcmp(m->data, "Exif\0", 5) == 0)
+            found = picture_orientation(m->data + 6, m->data_length - 6);
+    return found ? found : 1;
 }
 
 static void look(struct jpeg *jpeg, struct picture *picture)

@@ -152,20 +152,33 @@ static uint32_t tiff_number(const struct tiff *t, size_t at, size_t count)
     return value;
 }
 
+/* Bytes of TIFF's whole numbers by their type: BYTE, SHORT, LONG, and the same with a sign. */
+static const uint8_t number_sizes[] = {[1] = 1, [3] = 2, [4] = 4, [6] = 1, [8] = 2, [9] = 4};
+
+/* The first number of an entry of 12 bytes; 0: it has none. What takes more than the last four of
+ * these stands elsewhere. */
+static uint32_t entry_number(const struct tiff *t, size_t entry)
+{
+    uint32_t type = tiff_number(t, entry + 2, 2), count = tiff_number(t, entry + 4, 4);
+    uint32_t size = type < sizeof number_sizes ? number_sizes[type] : 0;
+    if (size == 0 || count == 0)
+        return 0;
+    return tiff_number(t, count <= 4 / size ? entry + 8 : tiff_number(t, entry + 8, 4), size);
+}
+
 uint32_t picture_orientation(const uint8_t *tiff, size_t size)
 {
     struct tiff t = {tiff, size, size > 0 && tiff[0] == 'M'};
     if (size < 8 || tiff[0] != tiff[1] || (tiff[0] != 'M' && tiff[0] != 'I') ||
         tiff_number(&t, 2, 2) != 42)
-        return 1;
+        return 0;
     size_t directory = tiff_number(&t, 4, 4);
     uint32_t entries = tiff_number(&t, directory, 2);
     for (uint32_t i = 0; i < entries; i++) {
         size_t entry = directory + 2 + 12 * (size_t)i;
-        if (tiff_number(&t, entry, 2) != 0x112 || tiff_number(&t, entry + 2, 2) != 3)
-            continue;
-        uint32_t value = tiff_number(&t, entry + 8, 2);
-        return value >= 1 && value <= 8 ? value : 1;
+        uint32_t value = tiff_number(&t, entry, 2) == 0x112 ? entry_number(&t, entry) : 0;
+        if (value >= 1 && value <= 8)
+            return value;
     }
-    return 1;
+    return 0;
 }

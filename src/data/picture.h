@@ -60,8 +60,10 @@ enum samples {
 void picture_convert(enum samples samples, const uint8_t *from, uint32_t width, uint32_t channels,
                      uint8_t *to);
 
-/* EXIF's orientation, 1 .. 8, out of a TIFF structure that may be damaged: 1 then, or where it is
+/* EXIF's orientation, 1 .. 8, out of a TIFF structure that may be damaged: 0 then, or where it is
  * not said. */
 uint32_t picture_orientation(const uint8_t *tiff, size_t size);
+/* That of a PNG, 1 where it is not said. Reads from the file's beginning, and goes back to it. */
+uint32_t picture_png_orientation(FILE *file);
 
 #endif

@@ -14,6 +14,7 @@ struct png {
     png_structp read;
     png_infop info;
     FILE *file;
+    uint32_t turn; /* EXIF's orientation */
     char *error;
     size_t limit; /* of one allocation of libpng: it takes what a chunk promises */
     bool memory_is_short;
@@ -76,15 +77,6 @@ static void read_head(struct png *png)
         stop(png);
 }
 
-static uint32_t orientation(const struct png *png)
-{
-    png_uint_32 size = 0;
-    png_bytep bytes = NULL;
-    if (!png_get_eXIf_1(png->read, png->info, &size, &bytes))
-        return 1;
-    return picture_orientation(bytes, size);
-}
-
 static bool has_colour(const struct png *png)
 {
     png_colorp palette;
@@ -102,7 +94,7 @@ static bool has_colour(const struct png *png)
 static void look(struct png *png, struct picture *picture)
 {
     read_head(png);
-    bool turned = orientation(png) > 4;
+    bool turned = png->turn > 4;
     uint32_t width = png_get_image_width(png->read, png->info);
     uint32_t height = png_get_image_height(png->read, png->info);
     *picture = (struct picture){.width = turned ? height : width,
@@ -165,7 +157,7 @@ static void decode(struct png *png, const struct size *size, uint8_t *pixels)
     read_head(png);
     png->limit = PICTURE_MAX_MEMORY;
     set_transformations(png);
-    uint32_t turn = orientation(png), height = png_get_image_height(png->read, png->info);
+    uint32_t turn = png->turn, height = png_get_image_height(png->read, png->info);
     bool interlaced = png_get_interlace_type(png->read, png->info) != PNG_INTERLACE_NONE;
     make_buffers(png, size, turn > 4, interlaced ? height : 1);
     if (interlaced)
@@ -211,7 +203,8 @@ static glcnn_status run(struct png *png, struct picture *picture, const struct s
 static glcnn_status run_and_release(FILE *file, struct picture *picture, const struct size *size,
                                     uint8_t *pixels, char *error)
 {
-    struct png png = {.file = file, .error = error, .limit = MAX_CHUNK};
+    struct png png = {
+        .file = file, .turn = picture_png_orientation(file), .error = error, .limit = MAX_CHUNK};
     glcnn_status status = run(&png, picture, size, pixels);
     png_destroy_read_struct(&png.read, &png.info, NULL);
     scaler_destroy(&png.scaler);
