@@ -122,8 +122,8 @@ static void check_size(const char *folder, const struct glcnn_data_parameters *p
 static void the_size_follows_from_the_data(void)
 {
     write_size("sizes/a/1.png", 9, 7, 0);
-    write_size("sizes/b/1.png", 5, 4, 0);
-    check_size("sizes", NULL, 5, 4, 1); /* of two the smaller */
+    write_size("sizes/b/1.png", 9, 7, 0);
+    check_size("sizes", NULL, 9, 7, 1);
     write_size("sizes/b/2.png", 9, 7, 2);
     check_size("sizes", NULL, 9, 7, 3);
     check_size("sizes", &(struct glcnn_data_parameters){.width = 12}, 12, 12, 3);
@@ -134,6 +134,51 @@ static void the_size_follows_from_the_data(void)
     write_size("wide/a/1.png", 1024, 100, 0);
     write_size("wide/b/1.png", 1024, 100, 0);
     check_size("wide", NULL, 256, 25, 1);
+}
+
+/* Pictures of these sizes, up to a width of 0, give images of that size; `said` is a phrase of the
+ * sentence, NULL: there is none. */
+static void pictures_of_many_sizes_have_the_size_of_their_median(void)
+{
+    static const struct {
+        uint32_t sizes[8][2], wanted[2];
+        const char *said;
+    } rows[] = {
+        {{{28, 28}, {28, 28}, {28, 28}}, {28, 28}, NULL},
+        {{{28, 28}, {28, 28}, {4, 3}}, {28, 28}, "2 of 3 pictures are 28x28, so images are 28x28"},
+        {{{512, 300}, {512, 300}},
+         {256, 150},
+         "2 of 2 pictures are 512x300, so images are 256x150, of a longer side of at most 256"},
+        {{{16, 9}, {150, 228}, {157, 230}, {140, 226}, {160, 240}},
+         {152, 232},
+         "pictures are of many sizes, 16x9 to 160x240, so images are 152x232: the median of their "
+         "longer sides is 228; sides are multiples of 8, 256 at most"},
+        {{{640, 480}, {800, 600}, {1024, 768}, {480, 640}, {16, 16}},
+         {256, 240},
+         "the median of "
+         "their longer sides is 640"},
+        {{{640, 480}, {800, 600}, {1024, 768}, {600, 450}}, {256, 192}, "256x192"},
+        {{{3, 3}, {5, 2}, {4, 4}}, {8, 8}, "images are 8x8"},
+        {{{11, 3}, {13, 3}}, {8, 8}, "longer sides is 11"},
+        {{{9, 7}, {5, 4}}, {8, 8}, "images are 8x8"},
+        {{{2000, 2}, {2100, 2}, {1900, 2}}, {256, 8}, "images are 256x8"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char name[64];
+        for (uint32_t n = 0; n < 8 && rows[i].sizes[n][0]; n++) {
+            snprintf(name, sizeof name, "many%zu/%u/%u.png", i, n % 2, n);
+            write_size(name, rows[i].sizes[n][0], rows[i].sizes[n][1], 0);
+        }
+        snprintf(name, sizeof name, "many%zu", i);
+        check_size(name, NULL, rows[i].wanted[0], rows[i].wanted[1], 1);
+        glcnn_data_set *data = data_open(name, NULL);
+        const char *said = glcnn_data_set_decision(data, 0);
+        bool good = rows[i].said ? said && strstr(said, rows[i].said) : !said;
+        CU_ASSERT_TRUE(good);
+        if (!good)
+            printf("\n    %s: expected \"%s\", got \"%s\"", name, rows[i].said, said);
+        glcnn_data_set_close(&data);
+    }
 }
 
 static void folders_are_classes_in_the_order_of_their_bytes(void)
@@ -571,23 +616,25 @@ static void bad_loaders_are_refused(void)
 
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {UNIT_TEST(a_split_takes_its_share_of_each_class),
-                                        UNIT_TEST(a_split_follows_from_its_seed),
-                                        UNIT_TEST(the_size_follows_from_the_data),
-                                        UNIT_TEST(folders_are_classes_in_the_order_of_their_bytes),
-                                        UNIT_TEST(folders_that_cannot_be_trained_on_are_refused),
-                                        UNIT_TEST(an_epoch_has_each_image_once),
-                                        UNIT_TEST(in_order_the_last_batch_has_empty_places),
-                                        UNIT_TEST(a_limit_takes_of_each_class),
-                                        UNIT_TEST(shares_are_the_parts_of_batches),
-                                        UNIT_TEST(batches_follow_from_their_number_alone),
-                                        UNIT_TEST(labels_alone_are_those_of_the_batches),
-                                        UNIT_TEST(pictures_are_decoded_once_where_they_fit_in),
-                                        UNIT_TEST(what_vanishes_or_changes_is_told),
-                                        UNIT_TEST(nothing_whole_is_an_error),
-                                        UNIT_TEST(images_are_normalised_and_laid_out_as_asked),
-                                        UNIT_TEST(bad_loaders_are_refused),
-                                        CU_TEST_INFO_NULL};
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(a_split_takes_its_share_of_each_class),
+        UNIT_TEST(a_split_follows_from_its_seed),
+        UNIT_TEST(the_size_follows_from_the_data),
+        UNIT_TEST(pictures_of_many_sizes_have_the_size_of_their_median),
+        UNIT_TEST(folders_are_classes_in_the_order_of_their_bytes),
+        UNIT_TEST(folders_that_cannot_be_trained_on_are_refused),
+        UNIT_TEST(an_epoch_has_each_image_once),
+        UNIT_TEST(in_order_the_last_batch_has_empty_places),
+        UNIT_TEST(a_limit_takes_of_each_class),
+        UNIT_TEST(shares_are_the_parts_of_batches),
+        UNIT_TEST(batches_follow_from_their_number_alone),
+        UNIT_TEST(labels_alone_are_those_of_the_batches),
+        UNIT_TEST(pictures_are_decoded_once_where_they_fit_in),
+        UNIT_TEST(what_vanishes_or_changes_is_told),
+        UNIT_TEST(nothing_whole_is_an_error),
+        UNIT_TEST(images_are_normalised_and_laid_out_as_asked),
+        UNIT_TEST(bad_loaders_are_refused),
+        CU_TEST_INFO_NULL};
     int status = unit_run("data_loader", tests, argc, argv);
     data_remove_folder();
     return status;

@@ -139,9 +139,12 @@ typedef enum glcnn_data_values {
 
 /* All zero: everything follows from the data. */
 struct glcnn_data_parameters {
-    /* Of the images, up to GLCNN_DATA_MAX_SIDE. 0: of pictures the most common size of the training
-     * part, of two the smaller; where a side is above 256 both shrink alike until it is 256. One
-     * alone is the other's too. */
+    /* Of the images, up to GLCNN_DATA_MAX_SIDE. 0: of pictures the size that more than half of those
+     * of the training part have; where a side is above 256 both shrink alike until it is 256. Where
+     * no size is so common the longer side is the median of theirs, the other in the proportion of
+     * the medians of widths and heights, both rounded to multiples of 8, from 8 to 256. Unless all
+     * pictures have the size, a sentence tells of it (glcnn_data_set_decision). One side alone is
+     * the other's too. */
     uint32_t width, height;
     /* 0: of pictures 3 where the head of any says that it has colour, else 1. Pictures take 1, by
      * luminance (299 R + 587 G + 114 B) / 1000, or 3. */

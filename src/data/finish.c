@@ -1,12 +1,9 @@
-/* What follows from all images together: classes, the split, the size. */
-#include <math.h>
+/* What follows from all images together: classes, the split, the size of tables. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "message.h"
 #include "set.h"
-
-#define MAX_DEFAULT_SIDE 256
 
 /* ---- Classes ---- */
 
@@ -135,86 +132,7 @@ static glcnn_status split(glcnn_data_set *set, char *error)
     return good ? GLCNN_SUCCESS : data_no_memory(error, set->path);
 }
 
-/* ---- Size of pictures ---- */
-
-static int by_size(const void *a, const void *b)
-{
-    const struct picture *x = a, *y = b;
-    uint64_t p = (uint64_t)x->width * x->height, q = (uint64_t)y->width * y->height;
-    return p != q ? (p < q ? -1 : 1) : x->width < y->width ? -1 : x->width > y->width;
-}
-
-static struct picture most_common(const struct picture *heads, uint32_t count)
-{
-    struct picture best = {0};
-    uint32_t most = 0;
-    for (uint32_t i = 0, begin = 0; i < count; i++) {
-        if (by_size(&heads[i], &heads[begin]) != 0)
-            begin = i;
-        if (i - begin + 1 > most) {
-            most = i - begin + 1;
-            best = heads[i];
-        }
-    }
-    return best;
-}
-
-static uint32_t shrink(uint32_t side, uint32_t longest)
-{
-    if (longest <= MAX_DEFAULT_SIDE)
-        return side;
-    uint32_t shrunk =
-        (uint32_t)(((uint64_t)side * 2 * MAX_DEFAULT_SIDE + longest) / (2 * (uint64_t)longest));
-    return shrunk ? shrunk : 1;
-}
-
-static void take_default(glcnn_data_set *set, struct picture size)
-{
-    struct glcnn_data_info *info = &set->info;
-    const struct glcnn_data_parameters *p = &set->parameters;
-    uint32_t longest = size.width > size.height ? size.width : size.height;
-    info->width = p->width ? p->width : p->height ? p->height : shrink(size.width, longest);
-    info->height = p->height ? p->height : p->width ? p->width : shrink(size.height, longest);
-}
-
-/* The heads of the first part that has pictures; a width of 0 is that of a broken one. */
-static uint32_t collect_heads(const glcnn_data_set *set, struct picture *heads, bool *has_colour)
-{
-    uint32_t count = 0;
-    *has_colour = false;
-    for (uint32_t i = 0; i < set->file_count; i++)
-        *has_colour |= set->files[i].head.width > 0 && set->files[i].head.has_colour;
-    for (int p = 0; p < GLCNN_DATA_PARTS && count == 0; p++)
-        for (uint32_t i = 0; i < set->parts[p].count; i++) {
-            const struct picture *head = &set->files[set->parts[p].items[i].index].head;
-            if (head->width > 0)
-                heads[count++] = *head;
-        }
-    return count;
-}
-
-static glcnn_status size_pictures(glcnn_data_set *set, char *error)
-{
-    bool has_colour;
-    uint32_t asked = set->parameters.channels;
-    struct picture *heads = malloc(set->file_count * sizeof *heads);
-    if (!heads)
-        return data_no_memory(error, set->path);
-    uint32_t count = collect_heads(set, heads, &has_colour);
-    qsort(heads, count, sizeof *heads, by_size);
-    take_default(set, most_common(heads, count));
-    free(heads);
-    set->info.channels = asked ? asked : has_colour ? 3 : 1;
-    set->info.bytes = true;
-    if (count == 0)
-        return data_fail(error, GLCNN_MALFORMED_DATA, "%s",
-                         set->notes.count ? set->notes.texts[0] : "no picture is whole");
-    if (set->info.channels == 1 || set->info.channels == 3)
-        return GLCNN_SUCCESS;
-    return data_fail(error, GLCNN_UNSUPPORTED,
-                     "%.300s: pictures have 1 or 3 channels, and %u are asked for", set->path,
-                     asked);
-}
+/* ---- Memory ---- */
 
 /* Room for all pictures, or for none. Pages that nothing is written to cost nothing. */
 static glcnn_status make_room(glcnn_data_set *set, char *error)
@@ -306,7 +224,7 @@ glcnn_status set_finish(glcnn_data_set *set, char *error)
     if (status == GLCNN_SUCCESS && labelled)
         status = split(set, error);
     if (status == GLCNN_SUCCESS)
-        status = set->file_count > 0 ? size_pictures(set, error) : size_tables(set, error);
+        status = set->file_count > 0 ? set_size_pictures(set, error) : size_tables(set, error);
     if (status == GLCNN_SUCCESS && set->file_count > 0)
         status = make_room(set, error);
     for (int p = 0; p < GLCNN_DATA_PARTS; p++)

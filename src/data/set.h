@@ -88,6 +88,8 @@ glcnn_status set_add_content(glcnn_data_set *set, glcnn_data_part part, struct c
 
 /* Classes, split, size and memory, once everything is added. */
 glcnn_status set_finish(glcnn_data_set *set, char *error);
+/* Width, height and channels of images that are pictures. */
+glcnn_status set_size_pictures(glcnn_data_set *set, char *error);
 
 /* A sentence on what follows from the data while it is opened. */
 void set_decide(glcnn_data_set *set, const char *sentence);
