@@ -16,7 +16,7 @@ static bool says(const char *text)
     return found;
 }
 
-/* A file in place of a dma-buf: as long, and no driver takes it. */
+/* A file in place of a dma-buf, as long. */
 static int file_of(off_t size)
 {
     FILE *file = tmpfile();
@@ -109,12 +109,23 @@ static void large_frames_are_refused(void)
     close(descriptor);
 }
 
-/* What is no dma-buf is refused by the driver, or by the lack of an extension: with its name where
- * nothing can be imported. */
+/* Refused by name where a dma-buf could be imported, by the missing extension where none could. */
+static void refuse_descriptor(const struct glcnn_dmabuf *frame, size_t format_count)
+{
+    char sentence[80];
+    snprintf(sentence, sizeof sentence, "descriptor %d of plane 0 is not a dma-buf",
+             frame->planes[0].fd);
+    if (format_count)
+        refuse(GLCNN_INVALID_ARGUMENT, frame, sentence);
+    else
+        refuse(GLCNN_UNSUPPORTED, frame, "the driver has no ");
+}
+
+/* A driver that maps what it imports would take any of them. */
 static void files_are_no_frames(void)
 {
     struct glcnn_dmabuf_format formats[2], more[128];
-    int descriptor = file_of(NV12_BYTES);
+    int descriptor = file_of(NV12_BYTES), pipes[2];
     struct glcnn_dmabuf frame = nv12(descriptor);
     fixture_forget_error(device);
     size_t count = glcnn_dmabuf_formats(device, formats, 2);
@@ -122,11 +133,16 @@ static void files_are_no_frames(void)
     CU_ASSERT_EQUAL(glcnn_dmabuf_formats(device, NULL, 0), count);
     CU_ASSERT_EQUAL(glcnn_dmabuf_formats(device, more, 128), count);
     CU_ASSERT_EQUAL(glcnn_dmabuf_formats(NULL, more, 128), 0);
-    refuse(GLCNN_UNSUPPORTED, &frame, count ? "plane 0 of NV12, as R8  : " : "the driver has no ");
+    refuse_descriptor(&frame, count);
     frame.modifier = DRM_FORMAT_MOD_ARM_AFBC(AFBC_FORMAT_MOD_BLOCK_SIZE_16x16);
-    refuse(GLCNN_UNSUPPORTED, &frame, count ? "plane 0 of NV12" : "the driver has no ");
-    CU_ASSERT_EQUAL(fcntl(descriptor, F_GETFD) < 0, false);
+    refuse_descriptor(&frame, count);
+    CU_ASSERT_EQUAL_FATAL(pipe(pipes), 0);
+    frame = nv12(pipes[0]);
+    refuse_descriptor(&frame, count);
+    CU_ASSERT(fcntl(descriptor, F_GETFD) >= 0);
     close(descriptor);
+    close(pipes[0]);
+    close(pipes[1]);
 }
 
 /* ---- Fences ---- */

@@ -4,8 +4,12 @@
 #include "glcnn/dmabuf.h"
 
 #include <drm_fourcc.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/dma-buf.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "image/image.h"
@@ -201,6 +205,28 @@ static glcnn_status check_frame(struct glcnn_device *device, const struct glcnn_
 
 /* ---- Importing ---- */
 
+/* Some drivers import whatever they can map, ordinary files too. A dma-buf knows the request and
+ * refuses its flags, which name no direction; nothing else knows it. Linux before 4.6 has no such
+ * request: there a dma-buf is one of the inodes that have no type. */
+static bool may_be_dmabuf(int descriptor)
+{
+    struct dma_buf_sync none = {0};
+    struct stat inode;
+    if (ioctl(descriptor, DMA_BUF_IOCTL_SYNC, &none) < 0 && errno == EINVAL)
+        return true;
+    return fstat(descriptor, &inode) == 0 && (inode.st_mode & S_IFMT) == 0;
+}
+
+static glcnn_status check_descriptors(struct glcnn_device *device, const struct glcnn_dmabuf *frame)
+{
+    for (uint32_t i = 0; i < frame->plane_count; i++)
+        if (!may_be_dmabuf(frame->planes[i].fd))
+            return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                               "%s: descriptor %d of plane %u is not a dma-buf", where,
+                               frame->planes[i].fd, i);
+    return GLCNN_SUCCESS;
+}
+
 static void set_texture(const struct gl *gl, GLuint texture, void *import, bool swapped)
 {
     gl->ActiveTexture(GL_TEXTURE0);
@@ -274,6 +300,8 @@ static glcnn_status import_all(struct glcnn_device *device, const struct glcnn_d
     const char *missing = missing_extension(device);
     if (status == GLCNN_SUCCESS && missing)
         status = device_fail(device, GLCNN_UNSUPPORTED, "%s: the driver has no %s", where, missing);
+    if (status == GLCNN_SUCCESS)
+        status = check_descriptors(device, frame);
     for (uint32_t i = 0; i < GLCNN_DMABUF_PLANES && status == GLCNN_SUCCESS; i++)
         if (layout->planes[i].channels)
             status = import_plane(device, frame, &layout->planes[i], i, &images[i]);
