@@ -34,13 +34,13 @@ static void kernels_of(const struct cnn *c, glcnn_kernel *kernels[KERNELS])
 }
 
 /* "KERNEL SETTINGS" */
-static void set_optimizer(const struct cnn *c, const char *optimizer)
+static void set_optimizer_of(glcnn_network *net, const char *optimizer)
 {
     char name[64];
     size_t length = strcspn(optimizer, " ");
     snprintf(name, sizeof name, "%.*s", (int)length, optimizer);
     struct glcnn_training_descriptor d = {.optimizer = kernel_with(name, optimizer + length)};
-    GOOD_FATAL(glcnn_network_set_training(c->net, &d));
+    GOOD_FATAL(glcnn_network_set_training(net, &d));
     glcnn_kernel_destroy(&d.optimizer);
 }
 
@@ -52,7 +52,7 @@ static struct trainee begin(const char *optimizer)
     program_refuse(device, "pixels_derived");
     reduce_by_passes();
     struct trainee t = {.cnn = make_cnn()};
-    set_optimizer(&t.cnn, optimizer);
+    set_optimizer_of(t.cnn.net, optimizer);
     t.graph = cnn_training_graph(&t.cnn, 0);
     make_cnn_sources(BATCH, t.sources);
     return t;
@@ -157,20 +157,22 @@ static void check_moved(const struct trainee *t)
 
 /* ---- The same bits ---- */
 
+static const char *const optimizers[] = {
+    "optimizer_stochastic_gradient_descent learning_rate=0.05",
+    "optimizer_stochastic_gradient_descent learning_rate=0.05 momentum_scale=0.9",
+    "optimizer_stochastic_gradient_descent learning_rate=0.05 momentum_scale=0.9 "
+    "use_nesterov_momentum=1 weight_decay=0.1",
+    "optimizer_stochastic_gradient_descent learning_rate=0.05 regularization_type=l1 "
+    "regularization_scale=0.01 gradient_rescale=0.5",
+    "optimizer_rms_prop learning_rate=0.01 apply_gradient_clipping=1 gradient_clip_min=-0.1 "
+    "gradient_clip_max=0.1",
+    "optimizer_adam learning_rate=0.01 regularization_type=l2 regularization_scale=0.01",
+    "optimizer_adam learning_rate=0.01 weight_decay=0.1"};
+#define OPTIMIZERS (sizeof optimizers / sizeof *optimizers)
+
 static void step_by_each_optimizer(void)
 {
-    static const char *const optimizers[] = {
-        "optimizer_stochastic_gradient_descent learning_rate=0.05",
-        "optimizer_stochastic_gradient_descent learning_rate=0.05 momentum_scale=0.9",
-        "optimizer_stochastic_gradient_descent learning_rate=0.05 momentum_scale=0.9 "
-        "use_nesterov_momentum=1 weight_decay=0.1",
-        "optimizer_stochastic_gradient_descent learning_rate=0.05 regularization_type=l1 "
-        "regularization_scale=0.01 gradient_rescale=0.5",
-        "optimizer_rms_prop learning_rate=0.01 apply_gradient_clipping=1 gradient_clip_min=-0.1 "
-        "gradient_clip_max=0.1",
-        "optimizer_adam learning_rate=0.01 regularization_type=l2 regularization_scale=0.01",
-        "optimizer_adam learning_rate=0.01 weight_decay=0.1"};
-    for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++) {
+    for (size_t i = 0; i < OPTIMIZERS; i++) {
         struct trainee joint = begin(optimizers[i]), plain = begin(optimizers[i]);
         record_plain(&plain);
         CU_ASSERT_EQUAL(dispatches_of_a_step(&plain) - dispatches_of_a_step(&joint),
@@ -342,6 +344,131 @@ static void test_graphs_of_other_layers_train_on(void)
     check_same(&t[0], &t[1]);
     end(&t[0]);
     end(&t[1]);
+}
+
+/* ---- Branches ---- */
+
+static glcnn_image_node *convolve(glcnn_image_node *x, int inputs, int outputs)
+{
+    char settings[128];
+    snprintf(settings, sizeof settings,
+             "input_feature_channels=%d output_feature_channels=%d kernel_width=3 kernel_height=3",
+             inputs, outputs);
+    return glcnn_node(x, "convolution", settings);
+}
+
+static glcnn_image_node *normalise(glcnn_image_node *x)
+{
+    return glcnn_node(x, "batch_normalization", "neuron_type=relu");
+}
+
+static glcnn_image_node *gather(glcnn_network *net, size_t count, glcnn_image_node *const *sources)
+{
+    return glcnn_filter_node_result(
+        glcnn_filter_node_create(net, "concatenation", NULL, sources, count));
+}
+
+/* A network whose layers normalise what several filters make, of other channels than the first of
+ * them, and the optimizer's settings; what normalises has no vectors before the first encode. */
+struct branches {
+    glcnn_network *net;
+    glcnn_filter_node *loss;
+    glcnn_graph *graph;
+    glcnn_image *sources[2];
+};
+
+static struct branches begin_branches(const char *optimizer)
+{
+    struct branches b = {.net = make_network()};
+    glcnn_image_node *image = make_input(b.net, "image"), *labels = make_input(b.net, "labels");
+    glcnn_image_node *a = convolve(image, 1, 6), *c = convolve(normalise(a), 6, 4);
+    glcnn_image_node *two = gather(b.net, 2, (glcnn_image_node *[]){a, c});
+    glcnn_image_node *d = convolve(normalise(two), 12, 5);
+    glcnn_image_node *three = gather(b.net, 3, (glcnn_image_node *[]){d, c, two});
+    glcnn_image_node *gate = glcnn_node(convolve(a, 6, 1), "neuron", "neuron_type=sigmoid");
+    glcnn_image_node *gated = glcnn_node_binary(gate, normalise(three), "multiply",
+                                                "primary_stride_in_feature_channels=0");
+    glcnn_image_node *shuffled = glcnn_node(normalise(gated), "depth_to_space", "block_size=2");
+    glcnn_image_node *pooled =
+        glcnn_node(glcnn_node(shuffled, "instance_normalization", NULL), "pooling_average",
+                   "kernel_width=24 kernel_height=24 "
+                   "stride_in_pixels_x=24 stride_in_pixels_y=24 "
+                   "padding=valid");
+    glcnn_image_node *const pair[] = {
+        glcnn_node(normalise(pooled), "fully_connected",
+                   "input_feature_channels=6 output_feature_channels=5 kernel_width=1 "
+                   "kernel_height=1"),
+        labels};
+    b.loss = glcnn_filter_node_create(b.net, "loss", "loss_type=soft_max_cross_entropy", pair, 2);
+    GOOD_FATAL(glcnn_network_status(b.net));
+    set_weights(b.net, 5);
+    set_optimizer_of(b.net, optimizer);
+    GOOD_FATAL(glcnn_training_graph_create(b.loss, NULL, NULL, &b.graph));
+    make_cnn_sources(BATCH, b.sources);
+    return b;
+}
+
+static void end_branches(struct branches *b)
+{
+    glcnn_graph_destroy(&b->graph);
+    destroy_images(b->sources, 2);
+    glcnn_network_destroy(&b->net);
+}
+
+/* All that a network trains, and what its optimizers keep of it. Returns how many vectors there
+ * are. */
+static size_t check_networks(const glcnn_network *a, const glcnn_network *b)
+{
+    static const char *const names[] = {"weights", "biases", "gamma", "beta", "mean", "variance"};
+    glcnn_filter_node *node;
+    size_t vectors = 0;
+    for (size_t i = 0; (node = glcnn_network_filter(a, i)); i++)
+        for (size_t v = 0;
+             !glcnn_filter_node_forward(node, NULL) && v < sizeof names / sizeof *names; v++) {
+            glcnn_kernel *found = glcnn_filter_node_kernel(node),
+                         *expected = glcnn_filter_node_kernel(glcnn_network_filter(b, i));
+            const glcnn_buffer *vector = glcnn_kernel_vector(found, names[v]);
+            check_buffers(vector, glcnn_kernel_vector(expected, names[v]));
+            for (unsigned k = 0; k < 2; k++) {
+                const glcnn_buffer *state = glcnn_kernel_optimizer_vector(found, names[v], k);
+                check_buffers(state, glcnn_kernel_optimizer_vector(expected, names[v], k));
+                CU_ASSERT(!state || glcnn_buffer_size(state) == glcnn_buffer_size(vector));
+            }
+            vectors += vector != NULL;
+        }
+    return vectors;
+}
+
+/* Asks for states before any encode has told a length, as one who loads a checkpoint does: they are
+ * of the right length or not there yet. */
+static void ask_for_states(const glcnn_network *net)
+{
+    glcnn_filter_node *node;
+    for (size_t i = 0; (node = glcnn_network_filter(net, i)); i++)
+        glcnn_kernel_optimizer_vector(glcnn_filter_node_kernel(node), "gamma", 0);
+}
+
+static void test_branches_step_what_they_normalise(void)
+{
+    for (size_t i = 0; i < OPTIMIZERS; i++) {
+        reduce_by_passes();
+        struct branches joint = begin_branches(optimizers[i]),
+                        plain = begin_branches(optimizers[i]);
+        glcnn_image *results[1];
+        glcnn_command_buffer *commands = make_commands();
+        ask_for_states(joint.net);
+        GOOD_FATAL(glcnn_graph_encode(commands, plain.graph, plain.sources, results));
+        for (int s = 0; s < STEPS; s++) {
+            run_graph(joint.graph, joint.sources);
+            GOOD_FATAL(glcnn_command_buffer_commit(commands));
+            GOOD_FATAL(glcnn_command_buffer_wait(commands));
+        }
+        CU_ASSERT_EQUAL(check_networks(joint.net, plain.net), 5 * 2 + 5 * 4 + 2);
+        glcnn_image_destroy(&results[0]);
+        glcnn_command_buffer_destroy(&commands);
+        end_branches(&joint);
+        end_branches(&plain);
+    }
 }
 
 /* ---- Vectors that lie together ---- */
@@ -618,6 +745,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_settings_may_change_at_any_time),
         UNIT_TEST(test_recordings_step_the_same_vectors),
         UNIT_TEST(test_graphs_of_other_layers_train_on),
+        UNIT_TEST(test_branches_step_what_they_normalise),
         UNIT_TEST(test_vectors_are_written_and_read_by_themselves),
         UNIT_TEST(test_a_step_ends_zeros),
         UNIT_TEST(test_many_weights_are_packed_apart_where_stores_are_dear),

@@ -77,8 +77,9 @@ GLCNN_API glcnn_status glcnn_kernel_set_training_channels(glcnn_kernel *kernel, 
 
 /* glcnn_kernel_set_training for every filter node of the network that has weights, no data source and
  * a training style other than none: a layer of that style is frozen, and needs no memory of an
- * optimizer. Batch and instance normalisations whose channels are not known get them from the filter
- * that makes their source, if it has output_feature_channels. */
+ * optimizer. Batch and instance normalisations whose channels are not known get them from the filters
+ * before them, through concatenations and arithmetic too, as far as those tell without the sizes of
+ * images; the first encode tells all. */
 GLCNN_API glcnn_status glcnn_network_set_training(
     glcnn_network *network, const struct glcnn_training_descriptor *descriptor);
 

@@ -90,10 +90,14 @@ bool filter_has_weights(const struct glcnn_filter_node *node);
 /* Of a layer that trains what multiplies and what is added, by name. */
 #define PLACES 2
 extern const char *const trained_vectors[2][PLACES];
-/* glcnn_kernel_set_training; where the descriptor does not tell the channels, the filters before
- * may. */
+/* Channels of all images of the network, by index, as far as parameters of filters tell; 0: only an
+ * encode does. To be freed. */
+glcnn_status network_channels(const struct glcnn_network *network, uint32_t **channels);
+/* glcnn_kernel_set_training; where the descriptor does not tell the channels, those of the network's
+ * images do. */
 struct glcnn_training_descriptor;
 glcnn_status filter_train(struct glcnn_filter_node *node,
-                          const struct glcnn_training_descriptor *descriptor);
+                          const struct glcnn_training_descriptor *descriptor,
+                          const uint32_t *channels);
 
 #endif

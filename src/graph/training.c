@@ -288,38 +288,84 @@ glcnn_status glcnn_kernel_set_training_channels(glcnn_kernel *kernel, uint32_t f
     return GLCNN_SUCCESS;
 }
 
-/* Channels of an image, as far as the filters before it tell. */
-static uint32_t channels_of(const struct glcnn_image_node *image)
+/* ---- Networks ---- */
+
+static uint32_t read_channels(const struct glcnn_source_properties *source, uint32_t channels)
 {
-    double channels = 0;
-    for (const struct glcnn_filter_node *f = image->filter; f; f = f->sources[0]->filter)
-        if (parameter_get(f->kernel->descriptor, &f->kernel->properties, f->kernel->parameters,
-                          "output_feature_channels", &channels))
-            return (uint32_t)channels;
-    return 0;
+    uint32_t offset = source->feature_channel_offset;
+    return channels > offset ? least(source->feature_channel_max_count, channels - offset) : 0;
+}
+
+/* Each source but the last is padded to 4. */
+static uint32_t gathered_channels(const struct glcnn_filter_node *n, const uint32_t *channels)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < n->source_count; i++) {
+        uint32_t own = channels[n->sources[i]->index];
+        if (!own)
+            return 0;
+        sum = (sum + 3) / 4 * 4 + own;
+    }
+    return sum;
+}
+
+/* Of what a filter makes of images of so many; 0: only an encode tells. */
+static uint32_t result_channels(const struct glcnn_filter_node *n, const uint32_t *channels)
+{
+    const struct glcnn_kernel *kernel = n->kernel;
+    const struct glcnn_descriptor *d = kernel->descriptor;
+    const struct glcnn_addressing *p = &kernel->properties;
+    double outputs;
+    if (parameter_get(d, p, kernel->parameters, "output_feature_channels", &outputs))
+        return (uint32_t)outputs;
+    if (d->shape || n->forward || p->destination_feature_channel_offset)
+        return 0;
+    if (d->flags & GATHERS)
+        return gathered_channels(n, channels);
+    if (descriptor_broadcasts(d) && !p->primary.stride_in_feature_channels)
+        return p->secondary.stride_in_feature_channels
+                   ? read_channels(&p->secondary, channels[n->sources[1]->index])
+                   : 1;
+    return read_channels(&p->primary, channels[n->sources[0]->index]);
+}
+
+glcnn_status network_channels(const struct glcnn_network *network, uint32_t **channels)
+{
+    *channels = calloc(network->image_count + 1, sizeof **channels);
+    if (!*channels)
+        return device_fail(network->device, GLCNN_OUT_OF_MEMORY,
+                           "out of memory letting a network train");
+    for (const struct glcnn_filter_node *n = network->filters; n; n = n->next)
+        (*channels)[n->result->index] = result_channels(n, *channels);
+    return GLCNN_SUCCESS;
 }
 
 glcnn_status filter_train(struct glcnn_filter_node *node,
-                          const struct glcnn_training_descriptor *descriptor)
+                          const struct glcnn_training_descriptor *descriptor,
+                          const uint32_t *channels)
 {
     struct glcnn_training_descriptor own = *descriptor;
     if (!own.feature_channels)
-        own.feature_channels = channels_of(node->sources[0]);
+        own.feature_channels = channels[node->sources[0]->index];
     return glcnn_kernel_set_training(node->kernel, &own);
 }
 
 glcnn_status glcnn_network_set_training(glcnn_network *network,
                                         const struct glcnn_training_descriptor *descriptor)
 {
+    uint32_t *channels = NULL;
     glcnn_status status = glcnn_network_status(network);
     if (status == GLCNN_SUCCESS && !descriptor)
         return device_fail(network->device, GLCNN_INVALID_ARGUMENT,
                            "glcnn_network_set_training: descriptor is NULL");
+    if (status == GLCNN_SUCCESS)
+        status = network_channels(network, &channels);
     for (struct glcnn_filter_node *n = status == GLCNN_SUCCESS ? network->filters : NULL;
          n && status == GLCNN_SUCCESS; n = n->next)
         if (filter_has_weights(n) && !glcnn_kernel_data_source(n->kernel) &&
             n->style != GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE)
-            status = filter_train(n, descriptor);
+            status = filter_train(n, descriptor, channels);
+    free(channels);
     return status;
 }
 
@@ -346,7 +392,9 @@ glcnn_buffer *glcnn_kernel_optimizer_vector(const glcnn_kernel *kernel, const ch
     if (argument < 0 || index >= vectors_kept(t->optimizer))
         return NULL;
     const struct glcnn_data_source *source = glcnn_kernel_data_source(kernel);
-    size_t length = kernel_vector_length(kernel, (size_t)argument, source->feature_channels);
+    const struct glcnn_buffer *own = kernel->vectors[argument];
+    size_t length = own ? own->size / 4
+                        : kernel_vector_length(kernel, (size_t)argument, source->feature_channels);
     length = learning_part(kernel, NULL, length).count;
     if (!length || need(t, place, length * 4) != GLCNN_SUCCESS)
         return NULL;

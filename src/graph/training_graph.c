@@ -66,17 +66,19 @@ static glcnn_status make_gradients(struct making *m)
 static glcnn_status train_layers(struct making *m, struct glcnn_kernel *optimizer)
 {
     const struct glcnn_training_descriptor descriptor = {.optimizer = optimizer};
-    glcnn_status status = GLCNN_SUCCESS;
+    uint32_t *channels = NULL;
+    glcnn_status status = network_channels(m->network, &channels);
     for (struct glcnn_filter_node *n = *m->mark.last_filter;
          optimizer && n && status == GLCNN_SUCCESS; n = n->next) {
         struct glcnn_filter_node *layer = n->forward;
         if (!layer || !filter_has_weights(layer) || glcnn_kernel_data_source(layer->kernel) ||
             layer->style != GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU)
             continue;
-        status = filter_train(layer, &descriptor);
+        status = filter_train(layer, &descriptor, channels);
         if (status == GLCNN_SUCCESS)
             m->trained[m->trained_count++] = layer->kernel;
     }
+    free(channels);
     return status;
 }
 
