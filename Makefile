@@ -69,7 +69,7 @@ CXXFLAGS   ?= -O2 -g
 # those of LIB_MODULES alone; what needs more for its files is libglcnn_interchange, libglcnn_onnx
 # and libglcnn_data.
 LIB_MODULES  := egl gbm libdrm
-INTERCHANGE_MODULES := libcjson libcbor
+INTERCHANGE_MODULES := libcjson libcbor liblzma
 ONNX_MODULES := libprotobuf-c
 DATA_MODULES := libpng libjpeg libzip zlib
 GL_MODULES   := glesv2
@@ -78,7 +78,7 @@ TEST_MODULES := cunit
 BUILD_MODULES = $(LIB_MODULES) $(INTERCHANGE_MODULES) $(ONNX_MODULES) $(DATA_MODULES) $(GL_MODULES) \
                 $(APP_MODULES)
 PACKAGES     := pkg-config libegl-dev libgles-dev libgbm-dev libdrm-dev zlib1g-dev libpng-dev \
-                libjpeg-dev libzip-dev libcjson-dev libcbor-dev libegl1 libgl1-mesa-dri \
+                libjpeg-dev libzip-dev libcjson-dev libcbor-dev liblzma-dev libegl1 libgl1-mesa-dri \
                 libcunit1-dev glslang-tools dataset-fashion-mnist mesa-vulkan-drivers virgl-server \
                 dpkg-dev python3-numpy python3-pip mandoc libprotobuf-c-dev protobuf-c-compiler \
                 libonnx-dev libonnx-testdata libopenmpi-dev openmpi-bin
@@ -251,7 +251,7 @@ LINK    = $(CC) $(CFLAGS) $(LDFLAGS) -o $@
 $(INTERCHANGE_OBJECTS) $(DATA_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o) $(PUBLIC_TESTS:=.o): \
     includes = $(public_include)
 $(MPI_OBJECTS): includes = $(public_include) $(mpi_cflags:-I%=-isystem %)
-$(ONNX_OBJECTS): includes = $(public_include) -iquote src -isystem $(O)
+$(ONNX_OBJECTS): includes = $(public_include) -iquote src -iquote . -isystem $(O)
 # Tests that look at ONNX's messages.
 ONNX_TESTS := $(filter $(O)/tests/test_onnx%,$(UNIT_TESTS))
 $(ONNX_TESTS:=.o): includes += -isystem $(O)

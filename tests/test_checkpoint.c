@@ -63,6 +63,14 @@ static void write_file(const char *path, const void *bytes, size_t size)
     fclose(file);
 }
 
+/* Changes the name of the digest, so that the bytes are those of a program that writes none. */
+static void take_out_digest(struct bytes *b)
+{
+    for (size_t i = 0; i + 11 <= b->size; i++)
+        if (memcmp(b->at + i, "glcnn.crc64", 11) == 0)
+            memcpy(b->at + i, "glcnn.crc00", 11);
+}
+
 static bool files_equal(const char *a, const char *b)
 {
     struct bytes x = read_file(a), y = read_file(b);
@@ -260,9 +268,8 @@ static void check_format(const struct bytes *b, unsigned expected_tensors)
     CU_ASSERT_EQUAL(strlen(header), length);
     CU_ASSERT_EQUAL(strncmp(header, "{\"__metadata__\":{", 17), 0);
     unsigned tensors = 0;
-    for (; strstr(at, "\"dtype\""); tensors++) {
+    for (; strstr(at, "\"dtype\":\"F32\""); tensors++) {
         uint64_t elements = 1;
-        CU_ASSERT_PTR_NOT_NULL(strstr(at, "\"dtype\":\"F32\""));
         at = strstr(at, "\"shape\":[") + 9;
         for (; *at != ']'; at += *at == ',')
             elements *= strtoull(at, &at, 10);
@@ -271,7 +278,11 @@ static void check_format(const struct bytes *b, unsigned expected_tensors)
         end += 4 * elements;
     }
     CU_ASSERT_EQUAL(tensors, expected_tensors);
-    CU_ASSERT_EQUAL(8 + length + end, b->size);
+    CU_ASSERT_EQUAL(8 + length + end + 8, b->size);
+    at = strstr(at, "\"glcnn.crc64\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+    CU_ASSERT_EQUAL(number_behind(at, "offsets\":[", &at), end);
+    CU_ASSERT_EQUAL(number_behind(at, ",", &at), end + 8);
     while (*at == ']' || *at == '}' || *at == ' ')
         at++;
     CU_ASSERT_EQUAL(*at, 0);
@@ -331,6 +342,32 @@ static void test_metadata(void)
     CU_ASSERT_STRING_EQUAL(glcnn_checkpoint_text(&metadata, "epoch"), "3");
     glcnn_checkpoint_free_metadata(&metadata);
     destroy_model(&t);
+    folder_empty(folder);
+}
+
+/* What saving would refuse is refused, and nothing is written. */
+static void test_try_save(void)
+{
+    const struct glcnn_checkpoint_entry good = {"classes", "caf\xc3\xa9"},
+                                        bad = {"classes", "caf\xe9"};
+    const struct glcnn_checkpoint_bytes bytes = {"other", (const uint8_t *)"x", 1};
+    struct model m = make_model("optimizer_adam", 1);
+    const char *path = path_of("a");
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_try_save(m.network, path, &good, 1, NULL, 0, error));
+    ENDS(GLCNN_INVALID_ARGUMENT,
+         glcnn_checkpoint_try_save(m.network, path, &bad, 1, NULL, 0, error));
+    CU_ASSERT_STRING_EQUAL(error, "metadata \"classes\" has a text that is not UTF-8");
+    ENDS(GLCNN_INVALID_ARGUMENT,
+         glcnn_checkpoint_try_save(m.network, path, &good, 1, &bytes, 1, error));
+    ENDS(GLCNN_IO_ERROR,
+         glcnn_checkpoint_try_save(m.network, path_of("none/a"), &good, 1, NULL, 0, error));
+    CU_ASSERT_EQUAL(folder_count_files(folder), 0);
+    write_file(path, "old", 3);
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_try_save(m.network, path, &good, 1, NULL, 0, error));
+    struct bytes b = read_file(path);
+    CU_ASSERT_EQUAL(b.size, 3);
+    free(b.at);
+    destroy_model(&m);
     folder_empty(folder);
 }
 
@@ -494,6 +531,94 @@ static void test_damaged_bytes(void)
     folder_empty(folder);
 }
 
+/* ECMA-182's polynomial, its bits and those of the bytes from the lowest on. */
+static uint64_t crc64(const uint8_t *bytes, size_t size)
+{
+    uint64_t crc = UINT64_MAX;
+    for (size_t i = 0; i < size; i++) {
+        crc ^= bytes[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? UINT64_C(0xc96c5795d7870f42) : 0);
+    }
+    return ~crc;
+}
+
+static void test_digest(void)
+{
+    glcnn_network *network = make_layer();
+    struct bytes b = {NULL, 0};
+    CU_ASSERT_EQUAL(crc64((const uint8_t *)"123456789", 9), UINT64_C(0x995dc9bbdf1939fa));
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(network, path_of("a"), NULL, 0, error));
+    b = read_file(path_of("a"));
+    CU_ASSERT_EQUAL(little_endian(b.at + b.size - 8), crc64(b.at, b.size - 8));
+    b.at[b.size - 12] ^= 1; /* of the last weight */
+    CU_ASSERT_EQUAL(load_bytes(network, &b), GLCNN_MALFORMED_DATA);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "damaged: is damaged: the CRC-64 of its bytes is "));
+    take_out_digest(&b);
+    CU_ASSERT_EQUAL(load_bytes(network, &b), GLCNN_SUCCESS);
+    free(b.at);
+    glcnn_network_destroy(&network);
+    folder_empty(folder);
+}
+
+/* One whose tensor is not the last, or has not eight bytes, is none. */
+static void test_digests_elsewhere(void)
+{
+    static const char *const headers[] = {
+        "{" W "," B "," TENSOR("glcnn.crc64", "U8", "[7]", "[16,23]") "}",
+        "{" W "," B "," TENSOR("glcnn.crc64", "U8", "[8]",
+                               "[16,24]") "," TENSOR("glcnn.x", "U8", "[1]", "[24,25]") "}"};
+    static const size_t sizes[] = {23, 25};
+    glcnn_network *network = make_layer();
+    for (size_t i = 0; i < 2; i++) {
+        struct bytes b = file_of(headers[i], strlen(headers[i]), sizes[i]);
+        CU_ASSERT_EQUAL(load_bytes(network, &b), GLCNN_MALFORMED_DATA);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, "its digest, is not its last 8 bytes"));
+        free(b.at);
+    }
+    glcnn_network_destroy(&network);
+    folder_empty(folder);
+}
+
+static void read_layer(glcnn_network *network, float values[4])
+{
+    glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_network_filter(network, 0));
+    GOOD(glcnn_buffer_read(glcnn_kernel_vector(kernel, "weights"), 0, 8, values));
+    GOOD(glcnn_buffer_read(glcnn_kernel_vector(kernel, "biases"), 0, 8, values + 2));
+}
+
+/* No bit and no byte of a checkpoint can change so that it loads with other weights or says anything
+ * else: what loads has lost the name of its digest alone. */
+static void test_flipped_bytes(void)
+{
+    static const uint8_t masks[] = {1, 2, 4, 8, 16, 32, 64, 128, 255};
+    const struct glcnn_checkpoint_entry entry = {"step", "1234"};
+    glcnn_network *network = make_layer();
+    float saved[4], loaded[4];
+    size_t loads = 0, wrong = 0;
+    read_layer(network, saved);
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(network, path_of("a"), &entry, 1, error));
+    struct bytes b = read_file(path_of("a"));
+    for (size_t i = 0; i < b.size * sizeof masks; i++) {
+        struct glcnn_checkpoint_metadata m;
+        b.at[i / sizeof masks] ^= masks[i % sizeof masks];
+        write_file(path_of("b"), b.at, b.size);
+        b.at[i / sizeof masks] ^= masks[i % sizeof masks];
+        if (glcnn_checkpoint_load(network, path_of("b"), &m, error) != GLCNN_SUCCESS)
+            continue;
+        read_layer(network, loaded);
+        loads++;
+        wrong += memcmp(saved, loaded, sizeof saved) != 0 || !glcnn_checkpoint_text(&m, "step") ||
+                 strcmp(glcnn_checkpoint_text(&m, "step"), "1234") != 0;
+        glcnn_checkpoint_free_metadata(&m);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_TRUE(loads <= sizeof masks * strlen("crc64"));
+    free(b.at);
+    glcnn_network_destroy(&network);
+    folder_empty(folder);
+}
+
 /* Brackets without end: the parser must neither run out of stack nor take what the file lies of. */
 static void test_deep_header(void)
 {
@@ -555,6 +680,7 @@ static void edit_file(const char *path, const char *from, const char *to)
     for (size_t i = 0; i + length <= b.size; i++)
         if (memcmp(b.at + i, from, length) == 0) {
             memcpy(b.at + i, to, length);
+            take_out_digest(&b);
             write_file(path, b.at, b.size);
             free(b.at);
             return;
@@ -611,6 +737,7 @@ static void test_values_that_are_not_finite(void)
             for (size_t at = 0; at + 4 <= b.size; at++)
                 if (memcmp(b.at + at, from, 4) == 0)
                     memcpy(b.at + at, to, 4);
+            take_out_digest(&b);
             write_file(path_of("b"), b.at, b.size);
             free(b.at);
             ENDS(GLCNN_MALFORMED_DATA, glcnn_checkpoint_load(m.network, path_of("b"), NULL, error));
@@ -879,8 +1006,12 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(test_training_goes_on),
                                         UNIT_TEST(test_format),
                                         UNIT_TEST(test_metadata),
+                                        UNIT_TEST(test_try_save),
                                         UNIT_TEST(test_damage),
                                         UNIT_TEST(test_damaged_bytes),
+                                        UNIT_TEST(test_digest),
+                                        UNIT_TEST(test_digests_elsewhere),
+                                        UNIT_TEST(test_flipped_bytes),
                                         UNIT_TEST(test_deep_header),
                                         UNIT_TEST(test_other_training),
                                         UNIT_TEST(test_counters),

@@ -309,10 +309,10 @@ static void test_refused_bytes(void)
 {
     const uint8_t one[] = {1};
     const struct glcnn_checkpoint_bytes refused[][2] = {
-        {{"network", one, 1}},      {{NULL, one, 1}},
-        {{"glcnn.a", NULL, 1}},     {{"glcnn.a", one, 0}},
-        {{"glcnn.\xff", one, 1}},   {{"glcnn.a", one, 1}, {"glcnn.a", one, 1}},
-        {{"glcnn.weights", one, 1}}};
+        {{"network", one, 1}},       {{NULL, one, 1}},
+        {{"glcnn.a", NULL, 1}},      {{"glcnn.a", one, 0}},
+        {{"glcnn.\xff", one, 1}},    {{"glcnn.a", one, 1}, {"glcnn.a", one, 1}},
+        {{"glcnn.weights", one, 1}}, {{"glcnn.crc64", one, 1}}};
     glcnn_network *network = make_plain();
     GOOD(glcnn_filter_node_set_label(glcnn_network_filter(network, 0), "glcnn"));
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)

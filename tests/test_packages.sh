@@ -64,7 +64,7 @@ END
 said=$(unset MAKEFLAGS MFLAGS MAKELEVEL; $make -s -f "$work/Makefile") || fail "glcnn.mk: $said"
 [ "${said%% *}" = "$version" ] || fail "glcnn.mk is of ${said%% *}, and this is $version"
 for module in $modules; do
-    name=$(echo $module | sed 's/^libjpeg$/jpeg/; s/^libcjson$/cjson/; s/^libprotobuf/protobuf/; s/^\(egl\|gbm\)$/lib\1/')
+    name=$(echo $module | sed 's/^libjpeg$/jpeg/; s/^libcjson$/cjson/; s/^liblzma$/xz/; s/^libprotobuf/protobuf/; s/^\(egl\|gbm\)$/lib\1/')
     case " $said " in *" $name "*) ;; *) fail "glcnn.mk does not depend on $name" ;; esac
     case $name in libegl | libgbm) choice=HAS_$name ;; *) choice=$name ;; esac
     grep -q "BR2_PACKAGE_$(echo $choice | tr a-z- A-Z_)$" $packaging/buildroot/Config.in ||

@@ -21,6 +21,11 @@
  * "glcnn.". One is known: GLCNN_CHECKPOINT_NETWORK, the network itself as glcnn_network_serialize
  * writes it without weights. A file that has it says what network to make; "glcnn train" writes it.
  *
+ * The last tensor of a file that this library writes, "glcnn.crc64", is its digest: eight bytes,
+ * little-endian, the CRC-64 of .xz files (ECMA-182) of all bytes before them. Whatever reads a file
+ * that has it compares it first; one that is damaged, be it by a byte, is GLCNN_MALFORMED_DATA. Files
+ * without it, of other programs and of older releases, are read as they are.
+ *
  * Not thread-safe: a network is used by the thread of its device.
  */
 #ifndef GLCNN_CHECKPOINT_H
@@ -67,11 +72,23 @@ struct glcnn_checkpoint_bytes {
 #define GLCNN_CHECKPOINT_NETWORK "glcnn.network"
 
 /* glcnn_checkpoint_save with `bytes_count` of them. Errors: those, and GLCNN_INVALID_ARGUMENT for a
- * name that begins otherwise, is given twice or is that of a parameter, and for no bytes. */
+ * name that begins otherwise, is given twice or is that of a parameter or of the digest, and for no
+ * bytes. */
 GLCNN_API glcnn_status glcnn_checkpoint_save_with_bytes(
     glcnn_network *network, const char *path, const struct glcnn_checkpoint_entry *metadata,
     size_t count, const struct glcnn_checkpoint_bytes *bytes, size_t bytes_count,
     char error[GLCNN_ERROR_LENGTH]);
+
+/* Whether glcnn_checkpoint_save_with_bytes could write that file now: does all that it does, up to a
+ * whole new file on the disk, which it then removes; what is at the path is left alone. A program
+ * that saves hours from now learns at once of entries and labels that are not UTF-8, of a path that
+ * cannot be written and of a disk without room for it. Errors: those of that function. */
+GLCNN_API glcnn_status glcnn_checkpoint_try_save(glcnn_network *network, const char *path,
+                                                 const struct glcnn_checkpoint_entry *metadata,
+                                                 size_t count,
+                                                 const struct glcnn_checkpoint_bytes *bytes,
+                                                 size_t bytes_count,
+                                                 char error[GLCNN_ERROR_LENGTH]);
 
 /* Reads the bytes of that name: *bytes is to be released with free(), and NULL where the file has
  * none, which is GLCNN_SUCCESS, or after a failure. The file is checked as by

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "checkpoint_digest.h"
+
 #define PREFIX      8
 #define MAX_INTEGER 9007199254740992.0 /* 2^53: beyond it JSON's numbers are not exact */
 
@@ -336,6 +338,47 @@ static glcnn_status parse_header(const struct reader *r, const char *text, size_
     return status == GLCNN_SUCCESS ? check_names(r) : status;
 }
 
+/* ---- Digest ---- */
+
+/* Of the file up to where its digest stands. */
+static glcnn_status compute_digest(const struct reader *r, uint64_t end, uint64_t *digest)
+{
+    uint8_t bytes[1 << 14];
+    glcnn_status status = GLCNN_SUCCESS;
+    *digest = 0;
+    for (uint64_t at = 0, size; at < end && status == GLCNN_SUCCESS; at += size) {
+        size = end - at < sizeof bytes ? end - at : sizeof bytes;
+        status = read_bytes(r, at, bytes, size);
+        if (status == GLCNN_SUCCESS)
+            *digest = checkpoint_digest_add(*digest, bytes, (size_t)size);
+    }
+    return status;
+}
+
+/* Files of other programs, and older ones, have none. */
+static glcnn_status check_digest(const struct reader *r)
+{
+    const struct checkpoint_file *file = r->file;
+    const struct checkpoint_tensor *t = checkpoint_file_find(file, CHECKPOINT_DIGEST);
+    uint8_t bytes[CHECKPOINT_DIGEST_SIZE];
+    uint64_t found = 0;
+    if (!t)
+        return GLCNN_SUCCESS;
+    if (t->end != file->data_size || t->end - t->begin != sizeof bytes)
+        return MALFORMED(r, "\"" CHECKPOINT_DIGEST "\", its digest, is not its last %zu bytes",
+                         r->path, sizeof bytes);
+    glcnn_status status = compute_digest(r, file->data_at + t->begin, &found);
+    if (status == GLCNN_SUCCESS)
+        status = read_bytes(r, file->data_at + t->begin, bytes, sizeof bytes);
+    if (status != GLCNN_SUCCESS || found == checkpoint_digest_read(bytes))
+        return status;
+    return MALFORMED(
+        r,
+        "is damaged: the CRC-64 of its bytes is %016llx, and was %016llx when it was "
+        "written; a program that changes such a file leaves \"" CHECKPOINT_DIGEST "\" out of it",
+        r->path, (unsigned long long)found, (unsigned long long)checkpoint_digest_read(bytes));
+}
+
 static glcnn_status read_header(const struct reader *r, size_t length)
 {
     char *text = malloc(length + 1);
@@ -375,17 +418,30 @@ static glcnn_status read_file(const struct reader *r)
                          CHECKPOINT_MAX_HEADER);
     r->file->data_at = PREFIX + length;
     r->file->data_size = size - PREFIX - length;
-    return read_header(r, (size_t)length);
+    status = read_header(r, (size_t)length);
+    return status == GLCNN_SUCCESS ? check_digest(r) : status;
 }
 
 /* ---- Files ---- */
+
+/* A pipe without a writer would be waited for. The number of a standard stream, which a process may
+ * have closed, is not taken. -1 with errno. */
+static int open_file(const char *path)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0 || descriptor > STDERR_FILENO)
+        return descriptor;
+    int above = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), reason = errno;
+    close(descriptor);
+    errno = reason;
+    return above;
+}
 
 glcnn_status checkpoint_file_open(const char *path, struct checkpoint_file *file, char *error)
 {
     const struct reader r = {.file = file, .path = path, .error = error};
     *file = (struct checkpoint_file){.descriptor = -1};
-    /* A pipe without a writer would be waited for. */
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int descriptor = open_file(path);
     if (descriptor < 0)
         return fail_io(&r, "cannot be opened");
     file->descriptor = descriptor;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checkpoint_digest.h"
 #include "checkpoint_parameters.h"
 
 #include <glcnn/io.h>
@@ -48,10 +49,14 @@ static glcnn_status add_entries(cJSON *object, const struct glcnn_checkpoint_ent
 {
     for (size_t i = 0; i < count; i++) {
         const char *name = entries[i].name, *text = entries[i].text;
-        if (!name || !text || !checkpoint_is_utf8(name) || !checkpoint_is_utf8(text))
+        if (!name || !text || !checkpoint_is_utf8(name))
             return checkpoint_fail(error, GLCNN_INVALID_ARGUMENT,
-                                   "metadata %zu has no name or no text, or one that is not UTF-8",
+                                   "metadata %zu has no name or no text, or a name that is not "
+                                   "UTF-8",
                                    i);
+        if (!checkpoint_is_utf8(text))
+            return checkpoint_fail(error, GLCNN_INVALID_ARGUMENT,
+                                   "metadata \"%.200s\" has a text that is not UTF-8", name);
         if (cJSON_GetObjectItemCaseSensitive(object, name))
             return checkpoint_fail(error, GLCNN_INVALID_ARGUMENT,
                                    "metadata \"%.200s\" is given twice, or written by the library",
@@ -97,7 +102,9 @@ static bool add_tensors(cJSON *header, const struct contents *c)
         end = at + size;
         good = add_tensor(header, c->bytes[i].name, CHECKPOINT_BYTES_DTYPE, &size, 1, at, end);
     }
-    return good;
+    const uint64_t digest_size = CHECKPOINT_DIGEST_SIZE;
+    return good && add_tensor(header, CHECKPOINT_DIGEST, CHECKPOINT_BYTES_DTYPE, &digest_size, 1,
+                              at, at + digest_size);
 }
 
 static glcnn_status check_bytes(const struct contents *c)
@@ -112,14 +119,15 @@ static glcnn_status check_bytes(const struct contents *c)
                                    "bytes %zu are none, or have no name that begins with "
                                    "\"" CHECKPOINT_BYTES "\"",
                                    i);
-        bool repeats = false;
+        bool repeats = strcmp(b->name, CHECKPOINT_DIGEST) == 0;
         for (size_t k = 0; k < i; k++)
             repeats = repeats || strcmp(c->bytes[k].name, b->name) == 0;
         for (size_t k = 0; k < c->list.count; k++)
             repeats = repeats || strcmp(c->list.at[k].name, b->name) == 0;
         if (repeats)
             return checkpoint_fail(c->list.error, GLCNN_INVALID_ARGUMENT,
-                                   "bytes \"%.200s\" are given twice, or a parameter has the name",
+                                   "bytes \"%.200s\" are given twice, or a parameter or the digest "
+                                   "has the name",
                                    b->name);
     }
     return GLCNN_SUCCESS;
@@ -173,13 +181,25 @@ static glcnn_status read_values(const struct parameter *p, float *values, char *
     return GLCNN_SUCCESS;
 }
 
+/* A file, and the digest of what it has. */
+struct output {
+    glcnn_file *file;
+    uint64_t digest;
+};
+
+static glcnn_status put(struct output *out, const void *bytes, size_t size, char *error)
+{
+    out->digest = checkpoint_digest_add(out->digest, bytes, size);
+    return glcnn_file_write(out->file, bytes, size, error);
+}
+
 /* One tensor at a time: a network of the device may be larger than the memory that is left. */
-static glcnn_status write_values(glcnn_file *file, const struct parameter *p, char *error)
+static glcnn_status write_values(struct output *out, const struct parameter *p, char *error)
 {
     float *values = malloc((size_t)p->count * 4);
     glcnn_status status = values ? read_values(p, values, error) : checkpoint_no_memory(error);
     if (status == GLCNN_SUCCESS)
-        status = glcnn_file_write(file, values, (size_t)p->count * 4, error);
+        status = put(out, values, (size_t)p->count * 4, error);
     free(values);
     return status;
 }
@@ -188,15 +208,19 @@ static glcnn_status write_parts(glcnn_file *file, const struct contents *c, cons
                                 size_t header_size)
 {
     const struct parameters *list = &c->list;
-    glcnn_status status = glcnn_file_write(file, header, header_size, list->error);
+    struct output out = {.file = file};
+    uint8_t digest[CHECKPOINT_DIGEST_SIZE];
+    glcnn_status status = put(&out, header, header_size, list->error);
     for (size_t i = 0; i < list->count && status == GLCNN_SUCCESS; i++)
-        status = write_values(file, &list->at[i], list->error);
+        status = write_values(&out, &list->at[i], list->error);
     for (size_t i = 0; i < c->bytes_count && status == GLCNN_SUCCESS; i++)
-        status = glcnn_file_write(file, c->bytes[i].bytes, c->bytes[i].size, list->error);
-    return status;
+        status = put(&out, c->bytes[i].bytes, c->bytes[i].size, list->error);
+    checkpoint_digest_write(out.digest, digest);
+    return status == GLCNN_SUCCESS ? put(&out, digest, sizeof digest, list->error) : status;
 }
 
-static glcnn_status write_file(const struct contents *c, cJSON *json, const char *path)
+/* keeps: the file takes its place. */
+static glcnn_status write_file(const struct contents *c, cJSON *json, const char *path, bool keeps)
 {
     uint8_t *header = NULL;
     size_t header_size = 0;
@@ -206,18 +230,17 @@ static glcnn_status write_file(const struct contents *c, cJSON *json, const char
         status = glcnn_file_create(path, &file, c->list.error);
     if (status == GLCNN_SUCCESS)
         status = write_parts(file, c, header, header_size);
-    if (status == GLCNN_SUCCESS)
+    if (status == GLCNN_SUCCESS && keeps)
         status = glcnn_file_commit(&file, c->list.error);
     glcnn_file_discard(&file);
     free(header);
     return status;
 }
 
-glcnn_status glcnn_checkpoint_save_with_bytes(glcnn_network *network, const char *path,
-                                              const struct glcnn_checkpoint_entry *metadata,
-                                              size_t count,
-                                              const struct glcnn_checkpoint_bytes *bytes,
-                                              size_t bytes_count, char error[GLCNN_ERROR_LENGTH])
+static glcnn_status save(glcnn_network *network, const char *path,
+                         const struct glcnn_checkpoint_entry *metadata, size_t count,
+                         const struct glcnn_checkpoint_bytes *bytes, size_t bytes_count, bool keeps,
+                         char *error)
 {
     struct contents c = {.list = {.error = error}, .bytes = bytes, .bytes_count = bytes_count};
     glcnn_status status = checkpoint_check_arguments(network, path, error);
@@ -233,15 +256,32 @@ glcnn_status glcnn_checkpoint_save_with_bytes(glcnn_network *network, const char
     if (status == GLCNN_SUCCESS)
         status = check_bytes(&c);
     if (status == GLCNN_SUCCESS)
-        status = write_file(&c, header, path);
+        status = write_file(&c, header, path, keeps);
     cJSON_Delete(header);
     parameters_release(&c.list);
     return status;
+}
+
+glcnn_status glcnn_checkpoint_save_with_bytes(glcnn_network *network, const char *path,
+                                              const struct glcnn_checkpoint_entry *metadata,
+                                              size_t count,
+                                              const struct glcnn_checkpoint_bytes *bytes,
+                                              size_t bytes_count, char error[GLCNN_ERROR_LENGTH])
+{
+    return save(network, path, metadata, count, bytes, bytes_count, true, error);
+}
+
+glcnn_status glcnn_checkpoint_try_save(glcnn_network *network, const char *path,
+                                       const struct glcnn_checkpoint_entry *metadata, size_t count,
+                                       const struct glcnn_checkpoint_bytes *bytes,
+                                       size_t bytes_count, char error[GLCNN_ERROR_LENGTH])
+{
+    return save(network, path, metadata, count, bytes, bytes_count, false, error);
 }
 
 glcnn_status glcnn_checkpoint_save(glcnn_network *network, const char *path,
                                    const struct glcnn_checkpoint_entry *metadata, size_t count,
                                    char error[GLCNN_ERROR_LENGTH])
 {
-    return glcnn_checkpoint_save_with_bytes(network, path, metadata, count, NULL, 0, error);
+    return save(network, path, metadata, count, NULL, 0, true, error);
 }
