@@ -17,6 +17,8 @@
 #include <unistd.h>
 #include <xf86drm.h>
 
+#include "platform/descriptors.h"
+
 static bool parse_name(const char *name, struct drm_node *node)
 {
     static const struct {
@@ -73,7 +75,7 @@ static void render_node(const struct stat *status, char *path, size_t size)
 
 static bool driver_by_version(const char *path, char *name, size_t size)
 {
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int fd = descriptor_above_standard(open(path, O_RDWR | O_CLOEXEC));
     if (fd < 0)
         return false;
     drmVersionPtr version = drmGetVersion(fd);
@@ -154,7 +156,7 @@ bool drm_same_node(const char *a, const char *b)
 
 int drm_open(const char *path)
 {
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int fd = descriptor_above_standard(open(path, O_RDWR | O_CLOEXEC));
     if (fd >= 0 && drmGetNodeTypeFromFd(fd) == DRM_NODE_PRIMARY)
         drmDropMaster(fd);
     return fd;

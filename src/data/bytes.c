@@ -69,11 +69,22 @@ static const char *gz_reason(void *from)
     return number == Z_ERRNO ? strerror(errno) : reason;
 }
 
+int bytes_open(const char *path)
+{
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0 || descriptor > STDERR_FILENO)
+        return descriptor;
+    int above = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), reason = errno;
+    close(descriptor);
+    errno = reason;
+    return above;
+}
+
 /* A FIFO would wait for a writer, and a device may have no end. */
 static glcnn_status open_regular(const char *path, int *descriptor, char *error)
 {
     struct stat info;
-    *descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    *descriptor = bytes_open(path);
     if (*descriptor < 0 || fstat(*descriptor, &info) != 0)
         return data_fail_errno(error, path, "cannot be opened");
     return S_ISREG(info.st_mode)

@@ -3,12 +3,12 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bytes.h"
 #include "message.h"
 #include "set.h"
 
@@ -91,7 +91,7 @@ bool path_is_folder(const char *path)
 FILE *open_picture(const char *path, struct picture_file *file)
 {
     struct stat info;
-    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int descriptor = bytes_open(path);
     if (descriptor < 0)
         return NULL;
     bool known = fstat(descriptor, &info) == 0;

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_LINKS 40
-#define MAX_PATH  4096 /* bytes that a link may hold */
-#define MAX_BASE  220  /* of a name's bytes, so that there is room for what is added */
-#define TRIES     100
+#include "io/paths.h"
+#include "platform/descriptors.h"
+
+#define TRIES 100
 
 struct glcnn_file {
     char *path;
@@ -40,92 +40,16 @@ static glcnn_status refuse(char *error, const char *sentence)
     return GLCNN_INVALID_ARGUMENT;
 }
 
-/* ---- Paths ---- */
-
-/* Bytes of a path up to its last part, the slash with them. */
-static size_t folder_length(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? (size_t)(slash - path) + 1 : 0;
-}
-
-/* The descriptor of this process that a path names, as /dev/stdout does at the end of its links; -1
- * for other paths. Opening such a path anew would begin at the start of a regular file. */
-static int named_descriptor(const char *path)
-{
-    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        size_t length = strlen(folders[i]);
-        if (strncmp(path, folders[i], length) != 0)
-            continue;
-        size_t digits = strspn(path + length, "0123456789");
-        if (digits > 0 && digits < 8 && !path[length + digits])
-            return (int)strtol(path + length, NULL, 10);
-    }
-    return -1;
-}
-
-/* Where a link points to, as seen from where the link's path is seen; NULL with errno. */
-static char *read_link(const char *path)
-{
-    char text[MAX_PATH];
-    ssize_t length = readlink(path, text, sizeof text - 1);
-    if (length < 0)
-        return NULL;
-    text[length] = 0;
-    size_t folder = text[0] == '/' ? 0 : folder_length(path);
-    char *target = malloc(folder + (size_t)length + 1);
-    if (target) {
-        memcpy(target, path, folder);
-        memcpy(target + folder, text, (size_t)length + 1);
-    }
-    return target;
-}
-
-/* The path behind the links of its last part, which need not lead to anything. NULL with errno. */
-static char *follow_links(const char *path)
-{
-    char *at = strdup(path);
-    for (int i = 0; at && named_descriptor(at) < 0; i++) {
-        char *next = read_link(at);
-        if (!next && (errno == EINVAL || errno == ENOENT)) /* no link; nothing there */
-            return at;
-        free(at);
-        at = next;
-        if (i == MAX_LINKS) {
-            free(at);
-            errno = ELOOP;
-            return NULL;
-        }
-    }
-    return at;
-}
-
 /* ---- The temporary file ---- */
-
-/* Whether the name still is that of the open file: another process may have removed or renamed it
- * before it was locked here. */
-static bool is_current(int descriptor, const char *name)
-{
-    struct stat open_file, named;
-    return fstat(descriptor, &open_file) == 0 && lstat(name, &named) == 0 &&
-           S_ISREG(named.st_mode) && open_file.st_ino == named.st_ino &&
-           open_file.st_dev == named.st_dev;
-}
-
-/* A file system without locks: nobody can hold one. */
-static bool is_locked_elsewhere(int descriptor)
-{
-    return flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
 
 /* Removes what a killed process left under that name; links, and what somebody is writing, stay. */
 static void remove_stale(const char *name)
 {
-    int descriptor = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int descriptor =
+        descriptor_above_standard(open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (descriptor < 0)
         return;
-    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 && is_current(descriptor, name))
+    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 && path_is_current(descriptor, name))
         unlink(name);
     close(descriptor);
 }
@@ -133,8 +57,10 @@ static void remove_stale(const char *name)
 /* A new file of that name, locked; -1 with errno. */
 static int create_locked(const char *name, mode_t mode)
 {
-    int descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-    if (descriptor < 0 || (!is_locked_elsewhere(descriptor) && is_current(descriptor, name)))
+    int descriptor = descriptor_above_standard(
+        open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+    if (descriptor < 0 ||
+        (!path_is_locked_elsewhere(descriptor) && path_is_current(descriptor, name)))
         return descriptor;
     close(descriptor);
     errno = EEXIST;
@@ -144,11 +70,11 @@ static int create_locked(const char *name, mode_t mode)
 /* open, not mkstemp, so that the mode obeys the umask. */
 static bool open_beside(glcnn_file *file, mode_t mode)
 {
-    int folder = (int)folder_length(file->target);
+    int folder = (int)path_folder_length(file->target);
     size_t size = strlen(file->target) + 32;
     char *name = malloc(size);
     for (int i = 0; name && file->descriptor < 0 && i < TRIES; i++) {
-        snprintf(name, size, "%.*s%.*s.glcnn-%d.tmp", folder, file->target, MAX_BASE,
+        snprintf(name, size, "%.*s%.*s.glcnn-%d.tmp", folder, file->target, PATH_MAX_BASE,
                  file->target + folder, i);
         remove_stale(name);
         file->descriptor = create_locked(name, mode);
@@ -172,8 +98,9 @@ static void keep_identity(int descriptor, const struct stat *old)
 
 static glcnn_status open_in_place(glcnn_file *file, int number, char *error)
 {
-    file->descriptor = number >= 0 ? fcntl(number, F_DUPFD_CLOEXEC, 0)
-                                   : open(file->path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    file->descriptor =
+        number >= 0 ? fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+                    : descriptor_above_standard(open(file->path, O_WRONLY | O_NOCTTY | O_CLOEXEC));
     return file->descriptor >= 0 ? GLCNN_SUCCESS : fail(error, file->path, "cannot be opened");
 }
 
@@ -196,11 +123,11 @@ static glcnn_status open_anew(glcnn_file *file, const struct stat *old, char *er
 static glcnn_status open_target(glcnn_file *file, char *error)
 {
     struct stat old;
-    int number = named_descriptor(file->target);
+    int number = path_descriptor(file->target);
     bool exists = number < 0 && stat(file->path, &old) == 0;
     if (number < 0 && !exists && errno != ENOENT)
         return fail(error, file->path, "cannot be examined");
-    if ((exists && S_ISDIR(old.st_mode)) || !file->target[folder_length(file->target)]) {
+    if ((exists && S_ISDIR(old.st_mode)) || !file->target[path_folder_length(file->target)]) {
         errno = *file->target ? EISDIR : ENOENT;
         return fail(error, file->path, "cannot be written");
     }
@@ -221,7 +148,7 @@ glcnn_status glcnn_file_create(const char *path, glcnn_file **file, char error[G
         return fail(error, path, "cannot be created");
     made->descriptor = -1;
     made->path = strdup(path);
-    made->target = made->path ? follow_links(path) : NULL;
+    made->target = made->path ? path_follow_links(path) : NULL;
     glcnn_status status =
         made->target ? open_target(made, error) : fail(error, path, "cannot be resolved");
     if (status != GLCNN_SUCCESS)
@@ -271,9 +198,10 @@ glcnn_status file_sync(glcnn_file *file, char *error)
 /* A folder that may be written but not read cannot be opened, and so not be synced. */
 static bool sync_folder(const char *path)
 {
-    size_t length = folder_length(path);
+    size_t length = path_folder_length(path);
     char *folder = length ? strndup(path, length) : strdup(".");
-    int descriptor = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int descriptor =
+        folder ? descriptor_above_standard(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) : -1;
     bool good = descriptor >= 0 ? sync_descriptor(descriptor) : errno == EACCES;
     int reason = errno;
     if (descriptor >= 0)

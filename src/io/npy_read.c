@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "image/half.h"
+#include "platform/descriptors.h"
 
 /* ---- Elements ---- */
 
@@ -464,7 +465,7 @@ glcnn_status glcnn_npy_read(const char *path, struct glcnn_npy *array,
         return GLCNN_INVALID_ARGUMENT;
     }
     *array = (struct glcnn_npy){0};
-    FILE *file = fopen(path, "rb");
+    FILE *file = stream_above_standard(fopen(path, "rb"), "rb");
     if (!file) {
         fail(&p, "cannot be opened: %s", strerror(errno));
         return GLCNN_IO_ERROR;

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "platform/descriptors.h"
+
 static const char *entry(const Onnx__TensorProto *t, const char *key)
 {
     for (size_t i = 0; i < t->n_external_data; i++) {
@@ -73,7 +75,7 @@ static uint8_t *read_external(struct reader *reader, const Onnx__TensorProto *te
     }
     snprintf(path, sizeof path, "%s/%s", reader->folder, location);
     snprintf(what, sizeof what, "%.200s, the data of tensor \"%.80s\"", path, name);
-    FILE *file = fopen(path, "rb");
+    FILE *file = stream_above_standard(fopen(path, "rb"), "rb");
     if (!file) {
         onnx_fail(reader, GLCNN_IO_ERROR, "%s: %s", what, strerror(errno));
         return NULL;

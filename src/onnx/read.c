@@ -13,6 +13,7 @@
 #include "onnx/head.h"
 #include "onnx/onnx.h"
 #include "onnx/record.h"
+#include "platform/descriptors.h"
 
 #define OLDEST_OPSET 6
 #define NEWEST_OPSET 20
@@ -434,7 +435,7 @@ glcnn_status glcnn_onnx_read(glcnn_device *device, const uint8_t *bytes, size_t 
 /* All bytes of a file, to be freed. */
 static uint8_t *file_bytes(struct reader *r, const char *path, size_t *size)
 {
-    FILE *file = fopen(path, "rb");
+    FILE *file = stream_above_standard(fopen(path, "rb"), "rb");
     uint8_t *bytes = NULL;
     struct stat status;
     if (file && fstat(fileno(file), &status) == 0 && status.st_size >= 0)

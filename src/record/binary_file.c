@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "platform/descriptors.h"
+
 #define MAGIC       0x31304e4e434c4721u /* also tells the order of bytes */
 #define LARGEST     ((off_t)64 << 20)
 #define YOUNG       (24 * 60 * 60) /* seconds: what is younger need not be made so again */
@@ -66,7 +68,8 @@ static bool is_trusted(const struct stat *file)
 static unsigned char *read_file(const char *path, size_t *size)
 {
     struct stat file;
-    int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int descriptor =
+        descriptor_above_standard(open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (descriptor < 0)
         return NULL;
     unsigned char *bytes = NULL;
@@ -142,7 +145,8 @@ static int write_beside(const char *path, const char *key, const struct binary *
 {
     size_t key_size = strlen(key);
     struct head head = make_head(key, key_size, binary);
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int descriptor = descriptor_above_standard(
+        open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (descriptor < 0)
         return errno;
     bool good = write_all(descriptor, &head, sizeof head) && write_all(descriptor, key, key_size) &&

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "platform/descriptors.h"
 #include "record/text.h"
 
 /* "FOLDER/pooling_max.pooling_max.0123456789abcdef.comp" for a pass of pooling/pooling_max.comp. */
@@ -24,7 +25,7 @@ static void write_path(struct text *path, const char *folder, const struct pass 
 /* 0 or an error of errno.h; then there is no file. */
 static int write_file(const char *path, const char *source)
 {
-    FILE *file = fopen(path, "w");
+    FILE *file = stream_above_standard(fopen(path, "w"), "w");
     if (!file)
         return errno;
     int error = fputs(source, file) < 0 ? errno : 0;

@@ -2,8 +2,10 @@
 #include "tool.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct tool_command *const commands[] = {
     &command_info,  &command_kernels,  &command_run,     &command_check,  &command_bench,
@@ -78,9 +80,22 @@ static int run_command(int argc, char *argv[])
     return command ? command->run(command, argc - 1, argv + 1) : EXIT_USAGE;
 }
 
+/* A standard stream that was closed is opened the wrong way round: no file gets its number, and who
+ * reads or writes it fails, as if it still were closed. False: it cannot be. */
+static bool occupy_standard_streams(void)
+{
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
+        if (fcntl(i, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", i == STDIN_FILENO ? O_WRONLY : O_RDONLY) != i)
+            return false;
+    return true;
+}
+
 /* An answer that did not reach its reader is a failure. */
 int main(int argc, char *argv[])
 {
+    if (!occupy_standard_streams())
+        return EXIT_FAILED;
     int status = run_command(argc, argv);
     bool written = !ferror(stdout);
     if (fclose(stdout) != 0 || !written) {
