@@ -1,5 +1,6 @@
 /* Files: .npy of the library; IDX, .npz, SVG and progress of the examples. What is hostile is made
  * here, byte by byte. */
+#include <glcnn/data.h>
 #include <glcnn/glcnn.h>
 
 #include "examples/support/npz.h"
@@ -17,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zip.h>
 
@@ -960,6 +962,131 @@ static void files_of_descriptors_are_written_in_place(void)
     folder_empty(folder);
 }
 
+/* ---------------------------------------------------------------------------------- locks */
+
+static glcnn_status lock(const char *name, glcnn_file_lock **taken, char error[512])
+{
+    return glcnn_file_lock_take(place(name), taken, error);
+}
+
+/* Hidden, and so not counted among the folder's files. */
+static bool is_locked(void)
+{
+    return access(place(".file.glcnn-lock"), F_OK) == 0;
+}
+
+static void locks_are_for_one(void)
+{
+    char error[512] = "";
+    glcnn_file_lock *first = NULL, *second = NULL;
+    CU_ASSERT_EQUAL(symlink("file", place("link")), 0);
+    CU_ASSERT_EQUAL(lock("file", &first, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(lock("link", &second, error), GLCNN_INVALID_STATE);
+    CU_ASSERT_PTR_NULL(second);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "/link: is being written already, by another process"));
+    CU_ASSERT_TRUE(write_text(place("file"), error)); /* replaces what a lock of it would go with */
+    CU_ASSERT_EQUAL(lock("./file", &second, error), GLCNN_INVALID_STATE);
+    CU_ASSERT_EQUAL(lock("other", &second, error), GLCNN_SUCCESS);
+    glcnn_file_lock_release(&second);
+    CU_ASSERT_TRUE(is_locked());
+    glcnn_file_lock_release(&first);
+    CU_ASSERT_PTR_NULL(first);
+    CU_ASSERT_FALSE(is_locked());
+    CU_ASSERT_EQUAL(lock("link", &second, error), GLCNN_SUCCESS);
+    glcnn_file_lock_release(&second);
+    glcnn_file_lock_release(&second);
+    glcnn_file_lock_release(NULL);
+    CU_ASSERT_FALSE(is_locked());
+    CU_ASSERT_EQUAL(folder_count_files(folder), 2);
+    folder_empty(folder);
+}
+
+/* A child that holds a lock until it is killed; what it leaves is taken, and removed in the end. */
+static void locks_end_with_their_process(void)
+{
+    char error[512] = "", byte;
+    int ready[2], status;
+    glcnn_file_lock *taken = NULL;
+    CU_ASSERT_EQUAL_FATAL(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        if (lock("file", &taken, error) == GLCNN_SUCCESS && write(ready[1], "", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    CU_ASSERT_EQUAL(read(ready[0], &byte, 1), 1);
+    CU_ASSERT_EQUAL(lock("file", &taken, error), GLCNN_INVALID_STATE);
+    CU_ASSERT_EQUAL(kill(child, SIGKILL), 0);
+    CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+    CU_ASSERT_TRUE(is_locked());
+    CU_ASSERT_EQUAL(lock("file", &taken, error), GLCNN_SUCCESS);
+    glcnn_file_lock_release(&taken);
+    CU_ASSERT_FALSE(is_locked());
+    close(ready[0]);
+    close(ready[1]);
+}
+
+static void locks_are_of_files_that_can_be_replaced(void)
+{
+    const char *const others[] = {"/dev/full", "/dev/stdout", "/dev/fd/1", folder, place("pipe")};
+    char error[512] = "";
+    glcnn_file_lock *taken = NULL;
+    CU_ASSERT_EQUAL(mkfifo(place("pipe"), 0600), 0);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        CU_ASSERT_EQUAL(glcnn_file_lock_take(others[i], &taken, error), GLCNN_INVALID_ARGUMENT);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, ": is no regular file, and cannot be replaced whole"));
+    }
+    CU_ASSERT_EQUAL(lock("none/file", &taken, error), GLCNN_IO_ERROR);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "none/file: a lock beside it cannot be created: No such"));
+    CU_ASSERT_EQUAL(glcnn_file_lock_take(NULL, &taken, NULL), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_file_lock_take("/tmp/x", NULL, NULL), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(folder_count_files(folder), 1);
+    folder_empty(folder);
+}
+
+/* ---------------------------------------------------------------------------------- descriptors */
+
+static bool is_closed(int descriptor)
+{
+    return fcntl(descriptor, F_GETFD) < 0 && errno == EBADF;
+}
+
+/* All that is held open, of a process whose standard streams are closed; the number of the first that
+ * was taken, 3: none was. */
+static int count_free_streams(const char *pictures)
+{
+    glcnn_file *file = NULL;
+    glcnn_file_lock *taken = NULL;
+    glcnn_data_set *set = NULL;
+    int number = 0;
+    close(0), close(1), close(2);
+    bool good = glcnn_file_create(place("file"), &file, NULL) == GLCNN_SUCCESS &&
+                glcnn_file_lock_take(place("file"), &taken, NULL) == GLCNN_SUCCESS &&
+                glcnn_data_set_open_files(&pictures, 1, NULL, &set, NULL) == GLCNN_SUCCESS;
+    while (number < 3 && is_closed(number))
+        number++;
+    glcnn_data_set_close(&set);
+    glcnn_file_lock_release(&taken);
+    glcnn_file_discard(&file);
+    return good ? number : -1;
+}
+
+static void files_leave_standard_streams_alone(void)
+{
+    char error[512] = "";
+    int status = -1;
+    float pixels[2 * 4 * 4] = {0};
+    const struct glcnn_npy pictures = {.rank = 3, .shape = {2, 4, 4}, .data = pixels};
+    CU_ASSERT_EQUAL(glcnn_npy_write(place("pictures.npy"), &pictures, error), GLCNN_SUCCESS);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(count_free_streams(place("pictures.npy")));
+    CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+    CU_ASSERT_TRUE(WIFEXITED(status));
+    CU_ASSERT_EQUAL(WEXITSTATUS(status), 3);
+    folder_empty(folder);
+}
+
 /* ---------------------------------------------------------------------------------- progress */
 
 static void progress_line_says_loss_speed_and_time(void)
@@ -1048,6 +1175,10 @@ int main(int argc, char *argv[])
         UNIT_TEST(writers_write_long_names),
         UNIT_TEST(files_come_in_parts_or_not_at_all),
         UNIT_TEST(files_of_descriptors_are_written_in_place),
+        UNIT_TEST(locks_are_for_one),
+        UNIT_TEST(locks_end_with_their_process),
+        UNIT_TEST(locks_are_of_files_that_can_be_replaced),
+        UNIT_TEST(files_leave_standard_streams_alone),
         UNIT_TEST(progress_line_says_loss_speed_and_time),
         UNIT_TEST(progress_bar_fits_the_terminal),
         UNIT_TEST(progress_draws_plain_lines_into_a_file),

@@ -81,11 +81,13 @@ GLCNN_API glcnn_status glcnn_npy_write_all(const char *const *paths, const struc
  * replaced, or made.
  *
  * A path to anything else, a device, a FIFO, /dev/stdout, is written in place and never replaced.
- * Opening a FIFO waits for a reader.
+ * Opening a FIFO waits for a reader. The library's files never take the numbers of standard input,
+ * output and error, 0 to 2, where a process was started without them.
  *
  * The new file is called PATH.glcnn-N.tmp, of a long name the beginning. What is there by that name
  * already is neither written nor followed; only what a killed process left is removed, by the next
- * one that writes PATH. Of two that write one path at a time the last to finish stays.
+ * one that writes PATH. Of two that write one path at a time the last to finish stays, unless they
+ * lock it (glcnn_file_lock_take).
  *
  * Errors: GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY, GLCNN_INVALID_ARGUMENT for a NULL. `error`, if not
  * NULL, has the sentence: the path, the step that failed and why. The old file is whole then, and
@@ -107,6 +109,26 @@ GLCNN_API void glcnn_file_discard(glcnn_file **file);
 /* All four for bytes that are in memory. */
 GLCNN_API glcnn_status glcnn_file_save(const char *path, const void *bytes, size_t size,
                                        char error[GLCNN_ERROR_LENGTH]);
+
+/* ---- Paths that one process alone writes ----
+ *
+ * A lock keeps other processes, and other callers of this one, that ask for a lock too from writing
+ * a path as long as it is held: until it is released or its process ends, killed or not. It is an
+ * empty file beside the target of the path's links, .NAME.glcnn-lock, which is removed with the
+ * lock; one that a killed process left does not stand in the way. Where a file system has no locks
+ * every lock is given.
+ *
+ * Errors: GLCNN_INVALID_STATE where another holds the lock; GLCNN_INVALID_ARGUMENT for a NULL and
+ * for a path to what is no regular file, a device, a FIFO, a folder, /dev/stdout, which cannot be
+ * replaced whole; GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY. `error`, if not NULL, has the sentence. */
+typedef struct glcnn_file_lock glcnn_file_lock;
+
+/* Takes the lock of a path, that of a file or of one that is still to be made. The caller owns
+ * *lock, which is NULL after a failure. */
+GLCNN_API glcnn_status glcnn_file_lock_take(const char *path, glcnn_file_lock **lock,
+                                            char error[GLCNN_ERROR_LENGTH]);
+/* Gives it back; *lock becomes NULL. NULL does nothing. */
+GLCNN_API void glcnn_file_lock_release(glcnn_file_lock **lock);
 
 #ifdef __cplusplus
 }
