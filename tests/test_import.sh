@@ -155,6 +155,27 @@ LC_ALL=C grep -aq head.weights again.onnx || fail 'the head is not in the file'
 must train --model headed.glcnn --data three --batch 8 --train last --epochs 1 --out taught.glcnn
 says '^head: head begins anew, with 3 classes for 5$'
 again taught.glcnn
+# It is cut at a value: what is behind goes, and a head comes there, also behind one without pixels.
+must import "$golden/two.onnx" -o cut.glcnn --output probabilities
+says '^cut.glcnn: images of 8x8x1, 5 classes$'
+probabilities cut.glcnn >found.txt
+near found.txt "$golden/probabilities.txt" 1e-5
+must import "$golden/two.onnx" -o cut.glcnn --output e
+says '^cut.glcnn: images of 8x8x1, no classifier: e of 4x4x16$'
+again_as() {
+    must export "$1" -o cut.onnx
+    must import cut.onnx -o cut.glcnn
+    says "$2"
+}
+again_as cut.glcnn 'no classifier: e of 4x4x16$'
+! LC_ALL=C grep -aq 'head\|GlobalAveragePool' cut.onnx || fail 'what the output does not need is kept'
+for at in e g; do
+    must import "$golden/two.onnx" -o cut.glcnn --output $at --head 3
+    says '^cut.glcnn: images of 8x8x1, 3 classes$'
+    again_as cut.glcnn '3 classes$'
+done
+refused 1 '"zz", a value that no node makes; .* are "probabilities", "e" (--output)$' \
+    import "$golden/two.onnx" -o x.glcnn --output zz
 refused 2 'must be in 1 .. 65535' import "$golden/two.onnx" -o x.glcnn --head 0
 refused 1 'is there twice' import again.onnx -o x.glcnn --head 2
 refused 1 'has not the 0 lines of names' import "$golden/two.onnx" -o x.glcnn --class-names names

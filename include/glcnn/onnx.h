@@ -47,6 +47,10 @@ struct glcnn_onnx_options {
      * its channels, and takes the place of all outputs: Gemm "head", of weights 0, with whose nodes the
      * record's file is longer. 0: none is added. At most 65535. */
     uint32_t head_classes;
+    /* The value of the file, an output of a node, that is the model's only output in place of those that
+     * the file names: nodes, initialisers and inputs that it does not need are neither read nor in the
+     * record's file. With head_classes the layer comes behind it. NULL: the file's outputs. */
+    const char *output;
 };
 
 /* How the numbers of a tensor lie in an image: in the tensor's row-major order the axes of the image
@@ -60,7 +64,7 @@ enum glcnn_onnx_axis {
 
 /* An input or an output of the model. */
 struct glcnn_onnx_image {
-    const char *name;       /* in the file; of an input it is the handle of the node too */
+    const char *name;       /* in the file, and the handle of the node */
     glcnn_image_node *node; /* of the network that was read; NULL of a record that was put together
                                from a file */
     uint32_t rank;
@@ -101,12 +105,16 @@ struct glcnn_onnx_record {
     size_t skeleton_size;
 };
 
+/* An output's node is of that output alone, and the result of a filter: what is an input, or another
+ * output too, goes through a filter that changes nothing. */
+
 /* Reads a model of `size` bytes, or of a file, for which data that lie in other files of its folder,
  * or below it, are found too; the record has them as if they had been in the file. `options` may be
  * NULL. The caller owns *network and *record, which are apart from one another; `record` may be NULL:
  * none is wanted. After a failure both are NULL and `error`, if not NULL, has the sentence.
  * Errors: GLCNN_MALFORMED_DATA; GLCNN_UNSUPPORTED for an operator, an attribute, a type or an opset
- * that is not read, with the node's name; GLCNN_IO_ERROR; GLCNN_OUT_OF_MEMORY; those of nodes. */
+ * that is not read, with the node's name; GLCNN_INVALID_ARGUMENT for an option; GLCNN_IO_ERROR;
+ * GLCNN_OUT_OF_MEMORY; those of nodes. */
 GLCNN_API glcnn_status glcnn_onnx_read(glcnn_device *device, const uint8_t *bytes, size_t size,
                                        const struct glcnn_onnx_options *options,
                                        glcnn_network **network, struct glcnn_onnx_record **record,

@@ -4,8 +4,10 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "onnx/build.h"
+#include "onnx/cut.h"
 
 #define CLASSES_MOST 65535
 #define WEIGHTS_MOST ((int64_t)1 << 24)
@@ -20,38 +22,20 @@ static bool make_room(Onnx__GraphProto *graph, size_t nodes, size_t initializers
     return node && tensor;
 }
 
-/* Are they features of a picture by themselves, N,C? */
-static bool has_pixels(const Onnx__ValueInfoProto *output)
+static void add_nodes(struct writer *w, Onnx__GraphProto *graph, const char *from)
 {
-    const Onnx__TypeProto *type = output->type;
-    bool is_tensor = type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
-    return !is_tensor || !type->tensor_type->shape || type->tensor_type->shape->n_dim != 2;
-}
-
-static void add_nodes(struct writer *w, Onnx__GraphProto *graph, const char *from, bool pools)
-{
-    if (pools) {
-        build_node(w, graph, "GlobalAveragePool", "head.mean", (const char *[]){from, NULL});
-        build_node(w, graph, "Flatten", "head.features", (const char *[]){"head.mean", NULL});
-        from = "head.features";
-    }
-    Onnx__NodeProto *layer = build_node(
-        w, graph, "Gemm", "head", (const char *[]){from, "head.weights", "head.biases", NULL});
+    build_node(w, graph, "GlobalAveragePool", "head.mean", (const char *[]){from, NULL});
+    build_node(w, graph, "Flatten", "head.features", (const char *[]){"head.mean", NULL});
+    Onnx__NodeProto *layer =
+        build_node(w, graph, "Gemm", "head",
+                   (const char *[]){"head.features", "head.weights", "head.biases", NULL});
     build_int(w, layer, "transB", 1);
-}
-
-static void replace_outputs(struct writer *w, Onnx__GraphProto *graph, int64_t classes)
-{
-    for (size_t i = 0; i < graph->n_output; i++)
-        onnx__value_info_proto__free_unpacked(graph->output[i], NULL);
-    graph->n_output = 0;
-    build_value(w, graph, true, "head", (const int64_t[]){1, classes}, 2);
 }
 
 bool head_add(struct reader *r, Onnx__GraphProto *graph)
 {
     struct writer w = {0};
-    const int64_t classes = r->options.head_classes, none[] = {classes, 0};
+    const int64_t classes = r->options.head_classes, none[] = {classes, 0}, scores[] = {1, classes};
     if (!classes)
         return true;
     if (classes > CLASSES_MOST)
@@ -63,14 +47,32 @@ bool head_add(struct reader *r, Onnx__GraphProto *graph)
     const Onnx__ValueInfoProto *last = graph->output[graph->n_output - 1];
     bool made = zeros && make_room(graph, 3, 2);
     if (made) {
-        add_nodes(&w, graph, last->name ? last->name : "", has_pixels(last));
+        add_nodes(&w, graph, last->name ? last->name : "");
         build_tensor(&w, graph, "head.weights", none, 2, zeros, NULL);
         build_tensor(&w, graph, "head.biases", &classes, 1, zeros, NULL);
-        replace_outputs(&w, graph, classes);
+        made = cut_drop_outputs(graph) && w.messages.status == GLCNN_SUCCESS;
+    }
+    if (made) {
+        build_value(&w, graph, true, "head", scores, 2);
         r->head = graph->node[graph->n_node - 1];
+        r->head_mean = graph->node[graph->n_node - 3];
     }
     free(zeros);
     return (made && w.messages.status == GLCNN_SUCCESS) || onnx_no_memory(r);
+}
+
+bool head_average(struct reader *r)
+{
+    struct call call = {r, r->head_mean, NULL};
+    const struct value *from = op_input(&call, 0);
+    if (!from || from->shape.rank != 2)
+        return true;
+    char *name = strdup("Identity");
+    if (!name)
+        return onnx_no_memory(r);
+    free(r->head_mean->op_type);
+    r->head_mean->op_type = name;
+    return true;
 }
 
 bool head_fill(struct call *call)

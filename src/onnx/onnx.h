@@ -65,6 +65,7 @@ struct reader {
     const Onnx__ModelProto *model;
     const Onnx__GraphProto *graph;
     const Onnx__NodeProto *head; /* the layer that options.head_classes adds; NULL: none */
+    Onnx__NodeProto *head_mean;  /* what is added before it */
     int64_t opset;
     glcnn_network *network;
     struct value *values;

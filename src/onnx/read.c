@@ -10,6 +10,7 @@
 
 #include <glcnn/kernels/neuron.h>
 
+#include "onnx/cut.h"
 #include "onnx/head.h"
 #include "onnx/onnx.h"
 #include "onnx/record.h"
@@ -120,8 +121,10 @@ static bool find_needed(struct reader *r)
         return onnx_fail(r, GLCNN_MALFORMED_DATA, "the graph has no output");
     for (size_t i = 0; i < r->graph->n_output; i++) {
         struct value *value = find(r, r->graph->output[i]->name);
-        if (!value)
-            return onnx_fail(r, GLCNN_MALFORMED_DATA, "no node makes the output \"%.80s\"",
+        if (!value || value->is_needed)
+            return onnx_fail(r, GLCNN_MALFORMED_DATA,
+                             value ? "the output \"%.80s\" is there twice"
+                                   : "no node makes the output \"%.80s\"",
                              text_of(r->graph->output[i]->name));
         value->is_needed = true;
         value->uses++;
@@ -270,6 +273,8 @@ static bool ready_inputs(struct call *call, bool *all_constant)
 
 static bool read_node(struct reader *r, const Onnx__NodeProto *node)
 {
+    if (node == r->head_mean && !head_average(r))
+        return false;
     struct call call = {r, node, operator_find(text_of(node->op_type))};
     bool all_constant;
     if (node == r->head && !head_fill(&call))
@@ -289,14 +294,30 @@ static bool read_node(struct reader *r, const Onnx__NodeProto *node)
     return true;
 }
 
-/* An output that is an input becomes a filter's result, as graphs want it. */
+/* An output is the result of a filter, as graphs want it, and has a name of its own: an input, and what
+ * is another output too, go through a filter that changes nothing. */
 static bool make_result(struct reader *r, struct value *value)
 {
-    if (glcnn_image_node_filter(value->image.node))
-        return true;
-    value->image.node = glcnn_neuron_node(value->image.node, NULL);
-    return value->image.node ||
+    glcnn_image_node *node = value->image.node;
+    if (!glcnn_image_node_filter(node) || glcnn_image_node_handle(node))
+        node = glcnn_neuron_node(node, NULL);
+    value->image.node = node;
+    return glcnn_image_node_set_handle(node, value->name) == GLCNN_SUCCESS ||
            onnx_fail(r, glcnn_network_status(r->network), "%s", glcnn_device_error(r->device));
+}
+
+/* N,C is an image of 1x1 pixels, as an input is: what classifies is known by it. */
+static bool place_scores(struct reader *r, struct value *value)
+{
+    char type[] = "output", *name = (char *)(uintptr_t)value->name;
+    Onnx__NodeProto node = ONNX__NODE_PROTO__INIT;
+    node.op_type = type;
+    node.name = name;
+    struct call call = {r, &node, NULL};
+    const struct image wanted = place_custom(r, &value->shape);
+    bool has_images = value->image.order[0] == N && value->image.extent[N] == wanted.extent[N];
+    return value->shape.rank != 2 || r->options.without_batch || !has_images ||
+           place_move(&call, &value->image, &wanted);
 }
 
 static bool read_outputs(struct reader *r)
@@ -308,7 +329,7 @@ static bool read_outputs(struct reader *r)
                              "output \"%.80s\" is no image: it depends on no input, or its node "
                              "does not give it here",
                              value->name);
-        if (!make_result(r, value) || !record_image(r, true, value))
+        if (!place_scores(r, value) || !make_result(r, value) || !record_image(r, true, value))
             return false;
     }
     return true;
@@ -376,7 +397,7 @@ static bool read_model(struct reader *r, Onnx__ModelProto *model)
     r->model = model;
     r->graph = model->graph;
     r->room = FOLDED_MOST;
-    if (!check_opset(r) || !head_add(r, model->graph))
+    if (!check_opset(r) || !cut_begin(r, model->graph) || !head_add(r, model->graph))
         return false;
     status = glcnn_network_create(r->device, &r->network);
     if (status != GLCNN_SUCCESS)
@@ -396,7 +417,8 @@ static glcnn_status read_bytes(struct reader *r, const uint8_t *bytes, size_t si
                                char *error)
 {
     Onnx__ModelProto *model = unpack(r, bytes, size);
-    if (model && r->status == GLCNN_SUCCESS && read_model(r, model) && record)
+    if (model && r->status == GLCNN_SUCCESS && read_model(r, model) && record &&
+        cut_finish(r, model->graph))
         record_finish(r, model, record);
     if (r->status == GLCNN_SUCCESS)
         *network = r->network;

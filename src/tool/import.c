@@ -16,7 +16,8 @@ enum {
     OPTION_MEAN,
     OPTION_DEVIATION,
     OPTION_CLASSES,
-    OPTION_HEAD
+    OPTION_HEAD,
+    OPTION_OUTPUT
 };
 
 static const struct tool_option options[] = {
@@ -25,6 +26,7 @@ static const struct tool_option options[] = {
     {OPTION_CHANNELS, "channels", "N", "the same"},
     {OPTION_MEAN, "mean", "LIST", "taken from values in 0 .. 1, for all channels or each: 0"},
     {OPTION_DEVIATION, "deviation", "LIST", "that they are divided by then: 1"},
+    {OPTION_OUTPUT, "output", "NAME", "end the network at this value of the file"},
     {OPTION_HEAD, "head", "N", "add a layer of N classes behind the last output's mean"},
     {OPTION_CLASSES, "class-names", "FILE", "a line for each class: their numbers from 0 on"},
     DEVICE_OPTIONS,
@@ -34,7 +36,8 @@ static const char details[] =
     "MODEL is an ONNX file of opset 7 to 20 with one image in. A classifier, with a score or a\n"
     "probability for each class out, is one to train, to evaluate and to predict with; another network,\n"
     "as for segmentation or without a head, is kept for \"glcnn export\", Python (glcnn.load) and C, or\n"
-    "becomes a classifier by --head, whose layer knows nothing yet.\n"
+    "becomes a classifier by --head, whose layer knows nothing yet. Of a file of several outputs all are\n"
+    "kept; --output ends the network at one of them, or at another value between nodes.\n"
     "What it was trained to expect of pictures is not in such files: --mean and --deviation say it, of\n"
     "values in 0 .. 1, red first. The model file has all of it, and \"glcnn export\" makes an ONNX file\n"
     "of it again.\n"
@@ -63,7 +66,8 @@ static const char *own_option(const char *error)
 {
     static const char *const names[][2] = {{"option width says", " (--size)"},
                                            {"option height says", " (--size)"},
-                                           {"option feature_channels says", " (--channels)"}};
+                                           {"option feature_channels says", " (--channels)"},
+                                           {"option output is", " (--output)"}};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (strstr(error, names[k][0]))
             return names[k][1];
@@ -105,6 +109,9 @@ static int read_option(struct import *i, int letter)
         return read_count(i, "channels", GLCNN_DATA_MAX_CHANNELS, &i->options.feature_channels);
     case OPTION_HEAD:
         return read_count(i, "head", HEAD_MAX, &i->options.head_classes);
+    case OPTION_OUTPUT:
+        i->options.output = optarg;
+        return EXIT_GOOD;
     case OPTION_MEAN:
         i->mean = optarg;
         return EXIT_GOOD;
@@ -213,6 +220,13 @@ static void name_model(struct import *i)
     snprintf(i->saved.title, sizeof i->saved.title, "%.*s", (int)strcspn(name, "."), name);
 }
 
+/* Readers of the model file, Python's glcnn.load among them, find the outputs by these marks. */
+static void mark_outputs(const struct glcnn_onnx_record *r)
+{
+    for (size_t k = 0; k < r->output_count; k++)
+        glcnn_image_node_set_export_from_graph(r->outputs[k].node, true);
+}
+
 /* A network that is no classifier has no classes. */
 static bool describe(struct import *i)
 {
@@ -238,6 +252,7 @@ static int read_model(struct import *i)
     if (glcnn_onnx_load(i->tool.device, i->path, &i->options, &network, &i->record, error) !=
         GLCNN_SUCCESS)
         return fail_file(i, error);
+    mark_outputs(i->record);
     if (!describe(i)) {
         glcnn_network_destroy(&network);
         return complain(i->command, EXIT_FAILED, "%s: has %zu inputs; one, of pictures, is taken",

@@ -94,11 +94,20 @@ bool model_keep(glcnn_network *network, const struct form *form, uint32_t batch,
                                         &model->description_size, error));
 }
 
+/* Graphs here name their results: what a file marks for its readers would be computed besides. */
+static void clear_marks(const glcnn_network *network)
+{
+    glcnn_image_node *image;
+    for (size_t i = 0; (image = glcnn_network_image(network, i)) != NULL; i++)
+        glcnn_image_node_set_export_from_graph(image, false);
+}
+
 bool model_open(glcnn_network *network, const struct form *form, uint32_t batch,
                 struct model *model, char error[GLCNN_ERROR_LENGTH])
 {
     if (!model_keep(network, form, batch, model, error))
         return false;
+    clear_marks(network);
     find_ends(network, &model->image, &model->scores);
     model->head = model_head(network);
     if (!model->image || !model->scores) {
