@@ -12,6 +12,7 @@ import weakref
 import numpy
 
 import glcnn
+import onnx_file
 from glcnn import Optimizer, Status, _c, kernels
 
 
@@ -471,6 +472,163 @@ class Onnx(unittest.TestCase):
             glcnn.onnx("missing.onnx")
         with refused(self, Status.MALFORMED_DATA, "."):
             glcnn.onnx(__file__)
+
+
+AXES = {  # outputs of x: (N, 6, 4, 5), by nodes, and as NumPy has them
+    "transposed": (["N", 4, 5, 6], [("Transpose", ["x"], {"perm": [0, 2, 3, 1]})], {},
+                   lambda x: x.transpose(0, 2, 3, 1)),
+    "soft_max": (["N", 6, 4, 5], [("Softmax", ["x"], {"axis": 3})], {},
+                 lambda x: numpy.exp(x) / numpy.exp(x).sum(3, keepdims=True)),
+    "shuffled": (["N", 6, 4, 5],
+                 [("Reshape", ["x", "a"], {}), ("Transpose", ["t0"], {"perm": [0, 2, 1, 3, 4]}),
+                  ("Reshape", ["t1", "b"], {})], {"a": [0, 2, 3, 4, 5], "b": [0, 6, 4, 5]},
+                 lambda x: x.reshape(-1, 2, 3, 4, 5).swapaxes(1, 2).reshape(x.shape)),
+    "rows": (["N", 24, 5], [("Reshape", ["x", "a"], {})], {"a": [0, 24, 5]},
+             lambda x: x.reshape(-1, 24, 5)),
+    "five": (["N", 2, 3, 4, 5], [("Reshape", ["x", "a"], {})], {"a": [0, 2, 3, 4, 5]},
+             lambda x: x.reshape(-1, 2, 3, 4, 5)),
+    "folded": (["M", 5], [("Reshape", ["x", "a"], {})], {"a": [-1, 5]}, lambda x: x.reshape(-1, 5)),
+    "last": ([6, 4, 5, "N"], [("Transpose", ["x"], {"perm": [1, 2, 3, 0]})], {},
+             lambda x: x.transpose(1, 2, 3, 0)),
+    "flat": (["N", 120], [("Transpose", ["x"], {"perm": [0, 2, 3, 1]}), ("Flatten", ["t0"], {})], {},
+             lambda x: x.transpose(0, 2, 3, 1).reshape(len(x), -1)),
+    "pixel": (["N", 6, 1, 1], [("GlobalAveragePool", ["x"], {})], {},
+              lambda x: x.mean((2, 3), keepdims=True)),
+}
+
+
+@unittest.skipUnless(_c.FUNCTIONS["glcnn_onnx"], "there is no libglcnn_onnx")
+class OnnxAxes(unittest.TestCase):
+    """Outputs have the axes of the file, however their images lie."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = folder.name
+        self.images = numpy.random.default_rng(5).random((3, 6, 4, 5), numpy.float32)
+
+    def file(self, name):
+        return os.path.join(self.path, name)
+
+    def write(self, name, batch):
+        dims, steps, tensors, _ = AXES[name]
+        nodes = [onnx_file.node(kind, inputs, ["y" if i == len(steps) - 1 else "t%d" % i], **more)
+                 for i, (kind, inputs, more) in enumerate(steps)]
+        onnx_file.write(self.file("m.onnx"), {"x": [batch, 6, 4, 5]}, {"y": dims}, nodes, tensors)
+
+    def test_arrays_are_the_files(self):
+        for name, (_, _, _, compute) in AXES.items():
+            expected = compute(self.images)
+            for batch in "N", 1:
+                with self.subTest(name=name, batch=batch):
+                    self.write(name, batch)
+                    net = glcnn.onnx(self.file("m.onnx"))
+                    net.save(self.file("m.glcnn"))
+                    for read in net, glcnn.load(self.file("m.glcnn")):
+                        for found in (read.predict(self.images),
+                                      glcnn.Graph([read.output]).execute(self.images)[0]):
+                            self.assertEqual(found.shape, expected.shape)
+                            numpy.testing.assert_allclose(found, expected, atol=1e-6)
+                        score = read.evaluate(self.images, expected,
+                                              loss=glcnn.LossType.MEAN_SQUARED_ERROR)
+                        self.assertLess(score.loss, 1e-9)
+
+    def test_labels_of_another_shape(self):
+        self.write("transposed", "N")
+        net = glcnn.onnx(self.file("m.onnx"))
+        with refused(self, Status.INVALID_ARGUMENT,
+                     r'"y" is of shape \(3, 6, 4, 5\); the ONNX file has Nx4x5x6'):
+            net.evaluate(self.images, self.images, loss=glcnn.LossType.MEAN_SQUARED_ERROR)
+
+    def test_classes_that_are_no_channels(self):
+        """Soft max cross entropy is of channels: those of the file's axis 1, or of what a soft max
+        is of."""
+        self.write("transposed", "N")
+        net = glcnn.onnx(self.file("m.onnx"))
+        with refused(self, Status.INVALID_ARGUMENT, 'axis 1 of output "y" is not where'):
+            net.evaluate(self.images, numpy.ones((3, 4, 5, 6)))
+        self.write("soft_max", "N")
+        net = glcnn.onnx(self.file("m.onnx"))
+        scores, classes = net.predict(self.images), self.images.argmax(3)
+        goals = [numpy.eye(5, dtype=numpy.float32)[c] for c in (classes, (classes + 1) % 5)]
+        wanted = [-(numpy.log(scores) * g).sum() for g in goals]
+        found = [net.evaluate(self.images, g).loss for g in goals]
+        self.assertAlmostEqual(found[0] / found[1], wanted[0] / wanted[1], places=5)
+
+    def test_classes_that_are_flattened(self):
+        self.write("flat", "N")
+        net = glcnn.onnx(self.file("m.onnx"))
+        self.assertEqual(net.output.shape, (120, 1, 1))
+        right = net.predict(self.images).argmax(1)
+        self.assertEqual(net.evaluate(self.images, right).accuracy, 1)
+
+    def test_inputs_of_other_ranks(self):
+        onnx_file.write(self.file("m.onnx"), {"x": ["N", 6, 5]}, {"y": ["N", 6, 5]},
+                        [onnx_file.node("Neg", ["x"], ["y"])])
+        net, rows = glcnn.onnx(self.file("m.onnx")), self.images[:, :, 0]
+        for found in net.predict(rows), glcnn.Graph([net.output]).execute(rows)[0]:
+            numpy.testing.assert_array_equal(found, -rows)
+
+
+@unittest.skipUnless(_c.FUNCTIONS["glcnn_onnx"], "there is no libglcnn_onnx")
+class OnnxOutputs(unittest.TestCase):
+    """A model of several outputs: x and -x under two names each, and 2 x, which no filter follows."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = folder.name
+        self.images = numpy.random.default_rng(5).random((3, 2, 4, 5), numpy.float32)
+        self.expected = {"late": 2 * self.images, "a": -self.images, "b": -self.images,
+                         "turned": -self.images.transpose(0, 2, 3, 1), "scores": -4 * self.images}
+        nodes = [onnx_file.node("Add", ["x", "x"], ["late"]), onnx_file.node("Neg", ["x"], ["a"]),
+                 onnx_file.node("Identity", ["a"], ["b"]),
+                 onnx_file.node("Transpose", ["a"], ["turned"], perm=[0, 2, 3, 1]),
+                 onnx_file.node("Mul", ["a", "four"], ["scores"])]
+        onnx_file.write(self.file("m.onnx"), {"x": ["N", 2, 4, 5]}, {
+            "scores": ["N", 2, 4, 5], "late": ["N", 2, 4, 5], "b": ["N", 2, 4, 5],
+            "turned": ["N", 4, 5, 2], "a": ["N", 2, 4, 5]}, nodes,
+            {"four": numpy.float32([4])})
+
+    def file(self, name):
+        return os.path.join(self.path, name)
+
+    def expect_all(self, found):
+        self.assertEqual(list(found), ["scores", "late", "b", "turned", "a"])
+        for name, array in found.items():
+            numpy.testing.assert_array_equal(array, self.expected[name], name)
+
+    def test_all_come_by_name(self):
+        net = glcnn.onnx(self.file("m.onnx"))
+        self.expect_all(net.predict(self.images))
+        subprocess.run([os.environ["GLCNN_TOOL"], "import", self.file("m.onnx"), "-o",
+                        self.file("m.glcnn")], check=True, capture_output=True)
+        imported = glcnn.load(self.file("m.glcnn"))
+        self.expect_all(imported.predict(self.images))
+        imported.save(self.file("n.glcnn"))
+        self.expect_all(glcnn.load(self.file("n.glcnn")).predict(self.images))
+
+    def test_one_is_chosen(self):
+        net = glcnn.onnx(self.file("m.onnx"))
+        with refused(self, Status.INVALID_ARGUMENT,
+                     r'has 5 outputs, scores, late, .*net.outputs\["scores"\] takes one'):
+            net.evaluate(self.images, self.images)
+        net.output = net.outputs["turned"]
+        numpy.testing.assert_array_equal(net.predict(self.images), self.expected["turned"])
+        score = net.evaluate(self.images, self.expected["turned"],
+                             loss=glcnn.LossType.MEAN_SQUARED_ERROR)
+        self.assertEqual(score.loss, 0)
+
+    def test_a_graph_is_cut(self):
+        net = glcnn.onnx(self.file("m.onnx"), output="a")
+        self.assertEqual([f.label for f in net.filters], ["a"])
+        numpy.testing.assert_array_equal(net.predict(self.images), self.expected["a"])
+        net.save_onnx(self.file("cut.onnx"))
+        self.assertEqual(list(glcnn.onnx(self.file("cut.onnx")).outputs), ["a"])
+        self.assertLess(os.path.getsize(self.file("cut.onnx")), 120)
+        with refused(self, Status.INVALID_ARGUMENT,
+                     'output is "c", a value that no node makes; .* are "scores", "late"'):
+            glcnn.onnx(self.file("m.onnx"), output="c")
 
 
 class ModelFiles(unittest.TestCase):

@@ -44,12 +44,14 @@ def _list(values: Any, channels: int, neutral: float) -> str:
 def _entries(network: Network, path: Path) -> Dict[str, str]:
     """What the tool wants to know of a network with one input, whose shape is known."""
     inputs = [image for image in network.images if not image.filter]
-    shape, result = inputs[0].shape, network.output.shape
-    if len(inputs) != 1 or not shape or not result:
+    shape, results = inputs[0].shape, [node.shape for node in network.outputs.values()]
+    if len(inputs) != 1 or not shape or not all(results):
         return {}
     classes = network.classes
     if classes is None:
-        classes = [str(k) for k in range(result[0])] if result[1:] == (1, 1) else []
+        result = results[0] or (0, 0, 0)
+        classifies = len(results) == 1 and result[1:] == (1, 1)
+        classes = [str(k) for k in range(result[0])] if classifies else []
     channels, height, width = shape
     return {"net": os.path.basename(os.fsdecode(path)).split(".")[0], "classes": json.dumps(classes),
             "width": str(width), "height": str(height), "channels": str(channels),
@@ -146,7 +148,7 @@ def load(path: Path, network: Any, device: Optional[Device]) -> Network:
     try:
         _take_entries(made, entries)
         if skeleton and record:
-            made.record = record_of(skeleton, record)
+            made.know(record_of(skeleton, record))
     except (KeyError, TypeError, ValueError) as error:
         raise Error(_c.Status.MALFORMED_DATA, "%s: what it says of its images or of its ONNX file "
                     "cannot be read: %s" % (os.fspath(path), error)) from None

@@ -9,7 +9,7 @@ import numpy
 from . import _c
 from ._library import c, refuse
 from .device import Owned
-from .image import Image, as_images, read
+from .image import Image, read
 from .node import FilterNode, ImageNode, pointers
 from .optimizer import Optimizer
 
@@ -59,7 +59,7 @@ class Graph(Owned):
 
     def _write(self, index: int, array: Any) -> Image:
         """The source with the array in it; of each size and type one is kept."""
-        array = as_images(array)
+        array = self.sources[index].as_images(array)
         key = index, array.shape, array.dtype
         if key not in self._images:
             self._images[key] = Image(array.shape, array.dtype, self.device)
@@ -67,7 +67,8 @@ class Graph(Owned):
         return self._images[key]
 
     def execute(self, arrays: Arrays) -> List[numpy.ndarray[Any, Any]]:
-        """Runs on arrays [N][C][H][W] and waits for the results."""
+        """Runs on arrays [N][C][H][W] and waits for the results, which are such arrays too, but
+        outputs of an ONNX model, which have the axes of its file."""
         sources = self.sources
         given = arrays if isinstance(arrays, dict) else {sources[0].handle or "": arrays}
         wanted = [s.handle or "" for s in sources]
@@ -79,8 +80,10 @@ class Graph(Owned):
         self.device.enter()
         self.device.check(c.glcnn_graph_execute(self.pointer, rows, _NO_HANDLER, None))
         self.device.check(c.glcnn_graph_wait(self.pointer))
-        return [read(self.device, c.glcnn_graph_image(self.pointer, r.pointer))
-                for r in self.results]
+        images = [read(self.device, c.glcnn_graph_image(self.pointer, r.pointer))
+                  for r in self.results]
+        return [r.tensor.of_image(image) if r.tensor else image
+                for r, image in zip(self.results, images)]
 
 
 class TrainingGraph(Graph):

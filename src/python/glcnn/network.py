@@ -4,8 +4,8 @@ from __future__ import annotations
 import ctypes
 import math
 import os
-from typing import (Any, Callable, Dict, Iterator, List, Literal, NamedTuple, Optional, Tuple,
-                    Union)
+from typing import (Any, Callable, Dict, Iterator, List, Literal, NamedTuple, Optional, Sequence,
+                    Tuple, Union)
 
 import numpy
 
@@ -13,10 +13,10 @@ from . import _c, files as _files, onnx as _onnx
 from ._library import Error, c, call, library, refuse
 from .device import Device, Owned, default_device
 from .graph import Arrays, Graph, TrainingGraph
-from .image import as_images
 from .node import FilterNode, ImageNode, address, get_parameter, pointers
 from .optimizer import Optimizer
 from .run import run
+from .tensor import Tensor
 
 # What changes pictures and features at random, for training alone.
 _RANDOM = {"dropout", "augment_geometry", "augment_color"}
@@ -36,7 +36,7 @@ class Score(NamedTuple):
 
 
 class Network:
-    """A network of nodes, with its inputs and its output. glcnn.network makes one in one call; by
+    """A network of nodes, with its inputs and its outputs. glcnn.network makes one in one call; by
     hand it is
 
         net = glcnn.Network()
@@ -52,6 +52,7 @@ class Network:
         self.handle = Owned(self.device, c.glcnn_network_destroy, pointer)
         self.shapes: Dict[int, Optional[Shape]] = {}  # by address: a node would keep its network
         self.record: Any = None  # of the ONNX file that it was read from
+        self.tensors: Dict[int, Tensor] = {}  # its inputs and outputs, by address
         # Of a network with one input, as model files have them: names of what its output tells
         # apart, and by which images, of values in 0 .. 1, are normalised; None: by 0 and 1.
         self.classes: Optional[List[str]] = None
@@ -102,21 +103,47 @@ class Network:
             label, ", ".join(f.label for f in self.filters)))
 
     @property
-    def output(self) -> ImageNode:
-        """What predict gives and training compares with labels: the image that graphs export, as
-        files tell, else the result of the last filter."""
+    def outputs(self) -> Dict[str, ImageNode]:
+        """What predict gives, by name: the images that graphs export, as files tell, in the order of
+        the ONNX file that the network was read from; else the result of the last filter."""
         filters = self.filters
         if not filters:
             raise refuse("the network has no filter yet")
-        for node in filters:
-            if c.glcnn_image_node_export_from_graph(node.result.pointer):
-                return node.result
-        return filters[-1].result
+        marked = [f for f in filters if c.glcnn_image_node_export_from_graph(f.result.pointer)]
+        names = [t.name for t in self.tensors.values()]
+        named = {f.result.handle or f.label: f.result for f in marked or filters[-1:]}
+        return dict(sorted(named.items(), key=lambda item: names.index(item[0])
+                           if item[0] in names else len(names)))
+
+    @property
+    def output(self) -> ImageNode:
+        """The only output: what training compares with labels. A network of several outputs is given
+        one, net.output = net.outputs["scores"], or any other image."""
+        outputs = self.outputs
+        if len(outputs) > 1:
+            raise refuse("the network has %d outputs, %s; net.output = net.outputs[\"%s\"] takes "
+                         "one of them" % (len(outputs), ", ".join(outputs), next(iter(outputs))))
+        return next(iter(outputs.values()))
 
     @output.setter
     def output(self, node: ImageNode) -> None:
         for other in self.images:
             c.glcnn_image_node_set_export_from_graph(other.pointer, other == node)
+
+    def know(self, record: Any) -> None:
+        """Takes what the record of an ONNX file says of inputs and outputs."""
+        self.record, known = record, record.contents
+        named = {(i.handle, bool(i.filter)): i for i in self.images if i.handle}
+        if known.output_count == 1:  # older files do not name it
+            name = known.outputs[0].name.decode()
+            named.setdefault((name, True), self.filters[-1].result)
+        for is_output, images in ((False, known.inputs[:known.input_count]),
+                                  (True, known.outputs[:known.output_count])):
+            for tensor in map(Tensor, images):
+                if (tensor.name, is_output) not in named:
+                    raise refuse("the file does not say which image \"%s\" of its ONNX file is; "
+                                 "import that file again" % tensor.name)
+                self.tensors[address(named[tensor.name, is_output].pointer)] = tensor
 
     def initialise(self, seed: int = 0) -> None:
         """Draws the weights: glcnn_network_initialise."""
@@ -129,18 +156,24 @@ class Network:
         """What a loss is of: the output, but for soft-max cross entropy what a soft-max that ends
         the network reads."""
         output = self.output
-        if (loss == _c.LossType.SOFT_MAX_CROSS_ENTROPY and output.filter and
-                output.filter.name == "soft_max"):
+        if loss != _c.LossType.SOFT_MAX_CROSS_ENTROPY:
+            return output
+        if output.filter and output.filter.name == "soft_max":
             return output.filter.sources[0]
+        if output.tensor and not output.tensor.has_channels():
+            raise refuse("axis 1 of output \"%s\" is not where its image has channels, of which soft "
+                         "max cross entropy is; let the model end with a Softmax, or with a "
+                         "convolution or layer behind the transposition" % output.tensor.name)
         return output
 
-    def _copy(self, output: ImageNode, left_out: Any = ()) -> Tuple[Network, ImageNode]:
-        """A network of the same kernels, as far as the output needs them, and its output: a place
+    def _copy(self, outputs: Sequence[ImageNode],
+              left_out: Any = ()) -> Tuple[Network, List[ImageNode]]:
+        """A network of the same kernels, as far as the outputs need them, and its outputs: a place
         for a loss and gradients, so that this one stays as it was written."""
         copy = Network(self.device)
         images: Dict[ImageNode, ImageNode] = {}
         filters: Dict[FilterNode, FilterNode] = {}
-        needed = _needed(output)
+        needed = _needed(outputs)
         for image in self.images:
             if image not in needed:
                 continue
@@ -152,7 +185,7 @@ class Network:
                 images[image] = _copy_filter(image.filter, copy, images, filters)
             if image.stop_gradient:
                 images[image].stop_gradient = True
-        return copy, images[output]
+        return copy, [images[output] for output in outputs]
 
     def _optimizers(self) -> List[Any]:
         found = [c.glcnn_kernel_optimizer(f.kernel) for f in self.filters]
@@ -188,7 +221,8 @@ class Network:
 
     def _graph(self, key: Any, make: Callable[[], Any]) -> Any:
         """A graph that is kept while the network stays as it is."""
-        state = (address(self.output.pointer), self.optimizer, len(self.filters),
+        state = (tuple(address(o.pointer) for o in self.outputs.values()), self.optimizer,
+                 len(self.filters),
                  tuple(f.training_style for f in self.filters),
                  tuple(i.stop_gradient for i in self.images))
         kept = self._graphs.get(key)
@@ -198,7 +232,7 @@ class Network:
 
     def _training_graph(self, loss: _c.LossType, memory: int,
                         clip_norm: float) -> Tuple[TrainingGraph, FilterNode]:
-        copy, output = self._copy(self._compared(loss))
+        copy, [output] = self._copy([self._compared(loss)])
         node = output.loss(copy.image("labels"), loss, _c.ReductionType.SUM)
         return TrainingGraph([node], results=[output], memory=memory, clip_norm=clip_norm), node
 
@@ -215,7 +249,7 @@ class Network:
         images     [N][C][H][W] or [N][H][W]; bytes b stand for b / 255; normalised by the network's
                    mean and deviation. A dictionary of such where the network has several inputs, by
                    their handles
-        labels     [N] numbers of classes, or an array of the output's shape
+        labels     [N] numbers of classes, or an array of the output's shape, as predict gives it
         optimizer  None goes on with the one that trained before; at first "adam"
         reduction  "mean": of all pixels and channels of a batch's images; of soft-max and
                    categorical cross entropy, whose terms are of a pixel, of all pixels; of cosine
@@ -257,21 +291,31 @@ class Network:
     # ---- Inference ----
 
     def predict(self, images: Arrays, *, batch: int = 32, memory: int = 0) -> Any:
-        """The output for each image: [N][C] where it is of one pixel, otherwise [N][C][H][W]. What
-        is random in training, dropout and augmentation, is left out."""
-        output = self._infer(self.output, _Data(self, images), batch, memory)
-        return output[:, :, 0, 0] if output.shape[2:] == (1, 1) else output
+        """The output for each image: of an ONNX model as its file has the axes, else [N][C] where it
+        is of one pixel, otherwise [N][C][H][W]. Of a network of several outputs a dictionary of them
+        by their names. What is random in training, dropout and augmentation, is left out."""
+        outputs = self.outputs
+        found = self._infer(list(outputs.values()), _Data(self, images), batch, memory)
+        arrays = {name: self._array(node, image)
+                  for (name, node), image in zip(outputs.items(), found)}
+        return arrays if len(arrays) > 1 else next(iter(arrays.values()))
 
-    def _infer(self, node: ImageNode, data: _Data, batch: int, memory: int) -> Any:
-        """[N][C][H][W] of a node."""
+    def _array(self, node: ImageNode, image: Any) -> Any:
+        """What predict gives for an image [N][C][H][W] of a node."""
+        if node.tensor:
+            return node.tensor.of_image(image)
+        return image[:, :, 0, 0] if image.shape[2:] == (1, 1) else image
+
+    def _infer(self, nodes: List[ImageNode], data: _Data, batch: int, memory: int) -> List[Any]:
+        """[N][C][H][W] of each node."""
         batch = min(batch, data.count)
-        graph = self._graph(("infer", address(node.pointer), memory), lambda: Graph(
-            [self._copy(node, _RANDOM)[1]], memory=memory))
+        key = "infer", tuple(address(node.pointer) for node in nodes), memory
+        graph = self._graph(key, lambda: Graph(self._copy(nodes, _RANDOM)[1], memory=memory))
         parts = []
         for start in range(0, data.count, batch):
             chosen = numpy.arange(start, start + batch).clip(max=data.count - 1)
-            parts.append(graph.execute(data.part(chosen))[0])
-        return numpy.concatenate(parts)[:data.count]
+            parts.append(graph.execute(data.part(chosen)))
+        return [numpy.concatenate(arrays)[:data.count] for arrays in zip(*parts)]
 
     def evaluate(self, images: Arrays, labels: Any, *, batch: int = 32,
                  loss: _c.LossType = _c.LossType.SOFT_MAX_CROSS_ENTROPY,
@@ -281,7 +325,7 @@ class Network:
         loss of each element, [N][C][H][W]."""
         data = _Data(self, images, labels)
         terms = _terms(loss, reduction, data.goal_shape)
-        output = self._infer(self._compared(loss), data, batch, 0)
+        [output] = self._infer([self._compared(loss)], data, batch, 0)
         total, each = _Total(), []
         for start in range(0, data.count, batch):
             chosen = numpy.arange(start, min(start + batch, data.count))
@@ -350,18 +394,21 @@ def load(path: Union[str, os.PathLike[str]], device: Optional[Device] = None) ->
 
 def onnx(path: Union[str, os.PathLike[str]], *, width: int = 0, height: int = 0,
          feature_channels: int = 0, without_batch: bool = False, head_classes: int = 0,
-         device: Optional[Device] = None) -> Network:
+         output: Optional[str] = None, device: Optional[Device] = None) -> Network:
     """The network of an ONNX model, labels and weights as in the file. Width, height and channels
-    are of inputs whose size the file leaves open. With head_classes a layer of as many scores is
-    added behind its last output, or the mean of each channel of that: a backbone that classifies."""
+    are of inputs whose size the file leaves open. `output` ends the network at that value of the
+    file. With head_classes a layer of as many scores is added behind its last output, or the mean of
+    each channel of that: a backbone that classifies. Images may be given, and outputs come, in the
+    file's axes."""
     return _onnx.read(path, Network, width=width, height=height, feature_channels=feature_channels,
-                      without_batch=without_batch, head_classes=head_classes, device=device)
+                      without_batch=without_batch, head_classes=head_classes, output=output,
+                      device=device)
 
 
-def _needed(output: ImageNode) -> Dict[ImageNode, bool]:
-    """The images that an image depends on, itself among them."""
+def _needed(outputs: Sequence[ImageNode]) -> Dict[ImageNode, bool]:
+    """The images that images depend on, they themselves among them."""
     found: Dict[ImageNode, bool] = {}
-    waiting = [output]
+    waiting = list(outputs)
     while waiting:
         image = waiting.pop()
         if image not in found:
@@ -425,37 +472,39 @@ class _Data:
     """Images by the handles of a network's inputs, and labels."""
 
     def __init__(self, network: Network, images: Arrays, labels: Any = None):
-        inputs = [i.handle or "" for i in _needed(network.output) if not i.filter]
+        inputs = {i.handle or "": i for i in _needed(list(network.outputs.values()))
+                  if not i.filter}
         if not isinstance(images, dict):
-            images = {inputs[0]: images}
+            images = {next(iter(inputs)): images}
         if sorted(images) != sorted(inputs):
             raise refuse("the network takes %s, not %s" % (
                 ", ".join(sorted(inputs)), ", ".join(sorted(images))))
-        self.images = {handle: as_images(array) for handle, array in images.items()}
+        self.images = {handle: inputs[handle].as_images(array) for handle, array in images.items()}
         self.mean, self.deviation = network.mean, network.deviation
         self.count = len(next(iter(self.images.values())))
-        self.shape = network.output.shape
         self.classes: Any = None  # numbers, or else
         self.labels: Any = None   # an image for each
         if labels is not None:
-            self._take_labels(numpy.asarray(labels))
+            self._take_labels(network.output, numpy.asarray(labels))
         counts = {handle: len(array) for handle, array in self.images.items()}
         if labels is not None:
-            counts["labels"] = len(labels)
+            counts["labels"] = len(labels if self.labels is None else self.labels)
         if not self.count or len(set(counts.values())) != 1:
             raise refuse("as many of each are needed, and one at least; there are %s"
                          % ", ".join("%d %s" % (n, h) for h, n in counts.items()))
 
-    def _take_labels(self, labels: Any) -> None:
+    def _take_labels(self, output: ImageNode, labels: Any) -> None:
         if labels.ndim == 1 and labels.dtype.kind in "iu":
             self.classes = labels
-            self.channels = self.shape[0] if self.shape else int(labels.max(initial=0)) + 1
+            shape = output.shape
+            self.channels = shape[0] if shape else int(labels.max(initial=0)) + 1
             wrong = labels[(labels < 0) | (labels >= self.channels)]
             if wrong.size:
                 raise refuse("labels are classes from 0 to %d, not %d"
                              % (self.channels - 1, wrong[0]))
         else:
-            self.labels = as_images(labels if labels.ndim > 2 else labels[..., None, None])
+            self.labels = output.as_images(labels if labels.ndim > 2 or output.tensor
+                                           else labels[..., None, None])
 
     def part(self, chosen: Any) -> Dict[str, Any]:
         return {handle: self._normalise(array[chosen]) for handle, array in self.images.items()}

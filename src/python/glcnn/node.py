@@ -9,11 +9,12 @@ import numpy
 from . import _c
 from ._library import c, call, refuse, text
 from ._nodes import Nodes
-from .image import Image
+from .image import Image, as_images
 from .run import setting
 
 if TYPE_CHECKING:
     from .network import Network
+    from .tensor import Tensor
 
 PADDING = {"valid": _c.Padding.SIZE_VALID_ONLY, "same": _c.Padding.SIZE_SAME,
            "full": _c.Padding.SIZE_FULL}
@@ -105,10 +106,33 @@ class ImageNode(Nodes, _Node):
     @property
     def shape(self) -> Optional[Tuple[int, int, int]]:
         """(C, H, W) where the inputs have one, as a graph will make it; otherwise None."""
-        known, key = self.network.shapes, address(self.pointer)
-        if key not in known:
-            known[key] = self.filter.result_shape() if self.filter else None
-        return known[key]
+        known, waiting = self.network.shapes, [self]
+        while waiting:
+            node = waiting[-1]
+            made_by, key = node.filter, address(node.pointer)
+            sources = made_by.sources if made_by and key not in known else []
+            missing = [s for s in sources if address(s.pointer) not in known]
+            if not missing:
+                if key not in known:
+                    known[key] = made_by.result_shape() if made_by else None
+                waiting.pop()
+            waiting += missing
+        return known[address(self.pointer)]
+
+    @property
+    def tensor(self) -> Optional[Tensor]:
+        """How an ONNX file has its axes, where it is an input or an output of one."""
+        return self.network.tensors.get(address(self.pointer))
+
+    def as_images(self, array: Any) -> Any:
+        """[N][C][H][W] of an array for this image, which may have the axes of the ONNX file."""
+        array, tensor = numpy.asarray(array), self.tensor
+        shape = self.shape
+        is_input = not self.filter
+        if not tensor or not shape or (is_input and (array.ndim == 4 or
+                                                     array.ndim != len(tensor.sizes))):
+            return as_images(array)
+        return as_images(tensor.to_image(array, shape))
 
     @property
     def filter(self) -> Optional[FilterNode]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 from . import _c
 from ._library import c, call, library, refuse
 from .device import Device, default_device
-from .node import ImageNode, address
+from .node import address
 
 if TYPE_CHECKING:
     from .network import Network
@@ -18,23 +18,25 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 def read(path: Path, network: Any, *, width: int = 0, height: int = 0, feature_channels: int = 0,
-         without_batch: bool = False, head_classes: int = 0,
+         without_batch: bool = False, head_classes: int = 0, output: Optional[str] = None,
          device: Optional[Device] = None) -> Network:
     """A Network, made by `network`, of the nodes and weights of a file."""
     found, device = library("glcnn_onnx"), device or default_device()
     options = _c.glcnn_onnx_options(width=width, height=height, feature_channels=feature_channels,
-                                    without_batch=without_batch, head_classes=head_classes)
+                                    without_batch=without_batch, head_classes=head_classes,
+                                    output=output.encode() if output else None)
     pointer = ctypes.POINTER(_c.glcnn_network)()
     record = ctypes.POINTER(_c.glcnn_onnx_record)()
     call(found.glcnn_onnx_load, device.enter(), os.fsencode(path), ctypes.byref(options),
          ctypes.byref(pointer), ctypes.byref(record))
     made = network(device, pointer=pointer)
-    made.record = record
     weakref.finalize(made, found.glcnn_onnx_record_destroy, ctypes.byref(record))
+    made.know(record)
     known = record.contents
     for image in known.inputs[:known.input_count]:
         made.shapes[address(image.node)] = image.feature_channels, image.height, image.width
-    made.output = ImageNode(made, known.outputs[0].node)
+    for image in known.outputs[:known.output_count]:
+        c.glcnn_image_node_set_export_from_graph(image.node, True)
     return made
 
 
