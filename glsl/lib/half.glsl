@@ -10,6 +10,10 @@ uvec4 half_bits(vec4 v) {
     uvec2 pairs = uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw));
     return uvec4(pairs.x & 0xffffu, pairs.x >> 16, pairs.y & 0xffffu, pairs.y >> 16);
 }
+
+vec4 round_to_half(vec4 v) {
+    return vec4(unpackHalf2x16(packHalf2x16(v.xy)), unpackHalf2x16(packHalf2x16(v.zw)));
+}
 #elif defined(SUMS_ROUND)
 // Where float sums round to the nearest, ties to even, one does it: |v| + 2^13 p, with p the power of
 // two of v, or 2^-14 below it, ends with the last bit that a half has of v. Compilers would take the

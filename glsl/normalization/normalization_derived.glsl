@@ -17,5 +17,5 @@ vec4 NAME(int x, int y, int slice, int image) {
 #endif
     vec4 value = scale * (NAME_source(x, y, slice, image) - mean) + beta;
     value = NAME_neuron(value, vec4(0.0));
-    return mix(vec4(0.0), value, is_channel(slice, NAME_channels));
+    return NAME_stored(mix(vec4(0.0), value, is_channel(slice, NAME_channels)));
 }

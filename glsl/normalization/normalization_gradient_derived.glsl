@@ -27,5 +27,5 @@ vec4 NAME(int x, int y, int slice, int image) {
     vec4 act = NAME_neuron_derivative(scale * d + beta, vec4(0.0));
     vec4 g = times(act, NAME_gradient(x, y, slice, image));
     vec4 value = scale * ((g - shift) - tilt * d);
-    return mix(vec4(0.0), value, is_channel(slice, NAME_channels));
+    return NAME_stored(mix(vec4(0.0), value, is_channel(slice, NAME_channels)));
 }

@@ -8,5 +8,5 @@ vec4 NAME(int x, int y, int slice, int image) {
     bool is_read = from.x >= 0 && from.y >= 0 && X.x < end.x && X.y < end.y;
     X = min(X, end - 1);
     vec4 g = NAME_gradient(X.x, X.y, slice, image) / float(NAME_size_x * NAME_size_y);
-    return is_read ? g : vec4(0.0);
+    return NAME_stored(is_read ? g : vec4(0.0));
 }

@@ -7,6 +7,13 @@
 
 vec4 NAME(int x, int y, int slice, int image);
 
+// As a float16 image would have it: a plan that stores NAME gives the same values.
+#ifdef NAME_half
+#define NAME_stored(v) round_to_half(v)
+#else
+#define NAME_stored(v) v
+#endif
+
 // As record/view.glsl and record/texture.glsl have them, for bodies that keep a row's place.
 ivec3 NAME_place(int slice, int image) { return ivec3(0, 0, image); }
 

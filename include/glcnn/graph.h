@@ -44,7 +44,8 @@ struct glcnn_graph_descriptor {
                                batch size (glcnn_memory_plan tells what that is); 0: as many as
                                needed. A batch that needs more drops images of the forward pass
                                and computes them again for the backward pass, which gives the same
-                               bits and takes time; or stores what its readers would make; or runs
+                               bits and takes time; or stores what its readers would make, and
+                               would round to float16 as it is stored; or runs
                                in sub-batches, whose results are the same up to the order of sums,
                                statistics of batch normalisation too; or, where nothing but those
                                keeps within the budget, adds up sums in fewer parts, the same up to

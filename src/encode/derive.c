@@ -104,10 +104,21 @@ static void bind_pixels(struct derivation *derivation, struct pass *pass, const 
     struct derived *derived = (struct derived *)(void *)derivation;
     const struct operation *o = &derived->operation;
     struct derived_name as = {.derived = derived, .name = name, .view = view};
+    if (has_halves(view)) {
+        pass_library(pass, "lib/half.glsl");
+        pass_define(pass, derived_name(&as, "_half"), 1);
+    }
     pass_template(pass, "record/derived.glsl", name);
     o->descriptor->derive(o, pass, &as);
     pass_template(pass, "record/edges.glsl", name);
     pass->lacks_names = pass->lacks_names || as.missing;
+}
+
+/* A copy that stores float16 rounds what it reads of float32: its readers cannot read that instead. */
+static bool rounds(const struct operation *o)
+{
+    return has_halves(&o->images[descriptor_place(o->descriptor, PLACE_DESTINATION)]) &&
+           !has_halves(&o->images[descriptor_place(o->descriptor, PLACE_SOURCE)]);
 }
 
 /* Of a copy what its source has. */
@@ -159,7 +170,8 @@ bool derive_result(const struct call *call, struct plan *plan)
     enum derivative derivative = DERIVATIVE_NONE;
     if (settings->may_derive != DERIVATIVE_NONE && o->descriptor->derivative)
         derivative = o->descriptor->derivative(o, plan);
-    if (derivative == DERIVATIVE_NONE || derivative > settings->may_derive)
+    if (derivative == DERIVATIVE_NONE || derivative > settings->may_derive ||
+        (derivative == DERIVATIVE_COPY && rounds(o)))
         return false;
     struct derived *derived = derived_make(call, derivative);
     if (!derived) {
