@@ -9,6 +9,7 @@
 
 #include "device/buffer.h"
 #include "record/command_buffer.h"
+#include "record/commit_count.h"
 #include "image/image.h"
 #include "encode/kernel.h"
 
@@ -445,8 +446,199 @@ static void test_a_lost_device_stays_lost(void)
     REFUSED(GLCNN_DEVICE_LOST, glcnn_image_read_bytes(c.from, NULL, values, sizeof values));
     REFUSED(GLCNN_DEVICE_LOST, glcnn_image_create(device, &descriptor, &image));
     REFUSED(GLCNN_DEVICE_LOST, record(&c));
-    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "create it anew"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "create a new one"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(glcnn_device_error(device), "lost in glcnn_command_buffer_commit"));
+    CU_ASSERT_TRUE(glcnn_device_is_lost(device));
+    CU_ASSERT_FALSE(glcnn_device_is_lost(NULL));
     drop_copying(&c);
+    close_failing();
+}
+
+/* ---- A driver that tells of resets where it is asked, and raises no error ---- */
+
+static GLenum reset;     /* what the driver answers once it was asked so often */
+static int asked_before; /* questions that it answers with no error first */
+
+static GLenum GL_APIENTRY answer_once(void)
+{
+    GLenum answer = asked_before > 0 ? GL_NO_ERROR : reset;
+    if (--asked_before < 0)
+        reset = GL_NO_ERROR;
+    return answer;
+}
+
+static glcnn_status commit_it(struct copying *c, glcnn_buffer *buffer)
+{
+    (void)buffer;
+    return glcnn_command_buffer_commit(c->commands);
+}
+
+static glcnn_status wait_for_it(struct copying *c, glcnn_buffer *buffer)
+{
+    (void)buffer;
+    return glcnn_command_buffer_wait(c->commands);
+}
+
+static glcnn_status wait_for_all(struct copying *c, glcnn_buffer *buffer)
+{
+    (void)c, (void)buffer;
+    return glcnn_device_wait(device);
+}
+
+static glcnn_status read_buffer(struct copying *c, glcnn_buffer *buffer)
+{
+    float value;
+    (void)c;
+    return glcnn_buffer_read(buffer, 0, sizeof value, &value);
+}
+
+static glcnn_status read_pixels(struct copying *c, glcnn_buffer *buffer)
+{
+    float values[16];
+    (void)buffer;
+    return glcnn_image_read_bytes(c->to, NULL, values, sizeof values);
+}
+
+static glcnn_status write_pixels(struct copying *c, glcnn_buffer *buffer)
+{
+    static const float values[16];
+    (void)buffer;
+    return glcnn_image_write_bytes(c->from, NULL, values, sizeof values);
+}
+
+/* Whoever is told that it is complete asks how it went. */
+static glcnn_status ask_whether_complete(struct copying *c, glcnn_buffer *buffer)
+{
+    (void)buffer;
+    CU_ASSERT_TRUE(glcnn_command_buffer_is_complete(c->commands));
+    CU_ASSERT_TRUE(glcnn_device_is_lost(device));
+    return glcnn_command_buffer_wait(c->commands);
+}
+
+static const struct asking_call {
+    const char *name; /* in the sentence */
+    glcnn_status (*call)(struct copying *c, glcnn_buffer *buffer);
+} asking_calls[] = {
+    {"glcnn_command_buffer_commit", commit_it},
+    {"glcnn_command_buffer_wait", wait_for_it},
+    {"glcnn_device_wait", wait_for_all},
+    {"glcnn_buffer_read", read_buffer},
+    {"glcnn_", read_pixels},
+    {"glcnn_", write_pixels}, /* whichever of its steps asks first */
+    {"glcnn_command_buffer_is_complete", ask_whether_complete},
+};
+#define ASKING_CALLS (sizeof asking_calls / sizeof *asking_calls)
+
+/* Committed, and finished as far as marks tell; then the context is reset. */
+static void reset_before(const struct asking_call *call, GLenum status, const char *fault)
+{
+    glcnn_buffer *buffer = NULL;
+    open_failing(0);
+    struct copying c = begin_copying();
+    GOOD_FATAL(glcnn_buffer_create(device, 4, &buffer));
+    GOOD(record(&c));
+    GOOD(glcnn_command_buffer_commit(c.commands));
+    reset = status;
+    asked_before = 0;
+    device->gl.GetGraphicsResetStatusKHR = answer_once;
+    REFUSED(GLCNN_DEVICE_LOST, call->call(&c, buffer));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), fault));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), call->name));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "of pooling_max"));
+    CU_ASSERT_EQUAL(reset, GL_NO_ERROR);
+    REFUSED(GLCNN_DEVICE_LOST, glcnn_device_wait(device)); /* though the driver tells once */
+    glcnn_buffer_destroy(&buffer);
+    drop_copying(&c);
+    close_failing();
+}
+
+static void test_a_reset_without_an_error_is_asked_for(void)
+{
+    for (size_t i = 0; i < ASKING_CALLS; i++)
+        reset_before(&asking_calls[i], GL_UNKNOWN_CONTEXT_RESET_KHR, "(unknown)");
+    reset_before(&asking_calls[1], GL_GUILTY_CONTEXT_RESET_KHR, "(guilty)");
+    reset_before(&asking_calls[1], GL_INNOCENT_CONTEXT_RESET_KHR, "(innocent)");
+}
+
+/* An error that a reset raises is told once, and so is the reset. */
+static void test_a_reset_that_is_told_once_is_kept(void)
+{
+    open_failing(0);
+    struct copying c = begin_copying();
+    GOOD(record(&c));
+    device->gl.GetError = tell_once;
+    device->gl.GetGraphicsResetStatusKHR = answer_once;
+    pending = GL_INVALID_OPERATION;
+    reset = GL_GUILTY_CONTEXT_RESET_KHR;
+    asked_before = 0;
+    REFUSED(GLCNN_DEVICE_LOST, device_forgive(device, "test"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "(guilty)"));
+    drop_copying(&c);
+    close_failing();
+}
+
+/* ---- A driver that tells of no reset ---- */
+
+static int dispatches_left;
+
+static void GL_APIENTRY drop_dispatches(GLuint x, GLuint y, GLuint z)
+{
+    if (dispatches_left-- > 0)
+        real.DispatchCompute(x, y, z);
+}
+
+static struct copying begin_untold(void)
+{
+    open_failing(0);
+    device->info.robust = false;
+    if (!device->watch.count.buffer)
+        GOOD_FATAL(commit_count_create(device));
+    return begin_copying();
+}
+
+/* Of two commits the GPU runs the passes of one and drops the other's count, or all of it. */
+static void test_a_reset_that_no_driver_tells_is_counted(void)
+{
+    for (int run = 0; run < 4; run++) {
+        struct copying c = begin_untold();
+        GOOD(record(&c));
+        GOOD(glcnn_device_wait(device));
+        dispatches_left = run;
+        device->gl.DispatchCompute = drop_dispatches;
+        GOOD(glcnn_command_buffer_commit(c.commands));
+        device->gl.DispatchCompute = run < 2 ? real.DispatchCompute : drop_dispatches;
+        GOOD(glcnn_command_buffer_commit(c.commands));
+        REFUSED(GLCNN_DEVICE_LOST, glcnn_command_buffer_wait(c.commands));
+        CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "this driver does not tell"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "of pooling_max"));
+        drop_copying(&c);
+        close_failing();
+    }
+}
+
+/* What is in flight still is not missed, and what was dropped is found when all have finished. */
+static void test_commits_in_flight_are_not_missed(void)
+{
+    struct copying a = begin_untold(), b = begin_copying();
+    GOOD(record(&a));
+    GOOD(record(&b));
+    GOOD(glcnn_command_buffer_commit(a.commands));
+    for (int i = 0; i < 2 * COMMITS_KEPT; i++) {
+        GOOD(glcnn_command_buffer_commit(b.commands));
+        GOOD(glcnn_command_buffer_wait(a.commands));
+    }
+    GOOD(glcnn_device_wait(device));
+    CU_ASSERT_EQUAL(device->watch.count.checked, device->serial);
+    GOOD(glcnn_command_buffer_commit(a.commands));
+    dispatches_left = 0;
+    device->gl.DispatchCompute = drop_dispatches;
+    GOOD(glcnn_command_buffer_commit(b.commands));
+    device->gl.DispatchCompute = real.DispatchCompute;
+    GOOD(glcnn_command_buffer_commit(a.commands));
+    REFUSED(GLCNN_DEVICE_LOST, glcnn_command_buffer_wait(a.commands));
+    drop_copying(&a);
+    drop_copying(&b);
     close_failing();
 }
 
@@ -883,6 +1075,10 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_a_context_lost_while_compiling),
         UNIT_TEST(test_a_commit_tells_its_errors),
         UNIT_TEST(test_a_lost_device_stays_lost),
+        UNIT_TEST(test_a_reset_without_an_error_is_asked_for),
+        UNIT_TEST(test_a_reset_that_is_told_once_is_kept),
+        UNIT_TEST(test_a_reset_that_no_driver_tells_is_counted),
+        UNIT_TEST(test_commits_in_flight_are_not_missed),
         UNIT_TEST(test_a_gpu_that_hangs_is_given_up),
         UNIT_TEST(test_a_fence_that_fails_loses_the_device),
         UNIT_TEST(test_destruction_waits_for_a_commit),

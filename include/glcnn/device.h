@@ -144,6 +144,15 @@ GLCNN_API glcnn_status glcnn_device_wait(glcnn_device *device);
  * glcnn_command_buffer_fence_descriptor. */
 GLCNN_API glcnn_status glcnn_device_await_fence(glcnn_device *device, int fence);
 
+/* Whether the device was lost: every call on it, and on what was made from it, gives
+ * GLCNN_DEVICE_LOST from then on, and glcnn_device_error says in which call it was lost, why, whose
+ * fault the driver says it was, and which passes were in flight. What it holds cannot be read any
+ * more. Destroy the device and what was made from it, and create a new one, in the same process if
+ * you like. A driver is asked for resets at every commit, every wait and every read; where it has
+ * neither GL_KHR_robustness nor GL_EXT_robustness the last pass of each commit counts it, and a wait
+ * that finds a number too small takes the device for lost. False for NULL. */
+GLCNN_API bool glcnn_device_is_lost(const glcnn_device *device);
+
 /* Limits in use: the driver's, or the OpenGL ES 3.1 minimum when the environment has
  * GLCNN_LIMITS=min. */
 struct glcnn_limits {

@@ -34,7 +34,7 @@ typedef enum glcnn_status {
     GLCNN_UNSUPPORTED,      /* mathematics or MPS defines no such operation (no gradient, ...) */
     GLCNN_LIMIT_EXCEEDED,   /* the device's limits do not allow it, even folded */
     GLCNN_NO_DEVICE,        /* no device with OpenGL ES 3.1 compute could be opened */
-    GLCNN_DEVICE_LOST,      /* the driver reset the context; destroy the device and create anew */
+    GLCNN_DEVICE_LOST,      /* reset or without progress: glcnn_device_is_lost, glcnn/device.h */
     GLCNN_OUT_OF_MEMORY,    /* of the host or of the device */
     GLCNN_SHADER_ERROR,     /* a shader was refused; the sentence names its file and line */
     GLCNN_IO_ERROR,         /* a file cannot be opened, read or written */

@@ -446,7 +446,7 @@ static glcnn_status read_bound(struct glcnn_buffer *buffer, size_t offset, size_
         memcpy(bytes, mapped, size);
     if (!mapped || !gl->UnmapBuffer(GL_SHADER_STORAGE_BUFFER))
         return cannot_map(buffer->device, "glcnn_buffer_read");
-    return device_check(buffer->device, "glcnn_buffer_read");
+    return reset_check(buffer->device, "glcnn_buffer_read");
 }
 
 glcnn_status glcnn_buffer_read(glcnn_buffer *buffer, size_t offset, size_t size, void *bytes)
@@ -497,7 +497,7 @@ static glcnn_status unmap(struct glcnn_buffer *buffer, size_t size, const char *
     glcnn_status status = bind(device, GL_SHADER_STORAGE_BUFFER, buffer->name, where);
     if (status == GLCNN_SUCCESS) {
         buffer->is_open = false;
-        status = device->gl.UnmapBuffer(GL_SHADER_STORAGE_BUFFER) ? GLCNN_SUCCESS
+        status = device->gl.UnmapBuffer(GL_SHADER_STORAGE_BUFFER) ? reset_check(device, where)
                                                                   : cannot_map(device, where);
     }
     caller_state_put_back(device);

@@ -126,25 +126,12 @@ const char *glcnn_device_error(const glcnn_device *device)
     return refused ? refused : device->error;
 }
 
-static bool context_was_reset(const struct glcnn_device *device)
-{
-    const struct gl *gl = &device->gl;
-    if (gl->GetGraphicsResetStatusKHR)
-        return gl->GetGraphicsResetStatusKHR() != GL_NO_ERROR;
-    if (gl->GetGraphicsResetStatusEXT)
-        return gl->GetGraphicsResetStatusEXT() != GL_NO_ERROR;
-    return false;
-}
-
 glcnn_status device_report(struct glcnn_device *device, GLenum code, const char *name,
                            const char *where)
 {
-    if (code == GL_CONTEXT_LOST_KHR || (name && context_was_reset(device))) {
-        device->lost = true;
-        return device_fail(
-            device, GLCNN_DEVICE_LOST,
-            "%s: the driver reset the context; destroy the device and create it anew", where);
-    }
+    const char *reason = reset_reason(device, code, name);
+    if (reason)
+        return reset_lose(device, where, reason);
     if (!name)
         return GLCNN_SUCCESS;
     return device_fail(device, code == GL_OUT_OF_MEMORY ? GLCNN_OUT_OF_MEMORY : GLCNN_INVALID_STATE,
@@ -162,8 +149,13 @@ glcnn_status device_forgive(struct glcnn_device *device, const char *where)
 {
     GLenum code = GL_NO_ERROR;
     const char *name = gl_error(&device->gl, &code);
-    bool lost = code == GL_CONTEXT_LOST_KHR || (name && context_was_reset(device));
-    return lost ? device_report(device, code, name, where) : GLCNN_SUCCESS;
+    const char *reason = reset_reason(device, code, name);
+    return reason ? reset_lose(device, where, reason) : GLCNN_SUCCESS;
+}
+
+bool glcnn_device_is_lost(const glcnn_device *device)
+{
+    return device && device->lost;
 }
 
 /* ---- Threads ---- */
@@ -177,7 +169,9 @@ glcnn_status device_enter(struct glcnn_device *device)
         return device_fail(device, GLCNN_INVALID_STATE, "%s", refused);
     if (device->lost)
         return device_fail(device, GLCNN_DEVICE_LOST,
-                           "the device was lost before; destroy it and create it anew");
+                           "the device was lost before; destroy it and create a new one; it was "
+                           "lost in %s",
+                           device->watch.loss);
     if (!platform_is_current(device->platform) && !platform_make_current(device->platform))
         return device_fail(device, GLCNN_INVALID_STATE, "the context cannot be made current");
     return GLCNN_SUCCESS;

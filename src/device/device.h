@@ -13,6 +13,7 @@
 #include "device/caller_state.h"
 #include "device/fence.h"
 #include "device/gl.h"
+#include "device/reset.h"
 #include "platform/platform.h"
 
 struct program_cache;
@@ -70,6 +71,7 @@ struct glcnn_device {
     struct staging *staging; /* of uploads and read-backs */
     struct profile *profile; /* NULL: nobody asks for the times of passes */
     struct progress progress;
+    struct reset_watch watch;
     glcnn_log_callback log;
     void *log_user;
     char error[1024];

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -137,13 +138,13 @@ glcnn_status fence_mark(struct glcnn_device *device, const char *where)
     if (name && code != GL_OUT_OF_MEMORY)
         return device_report(device, code, name, where);
     device->gl.Finish();
-    glcnn_status status = device_check(device, where);
+    glcnn_status status = reset_check(device, where);
     if (status != GLCNN_SUCCESS)
         return status;
     device->progress.due = 0;
     device->progress.owed = 0;
     complete(device, device->serial);
-    return GLCNN_SUCCESS;
+    return reset_check_count(device, where);
 }
 
 glcnn_status fence_owe(struct glcnn_device *device, const char *where)
@@ -160,11 +161,12 @@ glcnn_status fence_settle(struct glcnn_device *device, const char *where)
 
 static glcnn_status give_up(struct glcnn_device *device, const char *where)
 {
-    device->lost = true;
-    return device_fail(device, GLCNN_DEVICE_LOST,
-                       "%s: the GPU has made no progress for %u s; destroy the device and create "
-                       "it anew, or, if it is only slow, give it more wait_seconds at creation",
-                       where, device->progress.patience);
+    char why[160];
+    snprintf(why, sizeof why,
+             "the GPU has made no progress for %u s; if it is only slow, give the device more "
+             "wait_seconds at its creation",
+             device->progress.patience);
+    return reset_lose(device, where, why);
 }
 
 static void nap(uint64_t waited)
@@ -206,11 +208,10 @@ static glcnn_status await(struct glcnn_device *device, GLsync fence, const char 
         if (idle > patience)
             return give_up(device, where);
     }
-    glcnn_status status = device_check(device, where);
-    if (status != GLCNN_SUCCESS || result != GL_WAIT_FAILED)
-        return status;
-    device->lost = true;
-    return device_fail(device, GLCNN_DEVICE_LOST, "%s: the driver's fence failed", where);
+    glcnn_status status = reset_check(device, where);
+    return status != GLCNN_SUCCESS || result != GL_WAIT_FAILED
+               ? status
+               : reset_lose(device, where, "the driver's fence failed");
 }
 
 /* The first mark behind the pass; their count where there is none. */
@@ -228,16 +229,24 @@ static glcnn_status await_mark(struct glcnn_device *device, size_t index, const 
     struct mark mark = take(&device->progress, index);
     glcnn_status status = await(device, mark.fence, where);
     device->gl.DeleteSync(mark.fence);
-    if (status == GLCNN_SUCCESS)
-        complete(device, mark.serial);
-    return status;
+    if (status != GLCNN_SUCCESS)
+        return status;
+    complete(device, mark.serial);
+    return reset_check_count(device, where);
+}
+
+/* Of what marks have shown to have finished: whether it has run. */
+static glcnn_status check_finished(struct glcnn_device *device, const char *where)
+{
+    glcnn_status status = reset_check(device, where);
+    return status == GLCNN_SUCCESS ? reset_check_count(device, where) : status;
 }
 
 glcnn_status fence_await(struct glcnn_device *device, uint64_t serial, const char *where)
 {
     struct progress *progress = &device->progress;
     if (serial <= progress->completed)
-        return GLCNN_SUCCESS;
+        return check_finished(device, where);
     size_t index = mark_behind(progress, serial);
     if (index < progress->mark_count)
         return await_mark(device, index, where);
@@ -247,15 +256,20 @@ glcnn_status fence_await(struct glcnn_device *device, uint64_t serial, const cha
     return await_mark(device, progress->mark_count - 1, where);
 }
 
-bool fence_has_passed(struct glcnn_device *device, uint64_t serial)
+glcnn_status fence_poll(struct glcnn_device *device, uint64_t serial, bool *passed,
+                        const char *where)
 {
     const struct progress *progress = &device->progress;
+    glcnn_status status = reset_check(device, where); /* a reset lets all marks pass */
+    if (status != GLCNN_SUCCESS)
+        return status;
     has_moved(device);
     if (progress->due >= serial && mark_behind(progress, serial) == progress->mark_count) {
         try_mark(device);
         device->gl.Flush(); /* or it may never pass */
     }
-    return serial <= progress->completed;
+    *passed = serial <= progress->completed;
+    return *passed ? check_finished(device, where) : GLCNN_SUCCESS;
 }
 
 glcnn_status fence_await_all(struct glcnn_device *device, const char *where)

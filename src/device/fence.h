@@ -51,7 +51,8 @@ glcnn_status fence_settle(struct glcnn_device *device, const char *where);
  * GLCNN_DEVICE_LOST once no mark has passed for so long as the device's user said. */
 glcnn_status fence_await(struct glcnn_device *device, uint64_t serial, const char *where);
 /* Have they finished, as far as marks tell? Never waits. */
-bool fence_has_passed(struct glcnn_device *device, uint64_t serial);
+glcnn_status fence_poll(struct glcnn_device *device, uint64_t serial, bool *passed,
+                        const char *where);
 
 /* A native fence behind all that was issued, the caller's to close; -1, with a sentence, where there
  * is none. */

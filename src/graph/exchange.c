@@ -415,9 +415,12 @@ static void progress(void *user)
 static glcnn_status begin_ready(struct exchange *x)
 {
     glcnn_status status = GLCNN_SUCCESS;
-    while (x->begun < x->copied && status == GLCNN_SUCCESS &&
-           fence_has_passed(x->device, x->buckets[x->begun].serial))
-        status = begin(&x->buckets[x->begun]);
+    bool passed = true;
+    while (x->begun < x->copied && status == GLCNN_SUCCESS && passed) {
+        status = fence_poll(x->device, x->buckets[x->begun].serial, &passed, WHERE);
+        if (status == GLCNN_SUCCESS && passed)
+            status = begin(&x->buckets[x->begun]);
+    }
     progress(x);
     return status;
 }

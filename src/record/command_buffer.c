@@ -7,6 +7,7 @@
 
 #include "device/buffer.h"
 #include "device/debug.h"
+#include "record/commit_count.h"
 #include "record/dispatch_work.h"
 #include "record/profile.h"
 #include "record/program.h"
@@ -315,6 +316,7 @@ static void wait_for_wave(const struct glcnn_command_buffer *buffer, size_t firs
 static void mark_uses(struct glcnn_device *device, const struct pass *pass)
 {
     uint64_t serial = ++device->serial;
+    reset_note_pass(device, pass->shader, pass->planner);
     for (uint32_t i = 0; i < pass->texture_count; i++)
         storage_owner(pass->textures[i].view.storage)->hazard.read = serial;
     for (uint32_t i = 0; i < pass->image_count; i++)
@@ -509,6 +511,22 @@ static glcnn_status issue(struct glcnn_device *device, const struct pass *pass,
     return status == GLCNN_SUCCESS ? follow(pass) : status;
 }
 
+/* ---- Passes outside of any command buffer ---- */
+
+static void dispatch_alone(struct glcnn_device *device, const struct pass *pass)
+{
+    const struct groups groups = all_groups(pass);
+    dispatch(device, pass, &groups);
+    mark_uses(device, pass);
+}
+
+void command_buffer_run_alone(struct glcnn_device *device, const struct pass *pass,
+                              GLuint uniform_buffer)
+{
+    bind_all(device, pass, uniform_buffer);
+    dispatch_alone(device, pass);
+}
+
 /* ---- First use of storage ---- */
 
 /* Contents are 0 until written: a pass of its own, outside any command buffer. */
@@ -539,9 +557,7 @@ static glcnn_status clear_storage(struct storage *storage)
         status = device_check(device, "clearing an image"); /* or another image would be cleared */
     }
     if (status == GLCNN_SUCCESS) {
-        const struct groups groups = all_groups(&pass);
-        dispatch(device, &pass, &groups);
-        mark_uses(device, &pass);
+        dispatch_alone(device, &pass);
         status = device_check(device, "clearing an image");
     }
     gl->DeleteBuffers(1, &uniforms);
@@ -598,7 +614,11 @@ static glcnn_status issue_all(struct glcnn_command_buffer *buffer)
     buffer->commits++;
     buffer->last_serial = 0;
     if (status == GLCNN_SUCCESS)
+        commit_count_issue(device);
+    if (status == GLCNN_SUCCESS)
         status = device_check(device, AMID_PASSES);
+    if (status == GLCNN_SUCCESS)
+        status = reset_check(device, "glcnn_command_buffer_commit");
     return status == GLCNN_SUCCESS ? profile_tell(device) : status;
 }
 
@@ -629,6 +649,8 @@ static glcnn_status issue_behind(struct glcnn_command_buffer *command_buffer)
     glcnn_status status = prepare_textures(command_buffer);
     if (status == GLCNN_SUCCESS)
         status = stores_prepare(device, command_buffer->passes, command_buffer->pass_count);
+    if (status == GLCNN_SUCCESS)
+        status = commit_count_prepare(device);
     if (status == GLCNN_SUCCESS)
         status = prepare_splitting(command_buffer);
     if (status == GLCNN_SUCCESS)
@@ -678,10 +700,13 @@ glcnn_status glcnn_command_buffer_wait(glcnn_command_buffer *command_buffer)
 
 bool glcnn_command_buffer_is_complete(glcnn_command_buffer *command_buffer)
 {
+    bool passed;
     if (enter(command_buffer) != GLCNN_SUCCESS)
         return true;
     command_buffer->is_asked = true;
-    return fence_has_passed(command_buffer->device, command_buffer->last_serial);
+    return fence_poll(command_buffer->device, command_buffer->last_serial, &passed,
+                      "glcnn_command_buffer_is_complete") != GLCNN_SUCCESS ||
+           passed;
 }
 
 int glcnn_command_buffer_fence_descriptor(glcnn_command_buffer *command_buffer)

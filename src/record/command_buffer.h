@@ -42,6 +42,10 @@ struct glcnn_command_buffer {
  * empty. Textures must have been made. */
 void command_buffer_bind(struct glcnn_device *device, const struct pass *pass);
 
+/* Binds and dispatches a pass outside of any command buffer. Barriers are the caller's. */
+void command_buffer_run_alone(struct glcnn_device *device, const struct pass *pass,
+                              GLuint uniform_buffer);
+
 /* Commits without a fence behind the passes and without a flush: they run at the latest when
  * something later is committed or awaited. The fence that commits before owe is set. */
 glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer);

@@ -11,6 +11,7 @@
 #include "record/binary_folder.h"
 #include "record/canary.h"
 #include "record/choices.h"
+#include "record/commit_count.h"
 #include "record/profile.h"
 #include "record/program.h"
 #include "record/staging.h"
@@ -128,6 +129,8 @@ static glcnn_status set_up(struct glcnn_device *device,
         device->compilation.at_once = PROGRAMS_AT_ONCE;
     if (status == GLCNN_SUCCESS)
         status = buffer_create_zeros(device, &device->zeros);
+    if (status == GLCNN_SUCCESS)
+        status = commit_count_create(device);
     return status == GLCNN_SUCCESS ? staging_create(device) : status;
 }
 
@@ -178,6 +181,7 @@ void glcnn_device_destroy(glcnn_device **device)
     canary_destroy(&old->canary);
     staging_destroy(&old->staging);
     profile_destroy(old, reachable);
+    commit_count_destroy(old, reachable);
     glcnn_buffer_destroy(&old->zeros);
     stores_destroy(old, reachable);
     fences_forget(old, reachable);

@@ -72,9 +72,25 @@ static void handle_signals(void)
             signal(signals[i], SIG_IGN);
 }
 
+/* Nothing is saved after a failure: what a checkpoint has is good. */
+static void describe_checkpoint(const struct session *s, char *text, size_t size)
+{
+    const char *out = s->settings.out;
+    if (!out)
+        snprintf(text, size, "nothing was saved, for want of --out");
+    else if (s->is_saved)
+        snprintf(text, size, "%s still has the network of step %zu", out, s->saved_step);
+    else
+        snprintf(text, size, "%s is as it was", out);
+}
+
 int session_fail(const struct session *s, const char *error)
 {
-    return complain(s->command, EXIT_FAILED, "%s", error);
+    char kept[GLCNN_ERROR_LENGTH];
+    if (!glcnn_device_is_lost(s->tool.device))
+        return complain(s->command, EXIT_FAILED, "%s", error);
+    describe_checkpoint(s, kept, sizeof kept);
+    return complain(s->command, EXIT_FAILED, "%s; %s", error, kept);
 }
 
 int session_fail_device(const struct session *s)
@@ -170,10 +186,9 @@ static void mean_add(struct mean *mean, double loss, double accuracy)
     mean->accuracy += (accuracy - mean->accuracy) / (double)mean->count;
 }
 
-/* Nothing is saved from now on: what a checkpoint has is good. */
 static int diverge(struct session *s, const char *what, double loss)
 {
-    char clause[GLCNN_ERROR_LENGTH] = "";
+    char clause[GLCNN_ERROR_LENGTH] = "", kept[GLCNN_ERROR_LENGTH];
     if (!s->ranks.mpi) /* others would have to make their steps again with it */
         session_find_not_finite(s, clause);
     complain(
@@ -181,12 +196,8 @@ static int diverge(struct session *s, const char *what, double loss)
         "step %zu: the loss%s is %s, not finite%s; a lower --lr, a --warmup or --clip-norm may "
         "help",
         s->step + 1, what, isnan(loss) ? "NaN" : "infinite", clause);
-    if (s->is_saved)
-        complain(s->command, EXIT_FAILED, "%s still has the network of step %zu", s->settings.out,
-                 s->saved_step);
-    else if (s->settings.out)
-        complain(s->command, EXIT_FAILED, "%s is as it was", s->settings.out);
-    return EXIT_FAILED;
+    describe_checkpoint(s, kept, sizeof kept);
+    return s->settings.out ? complain(s->command, EXIT_FAILED, "%s", kept) : EXIT_FAILED;
 }
 
 static int finish_epoch(struct session *s, const struct mean *mean, double seconds,

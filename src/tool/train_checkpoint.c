@@ -40,7 +40,9 @@ static int write_now(struct session *s)
 {
     s->saved = time(NULL);
     int status = s->settings.out ? session_write_checkpoint(s, s->settings.out) : EXIT_GOOD;
-    s->is_saved = s->settings.out && status == EXIT_GOOD;
+    if (status != EXIT_GOOD) /* the file is that of the save before */
+        return status;
+    s->is_saved = s->settings.out != NULL;
     s->saved_step = s->step;
     return status;
 }

@@ -50,7 +50,7 @@ struct session {
 
 /* Functions that give an int give a status of tool.h, and have printed what was wrong. */
 
-/* Prints the sentence; gives EXIT_FAILED. */
+/* Prints the sentence, and where the device was lost what the checkpoint has; gives EXIT_FAILED. */
 int session_fail(const struct session *s, const char *error);
 int session_fail_device(const struct session *s);
 
