@@ -85,6 +85,13 @@ class Device:
         self.check(c.glcnn_device_wait(self.enter()))
 
     @property
+    def lost(self) -> bool:
+        """Whether the GPU was reset or hung: whatever is done on the device raises an Error of
+        Status.DEVICE_LOST from then on, and what it holds cannot be read. A new Device works in the
+        same process; what was made on this one is to be made again."""
+        return c.glcnn_device_is_lost(self.pointer)
+
+    @property
     def renderer(self) -> str:
         return c.glcnn_device_info(self.enter()).contents.renderer.decode()
 
@@ -135,7 +142,8 @@ _default = threading.local()
 
 
 def default_device() -> Device:
-    """The device that is taken where none is given: one for each thread, opened at first use."""
-    if not hasattr(_default, "device"):
+    """The device that is taken where none is given: one for each thread, opened at first use, and
+    again once it was lost."""
+    if not hasattr(_default, "device") or _default.device.lost:
         _default.device = Device()
     return _default.device
