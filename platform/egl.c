@@ -12,7 +12,9 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <linux/sync_file.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -114,18 +116,100 @@ EGLDisplay egl_display(EGLenum platform, void *native, char reason[PLATFORM_TEXT
     return display;
 }
 
+/* ---- Displays that others could hold too ---- */
+
+/* Those that were initialised here. */
+#define DISPLAYS_MOST 32
+static struct {
+    EGLDisplay display;
+    long users; /* contexts that are open on it */
+} displays[DISPLAYS_MOST];
+static size_t display_count;
+static pid_t display_process; /* a process forked from it has none of the driver's threads */
+static pthread_mutex_t displays_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Registered from within the library, so dlclose runs it too: the driver's threads go with it. It
+ * runs before the driver's own ends, which were registered before it. */
+static void terminate_displays(void)
+{
+    if (getpid() != display_process)
+        return;
+    pthread_mutex_lock(&displays_lock);
+    for (size_t i = 0; i < display_count; i++)
+        if (displays[i].users == 0)
+            eglTerminate(displays[i].display);
+    display_count = 0;
+    pthread_mutex_unlock(&displays_lock);
+}
+
+static size_t find_display(EGLDisplay display)
+{
+    size_t i = 0;
+    while (i < display_count && displays[i].display != display)
+        i++;
+    return i;
+}
+
+static void add_display(EGLDisplay display)
+{
+    if (display_count == DISPLAYS_MOST || (display_process == 0 && atexit(terminate_displays) != 0))
+        return;
+    display_process = getpid();
+    displays[display_count].users = 0;
+    displays[display_count++].display = display;
+}
+
+static void count_user(struct platform_context *context, EGLDisplay display, bool is_new)
+{
+    size_t i = find_display(display);
+    if (i == display_count && is_new)
+        add_display(display);
+    context->uses_display = i < display_count;
+    if (context->uses_display)
+        displays[i].users++;
+}
+
+/* eglInitialize. Whether somebody has done so before is known by the version alone. */
+static bool begin_display(struct platform_context *context, EGLint *major, EGLint *minor)
+{
+    EGLDisplay display = context->display;
+    pthread_mutex_lock(&displays_lock);
+    bool is_new = eglQueryString(display, EGL_VERSION) == NULL;
+    bool good = eglInitialize(display, major, minor) == EGL_TRUE;
+    if (good && !context->private_display)
+        count_user(context, display, is_new);
+    pthread_mutex_unlock(&displays_lock);
+    return good;
+}
+
+static void end_display(struct platform_context *context)
+{
+    if (context->private_display && context->display != EGL_NO_DISPLAY)
+        eglTerminate(context->display);
+    if (!context->uses_display)
+        return;
+    pthread_mutex_lock(&displays_lock);
+    displays[find_display(context->display)].users--;
+    pthread_mutex_unlock(&displays_lock);
+    context->uses_display = false;
+}
+
+/* ---- Contexts ---- */
+
 /* What a display can do, as far as making a context depends on it. */
 struct display_traits {
     bool flags;  /* minor version and debug flag may be asked for */
     bool robust; /* so may robust access and reset notification */
 };
 
-static bool initialise(EGLDisplay display, struct display_traits *traits, char *reason)
+static bool initialise(struct platform_context *context, struct display_traits *traits,
+                       char *reason)
 {
+    EGLDisplay display = context->display;
     static const char *const needed[] = {"EGL_KHR_no_config_context",
                                          "EGL_KHR_surfaceless_context"};
     EGLint major = 0, minor = 0;
-    if (!eglInitialize(display, &major, &minor)) {
+    if (!begin_display(context, &major, &minor)) {
         snprintf(reason, PLATFORM_TEXT, "eglInitialize: %s", egl_error());
         return false;
     }
@@ -263,7 +347,7 @@ static void explain_refusal(struct platform_context *context, const struct displ
 static bool open_initialised(struct platform_context *context, bool debug, char *reason)
 {
     struct display_traits traits = {false, false};
-    if (!initialise(context->display, &traits, reason))
+    if (!initialise(context, &traits, reason))
         return false;
     if (!create_best(context, &traits, debug)) {
         explain_refusal(context, &traits, reason);
@@ -297,8 +381,7 @@ void egl_close(struct platform_context *context)
         egl_release_current(context);
         eglDestroyContext(context->display, context->context);
     }
-    if (context->private_display && context->display != EGL_NO_DISPLAY)
-        eglTerminate(context->display);
+    end_display(context);
     if (context->provider->release != NULL)
         context->provider->release(context);
     context->context = EGL_NO_CONTEXT;

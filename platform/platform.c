@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #define LINE 1024
@@ -127,7 +128,7 @@ static platform_context *open_candidate(struct candidate *candidate,
 
 const char *platform_variable(const char *name)
 {
-    bool privileged = getuid() != geteuid() || getgid() != getegid();
+    bool privileged = getauxval(AT_SECURE) != 0 || getuid() != geteuid() || getgid() != getegid();
     return privileged ? NULL : getenv(name);
 }
 

@@ -36,8 +36,9 @@ struct platform_candidate {
 
 typedef struct platform_context platform_context;
 
-/* A variable of the environment that names a device or files. NULL where it is not set, and where
- * the program runs with the rights of another than who started it. */
+/* A variable of the environment, all of which are read by this. NULL where it is not set, and where
+ * the program runs with other rights than who started it has: another user or group, or
+ * capabilities. */
 const char *platform_variable(const char *name);
 
 /* Opens the first candidate that works and makes its context current on this thread.

@@ -44,6 +44,7 @@ struct platform_context {
     const struct platform_provider *provider;
     bool borrowed;        /* the caller's: never destroyed here */
     bool private_display; /* nobody else can hold this display, so it may be terminated */
+    bool uses_display;    /* counted among the users of a display that others could hold too */
     bool robust;
     void *native; /* what the provider's release takes back, after the display has gone */
     int fd;

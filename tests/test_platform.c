@@ -4,6 +4,7 @@
  * on one without. Mesa reads its environment once in a process, so what depends on that runs in a
  * process of its own: this program, called with --open, opens a device and prints the outcome.
  */
+#include "device/device.h"
 #include "platform/drm.h"
 #include "platform/platform.h"
 #include "tests/unit.h"
@@ -119,13 +120,38 @@ static int print_outcome(const char *device)
 }
 
 /* The same with an effective user that is not the real one, as in a setuid program. */
-static int print_outcome_as_other(const char *device)
+static int print_as_other(int (*print)(const char *device), const char *device)
 {
     uid_t user = geteuid();
     if (seteuid(NOBODY) != 0)
         return EXIT_FAILURE;
-    int result = print_outcome(device);
+    int result = print(device);
     return seteuid(user) == 0 ? result : EXIT_FAILURE; /* LeakSanitizer stops at a foreign user */
+}
+
+static void keep_error(void *user, glcnn_log_level level, const char *text)
+{
+    if (level == GLCNN_LOG_ERROR)
+        snprintf(user, PLATFORM_ERROR, "%s", text);
+}
+
+/* What the environment has made of a device: variants, a folder of shaders, one of programs. */
+static int print_device(const char *unused)
+{
+    char text[PLATFORM_ERROR] = "";
+    const struct glcnn_device_parameters parameters = {
+        .device = "software", .log = keep_error, .log_user = text};
+    glcnn_device *device = NULL;
+    (void)unused;
+    glcnn_status status = glcnn_device_create(&parameters, &device);
+    if (device != NULL)
+        snprintf(text, sizeof text, "%s,%s,%s",
+                 device->forced_variants != NULL ? device->forced_variants : "",
+                 device->shader_folder != NULL ? device->shader_folder : "",
+                 device->info.program_folder);
+    printf("%d %s\n", (int)status, text);
+    glcnn_device_destroy(&device);
+    return 0;
 }
 
 /* ------------------------------------------------------------------------ list and choice */
@@ -291,6 +317,40 @@ static void environment_is_ignored_by_a_privileged_program(void)
                              "--open-as-other", "-");
     CU_ASSERT(outcome.status >= 0);
     CU_ASSERT_PTR_NULL(strstr(outcome.text, "no_such_driver"));
+}
+
+/* A variable, and what a device says that is opened with it by a program with the rights of the one
+ * who started it. */
+static const struct {
+    const char *setting;
+    glcnn_status status;
+    const char *text;
+} settings[] = {
+    {"GLCNN_LIMITS=none", GLCNN_INVALID_ARGUMENT, "GLCNN_LIMITS"},
+    {"GLCNN_DEBUG=none", GLCNN_INVALID_ARGUMENT, "GLCNN_DEBUG"},
+    {"GLCNN_TUNE=none", GLCNN_INVALID_ARGUMENT, "GLCNN_TUNE"},
+    {"GLCNN_VARIANTS=convolution_tiled", GLCNN_SUCCESS, "convolution_tiled,,"},
+    {"GLCNN_SHADERS=/tmp/glcnn-shaders", GLCNN_SUCCESS, ",/tmp/glcnn-shaders,"},
+    {"GLCNN_CACHE_DIR=/tmp/glcnn-cache", GLCNN_SUCCESS, ",,/tmp/glcnn-cache"},
+    {"XDG_CACHE_HOME=/tmp/glcnn-home", GLCNN_SUCCESS, ",,/tmp/glcnn-home"},
+};
+
+static void no_setting_reaches_a_privileged_program(void)
+{
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        char environment[128];
+        snprintf(environment, sizeof environment,
+                 "-u GLCNN_CACHE_DIR -u GLCNN_LIMITS GALLIUM_DRIVER=llvmpipe %s",
+                 settings[i].setting);
+        struct outcome outcome = open_elsewhere(environment, "--create", "-");
+        CU_ASSERT_EQUAL(outcome.status, settings[i].status);
+        CU_ASSERT_PTR_NOT_NULL(strstr(outcome.text, settings[i].text));
+        if (getuid() != 0)
+            continue;
+        outcome = open_elsewhere(environment, "--create-as-other", "-");
+        CU_ASSERT_EQUAL(outcome.status, GLCNN_SUCCESS);
+        CU_ASSERT_STRING_EQUAL(outcome.text, ",,\n");
+    }
 }
 
 /* ------------------------------------------------------------------------------- software */
@@ -757,6 +817,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(long_strings_are_cut_and_not_overrun),
         UNIT_TEST(environment_chooses_unless_the_request_does),
         UNIT_TEST(environment_is_ignored_by_a_privileged_program),
+        UNIT_TEST(no_setting_reaches_a_privileged_program),
         UNIT_TEST(forbidden_software_is_named_and_refused),
         UNIT_TEST(software_asked_for_and_forbidden_is_an_error),
         UNIT_TEST(software_is_warned_of_once),
@@ -785,7 +846,11 @@ int main(int argc, char *argv[])
     if (argc == 3 && strcmp(argv[1], "--open") == 0)
         return print_outcome(argv[2]);
     if (argc == 3 && strcmp(argv[1], "--open-as-other") == 0)
-        return print_outcome_as_other(argv[2]);
+        return print_as_other(print_outcome, argv[2]);
+    if (argc == 3 && strcmp(argv[1], "--create") == 0)
+        return print_device(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "--create-as-other") == 0)
+        return print_as_other(print_device, argv[2]);
     unsetenv("GLCNN_DEVICE"); /* the tests are about what is listed, whoever calls them */
     return unit_run("platform", tests, argc, argv);
 }

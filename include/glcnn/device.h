@@ -74,8 +74,7 @@ struct glcnn_device_parameters {
  * Where the environment has GLCNN_SHADERS=FOLDER, the source of every shader is written there
  * before the driver has it, in a file KERNEL.PASS.HASH.comp: the kernel that was the first to need
  * it, or "none", the shader, and a hash of the source. The folder must exist. The first file that
- * cannot be written is a warning in the log and the last that is tried; nothing else fails. A
- * program that runs with the rights of another than who started it writes none.
+ * cannot be written is a warning in the log and the last that is tried; nothing else fails.
  * Where the environment has GLCNN_DEBUG=WORD,WORD.. the device looks for mistakes, slowly:
  *   sync    waits for the GPU after each pass: an error of the driver or a GPU that hangs is told of
  *           the pass that made it
@@ -96,8 +95,7 @@ struct glcnn_device_parameters {
  * but this user and root can write; one that the driver does not link, or does not run, is compiled
  * and written anew. Files are replaced in one step, so any number of processes may share a folder.
  * Above 64 MiB those that were not used for longest go. What cannot be written is a line in the
- * log, of level GLCNN_LOG_INFO, and nothing fails. A program that runs with the rights of another
- * than who started it keeps none.
+ * log, of level GLCNN_LOG_INFO, and nothing fails.
  *
  * Where several variants of a kernel's passes suit a device, its traits and the sizes choose. With
  * GLCNN_TUNE=quick an encode of a convolution whose next variant is about as fast is tried with
@@ -108,6 +106,15 @@ struct glcnn_device_parameters {
  * rounding, are the same bits again. An encode is timed by itself: beside others of a graph, which
  * may hide what it waits for, the choice need be no gain. Where a trial fails nothing but the choice
  * is left out. "off" or nothing tries none; any other word is refused with GLCNN_INVALID_ARGUMENT.
+ *
+ * A program that runs with other rights than who started it has, of another user or group (set-uid,
+ * set-gid) or by capabilities, reads none of these variables, nor GLCNN_DEVICE, GLCNN_LIMITS and
+ * GLCNN_VARIANTS: it writes no shaders and keeps no programs.
+ *
+ * A display of EGL that nobody had initialised before the library did is terminated when the library
+ * is unloaded or the process ends, unless a device is open on it; the driver's threads end with it. A
+ * program that uses the same display (of an EGL device, or surfaceless) and outlives the library
+ * initialises it first.
  * The caller owns the device. */
 GLCNN_API glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameters,
                                            glcnn_device **device);

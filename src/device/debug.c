@@ -2,8 +2,9 @@
 #include "device/debug.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "platform/platform.h"
 
 static unsigned check_of(const char *word, size_t length)
 {
@@ -19,7 +20,7 @@ static unsigned check_of(const char *word, size_t length)
 
 bool debug_read(unsigned *checks, char unknown[32])
 {
-    const char *text = getenv("GLCNN_DEBUG");
+    const char *text = platform_variable("GLCNN_DEBUG");
     *checks = 0;
     while (text && *text) {
         size_t length = strcspn(text, ",");

@@ -1,8 +1,9 @@
 /* Limits in use: the driver's, or under GLCNN_LIMITS=min the least that OpenGL ES 3.1 allows. */
 #include "device/limits.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "platform/platform.h"
 
 /* Table 20.45 and following of the OpenGL ES 3.1 specification. */
 static const struct glcnn_limits minimum = {
@@ -71,7 +72,7 @@ void limits_read(const struct gl *gl, bool clamp, struct glcnn_limits *limits)
 
 bool limits_clamped_by_environment(const char **unknown)
 {
-    const char *value = getenv("GLCNN_LIMITS");
+    const char *value = platform_variable("GLCNN_LIMITS");
     *unknown = NULL;
     if (!value || !*value)
         return false;

@@ -26,7 +26,7 @@ static uint64_t real_clock(void)
 
 glcnn_status choices_create(struct glcnn_device *device, struct choices **choices)
 {
-    const char *wanted = getenv("GLCNN_TUNE");
+    const char *wanted = platform_variable("GLCNN_TUNE");
     int tuning = TUNING_OFF;
     if (wanted && *wanted)
         while (tuning < TUNINGS && strcmp(wanted, tuning_names[tuning]) != 0)

@@ -116,7 +116,7 @@ static glcnn_status set_up(struct glcnn_device *device,
         device->gl.Enable(GL_DEBUG_OUTPUT_SYNCHRONOUS_KHR); /* not from a thread of the driver's */
         device->gl.DebugMessageCallbackKHR(forward_driver_message, device);
     }
-    bool kept = keep(getenv("GLCNN_VARIANTS"), &device->forced_variants) &&
+    bool kept = keep(platform_variable("GLCNN_VARIANTS"), &device->forced_variants) &&
                 keep(platform_variable("GLCNN_SHADERS"), &device->shader_folder);
     device->programs = program_cache_create();
     device->pool = storage_pool_create();
