@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "escape.h"
+
 #define WIDTH  960
 #define HEIGHT 300 /* of a panel's axes */
 #define LEFT   72
@@ -34,11 +36,14 @@ static const char style[] =
 
 static void print_escaped(FILE *f, const char *text)
 {
-    for (; *text; text++)
-        if (*text == '&' || *text == '<' || *text == '>')
+    for (struct character c; *text; text += c.length) {
+        char shown[ESCAPE_MAX];
+        c = escape_character(text, shown);
+        if (strchr("&<>", *text))
             fprintf(f, "&#%d;", *text);
-        else if ((unsigned char)*text >= ' ')
-            fputc(*text, f);
+        else
+            fputs(shown, f);
+    }
 }
 
 static void print_text(FILE *f, double x, double y, const char *kind, const char *anchor,

@@ -24,15 +24,15 @@ static const struct tool_option options[] = {
 static const char details[] =
     "Inputs are random. Outputs hold NaN before; a row fails where one is left, or an infinity, in\n"
     "the first, middle or last image. A row's columns:\n"
-    "  ms       median of the samples, each of many commits and one wait, of one call; +-% half of\n"
-    "           the range of their middle half. Kernels of less than 2 ms stand ten times in a\n"
-    "           commit, as a step has many in one (\"repeats\" of --json), and each call reads\n"
-    "           and writes the same images: those that a cache holds it may find there\n"
-    "  GB/s     of the bytes of images and weights that must be read and written, each once;\n"
-    "           what a forward pass leaves its gradient in a state is not among them\n"
+    "  ms       median of the samples, each of many commits and one wait, of one call; +-% half of "
+    "the range of their middle half. Kernels of less than 2 ms stand ten times in a "
+    "commit, as a step has many in one (\"repeats\" of --json), and each call reads "
+    "and writes the same images: those that a cache holds it may find there\n"
+    "  GB/s     of the bytes of images and weights that must be read and written, each once; "
+    "what a forward pass leaves its gradient in a state is not among them\n"
     "  GFLOP/s  of kernels with weights, a multiplication and an addition counted as two\n"
-    "  x floor  times what these bytes take at the best rate of the copy, relu and add, which are\n"
-    "           measured before all rows of each run\n"
+    "  x floor  times what these bytes take at the best rate of the copy, relu and add, which are "
+    "measured before all rows of each run\n"
     "  passes   of one call or step, and the dispatches (calls) that they are split into\n"
     "  CPU us   processor time of this thread to issue that\n"
     "Shapes are those of a large GPU; a software rasteriser and --quick take a 32nd of the images,\n"
@@ -147,15 +147,15 @@ static void name_row(struct bench_report *report, const struct bench_shape *shap
 {
     (void)part;
     if (is_wanted(report->request, row))
-        printf("%-48s %4ux%ux%ux%u  %s\n", row->name, shape->source[0], shape->source[1],
-               shape->source[2], shape->source[3], row->kernels);
+        output_indented(4, "%-48s %4ux%ux%ux%u  %s\n", row->name, shape->source[0],
+                        shape->source[1], shape->source[2], shape->source[3], row->kernels);
 }
 
 static void name_step(struct bench_report *report, const struct bench_step *step,
                       enum bench_feed feed, struct bench_row *row)
 {
     (void)report, (void)step, (void)feed;
-    puts(row->name);
+    output("%s\n", row->name);
 }
 
 static void pass_over_shape(struct bench_report *report, const struct bench_shape *shape,

@@ -104,7 +104,7 @@ static bool are_alike(const cJSON *old_row, const cJSON *row)
 static void refuse_row(const cJSON *old_row, const cJSON *row, struct changes *changes)
 {
     changes->differing++;
-    printf("%-48s %10.4f %10.4f %8s  not compared: calls in a commit were %g and are %g\n",
+    output("%-46s %9.4f %9.4f %6s\n  not compared: calls in a commit were %g and are %g\n",
            text_of(row, "name"), number(old_row, "milliseconds"), number(row, "milliseconds"), "-",
            calls_of(old_row), calls_of(row));
 }
@@ -119,7 +119,7 @@ static void compare_row(const cJSON *old_row, const cJSON *row, struct changes *
     changes->slower += slower;
     changes->faster += faster;
     changes->logarithms += log(ratio);
-    printf("%-48s %10.4f %10.4f %8.3f  %s\n", text_of(row, "name"), before, now, ratio,
+    output("%-46s %9.4f %9.4f %6.3f %s\n", text_of(row, "name"), before, now, ratio,
            slower   ? "slower"
            : faster ? "faster"
                     : "same");
@@ -136,9 +136,9 @@ static void print_devices(const cJSON *old_report, const cJSON *new_report)
         text_of(cJSON_GetObjectItemCaseSensitive(old_report, "device"), "renderer");
     const char *now = text_of(cJSON_GetObjectItemCaseSensitive(new_report, "device"), "renderer");
     if (strcmp(before, now) != 0)
-        printf("The devices differ: %s before, %s now.\n", before, now);
+        output("The devices differ: %s before, %s now.\n", before, now);
     if (strcmp(text_of(old_report, "format"), text_of(new_report, "format")) != 0)
-        printf("The formats differ: %s before, %s now.\n", text_of(old_report, "format"),
+        output("The formats differ: %s before, %s now.\n", text_of(old_report, "format"),
                text_of(new_report, "format"));
 }
 
@@ -148,7 +148,7 @@ int bench_compare(const struct tool_command *command, const cJSON *old_report,
     struct changes changes = {0};
     const cJSON *row;
     print_devices(old_report, new_report);
-    printf("%-48s %10s %10s %8s\n", "row", "before ms", "now ms", "ratio");
+    output("%-46s %9s %9s %6s\n", "row", "before ms", "now ms", "ratio");
     cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(new_report, "rows"))
     {
         const cJSON *old_row = find_row(old_report, row);
@@ -156,7 +156,7 @@ int bench_compare(const struct tool_command *command, const cJSON *old_report,
             (are_alike(old_row, row) ? compare_row : refuse_row)(old_row, row, &changes);
     }
     if (changes.differing > 0)
-        printf("%zu rows are not compared: of several short calls in a commit each takes less time "
+        output("%zu rows are not compared: of several short calls in a commit each takes less time "
                "than one alone; measure both reports anew\n",
                changes.differing);
     if (changes.compared == 0 && changes.differing > 0)
@@ -164,7 +164,7 @@ int bench_compare(const struct tool_command *command, const cJSON *old_report,
                         "no row of the reports has as many calls in a commit in both");
     if (changes.compared == 0)
         return complain(command, EXIT_FAILED, "the reports have no row of one shape in common");
-    printf("%zu rows: %zu slower, %zu faster; geometric mean of the ratios %.3f\n",
+    output("%zu rows: %zu slower, %zu faster; geometric mean of the ratios %.3f\n",
            changes.compared, changes.slower, changes.faster,
            exp(changes.logarithms / (double)changes.compared));
     return changes.slower > 0 ? EXIT_FAILED : EXIT_GOOD;

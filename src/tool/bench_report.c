@@ -11,12 +11,12 @@ static double floor_of(const struct bench_report *report, const struct bench_row
 
 void bench_report_device(const struct bench_report *report)
 {
-    printf("glcnn %s on %s, %s\n", glcnn_version(), report->device->renderer,
+    output("glcnn %s on %s, %s\n", glcnn_version(), report->device->renderer,
            report->device->gl_version);
     if (report->small)
-        puts("Shapes are small, for a software rasteriser or a quick look: rates are those of "
-             "caches.");
-    puts("");
+        output("Shapes are small, for a software rasteriser or a quick look:\n"
+               "rates are those of caches.\n");
+    output("\n");
 }
 
 void bench_report_head(const struct bench_report *report)
@@ -24,7 +24,7 @@ void bench_report_head(const struct bench_report *report)
     if (report->request->json)
         return;
     bench_report_device(report);
-    printf("%-48s %18s %10s %6s %8s %8s %7s %6s %6s %8s\n", "row", "shape", "ms", "+-%", "GB/s",
+    output("%-48s %18s\n%12s %6s %8s %8s %7s %6s %6s %8s\n", "row", "shape", "ms", "+-%", "GB/s",
            "GFLOP/s", "x floor", "passes", "calls", "CPU us");
 }
 
@@ -46,13 +46,13 @@ static void print_row(const struct bench_report *report, const struct bench_row 
         snprintf(ratio, sizeof ratio, "%.2f", row->timing.seconds / floor);
     snprintf(shape, sizeof shape, "%ux%ux%ux%u", row->shape[0], row->shape[1], row->shape[2],
              row->shape[3]);
+    output("%-48s %18s\n", row->name, shape);
     if (row->timing.seconds > 0)
-        printf("%-48s %18s %10.4f %6.1f %8s %8s %7s %6u %6u %8.1f\n", row->name, shape,
-               1e3 * row->timing.seconds, 50 * row->timing.spread, bytes, operations, ratio,
-               row->passes, row->dispatches, 1e6 * row->timing.commit_cpu);
+        output("%12.4f %6.1f %8s %8s %7s %6u %6u %8.1f\n", 1e3 * row->timing.seconds,
+               50 * row->timing.spread, bytes, operations, ratio, row->passes, row->dispatches,
+               1e6 * row->timing.commit_cpu);
     if (row->error[0])
-        printf("%-48s %18s %s: %s\n", row->name, shape, row->left_out ? "left out" : "FAILED",
-               row->error);
+        output("  %s: %s\n", row->left_out ? "left out" : "FAILED", row->error);
     fflush(stdout); /* it takes a while: rows are seen as they come */
 }
 

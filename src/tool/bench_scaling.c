@@ -150,10 +150,10 @@ static void tell(const struct series *s, const struct point *points, size_t coun
         double fitted = line.base + line.slope * points[i].n;
         most = fmax(most, points[i].seconds / fitted);
         least = fmin(least, points[i].seconds / fitted);
-        printf("%12.0f %12.5f %12.5f %8.2f\n", points[i].n, 1e3 * points[i].seconds, 1e3 * fitted,
+        output("%12.0f %12.5f %12.5f %8.2f\n", points[i].n, 1e3 * points[i].seconds, 1e3 * fitted,
                points[i].seconds / fitted);
     }
-    printf("  fitted: %.5g us and %.5g us %s; %.2f to %.2f times that\n\n", 1e6 * line.base,
+    output("  fitted: %.5g us and %.5g us %s; %.2f to %.2f times that\n\n", 1e6 * line.base,
            1e6 * line.slope, axes[s->axis].unit, least, most);
 }
 
@@ -165,7 +165,7 @@ static size_t run_series(struct bench_report *report, const struct series *s, st
         double n = s->axis == AXIS_PIXELS ? (double)*value * *value : (double)*value;
         bool failed = row.error[0] && !row.left_out;
         if (failed)
-            printf("%12.0f FAILED: %s\n", n, row.error);
+            output("%12.0f FAILED: %s\n", n, row.error);
         report->failed += failed;
         if (!failed && !row.left_out)
             points[count++] = (struct point){n, row.timing.seconds};
@@ -176,12 +176,12 @@ static size_t run_series(struct bench_report *report, const struct series *s, st
 static void run_one(struct bench_report *report, const struct series *s)
 {
     struct point points[VALUES];
-    printf("%12s %12s %12s %8s\n", axes[s->axis].name, "ms", "fitted", "ratio");
+    output("%12s %12s %12s %8s\n", axes[s->axis].name, "ms", "fitted", "ratio");
     size_t count = run_series(report, s, points);
     if (count >= FEWEST)
         tell(s, points, count);
     else
-        puts("  too few points to fit a line to\n");
+        output("  too few points to fit a line to\n\n");
     fflush(stdout);
 }
 
@@ -196,7 +196,7 @@ size_t bench_scaling(struct bench_report *report, bool runs)
             continue;
         found++;
         if (runs || report->request->list)
-            puts(name);
+            output("%s\n", name);
         if (runs)
             run_one(report, &all_series[i]);
     }

@@ -3,6 +3,7 @@
 #include "bench.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The passes of one commit. */
@@ -85,13 +86,12 @@ int bench_trace_write(const struct tool_command *command, struct bench_report *r
     json_add_text(other, "clock", clock);
     cJSON_AddItemToObject(trace, "otherData", other);
     report->events = NULL;
-    char *text = cJSON_PrintUnformatted(trace);
-    cJSON_Delete(trace);
+    char *text = json_text(trace, false);
     bool good = text && write_text(report->request->trace, text);
-    cJSON_free(text);
+    free(text);
     if (!good)
         return complain(command, EXIT_FAILED, "the trace %s cannot be written",
                         report->request->trace);
-    fprintf(stderr, "glcnn bench: times in %s are %s.\n", report->request->trace, clock);
+    print_error("glcnn bench: times in %s are %s.\n", report->request->trace, clock);
     return EXIT_GOOD;
 }

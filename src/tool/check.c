@@ -45,12 +45,12 @@ static void print_row(const struct glcnn_check_row *row)
     char half[32] = "-";
     if (row->float16_cases > 0)
         snprintf(half, sizeof half, "%.3g", row->largest_float16_error);
-    printf("%-44s %5u %6u %9.3g %9s  %s\n", row->kernel, row->cases, row->failed,
+    output("%-40s %5u %6u %8.3g %8s  %s\n", row->kernel, row->cases, row->failed,
            row->largest_error, half, has_failed(row) ? "FAILED" : "passed");
     if (row->failed > 0 && row->worst)
-        printf("    worst: %s\n", row->worst);
+        output("    worst: %s\n", row->worst);
     if (row->error)
-        printf("    could not run: %s\n", row->error);
+        output("    could not run: %s\n", row->error);
     fflush(stdout); /* a check takes a while: rows are seen as they come */
 }
 
@@ -97,8 +97,8 @@ static glcnn_status check_all(struct report *report, glcnn_device *device)
 
 static void print_head(const struct glcnn_device_properties *info)
 {
-    printf("glcnn %s on %s, %s\n\n", glcnn_version(), info->renderer, info->gl_version);
-    printf("%-44s %5s %6s %9s %9s\n", "kernel", "cases", "failed", "error", "float16");
+    output("glcnn %s on %s, %s\n\n", glcnn_version(), info->renderer, info->gl_version);
+    output("%-40s %5s %6s %8s %8s\n", "kernel", "cases", "failed", "error", "float16");
 }
 
 static int print_json(const struct tool_command *command, const struct report *report,
@@ -125,7 +125,7 @@ static int check_device(const struct tool_command *command, const struct request
     if (request->json)
         printed = print_json(command, &report, info);
     else
-        printf("\n%zu kernels, %zu failed; largest error %.3g, in float16 %.3g\n", report.kernels,
+        output("\n%zu kernels, %zu failed; largest error %.3g, in float16 %.3g\n", report.kernels,
                report.failed, report.largest_error, report.largest_float16_error);
     if (status != GLCNN_SUCCESS)
         return complain(command, EXIT_FAILED, "%s: %s", glcnn_status_text(status),

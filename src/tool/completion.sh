@@ -10,7 +10,7 @@ commands=$("$tool" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 kernels=$("$tool" kernels --short | cut -d' ' -f1)
 
 options() { # COMMAND: lines "-o --option VALUE"
-    "$tool" help "$1" | sed -n '/^options:/,/^$/s/^  \(-.\|  \),\{0,1\} *\(--[a-z0-9-]*\)=\{0,1\}\([^ ]*\) .*/\1 \2 \3/p'
+    "$tool" help "$1" | sed -n '/^options:/,/^$/s/^  \(-.\|  \)[ ,] \(--[a-z0-9-]*\)=\{0,1\}\([^ ]*\) .*/\1 \2 \3/p'
 }
 
 # Words that an option takes, as the tool lists them where it is given another one. The option

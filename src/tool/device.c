@@ -14,7 +14,7 @@ static void log_line(void *user, glcnn_log_level level, const char *text)
         snprintf(tool->error, sizeof tool->error, "%s", text);
     bool shown = tool->verbose || level == GLCNN_LOG_WARNING;
     if (shown && level <= GLCNN_LOG_DEBUG)
-        fprintf(stderr, "glcnn: %s: %s\n", words[level], text);
+        print_error("glcnn: %s: %s\n", words[level], text);
 }
 
 /* Redrawn in place; what is printed next goes over it. */
@@ -23,7 +23,7 @@ static void show_compilation(void *user, const struct glcnn_compilation *it)
     const struct tool_device *tool = user;
     if (!tool->shows_compiling || it->passes < 2)
         return;
-    fprintf(stderr, "compiling %u/%u%*s\r", it->pass, it->passes, 40, "");
+    print_error("compiling %u/%u%*s\r", it->pass, it->passes, 40, "");
     fflush(stderr);
 }
 

@@ -93,7 +93,7 @@ static int answer(const struct evaluation *e)
 {
     if (e->json)
         return json_print(e->command, score_json(&e->score, e->saved.names));
-    printf("accuracy %.4f, loss %.4f on %" PRIu64 " images\n", score_accuracy(&e->score),
+    output("accuracy %.4f, loss %.4f on %" PRIu64 " images\n", score_accuracy(&e->score),
            score_loss(&e->score), e->score.count);
     score_print(&e->score, e->saved.names);
     return EXIT_GOOD;

@@ -71,13 +71,13 @@ static int write_file(struct export *e)
                          &e->bytes, &e->size, error) != GLCNN_SUCCESS ||
         glcnn_file_save(e->out, e->bytes, e->size, error) != GLCNN_SUCCESS)
         return fail(e, error);
-    printf("%s: images of %ux%ux%u", e->out, form->width, form->height, form->channels);
+    output("%s: images of %ux%ux%u", e->out, form->width, form->height, form->channels);
     if (form->classes)
-        printf(", %u classes", form->classes);
+        output(", %u classes", form->classes);
     for (uint32_t c = 0; c < form->channels; c++)
-        printf("%s%.9g / %.9g", c ? ", " : "; mean and deviation ", (double)e->saved.mean[c],
+        output("%s%.9g / %.9g", c ? ", " : "; mean and deviation ", (double)e->saved.mean[c],
                (double)e->saved.deviation[c]);
-    printf("\n");
+    output("\n");
     return EXIT_GOOD;
 }
 

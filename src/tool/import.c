@@ -267,16 +267,16 @@ static void tell(const struct import *i)
 {
     const struct glcnn_onnx_record *r = i->record;
     const struct form *form = &i->saved.form;
-    printf("%s: images of %ux%ux%u, ", i->out, form->width, form->height, form->channels);
+    output("%s: images of %ux%ux%u, ", i->out, form->width, form->height, form->channels);
     if (form->classes) {
-        printf("%u classes\n", form->classes);
+        output("%u classes\n", form->classes);
         return;
     }
-    printf("no classifier: ");
+    output("no classifier: ");
     for (size_t k = 0; k < r->output_count; k++)
-        printf("%s%s of %ux%ux%u", k ? ", " : "", r->outputs[k].name, r->outputs[k].width,
+        output("%s%s of %ux%ux%u", k ? ", " : "", r->outputs[k].name, r->outputs[k].width,
                r->outputs[k].height, r->outputs[k].feature_channels);
-    printf(
+    output(
         "\nglcnn train, evaluate and predict take classifiers: --head makes one of it; this is for "
         "glcnn export, for Python (glcnn.load) and for C, with a loss of their own\n");
 }

@@ -149,25 +149,26 @@ static size_t find_chosen(const struct devices *d, const glcnn_device *device)
 static void print_devices(const struct devices *d, const glcnn_device *device)
 {
     size_t chosen = find_chosen(d, device);
-    puts("devices, in the order of choice");
+    output("devices, in the order of choice\n");
     for (size_t i = 0; i < d->count; i++) {
         const struct glcnn_device_candidate *row = &d->rows[i];
-        printf("%c %2zu  %-9s %-20s %-10s %s%s\n", i == chosen ? '*' : ' ', i, row->provider,
-               row->node[0] ? row->node : "-", row->driver[0] ? row->driver : "-",
-               row->usable ? "" : "cannot be used: ", row->detail);
+        output_indented(6, "%c %2zu  %-9s %-20s %-10s %s%s\n", i == chosen ? '*' : ' ', i,
+                        row->provider, row->node[0] ? row->node : "-",
+                        row->driver[0] ? row->driver : "-",
+                        row->usable ? "" : "cannot be used: ", row->detail);
     }
     if (d->count == 0)
-        puts("     none");
+        output("     none\n");
 }
 
 static void print_line(const char *name, const char *value)
 {
-    printf("  %-25s%s\n", name, value[0] ? value : "-");
+    output_indented(27, "  %-25s%s\n", name, value[0] ? value : "-");
 }
 
 static void print_chosen(const struct glcnn_device_properties *info)
 {
-    puts("\nchosen");
+    output("\nchosen\n");
     print_line("why", info->reason);
     print_line("provider", info->provider);
     print_line("node", info->node);
@@ -184,50 +185,51 @@ static void print_chosen(const struct glcnn_device_properties *info)
 
 static void print_limits(const struct glcnn_device_properties *info)
 {
-    printf("\nlimits%s\n", info->limits_clamped ? ", held at the OpenGL ES 3.1 minimum" : "");
+    output("\nlimits%s\n", info->limits_clamped ? ", held at the OpenGL ES 3.1 minimum" : "");
     for (size_t l = 0; l < LIMITS; l++) {
         const uint32_t *values = limit_values(&info->limits, &limits[l]);
-        printf("  %-25s", limits[l].name);
+        output("  %-25s", limits[l].name);
         for (size_t i = 0; i < limits[l].count; i++)
-            printf("%s%u", i ? " x " : "", values[i]);
-        putchar('\n');
+            output("%s%u", i ? " x " : "", values[i]);
+        output("\n");
     }
 }
 
 static void print_traits(const struct glcnn_device_traits *all)
 {
-    puts("\ntraits, by which kernels choose between variants");
+    output("\ntraits, by which kernels choose between variants\n");
     print_line("family", all->family);
-    printf("  %-25s%u, of four components\n", "registers", all->registers);
-    printf("  %-25s%u\n", "pass_bytes", all->pass_bytes);
-    printf("  %-25s%u invocations\n", "width", all->width);
+    output("  %-25s%u, of four components\n", "registers", all->registers);
+    output("  %-25s%u\n", "pass_bytes", all->pass_bytes);
+    output("  %-25s%u invocations\n", "width", all->width);
     for (size_t i = 0; i < TRAITS; i++)
         print_line(traits[i].name, traits[i].words[has_trait(all, &traits[i])]);
 }
 
 static void print_extensions(const glcnn_device *device)
 {
-    puts("\nextensions that are used where there are any");
+    output("\nextensions that are used where there are any\n");
     for (size_t i = 0; i < EXTENSIONS; i++)
-        printf("  %-25s%-5s%s\n", extensions[i].name,
-               glcnn_device_has_extension(device, extensions[i].name) ? "yes" : "no",
-               extensions[i].use);
+        output_indented(32, "  %-25s%-5s%s\n", extensions[i].name,
+                        glcnn_device_has_extension(device, extensions[i].name) ? "yes" : "no",
+                        extensions[i].use);
 }
 
 static void print_kernels(glcnn_device *device)
 {
-    puts("\nkernels that can run");
+    output("\nkernels that can run\n");
     for (size_t i = 0; i < glcnn_kernel_count(); i++) {
         char reason[GLCNN_ERROR_LENGTH];
         const char *name = glcnn_kernel_info_at(i)->name;
         why_not(device, name, reason);
-        printf("  %-44s %s%s%s\n", name, reason[0] ? "no" : "yes", reason[0] ? ": " : "", reason);
+        output_indented(4, "  %-44s %s%s%s\n", name, reason[0] ? "no" : "yes",
+                        reason[0] ? ": " : "", reason);
     }
 }
 
 static void print_text(const struct devices *d, glcnn_device *device)
 {
-    printf("glcnn %s\n\n", glcnn_version());
+    output("glcnn %s\n\n", glcnn_version());
     print_devices(d, device);
     if (!device)
         return;

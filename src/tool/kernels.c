@@ -15,6 +15,8 @@ static const struct tool_option options[] = {
     {OPTION_TABLE, "table", NULL, "the classes of MPS and their kernels as a Markdown table"},
     {0}};
 
+#define COLUMN 51 /* where what a parameter may be begins */
+
 static const char *const type_names[] = {"integer", "real", "boolean", "enumeration"};
 
 /* ---- As text ---- */
@@ -22,16 +24,16 @@ static const char *const type_names[] = {"integer", "real", "boolean", "enumerat
 static void print_arguments(const struct glcnn_kernel_info *info, bool outputs)
 {
     bool first = true;
-    printf("  %-12s", outputs ? "outputs" : "inputs");
+    output("  %-12s", outputs ? "outputs" : "inputs");
     for (size_t i = 0; i < info->argument_count; i++) {
         const struct glcnn_argument_info *a = &info->arguments[i];
         if (outputs ? !a->is_output : !a->is_input)
             continue;
-        printf("%s%s%s", first ? "" : ", ", a->name,
+        output("%s%s%s", first ? "" : ", ", a->name,
                a->is_optional && !outputs ? " (optional)" : "");
         first = false;
     }
-    putchar('\n');
+    output("\n");
 }
 
 /* A value as it is written behind NAME=. */
@@ -57,12 +59,13 @@ static void print_range(const struct glcnn_parameter_info *p)
     char minimum[48], maximum[48];
     if (p->type == GLCNN_PARAMETER_ENUMERATION && p->value_names) {
         for (size_t i = 0; p->value_names[i]; i++)
-            printf("%s%s", i ? " " : "", p->value_names[i]);
+            output_indented(COLUMN, "%s%s", i ? " " : "", p->value_names[i]);
         return;
     }
     format_value(p, p->minimum, minimum);
     format_value(p, p->maximum, maximum);
-    printf(p->type == GLCNN_PARAMETER_BOOLEAN ? "%s %s" : "%s to %s", minimum, maximum);
+    output_indented(COLUMN, p->type == GLCNN_PARAMETER_BOOLEAN ? "%s %s" : "%s to %s", minimum,
+                    maximum);
 }
 
 static void print_parameter(const struct glcnn_parameter_info *p)
@@ -70,39 +73,39 @@ static void print_parameter(const struct glcnn_parameter_info *p)
     char value[48], setting[128];
     format_value(p, p->default_value, value);
     snprintf(setting, sizeof setting, "%s=%s", p->name, value);
-    printf("    %-46s ", setting);
+    output("    %-*s ", COLUMN - 5, setting);
     print_range(p);
-    printf("; %s\n", p->text);
+    output_indented(COLUMN, "; %s\n", p->text);
 }
 
 static void print_variants(const struct glcnn_kernel_info *info)
 {
     if (info->variants[0])
-        printf("  %-12s", "variants");
+        output("  %-12s", "variants");
     for (size_t i = 0; info->variants[i]; i++)
-        printf("%s%s", info->variants[i], info->variants[i + 1] ? ", " : "\n");
+        output("%s%s", info->variants[i], info->variants[i + 1] ? ", " : "\n");
 }
 
 static void print_kernel(const struct glcnn_kernel_info *info)
 {
-    printf("%s\n  %s\n", info->name, info->text);
-    printf("  %-12s%s\n", "MPS class", info->mps_class ? info->mps_class : "none");
+    output("%s\n  %s\n", info->name, info->text);
+    output("  %-12s%s\n", "MPS class", info->mps_class ? info->mps_class : "none");
     print_arguments(info, false);
     print_arguments(info, true);
     print_variants(info);
     if (info->gradient)
-        printf("  %-12s%s\n", "gradient", info->gradient);
+        output("  %-12s%s\n", "gradient", info->gradient);
     else if (info->without_gradient)
-        printf("  %-12snone: %s\n", "gradient", info->without_gradient);
-    puts("  parameters with their defaults, and what they may be");
+        output("  %-12snone: %s\n", "gradient", info->without_gradient);
+    output("  parameters with their defaults, and what they may be\n");
     for (size_t i = 0; i < info->parameter_count; i++)
         print_parameter(&info->parameters[i]);
-    putchar('\n');
+    output("\n");
 }
 
 static void print_short(const struct glcnn_kernel_info *info)
 {
-    printf("%-44s %s\n", info->name, info->text);
+    output_indented(45, "%-44s %s\n", info->name, info->text);
 }
 
 /* ---- As JSON ---- */

@@ -12,21 +12,23 @@ static const struct tool_command *const commands[] = {
     &command_train, &command_evaluate, &command_predict, &command_import, &command_export};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-static int print_overview(FILE *stream)
+typedef void print_function(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static int print_overview(print_function *print)
 {
-    fprintf(stream, "usage: glcnn COMMAND [OPTION]...\n\n"
-                    "Convolutional networks trained through OpenGL ES 3.1 compute.\n\ncommands:\n");
+    print("usage: glcnn COMMAND [OPTION]...\n\n"
+          "Convolutional networks trained through OpenGL ES 3.1 compute.\n\ncommands:\n");
     for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(stream, "  %-10s%s\n", commands[i]->name, commands[i]->text);
-    fprintf(stream, "\n\"glcnn help COMMAND\" tells more; \"glcnn --version\" prints the version.\n"
-                    "Exit status: 0 good, 1 failed, 2 a wrong command line, 77 no device,\n"
-                    "130 interrupted.\n");
+        print("  %-10s%s\n", commands[i]->name, commands[i]->text);
+    print("\n\"glcnn help COMMAND\" tells more; \"glcnn version\" prints the version.\n"
+          "Exit status: 0 good, 1 failed, 2 a wrong command line, 77 no device,\n"
+          "130 interrupted.\n");
     return EXIT_GOOD;
 }
 
-static int print_version(FILE *stream)
+static int print_version(print_function *print)
 {
-    fprintf(stream, "glcnn %s\n", glcnn_version());
+    print("glcnn %s\n", glcnn_version());
     return EXIT_GOOD;
 }
 
@@ -41,8 +43,8 @@ static const struct tool_command *find_command(const char *name)
     for (size_t i = 0; i < COMMANDS; i++)
         names[i] = commands[i]->name;
     glcnn_suggest(name, strlen(name), names, COMMANDS, text, sizeof text);
-    fprintf(stderr, "glcnn: there is no %s \"%s\"%s\n", name[0] == '-' ? "option" : "command", name,
-            text);
+    print_error("glcnn: there is no %s \"%s\"%s\n", name[0] == '-' ? "option" : "command", name,
+                text);
     return NULL;
 }
 
@@ -58,24 +60,21 @@ static int help(const char *name)
 
 static const struct {
     const char *word;
-    int (*print)(FILE *stream);
-} words[] = {{"--help", print_overview},
-             {"-h", print_overview},
-             {"help", print_overview},
-             {"--version", print_version},
-             {"-V", print_version}};
+    int (*print)(print_function *print);
+} words[] = {{"--help", print_overview}, {"-h", print_overview},       {"help", print_overview},
+             {"version", print_version}, {"--version", print_version}, {"-V", print_version}};
 
 static int run_command(int argc, char *argv[])
 {
     if (argc < 2) {
-        print_overview(stderr);
+        print_overview(print_error);
         return EXIT_USAGE;
     }
     if (argc > 2 && strcmp(argv[1], "help") == 0)
         return help(argv[2]);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(argv[1], words[i].word) == 0)
-            return words[i].print(stdout);
+            return words[i].print(output);
     const struct tool_command *command = find_command(argv[1]);
     return command ? command->run(command, argc - 1, argv + 1) : EXIT_USAGE;
 }
@@ -99,7 +98,7 @@ int main(int argc, char *argv[])
     int status = run_command(argc, argv);
     bool written = !ferror(stdout);
     if (fclose(stdout) != 0 || !written) {
-        fprintf(stderr, "glcnn: standard output cannot be written: %s\n", strerror(errno));
+        print_error("glcnn: standard output cannot be written: %s\n", strerror(errno));
         return status == EXIT_GOOD ? EXIT_FAILED : status;
     }
     return status;

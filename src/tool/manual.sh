@@ -58,6 +58,7 @@ command_page() { # COMMAND
         }
         $0 == "options:" { part = "options"; print ".Sh OPTIONS\n.Bl -tag -width Ds"; next }
         part == "options" && $0 == "" { part = "details"; print ".El"; first = 1; next }
+        part == "options" && /^          / { sub(/^ */, ""); print escape($0); next }
         part == "options" {
             match($0, /^ *(-[a-zA-Z], +)?--[^ ]+ +/)
             names = substr($0, 1, RLENGTH); text = substr($0, RLENGTH + 1)

@@ -11,6 +11,7 @@
 #define OPTIONS_MAX    48
 #define SUGGESTION_MAX 1536 /* characters of all options */
 #define COMPLAINT_MAX  2048
+#define OPTION_TEXT    30 /* column where the text of an option begins */
 
 static const struct tool_option help_option = {'h', "help", NULL, "print this"};
 
@@ -83,20 +84,43 @@ static void print_option(const struct tool_option *o)
     char left[64];
     snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? "=" : "", o->value ? o->value : "");
     if (o->letter < 256)
-        printf("  -%c, %-24s%s\n", o->letter, left, o->text);
+        output_indented(OPTION_TEXT, "  -%c, %-*s%s\n", o->letter, OPTION_TEXT - 6, left, o->text);
     else
-        printf("      %-24s%s\n", left, o->text);
+        output_indented(OPTION_TEXT, "      %-*s%s\n", OPTION_TEXT - 6, left, o->text);
+}
+
+/* Where the second column of a line that is set in begins; 4 of one that has one column. */
+static size_t second_column(const char *line, size_t length)
+{
+    size_t at = strspn(line, " ");
+    for (; at + 1 < length; at++)
+        if (line[at] == ' ' && line[at + 1] == ' ')
+            return at + strspn(line + at, " ");
+    return 4;
+}
+
+/* Paragraphs are filled; lines that are set in stand as they are. */
+static void print_details(const char *text)
+{
+    output("\n");
+    for (size_t length; *text; text += length + 1) {
+        length = strcspn(text, "\n");
+        bool is_filled = length > 0 && *text != ' ', goes_on = text[length + 1] > ' ';
+        output_indented(is_filled ? 0 : second_column(text, length), "%.*s", (int)length, text);
+        output(is_filled && goes_on ? " " : "\n");
+    }
 }
 
 void print_help(const struct tool_command *command)
 {
-    printf("usage: glcnn %s%s%s\n\n%s\n\noptions:\n", command->name, *command->arguments ? " " : "",
+    output_wraps();
+    output("usage: glcnn %s%s%s\n\n%s\n\noptions:\n", command->name, *command->arguments ? " " : "",
            command->arguments, command->text);
     for (const struct tool_option *o = command->options; o->letter; o++)
         print_option(o);
     print_option(&help_option);
     if (command->details)
-        printf("\n%s", command->details);
+        print_details(command->details);
 }
 
 static const char *complainer;
@@ -119,10 +143,10 @@ int complain(const struct tool_command *command, int status, const char *format,
     va_start(arguments, format);
     vsnprintf(complaint, sizeof complaint, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "glcnn %s: %s%s%s\n", command->name, complainer ? complainer : "",
-            complainer ? ": " : "", complaint);
+    print_error("glcnn %s: %s%s%s\n", command->name, complainer ? complainer : "",
+                complainer ? ": " : "", complaint);
     if (status == EXIT_USAGE)
-        fprintf(stderr, "\"glcnn %s --help\" says what there is.\n", command->name);
+        print_error("\"glcnn %s --help\" says what there is.\n", command->name);
     return status;
 }
 

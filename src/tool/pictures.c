@@ -110,10 +110,10 @@ void pictures_tell_skipped(struct pictures *p, const struct tool_command *comman
 {
     const char *note;
     for (; p->told < TOLD_MAX && (note = glcnn_data_set_note(p->set, p->told)); p->told++)
-        fprintf(stderr, "glcnn %s: left out: %s\n", command->name, note);
+        print_error("glcnn %s: left out: %s\n", command->name, note);
     if (p->told == TOLD_MAX && glcnn_data_set_note(p->set, p->told)) {
-        fprintf(stderr, "glcnn %s: left out: others, %u in all so far\n", command->name,
-                glcnn_data_set_skipped(p->set));
+        print_error("glcnn %s: left out: others, %u in all so far\n", command->name,
+                    glcnn_data_set_skipped(p->set));
         p->told++;
     }
 }

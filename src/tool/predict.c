@@ -51,7 +51,7 @@ static void name_picture(const struct prediction *p, uint32_t index, char *name,
 static void print_line(const struct prediction *p, const char *name, const float *row)
 {
     uint32_t best = network_best(row, p->saved.form.classes);
-    printf("%s %u %s %.4f\n", name, best, p->saved.names[best], (double)row[best]);
+    output("%s %u %s %.4f\n", name, best, p->saved.names[best], (double)row[best]);
 }
 
 static void add_json(const struct prediction *p, const char *name, const float *row)

@@ -80,9 +80,9 @@ static void tell_of_waiting(void *user, double seconds, uint32_t rank)
     if (has_told || !is_told_to_end() || seconds < 0.05)
         return;
     has_told = true;
-    fprintf(stderr,
-            "glcnn train: rank %u: told to end while it waits for rank %u, which may have died\n",
-            ranks->rank, rank);
+    print_error(
+        "glcnn train: rank %u: told to end while it waits for rank %u, which may have died\n",
+        ranks->rank, rank);
 }
 
 /* What all ranks would print alike is printed by one. */

@@ -254,8 +254,8 @@ static int write_results(const struct work *w)
 static void print_values(const struct glcnn_array *array, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        printf(" %.7g", array->data[i]);
-    putchar('\n');
+        output(" %.7g", array->data[i]);
+    output("\n");
 }
 
 static void print_statistics(const struct glcnn_array *array, size_t count)
@@ -271,21 +271,21 @@ static void print_statistics(const struct glcnn_array *array, size_t count)
         finite++;
     }
     if (finite > 0)
-        printf(" minimum %.7g, mean %.7g, maximum %.7g", least, sum / (double)finite, most);
+        output(" minimum %.7g, mean %.7g, maximum %.7g", least, sum / (double)finite, most);
     if (finite < count)
-        printf("%s %zu of %zu not finite", finite ? ";" : "", count - finite, count);
-    putchar('\n');
+        output("%s %zu of %zu not finite", finite ? ";" : "", count - finite, count);
+    output("\n");
 }
 
 static void print_result(const struct glcnn_array *array)
 {
     size_t count = 1;
-    printf("%s [", array->name);
+    output("%s [", array->name);
     for (uint32_t i = 0; i < array->rank; i++) {
-        printf("%s%u", i ? " " : "", array->shape[i]);
+        output("%s%u", i ? " " : "", array->shape[i]);
         count *= array->shape[i];
     }
-    printf("]:");
+    output("]:");
     if (count <= SHOWN)
         print_values(array, count);
     else

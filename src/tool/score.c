@@ -8,11 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "print.h"
+#include "support/escape.h"
 #include "support/network.h"
 
-#define MATRIX_MAX 16 /* classes whose matrix fits on a terminal */
-#define WORST      10 /* confusions that are told of more */
-#define NAME_MAX   16 /* columns of a name */
+#define WORST    10 /* confusions that are told of more classes than a matrix has room for */
+#define NAME_MAX 16 /* columns of a name */
+#define NAME_MIN 8  /* the same in a matrix, where its figures leave no more */
+#define BESIDE   17 /* columns of a matrix beside its names and counts */
 
 bool score_begin(struct score *score, uint32_t classes)
 {
@@ -73,25 +76,16 @@ static uint64_t count_of(const struct score *score, uint32_t of)
     return sum;
 }
 
-/* Characters of UTF-8, cut to NAME_MAX. */
+/* Columns of a name that is cut to NAME_MAX. */
 static int columns(const char *name)
 {
-    int count = 0;
-    for (; *name; name++)
-        count += ((unsigned char)*name & 0xc0) != 0x80;
-    return count < NAME_MAX ? count : NAME_MAX;
+    size_t count = escaped_columns(name);
+    return count < NAME_MAX ? (int)count : NAME_MAX;
 }
 
 static void print_name(const char *name, int width)
 {
-    int left = NAME_MAX;
-    for (const char *c = name; *c; c++) {
-        left -= ((unsigned char)*c & 0xc0) != 0x80;
-        if (left < 0)
-            break;
-        putchar((unsigned char)*c < ' ' ? '?' : *c);
-    }
-    printf("%*s", width - columns(name), "");
+    output("%-*.*s", width, width, name);
 }
 
 static int widest(const char *const *names, uint32_t count)
@@ -106,9 +100,9 @@ static void print_share(const struct score *score, uint32_t of)
 {
     uint64_t all = count_of(score, of);
     if (all > 0)
-        printf("  %8.4f", (double)cell(score, of, of) / (double)all);
+        output("  %8.4f", (double)cell(score, of, of) / (double)all);
     else
-        printf("  %8s", "none");
+        output("  %8s", "none");
 }
 
 /* A zero is a dot: what is not there is not to be read. */
@@ -116,10 +110,10 @@ static void print_row(const struct score *score, uint32_t of, int width)
 {
     for (uint32_t as = 0; as < score->classes; as++)
         if (cell(score, of, as) > 0)
-            printf(" %*" PRIu64, width, cell(score, of, as));
+            output(" %*" PRIu64, width, cell(score, of, as));
         else
-            printf(" %*s", width, ".");
-    printf("\n");
+            output(" %*s", width, ".");
+    output("\n");
 }
 
 /* Characters of the widest cell, and of a column's number. */
@@ -133,18 +127,28 @@ static int cell_width(const struct score *score)
     return width;
 }
 
+/* What the counts leave for names, of those that are so wide; 0: too little. */
+static int matrix_width(const struct score *score, int width)
+{
+    int64_t counts = (int64_t)score->classes * (cell_width(score) + 1);
+    int64_t room = PRINT_COLUMNS - BESIDE - counts;
+    if (room < NAME_MIN)
+        return 0;
+    return width < room ? width : (int)room;
+}
+
 static void print_matrix(const struct score *score, const char *const *names, int width)
 {
     int cells = cell_width(score);
-    printf("\n%*s  accuracy ", width + 4, "");
+    output("\n%*s  accuracy    taken for\n%*s", width + 4, "", width + 17, "");
     for (uint32_t as = 0; as < score->classes; as++)
-        printf(" %*u", cells, as);
-    printf("  (taken for)\n");
+        output(" %*u", cells, as);
+    output("\n");
     for (uint32_t of = 0; of < score->classes; of++) {
-        printf("%3u ", of);
+        output("%3u ", of);
         print_name(names[of], width);
         print_share(score, of);
-        printf("   ");
+        output("   ");
         print_row(score, of, cells);
     }
 }
@@ -174,18 +178,18 @@ static bool next_worst(const struct score *score, const struct confusion *before
 static void print_worst(const struct score *score, const char *const *names, int width)
 {
     struct confusion before = {.count = UINT64_MAX}, at;
-    printf("\n%*s  accuracy\n", width, "");
+    output("\n%*s  accuracy\n", width, "");
     for (uint32_t of = 0; of < score->classes; of++) {
         print_name(names[of], width);
         print_share(score, of);
-        printf("\n");
+        output("\n");
     }
-    printf("\n");
+    output("\n");
     for (unsigned i = 0; i < WORST && next_worst(score, &before, &at); i++) {
         print_name(names[at.of], width);
-        printf("  taken for ");
+        output("  taken for ");
         print_name(names[at.as], width);
-        printf("  %" PRIu64 " of %" PRIu64 "\n", at.count, count_of(score, at.of));
+        output("  %" PRIu64 " of %" PRIu64 "\n", at.count, count_of(score, at.of));
         before = at;
     }
 }
@@ -193,7 +197,11 @@ static void print_worst(const struct score *score, const char *const *names, int
 void score_print(const struct score *score, const char *const *names)
 {
     int width = widest(names, score->classes);
-    (score->classes <= MATRIX_MAX ? print_matrix : print_worst)(score, names, width);
+    int narrow = matrix_width(score, width);
+    if (narrow > 0)
+        print_matrix(score, names, narrow);
+    else
+        print_worst(score, names, width);
 }
 
 /* ---- For programs ---- */

@@ -36,9 +36,9 @@ static const struct {
 
 void print_other_classes(void)
 {
-    puts("MPS classes that are no kernels of their own");
+    output("MPS classes that are no kernels of their own\n");
     for (size_t i = 0; i < OTHERS; i++)
-        printf("  %s\n    %s\n", others[i].classes, others[i].instead);
+        output("  %s\n    %s\n", others[i].classes, others[i].instead);
 }
 
 static bool is_gradient(const struct glcnn_kernel_info *info)
@@ -69,21 +69,22 @@ static void print_row(const struct glcnn_kernel_info *info)
 {
     const struct glcnn_kernel_info *gradient =
         info->gradient ? glcnn_kernel_info_by_name(info->gradient) : NULL;
-    printf("| %s | `%s` | ", class_of(info), info->name);
+    output("| %s | `%s` | ", class_of(info), info->name);
     if (gradient)
-        printf("`%s`, %s", gradient->name, class_of(gradient));
+        output("`%s`, %s", gradient->name, class_of(gradient));
     else
-        printf("none: %s", info->without_gradient);
-    printf(" | %s |\n", formats_of(info));
+        output("none: %s", info->without_gradient);
+    output(" | %s |\n", formats_of(info));
 }
 
 void print_class_table(void)
 {
-    puts("| MPS class | kernel | gradient, its MPS class | formats |\n| --- | --- | --- | --- |");
+    output(
+        "| MPS class | kernel | gradient, its MPS class | formats |\n| --- | --- | --- | --- |\n");
     for (size_t i = 0; i < glcnn_kernel_count(); i++)
         if (!is_gradient(glcnn_kernel_info_at(i)))
             print_row(glcnn_kernel_info_at(i));
-    puts("\n| other MPS classes | what stands for them |\n| --- | --- |");
+    output("\n| other MPS classes | what stands for them |\n| --- | --- |\n");
     for (size_t i = 0; i < OTHERS; i++)
-        printf("| %s | %s |\n", others[i].classes, others[i].instead);
+        output("| %s | %s |\n", others[i].classes, others[i].instead);
 }

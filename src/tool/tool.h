@@ -9,6 +9,8 @@
 #include <cjson/cJSON.h>
 #include <glcnn/glcnn.h>
 
+#include "print.h"
+
 /* Exit statuses. */
 enum {
     EXIT_GOOD = 0,
@@ -102,6 +104,9 @@ int device_open(struct tool_device *tool);
 
 /* A string, or null for NULL. */
 void json_add_text(cJSON *object, const char *name, const char *text);
+/* Deletes it and returns its text, to be freed, which holds nothing that a terminal would obey; NULL:
+ * not enough memory. */
+char *json_text(cJSON *json, bool formatted);
 /* Prints and deletes it. Returns an exit status. */
 int json_print(const struct tool_command *command, cJSON *json);
 

@@ -214,7 +214,7 @@ static int finish_epoch(struct session *s, const struct mean *mean, double secon
     now->accuracy = score_accuracy(&s->score);
     if (!isfinite(now->loss))
         return diverge(s, " in validation", now->loss);
-    printf("epoch %" PRIu64 ": loss %.4f, accuracy %.4f; validation loss %.4f, accuracy %.4f; "
+    output("epoch %" PRIu64 ": loss %.4f, accuracy %.4f; validation loss %.4f, accuracy %.4f; "
            "%.0f s, %.1f %% of it waiting for data\n",
            now->epoch, mean->loss, mean->accuracy, now->loss, now->accuracy, seconds,
            seconds > 0 ? 100 * (waited - before) / seconds : 0);
@@ -330,12 +330,12 @@ static void print_exchange(const struct session *s)
     if (!s->ranks.mpi || steps == 0)
         return;
     const struct glcnn_mpi_statistics m = s->ranks.library.get_statistics(s->ranks.mpi);
-    printf("ranks: %u; each sent %.1f KiB a step", s->ranks.size,
+    output("ranks: %u; each sent %.1f KiB a step", s->ranks.size,
            (double)m.bytes_sent / (double)steps / 1024);
     if (m.exchanging > 0)
-        printf("; sums of gradients took %.2f ms a step, %.0f %% of it during the backward pass",
+        output("; sums of gradients took %.2f ms a step, %.0f %% of it during the backward pass",
                1e3 * m.exchanging / (double)steps, 100 * m.hidden / m.exchanging);
-    printf("; %.2f ms a step of waiting for other ranks\n", 1e3 * m.waited / (double)steps);
+    output("; %.2f ms a step of waiting for other ranks\n", 1e3 * m.waited / (double)steps);
 }
 
 /* How the network does at the end, and where it is. */
@@ -343,15 +343,15 @@ static int conclude(struct session *s)
 {
     int status = s->ends ? EXIT_GOOD : session_test(s);
     if (has_lost_patience(s))
-        printf("\nstopped: no better accuracy in %" PRIu64 " epochs\n", s->settings.patience);
+        output("\nstopped: no better accuracy in %" PRIu64 " epochs\n", s->settings.patience);
     if (s->best.epoch > 0)
-        printf("%sbest: epoch %" PRIu64 ", validation accuracy %.4f\n",
+        output("%sbest: epoch %" PRIu64 ", validation accuracy %.4f\n",
                has_lost_patience(s) ? "" : "\n", s->best.epoch, s->best.accuracy);
     if (settings_scale_losses(&s->settings) && session_take_scale(s))
-        printf("loss scale: %.0f; %" PRIu64 " steps were skipped\n", s->settings.loss_scale,
+        output("loss scale: %.0f; %" PRIu64 " steps were skipped\n", s->settings.loss_scale,
                s->settings.skipped_steps);
     if (!s->settings.out)
-        printf("not saved; give --out\n");
+        output("not saved; give --out\n");
     print_exchange(s);
     return status;
 }

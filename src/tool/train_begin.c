@@ -50,7 +50,7 @@ static int allocate(struct session *s)
 static void say_not_kept(const struct session *s)
 {
     const struct frozen *f = &s->frozen;
-    printf("features: not kept: %s\n", f->reason);
+    output("features: not kept: %s\n", f->reason);
     if (s->ranks.rank > 0 && !is_off(s->settings.cache))
         complain(s->command, EXIT_GOOD, "features: not kept: %s", f->reason);
 }
@@ -60,18 +60,18 @@ static void describe_layers(const struct session *s)
     const struct frozen *f = &s->frozen;
     if (s->layers.trained == s->layers.count)
         return;
-    printf("layers: %u of %u train\n", s->layers.trained, s->layers.count);
+    output("layers: %u of %u train\n", s->layers.trained, s->layers.count);
     if (!s->layers.cut)
-        printf("features: not kept, the layers that train read more than one frozen one\n");
+        output("features: not kept, the layers that train read more than one frozen one\n");
     else if (f->features)
-        printf("features: %u values of each of %u pictures, %u of them new, %.1f MiB in %s\n",
+        output("features: %u values of each of %u pictures, %u of them new, %.1f MiB in %s\n",
                f->value_count, f->slot_count, f->computed,
                (double)features_size(f->features) / 1048576,
                f->parameters.cache ? f->parameters.cache : "a temporary file");
     else
         say_not_kept(s);
     if (f->features && !f->training.cached)
-        printf("features: those to train with are computed in each step, for --augment\n");
+        output("features: those to train with are computed in each step, for --augment\n");
 }
 
 /* What will run where, the memory that it takes, and where it is kept. */
@@ -81,30 +81,30 @@ static int describe(struct session *s)
     const struct form *form = &s->pictures.form;
     if (!runner_memory(&s->trainer, &m))
         return session_fail_device(s);
-    printf("device: %s\n", glcnn_device_info(s->tool.device)->renderer);
-    printf("data: %u images of %ux%ux%u to train with, %u to validate with, %u classes\n",
+    output("device: %s\n", glcnn_device_info(s->tool.device)->renderer);
+    output("data: %u images of %ux%ux%u to train with, %u to validate with, %u classes\n",
            session_images(s, GLCNN_DATA_PART_TRAINING), form->width, form->height, form->channels,
            session_images(s, s->pictures.validation), form->classes);
-    printf("network: %s, %zu steps of %u images an epoch\n", s->described.title, s->steps,
+    output("network: %s, %zu steps of %u images an epoch\n", s->described.title, s->steps,
            (uint32_t)s->settings.batch);
     describe_layers(s);
     if (s->ranks.mpi)
-        printf("ranks: %u, of which this one has %u images of each batch\n", s->ranks.size,
+        output("ranks: %u, of which this one has %u images of each batch\n", s->ranks.size,
                s->ranks.share);
-    printf("memory of a step: %.1f MiB, without sharing %.1f MiB", (double)m.planned / 1048576,
+    output("memory of a step: %.1f MiB, without sharing %.1f MiB", (double)m.planned / 1048576,
            (double)m.without_sharing / 1048576);
     if (m.sub_batches > 1)
-        printf(", %u parts a batch", m.sub_batches);
+        output(", %u parts a batch", m.sub_batches);
     if (settings_scale_losses(&s->settings))
-        printf(", float16");
+        output(", float16");
     if (m.recomputed)
-        printf(", %u images computed again", m.recomputed);
+        output(", %u images computed again", m.recomputed);
     if (m.extra_time > 0)
-        printf(", steps about %.0f %% longer", 100 * m.extra_time);
+        output(", steps about %.0f %% longer", 100 * m.extra_time);
     if (s->settings.out)
-        printf("\ncheckpoints: %s; of the best epoch: %s\n", s->settings.out, s->best_path);
+        output("\ncheckpoints: %s; of the best epoch: %s\n", s->settings.out, s->best_path);
     else
-        printf("\ncheckpoints: none, the network will not be saved; give --out\n");
+        output("\ncheckpoints: none, the network will not be saved; give --out\n");
     fflush(stdout);
     return EXIT_GOOD;
 }

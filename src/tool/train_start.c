@@ -43,7 +43,7 @@ static bool load_body(const char *path, struct model *model, bool tells, uint32_
         return false;
     }
     if (tells)
-        printf("head: %s begins anew, with %u classes for %u\n", heads.label, model->form.classes,
+        output("head: %s begins anew, with %u classes for %u\n", heads.label, model->form.classes,
                classes);
     return true;
 }
@@ -69,11 +69,11 @@ static void report(void *user, const char *parameter, const char *tensor, const 
     r->read += !reason;
     r->skipped += reason != NULL;
     if (reason)
-        printf("  skipped  %s: %s\n", parameter ? parameter : tensor, reason);
+        output("  skipped  %s: %s\n", parameter ? parameter : tensor, reason);
     else if (strcmp(parameter, tensor) == 0)
-        printf("  read     %s\n", parameter);
+        output("  read     %s\n", parameter);
     else
-        printf("  read     %s as %s\n", tensor, parameter);
+        output("  read     %s as %s\n", tensor, parameter);
 }
 
 static bool load_matching(const struct session *s, struct model *model, bool tells,
@@ -87,7 +87,7 @@ static bool load_matching(const struct session *s, struct model *model, bool tel
                                                tells ? report : NULL, &r, error) == GLCNN_SUCCESS;
     name_map_free(&map);
     if (good && tells)
-        printf("weights: %zu vectors of %s, %zu skipped\n", r.read, path, r.skipped);
+        output("weights: %zu vectors of %s, %zu skipped\n", r.read, path, r.skipped);
     return good;
 }
 

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "tool.h"
+
 enum { ROW_STEP, ROW_PHASE, ROW_BUCKETS };
 
 double seconds_now(void)
@@ -123,13 +125,12 @@ bool train_trace_write(struct train_trace *trace, char error[GLCNN_ERROR_LENGTH]
     cJSON *json = cJSON_CreateObject();
     add_all(cJSON_AddArrayToObject(json, "traceEvents"), trace);
     cJSON_AddStringToObject(json, "displayTimeUnit", "ms");
-    char *text = cJSON_PrintUnformatted(json);
-    cJSON_Delete(json);
+    char *text = json_text(json, false);
     bool good = text && write_text(trace->path, text);
     if (!good)
         snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: cannot be written: %s", trace->path,
                  strerror(errno));
-    cJSON_free(text);
+    free(text);
     free(trace->events);
     *trace = (struct train_trace){.path = NULL};
     return good;

@@ -63,7 +63,7 @@ int session_test(struct session *s)
         return status;
     score_print(&s->score, s->described.names);
     if (is_other)
-        printf("\ntest: loss %.4f, accuracy %.4f on %u images\n", score_loss(&s->score),
+        output("\ntest: loss %.4f, accuracy %.4f on %u images\n", score_loss(&s->score),
                score_accuracy(&s->score), session_images(s, s->pictures.test));
     return EXIT_GOOD;
 }

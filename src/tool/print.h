@@ -1,0 +1,24 @@
+/* How the tool prints: nothing that was not made by us reaches a terminal raw. Formats are ours, what
+ * %s and %c stand for may be anybody's and is escaped (support/escape.h). */
+#ifndef GLCNN_TOOL_PRINT_H
+#define GLCNN_TOOL_PRINT_H
+
+#include <stddef.h>
+
+#define PRINT_COLUMNS 80
+
+/* As printf, on standard output and on standard error. The width and the precision of %s count
+ * columns of a terminal, of text as it is shown. On a terminal a line that is longer than
+ * PRINT_COLUMNS is broken between words. No %n, no long double, no wide characters. */
+void output(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* output, whose lines go on, where they are broken, behind `indent` blanks. */
+void output_indented(size_t indent, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Breaks long lines of standard output from now on, on a terminal or not. */
+void output_wraps(void);
+
+/* Prints a text that needs no escaping, as it is. */
+void output_text(const char *text);
+
+#endif
