@@ -35,6 +35,10 @@ grep -nE '(^|[^a-z_])(printf|fprintf|vprintf|vfprintf|puts|putchar|fputs|fputc|p
     "$top"/src/tool/*.c | grep -vE '/(print|json|train_log|bench_trace|train_trace)\.c:' >raw &&
     fail "printed without print.h: $(cat raw)"
 
+# A newline that is ours stands in a format: one that %s stands for is written out.
+grep -nE '[?:,] "[^"%]*\\n[^"%]*"[,)]' "$top"/src/tool/*.c | grep -vE 'output\(|print_error\(|strc?spn\(|print\.c' >raw &&
+    fail "a newline is no part of a format: $(cat raw)"
+
 # ---- Hostile names -------------------------------------------------------------------------------
 
 # FORGED stands where a line would begin, behind what would take a terminal there. Names that are UTF-8

@@ -223,7 +223,7 @@ grep -q 'checkpoints: none, .*; give --out' "$work/log" && grep -q '^not saved; 
 "$glcnn" evaluate "$work/small" "$work" >"$work/table" 2>"$work/err" || fail 'evaluate fails'
 grep -q '^accuracy [01]\.[0-9]*, loss [0-9.]* on 40 images' "$work/table" || fail 'evaluate has no accuracy'
 sed '1d' "$work/table" >"$work/matrix"
-sed -n '/(taken for)/,/^$/p' "$work/log" | sed '$d' >"$work/said"
+sed -n '/accuracy *taken for/,/^$/p' "$work/log" | sed '$d' >"$work/said"
 sed '1d' "$work/matrix" | cmp - "$work/said" || fail 'evaluate and train have other confusions'
 "$glcnn" evaluate --json "$work/small" "$work" 2>"$work/err" | tr -d ' \n\t' >"$work/json"
 # Five images of each class: the sums of the rows.

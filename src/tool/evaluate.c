@@ -33,9 +33,31 @@ bool evaluate_epoch(struct runner *runner, glcnn_data_loader *loader, float *pro
             snprintf(error, GLCNN_ERROR_LENGTH, "%s", runner_error(runner));
             return false;
         }
-        score_add(score, probabilities, batch.labels, batch.count);
+        score_add(score, probabilities, batch.labels, batch.indices, batch.count);
     }
     return true;
+}
+
+void evaluate_tell_not_finite(const char *name, uint32_t count, char error[GLCNN_ERROR_LENGTH])
+{
+    char more[64] = "";
+    if (count > 1)
+        snprintf(more, sizeof more, " (and %u more)", count - 1);
+    snprintf(error, GLCNN_ERROR_LENGTH,
+             "%.300s%s: the network's scores are NaN or infinite; either the values of the picture "
+             "are too large for it, or its weights are damaged",
+             name, more);
+}
+
+bool evaluate_is_finite(const struct score *score, const struct pictures *pictures,
+                        glcnn_data_part part, char error[GLCNN_ERROR_LENGTH])
+{
+    char name[4096];
+    if (score->not_finite == 0)
+        return true;
+    glcnn_data_set_name(pictures->set, part, score->first, name, sizeof name);
+    evaluate_tell_not_finite(name, score->not_finite, error);
+    return false;
 }
 
 /* ---- The command ---- */
@@ -65,7 +87,7 @@ static int open_data(struct evaluation *e, const char *model, const char *data)
     struct glcnn_data_loader_parameters loader = {.batch = BATCH};
     if (!saved_read(model, &e->saved, error) || !pictures_open(&what, &e->pictures, error))
         return fail(e, error);
-    pictures_tell_decisions(&e->pictures, stderr); /* standard output may be JSON */
+    pictures_tell_decisions(&e->pictures, print_error); /* standard output may be JSON */
     loader.part = e->pictures.test;
     return pictures_load(&e->pictures, &loader, &e->loader, error) ? EXIT_GOOD : fail(e, error);
 }
@@ -86,6 +108,8 @@ static int load(struct evaluation *e, const char *path)
     if (!evaluate_epoch(&e->runner, e->loader, e->probabilities, &e->score, error))
         return fail(e, error);
     pictures_tell_skipped(&e->pictures, e->command);
+    if (!evaluate_is_finite(&e->score, &e->pictures, e->pictures.test, error))
+        return fail(e, error);
     return EXIT_GOOD;
 }
 

@@ -11,4 +11,12 @@
 bool evaluate_epoch(struct runner *runner, glcnn_data_loader *loader, float *probabilities,
                     struct score *score, char error[GLCNN_ERROR_LENGTH]);
 
+/* False, and a sentence that names the first, if pictures of that part had probabilities that are not
+ * finite. */
+bool evaluate_is_finite(const struct score *score, const struct pictures *pictures,
+                        glcnn_data_part part, char error[GLCNN_ERROR_LENGTH]);
+
+/* The sentence: of `count` pictures the first is `name`. */
+void evaluate_tell_not_finite(const char *name, uint32_t count, char error[GLCNN_ERROR_LENGTH]);
+
 #endif

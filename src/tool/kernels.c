@@ -80,10 +80,12 @@ static void print_parameter(const struct glcnn_parameter_info *p)
 
 static void print_variants(const struct glcnn_kernel_info *info)
 {
-    if (info->variants[0])
-        output("  %-12s", "variants");
+    if (!info->variants[0])
+        return;
+    output("  %-12s", "variants");
     for (size_t i = 0; info->variants[i]; i++)
-        output("%s%s", info->variants[i], info->variants[i + 1] ? ", " : "\n");
+        output("%s%s", i ? ", " : "", info->variants[i]);
+    output("\n");
 }
 
 static void print_kernel(const struct glcnn_kernel_info *info)

@@ -99,11 +99,11 @@ void pictures_close(struct pictures *p)
     glcnn_data_set_close(&p->set);
 }
 
-void pictures_tell_decisions(const struct pictures *p, FILE *stream)
+void pictures_tell_decisions(const struct pictures *p, void (*print)(const char *format, ...))
 {
     const char *decision;
     for (uint32_t i = 0; (decision = glcnn_data_set_decision(p->set, i)); i++)
-        fprintf(stream, "data: %s\n", decision);
+        print("data: %s\n", decision);
 }
 
 void pictures_tell_skipped(struct pictures *p, const struct tool_command *command)

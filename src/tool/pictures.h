@@ -2,8 +2,6 @@
 #ifndef GLCNN_TOOL_PICTURES_H
 #define GLCNN_TOOL_PICTURES_H
 
-#include <stdio.h>
-
 #include <glcnn/data.h>
 
 #include "model.h"
@@ -41,8 +39,9 @@ bool pictures_open(const struct pictures_options *options, struct pictures *pict
 bool pictures_open_files(const char *const *paths, uint32_t count, const struct saved *like,
                          struct pictures *pictures, char error[GLCNN_ERROR_LENGTH]);
 void pictures_close(struct pictures *pictures);
-/* Prints what opening decided, a line each. */
-void pictures_tell_decisions(const struct pictures *pictures, FILE *stream);
+/* Prints what opening decided, a line each, by output or print_error. */
+void pictures_tell_decisions(const struct pictures *pictures,
+                             void (*print)(const char *format, ...));
 /* Prints what was skipped since the last call, on standard error. */
 void pictures_tell_skipped(struct pictures *pictures, const struct tool_command *command);
 

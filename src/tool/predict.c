@@ -6,34 +6,49 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "evaluate.h"
 #include "model.h"
+#include "paths.h"
 #include "pictures.h"
 #include "saved.h"
 #include "support/network.h"
+#include "support/option.h"
 
-#define BATCH 32
+#define BATCH   32
+#define TOP_MAX 65535
+
+enum { OPTION_TOP = 256 };
 
 static const struct tool_option options[] = {
-    {'j', "json", NULL, "print JSON, with the probability of every class"}, DEVICE_OPTIONS, {0}};
+    {OPTION_TOP, "top", "N", "a line for each of the N most probable classes: 1"},
+    {'j', "json", NULL, "print JSON, with the probability of every class"},
+    DEVICE_OPTIONS,
+    {0}};
 
 static const char details[] =
     "MODEL is a file of \"glcnn train\" or \"glcnn import\"; it says how large the pictures are to be. FILEs are\n"
-    "PNG or JPEG pictures of any size, or one .npy, .npz, CSV or IDX file of images of the network's\n"
+    "pictures of any size, folders of such, or one .npy, .npz, CSV or IDX file of images of the network's\n"
     "size. A line for each: the picture's name, or its number in the file, its class, the class's\n"
-    "name, and probability.\n"
+    "name, and probability. With --top there are N of them, the most probable first. A picture whose\n"
+    "scores are not finite has no line; the exit status is 1 then.\n"
     "\n"
     "  glcnn predict model.safetensors holiday/*.jpg\n"
+    "  glcnn predict --top 3 model.safetensors holiday\n"
     "  glcnn predict --json model.safetensors images.npy\n";
 
 struct prediction {
     const struct tool_command *command;
     struct tool_device tool;
+    uint32_t top; /* classes of each picture that are told */
+    struct paths paths;
     struct saved saved;
     struct model model;
     struct runner runner;
     struct pictures pictures;
     glcnn_data_loader *loader;
     cJSON *json;          /* the answer; NULL: lines are printed */
+    uint32_t not_finite;  /* pictures without an answer, for their scores are not finite */
+    char first[4096];     /* the name of the first of them */
     float *probabilities; /* of a batch */
 };
 
@@ -48,10 +63,39 @@ static void name_picture(const struct prediction *p, uint32_t index, char *name,
         snprintf(name, size, "%u", index);
 }
 
-static void print_line(const struct prediction *p, const char *name, const float *row)
+/* The class of the largest probability behind `before` in the order of falling probabilities, then of
+ * classes; `before` UINT32_MAX: of all. */
+static uint32_t next_best(const float *row, uint32_t classes, uint32_t before)
 {
-    uint32_t best = network_best(row, p->saved.form.classes);
-    output("%s %u %s %.4f\n", name, best, p->saved.names[best], (double)row[best]);
+    uint32_t best = UINT32_MAX;
+    for (uint32_t k = 0; k < classes; k++) {
+        bool is_behind =
+            before == UINT32_MAX || row[k] < row[before] || (row[k] == row[before] && k > before);
+        if (is_behind && (best == UINT32_MAX || row[k] > row[best]))
+            best = k;
+    }
+    return best;
+}
+
+static void print_lines(const struct prediction *p, const char *name, const float *row)
+{
+    for (uint32_t n = 0, k = UINT32_MAX; n < p->top; n++) {
+        k = next_best(row, p->saved.form.classes, k);
+        output("%s %u %s %.4f\n", name, k, p->saved.names[k], (double)row[k]);
+    }
+}
+
+static void add_top(const struct prediction *p, cJSON *entry, const float *row)
+{
+    cJSON *top = cJSON_AddArrayToObject(entry, "top");
+    for (uint32_t n = 0, k = UINT32_MAX; n < p->top; n++) {
+        cJSON *one = cJSON_CreateObject();
+        k = next_best(row, p->saved.form.classes, k);
+        cJSON_AddNumberToObject(one, "class", k);
+        cJSON_AddStringToObject(one, "name", p->saved.names[k]);
+        cJSON_AddNumberToObject(one, "probability", (double)row[k]);
+        cJSON_AddItemToArray(top, one);
+    }
 }
 
 static void add_json(const struct prediction *p, const char *name, const float *row)
@@ -61,23 +105,38 @@ static void add_json(const struct prediction *p, const char *name, const float *
     cJSON_AddStringToObject(entry, "image", name);
     cJSON_AddNumberToObject(entry, "class", best);
     cJSON_AddStringToObject(entry, "name", p->saved.names[best]);
+    if (p->top > 1)
+        add_top(p, entry, row);
     cJSON *all = cJSON_AddObjectToObject(entry, "probabilities");
     for (uint32_t k = 0; k < p->saved.form.classes; k++)
         cJSON_AddNumberToObject(all, p->saved.names[k], (double)row[k]);
     cJSON_AddItemToArray(p->json, entry);
 }
 
-/* Places of pictures that could not be read are empty. */
-static void answer(const struct prediction *p, const struct glcnn_data_batch *batch)
+static void note_not_finite(struct prediction *p, uint32_t index)
 {
-    for (uint32_t n = 0; n < batch->count; n++) {
-        char name[4096];
-        if (batch->indices[n] == UINT32_MAX)
-            continue;
-        name_picture(p, batch->indices[n], name, sizeof name);
-        (p->json ? add_json : print_line)(p, name,
-                                          p->probabilities + (size_t)n * p->saved.form.classes);
+    if (p->not_finite++ == 0)
+        glcnn_data_set_name(p->pictures.set, GLCNN_DATA_PART_TEST, index, p->first,
+                            sizeof p->first);
+}
+
+static void answer_one(struct prediction *p, uint32_t index, const float *row)
+{
+    char name[4096];
+    if (!scores_are_finite(row, p->saved.form.classes)) {
+        note_not_finite(p, index);
+        return;
     }
+    name_picture(p, index, name, sizeof name);
+    (p->json ? add_json : print_lines)(p, name, row);
+}
+
+/* Places of pictures that could not be read are empty. */
+static void answer(struct prediction *p, const struct glcnn_data_batch *batch)
+{
+    for (uint32_t n = 0; n < batch->count; n++)
+        if (batch->indices[n] != UINT32_MAX)
+            answer_one(p, batch->indices[n], p->probabilities + (size_t)n * p->saved.form.classes);
 }
 
 static int classify(struct prediction *p)
@@ -96,16 +155,35 @@ static int classify(struct prediction *p)
 
 /* ---- The network ---- */
 
-static int open_files(struct prediction *p, const char *model, char *const *paths, uint32_t count)
+static int open_model(struct prediction *p, const char *path)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    if (!saved_read(path, &p->saved, error))
+        return complain(p->command, EXIT_FAILED, "%s", error);
+    if (p->top <= p->saved.form.classes || p->saved.form.classes == 0)
+        return EXIT_GOOD;
+    return complain(p->command, EXIT_USAGE, "--top is %u; the network has %u classes", p->top,
+                    p->saved.form.classes);
+}
+
+static int open_files(struct prediction *p, char *const *files)
 {
     char error[GLCNN_ERROR_LENGTH];
     const struct glcnn_data_loader_parameters loader = {.part = GLCNN_DATA_PART_TEST,
                                                         .batch = BATCH};
-    if (!saved_read(model, &p->saved, error) ||
-        !pictures_open_files((const char *const *)paths, count, &p->saved, &p->pictures, error))
-        return complain(p->command, EXIT_FAILED, "%s", error);
-    pictures_tell_decisions(&p->pictures, stderr); /* standard output has the answers */
-    return pictures_load(&p->pictures, &loader, &p->loader, error)
+    bool good = true;
+    for (; *files && good; files++)
+        good = paths_add(&p->paths, *files, error);
+    if (p->paths.ignored > 0)
+        print_error(
+            "glcnn predict: left out: %u files of the folders, whose names are not those of "
+            "pictures\n",
+            p->paths.ignored);
+    good = good && pictures_open_files((const char *const *)p->paths.at, p->paths.count, &p->saved,
+                                       &p->pictures, error);
+    if (good)
+        pictures_tell_decisions(&p->pictures, print_error); /* standard output has the answers */
+    return good && pictures_load(&p->pictures, &loader, &p->loader, error)
                ? EXIT_GOOD
                : complain(p->command, EXIT_FAILED, "%s", error);
 }
@@ -135,14 +213,27 @@ static void release(struct prediction *p)
     glcnn_data_loader_destroy(&p->loader);
     pictures_close(&p->pictures);
     saved_free(&p->saved);
+    paths_free(&p->paths);
     free(p->probabilities);
     cJSON_Delete(p->json);
 }
 
-/* A picture that cannot be read does not keep the others from their answers; the status tells. */
-static int predict(struct prediction *p, const char *model, char *const *paths, uint32_t count)
+static int tell_not_finite(const struct prediction *p)
 {
-    int status = open_files(p, model, paths, count);
+    char error[GLCNN_ERROR_LENGTH];
+    if (p->not_finite == 0)
+        return EXIT_GOOD;
+    evaluate_tell_not_finite(p->first, p->not_finite, error);
+    return complain(p->command, EXIT_FAILED, "%s", error);
+}
+
+/* A picture that cannot be read, or scored, does not keep the others from their answers; the status
+ * tells. */
+static int predict(struct prediction *p, const char *model, char *const *files)
+{
+    int status = open_model(p, model);
+    if (status == EXIT_GOOD)
+        status = open_files(p, files);
     if (status == EXIT_GOOD)
         status = load(p, model);
     if (status == EXIT_GOOD)
@@ -155,30 +246,45 @@ static int predict(struct prediction *p, const char *model, char *const *paths, 
     if (status != EXIT_GOOD)
         return status;
     pictures_tell_skipped(&p->pictures, p->command);
-    return glcnn_data_set_skipped(p->pictures.set) > 0 ? EXIT_FAILED : EXIT_GOOD;
+    status = tell_not_finite(p);
+    return glcnn_data_set_skipped(p->pictures.set) > 0 ? EXIT_FAILED : status;
 }
 
 /* ---- The command ---- */
 
+static bool read_option(struct prediction *p, int letter, bool *json)
+{
+    uint64_t top;
+    if (letter == 'j')
+        return *json = true;
+    if (letter != OPTION_TOP)
+        return read_device_option(&p->tool, letter);
+    if (option_whole(optarg, 1, TOP_MAX, &top)) {
+        p->top = (uint32_t)top;
+        return true;
+    }
+    complain(p->command, EXIT_USAGE, "--top is \"%s\"; it must be a whole number in 1 .. %d",
+             optarg, TOP_MAX);
+    return false;
+}
+
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
-    struct prediction p = {.command = command};
-    bool help = false, json = false, wrong = false;
-    for (int letter;
-         !help && !wrong && (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
-        help = letter == 'h';
-        json = json || letter == 'j';
-        wrong = letter != 'h' && letter != 'j' && !read_device_option(&p.tool, letter);
+    struct prediction p = {.command = command, .top = 1};
+    bool json = false;
+    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
+        if (letter == 'h') {
+            print_help(command);
+            return EXIT_GOOD;
+        }
+        if (!read_option(&p, letter, &json))
+            return EXIT_USAGE;
     }
-    if (help)
-        print_help(command);
-    if (help || wrong)
-        return help ? EXIT_GOOD : EXIT_USAGE;
     if (argc - optind < 2)
         return complain(command, EXIT_USAGE, "%s",
                         argc == optind ? "no model is named" : "no file of images is named");
     p.json = json ? cJSON_CreateArray() : NULL;
-    int status = predict(&p, argv[optind], argv + optind + 1, (uint32_t)(argc - optind - 1));
+    int status = predict(&p, argv[optind], argv + optind + 1); /* ends with NULL, as argv does */
     release(&p);
     return status;
 }

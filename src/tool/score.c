@@ -30,24 +30,46 @@ void score_free(struct score *score)
     *score = (struct score){.classes = 0};
 }
 
-/* A NaN stays one. */
+bool scores_are_finite(const float *scores, uint32_t classes)
+{
+    for (uint32_t k = 0; k < classes; k++)
+        if (!isfinite(scores[k]))
+            return false;
+    return true;
+}
+
 static double loss_of(float probability)
 {
     return -log(probability < FLT_MIN ? (double)FLT_MIN : (double)probability);
 }
 
+static void add_not_finite(struct score *score, uint32_t index)
+{
+    score->loss = NAN;
+    if (score->not_finite++ == 0)
+        score->first = index;
+}
+
+static void add_finite(struct score *score, const float *row, uint32_t label)
+{
+    uint32_t best = network_best(row, score->classes);
+    score->loss += loss_of(row[label]);
+    score->right += best == label;
+    score->confusion[(size_t)label * score->classes + best]++;
+}
+
 void score_add(struct score *score, const float *probabilities, const uint32_t *labels,
-               uint32_t count)
+               const uint32_t *indices, uint32_t count)
 {
     for (uint32_t n = 0; n < count; n++) {
         const float *row = probabilities + (size_t)n * score->classes;
-        uint32_t best = network_best(row, score->classes);
         if (labels[n] >= score->classes)
             continue;
-        score->loss += loss_of(row[labels[n]]);
-        score->right += best == labels[n];
         score->count++;
-        score->confusion[(size_t)labels[n] * score->classes + best]++;
+        if (scores_are_finite(row, score->classes))
+            add_finite(score, row, labels[n]);
+        else
+            add_not_finite(score, indices[n]);
     }
 }
 

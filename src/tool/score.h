@@ -10,17 +10,22 @@ struct score {
     uint32_t classes;
     uint64_t count, right; /* pictures */
     double loss;           /* sum of -ln of the probability of the class, of 1e-38 at least */
-    uint64_t *confusion;   /* [class][class that it was taken for] */
+    uint32_t
+        not_finite; /* pictures with a probability that is NaN or infinite: no class is theirs */
+    uint32_t first; /* the index of the first of them */
+    uint64_t *confusion; /* [class][class that it was taken for] */
 };
 
 /* Nothing counted yet. False: not enough memory. Release with score_free. */
 bool score_begin(struct score *score, uint32_t classes);
 void score_free(struct score *score);
 
-/* Counts pictures of these probabilities, [count][classes], and classes; a label that is no class
- * belongs to an empty place. */
+bool scores_are_finite(const float *scores, uint32_t classes);
+
+/* Counts pictures of these probabilities, [count][classes], classes and indices; a label that is no
+ * class belongs to an empty place. One that is not finite makes the loss NaN. */
 void score_add(struct score *score, const float *probabilities, const uint32_t *labels,
-               uint32_t count);
+               const uint32_t *indices, uint32_t count);
 
 double score_accuracy(const struct score *score);
 double score_loss(const struct score *score); /* the mean */

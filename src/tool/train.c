@@ -345,8 +345,9 @@ static int conclude(struct session *s)
     if (has_lost_patience(s))
         output("\nstopped: no better accuracy in %" PRIu64 " epochs\n", s->settings.patience);
     if (s->best.epoch > 0)
-        output("%sbest: epoch %" PRIu64 ", validation accuracy %.4f\n",
-               has_lost_patience(s) ? "" : "\n", s->best.epoch, s->best.accuracy);
+        output(has_lost_patience(s) ? "best: epoch %" PRIu64 ", validation accuracy %.4f\n"
+                                    : "\nbest: epoch %" PRIu64 ", validation accuracy %.4f\n",
+               s->best.epoch, s->best.accuracy);
     if (settings_scale_losses(&s->settings) && session_take_scale(s))
         output("loss scale: %.0f; %" PRIu64 " steps were skipped\n", s->settings.loss_scale,
                s->settings.skipped_steps);

@@ -124,7 +124,7 @@ static int open_set(struct session *s)
                                              .strict = t->strict};
     if (!pictures_open(&options, &s->pictures, error))
         return session_fail(s, error);
-    pictures_tell_decisions(&s->pictures, stdout);
+    pictures_tell_decisions(&s->pictures, output);
     pictures_tell_skipped(&s->pictures, s->command);
     return EXIT_GOOD;
 }

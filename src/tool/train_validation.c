@@ -55,12 +55,15 @@ static int test_others(struct session *s)
 
 int session_test(struct session *s)
 {
+    char error[GLCNN_ERROR_LENGTH];
     bool is_other = s->pictures.test != s->pictures.validation;
     int status = is_other               ? test_others(s)
                  : s->scored == s->step ? EXIT_GOOD
                                         : session_validate(s, s->validation);
     if (status != EXIT_GOOD)
         return status;
+    if (!evaluate_is_finite(&s->score, &s->pictures, s->pictures.test, error))
+        return session_fail(s, error);
     score_print(&s->score, s->described.names);
     if (is_other)
         output("\ntest: loss %.4f, accuracy %.4f on %u images\n", score_loss(&s->score),
