@@ -5,21 +5,26 @@
 ##                is an MPI libglcnn_mpi, and the glcnn tool (the default)
 ##   demo         installs what is missing, builds, trains on Fashion-MNIST; DEMO_ARGS are passed on
 ##   test         installs what is missing, builds, runs the tests; T='test_a test_b' only those
-##   check-all    the longer tests, check-boards, and all again under sanitizers, and some under
-##                valgrind where present
+##   check-all    the longer tests, check-boards, check-trixie, and all again under sanitizers, and
+##                some under valgrind where present
 ##   check-boards trains and checks on the shader compilers of embedded GPUs; builds Mesa once, in
 ##                $(O)/boards; BOARDS_ARGS are passed to tests/check_boards.sh
+##   check-trixie demo and tests on a fresh Debian 13 in a root of its own, as root. ROOT names a
+##                folder for that which is kept
 ##   check-drm    checks and trains in QEMU guests with real DRM nodes; as root. GUESTS names some
 ##   fuzz         feeds each reader of FUZZ damaged bytes for FUZZ_SECONDS; needs clang
 ##   fuzz-seeds   writes tests/fuzz/corpus's deserialize and onnx, what fuzz begins with, anew
 ##   examples     builds the example programs into $(O)/examples
 ##   tests        builds the test programs into $(O)/tests
 ##   readme       writes README.md's table of kernels anew, as "glcnn kernels --table" prints it
-##   packages     installs the Debian packages that are missing; does nothing where all are there
+##   packages     installs the Debian packages that are missing for the tests; does nothing where all
+##                are there
+##   tool-packages   the same, of those that the tool and the demo need
 ##   install      headers, libraries, files for pkg-config and CMake, tool, manual pages, completion
 ##                for bash and documents, below $(DESTDIR)$(PREFIX)
 ##   uninstall    removes what install put there
-##   deb          builds Debian packages into $(O)/deb; needs debhelper, dh-python, python3-setuptools
+##   deb          builds Debian packages into $(O)/deb; needs build-essential, debhelper, dh-python,
+##                mpi-default-dev and python3-setuptools, beside tool-packages
 ##   clean        removes $(O)
 ##   help         prints this
 ##
@@ -65,9 +70,8 @@ PKG_CONFIG ?= $(CROSS_COMPILE)pkg-config
 CFLAGS     ?= -O2 -g
 CXXFLAGS   ?= -O2 -g
 
-# pkg-config modules, and the Debian packages that hold them or are needed to run. libglcnn takes
-# those of LIB_MODULES alone; what needs more for its files is libglcnn_interchange, libglcnn_onnx
-# and libglcnn_data.
+# pkg-config modules. libglcnn takes those of LIB_MODULES alone; what needs more for its files is
+# libglcnn_interchange, libglcnn_onnx and libglcnn_data.
 LIB_MODULES  := egl gbm libdrm
 INTERCHANGE_MODULES := libcjson libcbor liblzma
 ONNX_MODULES := libprotobuf-c
@@ -77,11 +81,17 @@ APP_MODULES  := libzip libcjson
 TEST_MODULES := cunit
 BUILD_MODULES = $(LIB_MODULES) $(INTERCHANGE_MODULES) $(ONNX_MODULES) $(DATA_MODULES) $(GL_MODULES) \
                 $(APP_MODULES)
-PACKAGES     := pkg-config libegl-dev libgles-dev libgbm-dev libdrm-dev zlib1g-dev libpng-dev \
-                libjpeg-dev libzip-dev libcjson-dev libcbor-dev liblzma-dev libegl1 libgl1-mesa-dri \
-                libcunit1-dev glslang-tools dataset-fashion-mnist mesa-vulkan-drivers virgl-server \
-                dpkg-dev python3-numpy python3-pip mandoc libprotobuf-c-dev protobuf-c-compiler \
-                libonnx-dev libonnx-testdata libopenmpi-dev openmpi-bin
+# Debian's packages. TOOL_PACKAGES: what is needed to build libraries and tool, to run it without a
+# GPU, and its data when it is given none. libzip's .pc asks for bz2, lzma, zstd and ssl of those who
+# link statically, and its package does not bring them.
+TOOL_PACKAGES := pkg-config libegl-dev libgles-dev libgbm-dev libdrm-dev zlib1g-dev libpng-dev \
+                libjpeg-dev libzip-dev libcjson-dev libcbor-dev liblzma-dev libprotobuf-c-dev \
+                protobuf-c-compiler libonnx-dev libegl1 libgl1-mesa-dri dataset-fashion-mnist
+PACKAGES     := $(TOOL_PACKAGES) \
+                libcunit1-dev glslang-tools mesa-vulkan-drivers virgl-server dpkg-dev mandoc \
+                python3-numpy python3-pip python3-setuptools python3-venv python3-wheel \
+                libonnx-testdata libopenmpi-dev openmpi-bin \
+                libbz2-dev libzstd-dev libssl-dev
 
 # MPI is no module that every system names alike; its own compiler knows where it is.
 MPICC     ?= $(CROSS_COMPILE)mpicc
@@ -192,7 +202,7 @@ static_libs     = $(filter-out %_mpi.a,$(STATIC)) $(lib_libs) $(interchange_libs
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 .PHONY: all examples tests demo test check-all check-boards check-drm test-run sanitized \
-        fuzz fuzz-run fuzz-seeds readme packages deb install uninstall clean help FORCE
+        check-trixie fuzz fuzz-run fuzz-seeds readme packages tool-packages deb install uninstall clean help FORCE
 
 all: $(STATIC) $(SHARED) $(LINKS) $(TOOL) $(MANUAL)
 examples: $(EXAMPLES)
@@ -239,10 +249,21 @@ $(eval $(call remember,$(O)/tool-files,TOOL_SOURCES))
 $(eval $(call remember,$(O)/pc-values,PC_VALUES))
 
 # Compiling. A missing library is named here, once, before a compiler complains of its headers.
+ifeq ($(CROSS_COMPILE),)
+no_pkg_config = On Debian, "make packages" installs it.
+no_libraries  = On Debian, "make packages" installs them.
+else
+no_pkg_config = For another processor set PKG_CONFIG=pkg-config, which reads the .pc files of that \
+                processor'\''s libraries from PKG_CONFIG_LIBDIR and PKG_CONFIG_SYSROOT_DIR: README.md.
+no_libraries  = They are those of the other processor: PKG_CONFIG_LIBDIR names the folders of their \
+                .pc files: README.md.
+endif
 $(O)/flags: | $(O)/modules
 $(O)/modules:
+	@command -v $(firstword $(PKG_CONFIG)) >/dev/null || { \
+	    echo '$(firstword $(PKG_CONFIG)) is missing. $(no_pkg_config)' >&2; exit 1; }
 	@$(PKG_CONFIG) --print-errors --exists $(BUILD_MODULES) || { \
-	    echo 'Libraries are missing. On Debian, "make packages" installs them.' >&2; exit 1; }
+	    echo 'Libraries are missing. $(no_libraries)' >&2; exit 1; }
 	@mkdir -p $(@D) && touch $@
 
 COMPILE = $(CC) $(includes) $(own_cppflags) $(CPPFLAGS) $(own_cflags) $(CFLAGS) -c -o $@ $<
@@ -397,7 +418,7 @@ $(PUBLIC_TESTS): %: %.o $(LINKS)
 jobs  = $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(getconf _NPROCESSORS_ONLN))
 again = $(MAKE) --no-print-directory $(jobs)
 
-demo: packages
+demo: tool-packages
 	+@$(again) all
 	@mkdir -p $(O)/demo
 	$(O)/glcnn train --out $(O)/demo/model.safetensors --plot $(O)/demo/training.svg $(DEMO_ARGS)
@@ -432,6 +453,7 @@ WATCHED = test_augment_words test_checkpoint_parts test_classes test_data_loader
 check-all: packages
 	+@GLCNN_TEST_FULL=1 $(again) test-run
 	+@$(again) check-boards
+	+@$(again) check-trixie
 	+@$(again) sanitized
 	+@! command -v valgrind >/dev/null || $(again) RUN_UNDER=valgrind T='$(WATCHED)' $(inspected)
 
@@ -444,6 +466,9 @@ BOARDS_ARGS ?= -t
 check-boards: packages
 	+@$(again) all
 	@O='$(O)' CC='$(CC)' sh tests/check_boards.sh $(BOARDS_ARGS) || [ $$? = 77 ]
+
+check-trixie:
+	@O='$(O)' sh tests/check_trixie.sh $(ROOT) || [ $$? = 77 ]
 
 check-drm:
 	@O='$(O)' MAKE='$(MAKE)' sh tests/check_drm.sh $(GUESTS) || [ $$? = 77 ]
@@ -494,34 +519,25 @@ readme: $(TOOL)
 	    README.md >$(O)/README.md
 	$(Q)cp $(O)/README.md README.md
 
-# Nothing is asked of apt, and no right is needed, where every package is there already.
-packages:
-	@set -e; missing=; \
-	if ! command -v dpkg-query >/dev/null; then \
-	    for module in $(BUILD_MODULES) $(TEST_MODULES); do \
+# What others than Debian need is named by pkg-config's modules.
+define install
+	@if command -v dpkg-query >/dev/null; then \
+	    sh platform/packaging/install_packages.sh $1; \
+	else \
+	    for module in $2; do \
 	        $(PKG_CONFIG) --exists $$module 2>/dev/null || missing="$$missing $$module"; \
 	    done; \
 	    [ -z "$$missing" ] || { \
 	        echo "Not a Debian system: install the development files of$$missing by hand." >&2; \
 	        exit 1; }; \
-	    exit 0; \
-	fi; \
-	for package in $(PACKAGES); do \
-	    dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q ' installed$$' || \
-	        missing="$$missing $$package"; \
-	done; \
-	[ -n "$$missing" ] || exit 0; \
-	apt='apt-get install -y --no-install-recommends'; \
-	if [ "$$(id -u)" = 0 ]; then sudo=; \
-	elif command -v sudo >/dev/null; then sudo=sudo; \
-	else \
-	    echo "Packages are missing and there is no sudo. As root: $$apt$$missing" >&2; \
-	    exit 1; \
-	fi; \
-	echo "Installing$$missing"; \
-	$$sudo apt-get update || echo 'apt-get update failed; trying with the lists that are there.'; \
-	$$sudo env DEBIAN_FRONTEND=noninteractive $$apt$$missing || { \
-	    echo "Packages could not be installed. As root: $$apt$$missing" >&2; exit 1; }
+	fi
+endef
+
+packages:
+	$(call install,$(PACKAGES),$(BUILD_MODULES) $(TEST_MODULES))
+
+tool-packages:
+	$(call install,$(TOOL_PACKAGES),$(BUILD_MODULES))
 
 # Installing. The .pc file is relative to ${prefix}, so that pkg-config can move it into a sysroot.
 relative = $(patsubst $(PREFIX)/%,$${prefix}/%,$1)
