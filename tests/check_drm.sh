@@ -80,8 +80,7 @@ install_packages() {
 make_root() {
     [ ! -e "$folder/root.done" ] || return 0
     rm -rf "$folder/root"
-    archive=$(apt-get indextargets --format '$(ORIGIN) $(RELEASE) $(REPO_URI)' \
-        'Created-By: Packages' | awk '$1 == "Debian" && $2 !~ /-/ { print $2, $3; exit }')
+    archive=$(sh "$here/../debian_mirror.sh") || skip 'apt knows no archive of Debian'
     [ "$release" != - ] || release=${archive% *}
     mmdebstrap --variant=extract --architectures="$architecture" --include="$kernel,$packages" \
         "$release" "$folder/root" "${archive#* }" >"$folder/log" 2>&1 ||
