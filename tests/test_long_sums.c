@@ -10,6 +10,10 @@
 #define BROADCAST                                                                                  \
     "is_secondary_source_filter=1 secondary_stride_in_pixels_x=0 secondary_stride_in_pixels_y=0 "  \
     "secondary_stride_in_feature_channels=0"
+#define THIRD 0.333333343
+#define LAYER(INPUTS, OUTPUTS, SIZE)                                                               \
+    "input_feature_channels=" #INPUTS " output_feature_channels=" #OUTPUTS " kernel_width=" #SIZE  \
+    " kernel_height=" #SIZE
 #define SQUARE "kernel_width=255 kernel_height=255 padding=valid"
 
 /* The first input holds `first`, then `value` throughout, the second twice that and so on. */
@@ -28,6 +32,26 @@ static const struct {
     {"reduce_feature_channels_sum", {"", {1, 21843, 1, 1}}, 0.1, 0.1},
     {"reduce_feature_channels_and_weights_sum", {"", {1, 21843, 1, 1}}, 0.1, 0.1},
     {"add_gradient", {BROADCAST, {1, 21843, 1, 1}, {1, 1, 1, 1}}, 0.1, 0.1},
+    {"fully_connected", {LAYER(25088, 4, 1), {1, 25088, 1, 1}}, THIRD, THIRD},
+    {"fully_connected", {LAYER(512, 4, 7), {2, 512, 7, 7}}, THIRD, THIRD},
+    {"convolution", {LAYER(512, 4, 3), {1, 512, 7, 7}}, THIRD, THIRD},
+    {"convolution", {LAYER(1, 1, 99) " padding=valid", {1, 1, 99, 99}}, THIRD, THIRD},
+    {"fully_connected_gradient",
+     {LAYER(4, 25088, 1) " gradient_option=data", {1, 4, 1, 1}},
+     THIRD,
+     THIRD},
+    {"fully_connected_gradient",
+     {LAYER(4, 4, 1) " gradient_option=weights_and_biases", {4096, 4, 1, 1}},
+     THIRD,
+     THIRD},
+    {"convolution_gradient", {LAYER(4, 4, 3), {4, 4, 112, 112}}, THIRD, THIRD},
+    {"convolution_gradient",
+     {LAYER(4, 512, 3) " gradient_option=data", {1, 4, 7, 7}},
+     THIRD,
+     THIRD},
+    {"matrix_multiplication", {"", {1, 1, 1, 8192}, {1, 1, 8192, 1}}, THIRD, THIRD},
+    {"reduce_row_sum", {"", {1, 1, 1, 16384}}, THIRD, THIRD},
+    {"reduce_column_sum", {"", {1, 1, 16384, 1}}, THIRD, THIRD},
     {"pooling_average", {SQUARE, {1, 1, 255, 255}}, 0.1, 0.1},
     {"pooling_l2_norm", {SQUARE, {1, 1, 255, 255}}, 0.1, 0.1},
     {"batch_normalization_statistics", {"", {1, 1, 255, 255}}, 0.1, 0.1},

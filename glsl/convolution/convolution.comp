@@ -9,6 +9,8 @@
 // with PLACES the most that a place has.
 // LINES_OF_TAPS: how many lines of taps, one after the other and in no loop. ONE_SLICE: of inputs.
 // ALL_SLICES: one invocation makes all slices of a pixel.
+// STRETCH: of long sums so many lines of taps are added up by themselves, or what float32 loses at each
+// of many equal terms would be more than the bound of glcnn/image.h.
 // needs convolution/convolution.glsl
 // needs convolution/bias.glsl
 // needs convolution/input.glsl
@@ -50,6 +52,13 @@ vec4 sum[SLICES][PIXELS];
 vec4 sum[SLICES * PIXELS];
 #define SUM(j, i) sum[(j) * PIXELS + (i)]
 #endif
+#ifdef STRETCH
+vec4 stretches[SLICES * PIXELS]; // what went before
+int lines_left = STRETCH;
+#define TOTAL(j, i) (stretches[(j) * PIXELS + (i)] + SUM(j, i))
+#else
+#define TOTAL(j, i) SUM(j, i)
+#endif
 vec4 v[READS];             // in(t, .) of one slice of inputs, along the line
 #ifdef EPILOGUE
 collected own_values; // of one slice
@@ -77,9 +86,25 @@ vec4 through(mat4 w, vec4 value) { return w * value; }
 
 void begin_slice(int j, int k) {
     vec4 bias = bias_of(k);
-    for (int i = 0; i < PIXELS; i++)
+    for (int i = 0; i < PIXELS; i++) {
         SUM(j, i) = bias;
+#ifdef STRETCH
+        stretches[j * PIXELS + i] = vec4(0.0);
+#endif
+    }
 }
+
+#ifdef STRETCH
+void end_line_of_taps() {
+    if (--lines_left > 0)
+        return;
+    lines_left = STRETCH;
+    for (int n = 0; n < SLICES * PIXELS; n++) {
+        stretches[n] += sum[n];
+        sum[n] = vec4(0.0);
+    }
+}
+#endif
 
 // Pixel i reads v[i + shift].
 // i counts down: counting up, i + shift of shift 1 is also the next i, and virgl (Mesa 22.3) keeps
@@ -170,6 +195,9 @@ void add_line_of_taps(ivec4 k, int s, int a, ivec2 corner, int slice, int image)
         add_tap(k, element + l * TAP_ALONG * range * COMPONENTS, 0);
     }
 #endif
+#ifdef STRETCH
+    end_line_of_taps();
+#endif
 }
 
 void add_slice_of_inputs(ivec4 k, int s, ivec2 corner, int slice, int image) {
@@ -222,7 +250,7 @@ void invocation(ivec3 at) {
             ivec2 X = first.xy + ALONG * i;
             ivec2 u = stored_at(X);
             if (stores && is_stored(X) && k + j <= last) {
-                vec4 value = neuron(SUM(j, i), slope);
+                vec4 value = neuron(TOTAL(j, i), slope);
                 store_destination(u.x, u.y, k + j, first.z, value);
                 COLLECT(own_values, value, u, k + j, first.z);
             }

@@ -3,7 +3,7 @@
 // As convolution/convolution.comp, for compilers that keep few values: one invocation makes PIXELS
 // neighbours in a row of one output slice. Rows are at least as long; the last invocation of a row
 // overlaps the one before it. SHARED_TAPS (stride and dilation 1): the taps of a row, which share
-// what they read.
+// what they read. STRETCH: as there.
 // needs lib/divide.glsl
 // needs convolution/convolution.glsl
 // needs convolution/outside.glsl
@@ -41,6 +41,12 @@ void invocation(ivec3 at) {
     vec4 sum[PIXELS];
     for (int i = 0; i < PIXELS; i++)
         sum[i] = bias;
+#ifdef STRETCH
+    vec4 stretches[PIXELS];
+    int lines_left = STRETCH;
+    for (int i = 0; i < PIXELS; i++)
+        stretches[i] = vec4(0.0);
+#endif
     for (int s = 0; s < range; s++) {
         int slice = min(begin + s, source_slices - 1);
         ivec3 place = source_place(slice, image);
@@ -73,8 +79,20 @@ void invocation(ivec3 at) {
                     }
                 }
             }
+#ifdef STRETCH
+            lines_left--;
+            for (int i = 0; i < PIXELS; i++) {
+                stretches[i] += lines_left > 0 ? vec4(0.0) : sum[i];
+                sum[i] = lines_left > 0 ? sum[i] : vec4(0.0);
+            }
+            lines_left = lines_left > 0 ? lines_left : STRETCH;
+#endif
         }
     }
+#ifdef STRETCH
+    for (int i = 0; i < PIXELS; i++)
+        sum[i] += stretches[i];
+#endif
     vec4 slope = neuron_slope(k);
     for (int i = 0; i < PIXELS; i++)
         store_destination(region_x + step_x * (x0 + i), region_y + step_y * at.y, k, image,

@@ -1,6 +1,8 @@
 // dX(u, c) = sum over k of W(k, u, c) * G(k)
 // One invocation owns a pixel and slice of IMAGES images; the taps of the layer are the pixels. It
 // reads SLICES slices of outputs at once.
+// STRETCH: of long sums so many slices of outputs are added up by themselves, as in
+// convolution/convolution.comp.
 // needs convolution/convolution.glsl
 vec4 weight(int element, int k) { return matrix(PACKED_X(element), PACKED_Y(element), 0, k); }
 
@@ -29,6 +31,12 @@ void invocation(ivec3 at) {
     vec4 sum[IMAGES];
     for (int i = 0; i < IMAGES; i++)
         sum[i] = vec4(0.0);
+#ifdef STRETCH
+    vec4 stretches[IMAGES];
+    int next = STRETCH; // the end of the stretch
+    for (int i = 0; i < IMAGES; i++)
+        stretches[i] = vec4(0.0);
+#endif
     for (int k = 0; k < gradient_slices; k += SLICES) {
         vec4 g[SLICES * IMAGES];
         for (int j = 0; j < SLICES; j++) {
@@ -43,7 +51,20 @@ void invocation(ivec3 at) {
         for (int j = 0; j < SLICES; j++)
             for (int i = 0; i < IMAGES; i++)
                 add_to(sum[i], j, g[j * IMAGES + i]);
+#ifdef STRETCH
+        if (k + SLICES >= next) {
+            for (int i = 0; i < IMAGES; i++) {
+                stretches[i] += sum[i];
+                sum[i] = vec4(0.0);
+            }
+            next += STRETCH;
+        }
+#endif
     }
+#ifdef STRETCH
+    for (int i = 0; i < IMAGES; i++)
+        sum[i] += stretches[i];
+#endif
     for (int i = 0; i < IMAGES; i++)
         if (image + i <= last)
             store_destination(to.x, to.y, slice, image + i, inside ? sum[i] : vec4(0.0));

@@ -23,6 +23,9 @@
  * 2^-14; 1.0001 covers that r is rounded with its float32 error. Vectors keep float32's bound; those
  * that gradient kernels make are sums over pixels, and M is no less than the sum of the magnitudes of
  * an element's terms, which may cancel.
+ * Forms of convolution that keep tiles in shared memory, on large GPUs, add all n products of an
+ * element to one number: where these have one sign and all round the same way, M n 2^-25 comes to the
+ * bound. All others add up long sums in stretches, and keep it whatever the terms are.
  * glcnn check holds every kernel that has images to both, with source, forward source and
  * destination stored as the one and as the other; labels and losses stay float32.
  *

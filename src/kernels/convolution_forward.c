@@ -1,6 +1,8 @@
 /* The sum over windows: the forward pass, and for strides of 1 the data gradient. */
 #include "kernels/convolution_plan.h"
 
+#include <math.h>
+
 #define SHARED_TAPS 7  /* widest window whose taps share their reads */
 #define WIDE_ROW    64 /* pixels of a row that neighbours read side by side */
 /* Invocations that keep a large GPU busy; where they are fewer they each do less. Products have more to
@@ -262,11 +264,29 @@ static void pass_unrolled(struct pass *pass, const struct packing *p, const stru
         pass_define(pass, "ALL_SLICES", 1);
 }
 
+/* How many lines of taps a long sum adds up by themselves: then there are about as many such stretches
+ * as there are additions to one. 0: the sum is short. */
+static uint32_t stretch_of(const struct packing *p, const struct variant *variant,
+                           const struct axis *along)
+{
+    uint32_t at_once = sum_is_wide(variant) ? p->components : 1;
+    uint32_t additions = p->elements / at_once;
+    uint32_t line = (uint32_t)(along->size > 0 ? along->size : 1) * p->components / at_once;
+    return additions < LONG_SUM ? 0 : groups_of((uint32_t)sqrt((double)additions), line);
+}
+
+/* What a stretch takes of registers, fewer pixels leave. */
+static struct share half_share(struct share share)
+{
+    return share.slices > 1 ? (struct share){share.slices / 2, share.pixels}
+                            : (struct share){1, groups_of(share.pixels, 2)};
+}
+
 /* Few registers want steps that are constants. */
 static void pass_narrow(struct pass *pass, const struct packing *p, const struct sum *sum,
-                        const struct variant *variant)
+                        const struct variant *variant, uint32_t stretch)
 {
-    uint32_t pixels = least(variant->pixels, sum->extent[0]);
+    uint32_t pixels = least(stretch ? variant->pixels / 2 : variant->pixels, sum->extent[0]);
     pass_outside(pass, variant);
     pass_define(pass, "stride_x", sum->window.x.stride);
     pass_define(pass, "dilation_x", sum->window.x.dilation);
@@ -297,6 +317,17 @@ static uint32_t shared_taps(const struct variant *variant, const struct packing 
     return sum_is_wide(variant) || p->components > 1 ? variant->taps : least(variant->taps, 3);
 }
 
+static void plan_wide(struct plan *plan, struct pass *pass, const struct packing *p,
+                      const struct sum *sum, bool down, uint32_t stretch)
+{
+    const struct line_shape shape = {p, sum, down};
+    const struct variant *lines = variant_choose(plan, convolution_line_variants, &shape);
+    const struct share share = share_of(lines, &shape);
+    pass_wide(pass, p, sum, down, stretch ? half_share(share) : share);
+    if (lines->taps && !stretch)
+        pass_unrolled(pass, p, &share, down ? &sum->window.x : &sum->window.y);
+}
+
 void plan_lines(struct plan *plan, const struct packing *p, const struct variant *variant,
                 const struct sum *sum)
 {
@@ -311,16 +342,13 @@ void plan_lines(struct plan *plan, const struct packing *p, const struct variant
         pass_matrix(pass, &matrix);
     if (is_dense(along) && along->size > 0 && (uint32_t)along->size <= shared_taps(variant, p))
         pass_define(pass, "SHARED_TAPS", along->size);
-    if (sum_is_wide(variant)) {
-        const struct line_shape shape = {p, sum, variant->down};
-        const struct variant *lines = variant_choose(plan, convolution_line_variants, &shape);
-        const struct share share = share_of(lines, &shape);
-        pass_wide(pass, p, sum, variant->down, share);
-        if (lines->taps)
-            pass_unrolled(pass, p, &share, variant->down ? &sum->window.x : &sum->window.y);
-    } else {
-        pass_narrow(pass, p, sum, variant);
-    }
+    uint32_t stretch = stretch_of(p, variant, along);
+    if (stretch)
+        pass_define(pass, "STRETCH", (int)stretch);
+    if (sum_is_wide(variant))
+        plan_wide(plan, pass, p, sum, variant->down, stretch);
+    else
+        pass_narrow(pass, p, sum, variant, stretch);
 }
 
 bool sum_is_wide(const struct variant *variant)

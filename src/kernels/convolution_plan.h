@@ -12,6 +12,10 @@
 /* Groups that a pass of tiles must have to be worth it: fewer leave most of a large GPU idle. */
 #define TILE_GROUPS 32u
 
+/* Additions to one number, one after the other, from which on a sum is made in stretches: glcnn/image.h's
+ * bound must hold where all of them round the same way. */
+#define LONG_SUM 768u
+
 /* Tables of variants: convolution_forward.c, convolution_tiles.c, convolution_gradient_weights.c,
  * convolution_gradient_data.c, fully_connected.c. What differs with the batch is a row of one. */
 extern const struct variant convolution_sum_variants[], convolution_tile_variants[],

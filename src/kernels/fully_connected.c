@@ -4,8 +4,9 @@
 #define TILE_IMAGES   32u /* that make tiles worth it, and channels */
 #define TILE_CHANNELS 64u
 #define ENOUGH_PIXELS (1u << 17) /* of all images */
-#define LONG_SUM      128u       /* images */
+#define MANY_IMAGES   128u
 #define MANY_WEIGHTS  (1u << 20)
+#define STRETCH       64 /* outputs' slices of a long sum that are added up by themselves */
 
 static bool has_one_pixel(const void *shape)
 {
@@ -61,6 +62,8 @@ static void plan_gathered(const struct operation *o, struct plan *plan,
     pass_axes(pass, w);
     pass_define(pass, "IMAGES", (int)images);
     pass_define(pass, "SLICES", (int)variant->slices);
+    if (slice_count(p.channels.outputs) >= LONG_SUM)
+        pass_define(pass, "STRETCH", STRETCH);
     pass_int(pass, "begin_x", w->x.begin);
     pass_int(pass, "begin_y", w->y.begin);
     pass_int(pass, "shift_x", w->x.shift);
@@ -102,7 +105,7 @@ static bool is_long(const void *shape)
     struct channels c = convolution_channels(o);
     uint64_t weights =
         (uint64_t)o->window.x.size * (uint64_t)o->window.y.size * c.inputs * c.outputs;
-    return o->images[GRADIENT].images >= LONG_SUM || weights >= MANY_WEIGHTS;
+    return o->images[GRADIENT].images >= MANY_IMAGES || weights >= MANY_WEIGHTS;
 }
 
 /* Gradient of a fully connected layer's weights: as a convolution's of one pixel, or an invocation
@@ -134,6 +137,8 @@ static void plan_sixteens(const struct operation *o, struct plan *plan,
     pass_int(pass, "kernel_width", w->x.size);
     pass_int(pass, "kernel_height", w->y.size);
     pass_define(pass, "IMAGES", (int)variant->images);
+    pass_update_access(pass, "gradient_for_weights", VECTOR_READ_WRITE);
+    pass_update_access(pass, "gradient_for_biases", VECTOR_READ_WRITE);
     pass_int(pass, "pixel_slices", (int32_t)pixel_slices);
     pass_int(pass, "output_count", (int32_t)c.outputs);
     pass_grid(pass, pixel_slices + 1, slice_count(c.outputs), 1);
