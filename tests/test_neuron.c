@@ -59,6 +59,8 @@ static const struct glcnn_neuron_descriptor neurons[] = {
     {GLCNN_NEURON_TYPE_CEILING, 0, 0, 0},
     {GLCNN_NEURON_TYPE_ROUND, 0, 0, 0},
     {GLCNN_NEURON_TYPE_SIGN, 0, 0, 0},
+    {GLCNN_NEURON_TYPE_SCALE, 0, 0, 0},
+    {GLCNN_NEURON_TYPE_SHIFT, 0, 0, 0},
 };
 
 static int count_types(void)
@@ -308,6 +310,8 @@ static void test_names_and_defaults(void)
         {"ceiling", {GLCNN_NEURON_TYPE_CEILING, 0, 0, 0}},
         {"round", {GLCNN_NEURON_TYPE_ROUND, 0, 0, 0}},
         {"sign", {GLCNN_NEURON_TYPE_SIGN, 0, 0, 0}},
+        {"scale", {GLCNN_NEURON_TYPE_SCALE, 0, 0, 0}},
+        {"shift", {GLCNN_NEURON_TYPE_SHIFT, 0, 0, 0}},
     };
     const int count = sizeof expected / sizeof *expected;
     CU_ASSERT_EQUAL(count, count_types());
@@ -406,6 +410,50 @@ static void test_gradient_for_slopes_adds_up(void)
     glcnn_kernel_destroy(&sums);
 }
 
+/* Sums over the same pixels for each type, of each channel and of both: whole numbers are exact. */
+static void test_gradients_for_slopes_of_each_type(void)
+{
+    static const struct {
+        glcnn_neuron_type type;
+        float wanted[2]; /* for one slope that channels share: their sum */
+    } cases[] = {{GLCNN_NEURON_TYPE_PRELU, {-6, -2}},
+                 {GLCNN_NEURON_TYPE_SCALE, {9, 30}},
+                 {GLCNN_NEURON_TYPE_SHIFT, {16, 20}}};
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+        const float *wanted = cases[i / 2].wanted;
+        bool shares = i % 2;
+        const struct glcnn_neuron_descriptor neuron = {.type = cases[i / 2].type};
+        glcnn_kernel *forward = NULL, *sums = NULL;
+        glcnn_image *x = make_image(1, 2, 2, 2), *g = make_image(1, 2, 2, 2), *y = NULL;
+        glcnn_state *state = NULL;
+        float found[2] = {0};
+        fill_image(x, (const float[]){-2, 0, 3, -0.5f, 1, -1, 0, 4});
+        fill_image(g, (const float[]){1, 2, 5, 8, 4, 2, 7, 7});
+        GOOD_FATAL(glcnn_neuron_create(device, &neuron, NULL, 0, &forward));
+        GOOD_FATAL(glcnn_neuron_slope_gradient_create(device, &sums));
+        glcnn_neuron(forward)->shares_data = shares;
+        glcnn_kernel_properties(forward)->result_is_ordinary = true;
+        glcnn_command_buffer *to = make_commands();
+        GOOD_FATAL(glcnn_kernel_encode_returning(to, forward, &(struct glcnn_encode){.source = x},
+                                                 &y, &state));
+        const struct glcnn_encode backward = {.source = g, .secondary = x, .state = state};
+        GOOD(glcnn_kernel_encode(to, sums, &backward));
+        GOOD(glcnn_kernel_encode(to, sums, &backward)); /* adds up */
+        finish(&to);
+        glcnn_buffer *vector = glcnn_state_vector(state, "gradient_for_neuron_data");
+        CU_ASSERT_EQUAL_FATAL(glcnn_buffer_size(vector), shares ? 4 : 8);
+        GOOD(glcnn_buffer_read(vector, 0, glcnn_buffer_size(vector), found));
+        CU_ASSERT_EQUAL(found[0], 2 * (shares ? wanted[0] + wanted[1] : wanted[0]));
+        CU_ASSERT_EQUAL(found[1], shares ? 0 : 2 * wanted[1]);
+        glcnn_image *images[] = {x, g, y};
+        for (int k = 0; k < 3; k++)
+            glcnn_image_destroy(&images[k]);
+        glcnn_state_destroy(&state);
+        glcnn_kernel_destroy(&forward);
+        glcnn_kernel_destroy(&sums);
+    }
+}
+
 /* Other types have no slopes to differentiate by. */
 static void test_gradient_for_slopes_needs_slopes(void)
 {
@@ -483,6 +531,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(test_defaults_of_no_type),
                                         UNIT_TEST(test_the_state_brings_type_and_slopes),
                                         UNIT_TEST(test_gradient_for_slopes_adds_up),
+                                        UNIT_TEST(test_gradients_for_slopes_of_each_type),
                                         UNIT_TEST(test_gradient_for_slopes_needs_slopes),
                                         UNIT_TEST(test_channels_may_change),
                                         UNIT_TEST(test_what_is_refused),

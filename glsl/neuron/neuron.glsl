@@ -2,15 +2,17 @@
 // which has for NAME neuron
 //   vec4 neuron(vec4 x, vec4 slope)              f(x)
 //   vec4 neuron_derivative(vec4 x, vec4 slope)   f'(x)
-// with uniforms neuron_a, neuron_b and neuron_c for a, b and c; `slope` holds PReLU's of the four
-// channels. At a kink the branch for greater x holds. All are finite wherever the exact value is a
+// with uniforms neuron_a, neuron_b and neuron_c for a, b and c; `slope` holds those of the four
+// channels, for whose gradient types with slopes have
+//   vec4 neuron_by_slope(vec4 x, vec4 g)         g df/dslope(x)
+// At a kink the branch for greater x holds. All are finite wherever the exact value is a
 // float, and NaN where x is one, but for a derivative that does not depend on x.
 // Mali's older GPUs (T8xx: 16 registers) spill up to 10 values where the derivative of a neuron
 // with an exponential or a power, or PReLU's slopes, stand beside what a normalisation keeps: all
 // have four components, and there is no way around that.
 // needs lib/compare.glsl
 
-// PReLU's slopes where NEURON_DATA is defined, else 0
+// The slopes where NEURON_DATA is defined, else 0; a single one is that of all channels
 #ifdef NEURON_DATA
 vec4 neuron_slope(int slice) {
     ivec4 c = min(ivec4(slice * 4) + ivec4(0, 1, 2, 3), neuron_channels - 1);

@@ -1,5 +1,5 @@
 // Of run at.x, `span` of the `rows` rows of results counted through all images, of slice at.y:
-//     sum of x >= 0 ? 0 : G(X) x,   x = source(first + X): f = slope x there
+//     sum of G(X) df/dslope(x),   x = source(first + X)
 // One that reads outside the source has its part too.
 // needs neuron/neuron.glsl
 void invocation(ivec3 at) {
@@ -13,7 +13,7 @@ void invocation(ivec3 at) {
             for (int i = 0; i < BLOCK; i++) {
                 int X = min(left + i, end_x - 1);
                 vec4 x = source_edge(first_x + X, first_y + Y, at.y, image);
-                vec4 term = by_sign(x, gradient(X, Y, at.y, image) * x, vec4(0.0));
+                vec4 term = neuron_by_slope(x, gradient(X, Y, at.y, image));
                 part += left + i < end_x ? term : vec4(0.0);
             }
         sum += part;

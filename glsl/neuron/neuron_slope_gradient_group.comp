@@ -29,7 +29,7 @@ vec4 sum_of_block(inout walker w, int slice) {
         g[b] = gradient(X, Y, slice, at.image);
     }
     for (int b = 0; b < BLOCK; b++)
-        sum += is_walked(w, b) ? by_sign(x[b], g[b] * x[b], vec4(0.0)) : vec4(0.0);
+        sum += is_walked(w, b) ? neuron_by_slope(x[b], g[b]) : vec4(0.0);
     return sum;
 }
 

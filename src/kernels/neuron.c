@@ -113,7 +113,8 @@ static double normal_density(double x)
 }
 
 /* A row is a type: its name; the numbers a, b and c that a graph's node starts from; f(x) and f'(x)
- * in double precision, of x, A, B, C and PReLU's `slope`. The shader is neuron/neuron_NAME.glsl.
+ * in double precision, of x, A, B, C and `slope`, the channel's number of
+ * neuron_data. The shader is neuron/neuron_NAME.glsl.
  * Rows stand in the order of glcnn_neuron_type, so a new one is the last. */
 /* clang-format off */
 #define NEURON_TYPES(ROW)                                                                          \
@@ -149,7 +150,9 @@ static double normal_density(double x)
     ROW(floor, 0, 0, 0, floor(x), 0)                                                               \
     ROW(ceiling, 0, 0, 0, ceil(x), 0)                                                              \
     ROW(round, 0, 0, 0, nearbyint(x), 0)                                                           \
-    ROW(sign, 0, 0, 0, sign_of(x), 0)
+    ROW(sign, 0, 0, 0, sign_of(x), 0)                                                              \
+    ROW(scale, 0, 0, 0, slope * x, slope)                                                          \
+    ROW(shift, 0, 0, 0, x + slope, 1)
 /* clang-format on */
 
 #define A ((double)n->a)
@@ -208,6 +211,20 @@ double neuron_derivative(const struct glcnn_neuron_descriptor *n, double slope, 
     return types[n->type].derivative(n, slope, x);
 }
 
+static bool has_slopes(const struct glcnn_neuron_descriptor *neuron)
+{
+    return neuron->type == GLCNN_NEURON_TYPE_PRELU || neuron->type == GLCNN_NEURON_TYPE_SCALE ||
+           neuron->type == GLCNN_NEURON_TYPE_SHIFT;
+}
+
+/* df/dslope; f(x) grows by it with a slope that grows by 1. */
+static double slope_derivative(const struct glcnn_neuron_descriptor *neuron, double x)
+{
+    if (neuron->type == GLCNN_NEURON_TYPE_SHIFT)
+        return 1;
+    return neuron->type == GLCNN_NEURON_TYPE_SCALE || !(x >= 0) ? x : 0;
+}
+
 /* ---- Fused neurons ---- */
 
 static void pass_type(struct pass *pass, const struct glcnn_neuron_descriptor *neuron,
@@ -244,7 +261,7 @@ void pass_derived_neuron(struct pass *pass, struct derived_name *name,
 void pass_neuron_data(struct pass *pass, const struct glcnn_neuron_descriptor *neuron,
                       const struct vector_view *data)
 {
-    if (neuron->type != GLCNN_NEURON_TYPE_PRELU)
+    if (!has_slopes(neuron))
         return;
     pass_define(pass, "NEURON_DATA", 1);
     pass_int(pass, "neuron_channels", (int32_t)data->count);
@@ -253,12 +270,12 @@ void pass_neuron_data(struct pass *pass, const struct glcnn_neuron_descriptor *n
 
 size_t neuron_data_length(const struct glcnn_neuron_descriptor *neuron, uint32_t channels)
 {
-    return neuron->type == GLCNN_NEURON_TYPE_PRELU ? channels : 0;
+    return has_slopes(neuron) ? channels : 0;
 }
 
 double neuron_slope(const struct glcnn_neuron_descriptor *neuron, const double *data, uint32_t c)
 {
-    return neuron->type == GLCNN_NEURON_TYPE_PRELU && data ? data[c] : 0;
+    return has_slopes(neuron) && data ? data[c] : 0;
 }
 
 /* Numbers that no function goes with. */
@@ -320,7 +337,7 @@ struct neuron_traits neuron_traits(const struct glcnn_neuron_descriptor *n)
                                   .has_slopes = neuron_data_length(n, 1) > 0,
                                   .rectifies = far > 2 * neuron_value(n, 0, 1) &&
                                                fabs(neuron_value(n, 0, -4)) < far / 2,
-                                  .keeps_zero = neuron_value(n, 0, 0) == 0};
+                                  .keeps_zero = neuron_value(n, 1, 0) == 0};
 }
 
 /* ---- Constructors ---- */
@@ -374,8 +391,9 @@ static bool is_gradient(const struct operation *o)
 static size_t length(const struct operation *o, size_t index)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
+    uint32_t channels = o->images[is_gradient(o) ? IMAGE : SOURCE].channels;
     (void)index;
-    return neuron_data_length(&p->neuron, o->images[is_gradient(o) ? IMAGE : SOURCE].channels);
+    return neuron_data_length(&p->neuron, p->shares_data ? 1 : channels);
 }
 
 static bool check(const struct operation *o, struct refusal refusal)
@@ -387,9 +405,10 @@ static bool check(const struct operation *o, struct refusal refusal)
 static bool check_slopes(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
-    if (p->neuron.type == GLCNN_NEURON_TYPE_PRELU)
+    if (has_slopes(&p->neuron))
         return pixel_reduction_check(o, &o->images[GRADIENT], refusal);
-    return refuse(refusal, "neuron_type is %s, which has no slopes; prelu has them",
+    return refuse(refusal,
+                  "neuron_type is %s, which has no slopes; prelu, scale and shift have them",
                   neuron_type_names[p->neuron.type]);
 }
 
@@ -460,11 +479,26 @@ static const struct variant slope_variants[] = {
     {0}};
 static const struct variant *const slope_tables[] = {slope_variants, NULL};
 
+/* The sum over channels of what each gives for the one slope that they share. */
+static void plan_shared_slope(const struct operation *o, struct plan *plan,
+                              const struct vector_view *channels)
+{
+    struct pass *pass = plan_pass(plan, "neuron/neuron_shared_slope.comp");
+    pass_vector(pass, "channels", channels, VECTOR_READ);
+    pass_vector(pass, "slope", &o->vectors[FOR_SLOPES], VECTOR_READ_WRITE);
+    pass_int(pass, "channel_count", (int32_t)channels->count);
+    if (o->accumulate)
+        pass_define(pass, "ACCUMULATE", 1);
+    pass_grid(pass, 1, 1, 1);
+}
+
 static void plan_slope_gradient(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
     const struct image_view *source = &o->images[IMAGE];
-    const struct vector_view *const sums[] = {&o->vectors[FOR_SLOPES]};
+    struct vector_view channels =
+        p->shares_data ? plan_scratch_vector(plan, source->channels) : o->vectors[FOR_SLOPES];
+    const struct vector_view *const sums[] = {&channels};
     struct pixel_reduction r = pixel_reduction_of_results(plan, slope_variants, o, source, 1, 1);
     struct pass *pass = pixel_reduction_first(plan, &r, source);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
@@ -472,7 +506,9 @@ static void plan_slope_gradient(const struct operation *o, struct plan *plan)
     pass_neuron(pass, &p->neuron);
     pass_define(pass, "DIVIDES", 1);
     pixel_reduction_take_turns(pass, &r);
-    pixel_reduction_sums(plan, &r, sums, o->accumulate);
+    pixel_reduction_sums(plan, &r, sums, o->accumulate && !p->shares_data);
+    if (p->shares_data)
+        plan_shared_slope(o, plan, &channels);
 }
 
 /* ---- References ---- */
@@ -480,7 +516,7 @@ static void plan_slope_gradient(const struct operation *o, struct plan *plan)
 static double slope_of(const struct reference *r, int argument, uint32_t c)
 {
     const struct glcnn_neuron_parameters *p = r->operation->parameters;
-    return neuron_slope(&p->neuron, r->vectors[argument], c);
+    return neuron_slope(&p->neuron, r->vectors[argument], p->shares_data ? 0 : c);
 }
 
 static void reference(const struct reference *r)
@@ -511,15 +547,16 @@ static void gradient_reference(const struct reference *r)
 static void slope_gradient_reference(const struct reference *r)
 {
     const struct window *w = &r->operation->window;
+    const struct glcnn_neuron_parameters *p = r->operation->parameters;
     const struct tensor *from = &r->images[IMAGE];
     for (uint32_t n = 0; n < from->images; n++)
         for (uint32_t c = 0; c < from->channels; c++)
             for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
                 for (int32_t X = w->x.begin; X < w->x.end; X++) {
                     double x = pointwise_source(w, from, n, c, Y, X);
-                    if (!(x >= 0))
-                        r->vectors[FOR_SLOPES][c] +=
-                            tensor_get(&r->images[GRADIENT], n, c, Y, X) * x;
+                    r->vectors[FOR_SLOPES][p->shares_data ? 0 : c] +=
+                        times(slope_derivative(&p->neuron, x),
+                              tensor_get(&r->images[GRADIENT], n, c, Y, X));
                 }
 }
 
@@ -552,7 +589,9 @@ static void slope_gradient_reference(const struct reference *r)
         {"neuron_type=thresholded_relu neuron_a=0.25", {1, 7, 3, 4}},                              \
         {"neuron_type=erf", {2, 6, 4, 3}}, {"neuron_type=floor", {1, 2, 4, 4}},                    \
         {"neuron_type=ceiling", {1, 3, 4, 4}}, {"neuron_type=round", {1, 4, 4, 4}},                \
-        {"neuron_type=sign", {1, 5, 4, 4}},                                                        \
+        {"neuron_type=sign", {1, 5, 4, 4}}, {"neuron_type=scale", {2, 5, 4, 3}},                   \
+        {"neuron_type=shift", {2, 6, 3, 4}}, {"neuron_type=scale shares_data=true", {2, 9, 4, 3}}, \
+        {"neuron_type=prelu shares_data=true", {2, 7, 3, 3}},                                      \
     {                                                                                              \
         "neuron_type=logarithm neuron_a=0.5 neuron_b=2 neuron_c=10",                               \
         {                                                                                          \
@@ -609,6 +648,13 @@ static const struct check_case slope_cases[] = {
      {2, 6, 6, 7}},
     {"neuron_type=prelu source_feature_channel_offset=4 source_feature_channel_max_count=3",
      {2, 9, 5, 4}},
+    {"neuron_type=scale", {2, 6, 5, 7}},
+    {"neuron_type=shift", {3, 5, 9, 4}},
+    {"neuron_type=scale shares_data=true", {2, 9, 4, 3}},
+    {"neuron_type=shift shares_data=true", {2, 70, 3, 3}},
+    {"neuron_type=prelu shares_data=true", {3, 1, 14, 9}},
+    {"neuron_type=shift offset_x=2 offset_y=-1 destination_width=6 destination_height=7",
+     {2, 3, 5, 6}},
     {"neuron_type=prelu", {16, 37, 28, 28}, {0}, true},
     {"neuron_type=prelu", {2, 3, 300, 257}, {0}, true},
     {0}};
@@ -616,7 +662,10 @@ static const struct check_case slope_cases[] = {
 /* ---- Descriptors ---- */
 
 static const struct parameter parameters[] = {
-    NEURON_PARAMETERS(struct glcnn_neuron_parameters, GLCNN_NEURON_TYPE_NONE), {0}};
+    NEURON_PARAMETERS(struct glcnn_neuron_parameters, GLCNN_NEURON_TYPE_NONE),
+    {"shares_data", "one number of neuron_data for all channels", FIELD_BOOL,
+     offsetof(struct glcnn_neuron_parameters, shares_data), 0, 0, 0, NULL},
+    {0}};
 
 /* The numbers of a graph's node, by the type that was set. */
 static void node_defaults(struct glcnn_addressing *properties, void *kernel_parameters)
@@ -624,6 +673,12 @@ static void node_defaults(struct glcnn_addressing *properties, void *kernel_para
     (void)properties;
     struct glcnn_neuron_parameters *p = kernel_parameters;
     p->neuron = glcnn_neuron_descriptor_default(p->neuron.type);
+}
+
+static bool collects_slopes(const void *kernel_parameters, bool differentiated)
+{
+    const struct glcnn_neuron_parameters *p = kernel_parameters;
+    return differentiated && has_slopes(&p->neuron);
 }
 
 static struct neuron_traits neuron_of(const void *kernel_parameters)
@@ -665,6 +720,8 @@ const struct glcnn_descriptor glcnn_kernel_neuron_gradient = {
     .without_gradient = "it is a gradient itself",
     .forward = "neuron",
     .flags = IS_GRADIENT | PIXEL_MANUAL | READS_DERIVED,
+    .collector = "neuron_slope_gradient",
+    .collects = collects_slopes,
     .derivative = derivative,
     .derive = derive,
     .parameters_size = sizeof(struct glcnn_neuron_parameters),
@@ -683,7 +740,7 @@ const struct glcnn_descriptor glcnn_kernel_neuron_gradient = {
 
 const struct glcnn_descriptor glcnn_kernel_neuron_slope_gradient = {
     .name = "neuron_slope_gradient",
-    .text = "gradient for the slopes of a neuron of type prelu, into a state",
+    .text = "gradient for the slopes of a neuron of type prelu, scale or shift, into a state",
     .family = "neuron",
     .without_gradient = "it is a gradient itself",
     .forward = "neuron",

@@ -1,7 +1,7 @@
 /* Neurons as other kernels use them: fused behind a convolution or a batch normalisation.
  *
  * A family with a fused neuron has a `struct glcnn_neuron_descriptor neuron` in its parameters,
- * NEURON_PARAMETERS in its table and, for PReLU, NEURON_DATA_ARGUMENT among its arguments (as long
+ * NEURON_PARAMETERS in its table and, for slopes, NEURON_DATA_ARGUMENT among its arguments (as long
  * as the channels that the neuron works on).  A pass calls pass_neuron, then pass_neuron_data if it
  * reads the slopes; its body calls neuron(x, slope) or neuron_derivative(x, slope).
  *
@@ -48,16 +48,16 @@ void pass_normalized_neuron(struct pass *pass, const struct glcnn_neuron_descrip
 /* For `derive`: the same of NAME_neuron. */
 void pass_derived_neuron(struct pass *pass, struct derived_name *name,
                          const struct glcnn_neuron_descriptor *neuron);
-/* Binds PReLU's slopes for neuron_slope(); does nothing for another type. */
+/* Binds the slopes for neuron_slope(); does nothing for a type without any. */
 void pass_neuron_data(struct pass *pass, const struct glcnn_neuron_descriptor *neuron,
                       const struct vector_view *data);
 
-/* Length of NEURON_DATA_ARGUMENT: only PReLU has slopes. */
+/* Length of NEURON_DATA_ARGUMENT: prelu, scale and shift have slopes. */
 size_t neuron_data_length(const struct glcnn_neuron_descriptor *neuron, uint32_t channels);
 
-/* PReLU's slope of channel c for the next two functions, 0 for another type; `data` may be NULL. */
+/* The slope of channel c for the next two functions, 0 for a type without; `data` may be NULL. */
 double neuron_slope(const struct glcnn_neuron_descriptor *neuron, const double *data, uint32_t c);
-/* f(x) and f'(x) in double precision; `slope` is PReLU's of the channel. */
+/* f(x) and f'(x) in double precision; `slope` is the channel's. */
 double neuron_value(const struct glcnn_neuron_descriptor *neuron, double slope, double x);
 double neuron_derivative(const struct glcnn_neuron_descriptor *neuron, double slope, double x);
 

@@ -30,6 +30,8 @@
  *   floor, ceiling   the whole number at x or next below it, above it
  *   round         the whole number nearest to x, of two the even one
  *   sign          1, 0 or -1
+ *   scale         A[c] x                           A: as of prelu
+ *   shift         x + A[c]                         A: as of prelu
  *
  * The types' numbers are those of MPSCNNNeuronType, up to gelu, which later versions of MPS have;
  * those from swish on are not in MPS. A square root is power with c = 0.5, a reciprocal one with
@@ -45,11 +47,14 @@
  * slope of 0 are 0 at -infinity, and so are gelu, gelu_tanh, mish, hard_swish and swish (with a > 0)
  * and their derivatives.
  *
- * neuron_slope_gradient is what MPS lacks to train PReLU's slopes. It takes what neuron_gradient
- * takes but a destination, and adds, over the results of channel c,
- * gradient_for_neuron_data[c] += sum of x >= 0 ? 0 : G x  into the state that the neuron left.
- * Encodes into one state add up until glcnn_state_reset. Slopes of a neuron that is fused into
- * another kernel have no gradient: encode that neuron by itself to train them.
+ * neuron_slope_gradient is what MPS lacks to train the numbers A of prelu, scale and shift, called
+ * slopes. It takes what neuron_gradient takes but a destination, and adds, over the results of channel c,
+ * gradient_for_neuron_data[c] += sum of G df/dA(x)  into the state that the neuron left:
+ * df/dA(x) = x >= 0 ? 0 : x for prelu, x for scale, 1 for shift. With shares_data A is one number for
+ * all channels, and so is its gradient, the sum over them. Encodes into one state add up until
+ * glcnn_state_reset. Graphs train the slopes of a neuron's node as the weights of any layer
+ * (glcnn/training.h). Slopes of a neuron that is fused into another kernel have no gradient: give that
+ * neuron a node of its own to train them.
  *
  * Where a MPS client may differ (spec 12.12 to 12.14): the derivative of hard_sigmoid is a
  * where a x + b is in 0 .. 1, both included; the text of MPS asks for x itself. That of relun is 0
@@ -100,10 +105,12 @@ typedef enum glcnn_neuron_type {
     GLCNN_NEURON_TYPE_CEILING = 26,
     GLCNN_NEURON_TYPE_ROUND = 27,
     GLCNN_NEURON_TYPE_SIGN = 28,
+    GLCNN_NEURON_TYPE_SCALE = 29,
+    GLCNN_NEURON_TYPE_SHIFT = 30,
     GLCNN_NEURON_TYPE_FORCE32 = 0x7fffffff
 } glcnn_neuron_type;
 
-/* MPSNNNeuronDescriptor. PReLU's slopes are a vector of the kernel, not a field. */
+/* MPSNNNeuronDescriptor. Slopes are a vector of the kernel, not a field. */
 struct glcnn_neuron_descriptor {
     glcnn_neuron_type type;
     float a, b, c;
@@ -116,13 +123,14 @@ GLCNN_API struct glcnn_neuron_descriptor glcnn_neuron_descriptor_default(glcnn_n
 /* Parameters beyond glcnn_kernel_properties. */
 struct glcnn_neuron_parameters {
     struct glcnn_neuron_descriptor neuron;
+    bool shares_data; /* one slope for all channels: "neuron_data" is one number */
 };
 
 /* The parameters of a neuron kernel, to read and to change; NULL for another kernel. */
 GLCNN_API struct glcnn_neuron_parameters *glcnn_neuron(glcnn_kernel *kernel);
 
 /* Makes a kernel that applies `neuron`. `data` holds `count` slopes, one per channel that the
- * kernel will work on, for PReLU; NULL and 0 otherwise, or to set them later ("neuron_data", 0
+ * kernel will work on, for prelu, scale and shift; NULL and 0 otherwise, or to set them later ("neuron_data", 0
  * until then). A gradient kernel that follows a gradient state takes type, numbers and slopes from
  * it. The caller owns the kernel.
  * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
