@@ -368,6 +368,13 @@ static glcnn_image_node *gather(glcnn_network *net, size_t count, glcnn_image_no
         glcnn_filter_node_create(net, "concatenation", NULL, sources, count));
 }
 
+#define HALF 0.5f
+
+static glcnn_image_node *bend(glcnn_image_node *x, const char *settings)
+{
+    return glcnn_node(x, "neuron", settings);
+}
+
 /* A network whose layers normalise what several filters make, of other channels than the first of
  * them, and the optimizer's settings; what normalises has no vectors before the first encode. */
 struct branches {
@@ -381,24 +388,26 @@ static struct branches begin_branches(const char *optimizer)
 {
     struct branches b = {.net = make_network()};
     glcnn_image_node *image = make_input(b.net, "image"), *labels = make_input(b.net, "labels");
-    glcnn_image_node *a = convolve(image, 1, 6), *c = convolve(normalise(a), 6, 4);
+    glcnn_image_node *a = convolve(image, 1, 6),
+                     *c = convolve(normalise(bend(a, "neuron_type=prelu")), 6, 4);
     glcnn_image_node *two = gather(b.net, 2, (glcnn_image_node *[]){a, c});
     glcnn_image_node *d = convolve(normalise(two), 12, 5);
     glcnn_image_node *three = gather(b.net, 3, (glcnn_image_node *[]){d, c, two});
     glcnn_image_node *gate = glcnn_node(convolve(a, 6, 1), "neuron", "neuron_type=sigmoid");
     glcnn_image_node *gated = glcnn_node_binary(gate, normalise(three), "multiply",
                                                 "primary_stride_in_feature_channels=0");
-    glcnn_image_node *shuffled = glcnn_node(normalise(gated), "depth_to_space", "block_size=2");
+    glcnn_image_node *shuffled =
+        glcnn_node(bend(normalise(gated), "neuron_type=shift"), "depth_to_space", "block_size=2");
     glcnn_image_node *pooled =
         glcnn_node(glcnn_node(shuffled, "instance_normalization", NULL), "pooling_average",
                    "kernel_width=24 kernel_height=24 "
                    "stride_in_pixels_x=24 stride_in_pixels_y=24 "
                    "padding=valid");
-    glcnn_image_node *const pair[] = {
-        glcnn_node(normalise(pooled), "fully_connected",
-                   "input_feature_channels=6 output_feature_channels=5 kernel_width=1 "
-                   "kernel_height=1"),
-        labels};
+    glcnn_image_node *scores = glcnn_node(normalise(pooled), "fully_connected",
+                                          "input_feature_channels=6 output_feature_channels=5 "
+                                          "kernel_width=1 kernel_height=1");
+    glcnn_image_node *const pair[] = {bend(scores, "neuron_type=scale shares_data=1"), labels};
+    GOOD_FATAL(glcnn_kernel_set_vector(kernel_of(pair[0]), "neuron_data", &(float){HALF}, 1));
     b.loss = glcnn_filter_node_create(b.net, "loss", "loss_type=soft_max_cross_entropy", pair, 2);
     GOOD_FATAL(glcnn_network_status(b.net));
     set_weights(b.net, 5);
@@ -415,11 +424,21 @@ static void end_branches(struct branches *b)
     glcnn_network_destroy(&b->net);
 }
 
+/* Slopes begin at one of these. */
+static void check_has_moved(const glcnn_buffer *vector)
+{
+    float *values = vector_values(vector);
+    for (size_t i = 0; i < vector_count(vector); i++)
+        CU_ASSERT(values[i] != 0 && values[i] != HALF);
+    free(values);
+}
+
 /* All that a network trains, and what its optimizers keep of it. Returns how many vectors there
  * are. */
 static size_t check_networks(const glcnn_network *a, const glcnn_network *b)
 {
-    static const char *const names[] = {"weights", "biases", "gamma", "beta", "mean", "variance"};
+    static const char *const names[] = {"weights", "biases",   "gamma",      "beta",
+                                        "mean",    "variance", "neuron_data"};
     glcnn_filter_node *node;
     size_t vectors = 0;
     for (size_t i = 0; (node = glcnn_network_filter(a, i)); i++)
@@ -435,6 +454,8 @@ static size_t check_networks(const glcnn_network *a, const glcnn_network *b)
                 CU_ASSERT(!state || glcnn_buffer_size(state) == glcnn_buffer_size(vector));
             }
             vectors += vector != NULL;
+            if (vector && strcmp(names[v], "neuron_data") == 0)
+                check_has_moved(vector);
         }
     return vectors;
 }
@@ -463,7 +484,7 @@ static void test_branches_step_what_they_normalise(void)
             GOOD_FATAL(glcnn_command_buffer_commit(commands));
             GOOD_FATAL(glcnn_command_buffer_wait(commands));
         }
-        CU_ASSERT_EQUAL(check_networks(joint.net, plain.net), 5 * 2 + 5 * 4 + 2);
+        CU_ASSERT_EQUAL(check_networks(joint.net, plain.net), 5 * 2 + 5 * 4 + 2 + 3);
         glcnn_image_destroy(&results[0]);
         glcnn_command_buffer_destroy(&commands);
         end_branches(&joint);

@@ -7,9 +7,10 @@
  *   weights, biases                convolution, fully connected, convolution transpose (gradients:
  *                                  weights alone)
  *   gamma, beta                    batch and instance normalisation
+ *   neuron_data                    neurons of type prelu, scale and shift
  *   mean, variance                 batch normalisation
  *
- * with the lengths and layouts that the kernel's header gives. PReLU's slopes are no part of it.
+ * with the lengths and layouts that the kernel's header gives. Slopes of a neuron that is fused into another kernel are no part of it.
  *
  * A data source lives in a kernel. Values are read when it is set and at each
  * glcnn_kernel_reload_from_data_source, as load, values once for each vector, purge. No kernel
@@ -53,7 +54,7 @@ struct glcnn_data_source {
     bool (*load)(void *context);
     /* `count` values of one vector, to be left alone until the next callback; NULL for neutral
      * ones: 0, but gamma and variance 1. Without this callback the kernel's vectors stay as they
-     * are. (weights, biasTerms, gamma, beta, mean, variance) */
+     * are. (weights, biasTerms, gamma, beta, mean, variance, neuronData) */
     const float *(*values)(void *context, const char *vector, size_t count);
     /* The values are not needed for now. Follows each load that succeeded. (purge) */
     void (*purge)(void *context);

@@ -8,6 +8,10 @@
  * a pass a vector from then on, and the next execution records the graph anew. Values are written
  * and read with glcnn_kernel_set_vector and glcnn_buffer_read of glcnn_kernel_vector.
  *
+ * What trains: weights and biases of convolutions, fully connected layers and convolution
+ * transposes, gamma and beta of batch and instance normalisations, and neuron_data of neurons of
+ * type prelu, scale and shift that are nodes of their own (glcnn/kernels/neuron.h).
+ *
  * Weights are 0 until they are set, by hand, by a data source, a checkpoint or
  * glcnn_network_initialise; glcnn_graph_execute refuses layers of zeros that could never learn.
  */

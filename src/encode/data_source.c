@@ -8,8 +8,17 @@
 
 #include "encode/kernel.h"
 
-const char *const value_vectors[] = {"weights", "biases",   "gamma", "beta",
-                                     "mean",    "variance", NULL};
+const char *const value_vectors[] = {"weights", "biases",   "gamma",       "beta",
+                                     "mean",    "variance", "neuron_data", NULL};
+
+/* Slopes of a fused neuron are set by hand: a data source is that of the layer. */
+int value_argument(const struct glcnn_kernel *kernel, size_t i)
+{
+    const struct glcnn_descriptor *d = kernel->descriptor;
+    bool is_slopes = strcmp(value_vectors[i], "neuron_data") == 0;
+    bool has_slopes = d->flags & IS_NEURON && d->neuron(kernel->parameters).has_slopes;
+    return is_slopes && !has_slopes ? -1 : kernel_kept_argument(kernel, value_vectors[i]);
+}
 
 static const char *label_of(const struct glcnn_data_source *source)
 {
@@ -157,7 +166,7 @@ static glcnn_status stage_all(const struct glcnn_kernel *kernel,
     glcnn_status status = GLCNN_SUCCESS;
     size_t count = 0;
     for (size_t i = 0; value_vectors[i] && status == GLCNN_SUCCESS; i++) {
-        int index = kernel_kept_argument(kernel, value_vectors[i]);
+        int index = value_argument(kernel, i);
         if (index >= 0)
             status = stage_vector(kernel, source, index, &staged[count++]);
     }
@@ -175,7 +184,7 @@ static glcnn_status write_all(struct glcnn_kernel *kernel, const struct staged *
 static bool takes_values(const struct glcnn_kernel *kernel)
 {
     for (size_t i = 0; value_vectors[i]; i++)
-        if (kernel_kept_argument(kernel, value_vectors[i]) >= 0)
+        if (value_argument(kernel, i) >= 0)
             return true;
     return false;
 }

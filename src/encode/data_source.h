@@ -18,5 +18,7 @@ glcnn_status data_source_copy(struct data_source *source, struct glcnn_device *d
 
 /* The vectors that states and data sources give, by name; NULL at the end. */
 extern const char *const value_vectors[];
+/* The argument of value_vectors[i]; -1: the kernel has none of that name. */
+int value_argument(const struct glcnn_kernel *kernel, size_t i);
 
 #endif

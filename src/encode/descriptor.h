@@ -258,7 +258,8 @@ struct glcnn_descriptor {
      * depend on parameters that are set, as a neuron's numbers on its type. */
     const char *collector;
     void (*node_defaults)(struct glcnn_addressing *properties, void *parameters);
-    /* Does the whole batch go through the collector, `differentiated` or not? NULL: always. */
+    /* Does the whole batch go through the collector? `differentiated`: a gradient will follow; of a
+     * gradient kernel, the gradients for weights are wanted. NULL: always. */
     bool (*collects)(const void *parameters, bool differentiated);
     /* The kernel that keeps running averages of what the collector finds, with settings "momentum"
      * and "samples" and vectors mean, variance, running_mean, running_variance; NULL: none. */

@@ -77,7 +77,7 @@ static glcnn_status export_all(struct glcnn_command_buffer *command_buffer,
     struct copies copies = {.count = 0};
     glcnn_status status = GLCNN_SUCCESS;
     for (size_t i = 0; value_vectors[i] && status == GLCNN_SUCCESS; i++) {
-        int index = kernel_kept_argument(kernel, value_vectors[i]);
+        int index = value_argument(kernel, i);
         if (index >= 0)
             status = export_vector(kernel, state, index, &copies);
     }
@@ -116,7 +116,7 @@ static glcnn_status for_each_common(struct glcnn_kernel *kernel, struct glcnn_st
 {
     glcnn_status status = GLCNN_SUCCESS;
     for (size_t i = 0; value_vectors[i] && status == GLCNN_SUCCESS; i++) {
-        int index = kernel_kept_argument(kernel, value_vectors[i]);
+        int index = value_argument(kernel, i);
         struct state_vector *vector = state_filled_vector(state, value_vectors[i]);
         if (index >= 0 && vector)
             status = use(kernel, index, vector, copies);

@@ -200,10 +200,16 @@ static void count_samples(const struct recording *r, struct statistics *s,
     s->all_samples = (double)state->samples;
 }
 
+/* Sums for slopes of a neuron are a gradient like any other, which no pass of this step reads. */
+static bool has_statistics(const struct glcnn_state *state)
+{
+    return glcnn_state_vector(state, "gradient_for_gamma") || glcnn_state_vector(state, "mean");
+}
+
 glcnn_status exchange_record_statistics(struct recording *r, size_t filter)
 {
     struct glcnn_state *state = collected(r, filter);
-    if (!r->exchange || !r->exchange->engine->sum || !state)
+    if (!r->exchange || !r->exchange->engine->sum || !state || !has_statistics(state))
         return GLCNN_SUCCESS;
     struct statistics *s = calloc(1, sizeof *s);
     if (!s)

@@ -132,8 +132,8 @@ static bool collects(const struct graph_filter *filter)
 {
     const struct glcnn_kernel *kernel = filter->node->kernel;
     const struct glcnn_descriptor *d = kernel->descriptor;
-    return filter->node->collector &&
-           (!d->collects || d->collects(kernel->parameters, filter->makes_state));
+    bool wanted = d->flags & IS_GRADIENT ? filter->updates : filter->makes_state;
+    return filter->node->collector && (!d->collects || d->collects(kernel->parameters, wanted));
 }
 
 /* From the last filter to the first: a filter runs if its image is read by one that runs, or is

@@ -37,7 +37,7 @@ static bool add_vector(struct layer *layer, const struct glcnn_kernel *kernel,
 {
     char gradient[32];
     size_t place = layer->count;
-    int argument = kernel_kept_argument(kernel, name);
+    int argument = trained_argument(kernel, name);
     if (argument < 0 || !kernel->vectors[argument])
         return true;
     snprintf(gradient, sizeof gradient, "gradient_for_%s", name);
@@ -71,9 +71,8 @@ static struct layer look_at(const struct recording *r, size_t filter)
     const struct glcnn_kernel *kernel = f->node->forward->kernel;
     layer.optimizer = glcnn_kernel_optimizer(kernel);
     bool good = layer.optimizer;
-    for (size_t i = 0; good && i < 2 * PLACES; i++)
-        good =
-            add_vector(&layer, kernel, update_state(r, f), trained_vectors[i / PLACES][i % PLACES]);
+    for (const struct trained_vector *v = trained_vectors; good && v->name; v++)
+        good = add_vector(&layer, kernel, update_state(r, f), v->name);
     layer.count = good ? layer.count : 0;
     return layer;
 }

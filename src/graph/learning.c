@@ -33,12 +33,17 @@ static bool is_zero(const struct glcnn_kernel *kernel, const char *name)
     return vector ? buffer_is_zeros(vector) : kernel->descriptor->arguments[argument].neutral == 0;
 }
 
+/* Slopes of neurons are left alone: what they make of zeros or not is in no vector by itself. */
 static struct layer layer_of(const struct glcnn_kernel *kernel)
 {
-    const char *const *names = trained_vectors[0];
-    if (kernel_kept_argument(kernel, names[0]) < 0)
-        names = trained_vectors[1];
-    return (struct layer){true, is_zero(kernel, names[0]), is_zero(kernel, names[1])};
+    struct layer layer = {.no_factor = true, .no_term = true};
+    for (const struct trained_vector *v = trained_vectors; v->name; v++) {
+        if (trained_argument(kernel, v->name) < 0 || kernel->descriptor->flags & IS_NEURON)
+            continue;
+        layer.trained = true;
+        *(v->place ? &layer.no_term : &layer.no_factor) &= is_zero(kernel, v->name);
+    }
+    return layer;
 }
 
 /* Of a forward filter: nodes that share a kernel are one layer. */

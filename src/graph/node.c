@@ -233,12 +233,41 @@ glcnn_filter_node *glcnn_image_node_filter(const glcnn_image_node *node)
 
 /* ---- Filters ---- */
 
+const struct trained_vector trained_vectors[] = {{"weights", 0}, {"biases", 1},      {"gamma", 0},
+                                                 {"beta", 1},    {"neuron_data", 0}, {NULL, 0}};
+
+/* Does the gradient kernel, or the one that the batch goes through first, compute it? */
+static bool computes(const char *gradient, const char *name)
+{
+    const struct glcnn_descriptor *d = gradient ? descriptor_find(gradient) : NULL;
+    char result[32];
+    snprintf(result, sizeof result, "gradient_for_%s", name);
+    int argument = d ? descriptor_argument(d, result) : -1;
+    return d && ((argument >= 0 && d->arguments[argument].output) || computes(d->collector, name));
+}
+
+/* Every kernel with a neuron could take slopes; few types have them. */
+static bool lacks_slopes(const struct glcnn_kernel *kernel, const char *name)
+{
+    const struct glcnn_descriptor *d = kernel->descriptor;
+    return strcmp(name, "neuron_data") == 0 &&
+           !(d->neuron && d->neuron(kernel->parameters).has_slopes);
+}
+
+int trained_argument(const struct glcnn_kernel *kernel, const char *name)
+{
+    const struct glcnn_descriptor *d = kernel->descriptor;
+    int argument = d->flags & IS_GRADIENT ? -1 : kernel_kept_argument(kernel, name);
+    return argument >= 0 && !lacks_slopes(kernel, name) && computes(d->gradient, name) ? argument
+                                                                                       : -1;
+}
+
 bool filter_has_weights(const struct glcnn_filter_node *node)
 {
-    const struct glcnn_descriptor *d = node->kernel->descriptor;
-    if (!d->gradient || d->flags & IS_GRADIENT)
-        return false;
-    return descriptor_argument(d, "weights") >= 0 || descriptor_argument(d, "gamma") >= 0;
+    for (const struct trained_vector *v = trained_vectors; v->name; v++)
+        if (trained_argument(node->kernel, v->name) >= 0)
+            return true;
+    return false;
 }
 
 static bool make_label(struct glcnn_filter_node *node)

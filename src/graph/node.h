@@ -87,9 +87,15 @@ size_t training_graph_make(const struct training_ends *ends, glcnn_node_handler 
 
 /* Has the filter weights that a gradient is computed for? */
 bool filter_has_weights(const struct glcnn_filter_node *node);
-/* Of a layer that trains what multiplies and what is added, by name. */
+/* What layers train, by name, and its place in a layer: what multiplies, and what is added. */
 #define PLACES 2
-extern const char *const trained_vectors[2][PLACES];
+extern const struct trained_vector {
+    const char *name; /* NULL at the end */
+    int place;
+} trained_vectors[];
+/* The argument of a vector of the kernel's own that a gradient is computed for; -1: it has none of
+ * that name. */
+int trained_argument(const struct glcnn_kernel *kernel, const char *name);
 /* Channels of all images of the network, by index, as far as parameters of filters tell; 0: only an
  * encode does. To be freed. */
 glcnn_status network_channels(const struct glcnn_network *network, uint32_t **channels);

@@ -15,14 +15,11 @@ struct trainer {
     struct glcnn_buffer *first[PLACES], *second[PLACES]; /* NULL until needed */
 };
 
-const char *const trained_vectors[2][PLACES] = {{"weights", "biases"}, {"gamma", "beta"}};
-
 static int place_of(const char *vector)
 {
-    for (size_t i = 0; i < sizeof trained_vectors / sizeof *trained_vectors; i++)
-        for (int p = 0; p < PLACES; p++)
-            if (strcmp(trained_vectors[i][p], vector) == 0)
-                return p;
+    for (const struct trained_vector *v = trained_vectors; v->name; v++)
+        if (strcmp(v->name, vector) == 0)
+            return v->place;
     return -1;
 }
 
@@ -70,7 +67,7 @@ static glcnn_status copy_parts(const struct trainer *t, glcnn_command_buffer *co
     for (size_t i = 0; i < whole->vector_count && plan.status == GLCNN_SUCCESS; i++) {
         const struct state_vector *values = &whole->vectors[i];
         struct state_vector *own;
-        if (place_of(values->name) < 0)
+        if (trained_argument(t->kernel, values->name) < 0)
             continue;
         struct vector_view view =
             learning_part(t->kernel, values->buffer, values->buffer->size / 4);
@@ -92,14 +89,14 @@ static glcnn_status step(struct trainer *t, glcnn_command_buffer *command_buffer
     unsigned kept = vectors_kept(t->optimizer);
     glcnn_status status = GLCNN_SUCCESS;
     size_t count = 0;
-    for (size_t i = 0; i < sizeof trained_vectors / sizeof *trained_vectors; i++)
-        for (int p = 0; p < PLACES && status == GLCNN_SUCCESS; p++) {
-            glcnn_buffer *values = glcnn_state_vector(source_state, trained_vectors[i][p]);
-            if (!values)
-                continue;
-            status = need(t, p, glcnn_buffer_size(values));
-            count++;
-        }
+    for (const struct trained_vector *v = trained_vectors; v->name && status == GLCNN_SUCCESS;
+         v++) {
+        glcnn_buffer *values = glcnn_state_vector(source_state, v->name);
+        if (!values || trained_argument(t->kernel, v->name) < 0)
+            continue;
+        status = need(t, v->place, glcnn_buffer_size(values));
+        count++;
+    }
     return status == GLCNN_SUCCESS
                ? t->optimizer->descriptor->optimizer->encode(
                      command_buffer, t->optimizer, gradient_state, source_state,
@@ -388,7 +385,7 @@ glcnn_buffer *glcnn_kernel_optimizer_vector(const glcnn_kernel *kernel, const ch
 {
     struct trainer *t = trainer_of(kernel);
     int place = vector ? place_of(vector) : -1;
-    int argument = t && place >= 0 ? descriptor_argument(kernel->descriptor, vector) : -1;
+    int argument = t && place >= 0 ? trained_argument(kernel, vector) : -1;
     if (argument < 0 || index >= vectors_kept(t->optimizer))
         return NULL;
     const struct glcnn_data_source *source = glcnn_kernel_data_source(kernel);

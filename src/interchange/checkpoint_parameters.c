@@ -20,7 +20,7 @@ static const struct vector_kind {
     bool is_stepped; /* by the optimizer of a kernel that is trained */
 } kinds[] = {{"weights", 0, true},    {"biases", 0, true}, {"gamma", 1, true},
              {"beta", 0, true},       {"mean", 0, false},  {"variance", 1, false},
-             {"deviation", 1, false}, {SLOPES, 0, false}};
+             {"deviation", 1, false}, {SLOPES, 0, true}};
 
 const char *const checkpoint_moments[MOMENTS] = {"first", "second"};
 
@@ -39,14 +39,20 @@ static bool lacks_biases(glcnn_kernel *kernel)
     return glcnn_kernel_get(kernel, "without_biases", &without) == GLCNN_SUCCESS && without != 0;
 }
 
-/* Any kernel with a neuron could take slopes; PReLU alone has them. */
+static bool has_slopes(glcnn_neuron_type type)
+{
+    return type == GLCNN_NEURON_TYPE_PRELU || type == GLCNN_NEURON_TYPE_SCALE ||
+           type == GLCNN_NEURON_TYPE_SHIFT;
+}
+
+/* Any kernel with a neuron could take slopes; few types have them. */
 static bool owns_vector(glcnn_kernel *kernel, const char *name)
 {
     double neuron = 0;
     return takes_vector(kernel, name) && !(strcmp(name, "biases") == 0 && lacks_biases(kernel)) &&
            (strcmp(name, SLOPES) != 0 ||
             (glcnn_kernel_get(kernel, "neuron_type", &neuron) == GLCNN_SUCCESS &&
-             (glcnn_neuron_type)neuron == GLCNN_NEURON_TYPE_PRELU));
+             has_slopes((glcnn_neuron_type)neuron)));
 }
 
 static uint64_t extent(glcnn_kernel *kernel, const char *name)
@@ -78,12 +84,18 @@ void parameter_find_shape(struct parameter *p)
     memcpy(p->shape, (uint64_t[]){outputs, height, width, p->count / taps}, sizeof p->shape);
 }
 
+static bool is_neuron(const glcnn_kernel *kernel)
+{
+    return strcmp(glcnn_kernel_name(kernel), "neuron") == 0;
+}
+
 /* How many state vectors the kernel's optimizer keeps for each vector that it steps. */
 static unsigned moment_count(const glcnn_kernel *kernel, const struct vector_kind *kind)
 {
     glcnn_kernel *optimizer = glcnn_kernel_optimizer(kernel);
     const char *name = optimizer ? glcnn_kernel_name(optimizer) : "";
-    if (!optimizer || !kind->is_stepped)
+    if (!optimizer || !kind->is_stepped ||
+        (strcmp(kind->name, SLOPES) == 0 && !is_neuron(kernel))) /* those of a fused one stay */
         return 0;
     if (strcmp(name, "optimizer_stochastic_gradient_descent") == 0)
         return glcnn_optimizer(optimizer)->momentum_scale != 0;
@@ -195,11 +207,12 @@ static glcnn_status append_moments(struct parameters *list, const struct paramet
     return status;
 }
 
-/* Channels of a normalisation that has not met its first image. */
+/* Channels of a normalisation or a neuron that has not met its first image. */
 static uint32_t expected_channels(const glcnn_kernel *kernel)
 {
     const struct glcnn_data_source *source = glcnn_kernel_data_source(kernel);
-    return source && takes_vector(kernel, "gamma") ? source->feature_channels : 0;
+    bool follows = takes_vector(kernel, "gamma") || is_neuron(kernel);
+    return source && follows ? source->feature_channels : 0;
 }
 
 static glcnn_status append_vector(struct parameters *list, glcnn_kernel *kernel,

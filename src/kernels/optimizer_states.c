@@ -7,7 +7,7 @@
 
 #define PLACES 2
 
-/* The parameters of one kind of layer and their gradients. */
+/* The parameters of one kind of layer and their gradients; NULL: it has one alone. */
 struct layer_vectors {
     const char *gradients[PLACES], *values[PLACES];
 };
@@ -15,6 +15,7 @@ struct layer_vectors {
 static const struct layer_vectors layers[] = {
     {{"gradient_for_weights", "gradient_for_biases"}, {"weights", "biases"}},
     {{"gradient_for_gamma", "gradient_for_beta"}, {"gamma", "beta"}},
+    {{"gradient_for_neuron_data", NULL}, {"neuron_data", NULL}},
 };
 
 enum role { ROLE_GRADIENT, ROLE_SOURCE, ROLE_RESULT, ROLES };
@@ -61,14 +62,15 @@ static glcnn_status find_layer(struct state_step *s)
         }
     return device_fail(s->kernel->device, GLCNN_INVALID_ARGUMENT,
                        "%s: the states have neither gradient_for_weights and weights nor "
-                       "gradient_for_gamma and gamma; encode the gradient kernel first, and give "
-                       "the layer's own states",
+                       "gradient_for_gamma and gamma nor gradient_for_neuron_data and "
+                       "neuron_data; encode the gradient kernel first, and give the layer's own "
+                       "states",
                        kernel_title(s->kernel));
 }
 
 static void find_vectors(struct state_step *s)
 {
-    for (size_t place = 0; place < PLACES; place++)
+    for (size_t place = 0; place < PLACES && s->layer->values[place]; place++)
         for (int role = 0; role < ROLES; role++)
             s->vectors[place][role] =
                 state_filled_vector(s->states[role], name_in(s->layer, role, place));
@@ -88,6 +90,10 @@ static glcnn_status prepare_place(struct state_step *s, size_t place, struct glc
                                   struct glcnn_buffer *second)
 {
     struct state_vector *const *vectors = s->vectors[place];
+    if (!s->layer->values[place])
+        return device_fail(s->kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: count is 2; a layer with %s has no other vector to step",
+                           kernel_title(s->kernel), s->layer->values[0]);
     for (int role = 0; role < ROLES; role++)
         if (!vectors[role])
             return device_fail(s->kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s has no %s",

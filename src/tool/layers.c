@@ -14,7 +14,7 @@ struct range {
 struct mark {
     glcnn_filter_node *filter;
     bool counts; /* the scores depend on it */
-    bool layer;  /* it has weights, or a normalisation's factors */
+    bool layer;  /* it has weights, a normalisation's factors or a neuron's slopes */
     bool chosen; /* to train */
     bool live;   /* its result changes while the picture stays */
     struct range channels;

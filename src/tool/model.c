@@ -127,6 +127,17 @@ bool model_open(glcnn_network *network, const struct form *form, uint32_t batch,
     return false;
 }
 
+/* A neuron of a type that has numbers in a vector. */
+static bool has_slopes(glcnn_kernel *kernel)
+{
+    double type = 0;
+    if (strcmp(glcnn_kernel_name(kernel), "neuron") != 0)
+        return false;
+    glcnn_kernel_get(kernel, "neuron_type", &type);
+    return type == GLCNN_NEURON_TYPE_PRELU || type == GLCNN_NEURON_TYPE_SCALE ||
+           type == GLCNN_NEURON_TYPE_SHIFT;
+}
+
 bool model_filter_has_weights(glcnn_filter_node *filter)
 {
     const struct glcnn_kernel_info *info =
@@ -135,7 +146,15 @@ bool model_filter_has_weights(glcnn_filter_node *filter)
         if (strcmp(info->arguments[i].name, "weights") == 0 ||
             strcmp(info->arguments[i].name, "gamma") == 0)
             return true;
-    return false;
+    return has_slopes(glcnn_filter_node_kernel(filter));
+}
+
+/* Slopes of one number for all channels suit any number of classes. */
+static bool suits_classes(glcnn_filter_node *filter)
+{
+    double shares = 0;
+    glcnn_kernel_get(glcnn_filter_node_kernel(filter), "shares_data", &shares);
+    return shares != 0 || !model_filter_has_weights(filter);
 }
 
 glcnn_filter_node *model_head(const glcnn_network *network)
@@ -143,8 +162,7 @@ glcnn_filter_node *model_head(const glcnn_network *network)
     glcnn_image_node *input = NULL, *end = NULL;
     find_ends(network, &input, &end);
     glcnn_filter_node *filter = glcnn_image_node_filter(end);
-    while (filter && !model_filter_has_weights(filter) &&
-           glcnn_filter_node_source_count(filter) == 1)
+    while (filter && suits_classes(filter) && glcnn_filter_node_source_count(filter) == 1)
         filter = glcnn_image_node_filter(glcnn_filter_node_source(filter, 0));
     return is_kernel(filter, "convolution") || is_kernel(filter, "fully_connected") ? filter : NULL;
 }
