@@ -145,16 +145,27 @@ void glcnn_network_destroy(glcnn_network **network)
                 &(struct network_mark){.last_image = &old->images, .last_filter = &old->filters});
     device_unreference(old->device);
     free(old->kernel_counts);
+    free(old->image_at);
+    free(old->filter_at);
     free(old);
 }
 
 /* ---- Images ---- */
 
+/* Room for element `count` of an array. NULL: there is no memory, and the array stays as it was. */
+static void *longer(void *array, size_t count)
+{
+    bool is_full = (count & (count - 1)) == 0;
+    return array && !is_full ? array : realloc(array, (count ? 2 * count : 1) * sizeof(void *));
+}
+
 static struct glcnn_image_node *make_image(struct glcnn_network *network, const char *handle)
 {
     struct glcnn_image_node *made = calloc(1, sizeof *made);
     char *copy = handle ? strdup(handle) : NULL;
-    if (!made || (handle && !copy)) {
+    struct glcnn_image_node **all = longer(network->image_at, network->image_count);
+    network->image_at = all ? all : network->image_at;
+    if (!made || !all || (handle && !copy)) {
         free(made);
         free(copy);
         return out_of_memory(network);
@@ -162,6 +173,7 @@ static struct glcnn_image_node *make_image(struct glcnn_network *network, const 
     made->network = network;
     made->handle = copy;
     made->index = network->image_count++;
+    all[made->index] = made;
     *network->last_image = made;
     network->last_image = &made->next;
     return made;
@@ -306,7 +318,9 @@ struct glcnn_filter_node *filter_node_make(struct glcnn_network *network,
 {
     struct glcnn_filter_node *made = calloc(1, sizeof *made);
     struct glcnn_image_node **copy = calloc(source_count, sizeof(*copy));
-    if (!made || !copy) {
+    struct glcnn_filter_node **all = longer(network->filter_at, network->filter_count);
+    network->filter_at = all ? all : network->filter_at;
+    if (!made || !copy || !all) {
         free(made);
         free(copy);
         glcnn_kernel_destroy(&kernel);
@@ -330,6 +344,7 @@ struct glcnn_filter_node *filter_node_make(struct glcnn_network *network,
     }
     ++*kernel_count(made);
     made->index = network->filter_count++;
+    all[made->index] = made;
     *network->last_filter = made;
     network->last_filter = &made->next;
     return made;
@@ -627,18 +642,12 @@ glcnn_image_node *glcnn_filter_node_source(const glcnn_filter_node *node, size_t
 
 glcnn_image_node *glcnn_network_image(const glcnn_network *network, size_t index)
 {
-    struct glcnn_image_node *node = network ? network->images : NULL;
-    while (node && index--)
-        node = node->next;
-    return node;
+    return network && index < network->image_count ? network->image_at[index] : NULL;
 }
 
 glcnn_filter_node *glcnn_network_filter(const glcnn_network *network, size_t index)
 {
-    struct glcnn_filter_node *node = network ? network->filters : NULL;
-    while (node && index--)
-        node = node->next;
-    return node;
+    return network && index < network->filter_count ? network->filter_at[index] : NULL;
 }
 
 glcnn_state_node *glcnn_filter_node_result_state(glcnn_filter_node *node)

@@ -43,6 +43,10 @@ struct glcnn_network {
     struct glcnn_image_node *images, **last_image;
     struct glcnn_filter_node *filters, **last_filter;
     size_t image_count, filter_count;
+    /* The same by index, so that a walk by index is linear; capacities are the powers of two that the
+     * counts are within. */
+    struct glcnn_image_node **image_at;
+    struct glcnn_filter_node **filter_at;
     size_t *kernel_counts; /* [registry]: filters of each kernel, so that labels cost no search */
     glcnn_status status;   /* the first failure */
     /* Its sentence; before one, that of the last gradient that was refused. */

@@ -9,11 +9,18 @@ static const glcnn_channel_format format_values[] = {
     GLCNN_CHANNEL_FORMAT_FLOAT16, GLCNN_CHANNEL_FORMAT_FLOAT32, GLCNN_CHANNEL_FORMAT_UNORM8};
 static const char *const styles[] = {"none", "cpu", "gpu", NULL}; /* by value */
 
+/* The number of an image or a filter. */
+struct numbered {
+    const void *node;
+    size_t number;
+};
+
 /* Nodes by number: while writing all of them, while reading those made so far. */
 struct nodes {
     glcnn_image_node **images;
     glcnn_filter_node **filters;
     size_t image_count, filter_count, image_capacity, filter_capacity;
+    struct numbered *numbers; /* of all, by their addresses, while writing; NULL: reading */
 };
 
 static bool grow(void **list, size_t count, size_t *capacity, size_t element)
@@ -59,9 +66,31 @@ static void free_nodes(struct nodes *nodes)
 {
     free(nodes->images);
     free(nodes->filters);
+    free(nodes->numbers);
 }
 
 /* ---- Writing ---- */
+
+static int compare_numbered(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t)((const struct numbered *)a)->node;
+    uintptr_t y = (uintptr_t)((const struct numbered *)b)->node;
+    return (x > y) - (x < y);
+}
+
+static bool sort_nodes(struct nodes *nodes)
+{
+    size_t count = 0;
+    nodes->numbers = calloc(nodes->image_count + nodes->filter_count + 1, sizeof *nodes->numbers);
+    if (!nodes->numbers)
+        return false;
+    for (size_t i = 0; i < nodes->image_count; i++)
+        nodes->numbers[count++] = (struct numbered){nodes->images[i], i};
+    for (size_t i = 0; i < nodes->filter_count; i++)
+        nodes->numbers[count++] = (struct numbered){nodes->filters[i], i};
+    qsort(nodes->numbers, count, sizeof *nodes->numbers, compare_numbered);
+    return true;
+}
 
 static bool number_nodes(struct nodes *nodes, const glcnn_network *network, size_t *input_count)
 {
@@ -74,23 +103,16 @@ static bool number_nodes(struct nodes *nodes, const glcnn_network *network, size
     for (size_t i = 0; (filter = glcnn_network_filter(network, i)); i++)
         if (!add_filter(nodes, filter))
             return false;
-    return true;
+    return sort_nodes(nodes);
 }
 
-static size_t image_number(const struct nodes *nodes, const glcnn_image_node *image)
+/* Of an image or a filter of the network. */
+static size_t number_of(const struct nodes *nodes, const void *node)
 {
-    size_t i = 0;
-    while (nodes->images[i] != image)
-        i++;
-    return i;
-}
-
-static size_t filter_number(const struct nodes *nodes, const glcnn_filter_node *filter)
-{
-    size_t i = 0;
-    while (nodes->filters[i] != filter)
-        i++;
-    return i;
+    const struct numbered key = {node, 0}, *found;
+    found = bsearch(&key, nodes->numbers, nodes->image_count + nodes->filter_count, sizeof key,
+                    compare_numbered);
+    return found->number;
 }
 
 static bool write_named(struct writer *writer, const char *name, const char *text,
@@ -146,15 +168,15 @@ static void write_wiring(struct writer *writer, const struct nodes *nodes,
     if (forward) {
         writer_text(writer, "gradient");
         writer_array(writer, 3);
-        writer_unsigned(writer, filter_number(nodes, forward));
+        writer_unsigned(writer, number_of(nodes, forward));
         writer_unsigned(writer, source);
-        writer_unsigned(writer, image_number(nodes, glcnn_filter_node_source(filter, 0)));
+        writer_unsigned(writer, number_of(nodes, glcnn_filter_node_source(filter, 0)));
         return;
     }
     writer_text(writer, "sources");
     writer_array(writer, count);
     for (size_t i = 0; i < count; i++)
-        writer_unsigned(writer, image_number(nodes, glcnn_filter_node_source(filter, i)));
+        writer_unsigned(writer, number_of(nodes, glcnn_filter_node_source(filter, i)));
 }
 
 static bool write_images(struct writer *writer, glcnn_filter_node *filter, struct outcome *outcome)
@@ -176,7 +198,7 @@ static bool write_kernel(struct writer *writer, const struct nodes *nodes,
     const glcnn_filter_node *first = glcnn_filter_node_shared_with(filter);
     if (first) {
         writer_text(writer, "kernel_of");
-        writer_unsigned(writer, filter_number(nodes, first));
+        writer_unsigned(writer, number_of(nodes, first));
         return true;
     }
     /* The weights of a gradient node are its forward filter's. */
@@ -199,7 +221,7 @@ static bool write_filter(struct writer *writer, const struct nodes *nodes,
     write_wiring(writer, nodes, filter);
     if (from) {
         writer_text(writer, "source_state");
-        writer_unsigned(writer, filter_number(nodes, glcnn_state_node_filter(from)));
+        writer_unsigned(writer, number_of(nodes, glcnn_state_node_filter(from)));
     }
     write_flag(writer, "export_state", exports);
     return write_images(writer, filter, outcome);

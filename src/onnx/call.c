@@ -128,7 +128,9 @@ bool op_give(struct call *call, size_t i, const struct shape *shape, const struc
 
 /* ---- Labels ---- */
 
-/* A name of the node's that no filter has yet. Outputs' names differ, so the counting ends. */
+/* A name of the node's that no filter has yet. Outputs' names differ, but for what is cut off of long
+ * ones: after a few numbers the next one tried is above all that were given. */
+#define FEW 16
 static void free_label(const struct call *call, const char *suffix, char label[256])
 {
     const struct name_table *taken = &call->reader->labels;
@@ -140,8 +142,10 @@ static void free_label(const struct call *call, const char *suffix, char label[2
         return;
     int length = name_length(output, 180);
     snprintf(label, 256, "%.*s%s%s", length, output, slash, end);
-    for (unsigned i = 2; name_table_find(taken, label) != NO_NAME; i++)
-        snprintf(label, 256, "%.*s%s%s#%u", length, output, slash, end, i);
+    for (size_t i = 2; name_table_find(taken, label) != NO_NAME; i++) {
+        i += i < FEW ? 0 : taken->count;
+        snprintf(label, 256, "%.*s%s%s#%zu", length, output, slash, end, i);
+    }
 }
 
 bool op_made(struct call *call, glcnn_image_node *node, const char *suffix)

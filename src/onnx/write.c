@@ -216,54 +216,93 @@ static bool write_parameter(struct writer *w, const struct glcnn_onnx_parameter 
 
 /* ---- The file ---- */
 
-/* The tensor of an initialiser or of a node Constant; NULL: there is none. */
-static Onnx__TensorProto *find_tensor(const Onnx__GraphProto *graph, const char *name)
+/* Where the file has the numbers of a name: in an initialiser or in a node Constant. */
+struct tensors {
+    struct name_table names; /* of `at` */
+    Onnx__TensorProto **at;
+    size_t stored; /* the first ones, which the file has; others are computed there */
+};
+
+/* The first of a name counts. */
+static bool note_tensor(struct tensors *t, const char *name, Onnx__TensorProto *tensor)
 {
-    for (size_t i = 0; i < graph->n_initializer; i++)
-        if (graph->initializer[i]->name && strcmp(graph->initializer[i]->name, name) == 0)
-            return graph->initializer[i];
-    for (size_t i = 0; i < graph->n_node; i++) {
-        const Onnx__NodeProto *node = graph->node[i];
-        bool makes = node->n_output == 1 && strcmp(node->output[0], name) == 0;
-        for (size_t k = 0; makes && k < node->n_attribute; k++)
-            if (node->attribute[k]->t)
-                return node->attribute[k]->t;
-    }
+    if (!name || name_table_find(&t->names, name) != NO_NAME)
+        return true;
+    t->at[t->names.count] = tensor;
+    return name_table_add(&t->names, name, t->names.count);
+}
+
+static Onnx__TensorProto *find_tensor(const struct tensors *t, const char *name)
+{
+    size_t index = name_table_find(&t->names, name);
+    return index == NO_NAME ? NULL : t->at[index];
+}
+
+static Onnx__TensorProto *constant_of(const Onnx__NodeProto *node)
+{
+    for (size_t k = 0; node->n_output == 1 && k < node->n_attribute; k++)
+        if (node->attribute[k]->t)
+            return node->attribute[k]->t;
     return NULL;
 }
 
-static bool add_initializer(struct writer *w, Onnx__GraphProto *graph, const char *name)
+static bool note_tensors(struct tensors *t, const Onnx__GraphProto *graph, size_t more)
+{
+    bool good = (t->at = calloc(graph->n_initializer + graph->n_node + more + 1, sizeof(*t->at)));
+    for (size_t i = 0; good && i < graph->n_initializer; i++)
+        good = note_tensor(t, graph->initializer[i]->name, graph->initializer[i]);
+    for (size_t i = 0; good && i < graph->n_node; i++)
+        good = !constant_of(graph->node[i]) ||
+               note_tensor(t, graph->node[i]->output[0], constant_of(graph->node[i]));
+    t->stored = t->names.count;
+    return good;
+}
+
+/* The graph has room for it. */
+static Onnx__TensorProto *add_initializer(Onnx__GraphProto *graph, const char *name)
 {
     Onnx__TensorProto *tensor = malloc(sizeof *tensor);
-    Onnx__TensorProto **all = realloc(graph->initializer, (graph->n_initializer + 1) * sizeof *all);
-    if (all)
-        graph->initializer = all;
-    if (!tensor || !all) {
-        free(tensor);
-        return onnx_no_memory(&w->messages);
-    }
+    if (!tensor)
+        return NULL;
     onnx__tensor_proto__init(tensor);
     graph->initializer[graph->n_initializer++] = tensor;
     tensor->name = strdup(name);
     tensor->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
     tensor->has_data_type = true;
-    return tensor->name || onnx_no_memory(&w->messages);
+    return tensor->name ? tensor : NULL;
 }
 
-/* A constant that was computed is stored now; who made it goes. */
-static bool take_over(struct writer *w, Onnx__GraphProto *graph, const char *name)
+/* Constants that the file computes are stored now. */
+static bool store_computed(struct writer *w, struct tensors *t, Onnx__GraphProto *graph)
+{
+    const struct glcnn_onnx_record *record = w->record;
+    Onnx__TensorProto **all = realloc(
+        graph->initializer, (graph->n_initializer + record->parameter_count + 1) * sizeof *all);
+    graph->initializer = all ? all : graph->initializer;
+    bool good = all;
+    for (size_t i = 0; good && i < record->parameter_count; i++) {
+        const char *name = record->parameters[i].name;
+        if (find_tensor(t, name))
+            continue;
+        Onnx__TensorProto *tensor = add_initializer(graph, name);
+        good = tensor && note_tensor(t, tensor->name, tensor);
+    }
+    return good;
+}
+
+/* Whoever computes a constant that is stored now goes. */
+static void drop_computing(const struct tensors *t, Onnx__GraphProto *graph)
 {
     size_t kept = 0;
     for (size_t i = 0; i < graph->n_node; i++) {
         Onnx__NodeProto *node = graph->node[i];
-        bool makes = node->n_output == 1 && strcmp(node->output[0], name) == 0;
-        if (makes)
+        size_t index = node->n_output == 1 ? name_table_find(&t->names, node->output[0]) : NO_NAME;
+        if (index != NO_NAME && index >= t->stored)
             onnx__node_proto__free_unpacked(node, NULL);
         else
             graph->node[kept++] = node;
     }
     graph->n_node = kept;
-    return add_initializer(w, graph, name);
 }
 
 /* The number of classes of the model's outputs, where a parameter has another one now. */
@@ -289,18 +328,21 @@ static void follow_outputs(Onnx__GraphProto *graph, const struct glcnn_onnx_para
     graph->n_value_info = 0;
 }
 
-static bool write_parameters(struct writer *w, Onnx__GraphProto *graph,
-                             const struct name_table *labels)
+static bool check_parameters(struct writer *w)
 {
-    const struct glcnn_onnx_record *record = w->record;
-    for (size_t i = 0; i < record->parameter_count; i++) {
-        const struct glcnn_onnx_parameter *p = &record->parameters[i];
-        if (!p->name || !p->vector)
+    for (size_t i = 0; i < w->record->parameter_count; i++)
+        if (!w->record->parameters[i].name || !w->record->parameters[i].vector)
             return onnx_fail(&w->messages, GLCNN_INVALID_ARGUMENT,
                              "parameter %zu of the record has no name or no vector", i);
-        if (!find_tensor(graph, p->name) && !take_over(w, graph, p->name))
-            return false;
-        Onnx__TensorProto *tensor = find_tensor(graph, p->name);
+    return true;
+}
+
+static bool write_tensors(struct writer *w, Onnx__GraphProto *graph,
+                          const struct name_table *labels, const struct tensors *tensors)
+{
+    for (size_t i = 0; i < w->record->parameter_count; i++) {
+        const struct glcnn_onnx_parameter *p = &w->record->parameters[i];
+        Onnx__TensorProto *tensor = find_tensor(tensors, p->name);
         if (!write_parameter(w, p, find_filter(w, labels, p->filter), tensor))
             return false;
         follow_outputs(graph, p, tensor);
@@ -308,15 +350,34 @@ static bool write_parameters(struct writer *w, Onnx__GraphProto *graph,
     return true;
 }
 
+static bool write_parameters(struct writer *w, Onnx__GraphProto *graph,
+                             const struct name_table *labels)
+{
+    struct tensors tensors = {.at = NULL};
+    if (!check_parameters(w))
+        return false;
+    bool noted = note_tensors(&tensors, graph, w->record->parameter_count) &&
+                 store_computed(w, &tensors, graph);
+    if (noted)
+        drop_computing(&tensors, graph);
+    bool written = noted ? write_tensors(w, graph, labels, &tensors) : onnx_no_memory(&w->messages);
+    name_table_free(&tensors.names);
+    free(tensors.at);
+    return written;
+}
+
 /* ---- Biases that the file does not have ---- */
 
-static bool is_noted(const struct glcnn_onnx_record *record, const char *filter, const char *vector)
+/* Labels of filters whose biases the record has. */
+static bool note_biases(struct writer *w, struct name_table *noted)
 {
-    for (size_t i = 0; i < record->parameter_count; i++)
-        if (strcmp(record->parameters[i].filter, filter) == 0 &&
-            strcmp(record->parameters[i].vector, vector) == 0)
-            return true;
-    return false;
+    for (size_t i = 0; i < w->record->parameter_count; i++) {
+        const struct glcnn_onnx_parameter *p = &w->record->parameters[i];
+        if (strcmp(p->vector, "biases") == 0 && name_table_find(noted, p->filter) == NO_NAME &&
+            !name_table_add(noted, p->filter, i))
+            return onnx_no_memory(&w->messages);
+    }
+    return true;
 }
 
 static bool is_zero(const float *values, size_t count)
@@ -327,28 +388,33 @@ static bool is_zero(const float *values, size_t count)
     return true;
 }
 
+static bool refuse_values(struct writer *w, glcnn_filter_node *filter)
+{
+    size_t count;
+    if (!glcnn_kernel_has_vector(glcnn_filter_node_kernel(filter), "biases"))
+        return true;
+    float *values = write_vector(w, filter, "biases", &count);
+    bool good = values && (is_zero(values, count) ||
+                           onnx_fail(&w->messages, GLCNN_INVALID_ARGUMENT,
+                                     "filter \"%.80s\" has biases other than 0, for which "
+                                     "the record's file has no place; make it without_biases",
+                                     glcnn_filter_node_label(filter)));
+    free(values);
+    return good;
+}
+
 /* A layer that has none there was read as one without biases. */
 static bool refuse_biases(struct writer *w, const struct name_table *labels)
 {
-    const struct glcnn_onnx_record *record = w->record;
-    for (size_t i = 0; i < record->parameter_count; i++) {
-        const struct glcnn_onnx_parameter *p = &record->parameters[i];
-        glcnn_filter_node *filter = find_filter(w, labels, p->filter);
-        size_t count;
-        if (strcmp(p->vector, "weights") != 0 || is_noted(record, p->filter, "biases") ||
-            !glcnn_kernel_has_vector(glcnn_filter_node_kernel(filter), "biases"))
-            continue;
-        float *values = write_vector(w, filter, "biases", &count);
-        bool good = values && (is_zero(values, count) ||
-                               onnx_fail(&w->messages, GLCNN_INVALID_ARGUMENT,
-                                         "filter \"%.80s\" has biases other than 0, for which "
-                                         "the record's file has no place; make it without_biases",
-                                         p->filter));
-        free(values);
-        if (!good)
-            return false;
+    struct name_table noted = {0};
+    bool good = note_biases(w, &noted);
+    for (size_t i = 0; good && i < w->record->parameter_count; i++) {
+        const struct glcnn_onnx_parameter *p = &w->record->parameters[i];
+        good = strcmp(p->vector, "weights") != 0 || name_table_find(&noted, p->filter) != NO_NAME ||
+               refuse_values(w, find_filter(w, labels, p->filter));
     }
-    return true;
+    name_table_free(&noted);
+    return good;
 }
 
 /* Labels of forward filters, by the filters' numbers. */

@@ -54,24 +54,40 @@ static bool is_kernel(glcnn_filter_node *filter, const char *name)
     return filter && strcmp(glcnn_kernel_name(glcnn_filter_node_kernel(filter)), name) == 0;
 }
 
-static bool is_read(const glcnn_network *network, const glcnn_image_node *image)
+static int compare_addresses(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t) * (const glcnn_image_node *const *)a;
+    uintptr_t y = (uintptr_t) * (const glcnn_image_node *const *)b;
+    return (x > y) - (x < y);
+}
+
+/* The images that filters read, as often as they do, by their addresses; to be freed. NULL: there is no
+ * memory. */
+static glcnn_image_node **find_read(const glcnn_network *network, size_t *count)
 {
     glcnn_filter_node *filter;
+    size_t all = 0;
     for (size_t i = 0; (filter = glcnn_network_filter(network, i)) != NULL; i++)
+        all += glcnn_filter_node_source_count(filter);
+    glcnn_image_node **read = calloc(all + 1, sizeof(*read));
+    *count = 0;
+    for (size_t i = 0; read && (filter = glcnn_network_filter(network, i)) != NULL; i++)
         for (size_t k = 0; k < glcnn_filter_node_source_count(filter); k++)
-            if (glcnn_filter_node_source(filter, k) == image)
-                return true;
-    return false;
+            read[(*count)++] = glcnn_filter_node_source(filter, k);
+    if (read)
+        qsort(read, *count, sizeof(*read), compare_addresses);
+    return read;
 }
 
 /* The one input and the one end of a network; NULL: there are others. */
 static void find_ends(const glcnn_network *network, glcnn_image_node **input,
                       glcnn_image_node **end)
 {
-    size_t inputs = 0, ends = 0;
-    glcnn_image_node *image;
-    for (size_t i = 0; (image = glcnn_network_image(network, i)) != NULL; i++) {
-        bool is_input = !glcnn_image_node_filter(image), is_end = !is_read(network, image);
+    size_t inputs = 0, ends = 0, count = 0;
+    glcnn_image_node *image, **read = find_read(network, &count);
+    for (size_t i = 0; read && (image = glcnn_network_image(network, i)) != NULL; i++) {
+        bool is_input = !glcnn_image_node_filter(image);
+        bool is_end = !bsearch(&image, read, count, sizeof(image), compare_addresses);
         if (is_input && !is_end) {
             *input = image;
             inputs++;
@@ -80,6 +96,7 @@ static void find_ends(const glcnn_network *network, glcnn_image_node **input,
             ends++;
         }
     }
+    free(read);
     *input = inputs == 1 ? *input : NULL;
     *end = ends == 1 ? *end : NULL;
 }

@@ -1,0 +1,91 @@
+/* Models of many nodes: reading, serialising and writing them is linear, by the time of the processor
+ * that this process takes. */
+#include <time.h>
+
+#include <glcnn/serialize.h>
+
+#include "onnx/build.h"
+#include "tests/fixture.h"
+
+enum { SHORT = 1000, LONGER = 8 }; /* times as many */
+
+/* Linear is LONGER, quadratic LONGER * LONGER. */
+#define MOST 24
+
+struct file {
+    uint8_t *bytes;
+    size_t size;
+};
+
+/* What a value or weights are called: long, and cut off alike for labels. */
+static const char *name_of(const char *what, size_t i)
+{
+    static char names[2][256];
+    static size_t next;
+    char *name = names[next++ % 2];
+    snprintf(name, sizeof names[0], "%s%0*d.%zu", what, 190, 0, i);
+    return name;
+}
+
+/* A chain of convolutions 1x1 of two channels, all of one name. */
+static struct file make_chain(size_t nodes)
+{
+    static const int64_t dims[] = {1, 2, 4, 4}, weights_dims[] = {2, 2, 1, 1};
+    static const float weights[] = {1, 0, 0, 1};
+    struct writer w = {0};
+    struct file file = {NULL, 0};
+    Onnx__ModelProto *model = build_model(nodes);
+    build_value(&w, model->graph, false, "image", dims, 4);
+    for (size_t i = 0; i < nodes; i++) {
+        char from[256];
+        snprintf(from, sizeof from, "%s", i ? name_of("value", i - 1) : "image");
+        build_tensor(&w, model->graph, name_of("weights", i), weights_dims, 4, weights, NULL);
+        Onnx__NodeProto *node = build_node(&w, model->graph, "Conv", name_of("value", i),
+                                           (const char *[]){from, name_of("weights", i), NULL});
+        free(node->name);
+        node->name = strdup("block");
+    }
+    build_value(&w, model->graph, true, name_of("value", nodes - 1), dims, 4);
+    CU_ASSERT_TRUE_FATAL(write_bytes(&w, model, &file.bytes, &file.size));
+    onnx__model_proto__free_unpacked(model, NULL);
+    return file;
+}
+
+/* Seconds of the processor for the file to become a network, and that a description and a file. */
+static double cost_of(size_t nodes)
+{
+    struct file file = make_chain(nodes), back = {NULL, 0};
+    glcnn_network *net;
+    struct glcnn_onnx_record *record;
+    uint8_t *description;
+    size_t size;
+    clock_t begin = clock();
+    GOOD(glcnn_onnx_read(device, file.bytes, file.size, NULL, &net, &record, NULL));
+    GOOD(glcnn_network_serialize(net, false, &description, &size, NULL));
+    GOOD(glcnn_onnx_write(net, record, NULL, 0, &back.bytes, &back.size, NULL));
+    double cost = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    CU_ASSERT_PTR_NOT_NULL(glcnn_network_filter(net, nodes - 1));
+    CU_ASSERT_PTR_NULL(glcnn_network_filter(net, nodes));
+    CU_ASSERT_TRUE(back.size == file.size && memcmp(back.bytes, file.bytes, file.size) == 0);
+    glcnn_serialize_free(description);
+    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_free(back.bytes);
+    glcnn_onnx_record_destroy(&record);
+    glcnn_network_destroy(&net);
+    return cost;
+}
+
+static void time_is_linear_in_nodes(void)
+{
+    cost_of(SHORT); /* warms caches */
+    double few = cost_of(SHORT), many = cost_of((size_t)SHORT * LONGER);
+    CU_ASSERT_TRUE(many < MOST * few);
+    if (!(many < MOST * few))
+        printf("%d nodes take %g s, %d times as many %g s\n", SHORT, few, LONGER, many);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {UNIT_TEST(time_is_linear_in_nodes), CU_TEST_INFO_NULL};
+    return fixture_run("onnx_long", tests, argc, argv);
+}
