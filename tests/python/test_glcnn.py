@@ -211,6 +211,13 @@ class Nodes(unittest.TestCase):
         with refused(self, Status.INVALID_ARGUMENT, "takes a, b, not a, c"):
             graph.execute({"a": ones, "c": ones})
 
+    def test_a_long_network_has_a_shape(self):
+        def layers(x):
+            for _ in range(1200):
+                x = x.neuron_relu()
+            return x
+        self.assertEqual(glcnn.network((3, 4, 5), layers).output.shape, (3, 4, 5))
+
 
 class Training(unittest.TestCase):
     images, labels = quarters(96)
