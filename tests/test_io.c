@@ -310,7 +310,7 @@ static void npy_read_names_the_file(void)
     CU_ASSERT_EQUAL(glcnn_npy_read(path_of("none.npy"), &array, error), GLCNN_IO_ERROR);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "none.npy: cannot be opened"));
     CU_ASSERT_EQUAL(glcnn_npy_read(folder, &array, error), GLCNN_IO_ERROR);
-    CU_ASSERT_EQUAL(glcnn_npy_read("/dev/zero", &array, error), GLCNN_MALFORMED_DATA);
+    CU_ASSERT_EQUAL(glcnn_npy_read("/dev/zero", &array, error), GLCNN_IO_ERROR);
     CU_ASSERT_EQUAL(glcnn_npy_read(NULL, &array, error), GLCNN_INVALID_ARGUMENT);
     CU_ASSERT_EQUAL(glcnn_npy_read(path, NULL, NULL), GLCNN_INVALID_ARGUMENT);
     CU_ASSERT_EQUAL(glcnn_npy_parse(NULL, 0, &array, NULL), GLCNN_INVALID_ARGUMENT);
@@ -802,6 +802,65 @@ static void writers_follow_no_planted_link(void)
     }
 }
 
+/* ---- Files that are read ---- */
+
+static void files_are_read_whole(void)
+{
+    char error[GLCNN_ERROR_LENGTH] = "", part[3] = "";
+    void *bytes;
+    size_t size;
+    int descriptor;
+    uint64_t length;
+    write_file(place("file"), "a\0bcd", 5);
+    CU_ASSERT_EQUAL(symlink("file", place("link")), 0);
+    CU_ASSERT_EQUAL(glcnn_file_load(place("link"), 5, &bytes, &size, error), GLCNN_SUCCESS);
+    CU_ASSERT_TRUE(size == 5 && memcmp(bytes, "a\0bcd", 6) == 0);
+    free(bytes);
+    CU_ASSERT_EQUAL(glcnn_file_load(place("file"), 4, &bytes, &size, error), GLCNN_LIMIT_EXCEEDED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "file: has 5 bytes; at most 4 are read"));
+    CU_ASSERT_PTR_NULL(bytes);
+    CU_ASSERT_EQUAL(glcnn_file_open(place("file"), &descriptor, &length, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(length, 5);
+    CU_ASSERT_EQUAL(glcnn_file_read(descriptor, "name", 2, part, 3, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(memcmp(part, "bcd", 3), 0);
+    CU_ASSERT_EQUAL(glcnn_file_read(descriptor, "name", 3, part, 3, error), GLCNN_IO_ERROR);
+    CU_ASSERT_STRING_EQUAL(error, "name: cannot be read: it ends before the size that it had");
+    close(descriptor);
+    CU_ASSERT_EQUAL(glcnn_file_load(NULL, 4, &bytes, &size, NULL), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_file_load(place("file"), 9, NULL, &size, NULL), GLCNN_INVALID_ARGUMENT);
+    folder_empty(folder);
+}
+
+/* Nobody writes into the pipe: to wait for one would never end. */
+static void other_kinds_of_files_are_not_read(void)
+{
+    static const struct {
+        const char *name, *words;
+        int reason; /* errno */
+    } kinds[] = {{"pipe", "pipe: is not a regular file but a pipe", 0},
+                 {".", ".: is not a regular file but a folder", 0},
+                 {"/dev/zero", "/dev/zero: is not a regular file but a device", 0},
+                 {"none", "none: cannot be opened: No such file", ENOENT},
+                 {"", ": cannot be opened: No such file", ENOENT}};
+    CU_ASSERT_EQUAL(mkfifo(place("pipe"), 0600), 0);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        char error[GLCNN_ERROR_LENGTH] = "";
+        struct glcnn_npy array;
+        int descriptor;
+        bool is_here = kinds[i].name[0] && kinds[i].name[0] != '/';
+        const char *path = is_here ? place(kinds[i].name) : kinds[i].name;
+        errno = EBADF;
+        CU_ASSERT_EQUAL(glcnn_file_open(path, &descriptor, NULL, error), GLCNN_IO_ERROR);
+        CU_ASSERT_EQUAL(errno, kinds[i].reason);
+        CU_ASSERT_EQUAL(descriptor, -1);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, kinds[i].words));
+        error[0] = 0;
+        CU_ASSERT_EQUAL(glcnn_npy_read(path, &array, error), GLCNN_IO_ERROR);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, kinds[i].words));
+    }
+    folder_empty(folder);
+}
+
 /* The test holds the pipe open, so that nobody waits. */
 static void writers_write_a_pipe_in_place(void)
 {
@@ -1164,6 +1223,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(plot_takes_any_values),
         UNIT_TEST(plot_leaves_nothing_of_a_failed_write),
         UNIT_TEST(numbers_have_suffixes),
+        UNIT_TEST(files_are_read_whole),
+        UNIT_TEST(other_kinds_of_files_are_not_read),
         UNIT_TEST(writers_keep_links_and_modes),
         UNIT_TEST(writers_make_what_a_link_points_to),
         UNIT_TEST(writers_follow_no_planted_link),

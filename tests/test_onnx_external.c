@@ -1,4 +1,7 @@
 /* Models whose initialisers lie in files beside them. */
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "onnx/build.h"
 #include "tests/data_files.h"
 #include "tests/fixture.h"
@@ -72,6 +75,21 @@ static struct file pack(struct writer *w, Onnx__ModelProto *model)
     return file;
 }
 
+/* What is no file of its own, or none in the model's folder. */
+static void make_others(void)
+{
+    static bool made;
+    if (made)
+        return;
+    made = true;
+    data_write("models/data/sparse.bin", "", 0);
+    CU_ASSERT_EQUAL(truncate(data_path("models/data/sparse.bin"), (off_t)1 << 34), 0);
+    CU_ASSERT_EQUAL(mkfifo(data_path("models/data/pipe"), 0600), 0);
+    CU_ASSERT_EQUAL(symlink("../numbers.bin", data_path("models/link.bin")), 0);
+    CU_ASSERT_EQUAL(symlink("../models-beside", data_path("models/links")), 0);
+    CU_ASSERT_EQUAL(symlink("data/numbers.bin", data_path("models/inside.bin")), 0);
+}
+
 /* models/model.onnx, its data in models/data/numbers.bin, which ends with them, and in numbers.bin. */
 static void write_models(struct place of_weights)
 {
@@ -84,27 +102,31 @@ static void write_models(struct place of_weights)
     data_write("models/model.onnx", file.bytes, file.size);
     data_write("models/data/numbers.bin", numbers, sizeof numbers);
     data_write("numbers.bin", numbers, sizeof numbers);
+    data_write("models-beside/numbers.bin", numbers, sizeof numbers);
     glcnn_onnx_free(file.bytes);
+    make_others();
 }
 
-static glcnn_status load(glcnn_network **net, struct glcnn_onnx_record **record,
-                         char error[GLCNN_ERROR_LENGTH])
+static glcnn_status load(bool external_links, glcnn_network **net,
+                         struct glcnn_onnx_record **record, char error[GLCNN_ERROR_LENGTH])
 {
-    return glcnn_onnx_load(device, data_path("models/model.onnx"), NULL, net, record, error);
+    return glcnn_onnx_load(device, data_path("models/model.onnx"),
+                           &(struct glcnn_onnx_options){.external_links = external_links}, net,
+                           record, error);
 }
 
 /* ---- Tests ---- */
 
 /* Written again the model has all its data in it, also those that are no vector of a filter. */
-static void data_beside_the_model_are_taken_in(void)
+static void expect_taken_in(struct place place, bool external_links)
 {
     struct writer w = {0};
     char error[GLCNN_ERROR_LENGTH] = "";
     glcnn_network *net;
     struct glcnn_onnx_record *record;
     struct file whole = pack(&w, make_model(&w)), back = {NULL, 0};
-    write_models(weights_place);
-    CU_ASSERT_EQUAL_FATAL(load(&net, &record, error), GLCNN_SUCCESS);
+    write_models(place);
+    CU_ASSERT_EQUAL_FATAL(load(external_links, &net, &record, error), GLCNN_SUCCESS);
     CU_ASSERT_TRUE(record->skeleton_size < whole.size - WEIGHTS_SIZE);
     CU_ASSERT_EQUAL_FATAL(glcnn_onnx_write(net, record, NULL, 0, &back.bytes, &back.size, error),
                           GLCNN_SUCCESS);
@@ -116,26 +138,56 @@ static void data_beside_the_model_are_taken_in(void)
     glcnn_network_destroy(&net);
 }
 
+static void data_beside_the_model_are_taken_in(void)
+{
+    static const struct place without_length = {"data/numbers.bin", "16", NULL},
+                              by_link = {"inside.bin", "16", "288"},
+                              by_dots = {"data/../data/./numbers.bin", "16", "288"};
+    expect_taken_in(weights_place, false);
+    expect_taken_in(without_length, false);
+    expect_taken_in(by_link, false);
+    expect_taken_in(by_dots, false);
+}
+
+static void links_are_followed_where_they_may_be(void)
+{
+    static const struct place places[] = {{"../numbers.bin", "16", "288"},
+                                          {"link.bin", "16", "288"},
+                                          {"links/numbers.bin", "16", "288"}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        expect_taken_in(places[i], true);
+    expect_taken_in((struct place){data_path("numbers.bin"), "16", "288"}, true);
+}
+
 static const struct wrong {
     struct place place;
     glcnn_status status;
     const char *words; /* in the sentence */
 } wrongs[] = {
     {{"data/nothing.bin", "16", "288"}, GLCNN_IO_ERROR, "data/nothing.bin, the data of tensor"},
-    {{"data", "0", "288"}, GLCNN_IO_ERROR, "weights\": it cannot be read"},
+    {{"data", "0", "288"}, GLCNN_IO_ERROR, "is not a regular file but a folder"},
     {{"data/numbers.bin", "24", "288"},
      GLCNN_MALFORMED_DATA,
      "308 bytes; the tensor is said to have"},
     {{"data/numbers.bin", "400", "288"}, GLCNN_MALFORMED_DATA, "from byte 400 on"},
-    {{"data/numbers.bin", "-1", "288"}, GLCNN_MALFORMED_DATA, "308 bytes"},
-    {{"data/numbers.bin", "16", "-1"}, GLCNN_MALFORMED_DATA, "308 bytes"},
-    {{"data/numbers.bin", "16", "284"}, GLCNN_MALFORMED_DATA, "72 numbers, but the file has 284"},
-    {{"data/numbers.bin", "16", NULL}, GLCNN_UNSUPPORTED, "where their length is told"},
+    {{"data/numbers.bin", "-1", "288"}, GLCNN_MALFORMED_DATA, "offset \"-1\", which is no number"},
+    {{"data/numbers.bin", "16", "-1"}, GLCNN_MALFORMED_DATA, "length \"-1\", which is no number"},
+    {{"data/numbers.bin", "16", ""}, GLCNN_MALFORMED_DATA, "length \"\", which is no number"},
+    {{"data/numbers.bin", "16", "9999999999999999999"}, GLCNN_MALFORMED_DATA, "is no number"},
+    {{"data/numbers.bin", "16", "284"}, GLCNN_MALFORMED_DATA, "288 bytes, but 284 bytes of"},
+    {{"data/sparse.bin", "0", "17179869184"},
+     GLCNN_MALFORMED_DATA,
+     "72 numbers, 288 bytes, but 17179869184 bytes"},
+    {{"data/pipe", "0", "288"}, GLCNN_IO_ERROR, "is not a regular file but a pipe"},
     {{NULL, "16", "288"}, GLCNN_UNSUPPORTED, "in another file"},
     {{"", "16", "288"}, GLCNN_UNSUPPORTED, "from its folder"},
-    {{"../numbers.bin", "16", "288"}, GLCNN_UNSUPPORTED, "\"../numbers.bin\""},
-    {{"data/../../numbers.bin", "16", "288"}, GLCNN_UNSUPPORTED, "from its folder"},
-    {{"data/..", "0", "288"}, GLCNN_UNSUPPORTED, "from its folder"},
+    {{"../numbers.bin", "16", "288"}, GLCNN_UNSUPPORTED, "outside of the model's folder"},
+    {{"data/../../numbers.bin", "16", "288"}, GLCNN_UNSUPPORTED, "option external_links reads it"},
+    {{"link.bin", "16", "288"}, GLCNN_UNSUPPORTED, "\"link.bin\", which is /"},
+    {{"links/numbers.bin", "16", "288"}, GLCNN_UNSUPPORTED, "outside of the model's folder"},
+    {{"/dev/zero", "0", "288"}, GLCNN_UNSUPPORTED, "outside of the model's folder"},
+    {{"..", "0", "288"}, GLCNN_UNSUPPORTED, "outside of the model's folder"},
+    {{"data/..", "0", "288"}, GLCNN_UNSUPPORTED, "outside of the model's folder"},
 };
 enum { WRONGS = sizeof wrongs / sizeof *wrongs };
 
@@ -145,7 +197,7 @@ static void expect_refused(struct place place, glcnn_status expected, const char
     glcnn_network *net;
     struct glcnn_onnx_record *record;
     write_models(place);
-    CU_ASSERT_EQUAL(load(&net, &record, error), expected);
+    CU_ASSERT_EQUAL(load(false, &net, &record, error), expected);
     CU_ASSERT_PTR_NULL(net);
     CU_ASSERT_PTR_NULL(record);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, words));
@@ -160,18 +212,19 @@ static void data_that_cannot_be_had_are_named(void)
         expect_refused(wrongs[i].place, wrongs[i].status, wrongs[i].words);
 }
 
-/* The file is there and right: its path is what is wrong. */
-static void absolute_paths_are_refused(void)
+/* A folder whose name begins like the model's is another one. */
+static void folders_beside_the_models_are_others(void)
 {
-    expect_refused((struct place){data_path("models/data/numbers.bin"), "16", "288"},
-                   GLCNN_UNSUPPORTED, "from its folder");
+    expect_refused((struct place){data_path("models-beside/numbers.bin"), "16", "288"},
+                   GLCNN_UNSUPPORTED, "outside of the model's folder");
 }
 
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {UNIT_TEST(data_beside_the_model_are_taken_in),
-                                        UNIT_TEST(data_that_cannot_be_had_are_named),
-                                        UNIT_TEST(absolute_paths_are_refused), CU_TEST_INFO_NULL};
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(data_beside_the_model_are_taken_in), UNIT_TEST(data_that_cannot_be_had_are_named),
+        UNIT_TEST(links_are_followed_where_they_may_be),
+        UNIT_TEST(folders_beside_the_models_are_others), CU_TEST_INFO_NULL};
     int result = fixture_run("onnx_external", tests, argc, argv);
     data_remove_folder();
     return result;

@@ -70,6 +70,29 @@ GLCNN_API glcnn_status glcnn_npy_write(const char *path, const struct glcnn_npy 
 GLCNN_API glcnn_status glcnn_npy_write_all(const char *const *paths, const struct glcnn_npy *arrays,
                                            size_t count, char error[GLCNN_ERROR_LENGTH]);
 
+/* ---- Files that are read ----
+ *
+ * The one way in which the library, the tool and the examples open a file that is named to them, but
+ * for the program cache, which trusts less. Files are regular ones: a pipe would be waited for, and a
+ * device may have no end; neither is opened for long, or read. Links are followed.
+ *
+ * Errors: GLCNN_IO_ERROR, also for what is no regular file; GLCNN_OUT_OF_MEMORY;
+ * GLCNN_INVALID_ARGUMENT for a NULL. `error`, if not NULL, has the sentence, which begins with the
+ * path. */
+
+/* Opens a file for reading, without waiting. *descriptor is the caller's to close(), -1 after a
+ * failure, when errno is open's, or 0 for what is no regular file; *size, where that is not NULL, is
+ * the file's in bytes. */
+GLCNN_API glcnn_status glcnn_file_open(const char *path, int *descriptor, uint64_t *size,
+                                       char error[GLCNN_ERROR_LENGTH]);
+/* Reads `size` bytes from `offset` on; fewer are a failure. The path is for sentences. */
+GLCNN_API glcnn_status glcnn_file_read(int descriptor, const char *path, uint64_t offset,
+                                       void *bytes, size_t size, char error[GLCNN_ERROR_LENGTH]);
+/* Reads a whole file; one of more than `limit` bytes is GLCNN_LIMIT_EXCEEDED. *bytes, behind whose end
+ * there is a 0, is to be released with free(); it is NULL after a failure. */
+GLCNN_API glcnn_status glcnn_file_load(const char *path, size_t limit, void **bytes, size_t *size,
+                                       char error[GLCNN_ERROR_LENGTH]);
+
 /* ---- Files that are written whole ----
  *
  * The one way in which the library, the tool and the examples write files.

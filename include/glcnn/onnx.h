@@ -51,6 +51,9 @@ struct glcnn_onnx_options {
      * the file names: nodes, initialisers and inputs that it does not need are neither read nor in the
      * record's file. With head_classes the layer comes behind it. NULL: the file's outputs. */
     const char *output;
+    /* Data of tensors may lie in files outside of the model's folder: an absolute path, one with "..",
+     * a link that leads out. Of a model from elsewhere such a path is a way to read this machine. */
+    bool external_links;
 };
 
 /* How the numbers of a tensor lie in an image: in the tensor's row-major order the axes of the image
@@ -109,7 +112,8 @@ struct glcnn_onnx_record {
  * output too, goes through a filter that changes nothing. */
 
 /* Reads a model of `size` bytes, or of a file, for which data that lie in other files of its folder,
- * or below it, are found too; the record has them as if they had been in the file. `options` may be
+ * or below it, are found too: regular ones, whose links lead to no other place. No more of them is read
+ * than a tensor has; the record has them as if they had been in the file. `options` may be
  * NULL. The caller owns *network and *record, which are apart from one another; `record` may be NULL:
  * none is wanted. After a failure both are NULL and `error`, if not NULL, has the sentence.
  * Errors: GLCNN_MALFORMED_DATA; GLCNN_UNSUPPORTED for an operator, an attribute, a type or an opset

@@ -2,12 +2,12 @@
 #include "bytes.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+
+#include <glcnn/io.h>
 
 #include "message.h"
 
@@ -69,29 +69,6 @@ static const char *gz_reason(void *from)
     return number == Z_ERRNO ? strerror(errno) : reason;
 }
 
-int bytes_open(const char *path)
-{
-    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (descriptor < 0 || descriptor > STDERR_FILENO)
-        return descriptor;
-    int above = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), reason = errno;
-    close(descriptor);
-    errno = reason;
-    return above;
-}
-
-/* A FIFO would wait for a writer, and a device may have no end. */
-static glcnn_status open_regular(const char *path, int *descriptor, char *error)
-{
-    struct stat info;
-    *descriptor = bytes_open(path);
-    if (*descriptor < 0 || fstat(*descriptor, &info) != 0)
-        return data_fail_errno(error, path, "cannot be opened");
-    return S_ISREG(info.st_mode)
-               ? GLCNN_SUCCESS
-               : data_fail(error, GLCNN_IO_ERROR, "%.300s: is not a regular file", path);
-}
-
 static glcnn_status read_open(struct bytes *bytes, const char *path, int descriptor, size_t limit,
                               char *error)
 {
@@ -113,10 +90,6 @@ glcnn_status bytes_read_file(struct bytes *bytes, const char *path, size_t limit
 {
     int descriptor;
     *bytes = (struct bytes){0};
-    glcnn_status status = open_regular(path, &descriptor, error);
-    if (status == GLCNN_SUCCESS)
-        return read_open(bytes, path, descriptor, limit, error);
-    if (descriptor >= 0)
-        close(descriptor);
-    return status;
+    glcnn_status status = glcnn_file_open(path, &descriptor, NULL, error);
+    return status == GLCNN_SUCCESS ? read_open(bytes, path, descriptor, limit, error) : status;
 }

@@ -30,8 +30,4 @@ glcnn_status bytes_read(struct bytes *bytes, const struct bytes_source *source, 
 glcnn_status bytes_read_file(struct bytes *bytes, const char *path, size_t limit, char *error);
 void bytes_free(struct bytes *bytes);
 
-/* Opens a file to be read, without waiting for the writer of a FIFO, and never under a number of
- * the standard streams, which the process may have closed. -1 with errno. */
-int bytes_open(const char *path);
-
 #endif

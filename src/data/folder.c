@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bytes.h"
+#include <glcnn/io.h>
+
 #include "message.h"
 #include "set.h"
 
@@ -91,15 +92,15 @@ bool path_is_folder(const char *path)
 FILE *open_picture(const char *path, struct picture_file *file)
 {
     struct stat info;
-    int descriptor = bytes_open(path);
-    if (descriptor < 0)
+    int descriptor;
+    if (glcnn_file_open(path, &descriptor, NULL, NULL) != GLCNN_SUCCESS)
         return NULL;
     bool known = fstat(descriptor, &info) == 0;
-    FILE *stream = known && S_ISREG(info.st_mode) ? fdopen(descriptor, "rb") : NULL;
+    FILE *stream = known ? fdopen(descriptor, "rb") : NULL;
     file->bytes = known ? info.st_size : 0;
     file->changed = known ? info.st_mtim : (struct timespec){0};
     if (!stream) {
-        int reason = known && !S_ISREG(info.st_mode) ? 0 : errno;
+        int reason = errno;
         close(descriptor);
         errno = reason;
     }

@@ -3,12 +3,11 @@
 #include "checkpoint_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <glcnn/io.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "checkpoint_digest.h"
@@ -392,16 +391,10 @@ static glcnn_status read_header(const struct reader *r, size_t length)
     return status;
 }
 
-static glcnn_status read_file(const struct reader *r)
+static glcnn_status read_file(const struct reader *r, uint64_t size)
 {
-    struct stat info;
     uint8_t prefix[PREFIX];
     uint64_t length = 0;
-    if (fstat(r->file->descriptor, &info) != 0)
-        return fail_io(r, "cannot be read");
-    uint64_t size = (uint64_t)info.st_size;
-    if (!S_ISREG(info.st_mode))
-        return MALFORMED(r, "is not a regular file", r->path);
     if (size < PREFIX)
         return MALFORMED(r, "has %llu bytes; a .safetensors file has 8 and more", r->path,
                          (unsigned long long)size);
@@ -424,28 +417,14 @@ static glcnn_status read_file(const struct reader *r)
 
 /* ---- Files ---- */
 
-/* A pipe without a writer would be waited for. The number of a standard stream, which a process may
- * have closed, is not taken. -1 with errno. */
-static int open_file(const char *path)
-{
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0 || descriptor > STDERR_FILENO)
-        return descriptor;
-    int above = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), reason = errno;
-    close(descriptor);
-    errno = reason;
-    return above;
-}
-
 glcnn_status checkpoint_file_open(const char *path, struct checkpoint_file *file, char *error)
 {
     const struct reader r = {.file = file, .path = path, .error = error};
     *file = (struct checkpoint_file){.descriptor = -1};
-    int descriptor = open_file(path);
-    if (descriptor < 0)
-        return fail_io(&r, "cannot be opened");
-    file->descriptor = descriptor;
-    glcnn_status status = read_file(&r);
+    uint64_t size = 0;
+    glcnn_status status = glcnn_file_open(path, &file->descriptor, &size, error);
+    if (status == GLCNN_SUCCESS)
+        status = read_file(&r, size);
     if (status != GLCNN_SUCCESS)
         checkpoint_file_close(file);
     return status;

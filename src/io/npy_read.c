@@ -8,10 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "image/half.h"
-#include "platform/descriptors.h"
-
 /* ---- Elements ---- */
 
 static uint64_t little_endian(const uint8_t *at, size_t size)
@@ -465,13 +464,18 @@ glcnn_status glcnn_npy_read(const char *path, struct glcnn_npy *array,
         return GLCNN_INVALID_ARGUMENT;
     }
     *array = (struct glcnn_npy){0};
-    FILE *file = stream_above_standard(fopen(path, "rb"), "rb");
-    if (!file) {
-        fail(&p, "cannot be opened: %s", strerror(errno));
-        return GLCNN_IO_ERROR;
-    }
+    int descriptor;
     struct content content = {0};
-    glcnn_status status = read_array(&p, file, &content, array);
+    glcnn_status status = glcnn_file_open(path, &descriptor, NULL, error);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    FILE *file = fdopen(descriptor, "rb");
+    if (!file) {
+        close(descriptor);
+        fail(&p, "cannot be opened: %s", strerror(errno));
+        return GLCNN_OUT_OF_MEMORY;
+    }
+    status = read_array(&p, file, &content, array);
     free(content.bytes);
     fclose(file);
     return status;

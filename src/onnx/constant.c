@@ -265,7 +265,7 @@ struct constant *constant_of_tensor(struct reader *reader, Onnx__TensorProto *te
         return NULL;
     }
     if (tensor->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL &&
-        !external_take(reader, tensor))
+        !external_take(reader, tensor, shape_count(&shape), type->size))
         return NULL;
     if (tensor->has_raw_data)
         return take_bytes(reader, tensor, &shape, type, tensor->raw_data.data,

@@ -1,23 +1,21 @@
 /* A model, from bytes to a network: its values are named, what its outputs need is found, and each
  * node that is needed is read in the file's order, which has to be one in which values are made
  * before they are read; so there are no cycles. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include <glcnn/io.h>
 #include <glcnn/kernels/neuron.h>
 
 #include "onnx/cut.h"
 #include "onnx/head.h"
 #include "onnx/onnx.h"
 #include "onnx/record.h"
-#include "platform/descriptors.h"
-
 #define OLDEST_OPSET 6
 #define NEWEST_OPSET 20
+#define MODEL_MOST   ((size_t)INT32_MAX) /* bytes: what protobuf can count */
 
 static const char *text_of(const char *text)
 {
@@ -454,40 +452,25 @@ glcnn_status glcnn_onnx_read(glcnn_device *device, const uint8_t *bytes, size_t 
     return read_bytes(&r, bytes, size, network, record, error);
 }
 
-/* All bytes of a file, to be freed. */
-static uint8_t *file_bytes(struct reader *r, const char *path, size_t *size)
-{
-    FILE *file = stream_above_standard(fopen(path, "rb"), "rb");
-    uint8_t *bytes = NULL;
-    struct stat status;
-    if (file && fstat(fileno(file), &status) == 0 && status.st_size >= 0)
-        bytes = malloc((size_t)status.st_size + 1);
-    *size = bytes ? (size_t)status.st_size : 0;
-    if (!bytes || fread(bytes, 1, *size, file) != *size) {
-        onnx_fail(r, GLCNN_IO_ERROR, "%.300s: it cannot be read: %s", path, strerror(errno));
-        free(bytes);
-        bytes = NULL;
-    }
-    if (file)
-        fclose(file);
-    return bytes;
-}
-
 glcnn_status glcnn_onnx_load(glcnn_device *device, const char *path,
                              const struct glcnn_onnx_options *options, glcnn_network **network,
                              struct glcnn_onnx_record **record, char error[GLCNN_ERROR_LENGTH])
 {
     struct reader r;
-    char folder[3000];
+    char folder[3000], reason[GLCNN_ERROR_LENGTH];
+    void *bytes;
     size_t size;
     if (!begin(&r, device, options, path, network, record))
         return tell(&r, error);
     const char *slash = strrchr(path, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+             slash ? path : ".");
     r.folder = folder;
-    uint8_t *bytes = file_bytes(&r, path, &size);
-    if (!bytes)
+    glcnn_status status = glcnn_file_load(path, MODEL_MOST, &bytes, &size, reason);
+    if (status != GLCNN_SUCCESS) {
+        onnx_fail(&r, status, "%s", reason);
         return tell(&r, error);
+    }
     read_bytes(&r, bytes, size, network, record, NULL);
     free(bytes);
     return tell(&r, error);

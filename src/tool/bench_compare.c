@@ -1,47 +1,22 @@
 /* Two reports of glcnn bench --json beside each other, row by row. */
 #include "bench.h"
 
-#include <errno.h>
+#include <glcnn/io.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define REPORT_MAX   ((size_t)1 << 30)
 #define LEAST_CHANGE 0.05 /* that counts; more where samples spread more */
-
-/* The whole file, to be freed; NULL for one that cannot be read. */
-static char *read_text(const char *path)
-{
-    size_t used = 0, room = 1 << 16, got;
-    FILE *file = fopen(path, "rb");
-    char *text = file ? malloc(room + 1) : NULL;
-    while (text && (got = fread(text + used, 1, room - used, file)) > 0) {
-        used += got;
-        if (used < room)
-            continue;
-        char *bigger = realloc(text, 2 * room + 1);
-        if (!bigger)
-            free(text);
-        text = bigger;
-        room *= 2;
-    }
-    if (text && ferror(file)) {
-        free(text);
-        text = NULL;
-    }
-    if (text)
-        text[used] = 0;
-    if (file)
-        fclose(file);
-    return text;
-}
 
 cJSON *bench_read(const struct tool_command *command, const char *path)
 {
-    errno = 0;
-    char *text = read_text(path);
-    if (!text) {
-        complain(command, EXIT_FAILED, "%s cannot be read: %s", path, strerror(errno));
+    char error[GLCNN_ERROR_LENGTH];
+    void *text;
+    size_t size;
+    if (glcnn_file_load(path, REPORT_MAX, &text, &size, error) != GLCNN_SUCCESS) {
+        complain(command, EXIT_FAILED, "%s", error);
         return NULL;
     }
     cJSON *json = cJSON_Parse(text);

@@ -1,5 +1,6 @@
 /* glcnn import: an ONNX file becomes a model file, to evaluate, to predict with and to train on. */
 #include <getopt.h>
+#include <glcnn/io.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@ enum {
     OPTION_DEVIATION,
     OPTION_CLASSES,
     OPTION_HEAD,
-    OPTION_OUTPUT
+    OPTION_OUTPUT,
+    OPTION_LINKS
 };
 
 static const struct tool_option options[] = {
@@ -28,6 +30,7 @@ static const struct tool_option options[] = {
     {OPTION_DEVIATION, "deviation", "LIST", "that they are divided by then: 1"},
     {OPTION_OUTPUT, "output", "NAME", "end the network at this value of the file"},
     {OPTION_HEAD, "head", "N", "add a layer of N classes behind the last output's mean"},
+    {OPTION_LINKS, "external-links", NULL, "read data of MODEL that lie outside of its folder"},
     {OPTION_CLASSES, "class-names", "FILE", "a line for each class: their numbers from 0 on"},
     DEVICE_OPTIONS,
     {0}};
@@ -67,7 +70,8 @@ static const char *own_option(const char *error)
     static const char *const names[][2] = {{"option width says", " (--size)"},
                                            {"option height says", " (--size)"},
                                            {"option feature_channels says", " (--channels)"},
-                                           {"option output is", " (--output)"}};
+                                           {"option output is", " (--output)"},
+                                           {"option external_links", " (--external-links)"}};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (strstr(error, names[k][0]))
             return names[k][1];
@@ -84,7 +88,8 @@ static int fail_file(const struct import *i, const char *error)
 
 /* ---- The command line ---- */
 
-#define HEAD_MAX 65535
+#define HEAD_MAX  65535
+#define NAMES_MAX ((size_t)1 << 26) /* bytes of a file of names */
 
 static int read_count(const struct import *i, const char *name, uint32_t most, uint32_t *count)
 {
@@ -111,6 +116,9 @@ static int read_option(struct import *i, int letter)
         return read_count(i, "head", HEAD_MAX, &i->options.head_classes);
     case OPTION_OUTPUT:
         i->options.output = optarg;
+        return EXIT_GOOD;
+    case OPTION_LINKS:
+        i->options.external_links = true;
         return EXIT_GOOD;
     case OPTION_MEAN:
         i->mean = optarg;
@@ -166,20 +174,30 @@ static bool number_classes(struct saved *saved, uint32_t classes)
     return true;
 }
 
-static bool read_classes(struct saved *saved, uint32_t classes, const char *path)
+static bool read_classes(struct saved *saved, uint32_t classes, char *text)
 {
-    char *line = NULL;
-    size_t capacity = 0;
+    char *rest = NULL;
     bool good = true;
-    FILE *file = fopen(path, "r");
-    while (file && good && getline(&line, &capacity, file) > 0) {
-        line[strcspn(line, "\r\n")] = 0;
-        good = !*line || add_name(saved, classes, line);
-    }
-    free(line);
-    if (file)
-        fclose(file);
+    for (char *line = strtok_r(text, "\r\n", &rest); line && good;
+         line = strtok_r(NULL, "\r\n", &rest))
+        good = add_name(saved, classes, line);
     return good && saved->form.classes == classes;
+}
+
+/* A name for each class, or no more than a sentence. */
+static int take_classes(struct import *i, uint32_t classes)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    void *text;
+    size_t size;
+    if (glcnn_file_load(i->classes, NAMES_MAX, &text, &size, error) != GLCNN_SUCCESS)
+        return fail(i, error);
+    bool good = strlen(text) == size && read_classes(&i->saved, classes, text);
+    free(text);
+    return good ? EXIT_GOOD
+                : complain(i->command, EXIT_FAILED,
+                           "%s: has not the %u lines of names that the network has classes",
+                           i->classes, classes);
 }
 
 static int name_classes(struct import *i, uint32_t classes)
@@ -189,13 +207,9 @@ static int name_classes(struct import *i, uint32_t classes)
     i->saved.form.classes = 0;
     if (!i->saved.owned)
         return fail(i, "not enough memory");
-    if (i->classes ? read_classes(&i->saved, classes, i->classes)
-                   : number_classes(&i->saved, classes))
-        return EXIT_GOOD;
-    return complain(i->command, EXIT_FAILED,
-                    "%s: cannot be read, or has not the %u lines of names "
-                    "that the network has classes",
-                    i->classes ? i->classes : "names", classes);
+    if (i->classes)
+        return take_classes(i, classes);
+    return number_classes(&i->saved, classes) ? EXIT_GOOD : fail(i, "not enough memory");
 }
 
 static int read_normalisation(struct import *i)

@@ -1,7 +1,7 @@
 /* Maps of names: a text file in memory, cut into words. */
 #include "name_map.h"
 
-#include <errno.h>
+#include <glcnn/io.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,20 +18,11 @@ static bool fail(const char *path, const char *what, char error[GLCNN_ERROR_LENG
 /* The file's text, which ends with a NUL. */
 static bool read_text(const char *path, char **text, char error[GLCNN_ERROR_LENGTH])
 {
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return fail(path, strerror(errno), error);
-    *text = malloc(TEXT_MAX + 1);
-    size_t size = *text ? fread(*text, 1, TEXT_MAX + 1, file) : 0;
-    bool good = *text && !ferror(file) && size <= TEXT_MAX;
-    fclose(file);
-    if (!good)
-        return fail(path,
-                    !*text            ? "not enough memory"
-                    : size > TEXT_MAX ? "is longer than the 4 MiB that a map of names may have"
-                                      : "cannot be read",
-                    error);
-    (*text)[size] = 0;
+    void *bytes;
+    size_t size;
+    if (glcnn_file_load(path, TEXT_MAX, &bytes, &size, error) != GLCNN_SUCCESS)
+        return false;
+    *text = bytes;
     return strlen(*text) == size || fail(path, "is no text: it has a NUL", error);
 }
 

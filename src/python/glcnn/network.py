@@ -394,15 +394,16 @@ def load(path: Union[str, os.PathLike[str]], device: Optional[Device] = None) ->
 
 def onnx(path: Union[str, os.PathLike[str]], *, width: int = 0, height: int = 0,
          feature_channels: int = 0, without_batch: bool = False, head_classes: int = 0,
-         output: Optional[str] = None, device: Optional[Device] = None) -> Network:
+         output: Optional[str] = None, external_links: bool = False,
+         device: Optional[Device] = None) -> Network:
     """The network of an ONNX model, labels and weights as in the file. Width, height and channels
     are of inputs whose size the file leaves open. `output` ends the network at that value of the
     file. With head_classes a layer of as many scores is added behind its last output, or the mean of
     each channel of that: a backbone that classifies. Images may be given, and outputs come, in the
-    file's axes."""
+    file's axes. external_links reads data of the model that lie outside of its folder."""
     return _onnx.read(path, Network, width=width, height=height, feature_channels=feature_channels,
                       without_batch=without_batch, head_classes=head_classes, output=output,
-                      device=device)
+                      external_links=external_links, device=device)
 
 
 def _needed(outputs: Sequence[ImageNode]) -> Dict[ImageNode, bool]:

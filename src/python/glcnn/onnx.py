@@ -19,12 +19,13 @@ Path = Union[str, "os.PathLike[str]"]
 
 def read(path: Path, network: Any, *, width: int = 0, height: int = 0, feature_channels: int = 0,
          without_batch: bool = False, head_classes: int = 0, output: Optional[str] = None,
-         device: Optional[Device] = None) -> Network:
+         external_links: bool = False, device: Optional[Device] = None) -> Network:
     """A Network, made by `network`, of the nodes and weights of a file."""
     found, device = library("glcnn_onnx"), device or default_device()
     options = _c.glcnn_onnx_options(width=width, height=height, feature_channels=feature_channels,
                                     without_batch=without_batch, head_classes=head_classes,
-                                    output=output.encode() if output else None)
+                                    output=output.encode() if output else None,
+                                    external_links=external_links)
     pointer = ctypes.POINTER(_c.glcnn_network)()
     record = ctypes.POINTER(_c.glcnn_onnx_record)()
     call(found.glcnn_onnx_load, device.enter(), os.fsencode(path), ctypes.byref(options),
