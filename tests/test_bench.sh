@@ -235,7 +235,7 @@ report one.json 1 1
 gives 1 --compare one.json new.json
 says err 'no row of the reports has as many calls in a commit in both'
 gives 1 --compare nowhere.json new.json
-says err 'nowhere.json cannot be read'
+says err 'nowhere.json: cannot be opened'
 echo '{"rows": 3}' >bad.json
 gives 1 --compare old.json bad.json
 says err 'bad.json is no report'
