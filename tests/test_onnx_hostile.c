@@ -155,6 +155,52 @@ static void no_groups(struct writer *w, Onnx__GraphProto *graph)
     build_int(w, graph->node[0], "group", 0);
 }
 
+static void huge_groups(struct writer *w, Onnx__GraphProto *graph)
+{
+    build_int(w, graph->node[0], "group", INT64_MAX);
+}
+
+/* Weights of 2 x 2 to 2 channels, transposed. */
+static void transpose(Onnx__GraphProto *graph)
+{
+    rename_text(&graph->node[0]->op_type, "ConvTranspose");
+    graph->initializer[0]->dims[0] = 4;
+    graph->initializer[0]->dims[1] = 2;
+}
+
+static void huge_groups_transposed(struct writer *w, Onnx__GraphProto *graph)
+{
+    transpose(graph);
+    build_int(w, graph->node[0], "group", INT64_MAX);
+}
+
+static void least_output_shape(struct writer *w, Onnx__GraphProto *graph)
+{
+    transpose(graph);
+    build_ints(w, graph->node[0], "output_shape", (const int64_t[]){INT64_MIN, 8}, 2);
+}
+
+static void huge_output_padding(struct writer *w, Onnx__GraphProto *graph)
+{
+    transpose(graph);
+    build_ints(w, graph->node[0], "output_padding", (const int64_t[]){0, INT64_MAX}, 2);
+}
+
+/* 4096 constants of 2^51 rows without columns, one behind another. */
+static void long_concat(struct writer *w, Onnx__GraphProto *graph)
+{
+    static const int64_t dims[] = {(int64_t)1 << 51, 0};
+    enum { MANY = 4096 };
+    build_tensor(w, graph, "rows", dims, 2, (const float[]){0}, NULL);
+    Onnx__NodeProto *node = build_node(w, graph, "Concat", "all", (const char *[]){"rows", NULL});
+    node->input = realloc(node->input, MANY * sizeof *node->input);
+    while (node->n_input < MANY)
+        node->input[node->n_input++] = strdup("rows");
+    build_int(w, node, "axis", 0);
+    build_node(w, graph, "Add", "sum", (const char *[]){"result", "all", NULL});
+    build_value(w, graph, true, "sum", image_dims, 4);
+}
+
 static void number_for_a_tensor(struct writer *w, Onnx__GraphProto *graph)
 {
     build_tensor(w, graph, "sizes", (const int64_t[]){1}, 1, NULL, (const int64_t[]){2});
@@ -237,6 +283,11 @@ static const struct wrong {
     {zero_stride, GLCNN_MALFORMED_DATA, "strides has 0"},
     {many_pads, GLCNN_MALFORMED_DATA, "pads has 6 numbers"},
     {no_groups, GLCNN_MALFORMED_DATA, "in 0 groups"},
+    {huge_groups, GLCNN_MALFORMED_DATA, "in 9223372036854775807 groups"},
+    {huge_groups_transposed, GLCNN_MALFORMED_DATA, "in 9223372036854775807 groups"},
+    {least_output_shape, GLCNN_MALFORMED_DATA, "output_shape has -9223372036854775808"},
+    {huge_output_padding, GLCNN_MALFORMED_DATA, "output_padding has 9223372036854775807"},
+    {long_concat, GLCNN_MALFORMED_DATA, "\"all\": size"},
     {number_for_a_tensor, GLCNN_MALFORMED_DATA, "its value is no tensor"},
     {data_elsewhere, GLCNN_UNSUPPORTED, "in another file"},
     {text_for_weights, GLCNN_UNSUPPORTED, "of type 8"},
@@ -264,6 +315,24 @@ static void each_wrong_model_has_its_sentence(void)
             printf("wrong %zu: status %d, \"%s\", not \"%s\"\n", i, status, error, wrongs[i].words);
         glcnn_onnx_free(file.bytes);
     }
+}
+
+/* Opset 6 says where the axes of the second input begin. */
+static void old_axes_are_bounded(void)
+{
+    struct writer w = {0};
+    char error[GLCNN_ERROR_LENGTH] = "";
+    Onnx__ModelProto *model = make_model(&w);
+    model->opset_import[0]->version = 6;
+    build_tensor(&w, model->graph, "two", (const int64_t[]){2}, 1, (const float[]){1, 2}, NULL);
+    Onnx__NodeProto *node =
+        build_node(&w, model->graph, "Add", "sum", (const char *[]){"result", "two", NULL});
+    build_int(&w, node, "broadcast", 1);
+    build_int(&w, node, "axis", INT64_MAX);
+    build_value(&w, model->graph, true, "sum", image_dims, 4);
+    struct file file = pack(&w, model);
+    CU_ASSERT_NOT_EQUAL(read_it(file.bytes, file.size, error), GLCNN_SUCCESS);
+    glcnn_onnx_free(file.bytes);
 }
 
 static void opsets_that_are_not_read_are_named(void)
@@ -368,6 +437,7 @@ static void operators_are_listed_in_order(void)
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(each_wrong_model_has_its_sentence),
+                                        UNIT_TEST(old_axes_are_bounded),
                                         UNIT_TEST(opsets_that_are_not_read_are_named),
                                         UNIT_TEST(files_that_are_cut_off_are_refused),
                                         UNIT_TEST(changed_bytes_crash_nothing),

@@ -271,7 +271,8 @@ static struct value old_broadcast(const struct call *call, const struct value *x
 {
     struct value placed = *y;
     int64_t axis = attribute_int(call, "axis", -1);
-    if (call->reader->opset > 6 || axis < 0 || axis + y->shape.rank >= x->shape.rank)
+    if (call->reader->opset > 6 || axis < 0 || axis >= x->shape.rank ||
+        axis + y->shape.rank >= x->shape.rank)
         return placed;
     for (uint32_t i = (uint32_t)axis + y->shape.rank; i < x->shape.rank; i++)
         placed.shape.dims[placed.shape.rank++] = 1;

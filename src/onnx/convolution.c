@@ -19,8 +19,8 @@ static bool weights_sizes(struct call *call, const struct value *x, const struct
         return op_unsupported(call, "its input is %s; images N,C,H,W and N,C,L are convolved",
                               shape_text(&x->shape, second));
     bool fits = w->shape.rank == x->shape.rank && w->shape.rank >= 3 && w->shape.rank <= 4 &&
-                w->floats && w->count && s->groups >= 1;
-    if (fits) {
+                w->floats && w->count && s->groups >= 1 && s->groups <= x->shape.dims[1];
+    if (fits) { /* groups by a size of weights that there are: no product overflows */
         s->outputs = is_transposed ? w->shape.dims[1] * s->groups : w->shape.dims[0];
         s->inputs = is_transposed ? w->shape.dims[0] : w->shape.dims[1] * s->groups;
         s->kernel[0] = w->shape.dims[2];
@@ -74,6 +74,20 @@ static struct layout plain_layout(const struct sizes *s, const struct window *w)
 
 /* ---- Transposed ---- */
 
+/* Numbers of output_shape or output_padding, which are then added. */
+static bool read_sizes(struct call *call, const char *name, size_t spatial, int64_t least,
+                       int64_t most, int64_t sizes[2], size_t *count)
+{
+    *count = 0;
+    if (!attribute_ints(call, name, spatial, sizes, count))
+        return false;
+    for (size_t i = 0; i < *count; i++)
+        if (sizes[i] < least || sizes[i] > most)
+            return op_fail(call, GLCNN_MALFORMED_DATA, "%s has %lld, which is out of range", name,
+                           (long long)sizes[i]);
+    return true;
+}
+
 /* What the result has fewer on each side, from output_shape or output_padding; *result is its size. */
 static bool transposed_axis(struct call *call, size_t i, int64_t source, struct window_axis *a,
                             size_t spatial, int64_t *result)
@@ -83,8 +97,8 @@ static bool transposed_axis(struct call *call, size_t i, int64_t source, struct 
     int64_t whole = (source - 1) * a->stride + (a->kernel - 1) * a->dilation + 1;
     bool is_same = !attribute_is(call, "auto_pad", "NOTSET", "NOTSET") &&
                    !attribute_is(call, "auto_pad", "VALID", "NOTSET");
-    if (!attribute_ints(call, "output_shape", spatial, sizes, &sized) ||
-        !attribute_ints(call, "output_padding", spatial, extra, &padded))
+    if (!read_sizes(call, "output_shape", spatial, 1, INT32_MAX, sizes, &sized) ||
+        !read_sizes(call, "output_padding", spatial, 0, 65535, extra, &padded))
         return false;
     if (sized == spatial || is_same) {
         int64_t size = sized == spatial ? sizes[i] : source * a->stride;

@@ -192,6 +192,8 @@ static bool fold_concat(struct call *call)
         if (!shape_equal(&like, &first->shape) || !part->floats != !first->floats)
             return op_fail(call, GLCNN_MALFORMED_DATA, "its inputs do not go together");
         shape.dims[axis] += part->shape.dims[axis];
+        if (!shape_check(call->reader, call->node->output[0], &shape))
+            return false;
     }
     struct constant *all = constant_make(call->reader, &shape, first->wholes);
     size_t inner = 1, row = 0, at = 0;
