@@ -140,7 +140,7 @@ static bool lower_clip(struct call *call)
     float low, high;
     if (!bound_of(call, "min", 1, -MOST, &low) || !bound_of(call, "max", 2, MOST, &high))
         return false;
-    high = high < low ? low : high;
+    low = high < low ? high : low; /* the upper bound counts last */
     return apply(call, (struct glcnn_neuron_descriptor){GLCNN_NEURON_TYPE_CLIP, fmaxf(low, -MOST),
                                                         fminf(high, MOST), 0});
 }
