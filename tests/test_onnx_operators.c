@@ -487,6 +487,161 @@ static void indices_that_are_none_have_a_sentence(void)
     unload(&m);
 }
 
+/* ---- Clip ---- */
+
+/* Bounds by inputs, or by attributes as opset 6 has them; numbers beyond both become the upper one. */
+static void the_upper_bound_counts_last(void)
+{
+    static const struct {
+        float low, high;
+    } cases[] = {{-0.25f, 0.5f}, {2, -1}, {0.5f, 0.25f}, {-1, -2}};
+    for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
+        const float low = cases[k / 2].low, high = cases[k / 2].high;
+        struct writer w = {0};
+        Onnx__ModelProto *model = begin_model(&w);
+        model->opset_import[0]->version = k % 2 ? 6 : 18;
+        build_tensor(&w, model->graph, "low", NULL, 0, &low, NULL);
+        build_tensor(&w, model->graph, "high", NULL, 0, &high, NULL);
+        Onnx__NodeProto *node = build_node(&w, model->graph, "Clip", "result",
+                                           k % 2 ? (const char *[]){"image", NULL}
+                                                 : (const char *[]){"image", "low", "high", NULL});
+        if (k % 2) {
+            build_float(&w, node, "min", low);
+            build_float(&w, node, "max", high);
+        }
+        struct model m = end_model(&w, model);
+        float *expected = source_values();
+        for (size_t i = 0; i < ALL; i++)
+            expected[i] = fminf(fmaxf(expected[i], low), high);
+        expect_result(&m, expected);
+        free(expected);
+        unload(&m);
+    }
+}
+
+/* ---- Resize ---- */
+
+/* Of rows and columns, by opset 18's axes and keep_aspect_ratio_policy. */
+static const struct resize {
+    const char *policy; /* NULL: none is said */
+    bool is_linear;
+    int64_t axes[2], count, sizes[2]; /* sizes 0: scales */
+    float scales[2];
+    int64_t rows, columns; /* of the result */
+    double by_rows, by_columns;
+} resizes[] = {
+    {NULL, false, {2, 3}, 2, {6, 8}, {0}, 6, 8, 2, 1.6},
+    {NULL, true, {3, 2}, 2, {8, 7}, {0}, 7, 8, 7.0 / 3, 1.6},
+    {NULL, true, {-1, 0}, 1, {0}, {1.5f, 0}, 3, 7, 1, 1.5},
+    {NULL, false, {2, 0}, 1, {0}, {2.5f, 0}, 7, 5, 2.5, 1},
+    {"stretch", true, {2, 3}, 2, {4, 9}, {0}, 4, 9, 4.0 / 3, 1.8},
+    {"not_larger", false, {2, 3}, 2, {6, 12}, {0}, 6, 10, 2, 2},
+    {"not_smaller", false, {2, 3}, 2, {6, 12}, {0}, 7, 12, 2.4, 2.4},
+    {"not_larger", true, {3, 2}, 2, {4, 9}, {0}, 2, 4, 0.8, 0.8},
+    {"not_smaller", true, {3, 2}, 2, {4, 9}, {0}, 9, 15, 3, 3},
+    {"not_smaller", true, {-2, 0}, 1, {4, 0}, {0}, 4, 5, 4.0 / 3, 1},
+};
+
+static void build_text(Onnx__NodeProto *node, const char *name, const char *text)
+{
+    Onnx__AttributeProto *a = malloc(sizeof *a);
+    onnx__attribute_proto__init(a);
+    a->name = strdup(name);
+    a->has_s = a->has_type = true;
+    a->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING;
+    a->s = (ProtobufCBinaryData){strlen(text), (uint8_t *)strdup(text)};
+    node->attribute[node->n_attribute++] = a;
+}
+
+static struct model resize_model(const struct resize *r)
+{
+    struct writer w = {0};
+    Onnx__ModelProto *model = begin_model(&w);
+    bool by_sizes = r->sizes[0] > 0;
+    build_tensor(&w, model->graph, "numbers", &r->count, 1, by_sizes ? NULL : r->scales, r->sizes);
+    Onnx__NodeProto *node = build_node(&w, model->graph, "Resize", "result",
+                                       by_sizes ? (const char *[]){"image", "", "", "numbers", NULL}
+                                                : (const char *[]){"image", "", "numbers", NULL});
+    build_ints(&w, node, "axes", r->axes, (size_t)r->count);
+    build_text(node, "mode", r->is_linear ? "linear" : "nearest");
+    if (r->policy)
+        build_text(node, "keep_aspect_ratio_policy", r->policy);
+    return end_model(&w, model);
+}
+
+/* half_pixel, round_prefer_floor: the two pixels that number i lies between and the part of the second. */
+static void place_between(const struct resize *r, int64_t i, double scale, int64_t size,
+                          int64_t at[2], double *part)
+{
+    double place = ((double)i + 0.5) / scale - 0.5;
+    place = r->is_linear ? place : ceil(place - 0.5);
+    place = fmin(fmax(place, 0), (double)(size - 1));
+    at[0] = (int64_t)floor(place);
+    at[1] = at[0] + 1 < size ? at[0] + 1 : at[0];
+    *part = place - floor(place);
+}
+
+static double resized(const struct resize *r, const float *plane, int64_t y, int64_t x)
+{
+    int64_t rows[2], columns[2];
+    double down, right;
+    place_between(r, y, r->by_rows, ROWS, rows, &down);
+    place_between(r, x, r->by_columns, COLUMNS, columns, &right);
+    double upper = (1 - right) * (double)plane[rows[0] * COLUMNS + columns[0]] +
+                   right * (double)plane[rows[0] * COLUMNS + columns[1]];
+    double lower = (1 - right) * (double)plane[rows[1] * COLUMNS + columns[0]] +
+                   right * (double)plane[rows[1] * COLUMNS + columns[1]];
+    return (1 - down) * upper + down * lower;
+}
+
+static void expect_resized(const struct resize *r)
+{
+    struct model m = resize_model(r);
+    CU_ASSERT_EQUAL_FATAL(m.status, GLCNN_SUCCESS);
+    const struct glcnn_onnx_image *output = &m.record->outputs[0];
+    CU_ASSERT_EQUAL(output->height, r->rows);
+    CU_ASSERT_EQUAL(output->width, r->columns);
+    glcnn_graph *graph = graph_of(output->node);
+    glcnn_image *image = source();
+    run_graph(graph, &image);
+    float *from = source_values(), *found = result_values(graph, output->node);
+    const size_t pixels = (size_t)(r->rows * r->columns), all = IMAGES * CHANNELS * pixels;
+    float *expected = malloc(all * sizeof *expected);
+    for (size_t i = 0; i < all; i++)
+        expected[i] =
+            (float)resized(r, from + i / pixels * PIXELS, (int64_t)(i % pixels) / r->columns,
+                           (int64_t)(i % pixels) % r->columns);
+    CU_ASSERT_EQUAL_FATAL(count_of(glcnn_graph_image(graph, output->node)), all);
+    CU_ASSERT_TRUE(arrays_near(found, expected, all, 1e-5));
+    free(expected);
+    free(found);
+    free(from);
+    glcnn_graph_destroy(&graph);
+    glcnn_image_destroy(&image);
+    unload(&m);
+}
+
+static void some_axes_are_resized_by_a_policy(void)
+{
+    for (size_t i = 0; i < sizeof resizes / sizeof *resizes; i++)
+        expect_resized(&resizes[i]);
+}
+
+static void axes_that_cannot_be_resized_have_a_sentence(void)
+{
+    const struct resize twice = {NULL, false, {2, -2}, 2, {6, 8}, {0}, 0, 0, 0, 0},
+                        beyond = {NULL, false, {2, 4}, 2, {6, 8}, {0}, 0, 0, 0, 0},
+                        batch = {NULL, false, {0, 2}, 2, {0}, {2, 2}, 0, 0, 0, 0},
+                        channels = {"not_smaller", false, {1, 2}, 2, {6, 6}, {0}, 0, 0, 0, 0},
+                        policy = {"larger", false, {2, 3}, 2, {6, 8}, {0}, 0, 0, 0, 0};
+    expect_sentence(resize_model(&twice), GLCNN_MALFORMED_DATA, "axis -2 is there twice");
+    expect_sentence(resize_model(&beyond), GLCNN_MALFORMED_DATA, "axis 4 is there twice, or not");
+    expect_sentence(resize_model(&batch), GLCNN_UNSUPPORTED, "resizes the batch by 2");
+    expect_sentence(resize_model(&channels), GLCNN_UNSUPPORTED, "other axes than rows and columns");
+    expect_sentence(resize_model(&policy), GLCNN_MALFORMED_DATA,
+                    "keep_aspect_ratio_policy is none");
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(groups_of_channels_are_normalised),
@@ -501,6 +656,9 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(channels_of_even_windows_are_normalised),
                                         UNIT_TEST(numbers_are_taken_by_their_indices),
                                         UNIT_TEST(indices_that_are_none_have_a_sentence),
+                                        UNIT_TEST(the_upper_bound_counts_last),
+                                        UNIT_TEST(some_axes_are_resized_by_a_policy),
+                                        UNIT_TEST(axes_that_cannot_be_resized_have_a_sentence),
                                         CU_TEST_INFO_NULL};
     return fixture_run("onnx_operators", tests, argc, argv);
 }

@@ -6,37 +6,124 @@
 
 #include "onnx/onnx.h"
 
-/* Scales of the axes, or sizes where there are none; with sizes the scales are those of the whole. */
+/* The scale of each axis; `uses_scales`: positions follow from them, not from the two sizes. */
 struct resizing {
     double scale[GLCNN_ONNX_RANK];
-    bool has_scales;
+    bool uses_scales;
 };
+
+/* A number for each of some axes: a scale or a size. */
+struct numbers {
+    const Onnx__AttributeProto *attribute; /* or: */
+    const struct constant *constant;
+    bool are_scales;
+    int axis[GLCNN_ONNX_RANK];
+    size_t count;
+};
+
+static double number_at(const struct numbers *n, size_t i)
+{
+    return n->attribute ? (double)n->attribute->floats[i] : constant_number(n->constant, i);
+}
+
+/* Those of the attribute, or all. */
+static bool read_axes(struct call *call, const struct shape *shape, struct numbers *n)
+{
+    int64_t axes[GLCNN_ONNX_RANK];
+    unsigned seen = 0;
+    n->count = shape->rank;
+    for (size_t i = 0; i < shape->rank; i++)
+        axes[i] = (int64_t)i;
+    if (!attribute_ints(call, "axes", GLCNN_ONNX_RANK, axes, &n->count))
+        return false;
+    for (size_t i = 0; i < n->count; i++) {
+        n->axis[i] = shape_axis(shape, axes[i]);
+        if (n->axis[i] < 0 || seen & 1u << n->axis[i])
+            return op_fail(call, GLCNN_MALFORMED_DATA, "axis %lld is there twice, or not at all",
+                           (long long)axes[i]);
+        seen |= 1u << n->axis[i];
+    }
+    return true;
+}
+
+static bool read_numbers(struct call *call, const struct shape *shape, struct numbers *n)
+{
+    bool is_new = strcmp(call->row->name, "Resize") == 0 && call->reader->opset >= 11;
+    const struct constant *scales = NULL, *sizes = NULL;
+    *n = (struct numbers){.attribute = attribute_find(call, "scales")};
+    if (!op_constant(call, is_new ? 2 : 1, false, &scales) ||
+        (is_new && !op_constant(call, 3, false, &sizes)) || !read_axes(call, shape, n))
+        return false;
+    n->are_scales = n->attribute || (scales && scales->count);
+    n->constant = n->are_scales ? scales : sizes;
+    size_t count = n->attribute ? n->attribute->n_floats : n->constant ? n->constant->count : 0;
+    return count == n->count ||
+           op_fail(call, GLCNN_MALFORMED_DATA, "it has scales or sizes of %zu axes for %zu", count,
+                   n->count);
+}
+
+/* The size that an axis gets; a batch that is open stays. */
+static bool set_size(struct call *call, int axis, double size, struct shape *shape)
+{
+    if (shape->dims[axis] == OPEN_BATCH)
+        return true;
+    if (!(size >= 1 && size <= 16384))
+        return op_fail(call, GLCNN_MALFORMED_DATA, "axis %d would have %g pixels", axis, size);
+    shape->dims[axis] = (int64_t)size;
+    return true;
+}
+
+static bool set_axis(struct call *call, const struct numbers *n, size_t i, struct resizing *r,
+                     struct shape *shape)
+{
+    const int axis = n->axis[i];
+    const double number = number_at(n, i), before = (double)shape->dims[axis];
+    if (before == OPEN_BATCH && n->are_scales && number != 1)
+        return op_unsupported(call, "it resizes the batch by %g", number);
+    if (before != OPEN_BATCH)
+        r->scale[axis] = n->are_scales ? number : number / before;
+    return set_size(call, axis, n->are_scales ? floor(number * before) : number, shape);
+}
+
+/* One scale for all axes, the least or the largest; sizes follow, a half rounded up. */
+static bool keep_aspect(struct call *call, const struct numbers *n, const struct shape *from,
+                        struct resizing *r, struct shape *shape)
+{
+    bool not_larger = attribute_is(call, "keep_aspect_ratio_policy", "not_larger", "stretch");
+    double scale = n->count ? r->scale[n->axis[0]] : 1;
+    if (n->are_scales || attribute_is(call, "keep_aspect_ratio_policy", "stretch", "stretch"))
+        return true;
+    if (!not_larger && !attribute_is(call, "keep_aspect_ratio_policy", "not_smaller", "stretch"))
+        return op_fail(call, GLCNN_MALFORMED_DATA,
+                       "its keep_aspect_ratio_policy is none that there is");
+    r->uses_scales = true;
+    for (size_t i = 1; i < n->count; i++)
+        scale = not_larger ? fmin(scale, r->scale[n->axis[i]]) : fmax(scale, r->scale[n->axis[i]]);
+    for (size_t i = 0; i < n->count; i++) {
+        const int axis = n->axis[i];
+        r->scale[axis] = scale;
+        if (from->dims[axis] == OPEN_BATCH && scale != 1)
+            return op_unsupported(call, "it resizes the batch by %g", scale);
+        if (!set_size(call, axis, floor(scale * (double)from->dims[axis] + 0.5), shape))
+            return false;
+    }
+    return true;
+}
 
 static bool read_scales(struct call *call, const struct value *x, struct resizing *r,
                         struct shape *shape)
 {
-    bool is_new = strcmp(call->row->name, "Resize") == 0 && call->reader->opset >= 11;
-    const Onnx__AttributeProto *a = attribute_find(call, "scales");
-    const struct constant *scales = NULL, *sizes = NULL;
-    if (!op_constant(call, is_new ? 2 : 1, false, &scales) ||
-        (is_new && !op_constant(call, 3, false, &sizes)))
+    struct numbers n;
+    if (!read_numbers(call, &x->shape, &n))
         return false;
-    r->has_scales = a || (scales && scales->count);
-    const struct constant *c = r->has_scales ? scales : sizes;
-    size_t count = a ? a->n_floats : c ? c->count : 0;
-    if (count != x->shape.rank)
-        return op_fail(call, GLCNN_MALFORMED_DATA, "it has scales or sizes of %zu axes for %u",
-                       count, x->shape.rank);
     *shape = x->shape;
-    for (size_t i = 0; i < count; i++) {
-        double n = a ? (double)a->floats[i] : constant_number(c, i);
-        r->scale[i] = r->has_scales ? n : n / (double)x->shape.dims[i];
-        n = r->has_scales ? floor(n * (double)x->shape.dims[i]) : n;
-        if (!(n >= 1 && n <= 16384) && x->shape.dims[i] != OPEN_BATCH)
-            return op_fail(call, GLCNN_MALFORMED_DATA, "axis %zu would have %g pixels", i, n);
-        shape->dims[i] = x->shape.dims[i] == OPEN_BATCH && n >= 0 ? OPEN_BATCH : (int64_t)n;
-    }
-    return true;
+    r->uses_scales = n.are_scales;
+    for (size_t i = 0; i < GLCNN_ONNX_RANK; i++)
+        r->scale[i] = 1;
+    for (size_t i = 0; i < n.count; i++)
+        if (!set_axis(call, &n, i, r, shape))
+            return false;
+    return keep_aspect(call, &n, &x->shape, r, shape);
 }
 
 /* A number for the first of the names that the attribute has; -1: none of them. */
@@ -64,9 +151,8 @@ static bool read_modes(struct call *call, bool *is_linear, struct glcnn_resize_p
     int rounding =
         choice(call, "nearest_mode", roundings, 4, is_old ? "floor" : "round_prefer_floor");
     if (mode < 0 || position < 0 || rounding < 0 || attribute_int(call, "antialias", 0) ||
-        attribute_int(call, "exclude_outside", 0) || attribute_find(call, "axes") ||
-        !attribute_is(call, "keep_aspect_ratio_policy", "stretch", "stretch"))
-        return op_unsupported(call, "nearest and linear are read, of all axes, without antialias");
+        attribute_int(call, "exclude_outside", 0))
+        return op_unsupported(call, "nearest and linear are read, without antialias");
     *is_linear = mode > 0;
     p->position = (glcnn_resize_position)position;
     p->rounding = (glcnn_resize_rounding)rounding;
@@ -80,8 +166,8 @@ static bool lower_resize(struct call *call)
     struct resizing r;
     struct glcnn_resize_parameters p = {0};
     bool is_linear = false;
-    if (!place_input(call, 0, &x) || !read_scales(call, x, &r, &shape) ||
-        !read_modes(call, &is_linear, &p))
+    if (!read_modes(call, &is_linear, &p) || !place_input(call, 0, &x) ||
+        !read_scales(call, x, &r, &shape))
         return false;
     struct image result = place_custom(call->reader, &shape);
     if (result.extent[C] != x->image.extent[C] || result.extent[N] != x->image.extent[N] ||
@@ -94,8 +180,8 @@ static bool lower_resize(struct call *call)
                                   r.scale[i]);
     p.resized_width = (uint32_t)result.extent[W];
     p.resized_height = (uint32_t)result.extent[H];
-    p.scale_x = r.has_scales ? (float)r.scale[last] : 0;
-    p.scale_y = r.has_scales && last > 0 && shape.dims[last - 1] == result.extent[H]
+    p.scale_x = r.uses_scales ? (float)r.scale[last] : 0;
+    p.scale_y = r.uses_scales && last > 0 && shape.dims[last - 1] == result.extent[H]
                     ? (float)r.scale[last - 1]
                     : 0;
     glcnn_image_node *node = is_linear ? glcnn_resize_linear_node(x->image.node, &p)
