@@ -75,7 +75,7 @@ CXXFLAGS   ?= -O2 -g
 LIB_MODULES  := egl gbm libdrm
 INTERCHANGE_MODULES := libcjson libcbor liblzma
 ONNX_MODULES := libprotobuf-c
-DATA_MODULES := libpng libjpeg libzip zlib
+DATA_MODULES := libpng libjpeg libwebp libtiff-4 libzip zlib
 GL_MODULES   := glesv2
 APP_MODULES  := libzip libcjson
 TEST_MODULES := cunit
@@ -85,8 +85,9 @@ BUILD_MODULES = $(LIB_MODULES) $(INTERCHANGE_MODULES) $(ONNX_MODULES) $(DATA_MOD
 # GPU, and its data when it is given none. libzip's .pc asks for bz2, lzma, zstd and ssl of those who
 # link statically, and its package does not bring them.
 TOOL_PACKAGES := pkg-config libegl-dev libgles-dev libgbm-dev libdrm-dev zlib1g-dev libpng-dev \
-                libjpeg-dev libzip-dev libcjson-dev libcbor-dev liblzma-dev libprotobuf-c-dev \
-                protobuf-c-compiler libonnx-dev libegl1 libgl1-mesa-dri dataset-fashion-mnist
+                libjpeg-dev libwebp-dev libtiff-dev libzip-dev libcjson-dev libcbor-dev \
+                liblzma-dev libprotobuf-c-dev protobuf-c-compiler libonnx-dev libegl1 libgl1-mesa-dri \
+                dataset-fashion-mnist
 PACKAGES     := $(TOOL_PACKAGES) \
                 libcunit1-dev glslang-tools mesa-vulkan-drivers virgl-server dpkg-dev mandoc \
                 python3-numpy python3-pip python3-setuptools python3-venv python3-wheel \

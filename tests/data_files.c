@@ -1,11 +1,13 @@
-/* Pictures by libpng and libjpeg, archives by libzip, and the rest byte by byte. */
+/* Pictures by libpng, libjpeg, libwebp and libtiff, archives by libzip, and the rest byte by byte. */
 #include "tests/data_files.h"
 
 #include <ftw.h>
 #include <png.h>
 #include <stdarg.h>
 #include <sys/stat.h>
+#include <tiffio.h>
 #include <unistd.h>
+#include <webp/encode.h>
 #include <zip.h>
 #include <zlib.h>
 
@@ -242,6 +244,181 @@ void data_write_jpeg(const char *name, const struct data_jpeg *jpeg)
     jpeg_finish_compress(&write);
     jpeg_destroy_compress(&write);
     CU_ASSERT_EQUAL(fclose(file), 0);
+}
+
+/* ---- WebP ---- */
+
+static size_t encode_webp(const struct data_webp *webp, uint8_t **bytes)
+{
+    const int width = (int)webp->width, height = (int)webp->height;
+    uint8_t *pixels = malloc((size_t)webp->width * webp->height * 4), *to = pixels;
+    WebPConfig config;
+    WebPPicture picture;
+    WebPMemoryWriter writer;
+    CU_ASSERT_TRUE(WebPConfigInit(&config) && WebPPictureInit(&picture));
+    WebPMemoryWriterInit(&writer);
+    config.lossless = !webp->is_lossy;
+    config.exact = 1;
+    config.quality = 100;
+    picture.use_argb = 1;
+    picture.width = width;
+    picture.height = height;
+    picture.writer = WebPMemoryWrite;
+    picture.custom_ptr = &writer;
+    for (uint32_t i = 0; i < webp->width * webp->height; i++)
+        for (uint32_t c = 0; c < 4; c++)
+            *to++ = (uint8_t)(c < 3 || webp->has_alpha
+                                  ? webp->value(i % webp->width, i / webp->width, c)
+                                  : 255);
+    CU_ASSERT_TRUE(WebPPictureImportRGBA(&picture, pixels, width * 4));
+    CU_ASSERT_TRUE(WebPEncode(&config, &picture));
+    WebPPictureFree(&picture);
+    free(pixels);
+    *bytes = writer.mem;
+    return writer.size;
+}
+
+static void put_riff(uint8_t **at, const char *type, const void *bytes, size_t size)
+{
+    memcpy(*at, type, 4);
+    *at += 4;
+    put(at, (uint32_t)size, 4, false);
+    memcpy(*at, bytes, size);
+    (*at)[size] = 0;
+    *at += size + size % 2;
+}
+
+/* RIFF's head, a chunk of flags and the size, the picture, and EXIF. */
+static size_t extend_webp(const struct data_webp *webp, const uint8_t *from, size_t size,
+                          uint8_t *to)
+{
+    uint8_t exif[6 + DATA_TIFF] = "Exif\0", flags[10], *at = flags + 4, *end = to + 12;
+    size_t tiff = data_tiff(exif + 6, webp->orientation, false, 3, false);
+    memset(flags, 0, sizeof flags);
+    flags[0] = (uint8_t)((webp->has_alpha ? 16 : 0) | (webp->orientation ? 8 : 0) |
+                         (webp->is_animated ? 2 : 0));
+    put(&at, webp->width - 1, 3, false);
+    put(&at, webp->height - 1, 3, false);
+    put_riff(&end, "VP8X", flags, sizeof flags);
+    memcpy(end, from + 12, size - 12);
+    end += size - 12;
+    if (webp->orientation)
+        put_riff(&end, "EXIF", exif + (webp->has_mark ? 0 : 6), tiff + (webp->has_mark ? 6 : 0));
+    memcpy(to, "RIFF", 4);
+    at = to + 4;
+    put(&at, (uint32_t)(end - to - 8), 4, false);
+    memcpy(at, "WEBP", 4);
+    return (size_t)(end - to);
+}
+
+void data_write_webp(const char *name, const struct data_webp *webp)
+{
+    uint8_t *bytes, *extended;
+    size_t size = encode_webp(webp, &bytes);
+    bool is_plain = !webp->orientation && !webp->is_animated && !webp->has_alpha;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(extended = malloc(size + 256));
+    if (is_plain || memcmp(bytes + 12, "VP8X", 4) == 0)
+        data_write(name, bytes, size);
+    else
+        data_write(name, extended, extend_webp(webp, bytes, size, extended));
+    WebPFree(bytes);
+    free(extended);
+}
+
+/* ---- TIFF ---- */
+
+static void set_tiff(TIFF *write, const struct data_tiff_file *t)
+{
+    TIFFSetField(write, TIFFTAG_IMAGEWIDTH, t->width);
+    TIFFSetField(write, TIFFTAG_IMAGELENGTH, t->height);
+    TIFFSetField(write, TIFFTAG_PHOTOMETRIC, t->photometric);
+    TIFFSetField(write, TIFFTAG_SAMPLESPERPIXEL, t->samples);
+    TIFFSetField(write, TIFFTAG_BITSPERSAMPLE, t->depth);
+    TIFFSetField(write, TIFFTAG_COMPRESSION, t->compression ? t->compression : COMPRESSION_NONE);
+    TIFFSetField(write, TIFFTAG_PLANARCONFIG,
+                 t->is_separate ? PLANARCONFIG_SEPARATE : PLANARCONFIG_CONTIG);
+    if (t->extra) {
+        const uint16_t extra = (uint16_t)t->extra;
+        TIFFSetField(write, TIFFTAG_EXTRASAMPLES, 1, &extra);
+    }
+    if (t->is_float)
+        TIFFSetField(write, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_IEEEFP);
+    if (t->orientation)
+        TIFFSetField(write, TIFFTAG_ORIENTATION, t->orientation);
+    if (t->tile) {
+        TIFFSetField(write, TIFFTAG_TILEWIDTH, t->tile);
+        TIFFSetField(write, TIFFTAG_TILELENGTH, t->tile);
+    } else {
+        TIFFSetField(write, TIFFTAG_ROWSPERSTRIP, 4);
+    }
+}
+
+static void set_colours(TIFF *write)
+{
+    static uint16_t colours[3][256];
+    for (int i = 0; i < 256; i++) {
+        colours[0][i] = (uint16_t)(i * 257);
+        colours[1][i] = (uint16_t)(2 * i % 256 * 257);
+        colours[2][i] = (uint16_t)((255 - i) * 257);
+    }
+    TIFFSetField(write, TIFFTAG_COLORMAP, colours[0], colours[1], colours[2]);
+}
+
+/* One sample into a row or tile, in the order of this machine. */
+static void put_sample(uint8_t *row, const struct data_tiff_file *t, size_t at, uint32_t value)
+{
+    if (t->depth == 1)
+        row[at / 8] |= (uint8_t)((value & 1) << (7 - at % 8));
+    else if (t->depth == 8)
+        row[at] = (uint8_t)value;
+    else if (t->depth == 16)
+        ((uint16_t *)(void *)row)[at] = (uint16_t)value;
+    else
+        ((uint32_t *)(void *)row)[at] = value;
+}
+
+static void write_tiff_rows(TIFF *write, const struct data_tiff_file *t)
+{
+    const uint32_t planes = t->is_separate ? (uint32_t)t->samples : 1;
+    const uint32_t each = (uint32_t)t->samples / planes;
+    uint8_t *row = malloc((size_t)t->width * (uint32_t)t->samples * 4 + 8);
+    for (uint32_t p = 0; p < planes; p++)
+        for (uint32_t y = 0; y < t->height; y++) {
+            memset(row, 0, (size_t)t->width * (uint32_t)t->samples * 4 + 8);
+            for (uint32_t i = 0; i < t->width * each; i++)
+                put_sample(row, t, i, t->value(i / each, y, p + i % each));
+            CU_ASSERT_EQUAL(TIFFWriteScanline(write, row, y, (uint16_t)p), 1);
+        }
+    free(row);
+}
+
+static void write_tiff_tiles(TIFF *write, const struct data_tiff_file *t)
+{
+    const uint32_t samples = (uint32_t)t->samples;
+    uint8_t *tile = malloc((size_t)TIFFTileSize(write));
+    for (uint32_t y = 0; y < t->height; y += t->tile)
+        for (uint32_t x = 0; x < t->width; x += t->tile) {
+            for (uint32_t i = 0; i < t->tile * t->tile * samples; i++) {
+                uint32_t at_x = x + i / samples % t->tile, at_y = y + i / samples / t->tile;
+                put_sample(tile, t, i, t->value(at_x, at_y, i % samples));
+            }
+            CU_ASSERT_TRUE(TIFFWriteTile(write, tile, x, y, 0, 0) > 0);
+        }
+    free(tile);
+}
+
+void data_write_tiff(const char *name, const struct data_tiff_file *t)
+{
+    TIFF *write = TIFFOpen(data_path(name), t->mode ? t->mode : "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(write);
+    set_tiff(write, t);
+    if (t->photometric == PHOTOMETRIC_PALETTE)
+        set_colours(write);
+    if (t->tile)
+        write_tiff_tiles(write, t);
+    else
+        write_tiff_rows(write, t);
+    TIFFClose(write);
 }
 
 /* ---- Arrays ---- */

@@ -50,6 +50,30 @@ struct data_jpeg {
 };
 void data_write_jpeg(const char *name, const struct data_jpeg *jpeg);
 
+/* 0 .. 255 of red, green, blue and, where it has it, alpha. */
+struct data_webp {
+    uint32_t width, height;
+    bool has_alpha, is_lossy, is_animated; /* animated: by its head alone */
+    uint32_t orientation;
+    bool has_mark; /* "Exif" stands before it */
+    data_value value;
+};
+void data_write_webp(const char *name, const struct data_webp *webp);
+
+/* Samples in the range of their depth; of one bit 0 or 1. */
+struct data_tiff_file {
+    uint32_t width, height;
+    int photometric, samples, depth; /* of libtiff; depth 1, 8, 16 or 32 */
+    int extra;                       /* what the last sample is, 0: nothing beside the colours */
+    int compression;                 /* 0: none */
+    uint32_t tile;                   /* side of a tile; 0: strips */
+    bool is_separate, is_float;
+    uint32_t orientation; /* 0: none */
+    const char *mode;     /* NULL: "w" */
+    data_value value;     /* of a palette the number: entry i is (i, 2 i, 255 - i) */
+};
+void data_write_tiff(const char *name, const struct data_tiff_file *tiff);
+
 /* A .npy file of version 1.0, in memory; returns its size. */
 size_t data_npy(void *file, const char *descr, const char *shape, const void *bytes, size_t size);
 void data_write_npy(const char *name, const char *descr, const char *shape, const void *bytes,

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <png.h>
 #include <sys/resource.h>
+#include <tiffio.h>
 #include <zlib.h>
 
 #include "tests/unit.h"
@@ -173,6 +174,104 @@ static void every_kind_of_jpeg_has_the_right_pixels(void)
     }
 }
 
+/* ---- WebP ---- */
+
+static void every_kind_of_webp_has_the_right_pixels(void)
+{
+    enum { W = 21, H = 19 };
+    for (int kind = 0; kind < 4; kind++) {
+        uint8_t pixels[W * H * 3];
+        struct glcnn_data_info info;
+        int worst = 0;
+        bool lossy = kind / 2, alpha = kind % 2;
+        range = 256;
+        data_write_webp("kind.webp", &(struct data_webp){.width = W,
+                                                         .height = H,
+                                                         .has_alpha = alpha,
+                                                         .is_lossy = lossy,
+                                                         .value = lossy ? slope : noise});
+        decode("kind.webp", NULL, pixels, &info);
+        CU_ASSERT_EQUAL(info.width * 100 + info.height, 2119);
+        CU_ASSERT_EQUAL_FATAL(info.channels, 3);
+        for (uint32_t i = 0; i < W * H * 3; i++) {
+            uint32_t x = i / 3 % W, y = i / 3 / W, c = i % 3;
+            uint32_t (*value)(uint32_t, uint32_t, uint32_t) = lossy ? slope : noise;
+            int wanted = (int)(alpha ? over_white(value(x, y, c), value(x, y, 3)) : value(x, y, c));
+            worst = abs(pixels[i] - wanted) > worst ? abs(pixels[i] - wanted) : worst;
+        }
+        CU_ASSERT_TRUE(worst <= (lossy ? 8 : 0));
+        if (worst > (lossy ? 8 : 0))
+            printf("\n    kind %d: up to %d wrong", kind, worst);
+    }
+}
+
+/* ---- TIFF ---- */
+
+static const struct data_tiff_file tiffs[] = {
+    {.photometric = PHOTOMETRIC_MINISBLACK, .samples = 1, .depth = 1},
+    {.photometric = PHOTOMETRIC_MINISBLACK, .samples = 1, .depth = 8},
+    {.photometric = PHOTOMETRIC_MINISBLACK, .samples = 1, .depth = 16},
+    {.photometric = PHOTOMETRIC_MINISWHITE, .samples = 1, .depth = 8},
+    {.photometric = PHOTOMETRIC_MINISBLACK,
+     .samples = 2,
+     .depth = 8,
+     .extra = EXTRASAMPLE_UNASSALPHA},
+    {.photometric = PHOTOMETRIC_PALETTE, .samples = 1, .depth = 8},
+    {.photometric = PHOTOMETRIC_RGB, .samples = 3, .depth = 8},
+    {.photometric = PHOTOMETRIC_RGB, .samples = 3, .depth = 16},
+    {.photometric = PHOTOMETRIC_RGB, .samples = 3, .depth = 8, .is_separate = true},
+    {.photometric = PHOTOMETRIC_RGB, .samples = 3, .depth = 8, .tile = 16},
+    {.photometric = PHOTOMETRIC_RGB, .samples = 3, .depth = 8, .compression = COMPRESSION_LZW},
+    {.photometric = PHOTOMETRIC_RGB,
+     .samples = 3,
+     .depth = 8,
+     .compression = COMPRESSION_ADOBE_DEFLATE},
+    {.photometric = PHOTOMETRIC_RGB, .samples = 3, .depth = 8, .mode = "wb"},
+    {.photometric = PHOTOMETRIC_RGB, .samples = 3, .depth = 8, .mode = "wl8"},
+    {.photometric = PHOTOMETRIC_RGB, .samples = 4, .depth = 8, .extra = EXTRASAMPLE_UNASSALPHA},
+    {.photometric = PHOTOMETRIC_SEPARATED, .samples = 4, .depth = 8}};
+
+/* What the picture shows in channel c of red, green, blue, as far as libtiff keeps it. */
+static uint32_t shown_of_tiff(const struct data_tiff_file *t, uint32_t x, uint32_t y, uint32_t c)
+{
+    uint32_t entry = noise(x, y, 0), last = (uint32_t)t->samples - 1;
+    if (t->photometric == PHOTOMETRIC_PALETTE)
+        return c == 0 ? entry : c == 1 ? 2 * entry % 256 : 255 - entry;
+    if (t->photometric == PHOTOMETRIC_SEPARATED)
+        return (255 - noise(x, y, c)) * (255 - noise(x, y, 3)) / 255;
+    uint32_t value = sample(x, y, t->photometric == PHOTOMETRIC_RGB ? c : 0);
+    value = t->photometric == PHOTOMETRIC_MINISWHITE ? 255 - value : value;
+    return t->extra ? over_white(value, sample(x, y, last)) : value;
+}
+
+static void every_kind_of_tiff_has_the_right_pixels(void)
+{
+    enum { W = 21, H = 19 };
+    for (size_t k = 0; k < sizeof tiffs / sizeof *tiffs; k++) {
+        uint8_t pixels[W * H * 3];
+        struct glcnn_data_info info;
+        struct data_tiff_file t = tiffs[k];
+        int worst = 0, allowed = t.extra || t.depth == 16 ? 1 : 0;
+        range = 1u << t.depth;
+        t.width = W;
+        t.height = H;
+        t.value = noise;
+        data_write_tiff("kind.tif", &t);
+        decode("kind.tif", NULL, pixels, &info);
+        bool grey = t.photometric <= PHOTOMETRIC_MINISBLACK;
+        CU_ASSERT_EQUAL(info.width * 100 + info.height, 2119);
+        CU_ASSERT_EQUAL_FATAL(info.channels, grey ? 1 : 3);
+        for (uint32_t i = 0; i < W * H * info.channels; i++) {
+            uint32_t at = i / info.channels;
+            int wanted = (int)shown_of_tiff(&t, at % W, at / W, i % info.channels);
+            worst = abs(pixels[i] - wanted) > worst ? abs(pixels[i] - wanted) : worst;
+        }
+        CU_ASSERT_TRUE(worst <= allowed);
+        if (worst > allowed)
+            printf("\n    kind %zu: up to %d wrong", k, worst);
+    }
+}
+
 /* ---- Orientation ---- */
 
 /* Four blocks of one grey each: 30 90 / 150 210 as it lies in the file. */
@@ -196,7 +295,7 @@ static void check_turned(const char *name, uint32_t orientation)
                                        {90, 210, 30, 150}};
     uint8_t pixels[32 * 16];
     struct glcnn_data_info info;
-    decode(name, NULL, pixels, &info);
+    decode(name, &(struct glcnn_data_parameters){.channels = 1}, pixels, &info);
     bool turned = orientation > 4;
     CU_ASSERT_EQUAL_FATAL(info.width, turned ? 16u : 32u);
     CU_ASSERT_EQUAL_FATAL(info.height, turned ? 32u : 16u);
@@ -251,6 +350,32 @@ static void orientation_is_any_whole_number(void)
                                                               .value = quarters});
             check_turned("number.jpg", rows[i].seen);
         }
+}
+
+static void orientation_of_webp_and_tiff(void)
+{
+    for (uint32_t orientation = 1; orientation <= 8; orientation++) {
+        for (int mark = 0; mark < 2; mark++) {
+            data_write_webp("turned.webp", &(struct data_webp){.width = 32,
+                                                               .height = 16,
+                                                               .orientation = orientation,
+                                                               .has_mark = mark,
+                                                               .value = quarters});
+            check_turned("turned.webp", orientation);
+        }
+        for (uint32_t tile = 0; tile <= 16; tile += 16) {
+            data_write_tiff("turned.tif",
+                            &(struct data_tiff_file){.width = 32,
+                                                     .height = 16,
+                                                     .photometric = PHOTOMETRIC_MINISBLACK,
+                                                     .samples = 1,
+                                                     .depth = 8,
+                                                     .tile = tile,
+                                                     .orientation = orientation,
+                                                     .value = quarters});
+            check_turned("turned.tif", orientation);
+        }
+    }
 }
 
 static void write_upright(const char *name)
@@ -592,19 +717,124 @@ static void broken_jpegs_are_named_and_skipped(void)
     check_broken("huge.jpg", jpeg, size, false, "announces 65023 x 65023 pixels");
 }
 
+static void broken_webps_are_named_and_skipped(void)
+{
+    uint8_t bytes[8192];
+    const struct data_webp webp = {.width = 20, .height = 20, .orientation = 1, .value = noise};
+    struct data_webp animated = webp;
+    range = 256;
+    animated.is_animated = true;
+    data_write_webp("animated.webp", &animated);
+    size_t size = data_read("animated.webp", bytes, sizeof bytes);
+    check_broken("animated.webp", bytes, size, false, "is an animated WebP; expected a single");
+    data_write_webp("whole.webp", &webp);
+    size = data_read("whole.webp", bytes, sizeof bytes);
+    check_broken("text.webp", "not a picture", 13, false, "is no picture");
+    check_broken("head.webp", bytes, 18, false, "is a damaged WebP: its head cannot be read");
+    check_broken("short.webp", bytes, size / 2, true, "is a damaged WebP: it is truncated");
+    memset(bytes + 60, 0xa5, 100);
+    check_broken("changed.webp", bytes, size, true, "is a damaged WebP");
+    memset(bytes + 24, 0xff, 6); /* width and height */
+    check_broken("huge.webp", bytes, size, false, "announces 16777216 x 16777216 pixels");
+}
+
+/* The place behind a tag's number where its value stands, and its type; little-endian. */
+static uint8_t *find_tag(uint8_t *tiff, size_t size, uint8_t low, uint8_t high)
+{
+    for (size_t i = 8; i + 12 < size; i++)
+        if (tiff[i] == low && tiff[i + 1] == high && tiff[i + 3] == 0 && tiff[i + 4] == 1)
+            return tiff + i + 2;
+    CU_FAIL_FATAL("there is no such tag");
+    return NULL;
+}
+
+static size_t write_tiff(const char *name, struct data_tiff_file *tiff, uint8_t *bytes, size_t size)
+{
+    tiff->width = 20;
+    tiff->height = 4;
+    tiff->mode = "wl";
+    tiff->value = noise;
+    data_write_tiff(name, tiff);
+    return data_read(name, bytes, size);
+}
+
+static void broken_tiffs_are_named_and_skipped(void)
+{
+    uint8_t bytes[8192];
+    struct data_tiff_file t = {.photometric = PHOTOMETRIC_RGB, .samples = 3, .depth = 8},
+                          floats = {.photometric = PHOTOMETRIC_MINISBLACK,
+                                    .samples = 1,
+                                    .depth = 32,
+                                    .is_float = true};
+    range = 256;
+    size_t size = write_tiff("floats.tif", &floats, bytes, sizeof bytes);
+    check_broken("floats.tif", bytes, size, false, "is a TIFF of a kind that is not read: Sorry");
+    size = write_tiff("whole.tif", &t, bytes, sizeof bytes);
+    check_broken("text.tif", "not a picture", 13, false, "is no picture");
+    check_broken("head.tif", bytes, 6, false, "is a damaged TIFF");
+    check_broken("short.tif", bytes, size - 20, false, "is a damaged TIFF");
+    uint8_t *offset = find_tag(bytes, size, 0x11, 1); /* of the strip */
+    memset(offset + 6, 0x7f, 4);
+    check_broken("changed.tif", bytes, size, true, "is a damaged TIFF");
+    uint8_t *width = find_tag(bytes, size, 0x00, 1);
+    width[0] = 4;
+    memset(width + 6, 0x7f, 4);
+    check_broken("huge.tif", bytes, size, false, "announces 2139062143 x 4 pixels");
+}
+
+/* A strip that promises 2 GiB, where 1 GiB may be used. */
+static void tiffs_take_no_memory_for_a_promise(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return; /* their shadows are larger than any limit */
+#endif
+    uint8_t bytes[8192];
+    struct rlimit before, limit;
+    struct data_tiff_file t = {
+        .photometric = PHOTOMETRIC_RGB, .samples = 3, .depth = 8, .compression = COMPRESSION_LZW};
+    range = 256;
+    size_t size = write_tiff("promise.tif", &t, bytes, sizeof bytes);
+    uint8_t *count = find_tag(bytes, size, 0x17, 1); /* bytes of the strip */
+    count[0] = 4;
+    memset(count + 6, 0x7f, 4);
+    CU_ASSERT_EQUAL(getrlimit(RLIMIT_AS, &before), 0);
+    limit = before;
+    limit.rlim_cur = 1 << 30;
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_AS, &limit), 0);
+    check_broken("promise.tif", bytes, size, true, "is a damaged TIFF");
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_AS, &before), 0);
+}
+
 /* Every prefix of a file, and every file with one byte changed: a picture or a sentence. */
 static void any_damage_is_survived(void)
 {
     uint8_t bytes[4096];
-    static const char *const names[] = {"whole.png", "progressive.jpg"};
+    static const char *const names[] = {"whole.png", "progressive.jpg", "lossy.webp", "whole.tif",
+                                        "text.png"};
+    struct data_tiff_file tiff = {.photometric = PHOTOMETRIC_RGB,
+                                  .samples = 3,
+                                  .depth = 8,
+                                  .compression = COMPRESSION_LZW,
+                                  .orientation = 6};
+    char text[512];
     write_whole("whole.png");
+    write_whole("text.png");
+    data_add_chunk("text.png", "tEXt", text,
+                   make_profile(text, HEAD("Raw profile type exif\0"), 8, true), true);
+    write_tiff("whole.tif", &tiff, bytes, sizeof bytes);
+    data_write_webp("lossy.webp", &(struct data_webp){.width = 10,
+                                                      .height = 10,
+                                                      .has_alpha = true,
+                                                      .is_lossy = true,
+                                                      .orientation = 6,
+                                                      .value = slope});
     data_write_jpeg("progressive.jpg", &(struct data_jpeg){.width = 10,
                                                            .height = 10,
                                                            .components = 1,
                                                            .progressive = true,
                                                            .orientation = 6,
                                                            .value = slope});
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t size = data_read(names[i], bytes, sizeof bytes);
         for (size_t at = 0; at < 2 * size; at++) {
             char error[GLCNN_ERROR_LENGTH] = "";
@@ -630,6 +860,42 @@ static void any_damage_is_survived(void)
     }
 }
 
+/* Pictures of formats that are not read are told of class by class, and predict names each. */
+static void pictures_that_are_not_read_are_counted_and_named(void)
+{
+    static const char heic[] = "\0\0\0\x18"
+                               "ftypheic\0\0\0\0";
+    char error[GLCNN_ERROR_LENGTH] = "";
+    make_folder("unread", "1.gif", "GIF89a", 6);
+    data_write("unread/a/0.HEIC", heic, sizeof heic);
+    data_write("unread/a/phone.jpg", heic, sizeof heic); /* as some phones name it */
+    data_write_text("unread/a/x.bmp", "BM");
+    data_write("unread/b/raw.nef", "II*\0", 4);
+    glcnn_data_set *data = data_open("unread", NULL);
+    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[0], 4);
+    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->ignored, 0);
+    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 5);
+    const char *notes[] = {glcnn_data_set_note(data, 0), glcnn_data_set_note(data, 1)};
+    CU_ASSERT_FATAL(notes[0] && notes[1] && !glcnn_data_set_note(data, 2));
+    CU_ASSERT_PTR_NOT_NULL(strstr(
+        notes[0], "unread/a: 4 pictures of formats that are not read (2 HEIC, 1 GIF, 1 BMP), "
+                  "of which 0.HEIC is the first; expected PNG, JPEG, WebP or TIFF"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(notes[1], "unread/b: 1 picture of formats that are not read (1 camera's raw), of "
+                         "which raw.nef is the first"));
+    glcnn_data_set_close(&data);
+    data_refuses("unread", &(struct glcnn_data_parameters){.strict = true}, GLCNN_MALFORMED_DATA,
+                 "unread/a/0.HEIC: is a HEIC picture, which is not read; expected PNG, JPEG");
+    const char *path = data_path("unread/a/1.gif");
+    CU_ASSERT_EQUAL(glcnn_data_set_open_files(&path, 1, NULL, &data, error), GLCNN_MALFORMED_DATA);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(error, "1.gif: is a GIF picture, which is not read; expected PNG"));
+    data_write("lost/a/1.gif", "GIF89a", 6);
+    data_write("lost/b/1.gif", "GIF89a", 6);
+    data_refuses("lost", NULL, GLCNN_MALFORMED_DATA,
+                 "(2 pictures were skipped, 0 other files ignored): ");
+}
+
 static void other_files_are_ignored_and_counted(void)
 {
     make_folder("mixed", ".hidden.png", "x", 1);
@@ -641,6 +907,10 @@ static void other_files_are_ignored_and_counted(void)
     CU_ASSERT_EQUAL(glcnn_data_set_info(data)->ignored, 4);
     CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[0], 5);
     CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 0);
+    const char *said = glcnn_data_set_decision(data, 0);
+    CU_ASSERT_TRUE(said && strstr(said, "mixed: 3 files that are no pictures, or folders within "
+                                        "classes, are ignored, a/deeper the first"));
+    CU_ASSERT_PTR_NULL(glcnn_data_set_decision(data, 1));
     char name[64];
     glcnn_data_set_name(data, GLCNN_DATA_PART_TRAINING, 4, name, sizeof name);
     CU_ASSERT_STRING_EQUAL(name, "b/without-an-ending");
@@ -688,7 +958,10 @@ int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(every_kind_of_png_has_the_right_pixels),
                                         UNIT_TEST(every_kind_of_jpeg_has_the_right_pixels),
+                                        UNIT_TEST(every_kind_of_webp_has_the_right_pixels),
+                                        UNIT_TEST(every_kind_of_tiff_has_the_right_pixels),
                                         UNIT_TEST(orientation_is_honoured),
+                                        UNIT_TEST(orientation_of_webp_and_tiff),
                                         UNIT_TEST(orientation_is_any_whole_number),
                                         UNIT_TEST(orientation_stands_behind_the_pixels_too),
                                         UNIT_TEST(orientation_is_found_in_texts),
@@ -698,7 +971,11 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(broken_pngs_are_named_and_skipped),
                                         UNIT_TEST(pngs_take_no_memory_for_a_promise),
                                         UNIT_TEST(broken_jpegs_are_named_and_skipped),
+                                        UNIT_TEST(broken_webps_are_named_and_skipped),
+                                        UNIT_TEST(broken_tiffs_are_named_and_skipped),
+                                        UNIT_TEST(tiffs_take_no_memory_for_a_promise),
                                         UNIT_TEST(any_damage_is_survived),
+                                        UNIT_TEST(pictures_that_are_not_read_are_counted_and_named),
                                         UNIT_TEST(other_files_are_ignored_and_counted),
                                         UNIT_TEST(files_keep_their_places),
                                         CU_TEST_INFO_NULL};

@@ -42,6 +42,7 @@ modules=$(sed -n 's/^\(LIB\|INTERCHANGE\|ONNX\|DATA\)_MODULES *:= //p' Makefile)
 for module in $modules; do
     package=lib${module#lib}-dev
     [ $module != zlib ] || package=zlib1g-dev
+    [ $module != libtiff-4 ] || package=libtiff-dev
     [ "$(grep -c "[ ]$package,\{0,1\}$" $debian/control)" = 2 ] ||
         fail "debian/control has $package not twice: to build, and for libglcnn-dev"
 done
@@ -64,12 +65,12 @@ END
 said=$(unset MAKEFLAGS MFLAGS MAKELEVEL; $make -s -f "$work/Makefile") || fail "glcnn.mk: $said"
 [ "${said%% *}" = "$version" ] || fail "glcnn.mk is of ${said%% *}, and this is $version"
 for module in $modules; do
-    name=$(echo $module | sed 's/^libjpeg$/jpeg/; s/^libcjson$/cjson/; s/^liblzma$/xz/; s/^libprotobuf/protobuf/; s/^\(egl\|gbm\)$/lib\1/')
+    name=$(echo $module | sed 's/^libjpeg$/jpeg/; s/^libtiff-4$/tiff/; s/^libwebp$/webp/; s/^libcjson$/cjson/; s/^liblzma$/xz/; s/^libprotobuf/protobuf/; s/^\(egl\|gbm\)$/lib\1/')
     case " $said " in *" $name "*) ;; *) fail "glcnn.mk does not depend on $name" ;; esac
     case $name in libegl | libgbm) choice=HAS_$name ;; *) choice=$name ;; esac
     grep -q "BR2_PACKAGE_$(echo $choice | tr a-z- A-Z_)$" $packaging/buildroot/Config.in ||
         fail "Config.in does not select $name"
-    name=$(echo $name | sed 's/^libegl$/egl/; s/^lib\(gbm\)$/virtual\/lib\1/')
+    name=$(echo $name | sed 's/^libegl$/egl/; s/^webp$/libwebp/; s/^lib\(gbm\)$/virtual\/lib\1/')
     grep -q "^DEPENDS.*[ /]$name[ \"]" $packaging/yocto/glcnn_*.bb || fail "the recipe has no $name"
 done
 grep -q "^sha256  $(sha256sum LICENSE | cut -d' ' -f1)  LICENSE$" $packaging/buildroot/glcnn.hash ||

@@ -5,6 +5,7 @@
 #include <png.h>
 #include <stdarg.h>
 #include <sys/wait.h>
+#include <tiffio.h>
 
 #include "tests/unit.h"
 
@@ -148,10 +149,19 @@ static void every_kind_of_picture_has_its_class(void)
         data_write_png("wide.png",
                        &(struct data_png){75, 31, PNG_COLOR_TYPE_RGB, 8, .value = draw});
         data_write_jpeg("grey.jpg", &(struct data_jpeg){16, 16, 1, .value = draw});
+        data_write_webp("plain.webp", &(struct data_webp){16, 16, .value = draw});
+        data_write_tiff("plain.tif", &(struct data_tiff_file){.width = 16,
+                                                              .height = 16,
+                                                              .photometric = PHOTOMETRIC_RGB,
+                                                              .samples = 3,
+                                                              .depth = 8,
+                                                              .value = draw});
         data_write_jpeg("cmyk.jpg", &(struct data_jpeg){16, 16, 4, .value = draw_ink});
         double plain = classify("plain.png", k);
         CU_ASSERT_EQUAL(classify("deep.png", k), plain);
         CU_ASSERT_EQUAL(classify("grey.png", k), plain);
+        CU_ASSERT_EQUAL(classify("plain.webp", k), plain);
+        CU_ASSERT_EQUAL(classify("plain.tif", k), plain);
         CU_ASSERT_DOUBLE_EQUAL(classify("grey.jpg", k), plain, 0.02);
         CU_ASSERT_DOUBLE_EQUAL(classify("cmyk.jpg", k), plain, 0.02);
         classify("wide.png", k);
@@ -171,7 +181,17 @@ static void what_is_no_picture_has_its_sentence(void)
     expect_words("shades/light/1.png 1 light ");
     expect_words("left out: torn.png: ");
     expect_words("left out: empty.png: is empty; expected a picture");
-    expect_words("left out: text.jpg: is no picture: expected the first bytes of PNG or JPEG");
+    expect_words("left out: text.jpg: is no picture: expected the first bytes of PNG, JPEG, "
+                 "WebP or TIFF");
+    data_write_text("text.webp", "no picture");
+    data_write_text("moving.gif", "GIF89a");
+    expect(glcnn("predict model.safetensors text.webp"), 1);
+    expect_words("text.webp: is no picture: expected the first bytes of PNG, JPEG, WebP or TIFF");
+    expect(glcnn("predict model.safetensors moving.gif"), 1);
+    expect_words(
+        "moving.gif: is a GIF picture, which is not read; expected PNG, JPEG, WebP or TIFF");
+    expect(glcnn("predict model.safetensors nowhere.webp"), 1);
+    expect_words("nowhere.webp: cannot be opened");
     expect(glcnn("predict model.safetensors nowhere.png"), 1);
     expect_words("nowhere.png: cannot be opened");
 }

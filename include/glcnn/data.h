@@ -22,9 +22,11 @@
  * target for labels, and the part may stand behind them (x_train). An .npz of two arrays by other
  * names has images in the larger. All but .npz may be gzipped.
  *
- *   folders       data/cat/1.jpg: each folder is a class, its name the class's. Pictures are PNG
- *                 and JPEG, known by their first bytes, not by the name: of any depth and kind,
- *                 grey, palette, alpha, 16 bit, CMYK, interlaced, progressive. EXIF's orientation
+ *   folders       data/cat/1.jpg: each folder is a class, its name the class's. Pictures are PNG,
+ *                 JPEG, WebP and TIFF, known by their first bytes, not by the name: of any depth and
+ *                 kind, grey, palette, alpha, 16 bit, CMYK, interlaced, progressive. Of a TIFF of
+ *                 several pages the first is read; floats and samples of 32 bits are not, nor
+ *                 animated WebP, nor what a camera's sensor saw. EXIF's orientation
  *                 is honoured, a whole number of any type; of PNG in a chunk eXIf, before the pixels
  *                 or behind them, or else in a text "Raw profile type exif" or "APP1". What is
  *                 transparent shows white; 16 bits are rounded to 8. A picture is scaled until it
@@ -33,7 +35,9 @@
  *                 numbers: the same bytes on every machine. A JPEG that is much larger is reduced
  *                 by 2, 4 or 8 while it is decoded.
  *                 Hidden files, files that are no picture, and folders within classes are ignored
- *                 and counted.
+ *                 and counted; a sentence tells of those that are not hidden
+ *                 (glcnn_data_set_decision). Pictures of formats that are not read, as GIF, HEIC and
+ *                 AVIF, are skipped like broken ones; one note for each class has their number.
  *   .npy, .npz    images [N][C][H][W], [N][H][W][C], [N][H][W] or [N][F]; labels [N] or [N][1],
  *                 whole numbers. Of rank 4 the channels are first where the last two extents are
  *                 the same and the first differs, last where the first two are the same and the
@@ -203,8 +207,9 @@ GLCNN_API const struct glcnn_data_info *glcnn_data_set_info(const glcnn_data_set
  * Each counts once. */
 GLCNN_API uint32_t glcnn_data_set_skipped(const glcnn_data_set *data);
 
-/* Sentences: one for each picture that was skipped, the first 1000 of them, and for each class
- * without pictures, in the order in which they were found. NULL: there is none of that number. They
+/* Sentences: one for each picture that was skipped, the first 1000 of them, one for those of each
+ * class that are of formats that are not read, and one for each class without pictures, in the order
+ * in which they were found. NULL: there is none of that number. They
  * live as long as the data set. */
 GLCNN_API const char *glcnn_data_set_note(const glcnn_data_set *data, uint32_t number);
 

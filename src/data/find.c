@@ -294,7 +294,7 @@ static bool is_picture(const char *path)
 {
     struct picture_file file;
     FILE *stream = open_picture(path, &file);
-    bool known = stream && picture_format_of(stream);
+    bool known = stream && (picture_format_of(stream) || picture_unread(stream, path));
     if (stream)
         fclose(stream);
     return known || picture_has_ending(path);

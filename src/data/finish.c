@@ -23,7 +23,7 @@ static glcnn_status check_training(glcnn_data_set *set, char *error)
         snprintf(sentence, sizeof sentence,
                  "%.250s: the training part has no image of the class \"%.100s\"", set->path,
                  set->class_names[i]);
-        status = set_complain(set, false, sentence, error);
+        status = set_complain(set, 0, sentence, error);
     }
     free(seen);
     return status;
@@ -214,6 +214,18 @@ size_t set_values(const glcnn_data_set *set)
     return (size_t)set->info.width * set->info.height * set->info.channels;
 }
 
+static void tell_passed_over(glcnn_data_set *set)
+{
+    char sentence[GLCNN_ERROR_LENGTH];
+    snprintf(
+        sentence, sizeof sentence,
+        "%.200s: %u files that are no pictures, or folders within classes, are ignored, %.100s "
+        "the first",
+        set->path, set->passed_over, set->passed_first);
+    if (set->passed_over > 0)
+        set_decide(set, sentence);
+}
+
 glcnn_status set_finish(glcnn_data_set *set, char *error)
 {
     bool labelled = set->parts[GLCNN_DATA_PART_TEST].count == 0 ||
@@ -227,6 +239,7 @@ glcnn_status set_finish(glcnn_data_set *set, char *error)
         status = set->file_count > 0 ? set_size_pictures(set, error) : size_tables(set, error);
     if (status == GLCNN_SUCCESS && set->file_count > 0)
         status = make_room(set, error);
+    tell_passed_over(set);
     for (int p = 0; p < GLCNN_DATA_PARTS; p++)
         set->info.counts[p] = set->parts[p].count;
     set->info.class_names = (const char *const *)set->class_names;

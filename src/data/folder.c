@@ -136,23 +136,72 @@ bool part_add(struct part *part, const struct item *item)
     return true;
 }
 
-/* What a look at the head gives; *ignored: it is none of our files. */
-static glcnn_status look(const char *path, struct picture_file *file, bool *ignored, char *error)
+static glcnn_status look_inside(FILE *stream, const char *path, const char *unread,
+                                struct picture_file *file, char *error)
 {
     char reason[GLCNN_ERROR_LENGTH];
+    if (file->bytes == 0)
+        return data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: is empty; expected a picture", path);
+    if (unread)
+        return data_fail(error, GLCNN_MALFORMED_DATA,
+                         "%.300s: is a %s picture, which is not read; expected " PICTURE_KINDS,
+                         path, unread);
+    glcnn_status status = picture_look(stream, &file->head, reason);
+    return status == GLCNN_SUCCESS ? status
+                                   : data_fail(error, status, "%.250s: %.250s", path, reason);
+}
+
+/* What a look at the head gives; *ignored: it is none of our files. *unread: the format, where it is
+ * one that is not read. */
+static glcnn_status look(const char *path, struct picture_file *file, const char **unread,
+                         bool *ignored, char *error)
+{
     FILE *stream = open_picture(path, file);
+    *unread = NULL;
     *ignored = !stream && errno == 0;
     if (!stream)
         return errno
                    ? data_fail_errno(error, path, "cannot be opened")
                    : data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: is not a regular file", path);
-    *ignored = !picture_format_of(stream) && !ferror(stream) && !picture_has_ending(path);
-    glcnn_status status = picture_look(stream, &file->head, reason);
+    *unread = picture_unread(stream, path);
+    *ignored =
+        !*unread && !picture_format_of(stream) && !ferror(stream) && !picture_has_ending(path);
+    glcnn_status status = look_inside(stream, path, *unread, file, error);
     fclose(stream);
-    return status == GLCNN_SUCCESS ? status
-           : file->bytes == 0      ? data_fail(error, GLCNN_MALFORMED_DATA,
-                                               "%.300s: is empty; expected a picture", path)
-                                   : data_fail(error, status, "%.250s: %.250s", path, reason);
+    return status;
+}
+
+static void pass_over(glcnn_data_set *set, const char *path)
+{
+    size_t length = strlen(set->path);
+    path += strncmp(path, set->path, length) == 0 ? length : 0;
+    set->info.ignored++;
+    if (set->passed_over++ == 0)
+        snprintf(set->passed_first, sizeof set->passed_first, "%s", path + strspn(path, "/"));
+}
+
+static void count_unread(struct unread *unread, const char *format, const char *path)
+{
+    const uint32_t last = sizeof unread->kinds / sizeof *unread->kinds - 1;
+    const char *slash = strrchr(path, '/');
+    uint32_t i = 0;
+    while (i < last && unread->kinds[i].count > 0 && unread->kinds[i].format != format)
+        i++;
+    unread->kinds[i].format = i < last ? format : "other";
+    unread->kinds[i].count++;
+    if (unread->count++ == 0)
+        snprintf(unread->first, sizeof unread->first, "%s", slash ? slash + 1 : path);
+}
+
+static glcnn_status add_looked_at(glcnn_data_set *set, glcnn_data_part part,
+                                  struct picture_file *file, uint32_t label, bool is_broken,
+                                  char *error)
+{
+    const struct item item = {.label = label, .table = NO_TABLE, .index = set->file_count};
+    file->head.width = is_broken ? 0 : file->head.width;
+    return add_file(set, file) && part_add(&set->parts[part], &item)
+               ? GLCNN_SUCCESS
+               : data_no_memory(error, file->path);
 }
 
 glcnn_status set_add_picture(glcnn_data_set *set, glcnn_data_part part, const char *path,
@@ -160,24 +209,25 @@ glcnn_status set_add_picture(glcnn_data_set *set, glcnn_data_part part, const ch
 {
     char sentence[GLCNN_ERROR_LENGTH];
     struct picture_file file = {.path = (char *)path};
-    struct item item = {.label = label, .table = NO_TABLE, .index = set->file_count};
+    const char *unread;
     bool ignored;
-    glcnn_status status = look(path, &file, &ignored, sentence);
+    glcnn_status status = look(path, &file, &unread, &ignored, sentence);
     if (status == GLCNN_OUT_OF_MEMORY)
         return data_fail(error, status, "%s", sentence);
     if (ignored && !keep) {
-        set->info.ignored++;
+        pass_over(set, path);
+        return GLCNN_SUCCESS;
+    }
+    if (unread && !keep && !set->parameters.strict) {
+        count_unread(&set->unread, unread, path);
         return GLCNN_SUCCESS;
     }
     bool is_broken = status != GLCNN_SUCCESS;
     if (is_broken)
-        status = set_complain(set, true, sentence, error);
+        status = set_complain(set, 1, sentence, error);
     if (status != GLCNN_SUCCESS || (is_broken && !keep))
         return status;
-    file.head.width = is_broken ? 0 : file.head.width;
-    if (!add_file(set, &file) || !part_add(&set->parts[part], &item))
-        return data_no_memory(error, path);
-    return GLCNN_SUCCESS;
+    return add_looked_at(set, part, &file, label, is_broken, error);
 }
 
 /* ---- Classes ---- */
@@ -195,6 +245,25 @@ static glcnn_status add_listed(glcnn_data_set *set, glcnn_data_part part, const 
     return status;
 }
 
+/* Whoever has such pictures would take the class to have them. */
+static void tell_unread(glcnn_data_set *set, const char *folder)
+{
+    char sentence[GLCNN_ERROR_LENGTH], list[128] = "";
+    const struct unread *unread = &set->unread;
+    size_t length = 0;
+    for (size_t i = 0; i < sizeof unread->kinds / sizeof *unread->kinds; i++)
+        if (unread->kinds[i].count > 0 && length < sizeof list)
+            length += (size_t)snprintf(list + length, sizeof list - length, "%s%u %s",
+                                       length > 0 ? ", " : "", unread->kinds[i].count,
+                                       unread->kinds[i].format);
+    snprintf(sentence, sizeof sentence,
+             "%.200s: %u picture%s of formats that are not read (%s), of which %.80s is the first; "
+             "expected " PICTURE_KINDS,
+             folder, unread->count, unread->count == 1 ? "" : "s", list, unread->first);
+    if (unread->count > 0)
+        set_note(set, unread->count, sentence);
+}
+
 static glcnn_status add_class(glcnn_data_set *set, glcnn_data_part part, const char *folder,
                               const char *name, char *error)
 {
@@ -205,17 +274,19 @@ static glcnn_status add_class(glcnn_data_set *set, glcnn_data_part part, const c
     if (status != GLCNN_SUCCESS)
         return status;
     set->info.ignored += listing.hidden;
+    set->unread = (struct unread){.count = 0};
     uint32_t names = set->names.count;
     status = names_add(&set->names, name, strlen(name), folder, &label, error);
     if (status == GLCNN_SUCCESS)
         status = add_listed(set, part, folder, &listing, label, error);
     listing_free(&listing);
+    tell_unread(set, folder);
     if (status != GLCNN_SUCCESS || set->parts[part].count > before)
         return status;
     if (set->names.count > names)
         names_remove_last(&set->names);
     snprintf(sentence, sizeof sentence, "%.300s: a folder without a picture is no class", folder);
-    return set_complain(set, false, sentence, error);
+    return set_complain(set, 0, sentence, error);
 }
 
 glcnn_status set_add_classes(glcnn_data_set *set, glcnn_data_part part, const char *path,
@@ -227,9 +298,10 @@ glcnn_status set_add_classes(glcnn_data_set *set, glcnn_data_part part, const ch
     for (uint32_t i = 0; i < listing.count && status == GLCNN_SUCCESS; i++) {
         char *folder = path_join(path, listing.names[i]);
         bool is_folder = folder && path_is_folder(folder);
-        set->info.ignored += folder && !is_folder;
         if (!folder)
             status = data_no_memory(error, path);
+        else if (!is_folder)
+            pass_over(set, folder);
         if (is_folder)
             status = add_class(set, part, folder, listing.names[i], error);
         free(folder);

@@ -228,7 +228,11 @@ static glcnn_status jpeg_decode(FILE *file, const struct size *size, uint8_t *pi
     return run_and_release(file, NULL, size, pixels, error);
 }
 
-static const uint8_t magic[] = {0xff, 0xd8, 0xff};
+static bool jpeg_begins(const uint8_t *head, size_t size)
+{
+    static const uint8_t magic[] = {0xff, 0xd8, 0xff};
+    return size >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
+}
 
 const struct picture_format picture_jpeg = {
-    .magic = magic, .magic_size = sizeof magic, .look = jpeg_look, .decode = jpeg_decode};
+    .begins = jpeg_begins, .look = jpeg_look, .decode = jpeg_decode};

@@ -6,30 +6,43 @@
 
 #include "message.h"
 
-static const struct picture_format *const formats[] = {&picture_png, &picture_jpeg};
+#define MAX_FILE ((size_t)256 << 20) /* that is read whole */
+
+static const struct picture_format *const formats[] = {&picture_png, &picture_jpeg, &picture_webp,
+                                                       &picture_tiff};
 #define FORMATS (sizeof formats / sizeof *formats)
+
+static size_t read_head(FILE *file, uint8_t head[PICTURE_HEAD])
+{
+    memset(head, 0, PICTURE_HEAD);
+    size_t got = fread(head, 1, PICTURE_HEAD, file);
+    rewind(file);
+    return got;
+}
 
 const struct picture_format *picture_format_of(FILE *file)
 {
-    uint8_t bytes[8] = {0};
-    size_t got = fread(bytes, 1, sizeof bytes, file);
-    rewind(file);
+    uint8_t head[PICTURE_HEAD];
+    size_t got = read_head(file, head);
     for (size_t i = 0; i < FORMATS; i++)
-        if (got >= formats[i]->magic_size &&
-            memcmp(bytes, formats[i]->magic, formats[i]->magic_size) == 0)
+        if (formats[i]->begins(head, got))
             return formats[i];
     return NULL;
 }
 
+static bool ends_with(const char *name, const char *ending)
+{
+    size_t length = strlen(name), part = strlen(ending);
+    return length > part && strcasecmp(name + length - part, ending) == 0;
+}
+
 bool picture_has_ending(const char *name)
 {
-    static const char *const endings[] = {".png", ".jpg", ".jpeg", ".jpe"};
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t part = strlen(endings[i]);
-        if (length > part && strcasecmp(name + length - part, endings[i]) == 0)
+    static const char *const endings[] = {".png",  ".jpg", ".jpeg", ".jpe",
+                                          ".webp", ".tif", ".tiff"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends_with(name, endings[i]))
             return true;
-    }
     return false;
 }
 
@@ -37,7 +50,7 @@ static glcnn_status refuse(FILE *file, char *error)
 {
     return ferror(file) ? data_fail(error, GLCNN_IO_ERROR, "cannot be read")
                         : data_fail(error, GLCNN_MALFORMED_DATA,
-                                    "is no picture: expected the first bytes of PNG or JPEG");
+                                    "is no picture: expected the first bytes of " PICTURE_KINDS);
 }
 
 glcnn_status picture_look(FILE *file, struct picture *picture, char *error)
@@ -50,6 +63,32 @@ glcnn_status picture_decode(FILE *file, const struct size *size, uint8_t *pixels
 {
     const struct picture_format *format = picture_format_of(file);
     return format ? format->decode(file, size, pixels, error) : refuse(file, error);
+}
+
+static long read_file(void *from, void *bytes, size_t size)
+{
+    size_t got = fread(bytes, 1, size, from);
+    return got == 0 && ferror((FILE *)from) ? -1 : (long)got;
+}
+
+static const char *no_reason(void *from)
+{
+    (void)from;
+    return "";
+}
+
+glcnn_status picture_read_file(FILE *file, struct bytes *bytes, char *error)
+{
+    const struct bytes_source source = {"", read_file, no_reason, file};
+    rewind(file);
+    glcnn_status status = bytes_read(bytes, &source, MAX_FILE, NULL);
+    if (ferror(file))
+        return data_fail(error, GLCNN_IO_ERROR, "cannot be read");
+    if (status == GLCNN_OUT_OF_MEMORY)
+        return data_fail(error, status, "not enough memory to decode it");
+    if (status != GLCNN_SUCCESS)
+        return data_fail(error, status, "has more than %zu bytes; expected no more", MAX_FILE);
+    return GLCNN_SUCCESS;
 }
 
 bool picture_check_size(uint64_t width, uint64_t height, char *error)

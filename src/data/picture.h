@@ -9,6 +9,8 @@
 
 #include <glcnn/data.h>
 
+#include "bytes.h"
+
 #define PICTURE_MAX_MEMORY ((size_t)512 << 20) /* of a decoder, where it needs all of a picture */
 
 /* As it is to be shown, so after EXIF's orientation. */
@@ -24,18 +26,24 @@ struct size {
 /* One kind of picture. Both functions read from the file's beginning. The sentence of a failure has
  * no path; GLCNN_MALFORMED_DATA for what the file holds, GLCNN_OUT_OF_MEMORY, GLCNN_IO_ERROR. */
 struct picture_format {
-    const uint8_t *magic;
-    size_t magic_size;
+    bool (*begins)(const uint8_t *head, size_t size); /* a file with these first bytes */
     glcnn_status (*look)(FILE *file, struct picture *picture, char *error);
     glcnn_status (*decode)(FILE *file, const struct size *size, uint8_t *pixels, char *error);
 };
 
-extern const struct picture_format picture_png, picture_jpeg;
+extern const struct picture_format picture_png, picture_jpeg, picture_webp, picture_tiff;
+
+#define PICTURE_HEAD  16 /* bytes that tell formats apart */
+#define PICTURE_KINDS "PNG, JPEG, WebP or TIFF"
 
 /* The format of the file by its first bytes; NULL: it is no picture, or cannot be read. */
 const struct picture_format *picture_format_of(FILE *file);
 
-/* What the names of pictures end with. */
+/* What a picture is that is not read, "GIF" for instance, by its first bytes or else by what its
+ * name ends with; NULL: it is none of those that are known. */
+const char *picture_unread(FILE *file, const char *path);
+
+/* What the names of pictures that are read end with. */
 bool picture_has_ending(const char *name);
 
 /* Writes pixels[height][width][channels]. */
@@ -43,6 +51,10 @@ glcnn_status picture_decode(FILE *file, const struct size *size, uint8_t *pixels
 glcnn_status picture_look(FILE *file, struct picture *picture, char *error);
 
 /* ---- For the formats ---- */
+
+/* All of a file, for decoders that need it in memory; up to 256 MiB. `bytes` is to be released with
+ * bytes_free, after a failure too. */
+glcnn_status picture_read_file(FILE *file, struct bytes *bytes, char *error);
 
 /* Whether an announced size is one that is read, with a sentence. */
 bool picture_check_size(uint64_t width, uint64_t height, char *error);

@@ -52,7 +52,7 @@ static void keep(glcnn_data_set *set, uint32_t index, const uint8_t *pixels)
 static void mark_broken(glcnn_data_set *set, uint32_t index, const char *sentence)
 {
     if (atomic_exchange(&set->states[index], PICTURE_BROKEN) != PICTURE_BROKEN)
-        set_note(set, true, sentence);
+        set_note(set, 1, sentence);
 }
 
 glcnn_status set_pixels(glcnn_data_set *set, uint32_t index, uint8_t *pixels, bool *decoded,

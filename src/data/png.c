@@ -223,7 +223,11 @@ static glcnn_status png_decode(FILE *file, const struct size *size, uint8_t *pix
     return run_and_release(file, NULL, size, pixels, error);
 }
 
-static const uint8_t magic[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+static bool png_begins(const uint8_t *head, size_t size)
+{
+    static const uint8_t magic[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+    return size >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
+}
 
 const struct picture_format picture_png = {
-    .magic = magic, .magic_size = sizeof magic, .look = png_look, .decode = png_decode};
+    .begins = png_begins, .look = png_look, .decode = png_decode};

@@ -29,20 +29,20 @@ void set_decide(glcnn_data_set *set, const char *sentence)
     keep(&set->decisions, sentence);
 }
 
-void set_note(glcnn_data_set *set, bool is_skip, const char *sentence)
+void set_note(glcnn_data_set *set, uint32_t pictures, const char *sentence)
 {
     pthread_mutex_lock(&set->mutex);
-    set->skipped += is_skip;
-    if (!is_skip || set->skipped <= MAX_NOTES)
+    set->skipped += pictures;
+    if (pictures != 1 || set->skipped <= MAX_NOTES)
         keep(&set->notes, sentence);
     pthread_mutex_unlock(&set->mutex);
 }
 
-glcnn_status set_complain(glcnn_data_set *set, bool is_skip, const char *sentence, char *error)
+glcnn_status set_complain(glcnn_data_set *set, uint32_t pictures, const char *sentence, char *error)
 {
     if (set->parameters.strict)
         return data_fail(error, GLCNN_MALFORMED_DATA, "%s", sentence);
-    set_note(set, is_skip, sentence);
+    set_note(set, pictures, sentence);
     return GLCNN_SUCCESS;
 }
 

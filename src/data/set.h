@@ -23,6 +23,16 @@ struct sentences {
     uint32_t count, capacity;
 };
 
+/* Pictures of a class that are of formats that are not read. */
+struct unread {
+    struct {
+        const char *format;
+        uint32_t count;
+    } kinds[16]; /* in the order in which they were met; the last counts all others */
+    uint32_t count;
+    char first[256]; /* the name of one */
+};
+
 /* A file as it was when the data was opened. */
 struct picture_file {
     char *path;
@@ -62,6 +72,9 @@ struct glcnn_data_set {
     pthread_mutex_t mutex;
     bool has_mutex;
     struct sentences decisions;
+    struct unread unread; /* of the class that is being added */
+    uint32_t passed_over; /* of info.ignored those that are not hidden */
+    char passed_first[256];
     /* Below the mutex. */
     struct sentences notes;
     uint32_t skipped;
@@ -79,7 +92,8 @@ glcnn_status set_add_file(glcnn_data_set *set, const char *path, bool is_alone, 
 glcnn_status set_add_classes(glcnn_data_set *set, glcnn_data_part part, const char *path,
                              char *error);
 /* Adds a picture whose label is the number of a name. A broken one is skipped, or with `keep` keeps
- * its place; what is no picture at all is ignored unless `keep` is set. */
+ * its place; unless `keep` is set one of a format that is not read is counted in set->unread, and
+ * what is no picture at all is ignored. */
 glcnn_status set_add_picture(glcnn_data_set *set, glcnn_data_part part, const char *path,
                              uint32_t label, bool keep, char *error);
 /* Takes a table over; *content is all zero then. */
@@ -93,10 +107,11 @@ glcnn_status set_size_pictures(glcnn_data_set *set, char *error);
 
 /* A sentence on what follows from the data while it is opened. */
 void set_decide(glcnn_data_set *set, const char *sentence);
-/* A sentence on what is left out. */
-void set_note(glcnn_data_set *set, bool is_skip, const char *sentence);
+/* A sentence on what is left out: so many pictures, or something else. */
+void set_note(glcnn_data_set *set, uint32_t pictures, const char *sentence);
 /* A sentence where `strict` is not set, otherwise an error. */
-glcnn_status set_complain(glcnn_data_set *set, bool is_skip, const char *sentence, char *error);
+glcnn_status set_complain(glcnn_data_set *set, uint32_t pictures, const char *sentence,
+                          char *error);
 
 /* Opens a regular file for reading; NULL: errno says why, 0 that it is another kind of file. */
 FILE *open_picture(const char *path, struct picture_file *file);

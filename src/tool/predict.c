@@ -27,10 +27,10 @@ static const struct tool_option options[] = {
 
 static const char details[] =
     "MODEL is a file of \"glcnn train\" or \"glcnn import\"; it says how large the pictures are to be. FILEs are\n"
-    "pictures of any size, folders of such, or one .npy, .npz, CSV or IDX file of images of the network's\n"
-    "size. A line for each: the picture's name, or its number in the file, its class, the class's\n"
-    "name, and probability. With --top there are N of them, the most probable first. A picture whose\n"
-    "scores are not finite has no line; the exit status is 1 then.\n"
+    "PNG, JPEG, WebP or TIFF pictures of any size, folders of such, or one .npy, .npz, CSV or IDX file of\n"
+    "images of the network's size. A line for each: the picture's name, or its number in the file, its\n"
+    "class, the class's name, and probability. With --top there are N of them, the most probable first.\n"
+    "A picture whose scores are not finite has no line; the exit status is 1 then.\n"
     "\n"
     "  glcnn predict model.safetensors holiday/*.jpg\n"
     "  glcnn predict --top 3 model.safetensors holiday\n"
