@@ -93,6 +93,36 @@ LC_ALL=C grep -aq '"width":"12","height":"10","channels":"1","mean":"0.5","devia
 grep -q 'pictures of 8x8 are too small for lenet, which needs 12x12' log || fail 'no sentence on the size'
 ! "$glcnn" train --data fruit --resume grey.safetensors --size 16 >log 2>&1 || fail 'a resumed run changes size'
 
+# A run goes on with the data that it began with, wherever that lies: named, or remembered; of others
+# names or classes differ.
+percent=$(printf '100%%_\351')
+cp -r fruit "$percent"
+train_on() { # STATUS SENTENCE ARGUMENT...
+    wanted=$1 sentence=$2 status=0
+    shift 2
+    "$glcnn" train "$@" >log 2>&1 </dev/null || status=$?
+    [ $status = "$wanted" ] || fail "train $*: status $status"
+    LC_ALL=C grep -aq -- "$sentence" log || fail "train $*: no sentence: $sentence"
+}
+train_on 0 'epoch 1' --data "$percent" --epochs 1 --out first.safetensors
+train_on 0 "^data: $percent, which the run began with$" --resume first.safetensors --epochs 2 \
+    --out second.safetensors
+train_on 0 'epoch 2' --data fruit --resume first.safetensors --epochs 2 --out moved.safetensors
+train_on 0 '^data: fruit, which the run began with$' --resume moved.safetensors --epochs 3 \
+    --out moved.safetensors
+mv "$percent" elsewhere
+train_on 1 'cannot be .*; the run began with this data: --data says where it is now' \
+    --resume second.safetensors --epochs 3
+train_on 0 'epoch 3' --resume second.safetensors --data elsewhere --epochs 3
+mv elsewhere/kiwi/1.png elsewhere/kiwi/01.png
+train_on 1 'first.safetensors: cannot be resumed: it was trained on other images than elsewhere has: their names or classes differ' \
+    --resume first.safetensors --data elsewhere --epochs 2
+mv elsewhere/kiwi/01.png elsewhere/kiwi/1.png
+mv elsewhere/kiwi/1.png elsewhere/banana/101.png
+mv elsewhere/banana/1.png elsewhere/kiwi/1.png
+train_on 1 'other images than elsewhere' --resume first.safetensors --data elsewhere --epochs 2
+rm -r elsewhere
+
 # Pictures that are replaced or go away between the look at them and their use end the run, name what
 # is missing, and leave the checkpoint as it was.
 $cc -D_GNU_SOURCE -shared -fPIC -O1 -o move.so "$top/tests/preload/move.c" -ldl || fail 'no preload'
@@ -120,5 +150,7 @@ awk 'BEGIN { srand(1); for (i = 0; i < 160; i++) { printf "%s", i % 2 ? "high" :
     for (k = 0; k < 64; k++) printf ",%d", rand() * 100 + (i % 2) * 120; print "" } }' >table.csv
 "$glcnn" train --data table.csv --epochs 8 --out table.safetensors >log 2>&1 || fail 'a table does not train'
 grep -q 'of 8x8x1 to train' log || fail 'a table of 64 numbers is no image of 8x8'
+awk 'NR < 3 { sub(/^[a-z]*/, NR == 1 ? "high" : "low") } { print }' table.csv >other.csv
+train_on 1 'other images than other.csv has' --resume table.safetensors --data other.csv --epochs 9
 "$glcnn" evaluate table.safetensors table.csv >log 2>&1 || fail 'a table is not evaluated'
 grep -q '^accuracy 1\.0000' log || fail 'the classes of the table are not learned'

@@ -155,7 +155,7 @@ static int compare_ranks(struct session *s)
     const struct settings *t = &s->settings;
     const uint64_t numbers[] = {
         t->batch, t->seed,  t->epochs,           t->average_every,        s->settings.images,
-        s->first, s->steps, t->syncs_statistics, s->pictures.form.classes};
+        s->first, s->steps, t->syncs_statistics, s->pictures.form.classes, t->data_digest};
     uint64_t data = digest_add(DIGEST_START, numbers, sizeof numbers), weights = 0;
     if (!s->ranks.mpi)
         return EXIT_GOOD;

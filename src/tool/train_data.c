@@ -2,7 +2,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "digest.h"
 #include "train_session.h"
 
 #define SMALL_SIDE 64 /* the longest side of pictures that the first default net is for */
@@ -21,14 +23,53 @@ uint32_t session_images(const struct session *s, glcnn_data_part part)
     return s->settings.limit > 0 && s->settings.limit < count ? (uint32_t)s->settings.limit : count;
 }
 
+static uint64_t add_part(uint64_t digest, const struct pictures *p, glcnn_data_part part)
+{
+    char name[DATA_PATH_MAX] = "";
+    bool has_names = strcmp(p->info->format, "pictures") == 0;
+    digest = digest_add(digest, &p->info->counts[part], sizeof p->info->counts[part]);
+    for (uint32_t i = 0; i < p->info->counts[part]; i++) {
+        uint32_t label = glcnn_data_set_label(p->set, part, i);
+        if (has_names)
+            glcnn_data_set_name(p->set, part, i, name, sizeof name);
+        digest = digest_add(digest_add(digest, name, strlen(name) + 1), &label, sizeof label);
+    }
+    return digest;
+}
+
+/* Names below the path and classes of what is learned from and validated with, wherever it lies; of
+ * a table, whose images have numbers, the classes alone. Never 0. */
+static uint64_t digest_data(const struct pictures *p)
+{
+    uint64_t digest = DIGEST_START;
+    for (uint32_t k = 0; k < p->info->class_count; k++)
+        digest = digest_add(digest, p->info->class_names[k], strlen(p->info->class_names[k]) + 1);
+    digest = add_part(add_part(digest, p, GLCNN_DATA_PART_TRAINING), p, p->validation);
+    return digest ? digest : 1;
+}
+
+/* A run goes on with the images that it began with, whatever their path is now. */
 static int check_resumed(struct session *s)
 {
+    struct settings *t = &s->settings;
     uint32_t count = session_images(s, GLCNN_DATA_PART_TRAINING);
-    if (!s->settings.resume || s->settings.images == count)
+    const uint64_t before = t->data_digest;
+    t->data_digest = digest_data(&s->pictures);
+    if (!t->resume)
         return EXIT_GOOD;
-    return complain(s->command, EXIT_FAILED,
-                    "%s: cannot be resumed: it was trained on %" PRIu64 " images, here are %u",
-                    s->settings.resume, s->settings.images, count);
+    if (t->images != count)
+        return complain(s->command, EXIT_FAILED,
+                        "%s: cannot be resumed: it was trained on %" PRIu64
+                        " images, and %s has %u",
+                        t->resume, t->images, t->data, count);
+    if (before == 0 || before == t->data_digest)
+        return EXIT_GOOD;
+    return complain(
+        s->command, EXIT_FAILED,
+        "%s: cannot be resumed: it was trained on other images than %s has: their names "
+        "or classes differ; --data names those of before, and --model begins a new run "
+        "with this network",
+        t->resume, t->data);
 }
 
 static int check_net(struct session *s)
@@ -122,8 +163,14 @@ static int open_set(struct session *s)
                                              .trains = true,
                                              .seed = t->seed,
                                              .strict = t->strict};
+    if (*t->resumed_data)
+        output("data: %s, which the run began with\n", t->data);
     if (!pictures_open(&options, &s->pictures, error))
-        return session_fail(s, error);
+        return *t->resumed_data
+                   ? complain(s->command, EXIT_FAILED,
+                              "%s; the run began with this data: --data says where it is now",
+                              error)
+                   : session_fail(s, error);
     pictures_tell_decisions(&s->pictures, output);
     pictures_tell_skipped(&s->pictures, s->command);
     return EXIT_GOOD;

@@ -91,7 +91,7 @@ const struct tool_option train_options[] = {
     {OPTION_NAMES, "names", "MAP", "what they are called there: lines \"TENSOR LABEL.VECTOR\""},
     {OPTION_CACHE, "feature-cache", "FILE", "that keeps what frozen layers make, or off: --out's"},
     {OPTION_CACHE_LIMIT, "feature-limit", "BYTES", "that it may have, or nothing is kept: 4G"},
-    {OPTION_RESUME, "resume", "FILE", "go on from a checkpoint"},
+    {OPTION_RESUME, "resume", "FILE", "go on from a checkpoint, on the images that it has seen"},
     {OPTION_OUT, "out", "FILE", "write checkpoints, and the best beside it"},
     {OPTION_LOG, "log", "FILE", "write a line for every step, .csv"},
     {OPTION_PLOT, "plot", "FILE", "draw loss and accuracy, .svg"},
@@ -157,6 +157,7 @@ static const struct number numbers[] = {
      false},
     {NO_OPTION, FIELD(step), 0, EXACT, 0, WHOLE, true, false},
     {NO_OPTION, FIELD(images), 1, UINT32_MAX, 1, WHOLE, true, false},
+    {NO_OPTION, FIELD(data_digest), 0, UINT64_MAX, 0, WHOLE, true, false, true},
     {NO_OPTION, BEST(epoch), 0, EXACT, 0, WHOLE, true, false},
     {NO_OPTION, BEST(accuracy), 0, 1, 0, REAL, true, false},
     {NO_OPTION, BEST(loss), 0, 1000000000, 0, REAL, true, false}};
@@ -475,6 +476,20 @@ static int resume_train(const struct tool_command *command, struct settings *s, 
     return EXIT_GOOD;
 }
 
+/* Data that is named is compared once it is open; files of before it was kept have no such entry. */
+static int resume_data(const struct tool_command *command, struct settings *s, const char *text)
+{
+    if (s->data || !text)
+        return EXIT_GOOD;
+    if (!data_path_read(text, s->resumed_data) || !*s->resumed_data)
+        return complain(
+            command, EXIT_FAILED,
+            "%s: cannot be resumed: \"data\" in its metadata is no path; --data names it",
+            s->resume);
+    s->data = s->resumed_data;
+    return EXIT_GOOD;
+}
+
 /* What a file tells by itself, and what only begins a run. */
 static int check_origin(const struct tool_command *command, const struct settings *s)
 {
@@ -510,6 +525,8 @@ static int resume(const struct tool_command *command, struct settings *s)
         status = resume_choice(command, s, &choices[i], glcnn_checkpoint_text(&m, choices[i].name));
     if (status == EXIT_GOOD)
         status = resume_train(command, s, glcnn_checkpoint_text(&m, "train"));
+    if (status == EXIT_GOOD)
+        status = resume_data(command, s, glcnn_checkpoint_text(&m, "data"));
     for (size_t i = 0; i < NUMBERS && status == EXIT_GOOD; i++)
         if (numbers[i].kept)
             status =
@@ -542,6 +559,8 @@ void settings_describe(const struct settings *settings, struct settings_entries 
     add_entry(e, "precision", now.precision->name);
     add_entry(e, "augment", settings->augment_words);
     add_entry(e, "train", settings->train);
+    if (data_path_write(settings->data, e->data))
+        add_entry(e, "data", e->data);
     for (size_t i = 0; i < NUMBERS; i++) {
         if (!numbers[i].kept)
             continue;
@@ -575,6 +594,8 @@ static void fill_defaults(struct settings *s)
         s->precision = &precisions[0];
     if (!s->train)
         s->train = "all";
+    if (!s->data)
+        s->data = PICTURES_DEFAULT;
     for (size_t i = 0; i < NUMBERS; i++)
         fill_default(s, &numbers[i]);
 }
@@ -614,7 +635,7 @@ int settings_read(const struct tool_command *command, int argc, char *argv[],
 {
     int status = EXIT_GOOD;
     struct tool_device *device = settings->device;
-    *settings = (struct settings){.data = PICTURES_DEFAULT, .device = device};
+    *settings = (struct settings){.device = device};
     for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
         *help = letter == 'h';
         if (!*help)

@@ -6,6 +6,7 @@
 #include <glcnn/checkpoint.h>
 
 #include "augment.h"
+#include "data_path.h"
 #include "nets.h"
 #include "schedule.h"
 #include "tool.h"
@@ -39,9 +40,10 @@ struct settings {
     const char *cache;                            /* of features; NULL: beside `out`; "off": none */
     const char *train;                            /* words of layers.h */
     char resumed_train[512];
-    bool keeps_classes;           /* the model's, and not the data's */
-    const char *mean, *deviation; /* lists of numbers; NULL: 0 and 1 */
-    uint32_t width, height;       /* 0: as the data has them */
+    char resumed_data[DATA_PATH_MAX]; /* "": `data` is not the checkpoint's */
+    bool keeps_classes;               /* the model's, and not the data's */
+    const char *mean, *deviation;     /* lists of numbers; NULL: 0 and 1 */
+    uint32_t width, height;           /* 0: as the data has them */
     bool strict;
     bool syncs_statistics, balances;   /* of ranks */
     uint64_t average_every, rank_wait; /* 0: ranks step together; seconds */
@@ -52,6 +54,7 @@ struct settings {
     double loss_scale;                /* of float16, as the last checkpoint has it */
     uint64_t good_steps, skipped_steps;
     uint64_t step, images; /* of the checkpoint: steps made, images of an epoch */
+    uint64_t data_digest;  /* of the checkpoint: names and labels of its images; 0: it has none */
     struct best best;      /* of the checkpoint */
     struct augment augment;
     char augment_words[256]; /* that say so */
@@ -83,6 +86,7 @@ struct settings_entries {
     struct glcnn_checkpoint_entry entries[SETTINGS_ENTRIES_MAX];
     size_t count;
     char texts[SETTINGS_ENTRIES_MAX][32];
+    char data[DATA_PATH_TEXT];
 };
 void settings_describe(const struct settings *settings, struct settings_entries *entries);
 
