@@ -949,6 +949,14 @@ static void files_keep_their_places(void)
     CU_ASSERT_EQUAL(batch.filled, 0);
     glcnn_data_loader_destroy(&loader);
     glcnn_data_set_close(&data);
+    /* every sentence has a file's name, however many files there are */
+    const struct glcnn_data_parameters five = {.channels = 5};
+    for (uint32_t count = 1; count < 4; count += 2) {
+        CU_ASSERT_EQUAL(glcnn_data_set_open_files(paths, count, &five, &data, error),
+                        GLCNN_UNSUPPORTED);
+        CU_ASSERT_PTR_NOT_NULL(
+            strstr(error, "first.png: pictures have 1 or 3 channels, and 5 are"));
+    }
     CU_ASSERT_EQUAL(glcnn_data_set_open_files(paths + 1, 1, NULL, &data, error),
                     GLCNN_MALFORMED_DATA);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "second.png: is no picture"));

@@ -269,6 +269,55 @@ static void archives_have_parts(void)
     data_refuses("a.npz", NULL, GLCNN_MALFORMED_DATA, "no array of it is images");
 }
 
+/* An archive in which "imagez" and "labelz" are "images" and "labels": libzip adds no name twice. */
+static void write_repeated(const char *name, const struct data_entry *entries, size_t count)
+{
+    uint8_t zip[4096];
+    data_write_zip(name, entries, count);
+    size_t size = data_read(name, zip, sizeof zip);
+    for (size_t i = 0; i + 10 < size; i++)
+        if (memcmp(zip + i, "labelz.npy", 10) == 0 || memcmp(zip + i, "imagez.npy", 10) == 0)
+            zip[i + 5] = 's';
+    data_write(name, zip, size);
+}
+
+static void the_last_array_of_a_name_counts(void)
+{
+    static const uint8_t other[2] = {3, 4}, far[8] = {90, 91, 92, 93, 94, 95, 96, 97};
+    uint8_t images[2][256], labels[2][256];
+    float values[4];
+    const struct data_entry entries[] = {
+        {"images.npy", images[0], data_npy(images[0], "|u1", "(2, 4)", bytes, 8)},
+        {"labels.npy", labels[0], data_npy(labels[0], "|u1", "(2,)", two_labels, 2)},
+        {"imagez.npy", images[1], data_npy(images[1], "|u1", "(2, 4)", far, 8)},
+        {"labelz.npy", labels[1], data_npy(labels[1], "|u1", "(2,)", other, 2)}};
+    write_repeated("twice.npz", entries, 4);
+    check_set("twice.npz", NULL, "npz 2x2x1 bytes: 2 0 0: 3 4");
+    read_image("twice.npz", 1, values);
+    CU_ASSERT_EQUAL(values[0], 94 / 255.0f);
+}
+
+static void arrays_that_could_both_be_meant_are_refused(void)
+{
+    uint8_t images[256], labels[256];
+    size_t image_size = data_npy(images, "|u1", "(2, 4)", bytes, 8);
+    size_t label_size = data_npy(labels, "|u1", "(2,)", two_labels, 2);
+    struct data_entry entries[] = {{"x.npy", images, image_size},
+                                   {"labels.npy", labels, label_size},
+                                   {"data.npy", images, image_size}};
+    data_write_zip("both.npz", entries, 3);
+    data_refuses("both.npz", NULL, GLCNN_MALFORMED_DATA,
+                 "both.npz: the arrays x.npy and data.npy could both be the images; expected one");
+    entries[2] = (struct data_entry){"y.npy", labels, label_size};
+    data_write_zip("both.npz", entries, 3);
+    data_refuses("both.npz", NULL, GLCNN_MALFORMED_DATA,
+                 "the arrays labels.npy and y.npy could both be the labels");
+    const char *path = data_path("both.npz");
+    glcnn_data_set *data;
+    CU_ASSERT_EQUAL(glcnn_data_set_open_files(&path, 1, NULL, &data, NULL), GLCNN_SUCCESS);
+    glcnn_data_set_close(&data);
+}
+
 /* The place behind a signature of a zip file where sizes stand. */
 static void set_size(uint8_t *zip, size_t size, const char *signature, size_t offset,
                      uint32_t value)
@@ -695,6 +744,12 @@ static void bad_parameters_are_refused(void)
     CU_ASSERT_EQUAL(glcnn_data_set_open("/dev/zero", NULL, &data, error), GLCNN_IO_ERROR);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "neither a file nor a folder"));
     CU_ASSERT_EQUAL(glcnn_data_set_open(NULL, NULL, &data, NULL), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_data_set_open("", NULL, &data, error), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "the path is empty"));
+    const char *const paths[] = {"a.png", ""};
+    CU_ASSERT_EQUAL(glcnn_data_set_open_files(paths, 2, NULL, &data, error),
+                    GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_STRING_EQUAL(error, "path 2 of 2 is empty; expected the name of a file");
     glcnn_data_set_close(NULL);
 }
 
@@ -730,6 +785,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(images_beyond_memory_are_read_from_their_file),
         UNIT_TEST(labels_must_fit),
         UNIT_TEST(archives_have_parts),
+        UNIT_TEST(the_last_array_of_a_name_counts),
+        UNIT_TEST(arrays_that_could_both_be_meant_are_refused),
         UNIT_TEST(archives_that_lie_are_refused),
         UNIT_TEST(csv_is_read),
         UNIT_TEST(csv_has_the_right_values),

@@ -19,21 +19,22 @@
  * file is the training part. Labels of .npy and IDX are in the file beside the images whose name
  * has "labels" for "images" and "idx1" for "idx3". An .npz has parts too where its arrays say so:
  * train_images, train_labels, val_images, test_images ...; x and data stand for images, y and
- * target for labels, and the part may stand behind them (x_train). An .npz of two arrays by other
- * names has images in the larger. All but .npz may be gzipped.
+ * target for labels, and the part may stand behind them (x_train). Of arrays of one name the last
+ * counts, as in NumPy; two by other names that could both be the images, or the labels, of one part
+ * are refused. An .npz of two arrays by other names has images in the larger. All but .npz may be
+ * gzipped.
  *
  *   folders       data/cat/1.jpg: each folder is a class, its name the class's. Pictures are PNG,
- *                 JPEG, WebP and TIFF, known by their first bytes, not by the name: of any depth and
- *                 kind, grey, palette, alpha, 16 bit, CMYK, interlaced, progressive. Of a TIFF of
- *                 several pages the first is read; floats and samples of 32 bits are not, nor
- *                 animated WebP, nor what a camera's sensor saw. EXIF's orientation
- *                 is honoured, a whole number of any type; of PNG in a chunk eXIf, before the pixels
- *                 or behind them, or else in a text "Raw profile type exif" or "APP1". What is
- *                 transparent shows white; 16 bits are rounded to 8. A picture is scaled until it
- *                 covers width x height, by the mean over areas where it shrinks and linearly where
- *                 it grows, and its middle is taken. All of this in whole
- *                 numbers: the same bytes on every machine. A JPEG that is much larger is reduced
- *                 by 2, 4 or 8 while it is decoded.
+ *                 JPEG, WebP and TIFF, known by their first bytes, not by the name: of any depth
+ *                 and kind, grey, palette, alpha, 16 bit, CMYK, interlaced, progressive. Of a TIFF
+ *                 of several pages the first is read; floats and samples of 32 bits are not, nor
+ *                 animated WebP, nor what a camera's sensor saw. EXIF's orientation is honoured, a
+ *                 whole number of any type; of PNG in a chunk eXIf, before the pixels or behind
+ *                 them, or else in a text "Raw profile type exif" or "APP1". What is transparent
+ *                 shows white; 16 bits are rounded to 8. A picture is scaled until it covers width
+ *                 x height, by the mean over areas where it shrinks and linearly where it grows,
+ *                 and its middle is taken. All of this in whole numbers: the same bytes on every
+ *                 machine. A JPEG that is much larger is reduced by 2, 4 or 8 while it is decoded.
  *                 Hidden files, files that are no picture, and folders within classes are ignored
  *                 and counted; a sentence tells of those that are not hidden
  *                 (glcnn_data_set_decision). Pictures of formats that are not read, as GIF, HEIC and

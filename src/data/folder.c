@@ -173,8 +173,7 @@ static glcnn_status look(const char *path, struct picture_file *file, const char
 
 static void pass_over(glcnn_data_set *set, const char *path)
 {
-    size_t length = strlen(set->path);
-    path += strncmp(path, set->path, length) == 0 ? length : 0;
+    path += strncmp(path, set->path, set->root) == 0 ? set->root : 0;
     set->info.ignored++;
     if (set->passed_over++ == 0)
         snprintf(set->passed_first, sizeof set->passed_first, "%s", path + strspn(path, "/"));

@@ -1,5 +1,6 @@
 /* Archives of named arrays, as numpy.savez writes them: a zip file with one NAME.npy for each. */
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <zip.h>
 
@@ -12,6 +13,7 @@
 enum role { ROLE_OTHER, ROLE_IMAGES, ROLE_LABELS };
 
 struct entry {
+    const char *name; /* the archive's */
     zip_uint64_t index;
     enum role role;
     uint32_t part; /* GLCNN_DATA_PARTS: none is said */
@@ -59,6 +61,35 @@ static void name_entry(const char *name, size_t length, struct entry *entry)
             return;
 }
 
+/* Of arrays of one name the last counts, as NumPy has it. */
+static struct entry *add_entry(struct archive *a, const char *name)
+{
+    uint32_t i = 0;
+    while (i < a->count && strcmp(a->entries[i].name, name) != 0)
+        i++;
+    a->count += i == a->count;
+    a->entries[i].name = name;
+    return &a->entries[i];
+}
+
+/* Two arrays could be the images, or the labels, of one part. */
+static glcnn_status check_roles(const struct archive *a)
+{
+    const struct reading *r = a->reading;
+    for (uint32_t i = 0; i < a->count; i++)
+        for (uint32_t k = 0; k < i; k++) {
+            const struct entry *x = &a->entries[k], *y = &a->entries[i];
+            bool counts = x->role == ROLE_IMAGES || (x->role == ROLE_LABELS && r->names);
+            if (counts && x->role == y->role && x->part == y->part)
+                return data_fail(
+                    r->error, GLCNN_MALFORMED_DATA,
+                    "%.200s: the arrays %.80s and %.80s could both be the %s; expected "
+                    "one by such a name",
+                    r->path, x->name, y->name, x->role == ROLE_IMAGES ? "images" : "labels");
+        }
+    return GLCNN_SUCCESS;
+}
+
 static glcnn_status list(struct archive *a)
 {
     const struct reading *r = a->reading;
@@ -72,11 +103,11 @@ static glcnn_status list(struct archive *a)
         size_t length = name ? strlen(name) : 0;
         if (length < 5 || strcmp(name + length - 4, ".npy") != 0)
             continue;
-        struct entry *entry = &a->entries[a->count++];
+        struct entry *entry = add_entry(a, name);
         entry->index = (zip_uint64_t)i;
         name_entry(name, length - 4, entry);
     }
-    return GLCNN_SUCCESS;
+    return check_roles(a);
 }
 
 /* ---- Reading ---- */

@@ -145,7 +145,12 @@ glcnn_status glcnn_data_set_open(const char *path, const struct glcnn_data_param
     if (!path || !data)
         return data_fail(error, GLCNN_INVALID_ARGUMENT, "path or data is NULL");
     *data = NULL;
+    if (!*path)
+        return data_fail(error, GLCNN_INVALID_ARGUMENT,
+                         "the path is empty; expected the name of a file or folder");
     glcnn_status status = create(path, parameters ? parameters : &none, data, error);
+    if (status == GLCNN_SUCCESS)
+        (*data)->root = strlen(path);
     if (status == GLCNN_SUCCESS)
         status = set_add_path(*data, path, error);
     if (status == GLCNN_SUCCESS)
@@ -164,9 +169,11 @@ glcnn_status glcnn_data_set_open_files(const char *const *paths, uint32_t count,
     if (!paths || !data || count == 0)
         return data_fail(error, GLCNN_INVALID_ARGUMENT, "paths or data is NULL, or there is none");
     for (uint32_t i = 0; i < count; i++)
-        if (!paths[i])
-            return data_fail(error, GLCNN_INVALID_ARGUMENT, "path %u is NULL", i);
-    glcnn_status status = create("", parameters ? parameters : &none, data, error);
+        if (!paths[i] || !*paths[i])
+            return data_fail(error, GLCNN_INVALID_ARGUMENT,
+                             "path %u of %u is %s; expected the name of a file", i + 1, count,
+                             paths[i] ? "empty" : "NULL");
+    glcnn_status status = create(paths[0], parameters ? parameters : &none, data, error);
     for (uint32_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
         status = set_add_file(*data, paths[i], count == 1, error);
     if (status == GLCNN_SUCCESS)
@@ -227,7 +234,7 @@ void glcnn_data_set_name(const glcnn_data_set *data, glcnn_data_part part, uint3
                          char *name, size_t size)
 {
     const struct item *item = find_item(data, part, index);
-    size_t length = strlen(data->path);
+    const size_t length = data->root;
     if (!item) {
         snprintf(name, size, "%s", "");
         return;

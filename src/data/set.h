@@ -57,7 +57,8 @@ struct part {
 };
 
 struct glcnn_data_set {
-    char *path;
+    char *path;                              /* of sentences: of several files the first */
+    size_t root;                             /* bytes of it that names of pictures leave out */
     struct glcnn_data_parameters parameters; /* without the class names */
     struct glcnn_data_info info;
     char **class_names;
