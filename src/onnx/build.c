@@ -83,10 +83,10 @@ Onnx__NodeProto *build_node(struct writer *w, Onnx__GraphProto *graph, const cha
     node->attribute = malloc(MOST_FIELDS * sizeof *node->attribute);
     if (!node->op_type || !node->name || !node->output || !node->input || !node->attribute)
         return no_memory(w);
-    node->output[node->n_output++] = strdup(output);
-    for (; *inputs && node->n_input < MOST_FIELDS; inputs++)
-        node->input[node->n_input++] = strdup(*inputs);
-    return node;
+    bool whole = (node->output[node->n_output++] = strdup(output)) != NULL;
+    for (; *inputs && node->n_input < MOST_FIELDS && whole; inputs++)
+        whole = (node->input[node->n_input++] = strdup(*inputs)) != NULL;
+    return whole ? node : no_memory(w);
 }
 
 static Onnx__AttributeProto *add_attribute(struct writer *w, Onnx__NodeProto *node,

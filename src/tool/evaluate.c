@@ -104,7 +104,7 @@ static int load(struct evaluation *e, const char *path)
     if (!saved_load(&e->saved, path, e->tool.device, BATCH, &e->model, &e->runner, error))
         return fail(e, error);
     if (!pictures_take(&e->pictures, &e->saved, NULL, 0, &e->runner))
-        return fail(e, glcnn_device_error(e->tool.device));
+        return fail(e, model_failure(e->tool.device));
     if (!evaluate_epoch(&e->runner, e->loader, e->probabilities, &e->score, error))
         return fail(e, error);
     pictures_tell_skipped(&e->pictures, e->command);

@@ -10,7 +10,7 @@
 
 static bool fail_device(const struct frozen *f, char error[GLCNN_ERROR_LENGTH])
 {
-    snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(f->parameters.model->device));
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(f->parameters.model->device));
     return false;
 }
 

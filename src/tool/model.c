@@ -9,6 +9,12 @@
 
 /* ---- The model ---- */
 
+const char *model_failure(const glcnn_device *device)
+{
+    const char *error = glcnn_device_error(device);
+    return *error ? error : "not enough memory";
+}
+
 static bool good(glcnn_status status)
 {
     return status == GLCNN_SUCCESS;
@@ -140,7 +146,7 @@ bool model_open(glcnn_network *network, const struct form *form, uint32_t batch,
         model->scores = glcnn_filter_node_source(last, 0);
     if (add_loss(model, batch))
         return true;
-    snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(model->device));
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(model->device));
     return false;
 }
 
@@ -393,7 +399,7 @@ void runner_take_from(struct runner *runner, runner_finder find, void *user)
 
 const char *runner_error(const struct runner *runner)
 {
-    return runner->error[0] ? runner->error : glcnn_device_error(runner->device);
+    return runner->error[0] ? runner->error : model_failure(runner->device);
 }
 
 bool runner_memory(struct runner *runner, struct glcnn_memory_plan *memory)

@@ -8,6 +8,10 @@
 #include "input.h"
 #include "nets.h"
 
+/* Why a call of this room failed: the device's sentence, or that there is no memory where the device
+ * was not asked. Never "". */
+const char *model_failure(const glcnn_device *device);
+
 struct model {
     const struct net *net; /* NULL: of a file */
     struct form form;

@@ -201,7 +201,7 @@ static int load(struct prediction *p, const char *path)
     if (!saved_load(&p->saved, path, p->tool.device, BATCH, &p->model, &p->runner, error))
         return complain(p->command, EXIT_FAILED, "%s", error);
     if (!pictures_take(&p->pictures, &p->saved, NULL, 0, &p->runner))
-        return complain(p->command, EXIT_FAILED, "%s", glcnn_device_error(p->tool.device));
+        return complain(p->command, EXIT_FAILED, "%s", model_failure(p->tool.device));
     return EXIT_GOOD;
 }
 

@@ -148,7 +148,7 @@ static bool replace_head(glcnn_network *network, uint32_t classes, char error[GL
                                  classes) == GLCNN_SUCCESS)
         return true;
     snprintf(error, GLCNN_ERROR_LENGTH, "%s",
-             head ? glcnn_device_error(glcnn_network_device(network))
+             head ? model_failure(glcnn_network_device(network))
                   : "the network has no head that could be replaced: no convolution or fully "
                     "connected layer makes its result");
     return false;
@@ -184,7 +184,7 @@ bool saved_make(const struct saved *saved, glcnn_device *device, const struct fo
         return make_own(saved, device, form, batch, model, error);
     if (model_create(device, saved->net, form, batch, model))
         return true;
-    snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(device));
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(device));
     return false;
 }
 
@@ -215,7 +215,7 @@ bool saved_load(const struct saved *saved, const char *path, glcnn_device *devic
         return false;
     if (runner_create_inference(model, batch, 0, runner))
         return true;
-    snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(device));
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(device));
     return false;
 }
 

@@ -95,7 +95,7 @@ int session_fail(const struct session *s, const char *error)
 
 int session_fail_device(const struct session *s)
 {
-    return session_fail(s, glcnn_device_error(s->tool.device));
+    return session_fail(s, model_failure(s->tool.device));
 }
 
 /* ---- A step ---- */

@@ -65,7 +65,7 @@ bool session_make_model(const struct session *s, bool tells, struct model *model
     part_masks(s, model);
     if (set_optimizer(s, model))
         return true;
-    snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(s->tool.device));
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(s->tool.device));
     return false;
 }
 

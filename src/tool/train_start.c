@@ -97,7 +97,7 @@ bool start_weights(const struct session *s, struct model *model, bool tells,
                    char error[GLCNN_ERROR_LENGTH])
 {
     if (glcnn_network_initialise(model->network, s->settings.seed) != GLCNN_SUCCESS) {
-        snprintf(error, GLCNN_ERROR_LENGTH, "%s", glcnn_device_error(model->device));
+        snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(model->device));
         return false;
     }
     return (!s->settings.model || load_model(s, model, tells, error)) &&

@@ -1,0 +1,75 @@
+#!/bin/sh
+# Wherever the tool finds no memory it ends with a sentence and a status, or it did without: one place
+# after the other where the program asks for some is let down, in each command that reads or writes a
+# network.
+#
+# Runs from the top of a built tree. CC and O may be given. Exits 77 without a device.
+
+cc=${CC:-cc} out=${O:-build}
+case $out in /*) ;; *) out=$PWD/$out ;; esac
+top=$PWD tool=$out/glcnn
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+
+fail() {
+    echo "test_tool_memory: $*"
+    failed=1
+}
+
+# A sanitizer has an allocator of its own.
+! nm "$tool" 2>/dev/null | grep -q __asan_init || {
+    echo 'the tool has the allocator of a sanitizer'
+    exit 77
+}
+$cc -shared -fPIC -O1 -o memory.so "$top/tests/preload/memory.c" 2>made || {
+    echo 'the preload does not build: the C library has no __libc_malloc'
+    exit 77
+}
+"$tool" info >/dev/null 2>&1 || {
+    echo 'there is no device'
+    exit 77
+}
+
+# Programs that are compiled once are found by the runs behind.
+export GLCNN_CACHE_DIR=$work/cache MESA_SHADER_CACHE_DIR=$work/cache
+mkdir cache
+awk 'BEGIN {
+    printf "label"; for (i = 0; i < 64; i++) printf ",p%d", i
+    print ""
+    for (n = 0; n < 24; n++) {
+        printf "%s", n % 2 ? "light" : "dark"
+        for (i = 0; i < 64; i++) printf ",%.2f", (n % 2 ? 0.6 : 0.1) + (i * 7 + n * 3) % 11 / 40
+        print ""
+    }
+}' >data.csv
+train='train --data data.csv --channels 1 --size 8 --net small --epochs 1 --batch 8'
+"$tool" $train --out model.safetensors >log 2>&1 || fail "training fails: $(tail -n 1 log)"
+"$tool" export model.safetensors -o model.onnx >log 2>&1 || fail "export fails: $(tail -n 1 log)"
+
+# lets_down ARGUMENT...
+lets_down() {
+    MEMORY_LOG=places LD_PRELOAD=$work/memory.so "$tool" "$@" >answer 2>err ||
+        fail "glcnn $*: $(tail -n 1 err)"
+    [ -n "$GLCNN_TEST_FULL" ] || awk 'NR % 4 == 1' places >some
+    [ -z "$GLCNN_TEST_FULL" ] || cp places some
+    [ -s some ] || fail "glcnn $*: no place asks for memory"
+    while read -r place; do
+        MEMORY_FAILS=$place LD_PRELOAD=$work/memory.so "$tool" "$@" >answer 2>err </dev/null
+        status=$?
+        ran=$((ran + 1))
+        case $status in 0 | 1 | 77) ;; *) fail "glcnn $*: no memory at $place: status $status" ;; esac
+        [ $status = 0 ] || tail -n 1 err | grep -q '^glcnn [a-z]*: .*[a-z]' ||
+            fail "glcnn $*: no memory at $place: $(tail -n 1 err)"
+    done <some
+}
+
+ran=0
+lets_down $train --out again.safetensors
+lets_down evaluate model.safetensors data.csv
+lets_down predict --top 2 model.safetensors data.csv
+lets_down export model.safetensors -o again.onnx
+lets_down import model.onnx -o imported.glcnn
+
+[ $failed = 0 ] && echo "$ran times without memory, each with a sentence"
