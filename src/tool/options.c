@@ -64,6 +64,17 @@ static int complain_of_option(const struct tool_command *command, int kind, cons
     return OPTIONS_WRONG;
 }
 
+/* Here, for it is an option of all commands that open a device. */
+static int check_wait(const struct tool_command *command)
+{
+    uint32_t seconds;
+    if (device_reads_wait(optarg, &seconds))
+        return 'w';
+    complain(command, EXIT_USAGE, "--wait is \"%s\"; it must be a whole number in 1 .. %d", optarg,
+             WAIT_MAX);
+    return OPTIONS_WRONG;
+}
+
 int next_option(const struct tool_command *command, int argc, char *argv[])
 {
     struct option rows[OPTIONS_MAX + 2] = {{0}};
@@ -76,7 +87,7 @@ int next_option(const struct tool_command *command, int argc, char *argv[])
     int letter = getopt_long(argc, argv, letters, rows, NULL);
     if (letter == ':' || letter == '?')
         return complain_of_option(command, letter, argv[optind - 1]);
-    return letter;
+    return letter == 'w' ? check_wait(command) : letter;
 }
 
 static void print_option(const struct tool_option *o)

@@ -81,19 +81,26 @@ int read_extent(const struct tool_command *command, const char *text, uint32_t m
 
 #define DEVICE_OPTIONS                                                                             \
     {'d', "device", "DEVICE", "a node, number or driver of \"glcnn info\", or software"},          \
+        {'w', "wait", "SECONDS",                                                                   \
+         "for a GPU or a compiler of shaders that makes no progress: 300"},                        \
     {                                                                                              \
         'v', "verbose", NULL, "say what the library does, on standard error"                       \
     }
+
+#define WAIT_MAX 1000000 /* seconds */
 
 /* How a device is opened, and what its log said. */
 struct tool_device {
     const char *name; /* NULL: the library chooses */
     bool verbose;
-    bool shows_compiling; /* on a terminal, while shaders are compiled */
+    bool hides_compiling; /* from a terminal: another process shows it */
+    uint32_t wait;        /* seconds; 0: as many as 300 */
     char error[1024];     /* the last error of the log, or "" */
     glcnn_device *device;
 };
 
+/* Whether "--wait=TEXT" has a number of seconds. */
+bool device_reads_wait(const char *text, uint32_t *seconds);
 /* Takes an option of DEVICE_OPTIONS; false if it is none. */
 bool read_device_option(struct tool_device *tool, int letter);
 /* Opens tool->device. Returns EXIT_GOOD, or the status to end with; tool->error has the sentence.

@@ -1,14 +1,13 @@
 /* The network that glcnn train trains, and what runs it. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "train_session.h"
 #include "train_start.h"
 
 int session_open_device(struct session *s)
 {
-    s->tool.shows_compiling = isatty(STDERR_FILENO) && ranks_leads(&s->ranks);
+    s->tool.hides_compiling = !ranks_leads(&s->ranks);
     ranks_choose_device(&s->ranks, &s->tool);
     int status = s->tool.device ? EXIT_GOOD : device_open(&s->tool);
     return status == EXIT_GOOD ? status : complain(s->command, status, "%s", s->tool.error);
