@@ -176,6 +176,14 @@ TOOL        := $(if $(TOOL_SOURCES),$(O)/glcnn)
 HOST_TOOL   ?= $(TOOL)
 MANUAL      := $(if $(TOOL),$(O)/man/made)
 
+# What Debian's rules harden a build with, unless the user's flags say otherwise. The checks of
+# _FORTIFY_SOURCE need an optimised build, and hide from sanitizers what they look for.
+optimised     = $(filter-out -O0,$(lastword $(filter -O%,$(CPPFLAGS) $(CFLAGS))))
+fortified     = $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS))$(findstring \
+                  -fsanitize,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+hard_cflags   = -fstack-protector-strong $(if $(optimised),$(fortified))
+hard_ldflags := -Wl,-z,relro -Wl,-z,now
+
 # Our own flags are kept apart from the user's, which come after them and so have the last word.
 # pkg-config may be missing now: 'packages' is what installs it, and 'demo' and 'test' start make
 # anew after that.
@@ -231,8 +239,8 @@ $1:
 endef
 
 FLAGS     = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) : $(own_cppflags) $(own_cflags) \
-            $(own_ldflags) : $(lib_libs) : $(interchange_libs) : $(onnx_libs) : $(data_libs) : \
-            $(mpi_flags) : $(app_libs)
+            $(hard_cflags) $(own_ldflags) $(hard_ldflags) : $(lib_libs) : $(interchange_libs) : \
+            $(onnx_libs) : $(data_libs) : $(mpi_flags) : $(app_libs)
 FILES     = $(LIB_SOURCES) $(SHADERS)
 PC_VALUES = $(PREFIX) $(LIBDIR) $(INCLUDEDIR) $(VERSION) $(LIBRARIES)
 $(eval $(call remember,$(O)/flags,FLAGS))
@@ -267,8 +275,9 @@ $(O)/modules:
 	    echo 'Libraries are missing. $(no_libraries)' >&2; exit 1; }
 	@mkdir -p $(@D) && touch $@
 
-COMPILE = $(CC) $(includes) $(own_cppflags) $(CPPFLAGS) $(own_cflags) $(CFLAGS) -c -o $@ $<
-LINK    = $(CC) $(CFLAGS) $(LDFLAGS) -o $@
+COMPILE = $(CC) $(includes) $(own_cppflags) $(CPPFLAGS) $(own_cflags) $(hard_cflags) $(CFLAGS) \
+          -c -o $@ $<
+LINK    = $(CC) -pie $(hard_ldflags) $(CFLAGS) $(LDFLAGS) -o $@
 
 $(INTERCHANGE_OBJECTS) $(DATA_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o) $(PUBLIC_TESTS:=.o): \
     includes = $(public_include)
@@ -353,8 +362,8 @@ $(STATIC):
 
 $(CORE): $(LIB_OBJECTS) $(O)/files src/libglcnn.map
 	$(call say,LD)
-	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ $(LIB_OBJECTS) \
-	    $(lib_libs)
+	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(hard_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ \
+	    $(LIB_OBJECTS) $(lib_libs)
 
 $(INTERCHANGE): $(INTERCHANGE_OBJECTS) $(O)/interchange-files
 $(INTERCHANGE): libs = $(interchange_libs)
@@ -364,13 +373,14 @@ $(DATA): $(DATA_OBJECTS) $(O)/data-files
 $(DATA): libs = $(data_libs)
 $(INTERCHANGE) $(ONNX) $(DATA): src/libglcnn.map $(CORE)
 	$(call say,LD)
-	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) \
-	    $(CORE) $(libs)
+	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(hard_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ \
+	    $(filter %.o,$^) $(CORE) $(libs)
 
 # It calls nothing of libglcnn: a program that has that linked in loads it all the same.
 $(O)/libglcnn_mpi.so.$(VERSION): $(MPI_OBJECTS) $(O)/mpi-files src/libglcnn.map
 	$(call say,LD)
-	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ $(MPI_OBJECTS) $(mpi_libs)
+	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(hard_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ \
+	    $(MPI_OBJECTS) $(mpi_libs)
 
 $(filter $(O)/libglcnn.%,$(LINKS)): $(CORE)
 $(filter $(O)/libglcnn_interchange.%,$(LINKS)): $(INTERCHANGE)
