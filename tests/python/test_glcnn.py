@@ -51,6 +51,64 @@ def small_network(seed=1):
     return glcnn.network((1, 8, 8), small, seed=seed)
 
 
+class Arguments(unittest.TestCase):
+    def test_whole_numbers_are_checked(self):
+        images, labels = quarters(8)
+        net = small_network()
+        def over(x):
+            return x.convolution(kernel_width=2 ** 32 + 3, output_feature_channels=4)
+        wrong = {
+            "batch is 0; it must be a whole number in 1 ..": lambda: net.predict(images, batch=0),
+            "batch is -1;": lambda: net.evaluate(images, labels, batch=-1),
+            "batch is 2.5;": lambda: net.train(images, labels, batch=2.5),
+            "batch is True;": lambda: net.train(images, labels, batch=True),
+            "epochs is -1;": lambda: net.train(images, labels, epochs=-1),
+            "epochs is 0;": lambda: net.train(images, labels, epochs=0),
+            "seed is -1;": lambda: net.train(images, labels, seed=-1),
+            "seed is 18446744073709551616;": lambda: net.initialise(2 ** 64),
+            "memory is -1;": lambda: net.predict(images, memory=-1),
+            "memory is '1G';": lambda: net.train(images, labels, memory="1G"),
+            "wait_seconds is -1;": lambda: glcnn.Device(wait_seconds=-1),
+            "the shape is -1;": lambda: glcnn.Image((1, 1, -1, 8)),
+            "the shape is 4294967304;": lambda: glcnn.Image((1, 1, 2 ** 32 + 8, 8)),
+            "the shape of x is 0;": lambda: glcnn.Network().image("x", (1, 0, 8)),
+            r"the shape of x is \(C, H, W\), not \(8, 8\)":
+                lambda: glcnn.Network().image("x", (8, 8)),
+            "kernel_width is 4294967299;": lambda: glcnn.network((1, 8, 8), over),
+            "an argument of glcnn_pooling_max_node is -2;":
+                lambda: glcnn.network((1, 8, 8), lambda x: x.pooling_max(2, -2, 2, 2)),
+            "head_classes is -1;": lambda: glcnn.onnx("none.onnx", head_classes=-1),
+            "width is 1.5;": lambda: glcnn.onnx("none.onnx", width=1.5),
+        }
+        for words, call in wrong.items():
+            with self.subTest(words), refused(self, Status.INVALID_ARGUMENT, words):
+                call()
+        self.assertEqual(net.predict(images, batch=numpy.int64(3)).shape, (8, 4))
+
+    def test_labels_that_are_no_classes(self):
+        images, labels = quarters(8)
+        net = small_network()
+        for kind in "bool", "float64":
+            words = r"labels are \[N\] of %s and the output has 4 channels; expected classes" % kind
+            for call in net.train, net.evaluate:
+                with refused(self, Status.INVALID_ARGUMENT, words):
+                    call(images, labels.astype(kind))
+
+    def test_outputs_that_are_not_finite(self):
+        images, labels = quarters(8)
+        net = small_network()
+        images[3, 0, 0] = 3e38
+        images[3, 0, 1] = -3e38
+        images[5] = numpy.nan
+        words = "the output of image 3 .and of 1 more. is NaN or infinite"
+        with self.assertWarnsRegex(RuntimeWarning, words):
+            output = net.predict(images)
+        finite = numpy.isfinite(output).all(axis=1)
+        self.assertEqual(list(numpy.flatnonzero(~finite)), [3, 5])
+        with refused(self, Status.CHECK_FAILED, words):
+            net.evaluate(images, labels)
+
+
 class Images(unittest.TestCase):
     def test_arrays_come_back(self):
         values = numpy.arange(2 * 5 * 3 * 4).reshape(2, 5, 3, 4)

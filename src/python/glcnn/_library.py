@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import enum
+import operator
 import os
 from typing import Any, Dict, Optional
 
@@ -20,6 +22,34 @@ class Error(Exception):
 def refuse(sentence: str) -> Error:
     """The exception of an argument that the package itself refuses."""
     return Error(_c.Status.INVALID_ARGUMENT, sentence)
+
+
+def whole(name: str, value: Any, low: int = 0, high: int = 2 ** 32 - 1) -> int:
+    """The argument of that name as an int; ctypes would let one wrap that does not fit."""
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or not low <= number <= high:
+        raise refuse("%s is %r; it must be a whole number in %d .. %d" % (name, value, low, high))
+    return number
+
+
+_WHOLE = {ctypes.c_int8, ctypes.c_int16, ctypes.c_int32, ctypes.c_int64, ctypes.c_uint8,
+          ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t}
+
+
+def fitting(name: str, value: Any, kind: Any) -> Any:
+    """The value for a parameter of the library's of that type: whole, where that is an integer."""
+    if kind not in _WHOLE or isinstance(value, enum.IntFlag) or value is None:
+        return value
+    bits = 8 * ctypes.sizeof(kind)
+    if kind(-1).value < 0:
+        return whole(name, value, -2 ** (bits - 1), 2 ** (bits - 1) - 1)
+    return whole(name, value, 0, 2 ** bits - 1)
+
+
+SIZE_MAX = 2 ** 64 - 1  # of bytes and seeds
 
 
 SOVERSION = ("%d" if _c.VERSION_MAJOR else "%d.%d") % (

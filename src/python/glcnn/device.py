@@ -8,7 +8,7 @@ import weakref
 from typing import Any, Callable, Deque, List, NamedTuple, Optional, Tuple
 
 from . import _c
-from ._library import Error, c, text
+from ._library import Error, c, text, whole
 
 
 class Device:
@@ -39,7 +39,8 @@ class Device:
         callback = _c.glcnn_log_callback(take)
         parameters = _c.glcnn_device_parameters(
             device=device.encode() if device is not None else None,
-            forbid_software=forbid_software, debug=debug, wait_seconds=wait_seconds, log=callback)
+            forbid_software=forbid_software, debug=debug,
+            wait_seconds=whole("wait_seconds", wait_seconds), log=callback)
         self.pointer = ctypes.POINTER(_c.glcnn_device)()
         status = c.glcnn_device_create(ctypes.byref(parameters), ctypes.byref(self.pointer))
         if status:

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 import numpy
 
 from . import _c
-from ._library import c, refuse
+from ._library import SIZE_MAX, c, refuse, whole
 from .device import Owned
 from .image import Image, read
 from .node import FilterNode, ImageNode, pointers
@@ -22,7 +22,7 @@ def _descriptor(results: Sequence[ImageNode], format: _c.ChannelFormat, memory: 
                 clip_norm: float) -> Any:
     return _c.glcnn_graph_descriptor(
         results=pointers(_c.glcnn_image_node, results), result_count=len(results), format=format,
-        memory_budget=memory, gradient_clip_norm=clip_norm)
+        memory_budget=whole("memory", memory, 0, SIZE_MAX), gradient_clip_norm=clip_norm)
 
 
 class Graph(Owned):

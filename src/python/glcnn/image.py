@@ -7,7 +7,7 @@ from typing import Any, Dict, Optional, Tuple
 import numpy
 
 from . import _c
-from ._library import c, refuse
+from ._library import c, refuse, whole
 from .device import Device, Owned, default_device
 
 _FORMATS: Dict[numpy.dtype[Any], _c.ChannelFormat] = {
@@ -43,7 +43,7 @@ class Image(Owned):
         if len(shape) != 4 or kind not in _FORMATS:
             raise refuse("an image is of shape (N, C, H, W) and float32, float16 or uint8, not %s "
                          "of %s" % (shape, kind))
-        number, channels, height, width = shape
+        number, channels, height, width = (whole("the shape", side, 1) for side in shape)
         pointer = ctypes.POINTER(_c.glcnn_image)()
         descriptor = _c.glcnn_image_descriptor(width, height, channels, number, _FORMATS[kind])
         device.check(c.glcnn_image_create(device.enter(), ctypes.byref(descriptor),

@@ -4,13 +4,14 @@ from __future__ import annotations
 import ctypes
 import math
 import os
+import warnings
 from typing import (Any, Callable, Dict, Iterator, List, Literal, NamedTuple, Optional, Sequence,
                     Tuple, Union)
 
 import numpy
 
 from . import _c, files as _files, onnx as _onnx
-from ._library import Error, c, call, library, refuse
+from ._library import SIZE_MAX, Error, c, call, library, refuse, whole
 from .device import Device, Owned, default_device
 from .graph import Arrays, Graph, TrainingGraph
 from .node import FilterNode, ImageNode, address, get_parameter, pointers
@@ -72,6 +73,8 @@ class Network:
 
     def image(self, handle: str, shape: Optional[Shape] = None) -> ImageNode:
         """An input. With its shape, (C, H, W), filters know their channels by themselves."""
+        if shape is not None:
+            shape = _shape(handle, shape)
         self.device.enter()
         node = ImageNode(self, c.glcnn_image_node_create(self.pointer, handle.encode()))
         self.check()
@@ -148,7 +151,8 @@ class Network:
     def initialise(self, seed: int = 0) -> None:
         """Draws the weights: glcnn_network_initialise."""
         self.device.enter()
-        self.device.check(c.glcnn_network_initialise(self.pointer, seed))
+        self.device.check(c.glcnn_network_initialise(self.pointer,
+                                                     whole("seed", seed, 0, SIZE_MAX)))
 
     # ---- Training ----
 
@@ -264,8 +268,10 @@ class Network:
         """
         if reduction == "none":
             raise refuse("training takes one number of a batch: reduction is \"mean\" or \"sum\"")
+        whole("epochs", epochs, 1)
+        whole("seed", seed, 0, SIZE_MAX)
         data = _Data(self, images, labels)
-        batch = min(batch, data.count)
+        batch = min(whole("batch", batch, 1), data.count)
         terms = _terms(loss, reduction, data.goal_shape)
         self.set_optimizer(optimizer)
         graph, node = self._graph(("train", loss, terms, memory, clip_norm),
@@ -293,9 +299,13 @@ class Network:
     def predict(self, images: Arrays, *, batch: int = 32, memory: int = 0) -> Any:
         """The output for each image: of an ONNX model as its file has the axes, else [N][C] where it
         is of one pixel, otherwise [N][C][H][W]. Of a network of several outputs a dictionary of them
-        by their names. What is random in training, dropout and augmentation, is left out."""
+        by their names. What is random in training, dropout and augmentation, is left out. A value
+        that is not finite comes back as it is, with a RuntimeWarning that names the first image that
+        has one."""
         outputs = self.outputs
         found = self._infer(list(outputs.values()), _Data(self, images), batch, memory)
+        for told in filter(None, map(_not_finite, found)):
+            warnings.warn(told, RuntimeWarning, stacklevel=2)
         arrays = {name: self._array(node, image)
                   for (name, node), image in zip(outputs.items(), found)}
         return arrays if len(arrays) > 1 else next(iter(arrays.values()))
@@ -308,7 +318,7 @@ class Network:
 
     def _infer(self, nodes: List[ImageNode], data: _Data, batch: int, memory: int) -> List[Any]:
         """[N][C][H][W] of each node."""
-        batch = min(batch, data.count)
+        batch = min(whole("batch", batch, 1), data.count)
         key = "infer", tuple(address(node.pointer) for node in nodes), memory
         graph = self._graph(key, lambda: Graph(self._copy(nodes, _RANDOM)[1], memory=memory))
         parts = []
@@ -322,10 +332,14 @@ class Network:
                  reduction: Reduction = "mean") -> Score:
         """The mean loss of the output against labels, and the share of right classes. With
         reduction="sum" the loss is what train has by that name, with "none" it is an array of the
-        loss of each element, [N][C][H][W]."""
+        loss of each element, [N][C][H][W]. An output that is not finite raises Error with status
+        CHECK_FAILED, which names the first such image."""
         data = _Data(self, images, labels)
         terms = _terms(loss, reduction, data.goal_shape)
         [output] = self._infer([self._compared(loss)], data, batch, 0)
+        told = _not_finite(output)
+        if told:
+            raise Error(_c.Status.CHECK_FAILED, told)
         total, each = _Total(), []
         for start in range(0, data.count, batch):
             chosen = numpy.arange(start, min(start + batch, data.count))
@@ -469,6 +483,24 @@ class _Total:
         return Score(self.loss / self.count, accuracy)
 
 
+def _shape(handle: str, shape: Any) -> Shape:
+    """(C, H, W) of whole numbers."""
+    if len(shape) != 3:
+        raise refuse("the shape of %s is (C, H, W), not %r" % (handle, shape))
+    channels, height, width = (whole("the shape of " + handle, side, 1) for side in shape)
+    return channels, height, width
+
+
+def _not_finite(output: Any) -> str:
+    """A sentence of the images whose output is not finite; "" where there is none."""
+    wrong = numpy.flatnonzero(~numpy.isfinite(output).all(axis=(1, 2, 3)))
+    if not wrong.size:
+        return ""
+    more = " (and of %d more)" % (wrong.size - 1) if wrong.size > 1 else ""
+    return ("the output of image %d%s is NaN or infinite; either its values are too large for the "
+            "network, or the network's weights are damaged" % (wrong[0], more))
+
+
 class _Data:
     """Images by the handles of a network's inputs, and labels."""
 
@@ -503,6 +535,10 @@ class _Data:
             if wrong.size:
                 raise refuse("labels are classes from 0 to %d, not %d"
                              % (self.channels - 1, wrong[0]))
+        elif labels.ndim == 1 and self.shape and self.shape[0] != 1:
+            raise refuse("labels are [N] of %s and the output has %d channels; expected classes, "
+                         "whole numbers from 0 to %d, or an array of the output's shape"
+                         % (labels.dtype, self.shape[0], self.shape[0] - 1))
         else:
             self.labels = output.as_images(labels if labels.ndim > 2 or output.tensor
                                            else labels[..., None, None])

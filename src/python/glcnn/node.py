@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, List, Optional, Tuple, Union
 import numpy
 
 from . import _c
-from ._library import c, call, refuse, text
+from ._library import c, call, fitting, refuse, text
 from ._nodes import Nodes
 from .image import Image, as_images
 from .run import setting
@@ -71,7 +71,9 @@ class ImageNode(Nodes, _Node):
             fields["input_feature_channels"] = shape[0]
         if shape and constructor == "glcnn_fully_connected_node" and not fields["kernel_width"]:
             fields["kernel_height"], fields["kernel_width"] = shape[1:]
-        return structure(**{name: value for name, value in fields.items() if value is not None})
+        kinds = {field[0]: field[1] for field in structure._fields_}  # type: ignore[attr-defined]
+        return structure(**{name: fitting(name, value, kinds[name])
+                            for name, value in fields.items() if value is not None})
 
     def _number(self, neuron: _c.NeuronType, name: str, value: Optional[float]) -> float:
         return getattr(c.glcnn_neuron_descriptor_default(neuron), name) if value is None else value
@@ -283,6 +285,8 @@ def _convert(function: Any, arguments: List[Any]) -> List[Any]:
             argument = (ctypes.c_float * length)(*values)
         elif kind == ctypes.c_size_t and argument is None:
             argument = length
+        else:
+            argument = fitting("an argument of " + function.__name__, argument, kind)
         converted.append(argument)
     return converted
 

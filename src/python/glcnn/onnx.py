@@ -7,7 +7,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _c
-from ._library import c, call, library, refuse
+from ._library import c, call, library, refuse, whole
 from .device import Device, default_device
 from .node import address
 
@@ -22,10 +22,11 @@ def read(path: Path, network: Any, *, width: int = 0, height: int = 0, feature_c
          external_links: bool = False, device: Optional[Device] = None) -> Network:
     """A Network, made by `network`, of the nodes and weights of a file."""
     found, device = library("glcnn_onnx"), device or default_device()
-    options = _c.glcnn_onnx_options(width=width, height=height, feature_channels=feature_channels,
-                                    without_batch=without_batch, head_classes=head_classes,
-                                    output=output.encode() if output else None,
-                                    external_links=external_links)
+    options = _c.glcnn_onnx_options(
+        width=whole("width", width), height=whole("height", height),
+        feature_channels=whole("feature_channels", feature_channels), without_batch=without_batch,
+        head_classes=whole("head_classes", head_classes),
+        output=output.encode() if output else None, external_links=external_links)
     pointer = ctypes.POINTER(_c.glcnn_network)()
     record = ctypes.POINTER(_c.glcnn_onnx_record)()
     call(found.glcnn_onnx_load, device.enter(), os.fsencode(path), ctypes.byref(options),
