@@ -95,6 +95,7 @@ if sys.argv[1] == "data":
         open(path, "w").close()
 else:
     spoil("huge.safetensors", "fully_connected_0.weights", 3e38)
+    spoil("negative.safetensors", "batch_normalization_0.variance", -1e6)
 END_OF_PYTHON
 python3 make.py data
 "$tool" train --data fine.csv --channels 1 --size 8 --net small --epochs 12 --batch 12 --schedule constant --out model.safetensors \
@@ -135,6 +136,24 @@ gives 1 predict --json model.safetensors large.npy
 gives 1 predict huge.safetensors folder/b.png
 says err "folder/b.png: the network's scores are NaN or infinite"
 [ ! -s out ] || fail "a picture without scores has an answer: $(cat out)"
+
+# What can have made a loss so: the learning rate, or else what training began with.
+gives 1 train --model huge.safetensors --data fine.csv --epochs 1 --batch 12
+says err 'no step of this run had changed the weights yet: those that it began with are damaged'
+! grep -q -e --lr err || fail "a learning rate is blamed that no step took: $(cat err)"
+if "$tool" train --model negative.safetensors --data fine.csv --epochs 1 --batch 12 >out 2>err; then
+    fail 'a negative variance trains'
+fi
+grep -qE 'variance.*(below 0|negative)|negative.*variance' err || fail "a negative variance: $(cat err)"
+! grep -q -e --lr err || fail "a learning rate is blamed for a negative variance: $(cat err)"
+gives 1 train --data fine.csv --channels 1 --size 8 --net small --epochs 3 --batch 12 --lr 1e9
+says err 'a lower --lr, a --warmup or --clip-norm may help'
+
+# Too few images to set some aside: what is advised is not what was done.
+head -n 3 fine.csv >few.csv
+gives 1 train --data few.csv --channels 1 --size 8 --net small
+says err 'few.csv: has 2 images, of which a share of 0.1 is not one to validate with'
+! grep -q -e '--validation 0.1' err || fail "the default is advised: $(cat err)"
 
 # ---- Folders, and more than one class ------------------------------------------------------------
 

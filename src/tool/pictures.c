@@ -57,6 +57,22 @@ static bool open_set(const char *path, const struct glcnn_data_parameters *param
     return false;
 }
 
+/* Nothing to validate with, of so many images and this share of them. */
+static void tell_of_none(const char *path, double share, uint32_t count,
+                         char error[GLCNN_ERROR_LENGTH])
+{
+    if (share > 0)
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "%.300s: has %u images, of which a share of %g is not one to validate with; "
+                 "--validation takes a larger share, or the data needs more images",
+                 path, count, share);
+    else
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "%.300s: has no images to validate with, and --validation 0 sets none aside; "
+                 "without --validation it is a tenth",
+                 path);
+}
+
 bool pictures_open(const struct pictures_options *o, struct pictures *p,
                    char error[GLCNN_ERROR_LENGTH])
 {
@@ -77,9 +93,7 @@ bool pictures_open(const struct pictures_options *o, struct pictures *p,
     }
     if (!o->trains || p->info->counts[p->validation] > 0)
         return true;
-    snprintf(error, GLCNN_ERROR_LENGTH,
-             "%.300s: has no images to validate with; --validation 0.1 sets a tenth aside",
-             o->path);
+    tell_of_none(o->path, parameters.validation, p->info->counts[GLCNN_DATA_PART_TRAINING], error);
     return false;
 }
 

@@ -191,11 +191,8 @@ static int diverge(struct session *s, const char *what, double loss)
     char clause[GLCNN_ERROR_LENGTH] = "", kept[GLCNN_ERROR_LENGTH];
     if (!s->ranks.mpi) /* others would have to make their steps again with it */
         session_find_not_finite(s, clause);
-    complain(
-        s->command, EXIT_FAILED,
-        "step %zu: the loss%s is %s, not finite%s; a lower --lr, a --warmup or --clip-norm may "
-        "help",
-        s->step + 1, what, isnan(loss) ? "NaN" : "infinite", clause);
+    complain(s->command, EXIT_FAILED, "step %zu: the loss%s is %s, not finite%s; %s", s->step + 1,
+             what, isnan(loss) ? "NaN" : "infinite", clause, session_advice(s));
     describe_checkpoint(s, kept, sizeof kept);
     return s->settings.out ? complain(s->command, EXIT_FAILED, "%s", kept) : EXIT_FAILED;
 }

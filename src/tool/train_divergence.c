@@ -78,6 +78,39 @@ static void step_again(struct session *s, struct model *model, struct runner *ru
         name_node(model, runner, clause);
 }
 
+/* As no pictures leave one: what training began with had it. */
+static bool has_negative_variance(const struct model *model)
+{
+    glcnn_filter_node *filter;
+    bool found = false;
+    for (size_t i = 0; !found && (filter = glcnn_network_filter(model->network, i)) != NULL; i++) {
+        glcnn_kernel *kernel = glcnn_filter_node_kernel(filter);
+        if (!glcnn_kernel_has_vector(kernel, "variance"))
+            continue;
+        glcnn_buffer *variance = glcnn_kernel_vector(kernel, "variance");
+        size_t size = variance ? glcnn_buffer_size(variance) : 0;
+        float *values = malloc(size + 1);
+        bool known =
+            values && variance && glcnn_buffer_read(variance, 0, size, values) == GLCNN_SUCCESS;
+        for (size_t k = 0; known && k < size / sizeof *values; k++)
+            found = found || values[k] < 0;
+        free(values);
+    }
+    return found;
+}
+
+/* The first loss is that of weights which no step of this run has changed. */
+const char *session_advice(const struct session *s)
+{
+    if (has_negative_variance(&s->model))
+        return "a running variance of the network is below 0: the file that it began with is "
+               "damaged";
+    if (s->step == s->first)
+        return "no step of this run had changed the weights yet: those that it began with are "
+               "damaged, or the values of a picture are too large";
+    return "a lower --lr, a --warmup or --clip-norm may help";
+}
+
 void session_find_not_finite(struct session *s, char clause[GLCNN_ERROR_LENGTH])
 {
     char error[GLCNN_ERROR_LENGTH];
