@@ -40,7 +40,7 @@ table 3 48 2 >three.csv
 
 # train ARGUMENT...: what it says is in log.
 train() {
-    "$glcnn" train --batch 8 --epochs 2 "$@" >log 2>&1 </dev/null
+    "$glcnn" train --decay 0.3 --batch 8 --epochs 2 "$@" >log 2>&1 </dev/null
 }
 must_train() {
     train "$@" || fail "train $* fails"

@@ -47,8 +47,10 @@ done
 
 # ---- Resuming --------------------------------------------------------------------------------------
 
-# resume ARGUMENT...: two epochs at once, and one and then another.
+# resume ARGUMENT...: two epochs at once, and one and then another, by a learning rate that does not
+# follow from how many there are.
 resume() {
+    set -- --decay 0.3 "$@"
     must_train "$@" --epochs 2 --out "$work/whole" --log "$work/whole.csv"
     must_train "$@" --epochs 1 --out "$work/parts" --log "$work/parts.csv"
     ! cmp -s "$work/whole" "$work/parts" || fail "$*: the second epoch changes nothing"
@@ -80,6 +82,58 @@ cp "$work/whole" "$work/cutout"
 must_train --net small --epochs 2 --seed 2 --out "$work/other"
 must_train --net small --epochs 2 --out "$work/small"
 ! cmp -s "$work/small" "$work/other" || fail 'another seed gives the same weights'
+
+# ---- Learning rates --------------------------------------------------------------------------------
+
+# rates EPOCHS ARGUMENT...: those of a run of four steps an epoch.
+rates() {
+    epochs=$1
+    shift
+    must_train --net lenet --epochs "$epochs" --log "$work/rates.csv" "$@"
+    sed 1d "$work/rates.csv"
+}
+# follow EPOCHS FACTOR: whether those in $work/found are what the formula gives for each step, t epochs
+# in, with d what leaves 0.3 at the end, as float32.
+follow() {
+    awk -F , -v epochs="$1" "BEGIN { pi = atan2(0, -1); d = 0.3 ^ (1 / epochs); w = epochs > 20 ? 1 : epochs / 20 }
+        {
+            t = (NR - 1) / 4
+            rise = NR / 4 < w ? NR / 4 / w : 1
+            rate = 0.02 * ($2)
+            off += \$3 < 0.9999998 * rate || \$3 > 1.0000002 * rate
+        }
+        END { exit off || NR != 4 * epochs }" "$work/found"
+}
+for epochs in 2 24; do
+    rates $epochs >"$work/found"
+    follow $epochs '(1 + cos(pi * t / epochs)) / 2 * rise' ||
+        fail "the rates of $epochs epochs are not those of a cosine over all of them"
+    rates $epochs --schedule exponential >"$work/found"
+    follow $epochs 'd ^ t' || fail "the rate does not fall to 0.3 in $epochs epochs"
+    rates $epochs --decay 0.5 >"$work/found"
+    follow $epochs '0.5 ^ t' || fail 'an epoch does not leave what --decay says'
+    grep -q "^schedule: exponential over $epochs epochs, learning rate 0.02, times 0.5 an epoch$" "$work/log" ||
+        fail 'the schedule is not told'
+done
+
+# Another length is told, with what it was and how far the rate jumps; the same is not.
+must_train --net lenet --epochs 2 --out "$work/short"
+grep -q '^schedule: cosine over 2 epochs, 0.1 of warm-up, learning rate 0.02$' "$work/log" ||
+    fail 'the schedule is not told'
+cp "$work/short" "$work/longer"
+must_train --resume "$work/longer" --epochs 2 --out "$work/longer"
+! grep -q '^schedule before' "$work/log" || fail 'a schedule is told that is the same'
+must_train --resume "$work/longer" --epochs 6 --out "$work/longer"
+sed -n '/^schedule/p; /^learning rate/p' "$work/log" >"$work/found"
+cat >"$work/wanted" <<'END'
+schedule: cosine over 6 epochs, 0.1 of warm-up, learning rate 0.02
+schedule before: cosine over 2 epochs, 0.1 of warm-up, learning rate 0.02
+learning rate: 0.000761 in step 8, 0.015 from step 9 on
+END
+cmp "$work/wanted" "$work/found" || fail 'a jump of the learning rate is not told'
+must_train --resume "$work/short" --schedule constant --lr 0.001 --epochs 3
+grep -q '^learning rate: 0.000761 in step 8, 0.001 from step 9 on$' "$work/log" ||
+    fail 'another schedule is not told'
 
 # losses NUMBER ARGUMENT...: the column of that number of a log of two epochs of lenet, whose weights
 # are all that it has.
@@ -173,7 +227,7 @@ done
 
 # With a learning rate of 0, and nothing but weights, every epoch is like the first: it stays the
 # best one.
-must_train --net lenet --lr 0 --epochs 9 --patience 2 --out "$work/patient" --log "$work/patient.csv"
+must_train --net lenet --lr 0 --warmup 0 --epochs 9 --patience 2 --out "$work/patient" --log "$work/patient.csv"
 grep -q 'stopped: no better accuracy in 2 epochs' "$work/log" || fail 'patience is not spoken of'
 grep -q 'best: epoch 1, ' "$work/log" || fail 'the best epoch is not named'
 [ "$(wc -l <"$work/patient.csv")" = 13 ] || fail 'patience did not end the run after three epochs'
@@ -181,7 +235,7 @@ LC_ALL=C grep -aq '"step":"4"' "$work/patient.best" || fail 'the best network is
 LC_ALL=C grep -aq '"step":"12"' "$work/patient" || fail 'the last network is not of the third epoch'
 "$glcnn" train --data "$work" --resume "$work/patient" --out "$work/patient" >"$work/log" 2>&1
 LC_ALL=C grep -aq '"step":"12"' "$work/patient" || fail 'a run without patience left goes on'
-must_train --net lenet --lr 0 --epochs 1 --patience 2 --out "$work/parts"
+must_train --net lenet --lr 0 --warmup 0 --epochs 1 --patience 2 --out "$work/parts"
 "$glcnn" train --data "$work" --resume "$work/parts" --epochs 9 --out "$work/parts" >"$work/log" 2>&1
 cmp "$work/patient" "$work/parts" || fail 'patience is not resumed'
 
@@ -284,7 +338,7 @@ done
 refused 2 'what is written is a .svg file' train --plot "$work/loss.png"
 refused 2 'what is written is a .csv file' train --log "$work/log.txt"
 refused 2 'what is written is a .safetensors or .glcnn file' train --out "$work/model.pt"
-refused 2 'exponential, step, cosine and constant' train --schedule linear
+refused 2 'cosine, exponential, step and constant' train --schedule linear
 refused 2 'did you mean cosine?' train --schedule cosin
 refused 2 'did you mean resnet8?' train --net resnet
 refused 2 'did you mean batch?' train --bacth 3

@@ -2,16 +2,23 @@
 #include "schedule.h"
 
 #include <math.h>
-#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What is left of the rate after t epochs. */
+static double decayed(const struct schedule_settings *s, double t)
+{
+    return s->decay > 0 ? pow(s->decay, t) : pow(SCHEDULE_LEFT, t / s->epochs);
+}
 
 static double exponential(const struct schedule_settings *s, double t)
 {
-    return pow(s->decay, t);
+    return decayed(s, t);
 }
 
 static double step_down(const struct schedule_settings *s, double t)
 {
-    return pow(s->decay, floor(t));
+    return decayed(s, floor(t));
 }
 
 static double cosine(const struct schedule_settings *s, double t)
@@ -26,16 +33,28 @@ static double constant(const struct schedule_settings *s, double t)
     return 1;
 }
 
-const struct schedule schedules[] = {{"exponential", exponential},
-                                     {"step", step_down},
-                                     {"cosine", cosine},
-                                     {"constant", constant},
-                                     {NULL, NULL}};
+const struct schedule schedules[] = {{"cosine", cosine, false},
+                                     {"exponential", exponential, true},
+                                     {"step", step_down, true},
+                                     {"constant", constant, false},
+                                     {NULL, NULL, false}};
 
-float schedule_rate(const struct schedule *schedule, const struct schedule_settings *s,
-                    uint64_t step)
+float schedule_rate(const struct schedule_settings *s, uint64_t step)
 {
     double steps = (double)s->steps, warm = ((double)step + 1) / steps;
     double rise = warm < s->warmup ? warm / s->warmup : 1;
-    return (float)(s->rate * schedule->factor(s, (double)step / steps) * rise);
+    return (float)(s->rate * s->schedule->factor(s, (double)step / steps) * rise);
+}
+
+void schedule_describe(const struct schedule_settings *s, char *text, size_t size)
+{
+    char decay[48] = "", warmup[48] = "";
+    if (s->schedule->decays && s->decay > 0)
+        snprintf(decay, sizeof decay, ", times %g an epoch", s->decay);
+    else if (s->schedule->decays)
+        snprintf(decay, sizeof decay, ", down to %g of it", SCHEDULE_LEFT);
+    if (s->warmup > 0)
+        snprintf(warmup, sizeof warmup, ", %g of warm-up", s->warmup);
+    snprintf(text, size, "%s over %g epochs%s, learning rate %g%s", s->schedule->name, s->epochs,
+             warmup, s->rate, decay);
 }

@@ -19,16 +19,21 @@
 static const char details[] =
     "After each epoch loss and accuracy on the validation images are printed. The checkpoint of\n"
     "--out is written after each epoch, once a minute and at the end, always whole, and at the\n"
-    "start where there is no such file; --resume takes the settings that are not given from it\n"
-    "and goes on as if the run had not been stopped, bit for bit. The best epoch's, by accuracy in\n"
-    "validation, stands beside it: model.best.safetensors for --out model.safetensors.\n"
-    "The first Ctrl-C, SIGTERM or SIGHUP finishes the batch and saves, the second ends at once. A\n"
-    "loss that is not finite ends the run with status 1, and no file is written over.\n"
+    "start where there is no such file. That of another run is written over with --force alone, no\n"
+    "two runs write one file, and what cannot be saved is told before the first step. --resume takes\n"
+    "the settings that are not given from it and goes on as if the run had not been stopped, bit for\n"
+    "bit. The best epoch's, by accuracy in validation, stands beside it: model.best.safetensors for\n"
+    "--out model.safetensors. The first Ctrl-C, SIGTERM or SIGHUP finishes the batch, saves and\n"
+    "prints how to go on, the second ends at once. A loss that is not finite ends the run with status\n"
+    "1, and no file is written over.\n"
     "\n"
-    "Without --epochs there are as many as make 900 steps, 1 to 50, and the learning rate falls to\n"
-    "0.3 in all of them. With t the epochs that are done, the learning rate is --lr times\n"
-    "  exponential   decay^t              step       decay^floor(t)\n"
+    "Without --epochs there are as many as make 900 steps, 1 to 50. The learning rate rises to --lr\n"
+    "in the warm-up, for cosine a 20th of the run and at most one epoch, else none unless --warmup\n"
+    "says so. With t the epochs that are done, of all --epochs, the learning rate is --lr times\n"
     "  cosine        (1 + cos(pi t / epochs)) / 2    constant   1\n"
+    "  exponential   d^t                             step       d^floor(t)\n"
+    "d is --decay, or what leaves 0.3 at the end of the run. A run that is resumed with another\n"
+    "schedule or more epochs says how far the learning rate jumps.\n"
     "\n"
     "The words of --augment, with commas between; each picture is changed anew in each epoch, and\n"
     "those to validate with are not:\n" AUGMENT_WORDS "\n"
@@ -102,12 +107,8 @@ int session_fail_device(const struct session *s)
 
 static float learning_rate(const struct session *s, size_t step)
 {
-    const struct schedule_settings schedule = {.rate = s->settings.rate,
-                                               .decay = s->settings.decay,
-                                               .warmup = s->settings.warmup,
-                                               .epochs = (double)s->settings.epochs,
-                                               .steps = s->steps};
-    return schedule_rate(s->settings.schedule, &schedule, step);
+    const struct schedule_settings schedule = settings_schedule(&s->settings, s->steps);
+    return schedule_rate(&schedule, step);
 }
 
 static uint32_t count_right(const struct session *s, const uint32_t *labels)

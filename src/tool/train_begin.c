@@ -74,6 +74,27 @@ static void describe_layers(const struct session *s)
         output("features: those to train with are computed in each step, for --augment\n");
 }
 
+/* The schedule; of a run that goes on with another one, what it was and how far the rate jumps. */
+static void describe_schedule(const struct session *s)
+{
+    char text[192], old_text[192];
+    struct schedule_settings old = s->settings.before,
+                             now = settings_schedule(&s->settings, s->steps);
+    schedule_describe(&now, text, sizeof text);
+    printf("schedule: %s\n", text);
+    if (!old.schedule)
+        return;
+    old.steps = now.steps;
+    schedule_describe(&old, old_text, sizeof old_text);
+    if (strcmp(text, old_text) == 0)
+        return;
+    printf("schedule before: %s\n", old_text);
+    if (s->first > 0)
+        printf("learning rate: %.3g in step %zu, %.3g from step %zu on\n",
+               (double)schedule_rate(&old, s->first - 1), s->first,
+               (double)schedule_rate(&now, s->first), s->first + 1);
+}
+
 /* What will run where, the memory that it takes, and where it is kept. */
 static int describe(struct session *s)
 {
@@ -87,6 +108,7 @@ static int describe(struct session *s)
            session_images(s, s->pictures.validation), form->classes);
     output("network: %s, %zu steps of %u images an epoch\n", s->described.title, s->steps,
            (uint32_t)s->settings.batch);
+    describe_schedule(s);
     describe_layers(s);
     if (s->ranks.mpi)
         output("ranks: %u, of which this one has %u images of each batch\n", s->ranks.size,

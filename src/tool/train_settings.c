@@ -73,9 +73,10 @@ const struct tool_option train_options[] = {
     {OPTION_LIMIT, "limit", "N", "only so many images, of training and of validation"},
     {OPTION_SEED, "seed", "N", "of weights and order: 1"},
     {OPTION_RATE, "lr", "RATE", "learning rate at the start: sgd 0.02, rmsprop and adam 0.001"},
-    {OPTION_SCHEDULE, "schedule", "NAME", "exponential (the default), step, cosine or constant"},
-    {OPTION_DECAY, "decay", "FACTOR", "what an epoch leaves of the learning rate: 0.3"},
-    {OPTION_WARMUP, "warmup", "EPOCHS", "in which the learning rate rises from 0: 0"},
+    {OPTION_SCHEDULE, "schedule", "NAME", "cosine (the default), exponential, step or constant"},
+    {OPTION_DECAY, "decay", "FACTOR",
+     "exponential: what each epoch leaves of the learning rate"},
+    {OPTION_WARMUP, "warmup", "EPOCHS", "in which the learning rate rises from 0, as below"},
     {OPTION_CLIP, "clip", "VALUE", "clamps each gradient to -VALUE .. VALUE"},
     {OPTION_CLIP_NORM, "clip-norm", "NORM", "scales all gradients to a norm of at most NORM"},
     {OPTION_PATIENCE, "patience", "N", "stop after so many epochs without a better accuracy"},
@@ -136,7 +137,7 @@ static const struct number numbers[] = {
     {OPTION_LIMIT, FIELD(limit), 1, 1000000000, 0, WHOLE, true, true},
     {OPTION_SEED, FIELD(seed), 0, UINT64_MAX, 1, WHOLE, true, true},
     {OPTION_RATE, "lr", offsetof(struct settings, rate), 0, 1000000000, 0, REAL, true, false},
-    {OPTION_DECAY, FIELD(decay), 0, 1, 0.3, REAL, true, false},
+    {OPTION_DECAY, FIELD(decay), 0, 1, 0, REAL, true, false},
     {OPTION_WARMUP, FIELD(warmup), 0, 10000, 0, REAL, true, false},
     {OPTION_CLIP, FIELD(clip), 0, 1000000000, 0, REAL, true, false},
     {OPTION_CLIP_NORM, "clip-norm", offsetof(struct settings, clip_norm), 0, 1000000000, 0, REAL,
@@ -186,6 +187,19 @@ static const char *describe_range(const struct number *n, uint64_t low, char tex
     snprintf(text, 96, "a %snumber in %" PRIu64 " .. %" PRIu64, n->kind == REAL ? "" : "whole ",
              low, n->high);
     return text;
+}
+
+static const struct number *find_number(int letter)
+{
+    for (size_t i = 0; i < NUMBERS; i++)
+        if (numbers[i].letter == letter)
+            return &numbers[i];
+    return NULL;
+}
+
+static bool is_given(const struct settings *s, int letter)
+{
+    return s->given & bit(find_number(letter));
 }
 
 static int read_number(const struct tool_command *command, struct settings *s,
@@ -367,9 +381,9 @@ enum { FLAGS = sizeof flags / sizeof *flags };
 
 static int read_option(const struct tool_command *command, struct settings *s, int letter)
 {
-    for (size_t i = 0; i < NUMBERS; i++)
-        if (numbers[i].letter == letter)
-            return read_number(command, s, &numbers[i]);
+    const struct number *number = find_number(letter);
+    if (number)
+        return read_number(command, s, number);
     for (size_t i = 0; i < PATHS; i++)
         if (paths[i].letter == letter)
             return read_path(command, s, i);
@@ -514,6 +528,29 @@ static int check_origin(const struct tool_command *command, const struct setting
     return EXIT_GOOD;
 }
 
+struct schedule_settings settings_schedule(const struct settings *s, uint64_t steps)
+{
+    return (struct schedule_settings){.schedule = s->schedule,
+                                      .rate = s->rate,
+                                      .decay = s->decay,
+                                      .warmup = s->warmup,
+                                      .epochs = (double)s->epochs,
+                                      .steps = steps};
+}
+
+/* What the checkpoint says, which has been found good, whatever the command line does. */
+static void remember_schedule(struct settings *s, const struct glcnn_checkpoint_metadata *m)
+{
+    static const int letters[] = {OPTION_EPOCHS, OPTION_RATE, OPTION_DECAY, OPTION_WARMUP};
+    struct settings old = *s;
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++) {
+        const struct number *n = find_number(letters[i]);
+        parse_number(&old, n, glcnn_checkpoint_text(m, n->name), 0);
+    }
+    old.schedule = find_schedule(glcnn_checkpoint_text(m, "schedule"));
+    s->before = settings_schedule(&old, 0);
+}
+
 static int resume(const struct tool_command *command, struct settings *s)
 {
     char error[GLCNN_ERROR_LENGTH];
@@ -533,6 +570,8 @@ static int resume(const struct tool_command *command, struct settings *s)
                 resume_number(command, s, &numbers[i], glcnn_checkpoint_text(&m, numbers[i].name));
     if (status == EXIT_GOOD)
         status = resume_augment(command, s, glcnn_checkpoint_text(&m, "augment"));
+    if (status == EXIT_GOOD)
+        remember_schedule(s, &m);
     glcnn_checkpoint_free_metadata(&m);
     return status;
 }
@@ -588,8 +627,6 @@ static void fill_defaults(struct settings *s)
 {
     if (!s->optimizer)
         s->optimizer = &optimizers[0];
-    if (!s->schedule)
-        s->schedule = &schedules[0];
     if (!s->precision)
         s->precision = &precisions[0];
     if (!s->train)
@@ -602,15 +639,9 @@ static void fill_defaults(struct settings *s)
 
 #define STEPS_WANTED  900
 #define EPOCHS_MAX    50
+#define WARMUP_SHARE  0.05 /* of the epochs */
+#define WARMUP_MAX    1.0
 #define BATCHES_LEAST 8
-
-static bool is_given(const struct settings *s, int letter)
-{
-    for (size_t i = 0; i < NUMBERS; i++)
-        if (numbers[i].letter == letter)
-            return s->given & bit(&numbers[i]);
-    return false;
-}
 
 bool settings_scale_losses(const struct settings *s)
 {
@@ -623,11 +654,22 @@ void settings_fit(struct settings *s, uint32_t images)
     if (!is_given(s, OPTION_BATCH) && share < s->batch)
         s->batch = share > 0 ? share : 1;
     uint64_t steps = images / s->batch, epochs = steps > 0 ? STEPS_WANTED / steps : 1;
-    if (is_given(s, OPTION_EPOCHS))
-        return;
-    s->epochs = epochs < 1 ? 1 : epochs > EPOCHS_MAX ? EPOCHS_MAX : epochs;
-    if (!is_given(s, OPTION_DECAY))
-        s->decay = pow(s->decay, 1 / (double)s->epochs);
+    if (!is_given(s, OPTION_EPOCHS))
+        s->epochs = epochs < 1 ? 1 : epochs > EPOCHS_MAX ? EPOCHS_MAX : epochs;
+    if (!is_given(s, OPTION_WARMUP) && s->schedule == &schedules[0])
+        s->warmup = fmin(WARMUP_SHARE * (double)s->epochs, WARMUP_MAX);
+}
+
+/* --decay alone asks for the schedule that it is best known from. */
+static int choose_schedule(const struct tool_command *command, struct settings *s, bool decays)
+{
+    if (!s->schedule)
+        s->schedule = decays ? find_schedule("exponential") : &schedules[0];
+    if (!decays || s->schedule->decays)
+        return EXIT_GOOD;
+    return complain(command, EXIT_USAGE,
+                    "--decay is for --schedule exponential or step; this run's is %s",
+                    s->schedule->name);
 }
 
 int settings_read(const struct tool_command *command, int argc, char *argv[],
@@ -646,8 +688,11 @@ int settings_read(const struct tool_command *command, int argc, char *argv[],
     status = expect_no_arguments(command, argc, argv);
     if (status == EXIT_GOOD)
         status = check_origin(command, settings);
+    bool decays = is_given(settings, OPTION_DECAY); /* a checkpoint gives it too */
     if (status == EXIT_GOOD && settings->resume)
         status = resume(command, settings);
+    if (status == EXIT_GOOD)
+        status = choose_schedule(command, settings, decays);
     if (status == EXIT_GOOD)
         fill_defaults(settings);
     return status;

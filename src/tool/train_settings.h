@@ -60,9 +60,10 @@ struct settings {
     char augment_words[256]; /* that say so */
     bool is_augment_given;
     double rate, decay, warmup;
-    double clip, clip_norm; /* 0: none */
-    double validation;      /* 0: as the data has it */
-    uint64_t given;         /* which numbers the user or the checkpoint gave, for settings_read */
+    double clip, clip_norm;          /* 0: none */
+    double validation;               /* 0: as the data has it */
+    struct schedule_settings before; /* the checkpoint's, without steps; schedule NULL: none */
+    uint64_t given; /* which numbers the user or the checkpoint gave, for settings_read */
     struct tool_device *device;
 };
 
@@ -76,9 +77,11 @@ int settings_read(const struct tool_command *command, int argc, char *argv[],
                   struct settings *settings, bool *help);
 
 /* Chooses what nobody said and depends on how many images there are to train with: of few the batch
- * is an eighth, and epochs are as many as make some hundred steps, in all of which the learning rate
- * falls as far as in one. */
+ * is an eighth, epochs are as many as make some hundred steps, and the warm-up is a share of them. */
 void settings_fit(struct settings *settings, uint32_t images);
+
+/* How the learning rate goes, in a run of so many steps an epoch. */
+struct schedule_settings settings_schedule(const struct settings *settings, uint64_t steps);
 
 /* The same, but for the network, as metadata, which settings_read finds in a checkpoint. */
 #define SETTINGS_ENTRIES_MAX 32
