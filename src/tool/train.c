@@ -8,7 +8,6 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "support/network.h"
 #include "support/progress.h"
@@ -123,7 +122,7 @@ static uint32_t count_right(const struct session *s, const uint32_t *labels)
 static bool sum_up(struct session *s, double loss, uint32_t right, float *mean, uint32_t *all_right,
                    char error[GLCNN_ERROR_LENGTH])
 {
-    bool is_due = ranks_leads(&s->ranks) && time(NULL) - s->saved >= SAVE_PERIOD;
+    bool is_due = ranks_leads(&s->ranks) && seconds_now() - s->saved >= SAVE_PERIOD;
     double values[] = {loss * session_loss_images(s) / s->ranks.batch, right, interrupted, is_due};
     if (!ranks_sum(&s->ranks, values, sizeof values / sizeof *values, error))
         return false;

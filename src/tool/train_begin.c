@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "digest.h"
@@ -208,7 +207,7 @@ int session_begin(struct session *s)
     name_features(s);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == EXIT_GOOD; i++)
         status = parts[i](s);
-    s->begun = time(NULL);
+    s->begun = seconds_now();
     return status == EXIT_GOOD ? session_save_first(s) : status;
 }
 

@@ -1,5 +1,4 @@
 /* Checkpoints of glcnn train, each of them whole. */
-#include <time.h>
 #include <unistd.h>
 
 #include <glcnn/io.h>
@@ -38,7 +37,7 @@ int session_write_checkpoint(struct session *s, const char *path)
 
 static int write_now(struct session *s)
 {
-    s->saved = time(NULL);
+    s->saved = seconds_now();
     int status = s->settings.out ? session_write_checkpoint(s, s->settings.out) : EXIT_GOOD;
     if (status != EXIT_GOOD) /* the file is that of the save before */
         return status;
@@ -85,6 +84,6 @@ int session_save_first(struct session *s)
     const char *out = s->settings.out;
     if (!out || access(out, F_OK) != 0)
         return write_now(s);
-    s->saved = time(NULL);
+    s->saved = seconds_now();
     return session_probe(s, out);
 }

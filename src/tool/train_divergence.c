@@ -18,7 +18,7 @@ static bool find_origin(const struct session *s, struct origin *origin)
 {
     *origin = s->is_saved ? (struct origin){s->settings.out, s->saved_step}
                           : (struct origin){s->settings.resume, s->first};
-    return s->is_saved || time(NULL) - s->begun <= PATIENCE;
+    return s->is_saved || seconds_now() - s->begun <= PATIENCE;
 }
 
 static void keep_results(struct model *model)

@@ -2,8 +2,6 @@
 #ifndef GLCNN_TOOL_TRAIN_SESSION_H
 #define GLCNN_TOOL_TRAIN_SESSION_H
 
-#include <time.h>
-
 #include "frozen.h"
 #include "layers.h"
 #include "model.h"
@@ -41,8 +39,8 @@ struct session {
     struct best best;
     char best_path[4096];     /* "": none is kept */
     char features_path[4096]; /* "": a file without a name */
-    time_t begun, saved;      /* when this run began, and the last checkpoint was written */
-    size_t saved_step;        /* what that has */
+    double begun, saved; /* when this run began, and the last checkpoint was written: seconds_now */
+    size_t saved_step;   /* what that has */
     bool is_saved;
     bool ends;      /* some process was told to end */
     bool save_time; /* a checkpoint is due */
