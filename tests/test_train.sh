@@ -11,7 +11,9 @@ cc=${CC:-cc} out=${O:-build}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 glcnn=$out/glcnn
-$cc -D_GNU_SOURCE -shared -fPIC -O1 -o "$work/stop.so" tests/preload/stop.c -ldl
+for name in stop watch; do
+    $cc -D_GNU_SOURCE -shared -fPIC -O1 -o "$work/$name.so" tests/preload/$name.c -ldl
+done
 
 fail() {
     echo "test_train: $*" >&2
@@ -204,10 +206,33 @@ cmp "$work/stopped" "$work/whole" || fail 'a killed run goes on differently'
 cmp "$work/stopped.csv" "$work/whole.csv" || fail 'the log of a killed run goes on differently'
 [ -L "$work/link.csv" ] || fail 'a log replaces a link'
 
+# Lines are on the disk before the checkpoint that has their steps. Checkpoints of the minute go by a
+# clock that nobody sets: one for each step here, one at the start and one at the end of each epoch.
+WATCH_LIST=$work/list CLOCK_STEP=61 LD_PRELOAD=$work/watch.so "$glcnn" train --data "$work" --net lenet \
+    --batch 32 --limit 128 --epochs 2 --out "$work/watched" --log "$work/watched.csv" >"$work/log" 2>&1 ||
+    { cat "$work/log"; fail 'a run that is watched fails'; }
+[ "$(grep -c "^rename $work/watched$" "$work/list")" = 9 ] ||
+    { cat "$work/list"; fail 'a checkpoint of the minute is not written'; }
+awk -v work="$work" '$0 == "fsync " work "/watched.csv" { lines++ }
+    $0 == "rename " work "/watched" { files++; if (files > 1 && lines < files - 1) exit 1 }
+    END { if (files < 9) exit 1 }' "$work/list" || fail 'a checkpoint is there before the lines of its steps'
+
+# A log that has lost lines says so.
+must_train --net lenet --epochs 2 --out "$work/holed" --log "$work/holed.csv"
+must_train --resume "$work/holed" --epochs 3 --out "$work/holed" --log "$work/holed.csv"
+! grep -q 'lines are missing' "$work/log" || fail 'lines are missing where none are'
+sed -i '12,$d' "$work/holed.csv"
+must_train --resume "$work/holed" --epochs 4 --out "$work/holed" --log "$work/holed.csv"
+grep -q "^glcnn train: $work/holed.csv: lines are missing, of steps 11 to 12; " "$work/log" ||
+    { cat "$work/log"; fail 'a hole at the end of a log is not told'; }
+sed -i '/^[456],/d' "$work/holed.csv"
+must_train --resume "$work/holed" --epochs 5 --out "$work/holed" --log "$work/holed.csv"
+grep -q 'holed.csv: lines are missing, of steps 4 to 12; ' "$work/log" || fail 'a hole within a log is not told'
+
 # Stopped within epochs of 75 steps: the rest, which settings of the checkpoint alone say, gives the
 # same bytes, of the best epoch's network too.
 settings='--batch 4 --epochs 2 --schedule cosine --warmup 0.5 --clip 0.5 --patience 3'
-"$glcnn" train --data "$work" $settings --out "$work/whole" >"$work/log" 2>&1
+"$glcnn" train --force --data "$work" $settings --out "$work/whole" >"$work/log" 2>&1
 for signal in INT TERM HUP; do
     stopped $signal 60 $settings
     [ $status = 130 ] || { cat "$work/log"; fail "after SIG$signal the status is $status"; }

@@ -1,4 +1,5 @@
 /* How a run of glcnn train begins and ends: what it is made of, and what it tells of that. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +138,14 @@ static int open_log(struct session *s)
     train_trace_begin(&s->trace, ranks_leads(&s->ranks) ? s->settings.trace : NULL);
     if (s->ranks.mpi && s->trace.path)
         s->ranks.library.set_trace(s->ranks.mpi, train_trace_bucket, &s->trace);
-    return train_log_open(&s->log, path, s->first, error) ? EXIT_GOOD : session_fail(s, error);
+    if (!train_log_open(&s->log, path, s->first, error))
+        return session_fail(s, error);
+    if (s->log.gap_last > 0)
+        complain(s->command, EXIT_GOOD,
+                 "%s: lines are missing, of steps %" PRIu64 " to %" PRIu64
+                 "; the checkpoint has these steps, and the log goes on behind them",
+                 path, s->log.gap_first, s->log.gap_last);
+    return EXIT_GOOD;
 }
 
 /* Shares of a batch by how fast ranks are, now that all of them train at once. */

@@ -38,6 +38,7 @@ int session_write_checkpoint(struct session *s, const char *path)
 static int write_now(struct session *s)
 {
     s->saved = seconds_now();
+    train_log_sync(&s->log);
     int status = s->settings.out ? session_write_checkpoint(s, s->settings.out) : EXIT_GOOD;
     if (status != EXIT_GOOD) /* the file is that of the save before */
         return status;

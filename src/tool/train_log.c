@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char header[] =
     "step,epoch,learning_rate,loss,accuracy,validation_loss,validation_accuracy\n";
@@ -18,36 +19,56 @@ static bool fail(const char *path, const char *what, int reason, char error[GLCN
     return false;
 }
 
-/* Whether a line, which has its end, is of a step up to `first`. */
-static bool is_kept(const char *line, size_t length, uint64_t first)
+/* The step of a line that has its end; 0: of none. */
+static uint64_t step_of(const char *line, size_t length)
 {
     char *end;
     uint64_t step = strtoull(line, &end, 10);
-    return step > 0 && step <= first && *end == ',' && line[length - 1] == '\n';
+    return *end == ',' && line[length - 1] == '\n' ? step : 0;
 }
 
-static bool copy_lines(FILE *from, glcnn_file *to, uint64_t first, char error[GLCNN_ERROR_LENGTH])
+/* The steps from `next` on up to `step` have no lines. Several gaps are told as one. */
+static void note_gap(struct train_log *log, uint64_t next, uint64_t step)
+{
+    if (next > step)
+        return;
+    log->gap_first = log->gap_first ? log->gap_first : next;
+    log->gap_last = step;
+}
+
+/* Copies the lines of steps up to `first`. */
+static bool copy_lines(struct train_log *log, FILE *from, glcnn_file *to, uint64_t first,
+                       char error[GLCNN_ERROR_LENGTH])
 {
     char *line = NULL;
     size_t capacity = 0;
     ssize_t length;
+    uint64_t next = 0; /* the step that a line is to be of; 0: any */
     bool good = glcnn_file_write(to, header, sizeof header - 1, error) == GLCNN_SUCCESS;
-    while (good && (length = getline(&line, &capacity, from)) > 0)
-        if (is_kept(line, (size_t)length, first))
-            good = glcnn_file_write(to, line, (size_t)length, error) == GLCNN_SUCCESS;
+    while (good && (length = getline(&line, &capacity, from)) > 0) {
+        uint64_t step = step_of(line, (size_t)length);
+        if (step == 0 || step > first)
+            continue;
+        if (next > 0)
+            note_gap(log, next, step - 1);
+        next = step + 1;
+        good = glcnn_file_write(to, line, (size_t)length, error) == GLCNN_SUCCESS;
+    }
+    note_gap(log, next > 0 ? next : 1, first);
     free(line);
     return good;
 }
 
-/* Writes the log anew, with the lines that are kept. */
-static bool cut(const char *path, uint64_t first, char error[GLCNN_ERROR_LENGTH])
+/* Replaces the log by the lines that are kept. */
+static bool cut(struct train_log *log, uint64_t first, char error[GLCNN_ERROR_LENGTH])
 {
+    const char *path = log->path;
     glcnn_file *to = NULL;
     FILE *from = fopen(path, "r");
     if (!from)
         return fail(path, "cannot be opened", errno, error);
-    bool good =
-        glcnn_file_create(path, &to, error) == GLCNN_SUCCESS && copy_lines(from, to, first, error);
+    bool good = glcnn_file_create(path, &to, error) == GLCNN_SUCCESS &&
+                copy_lines(log, from, to, first, error);
     if (good && ferror(from))
         good = fail(path, "cannot be read", errno, error);
     if (good)
@@ -64,14 +85,18 @@ bool train_log_open(struct train_log *log, const char *path, uint64_t first,
     *log = (struct train_log){.path = path};
     if (!path)
         return true;
-    bool goes_on = first > 0 && stat(path, &old) == 0 && S_ISREG(old.st_mode);
-    if (goes_on && !cut(path, first, error))
+    bool exists = stat(path, &old) == 0, is_file = !exists || S_ISREG(old.st_mode);
+    bool goes_on = first > 0 && exists && is_file;
+    if (goes_on && !cut(log, first, error))
         return false;
-    log->file = fopen(path, goes_on ? "a" : "w");
+    if (is_file && !goes_on &&
+        glcnn_file_save(path, header, sizeof header - 1, error) != GLCNN_SUCCESS)
+        return false;
+    log->file = fopen(path, is_file ? "a" : "w");
     if (!log->file)
         return fail(path, "cannot be written", errno, error);
     setvbuf(log->file, NULL, _IOLBF, BUFSIZ); /* what a killed run has done is there */
-    if (!goes_on && fputs(header, log->file) < 0)
+    if (!is_file && fputs(header, log->file) < 0)
         log->error = errno;
     return true;
 }
@@ -87,6 +112,14 @@ void train_log_write(struct train_log *log, const struct train_log_line *line)
     if (fprintf(log->file, "%" PRIu64 ",%" PRIu64 ",%.9g,%.9g,%.6g,%s\n", line->step, line->epoch,
                 line->learning_rate, line->loss, line->accuracy, validation) < 0 &&
         !log->error)
+        log->error = errno;
+}
+
+/* Devices and pipes know nothing of syncing. */
+void train_log_sync(struct train_log *log)
+{
+    if (log->file && fsync(fileno(log->file)) != 0 && errno != EINVAL && errno != ENOTSUP &&
+        errno != EROFS && !log->error)
         log->error = errno;
 }
 
