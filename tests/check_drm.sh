@@ -257,7 +257,7 @@ judge_train() {
     *" on $driver"*) ;;
     *) complain "ran on another driver: $head" || return 1 ;;
     esac
-    loss=$(sed -n 's/^epoch 1: \(loss [0-9.]*\),.*/\1/p' "$work/$name/train")
+    loss=$(sed -n 's/^epoch 1 of 1: \(loss [0-9.]*\),.*/\1/p' "$work/$name/train")
     [ -n "$loss" ] || complain 'it did not train' || return 1
     printf '%-8s %-6s %-20s %-40s %s; %s\n' "$name" "$architecture" "$taken" \
         "$(echo "$head" | sed 's/^.* on \([^ ]*\).*, OpenGL/\1, OpenGL/')" \

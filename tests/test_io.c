@@ -1151,26 +1151,41 @@ static void files_leave_standard_streams_alone(void)
 static void progress_line_says_loss_speed_and_time(void)
 {
     char line[256];
-    progress_format(line, sizeof line, 2500, 10000, 10, 0.5, 0);
+    struct progress p = {.total = 10000};
+    progress_format(&p, line, sizeof line, 2500, 10, 0.5, 0);
     CU_ASSERT_STRING_EQUAL(line, " 25%  loss 0.5000  250 images/s  30 s left");
-    progress_format(line, sizeof line, 1, 10000, 1, 2.5, 0);
+    progress_format(&p, line, sizeof line, 1, 1, 2.5, 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(line, "2 h 46 min left"));
-    progress_format(line, sizeof line, 10, 10000, 1, 2.5, 0);
+    progress_format(&p, line, sizeof line, 10, 1, 2.5, 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(line, "16 min 39 s left"));
-    progress_format(line, sizeof line, 0, 0, 0, NAN, 0);
+    p.label = "epoch 3 of 4";
+    p.later = 10000;
+    progress_format(&p, line, sizeof line, 2500, 10, 0.5, 0);
+    CU_ASSERT_STRING_EQUAL(line, "epoch 3 of 4   25%  loss 0.5000  250 images/s  70 s left");
+    progress_format(&p, line, sizeof line, 10000, 40, 0.5, 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(line, "100%  loss 0.5000  250 images/s  40 s left"));
+    p = (struct progress){.total = 0};
+    progress_format(&p, line, sizeof line, 0, 0, NAN, 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(line, "100%"));
 }
 
 static void progress_bar_fits_the_terminal(void)
 {
     char line[256];
+    struct progress p = {.total = 100};
     for (size_t columns = 1; columns < 200; columns++)
-        for (size_t done = 0; done <= 100; done += 25)
-            CU_ASSERT(progress_format(line, sizeof line, done, 100, 7, 1, columns) < columns);
-    progress_format(line, sizeof line, 50, 100, 7, 1, 200);
+        for (size_t done = 0; done <= 100; done += 25) {
+            p.label = done % 2 ? "epoch 13 of 50" : NULL;
+            CU_ASSERT(progress_format(&p, line, sizeof line, done, 7, 1, columns) < columns);
+        }
+    p.label = NULL;
+    progress_format(&p, line, sizeof line, 50, 7, 1, 200);
     CU_ASSERT_EQUAL(strncmp(line, "[====================>                   ]   50%", 48), 0);
-    progress_format(line, sizeof line, 100, 100, 7, 1, 200);
+    progress_format(&p, line, sizeof line, 100, 7, 1, 200);
     CU_ASSERT_EQUAL(strncmp(line, "[========================================]  100%", 48), 0);
+    p.label = "epoch 3 of 4";
+    progress_format(&p, line, sizeof line, 100, 7, 1, 80);
+    CU_ASSERT_EQUAL(strncmp(line, "epoch 3 of 4  [=========", 24), 0);
 }
 
 static void progress_draws_plain_lines_into_a_file(void)

@@ -87,8 +87,8 @@ train 4 again $lenet --trace "$work/trace.json"
 same lenet4 again
 ! cmp -s "$work/one.safetensors" "$work/lenet4.safetensors" ||
     fail 'four ranks add up as one does: the comparison shows nothing'
-grep -q '^epoch 1: loss .* validation loss' "$work/lenet4.log" || fail 'rank 0 does not tell what it does'
-[ "$(grep -c '^epoch 1' "$work/lenet4.log")" = 1 ] || fail 'all ranks print'
+grep -q '^epoch 1 of 1: loss .* validation loss' "$work/lenet4.log" || fail 'rank 0 does not tell what it does'
+[ "$(grep -c '^epoch 1 of 1: ' "$work/lenet4.log")" = 1 ] || fail 'all ranks print'
 [ "$(wc -l <"$work/lenet4.csv")" = 21 ] || fail 'the log has not a line for each step'
 
 # The trace has all steps, and in each one bar for each bucket, behind its beginning.

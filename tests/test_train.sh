@@ -37,7 +37,7 @@ must_train() {
 for net in lenet small resnet8 mobilenet-tiny; do
     must_train --net $net --limit 64 --batch 16 --out "$work/$net" --log "$work/$net.csv" \
         --plot "$work/$net.svg" --verbose
-    grep -q '^epoch 1: loss [0-9.]*, accuracy [01]\.[0-9]*; validation loss [0-9.]*, accuracy [01]\.' \
+    grep -q '^epoch 1 of 1: loss [0-9.]*, accuracy [01]\.[0-9]*; validation loss [0-9.]*, accuracy [01]\.' \
         "$work/log" || fail "$net: no accuracy is printed"
     ! grep 'error:' "$work/log" || fail "$net: what succeeds speaks of an error"
     grep -q 'info:' "$work/log" || fail "$net: --verbose says nothing"

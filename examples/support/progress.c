@@ -66,20 +66,24 @@ static size_t format_bar(char *line, double fraction, size_t inner)
     return inner + 4;
 }
 
-size_t progress_format(char *line, size_t size, size_t done, size_t total, double seconds,
-                       double loss, size_t columns)
+size_t progress_format(const struct progress *p, char *line, size_t size, size_t done,
+                       double seconds, double loss, size_t columns)
 {
     char text[128], left[40] = "0 s left";
-    double fraction = total > 0 && done < total ? (double)done / (double)total : 1;
+    double fraction = p->total > 0 && done < p->total ? (double)done / (double)p->total : 1;
     double rate = seconds > 0 ? (double)done / seconds : 0;
-    if (rate > 0 && done < total)
-        format_left(left, sizeof left, (double)(total - done) / rate);
+    size_t more = p->later + (done < p->total ? p->total - done : 0);
+    if (rate > 0 && more > 0)
+        format_left(left, sizeof left, (double)more / rate);
     size_t length = (size_t)snprintf(text, sizeof text, "%3.0f%%  loss %.4f  %.0f images/s  %s",
                                      100 * fraction, loss, rate, left);
-    size_t room = columns > length + 5 ? columns - length - 5 : 0; /* brackets, spaces, cursor */
-    size_t inner = room < BAR_MAX ? room : BAR_MAX;
-    size_t used = inner >= 5 && inner + 5 + length < size ? format_bar(line, fraction, inner) : 0;
     size_t limit = columns > 0 && columns < size ? columns : size; /* never wrap to a second row */
+    snprintf(line, limit, "%s%s", p->label ? p->label : "", p->label ? "  " : "");
+    size_t used = strlen(line), taken = used + length + 5; /* brackets, spaces, cursor */
+    size_t room = columns > taken ? columns - taken : 0;
+    size_t inner = room < BAR_MAX ? room : BAR_MAX;
+    if (inner >= 5 && inner + taken < size)
+        used += format_bar(line + used, fraction, inner);
     snprintf(line + used, limit - used, "%s", text);
     return strlen(line);
 }
@@ -89,8 +93,8 @@ static void draw(struct progress *progress, size_t done, double loss)
 {
     char line[256];
     size_t columns = progress->bar ? columns_of(progress->stream) : 0;
-    size_t length = progress_format(line, sizeof line, done, progress->total,
-                                    progress_seconds(progress), loss, columns);
+    size_t length = progress_format(progress, line, sizeof line, done, progress_seconds(progress),
+                                    loss, columns);
     size_t blanks = progress->width > length ? progress->width - length : 0;
     if (progress->bar)
         fprintf(progress->stream, "\r%s%*s", line, (int)blanks, "");

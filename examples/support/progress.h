@@ -1,6 +1,6 @@
 /* A progress line: a bar that is redrawn in place on a terminal, plain lines elsewhere.
  *
- *     [=============>                ]  43%  loss 0.4127  1843 images/s  18 s left
+ *     epoch 3 of 50  [=======>          ]  43%  loss 0.4127  1843 images/s  18 s left
  */
 #ifndef SUPPORT_PROGRESS_H
 #define SUPPORT_PROGRESS_H
@@ -12,6 +12,8 @@
 struct progress {
     FILE *stream;
     size_t total;        /* images in all */
+    size_t later;        /* images that follow these, for the time left; 0 at first */
+    const char *label;   /* that stands in front; NULL at first: nothing */
     bool bar;            /* the stream is a terminal that can redraw a line */
     double start, drawn; /* seconds; `drawn` is when the last line was */
     size_t width;        /* characters that the bar's line takes now */
@@ -26,9 +28,9 @@ void progress_end(struct progress *progress, size_t done, double loss);
 /* Seconds since progress_begin. */
 double progress_seconds(const struct progress *progress);
 
-/* The line for `done` of `total` images after `seconds`: without a bar if `columns` is 0, else to
- * fill that many columns at most. Returns its length. */
-size_t progress_format(char *line, size_t size, size_t done, size_t total, double seconds,
-                       double loss, size_t columns);
+/* The line for `done` images after `seconds`: without a bar if `columns` is 0, else to fill that many
+ * columns at most. Returns its length. */
+size_t progress_format(const struct progress *progress, char *line, size_t size, size_t done,
+                       double seconds, double loss, size_t columns);
 
 #endif

@@ -211,10 +211,11 @@ static int finish_epoch(struct session *s, const struct mean *mean, double secon
     now->accuracy = score_accuracy(&s->score);
     if (!isfinite(now->loss))
         return diverge(s, " in validation", now->loss);
-    output("epoch %" PRIu64 ": loss %.4f, accuracy %.4f; validation loss %.4f, accuracy %.4f; "
-           "%.0f s, %.1f %% of it waiting for data\n",
-           now->epoch, mean->loss, mean->accuracy, now->loss, now->accuracy, seconds,
-           seconds > 0 ? 100 * (waited - before) / seconds : 0);
+    s->epoch_cost = seconds > 0 ? 1 + (seconds_now() - begun) / seconds : 1;
+    output("epoch %" PRIu64 " of %" PRIu64 ": loss %.4f, accuracy %.4f; "
+           "validation loss %.4f, accuracy %.4f; %.0f s, %.1f %% of it waiting for data\n",
+           now->epoch, s->settings.epochs, mean->loss, mean->accuracy, now->loss, now->accuracy,
+           seconds, seconds > 0 ? 100 * (waited - before) / seconds : 0);
     fflush(stdout);
     return EXIT_GOOD;
 }
@@ -311,8 +312,13 @@ static int train_epoch(struct session *s)
     struct mean mean = {.count = 0};
     int status = EXIT_GOOD;
     size_t begun = s->step, last = (begun / s->steps + 1) * s->steps;
-    progress_begin(&progress, ranks_leads(&s->ranks) ? stderr : stdout,
-                   (last - begun) * (size_t)s->settings.batch);
+    char label[64];
+    const size_t batch = (size_t)s->settings.batch;
+    snprintf(label, sizeof label, "epoch %zu of %" PRIu64, epochs_done(s) + 1, s->settings.epochs);
+    progress_begin(&progress, ranks_leads(&s->ranks) ? stderr : stdout, (last - begun) * batch);
+    progress.label = label;
+    if (last < s->total)
+        progress.later = (size_t)((double)((s->total - last) * batch) * fmax(s->epoch_cost, 1));
     while (s->step < last && !s->ends && status == EXIT_GOOD)
         status = advance(s, &progress, &mean, begun);
     return status;

@@ -23,7 +23,8 @@ struct session {
     struct saved base;                        /* the file of --resume or --model, if there is one */
     struct saved described;                   /* by data and settings; has nothing of its own */
     glcnn_data_loader *training, *validation; /* of the session's batches */
-    double waited;                            /* seconds for training data, up to this epoch */
+    double epoch_cost; /* of the last epoch: all of its time to that of its steps; 0: none yet */
+    double waited;     /* seconds for training data, up to this epoch */
     struct model model;
     struct layers layers; /* those of it that train */
     struct frozen frozen; /* the others, where they can be run apart */
