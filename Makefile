@@ -432,7 +432,7 @@ again = $(MAKE) --no-print-directory $(jobs)
 demo: tool-packages
 	+@$(again) all
 	@mkdir -p $(O)/demo
-	$(O)/glcnn train --out $(O)/demo/model.safetensors --plot $(O)/demo/training.svg $(DEMO_ARGS)
+	$(O)/glcnn train --force --out $(O)/demo/model.safetensors --plot $(O)/demo/training.svg $(DEMO_ARGS)
 
 test: packages
 	+@$(again) test-run

@@ -152,7 +152,7 @@ must evaluate taught.glcnn parts
 says '^accuracy \(0\.[7-9]\|1\)'
 again taught.glcnn
 LC_ALL=C grep -aq head.weights again.onnx || fail 'the head is not in the file'
-must train --model headed.glcnn --data three --batch 8 --train last --epochs 1 --out taught.glcnn
+must train --force --model headed.glcnn --data three --batch 8 --train last --epochs 1 --out taught.glcnn
 says '^head: head begins anew, with 3 classes for 5$'
 again taught.glcnn
 # It is cut at a value: what is behind goes, and a head comes there, also behind one without pixels.
@@ -206,7 +206,7 @@ says '^open.glcnn: images of 8x12x1, 5 classes$'
 size=$(wc -c <net.glcnn)
 for at in $((size - 1)) $((size - 200)) $((size - 900)) $((size - 1800)) $((size - 2600)) \
     $((size - 3000)) $((size - 3400)); do
-    cp net.glcnn torn.glcnn
+    LC_ALL=C sed 's/glcnn\.crc64/glcnn.crc00/' net.glcnn >torn.glcnn # no digest
     printf '\377' | dd of=torn.glcnn bs=1 seek=$at conv=notrunc 2>/dev/null
     "$glcnn" export torn.glcnn -o y.onnx >log 2>&1
     [ $? -le 1 ] || fail "byte $at of the model changed: another status than 0 and 1"

@@ -34,7 +34,7 @@ files t10k '\0\50' 40
 train() {
     ranks=$1 name=$2
     shift 2
-    set -- "$glcnn" train --data "$work" --out "$work/$name.safetensors" --log "$work/$name.csv" "$@"
+    set -- "$glcnn" train --force --data "$work" --out "$work/$name.safetensors" --log "$work/$name.csv" "$@"
     [ "$ranks" = alone ] || set -- mpirun -n "$ranks" "$@"
     "$@" >"$work/$name.log" 2>&1 </dev/null || { cat "$work/$name.log"; fail "$* fails"; }
 }
@@ -52,10 +52,10 @@ stop() {
     echo "LD_PRELOAD=$work/stop.so STOP_CALLS=$1 STOP_AT=$2 STOP_BY=$3 STOP_NOTE=$4"
 }
 
-# Weights, statistics and moments as text, one a line.
+# Weights, statistics and moments as text, one a line, without the digest.
 values() {
     head=$(od -An -tu8 -N8 "$work/$1.safetensors" | tr -d ' ')
-    tail -c +$((head + 9)) "$work/$1.safetensors" | od -An -v -tf4 -w4
+    tail -c +$((head + 9)) "$work/$1.safetensors" | head -c -8 | od -An -v -tf4 -w4
 }
 # near A B: weights and losses of two runs, within 1e-5 of each other, or of their size above 1.
 near() {
@@ -204,7 +204,7 @@ refused 'has other settings or data than rank' \
 mkdir "$work/full"
 cp "$work/one.safetensors" "$work/full/model.safetensors"
 ! mpirun -n 3 sh "$work/by_rank" 0 "$(stop "$work/full/" 1 ENOSPC "$work/note")" \
-    "$glcnn" train $base --batch 30 --out "$work/full/model.safetensors" >"$work/log" 2>&1 </dev/null || fail 'a full disk is no failure'
+    "$glcnn" train --force $base --batch 30 --out "$work/full/model.safetensors" >"$work/log" 2>&1 </dev/null || fail 'a full disk is no failure'
 [ "$(grep -c '^glcnn train: rank [12]: .*rank 0 of 3 has failed: .*No space left on device' "$work/log")" = 2 ] ||
     { cat "$work/log"; fail 'not every rank says that the disk of rank 0 is full'; }
 cmp "$work/one.safetensors" "$work/full/model.safetensors" || fail 'a full disk changes the checkpoint'

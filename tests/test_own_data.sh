@@ -57,6 +57,18 @@ grep -q '6[0-9] images of 16x16x3 to train with, [0-9] to validate with, 3 class
 grep -q 'left out: .*kiwi/torn.png' log || fail 'a broken picture is not named'
 grep -q '% of it waiting for data' log || fail 'the share of time that waits for data is not told'
 grep -q '^  2 red apple ' log || fail 'the matrix has no names'
+# A name that no checkpoint can have is told before the first step, with and without a file there.
+cp -R fruit named && mv named/kiwi "named/$(printf 'caf\351')" || exit 1
+cp fruit.safetensors there.safetensors
+for file in there.safetensors none.safetensors; do
+    ! "$glcnn" train --data named --epochs 1 --force --out $file --log named.csv >log 2>&1 ||
+        fail 'a name that is not UTF-8 is taken'
+    LC_ALL=C grep -aq '^glcnn train: the name of class 1, "caf.*", is not UTF-8, and no file can have it; give' log ||
+        fail 'the class whose name is not UTF-8 is not named'
+    ! grep -q '^epoch' log || fail 'a name is refused after an epoch'
+done
+[ ! -e none.safetensors ] && [ ! -e named.csv ] && cmp fruit.safetensors there.safetensors ||
+    fail 'a name that is refused changes files'
 "$glcnn" predict fruit.safetensors fruit/*/23.png >said 2>log || fail 'predict fails'
 sed 's/ [01]\.[0-9]*$//' said >names
 printf '%s\n' 'fruit/banana/23.png 0 banana' 'fruit/kiwi/23.png 1 kiwi' \
@@ -129,7 +141,7 @@ $cc -D_GNU_SOURCE -shared -fPIC -O1 -o move.so "$top/tests/preload/move.c" -ldl 
 moved() { # FROM TO SENTENCE: when fruit/kiwi/5.png is decoded
     cp fruit.safetensors kept.safetensors
     if env LD_PRELOAD="$work/move.so" MOVE_WHEN=fruit/kiwi/5.png MOVE_FROM="$1" MOVE_TO="$2" \
-        "$glcnn" train --data fruit --validation 0.1 --epochs 3 --out kept.safetensors >log 2>&1; then
+        "$glcnn" train --force --data fruit --validation 0.1 --epochs 3 --out kept.safetensors >log 2>&1; then
         fail "training goes on without what it began with: $3"
     else
         [ $? = 1 ] || fail "the status is not 1: $3"

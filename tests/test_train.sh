@@ -26,7 +26,7 @@ files t10k '\0\50' 40
 
 # train ARGUMENT...: what it says is in $work/log.
 train() {
-    "$glcnn" train --data "$work" --batch 32 --limit 128 --epochs 1 "$@" >"$work/log" 2>&1 </dev/null
+    "$glcnn" train --force --data "$work" --batch 32 --limit 128 --epochs 1 "$@" >"$work/log" 2>&1 </dev/null
 }
 must_train() {
     train "$@" || { cat "$work/log"; fail "train $* fails"; }
@@ -183,7 +183,7 @@ stopped() {
     shift 2
     rm -f "$work/note" "$work/stopped"
     env LD_PRELOAD="$work/stop.so" STOP_CALLS=clock STOP_BY="$how" STOP_AT="$count" \
-        STOP_NOTE="$work/note" "$glcnn" train --data "$work" --out "$work/stopped" "$@" \
+        STOP_NOTE="$work/note" "$glcnn" train --force --data "$work" --out "$work/stopped" "$@" \
         >"$work/log" 2>&1 </dev/null || status=$?
     [ -e "$work/note" ] || fail "SIG$how was not sent"
     "$glcnn" predict "$work/stopped" "$work/t10k-images-idx3-ubyte.gz" >/dev/null 2>"$work/err" ||
@@ -244,7 +244,6 @@ for signal in INT TERM HUP; do
             fail "a run stopped by SIG$signal goes on differently"
     done
 done
-
 # nohup's SIGHUP stays ignored.
 (trap '' HUP; stopped HUP 8 --batch 32 --limit 64 --epochs 1; [ $status = 0 ]) || fail 'an ignored SIGHUP stops the run'
 
@@ -344,6 +343,54 @@ grep -q "\"name\":	\"$best\"" "$work/json" && grep -q '"probabilities"' "$work/j
     fail 'the JSON has not the class of the line'
 npy 40,28,14 15680 >"$work/narrow.npy"
 
+# ---- What is written -------------------------------------------------------------------------------
+
+# Nothing is written over, nor by two, and what cannot be written is refused before the first step.
+short='--batch 32 --limit 32 --epochs 1'
+# unwritten WORD ARGUMENT...: ends with 1 and a sentence that has the word, before any step.
+unwritten() {
+    word=$1 status=0
+    shift
+    "$glcnn" train --data "$work" $short "$@" >"$work/log" 2>&1 </dev/null || status=$?
+    [ $status = 1 ] && grep '^glcnn train: ' "$work/log" | grep -q -e "$word" ||
+        { cat "$work/log"; fail "$*: it ends with $status"; }
+    ! grep -q '^epoch' "$work/log" || fail "$*: it is refused after an epoch"
+}
+cp "$work/small" "$work/mine"
+unwritten "mine: is there already; --force writes over it, --resume $work/mine goes on with it" --out "$work/mine"
+cmp "$work/small" "$work/mine" || fail 'a network that is there was written over'
+unwritten 'mine: is there already' --model "$work/small" --out "$work/mine"
+mv "$work/mine" "$work/mine.best"
+unwritten 'mine.best: is there already' --out "$work/mine"
+[ ! -e "$work/mine" ] || fail 'a run that is refused leaves a network'
+ln -s small "$work/same"
+must_train --resume "$work/small" --epochs 2 --out "$work/same"
+: >"$work/empty"
+"$glcnn" train --data "$work" $short --out "$work/empty" >"$work/log" 2>&1 || fail 'an empty file is not written over'
+mkdir "$work/folder.best"
+unwritten 'folder.best: is no regular file' --out "$work/folder"
+unwritten 'nowhere/a.json: cannot be created' --trace "$work/nowhere/a.json"
+
+# flock holds what a run that lives would hold.
+for option in out log plot trace; do
+    held=$work/held
+    : >"$work/.held.glcnn-lock"
+    exec 9>"$work/.held.glcnn-lock"
+    flock -n 9 || fail 'the lock is not free'
+    unwritten 'held: is being written already, by another process or by this one' --$option "$held"
+    exec 9>&-
+    "$glcnn" train --force --data "$work" $short --$option "$held" >"$work/log" 2>&1 ||
+        { cat "$work/log"; fail "a lock that nobody holds keeps --$option off"; }
+    [ ! -e "$work/.held.glcnn-lock" ] || fail "--$option leaves its lock"
+done
+unwritten 'twice: is being written already' --log "$work/twice" --plot "$work/twice"
+
+# Standard streams that are closed get nothing else's lines.
+"$glcnn" train --data "$work" $short --log "$work/open.csv" >"$work/log" 2>&1
+"$glcnn" train --data "$work" $short --log "$work/closed.csv" <&- >&- 2>&- &&
+    fail 'a closed standard output is not told by the status'
+cmp "$work/open.csv" "$work/closed.csv" || fail 'with closed streams the log has other lines'
+
 # ---- Refusals --------------------------------------------------------------------------------------
 
 # refused STATUS WORD COMMAND ARGUMENT...: ends with the status and a sentence that has the word.
@@ -379,8 +426,9 @@ refused 1 needs train --data "$work" --memory 1000
 refused 1 cannot train --data "$work" --limit 64 --epochs 1 --out "$work/no/where"
 if [ -c /dev/full ]; then
     refused 1 'full: cannot be written: No space' train --data "$work" --batch 32 --limit 32 --epochs 1 --log /dev/full
-    refused 1 'full: cannot be written: No space' train --data "$work" --batch 32 --limit 32 --epochs 1 --out /dev/full
-    [ -c /dev/full ] || fail '/dev/full was replaced'
+    refused 1 'full: is no regular file, and cannot be replaced whole' train --data "$work" --batch 32 --limit 32 \
+        --epochs 1 --out /dev/full
+    [ -c /dev/full ] && [ ! -e /dev/full.best ] || fail '/dev/full was replaced, or has a best network beside it'
 fi
 refused 1 seed train --data "$work" --resume "$work/small" --seed 9
 refused 1 seed train --data "$work" --resume "$work/seed18446744073709551615" --seed 18446744073709551614
@@ -389,11 +437,17 @@ refused 2 'seed is "18446744073709551616"; it must be a whole number in 0 .. 184
 refused 1 net train --data "$work" --resume "$work/small" --net lenet
 refused 1 optimizer train --data "$work" --resume "$work/small" --optimizer adam
 
+# without_digest: as the bytes of a program that writes no digest.
+without_digest() {
+    LC_ALL=C sed 's/glcnn\.crc64/glcnn.crc00/'
+}
+
 # spoiled FROM TO NAME: a checkpoint whose metadata have TO, of the same length, in place of FROM is
 # not resumed: the sentence has its name, the number's, what is there and what is expected.
 spoiled() {
-    LC_ALL=C sed "1s/\"$1/\"$2/" "$work/small" >"$work/spoiled"
-    ! cmp -s "$work/small" "$work/spoiled" || fail "the metadata have no $1"
+    without_digest <"$work/small" >"$work/plain"
+    LC_ALL=C sed "1s/\"$1/\"$2/" "$work/plain" >"$work/spoiled"
+    ! cmp -s "$work/plain" "$work/spoiled" || fail "the metadata have no $1"
     refused 1 "spoiled: cannot be resumed: .*$3.*expected a .*number in" \
         train --data "$work" --resume "$work/spoiled" --epochs 3
 }
@@ -406,12 +460,12 @@ spoiled 'memory":"0"' 'memory":"x"' '"memory" in its metadata is "x"'
 spoiled 'images":"128"' 'images":"12h"' '"images" in its metadata is "12h"'
 spoiled 'batch":"32"' 'batch":"0x"' '"batch" in its metadata is "0x"'
 spoiled 'seed":"1"' 'seed":"y"' '"seed" in its metadata is "y"'
-spoiled 'decay":"0.' 'decay":"z.' '"decay" in its metadata is "z.'
+spoiled 'decay":"0"' 'decay":"z"' '"decay" in its metadata is "z"'
 # Files from before --precision name none, and no loss scale.
-LC_ALL=C sed '1s/"precision":/"precisiom":/; 1s/"good_steps":/"good_stepz":/
-    1s/"loss_scale":/"loss_zcale":/; 1s/"skipped_steps":/"zkipped_steps":/' "$work/small" >"$work/old"
+without_digest <"$work/small" | LC_ALL=C sed '1s/"precision":/"precisiom":/; 1s/"good_steps":/"good_stepz":/
+    1s/"loss_scale":/"loss_zcale":/; 1s/"skipped_steps":/"zkipped_steps":/' >"$work/old"
 must_train --resume "$work/old" --epochs 2
-LC_ALL=C sed '1s/"cutout=20"/"cutaut=20"/' "$work/cutout" >"$work/spoiled"
+without_digest <"$work/cutout" | LC_ALL=C sed '1s/"cutout=20"/"cutaut=20"/' >"$work/spoiled"
 refused 1 'spoiled: cannot be resumed: "augment" in its metadata: "cutaut=20" is no word' train \
     --data "$work" --resume "$work/spoiled" --epochs 3
 spoiled 'memory":"0"' 'memery":"0"' 'have no "memory"'

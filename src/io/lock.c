@@ -82,10 +82,14 @@ static glcnn_status take_beside(glcnn_file_lock *lock, const char *path, const c
     lock->descriptor = take(lock->name);
     if (lock->descriptor >= 0)
         return GLCNN_SUCCESS;
+    int reason = errno;
+    const char *what =
+        access(path, F_OK) == 0 ? "a lock beside it cannot be created" : "cannot be created";
+    errno = reason;
     return errno == EWOULDBLOCK
                ? refuse(error, GLCNN_INVALID_STATE, path,
                         "is being written already, by another process or by this one")
-               : fail(error, path, "a lock beside it cannot be created");
+               : fail(error, path, what);
 }
 
 glcnn_status glcnn_file_lock_take(const char *path, glcnn_file_lock **lock,

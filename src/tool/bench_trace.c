@@ -68,13 +68,6 @@ static const char *const clocks[] = {
     "timestamps",
     "timestamps of the GPU"};
 
-static bool write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    bool good = file && fputs(text, file) >= 0;
-    return file && fclose(file) == 0 && good;
-}
-
 int bench_trace_write(const struct tool_command *command, struct bench_report *report)
 {
     const char *clock = clocks[report->gpu_clock];
@@ -87,11 +80,12 @@ int bench_trace_write(const struct tool_command *command, struct bench_report *r
     cJSON_AddItemToObject(trace, "otherData", other);
     report->events = NULL;
     char *text = json_text(trace, false);
-    bool good = text && write_text(report->request->trace, text);
+    char error[GLCNN_ERROR_LENGTH] = "not enough memory";
+    bool good =
+        text && glcnn_file_save(report->request->trace, text, strlen(text), error) == GLCNN_SUCCESS;
     free(text);
     if (!good)
-        return complain(command, EXIT_FAILED, "the trace %s cannot be written",
-                        report->request->trace);
+        return complain(command, EXIT_FAILED, "the trace: %s", error);
     print_error("glcnn bench: times in %s are %s.\n", report->request->trace, clock);
     return EXIT_GOOD;
 }

@@ -2,6 +2,7 @@
 #ifndef GLCNN_TOOL_CLASS_NAMES_H
 #define GLCNN_TOOL_CLASS_NAMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* To be released with free; NULL where memory is short. */
@@ -10,5 +11,8 @@ char *class_names_text(const char *const *names, uint32_t count);
  * none. */
 char **class_names_parse(const char *text, uint32_t *count);
 void class_names_free(char **names, uint32_t count);
+
+/* Whether a checkpoint can have the name. */
+bool class_name_is_utf8(const char *name);
 
 #endif

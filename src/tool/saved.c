@@ -231,6 +231,21 @@ struct entries {
     char *names;
 };
 
+static bool check_names(const struct saved *saved, char error[GLCNN_ERROR_LENGTH])
+{
+    for (uint32_t i = 0; i < saved->form.classes; i++) {
+        if (class_name_is_utf8(saved->names[i]))
+            continue;
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "the name of class %" PRIu32
+                 ", \"%.200s\", is not UTF-8, and no file can have it; "
+                 "give it another name in the data",
+                 i, saved->names[i]);
+        return false;
+    }
+    return true;
+}
+
 static bool describe(const struct saved *saved, struct entries *e)
 {
     e->names = class_names_text(saved->names, saved->form.classes);
@@ -255,9 +270,15 @@ void saved_add_onnx(struct saved *saved, const uint8_t *skeleton, size_t size, c
         bytes_names[SAVED_RECORD], (const uint8_t *)record, strlen(record)};
 }
 
-bool saved_write(const struct saved *saved, const struct model *model, const char *path,
-                 const struct glcnn_checkpoint_entry *more, size_t count,
-                 char error[GLCNN_ERROR_LENGTH])
+/* glcnn_checkpoint_save_with_bytes, or glcnn_checkpoint_try_save. */
+typedef glcnn_status checkpoint_writer(glcnn_network *network, const char *path,
+                                       const struct glcnn_checkpoint_entry *metadata, size_t count,
+                                       const struct glcnn_checkpoint_bytes *bytes,
+                                       size_t bytes_count, char error[GLCNN_ERROR_LENGTH]);
+
+static bool put(const struct saved *saved, const struct model *model, const char *path,
+                const struct glcnn_checkpoint_entry *more, size_t count, checkpoint_writer *writer,
+                char error[GLCNN_ERROR_LENGTH])
 {
     struct entries e = {.names = NULL};
     struct glcnn_checkpoint_bytes bytes[SAVED_BYTES] = {
@@ -267,11 +288,25 @@ bool saved_write(const struct saved *saved, const struct model *model, const cha
         if (saved->bytes[i].bytes)
             bytes[bytes_count++] = saved->bytes[i];
     snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
-    bool good = describe(saved, &e) && count <= ENTRIES_MAX - ENTRIES;
+    bool good = check_names(saved, error) && describe(saved, &e) && count <= ENTRIES_MAX - ENTRIES;
     for (size_t i = 0; i < count && good; i++)
         e.at[ENTRIES + i] = more[i];
-    good = good && glcnn_checkpoint_save_with_bytes(model->network, path, e.at, ENTRIES + count,
-                                                    bytes, bytes_count, error) == GLCNN_SUCCESS;
+    good = good && writer(model->network, path, e.at, ENTRIES + count, bytes, bytes_count, error) ==
+                       GLCNN_SUCCESS;
     free(e.names);
     return good;
+}
+
+bool saved_write(const struct saved *saved, const struct model *model, const char *path,
+                 const struct glcnn_checkpoint_entry *more, size_t count,
+                 char error[GLCNN_ERROR_LENGTH])
+{
+    return put(saved, model, path, more, count, glcnn_checkpoint_save_with_bytes, error);
+}
+
+bool saved_try(const struct saved *saved, const struct model *model, const char *path,
+               const struct glcnn_checkpoint_entry *more, size_t count,
+               char error[GLCNN_ERROR_LENGTH])
+{
+    return put(saved, model, path, more, count, glcnn_checkpoint_try_save, error);
 }

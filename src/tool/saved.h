@@ -44,9 +44,12 @@ void saved_add_onnx(struct saved *saved, const uint8_t *skeleton, size_t size, c
 
 /* Writes a file, as glcnn_checkpoint_save does: the model's network, what `saved` says of it, and
  * `count` more entries. */
-bool saved_write(const struct saved *saved, const struct model *model, const char *path,
-                 const struct glcnn_checkpoint_entry *more, size_t count,
-                 char error[GLCNN_ERROR_LENGTH]);
+typedef bool saved_writer(const struct saved *saved, const struct model *model, const char *path,
+                          const struct glcnn_checkpoint_entry *more, size_t count,
+                          char error[GLCNN_ERROR_LENGTH]);
+saved_writer saved_write;
+/* Does all of that but for putting the file in its place: whether it could be written now. */
+saved_writer saved_try;
 
 /* Reads "0.5" for all channels or "0.48,0.45,0.4" for each. False: it is neither, or a value is not
  * above `low` where that is not NAN. */

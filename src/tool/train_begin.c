@@ -197,26 +197,19 @@ static int compare_ranks(struct session *s)
 
 int session_begin(struct session *s)
 {
-    static int (*const parts[])(struct session *) = {session_open_data,
-                                                     balance,
-                                                     session_open_loaders,
-                                                     allocate,
-                                                     session_open_model,
-                                                     session_load_checkpoint,
-                                                     session_open_runners,
-                                                     join_ranks,
-                                                     compare_ranks,
-                                                     describe,
-                                                     open_log};
-    int status = session_probe(s, s->settings.plot);
-    if (status == EXIT_GOOD)
-        status = session_probe(s, s->settings.trace);
+    static int (*const parts[])(struct session *) = {session_open_data,    balance,
+                                                     session_open_loaders, allocate,
+                                                     session_open_model,   session_load_checkpoint,
+                                                     session_open_runners, join_ranks,
+                                                     compare_ranks,        describe,
+                                                     session_save_first,   open_log};
     name_files(s);
     name_features(s);
+    int status = session_claim_outputs(s);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == EXIT_GOOD; i++)
         status = parts[i](s);
     s->begun = seconds_now();
-    return status == EXIT_GOOD ? session_save_first(s) : status;
+    return status;
 }
 
 void session_end(struct session *s)
@@ -235,4 +228,5 @@ void session_end(struct session *s)
     free(s->scores);
     free(s->tests);
     free(s->losses);
+    session_release_outputs(s);
 }

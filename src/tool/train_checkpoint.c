@@ -1,8 +1,6 @@
 /* Checkpoints of glcnn train, each of them whole. */
 #include <unistd.h>
 
-#include <glcnn/io.h>
-
 #include "train_session.h"
 
 bool session_take_scale(struct session *s)
@@ -18,7 +16,8 @@ bool session_take_scale(struct session *s)
     return true;
 }
 
-int session_write_checkpoint(struct session *s, const char *path)
+/* writer: saved_write, or saved_try. */
+static int put_checkpoint(struct session *s, const char *path, saved_writer *writer)
 {
     char error[GLCNN_ERROR_LENGTH];
     struct settings_entries how;
@@ -30,9 +29,14 @@ int session_write_checkpoint(struct session *s, const char *path)
     now.step = s->step;
     now.best = s->best;
     settings_describe(&now, &how);
-    return saved_write(&s->described, &s->model, path, how.entries, how.count, error)
+    return writer(&s->described, &s->model, path, how.entries, how.count, error)
                ? EXIT_GOOD
                : session_fail(s, error);
+}
+
+int session_write_checkpoint(struct session *s, const char *path)
+{
+    return put_checkpoint(s, path, saved_write);
 }
 
 static int write_now(struct session *s)
@@ -70,21 +74,11 @@ int session_load_checkpoint(struct session *s)
     return session_fail(s, error);
 }
 
-int session_probe(const struct session *s, const char *path)
-{
-    char error[GLCNN_ERROR_LENGTH];
-    glcnn_file *file = NULL;
-    if (path && ranks_leads(&s->ranks) && glcnn_file_create(path, &file, error) != GLCNN_SUCCESS)
-        return session_fail(s, error);
-    glcnn_file_discard(&file);
-    return EXIT_GOOD;
-}
-
 int session_save_first(struct session *s)
 {
     const char *out = s->settings.out;
     if (!out || access(out, F_OK) != 0)
         return write_now(s);
     s->saved = seconds_now();
-    return session_probe(s, out);
+    return put_checkpoint(s, out, saved_try);
 }

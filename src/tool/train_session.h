@@ -2,6 +2,8 @@
 #ifndef GLCNN_TOOL_TRAIN_SESSION_H
 #define GLCNN_TOOL_TRAIN_SESSION_H
 
+#include <glcnn/io.h>
+
 #include "frozen.h"
 #include "layers.h"
 #include "model.h"
@@ -13,6 +15,9 @@
 #include "train_log.h"
 #include "train_settings.h"
 #include "train_trace.h"
+
+/* Files that a run writes: checkpoints, the best one, log, plot, trace. */
+#define SESSION_OUTPUTS 5
 
 struct session {
     const struct tool_command *command;
@@ -38,8 +43,9 @@ struct session {
     struct train_log log;
     struct train_trace trace;
     struct best best;
-    char best_path[4096];     /* "": none is kept */
-    char features_path[4096]; /* "": a file without a name */
+    char best_path[4096];                    /* "": none is kept */
+    char features_path[4096];                /* "": a file without a name */
+    glcnn_file_lock *locks[SESSION_OUTPUTS]; /* of files that no other run may write now */
     double begun, saved; /* when this run began, and the last checkpoint was written: seconds_now */
     size_t saved_step;   /* what that has */
     bool is_saved;
@@ -97,15 +103,20 @@ bool session_make_model(const struct session *s, bool tells, struct model *model
 bool session_make_trainer(const struct session *s, struct model *model, uint64_t memory,
                           struct runner *runner);
 
-/* ---- Checkpoints (train_checkpoint.c) ---- */
+/* ---- Files (train_outputs.c) ---- */
 
-/* Whether a file that will be written hours from now can be made; NULL: none. */
-int session_probe(const struct session *s, const char *path);
+/* Locks what the first rank writes, refuses to write over another network, and sees that all of it
+ * can be made. */
+int session_claim_outputs(struct session *s);
+void session_release_outputs(struct session *s);
+
+/* ---- Checkpoints (train_checkpoint.c) ---- */
 
 /* What --resume names, into the model. */
 int session_load_checkpoint(struct session *s);
 
-/* Before the first step: a file that is there stays until there is something better. */
+/* Before the first step: a file that is there stays until there is something better, and what it
+ * would be replaced with is tried. */
 int session_save_first(struct session *s);
 
 /* All ranks come here at once; the first writes. */

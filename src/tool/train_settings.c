@@ -46,6 +46,7 @@ enum {
     OPTION_CACHE,
     OPTION_CACHE_LIMIT,
     OPTION_OUT,
+    OPTION_FORCE,
     OPTION_LOG,
     OPTION_PLOT,
     OPTION_TRACE,
@@ -94,6 +95,7 @@ const struct tool_option train_options[] = {
     {OPTION_CACHE_LIMIT, "feature-limit", "BYTES", "that it may have, or nothing is kept: 4G"},
     {OPTION_RESUME, "resume", "FILE", "go on from a checkpoint, on the images that it has seen"},
     {OPTION_OUT, "out", "FILE", "write checkpoints, and the best beside it"},
+    {OPTION_FORCE, "force", NULL, "write over another network at --out"},
     {OPTION_LOG, "log", "FILE", "write a line for every step, .csv"},
     {OPTION_PLOT, "plot", "FILE", "draw loss and accuracy, .svg"},
     {OPTION_TRACE, "trace", "FILE", "write when steps computed and exchanged, .json for Chrome"},
@@ -375,6 +377,7 @@ static const struct {
     int letter;
     size_t offset; /* of a bool */
 } flags[] = {{OPTION_STRICT, offsetof(struct settings, strict)},
+             {OPTION_FORCE, offsetof(struct settings, force)},
              {OPTION_SYNC, offsetof(struct settings, syncs_statistics)},
              {OPTION_BALANCE, offsetof(struct settings, balances)}};
 enum { FLAGS = sizeof flags / sizeof *flags };

@@ -45,6 +45,7 @@ struct settings {
     const char *mean, *deviation;     /* lists of numbers; NULL: 0 and 1 */
     uint32_t width, height;           /* 0: as the data has them */
     bool strict;
+    bool force;                        /* another network at `out` may be written over */
     bool syncs_statistics, balances;   /* of ranks */
     uint64_t average_every, rank_wait; /* 0: ranks step together; seconds */
     uint64_t epochs, batch, seed;

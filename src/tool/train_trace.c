@@ -3,7 +3,7 @@
 #include "train_trace.h"
 
 #include <cjson/cJSON.h>
-#include <errno.h>
+#include <glcnn/io.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,13 +111,6 @@ static void add_all(cJSON *events, const struct train_trace *trace)
     }
 }
 
-static bool write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    bool good = file && fputs(text, file) >= 0;
-    return file && fclose(file) == 0 && good;
-}
-
 bool train_trace_write(struct train_trace *trace, char error[GLCNN_ERROR_LENGTH])
 {
     if (!trace->path)
@@ -126,10 +119,8 @@ bool train_trace_write(struct train_trace *trace, char error[GLCNN_ERROR_LENGTH]
     add_all(cJSON_AddArrayToObject(json, "traceEvents"), trace);
     cJSON_AddStringToObject(json, "displayTimeUnit", "ms");
     char *text = json_text(json, false);
-    bool good = text && write_text(trace->path, text);
-    if (!good)
-        snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: cannot be written: %s", trace->path,
-                 strerror(errno));
+    snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: not enough memory", trace->path);
+    bool good = text && glcnn_file_save(trace->path, text, strlen(text), error) == GLCNN_SUCCESS;
     free(text);
     free(trace->events);
     *trace = (struct train_trace){.path = NULL};

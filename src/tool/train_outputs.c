@@ -1,0 +1,88 @@
+/* The files that a run of glcnn train writes: whose they are, and whether they can be written, before
+ * the first step. */
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include <glcnn/io.h>
+
+#include "train_session.h"
+
+static bool is_same_file(const struct stat *a, const char *b)
+{
+    struct stat other;
+    return b && stat(b, &other) == 0 && a->st_dev == other.st_dev && a->st_ino == other.st_ino;
+}
+
+/* A network that is there is not written over: but by the run that goes on with it, or where the user
+ * says so. An empty file is none. */
+static int check_replaced(const struct session *s, const char *path, bool goes_on)
+{
+    struct stat old;
+    if (s->settings.force || goes_on || stat(path, &old) != 0 || old.st_size == 0)
+        return EXIT_GOOD;
+    return complain(s->command, EXIT_FAILED,
+                    "%s: is there already; --force writes over it, --resume %s goes on with it",
+                    path, s->settings.out);
+}
+
+/* The checkpoints', which are replaced whole and never written in place. */
+static int check_checkpoints(const struct session *s)
+{
+    struct stat old;
+    const char *out = s->settings.out;
+    bool goes_on = stat(out, &old) == 0 && is_same_file(&old, s->settings.resume);
+    int status = check_replaced(s, out, goes_on);
+    return status == EXIT_GOOD ? check_replaced(s, s->best_path, goes_on) : status;
+}
+
+/* Whether a file that will be written hours from now can be made. */
+static int probe(const struct session *s, const char *path)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    glcnn_file *file = NULL;
+    if (glcnn_file_create(path, &file, error) != GLCNN_SUCCESS)
+        return session_fail(s, error);
+    glcnn_file_discard(&file);
+    return EXIT_GOOD;
+}
+
+/* in_place: it may be a device or a pipe, too, which nobody locks. */
+static int claim(struct session *s, size_t i, const char *path, bool in_place)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    glcnn_status status = glcnn_file_lock_take(path, &s->locks[i], error);
+    if (status != GLCNN_SUCCESS && !(in_place && status == GLCNN_INVALID_ARGUMENT))
+        return session_fail(s, error);
+    return EXIT_GOOD;
+}
+
+int session_claim_outputs(struct session *s)
+{
+    const struct settings *t = &s->settings;
+    const struct {
+        const char *path;
+        bool in_place;
+    } outputs[SESSION_OUTPUTS] = {{t->out, false},
+                                  {s->best_path[0] ? s->best_path : NULL, false},
+                                  {t->log, true},
+                                  {t->plot, true},
+                                  {t->trace, true}};
+    int status = EXIT_GOOD;
+    if (!ranks_leads(&s->ranks))
+        return EXIT_GOOD;
+    for (size_t i = 0; i < SESSION_OUTPUTS && status == EXIT_GOOD; i++)
+        if (outputs[i].path)
+            status = claim(s, i, outputs[i].path, outputs[i].in_place);
+    if (status == EXIT_GOOD && t->out)
+        status = check_checkpoints(s);
+    for (size_t i = 0; i < SESSION_OUTPUTS && status == EXIT_GOOD; i++)
+        if (s->locks[i])
+            status = probe(s, outputs[i].path);
+    return status;
+}
+
+void session_release_outputs(struct session *s)
+{
+    for (size_t i = 0; i < SESSION_OUTPUTS; i++)
+        glcnn_file_lock_release(&s->locks[i]);
+}
