@@ -244,6 +244,21 @@ for signal in INT TERM HUP; do
             fail "a run stopped by SIG$signal goes on differently"
     done
 done
+# What it says to go on with does that.
+mkdir "$work/it's here"
+ln -s "$work/stopped" "$work/it's here/link"
+stopped INT 60 $settings --threads 2 --out "$work/it's here/link"
+grep -q "^interrupted: $work/it's here/link has step [0-9]* of 150; this goes on with it:$" "$work/log" ||
+    { cat "$work/log"; fail 'after Ctrl-C nobody says what was saved'; }
+grep '^  glcnn train --resume' "$work/log" >"$work/line"
+grep -q -- "--out '$work/it'.''s here/link' --threads 2\$" "$work/line" ||
+    { cat "$work/line"; fail 'the command to go on with leaves something out'; }
+glcnn() {
+    "$glcnn" "$@"
+}
+. "$work/line" >"$work/log" 2>&1 || { cat "$work/log"; fail 'the command to go on with fails'; }
+cmp "$work/stopped" "$work/whole" || fail 'the command to go on with gives other weights'
+
 # nohup's SIGHUP stays ignored.
 (trap '' HUP; stopped HUP 8 --batch 32 --limit 64 --epochs 1; [ $status = 0 ]) || fail 'an ignored SIGHUP stops the run'
 

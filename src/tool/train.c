@@ -200,7 +200,8 @@ static int diverge(struct session *s, const char *what, double loss)
 static int finish_epoch(struct session *s, const struct mean *mean, double seconds,
                         struct best *now)
 {
-    double waited = glcnn_data_loader_get_statistics(s->training).waited, before = s->waited;
+    double waited = glcnn_data_loader_get_statistics(s->training).waited, before = s->waited,
+           begun = seconds_now();
     s->waited = waited;
     now->epoch = epochs_done(s) + 1;
     int status = session_validate(s, s->validation);
@@ -356,6 +357,8 @@ static int conclude(struct session *s)
                s->settings.skipped_steps);
     if (!s->settings.out)
         output("not saved; give --out\n");
+    else if (s->ends)
+        session_print_resumption(s);
     print_exchange(s);
     return status;
 }

@@ -81,6 +81,13 @@ int session_claim_outputs(struct session *s)
     return status;
 }
 
+void session_print_resumption(const struct session *s)
+{
+    printf("\ninterrupted: %s has step %zu of %zu; this goes on with it:\n  glcnn train",
+           s->settings.out, s->saved_step, s->total);
+    settings_print_resumption(&s->settings);
+}
+
 void session_release_outputs(struct session *s)
 {
     for (size_t i = 0; i < SESSION_OUTPUTS; i++)

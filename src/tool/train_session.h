@@ -110,6 +110,9 @@ bool session_make_trainer(const struct session *s, struct model *model, uint64_t
 int session_claim_outputs(struct session *s);
 void session_release_outputs(struct session *s);
 
+/* What an interrupted run has left, and the command line that goes on with it. */
+void session_print_resumption(const struct session *s);
+
 /* ---- Checkpoints (train_checkpoint.c) ---- */
 
 /* What --resume names, into the model. */

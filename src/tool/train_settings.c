@@ -311,19 +311,21 @@ static const struct {
     const char *name;
     size_t offset;
     const char *ending, *other; /* of a file that is written; NULL: any, no other */
-} paths[] = {{OPTION_DATA, FIELD(data), NULL, NULL},
-             {OPTION_MEAN, FIELD(mean), NULL, NULL},
-             {OPTION_DEVIATION, FIELD(deviation), NULL, NULL},
-             {OPTION_RESUME, FIELD(resume), NULL, NULL},
-             {OPTION_MODEL, FIELD(model), NULL, NULL},
-             {OPTION_TRAIN, FIELD(train), NULL, NULL},
-             {OPTION_MATCHING, "load-matching", offsetof(struct settings, matching), NULL, NULL},
-             {OPTION_NAMES, FIELD(names), NULL, NULL},
-             {OPTION_CACHE, "feature-cache", offsetof(struct settings, cache), ".features", NULL},
-             {OPTION_OUT, FIELD(out), ".safetensors", ".glcnn"},
-             {OPTION_LOG, FIELD(log), ".csv", NULL},
-             {OPTION_PLOT, FIELD(plot), ".svg", NULL},
-             {OPTION_TRACE, FIELD(trace), ".json", NULL}};
+    bool again;                 /* to be said again where a run goes on */
+} paths[] = {
+    {OPTION_DATA, FIELD(data), NULL, NULL, true},
+    {OPTION_MEAN, FIELD(mean)},
+    {OPTION_DEVIATION, FIELD(deviation)},
+    {OPTION_RESUME, FIELD(resume)},
+    {OPTION_MODEL, FIELD(model)},
+    {OPTION_TRAIN, FIELD(train)},
+    {OPTION_MATCHING, "load-matching", offsetof(struct settings, matching)},
+    {OPTION_NAMES, FIELD(names)},
+    {OPTION_CACHE, "feature-cache", offsetof(struct settings, cache), ".features", NULL, true},
+    {OPTION_OUT, FIELD(out), ".safetensors", ".glcnn", true},
+    {OPTION_LOG, FIELD(log), ".csv", NULL, true},
+    {OPTION_PLOT, FIELD(plot), ".svg", NULL, true},
+    {OPTION_TRACE, FIELD(trace), ".json", NULL, true}};
 enum { PATHS = sizeof paths / sizeof *paths };
 
 /* A name without an ending stands for itself. */
@@ -375,11 +377,12 @@ static int read_classes(const struct tool_command *command, struct settings *s)
 
 static const struct {
     int letter;
+    const char *name;
     size_t offset; /* of a bool */
-} flags[] = {{OPTION_STRICT, offsetof(struct settings, strict)},
-             {OPTION_FORCE, offsetof(struct settings, force)},
-             {OPTION_SYNC, offsetof(struct settings, syncs_statistics)},
-             {OPTION_BALANCE, offsetof(struct settings, balances)}};
+} flags[] = {{OPTION_STRICT, FIELD(strict)},
+             {OPTION_FORCE, FIELD(force)},
+             {OPTION_SYNC, "sync-batch-norm", offsetof(struct settings, syncs_statistics)},
+             {OPTION_BALANCE, "balance", offsetof(struct settings, balances)}};
 enum { FLAGS = sizeof flags / sizeof *flags };
 
 static int read_option(const struct tool_command *command, struct settings *s, int letter)
@@ -609,6 +612,55 @@ void settings_describe(const struct settings *settings, struct settings_entries 
         describe_number(&now, &numbers[i], e->texts[e->count]);
         add_entry(e, numbers[i].name, e->texts[e->count]);
     }
+}
+
+/* ---- Going on ---- */
+
+/* A word as a shell takes it. */
+static void print_quoted(const char *word)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               "_-./,:+@%=";
+    if (*word && !word[strspn(word, safe)]) {
+        printf("%s", word);
+        return;
+    }
+    putchar('\'');
+    for (; *word; word++)
+        if (*word == '\'')
+            printf("'\\''");
+        else
+            putchar(*word);
+    putchar('\'');
+}
+
+static void print_option(const char *name, const char *value)
+{
+    if (!value)
+        return;
+    printf(" --%s ", name);
+    print_quoted(value);
+}
+
+void settings_print_resumption(const struct settings *settings)
+{
+    struct settings s = *settings;
+    print_option("resume", s.out);
+    for (size_t i = 0; i < PATHS; i++)
+        if (paths[i].again)
+            print_option(paths[i].name, *(const char **)(void *)((char *)&s + paths[i].offset));
+    for (size_t i = 0; i < NUMBERS; i++) {
+        char text[32];
+        const struct number *n = &numbers[i];
+        describe_number(&s, n, text);
+        if (!n->kept && n->letter != OPTION_CHANNELS && (s.given & bit(n)))
+            print_option(n->name, text);
+    }
+    for (size_t i = 0; i < FLAGS; i++)
+        if (flags[i].letter != OPTION_FORCE && *(bool *)((char *)&s + flags[i].offset))
+            printf(" --%s", flags[i].name);
+    print_option("device", s.device->name);
+    putchar('\n');
 }
 
 /* ---- All ---- */

@@ -94,6 +94,9 @@ struct settings_entries {
 };
 void settings_describe(const struct settings *settings, struct settings_entries *entries);
 
+/* Prints the options that go on with the run of --out: those that no checkpoint has. */
+void settings_print_resumption(const struct settings *settings);
+
 /* Are gradients stored in float16, and losses scaled? */
 bool settings_scale_losses(const struct settings *settings);
 
