@@ -443,7 +443,10 @@ if [ -c /dev/full ]; then
     refused 1 'full: cannot be written: No space' train --data "$work" --batch 32 --limit 32 --epochs 1 --log /dev/full
     refused 1 'full: is no regular file, and cannot be replaced whole' train --data "$work" --batch 32 --limit 32 \
         --epochs 1 --out /dev/full
-    [ -c /dev/full ] && [ ! -e /dev/full.best ] || fail '/dev/full was replaced, or has a best network beside it'
+    ln -s /dev/full "$work/full"
+    refused 1 'full: is no regular file, and cannot be replaced whole' train --data "$work" --batch 32 --limit 32 \
+        --epochs 1 --out "$work/full"
+    [ -c /dev/full ] && [ ! -e "$work/full.best" ] || fail '/dev/full was replaced, or has a best network beside it'
 fi
 refused 1 seed train --data "$work" --resume "$work/small" --seed 9
 refused 1 seed train --data "$work" --resume "$work/seed18446744073709551615" --seed 18446744073709551614
