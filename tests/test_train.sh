@@ -428,6 +428,8 @@ refused 2 'what is written is a .safetensors or .glcnn file' train --out "$work/
 refused 2 'cosine, exponential, step and constant' train --schedule linear
 refused 2 'did you mean cosine?' train --schedule cosin
 refused 2 'did you mean resnet8?' train --net resnet
+refused 2 '--train has 600 letters, more than the 511 that a checkpoint keeps' train --train "$(printf %600s | tr ' ' x)"
+refused 2 '--decay is for --schedule exponential or step; this run.s is cosine' train --schedule cosine --decay 0.5
 refused 2 'did you mean batch?' train --bacth 3
 refused 2 '--augment: "flpi" is no word of an augmentation; did you mean flip?' train --augment flpi
 refused 2 '--augment: rotate is "200"; it must be a number in 0 .. 180' train --augment flip,rotate=200
@@ -483,6 +485,10 @@ spoiled 'decay":"0"' 'decay":"z"' '"decay" in its metadata is "z"'
 without_digest <"$work/small" | LC_ALL=C sed '1s/"precision":/"precisiom":/; 1s/"good_steps":/"good_stepz":/
     1s/"loss_scale":/"loss_zcale":/; 1s/"skipped_steps":/"zkipped_steps":/' >"$work/old"
 must_train --resume "$work/old" --epochs 2
+# A best loss may be any finite number.
+without_digest <"$work/small" | LC_ALL=C sed '1s/"best_loss":"\([0-9]*\)\./"best_loss":"\10/' >"$work/large"
+LC_ALL=C grep -aq '"best_loss":"[0-9]\{11,\}"' "$work/large" || fail 'the best loss is not large'
+must_train --resume "$work/large" --epochs 2
 without_digest <"$work/cutout" | LC_ALL=C sed '1s/"cutout=20"/"cutaut=20"/' >"$work/spoiled"
 refused 1 'spoiled: cannot be resumed: "augment" in its metadata: "cutaut=20" is no word' train \
     --data "$work" --resume "$work/spoiled" --epochs 3

@@ -1,6 +1,7 @@
 /* Settings of glcnn train: a table of numbers, with their ranges, and names. */
 #include "train_settings.h"
 
+#include <float.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
@@ -162,7 +163,7 @@ static const struct number numbers[] = {
     {NO_OPTION, FIELD(data_digest), 0, UINT64_MAX, 0, WHOLE, true, false, true},
     {NO_OPTION, BEST(epoch), 0, EXACT, 0, WHOLE, true, false},
     {NO_OPTION, BEST(accuracy), 0, 1, 0, REAL, true, false},
-    {NO_OPTION, BEST(loss), 0, 1000000000, 0, REAL, true, false}};
+    {NO_OPTION, BEST(loss), 0, UINT64_MAX, 0, REAL, true, false}};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
 static void *place(struct settings *s, const struct number *n)
@@ -177,8 +178,9 @@ static uint64_t bit(const struct number *n)
 
 static bool parse_number(struct settings *s, const struct number *n, const char *text, uint64_t low)
 {
+    const double high = n->high < UINT64_MAX ? (double)n->high : DBL_MAX; /* that of any loss */
     if (n->kind == REAL)
-        return option_real(text, (double)low, (double)n->high, place(s, n));
+        return option_real(text, (double)low, high, place(s, n));
     return (n->kind == BYTES ? option_bytes : option_whole)(text, low, n->high, place(s, n));
 }
 
@@ -513,6 +515,10 @@ static int resume_data(const struct tool_command *command, struct settings *s, c
 static int check_origin(const struct tool_command *command, const struct settings *s)
 {
     bool sets_input = s->width || s->channels || s->mean || s->deviation;
+    if (s->train && strlen(s->train) >= sizeof s->resumed_train)
+        return complain(command, EXIT_USAGE,
+                        "--train has %zu letters, more than the %zu that a checkpoint keeps",
+                        strlen(s->train), sizeof s->resumed_train - 1);
     if (s->names && !s->matching)
         return complain(command, EXIT_USAGE, "--names is for --load-matching");
     if (s->keeps_classes && !s->model)
