@@ -31,15 +31,23 @@ static const char *const mode_names[MODES] = {"alone", "alone, then tried again"
 static const char *const kind_names[FAULT_KINDS] = {[FAULT_MEMORY] = "allocation",
                                                     [FAULT_GL] = "GL call",
                                                     [FAULT_LOST] = "lost context at GL call",
+                                                    [FAULT_RESET] = "silent reset at dispatch",
+                                                    [FAULT_UNTOLD] = "untold reset at dispatch",
+                                                    [FAULT_HANG] = "hang at wait",
+                                                    [FAULT_CLOCK] = "clock set at reading",
+                                                    [FAULT_LOW] = "closed stream at opening",
                                                     [FAULT_EGL] = "EGL call",
                                                     [FAULT_SYMBOL] = "symbol",
                                                     [FAULT_FILE] = "file call"};
 
-/* What a failure of the kind may be reported as. */
+/* What a failure of the kind may be reported as; of clocks and closed streams nothing fails. */
 static const unsigned accepted[FAULT_KINDS] = {
     [FAULT_MEMORY] = 1u << GLCNN_OUT_OF_MEMORY,
     [FAULT_GL] = 1u << GLCNN_OUT_OF_MEMORY,
     [FAULT_LOST] = 1u << GLCNN_DEVICE_LOST,
+    [FAULT_RESET] = 1u << GLCNN_DEVICE_LOST,
+    [FAULT_UNTOLD] = 1u << GLCNN_DEVICE_LOST,
+    [FAULT_HANG] = 1u << GLCNN_DEVICE_LOST,
     [FAULT_EGL] = 1u << GLCNN_NO_DEVICE | 1u << GLCNN_INVALID_STATE,
     [FAULT_SYMBOL] = 1u << GLCNN_NO_DEVICE,
     [FAULT_FILE] = 1u << GLCNN_IO_ERROR,
@@ -193,6 +201,8 @@ static void judge(const struct fault_run *run, enum fault_kind kind)
         complain("%s fails without a fault of its own: %s", run->call, run->sentence);
     else if (run->failed == GLCNN_SUCCESS && (!run->ended || !same_results(run)))
         complain("silent: no call failed, and the result is wrong");
+    else if (fault_used_standard())
+        complain("bytes went through a descriptor of the standard streams");
     else if (run->failed == GLCNN_SUCCESS && (fault_hit_sync() || !fault_survives_power_loss()))
         complain("silent: no call failed, and a loss of power would damage a file");
     else if (run->failed == GLCNN_SUCCESS)
@@ -205,11 +215,17 @@ static void judge(const struct fault_run *run, enum fault_kind kind)
         complain("%s, tried again, leads to a wrong result", run->call);
 }
 
+static bool loses_device(enum fault_kind kind)
+{
+    return kind == FAULT_LOST || kind == FAULT_RESET || kind == FAULT_UNTOLD || kind == FAULT_HANG;
+}
+
 static void try_fault(enum fault_kind kind, enum fault_mode mode)
 {
-    bool own_device = scenario->fresh || (kind == FAULT_LOST && !scenario->deviceless);
+    bool own_device = scenario->fresh || (loses_device(kind) && !scenario->deviceless);
     alarm(MOST_SECONDS);
-    if (scenario->fresh) {
+    fault_hide_resets(kind == FAULT_UNTOLD);
+    if (scenario->fresh || (kind == FAULT_UNTOLD && !scenario->deviceless)) {
         glcnn_device_destroy(&open_device);
         if (!open_for_scenario())
             complain("no device can be opened");
@@ -224,6 +240,7 @@ static void try_fault(enum fault_kind kind, enum fault_mode mode)
         check_balance(&nothing, "afterwards");
     check_files("afterwards");
     fault_new_context();
+    fault_hide_resets(false);
     if (own_device && !open_for_scenario())
         complain("no device can be opened");
     run_afterwards();
@@ -263,10 +280,10 @@ static bool run_clean(void)
     return clean.ended && !clean.gone_wrong && clean.failed == GLCNN_SUCCESS;
 }
 
-/* A lost context fails all from it on, and nothing can be tried again. */
+/* A lost context fails all from it on, and nothing can be tried again; clocks and streams stay. */
 static bool mode_suits(enum fault_kind kind, enum fault_mode mode)
 {
-    return kind != FAULT_LOST || mode == MODE_ALL_ON;
+    return (!loses_device(kind) && kind != FAULT_CLOCK && kind != FAULT_LOW) || mode == MODE_ALL_ON;
 }
 
 /* Evenly over all calls, the first and the last among them; every one of files where they are few.
@@ -274,6 +291,8 @@ static bool mode_suits(enum fault_kind kind, enum fault_mode mode)
 static size_t sample_count(enum fault_kind kind)
 {
     size_t calls = progress->calls[kind], most = fault_samples();
+    if (loses_device(kind) && kind != FAULT_LOST)
+        most = (most + 1) / 2; /* each makes all programs anew */
     return (kind == FAULT_FILE && calls <= FEW_CALLS) || calls < most ? calls : most;
 }
 

@@ -3,10 +3,12 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/faults/wraps.h"
 
@@ -24,6 +26,7 @@ static struct {
     bool early;                /* a file was renamed before its bytes were on the disk */
     bool name_unsynced;        /* of a renamed file: its folder is not on the disk */
     bool sync_hit;             /* an fsync was made to fail */
+    bool used_standard;        /* bytes went through a descriptor below 3 */
 } disk;
 
 /* ---- Which call fails ---- */
@@ -145,8 +148,28 @@ static bool no_file(int reason)
     return hits;
 }
 
+/* The number that the next file gets, that of standard input, is free. */
+static bool is_low;
+
+static void free_standard_input(void)
+{
+    if (fault_hits(FAULT_LOW) && !is_low)
+        is_low = __real_close(STDIN_FILENO) == 0;
+}
+
+static void note_use(int descriptor)
+{
+    disk.used_standard |= is_low && descriptor >= 0 && descriptor <= STDERR_FILENO;
+}
+
+bool fault_used_standard(void)
+{
+    return disk.used_standard;
+}
+
 int __wrap_open(const char *path, int flags, int mode)
 {
+    free_standard_input();
     int descriptor = no_file(EMFILE) ? -1 : __real_open(path, flags, mode);
     balance.descriptors += descriptor >= 0;
     return descriptor;
@@ -169,6 +192,13 @@ bool fault_survives_power_loss(void)
     return !disk.early && !disk.name_unsynced;
 }
 
+int __wrap_fcntl(int descriptor, int command, long argument)
+{
+    int result = __real_fcntl(descriptor, command, argument);
+    balance.descriptors += command == F_DUPFD_CLOEXEC && result >= 0;
+    return result;
+}
+
 /* The descriptor is gone even where closing it fails. */
 int __wrap_close(int descriptor)
 {
@@ -183,6 +213,7 @@ int __wrap_close(int descriptor)
 
 FILE *__wrap_fopen(const char *path, const char *mode)
 {
+    free_standard_input();
     FILE *file = no_file(EMFILE) ? NULL : __real_fopen(path, mode);
     balance.descriptors += file != NULL;
     return file;
@@ -200,11 +231,13 @@ int __wrap_fclose(FILE *file)
 
 ssize_t __wrap_read(int descriptor, void *bytes, size_t size)
 {
+    note_use(descriptor);
     return no_file(EIO) ? -1 : __real_read(descriptor, bytes, size);
 }
 
 ssize_t __wrap_pread(int descriptor, void *bytes, size_t size, off_t at)
 {
+    note_use(descriptor);
     return no_file(EIO) ? -1 : __real_pread(descriptor, bytes, size, at);
 }
 
@@ -212,6 +245,7 @@ ssize_t __wrap_write(int descriptor, const void *bytes, size_t size)
 {
     if (no_file(ENOSPC))
         return -1;
+    note_use(descriptor);
     set_unsynced(descriptor, true);
     return __real_write(descriptor, bytes, size);
 }
@@ -220,6 +254,7 @@ static bool stream_fails;
 
 size_t __wrap_fread(void *bytes, size_t size, size_t count, FILE *file)
 {
+    note_use(fileno(file));
     stream_fails = no_file(EIO);
     return stream_fails ? 0 : __real_fread(bytes, size, count, file);
 }
@@ -252,4 +287,63 @@ int __wrap_rename(const char *from, const char *to)
     disk.early |= memchr(disk.unsynced, true, sizeof disk.unsynced) != NULL;
     disk.name_unsynced = true;
     return __real_rename(from, to);
+}
+
+/* ---- Clocks ---- */
+
+#define DAY 86400
+
+static struct {
+    bool hangs;           /* time passes where it is waited for, at once */
+    uint64_t passed;      /* nanoseconds of that */
+    time_t steady, dated; /* seconds that the clocks were set by */
+} clocks;
+
+void fault_pass_time(uint64_t nanoseconds)
+{
+    clocks.hangs = true;
+    clocks.passed += nanoseconds;
+}
+
+void fault_mend(void)
+{
+    memset(&clocks, 0, sizeof clocks);
+    if (is_low && __real_open("/dev/null", O_RDONLY, 0) == STDIN_FILENO)
+        is_low = false;
+}
+
+static void set_clocks(void)
+{
+    if (!fault_hits(FAULT_CLOCK))
+        return;
+    clocks.steady = DAY;
+    clocks.dated = fault.at % 2 ? DAY : -DAY;
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    set_clocks();
+    int result = __real_clock_gettime(clock, now);
+    uint64_t nanoseconds = (uint64_t)now->tv_nsec + clocks.passed % 1000000000;
+    now->tv_sec += (clock == CLOCK_REALTIME ? clocks.dated : clocks.steady) +
+                   (time_t)(clocks.passed / 1000000000 + nanoseconds / 1000000000);
+    now->tv_nsec = (long)(nanoseconds % 1000000000);
+    return result;
+}
+
+int __wrap_nanosleep(const struct timespec *length, struct timespec *left)
+{
+    if (!clocks.hangs)
+        return __real_nanosleep(length, left);
+    fault_pass_time((uint64_t)length->tv_sec * 1000000000 + (uint64_t)length->tv_nsec);
+    return 0;
+}
+
+time_t __wrap_time(time_t *now)
+{
+    set_clocks();
+    time_t found = __real_time(NULL) + clocks.dated;
+    if (now)
+        *now = found;
+    return found;
 }

@@ -13,7 +13,14 @@ enum fault_kind {
     FAULT_MEMORY, /* an allocation gives NULL */
     FAULT_GL,     /* an entry point does nothing, gives nothing, and raises GL_OUT_OF_MEMORY */
     FAULT_LOST,   /* the context is lost: from the n-th call on they all do nothing */
-    FAULT_EGL,    /* a function of EGL fails */
+    FAULT_RESET, /* the GPU is reset: from the n-th dispatch on nothing runs, no error is raised, and
+                     glGetGraphicsResetStatus alone tells */
+    FAULT_UNTOLD, /* the same, and there is no such entry point (fault_hide_resets) */
+    FAULT_HANG,   /* from the n-th wait on no fence is ever signalled */
+    FAULT_CLOCK, /* from the n-th reading on the clocks are a day on; what tells the date a day back
+                     where n is even */
+    FAULT_LOW,   /* from the n-th opening on descriptors are those of a closed standard stream */
+    FAULT_EGL,   /* a function of EGL fails */
     FAULT_SYMBOL, /* an entry point is missing */
     FAULT_FILE,   /* a function of files fails */
     FAULT_KINDS
@@ -29,9 +36,14 @@ void fault_pause(bool pause);
 
 bool fault_has_hit(void);
 size_t fault_calls(enum fault_kind kind); /* since fault_arm */
-/* Forgets the lost context; its device must have been destroyed. */
+/* Forgets the lost context and what has become of clocks and descriptors; its device must have been
+ * destroyed. */
 void fault_new_context(void);
+/* Whether drivers of devices that are opened from now on tell of no reset. */
+void fault_hide_resets(bool hide);
 
+/* Whether bytes went through a descriptor of standard input, output or error, since fault_arm. */
+bool fault_used_standard(void);
 /* Whether a file has failed to be brought to the disk, since fault_arm. */
 bool fault_hit_sync(void);
 /* Whether a loss of power would spare every file that was renamed since fault_arm: its bytes were

@@ -9,11 +9,18 @@
 static struct gl real;
 static GLenum pending; /* what glGetError says next */
 static bool lost;
+static bool reset, hangs, hides_resets;
 
 void fault_new_context(void)
 {
-    lost = false;
+    lost = reset = hangs = false;
     pending = GL_NO_ERROR;
+    fault_mend();
+}
+
+void fault_hide_resets(bool hide)
+{
+    hides_resets = hide;
 }
 
 static bool gl_fails(void)
@@ -44,7 +51,6 @@ static bool gl_fails(void)
     X(BufferSubData, (GLenum a, GLintptr b, GLsizeiptr c, const void *d), (a, b, c, d))            \
     X(BufferStorageEXT, (GLenum a, GLsizeiptr b, const void *c, GLbitfield d), (a, b, c, d))       \
     X(CompileShader, (GLuint a), (a))                                                              \
-    X(DispatchCompute, (GLuint a, GLuint b, GLuint c), (a, b, c))                                  \
     X(Finish, (void), ())                                                                          \
     X(Flush, (void), ())                                                                           \
     X(GetIntegeri_v, (GLenum a, GLuint b, GLint * c), (a, b, c))                                   \
@@ -76,7 +82,6 @@ static bool gl_fails(void)
 
 /* type, name, parameters, arguments, value of a call that fails */
 #define VALUE_CALLS(X)                                                                             \
-    X(GLenum, ClientWaitSync, (GLsync a, GLbitfield b, GLuint64 c), (a, b, c), GL_WAIT_FAILED)     \
     X(const GLubyte *, GetString, (GLenum a), (a), NULL)                                           \
     X(const GLubyte *, GetStringi, (GLenum a, GLuint b), (a, b), NULL)                             \
     X(void *, MapBufferRange, (GLenum a, GLintptr b, GLsizeiptr c, GLbitfield d), (a, b, c, d),    \
@@ -116,6 +121,27 @@ MAKING_CALLS(DEFINE)
 #undef DEFINE
 
 /* ---- The others ---- */
+
+static void GL_APIENTRY call_DispatchCompute(GLuint x, GLuint y, GLuint z)
+{
+    if (gl_fails())
+        return;
+    reset |= fault_hits(FAULT_RESET);
+    reset |= fault_hits(FAULT_UNTOLD);
+    if (!reset)
+        real.DispatchCompute(x, y, z);
+}
+
+static GLenum GL_APIENTRY call_ClientWaitSync(GLsync fence, GLbitfield flags, GLuint64 timeout)
+{
+    if (gl_fails())
+        return GL_WAIT_FAILED;
+    hangs |= fault_hits(FAULT_HANG);
+    if (!hangs)
+        return real.ClientWaitSync(fence, flags, timeout);
+    fault_pass_time(timeout);
+    return GL_TIMEOUT_EXPIRED;
+}
 
 static void count_names(GLsizei n, const GLuint *names, int sign)
 {
@@ -191,17 +217,19 @@ static GLenum GL_APIENTRY call_GetError(void)
 
 static GLenum GL_APIENTRY call_GetGraphicsResetStatusKHR(void)
 {
-    return lost ? GL_UNKNOWN_CONTEXT_RESET_KHR : real.GetGraphicsResetStatusKHR();
+    return lost || reset ? GL_UNKNOWN_CONTEXT_RESET_KHR : real.GetGraphicsResetStatusKHR();
 }
 
 static GLenum GL_APIENTRY call_GetGraphicsResetStatusEXT(void)
 {
-    return lost ? GL_UNKNOWN_CONTEXT_RESET_EXT : real.GetGraphicsResetStatusEXT();
+    return lost || reset ? GL_UNKNOWN_CONTEXT_RESET_EXT : real.GetGraphicsResetStatusEXT();
 }
 
 /* ---- EGL ---- */
 
 #define OTHER_CALLS(X)                                                                             \
+    X(DispatchCompute, , )                                                                         \
+    X(ClientWaitSync, , )                                                                          \
     X(GenBuffers, , )                                                                              \
     X(GenTextures, , )                                                                             \
     X(DeleteBuffers, , )                                                                           \
@@ -326,6 +354,8 @@ function __wrap_eglGetProcAddress(const char *);
 function __wrap_eglGetProcAddress(const char *name)
 {
     function found = fault_hits(FAULT_SYMBOL) ? NULL : __real_eglGetProcAddress(name);
+    if (hides_resets && strncmp(name, "glGetGraphicsResetStatus", 24) == 0)
+        return NULL;
     for (size_t i = 0; found && i < sizeof handed / sizeof *handed; i++)
         if (strcmp(handed[i].name, name) == 0) {
             *handed[i].real = found;
