@@ -85,8 +85,13 @@ struct glcnn_device_parameters {
  *           encodes that add to what a state holds, gradients that read masks of bits, and, but for
  *           the first commit of a command buffer of the user's, those whose numbers move with each
  *           step (dropout, optimizers, running averages)
- * What nan and verify find fails the commit with GLCNN_CHECK_FAILED. Any other word is refused with
- * GLCNN_INVALID_ARGUMENT.
+ *   race    looks for memory that is used too early or too late: each commit begins with some
+ *           milliseconds of work, what no pass may read before the commit has written it is NaN
+ *           (temporary images, scratch vectors), passes that are said to be independent run in the
+ *           opposite order, and memory of an upload or a read-back that a pass may still use is not
+ *           handed out. Results are the same bits as without it, or the library is wrong
+ * What nan, verify and race find fails the call with GLCNN_CHECK_FAILED. Any other word is refused
+ * with GLCNN_INVALID_ARGUMENT.
  *
  * Programs are kept between processes, as the binaries that the driver gives, in the folder that
  * the environment names: GLCNN_CACHE_DIR, else $XDG_CACHE_HOME/glcnn, else $HOME/.cache/glcnn; it

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/debug.h"
+
 /* Binding a new name allocates too. Where that fails the buffer bound before is bound still. */
 static glcnn_status bind(struct glcnn_device *device, GLenum target, GLuint name, const char *where)
 {
@@ -550,9 +552,45 @@ static const struct {
     [REACH_COPY] = {show_mapped, send_mapped, send_first},
 };
 
+/* For GLCNN_DEBUG=race. The driver orders what it copies behind passes, and nothing else. */
+static glcnn_status check_unused(struct glcnn_buffer *buffer, const char *where)
+{
+    struct glcnn_device *device = buffer->device;
+    const struct hazard used = buffer_hazard(buffer);
+    bool writes = buffer->access & GL_MAP_WRITE_BIT;
+    uint64_t last = writes ? later(used.written, used.read) : used.written;
+    if (buffer->reach == REACH_COPY || last <= device->progress.completed)
+        return GLCNN_SUCCESS;
+    return device_fail(
+        device, GLCNN_CHECK_FAILED,
+        "GLCNN_DEBUG=race: %s: memory is %s that the device's pass %llu may still be "
+        "%s; passes up to %llu are known to have finished",
+        where, writes ? "written" : "read", (unsigned long long)last,
+        writes ? "reading" : "writing", (unsigned long long)device->progress.completed);
+}
+
+static glcnn_status map_checked(struct glcnn_buffer *buffer, size_t size, void **bytes,
+                                const char *where)
+{
+    glcnn_status status = check_unused(buffer, where);
+    if (status == GLCNN_SUCCESS)
+        status = reaches[buffer->reach].map(buffer, size, bytes, where);
+    if (status == GLCNN_SUCCESS && buffer->access & GL_MAP_WRITE_BIT)
+        memset(*bytes, 0xff, size);
+    return status;
+}
+
+/* What the GPU adds to without an end, of which any value is one that it had. */
+static bool is_count(const struct glcnn_buffer *buffer)
+{
+    return buffer == buffer->device->watch.count.buffer;
+}
+
 glcnn_status buffer_map(struct glcnn_buffer *buffer, size_t size, void **bytes, const char *where)
 {
-    return reaches[buffer->reach].map(buffer, size, bytes, where);
+    bool checks = buffer->device->checks & DEBUG_RACE && !is_count(buffer);
+    return checks ? map_checked(buffer, size, bytes, where)
+                  : reaches[buffer->reach].map(buffer, size, bytes, where);
 }
 
 glcnn_status buffer_unmap(struct glcnn_buffer *buffer, size_t size, const char *where)

@@ -11,7 +11,8 @@ static unsigned check_of(const char *word, size_t length)
     static const struct {
         const char *word;
         enum debug_check check;
-    } checks[] = {{"sync", DEBUG_SYNC}, {"nan", DEBUG_NAN}, {"verify", DEBUG_VERIFY}};
+    } checks[] = {
+        {"sync", DEBUG_SYNC}, {"nan", DEBUG_NAN}, {"verify", DEBUG_VERIFY}, {"race", DEBUG_RACE}};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         if (strlen(checks[i].word) == length && strncmp(checks[i].word, word, length) == 0)
             return checks[i].check;

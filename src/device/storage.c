@@ -134,7 +134,7 @@ glcnn_status storage_create_pooled(struct glcnn_device *device, uint32_t width, 
     glcnn_status status = storage_create(device, width, height, layers, format, storage);
     if (status == GLCNN_SUCCESS) {
         (*storage)->clear = false;
-        (*storage)->pooled = true;
+        (*storage)->pooled = (*storage)->transient = true;
     }
     return status;
 }

@@ -31,6 +31,7 @@ struct storage {
     bool holds;                    /* others lie in it */
     bool clear;                    /* contents must be 0 before the first use */
     bool pooled;                   /* of temporary images: goes back to the pool */
+    bool transient;                /* what a commit leaves in it no later one reads */
     struct derivation *derivation; /* how passes make what is not stored here; NULL: it is */
     GLuint texture;                /* 0 until the first use */
     bool flat;                     /* GL_TEXTURE_2D of one layer, which shaders fetch from alone */

@@ -11,6 +11,7 @@
 #include "record/dispatch_work.h"
 #include "record/profile.h"
 #include "record/program.h"
+#include "record/race.h"
 #include "record/stores.h"
 #include "record/uniforms.h"
 
@@ -45,8 +46,10 @@ glcnn_status command_buffer_take_storage(struct glcnn_command_buffer *command_bu
     if (command_buffer->planned) {
         glcnn_status status =
             storage_create(command_buffer->device, width, height, layers, format, storage);
-        if (status == GLCNN_SUCCESS)
+        if (status == GLCNN_SUCCESS) {
             (*storage)->clear = false;
+            (*storage)->transient = true;
+        }
         return status;
     }
     for (struct storage **at = &command_buffer->free_storage; *at; at = &(*at)->next) {
@@ -527,40 +530,57 @@ void command_buffer_run_alone(struct glcnn_device *device, const struct pass *pa
     dispatch_alone(device, pass);
 }
 
+/* Nothing is dispatched where binding fails: another image would be written. */
+static glcnn_status run_with_uniforms(struct glcnn_device *device, const struct pass *pass,
+                                      GLuint *uniforms, const char *where)
+{
+    uint32_t words[PASS_WORDS] = {0};
+    program_uniforms(pass, words);
+    glcnn_status status =
+        buffer_upload(device, GL_UNIFORM_BUFFER, uniforms, sizeof words, words, where);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    device_barrier(device, needed_barriers(device, pass));
+    bind_all(device, pass, *uniforms);
+    status = device_check(device, where);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    dispatch_alone(device, pass);
+    return device_check(device, where);
+}
+
+glcnn_status command_buffer_run_once(struct glcnn_device *device, struct pass *pass,
+                                     const char *where)
+{
+    GLuint uniforms = 0;
+    glcnn_status status = programs_find(device, pass, 1);
+    if (status == GLCNN_SUCCESS)
+        status = run_with_uniforms(device, pass, &uniforms, where);
+    device->gl.DeleteBuffers(1, &uniforms);
+    return status;
+}
+
 /* ---- First use of storage ---- */
+
+void command_buffer_describe_fill(struct storage *storage, struct pass *pass)
+{
+    const struct image_view whole = {.storage = storage,
+                                     .layer_stride = 1,
+                                     .width = storage->width,
+                                     .height = storage->height,
+                                     .channels = 4,
+                                     .images = storage->layers};
+    *pass = (struct pass){.shader = "record/fill.comp"};
+    pass_image(pass, "destination", &whole);
+    pass_grid_over(pass, whole.width, whole.height, "destination", &whole);
+}
 
 /* Contents are 0 until written: a pass of its own, outside any command buffer. */
 static glcnn_status clear_storage(struct storage *storage)
 {
-    struct glcnn_device *device = storage->device;
-    const struct gl *gl = &device->gl;
-    uint32_t words[6 + PASS_VIEW_WORDS + 4] = {0};
-    struct pass pass = {.shader = "record/fill.comp"};
-    struct image_view whole = {.storage = storage,
-                               .layer_stride = 1,
-                               .width = storage->width,
-                               .height = storage->height,
-                               .channels = 4,
-                               .images = storage->layers};
-    pass_image(&pass, "destination", &whole);
-    pass_grid_over(&pass, whole.width, whole.height, "destination", &whole);
-    glcnn_status status = programs_find(device, &pass, 1);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    GLuint uniforms = 0;
-    program_uniforms(&pass, words);
-    status = buffer_upload(device, GL_UNIFORM_BUFFER, &uniforms, sizeof words, words,
-                           "clearing an image");
-    if (status == GLCNN_SUCCESS) {
-        device_barrier(device, needed_barriers(device, &pass));
-        bind_all(device, &pass, uniforms);
-        status = device_check(device, "clearing an image"); /* or another image would be cleared */
-    }
-    if (status == GLCNN_SUCCESS) {
-        dispatch_alone(device, &pass);
-        status = device_check(device, "clearing an image");
-    }
-    gl->DeleteBuffers(1, &uniforms);
+    struct pass pass;
+    command_buffer_describe_fill(storage, &pass);
+    glcnn_status status = command_buffer_run_once(storage->device, &pass, "clearing an image");
     storage->clear = status != GLCNN_SUCCESS;
     return status;
 }
@@ -607,7 +627,7 @@ static glcnn_status issue_all(struct glcnn_command_buffer *buffer)
     glcnn_status status = GLCNN_SUCCESS;
     for (size_t i = 0; i < buffer->pass_count && status == GLCNN_SUCCESS; i++) {
         wait_for_wave(buffer, i);
-        status = issue(device, &buffer->passes[i], buffer->uniform_buffer);
+        status = issue(device, &buffer->passes[race_order(buffer, i)], buffer->uniform_buffer);
     }
     buffer->issued = buffer->pass_count;
     buffer->refreshed = false;
@@ -655,6 +675,8 @@ static glcnn_status issue_behind(struct glcnn_command_buffer *command_buffer)
         status = prepare_splitting(command_buffer);
     if (status == GLCNN_SUCCESS)
         status = prepare_uniforms(command_buffer);
+    if (status == GLCNN_SUCCESS)
+        status = race_prepare(command_buffer);
     if (status == GLCNN_SUCCESS)
         status = issue_all(command_buffer);
     if (status == GLCNN_SUCCESS)

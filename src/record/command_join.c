@@ -131,6 +131,7 @@ static glcnn_status make_texture(struct joining *j, struct joined_texture *textu
                        larger(texture->layers, 1), GLCNN_CHANNEL_FORMAT_FLOAT32, &texture->storage);
     if (status == GLCNN_SUCCESS) {
         texture->storage->clear = false;
+        texture->storage->transient = true;
         texture->storage->holds =
             true; /* none is placed in another texture, that of a texel neither */
     }

@@ -142,6 +142,7 @@ static glcnn_status place_storages(struct glcnn_device *device, const struct col
         if (status != GLCNN_SUCCESS)
             break;
         owner->clear = false;
+        owner->transient = true;
         for (size_t i = 0; i < p->item_count; i++)
             if (p->items[i].texture == t)
                 storage_place(c->storages[i], owner, p->items[i].cell, p->items[i].across,
