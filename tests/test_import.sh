@@ -180,6 +180,33 @@ refused 2 'must be in 1 .. 65535' import "$golden/two.onnx" -o x.glcnn --head 0
 refused 1 'is there twice' import again.onnx -o x.glcnn --head 2
 refused 1 'has not the 0 lines of names' import "$golden/two.onnx" -o x.glcnn --class-names names
 
+# ---- Numbers that train, and those that do not ---------------------------------------------------
+
+# frozen: what log tells of, each once.
+frozen() {
+    grep '^frozen: ' log >told
+    cmp told "$work/frozen" || fail 'other numbers are told to be frozen'
+}
+cat >frozen <<'END'
+frozen: divisor (what divides does not train)
+frozen: logarithm (what is computed of it does not train)
+frozen: power (an exponent does not train)
+frozen: epsilon (one number without axes is taken for a constant)
+frozen: bound (a bound does not train)
+frozen: divisors (what divides does not train)
+END
+must import "$golden/../learned/frozen.onnx" -o numbers.glcnn --head 5
+frozen
+must train --model numbers.glcnn --data parts --batch 8 --epochs 1 --train all --out numbers.glcnn
+frozen
+again numbers.glcnn
+must train --resume numbers.glcnn --data parts --epochs 2 --out numbers.glcnn
+frozen
+must import "$golden/../learned/affine.onnx" -o affine.glcnn
+! grep '^frozen' log || fail 'numbers that train are told to be frozen'
+must export affine.glcnn -o affine.onnx
+cmp "$golden/../learned/affine.onnx" affine.onnx || fail 'affine.onnx comes back as another file'
+
 # ---- What is no such file --------------------------------------------------------------------------
 
 refused 1 'has not the 5 lines of names' import "$golden/classifier.onnx" -o x.glcnn --class-names three/val.csv

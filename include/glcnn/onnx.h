@@ -16,6 +16,13 @@
  * beta and running statistics as vectors of a kernel of its own. A dropout is left out, as it is
  * where nothing is trained.
  *
+ * What trains is what initialisers hold: weights, biases, gamma and beta; slopes of PRelu; numbers that
+ * Add, Sub, Mul and Div (as what is divided) have, one for each channel or one for all, which become
+ * filters "neuron" of type scale and shift, biases, or a convolution of each channel by itself. What
+ * a node Constant holds, or what is computed of constants, does not train there, nor does an initialiser
+ * of one number without axes, unless the file is of PyTorch's exporter and the name one of its
+ * parameters. Initialisers that take part and do not train are listed in the record: `frozen`.
+ *
  * Reading trusts nothing: a file that is damaged, that has cycles, missing values, sizes that
  * overflow, or data elsewhere, gives a sentence and no network. Nothing recurses without bound, and
  * memory is in proportion to the file. All operators that have no kernel are found before the first
@@ -97,6 +104,13 @@ struct glcnn_onnx_parameter {
     int32_t output_dimension; /* the same in `dimensions` */
 };
 
+/* An initialiser that takes part in what the network computes and that does not train, or not as it
+ * does in the framework that the file came from. */
+struct glcnn_onnx_frozen {
+    const char *name;
+    const char *reason; /* a clause: "what divides does not train" */
+};
+
 /* What is known of a model beyond its network; all that glcnn_onnx_write needs to give the file back.
  * Strings, arrays and bytes belong to whoever made the struct. */
 struct glcnn_onnx_record {
@@ -104,6 +118,8 @@ struct glcnn_onnx_record {
     size_t input_count, output_count;
     const struct glcnn_onnx_parameter *parameters; /* in the order of filters */
     size_t parameter_count;
+    const struct glcnn_onnx_frozen *frozen; /* each name once */
+    size_t frozen_count;
     const uint8_t *skeleton; /* the ModelProto, without the data of `parameters` */
     size_t skeleton_size;
 };

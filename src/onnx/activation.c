@@ -94,7 +94,24 @@ static bool lower_function(struct call *call)
                                                   number_of(call, &f->b), number_of(call, &f->c)});
 }
 
-/* ---- Slopes for each channel ---- */
+/* ---- Slopes ---- */
+
+glcnn_image_node *op_slopes(struct call *call, glcnn_image_node *x, glcnn_neuron_type type,
+                            const struct value *value, float scale)
+{
+    size_t count = value->constant->count;
+    struct layout layout = layout_plain(count, count > 1);
+    layout.scale = scale;
+    glcnn_image_node *node = glcnn_neuron_node(x, &(struct glcnn_neuron_descriptor){.type = type});
+    if (!op_made(call, node, NULL))
+        return NULL;
+    glcnn_neuron(glcnn_filter_node_kernel(glcnn_image_node_filter(node)))->shares_data = count == 1;
+    if (!value->learns)
+        op_freeze(node);
+    if (!value->learns && !op_note_frozen(call, value, ""))
+        return NULL;
+    return vector_set(call, node, "neuron_data", count, value, &layout) ? node : NULL;
+}
 
 static bool lower_prelu(struct call *call)
 {
@@ -102,19 +119,11 @@ static bool lower_prelu(struct call *call)
     struct value *x;
     if (!place_input(call, 0, &x) || !op_constant(call, 1, true, &slopes))
         return false;
-    int64_t channels = x->image.extent[C];
     if (!place_spreads(call->reader, &slopes->shape, &x->shape) || !slopes->floats)
         return op_unsupported(call, "slopes must be one number, or one for each channel");
-    glcnn_image_node *node = glcnn_neuron_node(
-        x->image.node, &(struct glcnn_neuron_descriptor){.type = GLCNN_NEURON_TYPE_PRELU});
-    if (!op_made(call, node, NULL))
-        return false;
-    struct layout layout = layout_plain(slopes->count, slopes->count != 1);
-    bool set =
-        slopes->count == 1 && channels != 1
-            ? vector_fill(call, node, "neuron_data", (size_t)channels, slopes->floats[0])
-            : vector_set(call, node, "neuron_data", (size_t)channels, op_input(call, 1), &layout);
-    return set && place_give(call, 0, &x->shape, node);
+    glcnn_image_node *node =
+        op_slopes(call, x->image.node, GLCNN_NEURON_TYPE_PRELU, op_input(call, 1), 1);
+    return node && place_give(call, 0, &x->shape, node);
 }
 
 /* ---- Bounds ---- */
@@ -129,7 +138,7 @@ static bool bound_of(struct call *call, const char *attribute, size_t input, flo
         return false;
     if (c && c->count == 1)
         *bound = (float)constant_number(c, 0);
-    return true;
+    return op_note_frozen(call, op_input(call, input), "a bound does not train");
 }
 
 /* What a parameter of a neuron can be; beyond it there is no bound. */

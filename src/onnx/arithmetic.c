@@ -100,9 +100,13 @@ static bool join_images(struct call *call, struct operand *a, struct operand *b,
 
 /* ---- An image and a number ---- */
 
+#define DIVISOR "what divides does not train"
+
 /* x and the number in the operator's order. */
-static bool join_number(struct call *call, struct operand *x, float number, bool number_first)
+static bool join_number(struct call *call, struct operand *x, const struct value *value,
+                        bool number_first)
 {
+    const float number = (float)constant_number(value->constant, 0);
     const float inverse = 1 / number;
     const struct {
         float a, b;
@@ -119,35 +123,65 @@ static bool join_number(struct call *call, struct operand *x, float number, bool
     if (!isfinite(linear[kind].a) || !isfinite(linear[kind].b))
         return op_unsupported(call, "the number %g is not finite, or divides as 0", (double)number);
     x->image.node = glcnn_neuron_linear_node(x->image.node, linear[kind].a, linear[kind].b);
-    return op_made(call, x->image.node, NULL);
+    return op_made(call, x->image.node, NULL) && op_note_frozen(call, value, DIVISOR);
 }
 
-static bool choose_number(struct call *call, struct operand *x, float number)
+static bool choose_number(struct call *call, struct operand *x, const struct value *value)
 {
+    float number = (float)constant_number(value->constant, 0);
     bool is_largest = call->row->kind == LARGEST;
     x->image.node = glcnn_neuron_node(
         x->image.node,
         &(struct glcnn_neuron_descriptor){GLCNN_NEURON_TYPE_CLIP, is_largest ? number : -3.4e38f,
                                           is_largest ? 3.4e38f : number, 0});
-    return op_made(call, x->image.node, NULL);
+    return op_made(call, x->image.node, NULL) &&
+           op_note_frozen(call, value, "a bound does not train");
+}
+
+/* ---- An image and numbers that train, one or one for each channel ---- */
+
+/* What stands behind the number in Sub and Div, made ready to be added to or multiplied. */
+static bool turn(struct call *call, struct operand *x, bool value_first)
+{
+    const char *suffix = call->row->kind == DIVIDE ? "reciprocal" : "negative";
+    if (!value_first || (call->row->kind != DIVIDE && call->row->kind != SUBTRACT))
+        return true;
+    x->image.node = call->row->kind == DIVIDE ? glcnn_neuron_power_node(x->image.node, 1, 0, -1)
+                                              : glcnn_neuron_linear_node(x->image.node, -1, 0);
+    return op_made(call, x->image.node, suffix);
+}
+
+static bool join_learned(struct call *call, struct operand *x, const struct value *value,
+                         bool value_first)
+{
+    bool adds = call->row->kind == ADD || call->row->kind == SUBTRACT;
+    if (!turn(call, x, value_first))
+        return false;
+    x->image.node =
+        op_slopes(call, x->image.node, adds ? GLCNN_NEURON_TYPE_SHIFT : GLCNN_NEURON_TYPE_SCALE,
+                  value, call->row->kind == SUBTRACT && !value_first ? -1 : 1);
+    return x->image.node;
 }
 
 /* ---- An image and a number for each channel ---- */
 
-/* Lets biases into the filter that makes it, which could have some and has none. False: it is no such
- * filter. */
-static bool take_biases(const struct image *x)
+/* Lets biases into the filter that makes it, which could have some and has none, and that trains or not as
+ * they do. False: it is no such filter. */
+static bool take_biases(const struct image *x, bool learns)
 {
-    glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_image_node_filter(x->node));
-    struct glcnn_convolution_parameters *p = glcnn_convolution(kernel);
-    bool takes = p && p->without_biases && p->output_feature_channels == x->extent[C];
+    glcnn_filter_node *filter = glcnn_image_node_filter(x->node);
+    struct glcnn_convolution_parameters *p = glcnn_convolution(glcnn_filter_node_kernel(filter));
+    bool trains =
+        glcnn_filter_node_training_style(filter) != GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE;
+    bool takes =
+        p && p->without_biases && p->output_feature_channels == x->extent[C] && trains == learns;
     if (takes)
         p->without_biases = false;
     return takes;
 }
 
-/* Scales and, if it `adds`, shifts of channels: a convolution of each by itself, of 1x1 pixels. */
-static glcnn_image_node *make_scales(struct operand *x, uint32_t channels, bool adds)
+/* Scales channels: a convolution of each by itself, of 1x1 pixels. */
+static glcnn_image_node *make_scales(struct operand *x, uint32_t channels)
 {
     return glcnn_convolution_node(x->image.node,
                                   &(struct glcnn_convolution_descriptor){
@@ -156,19 +190,21 @@ static glcnn_image_node *make_scales(struct operand *x, uint32_t channels, bool 
                                       .input_feature_channels = channels,
                                       .output_feature_channels = channels,
                                       .groups = channels,
-                                      .without_biases = !adds,
+                                      .without_biases = true,
                                   },
                                   NULL);
 }
 
 static bool put_inverse(struct call *call, glcnn_image_node *node, size_t channels,
-                        const struct constant *constant)
+                        const struct value *value)
 {
-    struct constant *inverse = constant_make(call->reader, &constant->shape, false);
+    struct constant *inverse = constant_make(call->reader, &value->constant->shape, false);
     struct layout layout = layout_plain(channels, true);
     for (size_t i = 0; inverse && i < inverse->count; i++)
-        inverse->floats[i] = (float)(1 / constant_number(constant, i));
-    return inverse && vector_put(call, node, "weights", channels, inverse, &layout);
+        inverse->floats[i] = (float)(1 / constant_number(value->constant, i));
+    op_freeze(node);
+    return inverse && vector_put(call, node, "weights", channels, inverse, &layout) &&
+           op_note_frozen(call, value, DIVISOR);
 }
 
 static bool join_channels(struct call *call, struct operand *x, const struct value *value,
@@ -177,24 +213,19 @@ static bool join_channels(struct call *call, struct operand *x, const struct val
     enum kind kind = (enum kind)call->row->kind;
     size_t channels = (size_t)x->image.extent[C];
     struct layout layout = layout_plain(channels, true);
-    bool adds = kind == ADD || kind == SUBTRACT;
-    layout.scale = kind == SUBTRACT && !value_first ? -1 : 1;
-    if (kind == DIVIDE && value_first) {
-        x->image.node = glcnn_neuron_power_node(x->image.node, 1, 0, -1);
-        if (!op_made(call, x->image.node, "reciprocal"))
-            return false;
-    }
-    x->image.node = make_scales(x, (uint32_t)channels, adds);
+    if (kind == ADD || kind == SUBTRACT)
+        return join_learned(call, x, value, value_first);
+    if (!turn(call, x, value_first))
+        return false;
+    x->image.node = make_scales(x, (uint32_t)channels);
     if (!op_made(call, x->image.node, NULL))
         return false;
-    if (adds || (kind == DIVIDE && !value_first))
-        op_freeze(x->image.node);
-    if (adds)
-        return vector_fill(call, x->image.node, "weights", channels,
-                           kind == SUBTRACT && value_first ? -1 : 1) &&
-               vector_set(call, x->image.node, "biases", channels, value, &layout);
     if (kind == DIVIDE && !value_first)
-        return put_inverse(call, x->image.node, channels, value->constant);
+        return put_inverse(call, x->image.node, channels, value);
+    if (!value->learns)
+        op_freeze(x->image.node);
+    if (!value->learns && !op_note_frozen(call, value, ""))
+        return false;
     return vector_set(call, x->image.node, "weights", channels, value, &layout);
 }
 
@@ -230,7 +261,7 @@ static bool join_vector(struct call *call, size_t uses, const struct value *valu
     if (!place_channels(call, &result->image, &result->shape, axis, axis + 1))
         return false;
     size_t channels = (size_t)result->image.extent[C];
-    if (call->row->kind != ADD || uses != 1 || !take_biases(&result->image))
+    if (call->row->kind != ADD || uses != 1 || !take_biases(&result->image, value->learns))
         return join_channels(call, result, value, value_first);
     struct layout layout = layout_plain(channels, true);
     layout.output_dimension = (int32_t)value->shape.rank - 1;
@@ -246,9 +277,11 @@ static bool join_constant(struct call *call, const struct value *x, const struct
     *result = (struct operand){x->image, x->shape};
     if (value->constant->count != 1 || value->shape.rank > x->shape.rank)
         return join_vector(call, x->uses, value, value_first, result);
-    float number = (float)constant_number(value->constant, 0);
-    return call->row->kind >= LARGEST ? choose_number(call, result, number)
-                                      : join_number(call, result, number, value_first);
+    if (call->row->kind >= LARGEST)
+        return choose_number(call, result, value);
+    bool divides = call->row->kind == DIVIDE && !value_first;
+    return value->learns && !divides ? join_learned(call, result, value, value_first)
+                                     : join_number(call, result, value, value_first);
 }
 
 /* Adds input i to what there is; the first is the beginning. */
@@ -330,7 +363,10 @@ static bool raise_number(struct call *call, const struct value *x, const struct 
     float n = (float)constant_number(value->constant, 0);
     result.node = is_base ? glcnn_neuron_exponential_node(result.node, 1, 0, n)
                           : glcnn_neuron_power_node(result.node, 1, 0, n);
-    return op_made(call, result.node, NULL) && op_give(call, 0, &x->shape, &result);
+    return op_made(call, result.node, NULL) &&
+           op_note_frozen(call, value,
+                          is_base ? "a base does not train" : "an exponent does not train") &&
+           op_give(call, 0, &x->shape, &result);
 }
 
 static bool lower_pow(struct call *call)

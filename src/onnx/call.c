@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "onnx/onnx.h"
+#include "onnx/record.h"
 
 /* ---- Failures ---- */
 
@@ -163,6 +164,17 @@ bool op_made(struct call *call, glcnn_image_node *node, const char *suffix)
         !name_table_add(&reader->labels, glcnn_filter_node_label(filter), 0))
         return onnx_no_memory(reader);
     return true;
+}
+
+bool op_note_frozen(struct call *call, const struct value *value, const char *reason)
+{
+    if (!value || !value->parameter)
+        return true;
+    if (strcmp(value->parameter, value->name) != 0 && !value->learns)
+        reason = "what is computed of it does not train";
+    else if (!value->learns)
+        reason = "one number without axes is taken for a constant";
+    return record_frozen(call->reader, value->parameter, reason);
 }
 
 void op_freeze(glcnn_image_node *node)

@@ -9,6 +9,7 @@
 #ifndef GLCNN_ONNX_INTERNAL_H
 #define GLCNN_ONNX_INTERNAL_H
 
+#include <glcnn/kernels/neuron.h>
 #include <glcnn/onnx.h>
 
 #include <onnx.pb-c.h>
@@ -52,6 +53,9 @@ struct value {
     struct shape shape;
     struct constant *constant; /* NULL: it is none */
     struct image image;        /* node NULL: it is none */
+    const char *parameter; /* of a constant: the initialiser of reals that it is or is computed of;
+                              NULL: none */
+    bool learns;           /* its numbers are those of `parameter`, which trains */
     size_t uses; /* by nodes that are needed, as an output, and of what is the same image */
     bool is_needed, is_defined;
 };
@@ -159,8 +163,10 @@ bool op_give(struct call *call, size_t i, const struct shape *shape, const struc
 /* Labels the filter that makes the image; `suffix` NULL: it is the node's own. False where it could
  * not be made, with the library's sentence. */
 bool op_made(struct call *call, glcnn_image_node *node, const char *suffix);
-/* The filter's vectors do not train: the file has no place for what they would become. */
+/* The filter's vectors do not train. */
 void op_freeze(glcnn_image_node *node);
+/* Notes that the constant does not train here, where it is a parameter of the model. */
+bool op_note_frozen(struct call *call, const struct value *value, const char *reason);
 
 /* Attributes; what is not there is `otherwise`. */
 int64_t attribute_int(const struct call *call, const char *name, int64_t otherwise);
@@ -212,6 +218,11 @@ bool vector_put(struct call *call, glcnn_image_node *node, const char *vector, s
 /* Every element the same number; not noted. */
 bool vector_fill(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
                  float value);
+
+/* A neuron whose slopes, one or one for each channel, are `scale` times the constant (activation.c); NULL:
+ * it could not be made. */
+glcnn_image_node *op_slopes(struct call *call, glcnn_image_node *x, glcnn_neuron_type type,
+                            const struct value *value, float scale);
 
 /* ---- Folding (folding.c) ---- */
 

@@ -1,6 +1,7 @@
 /* A model, from bytes to a network: its values are named, what its outputs need is found, and each
  * node that is needed is read in the file's order, which has to be one in which values are made
  * before they are read; so there are no cycles. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,6 +243,54 @@ static bool make_input(struct reader *r, const Onnx__ValueInfoProto *info)
 
 /* ---- Nodes ---- */
 
+/* Is it a name that PyTorch gives to a parameter, "layers.0.scale"? Numbers that only the file's
+ * exporter knows are called otherwise there: "onnx::Mul_7", "/act/Constant_output_0". */
+static bool is_module_path(const char *name)
+{
+    return (*name == '_' || isalpha((unsigned char)*name)) &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") ==
+               strlen(name);
+}
+
+/* Frameworks store constants of one number, an epsilon or a factor, in the same way as what trains,
+ * but PyTorch, which makes them nodes. */
+static void find_parameter(const struct reader *r, struct value *value)
+{
+    bool is_torch = strcmp(text_of(r->model->producer_name), "pytorch") == 0;
+    if (!value->constant->floats)
+        return;
+    value->parameter = value->name;
+    value->learns = value->shape.rank > 0 || (is_torch && is_module_path(value->name));
+}
+
+/* Operators that give the numbers that they are given. */
+static bool only_moves(const char *operator)
+{
+    static const char *const names[] = {"Identity", "Reshape", "Squeeze",   "Unsqueeze",
+                                        "Flatten",  "Cast",    "Transpose", NULL};
+    size_t i = 0;
+    while (names[i] && strcmp(names[i], operator) != 0)
+        i++;
+    return names[i];
+}
+
+/* What a constant is computed of: the first parameter among the inputs. */
+static void pass_parameter(const struct call *call)
+{
+    const struct value *from = NULL;
+    for (size_t i = 0; i < call->node->n_input && !from; i++) {
+        const struct value *input = op_input(call, i);
+        from = input && input->parameter ? input : NULL;
+    }
+    for (size_t i = 0; i < call->node->n_output && from; i++) {
+        struct value *made = op_output(call, i);
+        if (!made || !made->constant || !made->constant->floats)
+            continue;
+        made->parameter = from->parameter;
+        made->learns = from->learns && only_moves(call->row->name);
+    }
+}
+
 /* Has what each input names been made, and is what is stored at hand? */
 static bool ready_inputs(struct call *call, bool *all_constant)
 {
@@ -260,6 +309,7 @@ static bool ready_inputs(struct call *call, bool *all_constant)
             if (!value->constant)
                 return false;
             value->shape = value->constant->shape;
+            find_parameter(call->reader, value);
         }
         if (!value->constant && !value->image.node)
             return op_unsupported(call, "it reads \"%.80s\", an output that is not given here",
@@ -284,6 +334,8 @@ static bool read_node(struct reader *r, const Onnx__NodeProto *node)
         return op_unsupported(&call, "this operator is read of constants alone");
     if (!(folds ? call.row->fold : call.row->lower)(&call))
         return r->status != GLCNN_SUCCESS ? false : onnx_no_memory(r);
+    if (folds)
+        pass_parameter(&call);
     for (size_t i = 0; i < node->n_output; i++) {
         struct value *value = op_output(&call, i);
         if (value)

@@ -9,6 +9,7 @@ struct builder {
     struct glcnn_onnx_record record; /* first: the caller's pointer is to it */
     struct glcnn_onnx_image *inputs, *outputs;
     struct glcnn_onnx_parameter *parameters;
+    struct glcnn_onnx_frozen *frozen;
     uint8_t *skeleton;
 };
 
@@ -40,6 +41,11 @@ void record_drop(struct builder *builder)
         free_text(builder->parameters[i].vector);
     }
     free(builder->parameters);
+    for (size_t i = 0; i < builder->record.frozen_count; i++) {
+        free_text(builder->frozen[i].name);
+        free_text(builder->frozen[i].reason);
+    }
+    free(builder->frozen);
     free_images(builder->inputs, builder->record.input_count);
     free_images(builder->outputs, builder->record.output_count);
     free(builder->skeleton);
@@ -85,6 +91,22 @@ bool record_note(struct call *call, const char *filter, const char *vector,
     memcpy(p->stride, layout->stride, sizeof p->stride);
     b->record.parameter_count++;
     return (p->name && p->filter && p->vector) || onnx_no_memory(call->reader);
+}
+
+bool record_frozen(struct reader *reader, const char *name, const char *reason)
+{
+    struct builder *b = reader->builder;
+    size_t count = b->record.frozen_count;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(b->frozen[i].name, name) == 0)
+            return true;
+    struct glcnn_onnx_frozen *all = longer(b->frozen, count, sizeof *all);
+    if (!all)
+        return onnx_no_memory(reader);
+    b->frozen = all;
+    all[count] = (struct glcnn_onnx_frozen){strdup(name), strdup(reason)};
+    b->record.frozen_count++;
+    return (all[count].name && all[count].reason) || onnx_no_memory(reader);
 }
 
 static struct glcnn_onnx_image describe_image(const struct value *value)
@@ -177,6 +199,7 @@ bool record_finish(struct reader *reader, Onnx__ModelProto *model,
     b->record.inputs = b->inputs;
     b->record.outputs = b->outputs;
     b->record.parameters = b->parameters;
+    b->record.frozen = b->frozen;
     *record = &b->record;
     reader->builder = NULL;
     return true;

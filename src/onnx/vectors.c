@@ -56,7 +56,10 @@ bool vector_set(struct call *call, glcnn_image_node *node, const char *vector, s
 {
     return vector_put(call, node, vector, count, value->constant, layout) &&
            record_note(call, glcnn_filter_node_label(glcnn_image_node_filter(node)), vector, value,
-                       layout);
+                       layout) &&
+           (!value->parameter || strcmp(value->parameter, value->name) == 0 || value->learns ||
+            record_frozen(call->reader, value->parameter,
+                          "what is computed of it trains in its place"));
 }
 
 /* One number fills this many at most: no file says more with so few bytes. */

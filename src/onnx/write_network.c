@@ -91,8 +91,49 @@ static bool write_neuron_of(const struct filter_call *c, const struct glcnn_neur
     return is_well(c);
 }
 
+/* A vector that nothing has made yet, as that of a normalisation before its first encode. */
+static float *neutral(const struct filter_call *c, const char *vector, size_t count)
+{
+    bool is_one = strcmp(vector, "gamma") == 0 || strcmp(vector, "variance") == 0;
+    float *values = malloc((count + 1) * sizeof *values);
+    for (size_t i = 0; values && i < count; i++)
+        values[i] = is_one;
+    if (!values)
+        onnx_no_memory(&c->writer->messages);
+    return values;
+}
+
+/* The operator of a type with slopes; NULL: it has none. */
+static const char *slope_operator(glcnn_neuron_type type)
+{
+    return type == GLCNN_NEURON_TYPE_PRELU   ? "PRelu"
+           : type == GLCNN_NEURON_TYPE_SCALE ? "Mul"
+           : type == GLCNN_NEURON_TYPE_SHIFT ? "Add"
+                                             : NULL;
+}
+
+static bool write_slopes(const struct filter_call *c, const char *operator)
+{
+    char name[NAME];
+    bool shares = glcnn_neuron(c->kernel)->shares_data;
+    size_t count = shares ? 1 : (size_t)c->sources[0]->dims[1];
+    float *values = glcnn_kernel_has_vector(c->kernel, "neuron_data")
+                        ? write_vector(c->writer, c->filter, "neuron_data", &count)
+                        : neutral(c, "neuron_data", count);
+    const int64_t dims[] = {(int64_t)count, 1, 1};
+    if (values)
+        build_tensor(c->writer, c->graph, part_name(c, "slope", name), dims, 3, values, NULL);
+    free(values);
+    build_node(c->writer, c->graph, operator, c->result->name,
+               (const char *[]){c->sources[0]->name, name, NULL});
+    return is_well(c);
+}
+
 static bool write_neuron(const struct filter_call *c)
 {
+    const char *operator= slope_operator(glcnn_neuron(c->kernel)->neuron.type);
+    if (operator)
+        return write_slopes(c, operator);
     return write_neuron_of(c, &glcnn_neuron(c->kernel)->neuron, c->sources[0]->name);
 }
 
@@ -209,18 +250,6 @@ static bool write_weights(const struct filter_call *c, const char *name, const i
     free(from);
     free(to);
     return is_well(c);
-}
-
-/* A vector that nothing has made yet, as that of a normalisation before its first encode. */
-static float *neutral(const struct filter_call *c, const char *vector, size_t count)
-{
-    bool is_one = strcmp(vector, "gamma") == 0 || strcmp(vector, "variance") == 0;
-    float *values = malloc((count + 1) * sizeof *values);
-    for (size_t i = 0; values && i < count; i++)
-        values[i] = is_one;
-    if (!values)
-        onnx_no_memory(&c->writer->messages);
-    return values;
 }
 
 /* One number for each channel. */

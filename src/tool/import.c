@@ -306,6 +306,7 @@ static int write_model(struct import *i)
     if (!saved_write(&all, &i->model, i->out, NULL, 0, error))
         return fail(i, error);
     tell(i);
+    onnx_record_print_frozen(i->record);
     return EXIT_GOOD;
 }
 

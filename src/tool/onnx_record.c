@@ -3,8 +3,11 @@
 
 #include <cjson/cJSON.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "print.h"
 
 #define EXACT 9007199254740992.0 /* 2^53: JSON's numbers are exact up to here */
 
@@ -30,6 +33,10 @@ static const struct field image_fields[] = {
     IMAGE(name, TEXT, 1),      IMAGE(rank, UNSIGNED, 1),   IMAGE(dimensions, LONG, GLCNN_ONNX_RANK),
     IMAGE(width, UNSIGNED, 1), IMAGE(height, UNSIGNED, 1), IMAGE(feature_channels, UNSIGNED, 1),
     IMAGE(order, BYTES, 4),    {NULL, TEXT, 0, 0}};
+static const struct field frozen_fields[] = {
+    {"name", TEXT, offsetof(struct glcnn_onnx_frozen, name), 1},
+    {"reason", TEXT, offsetof(struct glcnn_onnx_frozen, reason), 1},
+    {NULL, TEXT, 0, 0}};
 static const struct field parameter_fields[] = {PARAMETER(name, TEXT, 1),
                                                 PARAMETER(filter, TEXT, 1),
                                                 PARAMETER(vector, TEXT, 1),
@@ -49,13 +56,16 @@ static const struct list {
     const char *name;
     const struct field *fields;
     size_t at, count, element; /* offsets of the array and of its length; the size of an element */
-} lists[] = {{"inputs", image_fields, offsetof(struct glcnn_onnx_record, inputs),
-              offsetof(struct glcnn_onnx_record, input_count), sizeof(struct glcnn_onnx_image)},
-             {"outputs", image_fields, offsetof(struct glcnn_onnx_record, outputs),
-              offsetof(struct glcnn_onnx_record, output_count), sizeof(struct glcnn_onnx_image)},
-             {"parameters", parameter_fields, offsetof(struct glcnn_onnx_record, parameters),
-              offsetof(struct glcnn_onnx_record, parameter_count),
-              sizeof(struct glcnn_onnx_parameter)}};
+    bool optional;             /* older files have none */
+} lists[] = {
+    {"inputs", image_fields, offsetof(struct glcnn_onnx_record, inputs),
+     offsetof(struct glcnn_onnx_record, input_count), sizeof(struct glcnn_onnx_image)},
+    {"outputs", image_fields, offsetof(struct glcnn_onnx_record, outputs),
+     offsetof(struct glcnn_onnx_record, output_count), sizeof(struct glcnn_onnx_image)},
+    {"parameters", parameter_fields, offsetof(struct glcnn_onnx_record, parameters),
+     offsetof(struct glcnn_onnx_record, parameter_count), sizeof(struct glcnn_onnx_parameter)},
+    {"frozen", frozen_fields, offsetof(struct glcnn_onnx_record, frozen),
+     offsetof(struct glcnn_onnx_record, frozen_count), sizeof(struct glcnn_onnx_frozen), true}};
 enum { LISTS = sizeof lists / sizeof *lists };
 
 static char **list_at(const struct glcnn_onnx_record *record, const struct list *list)
@@ -180,6 +190,8 @@ static bool read_field(const cJSON *object, char *element, const struct field *f
 static bool read_list(const cJSON *json, struct glcnn_onnx_record *record, const struct list *list)
 {
     const cJSON *array = cJSON_GetObjectItemCaseSensitive(json, list->name), *object;
+    if (!array && list->optional)
+        return true;
     if (!cJSON_IsArray(array))
         return false;
     char *at = calloc((size_t)cJSON_GetArraySize(array) + 1, list->element);
@@ -191,6 +203,12 @@ static bool read_list(const cJSON *json, struct glcnn_onnx_record *record, const
             good = read_field(object, at, f);
     }
     return good;
+}
+
+void onnx_record_print_frozen(const struct glcnn_onnx_record *record)
+{
+    for (size_t i = 0; i < record->frozen_count; i++)
+        output("frozen: %s (%s)\n", record->frozen[i].name, record->frozen[i].reason);
 }
 
 struct glcnn_onnx_record *onnx_record_parse(const char *text, size_t length,

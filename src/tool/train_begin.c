@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "digest.h"
+#include "onnx_record.h"
 #include "train_session.h"
 
 /* --feature-cache off. */
@@ -55,6 +56,17 @@ static void say_not_kept(const struct session *s)
         complain(s->command, EXIT_GOOD, "features: not kept: %s", f->reason);
 }
 
+/* Of the ONNX file that the model was imported from. */
+static void describe_numbers(const struct session *s)
+{
+    const struct glcnn_checkpoint_bytes *text = &s->described.bytes[SAVED_RECORD];
+    struct glcnn_onnx_record *record =
+        text->bytes ? onnx_record_parse((const char *)text->bytes, text->size, NULL, 0) : NULL;
+    if (record)
+        onnx_record_print_frozen(record);
+    onnx_record_free(record);
+}
+
 static void describe_layers(const struct session *s)
 {
     const struct frozen *f = &s->frozen;
@@ -81,16 +93,16 @@ static void describe_schedule(const struct session *s)
     struct schedule_settings old = s->settings.before,
                              now = settings_schedule(&s->settings, s->steps);
     schedule_describe(&now, text, sizeof text);
-    printf("schedule: %s\n", text);
+    output("schedule: %s\n", text);
     if (!old.schedule)
         return;
     old.steps = now.steps;
     schedule_describe(&old, old_text, sizeof old_text);
     if (strcmp(text, old_text) == 0)
         return;
-    printf("schedule before: %s\n", old_text);
+    output("schedule before: %s\n", old_text);
     if (s->first > 0)
-        printf("learning rate: %.3g in step %zu, %.3g from step %zu on\n",
+        output("learning rate: %.3g in step %zu, %.3g from step %zu on\n",
                (double)schedule_rate(&old, s->first - 1), s->first,
                (double)schedule_rate(&now, s->first), s->first + 1);
 }
@@ -108,6 +120,7 @@ static int describe(struct session *s)
            session_images(s, s->pictures.validation), form->classes);
     output("network: %s, %zu steps of %u images an epoch\n", s->described.title, s->steps,
            (uint32_t)s->settings.batch);
+    describe_numbers(s);
     describe_schedule(s);
     describe_layers(s);
     if (s->ranks.mpi)
@@ -183,7 +196,7 @@ static int compare_ranks(struct session *s)
     char error[GLCNN_ERROR_LENGTH];
     const struct settings *t = &s->settings;
     const uint64_t numbers[] = {
-        t->batch, t->seed,  t->epochs,           t->average_every,        s->settings.images,
+        t->batch, t->seed,  t->epochs,           t->average_every,         s->settings.images,
         s->first, s->steps, t->syncs_statistics, s->pictures.form.classes, t->data_digest};
     uint64_t data = digest_add(DIGEST_START, numbers, sizeof numbers), weights = 0;
     if (!s->ranks.mpi)

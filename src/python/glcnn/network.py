@@ -69,6 +69,16 @@ class Network:
         """Raises the failure of the first node that could not be made."""
         self.device.check(c.glcnn_network_status(self.pointer))
 
+    @property
+    def frozen(self) -> Dict[str, str]:
+        """Initialisers of the ONNX file that it was read from that take part and do not train, each
+        with the reason: {"pool.p": "an exponent does not train"}."""
+        if not self.record:
+            return {}
+        known = self.record.contents
+        return {row.name.decode(): row.reason.decode()
+                for row in known.frozen[:known.frozen_count]}
+
     # ---- Nodes ----
 
     def image(self, handle: str, shape: Optional[Shape] = None) -> ImageNode:

@@ -9,11 +9,12 @@ from . import _c
 
 _LISTS = ("inputs", "input_count", _c.glcnn_onnx_image), (
     "outputs", "output_count", _c.glcnn_onnx_image), (
-    "parameters", "parameter_count", _c.glcnn_onnx_parameter)
+    "parameters", "parameter_count", _c.glcnn_onnx_parameter), (
+    "frozen", "frozen_count", _c.glcnn_onnx_frozen)
 
 
 def _row(struct: Any) -> Dict[str, Any]:
-    """The fields of one image or parameter, as the tool writes them."""
+    """The fields of one element of a list, as the tool writes them."""
     row = {}
     for name, kind in [field[:2] for field in struct._fields_ if field[0] != "node"]:
         value = getattr(struct, name)
@@ -43,7 +44,7 @@ def record_of(skeleton: bytes, text: bytes) -> Any:
     """The record of those parts."""
     made, rows = _c.glcnn_onnx_record(), json.loads(text)
     for name, count, kind in _LISTS:
-        structs: List[Any] = [_struct(kind, row) for row in rows[name]]
+        structs: List[Any] = [_struct(kind, row) for row in rows.get(name, [])]
         setattr(made, name, (kind * len(structs))(*structs))
         setattr(made, count, len(structs))
     made.skeleton = (ctypes.c_uint8 * len(skeleton)).from_buffer_copy(skeleton)

@@ -1,0 +1,211 @@
+#!/usr/bin/python3
+"""Writes learned/NET.onnx, learned/frozen.onnx and learned.npz: PyTorch's training of small networks whose layers branch, or
+learn slopes, scales and shifts, for test_onnx_training.c.
+
+Run from this folder; needs python3-torch, python3-onnx and python3-numpy (1.13, 1.12 and 1.24 made the
+files that are here). A file has a network with the weights that training begins with, as torch.onnx
+exports it. Of twenty steps in double precision of the same batch with each optimizer are kept
+
+  x, labels                 the batch: N,C,H,W, and classes
+  NET.OPTIMIZER.loss        the loss of each step
+  NET.OPTIMIZER.PARAMETER   after the last step; as the state dictionary calls it, the file too; where
+                            a node gives it another shape to what reads it, "moved.PARAMETER", as
+                            that has it
+
+The settings of the optimizers stand in test_onnx_training.c as well. Prints how far PyTorch's own
+float32 is off.
+"""
+import copy
+import warnings
+
+import numpy as np
+import onnx
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+STEPS, BATCH, CLASSES, SIDE = 20, 4, 5, 8
+OPTIMIZERS = {
+    "momentum": lambda p: torch.optim.SGD(p, lr=0.02, momentum=0.9),
+    "adam": lambda p: torch.optim.Adam(p, lr=0.01, eps=1e-20),
+    "rms_prop": lambda p: torch.optim.RMSprop(p, lr=0.002, alpha=0.9, eps=1e-8),
+}
+
+
+class Dense(nn.Module):
+    """DenseNet's order, with a growth of which no sum is a multiple of four."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 6, 3, padding=1, bias=False)
+        channels = 6
+        self.layers = nn.ModuleList()
+        for _ in range(3):
+            self.layers.append(nn.Sequential(
+                nn.BatchNorm2d(channels), nn.ReLU(), nn.Conv2d(channels, 8, 1, bias=False),
+                nn.BatchNorm2d(8), nn.ReLU(), nn.Conv2d(8, 3, 3, padding=1, bias=False)))
+            channels += 3
+        self.last = nn.BatchNorm2d(channels)
+        self.head = nn.Linear(channels, CLASSES)
+
+    def forward(self, x):
+        x = self.stem(x)
+        for layer in self.layers:
+            x = torch.cat([x, layer(x)], 1)
+        return self.head(F.relu(self.last(x)).mean((2, 3)))
+
+
+class Slopes(nn.Module):
+    """PReLU with a slope for each channel, and with one for all."""
+
+    def __init__(self):
+        super().__init__()
+        self.one = nn.Conv2d(3, 6, 3, padding=1)
+        self.two = nn.Conv2d(6, 7, 3, padding=1, stride=2)
+        self.each, self.all = nn.PReLU(6), nn.PReLU()
+        self.head = nn.Linear(7, CLASSES)
+
+    def forward(self, x):
+        return self.head(self.all(self.two(self.each(self.one(x)))).mean((2, 3)))
+
+
+class LayerScale(nn.Module):
+    """ConvNeXt's two blocks, one of whose scales lies along the last axis."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 6, 2, stride=2)
+        self.mix = nn.Conv2d(6, 6, 3, padding=1, groups=6)
+        self.norm = nn.LayerNorm(6)
+        self.up, self.down = nn.Linear(6, 10), nn.Linear(10, 6)
+        self.gamma = nn.Parameter(0.1 * torch.ones(6))
+        self.second = nn.Conv2d(6, 6, 3, padding=1)
+        self.layer_scale = nn.Parameter(0.5 * torch.ones(6, 1, 1))
+        self.head = nn.Linear(6, CLASSES)
+
+    def forward(self, x):
+        x = self.stem(x)
+        y = self.norm(self.mix(x).permute(0, 2, 3, 1))
+        x = x + (self.gamma * self.down(F.gelu(self.up(y)))).permute(0, 3, 1, 2)
+        x = x + self.layer_scale * torch.tanh(self.second(x))
+        return self.head(x.mean((2, 3)))
+
+
+class Affine(nn.Module):
+    """StarReLU, a learned affine block, and numbers on either side of each operator."""
+
+    def __init__(self):
+        super().__init__()
+        self.one = nn.Conv2d(3, 6, 3, padding=1)
+        self.two = nn.Conv2d(6, 6, 3, padding=1)
+        self.scale, self.bias = nn.Parameter(0.9 * torch.ones(1)), nn.Parameter(-0.4 * torch.ones(1))
+        self.lab = nn.ParameterDict({"scale": nn.Parameter(torch.ones(1)),
+                                     "bias": nn.Parameter(torch.zeros(1))})
+        self.before = nn.Parameter(torch.linspace(-0.5, 0.5, 6).reshape(6, 1, 1))
+        self.behind = nn.Parameter(torch.linspace(0.2, -0.2, 6).reshape(1, 6, 1, 1))
+        self.divided = nn.Parameter(torch.tensor([1.5]))
+        self.temperature = nn.Parameter(torch.tensor(1.25))
+        self.head = nn.Linear(6, CLASSES)
+
+    def forward(self, x):
+        x = self.scale * F.relu(self.one(x)) ** 2 + self.bias
+        x = self.lab["scale"] * self.two(x) + self.lab["bias"]
+        x = self.before - torch.sigmoid(x - self.behind)
+        x = self.divided / (1.5 + torch.tanh(x))
+        return self.head(x.mean((2, 3))) * self.temperature
+
+
+def train(net, x, labels, optimizer):
+    steps, losses = optimizer(net.parameters()), []
+    for _ in range(STEPS):
+        steps.zero_grad()
+        loss = F.cross_entropy(net(x), labels)
+        loss.backward()
+        steps.step()
+        losses.append(loss.item())
+    arrays = {name: value.detach().numpy() for name, value in net.named_parameters()}
+    arrays["loss"] = np.array(losses)
+    return {name: np.asarray(value, np.float64) for name, value in arrays.items()}
+
+
+def export(net, x, path):
+    """Writes the file; returns the parameters that are read in another shape, and whether turned."""
+    torch.onnx.export(copy.deepcopy(net).eval(), (x[:1],), path, opset_version=13,
+                      input_names=["image"], output_names=["scores"],
+                      dynamic_axes={"image": {0: "N"}, "scores": {0: "N"}},
+                      training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False)
+    model, moved = onnx.load(path), {}
+    stored = {i.name for i in model.graph.initializer}
+    for node in model.graph.node:
+        if node.op_type in ("Unsqueeze", "Transpose") and node.input[0] in stored:
+            moved[node.input[0]] = node.op_type == "Transpose"
+            old, node.output[0] = node.output[0], "moved." + node.input[0]
+            for reader in model.graph.node:
+                reader.input[:] = [node.output[0] if i == old else i for i in reader.input]
+    onnx.save(model, path)
+    return moved
+
+
+def named(arrays, moved):
+    return {("moved." + n if n in moved else n): a.T if moved.get(n) else a
+            for n, a in arrays.items()}
+
+
+def off(found, wanted):
+    """The largest error, as the test reckons it, and of which array."""
+    return max((np.abs(found[n] - wanted[n]).max() / max(1, np.linalg.norm(wanted[n])), n)
+               for n in wanted)
+
+
+def frozen():
+    """Numbers that take part and do not train: not PyTorch's file, which stores constants as well."""
+    h = onnx.helper
+
+    def number(name, value, *dims):
+        size = int(np.prod(dims))
+        return h.make_tensor(name, onnx.TensorProto.FLOAT, dims, [value] * size)
+
+    stored = [number("divisor", 2, 1), number("logarithm", 0.5, 3, 1, 1), number("power", 2, 1),
+              number("epsilon", 1e-5), number("bound", 9, 1), number("divisors", 3, 3, 1, 1),
+              number("gain", 1, 3, 1, 1), number("weight", 0.5, 3, 1, 1, 1)]
+    nodes = [h.make_node("Conv", ["x", "weight"], ["w"]),
+             h.make_node("Div", ["w", "divisor"], ["a"]),
+             h.make_node("Exp", ["logarithm"], ["factor"]),
+             h.make_node("Mul", ["a", "factor"], ["b"]),
+             h.make_node("Pow", ["b", "power"], ["c"]),
+             h.make_node("Add", ["c", "epsilon"], ["d"]),
+             h.make_node("Div", ["d", "divisor"], ["e"]),
+             h.make_node("Min", ["e", "bound"], ["f"]),
+             h.make_node("Div", ["f", "divisors"], ["g"]),
+             h.make_node("Constant", [], ["two"], value=number("two", 2, 1)),
+             h.make_node("Mul", ["g", "two"], ["h"]),
+             h.make_node("Mul", ["h", "gain"], ["y"])]
+    graph = h.make_graph(nodes, "frozen",
+                         [h.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["N", 1, 8, 8])],
+                         [h.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["N", 3, 8, 8])], stored)
+    onnx.save(h.make_model(graph, opset_imports=[h.make_opsetid("", 13)], ir_version=7,
+                           producer_name="other"), "learned/frozen.onnx")
+
+
+def main():
+    warnings.filterwarnings("ignore")
+    torch.manual_seed(1)
+    x, labels = torch.randn(BATCH, 3, SIDE, SIDE), torch.tensor([0, 3, 1, 4])
+    kept = {"x": x.numpy(), "labels": labels.numpy().astype(np.float32)}
+    for name, kind in (("dense", Dense), ("prelu", Slopes), ("layer_scale", LayerScale),
+                       ("affine", Affine)):
+        net = kind()
+        moved = export(net, x, f"learned/{name}.onnx")
+        for optimizer, make in OPTIMIZERS.items():
+            arrays = train(copy.deepcopy(net).double(), x.double(), labels, make)
+            single = train(copy.deepcopy(net), x, labels, make)
+            print(f"{name} {optimizer}: float32 off by", *off(single, arrays), "loss",
+                  arrays["loss"][[0, -1]].round(3))
+            kept.update({f"{name}.{optimizer}.{n}": a.astype(np.float32)
+                         for n, a in named(arrays, moved).items()})
+    np.savez_compressed("learned.npz", **kept)
+    frozen()
+
+
+if __name__ == "__main__":
+    main()
