@@ -679,6 +679,45 @@ static void test_statistics_alone_are_updated(void)
     glcnn_network_destroy(&net);
 }
 
+/* One value of a channel is its own mean: in training that is refused, by the layer's name, before
+ * anything has changed. Two values train, and one is enough where nothing trains. */
+static void test_one_value_a_channel_does_not_train(void)
+{
+    static const float running[] = {3, 3};
+    glcnn_network *net = make_network();
+    glcnn_image_node *x = make_input(net, "x");
+    glcnn_image_node *y = glcnn_node(x, "batch_normalization", "epsilon=1e-3");
+    glcnn_image_node *const pair[] = {y, make_input(net, "labels")};
+    glcnn_filter_node *loss = glcnn_filter_node_create(net, "loss", NULL, pair, 2);
+    GOOD_FATAL(glcnn_filter_node_set_label(filter_of(y), "squeeze.bn"));
+    GOOD_FATAL(glcnn_kernel_set_vector(kernel_of(y), "variance", running, 2));
+    train_network(net, false);
+    glcnn_graph *training = NULL, *inference = graph_of(y);
+    GOOD_FATAL(glcnn_training_graph_create(loss, NULL, NULL, &training));
+    for (uint32_t images = 1; images <= 2; images++) {
+        glcnn_image *sources[] = {image_with(images, 2, 1, 1, pixels),
+                                  image_with(images, 2, 1, 1, gradients)};
+        glcnn_status status = glcnn_graph_execute(training, sources, NULL, NULL);
+        CU_ASSERT_EQUAL(status, images == 1 ? INVALID : GLCNN_SUCCESS);
+        if (images == 1) {
+            CU_ASSERT_STRING_EQUAL(
+                glcnn_device_error(device),
+                "graph: squeeze.bn (batch_normalization): the batch has one value for each "
+                "channel, 1 image of 1x1; in training it normalises by more: give more images a "
+                "batch, or larger ones");
+            float *kept = vector_values(glcnn_kernel_vector(kernel_of(y), "variance"));
+            CU_ASSERT_EQUAL(memcmp(kept, running, sizeof running), 0);
+            free(kept);
+        }
+        GOOD(glcnn_graph_wait(training));
+        run_graph(inference, sources);
+        destroy_images(sources, 2);
+    }
+    glcnn_graph_destroy(&training);
+    glcnn_graph_destroy(&inference);
+    glcnn_network_destroy(&net);
+}
+
 /* Only the layer behind the stopped image trains. */
 static void test_stopped_gradients_train_the_last_layer(void)
 {
@@ -966,6 +1005,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_failing_reloads_come_out),
         UNIT_TEST(test_reload_reads_data_sources),
         UNIT_TEST(test_statistics_alone_are_updated),
+        UNIT_TEST(test_one_value_a_channel_does_not_train),
         UNIT_TEST(test_stopped_gradients_train_the_last_layer),
         UNIT_TEST(test_sub_batches_give_the_same),
         UNIT_TEST(test_normalised_sub_batches_give_the_same),

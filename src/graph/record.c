@@ -695,6 +695,28 @@ static struct range part(const struct recording *r, uint32_t index)
     return (struct range){index, first, next - first};
 }
 
+/* A layer that trains and normalises by the one value of a channel would make beta of it, learn no
+ * gamma, pass back no gradient and average variances of 0. */
+static glcnn_status check_samples(const struct recording *r, size_t filter)
+{
+    const struct graph_filter *f = &r->graph->filters[filter];
+    const struct glcnn_state *state = recording_state(r, filter, 0, 0);
+    if (!f->has_gradient || !state || state->samples != 1)
+        return GLCNN_SUCCESS;
+    return device_fail(r->graph->device, GLCNN_INVALID_ARGUMENT,
+                       "graph: %s (%s): the batch has one value for each channel, 1 image of 1x1; "
+                       "in training it normalises by more: give more images a batch, or larger "
+                       "ones",
+                       f->node->label, f->node->kernel->descriptor->name);
+}
+
+/* Behind a collector, through which the whole batch has gone. */
+static glcnn_status finish_collector(struct recording *r, size_t filter)
+{
+    glcnn_status status = exchange_record_statistics(r, filter);
+    return status == GLCNN_SUCCESS ? check_samples(r, filter) : status;
+}
+
 static glcnn_status record_segments(struct recording *r)
 {
     glcnn_status status = GLCNN_SUCCESS;
@@ -710,7 +732,7 @@ static glcnn_status record_segments(struct recording *r)
             }
         }
         if (status == GLCNN_SUCCESS && r->steps[end - 1].collector)
-            status = exchange_record_statistics(r, r->steps[end - 1].filter);
+            status = finish_collector(r, r->steps[end - 1].filter);
     }
     return status;
 }

@@ -713,6 +713,14 @@ class ModelFiles(unittest.TestCase):
     def file(self, name):
         return os.path.join(self.path, name)
 
+    def table(self):
+        """A folder that the tool trains on."""
+        os.mkdir(self.file("table"))
+        for name in "train", "val":
+            numpy.savetxt(self.file("table/%s.csv" % name), numpy.column_stack(
+                [self.labels, self.images.reshape(len(self.images), -1)]), "%d", ",")
+        return self.file("table")
+
     def tool(self, *words):
         return subprocess.run([os.environ["GLCNN_TOOL"], *words], check=True, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL).stdout
@@ -763,6 +771,61 @@ class ModelFiles(unittest.TestCase):
         back.output = back.filter("body").result
         numpy.testing.assert_allclose(back.predict(self.images), net.predict(self.images),
                                       atol=1e-5)
+
+    def test_slopes_are_trained_and_kept(self):
+        def bent(x):
+            x = x.fully_connected(output_feature_channels=6)
+            x = x.node("neuron", neuron_type="prelu").set(label="each")
+            x = x.node("neuron", neuron_type="scale", shares_data=1).set(label="all")
+            return x.fully_connected(output_feature_channels=5)
+        adam = glcnn.Optimizer("adam", learning_rate=0.01)
+        net = glcnn.network((1, 8, 8), bent, seed=2)
+        net.filter("all").set_vector("neuron_data", [0.5])
+        net.train(self.images, self.labels, optimizer=adam)
+        net.save(self.file("bent.glcnn"))
+        again = glcnn.load(self.file("bent.glcnn"))
+        for name, count, start in ("each", 6, 0), ("all", 1, 0.5):
+            slopes = net.filter(name).vector("neuron_data")
+            self.assertEqual(len(slopes), count)
+            self.assertTrue((slopes != start).any())
+            numpy.testing.assert_array_equal(again.filter(name).vector("neuron_data"), slopes)
+        before = net.filter("all").vector("neuron_data")
+        net.save_onnx(self.file("bent.onnx"))
+        numpy.testing.assert_allclose(glcnn.onnx(self.file("bent.onnx")).predict(self.images),
+                                      net.predict(self.images), atol=1e-5)
+        self.tool("train", "--model", self.file("bent.glcnn"), "--data", self.table(), "--train",
+                  "last", "--epochs", "1", "--batch", "8", "--out", self.file("last.glcnn"))
+        numpy.testing.assert_array_equal(
+            glcnn.load(self.file("last.glcnn")).filter("all").vector("neuron_data"), before)
+
+    def test_one_value_a_channel_does_not_train(self):
+        def squeezed(x):
+            x = x.fully_connected(output_feature_channels=6)
+            x = x.batch_normalization(1e-5).set(label="squeeze.bn")
+            return x.fully_connected(output_feature_channels=5)
+        net = glcnn.network((1, 8, 8), squeezed, seed=2)
+        with refused(self, Status.INVALID_ARGUMENT, "squeeze.bn .*one value for each channel"):
+            net.train(self.images, self.labels, batch=1)
+        net.train(self.images, self.labels, batch=2)
+        net.predict(self.images[:1], batch=1)
+        net.save(self.file("squeezed.glcnn"))
+        said = subprocess.run([os.environ["GLCNN_TOOL"], "train", "--model",
+                               self.file("squeezed.glcnn"), "--data", self.table(), "--batch", "1",
+                               "--epochs", "1"], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False)
+        self.assertEqual(said.returncode, 1)
+        self.assertIn(b"squeeze.bn (batch_normalization): the batch has one value", said.stdout)
+
+    def test_frozen_numbers_are_listed(self):
+        learned = os.path.join(CLASSIFIER, "..", "learned")
+        frozen = glcnn.onnx(os.path.join(learned, "frozen.onnx"))
+        self.assertEqual(list(frozen.frozen), ["divisor", "logarithm", "power", "epsilon", "bound",
+                                               "divisors"])
+        self.assertEqual(frozen.frozen["power"], "an exponent does not train")
+        frozen.save(self.file("frozen.glcnn"))
+        self.assertEqual(glcnn.load(self.file("frozen.glcnn")).frozen, frozen.frozen)
+        self.assertEqual(glcnn.onnx(os.path.join(learned, "affine.onnx")).frozen, {})
+        self.assertEqual(small_network().frozen, {})
 
     def test_the_tool_goes_on_with_a_network(self):
         net = glcnn.network((1, 8, 8), lambda x: small(x.batch_normalization(1e-5)), seed=2)

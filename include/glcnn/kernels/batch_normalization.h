@@ -25,6 +25,10 @@
  * mean and variance are constants, the data source's where 1 has not been encoded, and
  * dX = gamma / sqrt(variance + epsilon) g'.
  *
+ * A graph that trains refuses a batch that has one value for each channel, M = 1, whose variance is 0
+ * and whose gradients are 0: GLCNN_INVALID_ARGUMENT with the node's label, as PyTorch does. The
+ * kernels by themselves compute it.
+ *
  * A NaN or an infinity in one pixel makes NaN of its channel's statistics, and so of the channel.
  *
  * 2 leaves its gamma, beta and parameters (epsilon, neuron, flags) in the state, and 3 and 4 use
