@@ -203,6 +203,66 @@ static void each_form_agrees_with_the_reference(void)
                winners);
 }
 
+/* Of windows of 2x2 pixels that are all alike, and of the gradient 1. */
+static void check_norms(float pixel)
+{
+    glcnn_state *state;
+    glcnn_kernel *kernel =
+        kernel_with("pooling_l2_norm", "kernel_width=2 kernel_height=2 "
+                                       "stride_in_pixels_x=2 "
+                                       "stride_in_pixels_y=2 offset_x=1 offset_y=1");
+    glcnn_kernel *gradient = kernel_with("pooling_l2_norm_gradient", NULL);
+    glcnn_image *source = make_image(1, 4, 12, 12), *ones = make_image(1, 4, 6, 6);
+    fill_constant(source, pixel);
+    fill_constant(ones, 1);
+    glcnn_image *norms = make_image(1, 4, 6, 6), *result = make_image(1, 4, 12, 12);
+    glcnn_image *temporary;
+    glcnn_command_buffer *to = make_commands();
+    GOOD_FATAL(glcnn_kernel_encode(to, kernel,
+                                   &(struct glcnn_encode){.source = source, .destination = norms}));
+    GOOD_FATAL(glcnn_kernel_encode_returning(to, kernel, &(struct glcnn_encode){.source = source},
+                                             &temporary, &state));
+    glcnn_image_destroy(&temporary);
+    GOOD_FATAL(glcnn_kernel_encode(
+        to, gradient,
+        &(struct glcnn_encode){
+            .source = ones, .secondary = source, .state = state, .destination = result}));
+    glcnn_state_destroy(&state);
+    finish(&to);
+    float *found = read_image(norms), *rates = read_image(result);
+    for (size_t i = 0; i < count_of(norms); i++)
+        CU_ASSERT(is_near((double)found[i] / (double)pixel, 2, 1e-5));
+    for (size_t i = 0; i < count_of(result); i++)
+        CU_ASSERT(is_near(rates[i], 0.5, 1e-5));
+    free(found), free(rates);
+    glcnn_image *images[] = {source, ones, norms, result};
+    for (size_t i = 0; i < 4; i++)
+        glcnn_image_destroy(&images[i]);
+    glcnn_kernel_destroy(&kernel);
+    glcnn_kernel_destroy(&gradient);
+}
+
+/* Their squares are no floats, or have lost their digits. */
+static void norms_of_extreme_pixels(void)
+{
+    static const char *const forms[] = {"pooling_separable,pooling_norms_kept,pooling_tiles_none",
+                                        "pooling_one_pass,pooling_alone,pooling_norms_anew,"
+                                        "pooling_tiles_none",
+                                        "pooling_one_pass,pooling_strips,pooling_norms_kept,"
+                                        "pooling_tiles_none",
+                                        "pooling_one_pass,pooling_strips_shared,pooling_tiles_none",
+                                        "pooling_one_pass,pooling_tiles_shared"};
+    static const float pixels[] = {1e30f, 1e-30f, 3e37f, 1e-36f, 1e-21f, 1};
+    glcnn_device *kept = device;
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        device = open_forced(forms[f]);
+        for (size_t i = 0; i < sizeof pixels / sizeof *pixels; i++)
+            check_norms(pixels[i]);
+        glcnn_device_destroy(&device);
+    }
+    device = kept;
+}
+
 /* Images of several groups in each direction, whole and in part, of windows whose winners no state
  * keeps: too many read a pixel, or some are clamped and dilated. */
 static void strips_of_groups_agree_with_the_reference(void)
@@ -417,7 +477,7 @@ static void of_equals_the_first_wins_in_each_form(void)
         "kernel_width=5 kernel_height=3 edge_mode=clamp",
         "kernel_width=3 kernel_height=2 edge_mode=clamp",
         "kernel_width=3 kernel_height=3 stride_in_pixels_x=3 stride_in_pixels_y=3",
-        "kernel_width=2 kernel_height=2 stride_in_pixels_x=2 stride_in_pixels_y=2 padding=valid"};
+        "kernel_width=2 kernel_height=2 stride_in_pixels_x=2 stride_in_pixels_y=2 offset_x=1 offset_y=1"};
     static const char *const forms[] = {"pooling_winners_anew,pooling_tiles_shared",
                                         "pooling_winners_pair,pooling_tiles_shared",
                                         "pooling_winners_pair,pooling_tiles_none",
@@ -570,6 +630,7 @@ int main(int argc, char *argv[])
     static const CU_TestInfo tests[] = {
         UNIT_TEST(a_window_like_the_source_gives_the_mean_of_each_map),
         UNIT_TEST(each_form_agrees_with_the_reference),
+        UNIT_TEST(norms_of_extreme_pixels),
         UNIT_TEST(strips_of_groups_agree_with_the_reference),
         UNIT_TEST(large_windows_take_two_passes),
         UNIT_TEST(gradients_of_large_maxima_take_four_passes),

@@ -17,5 +17,5 @@ void invocation(ivec2 at, int slice, int image) {
     vec4 folded = column(left, row, slice, image);
     for (int p = 1; p < KERNEL_WIDTH; p++)
         folded = fold(folded, column(left + dilation_x * p, row, slice, image));
-    store_destination(at.x, at.y, slice, image, finished(folded, at.x, at.y));
+    store_destination(at.x, at.y, slice, image, finished(folded, at.x, at.y, slice, image));
 }

@@ -194,7 +194,8 @@ vec4 norm_of(ivec2 window, tile t) {
     vec4 sum = vec4(0.0);
     for (int q = 0; q < KERNEL_HEIGHT; q++)
         sum += row_sums[(window.y * stride_y + q) * WINDOWS_X + window.x];
-    return sqrt(sum);
+    ivec2 first = t.origin + window * ivec2(stride_x, stride_y);
+    return norm_of_squares(sum, first.x, first.y, t.slice, t.image);
 }
 #elif defined(SQUARES)
 vec4 norm_of(ivec2 window, tile t) {
@@ -208,7 +209,7 @@ vec4 norm_of(ivec2 window, tile t) {
         }
         sum += row;
     }
-    return sqrt(sum);
+    return norm_of_squares(sum, first.x, first.y, t.slice, t.image);
 }
 #endif
 

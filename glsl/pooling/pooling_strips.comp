@@ -47,6 +47,6 @@ void invocation(ivec2 at, int slice, int image) {
         if (again)
             folded[i] = folded_again(folded[i], left, top + dilation_y * i, slice, image);
         if (Y < end_row)
-            store_destination(at.x, Y, slice, image, finished(folded[i], at.x, Y));
+            store_destination(at.x, Y, slice, image, finished(folded[i], at.x, Y, slice, image));
     }
 }

@@ -38,7 +38,7 @@ vec4 fold_row(int first) {
 }
 
 void make_result(ivec2 X, int first, int slice, int image) {
-    store_destination(X.x, X.y, slice, image, finished(fold_row(first), X.x, X.y));
+    store_destination(X.x, X.y, slice, image, finished(fold_row(first), X.x, X.y, slice, image));
 }
 
 void invocation(ivec3 at) { make_strips(at); }

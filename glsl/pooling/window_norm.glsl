@@ -1,5 +1,6 @@
 // sqrt(sum over the taps of window X of source^2). Rows are summed apart: large windows keep their
 // digits.
+// needs pooling/norm_of_squares.glsl
 vec4 window_norm(int X, int Y, int slice, int image) {
     int left = first_x + stride_x * X;
     int top = first_y + stride_y * Y;
@@ -12,5 +13,5 @@ vec4 window_norm(int X, int Y, int slice, int image) {
         }
         sum += row;
     }
-    return sqrt(sum);
+    return norm_of_squares(sum, left, top, slice, image);
 }

@@ -1,6 +1,8 @@
 /* Pooling in two passes, from one texture array into another. */
 #include "kernels/pooling_separable.h"
 
+#include <string.h>
+
 #include "encode/window.h"
 
 /* ---- Choice ---- */
@@ -65,6 +67,14 @@ static const struct variant *choose(struct plan *plan, const struct pooled *p)
     return variant_choose(plan, pooling_forms, &reads);
 }
 
+bool pass_norm(struct pass *pass, const char *fold)
+{
+    bool squares = strcmp(fold, "SQUARES") == 0;
+    if (squares)
+        pass_library(pass, "pooling/norm_of_squares.glsl");
+    return squares;
+}
+
 /* Of a source that the pass does not read. */
 static void pass_source_size(struct pass *pass, const struct image_view *source)
 {
@@ -100,7 +110,10 @@ static void plan_rows(struct plan *plan, const struct pooled *p, const struct sp
     pass_origin(pass, p->x, p->y, 0);
     pass_texture(pass, "part", part);
     pass_image(pass, "destination", p->result);
-    pass_source_size(pass, p->source);
+    if (pass_norm(pass, p->fold))
+        pass_texture(pass, "source", p->source);
+    else
+        pass_source_size(pass, p->source);
     pass_pooled(pass, p, columns);
     pass->work = (uint32_t)p->window.x.size * 8;
 }

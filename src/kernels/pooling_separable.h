@@ -40,6 +40,8 @@ bool pooling_plan_separable_gradient(struct plan *plan, const struct pooled_grad
 bool pooling_plan_separable_max_gradient(struct plan *plan, const struct pooled_gradient *pooled,
                                          const struct variant **variant);
 
+/* To a pass that ends sums of squares, and then needs the source: returns whether `fold` is of those. */
+bool pass_norm(struct pass *pass, const char *fold);
 /* To a pass whose invocations read their own results' windows alone: whether all lie within. */
 void pass_inside(struct pass *pass, const struct pooled *pooled);
 /* Are groups that each make so many pixels across and down at least three quarters full of an area? */

@@ -216,6 +216,7 @@ static void pass_tiles(struct pass *pass, const struct tiles *t, const struct im
     const struct operation *o = t->operation;
     uint32_t lanes = lanes_of(t);
     pass_define(pass, t->fold, 1);
+    pass_norm(pass, t->fold);
     pass_define(pass, "TILE_X", TILE_X);
     pass_define(pass, "TILE_Y", (int)t->height);
     pass_define(pass, "LANES", (int)lanes);

@@ -108,6 +108,7 @@ static void pass_fold(struct pass *pass, const struct pooled *p)
 {
     p->add_padding(p->operation, pass);
     pass_define(pass, p->fold, 1);
+    pass_norm(pass, p->fold);
     if (has_halves(p->source))
         pass_define(pass, "NUMBERS", 1);
 }
