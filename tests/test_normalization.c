@@ -740,6 +740,34 @@ static void instance_refusals(void)
     layer_end(&l);
 }
 
+/* 0 times what is not finite is no number, as the formula has it: p0 is 0, and so the mean counts in T
+ * alone. */
+static void contrast_without_alpha_takes_what_is_not_finite(void)
+{
+    static const float spoilt[] = {NAN, INFINITY, 1e20f};
+    glcnn_kernel *kernel = kernel_with("local_contrast_normalization",
+                                       "kernel_width=3 kernel_height=3 alpha=0 p0=0 delta=4");
+    for (size_t k = 0; k < sizeof spoilt / sizeof *spoilt; k++) {
+        float x[49];
+        for (int i = 0; i < 49; i++)
+            x[i] = i == 24 ? spoilt[k] : (float)i;
+        glcnn_image *source = image_with(1, 1, 7, 7, x), *result = make_image(1, 1, 7, 7);
+        glcnn_command_buffer *to = make_commands();
+        GOOD(glcnn_kernel_encode(to, kernel,
+                                 &(struct glcnn_encode){.source = source, .destination = result}));
+        finish(&to);
+        float *y = read_image(result);
+        for (int i = 0; i < 49; i++) {
+            bool reads = abs(i / 7 - 3) <= 1 && abs(i % 7 - 3) <= 1;
+            CU_ASSERT(reads ? isnan(y[i]) : is_near(y[i], 0.5 * i, 1e-6));
+        }
+        free(y);
+        glcnn_image_destroy(&source);
+        glcnn_image_destroy(&result);
+    }
+    glcnn_kernel_destroy(&kernel);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -753,6 +781,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(choice_16_the_outside_counts),
         UNIT_TEST(clamped_taps_add_to_the_border),
         UNIT_TEST(contrast_beside_a_large_mean),
+        UNIT_TEST(contrast_without_alpha_takes_what_is_not_finite),
         UNIT_TEST(spatial_gradient_addressed_by_hand),
         UNIT_TEST(local_defaults_and_refusals),
         UNIT_TEST(golden_instance),

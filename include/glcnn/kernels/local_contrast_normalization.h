@@ -13,7 +13,9 @@
  * windows as those of other kernels. The window need not be square.
  *
  * alpha is 0 in a new kernel, as in MPS's kernels, so that only the mean is taken away; MPS's graph
- * nodes start with 1.
+ * nodes start with 1. With alpha 0 too T is what the formula gives: a NaN or an infinity anywhere in
+ * the window makes it NaN, and so does a difference of 1.8e19 or more from the mean, whose square no
+ * float32 holds.
  *
  * A gradient addressed by hand reads G at the primary offset, X at the secondary offset and writes
  * the gradient of that pixel to the first pixel of the clip rectangle.
