@@ -26,16 +26,25 @@ static float *weights_of(glcnn_image_node *layer)
     return vector_values(glcnn_kernel_vector(kernel_of(layer), "weights"));
 }
 
-/* The formula with numbers from elsewhere: sqrt(6 / 18) (2 floor(z / 2^40) / 2^24 - 1). */
+/* The formula with numbers from elsewhere: sqrt(6 / 18) (2 floor(z / 2^40) / 2^24 - 1), of which 6 / 18,
+ * the root and the product are rounded. */
 static void test_bits_are_those_of_the_formula(void)
 {
     static const float expected[] = {-0x1.04889ep-3f, -0x1.1dad92p-1f, 0x1.d9dd6p-2f,
                                      0x1.883b3ep-4f};
+    static volatile float share = 6.0f / 18, bound;
     glcnn_image_node *layer;
     glcnn_network *net = network_of("", NULL, NULL, &layer);
     GOOD(glcnn_network_initialise(net, SEED));
     float *found = weights_of(layer);
     CU_ASSERT_EQUAL(memcmp(found, expected, sizeof expected), 0);
+    size_t count = vector_count(glcnn_kernel_vector(kernel_of(layer), "weights"));
+    uint64_t state = SEED;
+    bound = sqrtf(share);
+    for (size_t i = 0; i < count; i++) {
+        float part = 2.0f * (float)(random_next(&state) >> 40) / (float)(1 << 24) - 1;
+        CU_ASSERT_EQUAL(found[i], (float)((double)bound * (double)part)); /* exact, then rounded */
+    }
     free(found);
     glcnn_network_destroy(&net);
 }

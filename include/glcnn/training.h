@@ -44,7 +44,8 @@ extern "C" {
  * Weight by weight, in the order of the vector, layer by layer, in the order of the nodes, the next
  * number z of splitmix64 (Steele, Lea and Flood 2014), whose state begins with `seed`, gives
  *   b (2 floor(z / 2^40) / 2^24 - 1)
- * in float32, rounded once: the same bits on every machine.
+ * in float32: 6 / inputs, the root of that and the product are rounded, each to the nearest, and
+ * nothing else: the same bits on every machine.
  *
  * Call it when all layers are made. Errors: the failure that the network keeps;
  * GLCNN_INVALID_ARGUMENT for a layer that does not know its input channels, and then no weights are

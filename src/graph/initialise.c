@@ -69,7 +69,7 @@ static float bound_of(const struct glcnn_filter_node *layer, size_t count)
     return sqrtf(6.0f / (float)inputs);
 }
 
-/* Every step but the product is exact, so that there is one rounding on any machine. */
+/* Every step but the product with the bound is exact: one rounding, on any machine. */
 static void draw(uint64_t *state, float bound, float *weights, size_t count)
 {
     for (size_t i = 0; i < count; i++)
