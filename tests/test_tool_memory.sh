@@ -48,6 +48,20 @@ train='train --data data.csv --channels 1 --size 8 --net small --epochs 1 --batc
 "$tool" $train --out model.safetensors >log 2>&1 || fail "training fails: $(tail -n 1 log)"
 "$tool" export model.safetensors -o model.onnx >log 2>&1 || fail "export fails: $(tail -n 1 log)"
 
+# ---- More than there is --------------------------------------------------------------------------
+
+# A step that does not fit is told of before it is made: here the log that cannot be keeps it from it.
+step='train --net resnet8 --batch 4096 --log /nonexistent/log --device software'
+if [ -e /usr/share/datasets/fashion-mnist ]; then
+    (ulimit -v 2000000 && "$tool" $step >answer 2>err)
+    grep -q '^glcnn train: a step takes 2[0-9.]* MiB, and 1953.1 MiB are free: --memory 977M splits it' err ||
+        fail "a step that does not fit: $(cat err)"
+    "$tool" $step --memory 100M >answer 2>err
+    ! grep -q 'are free' err || fail "a step that fits: $(cat err)"
+fi
+
+# ---- None ----------------------------------------------------------------------------------------
+
 # lets_down ARGUMENT...
 lets_down() {
     MEMORY_LOG=places LD_PRELOAD=$work/memory.so "$tool" "$@" >answer 2>err ||

@@ -141,6 +141,7 @@ static int describe(struct session *s)
     else
         output("\ncheckpoints: none, the network will not be saved; give --out\n");
     fflush(stdout);
+    session_tell_memory(s, m.planned);
     return EXIT_GOOD;
 }
 
