@@ -59,7 +59,7 @@ done | awk -v public="$public" '
         split($1, from, "/"); parts = split($2, to, "/")
         if (to[1] == "glcnn") to[1] = of[to[2]]
         else if (parts == 1 || to[1] == "support") next
-        if (to[1] ~ /^(sys|EGL|GLES2|GLES3|KHR|cjson|linux)$/) next
+        if (to[1] ~ /^(sys|EGL|GLES2|GLES3|KHR|cjson|linux|webp)$/) next
         print from[1], to[1], $1
     }' >"${TMPDIR:-/tmp}/rooms.$$"
 trap 'rm -f "${TMPDIR:-/tmp}/rooms.$$"' EXIT
