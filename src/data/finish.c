@@ -217,12 +217,13 @@ size_t set_values(const glcnn_data_set *set)
 static void tell_passed_over(glcnn_data_set *set)
 {
     char sentence[GLCNN_ERROR_LENGTH];
-    snprintf(
-        sentence, sizeof sentence,
-        "%.200s: %u files that are no pictures, or folders within classes, are ignored, %.100s "
-        "the first",
-        set->path, set->passed_over, set->passed_first);
-    if (set->passed_over > 0)
+    const uint32_t count = set->passed_over;
+    snprintf(sentence, sizeof sentence,
+             count == 1 ? "%.200s: %u file or folder that is no picture is ignored: %.100s"
+                        : "%.200s: %u files and folders that are no pictures are ignored: %.100s "
+                          "is the first",
+             set->path, count, set->passed_first);
+    if (count > 0)
         set_decide(set, sentence);
 }
 

@@ -1,7 +1,6 @@
 /* EXIF's orientation of PNG files. It is in a chunk eXIf, before the pixels or behind them, or, as
  * was usual before there was that chunk, in a text: "Raw profile type exif" or "APP1", of lines of
  * hexadecimal digits. libpng gives a chunk behind the pixels only once these are decoded. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -56,38 +55,37 @@ static bool read_bytes(FILE *file, struct chunk *chunk)
 
 /* ---- Texts ---- */
 
-static int digit_of(uint8_t c)
+static int digit_of(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 /* "\nexif\n  LENGTH\n" and the digits, in whose place the bytes are written; `text` ends with 0. */
-static size_t read_digits(uint8_t *text)
+static size_t read_digits(char *text)
 {
-    uint8_t *to = text, *at = text;
-    for (int lines = 0; lines < 3; at++) {
-        if (*at == 0)
+    char *to = text, *at = text;
+    for (int lines = 0; lines < 3; lines++, at++) {
+        at = strchr(at, '\n');
+        if (!at)
             return 0;
-        lines += *at == '\n';
     }
-    for (; *at; at++) {
-        while (isspace(*at))
-            at++;
-        int high = digit_of((uint8_t)tolower(at[0])),
-            low = high < 0 ? -1 : digit_of((uint8_t)tolower(at[1]));
+    for (;; at += 2) {
+        at += strspn(at, " \t\r\n");
+        int high = digit_of(at[0]), low = high < 0 ? -1 : digit_of(at[1]);
         if (low < 0)
-            break;
-        *to++ = (uint8_t)(high << 4 | low);
-        at++;
+            return (size_t)(to - text);
+        *to++ = (char)(high << 4 | low);
     }
-    return (size_t)(to - text);
 }
 
 /* 0: no orientation is said. */
 static uint32_t profile_orientation(uint8_t *text)
 {
     static const uint8_t mark[6] = "Exif\0";
-    size_t size = read_digits(text);
+    size_t size = read_digits((char *)text);
     size_t begin = size > sizeof mark && memcmp(text, mark, sizeof mark) == 0 ? sizeof mark : 0;
     return picture_orientation(text + begin, size - begin);
 }
