@@ -41,7 +41,8 @@ static void unknown_words_are_refused_with_the_list(void)
     static const char *const wrong[] = {
         "bogus",      "nan,bogus", "NAN",
         "nan verify", "sync,,nan", "a-word-that-is-longer-than-any-that-there-could-be"};
-    static const char *const right[] = {"", "sync", "nan,sync", "sync,nan,verify", "race", "verify,verify"};
+    static const char *const right[] = {"",     "sync",         "nan,sync", "sync,nan,verify",
+                                        "race", "verify,verify"};
     glcnn_device *opened = NULL;
     char sentence[1024] = "";
     const struct glcnn_device_parameters parameters = {.log = log_line, .log_user = sentence};
