@@ -47,7 +47,7 @@ round() {
     must $python "$golden/evaluate_onnx.py" pictures pictures "$width" "$height" "$classes"
     must "$glcnn" import "$file" -o model.glcnn --size "${width}x$height" \
         --mean 0.5 --deviation 0.5
-    must "$glcnn" train --model model.glcnn --data pictures --batch 8 --epochs 12 \
+    must "$glcnn" train --force --model model.glcnn --data pictures --batch 8 --epochs 12 \
         --optimizer adam --schedule constant --out tuned.glcnn "$@"
     finish
 }
@@ -69,7 +69,7 @@ compared() {
 
 round "$golden/classifier/exported.onnx" 16 16 4 --train all --lr 0.03
 compared onnx
-must "$glcnn" train --net resnet8 --data pictures --batch 8 --epochs 6 --lr 0.05 \
+must "$glcnn" train --force --net resnet8 --data pictures --batch 8 --epochs 6 --lr 0.05 \
     --mean 0.5 --deviation 0.5 --out tuned.glcnn
 finish
 compared onnx
