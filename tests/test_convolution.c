@@ -331,7 +331,7 @@ static void types_need_what_decodes_them(void)
     CU_ASSERT_PTR_NULL(kernel);
     w.type = GLCNN_CONVOLUTION_WEIGHTS_UINT8_TABLE;
     REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_convolution_create(device, &typed, &w, &kernel));
-    w.type = (glcnn_convolution_weights_type)4;
+    w.type = GLCNN_CONVOLUTION_WEIGHTS_FORCE32;
     REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_convolution_create(device, &typed, &w, &kernel));
     w.weights = NULL;
     w.type = GLCNN_CONVOLUTION_WEIGHTS_UINT8_LINEAR;

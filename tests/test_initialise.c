@@ -173,7 +173,7 @@ static void test_unknown_neurons_do_no_harm(void)
     glcnn_image_node *layer, *x;
     glcnn_network *net = network_of("", NULL, NULL, &layer);
     x = glcnn_node(layer, "neuron", NULL);
-    glcnn_neuron(kernel_of(x))->neuron.type = (glcnn_neuron_type)100000;
+    glcnn_neuron(kernel_of(x))->neuron.type = GLCNN_NEURON_TYPE_FORCE32;
     GOOD(glcnn_network_initialise(net, SEED));
     check_weights(layer, &state, GLOROT);
     glcnn_graph *graph = graph_of(x);

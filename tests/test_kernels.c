@@ -112,9 +112,63 @@ static void kernel_agrees_with_its_reference(void)
     configurations += distinct;
 }
 
+/* ---- Values of enumerations ---- */
+
+static bool is_said(const struct glcnn_descriptor *d, const char *name, const char *value)
+{
+    char word[128], settings[600];
+    snprintf(word, sizeof word, " %s=%s ", name, value);
+    for (size_t i = 0; d->cases[i].settings; i++) {
+        snprintf(settings, sizeof settings, " %s ", d->cases[i].settings);
+        if (strstr(settings, word))
+            return true;
+    }
+    return false;
+}
+
+/* A fused neuron has the functions of the kernels of neurons alone, one of which has slopes. */
+static bool is_left_to_another(const struct glcnn_descriptor *d, const struct parameter *p)
+{
+    return strcmp(p->name, "neuron_type") == 0 && strcmp(d->name, "neuron") != 0 &&
+           strcmp(d->name, "neuron_gradient") != 0;
+}
+
+/* A kernel that is to make nothing has no result to compare. */
+static bool makes_nothing(const struct parameter *p, const char *value)
+{
+    return strcmp(p->name, "gradient_option") == 0 && strcmp(value, "none") == 0;
+}
+
+static void check_values(const struct glcnn_descriptor *d, const struct parameter *p)
+{
+    for (size_t v = 0; p->value_names[v]; v++) {
+        bool said = (double)v == p->default_value || makes_nothing(p, p->value_names[v]) ||
+                    is_said(d, p->name, p->value_names[v]);
+        if (!said)
+            fprintf(stderr, "\n  %s: no case has %s=%s\n", d->name, p->name, p->value_names[v]);
+        CU_ASSERT(said);
+    }
+}
+
+/* A type that is added and that no case has would pass unseen. */
+static void every_value_has_a_case(void)
+{
+    size_t enumerations = 0;
+    for (size_t k = 0; glcnn_registry[k]; k++) {
+        const struct parameter *p = glcnn_registry[k]->parameters;
+        for (; p && p->name; p++)
+            if (p->type == FIELD_ENUM && !is_left_to_another(glcnn_registry[k], p)) {
+                check_values(glcnn_registry[k], p);
+                enumerations++;
+            }
+    }
+    CU_ASSERT(enumerations > 4);
+}
+
 int main(int argc, char *argv[])
 {
-    CU_TestInfo *tests = cases_table(kernel_agrees_with_its_reference, NULL, NULL);
+    static const CU_TestInfo more[] = {UNIT_TEST(every_value_has_a_case), CU_TEST_INFO_NULL};
+    CU_TestInfo *tests = cases_table(kernel_agrees_with_its_reference, NULL, more);
     int status = cases_main("kernels", tests, argc, argv);
     printf("%zu configurations of operations\n", configurations);
     free(tests);

@@ -7,8 +7,7 @@
 #include "run/run.h"
 #include "tests/fixture.h"
 
-#define TYPES 10
-#define MOST  1024
+#define MOST 1024
 
 enum { CE = GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, MSE = GLCNN_LOSS_TYPE_MEAN_SQUARED_ERROR };
 enum { NONE, SUM, MEAN, BY_WEIGHTS };
@@ -23,6 +22,19 @@ static const char *const type_names[] = {"mean_absolute_error",
                                          "cosine_distance",
                                          "log",
                                          "kullback_leibler_divergence"};
+#define TYPES ((int)(sizeof type_names / sizeof *type_names))
+
+/* How many values an enumeration of the kernel has. */
+static int count_of_values(const char *parameter)
+{
+    const struct parameter *p = descriptor_find("loss")->parameters;
+    int count = 0;
+    while (strcmp(p->name, parameter) != 0)
+        p++;
+    while (p->value_names[count])
+        count++;
+    return count;
+}
 
 /* ---- A loss kernel with its images ---- */
 
@@ -152,8 +164,9 @@ static void points_of_every_type(void)
 /* A NaN in the prediction shows in the loss, and in a gradient that depends on the prediction. */
 static void nan_is_not_hidden(void)
 {
-    static const bool minus_label[TYPES] = {[GLCNN_LOSS_TYPE_COSINE_DISTANCE] = true,
-                                            [GLCNN_LOSS_TYPE_KULLBACK_LEIBLER_DIVERGENCE] = true};
+    static const bool minus_label[sizeof type_names / sizeof *type_names] = {
+        [GLCNN_LOSS_TYPE_COSINE_DISTANCE] = true,
+        [GLCNN_LOSS_TYPE_KULLBACK_LEIBLER_DIVERGENCE] = true};
     for (int type = 0; type < TYPES; type++)
         for (float t = 0; t <= 1; t++) {
             struct loss_run r = begin(type, SUM, 1, 1, 1, 1);
@@ -552,8 +565,10 @@ static void parameters_are_checked(void)
 {
     struct loss_run r = begin(GLCNN_LOSS_TYPE_COSINE_DISTANCE, MEAN, 1, 2, 1, 1);
     check_refused(&r, "its reduction type must be sum");
-    glcnn_loss(r.kernel)->loss_type = (glcnn_loss_type)10;
-    check_refused(&r, "loss_type is 10");
+    char sentence[64];
+    snprintf(sentence, sizeof sentence, "loss_type is %d", TYPES);
+    glcnn_loss(r.kernel)->loss_type = (glcnn_loss_type)TYPES;
+    check_refused(&r, sentence);
     glcnn_loss(r.kernel)->loss_type = GLCNN_LOSS_TYPE_LOG;
     glcnn_loss(r.kernel)->label_smoothing = 1.5f;
     check_refused(&r, "label_smoothing is 1.5");
@@ -567,12 +582,14 @@ static void construction(void)
 {
     glcnn_kernel *kernel = NULL;
     REFUSED(GLCNN_INVALID_ARGUMENT,
-            glcnn_loss_create(device, (glcnn_loss_type)10, GLCNN_REDUCTION_TYPE_SUM, &kernel));
+            glcnn_loss_create(device, (glcnn_loss_type)TYPES, GLCNN_REDUCTION_TYPE_SUM, &kernel));
     CU_ASSERT_PTR_NULL(kernel);
     REFUSED(GLCNN_INVALID_ARGUMENT,
-            glcnn_loss_create(device, GLCNN_LOSS_TYPE_HUBER, (glcnn_reduction_type)4, &kernel));
+            glcnn_loss_create(device, GLCNN_LOSS_TYPE_HUBER,
+                              (glcnn_reduction_type)count_of_values("reduction_type"), &kernel));
     REFUSED(GLCNN_INVALID_ARGUMENT,
             glcnn_loss_create(device, GLCNN_LOSS_TYPE_HUBER, GLCNN_REDUCTION_TYPE_SUM, NULL));
+    CU_ASSERT_EQUAL(count_of_values("loss_type"), TYPES); /* each has its rows here */
     for (int type = 0; type < TYPES; type++) {
         struct glcnn_setting setting;
         char text[64], error[512];

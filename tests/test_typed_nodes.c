@@ -316,7 +316,7 @@ static void check_refused(const void *made, const char *phrase)
 static void test_settings_out_of_range_are_refused(void)
 {
     const struct glcnn_convolution_descriptor none = {0};
-    const struct glcnn_neuron_descriptor unknown = {.type = (glcnn_neuron_type)1000};
+    const struct glcnn_neuron_descriptor unknown = {.type = GLCNN_NEURON_TYPE_FORCE32};
     const struct glcnn_neuron_descriptor baseless = {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, 1};
     const struct glcnn_neuron_descriptor infinite = {GLCNN_NEURON_TYPE_RELU, INFINITY, 0, 0};
     begin();
@@ -328,7 +328,7 @@ static void test_settings_out_of_range_are_refused(void)
     check_refused(glcnn_convolution_node(x, &none, NULL), "0 input");
     check_refused(glcnn_convolution_node(x, NULL, NULL), "descriptor is NULL");
     check_refused(glcnn_batch_normalization_node(x, -1, NULL, NULL), "epsilon is -1");
-    check_refused(glcnn_batch_normalization_node(x, 0, &unknown, NULL), "neuron_type is 1000");
+    check_refused(glcnn_batch_normalization_node(x, 0, &unknown, NULL), "neuron_type is 2147483647");
     check_refused(glcnn_neuron_node(x, &infinite), "neuron_a is inf");
     check_refused(glcnn_neuron_node(x, &baseless), "neuron_c is 1");
     check_refused(glcnn_neuron_exponential_node(x, 1, 0, -2), "neuron_c is -2");
@@ -339,8 +339,8 @@ static void test_settings_out_of_range_are_refused(void)
         glcnn_augment_color_node(x, y, &(struct glcnn_augment_color_parameters){.noise = 2}),
         "noise");
     check_refused(glcnn_slice_node(x, 0, 0), "source_feature_channel_max_count is 0");
-    check_refused(glcnn_loss_node(x, y, NULL, (glcnn_loss_type)99, GLCNN_REDUCTION_TYPE_SUM),
-                  "loss_type is 99");
+    check_refused(glcnn_loss_node(x, y, NULL, GLCNN_LOSS_TYPE_FORCE32, GLCNN_REDUCTION_TYPE_SUM),
+                  "loss_type is 2147483647");
     glcnn_network_destroy(&network);
 }
 

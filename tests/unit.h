@@ -14,6 +14,46 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a failing comparison says beside its line: both values. */
+static inline bool unit_equal_numbers(double a, double b, int line)
+{
+    if (!(a == b))
+        printf("\n    line %d: found %.9g, expected %.9g", line, a, b);
+    return a == b;
+}
+
+static inline bool unit_equal_whole(intmax_t a, intmax_t b, int line)
+{
+    if (a != b)
+        printf("\n    line %d: found %jd, expected %jd", line, a, b);
+    return a == b;
+}
+
+static inline bool unit_equal_text(const char *a, const char *b, int line)
+{
+    bool equal = a && b && strcmp(a, b) == 0;
+    if (!equal)
+        printf("\n    line %d: found \"%s\", expected \"%s\"", line, a ? a : "(null)",
+               b ? b : "(null)");
+    return equal;
+}
+
+/* clang-format off */
+#define UNIT_EQUAL(a, b)                                                                           \
+    (_Generic((a), float: true, double: true, default: false) ||                                   \
+     _Generic((b), float: true, double: true, default: false)                                      \
+         ? unit_equal_numbers((double)(a), (double)(b), __LINE__)                                  \
+         : unit_equal_whole((intmax_t)(a), (intmax_t)(b), __LINE__))
+/* clang-format on */
+#undef CU_ASSERT_EQUAL
+#undef CU_ASSERT_EQUAL_FATAL
+#undef CU_ASSERT_STRING_EQUAL
+#undef CU_ASSERT_STRING_EQUAL_FATAL
+#define CU_ASSERT_EQUAL(a, b)              CU_ASSERT(UNIT_EQUAL(a, b))
+#define CU_ASSERT_EQUAL_FATAL(a, b)        CU_ASSERT_FATAL(UNIT_EQUAL(a, b))
+#define CU_ASSERT_STRING_EQUAL(a, b)       CU_ASSERT(unit_equal_text(a, b, __LINE__))
+#define CU_ASSERT_STRING_EQUAL_FATAL(a, b) CU_ASSERT_FATAL(unit_equal_text(a, b, __LINE__))
+
 /* A row of the table, which ends with CU_TEST_INFO_NULL. */
 /* clang-format off */
 #define UNIT_TEST(function) {#function, function}

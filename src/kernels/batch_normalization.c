@@ -428,8 +428,10 @@ static void gradient_reference(const struct reference *r)
         }                                                                                          \
     }
 
-static const struct check_case statistics_cases[] = {SHAPE_CASES, {0}};
-static const struct check_case cases[] = {SHAPE_CASES, ACT_CASES, {0}};
+static const struct check_case statistics_cases[] = {
+    SHAPE_CASES, {"flags=always", {2, 3, 4, 5}}, {"flags=never", {2, 3, 4, 5}}, {0}};
+static const struct check_case cases[] = {
+    SHAPE_CASES, ACT_CASES, {"epsilon=1e-5 flags=always", {2, 3, 4, 5}}, {0}};
 
 /* ---- Descriptors ---- */
 

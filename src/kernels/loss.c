@@ -536,7 +536,10 @@ static void loss_reference(const struct reference *r)
 
 /* ---- Cases ---- */
 
+#define TYPE_CASE(NAME, ...) {"loss_type=" #NAME " reduction_type=sum", {2, 5, 3, 2}},
+
 static const struct check_case cases[] = {
+    LOSS_TYPES(TYPE_CASE) /* each */
     {"loss_type=mean_absolute_error reduction_type=none", {1, 1, 3, 3}},
     {"loss_type=mean_absolute_error reduction_type=sum weight=0.25", {2, 2, 4, 5}},
     {"loss_type=mean_squared_error reduction_type=none weight=1.5", {2, 3, 4, 2}},

@@ -112,8 +112,8 @@ static double normal_density(double x)
     return 0.5 * M_SQRT1_2 * M_2_SQRTPI * exp(-0.5 * x * x);
 }
 
-/* A row is a type: its name; the numbers a, b and c that a graph's node starts from; f(x) and f'(x)
- * in double precision, of x, A, B, C and `slope`, the channel's number of
+/* A row is a type: its name; the numbers a, b and c that a graph's node starts from, of which the check
+ * makes a case; f(x) and f'(x) in double precision, of x, A, B, C and `slope`, the channel's number of
  * neuron_data. The shader is neuron/neuron_NAME.glsl.
  * Rows stand in the order of glcnn_neuron_type, so a new one is the last. */
 /* clang-format off */
@@ -122,7 +122,7 @@ static double normal_density(double x)
     ROW(relu, 0, 0, 0, x >= 0 ? x : times(A, x), by_sign(x, A, 1))                                 \
     ROW(linear, 1, 0, 0, affine(n, x), A)                                                          \
     ROW(sigmoid, 0, 0, 0, logistic(x), logistic_slope(x))                                          \
-    ROW(hard_sigmoid, 0.2f, 0.5f, 0, held(affine(n, x), 0, 1), within(affine(n, x), 0, 1, A))      \
+    ROW(hard_sigmoid, 0.2, 0.5, 0, held(affine(n, x), 0, 1), within(affine(n, x), 0, 1, A))      \
     ROW(tanh, 1, 1, 0, A * tanh(B * x), A * B / pow(cosh(B * x), 2))                               \
     ROW(absolute, 0, 0, 0, fabs(x), sign_of(x))                                                    \
     ROW(soft_plus, 1, 1, 0, A * softened(B * x), A * B / (1 + exp(-B * x)))                        \
@@ -137,12 +137,12 @@ static double normal_density(double x)
     ROW(swish, 1, 0, 0, times(logistic(A * x), x),                                                 \
         logistic(A * x) + times(logistic_slope(A * x), A * x))                                     \
     ROW(clip, 0, 1, 0, held(x, A, B), within(x, A, B, 1))                                          \
-    ROW(hard_swish, 1.0f / 6, 0.5f, 0, times(held(affine(n, x), 0, 1), x),                         \
+    ROW(hard_swish, 0.16666667, 0.5, 0, times(held(affine(n, x), 0, 1), x),                         \
         hard_swish_slope(affine(n, x), A * x))                                                     \
     ROW(gelu_tanh, 0, 0, 0, times(logistic(tanh_argument(x)), x), logistic(tanh_argument(x)) +     \
         times(logistic_slope(tanh_argument(x)), x * tanh_argument_slope(x)))                       \
     ROW(mish, 0, 0, 0, times(mish_share(x), x), mish_share(x) + times(mish_slope(x), x))           \
-    ROW(selu, 1.67326324f, 1.05070099f, 0, B * (x >= 0 ? x : A * expm1(x)),                        \
+    ROW(selu, 1.67326324, 1.05070099, 0, B * (x >= 0 ? x : A * expm1(x)),                        \
         B * by_sign(x, A * exp(x), 1))                                                             \
     ROW(celu, 1, 0, 0, x >= 0 ? x : A * expm1(x / A), by_sign(x, exp(x / A), 1))                   \
     ROW(thresholded_relu, 1, 0, 0, beyond(x, A, x), beyond(x, A, 1))                               \
@@ -176,7 +176,10 @@ NEURON_TYPES(FUNCTIONS)
 #undef C
 
 #define TYPE(NAME, a, b, c, VALUE, DERIVATIVE)                                                     \
-    {"neuron/neuron_" #NAME ".glsl", {a, b, c}, NAME##_value, NAME##_derivative},
+    {"neuron/neuron_" #NAME ".glsl",                                                               \
+     {(float)a, (float)b, (float)c},                                                               \
+     NAME##_value,                                                                                 \
+     NAME##_derivative},
 
 static const struct neuron_type {
     const char *shader;
@@ -562,42 +565,35 @@ static void slope_gradient_reference(const struct reference *r)
 
 /* ---- Cases ---- */
 
+/* Each type with its default numbers. */
+#define TYPE_CASE(NAME, a, b, c, ...)                                                              \
+    {"neuron_type=" #NAME " neuron_a=" #a " neuron_b=" #b " neuron_c=" #c, {1, 5, 4, 3}},
+
 /* Of power and logarithm only those whose base stays positive, |x| <= 1. */
-#define TYPE_CASES                                                                                 \
-    {"neuron_type=none", {2, 1, 3, 5}}, {"neuron_type=relu neuron_a=0.1", {1, 2, 7, 9}},           \
-        {"neuron_type=linear neuron_a=-1.5 neuron_b=0.25", {3, 3, 4, 4}},                          \
-        {"neuron_type=sigmoid", {1, 4, 5, 8}},                                                     \
-        {"neuron_type=hard_sigmoid neuron_a=0.75 neuron_b=0.5", {1, 5, 6, 7}},                     \
-        {"neuron_type=tanh neuron_a=1.7 neuron_b=0.6", {2, 6, 5, 5}},                              \
-        {"neuron_type=absolute", {1, 7, 3, 3}},                                                    \
-        {"neuron_type=soft_plus neuron_a=0.5 neuron_b=8", {1, 8, 4, 6}},                           \
-        {"neuron_type=soft_sign", {2, 9, 3, 4}}, {"neuron_type=elu neuron_a=1.2", {1, 5, 9, 2}},   \
-        {"neuron_type=prelu", {2, 11, 4, 3}},                                                      \
-        {"neuron_type=relun neuron_a=0.2 neuron_b=0.4", {1, 3, 8, 8}},                             \
-        {"neuron_type=power neuron_a=0.5 neuron_b=1.5 neuron_c=-2.3", {1, 3, 6, 5}},               \
-        {"neuron_type=power neuron_a=2 neuron_b=0 neuron_c=3", {1, 6, 5, 5}},                      \
-        {"neuron_type=exponential neuron_a=3 neuron_b=-1 neuron_c=-1", {1, 2, 6, 6}},              \
-        {"neuron_type=exponential neuron_a=2 neuron_b=0.5 neuron_c=2.5", {1, 2, 6, 6}},            \
-        {"neuron_type=logarithm neuron_a=0.5 neuron_b=1 neuron_c=-1", {1, 4, 6, 6}},               \
-        {"neuron_type=gelu", {2, 7, 5, 3}}, {"neuron_type=swish neuron_a=1", {1, 6, 4, 5}},        \
-        {"neuron_type=swish neuron_a=-2.5", {2, 5, 3, 4}},                                         \
-        {"neuron_type=clip neuron_a=-0.6 neuron_b=0.35", {1, 3, 5, 4}},                            \
-        {"neuron_type=hard_swish neuron_a=1.5 neuron_b=0.5", {2, 4, 4, 3}},                        \
-        {"neuron_type=gelu_tanh", {1, 6, 3, 5}}, {"neuron_type=mish", {2, 3, 4, 4}},               \
-        {"neuron_type=selu neuron_a=1.6 neuron_b=1.05", {1, 5, 4, 4}},                             \
-        {"neuron_type=celu neuron_a=0.5", {2, 2, 5, 3}},                                           \
-        {"neuron_type=thresholded_relu neuron_a=0.25", {1, 7, 3, 4}},                              \
-        {"neuron_type=erf", {2, 6, 4, 3}}, {"neuron_type=floor", {1, 2, 4, 4}},                    \
-        {"neuron_type=ceiling", {1, 3, 4, 4}}, {"neuron_type=round", {1, 4, 4, 4}},                \
-        {"neuron_type=sign", {1, 5, 4, 4}}, {"neuron_type=scale", {2, 5, 4, 3}},                   \
-        {"neuron_type=shift", {2, 6, 3, 4}}, {"neuron_type=scale shares_data=true", {2, 9, 4, 3}}, \
-        {"neuron_type=prelu shares_data=true", {2, 7, 3, 3}},                                      \
-    {                                                                                              \
-        "neuron_type=logarithm neuron_a=0.5 neuron_b=2 neuron_c=10",                               \
-        {                                                                                          \
-            1, 4, 6, 6                                                                             \
-        }                                                                                          \
-    }
+/* clang-format off */
+#define NUMBER_CASES                                                                               \
+    {"neuron_type=relu neuron_a=0.1", {1, 2, 7, 9}},                                               \
+    {"neuron_type=linear neuron_a=-1.5 neuron_b=0.25", {3, 3, 4, 4}},                              \
+    {"neuron_type=hard_sigmoid neuron_a=0.75 neuron_b=0.5", {1, 5, 6, 7}},                         \
+    {"neuron_type=tanh neuron_a=1.7 neuron_b=0.6", {2, 6, 5, 5}},                                  \
+    {"neuron_type=soft_plus neuron_a=0.5 neuron_b=8", {1, 8, 4, 6}},                               \
+    {"neuron_type=elu neuron_a=1.2", {1, 5, 9, 2}},                                                \
+    {"neuron_type=prelu", {2, 11, 4, 3}},                                                          \
+    {"neuron_type=relun neuron_a=0.2 neuron_b=0.4", {1, 3, 8, 8}},                                 \
+    {"neuron_type=power neuron_a=0.5 neuron_b=1.5 neuron_c=-2.3", {1, 3, 6, 5}},                   \
+    {"neuron_type=power neuron_a=2 neuron_b=0 neuron_c=3", {1, 6, 5, 5}},                          \
+    {"neuron_type=exponential neuron_a=3 neuron_b=-1 neuron_c=-1", {1, 2, 6, 6}},                  \
+    {"neuron_type=exponential neuron_a=2 neuron_b=0.5 neuron_c=2.5", {1, 2, 6, 6}},                \
+    {"neuron_type=logarithm neuron_a=0.5 neuron_b=1 neuron_c=-1", {1, 4, 6, 6}},                   \
+    {"neuron_type=logarithm neuron_a=0.5 neuron_b=2 neuron_c=10", {1, 4, 6, 6}},                   \
+    {"neuron_type=swish neuron_a=-2.5", {2, 5, 3, 4}},                                             \
+    {"neuron_type=clip neuron_a=-0.6 neuron_b=0.35", {1, 3, 5, 4}},                                \
+    {"neuron_type=hard_swish neuron_a=1.5 neuron_b=0.5", {2, 4, 4, 3}},                            \
+    {"neuron_type=celu neuron_a=0.5", {2, 2, 5, 3}},                                               \
+    {"neuron_type=thresholded_relu neuron_a=0.25", {1, 7, 3, 4}},                                  \
+    {"neuron_type=scale shares_data=true", {2, 9, 4, 3}},                                          \
+    {"neuron_type=prelu shares_data=true", {2, 7, 3, 3}}
+/* clang-format on */
 
 #define PLACE_CASES                                                                                \
     {"neuron_type=sigmoid offset_x=2 offset_y=-1 destination_width=6 destination_height=7",        \
@@ -617,9 +613,9 @@ static void slope_gradient_reference(const struct reference *r)
         "neuron_type=sigmoid", {8, 33, 31, 17}, {0}, true                                          \
     }
 
-static const struct check_case cases[] = {TYPE_CASES, PLACE_CASES, {0}};
+static const struct check_case cases[] = {NEURON_TYPES(TYPE_CASE) NUMBER_CASES, PLACE_CASES, {0}};
 static const struct check_case gradient_cases[] = {
-    TYPE_CASES,
+    NEURON_TYPES(TYPE_CASE) NUMBER_CASES,
     PLACE_CASES,
     {"neuron_type=sigmoid primary_offset_y=1 secondary_offset_x=-2 secondary_offset_y=-1",
      {2, 5, 5, 6}},
