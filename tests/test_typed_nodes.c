@@ -328,7 +328,8 @@ static void test_settings_out_of_range_are_refused(void)
     check_refused(glcnn_convolution_node(x, &none, NULL), "0 input");
     check_refused(glcnn_convolution_node(x, NULL, NULL), "descriptor is NULL");
     check_refused(glcnn_batch_normalization_node(x, -1, NULL, NULL), "epsilon is -1");
-    check_refused(glcnn_batch_normalization_node(x, 0, &unknown, NULL), "neuron_type is 2147483647");
+    check_refused(glcnn_batch_normalization_node(x, 0, &unknown, NULL),
+                  "neuron_type is 2147483647");
     check_refused(glcnn_neuron_node(x, &infinite), "neuron_a is inf");
     check_refused(glcnn_neuron_node(x, &baseless), "neuron_c is 1");
     check_refused(glcnn_neuron_exponential_node(x, 1, 0, -2), "neuron_c is -2");
