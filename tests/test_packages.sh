@@ -1,6 +1,6 @@
 #!/bin/sh
-# Recipes of packagers agree with the tree: version, licence, libraries, modules. With
-# GLCNN_TEST_FULL Debian packages are built, and lintian looks at them.
+# Recipes of packagers agree with the tree: version, licence, libraries, modules. What make installs is
+# named and measured before. With GLCNN_TEST_FULL Debian packages are built, and lintian looks at them.
 #
 # Runs from the top of the tree. MAKE and O may be given.
 
@@ -46,6 +46,66 @@ for module in $modules; do
     [ "$(grep -c "[ ]$package,\{0,1\}$" $debian/control)" = 2 ] ||
         fail "debian/control has $package not twice: to build, and for libglcnn-dev"
 done
+
+# What is said of "make deb" names all that the build needs beside what the tool does.
+packages_of() {
+    awk -v name="$1" '$1 == name && $2 == ":=" { inside = 1; sub(/.*:=/, "") }
+        inside { more = /\\$/; sub(/\\$/, ""); print; inside = more }' Makefile
+}
+tool_packages=$(packages_of TOOL_PACKAGES)
+[ "$(echo $tool_packages | wc -w)" -gt 10 ] || fail "the Makefile's TOOL_PACKAGES are $tool_packages"
+for package in build-essential debhelper dh-python $(sed -n '/^Build-Depends:/,/^[SR]/{/^ /p; /^B/p}' \
+    $debian/control | sed 's/^Build-Depends://; s/[ ,]*\(<.*\|(.*\)*$//; s/,$//'); do
+    case $package in debhelper-compat | dh-sequence-python3 | python3) continue ;; esac # by the names before
+    case " $(echo $tool_packages) " in *" $package "*) continue ;; esac
+    for file in Makefile README.md; do
+        awk '/make deb |^##   deb /, /python3-setuptools/' $file | grep -qw -- "$package" ||
+            fail "$file does not say that make deb needs $package"
+    done
+done
+
+# ---- make packages -------------------------------------------------------------------------------
+
+# A machine of Debian on which one package is there and apt answers as apt does.
+mkdir "$work/bin"
+cat >"$work/bin/dpkg-query" <<'END'
+#!/bin/sh
+for package; do :; done
+[ "$package" != there ] || echo 'install ok installed'
+END
+cat >"$work/bin/apt-get" <<'END'
+#!/bin/sh
+echo "$*" >>"$APT_CALLS"
+case $* in
+*--assume-no*)
+    echo 'The following NEW packages will be installed:'
+    echo '  one other two'
+    echo '0 upgraded, 3 newly installed, 0 to remove and 9 not upgraded.'
+    echo 'Need to get 1,024 kB/2048 kB of archives.'
+    echo 'After this operation, 12.5 MB of additional disk space will be used.'
+    exit 1
+    ;;
+esac
+exit ${APT_STATUS:-0}
+END
+printf '#!/bin/sh\necho 0\n' >"$work/bin/id"
+chmod +x "$work"/bin/*
+installs() { # PACKAGE...
+    : >"$work/calls"
+    PATH=$work/bin:$PATH APT_CALLS=$work/calls sh $packaging/install_packages.sh "$@" >"$work/said" 2>&1
+}
+installs there || fail 'packages that are there cannot be installed'
+[ ! -s "$work/calls" ] && [ ! -s "$work/said" ] || fail 'apt is asked of packages that are there'
+installs one there two || fail 'packages are not installed'
+[ "$(cat "$work/said")" = 'Installing one two
+With what they need: 3 packages, 1,024 kB to fetch, 12.5 MB on the disk' ] || fail "$(cat "$work/said")"
+[ "$(tail -n 1 "$work/calls")" = 'install -y --no-install-recommends one two' ] || fail "$(cat "$work/calls")"
+! APT_STATUS=100 installs one || fail 'an apt that fails is no failure'
+grep -q 'could not be installed. As root: apt-get install -y --no-install-recommends one$' "$work/said" ||
+    fail "$(cat "$work/said")"
+said=$(unset MAKEFLAGS MFLAGS MAKELEVEL; $make -n demo | grep install_packages)
+case $said in *' libegl-dev '*) ;; *) fail "the demo installs $said" ;; esac
+case $said in *cunit* | *openmpi* | *virgl* | *python* | *testdata*) fail "the demo installs $said" ;; esac
 
 # ---- Buildroot and Yocto -------------------------------------------------------------------------
 
