@@ -8,8 +8,8 @@
 # "row " are shown of a program that passes too. A CUnit program runs as the machine is, again with
 # all limits at the ES 3.1 minimum, and, where its source speaks of GLCNN_TEST_QUICK (smaller
 # shapes, said by a variable), on softpipe, the slow rasteriser that shares little with llvmpipe.
-# RUN_UNDER=sanitizers and RUN_UNDER=valgrind look for errors and leaks instead, with the smaller
-# shapes.
+# RUN_UNDER=sanitizers looks for errors and leaks instead, and RUN_UNDER=valgrind for what was never
+# written, with the smaller shapes.
 #
 # As many programs run at once as there are processors, or GLCNN_TEST_LANES: compiling shaders keeps
 # but one busy. What a program has to say comes in one piece, once it has ended.
@@ -35,8 +35,7 @@ in_mode() {
     # Mesa 25 leaks what it knows of each part of its usual cache where it makes it.
     sanitizers) set -- env GLCNN_TEST_QUICK=1 UBSAN_OPTIONS=print_stacktrace=1 \
         MESA_DISK_CACHE_MULTI_FILE=true "$@" ;;
-    valgrind) set -- env GLCNN_TEST_QUICK=1 valgrind -q --error-exitcode=1 --leak-check=full \
-        --errors-for-leak-kinds=definite --show-leak-kinds=definite \
+    valgrind) set -- env GLCNN_TEST_QUICK=1 valgrind -q --error-exitcode=1 \
         --suppressions=tests/valgrind.supp "$@" ;;
     esac
     if command -v timeout >/dev/null; then

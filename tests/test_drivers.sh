@@ -16,7 +16,8 @@ unset MESA_GLES_VERSION_OVERRIDE
 export GLCNN_DEVICE=software
 
 # One kernel of each kind: windows of textures, sums through shared memory, atomics or none, weights
-# in buffers, many outputs of a pass, updates in place.
+# in buffers, many outputs of a pass, updates in place. Where tests/test_kernels.c checks every kernel
+# (llvmpipe, the minimum limits, softpipe) one shows that the driver is taken.
 kernels='convolution batch_normalization_gradient pooling_max_gradient fully_connected_gradient
     loss soft_max optimizer_adam'
 
@@ -117,17 +118,17 @@ lane() {
 }
 lane <<'END_OF_LANE' &
 7 virgl
-5 GALLIUM_DRIVER=softpipe check softpipe softpipe 3.1
+5 kernels=add GALLIUM_DRIVER=softpipe check softpipe softpipe 3.1
 8 refuses 'ES 3.0' 3.0
 9 refuses 'ES 2.0' 2.0
 END_OF_LANE
 other=$!
 bad=0
 lane <<'END_OF_LANE' || bad=1
-1 check llvmpipe llvmpipe 3.2
+1 kernels=add check llvmpipe llvmpipe 3.2
 2 MESA_GLES_VERSION_OVERRIDE=3.1 check 'llvmpipe held at ES 3.1' llvmpipe 3.1
 3 without_optional 'llvmpipe, no optional extension' llvmpipe 3.1
-4 GLCNN_LIMITS=min check 'llvmpipe, minimum limits' llvmpipe 3.2
+4 kernels=add GLCNN_LIMITS=min check 'llvmpipe, minimum limits' llvmpipe 3.2
 6 zink
 END_OF_LANE
 wait $other || bad=1
