@@ -8,6 +8,8 @@
  * or of that node's first output where it has no name. Of a node that becomes several filters the
  * one that does the work has that label, the others have it with "/" and a word behind it.
  *
+ * An input N,H,W,C that is transposed to N,C,H,W before anything else but arithmetic with constants
+ * looks at it, as Keras and TensorFlow have pictures, is the image whose channels are C.
  * A tensor N,C,H,W is an image, N its batch, which may be of any size whatever the file says, and
  * without a batch axis (glcnn_onnx_options) N is 1. N,C is an image of 1x1 pixels, N,C,L of one row;
  * axes beyond four share the image's rows. Reshapes and transpositions between nodes move nothing

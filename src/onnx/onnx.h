@@ -56,7 +56,8 @@ struct value {
     const char *parameter; /* of a constant: the initialiser of reals that it is or is computed of;
                               NULL: none */
     bool learns;           /* its numbers are those of `parameter`, which trains */
-    size_t uses; /* by nodes that are needed, as an output, and of what is the same image */
+    size_t uses;  /* by nodes that are needed, as an output, and of what is the same image */
+    size_t turns; /* how many of those lead to a transposition from N,H,W,C to N,C,H,W alone */
     bool is_needed, is_defined;
 };
 

@@ -113,6 +113,50 @@ static bool is_needed(const struct reader *r, const Onnx__NodeProto *node)
     return false;
 }
 
+/* ---- Pictures N,H,W,C ---- */
+
+static bool is_to_channels_first(const struct call *call)
+{
+    static const int64_t wanted[] = {0, 3, 1, 2};
+    const Onnx__AttributeProto *a = attribute_find(call, "perm");
+    return strcmp(text_of(call->node->op_type), "Transpose") == 0 && a && a->n_ints == 4 &&
+           memcmp(a->ints, wanted, sizeof wanted) == 0;
+}
+
+/* Does nothing look at the value but transpositions of N,H,W,C to N,C,H,W, arithmetic with constants
+ * before them passed over? */
+static bool is_turned(const struct value *value)
+{
+    return value && value->uses && value->turns == value->uses;
+}
+
+static bool leads_to_turn(const struct call *call)
+{
+    static const char *const passed[] = {"Identity", "Cast", "Neg", "Add", "Sub", "Mul", "Div"};
+    size_t images = 0, i = 0;
+    if (is_to_channels_first(call))
+        return true;
+    while (i < 7 && strcmp(text_of(call->node->op_type), passed[i]) != 0)
+        i++;
+    for (size_t k = 0; k < call->node->n_input; k++)
+        images += op_input(call, k) && !op_input(call, k)->tensor;
+    return i < 7 && images == 1 && call->node->n_output == 1 && is_turned(op_output(call, 0));
+}
+
+static void note_uses(struct reader *r, const Onnx__NodeProto *node)
+{
+    struct call call = {r, node, NULL};
+    bool turns = leads_to_turn(&call);
+    for (size_t k = 0; k < node->n_input; k++) {
+        struct value *value = op_input(&call, k);
+        if (!value)
+            continue;
+        value->is_needed = true;
+        value->uses++;
+        value->turns += turns;
+    }
+}
+
 /* From the last node to the first: who reads a value comes after who makes it. */
 static bool find_needed(struct reader *r)
 {
@@ -128,17 +172,9 @@ static bool find_needed(struct reader *r)
         value->is_needed = true;
         value->uses++;
     }
-    for (size_t i = r->graph->n_node; i-- > 0;) {
-        const Onnx__NodeProto *node = r->graph->node[i];
-        bool needed = is_needed(r, node);
-        for (size_t k = 0; needed && k < node->n_input; k++) {
-            struct value *value = find(r, node->input[k]);
-            if (value) {
-                value->is_needed = true;
-                value->uses++;
-            }
-        }
-    }
+    for (size_t i = r->graph->n_node; i-- > 0;)
+        if (is_needed(r, r->graph->node[i]))
+            note_uses(r, r->graph->node[i]);
     return true;
 }
 
@@ -168,9 +204,27 @@ static bool find_operators(struct reader *r)
 
 /* ---- Inputs ---- */
 
-/* Gives an axis that the file leaves open the size that the options have for it. */
-static bool open_size(struct reader *r, const char *name, struct shape *shape, uint32_t i)
+static const uint8_t pictures[AXES] = {N, H, W, C};
+
+/* An input N,H,W,C, as TensorFlow has pictures. */
+static bool has_pictures(const struct reader *r, const struct value *value)
 {
+    return is_turned(value) && value->shape.rank == AXES && !r->options.without_batch;
+}
+
+static struct image place_pictures(const struct shape *shape)
+{
+    struct image image = {NULL, {1, 1, 1, 1}, {N, C, H, W}};
+    for (size_t i = 0; i < AXES; i++)
+        image.extent[pictures[i]] = shape->dims[i];
+    memcpy(image.order, pictures, sizeof pictures);
+    return image;
+}
+
+/* Gives an axis that the file leaves open the size that the options have for it. */
+static bool open_size(struct reader *r, struct value *value, uint32_t i)
+{
+    struct shape *shape = &value->shape;
     const struct glcnn_onnx_options *o = &r->options;
     const struct {
         int64_t size;
@@ -180,15 +234,18 @@ static bool open_size(struct reader *r, const char *name, struct shape *shape, u
                  [H] = {o->height, "option height says it"},
                  [W] = {o->width, "option width says it"},
                  [AXES] = {0, "the file must have it"}};
-    enum axis axis = i == 0 && !o->without_batch ? N : place_axis(r, shape, (int)i);
+    enum axis axis = has_pictures(r, value)        ? (enum axis)pictures[i]
+                     : i == 0 && !o->without_batch ? N
+                                                   : place_axis(r, shape, (int)i);
     shape->dims[i] = given[axis].size;
     return shape->dims[i] > 0 ||
            onnx_fail(r, GLCNN_UNSUPPORTED, "input \"%.80s\" leaves the size of axis %u open; %s",
-                     name, i, given[axis].advice);
+                     value->name, i, given[axis].advice);
 }
 
-static bool input_shape(struct reader *r, const Onnx__ValueInfoProto *info, struct shape *shape)
+static bool input_shape(struct reader *r, const Onnx__ValueInfoProto *info, struct value *value)
 {
+    struct shape *shape = &value->shape;
     const Onnx__TypeProto *type = info->type;
     const char *name = text_of(info->name);
     bool is_tensor = type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
@@ -211,7 +268,7 @@ static bool input_shape(struct reader *r, const Onnx__ValueInfoProto *info, stru
                 ? dims->dim[i]->dim_value
                 : 0;
     for (uint32_t i = 0; i < shape->rank; i++)
-        if (!shape->dims[i] && !open_size(r, name, shape, i))
+        if (!shape->dims[i] && !open_size(r, value, i))
             return false;
     return shape_check(r, name, shape);
 }
@@ -225,9 +282,10 @@ static bool make_input(struct reader *r, const Onnx__ValueInfoProto *info)
         return onnx_fail(r, GLCNN_MALFORMED_DATA, "input \"%.80s\" is there twice", value->name);
     if (!value->is_needed)
         return value->is_defined = true;
-    if (!input_shape(r, info, &value->shape))
+    if (!input_shape(r, info, value))
         return false;
-    value->image = place_custom(r, &value->shape);
+    value->image =
+        has_pictures(r, value) ? place_pictures(&value->shape) : place_custom(r, &value->shape);
     for (size_t i = C; i < AXES; i++)
         if (value->image.extent[i] < 1 || value->image.extent[i] > INT32_MAX)
             return onnx_fail(r, GLCNN_UNSUPPORTED,

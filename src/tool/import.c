@@ -88,8 +88,9 @@ static int fail_file(const struct import *i, const char *error)
 
 /* ---- The command line ---- */
 
-#define HEAD_MAX  65535
-#define NAMES_MAX ((size_t)1 << 26) /* bytes of a file of names */
+#define HEAD_MAX     65535
+#define CHANNELS_MAX 65535
+#define NAMES_MAX    ((size_t)1 << 26) /* bytes of a file of names */
 
 static int read_count(const struct import *i, const char *name, uint32_t most, uint32_t *count)
 {
@@ -111,7 +112,7 @@ static int read_option(struct import *i, int letter)
         return read_extent(i->command, optarg, GLCNN_DATA_MAX_SIDE, &i->options.width,
                            &i->options.height);
     case OPTION_CHANNELS:
-        return read_count(i, "channels", GLCNN_DATA_MAX_CHANNELS, &i->options.feature_channels);
+        return read_count(i, "channels", CHANNELS_MAX, &i->options.feature_channels);
     case OPTION_HEAD:
         return read_count(i, "head", HEAD_MAX, &i->options.head_classes);
     case OPTION_OUTPUT:
@@ -215,15 +216,19 @@ static int name_classes(struct import *i, uint32_t classes)
 static int read_normalisation(struct import *i)
 {
     struct saved *s = &i->saved;
-    const uint32_t channels = s->form.channels;
-    if (channels <= GLCNN_DATA_MAX_CHANNELS &&
-        saved_read_list(i->mean ? i->mean : "0", channels, NAN, s->mean) &&
-        saved_read_list(i->deviation ? i->deviation : "1", channels, 0, s->deviation))
+    const uint32_t listed = saved_listed(&s->form);
+    if (saved_read_list(i->mean ? i->mean : "0", listed, NAN, s->mean) &&
+        saved_read_list(i->deviation ? i->deviation : "1", listed, 0, s->deviation))
         return EXIT_GOOD;
+    if (listed < s->form.channels)
+        return complain(i->command, EXIT_USAGE,
+                        "--mean and --deviation are one number for all of the %u channels; "
+                        "a deviation is above 0",
+                        s->form.channels);
     return complain(i->command, EXIT_USAGE,
                     "--mean and --deviation are a number, or %u with commas between; deviations "
                     "are above 0",
-                    channels);
+                    listed);
 }
 
 /* ---- The file ---- */
@@ -277,6 +282,20 @@ static int read_model(struct import *i)
     return open(network, &i->saved.form, 1, &i->model, error) ? EXIT_GOOD : fail_file(i, error);
 }
 
+#define PICTURE_CHANNELS 4 /* and fewer are likely */
+
+/* The file's axes are taken by their order where nothing tells otherwise. */
+static void tell_channels(const struct form *form)
+{
+    if (form->channels > GLCNN_DATA_MAX_CHANNELS)
+        output("images of %u channels: glcnn train, evaluate and predict take %d at most; Python "
+               "and C take more\n",
+               form->channels, GLCNN_DATA_MAX_CHANNELS);
+    if (form->width <= PICTURE_CHANNELS && form->channels > PICTURE_CHANNELS && form->height > 1)
+        output("the input's axes are taken for N,C,H,W; should they be N,H,W,C, the model is to "
+               "begin with a Transpose to N,C,H,W\n");
+}
+
 static void tell(const struct import *i)
 {
     const struct glcnn_onnx_record *r = i->record;
@@ -284,6 +303,7 @@ static void tell(const struct import *i)
     output("%s: images of %ux%ux%u, ", i->out, form->width, form->height, form->channels);
     if (form->classes) {
         output("%u classes\n", form->classes);
+        tell_channels(form);
         return;
     }
     output("no classifier: ");
@@ -293,6 +313,7 @@ static void tell(const struct import *i)
     output(
         "\nglcnn train, evaluate and predict take classifiers: --head makes one of it; this is for "
         "glcnn export, for Python (glcnn.load) and for C, with a loss of their own\n");
+    tell_channels(form);
 }
 
 static int write_model(struct import *i)

@@ -39,6 +39,11 @@ static bool read_form(const struct glcnn_checkpoint_metadata *m, struct form *fo
     return true;
 }
 
+uint32_t saved_listed(const struct form *form)
+{
+    return form->channels <= GLCNN_DATA_MAX_CHANNELS ? form->channels : 1;
+}
+
 bool saved_read_list(const char *text, uint32_t channels, double low,
                      float values[GLCNN_DATA_MAX_CHANNELS])
 {
@@ -69,9 +74,9 @@ static bool read_lists(const struct glcnn_checkpoint_metadata *m, struct saved *
 {
     const char *mean = glcnn_checkpoint_text(m, "mean"),
                *deviation = glcnn_checkpoint_text(m, "deviation");
-    return mean && deviation && saved->form.channels <= GLCNN_DATA_MAX_CHANNELS &&
-           saved_read_list(mean, saved->form.channels, NAN, saved->mean) &&
-           saved_read_list(deviation, saved->form.channels, 0, saved->deviation);
+    const uint32_t listed = saved_listed(&saved->form);
+    return mean && deviation && saved_read_list(mean, listed, NAN, saved->mean) &&
+           saved_read_list(deviation, listed, 0, saved->deviation);
 }
 
 /* ---- Reading ---- */
@@ -167,6 +172,13 @@ static bool make_own(const struct saved *saved, glcnn_device *device, const stru
             "\"glcnn export\" gives its ONNX file back");
         return false;
     }
+    if (saved->form.channels > GLCNN_DATA_MAX_CHANNELS) {
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "the network takes images of %u channels; pictures and arrays that are read here "
+                 "have at most %d: Python (glcnn.load) and C give it theirs",
+                 saved->form.channels, GLCNN_DATA_MAX_CHANNELS);
+        return false;
+    }
     if (glcnn_network_deserialize(device, bytes->bytes, bytes->size, &network, error) !=
         GLCNN_SUCCESS)
         return false;
@@ -255,8 +267,9 @@ static bool describe(const struct saved *saved, struct entries *e)
         snprintf(e->numbers[i], sizeof e->numbers[i], "%" PRIu32, *place(&saved->form, i));
         e->at[2 + i] = (struct glcnn_checkpoint_entry){numbers[i].name, e->numbers[i]};
     }
-    write_list(saved->mean, saved->form.channels, e->lists[0], sizeof e->lists[0]);
-    write_list(saved->deviation, saved->form.channels, e->lists[1], sizeof e->lists[1]);
+    const uint32_t listed = saved_listed(&saved->form);
+    write_list(saved->mean, listed, e->lists[0], sizeof e->lists[0]);
+    write_list(saved->deviation, listed, e->lists[1], sizeof e->lists[1]);
     e->at[5] = (struct glcnn_checkpoint_entry){"mean", e->lists[0]};
     e->at[6] = (struct glcnn_checkpoint_entry){"deviation", e->lists[1]};
     return e->names;

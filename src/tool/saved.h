@@ -51,6 +51,10 @@ saved_writer saved_write;
 /* Does all of that but for putting the file in its place: whether it could be written now. */
 saved_writer saved_try;
 
+/* Of the numbers of normalisation: one for each channel, but one for all of more than
+ * GLCNN_DATA_MAX_CHANNELS, which no data have. */
+uint32_t saved_listed(const struct form *form);
+
 /* Reads "0.5" for all channels or "0.48,0.45,0.4" for each. False: it is neither, or a value is not
  * above `low` where that is not NAN. */
 bool saved_read_list(const char *text, uint32_t channels, double low,

@@ -635,6 +635,66 @@ class OnnxAxes(unittest.TestCase):
             numpy.testing.assert_array_equal(found, -rows)
 
 
+    def write_pictures(self, dims, between=()):
+        """x: N,H,W,C, which goes through operators, a transposition to N,C,H,W and a mean of pixels."""
+        names = ["x"] + ["t%d" % i for i in range(len(between))]
+        nodes = [onnx_file.node(kind, [names[i], "c"], [names[i + 1]])
+                 for i, kind in enumerate(between)]
+        nodes += [onnx_file.node("Transpose", [names[-1]], ["y"], perm=[0, 3, 1, 2]),
+                  onnx_file.node("GlobalAveragePool", ["y"], ["p"]),
+                  onnx_file.node("Flatten", ["p"], ["z"])]
+        onnx_file.write(self.file("m.onnx"), {"x": dims}, {"z": ["N", 5]}, nodes,
+                        {"c": numpy.arange(1, 6, dtype=numpy.float32)})
+
+    def import_it(self, *more):
+        return subprocess.run([os.environ["GLCNN_TOOL"], "import", self.file("m.onnx"), "-o",
+                               self.file("m.glcnn"), *more], capture_output=True, text=True)
+
+    def test_pictures_with_channels_last(self):
+        images = self.images  # N,H,W,C
+        for between, compute in ((), lambda x: x), (("Sub", "Div"), lambda x: (
+                x - numpy.arange(1, 6)) / numpy.arange(1, 6)):
+            self.write_pictures(["N", 6, 4, 5], between)
+            self.assertIn("images of 4x6x5, 5 classes", self.import_it().stdout)
+            expected = compute(images).mean((1, 2))
+            for net in glcnn.onnx(self.file("m.onnx")), glcnn.load(self.file("m.glcnn")):
+                self.assertEqual(net.images[0].shape, (5, 6, 4))
+                for given in images, images.transpose(0, 3, 1, 2):
+                    numpy.testing.assert_allclose(net.predict(given), expected, atol=1e-6)
+        self.write_pictures(["N", "h", "w", "c"])
+        self.assertIn("axis 1 open; option height says it", self.import_it().stderr)
+        done = self.import_it("--size", "4x6", "--channels", "5")
+        self.assertIn("images of 4x6x5, 5 classes", done.stdout)
+
+    def test_axes_that_are_taken_for_channels(self):
+        onnx_file.write(self.file("m.onnx"), {"x": ["N", 6, 4, 3]}, {"y": ["N", 6, 4, 3]},
+                        [onnx_file.node("Neg", ["x"], ["y"])])
+        self.assertIn("axes are taken for N,C,H,W; should they be N,H,W,C", self.import_it().stdout)
+
+    def test_more_channels_than_data_have(self):
+        onnx_file.write(self.file("m.onnx"), {"x": ["N", 96, 4, 5]}, {"y": ["N", 96, 1, 1]},
+                        [onnx_file.node("GlobalAveragePool", ["x"], ["y"])])
+        self.assertIn("one number for all of the 96 channels", self.import_it("--mean", "1,2").stderr)
+        done = self.import_it("--mean", "0.25", "--deviation", "0.5")
+        self.assertIn("images of 5x4x96, 96 classes", done.stdout)
+        self.assertIn("train, evaluate and predict take 64 at most", done.stdout)
+        images = numpy.random.default_rng(5).random((3, 96, 4, 5), numpy.float32)
+        net = glcnn.load(self.file("m.glcnn"))
+        numpy.testing.assert_allclose(net.predict(images)[:, :, 0, 0],
+                                      (images.mean((2, 3)) - 0.25) / 0.5, atol=1e-6)
+        net.save(self.file("m.glcnn"))
+        tool, folder = os.environ["GLCNN_TOOL"], self.path
+        for words in ["export", self.file("m.glcnn"), "-o", self.file("n.onnx")], [
+                "predict", self.file("m.glcnn"), self.file("m.onnx")], [
+                "evaluate", self.file("m.glcnn"), folder], [
+                "train", "--model", self.file("m.glcnn"), "--data", folder]:
+            done = subprocess.run([tool, *words], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0 if words[0] == "export" else 1, done.stderr)
+            self.assertRegex(done.stdout + done.stderr,
+                             "mean and deviation 0.25 / 0.5\n" if words[0] == "export" else
+                             "channels is 96; expected 64 at most|96 channels; .* at most 64")
+
+
 @unittest.skipUnless(_c.FUNCTIONS["glcnn_onnx"], "there is no libglcnn_onnx")
 class OnnxOutputs(unittest.TestCase):
     """A model of several outputs: x and -x under two names each, and 2 x, which no filter follows."""

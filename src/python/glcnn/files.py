@@ -38,7 +38,8 @@ def _description(network: Network) -> bytes:
 
 def _list(values: Any, channels: int, neutral: float) -> str:
     numbers = numpy.broadcast_to(neutral if values is None else values, channels)
-    return ",".join("%.9g" % value for value in numbers)
+    few = numbers[:1] if (numbers == numbers[0]).all() else numbers  # one stands for all channels
+    return ",".join("%.9g" % value for value in few)
 
 
 def _entries(network: Network, path: Path) -> Dict[str, str]:

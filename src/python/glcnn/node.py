@@ -130,9 +130,7 @@ class ImageNode(Nodes, _Node):
         """[N][C][H][W] of an array for this image, which may have the axes of the ONNX file."""
         array, tensor = numpy.asarray(array), self.tensor
         shape = self.shape
-        is_input = not self.filter
-        if not tensor or not shape or (is_input and (array.ndim == 4 or
-                                                     array.ndim != len(tensor.sizes))):
+        if not tensor or not shape or (not self.filter and not tensor.takes(array, shape)):
             return as_images(array)
         return as_images(tensor.to_image(array, shape))
 

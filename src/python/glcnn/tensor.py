@@ -76,6 +76,12 @@ class Tensor:
                          % (self.name, self._text(self.sizes)))
         return array.transpose(self.order).reshape(self._shape(array.shape))
 
+    def takes(self, array: Any, image: Tuple[int, int, int]) -> bool:
+        """Has the array the file's axes, and not those of images of (C, H, W)?"""
+        if array.ndim != len(self.sizes) or array.shape[1:] == image:
+            return False
+        return array.ndim != 4 or array.shape[1:] == tuple(self._shape((-1, *image))[1:])
+
     def to_image(self, array: Any, image: Tuple[int, int, int]) -> Any:
         """The image, of (C, H, W), of such a tensor."""
         count = array.size // max(math.prod(image), 1)
