@@ -1,9 +1,9 @@
 /* The .safetensors format: eight bytes, little-endian, of header length; a header of JSON, padded
  * with spaces so that what follows is aligned to eight bytes; the tensors, without holes.
  *
- * Invariant of an open file: names are unique, every tensor's size is that of its shape and dtype,
- * tensors follow each other from 0 to the end of the file, metadata are texts, all is UTF-8, and the
- * digest, if there is one, is that of the bytes.
+ * Invariant of an open file: names are unique, every tensor's size is that of its shape and dtype
+ * where the dtype is known here, tensors follow each other from 0 to the end of the file, metadata are
+ * texts, all is UTF-8, and the digest, if there is one, is that of the bytes.
  */
 #ifndef GLCNN_CHECKPOINT_FILE_H
 #define GLCNN_CHECKPOINT_FILE_H
