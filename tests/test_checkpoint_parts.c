@@ -257,6 +257,69 @@ static void test_refusals(void)
     folder_empty(folder);
 }
 
+/* A dtype that nobody here reads refuses no file, but the tensor that is asked for. */
+static void test_strange_types(void)
+{
+    const struct tensor tensors[] = {{"experts.scale", "F8_E8M0", "[3]", 3, 1, 0},
+                                     {"angles", "C64", "[2]", 2, 8, 0},
+                                     {"packed", "F4", "[5]", 3, 1, 0},
+                                     {"fully_connected_0.weights", "F32", "[5,2,3,2]", 60, 0, 1},
+                                     {"fully_connected_0.biases", "F6_E2M3", "[5]", 5, 4, 0}};
+    glcnn_network *network = make_network();
+    GOOD(load(network, write_tensors("strange", tensors, 5), NULL, 0));
+    CU_ASSERT_EQUAL(value_of(network, 3, "weights", 0), 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(told, "fully_connected_0.biases<fully_connected_0.biases: it is "
+                                        "of dtype F6_E2M3\n"));
+    glcnn_network_destroy(&network);
+    folder_empty(folder);
+}
+
+/* Values that compute nonsense are refused where they are read, whole files and parts alike, and not
+ * saved: 8 files, each with one of them. */
+static void test_values_that_cannot_be(void)
+{
+    static const struct {
+        const char *vector;
+        float value;
+        const char *words;
+    } wrongs[] = {{"variance", -5, "is -5; a variance is not below 0"},
+                  {"variance", 2e19f, "is 2e+19; expected numbers in -1e19 .. 1e19"},
+                  {"variance", NAN, "nan; expected numbers"},
+                  {"variance", -INFINITY, "is -inf; expected numbers"},
+                  {"mean", -2e19f, "is -2e+19; expected numbers in"},
+                  {"gamma", 3e38f, "is 3e+38; expected numbers in"},
+                  {"beta", INFINITY, "is inf; expected numbers"}};
+    for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
+        static const char *const vectors[] = {"gamma", "beta", "mean", "variance"};
+        struct tensor tensors[4];
+        char labels[4][64];
+        glcnn_network *network;
+        GOOD_FATAL(glcnn_network_create(device, &network));
+        glcnn_node(glcnn_image_node_create(network, "x"), "batch_normalization", "epsilon=1e-5");
+        for (size_t k = 0; k < 4; k++) {
+            snprintf(labels[k], sizeof labels[k], "batch_normalization_0.%s", vectors[k]);
+            bool is_wrong = strcmp(vectors[k], wrongs[i].vector) == 0;
+            tensors[k] =
+                (struct tensor){labels[k], "F32", "[1]", 1, 0, is_wrong ? wrongs[i].value : 0};
+        }
+        const char *path = write_tensors("wrong", tensors, 4);
+        CU_ASSERT_EQUAL(glcnn_checkpoint_load(network, path, NULL, error), GLCNN_MALFORMED_DATA);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, wrongs[i].words));
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, wrongs[i].vector));
+        CU_ASSERT_EQUAL(load(network, path, NULL, 0), GLCNN_MALFORMED_DATA);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, wrongs[i].words));
+        glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_network_filter(network, 0));
+        for (size_t k = 0; k < 4; k++)
+            GOOD(glcnn_kernel_set_vector(kernel, vectors[k], &tensors[k].first, 1));
+        CU_ASSERT_EQUAL(glcnn_checkpoint_save(network, path_of("saved"), NULL, 0, error),
+                        GLCNN_INVALID_STATE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, wrongs[i].vector));
+        CU_ASSERT_EQUAL(folder_count_files(folder), 1);
+        glcnn_network_destroy(&network);
+        folder_empty(folder);
+    }
+}
+
 /* ---- Bytes ---- */
 
 static glcnn_status save(glcnn_network *network, const struct glcnn_checkpoint_bytes *bytes,
@@ -339,10 +402,15 @@ static void test_bytes_in_front(void)
 
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {
-        UNIT_TEST(test_part),  UNIT_TEST(test_names),         UNIT_TEST(test_refusals),
-        UNIT_TEST(test_bytes), UNIT_TEST(test_refused_bytes), UNIT_TEST(test_bytes_in_front),
-        CU_TEST_INFO_NULL};
+    static const CU_TestInfo tests[] = {UNIT_TEST(test_part),
+                                        UNIT_TEST(test_names),
+                                        UNIT_TEST(test_refusals),
+                                        UNIT_TEST(test_bytes),
+                                        UNIT_TEST(test_refused_bytes),
+                                        UNIT_TEST(test_bytes_in_front),
+                                        UNIT_TEST(test_strange_types),
+                                        UNIT_TEST(test_values_that_cannot_be),
+                                        CU_TEST_INFO_NULL};
     if (!mkdtemp(folder))
         return EXIT_FAILURE;
     int result = fixture_run("checkpoint parts", tests, argc, argv);

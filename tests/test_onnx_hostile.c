@@ -1,4 +1,6 @@
 /* Models that are wrong, each with the sentence that says so, and damaged files. */
+#include <math.h>
+
 #include "onnx/build.h"
 #include "tests/fixture.h"
 
@@ -201,6 +203,34 @@ static void long_concat(struct writer *w, Onnx__GraphProto *graph)
     build_value(w, graph, true, "sum", image_dims, 4);
 }
 
+static void weights_without_end(struct writer *w, Onnx__GraphProto *graph)
+{
+    (void)w;
+    const float endless = INFINITY;
+    memcpy(graph->initializer[0]->raw_data.data + 20, &endless, sizeof endless);
+}
+
+static void normalize(struct writer *w, Onnx__GraphProto *graph, float mean, float variance)
+{
+    static const int64_t two = 2;
+    build_tensor(w, graph, "ones", &two, 1, (const float[]){1, 1}, NULL);
+    build_tensor(w, graph, "running_mean", &two, 1, (const float[]){0, mean}, NULL);
+    build_tensor(w, graph, "running_var", &two, 1, (const float[]){1, variance}, NULL);
+    build_node(w, graph, "BatchNormalization", "normal",
+               (const char *[]){"result", "ones", "ones", "running_mean", "running_var", NULL});
+    build_value(w, graph, true, "normal", image_dims, 4);
+}
+
+static void negative_variance(struct writer *w, Onnx__GraphProto *graph)
+{
+    normalize(w, graph, 0, -5);
+}
+
+static void absurd_mean(struct writer *w, Onnx__GraphProto *graph)
+{
+    normalize(w, graph, 3e38f, 1);
+}
+
 static void number_for_a_tensor(struct writer *w, Onnx__GraphProto *graph)
 {
     build_tensor(w, graph, "sizes", (const int64_t[]){1}, 1, NULL, (const int64_t[]){2});
@@ -288,6 +318,12 @@ static const struct wrong {
     {least_output_shape, GLCNN_MALFORMED_DATA, "output_shape has -9223372036854775808"},
     {huge_output_padding, GLCNN_MALFORMED_DATA, "output_padding has 9223372036854775807"},
     {long_concat, GLCNN_MALFORMED_DATA, "\"all\": size"},
+    {weights_without_end, GLCNN_MALFORMED_DATA,
+     "value 5 of tensor \"weights\" is inf; expected numbers"},
+    {negative_variance, GLCNN_MALFORMED_DATA,
+     "value 1 of tensor \"running_var\" is -5; a variance is not below 0"},
+    {absurd_mean, GLCNN_MALFORMED_DATA,
+     "value 1 of tensor \"running_mean\" is 3e+38; expected numbers in -1e19 .. 1e19"},
     {number_for_a_tensor, GLCNN_MALFORMED_DATA, "its value is no tensor"},
     {data_elsewhere, GLCNN_UNSUPPORTED, "in another file"},
     {text_for_weights, GLCNN_UNSUPPORTED, "of type 8"},

@@ -151,6 +151,14 @@ GLCNN_API glcnn_buffer *glcnn_kernel_vector(const glcnn_kernel *kernel, const ch
 GLCNN_API glcnn_status glcnn_kernel_set_vector(glcnn_kernel *kernel, const char *name,
                                                const float *values, size_t count);
 
+/* The index of the first value with which a vector of that name ("weights", "variance" ...) computes
+ * nonsense; `count` where there is none. Values are finite, within 1e19 of 0, so that their squares are
+ * float32, and a variance is not below 0. *expected, if not NULL, has that as a part of a sentence.
+ * `vector` NULL: values need only be finite. Checkpoints and ONNX models are read, and checkpoints
+ * written, by this. Thread-safety: safe. */
+GLCNN_API size_t glcnn_kernel_wrong_value(const char *vector, const float *values, size_t count,
+                                          const char **expected);
+
 /* Records a copy of a buffer into one of the kernel's vectors: the GPU-ordered reload. */
 GLCNN_API glcnn_status glcnn_kernel_encode_reload(glcnn_command_buffer *command_buffer,
                                                   glcnn_kernel *kernel, const char *name,

@@ -1,10 +1,32 @@
 /* Weights between kernels and states, in the order of a command buffer: export and reload. What is
  * copied goes by name, those of value_vectors. Lengths are checked before anything is made. */
+#include <math.h>
 #include <string.h>
 
 #include "encode/data_source.h"
 #include "encode/kernel.h"
 #include "encode/state.h"
+
+/* ---- Values ---- */
+
+#define LARGEST 1e19f /* its square is float32 */
+
+size_t glcnn_kernel_wrong_value(const char *vector, const float *values, size_t count,
+                                const char **expected)
+{
+    const char *unused;
+    const bool is_variance = vector && strcmp(vector, "variance") == 0;
+    const float largest = vector ? LARGEST : INFINITY;
+    size_t i = 0;
+    while (i < count && isfinite(values[i]) && fabsf(values[i]) <= largest &&
+           !(is_variance && values[i] < 0))
+        i++;
+    *(expected ? expected : &unused) = i == count || !isfinite(values[i]) ? "expected numbers"
+                                       : is_variance && values[i] >= -LARGEST && values[i] < 0
+                                           ? "a variance is not below 0"
+                                           : "expected numbers in -1e19 .. 1e19";
+    return i;
+}
 
 /* Vectors that are to be copied one to one. */
 struct copies {

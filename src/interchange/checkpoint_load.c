@@ -227,10 +227,11 @@ static glcnn_status check_values(const struct input *in)
     for (size_t i = 0; i < in->list.count; i++) {
         const struct parameter *p = &in->list.at[i];
         const float *values = (const float *)(const void *)(in->data + p->tensor->begin);
-        uint64_t first = checkpoint_first_not_finite(values, p->count);
+        const char *expected;
+        uint64_t first = parameter_wrong_value(p, values, &expected);
         if (first < p->count)
-            return MALFORMED(in, "value %" PRIu64 " of tensor \"%.100s\" is %g; expected numbers",
-                             in->path, first, p->name, (double)values[first]);
+            return MALFORMED(in, "value %" PRIu64 " of tensor \"%.100s\" is %g; %s", in->path,
+                             first, p->name, (double)values[first], expected);
     }
     return GLCNN_SUCCESS;
 }

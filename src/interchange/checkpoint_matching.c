@@ -222,14 +222,13 @@ static glcnn_status find_matches(struct matching *m)
 
 static glcnn_status check_values(const struct matching *m, const struct match *match)
 {
-    const uint64_t count = match->parameter->count,
-                   first = checkpoint_first_not_finite(match->values, count);
-    if (first == count)
+    const char *expected;
+    const uint64_t first = parameter_wrong_value(match->parameter, match->values, &expected);
+    if (first == match->parameter->count)
         return GLCNN_SUCCESS;
     return checkpoint_fail(m->error, GLCNN_MALFORMED_DATA,
-                           "%.200s: value %" PRIu64
-                           " of tensor \"%.100s\" is %g; expected numbers of float32",
-                           m->path, first, match->name, (double)match->values[first]);
+                           "%.200s: value %" PRIu64 " of tensor \"%.100s\" is %g; %s", m->path,
+                           first, match->name, (double)match->values[first], expected);
 }
 
 static glcnn_status read_values(struct matching *m, struct match *match)

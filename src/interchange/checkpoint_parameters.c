@@ -1,7 +1,6 @@
 /* What a network has to save: vectors of its kernels, of their optimizers, and counters. */
 #include "checkpoint_parameters.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -371,10 +370,9 @@ void checkpoint_swap_to_little_endian(void *values, uint64_t count)
     }
 }
 
-uint64_t checkpoint_first_not_finite(const float *values, uint64_t count)
+uint64_t parameter_wrong_value(const struct parameter *p, const float *values,
+                               const char **expected)
 {
-    uint64_t i = 0;
-    while (i < count && isfinite(values[i]))
-        i++;
-    return i;
+    return glcnn_kernel_wrong_value(p->is_moment ? NULL : p->vector, values, (size_t)p->count,
+                                    expected);
 }

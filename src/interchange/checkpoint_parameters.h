@@ -73,8 +73,10 @@ const char *checkpoint_entry_of(const cJSON *metadata, const char *prefix, const
 glcnn_status checkpoint_check_arguments(glcnn_network *network, const char *path, char *error);
 glcnn_status checkpoint_no_memory(char *error);
 
-/* Where the first value that is not finite stands among `count`; `count` if all are finite. */
-uint64_t checkpoint_first_not_finite(const float *values, uint64_t count);
+/* The first of the parameter's values that it must not have; p->count: none. *expected is what it may
+ * have. An optimizer's state need only be finite. */
+uint64_t parameter_wrong_value(const struct parameter *p, const float *values,
+                               const char **expected);
 
 /* Elements of four bytes from host order to little-endian, or back, in place. */
 void checkpoint_swap_to_little_endian(void *values, uint64_t count);

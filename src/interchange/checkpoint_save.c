@@ -171,12 +171,13 @@ static glcnn_status read_values(const struct parameter *p, float *values, char *
     if (status != GLCNN_SUCCESS)
         return checkpoint_fail(error, status, "%.200s cannot be read from the device: %s", p->name,
                                glcnn_status_text(status));
-    uint64_t first = checkpoint_first_not_finite(values, p->count);
+    const char *expected;
+    uint64_t first = parameter_wrong_value(p, values, &expected);
     if (first < p->count)
         return checkpoint_fail(error, GLCNN_INVALID_STATE,
                                "%.200s is not saved: value %" PRIu64
-                               " is %g; training has diverged",
-                               p->name, first, (double)values[first]);
+                               " is %g, %s; training has diverged",
+                               p->name, first, (double)values[first], expected);
     checkpoint_swap_to_little_endian(values, p->count);
     return GLCNN_SUCCESS;
 }

@@ -51,10 +51,22 @@ bool vector_put(struct call *call, glcnn_image_node *node, const char *vector, s
     return set;
 }
 
+static bool check_values(struct call *call, const char *vector, const struct value *value)
+{
+    const char *expected;
+    const struct constant *c = value->constant;
+    size_t first =
+        c->floats ? glcnn_kernel_wrong_value(vector, c->floats, c->count, &expected) : c->count;
+    return first == c->count ||
+           op_fail(call, GLCNN_MALFORMED_DATA, "value %zu of tensor \"%.80s\" is %g; %s", first,
+                   value->name, (double)c->floats[first], expected);
+}
+
 bool vector_set(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
                 const struct value *value, const struct layout *layout)
 {
-    return vector_put(call, node, vector, count, value->constant, layout) &&
+    return check_values(call, vector, value) &&
+           vector_put(call, node, vector, count, value->constant, layout) &&
            record_note(call, glcnn_filter_node_label(glcnn_image_node_filter(node)), vector, value,
                        layout) &&
            (!value->parameter || strcmp(value->parameter, value->name) == 0 || value->learns ||
