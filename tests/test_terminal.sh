@@ -36,7 +36,7 @@ grep -nE '(^|[^a-z_])(printf|fprintf|vprintf|vfprintf|puts|putchar|fputs|fputc|p
     fail "printed without print.h: $(cat raw)"
 
 # A newline that is ours stands in a format: one that %s stands for is written out.
-grep -nE '[?:,] "[^"%]*\\n[^"%]*"[,)]' "$top"/src/tool/*.c | grep -vE 'output\(|print_error\(|strc?spn\(|print\.c' >raw &&
+grep -nE '[?:,] "[^"%]*\\n[^"%]*"[,)]' "$top"/src/tool/*.c | grep -vE 'output\(|print_error\(|strc?spn\(|strtok_r\(|print\.c' >raw &&
     fail "a newline is no part of a format: $(cat raw)"
 
 # ---- Hostile names -------------------------------------------------------------------------------
@@ -119,7 +119,8 @@ onnx("result.onnx", b"Relu", b"x", text)
 onnx("source.onnx", b"Relu", text, b"y")
 onnx("classes.onnx", b"Relu", b"x", b"y", (1, 2, 1, 1))
 with open("names", "wb") as file:
-    file.write(text.replace(b"\n", b" ") + b"\nother" + text.replace(b"\n", b" ") + b"\n")
+    line = text.replace(b"\n", b" ").replace(b"\r", b" ")
+    file.write(line + b"\nother" + line + b"\n")
 row = {"name": utf8, "kernels": utf8, "shape": [1, 1, 1, 1], "milliseconds": 1, "spread": 0}
 for key, renderer in (("old", utf8), ("new", "y" + utf8)):
     with open(key + ".json", "w") as file:
@@ -187,7 +188,7 @@ for kind in text bytes; do
     done
     for option in data net optimizer epochs size mean augment schedule memory precision model train resume \
         load-matching; do
-        tells train "--$option=$name" --out=trained.safetensors --data=data
+        tells train "--$option=$name" --force --out=trained.safetensors --data=data
     done
     tells train --out="no/$name" --data=data
     tells evaluate "$name" data

@@ -21,19 +21,29 @@ static const char *const type_names[] = {"integer", "real", "boolean", "enumerat
 
 /* ---- As text ---- */
 
+#define LIST_MAX 2048
+
+/* Adds a word to a list; a line is broken between words that come in one piece. */
+static void add_word(char list[LIST_MAX], const char *separator, const char *word, const char *more)
+{
+    size_t used = strlen(list);
+    snprintf(list + used, LIST_MAX - used, "%s%s%s", used ? separator : "", word, more);
+}
+
+static void print_list(const char *name, const char *list)
+{
+    output_indented(14, "  %-12s%s\n", name, list);
+}
+
 static void print_arguments(const struct glcnn_kernel_info *info, bool outputs)
 {
-    bool first = true;
-    output("  %-12s", outputs ? "outputs" : "inputs");
+    char list[LIST_MAX] = "";
     for (size_t i = 0; i < info->argument_count; i++) {
         const struct glcnn_argument_info *a = &info->arguments[i];
-        if (outputs ? !a->is_output : !a->is_input)
-            continue;
-        output("%s%s%s", first ? "" : ", ", a->name,
-               a->is_optional && !outputs ? " (optional)" : "");
-        first = false;
+        if (outputs ? a->is_output : a->is_input)
+            add_word(list, ", ", a->name, a->is_optional && !outputs ? " (optional)" : "");
     }
-    output("\n");
+    print_list(outputs ? "outputs" : "inputs", list);
 }
 
 /* A value as it is written behind NAME=. */
@@ -54,38 +64,37 @@ static void format_value(const struct glcnn_parameter_info *p, double value, cha
         snprintf(text, 48, "%.10g", value);
 }
 
-static void print_range(const struct glcnn_parameter_info *p)
+static void format_range(const struct glcnn_parameter_info *p, char list[LIST_MAX])
 {
     char minimum[48], maximum[48];
+    list[0] = 0;
     if (p->type == GLCNN_PARAMETER_ENUMERATION && p->value_names) {
         for (size_t i = 0; p->value_names[i]; i++)
-            output_indented(COLUMN, "%s%s", i ? " " : "", p->value_names[i]);
+            add_word(list, " ", p->value_names[i], "");
         return;
     }
     format_value(p, p->minimum, minimum);
     format_value(p, p->maximum, maximum);
-    output_indented(COLUMN, p->type == GLCNN_PARAMETER_BOOLEAN ? "%s %s" : "%s to %s", minimum,
-                    maximum);
+    snprintf(list, LIST_MAX, "%s%s%s", minimum, p->type == GLCNN_PARAMETER_BOOLEAN ? " " : " to ",
+             maximum);
 }
 
 static void print_parameter(const struct glcnn_parameter_info *p)
 {
-    char value[48], setting[128];
+    char value[48], setting[128], range[LIST_MAX];
     format_value(p, p->default_value, value);
     snprintf(setting, sizeof setting, "%s=%s", p->name, value);
-    output("    %-*s ", COLUMN - 5, setting);
-    print_range(p);
-    output_indented(COLUMN, "; %s\n", p->text);
+    format_range(p, range);
+    output_indented(COLUMN, "    %-*s %s; %s\n", COLUMN - 5, setting, range, p->text);
 }
 
 static void print_variants(const struct glcnn_kernel_info *info)
 {
-    if (!info->variants[0])
-        return;
-    output("  %-12s", "variants");
+    char list[LIST_MAX] = "";
     for (size_t i = 0; info->variants[i]; i++)
-        output("%s%s", i ? ", " : "", info->variants[i]);
-    output("\n");
+        add_word(list, ", ", info->variants[i], "");
+    if (list[0])
+        print_list("variants", list);
 }
 
 static void print_kernel(const struct glcnn_kernel_info *info)

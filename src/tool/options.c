@@ -124,7 +124,7 @@ static void print_details(const char *text)
 
 void print_help(const struct tool_command *command)
 {
-    output_wraps();
+    output_wraps(true);
     output("usage: glcnn %s%s%s\n\n%s\n\noptions:\n", command->name, *command->arguments ? " " : "",
            command->arguments, command->text);
     for (const struct tool_option *o = command->options; o->letter; o++)

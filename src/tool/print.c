@@ -304,9 +304,13 @@ void output_indented(size_t indent, const char *format, ...)
     s->hang = OWN;
 }
 
-void output_wraps(void)
+bool output_wraps(bool wraps)
 {
-    stream_of(stdout)->wraps = true;
+    struct stream *s = stream_of(stdout);
+    bool before = s->wraps;
+    put_blanks(s);
+    s->wraps = wraps;
+    return before;
 }
 
 void output_text(const char *text)

@@ -3,6 +3,7 @@
 #ifndef GLCNN_TOOL_PRINT_H
 #define GLCNN_TOOL_PRINT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define PRINT_COLUMNS 80
@@ -15,8 +16,9 @@ void print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* output, whose lines go on, where they are broken, behind `indent` blanks. */
 void output_indented(size_t indent, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Breaks long lines of standard output from now on, on a terminal or not. */
-void output_wraps(void);
+/* Whether long lines of standard output are broken from now on, on a terminal or not. Returns whether
+ * they were. */
+bool output_wraps(bool wraps);
 
 /* Prints a text that needs no escaping, as it is. */
 void output_text(const char *text);

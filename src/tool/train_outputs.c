@@ -83,8 +83,8 @@ int session_claim_outputs(struct session *s)
 
 void session_print_resumption(const struct session *s)
 {
-    printf("\ninterrupted: %s has step %zu of %zu; this goes on with it:\n  glcnn train",
-           s->settings.out, s->saved_step, s->total);
+    output("\ninterrupted: %s has step %zu of %zu; this goes on with it:\n", s->settings.out,
+           s->saved_step, s->total);
     settings_print_resumption(&s->settings);
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "pictures.h"
+#include "support/escape.h"
 #include "support/option.h"
 
 enum {
@@ -621,35 +622,53 @@ void settings_describe(const struct settings *settings, struct settings_entries 
 
 /* ---- Going on ---- */
 
-/* A word as a shell takes it. */
+static bool is_shown(const char *word)
+{
+    while (*word) {
+        struct character c = character_at(word);
+        if (c.kind != CHARACTER_SHOWN)
+            return false;
+        word += c.length;
+    }
+    return true;
+}
+
+/* A word as a shell takes it; one that is not shown as it is, as bash and zsh do. */
 static void print_quoted(const char *word)
 {
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                "_-./,:+@%=";
+    const bool shown = is_shown(word);
     if (*word && !word[strspn(word, safe)]) {
-        printf("%s", word);
+        output("%s", word);
         return;
     }
-    putchar('\'');
-    for (; *word; word++)
+    output(shown ? "'" : "$'");
+    for (size_t length; *word; word += length) {
+        char text[8] = "";
+        length = character_at(word).length;
+        memcpy(text, word, length);
         if (*word == '\'')
-            printf("'\\''");
+            output(shown ? "'\\''" : "\\'");
         else
-            putchar(*word);
-    putchar('\'');
+            output(*word == '\\' && !shown ? "\\%s" : "%s", text);
+    }
+    output("'");
 }
 
 static void print_option(const char *name, const char *value)
 {
     if (!value)
         return;
-    printf(" --%s ", name);
+    output(" --%s ", name);
     print_quoted(value);
 }
 
 void settings_print_resumption(const struct settings *settings)
 {
     struct settings s = *settings;
+    bool wraps = output_wraps(false); /* a shell takes the line as it stands */
+    output("  glcnn train");
     print_option("resume", s.out);
     for (size_t i = 0; i < PATHS; i++)
         if (paths[i].again)
@@ -663,9 +682,10 @@ void settings_print_resumption(const struct settings *settings)
     }
     for (size_t i = 0; i < FLAGS; i++)
         if (flags[i].letter != OPTION_FORCE && *(bool *)((char *)&s + flags[i].offset))
-            printf(" --%s", flags[i].name);
+            output(" --%s", flags[i].name);
     print_option("device", s.device->name);
-    putchar('\n');
+    output("\n");
+    output_wraps(wraps);
 }
 
 /* ---- All ---- */
