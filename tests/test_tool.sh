@@ -143,6 +143,8 @@ holds() {
 
 # ---- info ----------------------------------------------------------------------------------------
 
+gives 0 version
+says out "glcnn $(sed -n "s/^.define GLCNN_VERSION_MAJOR *//p" "$top/include/glcnn/status.h")."
 gives 0 info
 says out 'texture_size'
 says out 'pooling_average'
