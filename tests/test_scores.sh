@@ -77,9 +77,14 @@ def spoil(path, name, value):
     data = bytearray(open("model.safetensors", "rb").read())
     size = 8 + struct.unpack("<Q", data[:8])[0]
     header = json.loads(data[8:size])
-    header["__metadata__"].pop("glcnn.crc64", None)
-    first, last = header[name]["data_offsets"]
     values = data[size:]
+    if "glcnn.crc64" in header:
+        begin, end = header.pop("glcnn.crc64")["data_offsets"]
+        del values[begin:end]
+        for key, row in header.items():
+            if key != "__metadata__" and row["data_offsets"][0] >= end:
+                row["data_offsets"] = [at - (end - begin) for at in row["data_offsets"]]
+    first, last = header[name]["data_offsets"]
     values[first:last] = struct.pack("<f", value) * ((last - first) // 4)
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
