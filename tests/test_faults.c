@@ -35,7 +35,8 @@ static const char *const kind_names[FAULT_KINDS] = {[FAULT_MEMORY] = "allocation
                                                     [FAULT_GL] = "GL call",
                                                     [FAULT_LOST] = "lost context at GL call",
                                                     [FAULT_RESET] = "silent reset at dispatch call",
-                                                    [FAULT_UNTOLD] = "untold reset at dispatch call",
+                                                    [FAULT_UNTOLD] =
+                                                        "untold reset at dispatch call",
                                                     [FAULT_HANG] = "hang at wait",
                                                     [FAULT_CLOCK] = "clock set at reading",
                                                     [FAULT_LOW] = "closed stream at opening",
