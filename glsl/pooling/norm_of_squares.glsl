@@ -7,14 +7,14 @@ vec4 norm_of_squares(vec4 sum, int left, int top, int slice, int image) {
         return sqrt(sum);
     vec4 scale = mix(vec4(1.0), vec4(1.1805916e21), small); // 2^70
     scale = mix(scale, vec4(8.4703295e-22), large);         // 2^-70
-    sum = vec4(0.0);
+    vec4 again = vec4(0.0);
     for (int q = 0; q < KERNEL_HEIGHT; q++) {
         vec4 row = vec4(0.0);
         for (int p = 0; p < KERNEL_WIDTH; p++) {
             vec4 v = scale * source_edge(left + p, top + q, slice, image);
             row += v * v;
         }
-        sum += row;
+        again += row;
     }
-    return sqrt(sum) / scale;
+    return mix(sqrt(sum), sqrt(again) / scale, notEqual(scale, vec4(1.0)));
 }
