@@ -23,7 +23,9 @@
  * filters "neuron" of type scale and shift, biases, or a convolution of each channel by itself. What
  * a node Constant holds, or what is computed of constants, does not train there, nor does an initialiser
  * of one number without axes, unless the file is of PyTorch's exporter and the name one of its
- * parameters. Initialisers that take part and do not train are listed in the record: `frozen`.
+ * parameters. Initialisers that take part and do not train, or whose copies in several filters train
+ * apart, are listed in the record: `frozen`. Slopes, scales and shifts that several nodes have are one
+ * vector of one kernel, as weights that filters share.
  *
  * Reading trusts nothing: a file that is damaged, that has cycles, missing values, sizes that
  * overflow, or data elsewhere, gives a sentence and no network. Nothing recurses without bound, and

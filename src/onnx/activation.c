@@ -96,12 +96,30 @@ static bool lower_function(struct call *call)
 
 /* ---- Slopes ---- */
 
+/* The kernel of an earlier node with the same slopes: both train them together. NULL: none. */
+static glcnn_kernel *same_slopes(const struct call *call, glcnn_neuron_type type,
+                                 const struct value *value, float scale)
+{
+    const struct value *parameter = value->learns ? op_parameter(call, value) : NULL;
+    glcnn_kernel *kernel = parameter ? parameter->kernel : NULL;
+    const struct glcnn_neuron_parameters *p = kernel ? glcnn_neuron(kernel) : NULL;
+    bool same = p && p->neuron.type == type && p->shares_data == (value->constant->count == 1);
+    return same && parameter->scale == scale ? kernel : NULL;
+}
+
 glcnn_image_node *op_slopes(struct call *call, glcnn_image_node *x, glcnn_neuron_type type,
                             const struct value *value, float scale)
 {
     size_t count = value->constant->count;
     struct layout layout = layout_plain(count, count > 1);
     layout.scale = scale;
+    glcnn_kernel *same = same_slopes(call, type, value, scale);
+    if (same) {
+        glcnn_image_node *again = glcnn_node_with_kernel(x, same);
+        bool noted =
+            op_made(call, again, NULL) && vector_note(call, again, "neuron_data", value, &layout);
+        return noted ? again : NULL;
+    }
     glcnn_image_node *node = glcnn_neuron_node(x, &(struct glcnn_neuron_descriptor){.type = type});
     if (!op_made(call, node, NULL))
         return NULL;

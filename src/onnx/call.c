@@ -166,6 +166,13 @@ bool op_made(struct call *call, glcnn_image_node *node, const char *suffix)
     return true;
 }
 
+struct value *op_parameter(const struct call *call, const struct value *value)
+{
+    size_t found =
+        value->parameter ? name_table_find(&call->reader->names, value->parameter) : NO_NAME;
+    return found == NO_NAME ? NULL : &call->reader->values[found];
+}
+
 bool op_note_frozen(struct call *call, const struct value *value, const char *reason)
 {
     if (!value || !value->parameter)

@@ -56,6 +56,8 @@ struct value {
     const char *parameter; /* of a constant: the initialiser of reals that it is or is computed of;
                               NULL: none */
     bool learns;           /* its numbers are those of `parameter`, which trains */
+    glcnn_kernel *kernel;  /* of a parameter: the first that has its numbers, times `scale` */
+    float scale;
     size_t uses;  /* by nodes that are needed, as an output, and of what is the same image */
     size_t turns; /* how many of those lead to a transposition from N,H,W,C to N,C,H,W alone */
     bool is_needed, is_defined;
@@ -166,6 +168,8 @@ bool op_give(struct call *call, size_t i, const struct shape *shape, const struc
 bool op_made(struct call *call, glcnn_image_node *node, const char *suffix);
 /* The filter's vectors do not train. */
 void op_freeze(glcnn_image_node *node);
+/* The value that is the constant's parameter; NULL: it has none. */
+struct value *op_parameter(const struct call *call, const struct value *value);
 /* Notes that the constant does not train here, where it is a parameter of the model. */
 bool op_note_frozen(struct call *call, const struct value *value, const char *reason);
 
@@ -213,7 +217,10 @@ struct layout layout_plain(size_t count, bool counts_outputs);
 /* Fills the vector of the filter that makes `node`, `count` long, and notes it in the record. */
 bool vector_set(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
                 const struct value *value, const struct layout *layout);
-/* The same without a note. */
+/* The note alone, of a vector that has these numbers. */
+bool vector_note(struct call *call, glcnn_image_node *node, const char *vector,
+                 const struct value *value, const struct layout *layout);
+/* The numbers alone. */
 bool vector_put(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
                 const struct constant *constant, const struct layout *layout);
 /* Every element the same number; not noted. */

@@ -332,10 +332,12 @@ static bool only_moves(const char *operator)
     return names[i];
 }
 
-/* What a constant is computed of: the first parameter among the inputs. */
+/* What a constant is computed of: the first parameter among the inputs. PyTorch's exporter stores
+ * parameters of equal numbers once; Identity has the name of each other one. */
 static void pass_parameter(const struct call *call)
 {
     const struct value *from = NULL;
+    bool is_copy = strcmp(call->row->name, "Identity") == 0;
     for (size_t i = 0; i < call->node->n_input && !from; i++) {
         const struct value *input = op_input(call, i);
         from = input && input->parameter ? input : NULL;
@@ -344,7 +346,7 @@ static void pass_parameter(const struct call *call)
         struct value *made = op_output(call, i);
         if (!made || !made->constant || !made->constant->floats)
             continue;
-        made->parameter = from->parameter;
+        made->parameter = is_copy ? made->name : from->parameter;
         made->learns = from->learns && only_moves(call->row->name);
     }
 }

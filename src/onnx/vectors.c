@@ -62,13 +62,36 @@ static bool check_values(struct call *call, const char *vector, const struct val
                    value->name, (double)c->floats[first], expected);
 }
 
+/* What several filters have each of them trains by itself. */
+static bool note_kernel(struct call *call, glcnn_image_node *node, const struct value *value,
+                        const struct layout *layout)
+{
+    struct value *parameter = op_parameter(call, value);
+    glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_image_node_filter(node));
+    if (!parameter)
+        return true;
+    if (!parameter->kernel) {
+        parameter->kernel = kernel;
+        parameter->scale = layout->scale == 0 ? 1 : layout->scale;
+    }
+    return parameter->kernel == kernel ||
+           record_frozen(call->reader, value->parameter,
+                         "several filters have it, and each trains its own");
+}
+
+bool vector_note(struct call *call, glcnn_image_node *node, const char *vector,
+                 const struct value *value, const struct layout *layout)
+{
+    return record_note(call, glcnn_filter_node_label(glcnn_image_node_filter(node)), vector, value,
+                       layout);
+}
+
 bool vector_set(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
                 const struct value *value, const struct layout *layout)
 {
-    return check_values(call, vector, value) &&
+    return check_values(call, vector, value) && note_kernel(call, node, value, layout) &&
            vector_put(call, node, vector, count, value->constant, layout) &&
-           record_note(call, glcnn_filter_node_label(glcnn_image_node_filter(node)), vector, value,
-                       layout) &&
+           vector_note(call, node, vector, value, layout) &&
            (!value->parameter || strcmp(value->parameter, value->name) == 0 || value->learns ||
             record_frozen(call->reader, value->parameter,
                           "what is computed of it trains in its place"));

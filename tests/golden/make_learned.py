@@ -56,17 +56,19 @@ class Dense(nn.Module):
 
 
 class Slopes(nn.Module):
-    """PReLU with a slope for each channel, and with one for all."""
+    """PReLU with a slope for each channel, and with one for all; one that two layers share."""
 
     def __init__(self):
         super().__init__()
         self.one = nn.Conv2d(3, 6, 3, padding=1)
         self.two = nn.Conv2d(6, 7, 3, padding=1, stride=2)
-        self.each, self.all = nn.PReLU(6), nn.PReLU()
+        self.three = nn.Conv2d(7, 7, 1)
+        self.each, self.all, self.other = nn.PReLU(6), nn.PReLU(), nn.PReLU()
         self.head = nn.Linear(7, CLASSES)
 
     def forward(self, x):
-        return self.head(self.all(self.two(self.each(self.one(x)))).mean((2, 3)))
+        x = self.all(self.two(self.each(self.one(x))))
+        return self.head(self.all(self.other(self.three(x)) - 0.2).mean((2, 3)))
 
 
 class LayerScale(nn.Module):
@@ -137,9 +139,12 @@ def export(net, x, path):
     model, moved = onnx.load(path), {}
     stored = {i.name for i in model.graph.initializer}
     for node in model.graph.node:
-        if node.op_type in ("Unsqueeze", "Transpose") and node.input[0] in stored:
-            moved[node.input[0]] = node.op_type == "Transpose"
-            old, node.output[0] = node.output[0], "moved." + node.input[0]
+        name = node.input[0] if node.input else ""
+        if node.op_type == "Identity" and name in stored:  # of equal numbers, stored once
+            stored.add(node.output[0])
+        if node.op_type in ("Unsqueeze", "Transpose") and name in stored:
+            old, node.output[0] = node.output[0], ("again." if name in moved else "moved.") + name
+            moved[name] = node.op_type == "Transpose"
             for reader in model.graph.node:
                 reader.input[:] = [node.output[0] if i == old else i for i in reader.input]
     onnx.save(model, path)
