@@ -118,13 +118,23 @@ static struct net make_normalised_twice(void)
     return n;
 }
 
+/* Frozen: a sum for slopes that train reads what the neuron reads, so that has to be stored. */
+static glcnn_image_node *frozen_neuron(glcnn_image_node *x,
+                                       const struct glcnn_neuron_descriptor *neuron)
+{
+    glcnn_image_node *y = glcnn_neuron_node(x, neuron);
+    GOOD(glcnn_filter_node_set_training_style(glcnn_image_node_filter(y),
+                                              GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE));
+    return y;
+}
+
 /* A neuron twice in a row and beside itself: passes hold the functions of both, each under the name of
  * what it makes. */
 static struct net make_neurons(const struct glcnn_neuron_descriptor *neuron)
 {
     struct net n = begin_net();
-    glcnn_image_node *once = glcnn_neuron_node(convolve(n.image, 1, 1, 6), neuron);
-    glcnn_image_node *x = glcnn_add_node(once, glcnn_neuron_node(once, neuron));
+    glcnn_image_node *once = frozen_neuron(convolve(n.image, 1, 1, 6), neuron);
+    glcnn_image_node *x = glcnn_add_node(once, frozen_neuron(once, neuron));
     end_net(&n, connect(x, CNN_SIDE, 6, CNN_CLASSES));
     return n;
 }
