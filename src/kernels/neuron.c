@@ -115,9 +115,12 @@ static double normal_density(double x)
 /* A row is a type: its name; the numbers a, b and c that a graph's node starts from, of which the check
  * makes a case; f(x) and f'(x) in double precision, of x, A, B, C and `slope`, the channel's number of
  * neuron_data. The shader is neuron/neuron_NAME.glsl.
- * Rows stand in the order of glcnn_neuron_type, so a new one is the last. */
+ * Rows stand in the order of glcnn_neuron_type, so a new one is the last. The logarithm stands by itself:
+ * with its default numbers it has no value for the check's pixels below 0. */
 /* clang-format off */
-#define NEURON_TYPES(ROW)                                                                          \
+#define NEURON_TYPES(ROW) TYPES_TO_EXPONENTIAL(ROW) TYPE_LOGARITHM(ROW) TYPES_FROM_GELU(ROW)
+
+#define TYPES_TO_EXPONENTIAL(ROW)                                                                  \
     ROW(none, 0, 0, 0, x, 1)                                                                       \
     ROW(relu, 0, 0, 0, x >= 0 ? x : times(A, x), by_sign(x, A, 1))                                 \
     ROW(linear, 1, 0, 0, affine(n, x), A)                                                          \
@@ -131,8 +134,12 @@ static double normal_density(double x)
     ROW(prelu, 0, 0, 0, x >= 0 ? x : times(slope, x), by_sign(x, slope, 1))                        \
     ROW(relun, 1, 6, 0, at_most(relun_inner(n, x), B), relun_slope(n, x))                          \
     ROW(power, 1, 0, 1, pow(affine(n, x), C), A * C * pow(affine(n, x), C - 1))                    \
-    ROW(exponential, 1, 0, -1, base_power(n, x), A * base_log(n) * base_power(n, x))               \
-    ROW(logarithm, 1, 0, -1, log(affine(n, x)) / base_log(n), A / (base_log(n) * affine(n, x)))   \
+    ROW(exponential, 1, 0, -1, base_power(n, x), A * base_log(n) * base_power(n, x))
+
+#define TYPE_LOGARITHM(ROW)                                                                        \
+    ROW(logarithm, 1, 0, -1, log(affine(n, x)) / base_log(n), A / (base_log(n) * affine(n, x)))
+
+#define TYPES_FROM_GELU(ROW)                                                                       \
     ROW(gelu, 0, 0, 0, times(normal_share(x), x), normal_share(x) + times(normal_density(x), x))   \
     ROW(swish, 1, 0, 0, times(logistic(A * x), x),                                                 \
         logistic(A * x) + times(logistic_slope(A * x), A * x))                                     \
@@ -595,6 +602,8 @@ static void slope_gradient_reference(const struct reference *r)
     {"neuron_type=prelu shares_data=true", {2, 7, 3, 3}}
 /* clang-format on */
 
+#define TYPE_CASES TYPES_TO_EXPONENTIAL(TYPE_CASE) TYPES_FROM_GELU(TYPE_CASE) NUMBER_CASES
+
 #define PLACE_CASES                                                                                \
     {"neuron_type=sigmoid offset_x=2 offset_y=-1 destination_width=6 destination_height=7",        \
      {2, 3, 5, 6}},                                                                                \
@@ -613,9 +622,9 @@ static void slope_gradient_reference(const struct reference *r)
         "neuron_type=sigmoid", {8, 33, 31, 17}, {0}, true                                          \
     }
 
-static const struct check_case cases[] = {NEURON_TYPES(TYPE_CASE) NUMBER_CASES, PLACE_CASES, {0}};
+static const struct check_case cases[] = {TYPE_CASES, PLACE_CASES, {0}};
 static const struct check_case gradient_cases[] = {
-    NEURON_TYPES(TYPE_CASE) NUMBER_CASES,
+    TYPE_CASES,
     PLACE_CASES,
     {"neuron_type=sigmoid primary_offset_y=1 secondary_offset_x=-2 secondary_offset_y=-1",
      {2, 5, 5, 6}},
