@@ -685,6 +685,22 @@ CHOICE(choice_41_exclude_edges_counts_the_padding_that_the_offset_implies,
     {"pooling_average", "kernel_width=3 stride_in_pixels_x=2 padding=same exclude_edges=1",
      {IMAGE(1, 2, 3, 4, 5)}, {RESULT(1, 3, 3)}})
 
+/* Windows at -1 .. 1, 1 .. 3 and 3 .. 5 of four pixels: one pixel of padding counts on each side, and
+ * not the second that the last window reaches. Then as a column, and behind a window that is not made,
+ * so that the first begins at 1 and implies no padding. */
+#define IMPLIED "exclude_edges=1 kernel_width=3 stride_in_pixels_x=2 offset_x=0 destination_width=3 " \
+                "destination_height=1"
+#define COLUMN(NAME, ...) {NAME, BLOCK, OF(__VA_ARGS__), {1, 1, sizeof((float[]){__VA_ARGS__}) / 4, 1}}
+CHOICE(choice_41_of_more_than_the_implied_padding_nothing_counts,
+    {"pooling_average", IMPLIED, {IMAGE(1, 2, 3, 4)}, {RESULT(1, 3, 2)}},
+    {"pooling_average_gradient", IMPLIED, {G(3, 6, 8), IMAGE(1, 2, 3, 4)},
+     {GRADIENT(1, 3, 2, 6)}},
+    {"pooling_average", "exclude_edges=1 kernel_height=3 stride_in_pixels_y=2 offset_y=0 "
+     "destination_width=1 destination_height=3", {COLUMN("source_image", 1, 2, 3, 4)},
+     {COLUMN("destination_image", 1, 3, 2)}},
+    {"pooling_average", IMPLIED " clip_rect_origin_x=1 offset_x=2", {IMAGE(1, 2, 3, 4)},
+     {RESULT(0, 3, 4)}})
+
 /* Three pixels of two channels hold 0 .. 5 in the order of pixels, then channels; so do two rows of
  * three channels. */
 CHOICE(choice_42_reshape_goes_by_row_column_channel,
@@ -737,6 +753,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(choice_39_results_have_the_format_of_the_primary_source),
         UNIT_TEST(choice_40_images_of_a_batch_have_states_of_their_own),
         UNIT_TEST(choice_41_exclude_edges_counts_the_padding_that_the_offset_implies),
+        UNIT_TEST(choice_41_of_more_than_the_implied_padding_nothing_counts),
         UNIT_TEST(choice_42_reshape_goes_by_row_column_channel),
         CU_TEST_INFO_NULL,
     };
