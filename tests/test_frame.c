@@ -125,6 +125,38 @@ static void colour_bars_are_their_colours(void)
         }
 }
 
+/* Y' 100, Cb 150, Cr 90 of 255 by H.273's equations (38 to 40): R = Y + 2 (1 - kr) Cr,
+ * B = Y + 2 (1 - kb) Cb and G = Y - 2 (1 - kb) kb / kg Cb - 2 (1 - kr) kr / kg Cr, where kr and kb are
+ * 0.299 and 0.114 of BT.601, 0.2126 and 0.0722 of BT.709. */
+static const struct {
+    const char *settings;
+    float rgb[3];
+} one_colour[] = {
+    {"color_matrix=bt601 color_range=limited", {0.14572236f, 0.47091066f, 0.55759736f}},
+    {"color_matrix=bt601 color_range=full", {0.18323137f, 0.46888698f, 0.54503529f}},
+    {"color_matrix=bt709 color_range=limited", {0.11640807f, 0.44457766f, 0.56580807f}},
+    {"color_matrix=bt709 color_range=full", {0.15748078f, 0.44575525f, 0.55224784f}}};
+
+static void check_colour(float *values, const float rgb[3])
+{
+    for (int i = 0; i < 6; i++)
+        CU_ASSERT_DOUBLE_EQUAL((double)values[i], (double)rgb[i / 2], 1e-6);
+    free(values);
+}
+
+static void a_colour_has_the_digits_of_its_matrix(void)
+{
+    static const uint8_t luma[2] = {100, 100}, chroma[2] = {150, 90}, both[4] = {100, 150, 100, 90};
+    for (size_t i = 0; i < sizeof one_colour / sizeof *one_colour; i++) {
+        const char *settings = one_colour[i].settings;
+        check_colour(
+            converted("frame_nv12", settings, frame_of(1, 1, 2, luma), frame_of(2, 1, 1, chroma)),
+            one_colour[i].rgb);
+        check_colour(converted("frame_yuyv", settings, frame_of(2, 1, 2, both), NULL),
+                     one_colour[i].rgb);
+    }
+}
+
 /* As B, G, R and a byte that says nothing, of limited range. */
 static void bars_of_rgb_are_exact(void)
 {
@@ -255,6 +287,7 @@ int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
         UNIT_TEST(colour_bars_are_their_colours),
+        UNIT_TEST(a_colour_has_the_digits_of_its_matrix),
         UNIT_TEST(bars_of_rgb_are_exact),
         UNIT_TEST(a_crop_shrinks_to_means),
         UNIT_TEST(a_nan_stays_one),
