@@ -62,6 +62,47 @@ static void factors_of_one_copy(void)
         }
 }
 
+/* ---- Resizing ---- */
+
+#define PIXELS 100
+
+/* Column X of the result, of pixels 0, 1, 2 ... */
+struct place {
+    uint32_t x;
+    float value;
+};
+
+static void check_places(const char *settings, uint32_t width, const struct place *places)
+{
+    float numbers[PIXELS];
+    for (int i = 0; i < PIXELS; i++)
+        numbers[i] = (float)i;
+    glcnn_kernel *kernel = kernel_with("resize_linear", settings);
+    glcnn_kernel_properties(kernel)->result_is_ordinary = true;
+    glcnn_image *source = image_with(1, 1, 1, PIXELS, numbers);
+    glcnn_image *result = result_of(kernel, &(struct glcnn_encode){.source = source}, NULL);
+    CU_ASSERT_EQUAL_FATAL(glcnn_image_get_descriptor(result)->width, width);
+    float *values = read_image(result);
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_DOUBLE_EQUAL((double)values[places[i].x], (double)places[i].value, 5e-5);
+    free(values);
+    glcnn_image_destroy(&source);
+    glcnn_image_destroy(&result);
+    glcnn_kernel_destroy(&kernel);
+}
+
+/* By 4095/4096, 0.999755859375, of 100 pixels 99 are left; result X lies at 4096/4095 X, or at
+ * 4096/4095 (X + 1/2) - 1/2. By 4096/4095 it lies at 4095/4096 X. */
+static void a_scale_near_1_has_places_of_its_own(void)
+{
+    static const struct place asymmetric[] = {{1, 1.000244f}, {50, 50.01221f}, {98, 98.023932f}},
+                              half[] = {{1, 1.000366f}, {50, 50.012332f}, {98, 98.024054f}},
+                              more[] = {{1, 0.999756f}, {50, 49.987793f}, {99, 98.975830f}};
+    check_places("scale_x=0.999755859375 resize_position=asymmetric", 99, asymmetric);
+    check_places("scale_x=0.999755859375", 99, half);
+    check_places("scale_x=1.000244200244 resize_position=asymmetric", 100, more);
+}
+
 /* A gradient kernel with other factors and another rule than the forward kernel's. */
 static glcnn_kernel *make_strange_gradient(bool bilinear)
 {
@@ -208,6 +249,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(nearest_repeats_pixels),
         UNIT_TEST(choice_28_bilinear_is_half_pixel),
         UNIT_TEST(factors_of_one_copy),
+        UNIT_TEST(a_scale_near_1_has_places_of_its_own),
         UNIT_TEST(choice_29_gradients_follow_the_state),
         UNIT_TEST(gradients_addressed_by_hand),
         UNIT_TEST(states_of_the_other_kind_are_refused),
