@@ -392,6 +392,87 @@ static void test_tiles_of_quads_need_not_be_full(void)
     unsetenv("GLCNN_VARIANTS");
 }
 
+/* ---- Clip rectangles ---- */
+
+enum { CLIP_SIDE = 8, CLIP_FIRST = 1, CLIP_SIZE = 5, CLIP_OUTPUTS = 8 };
+#define UNTOUCHED -7.0f
+
+/* Every weight of the first input is 1 and all others are 0; output k is 1000 k higher. */
+static glcnn_kernel *make_sums_of_nine(uint32_t inputs)
+{
+    char settings[200];
+    float weights[CLIP_OUTPUTS * 9 * 8], biases[CLIP_OUTPUTS];
+    snprintf(settings, sizeof settings,
+             "kernel_width=3 kernel_height=3 input_feature_channels=%u output_feature_channels=%d "
+             "offset_x=1 offset_y=1 clip_rect_origin_x=1 clip_rect_origin_y=1 "
+             "clip_rect_size_width=5 clip_rect_size_height=5",
+             inputs, CLIP_OUTPUTS);
+    glcnn_kernel *kernel = kernel_with("convolution", settings);
+    for (uint32_t i = 0; i < CLIP_OUTPUTS * 9 * inputs; i++)
+        weights[i] = i % inputs == 0;
+    for (int k = 0; k < CLIP_OUTPUTS; k++)
+        biases[k] = 1000 * (float)k;
+    GOOD(glcnn_kernel_set_vector(kernel, "weights", weights, CLIP_OUTPUTS * 9 * inputs));
+    GOOD(glcnn_kernel_set_vector(kernel, "biases", biases, CLIP_OUTPUTS));
+    return kernel;
+}
+
+/* Pixels x, y of every channel are 10 y + x, nine of which have nine times that of the middle one. */
+static bool has_rectangle_alone(glcnn_image *result)
+{
+    bool good = true;
+    float *values = read_image(result);
+    for (int i = 0; i < CLIP_OUTPUTS * CLIP_SIDE * CLIP_SIDE; i++) {
+        int x = i % CLIP_SIDE, y = i / CLIP_SIDE % CLIP_SIDE, k = i / CLIP_SIDE / CLIP_SIDE;
+        bool is_inside = x >= CLIP_FIRST && x < CLIP_FIRST + CLIP_SIZE && y >= CLIP_FIRST &&
+                         y < CLIP_FIRST + CLIP_SIZE;
+        double expected = is_inside ? 9 * (10 * y + x) + 1000 * k : (double)UNTOUCHED;
+        good &= is_near((double)values[i], expected, is_inside ? 1e-5 : 0);
+    }
+    free(values);
+    return good;
+}
+
+static bool keeps_to_its_rectangle(uint32_t inputs)
+{
+    float values[8 * CLIP_SIDE * CLIP_SIDE];
+    for (uint32_t i = 0; i < inputs * CLIP_SIDE * CLIP_SIDE; i++)
+        values[i] = (float)(10 * (i / CLIP_SIDE % CLIP_SIDE) + i % CLIP_SIDE);
+    glcnn_kernel *kernel = make_sums_of_nine(inputs);
+    glcnn_image *source = image_with(1, inputs, CLIP_SIDE, CLIP_SIDE, values);
+    glcnn_image *result = make_image(1, CLIP_OUTPUTS, CLIP_SIDE, CLIP_SIDE);
+    fill_constant(result, UNTOUCHED);
+    glcnn_command_buffer *commands = make_commands();
+    GOOD(glcnn_kernel_encode(commands, kernel,
+                             &(struct glcnn_encode){.source = source, .destination = result}));
+    finish(&commands);
+    bool good = has_rectangle_alone(result);
+    glcnn_image_destroy(&source);
+    glcnn_image_destroy(&result);
+    glcnn_kernel_destroy(&kernel);
+    return good;
+}
+
+/* Five rows and columns, which no form's tiles, lines or pairs divide. */
+static void test_no_form_stores_beyond_its_clip_rectangle(void)
+{
+    const struct glcnn_kernel_info *info = glcnn_kernel_info_by_name("convolution");
+    glcnn_device *const usual = device;
+    for (size_t i = 0; info->variants[i]; i++) {
+        if (strncmp(info->variants[i], "convolution_", 12) != 0)
+            continue;
+        setenv("GLCNN_VARIANTS", info->variants[i], 1);
+        device = open_device(NULL);
+        bool good = keeps_to_its_rectangle(1) && keeps_to_its_rectangle(8);
+        CU_ASSERT(good);
+        if (!good)
+            fprintf(stderr, "\n  %s\n", info->variants[i]);
+        glcnn_device_destroy(&device);
+    }
+    unsetenv("GLCNN_VARIANTS");
+    device = usual;
+}
+
 /* The gradient of weights takes columns together, also where they do not divide the width and the
  * last group has some beyond it. */
 static void test_columns_need_not_divide_the_width(void)
@@ -1077,6 +1158,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_runs_and_chunks_take_turns),
         UNIT_TEST(test_tiles_of_connected_layers_need_not_be_full),
         UNIT_TEST(test_tiles_of_quads_need_not_be_full),
+        UNIT_TEST(test_no_form_stores_beyond_its_clip_rectangle),
         UNIT_TEST(test_columns_need_not_divide_the_width),
         UNIT_TEST(test_pairs_of_outputs_share_reads),
         UNIT_TEST(test_places_within_a_stride_go_together_or_apart),
