@@ -4,6 +4,7 @@
  * All of it is short enough to be run where GLCNN_TEST_QUICK=1 asks for little. */
 #include "tests/fixture.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "device/device.h"
@@ -992,6 +993,94 @@ static void test_parameters_keep_to_their_ranges(void)
     }
 }
 
+/* Defaults other than 0, or than the first of a list, as the headers of kernels have them: of kernels
+ * whose name begins so, and of parameters whose name ends so. The first that fits counts. */
+static const struct {
+    const char *kernel, *parameter;
+    double value;
+} defaults[] = {
+    {"", "stride_in_pixels_x", 1},
+    {"", "stride_in_pixels_y", 1},
+    {"", "stride_in_feature_channels", 1},
+    {"", "kernel_width", 1},
+    {"", "kernel_height", 1},
+    {"", "dilation_rate_x", 1},
+    {"", "dilation_rate_y", 1},
+    {"", "feature_channel_max_count", 4294967295.0},
+    {"", "size_width", 4294967295.0},
+    {"", "size_height", 4294967295.0},
+    {"", "size_depth", 4294967295.0},
+    {"", "padding", GLCNN_PADDING_SIZE_SAME},
+    {"", "primary_scale", 1},
+    {"", "secondary_scale", 1},
+    {"", "minimum_value", -(double)FLT_MAX},
+    {"", "maximum_value", (double)FLT_MAX},
+    {"batch_normalization", "epsilon", (double)FLT_MIN},
+    {"batch_normalization", "momentum", 0.1},
+    {"batch_normalization", "samples", 1},
+    {"instance_normalization", "epsilon", (double)FLT_MIN},
+    {"", "groups", 1},
+    {"", "gradient_option", GLCNN_GRADIENT_OPTION_ALL},
+    {"convolution", "sub_pixel_scale_factor", 1},
+    {"local_contrast_normalization", "alpha", 0},
+    {"local_contrast_normalization", "beta", 0.5},
+    {"local_contrast_normalization", "delta", 1.0 / 1024},
+    {"local_contrast_normalization", "p0", 1},
+    {"local_contrast_normalization", "ps", 1},
+    {"cross_channel_normalization", "kernel_size", 5},
+    {"", "alpha", 1},
+    {"", "beta", 5},
+    {"", "delta", 1},
+    {"", "block_size", 1},
+    {"dropout", "keep_probability", 0.5},
+    {"", "weight", 1},
+    {"loss", "number_of_classes", 1},
+    {"loss", "epsilon", 1e-7},
+    {"optimizer", "learning_rate", 0.001},
+    {"optimizer", "gradient_rescale", 1},
+    {"optimizer", "gradient_clip_max", (double)FLT_MAX},
+    {"optimizer", "gradient_clip_min", -(double)FLT_MAX},
+    {"optimizer", "weight_decay", 0},
+    {"optimizer_rms_prop", "decay", 0.9},
+    {"optimizer_adam", "beta1", 0.9},
+    {"optimizer_adam", "beta2", 0.999},
+    {"optimizer", "epsilon", 1e-8},
+    {"strided_slice", "step_x", 1},
+    {"strided_slice", "step_y", 1},
+    {"strided_slice", "step_channel", 1},
+    {"upsampling", "scale_factor_x", 1},
+    {"upsampling", "scale_factor_y", 1},
+};
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t length = strlen(name), part = strlen(end);
+    return length >= part && strcmp(name + length - part, end) == 0;
+}
+
+static double default_of(const char *kernel, const char *parameter)
+{
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        if (strncmp(kernel, defaults[i].kernel, strlen(defaults[i].kernel)) == 0 &&
+            ends_with(parameter, defaults[i].parameter))
+            return defaults[i].value;
+    return 0;
+}
+
+static void test_defaults_are_those_of_the_headers(void)
+{
+    for (size_t k = 0; k < glcnn_kernel_count(); k++) {
+        const struct glcnn_kernel_info *info = glcnn_kernel_info_at(k);
+        for (size_t i = 0; i < info->parameter_count; i++) {
+            const struct glcnn_parameter_info *p = &info->parameters[i];
+            double expected = default_of(info->name, p->name);
+            CU_ASSERT_EQUAL((float)p->default_value, (float)expected);
+            if ((float)p->default_value != (float)expected)
+                fprintf(stderr, "\n  %s of %s\n", p->name, info->name);
+        }
+    }
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -1013,6 +1102,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_aliasing_of_channel_views),
         UNIT_TEST(test_copies_have_everything_of_their_own),
         UNIT_TEST(test_parameters_keep_to_their_ranges),
+        UNIT_TEST(test_defaults_are_those_of_the_headers),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("encode", tests, argc, argv);
