@@ -466,12 +466,15 @@ static void choice_30_sources_of_a_concatenation_are_padded_to_four_channels(voi
 
 /* clang-format off */
 /* Philox of counter 0 and key 0 is 6627e8d5 e169c58d bc57ac4c 9b00dbd8, in units of 2^32 0.399,
- * 0.881, 0.736 and 0.606: below 0.5 is the first, below 0.7 the last too. */
+ * 0.881, 0.736 and 0.606: below 0.5 is the first, below 0.7 the last too. Of a word 24 bits count:
+ * 0x6627e8 is below 6694888.5, which is a probability of 0.399046451. */
 CHOICE(choice_31_dropout_masks_come_from_philox,
     {"dropout", "keep_probability=0.5 seed=0", {PIXEL("source_image", 7, 7, 7, 7)},
      {PIXEL("destination_image", 14, 0, 0, 0)}},
     {"dropout", "keep_probability=0.7 seed=0", {PIXEL("source_image", 7, 7, 7, 7)},
-     {PIXEL("destination_image", 10, 0, 0, 10)}})
+     {PIXEL("destination_image", 10, 0, 0, 10)}},
+    {"dropout", "keep_probability=0.399046451 seed=0", {PIXEL("source_image", 7, 7, 7, 7)},
+     {PIXEL("destination_image", 17.5418175f, 0, 0, 0)}})
 /* clang-format on */
 
 /* ---- Reads, padding, states ---- */

@@ -129,6 +129,7 @@ static const struct example convolutions[] = {
 /* ---- One channel normalised over four pixels ---- */
 
 #define FOUR IMAGE(1, 2, 3, 6)
+#define TWO_PAIRS(NAME, ...) {NAME, BLOCK, OF(__VA_ARGS__), {2, 1, 1, 2}}
 #define GAMMA_BETA VECTOR("gamma", 2), VECTOR("beta", 0.5f)
 
 static const struct example normalisations[] = {
@@ -140,6 +141,10 @@ static const struct example normalisations[] = {
      {VECTOR("gradient_for_gamma", 2.138090f), VECTOR("gradient_for_beta", 2)}},
     {"batch_normalization_gradient", "epsilon=0", {G(1, 0, -1, 2), FOUR, GAMMA_BETA},
      {GRADIENT(1.145405f, -0.229081f, -1.603567f, 0.687243f)}},
+    /* Mean 0, variance 1, sums of g and g x 4 and -4: g - (4 - 4 x) / 4 over both images. */
+    {"batch_normalization_gradient", "epsilon=0",
+     {TWO_PAIRS("source_gradient", 4, 0, 0, 0), TWO_PAIRS("source_image", -1, 1, -1, 1)},
+     {TWO_PAIRS("destination_gradient", 2, 0, -2, 0)}},
     {0}};
 
 /* ---- One pixel of three channels ---- */
