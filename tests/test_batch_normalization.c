@@ -500,6 +500,35 @@ static void test_what_is_refused(void)
     layer_end(&l);
 }
 
+/* Nobody counted the pixels of a state that a program fills: they are those of both images, so that of
+ * sums of 4 and -4 each pixel loses (4 - 4 x) / 4. */
+static void statistics_of_a_programs_own_are_of_the_batch(void)
+{
+    static const char *const names[] = {"mean", "variance", "gradient_for_gamma",
+                                        "gradient_for_beta"};
+    static const size_t lengths[] = {1, 1, 1, 1};
+    static const float values[] = {0, 1, -4, 4};
+    glcnn_kernel *gradient = kernel_with("batch_normalization_gradient", "epsilon=0");
+    glcnn_state *state = NULL;
+    GOOD_FATAL(glcnn_state_create(device, NULL, names, lengths, 4, &state));
+    for (int i = 0; i < 4; i++)
+        GOOD(glcnn_state_set_vector(state, names[i], &values[i], 1));
+    glcnn_image *g = image_with(2, 1, 1, 2, (const float[]){4, 0, 0, 0});
+    glcnn_image *x = image_with(2, 1, 1, 2, (const float[]){-1, 1, -1, 1});
+    glcnn_image *dx = make_image(2, 1, 1, 2);
+    glcnn_command_buffer *to = make_commands();
+    GOOD(glcnn_kernel_encode(
+        to, gradient,
+        &(struct glcnn_encode){.source = g, .secondary = x, .state = state, .destination = dx}));
+    finish(&to);
+    check_floats(dx, (const float[]){2, 0, -2, 0}, 4, 1e-6);
+    glcnn_image_destroy(&g);
+    glcnn_image_destroy(&x);
+    glcnn_image_destroy(&dx);
+    glcnn_state_destroy(&state);
+    glcnn_kernel_destroy(&gradient);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(test_golden_values),
@@ -513,6 +542,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(test_commits_repeat),
                                         UNIT_TEST(test_read_counts),
                                         UNIT_TEST(test_what_is_refused),
+                                        UNIT_TEST(statistics_of_a_programs_own_are_of_the_batch),
                                         CU_TEST_INFO_NULL};
     return fixture_run("batch normalisation", tests, argc, argv);
 }
