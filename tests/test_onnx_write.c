@@ -146,6 +146,51 @@ static void momentum_of_running_averages_is_kept(void)
     glcnn_network_destroy(&again);
 }
 
+/* A whole number that a node of the file has; -1: it has none of that name. */
+static int64_t written_number(const struct file *file, const char *operator, const char * name)
+{
+    int64_t number = -1;
+    Onnx__ModelProto *model = onnx__model_proto__unpack(NULL, file->size, file->bytes);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(model);
+    for (size_t i = 0; i < model->graph->n_node; i++) {
+        const Onnx__NodeProto *node = model->graph->node[i];
+        for (size_t k = 0; strcmp(node->op_type, operator) == 0 && k < node->n_attribute; k++)
+            if (strcmp(node->attribute[k]->name, name) == 0)
+                number = node->attribute[k]->i;
+    }
+    onnx__model_proto__free_unpacked(model, NULL);
+    return number;
+}
+
+/* Zeros beyond the edge count, and pixels that are repeated do not. */
+static void averages_say_what_they_divide_by(void)
+{
+    static const glcnn_edge_mode modes[] = {GLCNN_EDGE_MODE_ZERO, GLCNN_EDGE_MODE_CLAMP};
+    for (size_t i = 0; i < 2; i++) {
+        struct glcnn_onnx_record *record;
+        glcnn_network *network = make_network();
+        glcnn_image_node *x = glcnn_convolution_node(
+            make_input(network, "image"),
+            &(struct glcnn_convolution_descriptor){.kernel_width = 1,
+                                                   .kernel_height = 1,
+                                                   .input_feature_channels = 3,
+                                                   .output_feature_channels = CLASSES},
+            NULL);
+        x = glcnn_pooling_average_node(x, 3, 3, 1, 1);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(x);
+        glcnn_kernel_properties(kernel_of(x))->primary.edge_mode = modes[i];
+        GOOD(glcnn_network_initialise(network, 3));
+        struct file file = write_file(network, NULL);
+        CU_ASSERT_EQUAL(written_number(&file, "AveragePool", "count_include_pad"), i == 0);
+        glcnn_network *again = read_file(file, &record);
+        expect_same(x, record->outputs[0].node);
+        glcnn_onnx_free(file.bytes);
+        glcnn_onnx_record_destroy(&record);
+        glcnn_network_destroy(&network);
+        glcnn_network_destroy(&again);
+    }
+}
+
 /* What nothing was changed of is the same to the byte. */
 static void a_file_comes_back_as_it_was(void)
 {
@@ -432,6 +477,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(changed_numbers_are_written),
                                         UNIT_TEST(a_head_of_other_classes_is_written),
                                         UNIT_TEST(momentum_of_running_averages_is_kept),
+                                        UNIT_TEST(averages_say_what_they_divide_by),
                                         UNIT_TEST(layers_without_biases_stay_so),
                                         UNIT_TEST(what_the_file_has_no_place_for_does_not_train),
                                         UNIT_TEST(biases_are_those_of_one_reader),
