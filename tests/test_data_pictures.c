@@ -174,6 +174,28 @@ static void every_kind_of_jpeg_has_the_right_pixels(void)
     }
 }
 
+/* 150, 50 and 250 of 255 with 100 of 255 of white are 58.8, 19.6 and 98.04, of which there are whole
+ * steps; one colour is coded without a loss. */
+static uint32_t one_ink(uint32_t x, uint32_t y, uint32_t c)
+{
+    static const uint8_t inks[] = {105, 205, 5, 155};
+    (void)x, (void)y;
+    return inks[c];
+}
+
+static void inks_are_rounded(void)
+{
+    static const uint8_t colours[] = {59, 20, 98};
+    uint8_t pixels[8 * 8 * 3];
+    struct glcnn_data_info info;
+    data_write_jpeg(
+        "ink.jpg", &(struct data_jpeg){.width = 8, .height = 8, .components = 4, .value = one_ink});
+    decode("ink.jpg", NULL, pixels, &info);
+    CU_ASSERT_EQUAL_FATAL(info.channels, 3);
+    for (int i = 0; i < 8 * 8 * 3; i++)
+        CU_ASSERT_EQUAL(pixels[i], colours[i % 3]);
+}
+
 /* ---- WebP ---- */
 
 static void every_kind_of_webp_has_the_right_pixels(void)
@@ -966,6 +988,7 @@ int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(every_kind_of_png_has_the_right_pixels),
                                         UNIT_TEST(every_kind_of_jpeg_has_the_right_pixels),
+                                        UNIT_TEST(inks_are_rounded),
                                         UNIT_TEST(every_kind_of_webp_has_the_right_pixels),
                                         UNIT_TEST(every_kind_of_tiff_has_the_right_pixels),
                                         UNIT_TEST(orientation_is_honoured),

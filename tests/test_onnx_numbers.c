@@ -248,6 +248,19 @@ static const struct model averages[] = {
           INT("count_include_pad", 1))},
 };
 
+/* Pads are zeros of a norm: of 0 and 3, 3 and 4, and 4 and 0. */
+static const struct model norm = {
+    18,
+    {"image", SIZE(1, 1, 1, 2), {3, 4}},
+    {"result", SIZE(1, 1, 1, 3), {3, 5, 4}},
+    {{"LpPool", "image", "result", {INTS("kernel_shape", 1, 2), INTS("pads", 0, 1, 0, 1)}}},
+    {{NULL}}};
+
+static void norms_have_zeros_beyond_the_edge(void)
+{
+    expect(&norm);
+}
+
 static void averages_divide_by_what_counts(void)
 {
     EXPECT_ALL(averages);
@@ -440,10 +453,14 @@ static void parts_are_as_large_as_can_be(void)
 
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {
-        UNIT_TEST(averages_divide_by_what_counts), UNIT_TEST(resizes_follow_opset_and_policy),
-        UNIT_TEST(a_response_has_its_defaults),    UNIT_TEST(running_averages_keep_nine_tenths),
-        UNIT_TEST(numbers_stand_on_their_side),    UNIT_TEST(constants_are_folded),
-        UNIT_TEST(parts_are_as_large_as_can_be),   CU_TEST_INFO_NULL};
+    static const CU_TestInfo tests[] = {UNIT_TEST(averages_divide_by_what_counts),
+                                        UNIT_TEST(norms_have_zeros_beyond_the_edge),
+                                        UNIT_TEST(resizes_follow_opset_and_policy),
+                                        UNIT_TEST(a_response_has_its_defaults),
+                                        UNIT_TEST(running_averages_keep_nine_tenths),
+                                        UNIT_TEST(numbers_stand_on_their_side),
+                                        UNIT_TEST(constants_are_folded),
+                                        UNIT_TEST(parts_are_as_large_as_can_be),
+                                        CU_TEST_INFO_NULL};
     return fixture_run("onnx_numbers", tests, argc, argv);
 }
