@@ -227,12 +227,12 @@ static bool has_slopes(const struct glcnn_neuron_descriptor *neuron)
            neuron->type == GLCNN_NEURON_TYPE_SHIFT;
 }
 
-/* df/dslope; f(x) grows by it with a slope that grows by 1. */
-static double slope_derivative(const struct glcnn_neuron_descriptor *neuron, double x)
+/* g df/dslope(x). Where PReLU does not read its slope a gradient has no part, whatever it is. */
+static double by_slope(const struct glcnn_neuron_descriptor *neuron, double x, double g)
 {
     if (neuron->type == GLCNN_NEURON_TYPE_SHIFT)
-        return 1;
-    return neuron->type == GLCNN_NEURON_TYPE_SCALE || !(x >= 0) ? x : 0;
+        return g;
+    return neuron->type == GLCNN_NEURON_TYPE_SCALE || !(x >= 0) ? g * x : 0;
 }
 
 /* ---- Fused neurons ---- */
@@ -565,8 +565,7 @@ static void slope_gradient_reference(const struct reference *r)
                 for (int32_t X = w->x.begin; X < w->x.end; X++) {
                     double x = pointwise_source(w, from, n, c, Y, X);
                     r->vectors[FOR_SLOPES][p->shares_data ? 0 : c] +=
-                        times(slope_derivative(&p->neuron, x),
-                              tensor_get(&r->images[GRADIENT], n, c, Y, X));
+                        by_slope(&p->neuron, x, tensor_get(&r->images[GRADIENT], n, c, Y, X));
                 }
 }
 
