@@ -50,15 +50,15 @@ static void make_table(const char *name, uint32_t count, uint32_t classes)
 
 static void a_split_takes_its_share_of_each_class(void)
 {
-    static const uint32_t counts[] = {40, 10, 3, 2, 1};
-    static const uint32_t wanted[] = {8, 2, 1, 1, 0}; /* a fifth, rounded, one at least */
-    make_pictures("split", counts, 5);
+    static const uint32_t counts[] = {40, 10, 3, 2, 1, 8};
+    static const uint32_t wanted[] = {8, 2, 1, 1, 0, 2}; /* a fifth, rounded, one at least */
+    make_pictures("split", counts, 6);
     const struct glcnn_data_parameters p = {.validation = 0.2, .seed = 7};
     glcnn_data_set *data = data_open("split", &p);
-    uint32_t found[5] = {0}, both = 0;
+    uint32_t found[6] = {0}, both = 0;
     const struct glcnn_data_info *info = glcnn_data_set_info(data);
-    CU_ASSERT_EQUAL(info->counts[0] + info->counts[1], 56);
-    CU_ASSERT_EQUAL(info->counts[1], 12);
+    CU_ASSERT_EQUAL(info->counts[0] + info->counts[1], 64);
+    CU_ASSERT_EQUAL(info->counts[1], 14);
     for (uint32_t i = 0; i < info->counts[1]; i++) {
         char name[64], other[64];
         found[glcnn_data_set_label(data, GLCNN_DATA_PART_VALIDATION, i)]++;
@@ -70,6 +70,21 @@ static void a_split_takes_its_share_of_each_class(void)
     }
     CU_ASSERT_EQUAL(both, 0);
     CU_ASSERT_EQUAL(memcmp(found, wanted, sizeof wanted), 0);
+    glcnn_data_set_close(&data);
+}
+
+/* Nine tenths of 1, 2 and 5 are 0.9, 1.8 and 4.5, which would be all of them. */
+static void a_split_leaves_one_to_train_with(void)
+{
+    static const uint32_t counts[] = {1, 2, 5};
+    uint32_t left[3] = {0};
+    make_pictures("few", counts, 3);
+    glcnn_data_set *data = data_open("few", &(struct glcnn_data_parameters){.validation = 0.9});
+    CU_ASSERT_EQUAL_FATAL(glcnn_data_set_info(data)->counts[0], 3);
+    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[1], 5);
+    for (uint32_t i = 0; i < 3; i++)
+        left[glcnn_data_set_label(data, GLCNN_DATA_PART_TRAINING, i)]++;
+    CU_ASSERT(left[0] == 1 && left[1] == 1 && left[2] == 1);
     glcnn_data_set_close(&data);
 }
 
@@ -311,6 +326,30 @@ static void a_limit_takes_of_each_class(void)
 
 #define SHARED 8
 static const uint32_t share_firsts[] = {0, 3, 5, 8}; /* and the batch's end */
+
+/* Fisher and Yates' shuffle from the last place on, by splitmix64 from (seed rotated by 20) + epoch: a
+ * run that goes on with a later release has the order that it began with. */
+static void orders_are_the_same_for_ever(void)
+{
+    static const struct {
+        uint64_t seed, epoch;
+        uint32_t order[10];
+    } orders[] = {{7, 0, {9, 2, 8, 3, 1, 7, 6, 5, 4, 0}},
+                  {7, 1, {8, 1, 4, 6, 0, 2, 9, 5, 3, 7}},
+                  {UINT64_C(5) << 44, 3, {5, 7, 0, 3, 6, 4, 8, 1, 9, 2}}};
+    make_table("order.csv", 10, 2);
+    glcnn_data_set *data = data_open("order.csv", NULL);
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        const struct glcnn_data_loader_parameters p = {
+            .batch = 10, .shuffle = true, .seed = orders[i].seed, .step = orders[i].epoch};
+        glcnn_data_loader *loader = data_load(data, &p);
+        struct glcnn_data_batch batch = data_next(loader);
+        for (int n = 0; n < 10; n++)
+            CU_ASSERT_EQUAL(batch.indices[n], orders[i].order[n]);
+        glcnn_data_loader_destroy(&loader);
+    }
+    glcnn_data_set_close(&data);
+}
 
 /* Shares of batches, shuffled or in order with empty places at the end, are these batches. */
 static void shares_are_the_parts_of_batches(void)
@@ -618,6 +657,8 @@ int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
         UNIT_TEST(a_split_takes_its_share_of_each_class),
+        UNIT_TEST(a_split_leaves_one_to_train_with),
+        UNIT_TEST(orders_are_the_same_for_ever),
         UNIT_TEST(a_split_follows_from_its_seed),
         UNIT_TEST(the_size_follows_from_the_data),
         UNIT_TEST(pictures_of_many_sizes_have_the_size_of_their_median),
