@@ -565,6 +565,25 @@ static void what_vanishes_or_changes_is_told(void)
     expect_failure("moved", put_folder_in_place, "002.png: has changed since");
 }
 
+/* Of pictures 0 to 4 the second and the last are broken: 2 stands in for 1, and 0 for 4. */
+static void the_next_whole_picture_stands_in(void)
+{
+    static const uint32_t counts[] = {3, 2};
+    uint32_t found[5] = {0};
+    make_pictures("next", counts, 2);
+    cut("next/a/001.png");
+    cut("next/b/001.png");
+    glcnn_data_set *data = data_open("next", NULL);
+    glcnn_data_loader *loader =
+        data_load(data, &(struct glcnn_data_loader_parameters){.batch = 5, .shuffle = true});
+    struct glcnn_data_batch batch = data_next(loader);
+    for (int n = 0; n < 5; n++)
+        found[batch.indices[n]]++;
+    CU_ASSERT(found[0] == 2 && found[1] == 0 && found[2] == 2 && found[3] == 1 && found[4] == 0);
+    glcnn_data_loader_destroy(&loader);
+    glcnn_data_set_close(&data);
+}
+
 static void nothing_whole_is_an_error(void)
 {
     static const uint32_t counts[] = {2, 1};
@@ -672,6 +691,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(labels_alone_are_those_of_the_batches),
         UNIT_TEST(pictures_are_decoded_once_where_they_fit_in),
         UNIT_TEST(what_vanishes_or_changes_is_told),
+        UNIT_TEST(the_next_whole_picture_stands_in),
         UNIT_TEST(nothing_whole_is_an_error),
         UNIT_TEST(images_are_normalised_and_laid_out_as_asked),
         UNIT_TEST(bad_loaders_are_refused),
