@@ -93,6 +93,28 @@ static void collect(const char *name, const struct glcnn_encode *arguments, cons
     glcnn_kernel_destroy(&kernel);
 }
 
+/* Spec 6: what is padded fully is undone by what is not padded at all; the alignment stays. */
+static void test_gradients_have_the_inverse_padding(void)
+{
+    static const uint32_t pairs[][2] = {
+        {GLCNN_PADDING_SIZE_VALID_ONLY, GLCNN_PADDING_SIZE_FULL},
+        {GLCNN_PADDING_SIZE_FULL, GLCNN_PADDING_SIZE_VALID_ONLY},
+        {GLCNN_PADDING_SIZE_SAME, GLCNN_PADDING_SIZE_SAME},
+        {GLCNN_PADDING_SIZE_VALID_ONLY | GLCNN_PADDING_ALIGN_TOP_LEFT,
+         GLCNN_PADDING_SIZE_FULL | GLCNN_PADDING_ALIGN_TOP_LEFT}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        glcnn_network *net = make_network();
+        glcnn_image_node *y = glcnn_pooling_max_node(make_input(net, "x"), 3, 3, 1, 1);
+        glcnn_kernel_properties(kernel_of(y))->padding = pairs[i][0];
+        glcnn_filter_node *gradient =
+            glcnn_gradient_filter_with_source(filter_of(y), make_input(net, "g"));
+        CU_ASSERT_PTR_NOT_NULL_FATAL(gradient);
+        CU_ASSERT_EQUAL(glcnn_kernel_properties(glcnn_filter_node_kernel(gradient))->padding,
+                        pairs[i][1]);
+        glcnn_network_destroy(&net);
+    }
+}
+
 /* Forward result and state by the kernel; the state is the caller's. */
 static glcnn_image *direct_forward(const struct pair *p, glcnn_state **state)
 {
@@ -985,6 +1007,7 @@ static void test_transposes_take_sizes_from_states(void)
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
+        UNIT_TEST(test_gradients_have_the_inverse_padding),
         UNIT_TEST(test_unary_gradients_are_the_kernels),
         UNIT_TEST(test_arithmetic_has_both_gradients),
         UNIT_TEST(test_groups_and_pixels_are_normalised),
