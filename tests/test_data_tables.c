@@ -374,6 +374,8 @@ static void csv_is_read(void)
         {"10.0,1\n9.5,2\n9,3\n", "csv 1x1x1 bytes: 3 0 0: 10.0 9 9.5"},
         {"7,1\n007,2\n10,3\n", "csv 1x1x1 bytes: 3 0 0: 007 10 7"},
         {"label,a;b\n0,1\n1,2\n", "csv 1x1x1 bytes: 2 0 0: 0 1"}, /* a comma, of as many */
+        /* Numbers that rise, and count nothing. */
+        {"0,3,5,7,9,11,13,15,17,19\n1,2,3,4,5,6,7,8,9,1\n", "csv 3x3x1 bytes: 2 0 0: 0 1"},
         {"1234567890123456789,1\n7,2\n", "csv 1x1x1 bytes: 2 0 0: 1234567890123456789 7"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
