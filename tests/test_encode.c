@@ -993,6 +993,64 @@ static void test_parameters_keep_to_their_ranges(void)
     }
 }
 
+/* Of six pixels of a gradient the two from its offset on are used: 3 and 4. */
+static void test_a_part_of_a_gradient_is_used(void)
+{
+    glcnn_kernel *kernel =
+        kernel_with("neuron_gradient", "neuron_type=linear neuron_a=1 primary_offset_x=2 "
+                                       "source_size_width=2");
+    glcnn_image *g = image_with(1, 1, 1, 6, (const float[]){1, 2, 3, 4, 5, 6});
+    glcnn_image *x = make_image(1, 1, 1, 6), *dx = make_image(1, 1, 1, 6);
+    fill_constant(dx, 9);
+    glcnn_command_buffer *commands = make_commands();
+    GOOD(glcnn_kernel_encode(
+        commands, kernel, &(struct glcnn_encode){.source = g, .secondary = x, .destination = dx}));
+    finish(&commands);
+    CU_ASSERT_TRUE(image_equals(dx, (const float[]){3, 4, 0, 0, 0, 0}));
+    glcnn_image_destroy(&g);
+    glcnn_image_destroy(&x);
+    glcnn_image_destroy(&dx);
+    glcnn_kernel_destroy(&kernel);
+}
+
+/* A layer that doubles writes images 1 and 2 of three, from 0 and 1 of its source: the state is of two
+ * images, which the gradient has where they were read, and 0 in the third. */
+static void test_images_of_a_shared_state_begin_where_they_were_written(void)
+{
+    static const float two = 2;
+    glcnn_state *state = NULL;
+    glcnn_kernel *forward =
+        kernel_with("convolution", "input_feature_channels=1 output_feature_channels=1 "
+                                   "clip_rect_origin_z=1");
+    glcnn_kernel *gradient = kernel_with("convolution_gradient", "input_feature_channels=1 "
+                                                                 "output_feature_channels=1");
+    GOOD(glcnn_kernel_set_vector(forward, "weights", &two, 1));
+    GOOD(glcnn_kernel_set_vector(gradient, "weights", &two, 1));
+    glcnn_image *x = image_with(3, 1, 1, 1, (const float[]){5, 6, 7}), *y = make_image(3, 1, 1, 1);
+    glcnn_image *g = image_with(3, 1, 1, 1, (const float[]){1, 10, 100});
+    glcnn_image *dx = make_image(3, 1, 1, 1);
+    fill_constant(y, 9);
+    fill_constant(dx, 9);
+    GOOD_FATAL(
+        glcnn_kernel_result_state(NULL, forward, &(struct glcnn_encode){.source = x}, &state));
+    glcnn_command_buffer *commands = make_commands();
+    GOOD(glcnn_kernel_encode(
+        commands, forward, &(struct glcnn_encode){.source = x, .state = state, .destination = y}));
+    GOOD(glcnn_kernel_encode(
+        commands, gradient,
+        &(struct glcnn_encode){.source = g, .secondary = x, .state = state, .destination = dx}));
+    finish(&commands);
+    CU_ASSERT_TRUE(image_equals(y, (const float[]){9, 10, 12}));
+    CU_ASSERT_TRUE(image_equals(dx, (const float[]){20, 200, 0}));
+    glcnn_image_destroy(&x);
+    glcnn_image_destroy(&y);
+    glcnn_image_destroy(&g);
+    glcnn_image_destroy(&dx);
+    glcnn_state_destroy(&state);
+    glcnn_kernel_destroy(&forward);
+    glcnn_kernel_destroy(&gradient);
+}
+
 /* Defaults other than 0, or than the first of a list, as the headers of kernels have them: of kernels
  * whose name begins so, and of parameters whose name ends so. The first that fits counts. */
 static const struct {
@@ -1102,6 +1160,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_aliasing_of_channel_views),
         UNIT_TEST(test_copies_have_everything_of_their_own),
         UNIT_TEST(test_parameters_keep_to_their_ranges),
+        UNIT_TEST(test_a_part_of_a_gradient_is_used),
+        UNIT_TEST(test_images_of_a_shared_state_begin_where_they_were_written),
         UNIT_TEST(test_defaults_are_those_of_the_headers),
         CU_TEST_INFO_NULL,
     };

@@ -240,6 +240,14 @@ static const struct row rows[] = {
     {"dropout_gradient", "dropout", dropped, {{"keep_probability", 0.5}}},
     {"add_gradient", "add", added, {{"primary_scale", 1.5}}},
     {"subtract_gradient", "subtract", added, {{"primary_scale", 1.5}}},
+    {"add_gradient",
+     "add",
+     added,
+     {{"primary_scale", 1.5}, {"is_secondary_source_filter", 1}, {"secondary_scale", 3}}},
+    {"subtract_gradient",
+     "subtract",
+     added,
+     {{"primary_scale", 1.5}, {"is_secondary_source_filter", 1}, {"secondary_scale", 3}}},
     {"multiply_gradient", "multiply", multiplied, {{"primary_scale", 3}, {"secondary_scale", 0.5}}},
     {"divide_gradient", "divide", divided, {{0}}},
     {"batch_normalization_gradient",
@@ -252,14 +260,20 @@ static const struct row rows[] = {
      {{"epsilon", EPSILON}}},
 };
 
+/* Settings that the forward kernel has otherwise, or not at all. */
+static bool is_of_gradient(const char *setting)
+{
+    return strcmp(setting, "primary_scale") == 0 ||
+           strcmp(setting, "is_secondary_source_filter") == 0;
+}
+
 static glcnn_kernel *make_kernel(const char *name, const struct row *row)
 {
     glcnn_kernel *kernel = NULL;
     GOOD_FATAL(glcnn_kernel_create(device, name, &kernel));
     glcnn_kernel_properties(kernel)->result_is_ordinary = true;
     for (int i = 0; i < 4 && row->settings[i].name; i++)
-        if (strncmp(row->settings[i].name, "primary_scale", 7) != 0 ||
-            strcmp(name, row->kernel) == 0)
+        if (!is_of_gradient(row->settings[i].name) || strcmp(name, row->kernel) == 0)
             GOOD_FATAL(glcnn_kernel_set(kernel, row->settings[i].name, row->settings[i].value));
     return kernel;
 }
