@@ -93,6 +93,25 @@ class Arguments(unittest.TestCase):
             for call in net.train, net.evaluate:
                 with refused(self, Status.INVALID_ARGUMENT, words):
                     call(images, labels.astype(kind))
+        words = r"labels are \[N\]\[1\] of float64 and the output has 4 channels; expected classes"
+        with refused(self, Status.INVALID_ARGUMENT, words):
+            net.train(images, labels[:, None].astype(float))
+        wide = glcnn.network((1, 8, 8), lambda x: x.neuron_relu())
+        words = r"labels are \[N\] of float64 and the output has 1 channels of 8x8 pixels"
+        with refused(self, Status.INVALID_ARGUMENT, words):
+            wide.evaluate(images, labels.astype(float), loss=_c.LossType.MEAN_SQUARED_ERROR)
+
+    def test_targets_of_one_channel(self):
+        images, _ = quarters(8)
+        targets = numpy.arange(8) / 7
+        net = glcnn.network((1, 8, 8), lambda x: x.fully_connected(output_feature_channels=1))
+        expected = numpy.mean((net.predict(images)[:, 0] - targets) ** 2)
+        for labels in targets, targets[:, None], targets[:, None, None, None]:
+            score = net.evaluate(images, labels, loss=_c.LossType.MEAN_SQUARED_ERROR)
+            self.assertAlmostEqual(score.loss, expected, places=5)
+            self.assertIsNone(score.accuracy)
+        scores = net.train(images, targets, loss=_c.LossType.MEAN_SQUARED_ERROR, epochs=3)
+        self.assertLess(scores[2].loss, scores[0].loss)
 
     def test_outputs_that_are_not_finite(self):
         images, labels = quarters(8)

@@ -14,6 +14,7 @@ from . import _c, files as _files, onnx as _onnx
 from ._library import SIZE_MAX, Error, c, call, library, refuse, whole
 from .device import Device, Owned, default_device
 from .graph import Arrays, Graph, TrainingGraph
+from .image import as_images
 from .node import FilterNode, ImageNode, address, get_parameter, pointers
 from .optimizer import Optimizer
 from .run import run
@@ -545,13 +546,23 @@ class _Data:
             if wrong.size:
                 raise refuse("labels are classes from 0 to %d, not %d"
                              % (self.channels - 1, wrong[0]))
-        elif labels.ndim == 1 and self.shape and self.shape[0] != 1:
-            raise refuse("labels are [N] of %s and the output has %d channels; expected classes, "
-                         "whole numbers from 0 to %d, or an array of the output's shape"
-                         % (labels.dtype, self.shape[0], self.shape[0] - 1))
         else:
-            self.labels = output.as_images(labels if labels.ndim > 2 or output.tensor
-                                           else labels[..., None, None])
+            self.labels = self._goal_images(output, labels)
+
+    @staticmethod
+    def _goal_images(output: ImageNode, labels: Any) -> Any:
+        """[N][C][H][W] of labels that are no classes: of [N] and [N][C] with one pixel."""
+        if labels.ndim > 2 or output.tensor and labels.ndim == len(output.tensor.sizes):
+            return output.as_images(labels)
+        labels, shape = numpy.atleast_1d(labels), output.shape
+        one = (labels.shape[1] if labels.ndim == 2 else 1), 1, 1
+        if shape and shape != one:
+            pixels = "" if shape[1:] == (1, 1) else " of %dx%d pixels" % (shape[2], shape[1])
+            raise refuse("labels are [N]%s of %s and the output has %d channels%s; expected "
+                         "classes, whole numbers [N] from 0 to %d, or an array of the output's shape"
+                         % ("[%d]" % one[0] if labels.ndim == 2 else "", labels.dtype, shape[0],
+                            pixels, shape[0] - 1))
+        return as_images(labels.reshape(len(labels), *one))
 
     def part(self, chosen: Any) -> Dict[str, Any]:
         return {handle: self._normalise(array[chosen]) for handle, array in self.images.items()}
