@@ -496,10 +496,23 @@ class Training(unittest.TestCase):
             glcnn.Network().predict(self.images)
 
     def test_a_loss_that_is_not_finite(self):
-        images = self.images.copy()
-        images[5] = numpy.nan
-        with refused(self, Status.CHECK_FAILED, "epoch 0, step .*the loss is nan"):
-            small_network().train(images, self.labels)
+        images, count = self.images.copy(), len(self.images)
+        images[5, 0, 0], images[5, 0, 1] = 3e38, -3e38
+        words = ("epoch 0, step 0: the loss is (nan|inf); no step of this call had changed the "
+                 "weights yet: those that it began with are damaged, or the values of an image or")
+        with refused(self, Status.CHECK_FAILED, words):
+            small_network().train(images, self.labels, batch=count)
+        damaged = small_network()
+        convolution = next(f for f in damaged.filters if f.name == "convolution")
+        convolution.set_vector("weights", numpy.full_like(convolution.vector("weights"), 3e38))
+        with refused(self, Status.CHECK_FAILED, words):
+            damaged.train(self.images, self.labels)
+
+    def test_a_learning_rate_that_is_too_large(self):
+        with refused(self, Status.CHECK_FAILED, "step [1-9].*: the loss is (nan|inf); a smaller "
+                                                "learning rate or clip_norm may help"):
+            small_network().train(self.images, self.labels, epochs=3,
+                                  optimizer=Optimizer("adam", learning_rate=1e30))
 
 
 CLASSIFIER = os.path.join(os.path.dirname(__file__), "..", "golden", "classifier")

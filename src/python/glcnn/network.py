@@ -297,9 +297,8 @@ class Network:
                 losses, output = graph.execute({**data.part(chosen), "labels": data.goals(chosen)})
                 total.add(losses.sum(dtype=float) * batch, data.right(output, chosen), batch)
                 if not math.isfinite(total.loss):
-                    raise Error(_c.Status.CHECK_FAILED, "epoch %d, step %d: the loss is %s; a "
-                                "smaller learning rate or clip_norm may help"
-                                % (epoch, step, total.loss))
+                    raise Error(_c.Status.CHECK_FAILED, "epoch %d, step %d: the loss is %s; %s"
+                                % (epoch, step, total.loss, _advice(epoch, step)))
             scores.append(total.score(data))
             if progress:
                 progress(epoch, scores[-1])
@@ -510,6 +509,14 @@ def _not_finite(output: Any) -> str:
     more = " (and of %d more)" % (wrong.size - 1) if wrong.size > 1 else ""
     return ("the output of image %d%s is NaN or infinite; either its values are too large for the "
             "network, or the network's weights are damaged" % (wrong[0], more))
+
+
+def _advice(epoch: int, step: int) -> str:
+    """Why a loss may be no number. The first is that of weights which no step has changed."""
+    if epoch or step:
+        return "a smaller learning rate or clip_norm may help"
+    return ("no step of this call had changed the weights yet: those that it began with are "
+            "damaged, or the values of an image or of its labels are too large")
 
 
 class _Data:
