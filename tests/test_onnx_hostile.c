@@ -231,6 +231,66 @@ static void absurd_mean(struct writer *w, Onnx__GraphProto *graph)
     normalize(w, graph, 3e38f, 1);
 }
 
+/* A node with a number for each channel of the result, 1 and this one. */
+static void join_numbers(struct writer *w, Onnx__GraphProto *graph, const char *operator,
+                         float number)
+{
+    static const int64_t dims[] = {2, 1, 1};
+    build_tensor(w, graph, "numbers", dims, 3, (const float[]){1, number}, NULL);
+    build_node(w, graph, operator, "joined", (const char *[]){"result", "numbers", NULL});
+    build_value(w, graph, true, "joined", image_dims, 4);
+}
+
+static void slope_of_no_number(struct writer *w, Onnx__GraphProto *graph)
+{
+    join_numbers(w, graph, "PRelu", NAN);
+}
+
+static void scale_without_end(struct writer *w, Onnx__GraphProto *graph)
+{
+    join_numbers(w, graph, "Mul", INFINITY);
+}
+
+static void shift_of_no_number(struct writer *w, Onnx__GraphProto *graph)
+{
+    join_numbers(w, graph, "Add", NAN);
+}
+
+static void absurd_subtrahend(struct writer *w, Onnx__GraphProto *graph)
+{
+    join_numbers(w, graph, "Sub", 3e38f);
+}
+
+static void divisor_of_zero(struct writer *w, Onnx__GraphProto *graph)
+{
+    join_numbers(w, graph, "Div", 0);
+}
+
+static void bound_by(struct writer *w, Onnx__GraphProto *graph, const char *operator, float bound)
+{
+    build_tensor(w, graph, "bound", NULL, 0, &bound, NULL);
+    build_node(w, graph, operator, "held", (const char *[]){"result", "bound", NULL});
+    build_value(w, graph, true, "held", image_dims, 4);
+}
+
+static void bound_of_no_number(struct writer *w, Onnx__GraphProto *graph)
+{
+    bound_by(w, graph, "Clip", NAN);
+}
+
+static void least_of_no_number(struct writer *w, Onnx__GraphProto *graph)
+{
+    bound_by(w, graph, "Max", NAN);
+}
+
+static void leak_of_no_number(struct writer *w, Onnx__GraphProto *graph)
+{
+    Onnx__NodeProto *node =
+        build_node(w, graph, "LeakyRelu", "leaky", (const char *[]){"result", NULL});
+    build_float(w, node, "alpha", NAN);
+    build_value(w, graph, true, "leaky", image_dims, 4);
+}
+
 static void number_for_a_tensor(struct writer *w, Onnx__GraphProto *graph)
 {
     build_tensor(w, graph, "sizes", (const int64_t[]){1}, 1, NULL, (const int64_t[]){2});
@@ -324,6 +384,19 @@ static const struct wrong {
      "value 1 of tensor \"running_var\" is -5; a variance is not below 0"},
     {absurd_mean, GLCNN_MALFORMED_DATA,
      "value 1 of tensor \"running_mean\" is 3e+38; expected numbers in -1e19 .. 1e19"},
+    {slope_of_no_number, GLCNN_MALFORMED_DATA,
+     "value 1 of tensor \"numbers\" is nan; expected numbers"},
+    {scale_without_end, GLCNN_MALFORMED_DATA,
+     "value 1 of tensor \"numbers\" is inf; expected numbers"},
+    {shift_of_no_number, GLCNN_MALFORMED_DATA,
+     "value 1 of tensor \"numbers\" is nan; expected numbers"},
+    {absurd_subtrahend, GLCNN_MALFORMED_DATA,
+     "value 1 of tensor \"numbers\" is 3e+38, of which the filter gets -3e+38; expected numbers in"},
+    {divisor_of_zero, GLCNN_MALFORMED_DATA,
+     "value 1 of tensor \"numbers\" is 0, of which the filter gets inf; expected numbers"},
+    {bound_of_no_number, GLCNN_MALFORMED_DATA, "the bound min is nan; expected a number"},
+    {least_of_no_number, GLCNN_MALFORMED_DATA, "nan"},
+    {leak_of_no_number, GLCNN_MALFORMED_DATA, "nan"},
     {number_for_a_tensor, GLCNN_MALFORMED_DATA, "its value is no tensor"},
     {data_elsewhere, GLCNN_UNSUPPORTED, "in another file"},
     {text_for_weights, GLCNN_UNSUPPORTED, "of type 8"},

@@ -156,6 +156,9 @@ static bool bound_of(struct call *call, const char *attribute, size_t input, flo
         return false;
     if (c && c->count == 1)
         *bound = (float)constant_number(c, 0);
+    if (isnan(*bound))
+        return op_fail(call, GLCNN_MALFORMED_DATA, "the bound %s is nan; expected a number",
+                       attribute);
     return op_note_frozen(call, op_input(call, input), "a bound does not train");
 }
 

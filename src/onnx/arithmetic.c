@@ -203,7 +203,7 @@ static bool put_inverse(struct call *call, glcnn_image_node *node, size_t channe
     for (size_t i = 0; inverse && i < inverse->count; i++)
         inverse->floats[i] = (float)(1 / constant_number(value->constant, i));
     op_freeze(node);
-    return inverse && vector_put(call, node, "weights", channels, inverse, &layout) &&
+    return inverse && vector_put(call, node, "weights", channels, value, inverse, &layout) &&
            op_note_frozen(call, value, DIVISOR);
 }
 

@@ -220,12 +220,11 @@ bool vector_set(struct call *call, glcnn_image_node *node, const char *vector, s
 /* The note alone, of a vector that has these numbers. */
 bool vector_note(struct call *call, glcnn_image_node *node, const char *vector,
                  const struct value *value, const struct layout *layout);
-/* The numbers alone. */
+/* The numbers alone: those of the value, or what is computed of each. Refused, by the value's name,
+ * where glcnn_kernel_wrong_value has one. */
 bool vector_put(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
-                const struct constant *constant, const struct layout *layout);
-/* Every element the same number; not noted. */
-bool vector_fill(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
-                 float value);
+                const struct value *value, const struct constant *numbers,
+                const struct layout *layout);
 
 /* A neuron whose slopes, one or one for each channel, are `scale` times the constant (activation.c); NULL:
  * it could not be made. */

@@ -1,4 +1,6 @@
 /* Vectors of filters, filled with constants, and the record of which constant is where. */
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,32 +36,50 @@ static bool set_values(struct call *call, glcnn_image_node *node, const char *ve
                    glcnn_device_error(call->reader->device));
 }
 
-bool vector_put(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
-                const struct constant *constant, const struct layout *layout)
+/* The element of the constant that lies at a place of the vector. */
+static size_t element_at(const struct layout *layout, size_t wanted)
 {
-    if (!layout_fits(layout, constant->count, count))
+    int64_t index[GLCNN_ONNX_RANK] = {0}, place = layout->offset;
+    size_t i = 0;
+    for (; place != (int64_t)wanted; i++)
+        place = layout_next(layout, index, place);
+    return i;
+}
+
+/* What the vector gets may be computed of what the file has. */
+static bool check_values(struct call *call, const char *vector, const float *values, size_t count,
+                         const struct value *value, const struct layout *layout)
+{
+    char given[64] = "";
+    const char *expected;
+    size_t first = glcnn_kernel_wrong_value(vector, values, count, &expected);
+    if (first == count)
+        return true;
+    size_t element = element_at(layout, first);
+    double found = constant_number(value->constant, element), computed = (double)values[first];
+    if (found != computed && isfinite(found))
+        snprintf(given, sizeof given, ", of which the filter gets %g", computed);
+    return op_fail(call, GLCNN_MALFORMED_DATA, "value %zu of tensor \"%.80s\" is %g%s; %s", element,
+                   value->name, found, given, expected);
+}
+
+bool vector_put(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
+                const struct value *value, const struct constant *numbers,
+                const struct layout *layout)
+{
+    if (!layout_fits(layout, numbers->count, count))
         return op_fail(call, GLCNN_MALFORMED_DATA,
                        "a constant of %zu numbers does not have the %zu that the filter's %s "
                        "need",
-                       constant->count, count, vector);
+                       numbers->count, count, vector);
     float *values = calloc(count, sizeof *values);
     if (!values)
         return onnx_no_memory(call->reader);
-    scatter(layout, constant, values);
-    bool set = set_values(call, node, vector, values, count);
+    scatter(layout, numbers, values);
+    bool set = check_values(call, vector, values, count, value, layout) &&
+               set_values(call, node, vector, values, count);
     free(values);
     return set;
-}
-
-static bool check_values(struct call *call, const char *vector, const struct value *value)
-{
-    const char *expected;
-    const struct constant *c = value->constant;
-    size_t first =
-        c->floats ? glcnn_kernel_wrong_value(vector, c->floats, c->count, &expected) : c->count;
-    return first == c->count ||
-           op_fail(call, GLCNN_MALFORMED_DATA, "value %zu of tensor \"%.80s\" is %g; %s", first,
-                   value->name, (double)c->floats[first], expected);
 }
 
 /* What several filters have each of them trains by itself. */
@@ -89,29 +109,10 @@ bool vector_note(struct call *call, glcnn_image_node *node, const char *vector,
 bool vector_set(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
                 const struct value *value, const struct layout *layout)
 {
-    return check_values(call, vector, value) && note_kernel(call, node, value, layout) &&
-           vector_put(call, node, vector, count, value->constant, layout) &&
+    return note_kernel(call, node, value, layout) &&
+           vector_put(call, node, vector, count, value, value->constant, layout) &&
            vector_note(call, node, vector, value, layout) &&
            (!value->parameter || strcmp(value->parameter, value->name) == 0 || value->learns ||
             record_frozen(call->reader, value->parameter,
                           "what is computed of it trains in its place"));
-}
-
-/* One number fills this many at most: no file says more with so few bytes. */
-#define FILLED_MOST ((size_t)1 << 20)
-
-bool vector_fill(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
-                 float value)
-{
-    if (count > FILLED_MOST)
-        return op_fail(call, GLCNN_LIMIT_EXCEEDED, "one number would fill %s of %zu", vector,
-                       count);
-    float *values = malloc((count + 1) * sizeof *values);
-    if (!values)
-        return onnx_no_memory(call->reader);
-    for (size_t i = 0; i < count; i++)
-        values[i] = value;
-    bool set = set_values(call, node, vector, values, count);
-    free(values);
-    return set;
 }
