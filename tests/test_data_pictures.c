@@ -5,6 +5,7 @@
 #include <png.h>
 #include <sys/resource.h>
 #include <tiffio.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "tests/unit.h"
@@ -984,6 +985,67 @@ static void files_keep_their_places(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "second.png: is no picture"));
 }
 
+/* Of a folder every file counts by its bytes: pictures whatever they are called, others with a word. */
+static void folders_are_judged_by_bytes(void)
+{
+    char error[GLCNN_ERROR_LENGTH] = "", target[1024];
+    write_whole("holiday/b.jpe");
+    write_whole("holiday/c");
+    write_whole("holiday/below/d.png");
+    write_whole("holiday/.hidden.png");
+    write_whole("holiday/.git/e.png");
+    data_write_text("holiday/notes.txt", "text");
+    data_write("holiday/x.avif",
+               "\0\0\0\x1c"
+               "ftypavif\0\0\0\0",
+               16);
+    data_write("holiday/below/y.jxl", "\0\0\0\x0cJXL \r\n\x87\n", 12);
+    data_write("holiday/z.jp2", "\0\0\0\x0cjP  \r\n\x87\n", 12);
+    data_write_text("holiday/g.gif", "GIF89a");
+    snprintf(target, sizeof target, "%s", data_path("holiday"));
+    (void)!symlink("nowhere.png", data_path("holiday/a.png"));
+    (void)!symlink(target, data_path("holiday/below/round"));
+    const char *paths[] = {target};
+    glcnn_data_set *data;
+    glcnn_status status = glcnn_data_set_open_files(paths, 1, NULL, &data, error);
+    CU_ASSERT_EQUAL_FATAL(status, GLCNN_SUCCESS);
+    CU_ASSERT_STRING_EQUAL(glcnn_data_set_info(data)->format, "pictures");
+    CU_ASSERT_EQUAL_FATAL(glcnn_data_set_info(data)->counts[GLCNN_DATA_PART_TEST], 3);
+    static const char *const names[] = {"holiday/b.jpe", "holiday/below/d.png", "holiday/c"};
+    for (uint32_t i = 0; i < 3; i++) {
+        char name[1024];
+        glcnn_data_set_name(data, GLCNN_DATA_PART_TEST, i, name, sizeof name);
+        CU_ASSERT_PTR_NOT_NULL(strstr(name, names[i]));
+    }
+    static const char *const notes[] = {
+        "holiday/a.png: cannot be opened",
+        "below: 1 picture of formats that are not read (1 JPEG XL)",
+        "holiday: 3 pictures of formats that are not read (1 GIF, 1 AVIF, 1 JPEG 2000), of which "
+        "g.gif is the first"};
+    for (uint32_t i = 0; i < 3; i++)
+        CU_ASSERT_TRUE(glcnn_data_set_note(data, i) &&
+                       strstr(glcnn_data_set_note(data, i), notes[i]));
+    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 5);
+    const char *said = glcnn_data_set_decision(data, 0);
+    CU_ASSERT_TRUE(said && strstr(said, "2 files and folders that are no pictures are ignored") &&
+                   strstr(said, "below/round is the first"));
+    glcnn_data_set_close(&data);
+}
+
+static void a_folder_without_a_picture_is_refused(void)
+{
+    char error[GLCNN_ERROR_LENGTH] = "", target[1024];
+    const char *paths[] = {target};
+    glcnn_data_set *data;
+    data_write_text("raw/y.jxl", "\xff\x0a");
+    snprintf(target, sizeof target, "%s", data_path("raw"));
+    CU_ASSERT_EQUAL(glcnn_data_set_open_files(paths, 1, NULL, &data, error), GLCNN_MALFORMED_DATA);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error,
+                                  "raw: no picture that is read is in the folder or in those "
+                                  "below it; "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "(1 JPEG XL), of which y.jxl is the first"));
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(every_kind_of_png_has_the_right_pixels),
@@ -1009,6 +1071,8 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(pictures_that_are_not_read_are_counted_and_named),
                                         UNIT_TEST(other_files_are_ignored_and_counted),
                                         UNIT_TEST(files_keep_their_places),
+                                        UNIT_TEST(folders_are_judged_by_bytes),
+                                        UNIT_TEST(a_folder_without_a_picture_is_refused),
                                         CU_TEST_INFO_NULL};
     int status = unit_run("data_pictures", tests, argc, argv);
     data_remove_folder();

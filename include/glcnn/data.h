@@ -192,7 +192,11 @@ GLCNN_API glcnn_status glcnn_data_set_open(const char *path,
 /* Opens files without labels, to predict: each is a picture, or .npz, .npy, CSV or IDX of images;
  * labels in an .npz are passed over, a CSV has none but in a column that is named so. All are the
  * test part, in their order. Of several files each must be a picture. A picture that is broken
- * keeps its place and has no image: the loader says so. Otherwise as glcnn_data_set_open. */
+ * keeps its place and has no image: the loader says so. A folder stands for the pictures in it and
+ * in those below it, by their names; hidden files and folders are left out, what is no picture is
+ * ignored with a sentence (glcnn_data_set_decision), what is broken or of a format that is not read
+ * is skipped with one (glcnn_data_set_note), and a folder without any picture is refused. Otherwise
+ * as glcnn_data_set_open. */
 GLCNN_API glcnn_status glcnn_data_set_open_files(const char *const *paths, uint32_t count,
                                                  const struct glcnn_data_parameters *parameters,
                                                  glcnn_data_set **data,

@@ -320,11 +320,10 @@ glcnn_status set_add_path(glcnn_data_set *set, const char *path, char *error)
 
 glcnn_status set_add_file(glcnn_data_set *set, const char *path, bool is_alone, char *error)
 {
+    set->info.format = "pictures"; /* a table says otherwise */
     if (path_is_folder(path))
-        return data_fail(error, GLCNN_INVALID_ARGUMENT,
-                         "%.300s: is a folder; expected a picture or a table", path);
+        return set_add_folder(set, path, error);
     if (is_alone && !is_picture(path))
         return add_table(set, GLCNN_DATA_PART_TEST, path, false, error);
-    set->info.format = "pictures";
     return set_add_picture(set, GLCNN_DATA_PART_TEST, path, GLCNN_DATA_NO_LABEL, true, error);
 }

@@ -229,22 +229,7 @@ glcnn_status set_add_picture(glcnn_data_set *set, glcnn_data_part part, const ch
     return add_looked_at(set, part, &file, label, is_broken, error);
 }
 
-/* ---- Classes ---- */
-
-static glcnn_status add_listed(glcnn_data_set *set, glcnn_data_part part, const char *folder,
-                               const struct listing *listing, uint32_t label, char *error)
-{
-    glcnn_status status = GLCNN_SUCCESS;
-    for (uint32_t i = 0; i < listing->count && status == GLCNN_SUCCESS; i++) {
-        char *path = path_join(folder, listing->names[i]);
-        status = path ? set_add_picture(set, part, path, label, false, error)
-                      : data_no_memory(error, folder);
-        free(path);
-    }
-    return status;
-}
-
-/* Whoever has such pictures would take the class to have them. */
+/* Whoever has such pictures would take them to be seen. */
 static void tell_unread(glcnn_data_set *set, const char *folder)
 {
     char sentence[GLCNN_ERROR_LENGTH], list[128] = "";
@@ -261,6 +246,101 @@ static void tell_unread(glcnn_data_set *set, const char *folder)
              folder, unread->count, unread->count == 1 ? "" : "s", list, unread->first);
     if (unread->count > 0)
         set_note(set, unread->count, sentence);
+}
+
+/* ---- Folders to predict ---- */
+
+/* A folder that is being listed, and those that hold it. */
+struct level {
+    const struct level *up;
+    dev_t device;
+    ino_t inode;
+};
+
+/* A link may lead back to a folder that holds it. */
+static bool is_circle(const struct level *level)
+{
+    for (const struct level *up = level->up; up; up = up->up)
+        if (up->device == level->device && up->inode == level->inode)
+            return true;
+    return false;
+}
+
+static glcnn_status add_below(glcnn_data_set *set, const char *path, const struct level *up,
+                              char *error);
+
+static glcnn_status add_entry(glcnn_data_set *set, const char *path, const struct level *level,
+                              char *error)
+{
+    return path_is_folder(path) ? add_below(set, path, level, error)
+                                : set_add_picture(set, GLCNN_DATA_PART_TEST, path,
+                                                  GLCNN_DATA_NO_LABEL, false, error);
+}
+
+static glcnn_status add_entries(glcnn_data_set *set, const char *folder,
+                                const struct listing *listing, const struct level *level,
+                                char *error)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (uint32_t i = 0; i < listing->count && status == GLCNN_SUCCESS; i++) {
+        char *path = path_join(folder, listing->names[i]);
+        status = path ? add_entry(set, path, level, error) : data_no_memory(error, folder);
+        free(path);
+    }
+    return status;
+}
+
+static glcnn_status add_below(glcnn_data_set *set, const char *path, const struct level *up,
+                              char *error)
+{
+    struct stat info;
+    struct listing listing;
+    const struct unread outer = set->unread;
+    if (stat(path, &info) != 0)
+        return data_fail_errno(error, path, "cannot be listed");
+    const struct level level = {.up = up, .device = info.st_dev, .inode = info.st_ino};
+    if (is_circle(&level)) {
+        pass_over(set, path);
+        return GLCNN_SUCCESS;
+    }
+    glcnn_status status = listing_read(path, &listing, error);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    set->info.ignored += listing.hidden;
+    set->unread = (struct unread){.count = 0};
+    status = add_entries(set, path, &listing, &level, error);
+    listing_free(&listing);
+    tell_unread(set, path);
+    set->unread = outer;
+    return status;
+}
+
+glcnn_status set_add_folder(glcnn_data_set *set, const char *path, char *error)
+{
+    const uint32_t before = set->parts[GLCNN_DATA_PART_TEST].count, noted = set->notes.count;
+    glcnn_status status = add_below(set, path, NULL, error);
+    if (status != GLCNN_SUCCESS || set->parts[GLCNN_DATA_PART_TEST].count > before)
+        return status;
+    return data_fail(
+        error, GLCNN_MALFORMED_DATA,
+        "%.200s: no picture that is read is in the folder or in those below it%s%.250s", path,
+        set->notes.count > noted ? "; " : "",
+        set->notes.count > noted ? set->notes.texts[noted] : "");
+}
+
+/* ---- Classes ---- */
+
+static glcnn_status add_listed(glcnn_data_set *set, glcnn_data_part part, const char *folder,
+                               const struct listing *listing, uint32_t label, char *error)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (uint32_t i = 0; i < listing->count && status == GLCNN_SUCCESS; i++) {
+        char *path = path_join(folder, listing->names[i]);
+        status = path ? set_add_picture(set, part, path, label, false, error)
+                      : data_no_memory(error, folder);
+        free(path);
+    }
+    return status;
 }
 
 static glcnn_status add_class(glcnn_data_set *set, glcnn_data_part part, const char *folder,

@@ -23,7 +23,7 @@ struct sentences {
     uint32_t count, capacity;
 };
 
-/* Pictures of a class that are of formats that are not read. */
+/* Pictures of a folder that are of formats that are not read. */
 struct unread {
     struct {
         const char *format;
@@ -73,7 +73,7 @@ struct glcnn_data_set {
     pthread_mutex_t mutex;
     bool has_mutex;
     struct sentences decisions;
-    struct unread unread; /* of the class that is being added */
+    struct unread unread; /* of the folder that is being added */
     uint32_t passed_over; /* of info.ignored those that are not hidden */
     char passed_first[256];
     /* Below the mutex. */
@@ -86,7 +86,9 @@ bool part_add(struct part *part, const struct item *item);
 
 /* Adds what path names, a file or a folder, as glcnn/data.h says. */
 glcnn_status set_add_path(glcnn_data_set *set, const char *path, char *error);
-/* Adds one file without labels. */
+/* Adds the pictures of a folder and of those below it, without labels; refuses one without any. */
+glcnn_status set_add_folder(glcnn_data_set *set, const char *path, char *error);
+/* Adds one file without labels, or a folder's. */
 glcnn_status set_add_file(glcnn_data_set *set, const char *path, bool is_alone, char *error);
 
 /* Adds folders of classes to a part. */

@@ -8,7 +8,6 @@
 
 #include "evaluate.h"
 #include "model.h"
-#include "paths.h"
 #include "pictures.h"
 #include "saved.h"
 #include "support/network.h"
@@ -40,7 +39,6 @@ struct prediction {
     const struct tool_command *command;
     struct tool_device tool;
     uint32_t top; /* classes of each picture that are told */
-    struct paths paths;
     struct saved saved;
     struct model model;
     struct runner runner;
@@ -166,21 +164,21 @@ static int open_model(struct prediction *p, const char *path)
                     p->saved.form.classes);
 }
 
+static uint32_t count_files(char *const *files)
+{
+    uint32_t count = 0;
+    while (files[count])
+        count++;
+    return count;
+}
+
 static int open_files(struct prediction *p, char *const *files)
 {
     char error[GLCNN_ERROR_LENGTH];
     const struct glcnn_data_loader_parameters loader = {.part = GLCNN_DATA_PART_TEST,
                                                         .batch = BATCH};
-    bool good = true;
-    for (; *files && good; files++)
-        good = paths_add(&p->paths, *files, error);
-    if (p->paths.ignored > 0)
-        print_error(
-            "glcnn predict: left out: %u files of the folders, whose names are not those of "
-            "pictures\n",
-            p->paths.ignored);
-    good = good && pictures_open_files((const char *const *)p->paths.at, p->paths.count, &p->saved,
-                                       &p->pictures, error);
+    bool good = pictures_open_files((const char *const *)files, count_files(files), &p->saved,
+                                    &p->pictures, error);
     if (good)
         pictures_tell_decisions(&p->pictures, print_error); /* standard output has the answers */
     return good && pictures_load(&p->pictures, &loader, &p->loader, error)
@@ -213,7 +211,6 @@ static void release(struct prediction *p)
     glcnn_data_loader_destroy(&p->loader);
     pictures_close(&p->pictures);
     saved_free(&p->saved);
-    paths_free(&p->paths);
     free(p->probabilities);
     cJSON_Delete(p->json);
 }
