@@ -170,7 +170,7 @@ done
 [ "$(grep -o '"cat":"batch norm running averages"' one.json | wc -l)" = 1 ] ||
     fail 'a trace has not one call'
 gives 1 --quick -k slice_gradient --trace no/such/folder.json
-says err 'no/such/folder.json cannot be written'
+says err 'the trace: no/such/folder.json: cannot be created: No such file or directory'
 gives 0 --quick -k slice_gradient
 says out 'slice, gradient'
 says out 'x floor'
