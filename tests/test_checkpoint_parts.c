@@ -224,6 +224,19 @@ static void test_names(void)
     folder_empty(folder);
 }
 
+/* PyTorch's matrix of a fully connected layer is taken for its weights, and for no others. */
+static void test_matrices_of_transposed_convolutions(void)
+{
+    const struct tensor tensors[] = {{"features.0.bias", "F32", "[6]", 6, 0, 0},
+                                     {"up.weight", "F32", "[6,36]", 216, 0, 0}};
+    glcnn_network *network = make_network();
+    GOOD(load(network, write_tensors("matrix", tensors, 2), names, NAMES));
+    CU_ASSERT_TRUE(says("convolution_transpose_0.weights<up.weight: it is 6 x 36 in the file, here "
+                        "6 x 2 x 3 x 2\n"));
+    glcnn_network_destroy(&network);
+    folder_empty(folder);
+}
+
 /* ---- What is refused changes nothing ---- */
 
 static void test_refusals(void)
@@ -404,6 +417,7 @@ int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(test_part),
                                         UNIT_TEST(test_names),
+                                        UNIT_TEST(test_matrices_of_transposed_convolutions),
                                         UNIT_TEST(test_refusals),
                                         UNIT_TEST(test_bytes),
                                         UNIT_TEST(test_refused_bytes),
