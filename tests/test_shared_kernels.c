@@ -312,6 +312,45 @@ static void test_a_use_that_is_not_trained_adds_nothing(void)
     CU_ASSERT_TRUE(is_near((double)weight_after_a_step(&u, 2), 1 - 0.01 * 2, 1e-7));
 }
 
+/* Of 0 and 4 the mean is 2 and the unbiased variance 8; those of 10 and 30 count nowhere. */
+static void test_averages_are_of_the_uses_that_train(void)
+{
+    float mean = 0, variance = 0;
+    glcnn_network *net = make_network();
+    glcnn_image_node *first = glcnn_node(make_input(net, "x"), "batch_normalization", NULL);
+    glcnn_image_node *uses[] = {first,
+                                glcnn_node_with_kernel(make_input(net, "z"), kernel_of(first))};
+    glcnn_image_node *t = make_input(net, "t");
+    glcnn_filter_node *losses[2];
+    for (int i = 0; i < 2; i++)
+        losses[i] =
+            glcnn_filter_node_create(net, "loss", "loss_type=mean_squared_error reduction_type=sum",
+                                     (glcnn_image_node *const[]){uses[i], t}, 2);
+    GOOD_FATAL(glcnn_network_status(net));
+    GOOD(glcnn_filter_node_set_training_style(filter_of(uses[1]),
+                                              GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE));
+    glcnn_kernel *optimizer = kernel_with("optimizer_stochastic_gradient_descent", NULL);
+    glcnn_graph *graph = NULL;
+    GOOD_FATAL(glcnn_training_graph_create_with_losses(losses, 2, optimizer, NULL, &graph));
+    glcnn_image *sources[3] = {NULL};
+    for (size_t i = 0; i < 3; i++) {
+        const char *name = glcnn_image_node_handle(glcnn_graph_source(graph, i));
+        sources[i] = image_with(1, 1, 1, 2,
+                                *name == 'x'   ? (const float[]){0, 4}
+                                : *name == 'z' ? (const float[]){10, 30}
+                                               : (const float[]){0, 0});
+    }
+    run_graph(graph, sources);
+    GOOD(glcnn_buffer_read(glcnn_kernel_vector(kernel_of(first), "mean"), 0, 4, &mean));
+    GOOD(glcnn_buffer_read(glcnn_kernel_vector(kernel_of(first), "variance"), 0, 4, &variance));
+    CU_ASSERT_TRUE(is_near((double)mean, 0.1 * 2, 1e-6));
+    CU_ASSERT_TRUE(is_near((double)variance, 0.9 + 0.1 * 8, 1e-6));
+    glcnn_kernel_destroy(&optimizer);
+    glcnn_graph_destroy(&graph);
+    destroy_images(sources, 3);
+    glcnn_network_destroy(&net);
+}
+
 /* A batch that runs in parts: x = 1 in all pixels of all images. */
 static void test_sub_batches_add_up_too(void)
 {
@@ -620,6 +659,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_two_uses_are_exact),
         UNIT_TEST(test_sub_batches_add_up_too),
         UNIT_TEST(test_a_use_that_is_not_trained_adds_nothing),
+        UNIT_TEST(test_averages_are_of_the_uses_that_train),
         UNIT_TEST(test_a_callback_comes_once_with_the_sum),
         UNIT_TEST(test_networks_share_what_they_learn),
         UNIT_TEST(test_nodes_that_cannot_share_are_refused),
