@@ -572,6 +572,27 @@ static void large_jpegs_are_reduced(void)
     CU_ASSERT_TRUE(worst <= 2);
 }
 
+static uint32_t steep(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)y, (void)c;
+    return x * 170;
+}
+
+/* Ten times as large column 5 has 0.05 of the second pixel and column 14 has 0.95: 8.5 and 161.5. */
+static void halves_are_rounded_up(void)
+{
+    uint8_t pixels[20 * 10];
+    struct glcnn_data_info info;
+    data_write_png("steep.png", &(struct data_png){.width = 2, .height = 1, .value = steep});
+    decode("steep.png", &(struct glcnn_data_parameters){.width = 20, .height = 10}, pixels, &info);
+    for (int y = 0; y < 10; y++) {
+        CU_ASSERT_EQUAL(pixels[20 * y + 4], 0);
+        CU_ASSERT_EQUAL(pixels[20 * y + 5], 9);
+        CU_ASSERT_EQUAL(pixels[20 * y + 14], 162);
+        CU_ASSERT_EQUAL(pixels[20 * y + 15], 170);
+    }
+}
+
 static void channels_are_as_asked_for(void)
 {
     uint8_t pixels[25 * 3];
@@ -1060,6 +1081,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(orientation_is_found_in_texts),
                                         UNIT_TEST(pictures_are_scaled_and_cut_to_their_middle),
                                         UNIT_TEST(large_jpegs_are_reduced),
+                                        UNIT_TEST(halves_are_rounded_up),
                                         UNIT_TEST(channels_are_as_asked_for),
                                         UNIT_TEST(broken_pngs_are_named_and_skipped),
                                         UNIT_TEST(pngs_take_no_memory_for_a_promise),

@@ -376,6 +376,7 @@ static void csv_is_read(void)
         {"label,a;b\n0,1\n1,2\n", "csv 1x1x1 bytes: 2 0 0: 0 1"}, /* a comma, of as many */
         /* Numbers that rise, and count nothing. */
         {"0,3,5,7,9,11,13,15,17,19\n1,2,3,4,5,6,7,8,9,1\n", "csv 3x3x1 bytes: 2 0 0: 0 1"},
+        {"123456789012345678,1\n7,2\n", "csv 1x1x1 bytes: 2 0 0: 7 123456789012345678"},
         {"1234567890123456789,1\n7,2\n", "csv 1x1x1 bytes: 2 0 0: 1234567890123456789 7"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -459,6 +460,7 @@ static void columns_are_recognised_or_asked_for(void)
         {"0,1\n1,1\n2,1\n3,1\n4,1\n5,1\n6,1\n7,1\n8,1\n8,1\n",
          "csv 1x1x1 bytes: 10 0 0: 0 1 2 3 4 5 6 7 8", "the label is column 1"},
         {"0,1,2,3,4,5,6,7,8,9\n1,1,1,1,1,1,1,1,1,1\n", "!line 1: counts its 10 fields", NULL},
+        {"1,2,3,4,5,6,7,8,9,10\n1,1,1,1,1,1,1,1,1,1\n", "!line 1: counts its 10 fields", NULL},
         {"label,p0\na,x\n", "!line 2, field 2: \"x\" is no number; expected a value of the image",
          NULL},
         {"id,label\n1,a\n2,b\n", "!has no column of values", NULL},
