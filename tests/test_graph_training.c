@@ -991,6 +991,28 @@ static void test_instance_normalisation_sums_all_parts(void)
         CU_ASSERT_TRUE(arrays_near(parts, whole, 8, 1e-5));
 }
 
+/* One channel that is added to each of six makes six, from either side. */
+static void test_channels_of_results_are_known(void)
+{
+    uint32_t *channels = NULL;
+    glcnn_network *net = make_network();
+    glcnn_image_node *x = make_input(net, "x");
+    glcnn_image_node *one =
+        glcnn_node(x, "convolution", "input_feature_channels=3 output_feature_channels=1");
+    glcnn_image_node *six =
+        glcnn_node(x, "convolution", "input_feature_channels=3 output_feature_channels=6");
+    glcnn_image_node *sums[] = {
+        glcnn_node_binary(one, six, "add", "primary_stride_in_feature_channels=0"),
+        glcnn_node_binary(six, one, "add", "secondary_stride_in_feature_channels=0")};
+    CU_ASSERT_EQUAL_FATAL(glcnn_network_status(net), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL_FATAL(network_channels(net, &channels), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(channels[one->index], 1);
+    CU_ASSERT_EQUAL(channels[sums[0]->index], 6);
+    CU_ASSERT_EQUAL(channels[sums[1]->index], 6);
+    free(channels);
+    glcnn_network_destroy(&net);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -1012,6 +1034,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_too_small_a_budget_says_how_much),
         UNIT_TEST(test_dropout_is_not_split),
         UNIT_TEST(test_instance_normalisation_sums_all_parts),
+        UNIT_TEST(test_channels_of_results_are_known),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("graph training", tests, argc, argv);
