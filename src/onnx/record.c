@@ -10,6 +10,7 @@ struct builder {
     struct glcnn_onnx_image *inputs, *outputs;
     struct glcnn_onnx_parameter *parameters;
     struct glcnn_onnx_frozen *frozen;
+    struct name_table frozen_names;
     uint8_t *skeleton;
 };
 
@@ -46,6 +47,7 @@ void record_drop(struct builder *builder)
         free_text(builder->frozen[i].reason);
     }
     free(builder->frozen);
+    name_table_free(&builder->frozen_names);
     free_images(builder->inputs, builder->record.input_count);
     free_images(builder->outputs, builder->record.output_count);
     free(builder->skeleton);
@@ -97,16 +99,17 @@ bool record_frozen(struct reader *reader, const char *name, const char *reason)
 {
     struct builder *b = reader->builder;
     size_t count = b->record.frozen_count;
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(b->frozen[i].name, name) == 0)
-            return true;
+    if (name_table_find(&b->frozen_names, name) != NO_NAME)
+        return true;
     struct glcnn_onnx_frozen *all = longer(b->frozen, count, sizeof *all);
     if (!all)
         return onnx_no_memory(reader);
     b->frozen = all;
     all[count] = (struct glcnn_onnx_frozen){strdup(name), strdup(reason)};
     b->record.frozen_count++;
-    return (all[count].name && all[count].reason) || onnx_no_memory(reader);
+    return (all[count].name && all[count].reason &&
+            name_table_add(&b->frozen_names, all[count].name, count)) ||
+           onnx_no_memory(reader);
 }
 
 static struct glcnn_onnx_image describe_image(const struct value *value)
