@@ -338,6 +338,18 @@ static void test_defaults_of_no_type(void)
     }
 }
 
+static void test_types_with_slopes(void)
+{
+    const int wrong[] = {-1, count_types(), GLCNN_NEURON_TYPE_FORCE32};
+    for (int type = 0; type < count_types(); type++) {
+        const char *name = neuron_type_names[type];
+        bool has = !strcmp(name, "prelu") || !strcmp(name, "scale") || !strcmp(name, "shift");
+        CU_ASSERT_EQUAL(glcnn_neuron_has_slopes((glcnn_neuron_type)type), has);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        CU_ASSERT_FALSE(glcnn_neuron_has_slopes((glcnn_neuron_type)wrong[i]));
+}
+
 /* A gradient kernel made without slopes or numbers finds them in the state. */
 static void test_the_state_brings_type_and_slopes(void)
 {
@@ -529,6 +541,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(test_what_is_not_finite),
                                         UNIT_TEST(test_names_and_defaults),
                                         UNIT_TEST(test_defaults_of_no_type),
+                                        UNIT_TEST(test_types_with_slopes),
                                         UNIT_TEST(test_the_state_brings_type_and_slopes),
                                         UNIT_TEST(test_gradient_for_slopes_adds_up),
                                         UNIT_TEST(test_gradients_for_slopes_of_each_type),

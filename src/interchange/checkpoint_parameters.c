@@ -38,12 +38,6 @@ static bool lacks_biases(glcnn_kernel *kernel)
     return glcnn_kernel_get(kernel, "without_biases", &without) == GLCNN_SUCCESS && without != 0;
 }
 
-static bool has_slopes(glcnn_neuron_type type)
-{
-    return type == GLCNN_NEURON_TYPE_PRELU || type == GLCNN_NEURON_TYPE_SCALE ||
-           type == GLCNN_NEURON_TYPE_SHIFT;
-}
-
 /* Any kernel with a neuron could take slopes; few types have them. */
 static bool owns_vector(glcnn_kernel *kernel, const char *name)
 {
@@ -51,7 +45,7 @@ static bool owns_vector(glcnn_kernel *kernel, const char *name)
     return takes_vector(kernel, name) && !(strcmp(name, "biases") == 0 && lacks_biases(kernel)) &&
            (strcmp(name, SLOPES) != 0 ||
             (glcnn_kernel_get(kernel, "neuron_type", &neuron) == GLCNN_SUCCESS &&
-             has_slopes((glcnn_neuron_type)neuron)));
+             glcnn_neuron_has_slopes((glcnn_neuron_type)neuron)));
 }
 
 static uint64_t extent(glcnn_kernel *kernel, const char *name)

@@ -221,10 +221,10 @@ double neuron_derivative(const struct glcnn_neuron_descriptor *n, double slope, 
     return types[n->type].derivative(n, slope, x);
 }
 
-static bool has_slopes(const struct glcnn_neuron_descriptor *neuron)
+bool glcnn_neuron_has_slopes(glcnn_neuron_type type)
 {
-    return neuron->type == GLCNN_NEURON_TYPE_PRELU || neuron->type == GLCNN_NEURON_TYPE_SCALE ||
-           neuron->type == GLCNN_NEURON_TYPE_SHIFT;
+    return type == GLCNN_NEURON_TYPE_PRELU || type == GLCNN_NEURON_TYPE_SCALE ||
+           type == GLCNN_NEURON_TYPE_SHIFT;
 }
 
 /* g df/dslope(x). Where PReLU does not read its slope a gradient has no part, whatever it is. */
@@ -271,7 +271,7 @@ void pass_derived_neuron(struct pass *pass, struct derived_name *name,
 void pass_neuron_data(struct pass *pass, const struct glcnn_neuron_descriptor *neuron,
                       const struct vector_view *data)
 {
-    if (!has_slopes(neuron))
+    if (!glcnn_neuron_has_slopes(neuron->type))
         return;
     pass_define(pass, "NEURON_DATA", 1);
     pass_int(pass, "neuron_channels", (int32_t)data->count);
@@ -280,12 +280,12 @@ void pass_neuron_data(struct pass *pass, const struct glcnn_neuron_descriptor *n
 
 size_t neuron_data_length(const struct glcnn_neuron_descriptor *neuron, uint32_t channels)
 {
-    return has_slopes(neuron) ? channels : 0;
+    return glcnn_neuron_has_slopes(neuron->type) ? channels : 0;
 }
 
 double neuron_slope(const struct glcnn_neuron_descriptor *neuron, const double *data, uint32_t c)
 {
-    return has_slopes(neuron) && data ? data[c] : 0;
+    return glcnn_neuron_has_slopes(neuron->type) && data ? data[c] : 0;
 }
 
 /* Numbers that no function goes with. */
@@ -344,7 +344,7 @@ struct neuron_traits neuron_traits(const struct glcnn_neuron_descriptor *n)
         return (struct neuron_traits){.present = true, .has_slopes = true};
     double far = neuron_value(n, 0, 4);
     return (struct neuron_traits){.present = n->type != GLCNN_NEURON_TYPE_NONE,
-                                  .has_slopes = neuron_data_length(n, 1) > 0,
+                                  .has_slopes = glcnn_neuron_has_slopes(n->type),
                                   .rectifies = far > 2 * neuron_value(n, 0, 1) &&
                                                fabs(neuron_value(n, 0, -4)) < far / 2,
                                   .keeps_zero = neuron_value(n, 1, 0) == 0};
@@ -415,7 +415,7 @@ static bool check(const struct operation *o, struct refusal refusal)
 static bool check_slopes(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
-    if (has_slopes(&p->neuron))
+    if (glcnn_neuron_has_slopes(p->neuron.type))
         return pixel_reduction_check(o, &o->images[GRADIENT], refusal);
     return refuse(refusal,
                   "neuron_type is %s, which has no slopes; prelu, scale and shift have them",
@@ -682,7 +682,7 @@ static void node_defaults(struct glcnn_addressing *properties, void *kernel_para
 static bool collects_slopes(const void *kernel_parameters, bool differentiated)
 {
     const struct glcnn_neuron_parameters *p = kernel_parameters;
-    return differentiated && has_slopes(&p->neuron);
+    return differentiated && glcnn_neuron_has_slopes(p->neuron.type);
 }
 
 static struct neuron_traits neuron_of(const void *kernel_parameters)

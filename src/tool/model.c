@@ -153,12 +153,8 @@ bool model_open(glcnn_network *network, const struct form *form, uint32_t batch,
 /* A neuron of a type that has numbers in a vector. */
 static bool has_slopes(glcnn_kernel *kernel)
 {
-    double type = 0;
-    if (strcmp(glcnn_kernel_name(kernel), "neuron") != 0)
-        return false;
-    glcnn_kernel_get(kernel, "neuron_type", &type);
-    return type == GLCNN_NEURON_TYPE_PRELU || type == GLCNN_NEURON_TYPE_SCALE ||
-           type == GLCNN_NEURON_TYPE_SHIFT;
+    const struct glcnn_neuron_parameters *p = glcnn_neuron(kernel);
+    return p && glcnn_neuron_has_slopes(p->neuron.type);
 }
 
 bool model_filter_has_weights(glcnn_filter_node *filter)

@@ -120,6 +120,10 @@ struct glcnn_neuron_descriptor {
  * it. */
 GLCNN_API struct glcnn_neuron_descriptor glcnn_neuron_descriptor_default(glcnn_neuron_type type);
 
+/* Whether a neuron of this type has slopes, the vector "neuron_data": prelu, scale and shift have.
+ * False for a type that is not in the table. Thread-safety: safe. */
+GLCNN_API bool glcnn_neuron_has_slopes(glcnn_neuron_type type);
+
 /* Parameters beyond glcnn_kernel_properties. */
 struct glcnn_neuron_parameters {
     struct glcnn_neuron_descriptor neuron;
