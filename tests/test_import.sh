@@ -110,14 +110,14 @@ says '^layers: 2 of 4 train$'
 
 # again MODEL: exported and imported anew it gives the same probabilities.
 again() {
-    must export "$1" -o again.onnx
-    must import again.onnx -o again.glcnn
+    must export --force "$1" -o again.onnx
+    must import --force again.onnx -o again.glcnn
     probabilities "$1" >before.txt
     probabilities again.glcnn >after.txt
     near before.txt after.txt 1e-6
 }
 for file in classifier plain; do
-    must import "$golden/$file.onnx" -o $file.glcnn
+    must import --force "$golden/$file.onnx" -o $file.glcnn
     must export $file.glcnn -o $file.onnx
     cmp "$golden/$file.onnx" $file.onnx || fail "$file comes back as another file"
 done
@@ -160,17 +160,17 @@ must import "$golden/two.onnx" -o cut.glcnn --output probabilities
 says '^cut.glcnn: images of 8x8x1, 5 classes$'
 probabilities cut.glcnn >found.txt
 near found.txt "$golden/probabilities.txt" 1e-5
-must import "$golden/two.onnx" -o cut.glcnn --output e
+must import --force "$golden/two.onnx" -o cut.glcnn --output e
 says '^cut.glcnn: images of 8x8x1, no classifier: e of 4x4x16$'
 again_as() {
-    must export "$1" -o cut.onnx
-    must import cut.onnx -o cut.glcnn
+    must export --force "$1" -o cut.onnx
+    must import --force cut.onnx -o cut.glcnn
     says "$2"
 }
 again_as cut.glcnn 'no classifier: e of 4x4x16$'
 ! LC_ALL=C grep -aq 'head\|GlobalAveragePool' cut.onnx || fail 'what the output does not need is kept'
 for at in e g; do
-    must import "$golden/two.onnx" -o cut.glcnn --output $at --head 3
+    must import --force "$golden/two.onnx" -o cut.glcnn --output $at --head 3
     says '^cut.glcnn: images of 8x8x1, 3 classes$'
     again_as cut.glcnn '3 classes$'
 done
@@ -197,7 +197,7 @@ frozen: divisors (what divides does not train)
 END
 must import "$golden/../learned/frozen.onnx" -o numbers.glcnn --head 5
 frozen
-must train --model numbers.glcnn --data parts --batch 8 --epochs 1 --train all --out numbers.glcnn
+must train --force --model numbers.glcnn --data parts --batch 8 --epochs 1 --train all --out numbers.glcnn
 frozen
 again numbers.glcnn
 must train --resume numbers.glcnn --data parts --epochs 2 --out numbers.glcnn
@@ -206,6 +206,27 @@ must import "$golden/../learned/affine.onnx" -o affine.glcnn
 ! grep '^frozen' log || fail 'numbers that train are told to be frozen'
 must export affine.glcnn -o affine.onnx
 cmp "$golden/../learned/affine.onnx" affine.onnx || fail 'affine.onnx comes back as another file'
+
+# ---- What is there already -------------------------------------------------------------------------
+
+# kept COMMAND IN FILE: FILE is written over neither unasked nor, whatever is asked, while a run has it.
+kept() {
+    cp "$3" before
+    refused 1 "^glcnn $1: $3: is there already; --force writes over it$" "$1" "$2" -o "$3"
+    flock ".$3.glcnn-lock" "$glcnn" "$1" --force "$2" -o "$3" >log 2>&1 && fail "$1 writes a file that a run has"
+    says "$3"
+    says 'is being written'
+    cmp before "$3" || fail "$1 writes over a file"
+    must "$1" --force "$2" -o "$3"
+    ! cmp -s before "$3" || fail "$1 --force does not write over a file"
+    [ ! -e ".$3.glcnn-lock" ] || fail "$1 leaves its lock"
+}
+must train --force --model net.glcnn --data parts --batch 8 --epochs 1 --out mine.glcnn
+kept import "$golden/plain.onnx" mine.glcnn
+cp "$golden/classifier.onnx" mine.onnx
+kept export mine.glcnn mine.onnx
+: >empty.onnx
+must export mine.glcnn -o empty.onnx
 
 # ---- What is no such file --------------------------------------------------------------------------
 
@@ -227,7 +248,7 @@ refused 1 'axis 1 open; .* (--channels)$' import open1.onnx -o x.glcnn
 refused 1 'axis 2 open; .* (--size)$' import open2.onnx -o x.glcnn
 refused 1 'axis 3 open; .* (--size)$' import open3.onnx -o x.glcnn --channels 1
 must import open1.onnx -o open.glcnn --channels 1
-must import open2.onnx -o open.glcnn --size 12
+must import --force open2.onnx -o open.glcnn --size 12
 says '^open.glcnn: images of 8x12x1, 5 classes$'
 # Bytes of what the file remembers of its ONNX file: text, then the skeleton before it.
 size=$(wc -c <net.glcnn)
@@ -235,7 +256,7 @@ for at in $((size - 1)) $((size - 200)) $((size - 900)) $((size - 1800)) $((size
     $((size - 3000)) $((size - 3400)); do
     LC_ALL=C sed 's/glcnn\.crc64/glcnn.crc00/' net.glcnn >torn.glcnn # no digest
     printf '\377' | dd of=torn.glcnn bs=1 seek=$at conv=notrunc 2>/dev/null
-    "$glcnn" export torn.glcnn -o y.onnx >log 2>&1
+    "$glcnn" export --force torn.glcnn -o y.onnx >log 2>&1
     [ $? -le 1 ] || fail "byte $at of the model changed: another status than 0 and 1"
 done
 size=$(wc -c <"$golden/classifier.onnx")
@@ -244,7 +265,7 @@ for at in 0 1 10 100 400 1000 3000 $((size / 2)) $((size - 600)) $((size - 100))
     refused 1 . import torn.onnx -o x.glcnn
     cp "$golden/classifier.onnx" torn.onnx
     printf '\377' | dd of=torn.onnx bs=1 seek=$at conv=notrunc 2>/dev/null
-    "$glcnn" import torn.onnx -o y.glcnn >log 2>&1
+    "$glcnn" import --force torn.onnx -o y.glcnn >log 2>&1
     [ $? -le 1 ] || fail "byte $at changed: another status than 0 and 1"
 done
 [ ! -e x.glcnn ] && [ ! -e x.onnx ] || fail 'what was refused left a file'

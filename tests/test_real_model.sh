@@ -44,10 +44,10 @@ must $python "$steps" pictures pictures
 for limits in own min; do
     export GLCNN_LIMITS=$limits
     [ $limits = min ] || unset GLCNN_LIMITS
-    must "$glcnn" import "$model" -o model.glcnn --size 96x48 --mean 0.5 --deviation 0.5
-    must "$glcnn" train --model model.glcnn --data pictures --train all --optimizer sgd --batch 8 \
+    must "$glcnn" import --force "$model" -o model.glcnn --size 96x48 --mean 0.5 --deviation 0.5
+    must "$glcnn" train --force --model model.glcnn --data pictures --train all --optimizer sgd --batch 8 \
         --epochs 20 --schedule constant --lr 0.0003 --out tuned.glcnn --log losses.csv
-    must "$glcnn" export tuned.glcnn -o tuned.onnx
+    must "$glcnn" export --force tuned.glcnn -o tuned.onnx
     "$glcnn" predict --json tuned.glcnn pictures/train.npz >predicted.json 2>log || fail 'predict fails'
     must $python "$steps" compare "$model" pictures losses.csv tuned.onnx predicted.json
     sed "s/^/row $limits limits: /" log

@@ -45,7 +45,7 @@ round() {
     shift 4
     rm -rf pictures && mkdir pictures
     must $python "$golden/evaluate_onnx.py" pictures pictures "$width" "$height" "$classes"
-    must "$glcnn" import "$file" -o model.glcnn --size "${width}x$height" \
+    must "$glcnn" import --force "$file" -o model.glcnn --size "${width}x$height" \
         --mean 0.5 --deviation 0.5
     must "$glcnn" train --force --model model.glcnn --data pictures --batch 8 --epochs 12 \
         --optimizer adam --schedule constant --out tuned.glcnn "$@"
@@ -56,7 +56,7 @@ says() {
     "$glcnn" "$1" --json tuned.glcnn pictures/val.npz 2>log </dev/null || fail "glcnn $1 fails"
 }
 finish() {
-    must "$glcnn" export tuned.glcnn -o tuned.onnx
+    must "$glcnn" export --force tuned.glcnn -o tuned.onnx
     says predict >predicted
     says evaluate >evaluated
 }

@@ -194,16 +194,16 @@ for kind in text bytes; do
     tells evaluate "$name" data
     tells predict "$name" data
     tells evaluate "text$name" data
-    tells import "text$name" -o x.glcnn
-    tells export "text$name" -o x.onnx
+    tells import --force "text$name" -o x.glcnn
+    tells export --force "text$name" -o x.onnx
     tells bench --compare old.json new.json
     tells bench --compare "text$name" new.json
-    tells import operator.onnx -o x.glcnn
-    tells import source.onnx -o x.glcnn
-    tells import result.onnx -o x.glcnn
-    tells import classes.onnx -o "classes$name.glcnn" --class-names names
-    tells import classes.onnx -o x.glcnn --class-names "no$name"
-    tells import "no$name.onnx" -o x.glcnn
+    tells import --force operator.onnx -o x.glcnn
+    tells import --force source.onnx -o x.glcnn
+    tells import --force result.onnx -o x.glcnn
+    tells import --force classes.onnx -o "classes$name.glcnn" --class-names names
+    tells import --force classes.onnx -o x.glcnn --class-names "no$name"
+    tells import --force "no$name.onnx" -o x.glcnn
     tells train --net=lenet --size=16 --epochs=1 --data=data --load-matching=tensors.safetensors
 done
 [ $ran -ge 100 ] || fail "$ran runs alone"

@@ -80,10 +80,10 @@ lets_down() {
 }
 
 ran=0
-lets_down $train --out again.safetensors
+lets_down $train --force --out again.safetensors
 lets_down evaluate model.safetensors data.csv
 lets_down predict --top 2 model.safetensors data.csv
-lets_down export model.safetensors -o again.onnx
-lets_down import model.onnx -o imported.glcnn
+lets_down export --force model.safetensors -o again.onnx
+lets_down import --force model.onnx -o imported.glcnn
 
 [ $failed = 0 ] && echo "$ran times without memory, each with a sentence"

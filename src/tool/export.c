@@ -4,18 +4,25 @@
 #include <glcnn/io.h>
 #include <stdio.h>
 
+#include "claim.h"
 #include "onnx_record.h"
 #include "saved.h"
 #include "tool.h"
 
+enum { OPTION_FORCE = 256 };
+
 static const struct tool_option options[] = {
-    {'o', "out", "FILE", "write the ONNX file there"}, DEVICE_OPTIONS, {0}};
+    {'o', "out", "FILE", "write the ONNX file there"},
+    {OPTION_FORCE, "force", NULL, "write over what is at --out"},
+    DEVICE_OPTIONS,
+    {0}};
 
 static const char details[] =
     "MODEL is a file of \"glcnn train\" or \"glcnn import\". What was imported comes back as it was, with\n"
     "the names and layouts of its file, its weights and its head changed; another network becomes a\n"
     "graph of opset 14. Pictures are given to it as the network sees them: values in 0 .. 1, less the\n"
-    "mean, over the deviation, which are printed.\n"
+    "mean, over the deviation, which are printed. A file that is there is written over with --force\n"
+    "alone.\n"
     "\n"
     "  glcnn export fruit.glcnn -o fruit.onnx\n";
 
@@ -24,6 +31,8 @@ struct export
     const struct tool_command *command;
     struct tool_device tool;
     const char *path, *out;
+    bool force;
+    glcnn_file_lock *lock; /* of `out` */
     struct saved saved;
     glcnn_network *network;
     struct glcnn_onnx_record *record;
@@ -83,7 +92,9 @@ static int write_file(struct export *e)
 
 static int export(struct export *e)
 {
-    int status = read_network(e);
+    int status = claim_output(e->command, e->out, e->force, &e->lock);
+    if (status == EXIT_GOOD)
+        status = read_network(e);
     if (status == EXIT_GOOD)
         status = read_record(e);
     return status == EXIT_GOOD ? write_file(e) : status;
@@ -97,6 +108,8 @@ static int read_arguments(struct export *e, int argc, char *argv[], bool *help)
             return EXIT_GOOD;
         if (letter == 'o')
             e->out = optarg;
+        else if (letter == OPTION_FORCE)
+            e->force = true;
         else if (!read_device_option(&e->tool, letter))
             return EXIT_USAGE;
     }
@@ -122,6 +135,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     glcnn_network_destroy(&e.network);
     glcnn_device_destroy(&e.tool.device);
     saved_free(&e.saved);
+    glcnn_file_lock_release(&e.lock);
     return status;
 }
 

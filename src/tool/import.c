@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "claim.h"
 #include "onnx_record.h"
 #include "saved.h"
 #include "support/option.h"
@@ -19,7 +20,8 @@ enum {
     OPTION_CLASSES,
     OPTION_HEAD,
     OPTION_OUTPUT,
-    OPTION_LINKS
+    OPTION_LINKS,
+    OPTION_FORCE
 };
 
 static const struct tool_option options[] = {
@@ -31,6 +33,7 @@ static const struct tool_option options[] = {
     {OPTION_OUTPUT, "output", "NAME", "end the network at this value of the file"},
     {OPTION_HEAD, "head", "N", "add a layer of N classes behind the last output's mean"},
     {OPTION_LINKS, "external-links", NULL, "read data of MODEL that lie outside of its folder"},
+    {OPTION_FORCE, "force", NULL, "write over what is at --out"},
     {OPTION_CLASSES, "class-names", "FILE", "a line for each class: their numbers from 0 on"},
     DEVICE_OPTIONS,
     {0}};
@@ -43,7 +46,7 @@ static const char details[] =
     "kept; --output ends the network at one of them, or at another value between nodes.\n"
     "What it was trained to expect of pictures is not in such files: --mean and --deviation say it, of\n"
     "values in 0 .. 1, red first. The model file has all of it, and \"glcnn export\" makes an ONNX file\n"
-    "of it again.\n"
+    "of it again. A file that is there is written over with --force alone.\n"
     "\n"
     "  glcnn import net.onnx -o net.glcnn --mean 0.485,0.456,0.406 --deviation 0.229,0.224,0.225\n"
     "  glcnn train --model net.glcnn --data fruit --train last --out fruit.glcnn\n";
@@ -52,6 +55,8 @@ struct import {
     const struct tool_command *command;
     struct tool_device tool;
     const char *path, *out, *mean, *deviation, *classes;
+    bool force;
+    glcnn_file_lock *lock; /* of `out` */
     struct glcnn_onnx_options options;
     struct glcnn_onnx_record *record;
     char *record_text;
@@ -117,6 +122,9 @@ static int read_option(struct import *i, int letter)
         return read_count(i, "head", HEAD_MAX, &i->options.head_classes);
     case OPTION_OUTPUT:
         i->options.output = optarg;
+        return EXIT_GOOD;
+    case OPTION_FORCE:
+        i->force = true;
         return EXIT_GOOD;
     case OPTION_LINKS:
         i->options.external_links = true;
@@ -334,7 +342,9 @@ static int write_model(struct import *i)
 static int import(struct import *i)
 {
     name_model(i);
-    int status = read_model(i);
+    int status = claim_output(i->command, i->out, i->force, &i->lock);
+    if (status == EXIT_GOOD)
+        status = read_model(i);
     if (status == EXIT_GOOD)
         status = read_normalisation(i);
     if (status == EXIT_GOOD)
@@ -355,6 +365,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     glcnn_onnx_record_destroy(&i.record);
     glcnn_device_destroy(&i.tool.device);
     saved_free(&i.saved);
+    glcnn_file_lock_release(&i.lock);
     free(i.record_text);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include <glcnn/io.h>
 
+#include "claim.h"
 #include "train_session.h"
 
 static bool is_same_file(const struct stat *a, const char *b)
@@ -14,25 +15,16 @@ static bool is_same_file(const struct stat *a, const char *b)
 }
 
 /* A network that is there is not written over: but by the run that goes on with it, or where the user
- * says so. An empty file is none. */
-static int check_replaced(const struct session *s, const char *path, bool goes_on)
-{
-    struct stat old;
-    if (s->settings.force || goes_on || stat(path, &old) != 0 || old.st_size == 0)
-        return EXIT_GOOD;
-    return complain(s->command, EXIT_FAILED,
-                    "%s: is there already; --force writes over it, --resume %s goes on with it",
-                    path, s->settings.out);
-}
-
-/* The checkpoints', which are replaced whole and never written in place. */
+ * says so. */
 static int check_checkpoints(const struct session *s)
 {
     struct stat old;
     const char *out = s->settings.out;
     bool goes_on = stat(out, &old) == 0 && is_same_file(&old, s->settings.resume);
-    int status = check_replaced(s, out, goes_on);
-    return status == EXIT_GOOD ? check_replaced(s, s->best_path, goes_on) : status;
+    if (s->settings.force || goes_on)
+        return EXIT_GOOD;
+    int status = claim_refuse_old(s->command, out, out);
+    return status == EXIT_GOOD ? claim_refuse_old(s->command, s->best_path, out) : status;
 }
 
 /* Whether a file that will be written hours from now can be made. */
@@ -43,16 +35,6 @@ static int probe(const struct session *s, const char *path)
     if (glcnn_file_create(path, &file, error) != GLCNN_SUCCESS)
         return session_fail(s, error);
     glcnn_file_discard(&file);
-    return EXIT_GOOD;
-}
-
-/* in_place: it may be a device or a pipe, too, which nobody locks. */
-static int claim(struct session *s, size_t i, const char *path, bool in_place)
-{
-    char error[GLCNN_ERROR_LENGTH];
-    glcnn_status status = glcnn_file_lock_take(path, &s->locks[i], error);
-    if (status != GLCNN_SUCCESS && !(in_place && status == GLCNN_INVALID_ARGUMENT))
-        return session_fail(s, error);
     return EXIT_GOOD;
 }
 
@@ -72,7 +54,7 @@ int session_claim_outputs(struct session *s)
         return EXIT_GOOD;
     for (size_t i = 0; i < SESSION_OUTPUTS && status == EXIT_GOOD; i++)
         if (outputs[i].path)
-            status = claim(s, i, outputs[i].path, outputs[i].in_place);
+            status = claim_lock(s->command, outputs[i].path, outputs[i].in_place, &s->locks[i]);
     if (status == EXIT_GOOD && t->out)
         status = check_checkpoints(s);
     for (size_t i = 0; i < SESSION_OUTPUTS && status == EXIT_GOOD; i++)
