@@ -228,6 +228,19 @@ kept export mine.glcnn mine.onnx
 : >empty.onnx
 must export mine.glcnn -o empty.onnx
 
+# ---- Names -----------------------------------------------------------------------------------------
+
+# A path is any bytes, and long; a network is called what UTF-8 has of it, in whole characters.
+bytes=$(printf 'n\303\244me\377')
+cp "$golden/plain.onnx" "$bytes.onnx"
+must import "$bytes.onnx" -o bytes.glcnn
+LC_ALL=C grep -aqF "$(printf '"net":"n\303\244me\\\\xff"')" bytes.glcnn || fail 'a title that is not UTF-8 is another'
+long=$(printf 'xx%080d' 0 | sed "s/0/$(printf '\303\244')/g")
+cp "$golden/plain.onnx" "$long.onnx"
+must import "$long.onnx" -o long.glcnn
+LC_ALL=C grep -aqF "\"net\":\"$(printf 'xx%062d' 0 | sed "s/0/$(printf '\303\244')/g")\"" long.glcnn ||
+    fail 'a long title is not cut at a character'
+
 # ---- What is no such file --------------------------------------------------------------------------
 
 refused 1 'has not the 5 lines of names' import "$golden/classifier.onnx" -o x.glcnn --class-names three/val.csv

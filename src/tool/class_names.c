@@ -3,6 +3,7 @@
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,19 @@ bool class_name_is_utf8(const char *name)
     for (; *at && length > 0; at += length)
         length = character_length(at);
     return length > 0;
+}
+
+void class_name_as_utf8(const char *name, size_t length, char *text, size_t size)
+{
+    size_t at = 0, taken, added = 0;
+    for (size_t i = 0; i < length && at + added<size; i += taken> 0 ? taken : 1) {
+        taken = character_length((const unsigned char *)name + i);
+        at += added;
+        added =
+            (size_t)(taken > 0 ? snprintf(text + at, size - at, "%.*s", (int)taken, name + i)
+                               : snprintf(text + at, size - at, "\\x%02x", (unsigned char)name[i]));
+    }
+    text[at + added < size ? at + added : at] = 0;
 }
 
 char *class_names_text(const char *const *names, uint32_t count)

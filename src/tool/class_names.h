@@ -3,6 +3,7 @@
 #define GLCNN_TOOL_CLASS_NAMES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* To be released with free; NULL where memory is short. */
@@ -14,5 +15,8 @@ void class_names_free(char **names, uint32_t count);
 
 /* Whether a checkpoint can have the name. */
 bool class_name_is_utf8(const char *name);
+/* What a checkpoint can have of a name's first `length` bytes: bytes of no character as "\xff", and no
+ * more characters than the text has room for. */
+void class_name_as_utf8(const char *name, size_t length, char *text, size_t size);
 
 #endif

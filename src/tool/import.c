@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "claim.h"
+#include "class_names.h"
 #include "onnx_record.h"
 #include "saved.h"
 #include "support/option.h"
@@ -244,7 +245,7 @@ static int read_normalisation(struct import *i)
 static void name_model(struct import *i)
 {
     const char *slash = strrchr(i->path, '/'), *name = slash ? slash + 1 : i->path;
-    snprintf(i->saved.title, sizeof i->saved.title, "%.*s", (int)strcspn(name, "."), name);
+    class_name_as_utf8(name, strcspn(name, "."), i->saved.title, sizeof i->saved.title);
 }
 
 /* Readers of the model file, Python's glcnn.load among them, find the outputs by these marks. */

@@ -480,6 +480,16 @@ class Training(unittest.TestCase):
             with refused(self, Status.INVALID_ARGUMENT, "without a network.*load_checkpoint"):
                 glcnn.load(path)
 
+    def test_files_whose_names_are_not_utf8(self):
+        net = small_network()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(os.fsencode(folder), b"n\xc3\xa4me\xff.glcnn")
+            net.save(path)
+            with open(path, "rb") as file:
+                self.assertIn(b'"net":"n\xc3\xa4me\\\\xff"', file.read())
+            numpy.testing.assert_array_equal(glcnn.load(path).predict(self.images),
+                                             net.predict(self.images))
+
     def test_what_does_not_fit(self):
         net = small_network()
         with refused(self, Status.INVALID_ARGUMENT, "there are 3 image, 96 labels"):
@@ -679,7 +689,7 @@ class OnnxAxes(unittest.TestCase):
                         {"c": numpy.arange(1, 6, dtype=numpy.float32)})
 
     def import_it(self, *more):
-        return subprocess.run([os.environ["GLCNN_TOOL"], "import", self.file("m.onnx"), "-o",
+        return subprocess.run([os.environ["GLCNN_TOOL"], "import", "--force", self.file("m.onnx"), "-o",
                                self.file("m.glcnn"), *more], capture_output=True, text=True)
 
     def test_pictures_with_channels_last(self):
@@ -716,7 +726,7 @@ class OnnxAxes(unittest.TestCase):
                                       (images.mean((2, 3)) - 0.25) / 0.5, atol=1e-6)
         net.save(self.file("m.glcnn"))
         tool, folder = os.environ["GLCNN_TOOL"], self.path
-        for words in ["export", self.file("m.glcnn"), "-o", self.file("n.onnx")], [
+        for words in ["export", "--force", self.file("m.glcnn"), "-o", self.file("n.onnx")], [
                 "predict", self.file("m.glcnn"), self.file("m.onnx")], [
                 "evaluate", self.file("m.glcnn"), folder], [
                 "train", "--model", self.file("m.glcnn"), "--data", folder]:
@@ -758,7 +768,7 @@ class OnnxOutputs(unittest.TestCase):
     def test_all_come_by_name(self):
         net = glcnn.onnx(self.file("m.onnx"))
         self.expect_all(net.predict(self.images))
-        subprocess.run([os.environ["GLCNN_TOOL"], "import", self.file("m.onnx"), "-o",
+        subprocess.run([os.environ["GLCNN_TOOL"], "import", "--force", self.file("m.onnx"), "-o",
                         self.file("m.glcnn")], check=True, capture_output=True)
         imported = glcnn.load(self.file("m.glcnn"))
         self.expect_all(imported.predict(self.images))

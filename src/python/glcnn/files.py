@@ -42,6 +42,11 @@ def _list(values: Any, channels: int, neutral: float) -> str:
     return ",".join("%.9g" % value for value in few)
 
 
+def _title(path: Path) -> str:
+    """What the network is called: a path is any bytes, and what a file has is UTF-8."""
+    return os.path.basename(os.fsencode(path)).split(b".")[0].decode(errors="backslashreplace")
+
+
 def _entries(network: Network, path: Path) -> Dict[str, str]:
     """What the tool wants to know of a network with one input, whose shape is known."""
     inputs = [image for image in network.images if not image.filter]
@@ -54,7 +59,7 @@ def _entries(network: Network, path: Path) -> Dict[str, str]:
         classifies = len(results) == 1 and result[1:] == (1, 1)
         classes = [str(k) for k in range(result[0])] if classifies else []
     channels, height, width = shape
-    return {"net": os.path.basename(os.fsdecode(path)).split(".")[0], "classes": json.dumps(classes),
+    return {"net": _title(path), "classes": json.dumps(classes),
             "width": str(width), "height": str(height), "channels": str(channels),
             "mean": _list(network.mean, channels, 0),
             "deviation": _list(network.deviation, channels, 1)}
