@@ -240,6 +240,10 @@ cp "$golden/plain.onnx" "$long.onnx"
 must import "$long.onnx" -o long.glcnn
 LC_ALL=C grep -aqF "\"net\":\"$(printf 'xx%062d' 0 | sed "s/0/$(printf '\303\244')/g")\"" long.glcnn ||
     fail 'a long title is not cut at a character'
+# Lines end as they do anywhere, and empty ones are none.
+printf 'a\r\nb\r\n\r\nc\r\nb\r\nd\r\n' >double
+refused 1 '^glcnn import: double: line 5: the name "b" is that of line 2, too' \
+    import "$golden/classifier.onnx" -o x.glcnn --class-names double
 
 # ---- What is no such file --------------------------------------------------------------------------
 

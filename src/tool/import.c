@@ -184,14 +184,49 @@ static bool number_classes(struct saved *saved, uint32_t classes)
     return true;
 }
 
-static bool read_classes(struct saved *saved, uint32_t classes, char *text)
+/* Cuts the text into its lines, `classes` of them. */
+static bool read_classes(struct saved *saved, uint32_t classes, char *text, char **lines)
 {
     char *rest = NULL;
     bool good = true;
     for (char *line = strtok_r(text, "\r\n", &rest); line && good;
-         line = strtok_r(NULL, "\r\n", &rest))
+         line = strtok_r(NULL, "\r\n", &rest)) {
+        lines[saved->form.classes] = line;
         good = add_name(saved, classes, line);
+    }
     return good && saved->form.classes == classes;
+}
+
+/* The number of a line in a text that was cut, each "\n" or the "\r" before it to a 0. */
+static size_t line_number(const char *text, const char *line)
+{
+    size_t number = 1;
+    for (; text < line; text++)
+        number += *text == '\n' || (*text == 0 && text[1] != '\n');
+    return number;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    const char *one = *(char *const *)a, *other = *(char *const *)b;
+    int order = strcmp(one, other);
+    return order != 0 ? order : (one > other) - (one < other);
+}
+
+/* No picture could tell two classes of one name apart. Sorts the lines. */
+static int check_lines(const struct import *i, uint32_t classes, const char *text, char **lines)
+{
+    uint32_t k = 1;
+    qsort(lines, classes, sizeof *lines, by_text);
+    while (k < classes && strcmp(lines[k - 1], lines[k]) != 0)
+        k++;
+    if (k >= classes)
+        return EXIT_GOOD;
+    return complain(i->command, EXIT_FAILED,
+                    "%s: line %zu: the name \"%.200s\" is that of line %zu, too; each class needs "
+                    "a name of its own",
+                    i->classes, line_number(text, lines[k]), lines[k],
+                    line_number(text, lines[k - 1]));
 }
 
 /* A name for each class, or no more than a sentence. */
@@ -202,12 +237,16 @@ static int take_classes(struct import *i, uint32_t classes)
     size_t size;
     if (glcnn_file_load(i->classes, NAMES_MAX, &text, &size, error) != GLCNN_SUCCESS)
         return fail(i, error);
-    bool good = strlen(text) == size && read_classes(&i->saved, classes, text);
+    char **lines = calloc((size_t)classes + 1, sizeof *lines);
+    int status = !lines ? fail(i, "not enough memory")
+                 : strlen(text) == size && read_classes(&i->saved, classes, text, lines)
+                     ? check_lines(i, classes, text, lines)
+                     : complain(i->command, EXIT_FAILED,
+                                "%s: has not the %u lines of names that the network has classes",
+                                i->classes, classes);
+    free(lines);
     free(text);
-    return good ? EXIT_GOOD
-                : complain(i->command, EXIT_FAILED,
-                           "%s: has not the %u lines of names that the network has classes",
-                           i->classes, classes);
+    return status;
 }
 
 static int name_classes(struct import *i, uint32_t classes)
