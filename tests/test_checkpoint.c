@@ -345,6 +345,30 @@ static void test_metadata(void)
     folder_empty(folder);
 }
 
+/* A disk that says no sooner that it is full, as one with quotas or over a network may. */
+static bool is_full;
+
+int fsync(int descriptor)
+{
+    errno = is_full ? ENOSPC : 0;
+    return descriptor < 0 || is_full ? -1 : 0;
+}
+
+static void test_try_save_on_a_full_disk(void)
+{
+    struct model m = make_model("optimizer_adam", 1);
+    is_full = true;
+    ENDS(GLCNN_IO_ERROR,
+         glcnn_checkpoint_try_save(m.network, path_of("a"), NULL, 0, NULL, 0, error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "/a: cannot be brought to the disk: No space left"));
+    is_full = false;
+    CU_ASSERT_EQUAL(folder_count_files(folder), 0);
+    ENDS(GLCNN_SUCCESS,
+         glcnn_checkpoint_try_save(m.network, path_of("a"), NULL, 0, NULL, 0, error));
+    destroy_model(&m);
+    folder_empty(folder);
+}
+
 /* What saving would refuse is refused, and nothing is written. */
 static void test_try_save(void)
 {
@@ -1007,6 +1031,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(test_format),
                                         UNIT_TEST(test_metadata),
                                         UNIT_TEST(test_try_save),
+                                        UNIT_TEST(test_try_save_on_a_full_disk),
                                         UNIT_TEST(test_damage),
                                         UNIT_TEST(test_damaged_bytes),
                                         UNIT_TEST(test_digest),

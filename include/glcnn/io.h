@@ -125,6 +125,9 @@ GLCNN_API glcnn_status glcnn_file_create(const char *path, glcnn_file **file,
 GLCNN_API glcnn_status glcnn_file_write(glcnn_file *file, const void *bytes, size_t size,
                                         char error[GLCNN_ERROR_LENGTH]);
 /* Puts the file in its place, and releases it in any case; *file becomes NULL. */
+/* Brings what was written to the disk, so that glcnn_file_commit has only to rename; a disk may say no
+ * sooner that it is full. */
+GLCNN_API glcnn_status glcnn_file_sync(glcnn_file *file, char error[GLCNN_ERROR_LENGTH]);
 GLCNN_API glcnn_status glcnn_file_commit(glcnn_file **file, char error[GLCNN_ERROR_LENGTH]);
 /* Gives the file up, which leaves the old one; *file becomes NULL. NULL does nothing. */
 GLCNN_API void glcnn_file_discard(glcnn_file **file);

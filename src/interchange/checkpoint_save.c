@@ -220,7 +220,8 @@ static glcnn_status write_parts(glcnn_file *file, const struct contents *c, cons
     return status == GLCNN_SUCCESS ? put(&out, digest, sizeof digest, list->error) : status;
 }
 
-/* keeps: the file takes its place. */
+/* keeps: the file takes its place. Some disks say that they are full when they are to have the bytes,
+ * and no sooner. */
 static glcnn_status write_file(const struct contents *c, cJSON *json, const char *path, bool keeps)
 {
     uint8_t *header = NULL;
@@ -231,6 +232,8 @@ static glcnn_status write_file(const struct contents *c, cJSON *json, const char
         status = glcnn_file_create(path, &file, c->list.error);
     if (status == GLCNN_SUCCESS)
         status = write_parts(file, c, header, header_size);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_file_sync(file, c->list.error);
     if (status == GLCNN_SUCCESS && keeps)
         status = glcnn_file_commit(&file, c->list.error);
     glcnn_file_discard(&file);

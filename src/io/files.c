@@ -165,6 +165,7 @@ glcnn_status glcnn_file_write(glcnn_file *file, const void *bytes, size_t size,
     const char *at = bytes;
     if (!file || (!bytes && size))
         return refuse(error, "a file to write: file or bytes is NULL");
+    file->is_synced = false;
     while (size > 0) {
         ssize_t written = write(file->descriptor, at, size);
         if (written < 0 && errno == EINTR)
@@ -187,10 +188,12 @@ static bool sync_descriptor(int descriptor)
     return result == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS;
 }
 
-glcnn_status file_sync(glcnn_file *file, char *error)
+glcnn_status glcnn_file_sync(glcnn_file *file, char error[GLCNN_ERROR_LENGTH])
 {
+    if (!file)
+        return refuse(error, "a file to write: file is NULL");
     if (!file->is_synced && !sync_descriptor(file->descriptor))
-        return fail(error, file->path, "cannot be brought to the disk");
+        return file_fail(error, file->path, "cannot be brought to the disk");
     file->is_synced = true;
     return GLCNN_SUCCESS;
 }
@@ -229,7 +232,7 @@ glcnn_status glcnn_file_commit(glcnn_file **file, char error[GLCNN_ERROR_LENGTH]
     if (!file || !*file)
         return refuse(error, "a file to write: file is NULL");
     bool is_in_place = !(*file)->temporary;
-    glcnn_status status = file_sync(*file, error);
+    glcnn_status status = glcnn_file_sync(*file, error);
     if (status == GLCNN_SUCCESS && !is_in_place)
         status = put_in_place(*file, error);
     int descriptor = (*file)->descriptor;

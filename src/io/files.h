@@ -7,7 +7,7 @@
 
 #include <glcnn/io.h>
 
-/* Brings what was written to the disk, so that glcnn_file_commit has only to rename. */
-glcnn_status file_sync(glcnn_file *file, char *error);
+/* Writes "PATH: WHAT: errno's sentence", where error is not NULL; gives the status of errno. */
+glcnn_status file_fail(char *error, const char *path, const char *what);
 
 #endif

@@ -140,7 +140,7 @@ static glcnn_status prepare(const char *path, const struct glcnn_npy *array, glc
     if (status == GLCNN_SUCCESS)
         status = glcnn_file_write(*file, bytes, size, error);
     if (status == GLCNN_SUCCESS)
-        status = file_sync(*file, error);
+        status = glcnn_file_sync(*file, error);
     free(bytes);
     return status;
 }
