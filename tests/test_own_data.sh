@@ -117,7 +117,11 @@ train_on() { # STATUS SENTENCE ARGUMENT...
     LC_ALL=C grep -aq -- "$sentence" log || fail "train $*: no sentence: $sentence"
 }
 train_on 0 'epoch 1' --data "$percent" --epochs 1 --out first.safetensors
-train_on 0 "^data: $percent, which the run began with$" --resume first.safetensors --epochs 2 \
+train_on 1 'fruit: has no images to validate with, and --validation 0 sets none aside; without --validation it is a tenth' \
+    --data fruit --validation 0 --epochs 1 --out none.safetensors
+train_on 1 'sets none aside' --resume first.safetensors --data fruit --validation 0 --epochs 2
+here=$(pwd -P)
+train_on 0 "^data: $here/100%_.xe9, which the run began with$" --resume first.safetensors --epochs 2 \
     --out second.safetensors
 train_on 0 'epoch 2' --data fruit --resume first.safetensors --epochs 2 --out moved.safetensors
 train_on 0 '^data: fruit, which the run began with$' --resume moved.safetensors --epochs 3 \

@@ -153,16 +153,16 @@ static int open_set(struct session *s)
     const struct settings *t = &s->settings;
     bool has_classes = t->resume || t->keeps_classes;
     const struct form *form = t->model ? &s->base.form : NULL;
-    const struct pictures_options options = {.path = t->data,
-                                             .like = has_classes ? &s->base : NULL,
-                                             .width = form ? form->width : t->width,
-                                             .height = form ? form->height : t->height,
-                                             .channels =
-                                                 form ? form->channels : (uint32_t)t->channels,
-                                             .validation = t->validation > 0 ? t->validation : -1,
-                                             .trains = true,
-                                             .seed = t->seed,
-                                             .strict = t->strict};
+    const struct pictures_options options = {
+        .path = t->data,
+        .like = has_classes ? &s->base : NULL,
+        .width = form ? form->width : t->width,
+        .height = form ? form->height : t->height,
+        .channels = form ? form->channels : (uint32_t)t->channels,
+        .validation = t->validation > 0 || t->sets_share ? t->validation : -1,
+        .trains = true,
+        .seed = t->seed,
+        .strict = t->strict};
     if (*t->resumed_data)
         output("data: %s, which the run began with\n", t->data);
     if (!pictures_open(&options, &s->pictures, error))

@@ -777,3 +777,4 @@ int settings_read(const struct tool_command *command, int argc, char *argv[],
         fill_defaults(settings);
     return status;
 }
+    settings->sets_share = is_given(settings, OPTION_VALIDATION);

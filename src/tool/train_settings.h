@@ -62,7 +62,8 @@ struct settings {
     bool is_augment_given;
     double rate, decay, warmup;
     double clip, clip_norm;          /* 0: none */
-    double validation;               /* 0: as the data has it */
+    double validation;               /* 0: as the data has it, or none */
+    bool sets_share;                 /* the user gave `validation` */
     struct schedule_settings before; /* the checkpoint's, without steps; schedule NULL: none */
     uint64_t given; /* which numbers the user or the checkpoint gave, for settings_read */
     struct tool_device *device;
