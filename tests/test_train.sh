@@ -123,8 +123,12 @@ must_train --net lenet --epochs 2 --out "$work/short"
 grep -q '^schedule: cosine over 2 epochs, 0.1 of warm-up, learning rate 0.02$' "$work/log" ||
     fail 'the schedule is not told'
 cp "$work/short" "$work/longer"
-must_train --resume "$work/longer" --epochs 2 --out "$work/longer"
-! grep -q '^schedule before' "$work/log" || fail 'a schedule is told that is the same'
+# A run that has all its epochs trains nothing, says so and writes nothing.
+must_train --resume "$work/longer" --epochs 1 --out "$work/longer" --log "$work/longer.csv" --plot "$work/longer.svg"
+grep -qx "glcnn train: $work/longer has all 2 epochs already; --epochs asks for more" "$work/log" ||
+    { cat "$work/log"; fail 'nobody says that nothing is left to train'; }
+cmp "$work/short" "$work/longer" || fail 'a run that trains nothing writes its checkpoint'
+[ ! -e "$work/longer.csv" ] && [ ! -e "$work/longer.svg" ] || fail 'a run that trains nothing writes files'
 must_train --resume "$work/longer" --epochs 6 --out "$work/longer"
 sed -n '/^schedule/p; /^learning rate/p' "$work/log" >"$work/found"
 cat >"$work/wanted" <<'END'
@@ -247,11 +251,11 @@ done
 # What it says to go on with does that.
 mkdir "$work/it's here"
 ln -s "$work/stopped" "$work/it's here/link"
-stopped INT 60 $settings --threads 2 --out "$work/it's here/link"
+stopped INT 60 $settings --threads 2 --wait 290 --verbose --out "$work/it's here/link"
 grep -q "^interrupted: $work/it's here/link has step [0-9]* of 150; this goes on with it:$" "$work/log" ||
     { cat "$work/log"; fail 'after Ctrl-C nobody says what was saved'; }
 grep '^  glcnn train --resume' "$work/log" >"$work/line"
-grep -q -- "--out '$work/it'.''s here/link' --threads 2\$" "$work/line" ||
+grep -q -- "--out '$work/it'.''s here/link' --threads 2 --wait 290 --verbose\$" "$work/line" ||
     { cat "$work/line"; fail 'the command to go on with leaves something out'; }
 glcnn() {
     "$glcnn" "$@"
@@ -312,13 +316,14 @@ grep -q 'checkpoints: none, .*; give --out' "$work/log" && grep -q '^not saved; 
 
 # ---- Evaluating ------------------------------------------------------------------------------------
 
-"$glcnn" train --data "$work" --resume "$work/small" --out "$work/small" >"$work/log" 2>&1
-"$glcnn" evaluate "$work/small" "$work" >"$work/table" 2>"$work/err" || fail 'evaluate fails'
+cp "$work/small" "$work/longer"
+must_train --resume "$work/longer" --epochs 9 --out "$work/longer"
+"$glcnn" evaluate "$work/longer" "$work" >"$work/table" 2>"$work/err" || fail 'evaluate fails'
 grep -q '^accuracy [01]\.[0-9]*, loss [0-9.]* on 40 images' "$work/table" || fail 'evaluate has no accuracy'
 sed '1d' "$work/table" >"$work/matrix"
 sed -n '/accuracy *taken for/,/^$/p' "$work/log" | sed '$d' >"$work/said"
 sed '1d' "$work/matrix" | cmp - "$work/said" || fail 'evaluate and train have other confusions'
-"$glcnn" evaluate --json "$work/small" "$work" 2>"$work/err" | tr -d ' \n\t' >"$work/json"
+"$glcnn" evaluate --json "$work/longer" "$work" 2>"$work/err" | tr -d ' \n\t' >"$work/json"
 # Five images of each class: the sums of the rows.
 tr ']' '\n' <"$work/json" | sed -n 's/.*"taken_for":\[//p' >"$work/rows"
 [ "$(wc -l <"$work/rows")" = 8 ] || fail 'the JSON has not a row for each class'
@@ -495,11 +500,11 @@ spoiled 'decay":"0"' 'decay":"z"' '"decay" in its metadata is "z"'
 # Files from before --precision name none, and no loss scale.
 without_digest <"$work/small" | LC_ALL=C sed '1s/"precision":/"precisiom":/; 1s/"good_steps":/"good_stepz":/
     1s/"loss_scale":/"loss_zcale":/; 1s/"skipped_steps":/"zkipped_steps":/' >"$work/old"
-must_train --resume "$work/old" --epochs 2
+must_train --resume "$work/old" --epochs 9
 # A best loss may be any finite number.
 without_digest <"$work/small" | LC_ALL=C sed '1s/"best_loss":"\([0-9]*\)\./"best_loss":"\10/' >"$work/large"
 LC_ALL=C grep -aq '"best_loss":"[0-9]\{11,\}"' "$work/large" || fail 'the best loss is not large'
-must_train --resume "$work/large" --epochs 2
+must_train --resume "$work/large" --epochs 9
 without_digest <"$work/cutout" | LC_ALL=C sed '1s/"cutout=20"/"cutaut=20"/' >"$work/spoiled"
 refused 1 'spoiled: cannot be resumed: "augment" in its metadata: "cutaut=20" is no word' train \
     --data "$work" --resume "$work/spoiled" --epochs 3

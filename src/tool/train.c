@@ -402,6 +402,20 @@ static int train(struct session *s)
     return status == EXIT_GOOD && s->ends ? EXIT_INTERRUPTED : status;
 }
 
+/* Nothing is left to train, so nothing is written. */
+static int tell_met(struct session *s)
+{
+    const struct settings *t = &s->settings;
+    const uint64_t epochs = t->step / (t->images / t->batch);
+    if (ranks_leads(&s->ranks))
+        complain(s->command, EXIT_GOOD,
+                 epochs == 1 ? "%s has its only epoch already; --epochs asks for more"
+                             : "%s has all %" PRIu64 " epochs already; --epochs asks for more",
+                 t->resume, epochs);
+    ranks_close(&s->ranks);
+    return EXIT_GOOD;
+}
+
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
     bool help = false;
@@ -413,9 +427,9 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     if (help || status != EXIT_GOOD)
         return status;
     char error[GLCNN_ERROR_LENGTH];
-    return ranks_open(&session.ranks, (double)session.settings.rank_wait, is_interrupted, error)
-               ? train(&session)
-               : session_fail(&session, error);
+    if (!ranks_open(&session.ranks, (double)session.settings.rank_wait, is_interrupted, error))
+        return session_fail(&session, error);
+    return settings_are_met(&session.settings) ? tell_met(&session) : train(&session);
 }
 
 const struct tool_command command_train = {.name = "train",

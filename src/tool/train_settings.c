@@ -664,11 +664,23 @@ static void print_option(const char *name, const char *value)
     print_quoted(value);
 }
 
-void settings_print_resumption(const struct settings *settings)
+static void print_device(const struct tool_device *device)
+{
+    print_option("device", device->name);
+    if (device->wait > 0)
+        output(" --wait %u", device->wait);
+    if (device->verbose)
+        output(" --verbose");
+}
+
+void settings_print_resumption(const struct settings *settings, uint32_t ranks)
 {
     struct settings s = *settings;
     bool wraps = output_wraps(false); /* a shell takes the line as it stands */
-    output("  glcnn train");
+    output("  ");
+    if (ranks > 0)
+        output("mpirun -n %u ", ranks);
+    output("glcnn train");
     print_option("resume", s.out);
     for (size_t i = 0; i < PATHS; i++)
         if (paths[i].again)
@@ -683,7 +695,7 @@ void settings_print_resumption(const struct settings *settings)
     for (size_t i = 0; i < FLAGS; i++)
         if (flags[i].letter != OPTION_FORCE && *(bool *)((char *)&s + flags[i].offset))
             output(" --%s", flags[i].name);
-    print_option("device", s.device->name);
+    print_device(s.device);
     output("\n");
     output_wraps(wraps);
 }
@@ -761,6 +773,12 @@ int settings_read(const struct tool_command *command, int argc, char *argv[],
     for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
         *help = letter == 'h';
         if (!*help)
+bool settings_are_met(const struct settings *s)
+{
+    const uint64_t steps = s->images / s->batch;
+    return s->resume && steps > 0 && s->step / steps >= s->epochs;
+}
+
             status = read_option(command, settings, letter);
         if (*help || status != EXIT_GOOD)
             return status;

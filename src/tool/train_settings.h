@@ -95,8 +95,12 @@ struct settings_entries {
 };
 void settings_describe(const struct settings *settings, struct settings_entries *entries);
 
-/* Prints the options that go on with the run of --out: those that no checkpoint has. */
-void settings_print_resumption(const struct settings *settings);
+/* Prints the command that goes on with the run of --out, with the options that no checkpoint has;
+ * under mpirun where there are `ranks`. */
+void settings_print_resumption(const struct settings *settings, uint32_t ranks);
+
+/* Whether the checkpoint of --resume has all epochs that the run is to have. */
+bool settings_are_met(const struct settings *settings);
 
 /* Are gradients stored in float16, and losses scaled? */
 bool settings_scale_losses(const struct settings *settings);
