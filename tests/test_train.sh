@@ -381,7 +381,7 @@ unwritten "mine: is there already; --force writes over it, --resume $work/mine g
 cmp "$work/small" "$work/mine" || fail 'a network that is there was written over'
 unwritten 'mine: is there already' --model "$work/small" --out "$work/mine"
 mv "$work/mine" "$work/mine.best"
-unwritten 'mine.best: is there already' --out "$work/mine"
+unwritten 'mine.best: is there already; --force writes over it$' --out "$work/mine"
 [ ! -e "$work/mine" ] || fail 'a run that is refused leaves a network'
 ln -s small "$work/same"
 must_train --resume "$work/small" --epochs 2 --out "$work/same"

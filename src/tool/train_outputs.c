@@ -24,7 +24,7 @@ static int check_checkpoints(const struct session *s)
     if (s->settings.force || goes_on)
         return EXIT_GOOD;
     int status = claim_refuse_old(s->command, out, out);
-    return status == EXIT_GOOD ? claim_refuse_old(s->command, s->best_path, out) : status;
+    return status == EXIT_GOOD ? claim_refuse_old(s->command, s->best_path, NULL) : status;
 }
 
 /* Whether a file that will be written hours from now can be made. */
