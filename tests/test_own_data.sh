@@ -124,8 +124,12 @@ here=$(pwd -P)
 train_on 0 "^data: $here/100%_.xe9, which the run began with$" --resume first.safetensors --epochs 2 \
     --out second.safetensors
 train_on 0 'epoch 2' --data fruit --resume first.safetensors --epochs 2 --out moved.safetensors
-train_on 0 '^data: fruit, which the run began with$' --resume moved.safetensors --epochs 3 \
-    --out moved.safetensors
+# From a folder that has another "fruit", too.
+mkdir -p other/fruit
+cd other || exit 1
+train_on 0 "^data: $here/fruit, which the run began with$" --resume ../moved.safetensors --epochs 3 \
+    --out ../moved.safetensors
+cd ..
 mv "$percent" elsewhere
 train_on 1 'cannot be .*; the run began with this data: --data says where it is now' \
     --resume second.safetensors --epochs 3

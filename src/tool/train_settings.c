@@ -601,6 +601,15 @@ static void add_entry(struct settings_entries *e, const char *name, const char *
     e->entries[e->count++] = (struct glcnn_checkpoint_entry){name, text};
 }
 
+/* From the root, so that it is found from another folder too. */
+static bool write_data(const char *path, char text[DATA_PATH_TEXT])
+{
+    char *whole = *path == '/' ? NULL : realpath(path, NULL);
+    bool good = data_path_write(whole ? whole : path, text);
+    free(whole);
+    return good;
+}
+
 void settings_describe(const struct settings *settings, struct settings_entries *e)
 {
     struct settings now = *settings;
@@ -610,7 +619,7 @@ void settings_describe(const struct settings *settings, struct settings_entries 
     add_entry(e, "precision", now.precision->name);
     add_entry(e, "augment", settings->augment_words);
     add_entry(e, "train", settings->train);
-    if (data_path_write(settings->data, e->data))
+    if (write_data(settings->data, e->data))
         add_entry(e, "data", e->data);
     for (size_t i = 0; i < NUMBERS; i++) {
         if (!numbers[i].kept)
