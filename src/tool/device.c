@@ -55,7 +55,8 @@ static void tell_of_software(const struct tool_device *tool)
 {
     const struct glcnn_device_properties *info = glcnn_device_info(tool->device);
     const char *chosen = tool->name ? tool->name : getenv("GLCNN_DEVICE");
-    if (info->software && !tool->verbose && !(chosen && strcmp(chosen, "software") == 0))
+    if (info->software && !tool->hides_notices && !tool->verbose &&
+        !(chosen && strcmp(chosen, "software") == 0))
         print_error(
             "glcnn: no GPU is used: %s computes on the processor, slowly; \"glcnn info\" says "
             "which devices there are\n",
@@ -121,7 +122,7 @@ static void show_compilation(void *user, const struct glcnn_compilation *it)
     snprintf(what, sizeof what, "%s%s%s", it->shader, it->variant ? ", variant " : "",
              it->variant ? it->variant : "");
     watch_compilation(tool, it, what);
-    if (tool->hides_compiling || it->passes < 2 || !isatty(STDERR_FILENO))
+    if (tool->hides_notices || it->passes < 2 || !isatty(STDERR_FILENO))
         return;
     snprintf(line, sizeof line, "compiling %u/%u: %s", it->pass, it->passes, what);
     print_error("%-*.*s\r", LINE_COLS, LINE_COLS, it->seconds > 0 ? "" : line);

@@ -123,13 +123,21 @@ void pictures_tell_decisions(const struct pictures *p, void (*print)(const char 
 void pictures_tell_skipped(struct pictures *p, const struct tool_command *command)
 {
     const char *note;
-    for (; p->told < TOLD_MAX && (note = glcnn_data_set_note(p->set, p->told)); p->told++)
+    const uint32_t last = p->passed + TOLD_MAX;
+    for (; p->told < last && (note = glcnn_data_set_note(p->set, p->told)); p->told++)
         print_error("glcnn %s: left out: %s\n", command->name, note);
-    if (p->told == TOLD_MAX && glcnn_data_set_note(p->set, p->told)) {
+    if (p->told == last && glcnn_data_set_note(p->set, p->told)) {
         print_error("glcnn %s: left out: others, %u in all so far\n", command->name,
                     glcnn_data_set_skipped(p->set));
         p->told++;
     }
+}
+
+void pictures_pass_skipped(struct pictures *p)
+{
+    while (glcnn_data_set_note(p->set, p->told))
+        p->told++;
+    p->passed = p->told;
 }
 
 bool pictures_load(const struct pictures *p, const struct glcnn_data_loader_parameters *parameters,

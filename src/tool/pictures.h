@@ -28,7 +28,8 @@ struct pictures {
     struct form form;
     glcnn_data_part validation, test; /* each the other where the data has one of them alone; test
                                          is the training part where it has none */
-    uint32_t told;                    /* notes that were printed */
+    uint32_t told;                    /* notes that were printed, or passed over */
+    uint32_t passed;                  /* of these passed over */
 };
 
 /* Release with pictures_close, after a failure too. False, and a sentence: no such data, or nothing
@@ -44,6 +45,8 @@ void pictures_tell_decisions(const struct pictures *pictures,
                              void (*print)(const char *format, ...));
 /* Prints what was skipped since the last call, on standard error. */
 void pictures_tell_skipped(struct pictures *pictures, const struct tool_command *command);
+/* The same without a word: another process prints them. */
+void pictures_pass_skipped(struct pictures *pictures);
 
 /* A loader of interleaved values as the data has them, bytes or float32. */
 bool pictures_load(const struct pictures *pictures,

@@ -93,9 +93,9 @@ int read_extent(const struct tool_command *command, const char *text, uint32_t m
 struct tool_device {
     const char *name; /* NULL: the library chooses */
     bool verbose;
-    bool hides_compiling; /* from a terminal: another process shows it */
-    uint32_t wait;        /* seconds; 0: as many as 300 */
-    char error[1024];     /* the last error of the log, or "" */
+    bool hides_notices; /* another process shows them: no GPU, what is compiled */
+    uint32_t wait;      /* seconds; 0: as many as 300 */
+    char error[1024];   /* the last error of the log, or "" */
     glcnn_device *device;
 };
 

@@ -172,7 +172,10 @@ static int open_set(struct session *s)
                               error)
                    : session_fail(s, error);
     pictures_tell_decisions(&s->pictures, output);
-    pictures_tell_skipped(&s->pictures, s->command);
+    if (ranks_leads(&s->ranks))
+        pictures_tell_skipped(&s->pictures, s->command);
+    else
+        pictures_pass_skipped(&s->pictures);
     return EXIT_GOOD;
 }
 

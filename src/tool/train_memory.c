@@ -36,6 +36,8 @@ static bool has_own_memory(const struct glcnn_device_properties *info)
 void session_tell_memory(const struct session *s, uint64_t planned)
 {
     uint64_t available = free_memory(), allowed = allowed_memory();
+    if (!ranks_leads(&s->ranks))
+        return;
     if (available == 0 || available > allowed)
         available = allowed;
     if (planned <= available || has_own_memory(glcnn_device_info(s->tool.device)))

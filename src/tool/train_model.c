@@ -7,7 +7,7 @@
 
 int session_open_device(struct session *s)
 {
-    s->tool.hides_compiling = !ranks_leads(&s->ranks);
+    s->tool.hides_notices = !ranks_leads(&s->ranks);
     ranks_choose_device(&s->ranks, &s->tool);
     int status = s->tool.device ? EXIT_GOOD : device_open(&s->tool);
     return status == EXIT_GOOD ? status : complain(s->command, status, "%s", s->tool.error);

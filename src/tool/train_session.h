@@ -167,7 +167,7 @@ bool session_measure(const struct session *s, double *speed, char error[GLCNN_ER
  * the steps behind the last checkpoint are made again, with every result kept. Writes a clause of a
  * sentence, "" where that would take too long or shows nothing. */
 void session_find_not_finite(struct session *s, char clause[GLCNN_ERROR_LENGTH]);
-/* Says so where a step's plan takes more bytes than are free. */
+/* Has the first rank say so where a step's plan takes more bytes than are free. */
 void session_tell_memory(const struct session *s, uint64_t planned);
 /* What may help against a loss that is not finite: the learning rate where it can have been that. */
 const char *session_advice(const struct session *s);
