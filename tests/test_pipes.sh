@@ -17,10 +17,10 @@ fail() {
     exit 1
 }
 
-# What is written by fopen, and the program cache, whose files are to be trusted, are apart.
+# What is written, and the program cache, whose files are to be trusted, are apart.
 : >"$work/log"
 grep -rnE 'fopen\([^)]*"r|[^_a-z]open\([^)]*O_RDONLY' src platform --include='*.[ch]' |
-    grep -v '^src/record/binary_file.c\|^src/io/regular.c\|^src/io/files.c\|^src/tool/train_log.c\|O_DIRECTORY' \
+    grep -v '^src/record/binary_file.c\|^src/io/regular.c\|^src/io/files.c\|O_DIRECTORY\|"/dev/null"\|"/proc/' \
         >"$work/log"
 [ ! -s "$work/log" ] || fail 'files are opened for reading elsewhere than in src/io/regular.c'
 
@@ -56,5 +56,17 @@ for file in pipe /dev/zero; do
     refuses "$words" bench --compare=$file $file
     refuses "$words" run neuron --input "source_image=$file"
 done
+
+# A log may go into a pipe that somebody reads.
+refuses 'pipe: is a pipe that nobody reads; start what reads it first' \
+    train --net small --data parts --epochs 1 --log pipe
+exec 3<>pipe
+timeout 60 "$glcnn" train --net small --data parts --epochs 1 --log pipe >log 2>&1 </dev/null ||
+    fail 'a pipe that is read is no log'
+read -r head <&3
+[ "$head" = step,epoch,learning_rate,loss,accuracy,validation_loss,validation_accuracy ] ||
+    fail "the log begins with $head"
+exec 3>&-
+
 [ ! -e x.glcnn ] && [ ! -e x.onnx ] || fail 'what was refused left a file'
 echo 'pipes and devices are refused'

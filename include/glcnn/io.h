@@ -95,7 +95,8 @@ GLCNN_API glcnn_status glcnn_file_load(const char *path, size_t limit, void **by
 
 /* ---- Files that are written whole ----
  *
- * The one way in which the library, the tool and the examples write files.
+ * The one way in which the library, the tool and the examples write files, but for the log of glcnn
+ * train, which this way makes and a line for each step is appended to.
  *
  * A regular file, or one that is not there yet, is written into a new file beside it, brought to
  * the disk and renamed, and then its folder is brought to the disk: at any moment, that of a kill
@@ -124,10 +125,10 @@ GLCNN_API glcnn_status glcnn_file_create(const char *path, glcnn_file **file,
 /* Appends bytes. After a failure the file is to be discarded. */
 GLCNN_API glcnn_status glcnn_file_write(glcnn_file *file, const void *bytes, size_t size,
                                         char error[GLCNN_ERROR_LENGTH]);
-/* Puts the file in its place, and releases it in any case; *file becomes NULL. */
 /* Brings what was written to the disk, so that glcnn_file_commit has only to rename; a disk may say no
  * sooner that it is full. */
 GLCNN_API glcnn_status glcnn_file_sync(glcnn_file *file, char error[GLCNN_ERROR_LENGTH]);
+/* Puts the file in its place, and releases it in any case; *file becomes NULL. */
 GLCNN_API glcnn_status glcnn_file_commit(glcnn_file **file, char error[GLCNN_ERROR_LENGTH]);
 /* Gives the file up, which leaves the old one; *file becomes NULL. NULL does nothing. */
 GLCNN_API void glcnn_file_discard(glcnn_file **file);

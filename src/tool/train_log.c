@@ -2,6 +2,7 @@
 #include "train_log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glcnn/io.h>
 #include <inttypes.h>
 #include <math.h>
@@ -59,14 +60,27 @@ static bool copy_lines(struct train_log *log, FILE *from, glcnn_file *to, uint64
     return good;
 }
 
+static FILE *open_old(const char *path, char error[GLCNN_ERROR_LENGTH])
+{
+    int descriptor;
+    if (glcnn_file_open(path, &descriptor, NULL, error) != GLCNN_SUCCESS)
+        return NULL;
+    FILE *file = fdopen(descriptor, "r");
+    if (!file) {
+        fail(path, "cannot be opened", errno, error);
+        close(descriptor);
+    }
+    return file;
+}
+
 /* Replaces the log by the lines that are kept. */
 static bool cut(struct train_log *log, uint64_t first, char error[GLCNN_ERROR_LENGTH])
 {
     const char *path = log->path;
     glcnn_file *to = NULL;
-    FILE *from = fopen(path, "r");
+    FILE *from = open_old(path, error);
     if (!from)
-        return fail(path, "cannot be opened", errno, error);
+        return false;
     bool good = glcnn_file_create(path, &to, error) == GLCNN_SUCCESS &&
                 copy_lines(log, from, to, first, error);
     if (good && ferror(from))
@@ -76,6 +90,29 @@ static bool cut(struct train_log *log, uint64_t first, char error[GLCNN_ERROR_LE
     glcnn_file_discard(&to);
     fclose(from);
     return good;
+}
+
+/* Opens what is there, without waiting for whoever is to read it; then writing may wait. */
+static FILE *open_end(const char *path, bool is_file, char error[GLCNN_ERROR_LENGTH])
+{
+    struct stat now;
+    const int flags = is_file ? O_WRONLY | O_APPEND : O_WRONLY;
+    int descriptor = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), reason = errno;
+    bool is_unread =
+        descriptor < 0 && reason == ENXIO && stat(path, &now) == 0 && S_ISFIFO(now.st_mode);
+    FILE *file = descriptor >= 0 && fcntl(descriptor, F_SETFL, flags) == 0
+                     ? fdopen(descriptor, is_file ? "a" : "w")
+                     : NULL;
+    if (file)
+        return file;
+    if (is_unread)
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "%.300s: is a pipe that nobody reads; start what reads it first", path);
+    else
+        fail(path, "cannot be written", descriptor < 0 ? reason : errno, error);
+    if (descriptor >= 0)
+        close(descriptor);
+    return NULL;
 }
 
 bool train_log_open(struct train_log *log, const char *path, uint64_t first,
@@ -92,9 +129,9 @@ bool train_log_open(struct train_log *log, const char *path, uint64_t first,
     if (is_file && !goes_on &&
         glcnn_file_save(path, header, sizeof header - 1, error) != GLCNN_SUCCESS)
         return false;
-    log->file = fopen(path, is_file ? "a" : "w");
+    log->file = open_end(path, is_file, error);
     if (!log->file)
-        return fail(path, "cannot be written", errno, error);
+        return false;
     setvbuf(log->file, NULL, _IOLBF, BUFSIZ); /* what a killed run has done is there */
     if (!is_file && fputs(header, log->file) < 0)
         log->error = errno;
@@ -118,8 +155,13 @@ void train_log_write(struct train_log *log, const struct train_log_line *line)
 /* Devices and pipes know nothing of syncing. */
 void train_log_sync(struct train_log *log)
 {
-    if (log->file && fsync(fileno(log->file)) != 0 && errno != EINVAL && errno != ENOTSUP &&
-        errno != EROFS && !log->error)
+    int result;
+    if (!log->file)
+        return;
+    do
+        result = fsync(fileno(log->file));
+    while (result != 0 && errno == EINTR);
+    if (result != 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS && !log->error)
         log->error = errno;
 }
 
