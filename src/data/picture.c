@@ -12,7 +12,7 @@ static const struct picture_format *const formats[] = {&picture_png, &picture_jp
                                                        &picture_tiff};
 #define FORMATS (sizeof formats / sizeof *formats)
 
-static size_t read_head(FILE *file, uint8_t head[PICTURE_HEAD])
+size_t picture_read_head(FILE *file, uint8_t head[PICTURE_HEAD])
 {
     memset(head, 0, PICTURE_HEAD);
     size_t got = fread(head, 1, PICTURE_HEAD, file);
@@ -23,7 +23,7 @@ static size_t read_head(FILE *file, uint8_t head[PICTURE_HEAD])
 const struct picture_format *picture_format_of(FILE *file)
 {
     uint8_t head[PICTURE_HEAD];
-    size_t got = read_head(file, head);
+    size_t got = picture_read_head(file, head);
     for (size_t i = 0; i < FORMATS; i++)
         if (formats[i]->begins(head, got))
             return formats[i];

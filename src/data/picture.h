@@ -36,6 +36,10 @@ extern const struct picture_format picture_png, picture_jpeg, picture_webp, pict
 #define PICTURE_HEAD  16 /* bytes that tell formats apart */
 #define PICTURE_KINDS "PNG, JPEG, WebP or TIFF"
 
+/* Reads the first bytes, 0 where there are none, and goes back to the start; gives how many there
+ * are. */
+size_t picture_read_head(FILE *file, uint8_t head[PICTURE_HEAD]);
+
 /* The format of the file by its first bytes; NULL: it is no picture, or cannot be read. */
 const struct picture_format *picture_format_of(FILE *file);
 

@@ -46,13 +46,12 @@ static const char *by_ending(const char *path)
 
 const char *picture_unread(FILE *file, const char *path)
 {
-    uint8_t head[PICTURE_HEAD] = {0};
+    uint8_t head[PICTURE_HEAD];
     const struct picture_format *format = picture_format_of(file);
     const char *name = by_ending(path);
     if (format)
         return format == &picture_tiff && name == camera ? name : NULL;
-    size_t got = fread(head, 1, sizeof head, file);
-    rewind(file);
+    size_t got = picture_read_head(file, head);
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
         if (got >= beginnings[i].at + beginnings[i].size &&
             memcmp(head + beginnings[i].at, beginnings[i].bytes, beginnings[i].size) == 0)

@@ -25,7 +25,7 @@ struct glcnn_file {
     bool is_synced;
 };
 
-static glcnn_status fail(char *error, const char *path, const char *what)
+glcnn_status file_fail(char *error, const char *path, const char *what)
 {
     int reason = errno;
     if (error)
@@ -101,19 +101,19 @@ static glcnn_status open_in_place(glcnn_file *file, int number, char *error)
     file->descriptor =
         number >= 0 ? fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
                     : descriptor_above_standard(open(file->path, O_WRONLY | O_NOCTTY | O_CLOEXEC));
-    return file->descriptor >= 0 ? GLCNN_SUCCESS : fail(error, file->path, "cannot be opened");
+    return file->descriptor >= 0 ? GLCNN_SUCCESS : file_fail(error, file->path, "cannot be opened");
 }
 
 /* old: what is to be replaced; NULL: nothing is there yet. */
-static glcnn_status open_anew(glcnn_file *file, const struct stat *old, char *error)
+static glcnn_status open_new(glcnn_file *file, const struct stat *old, char *error)
 {
     if (!open_beside(file, old ? old->st_mode & 0777 : 0666)) {
         int reason = errno;
         free(file->temporary); /* nothing has that name, or what has it is not ours */
         file->temporary = NULL;
         errno = reason;
-        return fail(error, file->path,
-                    old ? "a new file beside it cannot be created" : "cannot be created");
+        return file_fail(error, file->path,
+                         old ? "a new file beside it cannot be created" : "cannot be created");
     }
     if (old)
         keep_identity(file->descriptor, old);
@@ -126,14 +126,14 @@ static glcnn_status open_target(glcnn_file *file, char *error)
     int number = path_descriptor(file->target);
     bool exists = number < 0 && stat(file->path, &old) == 0;
     if (number < 0 && !exists && errno != ENOENT)
-        return fail(error, file->path, "cannot be examined");
+        return file_fail(error, file->path, "cannot be examined");
     if ((exists && S_ISDIR(old.st_mode)) || !file->target[path_folder_length(file->target)]) {
         errno = *file->target ? EISDIR : ENOENT;
-        return fail(error, file->path, "cannot be written");
+        return file_fail(error, file->path, "cannot be written");
     }
     if (number >= 0 || (exists && !S_ISREG(old.st_mode)))
         return open_in_place(file, number, error);
-    return open_anew(file, exists ? &old : NULL, error);
+    return open_new(file, exists ? &old : NULL, error);
 }
 
 glcnn_status glcnn_file_create(const char *path, glcnn_file **file, char error[GLCNN_ERROR_LENGTH])
@@ -145,12 +145,12 @@ glcnn_status glcnn_file_create(const char *path, glcnn_file **file, char error[G
                       path ? "a file to write: file is NULL" : "a file to write: the path is NULL");
     glcnn_file *made = calloc(1, sizeof *made);
     if (!made)
-        return fail(error, path, "cannot be created");
+        return file_fail(error, path, "cannot be created");
     made->descriptor = -1;
     made->path = strdup(path);
     made->target = made->path ? path_follow_links(path) : NULL;
     glcnn_status status =
-        made->target ? open_target(made, error) : fail(error, path, "cannot be resolved");
+        made->target ? open_target(made, error) : file_fail(error, path, "cannot be resolved");
     if (status != GLCNN_SUCCESS)
         glcnn_file_discard(&made);
     *file = made;
@@ -171,7 +171,7 @@ glcnn_status glcnn_file_write(glcnn_file *file, const void *bytes, size_t size,
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
-            return fail(error, file->path, "cannot be written");
+            return file_fail(error, file->path, "cannot be written");
         at += written;
         size -= (size_t)written;
     }
@@ -218,13 +218,13 @@ static bool sync_folder(const char *path)
 static glcnn_status put_in_place(glcnn_file *file, char *error)
 {
     if (rename(file->temporary, file->target) != 0)
-        return fail(error, file->path, "cannot be replaced");
+        return file_fail(error, file->path, "cannot be replaced");
     free(file->temporary);
     file->temporary = NULL;
     return sync_folder(file->target)
                ? GLCNN_SUCCESS
-               : fail(error, file->path,
-                      "is written, but its folder cannot be brought to the disk");
+               : file_fail(error, file->path,
+                           "is written, but its folder cannot be brought to the disk");
 }
 
 glcnn_status glcnn_file_commit(glcnn_file **file, char error[GLCNN_ERROR_LENGTH])
@@ -238,7 +238,7 @@ glcnn_status glcnn_file_commit(glcnn_file **file, char error[GLCNN_ERROR_LENGTH]
     int descriptor = (*file)->descriptor;
     (*file)->descriptor = -1;
     if (close(descriptor) != 0 && is_in_place && status == GLCNN_SUCCESS)
-        status = fail(error, (*file)->path, "cannot be written");
+        status = file_fail(error, (*file)->path, "cannot be written");
     glcnn_file_discard(file);
     return status;
 }

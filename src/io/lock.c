@@ -9,8 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <glcnn/io.h>
-
+#include "io/files.h"
 #include "io/paths.h"
 #include "platform/descriptors.h"
 
@@ -20,14 +19,6 @@ struct glcnn_file_lock {
     char *name;
     int descriptor;
 };
-
-static glcnn_status fail(char *error, const char *path, const char *what)
-{
-    int reason = errno;
-    if (error)
-        snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: %s: %s", path, what, strerror(reason));
-    return reason == ENOMEM ? GLCNN_OUT_OF_MEMORY : GLCNN_IO_ERROR;
-}
 
 static glcnn_status refuse(char *error, glcnn_status status, const char *path, const char *what)
 {
@@ -42,7 +33,7 @@ static glcnn_status check_target(const char *path, const char *target, char *err
     struct stat old;
     bool exists = stat(path, &old) == 0;
     if (!exists && errno != ENOENT)
-        return fail(error, path, "cannot be examined");
+        return file_fail(error, path, "cannot be examined");
     if (path_descriptor(target) >= 0 || (exists && !S_ISREG(old.st_mode)))
         return refuse(error, GLCNN_INVALID_ARGUMENT, path,
                       "is no regular file, and cannot be replaced whole");
@@ -76,7 +67,7 @@ static glcnn_status take_beside(glcnn_file_lock *lock, const char *path, const c
     size_t size = strlen(target) + 32;
     lock->name = malloc(size);
     if (!lock->name)
-        return fail(error, path, "cannot be locked");
+        return file_fail(error, path, "cannot be locked");
     snprintf(lock->name, size, "%.*s.%.*s.glcnn-lock", folder, target, PATH_MAX_BASE,
              target + folder);
     lock->descriptor = take(lock->name);
@@ -89,7 +80,7 @@ static glcnn_status take_beside(glcnn_file_lock *lock, const char *path, const c
     return errno == EWOULDBLOCK
                ? refuse(error, GLCNN_INVALID_STATE, path,
                         "is being written already, by another process or by this one")
-               : fail(error, path, what);
+               : file_fail(error, path, what);
 }
 
 glcnn_status glcnn_file_lock_take(const char *path, glcnn_file_lock **lock,
@@ -103,7 +94,7 @@ glcnn_status glcnn_file_lock_take(const char *path, glcnn_file_lock **lock,
     glcnn_file_lock *made = calloc(1, sizeof *made);
     char *target = made ? path_follow_links(path) : NULL;
     glcnn_status status =
-        target ? check_target(path, target, error) : fail(error, path, "cannot be resolved");
+        target ? check_target(path, target, error) : file_fail(error, path, "cannot be resolved");
     if (made)
         made->descriptor = -1;
     if (status == GLCNN_SUCCESS)

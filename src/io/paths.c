@@ -11,15 +11,12 @@
 #define MAX_LINKS 40
 #define MAX_PATH  4096 /* bytes that a link may hold */
 
-/* Bytes of a path up to its last part, the slash with them. */
 size_t path_folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* The descriptor of this process that a path names, as /dev/stdout does at the end of its links; -1
- * for other paths. Opening such a path anew would begin at the start of a regular file. */
 int path_descriptor(const char *path)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -51,7 +48,6 @@ static char *read_link(const char *path)
     return target;
 }
 
-/* The path behind the links of its last part, which need not lead to anything. NULL with errno. */
 char *path_follow_links(const char *path)
 {
     char *at = strdup(path);
@@ -70,8 +66,6 @@ char *path_follow_links(const char *path)
     return at;
 }
 
-/* Whether the name still is that of the open file: another process may have removed or renamed it
- * before it was locked here. */
 bool path_is_current(int descriptor, const char *name)
 {
     struct stat open_file, named;
@@ -80,7 +74,6 @@ bool path_is_current(int descriptor, const char *name)
            open_file.st_dev == named.st_dev;
 }
 
-/* A file system without locks: nobody can hold one. */
 bool path_is_locked_elsewhere(int descriptor)
 {
     return flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;

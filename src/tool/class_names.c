@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/escape.h"
+
 void class_names_free(char **names, uint32_t count)
 {
     for (uint32_t i = 0; names && i < count; i++)
@@ -14,32 +16,14 @@ void class_names_free(char **names, uint32_t count)
     free(names);
 }
 
-/* The bytes of the character that a text of UTF-8 begins with, 0: of none. */
-static size_t character_length(const unsigned char *text)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = *text < 0x80             ? 1
-                    : (*text & 0xe0) == 0xc0 ? 2
-                    : (*text & 0xf0) == 0xe0 ? 3
-                    : (*text & 0xf8) == 0xf0 ? 4
-                                             : 0;
-    uint32_t code = length > 1 ? *text & (0x7fu >> length) : *text;
-    for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (text[i] & 0x3f);
-    }
-    bool is_character = code >= least[length] && code <= 0x10ffff && (code & 0xfffff800) != 0xd800;
-    return is_character ? length : 0;
-}
-
 bool class_name_is_utf8(const char *name)
 {
-    const unsigned char *at = (const unsigned char *)name;
-    size_t length = 1;
-    for (; *at && length > 0; at += length)
-        length = character_length(at);
-    return length > 0;
+    for (struct character c; *name; name += c.length) {
+        c = character_at(name);
+        if (c.kind == CHARACTER_BROKEN)
+            return false;
+    }
+    return true;
 }
 
 void class_name_as_utf8(const char *name, size_t length, char *text, size_t size)
