@@ -60,7 +60,7 @@ says err 'there is no kernel "pooling_may"'
 gives 2 --shape 'no such row'
 says err 'names the rows'
 gives 2 surplus
-says err 'no use for the argument "surplus"'
+says err 'unexpected argument "surplus"'
 
 # ---- A report and its trace ----------------------------------------------------------------------
 

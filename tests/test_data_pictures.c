@@ -925,15 +925,16 @@ static void pictures_that_are_not_read_are_counted_and_named(void)
         notes[0], "unread/a: 4 pictures of formats that are not read (2 HEIC, 1 GIF, 1 BMP), "
                   "of which 0.HEIC is the first; expected PNG, JPEG, WebP or TIFF"));
     CU_ASSERT_PTR_NOT_NULL(
-        strstr(notes[1], "unread/b: 1 picture of formats that are not read (1 camera's raw), of "
+        strstr(notes[1], "unread/b: 1 picture of formats that are not read (1 camera raw), of "
                          "which raw.nef is the first"));
     glcnn_data_set_close(&data);
-    data_refuses("unread", &(struct glcnn_data_parameters){.strict = true}, GLCNN_MALFORMED_DATA,
-                 "unread/a/0.HEIC: is a HEIC picture, which is not read; expected PNG, JPEG");
+    data_refuses(
+        "unread", &(struct glcnn_data_parameters){.strict = true}, GLCNN_MALFORMED_DATA,
+        "unread/a/0.HEIC: is a picture in HEIC format, which is not read; expected PNG, JPEG");
     const char *path = data_path("unread/a/1.gif");
     CU_ASSERT_EQUAL(glcnn_data_set_open_files(&path, 1, NULL, &data, error), GLCNN_MALFORMED_DATA);
     CU_ASSERT_PTR_NOT_NULL(
-        strstr(error, "1.gif: is a GIF picture, which is not read; expected PNG"));
+        strstr(error, "1.gif: is a picture in GIF format, which is not read; expected PNG"));
     data_write("lost/a/1.gif", "GIF89a", 6);
     data_write("lost/b/1.gif", "GIF89a", 6);
     data_refuses("lost", NULL, GLCNN_MALFORMED_DATA,

@@ -84,14 +84,14 @@ must train --model plain.glcnn --data parts --batch 40 --epochs 20 --schedule co
 steps all.csv >losses.txt
 near losses.txt "$golden/losses.txt" 1e-4
 says 'classes$'
-! grep -q '^head' log || fail 'a head of as many classes begins anew'
+! grep -q '^head' log || fail 'a head of as many classes has new weights'
 
 # tune ARGUMENT...
 tune() {
     must train --model net.glcnn --data three --batch 8 --train last --lr 0.4 --schedule constant "$@"
 }
 tune --epochs 24 --out tuned.glcnn --log tuned.csv
-says '^head: head begins anew, with 3 classes for 5$'
+says '^head: head has new weights, for 3 classes instead of 5$'
 says '^layers: 1 of 4 train$'
 says '^features: 16 values of each of 33 pictures, 33 of them new'
 must evaluate tuned.glcnn three
@@ -153,7 +153,7 @@ says '^accuracy \(0\.[7-9]\|1\)'
 again taught.glcnn
 LC_ALL=C grep -aq head.weights again.onnx || fail 'the head is not in the file'
 must train --force --model headed.glcnn --data three --batch 8 --train last --epochs 1 --out taught.glcnn
-says '^head: head begins anew, with 3 classes for 5$'
+says '^head: head has new weights, for 3 classes instead of 5$'
 again taught.glcnn
 # It is cut at a value: what is behind goes, and a head comes there, also behind one without pixels.
 must import "$golden/two.onnx" -o cut.glcnn --output probabilities

@@ -65,7 +65,7 @@ tune() {
     must_train --model base.glcnn --data three.csv --classes auto "$@"
 }
 tune --train last --epochs 12 --out tuned.glcnn --log tuned.csv
-says '^head: fully_connected_0 begins anew, with 3 classes for 5$'
+says '^head: fully_connected_0 has new weights, for 3 classes instead of 5$'
 says '^layers: 1 of 15 train$'
 says '^features: 64 values of each of 48 pictures, 48 of them new, .* in tuned.features$'
 "$glcnn" evaluate tuned.glcnn three.csv >log 2>&1 || fail 'evaluate fails'
@@ -77,7 +77,7 @@ tune --train all --out all.glcnn
 says '^head:'
 ! grep -q '^features' log || fail 'there is nothing frozen'
 must_train --model base.glcnn --data five.csv --train last:2 --out same.glcnn
-! grep -q '^head' log || fail 'a head of as many classes begins anew'
+! grep -q '^head' log || fail 'a head of as many classes has new weights'
 says '^layers: 3 of 15 train$'
 tune --train 'convolution_6,fully*' --epochs 1
 says '^layers: 2 of 15 train$'

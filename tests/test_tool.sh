@@ -101,7 +101,7 @@ says err '--json takes no value'
 gives 2 check -k
 says err '--kernel needs a value, NAME'
 gives 2 info there
-says err 'no use for the argument "there"'
+says err 'unexpected argument "there"'
 if [ -c /dev/full ]; then
     "$tool" kernels >/dev/full 2>err
     [ $? = 1 ] || fail 'an answer that cannot be written is no failure'

@@ -189,7 +189,7 @@ static void what_is_no_picture_has_its_sentence(void)
     expect_words("text.webp: is no picture: expected the first bytes of PNG, JPEG, WebP or TIFF");
     expect(glcnn("predict model.safetensors moving.gif"), 1);
     expect_words(
-        "moving.gif: is a GIF picture, which is not read; expected PNG, JPEG, WebP or TIFF");
+        "moving.gif: is a picture in GIF format, which is not read; expected PNG, JPEG, WebP or TIFF");
     expect(glcnn("predict model.safetensors nowhere.webp"), 1);
     expect_words("nowhere.webp: cannot be opened");
     expect(glcnn("predict model.safetensors nowhere.png"), 1);

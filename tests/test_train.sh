@@ -120,7 +120,7 @@ done
 
 # Another length is told, with what it was and how far the rate jumps; the same is not.
 must_train --net lenet --epochs 2 --out "$work/short"
-grep -q '^schedule: cosine over 2 epochs, 0.1 of warm-up, learning rate 0.02$' "$work/log" ||
+grep -q '^schedule: cosine over 2 epochs, 0.1 epochs of warm-up, learning rate 0.02$' "$work/log" ||
     fail 'the schedule is not told'
 cp "$work/short" "$work/longer"
 # A run that has all its epochs trains nothing, says so and writes nothing.
@@ -132,8 +132,8 @@ cmp "$work/short" "$work/longer" || fail 'a run that trains nothing writes its c
 must_train --resume "$work/longer" --epochs 6 --out "$work/longer"
 sed -n '/^schedule/p; /^learning rate/p' "$work/log" >"$work/found"
 cat >"$work/wanted" <<'END'
-schedule: cosine over 6 epochs, 0.1 of warm-up, learning rate 0.02
-schedule before: cosine over 2 epochs, 0.1 of warm-up, learning rate 0.02
+schedule: cosine over 6 epochs, 0.1 epochs of warm-up, learning rate 0.02
+schedule before: cosine over 2 epochs, 0.1 epochs of warm-up, learning rate 0.02
 learning rate: 0.000761 in step 8, 0.015 from step 9 on
 END
 cmp "$work/wanted" "$work/found" || fail 'a jump of the learning rate is not told'

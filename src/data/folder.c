@@ -143,9 +143,10 @@ static glcnn_status look_inside(FILE *stream, const char *path, const char *unre
     if (file->bytes == 0)
         return data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: is empty; expected a picture", path);
     if (unread)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
-                         "%.300s: is a %s picture, which is not read; expected " PICTURE_KINDS,
-                         path, unread);
+        return data_fail(
+            error, GLCNN_MALFORMED_DATA,
+            "%.300s: is a picture in %s format, which is not read; expected " PICTURE_KINDS, path,
+            unread);
     glcnn_status status = picture_look(stream, &file->head, reason);
     return status == GLCNN_SUCCESS ? status
                                    : data_fail(error, status, "%.250s: %.250s", path, reason);

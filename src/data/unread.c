@@ -20,7 +20,7 @@ static const struct {
                   {"\x76\x2f\x31\x01", 0, 4, "OpenEXR"}};
 
 /* What a camera's sensor saw is TIFF by its first bytes, of which the first picture is a preview. */
-static const char camera[] = "camera's raw";
+static const char camera[] = "camera raw";
 
 static const struct {
     const char *ending, *name;

@@ -115,7 +115,7 @@ bool features_read(struct features *f, uint32_t slot, float *values, char error[
         return true;
     snprintf(error, GLCNN_ERROR_LENGTH,
              "%.300s: the features of picture %" PRIu32
-             " are not those that were written; remove the file, the next run makes it anew",
+             " are not those that were written; remove the file, and the next run writes a new one",
              f->path, slot);
     return false;
 }

@@ -189,7 +189,7 @@ int expect_no_arguments(const struct tool_command *command, int argc, char *argv
 {
     if (optind == argc)
         return EXIT_GOOD;
-    return complain(command, EXIT_USAGE, "there is no use for the argument \"%s\"", argv[optind]);
+    return complain(command, EXIT_USAGE, "unexpected argument \"%s\"", argv[optind]);
 }
 
 int read_extent(const struct tool_command *command, const char *text, uint32_t most,

@@ -46,6 +46,11 @@ float schedule_rate(const struct schedule_settings *s, uint64_t step)
     return (float)(s->rate * s->schedule->factor(s, (double)step / steps) * rise);
 }
 
+static const char *unit_of(double epochs)
+{
+    return epochs > 1 || epochs < 1 ? "epochs" : "epoch";
+}
+
 void schedule_describe(const struct schedule_settings *s, char *text, size_t size)
 {
     char decay[48] = "", warmup[48] = "";
@@ -54,7 +59,7 @@ void schedule_describe(const struct schedule_settings *s, char *text, size_t siz
     else if (s->schedule->decays)
         snprintf(decay, sizeof decay, ", down to %g of it", SCHEDULE_LEFT);
     if (s->warmup > 0)
-        snprintf(warmup, sizeof warmup, ", %g of warm-up", s->warmup);
-    snprintf(text, size, "%s over %g epochs%s, learning rate %g%s", s->schedule->name, s->epochs,
-             warmup, s->rate, decay);
+        snprintf(warmup, sizeof warmup, ", %g %s of warm-up", s->warmup, unit_of(s->warmup));
+    snprintf(text, size, "%s over %g %s%s, learning rate %g%s", s->schedule->name, s->epochs,
+             unit_of(s->epochs), warmup, s->rate, decay);
 }

@@ -36,7 +36,7 @@ extern const struct schedule schedules[];
 
 float schedule_rate(const struct schedule_settings *settings, uint64_t step);
 
-/* "cosine over 10 epochs, 0.5 of warm-up, learning rate 0.02" */
+/* "cosine over 10 epochs, 0.5 epochs of warm-up, learning rate 0.02" */
 void schedule_describe(const struct schedule_settings *settings, char *text, size_t size);
 
 #endif

@@ -34,8 +34,8 @@ static const char details[] =
     "d is --decay, or what leaves 0.3 at the end of the run. A run that is resumed with another\n"
     "schedule or more epochs says how far the learning rate jumps.\n"
     "\n"
-    "The words of --augment, with commas between; each picture is changed anew in each epoch, and\n"
-    "those to validate with are not:\n" AUGMENT_WORDS "\n"
+    "The words of --augment, with commas between; each picture is changed differently in each epoch,\n"
+    "and those to validate with are not:\n" AUGMENT_WORDS "\n"
     "The layers of --train; the others are frozen, and what they make of a picture is kept in a file\n"
     "where it is the same in every epoch:\n" LAYERS_WORDS "\n"
     "Started by mpirun the processes, its ranks, train one network: each has a device of its own and\n"
@@ -81,7 +81,7 @@ static void describe_checkpoint(const struct session *s, char *text, size_t size
 {
     const char *out = s->settings.out;
     if (!out)
-        snprintf(text, size, "nothing was saved, for want of --out");
+        snprintf(text, size, "nothing was saved: there is no --out");
     else if (s->is_saved)
         snprintf(text, size, "%s still has the network of step %zu", out, s->saved_step);
     else

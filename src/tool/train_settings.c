@@ -761,6 +761,12 @@ void settings_fit(struct settings *s, uint32_t images)
         s->warmup = fmin(WARMUP_SHARE * (double)s->epochs, WARMUP_MAX);
 }
 
+bool settings_are_met(const struct settings *s)
+{
+    const uint64_t steps = s->images / s->batch;
+    return s->resume && steps > 0 && s->step / steps >= s->epochs;
+}
+
 /* --decay alone asks for the schedule that it is best known from. */
 static int choose_schedule(const struct tool_command *command, struct settings *s, bool decays)
 {
@@ -782,12 +788,6 @@ int settings_read(const struct tool_command *command, int argc, char *argv[],
     for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
         *help = letter == 'h';
         if (!*help)
-bool settings_are_met(const struct settings *s)
-{
-    const uint64_t steps = s->images / s->batch;
-    return s->resume && steps > 0 && s->step / steps >= s->epochs;
-}
-
             status = read_option(command, settings, letter);
         if (*help || status != EXIT_GOOD)
             return status;
@@ -796,6 +796,7 @@ bool settings_are_met(const struct settings *s)
     if (status == EXIT_GOOD)
         status = check_origin(command, settings);
     bool decays = is_given(settings, OPTION_DECAY); /* a checkpoint gives it too */
+    settings->sets_share = is_given(settings, OPTION_VALIDATION);
     if (status == EXIT_GOOD && settings->resume)
         status = resume(command, settings);
     if (status == EXIT_GOOD)
@@ -804,4 +805,3 @@ bool settings_are_met(const struct settings *s)
         fill_defaults(settings);
     return status;
 }
-    settings->sets_share = is_given(settings, OPTION_VALIDATION);

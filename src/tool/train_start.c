@@ -43,8 +43,8 @@ static bool load_body(const char *path, struct model *model, bool tells, uint32_
         return false;
     }
     if (tells)
-        output("head: %s begins anew, with %u classes for %u\n", heads.label, model->form.classes,
-               classes);
+        output("head: %s has new weights, for %u classes instead of %u\n", heads.label,
+               model->form.classes, classes);
     return true;
 }
 

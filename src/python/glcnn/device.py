@@ -89,7 +89,7 @@ class Device:
     def lost(self) -> bool:
         """Whether the GPU was reset or hung: whatever is done on the device raises an Error of
         Status.DEVICE_LOST from then on, and what it holds cannot be read. A new Device works in the
-        same process; what was made on this one is to be made again."""
+        same process; what was made on this one has to be created on the new one."""
         return c.glcnn_device_is_lost(self.pointer)
 
     @property
