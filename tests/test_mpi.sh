@@ -175,6 +175,39 @@ mpirun -n 3 sh "$work/by_rank" 1 "$(stop "$work/disk/" 9 ENOSPC "$work/note")" \
     { cat "$work/full_kept.log"; fail 'rank 1 does not say that its disk is full'; }
 same heads full_kept
 
+# ---- What is told ------------------------------------------------------------------------------------
+
+# What all ranks would say on standard error is said by one.
+python3 - "$work/pictures" <<'END' || fail 'there are no pictures'
+import os, struct, sys, zlib
+
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+for k, name in enumerate("ab"):
+    os.makedirs(f"{sys.argv[1]}/{name}")
+    for i in range(9):
+        rows = b"".join(b"\0" + bytes(100 * k + i + x for x in range(8)) for _ in range(8))
+        text = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, 8, 0, 0, 0, 0))
+        text += chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+        with open(f"{sys.argv[1]}/{name}/{i}.png", "wb") as file:
+            file.write(text if i < 8 else text[:20])
+END
+env -u GLCNN_DEVICE mpirun -n 2 "$glcnn" train --data "$work/pictures" --batch 4 --epochs 1 >"$work/log" 2>&1 </dev/null ||
+    { cat "$work/log"; fail 'ranks do not train on pictures'; }
+for words in 'left out: .*a/8.png' 'left out: .*b/8.png'; do
+    [ "$(grep -c "$words" "$work/log")" = 1 ] || { cat "$work/log"; fail "not said once: $words"; }
+done
+[ "$(grep -c 'no GPU is used' "$work/log")" -le 1 ] || { cat "$work/log"; fail 'each rank says that no GPU is used'; }
+
+# Told to end, the first says how to go on: with as many ranks.
+status=0
+mpirun -n 2 sh "$work/by_rank" 0 "$(stop clock 30 INT "$work/note")" "$glcnn" train --data "$work/pictures" \
+    --batch 4 --epochs 40 --out "$work/ended.safetensors" >"$work/log" 2>&1 </dev/null || status=$?
+[ $status = 130 ] && grep -q 'of mpirun as before:$' "$work/log" &&
+    grep -q "^  mpirun -n 2 glcnn train --resume $work/ended.safetensors " "$work/log" ||
+    { cat "$work/log"; fail "ranks that are told to end do not say how to go on: status $status"; }
+
 # ---- Averages of weights -----------------------------------------------------------------------------
 
 # Each step averaged: stochastic gradient descent is linear, so this is a step with the mean.
