@@ -28,15 +28,21 @@ bool class_name_is_utf8(const char *name)
 
 void class_name_as_utf8(const char *name, size_t length, char *text, size_t size)
 {
-    size_t at = 0, taken, added = 0;
-    for (size_t i = 0; i < length && at + added<size; i += taken> 0 ? taken : 1) {
-        taken = character_length((const unsigned char *)name + i);
-        at += added;
-        added =
-            (size_t)(taken > 0 ? snprintf(text + at, size - at, "%.*s", (int)taken, name + i)
-                               : snprintf(text + at, size - at, "\\x%02x", (unsigned char)name[i]));
+    const char *end = name + length;
+    size_t used = 0, added;
+    for (struct character c; name < end; name += c.length, used += added) {
+        char shown[8];
+        c = character_at(name);
+        if (c.kind == CHARACTER_BROKEN)
+            snprintf(shown, sizeof shown, "\\x%02x", (unsigned char)*name);
+        else
+            snprintf(shown, sizeof shown, "%.*s", (int)c.length, name);
+        added = strlen(shown);
+        if (used + added >= size)
+            break;
+        memcpy(text + used, shown, added);
     }
-    text[at + added < size ? at + added : at] = 0;
+    text[used] = 0;
 }
 
 char *class_names_text(const char *const *names, uint32_t count)
