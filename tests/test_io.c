@@ -981,6 +981,8 @@ static void files_come_in_parts_or_not_at_all(void)
     CU_ASSERT_FALSE(is_kind(place("file"), S_IFREG));
     CU_ASSERT_EQUAL(glcnn_file_write(file, NULL, 0, error), GLCNN_SUCCESS);
     CU_ASSERT_EQUAL(glcnn_file_write(file, NULL, 1, NULL), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_file_sync(file, error), GLCNN_SUCCESS);
+    CU_ASSERT_FALSE(is_kind(place("file"), S_IFREG));
     CU_ASSERT_EQUAL(glcnn_file_write(file, "two", 3, error), GLCNN_SUCCESS);
     CU_ASSERT_EQUAL(glcnn_file_commit(&file, error), GLCNN_SUCCESS);
     CU_ASSERT_PTR_NULL(file);
@@ -997,6 +999,7 @@ static void files_come_in_parts_or_not_at_all(void)
     CU_ASSERT_EQUAL(glcnn_file_create("/tmp/x", NULL, error), GLCNN_INVALID_ARGUMENT);
     CU_ASSERT_EQUAL(glcnn_file_write(NULL, "", 0, error), GLCNN_INVALID_ARGUMENT);
     CU_ASSERT_EQUAL(glcnn_file_commit(&file, NULL), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_file_sync(NULL, error), GLCNN_INVALID_ARGUMENT);
     CU_ASSERT_EQUAL(glcnn_file_save(NULL, "", 0, NULL), GLCNN_INVALID_ARGUMENT);
     folder_empty(folder);
 }
