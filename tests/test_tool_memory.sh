@@ -50,8 +50,8 @@ train='train --data data.csv --channels 1 --size 8 --net small --epochs 1 --batc
 
 # ---- More than there is --------------------------------------------------------------------------
 
-# A step that does not fit is told of before it is made: here the log that cannot be keeps it from it.
-step='train --net resnet8 --batch 4096 --log /nonexistent/log --device software'
+# A step that does not fit is told of before it is made: here a log on a full device keeps it from it.
+step='train --net resnet8 --batch 4096 --log /dev/full --device software'
 if [ -e /usr/share/datasets/fashion-mnist ]; then
     (ulimit -v 2000000 && "$tool" $step >answer 2>err)
     grep -q '^glcnn train: a step takes 2[0-9.]* MiB, and 1953.1 MiB are free: --memory 977M splits it' err ||
