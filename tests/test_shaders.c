@@ -8,7 +8,9 @@
 
 #include <unistd.h>
 
-#define FEWEST_SOURCES 50
+#define FEWEST_SOURCES  50
+#define FEWEST_OF_PARTS 4
+#define SHORT_BLOCK     1024 /* bytes */
 
 /* Where the sources are written, one file each. */
 struct dump {
@@ -46,6 +48,41 @@ static void compile_everything(void)
         for (size_t i = 0; glcnn_registry[k]->cases[i].settings; i++)
             for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
                 compile_case(glcnn_registry[k], i, formats[f]);
+}
+
+static void find_parts(void *user, const struct program *program)
+{
+    *(size_t *)user += strstr(program->source, "first_weight") != NULL;
+}
+
+/* Weights longer than a storage block are packed by a shader of their own. Where the block is too short
+ * for anything else the case is refused, and its sources are those above. */
+static void compile_weights_in_parts(void)
+{
+    static const char *const kernels[] = {"convolution", "convolution_gradient", "fully_connected",
+                                          "fully_connected_gradient"};
+    const struct glcnn_limits limits = cases_device()->info.limits;
+    size_t found = 0;
+    const glcnn_log_callback log = cases_device()->log;
+    cases_device()->log = NULL;
+    cases_device()->info.limits.storage_block_size = SHORT_BLOCK;
+    cases_device()->info.limits.buffer_offset_alignment = 16;
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+        const struct glcnn_descriptor *d = descriptor_find(kernels[k]);
+        for (size_t i = 0; d->cases[i].settings; i++) {
+            struct case_run c;
+            if (case_prepare(&c, d, i, GLCNN_CHANNEL_FORMAT_FLOAT32)) {
+                c.run.device = cases_device();
+                run_kernel(&c.run, d);
+            }
+            case_release(&c);
+        }
+    }
+    cases_device()->info.limits = limits;
+    cases_device()->log = log;
+    program_cache_each(cases_device()->programs, find_parts, &found);
+    CU_ASSERT(found >= FEWEST_OF_PARTS);
+    printf("%zu in parts ", found);
 }
 
 static void source_path(const struct dump *dump, size_t index, char path[128])
@@ -116,9 +153,9 @@ static void sources_keep_full_precision(void)
 
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {UNIT_TEST(compile_everything),
-                                        UNIT_TEST(sources_are_strict),
-                                        UNIT_TEST(sources_keep_full_precision), CU_TEST_INFO_NULL};
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(compile_everything), UNIT_TEST(compile_weights_in_parts),
+        UNIT_TEST(sources_are_strict), UNIT_TEST(sources_keep_full_precision), CU_TEST_INFO_NULL};
     if (system("command -v glslangValidator >/dev/null") != 0) {
         puts("there is no glslangValidator");
         return 77;

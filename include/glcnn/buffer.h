@@ -16,9 +16,12 @@ extern "C" {
 
 typedef struct glcnn_buffer glcnn_buffer;
 
-/* Makes a buffer of `size` bytes, 4 at least and a multiple of 4. The caller owns it.
- * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_LIMIT_EXCEEDED (beyond storage_block_size),
- * GLCNN_OUT_OF_MEMORY. */
+/* Makes a buffer of `size` bytes, 4 at least and a multiple of 4. The caller owns it. One of more bytes
+ * than the device's storage_block_size can hold the weights of convolutions and fully connected layers,
+ * their gradients and what an optimizer keeps for them; the encode of another kernel that would bind it
+ * is refused with GLCNN_LIMIT_EXCEEDED.
+ * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_LIMIT_EXCEEDED (more than 2^31 - 1 elements of 4 bytes, or than
+ * an offset of this machine counts), GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_buffer_create(glcnn_device *device, size_t size,
                                            glcnn_buffer **buffer);
 

@@ -116,14 +116,16 @@ glcnn_status buffer_create_zeros(struct glcnn_device *device, struct glcnn_buffe
     return create(device, 256, 0, buffer);
 }
 
+/* Passes count elements by int, and GL bytes by GLsizeiptr. Whether a pass can have the buffer as one
+ * storage block is told where it is bound (assemble.c). */
 static glcnn_status check_limit(struct glcnn_device *device, size_t size)
 {
-    if (size <= device->info.limits.storage_block_size)
+    const size_t most = PTRDIFF_MAX / 4 < INT32_MAX ? PTRDIFF_MAX / 4 * 4 : (size_t)INT32_MAX * 4;
+    if (size <= most)
         return GLCNN_SUCCESS;
     return device_fail(device, GLCNN_LIMIT_EXCEEDED,
-                       "glcnn_buffer_create: size is %zu bytes; this device's storage blocks "
-                       "have at most %u",
-                       size, device->info.limits.storage_block_size);
+                       "glcnn_buffer_create: size is %zu bytes; a buffer has at most %zu", size,
+                       most);
 }
 
 static glcnn_status create_within_limits(struct glcnn_device *device, size_t size,
@@ -243,10 +245,16 @@ bool buffer_is_zeros(const struct glcnn_buffer *buffer)
 void buffer_bind_storage(const struct gl *gl, GLuint index, const struct glcnn_buffer *buffer)
 {
     if (buffer->within)
-        gl->BindBufferRange(GL_SHADER_STORAGE_BUFFER, index, buffer->within->name,
-                            (GLintptr)buffer->offset, (GLsizeiptr)buffer->size);
+        buffer_bind_part(gl, index, buffer, 0, buffer->size);
     else
         gl->BindBufferBase(GL_SHADER_STORAGE_BUFFER, index, buffer->name);
+}
+
+void buffer_bind_part(const struct gl *gl, GLuint index, const struct glcnn_buffer *buffer,
+                      size_t offset, size_t size)
+{
+    gl->BindBufferRange(GL_SHADER_STORAGE_BUFFER, index, memory_of(buffer)->name,
+                        (GLintptr)(buffer->offset + offset), (GLsizeiptr)size);
 }
 
 /* Where the one behind a buffer at `offset` begins. */

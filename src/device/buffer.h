@@ -69,6 +69,9 @@ void buffer_mark_written(struct glcnn_buffer *buffer, uint64_t serial);
 bool buffer_is_zeros(const struct glcnn_buffer *buffer);
 /* Binds it as storage block `index`. */
 void buffer_bind_storage(const struct gl *gl, GLuint index, const struct glcnn_buffer *buffer);
+/* Or `size` of its bytes from `offset` on, a multiple of the device's buffer_offset_alignment. */
+void buffer_bind_part(const struct gl *gl, GLuint index, const struct glcnn_buffer *buffer,
+                      size_t offset, size_t size);
 
 /* Gives the buffer object `*name`, made where it is 0, these bytes. Where the driver fails no other
  * buffer is touched, and the call can be made again. */

@@ -10,15 +10,36 @@
 
 #define ROUND 64 /* elements that an invocation sums */
 
-/* The vectors of gradients: those of joint steps as wholes. */
+/* The vectors of gradients: those of joint steps as wholes, and in parts those that are longer than a
+ * storage block. */
 struct gradients {
     struct vector_view *vectors;
     size_t count;
 };
 
-static struct vector_view view_of(struct glcnn_buffer *buffer)
+static void add_view(struct plan *plan, struct gradients *g, struct vector_view view)
 {
-    return (struct vector_view){buffer, 0, buffer->size / 4};
+    struct vector_view *more = realloc(g->vectors, (g->count + 1) * sizeof *more);
+    if (!more) {
+        plan_fail(plan, GLCNN_OUT_OF_MEMORY, "out of memory recording a step");
+        return;
+    }
+    g->vectors = more;
+    g->vectors[g->count++] = view;
+}
+
+static void add_buffer(struct plan *plan, struct gradients *g, struct glcnn_buffer *buffer)
+{
+    const struct vector_view whole = {buffer, 0, buffer->size / 4, false};
+    size_t most = plan_part_elements(plan);
+    if (plan_fits_block(plan, whole.count)) {
+        add_view(plan, g, whole);
+        return;
+    }
+    for (size_t first = 0; first < whole.count; first += most) {
+        size_t rest = whole.count - first;
+        add_view(plan, g, vector_part(&whole, first, rest < most ? rest : most));
+    }
 }
 
 static bool leads(const struct recording *r, size_t filter)
@@ -29,17 +50,17 @@ static bool leads(const struct recording *r, size_t filter)
             update_leads(r->graph, f, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_CPU));
 }
 
-static void list_gradients(const struct recording *r, struct gradients *g)
+static void list_gradients(struct plan *plan, const struct recording *r, struct gradients *g)
 {
     for (size_t i = 0; i < r->joint_step_count; i++)
-        g->vectors[g->count++] = view_of(r->joint_steps[i].vectors[STEP_GRADIENTS]);
+        add_buffer(plan, g, r->joint_steps[i].vectors[STEP_GRADIENTS]);
     for (size_t i = 0; i < r->graph->filter_count; i++) {
         if (!leads(r, i))
             continue;
         const struct glcnn_state *state = update_state(r, &r->graph->filters[i]);
         for (size_t v = 0; v < state->vector_count; v++)
             if (update_is_gradient(&state->vectors[v]))
-                g->vectors[g->count++] = view_of(state->vectors[v].buffer);
+                add_buffer(plan, g, state->vectors[v].buffer);
     }
 }
 
@@ -118,13 +139,10 @@ glcnn_status gradient_norm_record(struct recording *r)
     struct plan plan;
     if (r->graph->gradient_clip_norm == 0 && !loss_scale_is_used(r->graph))
         return GLCNN_SUCCESS;
-    struct gradients g = {
-        .vectors = calloc(r->graph->filter_count * GLCNN_STATE_VECTORS + 1, sizeof *g.vectors)};
-    if (!g.vectors)
-        return device_fail(r->graph->device, GLCNN_OUT_OF_MEMORY, "out of memory recording a step");
-    list_gradients(r, &g);
-    plan_begin(&plan, r->command_buffer);
+    struct gradients g = {NULL, 0};
     struct vector_view sums = {NULL};
+    plan_begin(&plan, r->command_buffer);
+    list_gradients(&plan, r, &g);
     if (g.count)
         sums = plan_squares(&plan, r, &g);
     for (size_t i = 0; i < g.count; i++)

@@ -201,15 +201,15 @@ static struct pass *plan_read(struct plan *plan, const struct access *a,
 }
 
 static glcnn_status record(struct glcnn_command_buffer *command_buffer, struct glcnn_image *image,
-                           const struct access *a, struct glcnn_buffer *buffer, size_t offset)
+                           const struct access *a, const struct vector_view *elements,
+                           size_t offset)
 {
     struct plan plan;
-    struct vector_view vector = {buffer, 0, buffer->size / 4};
     struct image_view view = image_view(image, a->image, a->images, a->channel, a->channels);
     plan_begin(&plan, command_buffer);
     if (a->write)
         fill_unset(&plan, image, a);
-    add_layout((a->write ? plan_write : plan_read)(&plan, a, &view, &vector), a, offset);
+    add_layout((a->write ? plan_write : plan_read)(&plan, a, &view, elements), a, offset);
     return plan_end(&plan);
 }
 
@@ -244,7 +244,8 @@ static glcnn_status encode(struct glcnn_command_buffer *command_buffer, struct g
                            where, a.extent * a.element, offset, buffer->size);
     status = a.write ? GLCNN_SUCCESS : buffer_bring_near(buffer);
     if (status == GLCNN_SUCCESS)
-        status = record(command_buffer, image, &a, buffer, offset);
+        status = record(command_buffer, image, &a,
+                        &(struct vector_view){buffer, 0, buffer->size / 4, false}, offset);
     if (status == GLCNN_SUCCESS && a.write)
         image_root(image)->written = true;
     else if (status == GLCNN_SUCCESS)
@@ -405,12 +406,14 @@ static glcnn_status issue_staged(struct glcnn_image *image, const struct access 
     uint64_t words[STAGING_WORDS];
     struct image_view view =
         image_view(image, dense->image, dense->images, dense->channel, dense->channels);
+    const struct vector_view elements = {memory->buffer, 0,
+                                         (element_count(dense) * dense->element + 3) / 4, false};
     pass_words(dense, &view, words);
     struct staging_pass *staged = staging_find_pass(image->device, words);
     if (glcnn_command_buffer_pass_count(staged->commands))
         turn_to(&staged->commands->passes[0], view.storage, memory->buffer);
     else
-        status = record(staged->commands, image, dense, memory->buffer, 0);
+        status = record(staged->commands, image, dense, &elements, 0);
     if (status == GLCNN_SUCCESS)
         status = command_buffer_issue(staged->commands);
     if (status == GLCNN_SUCCESS && !view.storage->derivation)

@@ -12,7 +12,8 @@
 bool sum_is_dots(const void *shape)
 {
     const struct sum_shape *s = shape;
-    return !s->sum->places && packing_is_dense(s->packing) && packing_is_in_order(s->packing);
+    return !s->sum->places && packing_is_dense(s->packing) && packing_is_in_order(s->packing) &&
+           sum_fits_block(s);
 }
 
 /* Every group reads the weights of its slice for itself: that pays where a tile of groups would leave

@@ -36,7 +36,7 @@ static bool is_read_by_rows(const void *shape)
 static bool is_first(const void *shape)
 {
     const struct packing *p = ((const struct sum_shape *)shape)->packing;
-    return p->one_channel && packing_is_in_order(p);
+    return p->one_channel && packing_is_in_order(p) && sum_fits_block(shape);
 }
 
 /* Lines of pixels of the result: `pixels` and `slices` at most; windows of up to `taps` along the

@@ -320,7 +320,7 @@ static void plan_sum_of_chunks(const struct operation *o, struct plan *plan,
 void plan_weights(const struct operation *o, struct plan *plan)
 {
     struct packing p = packing_of(o, false);
-    const struct part_shape shape = {&p, &o->window, weights_pixels(o)};
+    const struct part_shape shape = {&p, &o->window, weights_pixels(o), plan};
     const struct variant *variant = variant_choose(plan, convolution_part_variants, &shape);
     struct parts parts = {.sums = 0};
     if (!variant->shader) {
@@ -336,6 +336,62 @@ void plan_weights(const struct operation *o, struct plan *plan)
     if (parts.chunks == 0)
         return;
     plan_sum_of_chunks(o, plan, &p, &parts);
+}
+
+/* ---- Gradients longer than a storage block ---- */
+
+#define MOST_PARTS                                                                                 \
+    4 /* times the weights: part sums at Winograd's points, or of a tile of few slices */
+
+static void plan_outputs(const struct operation *o, struct plan *plan, struct channel_range outputs,
+                         plan_of_weights plan_some)
+{
+    const struct vector_view *weights = &o->vectors[GRADIENT_FOR_WEIGHTS];
+    size_t each = weights->count / convolution_channels(o).outputs;
+    struct operation some = *o;
+    struct narrowed narrowed;
+    some.learning = outputs;
+    some.vectors[GRADIENT_FOR_WEIGHTS] =
+        vector_part(weights, outputs.first * each, outputs.count * each);
+    some.vectors[GRADIENT_FOR_BIASES] =
+        vector_part(&o->vectors[GRADIENT_FOR_BIASES], outputs.first, outputs.count);
+    convolution_narrow(&some, &narrowed);
+    plan_some(&narrowed.operation, plan);
+}
+
+/* Outputs of groups see other inputs each. Weights that fit may still have part sums that do not: they
+ * are refused by their length where they are bound. */
+static void plan_groups_whole(const struct operation *o, struct plan *plan, uint32_t groups,
+                              plan_of_weights plan_some)
+{
+    size_t count = o->vectors[GRADIENT_FOR_WEIGHTS].count;
+    if (!plan_fits_block(plan, count))
+        plan_fail(plan, GLCNN_LIMIT_EXCEEDED,
+                  "%s: weights of %u groups take %zu bytes; this device's storage blocks have at "
+                  "most %u, and gradients of more are made for one group, or for groups of one "
+                  "channel",
+                  o->descriptor->name, groups, count * 4,
+                  plan->device->info.limits.storage_block_size);
+    plan_some(o, plan);
+}
+
+void plan_weights_in_parts(const struct operation *o, struct plan *plan, plan_of_weights plan_some)
+{
+    const struct packing p = packing_of(o, false);
+    const size_t each = p.elements + 1, block = plan_part_elements(plan);
+    const uint32_t outputs = p.channels.outputs;
+    if (plan_fits_block(plan, each * 4 * p.slices)) {
+        plan_some(o, plan);
+        return;
+    }
+    if (p.channels.groups > 1 && !p.depthwise) {
+        plan_groups_whole(o, plan, p.channels.groups, plan_some);
+        return;
+    }
+    const uint32_t most = outputs_within(plan, block / MOST_PARTS, each);
+    for (uint32_t first = 0; first < outputs; first += most)
+        plan_outputs(o, plan, (struct channel_range){first, least(most, outputs - first)},
+                     plan_some);
 }
 
 /* Weights first: the source image is then of no more use, and its memory free for the destination.
@@ -355,7 +411,7 @@ void plan_convolution_gradient(const struct operation *o, struct plan *plan)
     convolution_narrow(o, &learning);
     if (convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES)) {
         const struct operation sums = convolution_with_sums(&learning.operation, plan);
-        plan_weights(&sums, plan);
+        plan_weights_in_parts(&sums, plan, plan_weights);
     }
     if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA))
         plan_data(o, plan);

@@ -128,6 +128,50 @@ static void pass_packing_row(struct pass *pass, const struct packing *p)
     pass_row(pass, "convolution/convolution_pack_rows.comp", words, sizeof words / sizeof *words);
 }
 
+static struct pass *plan_packing(struct plan *plan, const struct packing *p,
+                                 const struct vector_view *weights,
+                                 const struct vector_view *biases, const struct image_view *matrix)
+{
+    struct pass *pass = plan_pass(plan, weights->is_part ? "convolution/convolution_pack_part.comp"
+                                                         : "convolution/convolution_pack.comp");
+    pass_vector(pass, "weights", weights, VECTOR_READ);
+    if (biases) {
+        pass_define(pass, "BIASES", 1);
+        pass_vector(pass, "biases", biases, VECTOR_READ);
+    }
+    pass_image(pass, "matrix", matrix);
+    pass_weight_index(pass, p);
+    pass_grid(pass, matrix->width, matrix->height, p->slices);
+    return pass;
+}
+
+uint32_t outputs_within(const struct plan *plan, size_t elements, size_t each)
+{
+    size_t step = plan_part_step(plan), outputs = elements / each / step * step;
+    return (uint32_t)(outputs ? outputs : step);
+}
+
+/* The weights of some outputs of the layer after the others. */
+static void plan_packing_in_parts(struct plan *plan, const struct packing *p,
+                                  const struct vector_view *weights,
+                                  const struct vector_view *biases, const struct image_view *matrix)
+{
+    size_t each = weights->count / (p->transposed ? p->channels.inputs : p->channels.outputs);
+    size_t most = outputs_within(plan, plan_part_elements(plan), each) * each;
+    for (size_t first = 0; first < weights->count; first += most) {
+        size_t count = weights->count - first < most ? weights->count - first : most;
+        const struct vector_view part = vector_part(weights, first, count);
+        struct pass *pass = plan_packing(plan, p, &part, biases, matrix);
+        pass_int(pass, "first_weight", (int32_t)first);
+        pass_int(pass, "weight_count", (int32_t)count);
+    }
+}
+
+bool sum_fits_block(const struct sum_shape *shape)
+{
+    return plan_fits_block(shape->plan, shape->sum->weights->count);
+}
+
 struct image_view plan_pack(struct plan *plan, const struct packing *p,
                             const struct vector_view *weights, const struct vector_view *biases)
 {
@@ -136,16 +180,10 @@ struct image_view plan_pack(struct plan *plan, const struct packing *p,
     uint32_t height = groups_of(p->elements + 1, width);
     struct image_view matrix =
         plan_scratch_image(plan, (struct extent){width, height, 4, p->slices});
-    struct pass *pass = plan_pass(plan, "convolution/convolution_pack.comp");
-    pass_vector(pass, "weights", weights, VECTOR_READ);
-    if (biases) {
-        pass_define(pass, "BIASES", 1);
-        pass_vector(pass, "biases", biases, VECTOR_READ);
-    }
-    pass_image(pass, "matrix", &matrix);
-    pass_weight_index(pass, p);
-    pass_packing_row(pass, p);
-    pass_grid(pass, width, height, p->slices);
+    if (plan_fits_block(plan, weights->count))
+        pass_packing_row(plan_packing(plan, p, weights, biases, &matrix), p);
+    else
+        plan_packing_in_parts(plan, p, weights, biases, &matrix);
     return matrix;
 }
 

@@ -53,9 +53,13 @@ void pass_packing(struct pass *pass, const struct packing *packing);
 void pass_weight_places(struct pass *pass, const struct packing *packing);
 void pass_weight_index(struct pass *pass, const struct packing *packing);
 void pass_matrix(struct pass *pass, const struct image_view *matrix);
-/* The pass that packs; `biases` may be NULL. */
+/* The passes that pack, one unless weights are longer than a storage block; `biases` may be NULL. */
 struct image_view plan_pack(struct plan *plan, const struct packing *packing,
                             const struct vector_view *weights, const struct vector_view *biases);
+
+/* Outputs of a layer, of `each` elements, that so many elements hold: parts of vectors may begin with
+ * those that follow. The fewest there can be, if not even those fit. */
+uint32_t outputs_within(const struct plan *plan, size_t elements, size_t each);
 
 /* ---- Windows ---- */
 
@@ -122,6 +126,9 @@ struct sum_shape {
     const struct plan *plan;
 };
 
+/* Whether a pass can read the weights as they are, in one storage block: longer ones must be packed. */
+bool sum_fits_block(const struct sum_shape *shape);
+
 /* By tiles (convolution_tiles.c). */
 bool sum_fills_tiles(const void *shape);
 bool sum_is_tiled(const struct variant *variant);
@@ -162,6 +169,11 @@ void plan_sum_winograd(struct plan *plan, const struct packing *packing,
 /* convolution_gradient_data.c, convolution_gradient_weights.c */
 void plan_data(const struct operation *operation, struct plan *plan);
 void plan_weights(const struct operation *operation, struct plan *plan);
+/* The gradient of weights by `plan_some`: of all, or, where they or their part sums are longer than a
+ * storage block, of some outputs after the others. */
+typedef void (*plan_of_weights)(const struct operation *operation, struct plan *plan);
+void plan_weights_in_parts(const struct operation *operation, struct plan *plan,
+                           plan_of_weights plan_some);
 /* Part sums of the gradient of weights: of each chunk of the pixels, for each slice of outputs,
  * those of all elements and of the biases. */
 struct parts {
@@ -185,6 +197,7 @@ struct part_shape {
     const struct packing *packing;
     const struct window *window;
     uint32_t pixels; /* of the gradient, in all */
+    const struct plan *plan;
 };
 uint32_t weights_pixels(const struct operation *operation);
 bool weights_are_product(const void *shape);

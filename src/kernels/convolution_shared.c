@@ -34,7 +34,7 @@ bool sum_is_shared(const void *shape)
 {
     const struct sum *sum = ((const struct sum_shape *)shape)->sum;
     return is_small(((const struct sum_shape *)shape)->packing, &sum->window) &&
-           sum->step[0] == 1 && sum->step[1] == 1;
+           sum->step[0] == 1 && sum->step[1] == 1 && sum_fits_block(shape);
 }
 
 bool sum_fills_shared(const void *shape)

@@ -166,7 +166,7 @@ static bool can_stay(const void *shape)
     const struct packing *p = ((const struct sum_shape *)shape)->packing;
     bool with_outputs = p->transposed && p->layer_taps == 1 && p->channels.outputs % 4 == 0 &&
                         p->channels.inputs % 4 == 0;
-    return !((const struct sum_shape *)shape)->sum->places &&
+    return !((const struct sum_shape *)shape)->sum->places && sum_fits_block(shape) &&
            (packing_is_in_order(p) || with_outputs);
 }
 

@@ -30,6 +30,13 @@ static bool is_window_of_three(const struct packing *p, const struct window *w)
            is_dense(&w->y);
 }
 
+/* Whether the weights at the points do, four times as many as there are, and part sums of them. */
+static bool fits_block(const struct plan *plan, const struct packing *p)
+{
+    return plan_fits_block(plan,
+                           (size_t)POINTS * p->slices * 4 * groups_of(p->range * 4, OWNED) * OWNED);
+}
+
 /* Tiles cover the results, with less over than there are. */
 static bool fills(const struct packing *p, uint32_t width, uint32_t height, uint32_t images,
                   uint32_t products)
@@ -121,7 +128,9 @@ bool sum_is_winograd(const void *shape)
 {
     const struct sum *sum = ((const struct sum_shape *)shape)->sum;
     return is_window_of_three(((const struct sum_shape *)shape)->packing, &sum->window) &&
-           sum->step[0] == 1 && sum->step[1] == 1;
+           sum->step[0] == 1 && sum->step[1] == 1 &&
+           fits_block(((const struct sum_shape *)shape)->plan,
+                      ((const struct sum_shape *)shape)->packing);
 }
 
 bool sum_fills_winograd(const void *shape)
@@ -206,7 +215,7 @@ void plan_sum_winograd(struct plan *plan, const struct packing *p, const struct 
 bool weights_are_winograd(const void *shape)
 {
     const struct part_shape *s = shape;
-    return is_window_of_three(s->packing, s->window);
+    return is_window_of_three(s->packing, s->window) && fits_block(s->plan, s->packing);
 }
 
 bool weights_fill_winograd(const void *shape)

@@ -166,7 +166,7 @@ void plan_fully_connected_gradient(const struct operation *o, struct plan *plan)
     convolution_narrow(o, &learning);
     if (convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES)) {
         const struct operation sums = convolution_with_sums(&learning.operation, plan);
-        plan_connected_weights(&sums, plan);
+        plan_weights_in_parts(&sums, plan, plan_connected_weights);
     }
     if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA))
         plan_connected_data(o, plan);

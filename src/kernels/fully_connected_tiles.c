@@ -128,7 +128,10 @@ static uint32_t data_tiles(const struct operation *o)
 bool connected_data_has_quads(const void *operation)
 {
     struct packing p = packing_of(operation, false);
-    return has_quads(&p) && p.channels.outputs % 4 == 0;
+    const struct operation *o = operation;
+    size_t block = o->device->info.limits.storage_block_size / 4;
+    return has_quads(&p) && p.channels.outputs % 4 == 0 &&
+           o->vectors[GRADIENT_WEIGHTS].count <= block;
 }
 
 bool connected_data_fills_tiles(const void *operation)

@@ -276,7 +276,7 @@ static struct pass *plan_update(const struct operation *o, struct plan *plan, co
     return pass;
 }
 
-static void plan_descent(const struct operation *o, struct plan *plan)
+static void plan_descent_part(const struct operation *o, struct plan *plan)
 {
     struct pass *pass = plan_update(o, plan, "optimizer/optimizer_stochastic_gradient_descent.comp",
                                     descent_scalars, refresh_descent);
@@ -285,19 +285,49 @@ static void plan_descent(const struct operation *o, struct plan *plan)
     refresh_descent(o->kernel, pass);
 }
 
-static void plan_rms_prop(const struct operation *o, struct plan *plan)
+static void plan_rms_prop_part(const struct operation *o, struct plan *plan)
 {
     refresh_rms_prop(o->kernel, plan_update(o, plan, "optimizer/optimizer_rms_prop.comp",
                                             rms_prop_scalars, refresh_rms_prop));
 }
 
-static void plan_adam(const struct operation *o, struct plan *plan)
+static void plan_adam_part(const struct operation *o, struct plan *plan)
 {
     pass_refresh again = o->continues_step ? refresh_adam_within : refresh_adam;
     struct pass *pass = plan_update(o, plan, "optimizer/optimizer_adam.comp", adam_scalars, again);
     if (plan->status == GLCNN_SUCCESS)
         again(o->kernel, pass);
 }
+
+/* Vectors longer than a storage block take a step in parts. */
+static void plan_in_parts(const struct operation *o, struct plan *plan,
+                          void (*plan_part)(const struct operation *o, struct plan *plan))
+{
+    struct operation part = *o;
+    size_t count = o->vectors[VALUES].count, most = plan_part_elements(plan);
+    if (plan_fits_block(plan, count)) {
+        plan_part(o, plan);
+        return;
+    }
+    for (size_t first = 0; first < count; first += most) {
+        for (int i = 0; argument_of(o, i); i++)
+            if (o->vectors[i].buffer)
+                part.vectors[i] =
+                    vector_part(&o->vectors[i], first, count - first < most ? count - first : most);
+        plan_part(&part, plan);
+        part.continues_step = true;
+    }
+}
+
+#define DEFINE_PLAN(NAME)                                                                          \
+    static void plan_##NAME(const struct operation *o, struct plan *plan)                          \
+    {                                                                                              \
+        plan_in_parts(o, plan, plan_##NAME##_part);                                                \
+    }
+
+DEFINE_PLAN(descent)
+DEFINE_PLAN(rms_prop)
+DEFINE_PLAN(adam)
 
 /* ---- References ---- */
 

@@ -360,6 +360,23 @@ static void write_main(struct text *t, const struct pass *pass,
 
 /* ---- All of it ---- */
 
+static glcnn_status check_blocks(struct glcnn_device *device, const struct pass *pass)
+{
+    const uint32_t most = device->info.limits.storage_block_size;
+    for (uint32_t i = 0; i < pass->buffer_count; i++) {
+        const struct vector_view *view = &pass->buffers[i].view;
+        uint64_t bytes = (uint64_t)(view->is_part ? view->count : view->offset + view->count) * 4;
+        if (view->buffer && bytes > most)
+            return device_fail(
+                device, GLCNN_LIMIT_EXCEEDED,
+                "%s: %s takes %llu bytes in %s; this device's storage blocks have at "
+                "most %u",
+                pass->planner[0] ? pass->planner : "a pass", pass->buffers[i].name,
+                (unsigned long long)bytes, pass->shader, most);
+    }
+    return GLCNN_SUCCESS;
+}
+
 static glcnn_status check_limits(struct glcnn_device *device, const struct pass *pass)
 {
     const struct glcnn_limits *limits = &device->info.limits;
@@ -376,7 +393,7 @@ static glcnn_status check_limits(struct glcnn_device *device, const struct pass 
                            "and %u",
                            pass->shader, pass->texture_count, pass->image_count, pass->buffer_count,
                            limits->texture_units, limits->image_uniforms, limits->storage_blocks);
-    return GLCNN_SUCCESS;
+    return check_blocks(device, pass);
 }
 
 /* Textures, then images, then vectors. */

@@ -364,8 +364,11 @@ void command_buffer_bind(struct glcnn_device *device, const struct pass *pass)
         bind_image(gl, i, storage, GL_WRITE_ONLY, stored_format(pass, storage));
     }
     for (uint32_t i = 0; i < pass->buffer_count; i++) {
-        const struct glcnn_buffer *buffer = pass->buffers[i].view.buffer;
-        buffer_bind_storage(gl, i, buffer ? buffer : device->zeros);
+        const struct vector_view *view = &pass->buffers[i].view;
+        if (view->buffer && view->is_part)
+            buffer_bind_part(gl, i, view->buffer, view->offset * 4, view->count * 4);
+        else
+            buffer_bind_storage(gl, i, view->buffer ? view->buffer : device->zeros);
     }
     stores_bind(device, pass);
 }

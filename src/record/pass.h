@@ -61,7 +61,15 @@ static inline struct extent view_extent(const struct image_view *view)
 struct vector_view {
     struct glcnn_buffer *buffer; /* NULL: not given */
     size_t offset, count;        /* in elements */
+    bool is_part; /* a pass sees these elements alone, from 0 on; else all of the buffer */
 };
+
+/* `count` of its elements from number `first` on, which a storage block can begin with. */
+static inline struct vector_view vector_part(const struct vector_view *view, size_t first,
+                                             size_t count)
+{
+    return (struct vector_view){view->buffer, view->offset + first, count, true};
+}
 
 enum vector_access {
     VECTOR_READ = 1,

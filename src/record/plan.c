@@ -251,7 +251,10 @@ struct vector_view plan_lent_vector(struct plan *plan, size_t count)
 uint32_t plan_lent_quads(const struct plan *plan, size_t most)
 {
     size_t limit = plan->command_buffer->lent_most;
-    return (uint32_t)((limit && limit < most ? limit : most) / (4 * sizeof(float)));
+    size_t block = plan->device->info.limits.storage_block_size;
+    if (limit && limit < most)
+        most = limit;
+    return (uint32_t)((block < most ? block : most) / (4 * sizeof(float)));
 }
 
 static void return_buffers(struct plan *plan)
@@ -281,6 +284,27 @@ void plan_release_scratch(struct plan *plan)
     return_buffers(plan);
 }
 
+/* ---- Parts of vectors ---- */
+
+bool plan_fits_block(const struct plan *plan, size_t elements)
+{
+    return elements <= plan->device->info.limits.storage_block_size / 4;
+}
+
+size_t plan_part_step(const struct plan *plan)
+{
+    size_t step = plan->device->info.limits.buffer_offset_alignment / 4;
+    return step < 4 ? 4 : step;
+}
+
+/* One step less than a block holds: a copy may begin before its first element. */
+size_t plan_part_elements(const struct plan *plan)
+{
+    size_t step = plan_part_step(plan);
+    size_t steps = plan->device->info.limits.storage_block_size / 4 / step;
+    return (steps > 2 ? steps - 1 : 1) * step;
+}
+
 /* ---- Common passes ---- */
 
 void plan_fill_image(struct plan *plan, const struct image_view *destination)
@@ -290,17 +314,45 @@ void plan_fill_image(struct plan *plan, const struct image_view *destination)
     pass_grid_over(pass, destination->width, destination->height, "destination", destination);
 }
 
-static struct pass *plan_vectors(struct plan *plan, const struct vector_view *source,
-                                 const struct vector_view *destination, enum vector_access access)
+/* What is bound so that a pass finds `count` elements from `first` on of a view: all of its buffer, or
+ * where that is longer than a block those, from the last place before them that can be bound on. The
+ * first of them lies at *from. */
+static struct vector_view reachable(const struct plan *plan, const struct vector_view *view,
+                                    size_t first, size_t count, int32_t *from)
 {
+    size_t begin = view->offset + first, rest = begin % plan_part_step(plan);
+    bool fits = !view->is_part && view->buffer && plan_fits_block(plan, view->buffer->size / 4);
+    *from = (int32_t)(fits ? begin : rest);
+    return fits ? *view : (struct vector_view){view->buffer, begin - rest, count + rest, true};
+}
+
+static void plan_vector_part(struct plan *plan, const struct vector_view *source,
+                             const struct vector_view *destination, enum vector_access access,
+                             size_t first, size_t count)
+{
+    int32_t source_offset, destination_offset;
+    struct vector_view from = reachable(plan, source, first, count, &source_offset);
+    struct vector_view to = reachable(plan, destination, first, count, &destination_offset);
     struct pass *pass = plan_pass(plan, "record/copy_vector.comp");
-    pass_vector(pass, "source", source, VECTOR_READ);
-    pass_vector(pass, "destination", destination, access);
-    pass_int(pass, "source_offset", (int32_t)source->offset);
-    pass_int(pass, "destination_offset", (int32_t)destination->offset);
-    pass_grid(pass, (uint32_t)destination->count, 1, 1);
+    pass_vector(pass, "source", &from, VECTOR_READ);
+    pass_vector(pass, "destination", &to, access);
+    pass_int(pass, "source_offset", source_offset);
+    pass_int(pass, "destination_offset", destination_offset);
+    if (access & VECTOR_READ)
+        pass_define(pass, "ACCUMULATE", 1);
+    pass_grid(pass, (uint32_t)count, 1, 1);
     pass_local(pass, 64, 1, 1);
-    return pass;
+}
+
+static void plan_vectors(struct plan *plan, const struct vector_view *source,
+                         const struct vector_view *destination, enum vector_access access)
+{
+    size_t count = destination->count;
+    bool fits = plan_fits_block(plan, count + plan_part_step(plan));
+    size_t most = fits ? count : plan_part_elements(plan);
+    for (size_t first = 0; first < count; first += most)
+        plan_vector_part(plan, source, destination, access, first,
+                         count - first < most ? count - first : most);
 }
 
 void plan_copy_vector(struct plan *plan, const struct vector_view *source,
@@ -312,8 +364,7 @@ void plan_copy_vector(struct plan *plan, const struct vector_view *source,
 void plan_add_vector(struct plan *plan, const struct vector_view *source,
                      const struct vector_view *destination)
 {
-    struct pass *pass = plan_vectors(plan, source, destination, VECTOR_READ_WRITE);
-    pass_define(pass, "ACCUMULATE", 1);
+    plan_vectors(plan, source, destination, VECTOR_READ_WRITE);
 }
 
 /* ---- The end ---- */

@@ -77,6 +77,12 @@ struct vector_view plan_lent_vector(struct plan *plan, size_t count);
  * fewer parts do within a budget. */
 uint32_t plan_lent_quads(const struct plan *plan, size_t most);
 
+/* Vectors longer than a storage block are taken in parts, each by a pass of its own that binds no more:
+ * of so many elements at most, and from a multiple of plan_part_step on. */
+bool plan_fits_block(const struct plan *plan, size_t elements);
+size_t plan_part_elements(const struct plan *plan);
+size_t plan_part_step(const struct plan *plan);
+
 /* Passes that store zeros into a whole view, and that copy a vector. */
 void plan_fill_image(struct plan *plan, const struct image_view *destination);
 void plan_copy_vector(struct plan *plan, const struct vector_view *source,

@@ -26,6 +26,10 @@
  * Fully connected: the window is the source, which must be kernel_width x kernel_height; the result
  * is 1x1, the offset is ignored. W[outputs][kernel_height][kernel_width][inputs].
  *
+ * Weights may be longer than one storage block of the device (storage_block_size): passes then take
+ * those of some outputs after the others. Their gradient is made so for one group, or for groups of one
+ * channel; of other groups it is refused with GLCNN_LIMIT_EXCEEDED, and so is a transposed convolution.
+ *
  * Sub-pixel convolution (MPSCNNSubPixelConvolutionDescriptor), for factor r: the result has r times
  * the convolution's columns and rows and 1 / r^2 of its outputs, which r^2 must divide,
  *   result(x, y, c) = out(floor(x / r), floor(y / r),
