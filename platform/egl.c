@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <linux/sync_file.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,11 +129,40 @@ static size_t display_count;
 static pid_t display_process; /* a process forked from it has none of the driver's threads */
 static pthread_mutex_t displays_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Registered from within the library, so dlclose runs it too: the driver's threads go with it. It
- * runs before the driver's own ends, which were registered before it. */
+/* ---- The end of the process ----
+ *
+ * Displays need no end then, and a driver that is unloaded leaves behind what it never frees, which
+ * checkers of leaks report. What is registered here runs when the library is unloaded, too, so the
+ * other end is told apart by a function of the C library, on memory that outlives this one. */
+
+int __cxa_atexit(void (*function)(void *), void *argument, void *library);
+
+static sem_t *process_ends; /* NULL: it is not known */
+
+/* The function has to run before what was registered until now: the last is the first. */
+static void watch_process(void)
+{
+    sem_t *flag = aligned_alloc(_Alignof(sem_t), sizeof *flag);
+    void (*post)(void) = (void (*)(void))sem_post;
+    if (!flag || sem_init(flag, 0, 0) != 0 ||
+        __cxa_atexit((void (*)(void *))post, flag, NULL) != 0) {
+        free(flag);
+        return;
+    }
+    process_ends = flag;
+}
+
+static bool is_process_ending(void)
+{
+    int value = 0;
+    return process_ends && sem_getvalue(process_ends, &value) == 0 && value > 0;
+}
+
+/* Registered from within the library, so dlclose runs it: the driver's threads go with it. It runs
+ * before the driver's own ends, which were registered before it. */
 static void terminate_displays(void)
 {
-    if (getpid() != display_process)
+    if (getpid() != display_process || is_process_ending())
         return;
     pthread_mutex_lock(&displays_lock);
     for (size_t i = 0; i < display_count; i++)
@@ -154,6 +184,8 @@ static void add_display(EGLDisplay display)
 {
     if (display_count == DISPLAYS_MOST || (display_process == 0 && atexit(terminate_displays) != 0))
         return;
+    if (display_process == 0)
+        watch_process();
     display_process = getpid();
     displays[display_count].users = 0;
     displays[display_count++].display = display;
