@@ -72,8 +72,8 @@ def png(path, kind):
                    chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
-def spoil(path, name, value):
-    """A model file with that value in a vector, as a program writes it that knows no checksum."""
+def spoil(path, names, value):
+    """A model file with that value in vectors, as a program writes it that knows no checksum."""
     data = bytearray(open("model.safetensors", "rb").read())
     size = 8 + struct.unpack("<Q", data[:8])[0]
     header = json.loads(data[8:size])
@@ -84,8 +84,9 @@ def spoil(path, name, value):
         for key, row in header.items():
             if key != "__metadata__" and row["data_offsets"][0] >= end:
                 row["data_offsets"] = [at - (end - begin) for at in row["data_offsets"]]
-    first, last = header[name]["data_offsets"]
-    values[first:last] = struct.pack("<f", value) * ((last - first) // 4)
+    for name in names:
+        first, last = header[name]["data_offsets"]
+        values[first:last] = struct.pack("<f", value) * ((last - first) // 4)
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     with open(path, "wb") as file:
@@ -104,8 +105,10 @@ if sys.argv[1] == "data":
     for path in "folder/notes.txt", "folder/below/table.csv", "none/notes.txt":
         open(path, "w").close()
 else:
-    spoil("huge.safetensors", "fully_connected_0.weights", 3e38)
-    spoil("negative.safetensors", "batch_normalization_0.variance", -1e6)
+    # as large as a file may have them: their product is no float
+    spoil("huge.safetensors", ["convolution_0.weights", "convolution_1.weights",
+                               "fully_connected_0.weights"], 9e18)
+    spoil("negative.safetensors", ["batch_normalization_0.variance"], -1e6)
 END_OF_PYTHON
 python3 make.py data
 "$tool" train --data fine.csv --channels 1 --size 8 --net small --epochs 12 --batch 12 --schedule constant --out model.safetensors \
@@ -148,7 +151,7 @@ says err "folder/b.png: the network's scores are NaN or infinite"
 [ ! -s out ] || fail "a picture without scores has an answer: $(cat out)"
 
 # What can have made a loss so: the learning rate, or else what training began with.
-gives 1 train --model huge.safetensors --data fine.csv --epochs 1 --batch 12
+gives 1 train --model model.safetensors --data large.csv --epochs 1 --batch 12
 says err 'no step of this run had changed the weights yet: those that it began with are damaged'
 ! grep -q -e --lr err || fail "a learning rate is blamed that no step took: $(cat err)"
 if "$tool" train --model negative.safetensors --data fine.csv --epochs 1 --batch 12 >out 2>err; then

@@ -14,8 +14,7 @@ void bench_report_device(const struct bench_report *report)
     output("glcnn %s on %s, %s\n", glcnn_version(), report->device->renderer,
            report->device->gl_version);
     if (report->small)
-        output("Shapes are small, for a software rasteriser or a quick look: "
-               "rates are those of caches.\n");
+        output("Shapes are small, for a quick look: rates are those of caches.\n");
     output("\n");
 }
 
