@@ -1042,8 +1042,8 @@ static void folders_are_judged_by_bytes(void)
     static const char *const notes[] = {
         "holiday/a.png: cannot be opened",
         "below: 1 picture of formats that are not read (1 JPEG XL)",
-        "holiday: 3 pictures of formats that are not read (1 GIF, 1 AVIF, 1 JPEG 2000), of which "
-        "g.gif is the first"};
+        ("holiday: 3 pictures of formats that are not read (1 GIF, 1 AVIF, 1 JPEG 2000), of which "
+         "g.gif is the first")};
     for (uint32_t i = 0; i < 3; i++)
         CU_ASSERT_TRUE(glcnn_data_set_note(data, i) &&
                        strstr(glcnn_data_set_note(data, i), notes[i]));

@@ -402,8 +402,8 @@ static int train(struct session *s)
     return status == EXIT_GOOD && s->ends ? EXIT_INTERRUPTED : status;
 }
 
-/* Nothing is left to train, so nothing is written. */
-static int tell_met(struct session *s)
+/* Nothing is left to train, and nothing written: but to a file that has not got it. */
+static bool tell_met(const struct session *s)
 {
     const struct settings *t = &s->settings;
     const uint64_t epochs = t->step / (t->images / t->batch);
@@ -412,8 +412,7 @@ static int tell_met(struct session *s)
                  epochs == 1 ? "%s has its only epoch already; --epochs asks for more"
                              : "%s has all %" PRIu64 " epochs already; --epochs asks for more",
                  t->resume, epochs);
-    ranks_close(&s->ranks);
-    return EXIT_GOOD;
+    return !session_writes_elsewhere(s);
 }
 
 static int run(const struct tool_command *command, int argc, char *argv[])
@@ -429,7 +428,10 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     char error[GLCNN_ERROR_LENGTH];
     if (!ranks_open(&session.ranks, (double)session.settings.rank_wait, is_interrupted, error))
         return session_fail(&session, error);
-    return settings_are_met(&session.settings) ? tell_met(&session) : train(&session);
+    if (!settings_are_met(&session.settings) || !tell_met(&session))
+        return train(&session);
+    ranks_close(&session.ranks);
+    return EXIT_GOOD;
 }
 
 const struct tool_command command_train = {.name = "train",

@@ -14,6 +14,13 @@ static bool is_same_file(const struct stat *a, const char *b)
     return b && stat(b, &other) == 0 && a->st_dev == other.st_dev && a->st_ino == other.st_ino;
 }
 
+bool session_writes_elsewhere(const struct session *s)
+{
+    struct stat out;
+    return s->settings.out &&
+           (stat(s->settings.out, &out) != 0 || !is_same_file(&out, s->settings.resume));
+}
+
 /* A network that is there is not written over: but by the run that goes on with it, or where the user
  * says so. */
 static int check_checkpoints(const struct session *s)

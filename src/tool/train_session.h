@@ -105,6 +105,8 @@ bool session_make_trainer(const struct session *s, struct model *model, uint64_t
 
 /* ---- Files (train_outputs.c) ---- */
 
+/* Whether --out is another file than the one that --resume goes on with. */
+bool session_writes_elsewhere(const struct session *s);
 /* Locks what the first rank writes, refuses to write over another network, and sees that all of it
  * can be made. */
 int session_claim_outputs(struct session *s);
