@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <linux/sync_file.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,40 +128,20 @@ static size_t display_count;
 static pid_t display_process; /* a process forked from it has none of the driver's threads */
 static pthread_mutex_t displays_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- The end of the process ----
- *
- * Displays need no end then, and a driver that is unloaded leaves behind what it never frees, which
- * checkers of leaks report. What is registered here runs when the library is unloaded, too, so the
- * other end is told apart by a function of the C library, on memory that outlives this one. */
+/* Displays need no end when the process has one, and a driver that is unloaded then leaves behind what
+ * it never frees, which checkers of leaks report. exit calls what atexit has registered before it calls
+ * destructors; dlclose calls destructors first. */
+static bool process_ends;
 
-int __cxa_atexit(void (*function)(void *), void *argument, void *library);
-
-static sem_t *process_ends; /* NULL: it is not known */
-
-/* The function has to run before what was registered until now: the last is the first. */
-static void watch_process(void)
+static void note_end(void)
 {
-    sem_t *flag = aligned_alloc(_Alignof(sem_t), sizeof *flag);
-    void (*post)(void) = (void (*)(void))sem_post;
-    if (!flag || sem_init(flag, 0, 0) != 0 ||
-        __cxa_atexit((void (*)(void *))post, flag, NULL) != 0) {
-        free(flag);
-        return;
-    }
-    process_ends = flag;
+    process_ends = true;
 }
 
-static bool is_process_ending(void)
+/* The driver's threads go with the library. */
+__attribute__((destructor)) static void terminate_displays(void)
 {
-    int value = 0;
-    return process_ends && sem_getvalue(process_ends, &value) == 0 && value > 0;
-}
-
-/* Registered from within the library, so dlclose runs it: the driver's threads go with it. It runs
- * before the driver's own ends, which were registered before it. */
-static void terminate_displays(void)
-{
-    if (getpid() != display_process || is_process_ending())
+    if (process_ends || getpid() != display_process)
         return;
     pthread_mutex_lock(&displays_lock);
     for (size_t i = 0; i < display_count; i++)
@@ -182,10 +161,8 @@ static size_t find_display(EGLDisplay display)
 
 static void add_display(EGLDisplay display)
 {
-    if (display_count == DISPLAYS_MOST || (display_process == 0 && atexit(terminate_displays) != 0))
+    if (display_count == DISPLAYS_MOST || (display_process == 0 && atexit(note_end) != 0))
         return;
-    if (display_process == 0)
-        watch_process();
     display_process = getpid();
     displays[display_count].users = 0;
     displays[display_count++].display = display;
