@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "image/half.h"
 #include "image/image.h"
+#include "record/commit_count.h"
 
 #define MODEL_MAX 4096
 
@@ -375,6 +376,8 @@ static void transfer_each_way(glcnn_image *const images[2])
 static void test_transfers_make_nothing_anew(void)
 {
     struct gl_count count = {0};
+    commit_count_destroy(device,
+                         true); /* what counts commits where resets are not told dispatches, too */
     glcnn_image *images[2] = {make_image_of(device, GLCNN_CHANNEL_FORMAT_FLOAT32, 1, 3, 5, 6),
                               make_image_of(device, GLCNN_CHANNEL_FORMAT_FLOAT16, 1, 3, 5, 6)};
     transfer_each_way(images);
