@@ -302,7 +302,7 @@ static size_t sample_count(enum fault_kind kind)
 {
     size_t calls = progress->calls[kind], most = fault_samples();
     if (loses_device(kind) && kind != FAULT_LOST)
-        most = (most + 1) / 2; /* each makes all programs anew */
+        most = (most + 1) / 2; /* each compiles all programs */
     return (kind == FAULT_FILE && calls <= FEW_CALLS) || calls < most ? calls : most;
 }
 

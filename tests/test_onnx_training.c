@@ -239,7 +239,7 @@ static const struct glcnn_image_descriptor descriptors[] = {
     {.width = SIDE, .height = SIDE, .feature_channels = 3, .number_of_images = BATCH},
     {.width = 1, .height = 1, .feature_channels = CLASSES, .number_of_images = BATCH}};
 
-/* Images are made again, and the slopes get the same bits of it. */
+/* Images are recomputed, and the slopes get the same bits. */
 static void test_budgets_learn_the_same_slopes(void)
 {
     uint64_t least = 0;
