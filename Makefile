@@ -16,7 +16,7 @@
 ##   fuzz-seeds   writes tests/fuzz/corpus's deserialize and onnx, what fuzz begins with, anew
 ##   examples     builds the example programs into $(O)/examples
 ##   tests        builds the test programs into $(O)/tests
-##   readme       writes README.md's table of kernels anew, as "glcnn kernels --table" prints it
+##   readme       writes the table of kernels in include/README.md, as "glcnn kernels --table" prints it
 ##   packages     installs the Debian packages that are missing for the tests; does nothing where all
 ##                are there
 ##   tool-packages   the same, of those that the tool and the demo need
@@ -221,9 +221,9 @@ no_pkg_config = On Debian, "make packages" installs it.
 no_libraries  = On Debian, "make packages" installs them.
 else
 no_pkg_config = For another processor set PKG_CONFIG=pkg-config, which reads the .pc files of that \
-                processor'\''s libraries from PKG_CONFIG_LIBDIR and PKG_CONFIG_SYSROOT_DIR: README.md.
+                processor'\''s libraries from PKG_CONFIG_LIBDIR and PKG_CONFIG_SYSROOT_DIR: platform/README.md.
 no_libraries  = They are those of the other processor: PKG_CONFIG_LIBDIR names the folders of their \
-                .pc files: README.md.
+                .pc files: platform/README.md.
 endif
 $(O)/flags: | $(O)/modules
 $(O)/modules:
@@ -349,11 +349,11 @@ $(O)/glcnn: $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) $(O)/tool-files $(O)/su
 	$(Q)$(LINK) $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(static_libs) $(app_libs)
 
 # The tool describes itself. One for another processor cannot, and nothing is written then.
-$(MANUAL): $(TOOL) README.md src/tool/manual.sh src/tool/completion.sh
+$(MANUAL): $(TOOL) platform/README.md src/tool/manual.sh src/tool/completion.sh
 	$(call say,GEN)
 	$(Q)rm -rf $(@D) && mkdir -p $(@D)
 	$(Q)if $(HOST_TOOL) --version >/dev/null 2>&1; then \
-	    sh src/tool/manual.sh $(HOST_TOOL) README.md $(@D) && \
+	    sh src/tool/manual.sh $(HOST_TOOL) platform/README.md $(@D) && \
 	    sh src/tool/completion.sh $(HOST_TOOL) >$(@D)/glcnn.bash; \
 	else echo '  $(HOST_TOOL) does not run here: no manual pages; HOST_TOOL names one that does'; fi
 	$(Q)touch $@

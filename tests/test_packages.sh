@@ -58,7 +58,7 @@ for package in build-essential debhelper dh-python $(sed -n '/^Build-Depends:/,/
     $debian/control | sed 's/^Build-Depends://; s/[ ,]*\(<.*\|(.*\)*$//; s/,$//'); do
     case $package in debhelper-compat | dh-sequence-python3 | python3) continue ;; esac # by the names before
     case " $(echo $tool_packages) " in *" $package "*) continue ;; esac
-    for file in Makefile README.md; do
+    for file in Makefile platform/README.md; do
         awk '/make deb |^##   deb /, /python3-setuptools/' $file | grep -qw -- "$package" ||
             fail "$file does not say that make deb needs $package"
     done

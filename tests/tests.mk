@@ -101,7 +101,7 @@ check-all: packages
 sanitized:
 	+@$(again) O=$(O)/asan CFLAGS='$(SANITIZE)' RUN_UNDER=sanitizers $(inspected)
 
-# The table that it closes with is README.md's. Nothing is wrong where Mesa cannot be had.
+# The table that it closes with is platform/README.md's. Nothing is wrong where Mesa cannot be had.
 BOARDS_ARGS ?= -t
 
 check-boards: packages
@@ -157,5 +157,5 @@ readme: $(TOOL)
 	$(Q)$(O)/glcnn kernels --table >$(O)/kernels.md
 	$(Q)awk -v table=$(O)/kernels.md '/^<!-- end of kernels/ { inside = 0 } !inside { print } \
 	    /^<!-- kernels/ { inside = 1; while ((getline line <table) > 0) print line }' \
-	    README.md >$(O)/README.md
-	$(Q)cp $(O)/README.md README.md
+	    include/README.md >$(O)/README.md
+	$(Q)cp $(O)/README.md include/README.md

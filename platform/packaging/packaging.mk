@@ -99,11 +99,14 @@ dest_bin     := $(DESTDIR)$(BINDIR)
 dest_doc     := $(DESTDIR)$(DOCDIR)
 dest_man     := $(DESTDIR)$(MANDIR)
 dest_completion := $(DESTDIR)$(COMPLETIONDIR)
-DOCUMENTS    := README.md include/specification.md
+# The pages lie there as they do here, so that their links lead somewhere.
+DOCUMENTS    := README.md $(sort $(wildcard $(foreach folder,include src src/python glsl platform tests \
+                tests/bench examples,$(folder)/*.md $(folder)/*.svg)))
+document_folders = $(addprefix $(dest_doc)/,$(filter-out ./,$(sort $(dir $(DOCUMENTS)))))
 
 install: all $(PC) $(CMAKE) $(O)/include/glcnn/kernels.h
-	install -d $(dest_include)/kernels $(dest_lib) $(dest_pc) $(dest_bin) $(dest_doc)
-	install -m 644 $(DOCUMENTS) $(dest_doc)
+	install -d $(dest_include)/kernels $(dest_lib) $(dest_pc) $(dest_bin) $(document_folders)
+	for page in $(DOCUMENTS); do install -m 644 $$page $(dest_doc)/$$page || exit 1; done
 	install -m 644 $(HEADERS) $(O)/include/glcnn/kernels.h $(dest_include)
 	$(if $(KERNEL_HEADERS),install -m 644 $(KERNEL_HEADERS) $(dest_include)/kernels)
 	install -m 644 $(STATIC) $(dest_lib)
@@ -138,7 +141,8 @@ uninstall:
 	rm -f $(addprefix $(dest_lib)/,$(notdir $(STATIC) $(SHARED) $(LINKS)))
 	rm -f $(addprefix $(dest_pc)/,$(notdir $(PC))) $(dest_bin)/glcnn
 	rm -f $(addprefix $(dest_lib)/cmake/glcnn/,$(notdir $(CMAKE)))
-	rm -f $(addprefix $(dest_doc)/,$(notdir $(DOCUMENTS)))
+	rm -f $(addprefix $(dest_doc)/,$(DOCUMENTS))
 	rm -f $(dest_man)/man1/glcnn.1 $(dest_man)/man1/glcnn-*.1 $(dest_man)/man7/glcnn-kernels.7 \
 	    $(dest_completion)/glcnn
+	-cd $(dest_doc) && rmdir -p $(document_folders:$(dest_doc)/%=%) 2>/dev/null
 	rmdir $(dest_lib)/cmake/glcnn $(dest_include)/kernels $(dest_include) $(dest_doc) 2>/dev/null || true
