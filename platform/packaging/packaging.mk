@@ -144,5 +144,5 @@ uninstall:
 	rm -f $(addprefix $(dest_doc)/,$(DOCUMENTS))
 	rm -f $(dest_man)/man1/glcnn.1 $(dest_man)/man1/glcnn-*.1 $(dest_man)/man7/glcnn-kernels.7 \
 	    $(dest_completion)/glcnn
-	-cd $(dest_doc) && rmdir -p $(document_folders:$(dest_doc)/%=%) 2>/dev/null
+	cd $(dest_doc) 2>/dev/null && rmdir -p $(document_folders:$(dest_doc)/%=%) 2>/dev/null || true
 	rmdir $(dest_lib)/cmake/glcnn $(dest_include)/kernels $(dest_include) $(dest_doc) 2>/dev/null || true
