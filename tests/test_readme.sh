@@ -1,7 +1,7 @@
 #!/bin/sh
 # The pages do what they say: README.md is short, links lead somewhere, files that are named are
 # there, the table of kernels is the tool's, programs compile and print what they should, lines for
-# Python install the package, and the new kernel of src/README.md, added to a copy of the tree as two
+# Python install the package, and the new kernel of src/README.md, added to a copy of the tree as three
 # new files, passes the self-check.
 #
 # Runs from the top of the tree, after a build in $O. CC and MAKE may be given.
@@ -149,6 +149,7 @@ done
 mkdir "$work/tree/glsl/square"
 block src/README.md glsl 1 >"$work/tree/glsl/square/square.comp"
 block src/README.md c 1 >"$work/tree/src/kernels/square.c"
+block src/README.md c 2 >"$work/tree/src/reference/square.c"
 unset MAKEFLAGS MFLAGS MAKELEVEL O
 $make -C "$work/tree" O="$work/out" >"$work/log" 2>&1 || { cat "$work/log"; fail 'the kernel does not build'; }
 "$work/out/glcnn" check -k square >"$work/checked" || { cat "$work/checked"; fail 'the kernel fails its check'; }
