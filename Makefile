@@ -47,14 +47,6 @@
 # ---- Settings ------------------------------------------------------------------------------------
 
 O            ?= build
-PREFIX       ?= /usr/local
-LIBDIR       ?= $(PREFIX)/lib
-INCLUDEDIR   ?= $(PREFIX)/include
-BINDIR       ?= $(PREFIX)/bin
-PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
-DOCDIR       ?= $(PREFIX)/share/doc/glcnn
-MANDIR       ?= $(PREFIX)/share/man
-COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
 
 # make gives CC, CXX and AR values of its own, so ?= would never see them unset.
 ifeq ($(origin CC),default)
@@ -335,11 +327,8 @@ $(O)/libglcnn_mpi.so.$(VERSION): $(MPI_OBJECTS) $(O)/mpi-files src/libglcnn.map
 	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(hard_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ \
 	    $(MPI_OBJECTS) $(mpi_libs)
 
-$(filter $(O)/libglcnn.%,$(LINKS)): $(CORE)
-$(filter $(O)/libglcnn_interchange.%,$(LINKS)): $(INTERCHANGE)
-$(filter $(O)/libglcnn_onnx.%,$(LINKS)): $(ONNX)
-$(filter $(O)/libglcnn_data.%,$(LINKS)): $(DATA)
-$(filter $(O)/libglcnn_mpi.%,$(LINKS)): $(MPI)
+$(foreach library,$(LIBRARIES),\
+    $(eval $(filter $(O)/$(library).%,$(LINKS)): $(O)/$(library).so.$(VERSION)))
 $(LINKS):
 	$(Q)ln -sf $(<F) $@
 
@@ -347,16 +336,6 @@ $(LINKS):
 $(O)/glcnn: $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) $(O)/tool-files $(O)/support
 	$(call say,LD)
 	$(Q)$(LINK) $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(static_libs) $(app_libs)
-
-# The tool describes itself. One for another processor cannot, and nothing is written then.
-$(MANUAL): $(TOOL) platform/README.md src/tool/manual.sh src/tool/completion.sh
-	$(call say,GEN)
-	$(Q)rm -rf $(@D) && mkdir -p $(@D)
-	$(Q)if $(HOST_TOOL) --version >/dev/null 2>&1; then \
-	    sh src/tool/manual.sh $(HOST_TOOL) platform/README.md $(@D) && \
-	    sh src/tool/completion.sh $(HOST_TOOL) >$(@D)/glcnn.bash; \
-	else echo '  $(HOST_TOOL) does not run here: no manual pages; HOST_TOOL names one that does'; fi
-	$(Q)touch $@
 
 $(EXAMPLES): %: %.o $(SUPPORT_OBJECTS) $(STATIC) $(O)/support
 	$(call say,LD)

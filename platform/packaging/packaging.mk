@@ -14,6 +14,15 @@ PACKAGES     := $(TOOL_PACKAGES) \
                 libonnx-testdata libopenmpi-dev openmpi-bin \
                 libbz2-dev libzstd-dev libssl-dev
 
+PREFIX       ?= /usr/local
+LIBDIR       ?= $(PREFIX)/lib
+INCLUDEDIR   ?= $(PREFIX)/include
+BINDIR       ?= $(PREFIX)/bin
+PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
+DOCDIR       ?= $(PREFIX)/share/doc/glcnn
+MANDIR       ?= $(PREFIX)/share/man
+COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
+
 .PHONY: packages tool-packages install uninstall deb
 
 # What others than Debian need is named by pkg-config's modules.
@@ -35,6 +44,16 @@ packages:
 
 tool-packages:
 	$(call install,$(TOOL_PACKAGES),$(BUILD_MODULES))
+
+# The tool describes itself. One for another processor cannot, and nothing is written then.
+$(MANUAL): $(TOOL) platform/README.md src/tool/manual.sh src/tool/completion.sh
+	$(call say,GEN)
+	$(Q)rm -rf $(@D) && mkdir -p $(@D)
+	$(Q)if $(HOST_TOOL) --version >/dev/null 2>&1; then \
+	    sh src/tool/manual.sh $(HOST_TOOL) platform/README.md $(@D) && \
+	    sh src/tool/completion.sh $(HOST_TOOL) >$(@D)/glcnn.bash; \
+	else echo '  $(HOST_TOOL) does not run here: no manual pages; HOST_TOOL names one that does'; fi
+	$(Q)touch $@
 
 # Installing. The .pc file is relative to ${prefix}, so that pkg-config can move it into a sysroot.
 relative = $(patsubst $(PREFIX)/%,$${prefix}/%,$1)
