@@ -38,6 +38,7 @@
 ##   MPICC                             MPI's compiler, which is asked for its flags: mpicc. "no": none
 ##   HOST_TOOL                         a glcnn that runs here, which writes the manual pages of one that
 ##                                     does not; without it there are none
+##   DESKTOP                           no: without what only a large desktop GPU takes, as boards want it
 ##   O                                 where everything is built: build
 ##   ONNX_PROTO                        ONNX's schema: /usr/include/onnx/onnx.proto
 ##   FUZZ                              deserialize, onnx, pictures and tables, or some of them
