@@ -20,14 +20,6 @@
 static const char *const families[] = {"add",     "subtract", "multiply", "divide",
                                        "maximum", "minimum",  "power"};
 
-struct glcnn_arithmetic_parameters *glcnn_arithmetic(glcnn_kernel *kernel)
-{
-    struct glcnn_arithmetic_parameters *parameters = NULL;
-    for (int i = ADD; i <= POWER && !parameters; i++)
-        parameters = kernel_parameters(kernel, families[i]);
-    return parameters;
-}
-
 enum operation_kind arithmetic_kind(const struct operation *o)
 {
     int kind = ADD;
@@ -35,31 +27,6 @@ enum operation_kind arithmetic_kind(const struct operation *o)
         kind++;
     return (enum operation_kind)kind;
 }
-
-/* ---- Constructors ---- */
-
-#define DEFINE_CREATE(NAME)                                                                        \
-    extern const struct glcnn_descriptor glcnn_kernel_##NAME, glcnn_kernel_##NAME##_gradient;      \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
-    {                                                                                              \
-        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
-    }                                                                                              \
-    glcnn_status glcnn_##NAME##_gradient_create(                                                   \
-        glcnn_device *device, bool is_secondary_source_filter, glcnn_kernel **kernel)              \
-    {                                                                                              \
-        glcnn_status status = kernel_create(device, &glcnn_kernel_##NAME##_gradient, kernel);      \
-        if (status == GLCNN_SUCCESS)                                                               \
-            glcnn_arithmetic(*kernel)->is_secondary_source_filter = is_secondary_source_filter;    \
-        return status;                                                                             \
-    }
-
-DEFINE_CREATE(add)
-DEFINE_CREATE(subtract)
-DEFINE_CREATE(multiply)
-DEFINE_CREATE(divide)
-DEFINE_CREATE(maximum)
-DEFINE_CREATE(minimum)
-DEFINE_CREATE(power)
 
 /* ---- What gradients are of, and given ---- */
 
@@ -578,3 +545,35 @@ const struct glcnn_descriptor glcnn_kernel_power = {
             VALUES_SYMMETRIC, KEPT_OUT("base"))};
 const struct glcnn_descriptor glcnn_kernel_power_gradient = {BACKWARD(
     "power", NULL, quotient_operands, VALUES_POSITIVE, VALUES_SYMMETRIC, KEPT_IN("base", "power"))};
+
+/* ---- Constructors ---- */
+
+struct glcnn_arithmetic_parameters *glcnn_arithmetic(glcnn_kernel *kernel)
+{
+    struct glcnn_arithmetic_parameters *p = NULL;
+    for (int i = ADD; i <= POWER && !p; i++)
+        p = kernel_parameters(kernel, families[i]);
+    return p;
+}
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
+    {                                                                                              \
+        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
+    }                                                                                              \
+    glcnn_status glcnn_##NAME##_gradient_create(                                                   \
+        glcnn_device *device, bool is_secondary_source_filter, glcnn_kernel **kernel)              \
+    {                                                                                              \
+        glcnn_status status = kernel_create(device, &glcnn_kernel_##NAME##_gradient, kernel);      \
+        if (status == GLCNN_SUCCESS)                                                               \
+            glcnn_arithmetic(*kernel)->is_secondary_source_filter = is_secondary_source_filter;    \
+        return status;                                                                             \
+    }
+
+DEFINE_CREATE(add)
+DEFINE_CREATE(subtract)
+DEFINE_CREATE(multiply)
+DEFINE_CREATE(divide)
+DEFINE_CREATE(maximum)
+DEFINE_CREATE(minimum)
+DEFINE_CREATE(power)

@@ -7,35 +7,6 @@
 #include "encode/kernel.h"
 #include "encode/window.h"
 
-struct glcnn_augment_geometry_parameters *glcnn_augment_geometry(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "augment_geometry");
-}
-
-struct glcnn_augment_color_parameters *glcnn_augment_color(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "augment_color");
-}
-
-/* ---- Constructors ---- */
-
-extern const struct glcnn_descriptor glcnn_kernel_augment_geometry, glcnn_kernel_augment_color;
-
-glcnn_status
-glcnn_augment_geometry_create(glcnn_device *device,
-                              const struct glcnn_augment_geometry_parameters *parameters,
-                              glcnn_kernel **kernel)
-{
-    return kernel_create_with(device, &glcnn_kernel_augment_geometry, parameters, kernel);
-}
-
-glcnn_status glcnn_augment_color_create(glcnn_device *device,
-                                        const struct glcnn_augment_color_parameters *parameters,
-                                        glcnn_kernel **kernel)
-{
-    return kernel_create_with(device, &glcnn_kernel_augment_color, parameters, kernel);
-}
-
 /* ---- Checks ---- */
 
 #define MOST_PIXELS 4096 /* a side: positions are computed in 32 bits */
@@ -196,3 +167,30 @@ const struct glcnn_descriptor glcnn_kernel_augment_geometry = {
 
 const struct glcnn_descriptor glcnn_kernel_augment_color = {AUGMENTATION(
     color, "images at random in brightness and contrast, with noise, a square cut out")};
+
+/* ---- Constructors ---- */
+
+struct glcnn_augment_geometry_parameters *glcnn_augment_geometry(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "augment_geometry");
+}
+
+struct glcnn_augment_color_parameters *glcnn_augment_color(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "augment_color");
+}
+
+glcnn_status
+glcnn_augment_geometry_create(glcnn_device *device,
+                              const struct glcnn_augment_geometry_parameters *parameters,
+                              glcnn_kernel **kernel)
+{
+    return kernel_create_with(device, &glcnn_kernel_augment_geometry, parameters, kernel);
+}
+
+glcnn_status glcnn_augment_color_create(glcnn_device *device,
+                                        const struct glcnn_augment_color_parameters *parameters,
+                                        glcnn_kernel **kernel)
+{
+    return kernel_create_with(device, &glcnn_kernel_augment_color, parameters, kernel);
+}

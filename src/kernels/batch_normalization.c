@@ -11,69 +11,6 @@
 #include "kernels/pixel_reduction.h"
 #include "kernels/pointwise.h"
 
-struct glcnn_batch_normalization_parameters *glcnn_batch_normalization(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "batch_normalization");
-}
-
-/* ---- Constructors ---- */
-
-static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
-                           const struct glcnn_neuron_descriptor *neuron, glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, descriptor, kernel);
-    if (status != GLCNN_SUCCESS || !neuron)
-        return status;
-    return kernel_finish(kernel,
-                         neuron_set(*kernel, &glcnn_batch_normalization(*kernel)->neuron, neuron));
-}
-
-extern const struct glcnn_descriptor glcnn_kernel_batch_normalization,
-    glcnn_kernel_batch_normalization_statistics,
-    glcnn_kernel_batch_normalization_statistics_gradient, glcnn_kernel_batch_normalization_gradient;
-
-glcnn_status glcnn_batch_normalization_statistics_create(glcnn_device *device,
-                                                         glcnn_kernel **kernel)
-{
-    return create(device, &glcnn_kernel_batch_normalization_statistics, NULL, kernel);
-}
-
-glcnn_status glcnn_batch_normalization_statistics_gradient_create(
-    glcnn_device *device, const struct glcnn_neuron_descriptor *neuron, glcnn_kernel **kernel)
-{
-    return create(device, &glcnn_kernel_batch_normalization_statistics_gradient, neuron, kernel);
-}
-
-glcnn_status glcnn_batch_normalization_gradient_create(glcnn_device *device,
-                                                       const struct glcnn_neuron_descriptor *neuron,
-                                                       glcnn_kernel **kernel)
-{
-    return create(device, &glcnn_kernel_batch_normalization_gradient, neuron, kernel);
-}
-
-static glcnn_status load(glcnn_kernel *kernel,
-                         const struct glcnn_batch_normalization_data_source *source)
-{
-    const struct normalization_array arrays[] = {{"gamma", source->gamma},
-                                                 {"beta", source->beta},
-                                                 {"mean", source->mean},
-                                                 {"variance", source->variance},
-                                                 {0}};
-    if (source->epsilon != 0)
-        glcnn_batch_normalization(kernel)->epsilon = source->epsilon;
-    return normalization_load(kernel, source->number_of_feature_channels, arrays);
-}
-
-glcnn_status glcnn_batch_normalization_create(
-    glcnn_device *device, const struct glcnn_batch_normalization_data_source *data_source,
-    const struct glcnn_neuron_descriptor *neuron, glcnn_kernel **kernel)
-{
-    glcnn_status status = create(device, &glcnn_kernel_batch_normalization, neuron, kernel);
-    if (status != GLCNN_SUCCESS || !data_source)
-        return status;
-    return kernel_finish(kernel, load(*kernel, data_source));
-}
-
 /* ---- Arguments ---- */
 
 static const struct glcnn_batch_normalization_parameters *parameters_of(const struct operation *o)
@@ -389,3 +326,62 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_gradient = {
     .variants = normalization_variants,
     .plan = plan_gradient,
 };
+
+/* ---- Constructors ---- */
+
+struct glcnn_batch_normalization_parameters *glcnn_batch_normalization(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "batch_normalization");
+}
+
+static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                           const struct glcnn_neuron_descriptor *neuron, glcnn_kernel **kernel)
+{
+    glcnn_status status = kernel_create(device, descriptor, kernel);
+    if (status != GLCNN_SUCCESS || !neuron)
+        return status;
+    return kernel_finish(kernel,
+                         neuron_set(*kernel, &glcnn_batch_normalization(*kernel)->neuron, neuron));
+}
+
+glcnn_status glcnn_batch_normalization_statistics_create(glcnn_device *device,
+                                                         glcnn_kernel **kernel)
+{
+    return create(device, &glcnn_kernel_batch_normalization_statistics, NULL, kernel);
+}
+
+glcnn_status glcnn_batch_normalization_statistics_gradient_create(
+    glcnn_device *device, const struct glcnn_neuron_descriptor *neuron, glcnn_kernel **kernel)
+{
+    return create(device, &glcnn_kernel_batch_normalization_statistics_gradient, neuron, kernel);
+}
+
+glcnn_status glcnn_batch_normalization_gradient_create(glcnn_device *device,
+                                                       const struct glcnn_neuron_descriptor *neuron,
+                                                       glcnn_kernel **kernel)
+{
+    return create(device, &glcnn_kernel_batch_normalization_gradient, neuron, kernel);
+}
+
+static glcnn_status load(glcnn_kernel *kernel,
+                         const struct glcnn_batch_normalization_data_source *source)
+{
+    const struct normalization_array arrays[] = {{"gamma", source->gamma},
+                                                 {"beta", source->beta},
+                                                 {"mean", source->mean},
+                                                 {"variance", source->variance},
+                                                 {0}};
+    if (source->epsilon != 0)
+        glcnn_batch_normalization(kernel)->epsilon = source->epsilon;
+    return normalization_load(kernel, source->number_of_feature_channels, arrays);
+}
+
+glcnn_status glcnn_batch_normalization_create(
+    glcnn_device *device, const struct glcnn_batch_normalization_data_source *data_source,
+    const struct glcnn_neuron_descriptor *neuron, glcnn_kernel **kernel)
+{
+    glcnn_status status = create(device, &glcnn_kernel_batch_normalization, neuron, kernel);
+    if (status != GLCNN_SUCCESS || !data_source)
+        return status;
+    return kernel_finish(kernel, load(*kernel, data_source));
+}

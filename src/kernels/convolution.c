@@ -3,138 +3,12 @@
  * convolution_plan.h names. */
 #include "kernels/convolution.h"
 
-extern const struct glcnn_descriptor glcnn_kernel_convolution, glcnn_kernel_convolution_gradient,
-    glcnn_kernel_fully_connected, glcnn_kernel_fully_connected_gradient;
-
-struct glcnn_convolution_parameters *glcnn_convolution(glcnn_kernel *kernel)
-{
-    static const char *const families[] = {"convolution", "fully_connected",
-                                           "convolution_transpose"};
-    struct glcnn_convolution_parameters *parameters = NULL;
-    for (int i = 0; i < 3 && !parameters; i++)
-        parameters = kernel_parameters(kernel, families[i]);
-    return parameters;
-}
-
-/* ---- Constructors ---- */
+extern const struct glcnn_descriptor glcnn_kernel_convolution;
 
 static uint32_t one_if_zero(uint32_t value)
 {
     return value ? value : 1;
 }
-
-/* A fully connected layer has none of what a convolution has a choice of. */
-static glcnn_status check_connected(const glcnn_kernel *kernel,
-                                    const struct glcnn_convolution_descriptor *d)
-{
-    const struct {
-        const char *name;
-        uint32_t value;
-    } fixed[] = {{"stride_in_pixels_x", one_if_zero(d->stride_in_pixels_x)},
-                 {"stride_in_pixels_y", one_if_zero(d->stride_in_pixels_y)},
-                 {"dilation_rate_x", one_if_zero(d->dilation_rate_x)},
-                 {"dilation_rate_y", one_if_zero(d->dilation_rate_y)},
-                 {"groups", one_if_zero(d->groups)}};
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-        if (fixed[i].value != 1)
-            return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                               "%s: %s is %u; a fully connected layer has only 1",
-                               kernel->descriptor->name, fixed[i].name, fixed[i].value);
-    return GLCNN_SUCCESS;
-}
-
-static glcnn_status set_numbers(glcnn_kernel *kernel, const struct glcnn_convolution_descriptor *d)
-{
-    const uint32_t window[6] = {d->kernel_width,
-                                d->kernel_height,
-                                one_if_zero(d->stride_in_pixels_x),
-                                one_if_zero(d->stride_in_pixels_y),
-                                one_if_zero(d->dilation_rate_x),
-                                one_if_zero(d->dilation_rate_y)};
-    struct glcnn_convolution_parameters *parameters = glcnn_convolution(kernel);
-    bool connected = !(kernel->descriptor->flags & HAS_STRIDE);
-    glcnn_status status = connected ? check_connected(kernel, d) : GLCNN_SUCCESS;
-    kernel_set_window(kernel, window);
-    parameters->input_feature_channels = d->input_feature_channels;
-    parameters->output_feature_channels = d->output_feature_channels;
-    parameters->without_biases = d->without_biases;
-    if (!connected)
-        parameters->groups = one_if_zero(d->groups);
-    return status;
-}
-
-static glcnn_status set_neuron(glcnn_kernel *kernel, const struct glcnn_neuron_descriptor *neuron)
-{
-    if (!(kernel->descriptor->flags & IS_GRADIENT))
-        return neuron_set(kernel, &glcnn_convolution(kernel)->neuron, neuron);
-    if (neuron->type == GLCNN_NEURON_TYPE_NONE)
-        return GLCNN_SUCCESS;
-    return device_fail(kernel->device, GLCNN_UNSUPPORTED,
-                       "%s: a kernel with a fused neuron has no gradient; use a neuron kernel",
-                       kernel->descriptor->name);
-}
-
-static glcnn_status set_scale_factor(glcnn_kernel *kernel,
-                                     const struct glcnn_convolution_descriptor *d)
-{
-    uint32_t factor = one_if_zero(d->sub_pixel_scale_factor);
-    if (factor == 1)
-        return GLCNN_SUCCESS;
-    if (kernel->descriptor != &glcnn_kernel_convolution)
-        return device_fail(kernel->device, GLCNN_UNSUPPORTED,
-                           "%s: sub_pixel_scale_factor is %u; only convolution has sub-pixels, and "
-                           "then no gradient",
-                           kernel->descriptor->name, factor);
-    if (factor <= 256 && d->output_feature_channels % (factor * factor) == 0)
-        return glcnn_convolution(kernel)->sub_pixel_scale_factor = factor, GLCNN_SUCCESS;
-    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                       "%s: %u output channels do not divide into sub-pixels of %u x %u",
-                       kernel->descriptor->name, d->output_feature_channels, factor, factor);
-}
-
-static glcnn_status check_descriptor(glcnn_device *device, const char *name,
-                                     const struct glcnn_convolution_descriptor *d)
-{
-    if (!d)
-        return device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: descriptor is NULL", name);
-    uint32_t groups = one_if_zero(d->groups);
-    if (d->input_feature_channels == 0 || d->input_feature_channels % groups ||
-        d->output_feature_channels % groups)
-        return device_fail(device, GLCNN_INVALID_ARGUMENT,
-                           "%s: %u input and %u output channels in %u groups; there must be some, "
-                           "and groups of equal size",
-                           name, d->input_feature_channels, d->output_feature_channels, groups);
-    return GLCNN_SUCCESS;
-}
-
-glcnn_status convolution_create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
-                                const struct glcnn_convolution_descriptor *d,
-                                const struct glcnn_convolution_weights *weights,
-                                glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, descriptor, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    status = check_descriptor(device, descriptor->name, d);
-    if (status == GLCNN_SUCCESS)
-        status = set_numbers(*kernel, d);
-    if (status == GLCNN_SUCCESS)
-        status = set_neuron(*kernel, &d->neuron);
-    if (status == GLCNN_SUCCESS)
-        status = set_scale_factor(*kernel, d);
-    status = kernel_finish(kernel, status);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    status = convolution_set_weights(*kernel, d, weights);
-    if (status != GLCNN_SUCCESS)
-        glcnn_kernel_destroy(kernel);
-    return status;
-}
-
-DEFINE_CONVOLUTION_CREATE(convolution)
-DEFINE_CONVOLUTION_CREATE(convolution_gradient)
-DEFINE_CONVOLUTION_CREATE(fully_connected)
-DEFINE_CONVOLUTION_CREATE(fully_connected_gradient)
 
 /* ---- What the numbers come to ---- */
 
@@ -541,3 +415,128 @@ const struct glcnn_descriptor glcnn_kernel_fully_connected_gradient = {
     .variants = convolution_variants,
     .plan = plan_fully_connected_gradient,
 };
+
+/* ---- Constructors ---- */
+
+struct glcnn_convolution_parameters *glcnn_convolution(glcnn_kernel *kernel)
+{
+    static const char *const families[] = {"convolution", "fully_connected",
+                                           "convolution_transpose"};
+    struct glcnn_convolution_parameters *parameters = NULL;
+    for (int i = 0; i < 3 && !parameters; i++)
+        parameters = kernel_parameters(kernel, families[i]);
+    return parameters;
+}
+
+/* A fully connected layer has none of what a convolution has a choice of. */
+static glcnn_status check_connected(const glcnn_kernel *kernel,
+                                    const struct glcnn_convolution_descriptor *d)
+{
+    const struct {
+        const char *name;
+        uint32_t value;
+    } fixed[] = {{"stride_in_pixels_x", one_if_zero(d->stride_in_pixels_x)},
+                 {"stride_in_pixels_y", one_if_zero(d->stride_in_pixels_y)},
+                 {"dilation_rate_x", one_if_zero(d->dilation_rate_x)},
+                 {"dilation_rate_y", one_if_zero(d->dilation_rate_y)},
+                 {"groups", one_if_zero(d->groups)}};
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        if (fixed[i].value != 1)
+            return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                               "%s: %s is %u; a fully connected layer has only 1",
+                               kernel->descriptor->name, fixed[i].name, fixed[i].value);
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status set_numbers(glcnn_kernel *kernel, const struct glcnn_convolution_descriptor *d)
+{
+    const uint32_t window[6] = {d->kernel_width,
+                                d->kernel_height,
+                                one_if_zero(d->stride_in_pixels_x),
+                                one_if_zero(d->stride_in_pixels_y),
+                                one_if_zero(d->dilation_rate_x),
+                                one_if_zero(d->dilation_rate_y)};
+    struct glcnn_convolution_parameters *parameters = glcnn_convolution(kernel);
+    bool connected = !(kernel->descriptor->flags & HAS_STRIDE);
+    glcnn_status status = connected ? check_connected(kernel, d) : GLCNN_SUCCESS;
+    kernel_set_window(kernel, window);
+    parameters->input_feature_channels = d->input_feature_channels;
+    parameters->output_feature_channels = d->output_feature_channels;
+    parameters->without_biases = d->without_biases;
+    if (!connected)
+        parameters->groups = one_if_zero(d->groups);
+    return status;
+}
+
+static glcnn_status set_neuron(glcnn_kernel *kernel, const struct glcnn_neuron_descriptor *neuron)
+{
+    if (!(kernel->descriptor->flags & IS_GRADIENT))
+        return neuron_set(kernel, &glcnn_convolution(kernel)->neuron, neuron);
+    if (neuron->type == GLCNN_NEURON_TYPE_NONE)
+        return GLCNN_SUCCESS;
+    return device_fail(kernel->device, GLCNN_UNSUPPORTED,
+                       "%s: a kernel with a fused neuron has no gradient; use a neuron kernel",
+                       kernel->descriptor->name);
+}
+
+static glcnn_status set_scale_factor(glcnn_kernel *kernel,
+                                     const struct glcnn_convolution_descriptor *d)
+{
+    uint32_t factor = one_if_zero(d->sub_pixel_scale_factor);
+    if (factor == 1)
+        return GLCNN_SUCCESS;
+    if (kernel->descriptor != &glcnn_kernel_convolution)
+        return device_fail(kernel->device, GLCNN_UNSUPPORTED,
+                           "%s: sub_pixel_scale_factor is %u; only convolution has sub-pixels, and "
+                           "then no gradient",
+                           kernel->descriptor->name, factor);
+    if (factor <= 256 && d->output_feature_channels % (factor * factor) == 0)
+        return glcnn_convolution(kernel)->sub_pixel_scale_factor = factor, GLCNN_SUCCESS;
+    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                       "%s: %u output channels do not divide into sub-pixels of %u x %u",
+                       kernel->descriptor->name, d->output_feature_channels, factor, factor);
+}
+
+static glcnn_status check_descriptor(glcnn_device *device, const char *name,
+                                     const struct glcnn_convolution_descriptor *d)
+{
+    if (!d)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: descriptor is NULL", name);
+    uint32_t groups = one_if_zero(d->groups);
+    if (d->input_feature_channels == 0 || d->input_feature_channels % groups ||
+        d->output_feature_channels % groups)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "%s: %u input and %u output channels in %u groups; there must be some, "
+                           "and groups of equal size",
+                           name, d->input_feature_channels, d->output_feature_channels, groups);
+    return GLCNN_SUCCESS;
+}
+
+glcnn_status convolution_create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                                const struct glcnn_convolution_descriptor *d,
+                                const struct glcnn_convolution_weights *weights,
+                                glcnn_kernel **kernel)
+{
+    glcnn_status status = kernel_create(device, descriptor, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    status = check_descriptor(device, descriptor->name, d);
+    if (status == GLCNN_SUCCESS)
+        status = set_numbers(*kernel, d);
+    if (status == GLCNN_SUCCESS)
+        status = set_neuron(*kernel, &d->neuron);
+    if (status == GLCNN_SUCCESS)
+        status = set_scale_factor(*kernel, d);
+    status = kernel_finish(kernel, status);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    status = convolution_set_weights(*kernel, d, weights);
+    if (status != GLCNN_SUCCESS)
+        glcnn_kernel_destroy(kernel);
+    return status;
+}
+
+DEFINE_CONVOLUTION_CREATE(convolution)
+DEFINE_CONVOLUTION_CREATE(convolution_gradient)
+DEFINE_CONVOLUTION_CREATE(fully_connected)
+DEFINE_CONVOLUTION_CREATE(fully_connected_gradient)

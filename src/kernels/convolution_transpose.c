@@ -13,11 +13,6 @@
 extern const struct glcnn_descriptor glcnn_kernel_convolution, glcnn_kernel_convolution_gradient,
     glcnn_kernel_convolution_transpose, glcnn_kernel_convolution_transpose_gradient;
 
-/* ---- Constructors ---- */
-
-DEFINE_CONVOLUTION_CREATE(convolution_transpose)
-DEFINE_CONVOLUTION_CREATE(convolution_transpose_gradient)
-
 static bool gradient_check(const struct operation *o, struct refusal refusal)
 {
     if (o->state_driven)
@@ -223,3 +218,8 @@ const struct glcnn_descriptor glcnn_kernel_convolution_transpose_gradient = {
     .variants = convolution_variants,
     .plan = plan_gradient,
 };
+
+/* ---- Constructors ---- */
+
+DEFINE_CONVOLUTION_CREATE(convolution_transpose)
+DEFINE_CONVOLUTION_CREATE(convolution_transpose_gradient)

@@ -11,34 +11,6 @@
 
 typedef struct glcnn_cross_channel_normalization_parameters numbers;
 
-numbers *glcnn_cross_channel_normalization(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "cross_channel_normalization");
-}
-
-/* ---- Constructors ---- */
-
-static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
-                           uint32_t kernel_size, glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, descriptor, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    glcnn_cross_channel_normalization(*kernel)->kernel_size = kernel_size;
-    return kernel_finish(kernel, GLCNN_SUCCESS);
-}
-
-#define DEFINE_CREATE(NAME)                                                                        \
-    extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_size,                 \
-                                       glcnn_kernel **kernel)                                      \
-    {                                                                                              \
-        return create(device, &glcnn_kernel_##NAME, kernel_size, kernel);                          \
-    }
-
-DEFINE_CREATE(cross_channel_normalization)
-DEFINE_CREATE(cross_channel_normalization_gradient)
-
 /* ---- Passes ---- */
 
 static void pass_numbers(struct pass *pass, const numbers *p)
@@ -223,3 +195,30 @@ const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization_gradient 
     .variants = gradient_variants,
     .plan = plan_gradient,
 };
+
+/* ---- Constructors ---- */
+
+numbers *glcnn_cross_channel_normalization(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "cross_channel_normalization");
+}
+
+static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                           uint32_t kernel_size, glcnn_kernel **kernel)
+{
+    glcnn_status status = kernel_create(device, descriptor, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    glcnn_cross_channel_normalization(*kernel)->kernel_size = kernel_size;
+    return kernel_finish(kernel, GLCNN_SUCCESS);
+}
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_size,                 \
+                                       glcnn_kernel **kernel)                                      \
+    {                                                                                              \
+        return create(device, &glcnn_kernel_##NAME, kernel_size, kernel);                          \
+    }
+
+DEFINE_CREATE(cross_channel_normalization)
+DEFINE_CREATE(cross_channel_normalization_gradient)

@@ -11,15 +11,6 @@
 #include "encode/window.h"
 #include "kernels/pointwise.h"
 
-struct glcnn_dropout_parameters *glcnn_dropout(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "dropout");
-}
-
-/* ---- Constructors ---- */
-
-extern const struct glcnn_descriptor glcnn_kernel_dropout, glcnn_kernel_dropout_gradient;
-
 static bool check_probability(float p, struct refusal refusal)
 {
     char text[NUMBER_TEXT];
@@ -27,32 +18,6 @@ static bool check_probability(float p, struct refusal refusal)
         return true;
     return refuse(refusal, "keep_probability is %s; it must lie between 0 and 1, both excluded",
                   number_format(text, (double)p));
-}
-
-static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
-                           float keep_probability, uint64_t seed, glcnn_kernel **kernel)
-{
-    char sentence[256];
-    glcnn_status status = kernel_create(device, descriptor, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    glcnn_dropout(*kernel)->keep_probability = keep_probability;
-    glcnn_dropout(*kernel)->seed = seed;
-    if (!check_probability(keep_probability, (struct refusal){sentence, sizeof sentence}))
-        status = device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: %s", descriptor->name, sentence);
-    return kernel_finish(kernel, status);
-}
-
-glcnn_status glcnn_dropout_create(glcnn_device *device, float keep_probability, uint64_t seed,
-                                  glcnn_kernel **kernel)
-{
-    return create(device, &glcnn_kernel_dropout, keep_probability, seed, kernel);
-}
-
-glcnn_status glcnn_dropout_gradient_create(glcnn_device *device, float keep_probability,
-                                           glcnn_kernel **kernel)
-{
-    return create(device, &glcnn_kernel_dropout_gradient, keep_probability, 0, kernel);
 }
 
 /* ---- The mask's extent ---- */
@@ -303,3 +268,36 @@ const struct glcnn_descriptor glcnn_kernel_dropout_gradient = {
     .variants = gradient_variants,
     .plan = plan_dropout_gradient,
 };
+
+/* ---- Constructors ---- */
+
+struct glcnn_dropout_parameters *glcnn_dropout(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "dropout");
+}
+
+static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                           float keep_probability, uint64_t seed, glcnn_kernel **kernel)
+{
+    char sentence[256];
+    glcnn_status status = kernel_create(device, descriptor, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    glcnn_dropout(*kernel)->keep_probability = keep_probability;
+    glcnn_dropout(*kernel)->seed = seed;
+    if (!check_probability(keep_probability, (struct refusal){sentence, sizeof sentence}))
+        status = device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: %s", descriptor->name, sentence);
+    return kernel_finish(kernel, status);
+}
+
+glcnn_status glcnn_dropout_create(glcnn_device *device, float keep_probability, uint64_t seed,
+                                  glcnn_kernel **kernel)
+{
+    return create(device, &glcnn_kernel_dropout, keep_probability, seed, kernel);
+}
+
+glcnn_status glcnn_dropout_gradient_create(glcnn_device *device, float keep_probability,
+                                           glcnn_kernel **kernel)
+{
+    return create(device, &glcnn_kernel_dropout_gradient, keep_probability, 0, kernel);
+}

@@ -10,26 +10,6 @@
 #define MOST_PIXELS 16384 /* a side */
 #define MOST_SHRINK 64    /* pixels of an axis in one result: sums stay short, and dispatches too */
 
-struct glcnn_frame_parameters *glcnn_frame(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "frame");
-}
-
-/* ---- Constructors ---- */
-
-#define DEFINE_CREATE(NAME)                                                                        \
-    extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device,                                       \
-                                       const struct glcnn_frame_parameters *parameters,            \
-                                       glcnn_kernel **kernel)                                      \
-    {                                                                                              \
-        return kernel_create_with(device, &glcnn_kernel_##NAME, parameters, kernel);               \
-    }
-
-DEFINE_CREATE(frame_rgb)
-DEFINE_CREATE(frame_yuyv)
-DEFINE_CREATE(frame_nv12)
-
 /* ---- Shape and check ---- */
 
 static uint32_t part(uint32_t wanted, uint32_t first, uint32_t size)
@@ -220,7 +200,7 @@ static const char *const range_names[] = {"usual", "full", "limited", NULL};
 #NAME, TEXT, FIELD_UINT32, FIELD(NAME), 0, 0, MOST_PIXELS, NULL                            \
     }
 
-static const struct parameter parameters[] = {
+static const struct parameter rows[] = {
     PIXELS(crop_x, "first column of the frame that counts"),
     PIXELS(crop_y, "first row of the frame that counts"),
     PIXELS(crop_width, "columns that count; 0: all the rest"),
@@ -247,8 +227,8 @@ static const struct parameter parameters[] = {
 #define FRAMES(KIND, TEXT)                                                                         \
     .name = "frame_" #KIND, .text = TEXT, .family = "frame",                                       \
     .without_gradient = "frames are not trained; let its result stop gradients",                   \
-    .parameters_size = sizeof(struct glcnn_frame_parameters), .parameters = parameters,            \
-    .shape = shape, .length = length, .check = check_##KIND, .plan = plan_##KIND
+    .parameters_size = sizeof(struct glcnn_frame_parameters), .parameters = rows, .shape = shape,  \
+    .length = length, .check = check_##KIND, .plan = plan_##KIND
 
 const struct glcnn_descriptor glcnn_kernel_frame_rgb = {
     FRAMES(rgb, "frames of red, green and blue cropped, scaled and normalised"),
@@ -267,3 +247,22 @@ const struct glcnn_descriptor glcnn_kernel_frame_nv12 = {
         {ARGUMENTS,
          {.name = "chroma_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES_BYTE}},
 };
+
+/* ---- Constructors ---- */
+
+struct glcnn_frame_parameters *glcnn_frame(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "frame");
+}
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device,                                       \
+                                       const struct glcnn_frame_parameters *parameters,            \
+                                       glcnn_kernel **kernel)                                      \
+    {                                                                                              \
+        return kernel_create_with(device, &glcnn_kernel_##NAME, parameters, kernel);               \
+    }
+
+DEFINE_CREATE(frame_rgb)
+DEFINE_CREATE(frame_yuyv)
+DEFINE_CREATE(frame_nv12)

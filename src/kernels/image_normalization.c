@@ -8,42 +8,6 @@
 #include "encode/window.h"
 #include "kernels/pointwise.h"
 
-/* ---- Constructor ---- */
-
-extern const struct glcnn_descriptor glcnn_kernel_image_normalization;
-
-static glcnn_status check_values(glcnn_device *device, const float *mean, const float *deviation,
-                                 size_t count)
-{
-    char m[NUMBER_TEXT], d[NUMBER_TEXT];
-    if ((!mean || !deviation) && count > 0)
-        return device_fail(device, GLCNN_INVALID_ARGUMENT, "image_normalization: %s is NULL",
-                           mean ? "deviation" : "mean");
-    for (size_t c = 0; c < count; c++)
-        if (!isfinite(mean[c]) || !isfinite(deviation[c]) || deviation[c] <= 0)
-            return device_fail(device, GLCNN_INVALID_ARGUMENT,
-                               "image_normalization: channel %zu has a mean of %s and a deviation "
-                               "of %s; both must be finite and the deviation greater than 0",
-                               c, number_format(m, (double)mean[c]),
-                               number_format(d, (double)deviation[c]));
-    return GLCNN_SUCCESS;
-}
-
-glcnn_status glcnn_image_normalization_create(glcnn_device *device, const float *mean,
-                                              const float *deviation, size_t count,
-                                              glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, &glcnn_kernel_image_normalization, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    status = check_values(device, mean, deviation, count);
-    if (status == GLCNN_SUCCESS && count)
-        status = glcnn_kernel_set_vector(*kernel, "mean", mean, count);
-    if (status == GLCNN_SUCCESS && count)
-        status = glcnn_kernel_set_vector(*kernel, "deviation", deviation, count);
-    return kernel_finish(kernel, status);
-}
-
 /* ---- Pass ---- */
 
 static size_t length(const struct operation *o, size_t index)
@@ -81,3 +45,37 @@ const struct glcnn_descriptor glcnn_kernel_image_normalization = {
     .variants = pointwise_variants,
     .plan = plan,
 };
+
+/* ---- Constructor ---- */
+
+static glcnn_status check_values(glcnn_device *device, const float *mean, const float *deviation,
+                                 size_t count)
+{
+    char m[NUMBER_TEXT], d[NUMBER_TEXT];
+    if ((!mean || !deviation) && count > 0)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT, "image_normalization: %s is NULL",
+                           mean ? "deviation" : "mean");
+    for (size_t c = 0; c < count; c++)
+        if (!isfinite(mean[c]) || !isfinite(deviation[c]) || deviation[c] <= 0)
+            return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                               "image_normalization: channel %zu has a mean of %s and a deviation "
+                               "of %s; both must be finite and the deviation greater than 0",
+                               c, number_format(m, (double)mean[c]),
+                               number_format(d, (double)deviation[c]));
+    return GLCNN_SUCCESS;
+}
+
+glcnn_status glcnn_image_normalization_create(glcnn_device *device, const float *mean,
+                                              const float *deviation, size_t count,
+                                              glcnn_kernel **kernel)
+{
+    glcnn_status status = kernel_create(device, &glcnn_kernel_image_normalization, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    status = check_values(device, mean, deviation, count);
+    if (status == GLCNN_SUCCESS && count)
+        status = glcnn_kernel_set_vector(*kernel, "mean", mean, count);
+    if (status == GLCNN_SUCCESS && count)
+        status = glcnn_kernel_set_vector(*kernel, "deviation", deviation, count);
+    return kernel_finish(kernel, status);
+}

@@ -13,34 +13,6 @@
 extern const struct glcnn_descriptor glcnn_kernel_instance_normalization,
     glcnn_kernel_instance_normalization_gradient;
 
-struct glcnn_instance_normalization_parameters *glcnn_instance_normalization(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "instance_normalization");
-}
-
-/* ---- Constructors ---- */
-
-glcnn_status glcnn_instance_normalization_create(
-    glcnn_device *device, const struct glcnn_instance_normalization_data_source *data_source,
-    glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, &glcnn_kernel_instance_normalization, kernel);
-    if (status != GLCNN_SUCCESS || !data_source)
-        return status;
-    const struct normalization_array arrays[] = {
-        {"gamma", data_source->gamma}, {"beta", data_source->beta}, {0}};
-    if (data_source->epsilon != 0)
-        glcnn_instance_normalization(*kernel)->epsilon = data_source->epsilon;
-    return kernel_finish(
-        kernel, normalization_load(*kernel, data_source->number_of_feature_channels, arrays));
-}
-
-glcnn_status glcnn_instance_normalization_gradient_create(glcnn_device *device,
-                                                          glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_instance_normalization_gradient, kernel);
-}
-
 /* ---- Arguments ---- */
 
 float instance_normalization_epsilon(const struct operation *o)
@@ -195,3 +167,31 @@ const struct glcnn_descriptor glcnn_kernel_instance_normalization_gradient = {
     .variants = normalization_variants,
     .plan = plan_gradient,
 };
+
+/* ---- Constructors ---- */
+
+struct glcnn_instance_normalization_parameters *glcnn_instance_normalization(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "instance_normalization");
+}
+
+glcnn_status glcnn_instance_normalization_create(
+    glcnn_device *device, const struct glcnn_instance_normalization_data_source *data_source,
+    glcnn_kernel **kernel)
+{
+    glcnn_status status = kernel_create(device, &glcnn_kernel_instance_normalization, kernel);
+    if (status != GLCNN_SUCCESS || !data_source)
+        return status;
+    const struct normalization_array arrays[] = {
+        {"gamma", data_source->gamma}, {"beta", data_source->beta}, {0}};
+    if (data_source->epsilon != 0)
+        glcnn_instance_normalization(*kernel)->epsilon = data_source->epsilon;
+    return kernel_finish(
+        kernel, normalization_load(*kernel, data_source->number_of_feature_channels, arrays));
+}
+
+glcnn_status glcnn_instance_normalization_gradient_create(glcnn_device *device,
+                                                          glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_instance_normalization_gradient, kernel);
+}

@@ -7,33 +7,6 @@
 #include "encode/window.h"
 #include "kernels/elements.h"
 
-struct glcnn_matrix_multiplication_parameters *glcnn_matrix_multiplication(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "matrix_multiplication");
-}
-
-/* ---- Constructors ---- */
-
-extern const struct glcnn_descriptor glcnn_kernel_matrix_multiplication,
-    glcnn_kernel_matrix_multiplication_gradient;
-
-glcnn_status glcnn_matrix_multiplication_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_matrix_multiplication, kernel);
-}
-
-glcnn_status glcnn_matrix_multiplication_gradient_create(glcnn_device *device,
-                                                         bool is_secondary_source_filter,
-                                                         glcnn_kernel **kernel)
-{
-    glcnn_status status =
-        kernel_create(device, &glcnn_kernel_matrix_multiplication_gradient, kernel);
-    if (status == GLCNN_SUCCESS)
-        glcnn_matrix_multiplication(*kernel)->is_secondary_source_filter =
-            is_secondary_source_filter;
-    return status;
-}
-
 /* ---- Shape and check ---- */
 
 bool matrix_multiplication_by_secondary(const void *parameters)
@@ -215,3 +188,27 @@ const struct glcnn_descriptor glcnn_kernel_matrix_multiplication_gradient = {
     .variants = variants,
     .plan = plan_gradient,
 };
+
+/* ---- Constructors ---- */
+
+struct glcnn_matrix_multiplication_parameters *glcnn_matrix_multiplication(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "matrix_multiplication");
+}
+
+glcnn_status glcnn_matrix_multiplication_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_matrix_multiplication, kernel);
+}
+
+glcnn_status glcnn_matrix_multiplication_gradient_create(glcnn_device *device,
+                                                         bool is_secondary_source_filter,
+                                                         glcnn_kernel **kernel)
+{
+    glcnn_status status =
+        kernel_create(device, &glcnn_kernel_matrix_multiplication_gradient, kernel);
+    if (status == GLCNN_SUCCESS)
+        glcnn_matrix_multiplication(*kernel)->is_secondary_source_filter =
+            is_secondary_source_filter;
+    return status;
+}

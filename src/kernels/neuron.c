@@ -9,11 +9,6 @@
 #include "kernels/pixel_reduction.h"
 #include "kernels/pointwise.h"
 
-struct glcnn_neuron_parameters *glcnn_neuron(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "neuron");
-}
-
 /* ---- Types ---- */
 
 #define VALUE_OF(NAME, a, b, c, VALUE, DERIVATIVE) FUNCTION(NAME##_value, VALUE)
@@ -164,43 +159,6 @@ struct neuron_traits neuron_traits(const struct glcnn_neuron_descriptor *n)
                                   .rectifies = far > 2 * neuron_value(n, 0, 1) &&
                                                fabs(neuron_value(n, 0, -4)) < far / 2,
                                   .keeps_zero = neuron_value(n, 1, 0) == 0};
-}
-
-/* ---- Constructors ---- */
-
-static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
-                           const struct glcnn_neuron_descriptor *neuron, const float *data,
-                           size_t count, glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, descriptor, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    if (neuron)
-        status = neuron_set(*kernel, &glcnn_neuron(*kernel)->neuron, neuron);
-    if (status == GLCNN_SUCCESS && data)
-        status = glcnn_kernel_set_vector(*kernel, "neuron_data", data, count);
-    return kernel_finish(kernel, status);
-}
-
-extern const struct glcnn_descriptor glcnn_kernel_neuron, glcnn_kernel_neuron_gradient,
-    glcnn_kernel_neuron_slope_gradient;
-
-glcnn_status glcnn_neuron_create(glcnn_device *device, const struct glcnn_neuron_descriptor *neuron,
-                                 const float *data, size_t count, glcnn_kernel **kernel)
-{
-    return create(device, &glcnn_kernel_neuron, neuron, data, count, kernel);
-}
-
-glcnn_status glcnn_neuron_gradient_create(glcnn_device *device,
-                                          const struct glcnn_neuron_descriptor *neuron,
-                                          const float *data, size_t count, glcnn_kernel **kernel)
-{
-    return create(device, &glcnn_kernel_neuron_gradient, neuron, data, count, kernel);
-}
-
-glcnn_status glcnn_neuron_slope_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_neuron_slope_gradient, kernel);
 }
 
 /* ---- Passes ---- */
@@ -425,3 +383,42 @@ const struct glcnn_descriptor glcnn_kernel_neuron_slope_gradient = {
     .variants = slope_tables,
     .plan = plan_slope_gradient,
 };
+
+/* ---- Constructors ---- */
+
+struct glcnn_neuron_parameters *glcnn_neuron(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "neuron");
+}
+
+static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                           const struct glcnn_neuron_descriptor *neuron, const float *data,
+                           size_t count, glcnn_kernel **kernel)
+{
+    glcnn_status status = kernel_create(device, descriptor, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (neuron)
+        status = neuron_set(*kernel, &glcnn_neuron(*kernel)->neuron, neuron);
+    if (status == GLCNN_SUCCESS && data)
+        status = glcnn_kernel_set_vector(*kernel, "neuron_data", data, count);
+    return kernel_finish(kernel, status);
+}
+
+glcnn_status glcnn_neuron_create(glcnn_device *device, const struct glcnn_neuron_descriptor *neuron,
+                                 const float *data, size_t count, glcnn_kernel **kernel)
+{
+    return create(device, &glcnn_kernel_neuron, neuron, data, count, kernel);
+}
+
+glcnn_status glcnn_neuron_gradient_create(glcnn_device *device,
+                                          const struct glcnn_neuron_descriptor *neuron,
+                                          const float *data, size_t count, glcnn_kernel **kernel)
+{
+    return create(device, &glcnn_kernel_neuron_gradient, neuron, data, count, kernel);
+}
+
+glcnn_status glcnn_neuron_slope_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_neuron_slope_gradient, kernel);
+}

@@ -9,29 +9,6 @@
 #include "encode/number.h"
 #include "record/command_buffer.h"
 
-struct glcnn_optimizer_parameters *glcnn_optimizer(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "optimizer");
-}
-
-/* ---- Constructors ---- */
-
-#define DEFINE_CREATE(NAME)                                                                        \
-    extern const struct glcnn_descriptor glcnn_kernel_optimizer_##NAME;                            \
-    glcnn_status glcnn_optimizer_##NAME##_create(glcnn_device *device, float learning_rate,        \
-                                                 glcnn_kernel **kernel)                            \
-    {                                                                                              \
-        glcnn_status status = kernel_create(device, &glcnn_kernel_optimizer_##NAME, kernel);       \
-        if (status != GLCNN_SUCCESS)                                                               \
-            return status;                                                                         \
-        glcnn_optimizer(*kernel)->learning_rate = learning_rate;                                   \
-        return kernel_finish(kernel, GLCNN_SUCCESS);                                               \
-    }
-
-DEFINE_CREATE(stochastic_gradient_descent)
-DEFINE_CREATE(rms_prop)
-DEFINE_CREATE(adam)
-
 /* ---- Vectors ---- */
 
 int optimizer_result_index(const struct operation *o)
@@ -484,3 +461,25 @@ const struct glcnn_descriptor glcnn_kernel_optimizer_adam = {
     .arguments = {GIVEN("gradient"), GIVEN("values"),
                   UPDATED("first_moment", VALUES_SYMMETRIC, false),
                   UPDATED("second_moment", VALUES_POSITIVE, false), MADE("result")}};
+
+/* ---- Constructors ---- */
+
+struct glcnn_optimizer_parameters *glcnn_optimizer(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "optimizer");
+}
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    glcnn_status glcnn_optimizer_##NAME##_create(glcnn_device *device, float learning_rate,        \
+                                                 glcnn_kernel **kernel)                            \
+    {                                                                                              \
+        glcnn_status status = kernel_create(device, &glcnn_kernel_optimizer_##NAME, kernel);       \
+        if (status != GLCNN_SUCCESS)                                                               \
+            return status;                                                                         \
+        glcnn_optimizer(*kernel)->learning_rate = learning_rate;                                   \
+        return kernel_finish(kernel, GLCNN_SUCCESS);                                               \
+    }
+
+DEFINE_CREATE(stochastic_gradient_descent)
+DEFINE_CREATE(rms_prop)
+DEFINE_CREATE(adam)

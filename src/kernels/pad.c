@@ -9,44 +9,6 @@
 #include "encode/kernel.h"
 #include "kernels/elements.h"
 
-struct glcnn_pad_parameters *glcnn_pad(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "pad");
-}
-
-struct glcnn_strided_slice_parameters *glcnn_strided_slice(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "strided_slice");
-}
-
-/* ---- Constructors ---- */
-
-extern const struct glcnn_descriptor glcnn_kernel_pad, glcnn_kernel_pad_gradient,
-    glcnn_kernel_strided_slice, glcnn_kernel_strided_slice_gradient;
-
-glcnn_status glcnn_pad_create(glcnn_device *device, const struct glcnn_pad_parameters *parameters,
-                              glcnn_kernel **kernel)
-{
-    return kernel_create_with(device, &glcnn_kernel_pad, parameters, kernel);
-}
-
-glcnn_status glcnn_strided_slice_create(glcnn_device *device,
-                                        const struct glcnn_strided_slice_parameters *parameters,
-                                        glcnn_kernel **kernel)
-{
-    return kernel_create_with(device, &glcnn_kernel_strided_slice, parameters, kernel);
-}
-
-glcnn_status glcnn_pad_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_pad_gradient, kernel);
-}
-
-glcnn_status glcnn_strided_slice_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_strided_slice_gradient, kernel);
-}
-
 /* ---- Walks ---- */
 
 static struct walk padded(uint32_t size, int32_t before, int32_t after)
@@ -303,3 +265,38 @@ const struct glcnn_descriptor glcnn_kernel_strided_slice_gradient = {
     .check = elements_check_state,
     .plan = plan_gradient,
 };
+
+/* ---- Constructors ---- */
+
+struct glcnn_pad_parameters *glcnn_pad(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "pad");
+}
+
+struct glcnn_strided_slice_parameters *glcnn_strided_slice(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "strided_slice");
+}
+
+glcnn_status glcnn_pad_create(glcnn_device *device, const struct glcnn_pad_parameters *parameters,
+                              glcnn_kernel **kernel)
+{
+    return kernel_create_with(device, &glcnn_kernel_pad, parameters, kernel);
+}
+
+glcnn_status glcnn_strided_slice_create(glcnn_device *device,
+                                        const struct glcnn_strided_slice_parameters *parameters,
+                                        glcnn_kernel **kernel)
+{
+    return kernel_create_with(device, &glcnn_kernel_strided_slice, parameters, kernel);
+}
+
+glcnn_status glcnn_pad_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_pad_gradient, kernel);
+}
+
+glcnn_status glcnn_strided_slice_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_strided_slice_gradient, kernel);
+}

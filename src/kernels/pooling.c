@@ -12,55 +12,6 @@
 #include "kernels/pooling_strips.h"
 #include "kernels/pooling_winners.h"
 
-struct glcnn_pooling_parameters *glcnn_pooling(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "pooling");
-}
-
-/* ---- Constructors ---- */
-
-static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
-                           const uint32_t window[6], glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, descriptor, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    kernel_set_window(*kernel, window);
-    return kernel_finish(kernel, GLCNN_SUCCESS);
-}
-
-#define DEFINE_CREATE(NAME)                                                                        \
-    extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_width,                \
-                                       uint32_t kernel_height, uint32_t stride_x,                  \
-                                       uint32_t stride_y, glcnn_kernel **kernel)                   \
-    {                                                                                              \
-        const uint32_t window[6] = {kernel_width, kernel_height, stride_x, stride_y, 1, 1};        \
-        return create(device, &glcnn_kernel_##NAME, window, kernel);                               \
-    }
-
-DEFINE_CREATE(pooling_average)
-DEFINE_CREATE(pooling_average_gradient)
-DEFINE_CREATE(pooling_l2_norm)
-DEFINE_CREATE(pooling_l2_norm_gradient)
-DEFINE_CREATE(pooling_max)
-DEFINE_CREATE(pooling_max_gradient)
-
-#define DEFINE_DILATED_CREATE(NAME)                                                                \
-    extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_width,                \
-                                       uint32_t kernel_height, uint32_t stride_x,                  \
-                                       uint32_t stride_y, uint32_t dilation_rate_x,                \
-                                       uint32_t dilation_rate_y, glcnn_kernel **kernel)            \
-    {                                                                                              \
-        const uint32_t window[6] = {kernel_width, kernel_height,   stride_x,                       \
-                                    stride_y,     dilation_rate_x, dilation_rate_y};               \
-        return create(device, &glcnn_kernel_##NAME, window, kernel);                               \
-    }
-
-DEFINE_DILATED_CREATE(dilated_pooling_max)
-DEFINE_DILATED_CREATE(dilated_pooling_max_gradient)
-
 /* ---- Zero padding that counts ---- */
 
 /* Caffe's rule: the padding implied by the offset counts, what lies beyond does not. */
@@ -589,3 +540,50 @@ const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max_gradient = {
     GRADIENT("dilated_pooling_max", "MPSCNNDilatedPoolingMax", HAS_DILATION, max_gradient_forms,
              max_gradient),
     READS_WINNERS("dilated_pooling_max")};
+
+/* ---- Constructors ---- */
+
+struct glcnn_pooling_parameters *glcnn_pooling(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "pooling");
+}
+
+static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                           const uint32_t window[6], glcnn_kernel **kernel)
+{
+    glcnn_status status = kernel_create(device, descriptor, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    kernel_set_window(*kernel, window);
+    return kernel_finish(kernel, GLCNN_SUCCESS);
+}
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_width,                \
+                                       uint32_t kernel_height, uint32_t stride_x,                  \
+                                       uint32_t stride_y, glcnn_kernel **kernel)                   \
+    {                                                                                              \
+        const uint32_t window[6] = {kernel_width, kernel_height, stride_x, stride_y, 1, 1};        \
+        return create(device, &glcnn_kernel_##NAME, window, kernel);                               \
+    }
+
+DEFINE_CREATE(pooling_average)
+DEFINE_CREATE(pooling_average_gradient)
+DEFINE_CREATE(pooling_l2_norm)
+DEFINE_CREATE(pooling_l2_norm_gradient)
+DEFINE_CREATE(pooling_max)
+DEFINE_CREATE(pooling_max_gradient)
+
+#define DEFINE_DILATED_CREATE(NAME)                                                                \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_width,                \
+                                       uint32_t kernel_height, uint32_t stride_x,                  \
+                                       uint32_t stride_y, uint32_t dilation_rate_x,                \
+                                       uint32_t dilation_rate_y, glcnn_kernel **kernel)            \
+    {                                                                                              \
+        const uint32_t window[6] = {kernel_width, kernel_height,   stride_x,                       \
+                                    stride_y,     dilation_rate_x, dilation_rate_y};               \
+        return create(device, &glcnn_kernel_##NAME, window, kernel);                               \
+    }
+
+DEFINE_DILATED_CREATE(dilated_pooling_max)
+DEFINE_DILATED_CREATE(dilated_pooling_max_gradient)

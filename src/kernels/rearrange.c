@@ -9,64 +9,6 @@
 
 static const char *const block_families[] = {"depth_to_space", "space_to_depth"};
 
-struct glcnn_transpose_parameters *glcnn_transpose(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "transpose");
-}
-
-struct glcnn_block_parameters *glcnn_block(glcnn_kernel *kernel)
-{
-    struct glcnn_block_parameters *parameters = kernel_parameters(kernel, block_families[0]);
-    return parameters ? parameters : kernel_parameters(kernel, block_families[1]);
-}
-
-struct glcnn_channel_shuffle_parameters *glcnn_channel_shuffle(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "channel_shuffle");
-}
-
-/* ---- Constructors ---- */
-
-#define DECLARE(NAME)                                                                              \
-    extern const struct glcnn_descriptor glcnn_kernel_##NAME, glcnn_kernel_##NAME##_gradient;      \
-    glcnn_status glcnn_##NAME##_gradient_create(glcnn_device *device, glcnn_kernel **kernel)       \
-    {                                                                                              \
-        return kernel_create(device, &glcnn_kernel_##NAME##_gradient, kernel);                     \
-    }
-
-DECLARE(transpose)
-DECLARE(depth_to_space)
-DECLARE(space_to_depth)
-DECLARE(channel_shuffle)
-
-glcnn_status glcnn_transpose_create(glcnn_device *device, glcnn_axis_order order,
-                                    glcnn_kernel **kernel)
-{
-    const struct glcnn_transpose_parameters parameters = {order};
-    return kernel_create_with(device, &glcnn_kernel_transpose, &parameters, kernel);
-}
-
-glcnn_status glcnn_depth_to_space_create(glcnn_device *device, uint32_t block_size,
-                                         glcnn_block_order order, glcnn_kernel **kernel)
-{
-    const struct glcnn_block_parameters parameters = {block_size, order};
-    return kernel_create_with(device, &glcnn_kernel_depth_to_space, &parameters, kernel);
-}
-
-glcnn_status glcnn_space_to_depth_create(glcnn_device *device, uint32_t block_size,
-                                         glcnn_block_order order, glcnn_kernel **kernel)
-{
-    const struct glcnn_block_parameters parameters = {block_size, order};
-    return kernel_create_with(device, &glcnn_kernel_space_to_depth, &parameters, kernel);
-}
-
-glcnn_status glcnn_channel_shuffle_create(glcnn_device *device, uint32_t groups,
-                                          glcnn_kernel **kernel)
-{
-    const struct glcnn_channel_shuffle_parameters parameters = {groups};
-    return kernel_create_with(device, &glcnn_kernel_channel_shuffle, &parameters, kernel);
-}
-
 /* ---- Axes in another order ---- */
 
 /* For each axis of the result that of the source. */
@@ -281,3 +223,60 @@ const struct glcnn_descriptor glcnn_kernel_channel_shuffle_gradient = {
     .parameters = shuffle_rows,
     .plan = plan_shuffle,
 };
+
+/* ---- Constructors ---- */
+
+struct glcnn_transpose_parameters *glcnn_transpose(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "transpose");
+}
+
+struct glcnn_block_parameters *glcnn_block(glcnn_kernel *kernel)
+{
+    struct glcnn_block_parameters *parameters = kernel_parameters(kernel, block_families[0]);
+    return parameters ? parameters : kernel_parameters(kernel, block_families[1]);
+}
+
+struct glcnn_channel_shuffle_parameters *glcnn_channel_shuffle(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "channel_shuffle");
+}
+
+#define DECLARE(NAME)                                                                              \
+    glcnn_status glcnn_##NAME##_gradient_create(glcnn_device *device, glcnn_kernel **kernel)       \
+    {                                                                                              \
+        return kernel_create(device, &glcnn_kernel_##NAME##_gradient, kernel);                     \
+    }
+
+DECLARE(transpose)
+DECLARE(depth_to_space)
+DECLARE(space_to_depth)
+DECLARE(channel_shuffle)
+
+glcnn_status glcnn_transpose_create(glcnn_device *device, glcnn_axis_order order,
+                                    glcnn_kernel **kernel)
+{
+    const struct glcnn_transpose_parameters parameters = {order};
+    return kernel_create_with(device, &glcnn_kernel_transpose, &parameters, kernel);
+}
+
+glcnn_status glcnn_depth_to_space_create(glcnn_device *device, uint32_t block_size,
+                                         glcnn_block_order order, glcnn_kernel **kernel)
+{
+    const struct glcnn_block_parameters parameters = {block_size, order};
+    return kernel_create_with(device, &glcnn_kernel_depth_to_space, &parameters, kernel);
+}
+
+glcnn_status glcnn_space_to_depth_create(glcnn_device *device, uint32_t block_size,
+                                         glcnn_block_order order, glcnn_kernel **kernel)
+{
+    const struct glcnn_block_parameters parameters = {block_size, order};
+    return kernel_create_with(device, &glcnn_kernel_space_to_depth, &parameters, kernel);
+}
+
+glcnn_status glcnn_channel_shuffle_create(glcnn_device *device, uint32_t groups,
+                                          glcnn_kernel **kernel)
+{
+    const struct glcnn_channel_shuffle_parameters parameters = {groups};
+    return kernel_create_with(device, &glcnn_kernel_channel_shuffle, &parameters, kernel);
+}

@@ -39,44 +39,6 @@ const struct reduction *reduction_of(const struct operation *o)
     return r;
 }
 
-struct glcnn_reduce_parameters *glcnn_reduce(glcnn_kernel *kernel)
-{
-    bool reduces = kernel && strncmp(kernel->descriptor->name, "reduce_", 7) == 0;
-    return reduces ? kernel->parameters : NULL;
-}
-
-/* ---- Constructors ---- */
-
-#define DEFINE_CREATE(NAME)                                                                        \
-    extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
-    {                                                                                              \
-        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
-    }
-
-DEFINE_CREATE(reduce_row_min)
-DEFINE_CREATE(reduce_row_max)
-DEFINE_CREATE(reduce_row_mean)
-DEFINE_CREATE(reduce_row_sum)
-DEFINE_CREATE(reduce_row_mean_gradient)
-DEFINE_CREATE(reduce_row_sum_gradient)
-DEFINE_CREATE(reduce_column_min)
-DEFINE_CREATE(reduce_column_max)
-DEFINE_CREATE(reduce_column_mean)
-DEFINE_CREATE(reduce_column_sum)
-DEFINE_CREATE(reduce_column_mean_gradient)
-DEFINE_CREATE(reduce_column_sum_gradient)
-DEFINE_CREATE(reduce_feature_channels_min)
-DEFINE_CREATE(reduce_feature_channels_max)
-DEFINE_CREATE(reduce_feature_channels_mean)
-DEFINE_CREATE(reduce_feature_channels_sum)
-DEFINE_CREATE(reduce_feature_channels_argument_min)
-DEFINE_CREATE(reduce_feature_channels_argument_max)
-DEFINE_CREATE(reduce_feature_channels_and_weights_mean)
-DEFINE_CREATE(reduce_feature_channels_and_weights_sum)
-DEFINE_CREATE(reduce_feature_channels_mean_gradient)
-DEFINE_CREATE(reduce_feature_channels_sum_gradient)
-
 /* ---- Geometry ---- */
 
 /* The part inside an image; false if there is none. */
@@ -389,3 +351,40 @@ const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_and_weights_m
 const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_and_weights_sum = {
     WITH_WEIGHTS("reduce_feature_channels_and_weights_sum", "FeatureChannelsAndWeightsSum",
                  "sum of a pixel's channels times weights", sum_weights_rows)};
+
+/* ---- Constructors ---- */
+
+struct glcnn_reduce_parameters *glcnn_reduce(glcnn_kernel *kernel)
+{
+    bool reduces = kernel && strncmp(kernel->descriptor->name, "reduce_", 7) == 0;
+    return reduces ? kernel->parameters : NULL;
+}
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
+    {                                                                                              \
+        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
+    }
+
+DEFINE_CREATE(reduce_row_min)
+DEFINE_CREATE(reduce_row_max)
+DEFINE_CREATE(reduce_row_mean)
+DEFINE_CREATE(reduce_row_sum)
+DEFINE_CREATE(reduce_row_mean_gradient)
+DEFINE_CREATE(reduce_row_sum_gradient)
+DEFINE_CREATE(reduce_column_min)
+DEFINE_CREATE(reduce_column_max)
+DEFINE_CREATE(reduce_column_mean)
+DEFINE_CREATE(reduce_column_sum)
+DEFINE_CREATE(reduce_column_mean_gradient)
+DEFINE_CREATE(reduce_column_sum_gradient)
+DEFINE_CREATE(reduce_feature_channels_min)
+DEFINE_CREATE(reduce_feature_channels_max)
+DEFINE_CREATE(reduce_feature_channels_mean)
+DEFINE_CREATE(reduce_feature_channels_sum)
+DEFINE_CREATE(reduce_feature_channels_argument_min)
+DEFINE_CREATE(reduce_feature_channels_argument_max)
+DEFINE_CREATE(reduce_feature_channels_and_weights_mean)
+DEFINE_CREATE(reduce_feature_channels_and_weights_sum)
+DEFINE_CREATE(reduce_feature_channels_mean_gradient)
+DEFINE_CREATE(reduce_feature_channels_sum_gradient)

@@ -14,34 +14,10 @@
 
 static const char *const families[] = {"resize_nearest", "resize_linear"};
 
-struct glcnn_resize_parameters *glcnn_resize(glcnn_kernel *kernel)
-{
-    struct glcnn_resize_parameters *parameters = kernel_parameters(kernel, families[0]);
-    return parameters ? parameters : kernel_parameters(kernel, families[1]);
-}
-
 bool resize_is_linear(const struct operation *o)
 {
     return strcmp(o->descriptor->family, families[1]) == 0;
 }
-
-/* ---- Constructors ---- */
-
-#define DEFINE_CREATE(NAME)                                                                        \
-    extern const struct glcnn_descriptor glcnn_kernel_##NAME, glcnn_kernel_##NAME##_gradient;      \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device,                                       \
-                                       const struct glcnn_resize_parameters *parameters,           \
-                                       glcnn_kernel **kernel)                                      \
-    {                                                                                              \
-        return kernel_create_with(device, &glcnn_kernel_##NAME, parameters, kernel);               \
-    }                                                                                              \
-    glcnn_status glcnn_##NAME##_gradient_create(glcnn_device *device, glcnn_kernel **kernel)       \
-    {                                                                                              \
-        return kernel_create(device, &glcnn_kernel_##NAME##_gradient, kernel);                     \
-    }
-
-DEFINE_CREATE(resize_nearest)
-DEFINE_CREATE(resize_linear)
 
 /* ---- Positions ---- */
 
@@ -250,3 +226,26 @@ const struct glcnn_descriptor glcnn_kernel_resize_linear = {
     FORWARD("resize_linear", "another size, with linear interpolation between pixels", linear)};
 const struct glcnn_descriptor glcnn_kernel_resize_linear_gradient = {
     BACKWARD("resize_linear", linear)};
+
+/* ---- Constructors ---- */
+
+struct glcnn_resize_parameters *glcnn_resize(glcnn_kernel *kernel)
+{
+    struct glcnn_resize_parameters *parameters = kernel_parameters(kernel, families[0]);
+    return parameters ? parameters : kernel_parameters(kernel, families[1]);
+}
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device,                                       \
+                                       const struct glcnn_resize_parameters *parameters,           \
+                                       glcnn_kernel **kernel)                                      \
+    {                                                                                              \
+        return kernel_create_with(device, &glcnn_kernel_##NAME, parameters, kernel);               \
+    }                                                                                              \
+    glcnn_status glcnn_##NAME##_gradient_create(glcnn_device *device, glcnn_kernel **kernel)       \
+    {                                                                                              \
+        return kernel_create(device, &glcnn_kernel_##NAME##_gradient, kernel);                     \
+    }
+
+DEFINE_CREATE(resize_nearest)
+DEFINE_CREATE(resize_linear)

@@ -7,42 +7,6 @@
 
 #include "encode/kernel.h"
 
-struct glcnn_running_statistics_parameters *glcnn_running_statistics(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "running_statistics");
-}
-
-/* ---- Constructor and encode ---- */
-
-extern const struct glcnn_descriptor glcnn_kernel_batch_normalization_running_statistics;
-
-glcnn_status glcnn_batch_normalization_running_statistics_create(glcnn_device *device,
-                                                                 double momentum, uint64_t samples,
-                                                                 glcnn_kernel **kernel)
-{
-    glcnn_status status =
-        kernel_create(device, &glcnn_kernel_batch_normalization_running_statistics, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    *glcnn_running_statistics(*kernel) =
-        (struct glcnn_running_statistics_parameters){momentum, samples};
-    return kernel_finish(kernel, GLCNN_SUCCESS);
-}
-
-glcnn_status glcnn_batch_normalization_running_statistics_encode(
-    glcnn_command_buffer *command_buffer, glcnn_kernel *kernel, glcnn_buffer *mean,
-    glcnn_buffer *variance, glcnn_buffer *running_mean, glcnn_buffer *running_variance)
-{
-    const struct glcnn_encode arguments = {
-        .vectors = {mean, variance, running_mean, running_variance}};
-    if (kernel && !glcnn_running_statistics(kernel))
-        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "glcnn_batch_normalization_running_statistics_encode: %s keeps no "
-                           "running statistics",
-                           kernel->descriptor->name);
-    return glcnn_kernel_encode(command_buffer, kernel, &arguments);
-}
-
 /* ---- Passes ---- */
 
 double running_statistics_correction(const struct glcnn_running_statistics_parameters *p)
@@ -186,3 +150,37 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_running_statistic
     .check = check,
     .plan = plan,
 };
+
+/* ---- Constructor and encode ---- */
+
+struct glcnn_running_statistics_parameters *glcnn_running_statistics(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "running_statistics");
+}
+
+glcnn_status glcnn_batch_normalization_running_statistics_create(glcnn_device *device,
+                                                                 double momentum, uint64_t samples,
+                                                                 glcnn_kernel **kernel)
+{
+    glcnn_status status =
+        kernel_create(device, &glcnn_kernel_batch_normalization_running_statistics, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    *glcnn_running_statistics(*kernel) =
+        (struct glcnn_running_statistics_parameters){momentum, samples};
+    return kernel_finish(kernel, GLCNN_SUCCESS);
+}
+
+glcnn_status glcnn_batch_normalization_running_statistics_encode(
+    glcnn_command_buffer *command_buffer, glcnn_kernel *kernel, glcnn_buffer *mean,
+    glcnn_buffer *variance, glcnn_buffer *running_mean, glcnn_buffer *running_variance)
+{
+    const struct glcnn_encode arguments = {
+        .vectors = {mean, variance, running_mean, running_variance}};
+    if (kernel && !glcnn_running_statistics(kernel))
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_batch_normalization_running_statistics_encode: %s keeps no "
+                           "running statistics",
+                           kernel->descriptor->name);
+    return glcnn_kernel_encode(command_buffer, kernel, &arguments);
+}

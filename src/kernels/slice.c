@@ -8,39 +8,6 @@
 #include "kernels/neuron.h"
 #include "kernels/pointwise.h"
 
-struct glcnn_reshape_parameters *glcnn_reshape(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "reshape");
-}
-
-/* ---- Constructors ---- */
-
-#define DEFINE_CREATE(NAME)                                                                        \
-    extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
-    {                                                                                              \
-        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
-    }
-
-DEFINE_CREATE(slice)
-DEFINE_CREATE(slice_gradient)
-DEFINE_CREATE(concatenation)
-DEFINE_CREATE(concatenation_gradient)
-DEFINE_CREATE(reshape_gradient)
-
-extern const struct glcnn_descriptor glcnn_kernel_reshape;
-
-glcnn_status glcnn_reshape_create(glcnn_device *device, uint32_t width, uint32_t height,
-                                  uint32_t feature_channels, glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, &glcnn_kernel_reshape, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    *glcnn_reshape(*kernel) =
-        (struct glcnn_reshape_parameters){width, height, feature_channels, false};
-    return kernel_finish(kernel, GLCNN_SUCCESS);
-}
-
 /* ---- Copies ---- */
 
 static const struct glcnn_neuron_descriptor unchanged = {.type = GLCNN_NEURON_TYPE_NONE};
@@ -272,3 +239,33 @@ const struct glcnn_descriptor glcnn_kernel_reshape_gradient = {
     .check = reshape_gradient_check,
     .plan = plan_reshape_gradient,
 };
+
+/* ---- Constructors ---- */
+
+struct glcnn_reshape_parameters *glcnn_reshape(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "reshape");
+}
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
+    {                                                                                              \
+        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
+    }
+
+DEFINE_CREATE(slice)
+DEFINE_CREATE(slice_gradient)
+DEFINE_CREATE(concatenation)
+DEFINE_CREATE(concatenation_gradient)
+DEFINE_CREATE(reshape_gradient)
+
+glcnn_status glcnn_reshape_create(glcnn_device *device, uint32_t width, uint32_t height,
+                                  uint32_t feature_channels, glcnn_kernel **kernel)
+{
+    glcnn_status status = kernel_create(device, &glcnn_kernel_reshape, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    *glcnn_reshape(*kernel) =
+        (struct glcnn_reshape_parameters){width, height, feature_channels, false};
+    return kernel_finish(kernel, GLCNN_SUCCESS);
+}

@@ -7,20 +7,6 @@
 #include "encode/kernel.h"
 #include "encode/window.h"
 
-/* ---- Constructors ---- */
-
-#define DEFINE_CREATE(NAME)                                                                        \
-    extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
-    {                                                                                              \
-        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
-    }
-
-DEFINE_CREATE(soft_max)
-DEFINE_CREATE(soft_max_gradient)
-DEFINE_CREATE(log_soft_max)
-DEFINE_CREATE(log_soft_max_gradient)
-
 /* ---- Passes ---- */
 
 struct channels {
@@ -179,3 +165,16 @@ const struct glcnn_descriptor glcnn_kernel_log_soft_max = {
     FORWARD(log_soft_max, "MPSCNNLogSoftMax", "logarithm of soft-max")};
 const struct glcnn_descriptor glcnn_kernel_log_soft_max_gradient = {
     BACKWARD(log_soft_max, "MPSCNNLogSoftMax", VALUES_SYMMETRIC)};
+
+/* ---- Constructors ---- */
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
+    {                                                                                              \
+        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
+    }
+
+DEFINE_CREATE(soft_max)
+DEFINE_CREATE(soft_max_gradient)
+DEFINE_CREATE(log_soft_max)
+DEFINE_CREATE(log_soft_max_gradient)
