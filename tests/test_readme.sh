@@ -1,7 +1,7 @@
 #!/bin/sh
 # The README's code does what the README says: its table of kernels is the tool's, its programs
 # compile and print what they should, its lines for Python install the package, and its new kernel, added
-# to a copy of the tree as two new files, passes the self-check.
+# to a copy of the tree as three new files, passes the self-check.
 #
 # Runs from the top of the tree, after a build in $O. CC and MAKE may be given.
 
@@ -90,6 +90,7 @@ done
 mkdir "$work/tree/glsl/square"
 block glsl 1 >"$work/tree/glsl/square/square.comp"
 block c 3 >"$work/tree/src/kernels/square.c"
+block c 4 >"$work/tree/src/reference/square.c"
 unset MAKEFLAGS MFLAGS MAKELEVEL O
 $make -C "$work/tree" O="$work/out" >"$work/log" 2>&1 || { cat "$work/log"; fail 'the kernel does not build'; }
 "$work/out/glcnn" check -k square >"$work/checked" || { cat "$work/checked"; fail 'the kernel fails its check'; }
