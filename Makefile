@@ -89,7 +89,7 @@ VERSION       := $(VERSION_MAJOR).$(VERSION_MINOR).$(word 3,$(version))
 SOVERSION     := $(if $(filter 0,$(VERSION_MAJOR)),0.$(VERSION_MINOR),$(VERSION_MAJOR))
 
 # Lists of files. A new kernel, shader, header, test or example is found here; nothing names it.
-LIB_ROOMS      := platform $(addprefix src/,device record image encode kernels run graph io)
+LIB_ROOMS      := platform $(addprefix src/,device record image encode kernels reference run graph io)
 # DESKTOP=no leaves out what only a large desktop GPU can take: programs for boards are smaller so.
 DESKTOP        ?= yes
 DESKTOP_SOURCES := $(if $(filter no,$(DESKTOP)),,$(sort $(wildcard src/desktop/*.c)))
@@ -259,16 +259,20 @@ $(O)/include/glcnn/kernels.h: $(O)/kernel-headers
 	$(Q){ echo '/* Every family of kernels. Generated. */'; \
 	    for header in $(KERNEL_HEADERS:include/%=%); do echo "#include <$$header>"; done; } >$@
 
-# Points to every descriptor, sorted by name. A table, unlike constructors or a linker section, is
-# something that the linker follows into a static library.
+# Points to every descriptor and its reference, sorted by name. A table, unlike constructors or a
+# linker section, is something that the linker follows into a static library.
 $(O)/registry.c: $(KERNELS) $(O)/files
 	$(call say,GEN)
-	$(Q)sed -n 's/^const struct glcnn_descriptor \(glcnn_kernel_[a-z0-9_]*\) = {.*/\1/p' \
+	$(Q)sed -n 's/^const struct glcnn_descriptor glcnn_kernel_\([a-z0-9_]*\) = {.*/\1/p' \
 	    $(KERNELS) /dev/null | LC_ALL=C sort >$@.names
-	$(Q){ echo '#include "encode/descriptor.h"'; \
-	    sed 's/.*/extern const struct glcnn_descriptor &;/' $@.names; \
+	$(Q){ echo '#include "encode/reference.h"'; \
+	    sed 's/.*/extern const struct glcnn_descriptor glcnn_kernel_&;/' $@.names; \
+	    sed 's/.*/extern const struct glcnn_reference glcnn_reference_&;/' $@.names; \
 	    echo 'const struct glcnn_descriptor *const glcnn_registry[] = {'; \
-	    sed 's/.*/    \&&,/' $@.names; \
+	    sed 's/.*/    \&glcnn_kernel_&,/' $@.names; \
+	    echo '    NULL};'; \
+	    echo 'const struct glcnn_reference *const glcnn_references[] = {'; \
+	    sed 's/.*/    \&glcnn_reference_&,/' $@.names; \
 	    echo '    NULL};'; } >$@
 
 # Points to the rows of src/desktop in the same way.
