@@ -1,49 +1,43 @@
 ## GLCNN: convolutional networks trained through OpenGL ES 3.1 compute. GNU make 4.2 or newer.
 ##
 ## Targets
-##   all          libglcnn, libglcnn_interchange, libglcnn_onnx, libglcnn_data (.a, .so), where there
-##                is an MPI libglcnn_mpi, and the glcnn tool (the default)
-##   demo         installs what is missing, builds, trains on Fashion-MNIST; DEMO_ARGS are passed on
-##   test         installs what is missing, builds, runs the tests; T='test_a test_b' only those
-##   check-all    the longer tests, check-boards, check-trixie, and all again under sanitizers, and
-##                some under valgrind where present
-##   check-boards trains and checks on the shader compilers of embedded GPUs; builds Mesa once, in
-##                $(O)/boards; BOARDS_ARGS are passed to tests/check_boards.sh
-##   check-trixie demo and tests on a fresh Debian 13 in a root of its own, as root. ROOT names a
-##                folder for that which is kept
-##   check-drm    checks and trains in QEMU guests with real DRM nodes; as root. GUESTS names some
-##   fuzz         feeds each reader of FUZZ damaged bytes for FUZZ_SECONDS; needs clang
-##   fuzz-seeds   writes tests/fuzz/corpus's deserialize and onnx, what fuzz begins with, anew
-##   examples     builds the example programs into $(O)/examples
-##   tests        builds the test programs into $(O)/tests
-##   readme       writes the table of kernels in include/README.md, as "glcnn kernels --table" prints it
-##   packages     installs the Debian packages that are missing for the tests; does nothing where all
-##                are there
-##   tool-packages   the same, of those that the tool and the demo need
-##   install      headers, libraries, files for pkg-config and CMake, tool, manual pages, completion
-##                for bash and documents, below $(DESTDIR)$(PREFIX)
-##   uninstall    removes what install put there
-##   deb          builds Debian packages into $(O)/deb; needs build-essential, debhelper, dh-python,
-##                mpi-default-dev and python3-setuptools, beside tool-packages
-##   clean        removes $(O)
-##   help         prints this
+##   all            libraries (.a, .so; libglcnn_mpi where there is an MPI) and the glcnn tool: the default
+##   demo           installs what is missing, builds, trains on Fashion-MNIST; DEMO_ARGS are passed on
+##   test           installs what is missing, builds, runs the tests; T='test_a test_b' only those
+##   check-all      the longer tests, check-boards, check-trixie, all under sanitizers, some under valgrind
+##   check-boards   trains and checks on the shader compilers of embedded GPUs; BOARDS_ARGS are passed to
+##                  tests/check_boards.sh, which builds Mesa once, in $(O)/boards
+##   check-trixie   demo and tests on a fresh Debian 13, as root, in a root of its own that ROOT may name
+##   check-drm      checks and trains in QEMU guests with real DRM nodes, as root; GUESTS names some
+##   fuzz           feeds each reader of FUZZ damaged bytes for FUZZ_SECONDS; needs clang
+##   fuzz-seeds     writes the files of tests/fuzz/corpus that fuzz begins with
+##   examples       builds the example programs; tests: the test programs
+##   readme         writes the table of kernels in include/README.md
+##   packages       installs the Debian packages that the tests need and that are missing
+##   tool-packages  the same, of those that the tool and the demo need
+##   install        headers, libraries, files for pkg-config and CMake, tool, manual pages, completion
+##                  for bash and documents, below $(DESTDIR)$(PREFIX)
+##   uninstall      removes what install put there
+##   deb            builds Debian packages into $(O)/deb; needs build-essential, debhelper, dh-python,
+##                  mpi-default-dev and python3-setuptools, beside tool-packages
+##   clean          removes $(O)
+##   help           prints this
 ##
 ## Variables, from the command line or the environment
 ##   PREFIX LIBDIR INCLUDEDIR BINDIR   where it is installed: /usr/local, its lib, include and bin
 ##   DOCDIR MANDIR COMPLETIONDIR       and its share/doc/glcnn, share/man and
 ##                                     share/bash-completion/completions
-##   DESTDIR                           put in front of these by install and uninstall only
+##   DESTDIR         put in front of these by install and uninstall only
 ##   CC CXX AR CFLAGS CXXFLAGS CPPFLAGS LDFLAGS PKG_CONFIG   the usual; CXX serves a test alone
-##   CROSS_COMPILE                     prefix of CC, CXX, AR and PKG_CONFIG, as aarch64-linux-gnu-
-##   MPICC                             MPI's compiler, which is asked for its flags: mpicc. "no": none
-##   HOST_TOOL                         a glcnn that runs here, which writes the manual pages of one that
-##                                     does not; without it there are none
-##   DESKTOP                           no: without what only a large desktop GPU takes, as boards want it
-##   O                                 where everything is built: build
-##   ONNX_PROTO                        ONNX's schema: /usr/include/onnx/onnx.proto
-##   FUZZ                              deserialize, onnx, pictures and tables, or some of them
-##   FUZZ_SECONDS                      how long fuzz runs each: 600
-##   V                                 1 shows the commands
+##   CROSS_COMPILE   prefix of CC, CXX, AR and PKG_CONFIG, as aarch64-linux-gnu-
+##   MPICC           MPI's compiler, which is asked for its flags: mpicc. "no": none
+##   HOST_TOOL       a glcnn that runs here, to write the manual pages of one that does not
+##   DESKTOP         no: without what only a large desktop GPU takes, as boards want it
+##   O               where everything is built: build
+##   ONNX_PROTO      ONNX's schema: /usr/include/onnx/onnx.proto
+##   FUZZ            deserialize, onnx, pictures and tables, or some of them
+##   FUZZ_SECONDS    how long fuzz runs each: 600
+##   V               1 shows the commands
 
 # ---- Settings ------------------------------------------------------------------------------------
 
@@ -69,9 +63,8 @@ LIB_MODULES  := egl gbm libdrm
 INTERCHANGE_MODULES := libcjson libcbor liblzma
 ONNX_MODULES := libprotobuf-c
 DATA_MODULES := libpng libjpeg libwebp libtiff-4 libzip zlib
-GL_MODULES   := glesv2
 APP_MODULES  := libzip libcjson
-BUILD_MODULES = $(LIB_MODULES) $(INTERCHANGE_MODULES) $(ONNX_MODULES) $(DATA_MODULES) $(GL_MODULES) \
+BUILD_MODULES = $(LIB_MODULES) $(INTERCHANGE_MODULES) $(ONNX_MODULES) $(DATA_MODULES) glesv2 \
                 $(APP_MODULES)
 
 # MPI is no module that every system names alike; its own compiler knows where it is.
@@ -104,8 +97,7 @@ SHADERS        := $(filter-out $(if $(filter no,$(DESKTOP)),glsl/desktop/%),\
 HEADERS        := $(filter-out $(if $(HAS_MPI),,%/mpi.h),$(sort $(wildcard include/glcnn/*.h)))
 KERNEL_HEADERS := $(sort $(wildcard include/glcnn/kernels/*.h))
 TOOL_SOURCES   := $(sort $(wildcard src/tool/*.c))
-# examples/*.c are programs; what they share is linked into each, into the tool, which trains on the
-# same data, and into the tests that look at it.
+# What the programs of examples/*.c share is linked into each, into the tool and into tests.
 SUPPORT        := $(sort $(wildcard examples/support/*.c))
 EXAMPLES       := $(patsubst %.c,$(O)/%,$(sort $(wildcard examples/*.c)))
 
@@ -115,9 +107,6 @@ ONNX_OBJECTS   := $(ONNX_SOURCES:%.c=$(O)/%.o) $(O)/onnx.pb-c.o
 DATA_OBJECTS   := $(DATA_SOURCES:%.c=$(O)/%.o)
 MPI_OBJECTS    := $(MPI_SOURCES:%.c=$(O)/%.o)
 TOOL_OBJECTS   := $(TOOL_SOURCES:%.c=$(O)/%.o)
-# The tool's networks and what is done to their pictures, which tests train.
-NET_OBJECTS    := $(addprefix $(O)/src/tool/,augment.o feature_file.o input.o layers.o model.o \
-                  name_map.o nets.o)
 SUPPORT_OBJECTS := $(SUPPORT:%.c=$(O)/%.o)
 OBJECTS        := $(LIB_OBJECTS) $(INTERCHANGE_OBJECTS) $(ONNX_OBJECTS) $(DATA_OBJECTS) \
                   $(MPI_OBJECTS) $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o)
@@ -133,23 +122,20 @@ CORE        := $(O)/libglcnn.so.$(VERSION)
 INTERCHANGE := $(O)/libglcnn_interchange.so.$(VERSION)
 ONNX        := $(O)/libglcnn_onnx.so.$(VERSION)
 DATA        := $(O)/libglcnn_data.so.$(VERSION)
-MPI         := $(if $(HAS_MPI),$(O)/libglcnn_mpi.so.$(VERSION))
-SHARED      := $(CORE) $(INTERCHANGE) $(ONNX) $(DATA) $(MPI)
+SHARED      := $(LIBRARIES:%=$(O)/%.so.$(VERSION))
 TOOL        := $(if $(TOOL_SOURCES),$(O)/glcnn)
-HOST_TOOL   ?= $(TOOL)
 MANUAL      := $(if $(TOOL),$(O)/man/made)
 
-# What Debian's rules harden a build with, unless the user's flags say otherwise. The checks of
-# _FORTIFY_SOURCE need an optimised build, and hide from sanitizers what they look for.
+# Debian's hardening, unless the user's flags say otherwise. The checks of _FORTIFY_SOURCE need an
+# optimised build, and hide from sanitizers what they look for.
 optimised     = $(filter-out -O0,$(lastword $(filter -O%,$(CPPFLAGS) $(CFLAGS))))
-fortified     = $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS))$(findstring \
-                  -fsanitize,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+fortified     = $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS))$(findstring -fsanitize,$(CFLAGS)),,\
+                  -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 hard_cflags   = -fstack-protector-strong $(if $(optimised),$(fortified))
 hard_ldflags := -Wl,-z,relro -Wl,-z,now
 
 # Our own flags are kept apart from the user's, which come after them and so have the last word.
-# pkg-config may be missing now: 'packages' is what installs it, and 'demo' and 'test' start make
-# anew after that.
+# pkg-config may be missing now: 'packages' installs it, and 'demo' and 'test' start make again then.
 pkg_flags       = $(shell $(PKG_CONFIG) $1 2>/dev/null)
 own_cflags     := -std=c11 -fPIC -fvisibility=hidden -MMD -MP -Wall -Wextra -Wshadow -Wconversion \
                   -Wmissing-prototypes -Wstrict-prototypes -Wundef -Wno-missing-field-initializers
@@ -213,21 +199,15 @@ $(eval $(call remember,$(O)/support,SUPPORT))
 $(eval $(call remember,$(O)/tool-files,TOOL_SOURCES))
 
 # Compiling. A missing library is named here, once, before a compiler complains of its headers.
-ifeq ($(CROSS_COMPILE),)
-no_pkg_config = On Debian, "make packages" installs it.
-no_libraries  = On Debian, "make packages" installs them.
-else
-no_pkg_config = For another processor set PKG_CONFIG=pkg-config, which reads the .pc files of that \
-                processor'\''s libraries from PKG_CONFIG_LIBDIR and PKG_CONFIG_SYSROOT_DIR: platform/README.md.
-no_libraries  = They are those of the other processor: PKG_CONFIG_LIBDIR names the folders of their \
-                .pc files: platform/README.md.
-endif
+needed = $(if $(CROSS_COMPILE),Of the other processor: PKG_CONFIG=pkg-config reads its .pc files from \
+         PKG_CONFIG_LIBDIR and PKG_CONFIG_SYSROOT_DIR: platform/README.md.,On Debian "make packages" \
+         installs what is needed.)
 $(O)/flags: | $(O)/modules
 $(O)/modules:
 	@command -v $(firstword $(PKG_CONFIG)) >/dev/null || { \
-	    echo '$(firstword $(PKG_CONFIG)) is missing. $(no_pkg_config)' >&2; exit 1; }
+	    echo '$(firstword $(PKG_CONFIG)) is missing. $(needed)' >&2; exit 1; }
 	@$(PKG_CONFIG) --print-errors --exists $(BUILD_MODULES) || { \
-	    echo 'Libraries are missing. $(no_libraries)' >&2; exit 1; }
+	    echo 'Libraries are missing. $(needed)' >&2; exit 1; }
 	@mkdir -p $(@D) && touch $@
 
 COMPILE = $(CC) $(includes) $(own_cppflags) $(CPPFLAGS) $(own_cflags) $(hard_cflags) $(CFLAGS) \
@@ -249,70 +229,6 @@ $(O)/%.o: %.c $(O)/flags | $(O)/include/glcnn/kernels.h
 $(O)/%.o: $(O)/%.c $(O)/flags | $(O)/include/glcnn/kernels.h
 	$(call say,CC)
 	$(Q)$(COMPILE)
-
-# Generated sources, with nothing but POSIX tools.
-
-# Includes the header of every family of kernels.
-$(O)/include/glcnn/kernels.h: $(O)/kernel-headers
-	$(call say,GEN)
-	@mkdir -p $(@D)
-	$(Q){ echo '/* Every family of kernels. Generated. */'; \
-	    for header in $(KERNEL_HEADERS:include/%=%); do echo "#include <$$header>"; done; } >$@
-
-# Points to every descriptor and its reference, sorted by name. A table, unlike constructors or a
-# linker section, is something that the linker follows into a static library.
-$(O)/registry.c: $(KERNELS) $(O)/files
-	$(call say,GEN)
-	$(Q)sed -n 's/^const struct glcnn_descriptor glcnn_kernel_\([a-z0-9_]*\) = {.*/\1/p' \
-	    $(KERNELS) /dev/null | LC_ALL=C sort >$@.names
-	$(Q){ echo '#include "encode/reference.h"'; \
-	    sed 's/.*/extern const struct glcnn_descriptor glcnn_kernel_&;/' $@.names; \
-	    sed 's/.*/extern const struct glcnn_reference glcnn_reference_&;/' $@.names; \
-	    echo 'const struct glcnn_descriptor *const glcnn_registry[] = {'; \
-	    sed 's/.*/    \&glcnn_kernel_&,/' $@.names; \
-	    echo '    NULL};'; \
-	    echo 'const struct glcnn_reference *const glcnn_references[] = {'; \
-	    sed 's/.*/    \&glcnn_reference_&,/' $@.names; \
-	    echo '    NULL};'; } >$@
-
-# Points to the rows of src/desktop in the same way.
-$(O)/desktop_registry.c: $(DESKTOP_SOURCES) $(O)/files
-	$(call say,GEN)
-	$(Q)sed -n 's/^const struct implementation_list \(glcnn_desktop_[a-z0-9_]*\) = {.*/\1/p' \
-	    $(DESKTOP_SOURCES) /dev/null | LC_ALL=C sort >$@.names
-	$(Q){ echo '#include "encode/implementation.h"'; \
-	    sed 's/.*/extern const struct implementation_list &;/' $@.names; \
-	    echo 'const struct implementation_list *const glcnn_desktop_registry[] = {'; \
-	    sed 's/.*/    \&&,/' $@.names; \
-	    echo '    NULL};'; } >$@
-
-# Holds the text of every shader, named by its path below glsl/. Octal characters, because a string
-# literal may be too long for a compiler and the sign of a char differs between processors.
-$(O)/shaders.c: $(SHADERS) $(O)/files
-	$(call say,GEN)
-	$(Q){ echo '#include "record/shader_source.h"'; n=0; \
-	    for file in $(SHADERS); do \
-	        n=$$((n + 1)); \
-	        echo "static const char text_$$n[] = { /* $$file */"; \
-	        od -An -v -to1 "$$file" | sed "s/ *\([0-7][0-7]*\)/'\\\\\1',/g"; \
-	        echo "0};"; \
-	    done; \
-	    echo "const struct glcnn_shader_source glcnn_shader_sources[] = {"; n=0; \
-	    for file in $(SHADERS); do \
-	        n=$$((n + 1)); \
-	        echo "    {\"$${file#glsl/}\", text_$$n, sizeof(text_$$n) - 1},"; \
-	    done; \
-	    echo "    {NULL, NULL, 0}};"; } >$@
-
-# ONNX's messages. The schema is another package's, and so is what it is spoken of with.
-ONNX_PROTO ?= /usr/include/onnx/onnx.proto
-
-$(O)/onnx.pb-c.c: $(ONNX_PROTO) | $(O)/flags
-	$(call say,GEN)
-	$(Q)protoc-c --proto_path=$(dir $(ONNX_PROTO)) --c_out=$(O) $(ONNX_PROTO)
-$(ONNX_PROTO):
-	@echo '$@ is missing: it is ONNX'\''s schema, of Debian'\''s libonnx-dev. ONNX_PROTO names it.' >&2
-	@exit 1
 
 # Libraries and programs.
 
@@ -377,7 +293,7 @@ clean:
 help:
 	@sed -n 's/^## \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
 
-include tests/tests.mk platform/packaging/packaging.mk
+include src/generated.mk tests/tests.mk platform/packaging/packaging.mk
 
 objects: $(OBJECTS)
 -include $(OBJECTS:.o=.d)

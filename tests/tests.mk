@@ -24,6 +24,9 @@ SHELL_TESTS    := $(sort $(wildcard tests/test_*.sh))
 
 HELPER_OBJECTS := $(TEST_HELPERS:%.c=$(O)/%.o)
 FAULT_OBJECTS  := $(FAULT_HELPERS:%.c=$(O)/%.o)
+# The tool's networks and what is done to their pictures, which tests train.
+NET_OBJECTS    := $(addprefix $(O)/src/tool/,augment.o feature_file.o input.o layers.o model.o \
+                  name_map.o nets.o)
 OBJECTS        += $(HELPER_OBJECTS) $(FAULT_OBJECTS) \
                   $(addsuffix .o,$(PUBLIC_TESTS) $(UNIT_TESTS) $(FUZZERS) $(GUEST_PROGRAMS))
 

@@ -45,6 +45,8 @@ packages:
 tool-packages:
 	$(call install,$(TOOL_PACKAGES),$(BUILD_MODULES))
 
+HOST_TOOL ?= $(TOOL)
+
 # The tool describes itself. One for another processor cannot, and nothing is written then.
 $(MANUAL): $(TOOL) platform/README.md src/tool/manual.sh src/tool/completion.sh
 	$(call say,GEN)
