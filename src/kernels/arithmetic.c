@@ -303,7 +303,7 @@ static struct image_view plan_terms(const struct operation *o, struct plan *plan
     return partial;
 }
 
-/* One more pass of sums, into the other of two scratch images. */
+/* One more of the ping-pong passes of sums, into the other of two scratch images. */
 static struct image_view plan_merge(struct plan *plan, const struct image_view *partial,
                                     const struct block *b, struct image_view *spare)
 {

@@ -1,6 +1,5 @@
-/* Reductions over pixels: how rows are cut into runs, and the passes that merge what runs leave.
- * The two scratch images take turns: a pass reads `from` and writes `to`, then they change
- * places. */
+/* Reductions over pixels: how rows are cut into runs, and the ping-pong passes that merge what runs
+ * leave: each reads one scratch texture array, `from`, and writes the other, `to`, and they swap. */
 #include "kernels/pixel_reduction.h"
 
 /* ---- Results that take part ---- */
