@@ -48,7 +48,7 @@ static void set_optimizer_of(glcnn_network *net, const char *optimizer)
  * too. */
 static struct trainee begin(const char *optimizer)
 {
-    device->info.traits.dear_stores = false;
+    device->info.traits.slow_image_stores = false;
     program_refuse(device, "pixels_derived");
     reduce_by_passes();
     struct trainee t = {.cnn = make_cnn()};
@@ -593,7 +593,7 @@ static size_t passes_with(const struct layers *l, const char *shader)
 /* Weights of the large layer after a step; `apart`: of a device whose stores are dear. */
 static float *packed(bool apart)
 {
-    device->info.traits.dear_stores = apart;
+    device->info.traits.slow_image_stores = apart;
     struct layers l = train_layers();
     run_graph(l.graph, l.sources);
     CU_ASSERT_EQUAL(passes_with(&l, "convolution_pack.comp") > 0, apart);

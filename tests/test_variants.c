@@ -214,7 +214,7 @@ static void test_kernels_agree_with_exponentials_of_the_driver(void)
     static const char *const kernels[] = {"soft_max", "log_soft_max", "log_soft_max_gradient",
                                           "neuron", "neuron_gradient"};
     glcnn_device *on = open_device(NULL);
-    on->info.traits.fine_exp2 = true;
+    on->info.traits.accurate_exp2 = true;
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         CU_ASSERT_EQUAL(failures(on, kernels[i]), 0);
     glcnn_device_destroy(&on);
@@ -1135,7 +1135,7 @@ static void test_families_are_told_by_the_strings_of_drivers(void)
         struct glcnn_device_traits traits = traits_find(rows[i].vendor, rows[i].renderer);
         CU_ASSERT_STRING_EQUAL(traits.family, rows[i].family);
         CU_ASSERT(traits.registers >= 8);
-        CU_ASSERT_EQUAL(traits.background_copies, strcmp(rows[i].family, "nvidia") == 0);
+        CU_ASSERT_EQUAL(traits.async_uploads, strcmp(rows[i].family, "nvidia") == 0);
     }
     CU_ASSERT_FALSE(traits_find("Panfrost", "Mali-T860 (Panfrost)").plain_uniforms);
     CU_ASSERT(traits_find("Panfrost", "Mali-G52 (Panfrost)").plain_uniforms);

@@ -42,7 +42,7 @@ static glcnn_status fill_with_zeros(struct glcnn_buffer *buffer)
 static enum buffer_reach choose_reach(const struct glcnn_device *device, GLbitfield access,
                                       size_t size)
 {
-    bool copies = device->info.traits.background_copies && size > BUFFER_SMALL;
+    bool copies = device->info.traits.async_uploads && size > BUFFER_SMALL;
     if (access & GL_MAP_WRITE_BIT && copies)
         return REACH_COPY;
     return device->gl.BufferStorageEXT ? REACH_KEPT : REACH_MAP;

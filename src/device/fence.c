@@ -181,7 +181,7 @@ static GLenum wait_a_slice(struct glcnn_device *device, GLsync fence)
 {
     const struct gl *gl = &device->gl;
     const struct progress *progress = &device->progress;
-    bool naps = device->info.traits.busy_waits || progress->meanwhile;
+    bool naps = device->info.traits.spin_waits || progress->meanwhile;
     uint64_t start = clock_nanoseconds(), waited = 0;
     GLenum result = gl->ClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, naps ? BUSY : SLICE);
     while (naps && result == GL_TIMEOUT_EXPIRED && waited < SLICE) {

@@ -49,7 +49,7 @@ static bool suits(const struct glcnn_device_traits *traits, const struct variant
 {
     return row->registers <= traits->registers && row->width <= traits->width &&
            (traits->shared_memory || !row->shared_memory) &&
-           (traits->dear_stores || !row->dear_stores);
+           (traits->slow_image_stores || !row->slow_image_stores);
 }
 
 static bool may_be_taken(const struct plan *plan, const struct variant *row, const void *shape)

@@ -19,7 +19,7 @@ struct variant {
      * lies on the chip, stores that cost more than a value made again, invocations that run in
      * step, and buffers of a pass where they may be more than the 4 of every device. */
     uint32_t registers;
-    bool shared_memory, dear_stores;
+    bool shared_memory, slow_image_stores;
     uint32_t width, buffers;
     /* Whether it can make what is planned, and whether it pays, told as the family tells it; NULL:
      * always. A row that is forced need not pay. */

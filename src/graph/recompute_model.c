@@ -12,7 +12,7 @@ struct rates {
     double store; /* bytes that could be loaded while one is stored */
     double operations;
 };
-static const struct rates gpu = {1, 10}, dear_stores = {12, 2}, buffered_stores = {4, 2};
+static const struct rates gpu = {1, 10}, slow_image_stores = {12, 2}, stores_via_buffer = {4, 2};
 
 /* ---- Time ---- */
 
@@ -31,8 +31,8 @@ static uint64_t view_bytes(const struct image_view *view)
 static const struct rates *rates_of(const struct recording *r, const struct pass *pass)
 {
     if (stores_are_buffered(pass))
-        return &buffered_stores;
-    return r->graph->device->info.traits.dear_stores ? &dear_stores : &gpu;
+        return &stores_via_buffer;
+    return r->graph->device->info.traits.slow_image_stores ? &slow_image_stores : &gpu;
 }
 
 static double pass_time(const struct recording *r, const struct pass *pass)

@@ -246,7 +246,7 @@ static enum derivative gradient_derivative(const struct operation *o, struct pla
         !pointwise_is_direct(o, &o->images[G_GRADIENT], &o->images[G_SOURCE]))
         return DERIVATIVE_NONE;
     const struct variant *row = variant_choose(plan, normalization_gradient_rows, NULL);
-    return row->dear_stores || row->shared_memory ? DERIVATIVE_PIXELS : DERIVATIVE_NONE;
+    return row->slow_image_stores || row->shared_memory ? DERIVATIVE_PIXELS : DERIVATIVE_NONE;
 }
 
 static struct image_view prepare_derived_gradient(const struct operation *o, struct plan *plan)

@@ -63,7 +63,7 @@ static const struct variant coefficient_variants[] = {
  * reader that has room for vectors takes it once. */
 const struct variant normalization_gradient_rows[] = {
     {"gradients_derived", .registers = 32, .shared_memory = true, .buffers = 16},
-    {"gradients_made_again", .registers = 32, .dear_stores = true},
+    {"gradients_made_again", .registers = 32, .slow_image_stores = true},
     {"gradients_stored"},
     {0}};
 

@@ -52,7 +52,7 @@ struct pass *plan_pointwise(struct plan *plan, const struct operation *operation
 /* Making a pixel again for each pass that reads it pays where a pass or a store costs more. */
 const struct variant derivation_rows[] = {
     {"pixels_derived", .registers = 32, .shared_memory = true, .buffers = 16},
-    {"pixels_made_again", .registers = 32, .dear_stores = true, .buffers = 16},
+    {"pixels_made_again", .registers = 32, .slow_image_stores = true, .buffers = 16},
     {"pixels_stored"},
     {0}};
 

@@ -462,7 +462,7 @@ static bool has_one_window(const struct axis *axis, uint32_t source_size)
  * takes all pixels of its window, for which an H200's step takes an eighth longer. */
 static const struct variant average_derivation_rows[] = {
     {"pooling_average_gradient_derived", .registers = 32, .shared_memory = true},
-    {"pooling_average_gradient_made_again", .registers = 32, .dear_stores = true},
+    {"pooling_average_gradient_made_again", .registers = 32, .slow_image_stores = true},
     {"pooling_average_gradient_stored"},
     {0}};
 
@@ -470,7 +470,7 @@ static enum derivative average_derivative(const struct operation *o, struct plan
 {
     const struct image_view *source = &o->images[IMAGE];
     const struct variant *row = variant_choose(plan, average_derivation_rows, o);
-    return (row->shared_memory || row->dear_stores) &&
+    return (row->shared_memory || row->slow_image_stores) &&
                    has_one_window(&o->window.x, source->width) &&
                    has_one_window(&o->window.y, source->height)
                ? DERIVATIVE_PIXELS

@@ -63,7 +63,7 @@ static struct glcnn_buffer *shared_memory(const struct pass *pass)
 
 static bool is_short(const struct image_view *view)
 {
-    bool dear = view->storage->device->info.traits.dear_stores;
+    bool dear = view->storage->device->info.traits.slow_image_stores;
     return (uint64_t)view->width * view->height * view->storage->layers <=
            (dear ? MOST_DEAR_TEXELS : MOST_TEXELS);
 }

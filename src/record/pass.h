@@ -192,7 +192,7 @@ struct pass {
     bool cooperative;
     bool alone; /* one kernel's, not a graph's: images that do not share textures are told so */
     bool loads_images;              /* textures are read with imageLoad; set by assemble.c */
-    bool packs_halves;              /* float16 images are bound as whole numbers; likewise */
+    bool packs_float16;             /* float16 images are bound as whole numbers; likewise */
     bool follows;                   /* a uniform follows a value */
     pass_refresh refresh;           /* may be NULL */
     struct glcnn_kernel *kernel;    /* for refresh */
@@ -276,7 +276,7 @@ static inline bool has_halves(const struct image_view *view)
 /* Is it stored as whole numbers, the bits of halves? */
 static inline bool pass_packs(const struct pass *pass, const struct storage *storage)
 {
-    return pass->packs_halves && storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+    return pass->packs_float16 && storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
 }
 
 /* Does neither use what the other writes? */

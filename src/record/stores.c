@@ -31,7 +31,7 @@ static bool is_copied_at_once(const struct image_view *view)
 static bool may_be_buffered(const struct glcnn_device *device, const struct pass *pass)
 {
     const struct glcnn_device_traits *traits = &device->info.traits;
-    return pass->stores.layers && traits->buffered_stores && !traits->may_skip_programs &&
+    return pass->stores.layers && traits->stores_via_buffer && !traits->may_skip_programs &&
            !traits->plain_uniforms && !device->caller_state && pass->image_count == 1 &&
            pass->buffer_count < device->info.limits.storage_blocks &&
            is_copied_at_once(&pass->images[0].view);
