@@ -170,7 +170,7 @@ static void refuse_stores(const struct image_view *view, uint32_t layers, bool s
 {
     struct text source = {0};
     struct pass pass = {.shader = "record/fill.comp"};
-    pass_covers(&pass, view, 0, 0, view->width, view->height, layers);
+    pass_overwrites(&pass, view, 0, 0, view->width, view->height, layers);
     pass_image(&pass, "destination", view);
     if (second)
         pass_image(&pass, "other", view);

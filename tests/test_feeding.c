@@ -464,7 +464,7 @@ static void test_results_hold_what_was_written_too(void)
     CU_ASSERT_EQUAL(memcmp(values, first, 16), 0);
     CU_ASSERT_EQUAL(memcmp(values + 4, zeros, 16), 0);
     GOOD_FATAL(glcnn_buffer_create(device, sizeof values, &other));
-    GOOD(buffer_join((glcnn_buffer *[]){buffer, other}, 2, &whole));
+    GOOD(buffer_merge((glcnn_buffer *[]){buffer, other}, 2, &whole));
     GOOD(glcnn_buffer_write(buffer, 0, 4, first + 7));
     GOOD(glcnn_buffer_read(buffer, 0, sizeof values, values));
     CU_ASSERT_EQUAL(values[0], 8);

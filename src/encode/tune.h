@@ -1,5 +1,5 @@
 /* Timed trials of variants (GLCNN_TUNE): where several rows of a table suit an operation, each is
- * tried on images of the same sizes, and the fastest is taken and kept (record/choices.h). */
+ * tried on images of the same sizes, and the fastest is taken and kept (record/tuning_cache.h). */
 #ifndef GLCNN_TUNE_H
 #define GLCNN_TUNE_H
 

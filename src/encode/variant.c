@@ -6,7 +6,7 @@
 
 #include "encode/descriptor.h"
 #include "encode/tune.h"
-#include "record/choices.h"
+#include "record/tuning_cache.h"
 #include "record/program.h"
 #include "record/text.h"
 
@@ -94,7 +94,7 @@ static void ask(const struct plan *plan, const struct variant *table, const void
                 const struct variant *usual)
 {
     struct tuned *tuned = plan->tuned;
-    bool all = plan->device->choices->tuning == TUNING_FULL;
+    bool all = plan->device->tuning_cache->tuning == TUNING_FULL;
     const struct variant *before = NULL;
     tuned->rows[0] = usual;
     tuned->row_count = 1;

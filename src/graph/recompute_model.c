@@ -60,7 +60,7 @@ double recording_time(const struct recording *r)
 {
     const struct glcnn_command_buffer *buffer = r->command_buffer;
     double time = 0;
-    size_t waves = buffer->pass_count ? buffer->passes[buffer->pass_count - 1].wave : 0;
+    size_t waves = buffer->pass_count ? buffer->passes[buffer->pass_count - 1].level : 0;
     for (size_t i = 0; i < buffer->pass_count; i++)
         time += pass_time(r, &buffer->passes[i]);
     return time +
@@ -130,7 +130,7 @@ static uint64_t part_of(const struct recording *r, uint64_t bytes, uint32_t part
 static uint64_t held_by(const struct recording *r, uint32_t parts)
 {
     return recording_held(r) + r->command_buffer->held_size +
-           part_of(r, r->command_buffer->lent_size, parts) +
+           part_of(r, r->command_buffer->workspace_size, parts) +
            command_buffer_place_uniforms(r->command_buffer) * parts;
 }
 

@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "record/canary.h"
+#include "record/smoke_test.h"
 #include "record/shader_source.h"
 #include "record/stores.h"
 #include "record/uniforms.h"
@@ -230,7 +230,7 @@ static void define_images(struct text *t, const struct pass *pass)
         const struct pass_texture *item = &pass->images[i];
         define_view(t, pass, item, i, item->view.channels % 4 != 0);
         define_format(t, item);
-        if (has_halves(&item->view))
+        if (is_float16(&item->view))
             text_format(t, "#define %s_half\n", item->name);
         if (stores_are_buffered(pass))
             text_format(t, "#define %s_buffered %u\n#define %s_first_location %d\n", item->name,
@@ -344,7 +344,7 @@ static void write_main(struct text *t, const struct pass *pass,
     if (traits->uniform_copies)
         uniforms_copy(t, pass);
     if (traits->may_skip_programs)
-        canary_add_branch(t, pass);
+        smoke_test_add_branch(t, pass);
     find_invocation(t, pass, traits);
     if (!pass->cooperative)
         text_format(t, "    if (any(greaterThanEqual(at, grid_size()))) return;\n");
