@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/graph.h"
+#include "graph/budget.h"
 
 #define MOST_SPLITS 36   /* powers of two, and the batch; a batch at once by what is stored */
 #define MOST_STEPS  160  /* of more it takes too long to choose image by image what is stored */

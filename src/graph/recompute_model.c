@@ -1,7 +1,7 @@
 /* The model of a recording: its steps, what they read and make, and the time that they may take. */
 #include <stdlib.h>
 
-#include "graph/graph.h"
+#include "graph/budget.h"
 #include "record/dispatch_work.h"
 #include "record/stores.h"
 
@@ -173,7 +173,7 @@ static void describe_step(struct recompute_model *m, const struct recording *r,
     m->steps[s] = (struct recompute_step){
         .reads = reads,
         .read_count = read_count,
-        .results = {step->collector ? SIZE_MAX : recording_result(f)->index,
+        .results = {step->collector ? SIZE_MAX : graph_filter_result(f)->index,
                     step->collector || !f->node->loss ? SIZE_MAX : f->node->loss->index},
         .scratch = part_of(r, scratch_of(r, s), parts),
         .time = time_of_step(r, s, parts),
@@ -225,7 +225,8 @@ static void mark_read_later(struct recompute_model *m, size_t image, size_t s, c
 static bool may_run_again(const struct recompute_model *m, const struct recording *r, size_t s)
 {
     const struct graph_filter *f = &r->graph->filters[r->steps[s].filter];
-    return s < m->forward_count && !f->node->loss && !r->graph->wanted[recording_result(f)->index];
+    return s < m->forward_count && !f->node->loss &&
+           !r->graph->wanted[graph_filter_result(f)->index];
 }
 
 /* What is dropped is what is read when other things are not: in the backward pass, or in another
