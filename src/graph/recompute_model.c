@@ -89,7 +89,7 @@ static bool is_of_node(const struct recording *r, const struct storage *storage)
 }
 
 /* Has an earlier texture or image of the step's passes this storage? */
-static bool came_before(const struct recording *r, size_t first, size_t pass, uint32_t item,
+static bool is_repeated(const struct recording *r, size_t first, size_t pass, uint32_t item,
                         const struct storage *storage)
 {
     for (size_t p = first; p <= pass; p++) {
@@ -111,7 +111,7 @@ static uint64_t scratch_of(const struct recording *r, size_t s)
         const struct pass *pass = &r->command_buffer->passes[p];
         for (uint32_t i = 0; i < pass->texture_count + pass->image_count; i++) {
             const struct storage *storage = storage_of(pass, i);
-            if (!storage->clear && !is_of_node(r, storage) && !came_before(r, first, p, i, storage))
+            if (!storage->clear && !is_of_node(r, storage) && !is_repeated(r, first, p, i, storage))
                 bytes += storage_bytes(storage);
         }
     }
@@ -269,7 +269,6 @@ bool recompute_model_make(struct recompute_model *m, const struct recording *r,
     describe_images(m, r, derived, parts);
     describe_steps(m, r, derived, parts);
     m->held = held_by(r, parts);
-    m->other_time = passes_time(r, r->step_passes, r->command_buffer->pass_count, 1);
     return mark_droppable(m, r);
 }
 
