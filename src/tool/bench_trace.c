@@ -27,7 +27,7 @@ static void add_event(struct recorder *r, const struct glcnn_pass_timing *t)
     cJSON_AddNumberToObject(event, "tid", 1);
     json_add_text(more, "row", r->row->name);
     json_add_text(more, "shader", t->shader);
-    json_add_text(more, "variant", t->variant);
+    json_add_text(more, "implementation", t->implementation);
     cJSON_AddNumberToObject(more, "dispatches", t->dispatches);
     cJSON_AddItemToObject(event, "args", more);
     cJSON_AddItemToArray(r->report->events, event);

@@ -1,7 +1,7 @@
 /* Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011) for references; glsl/lib/philox.glsl is the same.
  */
-#ifndef GLCNN_KERNELS_PHILOX_H
-#define GLCNN_KERNELS_PHILOX_H
+#ifndef GLCNN_REFERENCE_PHILOX_H
+#define GLCNN_REFERENCE_PHILOX_H
 
 #include <stdint.h>
 
