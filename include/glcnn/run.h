@@ -29,6 +29,9 @@ struct glcnn_run_options {
                                     losses are float32 */
     /* Compute in double precision on the CPU; `device` is not used and may be NULL. */
     bool reference;
+    /* Times that each kernel is committed on the device, 0 standing for 1: the samples of a benchmark
+     * that glcnn_device_set_profile measures. Vectors that a kernel updates in place go on. */
+    uint32_t commits;
 };
 
 /* Runs kernel `name`. A gradient kernel takes the forward kernel's parameters and builds the

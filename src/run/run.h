@@ -47,6 +47,7 @@ bool run_settings_read(const struct glcnn_setting *items, size_t count,
 struct run {
     struct glcnn_device *device; /* NULL: the reference */
     glcnn_channel_format format;
+    uint32_t more_commits; /* of each kernel on the device, after the first */
     struct run_settings settings;
     struct bag *bag; /* inputs, and outputs once computed */
     struct refusal refusal;

@@ -242,7 +242,7 @@ glcnn_status run_device(struct run *run, struct resolved *r)
     d.encode.state = d.state;
     if (status == GLCNN_SUCCESS)
         status = glcnn_kernel_encode(d.command_buffer, d.kernel, &d.encode);
-    if (status == GLCNN_SUCCESS)
+    for (uint32_t i = 0; i <= run->more_commits && status == GLCNN_SUCCESS; i++)
         status = glcnn_command_buffer_commit(d.command_buffer);
     if (status == GLCNN_SUCCESS)
         status = read_outputs(run, r, &d);
