@@ -110,13 +110,17 @@ SOVERSION     := $(if $(filter 0,$(VERSION_MAJOR)),0.$(VERSION_MINOR),$(VERSION_
 
 # Lists of files. A new kernel, shader, header, test or example is found here; nothing names it.
 LIB_ROOMS      := platform $(addprefix src/,device record image encode kernels run graph io)
-LIB_SOURCES    := $(sort $(wildcard $(LIB_ROOMS:%=%/*.c)))
+# DESKTOP=no leaves out what only a large desktop GPU can take: programs for boards are smaller so.
+DESKTOP        ?= yes
+DESKTOP_SOURCES := $(if $(filter no,$(DESKTOP)),,$(sort $(wildcard src/desktop/*.c)))
+LIB_SOURCES    := $(sort $(wildcard $(LIB_ROOMS:%=%/*.c))) $(DESKTOP_SOURCES)
 INTERCHANGE_SOURCES := $(sort $(wildcard src/interchange/*.c))
 ONNX_SOURCES   := $(sort $(wildcard src/onnx/*.c))
 DATA_SOURCES   := $(sort $(wildcard src/data/*.c))
 MPI_SOURCES    := $(if $(HAS_MPI),$(sort $(wildcard src/mpi/*.c)))
 KERNELS        := $(sort $(wildcard src/kernels/*.c))
-SHADERS        := $(sort $(wildcard glsl/*/*.comp glsl/*/*.glsl))
+SHADERS        := $(filter-out $(if $(filter no,$(DESKTOP)),glsl/desktop/%),\
+                    $(sort $(wildcard glsl/*/*.comp glsl/*/*.glsl)))
 HEADERS        := $(filter-out $(if $(HAS_MPI),,%/mpi.h),$(sort $(wildcard include/glcnn/*.h)))
 KERNEL_HEADERS := $(sort $(wildcard include/glcnn/kernels/*.h))
 TOOL_SOURCES   := $(sort $(wildcard src/tool/*.c))
@@ -143,7 +147,7 @@ GUEST_PROGRAMS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/drm/*.c)))
 FUZZERS        := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/*.c)))
 SHELL_TESTS    := $(sort $(wildcard tests/test_*.sh))
 
-LIB_OBJECTS    := $(LIB_SOURCES:%.c=$(O)/%.o) $(O)/registry.o $(O)/shaders.o
+LIB_OBJECTS    := $(LIB_SOURCES:%.c=$(O)/%.o) $(O)/registry.o $(O)/desktop_registry.o $(O)/shaders.o
 INTERCHANGE_OBJECTS := $(INTERCHANGE_SOURCES:%.c=$(O)/%.o)
 ONNX_OBJECTS   := $(ONNX_SOURCES:%.c=$(O)/%.o) $(O)/onnx.pb-c.o
 DATA_OBJECTS   := $(DATA_SOURCES:%.c=$(O)/%.o)
@@ -320,6 +324,17 @@ $(O)/registry.c: $(KERNELS) $(O)/files
 	$(Q){ echo '#include "encode/descriptor.h"'; \
 	    sed 's/.*/extern const struct glcnn_descriptor &;/' $@.names; \
 	    echo 'const struct glcnn_descriptor *const glcnn_registry[] = {'; \
+	    sed 's/.*/    \&&,/' $@.names; \
+	    echo '    NULL};'; } >$@
+
+# Points to the rows of src/desktop in the same way.
+$(O)/desktop_registry.c: $(DESKTOP_SOURCES) $(O)/files
+	$(call say,GEN)
+	$(Q)sed -n 's/^const struct implementation_list \(glcnn_desktop_[a-z0-9_]*\) = {.*/\1/p' \
+	    $(DESKTOP_SOURCES) /dev/null | LC_ALL=C sort >$@.names
+	$(Q){ echo '#include "encode/implementation.h"'; \
+	    sed 's/.*/extern const struct implementation_list &;/' $@.names; \
+	    echo 'const struct implementation_list *const glcnn_desktop_registry[] = {'; \
 	    sed 's/.*/    \&&,/' $@.names; \
 	    echo '    NULL};'; } >$@
 

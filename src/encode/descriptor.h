@@ -10,7 +10,7 @@
 #include "glcnn/kernel.h"
 #include "record/command_buffer.h"
 #include "encode/refusal.h"
-#include "encode/variant.h"
+#include "encode/implementation.h"
 
 #define MAX_ARGUMENTS       12
 #define MAX_PARAMETER_BYTES 256 /* of a family's parameters */
@@ -308,9 +308,9 @@ struct glcnn_descriptor {
     bool (*check)(const struct operation *operation, struct refusal refusal);
     /* Gradients of binary kernels, by the kernel's own parameters; NULL: both are the source. */
     struct operands (*operands)(const void *parameters);
-    /* The passes, and the tables of variants that they choose from: NULL at the end; may be
+    /* The passes, and the tables of implementations that they choose from: NULL at the end; may be
      * NULL. */
-    const struct variant *const *variants;
+    const struct implementation_list *const *implementations;
     void (*plan)(const struct operation *operation, struct plan *plan);
     /* The same in double precision, from the formulas alone. */
     void (*reference)(const struct reference *reference);

@@ -189,7 +189,7 @@ static glcnn_status attempt(struct transaction *t)
     return status;
 }
 
-/* Again with smaller variants where the driver does not run the larger. */
+/* Again with smaller implementations where the driver does not run the larger. */
 glcnn_status transaction_record(struct transaction *t)
 {
     glcnn_status status;

@@ -237,7 +237,7 @@ static glcnn_status record_anew(struct glcnn_graph *graph, struct compiled *c,
     return status;
 }
 
-/* The driver may turn out not to run a variant: what was recorded with it is recorded anew with a
+/* The driver may turn out not to run an implementation: what was recorded with it is recorded anew with a
  * smaller one. */
 static glcnn_status make_programs(struct glcnn_graph *graph, struct compiled *c,
                                   glcnn_image *const *sources)

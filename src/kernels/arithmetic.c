@@ -764,8 +764,9 @@ static const struct parameter gradient_parameters[] = {
          {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},                \
          {.name = "clamp_mask", .place = PLACE_STATE, .output = true, .optional = true},           \
          __VA_ARGS__},                                                                             \
-    .derivative = forward_derivative, .derive = derive_sum, .variants = pointwise_variants,        \
-    .plan = plan_forward, .reference = reference, .cases = CASES_OF
+    .derivative = forward_derivative, .derive = derive_sum,                                        \
+    .implementations = pointwise_implementations, .plan = plan_forward, .reference = reference,    \
+    .cases = CASES_OF
 
 #define BACKWARD(NAME, MPS, OPERANDS, FIRST, VALUES, CASES_OF, ...)                                \
     .name = NAME "_gradient", .mps_class = MPS, .text = "gradient of " NAME " by one source",      \
@@ -788,8 +789,8 @@ static const struct parameter gradient_parameters[] = {
           .optional = true,                                                                        \
           .filled_by = NAME},                                                                      \
          __VA_ARGS__},                                                                             \
-    .derivative = gradient_derivative, .variants = pointwise_variants, .plan = plan_gradient,      \
-    .reference = gradient_reference, .cases = CASES_OF
+    .derivative = gradient_derivative, .implementations = pointwise_implementations,               \
+    .plan = plan_gradient, .reference = gradient_reference, .cases = CASES_OF
 
 const struct glcnn_descriptor glcnn_kernel_add = {FORWARD("add", "MPSCNNAdd", "sum of two images",
                                                           IS_SUM, VALUES_SYMMETRIC,

@@ -245,7 +245,8 @@ static enum derivative gradient_derivative(const struct operation *o, struct pla
     if (is_fixed(o) || neuron_traits(&parameters_of(o)->neuron).has_slopes ||
         !pointwise_is_direct(o, &o->images[G_GRADIENT], &o->images[G_SOURCE]))
         return DERIVATIVE_NONE;
-    const struct variant *row = variant_choose(plan, normalization_gradient_rows, NULL);
+    const struct implementation *row =
+        implementation_choose(plan, &normalization_gradient_rows, NULL);
     return row->dear_stores || row->shared_memory ? DERIVATIVE_PIXELS : DERIVATIVE_NONE;
 }
 
@@ -486,7 +487,7 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_statistics = {
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
                   {.name = "mean", .place = PLACE_STATE, .output = true},
                   {.name = "variance", .place = PLACE_STATE, .output = true}},
-    .variants = normalization_variants,
+    .implementations = normalization_implementations,
     .plan = plan_statistics,
     .reference = statistics_reference,
     .cases = statistics_cases,
@@ -511,7 +512,7 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization = {
     .derivative = derivative,
     .prepare_derived = prepare_derived,
     .derive = derive,
-    .variants = normalization_variants,
+    .implementations = normalization_implementations,
     .plan = plan_normalize,
     .reference = normalize_reference,
     .cases = cases,
@@ -532,7 +533,7 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_statistics_gradie
                   {.name = "gradient_for_gamma", .place = PLACE_STATE, .output = true},
                   {.name = "gradient_for_beta", .place = PLACE_STATE, .output = true}},
     .check = check_statistics_gradient,
-    .variants = normalization_variants,
+    .implementations = normalization_implementations,
     .plan = plan_statistics_gradient,
     .reference = statistics_gradient_reference,
     .cases = cases,
@@ -565,7 +566,7 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_gradient = {
     .derivative = gradient_derivative,
     .prepare_derived = prepare_derived_gradient,
     .derive = derive_gradient,
-    .variants = normalization_variants,
+    .implementations = normalization_implementations,
     .plan = plan_gradient,
     .reference = gradient_reference,
     .cases = cases,

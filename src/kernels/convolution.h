@@ -119,7 +119,7 @@ size_t convolution_gradient_length(const struct operation *operation, size_t ind
 bool convolution_check(const struct operation *operation, struct refusal refusal);
 bool convolution_gradient_check(const struct operation *operation, struct refusal refusal);
 
-extern const struct variant *const convolution_variants[];
+extern const struct implementation_list *const convolution_implementations[];
 void plan_convolution(const struct operation *operation, struct plan *plan);
 /* The operation, its sums for biases to be lost where nobody wants them. */
 struct operation convolution_with_sums(const struct operation *operation, struct plan *plan);

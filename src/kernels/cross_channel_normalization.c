@@ -69,18 +69,22 @@ static bool reads_halves(const void *operation)
 /* By invocations that go through slices of a pixel, or that make one each. Read ahead of stores,
  * halves take 0.89 of the time, floats 1.01 to 1.02 (H200). */
 enum { AHEAD, NEAR, EACH };
-static const struct variant forward_rows[] = {
-    [AHEAD] = {"cross_channel_ahead", .registers = 32, .width = 32, .can = is_near,
-               .pays = reads_halves},
-    [NEAR] = {"cross_channel_near", .registers = 14, .can = is_near},
-    [EACH] = {"cross_channel_each"},
-    {0}};
-static const struct variant gradient_rows[] = {
-    {"cross_channel_gradient_near", .registers = 32, .can = is_near},
-    {"cross_channel_gradient_each"},
-    {0}};
-static const struct variant *const forward_variants[] = {forward_rows, NULL};
-static const struct variant *const gradient_variants[] = {gradient_rows, NULL};
+static const struct implementation_list forward_rows = {
+    "cross_channel_normalization",
+    (const struct implementation[]){
+        [AHEAD] = {"cross_channel_ahead", .registers = 32, .width = 32, .supported.holds = is_near,
+                   .profitable.holds = reads_halves},
+        [NEAR] = {"cross_channel_near", .registers = 14, .supported.holds = is_near},
+        [EACH] = {"cross_channel_each"},
+        {0}}};
+static const struct implementation_list gradient_rows = {
+    "cross_channel_normalization_gradient",
+    (const struct implementation[]){
+        {"cross_channel_gradient_near", .registers = 32, .supported.holds = is_near},
+        {"cross_channel_gradient_each"},
+        {0}}};
+static const struct implementation_list *const forward_implementations[] = {&forward_rows, NULL};
+static const struct implementation_list *const gradient_implementations[] = {&gradient_rows, NULL};
 
 /* Slices that an invocation goes through: those beside a run are read twice, but a few long runs
  * would leave a GPU idle. */
@@ -99,20 +103,20 @@ static void pass_runs(struct pass *pass, const struct operation *o,
 
 static void plan_forward(const struct operation *o, struct plan *plan)
 {
-    const struct variant *variant = variant_choose(plan, forward_rows, o);
-    bool near = variant != &forward_rows[EACH];
+    const struct implementation *row = implementation_choose(plan, &forward_rows, o);
+    bool near = row != &forward_rows.rows[EACH];
     struct pass *pass = plan_pixels(plan, o,
                                     near ? "normalization/cross_channel_normalization_near.comp"
                                          : "normalization/cross_channel_normalization.comp",
                                     &o->images[RESULT]);
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_window(pass, &o->window);
     pass_numbers(pass, o->parameters);
     if (near)
         pass_runs(pass, o, &o->images[RESULT]);
-    if (variant == &forward_rows[AHEAD])
+    if (row == &forward_rows.rows[AHEAD])
         pass_define(pass, "TOGETHER", 4);
 }
 
@@ -177,9 +181,9 @@ static void plan_gradient_each(const struct operation *o, struct plan *plan)
 static void plan_gradient(const struct operation *o, struct plan *plan)
 {
     size_t first = plan->pass_count;
-    const struct variant *variant = variant_choose(plan, gradient_rows, o);
-    (variant == gradient_rows ? plan_gradient_near : plan_gradient_each)(o, plan);
-    plan_variant(plan, first, variant);
+    const struct implementation *row = implementation_choose(plan, &gradient_rows, o);
+    (row == gradient_rows.rows ? plan_gradient_near : plan_gradient_each)(o, plan);
+    plan_implementation(plan, first, row);
 }
 
 /* ---- References ---- */
@@ -327,7 +331,7 @@ const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization = {
     .flags = MAKES_STATE,
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
-    .variants = forward_variants,
+    .implementations = forward_implementations,
     .plan = plan_forward,
     .reference = reference,
 };
@@ -343,7 +347,7 @@ const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization_gradient 
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
                   {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
-    .variants = gradient_variants,
+    .implementations = gradient_implementations,
     .plan = plan_gradient,
     .reference = gradient_reference,
 };

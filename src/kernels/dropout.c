@@ -135,16 +135,21 @@ static bool are_gradient_words(const void *operation)
 }
 
 enum { WORDS, MASKED };
-static const struct variant rows[] = {
-    [WORDS] = {"dropout_drawn", .registers = 12, .can = are_words},
-    [MASKED] = {"dropout_masked"},
-    {0}};
-static const struct variant gradient_rows[] = {
-    [WORDS] = {"dropout_gradient_words", .registers = 12, .can = are_gradient_words},
-    [MASKED] = {"dropout_gradient_masked"},
-    {0}};
-static const struct variant *const forward_variants[] = {rows, pointwise_rows, NULL};
-static const struct variant *const gradient_variants[] = {gradient_rows, pointwise_rows, NULL};
+static const struct implementation_list rows = {
+    "dropout", (const struct implementation[]){
+                   [WORDS] = {"dropout_drawn", .registers = 12, .supported.holds = are_words},
+                   [MASKED] = {"dropout_masked"},
+                   {0}}};
+static const struct implementation_list gradient_rows = {
+    "dropout_gradient",
+    (const struct implementation[]){[WORDS] = {"dropout_gradient_words", .registers = 12,
+                                               .supported.holds = are_gradient_words},
+                                    [MASKED] = {"dropout_gradient_masked"},
+                                    {0}}};
+static const struct implementation_list *const forward_implementations[] = {&rows, &pointwise_rows,
+                                                                            NULL};
+static const struct implementation_list *const gradient_implementations[] = {&gradient_rows,
+                                                                             &pointwise_rows, NULL};
 
 /* A commit that replays the encode is one more encode. */
 static void draw_anew(struct glcnn_kernel *kernel, struct pass *pass)
@@ -172,7 +177,7 @@ static void plan_mask(const struct operation *o, struct plan *plan, const struct
     pass_draw(pass, o);
     pass_grid(pass, (uint32_t)mask_words(o), o->images[SOURCE].images, 1);
     pass_local(pass, 64, 1, 1);
-    pass_variant(pass, &rows[MASKED]);
+    pass_implementation(pass, &rows.rows[MASKED]);
 }
 
 static void pass_mask(struct pass *pass, const struct operation *o, const struct vector_view *mask)
@@ -216,7 +221,7 @@ static void plan_drawn(const struct operation *o, struct plan *plan)
     pass_define(pass, "DRAWN", 1);
     pass_library(pass, "dropout/drawn.glsl");
     pass_draw(pass, o);
-    pass_variant(pass, &rows[WORDS]);
+    pass_implementation(pass, &rows.rows[WORDS]);
     if (!o->given[MASK])
         return;
     pass_define(pass, "KEPT", 1);
@@ -225,7 +230,7 @@ static void plan_drawn(const struct operation *o, struct plan *plan)
 
 static void plan_dropout(const struct operation *o, struct plan *plan)
 {
-    bool drawn = variant_choose(plan, rows, o) == &rows[WORDS];
+    bool drawn = implementation_choose(plan, &rows, o) == &rows.rows[WORDS];
     (drawn ? plan_drawn : plan_masked)(o, plan);
 }
 
@@ -235,7 +240,7 @@ static void plan_gradient_words(const struct operation *o, struct plan *plan)
     struct pass *pass = plan_words(o, plan, &o->images[GRADIENT], to);
     pass_vector(pass, "mask", &o->vectors[GRADIENT_MASK], VECTOR_READ);
     pass_covers(pass, to, 0, 0, o->region_width, o->region_height, 4);
-    pass_variant(pass, &gradient_rows[WORDS]);
+    pass_implementation(pass, &gradient_rows.rows[WORDS]);
 }
 
 static void plan_gradient_masked(const struct operation *o, struct plan *plan)
@@ -248,12 +253,12 @@ static void plan_gradient_masked(const struct operation *o, struct plan *plan)
     pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
     pass_mask(pass, o, &o->vectors[GRADIENT_MASK]);
     if (are_gradient_words(o))
-        pass_variant(pass, &gradient_rows[MASKED]);
+        pass_implementation(pass, &gradient_rows.rows[MASKED]);
 }
 
 static void plan_dropout_gradient(const struct operation *o, struct plan *plan)
 {
-    bool words = variant_choose(plan, gradient_rows, o) == &gradient_rows[WORDS];
+    bool words = implementation_choose(plan, &gradient_rows, o) == &gradient_rows.rows[WORDS];
     (words ? plan_gradient_words : plan_gradient_masked)(o, plan);
 }
 
@@ -384,7 +389,7 @@ const struct glcnn_descriptor glcnn_kernel_dropout = {
                   {.name = "mask", .place = PLACE_STATE, .output = true, .optional = true}},
     .length = length,
     .check = check,
-    .variants = forward_variants,
+    .implementations = forward_implementations,
     .plan = plan_dropout,
     .reference = dropout_reference,
     .cases = cases,
@@ -406,7 +411,7 @@ const struct glcnn_descriptor glcnn_kernel_dropout_gradient = {
                   {.name = "mask", .place = PLACE_STATE, .input = true, .filled_by = "dropout"}},
     .length = length,
     .check = check,
-    .variants = gradient_variants,
+    .implementations = gradient_implementations,
     .plan = plan_dropout_gradient,
     .reference = dropout_gradient_reference,
     .cases = cases,

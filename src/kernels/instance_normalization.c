@@ -318,7 +318,7 @@ const struct glcnn_descriptor glcnn_kernel_instance_normalization = {
                   GAMMA_AND_BETA,
                   {.name = "mean", .place = PLACE_STATE, .output = true, .optional = true},
                   {.name = "variance", .place = PLACE_STATE, .output = true, .optional = true}},
-    .variants = normalization_variants,
+    .implementations = normalization_implementations,
     .plan = plan_normalize,
     .reference = normalize_reference,
 };
@@ -340,7 +340,7 @@ const struct glcnn_descriptor glcnn_kernel_instance_normalization_gradient = {
                   STATISTIC("mean"),
                   STATISTIC("variance")},
     .check = check_gradient,
-    .variants = normalization_variants,
+    .implementations = normalization_implementations,
     .plan = plan_gradient,
     .reference = gradient_reference,
 };

@@ -189,14 +189,15 @@ static bool strips_pay(const void *tiles)
 
 /* ---- Choice ---- */
 
-static const struct variant rows[] = {{"local_strips_shared", .registers = 32,
-                                       .shared_memory = true, .can = is_stripped,
-                                       .pays = strips_pay},
-                                      {"local_tiles_shared", .registers = 32, .shared_memory = true,
-                                       .can = is_tiled, .pays = tiles_pay},
-                                      {"local_pixels"},
-                                      {0}};
-const struct variant *const local_normalization_variants[] = {rows, NULL};
+static const struct implementation_list rows = {
+    "local_normalization", (const struct implementation[]){
+                               {"local_strips_shared", .registers = 32, .shared_memory = true,
+                                .supported.holds = is_stripped, .profitable.holds = strips_pay},
+                               {"local_tiles_shared", .registers = 32, .shared_memory = true,
+                                .supported.holds = is_tiled, .profitable.holds = tiles_pay},
+                               {"local_pixels"},
+                               {0}}};
+const struct implementation_list *const local_normalization_implementations[] = {&rows, NULL};
 
 static struct tiles tiles_of(const struct operation *o, const struct plan *plan,
                              const struct numbers *l, bool gradient)
@@ -256,11 +257,11 @@ static const struct form {
               "normalization/local_normalization_gradient_shared.comp", pass_tiles}};
 
 static void plan_shared(const struct operation *o, struct plan *plan, const struct numbers *l,
-                        const struct tiles *t, const struct variant *variant)
+                        const struct tiles *t, const struct implementation *row)
 {
-    const struct form *form = &forms[variant - rows];
+    const struct form *form = &forms[row - rows.rows];
     struct pass *pass = plan_pass(plan, form->shader);
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
     pass_texture(pass, "source", t->source);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_numbers(pass, o, l);
@@ -269,11 +270,11 @@ static void plan_shared(const struct operation *o, struct plan *plan, const stru
 
 static void plan_gradient_shared(const struct operation *o, struct plan *plan,
                                  const struct numbers *l, const struct tiles *t,
-                                 const struct variant *variant)
+                                 const struct implementation *row)
 {
-    const struct form *form = &forms[variant - rows];
+    const struct form *form = &forms[row - rows.rows];
     struct pass *pass = plan_pass(plan, form->gradient);
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", t->source);
     pass_image(pass, "destination", &o->images[DESTINATION]);
@@ -288,15 +289,15 @@ void local_normalization_plan(const struct operation *o, struct plan *plan)
 {
     const struct numbers l = numbers_of(o);
     const struct tiles tiles = tiles_of(o, plan, &l, false);
-    const struct variant *variant = variant_choose(plan, rows, &tiles);
-    if (variant->shared_memory) {
-        plan_shared(o, plan, &l, &tiles, variant);
+    const struct implementation *row = implementation_choose(plan, &rows, &tiles);
+    if (row->shared_memory) {
+        plan_shared(o, plan, &l, &tiles, row);
         return;
     }
     struct pass *pass =
         plan_pixels(plan, o, "normalization/local_normalization.comp", &o->images[RESULT]);
     pass_texture(pass, "source", &o->images[SOURCE]);
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_numbers(pass, o, &l);
 }
@@ -329,10 +330,10 @@ void local_normalization_plan_gradient(const struct operation *o, struct plan *p
 {
     const struct numbers l = numbers_of(o);
     const struct tiles tiles = tiles_of(o, plan, &l, true);
-    const struct variant *variant = variant_choose(plan, rows, &tiles);
+    const struct implementation *row = implementation_choose(plan, &rows, &tiles);
     size_t first = plan->pass_count;
-    if (variant->shared_memory) {
-        plan_gradient_shared(o, plan, &l, &tiles, variant);
+    if (row->shared_memory) {
+        plan_gradient_shared(o, plan, &l, &tiles, row);
         return;
     }
     struct image_view terms = plan_terms(o, plan, &l);
@@ -343,7 +344,7 @@ void local_normalization_plan_gradient(const struct operation *o, struct plan *p
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_numbers(pass, o, &l);
     pass_int(pass, "gradient_images", (int32_t)o->images[GRADIENT].images);
-    plan_variant(plan, first, variant);
+    plan_implementation(plan, first, row);
 }
 
 /* ---- References ---- */

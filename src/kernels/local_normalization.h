@@ -19,7 +19,7 @@ void local_normalization_reference(const struct reference *reference);
 void local_normalization_gradient_reference(const struct reference *reference);
 
 /* For descriptors: tiles, or pixel by pixel. */
-extern const struct variant *const local_normalization_variants[];
+extern const struct implementation_list *const local_normalization_implementations[];
 
 /* Makes a kernel with a window. */
 glcnn_status local_normalization_create(glcnn_device *device,
@@ -51,7 +51,7 @@ void local_normalization_node_defaults(struct glcnn_addressing *properties, void
     .flags = HAS_WINDOW | MAKES_STATE,                                                             \
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                  \
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},      \
-    .variants = local_normalization_variants, .plan = local_normalization_plan,                    \
+    .implementations = local_normalization_implementations, .plan = local_normalization_plan,      \
     .reference = local_normalization_reference
 #define LOCAL_NORMALIZATION_GRADIENT(NAME, MPS)                                                    \
     .name = NAME "_gradient", .mps_class = MPS "Gradient", .text = "gradient of " NAME,            \
@@ -60,7 +60,7 @@ void local_normalization_node_defaults(struct glcnn_addressing *properties, void
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
                   {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},   \
-    .variants = local_normalization_variants, .plan = local_normalization_plan_gradient,           \
-    .reference = local_normalization_gradient_reference
+    .implementations = local_normalization_implementations,                                        \
+    .plan = local_normalization_plan_gradient, .reference = local_normalization_gradient_reference
 
 #endif

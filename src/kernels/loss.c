@@ -364,18 +364,19 @@ static bool lanes_pay(const void *operation)
 }
 
 /* Who goes through the slices of a pixel. */
-static const struct variant rows[] = {
-    {"loss_lanes", "loss/by_lanes.glsl", 32, .shared_memory = true, .pays = lanes_pay},
-    {"loss_one", "loss/by_one.glsl"},
-    {0}};
-static const struct variant *const loss_variants[] = {rows, NULL};
+static const struct implementation_list rows = {
+    "loss", (const struct implementation[]){{"loss_lanes", "loss/by_lanes.glsl", 32,
+                                             .shared_memory = true, .profitable.holds = lanes_pay},
+                                            {"loss_one", "loss/by_one.glsl"},
+                                            {0}}};
+static const struct implementation_list *const loss_implementations[] = {&rows, NULL};
 
 static void pass_pixels(struct plan *plan, struct pass *pass, const struct operation *o)
 {
-    const struct variant *variant = variant_choose(plan, rows, o);
-    uint32_t lanes = variant == rows ? LANES : 1;
-    pass_variant(pass, variant);
-    pass_library(pass, variant->shader);
+    const struct implementation *row = implementation_choose(plan, &rows, o);
+    uint32_t lanes = row == rows.rows ? LANES : 1;
+    pass_implementation(pass, row);
+    pass_library(pass, row->shader);
     pass_grid(pass, o->region_width * lanes, o->region_height, o->images[DESTINATION].images);
     pass_grows(pass, 2);
     pass->work = slice_count(o->images[DESTINATION].channels) * 300 / lanes + 1;
@@ -625,7 +626,7 @@ const struct glcnn_descriptor glcnn_kernel_loss = {
          {.name = "loss", .place = PLACE_LOSS, .output = true, .optional = true}},
     .image_shape = loss_shape,
     .check = check,
-    .variants = loss_variants,
+    .implementations = loss_implementations,
     .plan = plan_loss,
     .reference = loss_reference,
     .cases = cases,

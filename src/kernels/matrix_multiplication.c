@@ -3,7 +3,7 @@
 #include "glcnn/kernels/matrix_multiplication.h"
 
 #include "encode/kernel.h"
-#include "encode/variant.h"
+#include "encode/implementation.h"
 #include "encode/window.h"
 #include "kernels/elements.h"
 
@@ -115,13 +115,14 @@ static bool fills_tiles(const void *shape)
     return p->last - p->first >= DEPTH && 2ull * o->region_width * o->region_height >= covered;
 }
 
-static const struct variant product_variants[] = {
-    {"product_tiled", "matrix/matrix_multiplication_tiled.comp", 32, .shared_memory = true,
-     .pays = fills_tiles},
-    {"product_alone", "matrix/matrix_multiplication.comp"},
-    {0}};
+static const struct implementation_list product_implementations = {
+    "matrix_product",
+    (const struct implementation[]){{"product_tiled", "matrix/matrix_multiplication_tiled.comp", 32,
+                                     .shared_memory = true, .profitable.holds = fills_tiles},
+                                    {"product_alone", "matrix/matrix_multiplication.comp"},
+                                    {0}}};
 
-static const struct variant *const variants[] = {product_variants, NULL};
+static const struct implementation_list *const implementations[] = {&product_implementations, NULL};
 
 static void share_tiles(struct pass *pass, const struct product *p)
 {
@@ -143,10 +144,10 @@ static void share_tiles(struct pass *pass, const struct product *p)
 static void plan_product(struct plan *plan, const struct product *p)
 {
     const struct operation *o = p->operation;
-    const struct variant *variant = variant_choose(plan, product_variants, p);
-    struct pass *pass = variant->shared_memory ? plan_pass(plan, variant->shader)
-                                               : plan_pixels(plan, o, variant->shader, p->to);
-    pass_variant(pass, variant);
+    const struct implementation *row = implementation_choose(plan, &product_implementations, p);
+    struct pass *pass = row->shared_memory ? plan_pass(plan, row->shader)
+                                           : plan_pixels(plan, o, row->shader, p->to);
+    pass_implementation(pass, row);
     pass_texture(pass, "left", p->left);
     pass_texture(pass, "right", p->right);
     pass_image(pass, "destination", p->to);
@@ -156,7 +157,7 @@ static void plan_product(struct plan *plan, const struct product *p)
     if (p->form != RESULT)
         pass_results(pass, o);
     pass->work = (uint32_t)(p->last > p->first ? p->last - p->first : 1) * 8;
-    if (variant->shared_memory)
+    if (row->shared_memory)
         share_tiles(pass, p);
 }
 
@@ -264,7 +265,7 @@ const struct glcnn_descriptor glcnn_kernel_matrix_multiplication = {
     .keeps_zero = descriptor_always,
     .shape = shape,
     .check = check,
-    .variants = variants,
+    .implementations = implementations,
     .plan = plan_forward,
     .reference = reference,
     .cases = cases,
@@ -282,7 +283,7 @@ const struct glcnn_descriptor glcnn_kernel_matrix_multiplication_gradient = {
     .parameters = gradient_rows,
     ELEMENT_PAIR_GRADIENT_ARGUMENTS,
     .check = elements_check_state,
-    .variants = variants,
+    .implementations = implementations,
     .plan = plan_gradient,
     .reference = gradient_reference,
     .cases = gradient_cases,

@@ -476,18 +476,20 @@ static void derive(const struct operation *o, struct pass *pass, struct derived_
                   derived_name(name, ""));
 }
 
-static const struct variant slope_variants[] = {
-    {"slopes_tiles", "neuron/neuron_slope_gradient_group.comp", 32, .shared_memory = true,
-     .can = pixel_reduction_has_tiles, .pays = pixel_reduction_fills_tiles, .tiles = true,
-     .arrives = true},
-    {"slopes_arrival", "neuron/neuron_slope_gradient_group.comp", 32, .shared_memory = true,
-     .pixels = 4, .arrives = true},
-    {"slopes_group", "neuron/neuron_slope_gradient_group.comp", 32, .shared_memory = true,
-     .pixels = 4},
-    {"slopes_fourteen", "neuron/neuron_slope_gradient.comp", 32, .pixels = 14},
-    {"slopes_one", "neuron/neuron_slope_gradient.comp", 8, .pixels = 1},
-    {0}};
-static const struct variant *const slope_tables[] = {slope_variants, NULL};
+static const struct implementation_list slope_implementations = {
+    "neuron_slopes",
+    (const struct implementation[]){
+        {"slopes_tiles", "neuron/neuron_slope_gradient_group.comp", 32, .shared_memory = true,
+         .supported.holds = pixel_reduction_has_tiles,
+         .profitable.holds = pixel_reduction_fills_tiles, .tiles = true, .arrives = true},
+        {"slopes_arrival", "neuron/neuron_slope_gradient_group.comp", 32, .shared_memory = true,
+         .pixels = 4, .arrives = true},
+        {"slopes_group", "neuron/neuron_slope_gradient_group.comp", 32, .shared_memory = true,
+         .pixels = 4},
+        {"slopes_fourteen", "neuron/neuron_slope_gradient.comp", 32, .pixels = 14},
+        {"slopes_one", "neuron/neuron_slope_gradient.comp", 8, .pixels = 1},
+        {0}}};
+static const struct implementation_list *const slope_tables[] = {&slope_implementations, NULL};
 
 /* The sum over channels of what each gives for the one slope that they share. */
 static void plan_shared_slope(const struct operation *o, struct plan *plan,
@@ -509,7 +511,8 @@ static void plan_slope_gradient(const struct operation *o, struct plan *plan)
     struct vector_view channels =
         p->shares_data ? plan_scratch_vector(plan, source->channels) : o->vectors[FOR_SLOPES];
     const struct vector_view *const sums[] = {&channels};
-    struct pixel_reduction r = pixel_reduction_of_results(plan, slope_variants, o, source, 1, 1);
+    struct pixel_reduction r =
+        pixel_reduction_of_results(plan, &slope_implementations, o, source, 1, 1);
     struct pass *pass = pixel_reduction_first(plan, &r, source);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_window(pass, &o->window);
@@ -710,7 +713,7 @@ const struct glcnn_descriptor glcnn_kernel_neuron = {
                   NEURON_DATA_ARGUMENT},
     .length = length,
     .check = check,
-    .variants = pointwise_variants,
+    .implementations = pointwise_implementations,
     .plan = plan_neuron,
     .reference = reference,
     .cases = cases,
@@ -736,7 +739,7 @@ const struct glcnn_descriptor glcnn_kernel_neuron_gradient = {
                   NEURON_DATA_ARGUMENT},
     .length = length,
     .check = check,
-    .variants = pointwise_variants,
+    .implementations = pointwise_implementations,
     .plan = plan_neuron_gradient,
     .reference = gradient_reference,
     .cases = gradient_cases,
@@ -756,7 +759,7 @@ const struct glcnn_descriptor glcnn_kernel_neuron_slope_gradient = {
                   {.name = "gradient_for_neuron_data", .place = PLACE_STATE, .output = true}},
     .length = length,
     .check = check_slopes,
-    .variants = slope_tables,
+    .implementations = slope_tables,
     .plan = plan_slope_gradient,
     .reference = slope_gradient_reference,
     .cases = slope_cases,

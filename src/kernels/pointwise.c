@@ -1,4 +1,4 @@
-/* The pass of kernels whose results read one source pixel each, and its variants. */
+/* The pass of kernels whose results read one source pixel each, and its implementations. */
 #include "encode/window.h"
 #include "kernels/pointwise.h"
 
@@ -15,26 +15,28 @@ static uint32_t columns_at_once(uint32_t width, uint32_t most)
 
 /* The columns of an invocation one by one or, where the compiler may unroll their loop, at once; or
  * all of them before one is stored, where a shader can. */
-const struct variant pointwise_rows[] = {{"pointwise_together", .registers = 32, .width = 32},
-                                         {"pointwise_unrolled", .registers = 12},
-                                         {"pointwise_loop", .registers = 8},
-                                         {0}};
+const struct implementation_list pointwise_rows = {
+    "pointwise",
+    (const struct implementation[]){{"pointwise_together", .registers = 32, .width = 32},
+                                    {"pointwise_unrolled", .registers = 12},
+                                    {"pointwise_loop", .registers = 8},
+                                    {0}}};
 
 struct pass *plan_columns(struct plan *plan, const struct operation *operation, const char *shader,
                           const struct image_view *destination, uint32_t most)
 {
     uint32_t columns = columns_at_once(operation->region_width, most);
-    const struct variant *variant = variant_choose(plan, pointwise_rows, NULL);
+    const struct implementation *row = implementation_choose(plan, &pointwise_rows, NULL);
     struct pass *pass = plan_pass(plan, shader);
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
     pass_grid_over(pass, groups_of(operation->region_width, columns), operation->region_height,
                    "destination", destination);
     pass_origin(pass, 0, operation->region_y, 0);
     pass_covers(pass, destination, operation->region_x, operation->region_y,
                 operation->region_width, operation->region_height, 1);
-    bool looped = variant == &pointwise_rows[2];
+    bool looped = row == &pointwise_rows.rows[2];
     (looped ? pass_int : pass_define)(pass, "PIXELS", (int)columns);
-    if (variant == pointwise_rows)
+    if (row == pointwise_rows.rows)
         pass_define(pass, "TOGETHER", 1);
     pass_int(pass, "left", (int32_t)operation->region_x);
     pass_int(pass, "right", (int32_t)(operation->region_x + operation->region_width));
@@ -50,13 +52,16 @@ struct pass *plan_pointwise(struct plan *plan, const struct operation *operation
 /* ---- Results that are not stored ---- */
 
 /* Making a pixel again for each pass that reads it pays where a pass or a store costs more. */
-const struct variant derivation_rows[] = {
-    {"pixels_derived", .registers = 32, .shared_memory = true, .buffers = 16},
-    {"pixels_made_again", .registers = 32, .dear_stores = true, .buffers = 16},
-    {"pixels_stored"},
-    {0}};
+const struct implementation_list derivation_rows = {
+    "pointwise_pixels",
+    (const struct implementation[]){
+        {"pixels_derived", .registers = 32, .shared_memory = true, .buffers = 16},
+        {"pixels_made_again", .registers = 32, .dear_stores = true, .buffers = 16},
+        {"pixels_stored"},
+        {0}}};
 
-const struct variant *const pointwise_variants[] = {pointwise_rows, derivation_rows, NULL};
+const struct implementation_list *const pointwise_implementations[] = {&pointwise_rows,
+                                                                       &derivation_rows, NULL};
 
 /* ---- Gathering ---- */
 
@@ -84,7 +89,7 @@ enum derivative pointwise_derivative_of(const struct operation *operation, struc
                                         const struct image_view *result)
 {
     return pointwise_is_direct(operation, result, source) &&
-                   variant_choose(plan, derivation_rows, NULL)->buffers > 0
+                   implementation_choose(plan, &derivation_rows, NULL)->buffers > 0
                ? DERIVATIVE_PIXELS
                : DERIVATIVE_NONE;
 }

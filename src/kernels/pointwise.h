@@ -19,15 +19,15 @@ struct pass *plan_columns(struct plan *plan, const struct operation *operation, 
                           const struct image_view *destination, uint32_t most);
 
 /* For descriptors: what both choose from. */
-extern const struct variant pointwise_rows[];
-extern const struct variant *const pointwise_variants[];
+extern const struct implementation_list pointwise_rows;
+extern const struct implementation_list *const pointwise_implementations[];
 
 /* Does result X read source pixel X, for all of them? `gradient` is as large as the result. */
 bool pointwise_is_direct(const struct operation *operation, const struct image_view *gradient,
                          const struct image_view *source);
 /* For descriptors whose results read one pixel each, in the same place: whether the passes that read
  * a result make it themselves. */
-extern const struct variant derivation_rows[];
+extern const struct implementation_list derivation_rows;
 enum derivative pointwise_derivative_of(const struct operation *operation, struct plan *plan,
                                         const struct image_view *source,
                                         const struct image_view *result);

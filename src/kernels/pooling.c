@@ -118,8 +118,8 @@ static struct pooled results_of(const struct operation *o, const char *fold)
 
 static void plan_results(struct plan *plan, const struct pooled *p, const char *shader)
 {
-    const struct variant *variant, *strips;
-    if (pooling_plan_separable(plan, p, &variant) || pooling_plan_strips(plan, p, &strips))
+    const struct implementation *row, *strips;
+    if (pooling_plan_separable(plan, p, &row) || pooling_plan_strips(plan, p, &strips))
         return;
     struct pass *pass = plan_pass(plan, shader);
     pass_grid_over(pass, p->width, p->height, "destination", p->result);
@@ -132,7 +132,7 @@ static void plan_results(struct plan *plan, const struct pooled *p, const char *
     pass_inside(pass, p);
     pass->work = (uint32_t)(p->window.x.size * p->window.y.size) * 8;
     pass->light = p->window.x.stride > 1; /* neighbours read pixels apart: in narrow groups, near */
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
 }
 
 /* Windows that may read a pixel. */
@@ -166,17 +166,19 @@ static bool are_few_and_large(const void *shape)
     return results < ENOUGH && (uint32_t)(o->window.x.size * o->window.y.size) >= LONG_TAPS;
 }
 
-static const struct variant average_rows[] = {
-    {"pooling_average_group", .registers = 16, .shared_memory = true, .pays = are_few_and_large},
-    {"pooling_average_alone"},
-    {0}};
+static const struct implementation_list average_rows = {
+    "pooling_average",
+    (const struct implementation[]){{"pooling_average_group", .registers = 16,
+                                     .shared_memory = true, .profitable.holds = are_few_and_large},
+                                    {"pooling_average_alone"},
+                                    {0}}};
 
 static void plan_average_groups(const struct operation *o, struct plan *plan,
-                                const struct variant *variant)
+                                const struct implementation *row)
 {
     const struct image_view *result = &o->images[RESULT];
     struct pass *pass = plan_pass(plan, "pooling/pooling_average_group.comp");
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_image(pass, "destination", result);
     pass_window(pass, &o->window);
@@ -192,10 +194,10 @@ static void plan_average_groups(const struct operation *o, struct plan *plan,
 
 static void plan_average(const struct operation *o, struct plan *plan)
 {
-    const struct variant *variant = variant_choose(plan, average_rows, o);
+    const struct implementation *row = implementation_choose(plan, &average_rows, o);
     const struct pooled results = results_of(o, "AVERAGE");
-    if (variant == average_rows) {
-        plan_average_groups(o, plan, variant);
+    if (row == average_rows.rows) {
+        plan_average_groups(o, plan, row);
         return;
     }
     plan_results(plan, &results, "pooling/pooling_average.comp");
@@ -210,12 +212,12 @@ static void plan_l2_norm(const struct operation *o, struct plan *plan)
 static void plan_max(const struct operation *o, struct plan *plan)
 {
     struct pooled results = results_of(o, "LARGEST");
-    const struct variant *variant;
+    const struct implementation *row;
     results.winners = o->given[WINNERS] ? &o->vectors[WINNERS] : NULL;
     if (!results.winners)
         plan_results(plan, &results, "pooling/pooling_max.comp");
-    else if (!pooling_plan_strips(plan, &results, &variant))
-        pooling_plan_kept(plan, &results, variant);
+    else if (!pooling_plan_strips(plan, &results, &row))
+        pooling_plan_kept(plan, &results, row);
 }
 
 static struct pooled_gradient gradient_of(const struct operation *o)
@@ -229,19 +231,19 @@ static struct pooled_gradient gradient_of(const struct operation *o)
 
 static void plan_average_gradient(const struct operation *o, struct plan *plan)
 {
-    const struct variant *variant;
+    const struct implementation *row;
     struct pooled_gradient gradient = gradient_of(o);
     gradient.columns = "pooling/pooling_average_gradient_columns.comp";
     gradient.rows = "pooling/pooling_average_gradient_rows.comp";
-    if (pooling_plan_shared_gradient(plan, &gradient, "AVERAGE", &variant) ||
-        pooling_plan_separable_gradient(plan, &gradient, &variant))
+    if (pooling_plan_shared_gradient(plan, &gradient, "AVERAGE", &row) ||
+        pooling_plan_separable_gradient(plan, &gradient, &row))
         return;
     struct pass *pass = plan_gradient(o, plan, "pooling/pooling_average_gradient.comp");
     pass_int(pass, "source_width", (int32_t)o->images[IMAGE].width);
     pass_int(pass, "source_height", (int32_t)o->images[IMAGE].height);
     add_padding(o, pass);
     pass->light = windows_at(o) == 1;
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
 }
 
 /* The window whose result 0 is result begin. */
@@ -286,40 +288,42 @@ static bool norms_pay(const void *operation)
     return taps_anew(operation) > 8;
 }
 
-static const struct variant norm_rows[] = {
-    {"pooling_norms_kept", .pays = norms_pay}, {"pooling_norms_anew"}, {0}};
+static const struct implementation_list norm_rows = {
+    "pooling_norms",
+    (const struct implementation[]){
+        {"pooling_norms_kept", .profitable.holds = norms_pay}, {"pooling_norms_anew"}, {0}}};
 
 static void plan_l2_norm_gathered(const struct operation *o, struct plan *plan)
 {
-    const struct variant *variant;
+    const struct implementation *row;
     struct image_view norms = plan_norms(o, plan);
     struct pooled_gradient gradient = gradient_of(o);
     gradient.columns = "pooling/pooling_l2_norm_gradient_columns.comp";
     gradient.rows = "pooling/pooling_l2_norm_gradient_rows.comp";
     gradient.norms = &norms;
-    if (pooling_plan_separable_gradient(plan, &gradient, &variant))
+    if (pooling_plan_separable_gradient(plan, &gradient, &row))
         return;
     struct pass *pass = plan_gradient(o, plan, "pooling/pooling_l2_norm_gradient_gather.comp");
     pass_texture(pass, "norms", &norms);
     pass_texture(pass, "source", &o->images[IMAGE]);
-    pass_variant(pass, norm_rows);
+    pass_implementation(pass, norm_rows.rows);
 }
 
 static void plan_l2_norm_gradient(const struct operation *o, struct plan *plan)
 {
     const struct pooled_gradient gradient = gradient_of(o);
-    const struct variant *variant;
-    if (pooling_plan_shared_gradient(plan, &gradient, "SQUARES", &variant))
+    const struct implementation *row;
+    if (pooling_plan_shared_gradient(plan, &gradient, "SQUARES", &row))
         return;
-    variant = variant_choose(plan, norm_rows, o);
-    if (variant == norm_rows) {
+    row = implementation_choose(plan, &norm_rows, o);
+    if (row == norm_rows.rows) {
         plan_l2_norm_gathered(o, plan);
         return;
     }
     struct pass *pass = plan_gradient(o, plan, "pooling/pooling_l2_norm_gradient.comp");
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass->work = (uint32_t)fmin(taps_anew(o) * 16, 0x1p29);
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
 }
 
 /* Windows side by side, none beyond the image: each source pixel has one window at most. */
@@ -410,25 +414,25 @@ static bool are_side_by_side(const struct operation *o)
 
 static void plan_max_gradient_side_by_side(const struct pooled_gradient *p, struct plan *plan)
 {
-    const struct variant *tiled;
+    const struct implementation *tiled;
     size_t first = plan->pass_count;
     if (pooling_plan_shared_gradient(plan, p, p->winners ? "WINNERS" : "LARGEST", &tiled))
         return;
     plan_max_gradient_tiles(p, plan);
-    plan_variant(plan, first, tiled);
+    plan_implementation(plan, first, tiled);
 }
 
 /* Where passes along rows and columns pay they take half of the time of tiles in shared memory, of
  * 5x5 windows as of larger ones (H200). */
 static void plan_max_gradient_anew(const struct pooled_gradient *p, struct plan *plan)
 {
-    const struct variant *form, *tiled;
+    const struct implementation *form, *tiled;
     size_t first = plan->pass_count;
     if (pooling_plan_separable_max_gradient(plan, p, &form) ||
         pooling_plan_shared_gradient(plan, p, "LARGEST", &tiled))
         return;
     plan_max_gradient_gathered(p->operation, plan);
-    plan_variant(plan, first, form);
+    plan_implementation(plan, first, form);
 }
 
 static void plan_max_gradient(const struct operation *o, struct plan *plan)
@@ -460,16 +464,18 @@ static bool has_one_window(const struct axis *axis, uint32_t source_size)
 
 /* A pixel of it is one of the gradient that arrives: a pass or a store costs more. That of a maximum
  * takes all pixels of its window, for which an H200's step takes an eighth longer. */
-static const struct variant average_derivation_rows[] = {
-    {"pooling_average_gradient_derived", .registers = 32, .shared_memory = true},
-    {"pooling_average_gradient_made_again", .registers = 32, .dear_stores = true},
-    {"pooling_average_gradient_stored"},
-    {0}};
+static const struct implementation_list average_derivation_rows = {
+    "pooling_average_gradient_pixels",
+    (const struct implementation[]){
+        {"pooling_average_gradient_derived", .registers = 32, .shared_memory = true},
+        {"pooling_average_gradient_made_again", .registers = 32, .dear_stores = true},
+        {"pooling_average_gradient_stored"},
+        {0}}};
 
 static enum derivative average_derivative(const struct operation *o, struct plan *plan)
 {
     const struct image_view *source = &o->images[IMAGE];
-    const struct variant *row = variant_choose(plan, average_derivation_rows, o);
+    const struct implementation *row = implementation_choose(plan, &average_derivation_rows, o);
     return (row->shared_memory || row->dear_stores) &&
                    has_one_window(&o->window.x, source->width) &&
                    has_one_window(&o->window.y, source->height)
@@ -827,24 +833,25 @@ static void node_defaults(struct glcnn_addressing *properties, void *kernel_para
     properties->primary.edge_mode = GLCNN_EDGE_MODE_CLAMP;
 }
 
-static const struct variant *const two_forms[] = {pooling_forms, pooling_strip_forms, NULL};
-static const struct variant *const average_forms[] = {average_rows, pooling_forms,
-                                                      pooling_strip_forms, NULL};
-static const struct variant *const average_gradient_forms[] = {pooling_tile_forms, pooling_forms,
-                                                               average_derivation_rows, NULL};
-static const struct variant *const norm_forms[] = {pooling_tile_forms, norm_rows, pooling_forms,
-                                                   pooling_strip_forms, NULL};
-static const struct variant *const max_forms[] = {pooling_kept_forms, pooling_forms,
-                                                  pooling_strip_forms, NULL};
-static const struct variant *const max_gradient_forms[] = {pooling_winner_forms, pooling_tile_forms,
-                                                           pooling_forms, NULL};
+static const struct implementation_list *const two_forms[] = {&pooling_forms, &pooling_strip_forms,
+                                                              NULL};
+static const struct implementation_list *const average_forms[] = {&average_rows, &pooling_forms,
+                                                                  &pooling_strip_forms, NULL};
+static const struct implementation_list *const average_gradient_forms[] = {
+    &pooling_tile_forms, &pooling_forms, &average_derivation_rows, NULL};
+static const struct implementation_list *const norm_forms[] = {
+    &pooling_tile_forms, &norm_rows, &pooling_forms, &pooling_strip_forms, NULL};
+static const struct implementation_list *const max_forms[] = {&pooling_kept_forms, &pooling_forms,
+                                                              &pooling_strip_forms, NULL};
+static const struct implementation_list *const max_gradient_forms[] = {
+    &pooling_winner_forms, &pooling_tile_forms, &pooling_forms, NULL};
 
 #define FORWARD(NAME, MPS, TEXT, FLAGS, FORMS, PLAN, CASES)                                        \
     .name = NAME, .mps_class = MPS, .text = TEXT, .family = "pooling",                             \
     .gradient = NAME "_gradient",                                                                  \
     .flags = HAS_WINDOW | HAS_STRIDE | MAKES_STATE | READS_DERIVED | (FLAGS),                      \
     .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,          \
-    .variants = FORMS, .plan = plan_##PLAN, .reference = PLAN##_reference,                         \
+    .implementations = FORMS, .plan = plan_##PLAN, .reference = PLAN##_reference,                  \
     .node_defaults = node_defaults, .keeps_zero = descriptor_always, .cases = CASES
 
 #define GRADIENT(NAME, MPS, FLAGS, FORMS, PLAN, CASES)                                             \
@@ -852,7 +859,7 @@ static const struct variant *const max_gradient_forms[] = {pooling_winner_forms,
     .family = "pooling", .without_gradient = "it is a gradient itself", .forward = NAME,           \
     .flags = HAS_WINDOW | HAS_STRIDE | IS_GRADIENT | READS_DERIVED | (FLAGS),                      \
     .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,          \
-    .variants = FORMS, .plan = plan_##PLAN, .reference = PLAN##_reference, .cases = CASES
+    .implementations = FORMS, .plan = plan_##PLAN, .reference = PLAN##_reference, .cases = CASES
 
 const struct glcnn_descriptor glcnn_kernel_pooling_average = {
     FORWARD("pooling_average", "MPSCNNPoolingAverage", "mean over a window", 0, average_forms,

@@ -6,7 +6,7 @@
 #include "kernels/pooling_separable.h"
 
 /* For descriptors: whether a gradient reads them or finds them anew. */
-extern const struct variant pooling_winner_forms[];
+extern const struct implementation_list pooling_winner_forms;
 
 /* Elements of the vector: one for each pixel and slice of the result. 0: windows that are large or lie
  * outside of a clamped image keep none. */
@@ -22,9 +22,9 @@ void pooling_winner_place(double winners, uint32_t channel, int32_t *row, int32_
 
 /* The vector, to a pass of maxima, and what it takes to tell winners. */
 void pass_winners(struct pass *pass, const struct pooled *pooled);
-/* The pass of maxima that keep them, a window to an invocation, which is the last variant. */
+/* The pass of maxima that keep them, a window to an invocation, which is the last implementation. */
 void pooling_plan_kept(struct plan *plan, const struct pooled *pooled,
-                       const struct variant *variant);
+                       const struct implementation *row);
 /* And what they are read by, to a pass of a gradient. */
 void pass_kept_winners(struct pass *pass, const struct pooled_gradient *pooled);
 /* Whether a gradient reads them; otherwise the caller finds them anew. */

@@ -350,15 +350,16 @@ static const struct parameter reshape_rows[] = {
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
                   {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}}
 #define COPY(FLAGS)                                                                                \
-    FORWARD_ARGUMENTS, .flags = MAKES_STATE | (FLAGS), .variants = pointwise_variants,             \
-                       .plan = plan_copy, .reference = copy_reference,                             \
-                       .keeps_zero = descriptor_always, .cases = copy_cases
+    FORWARD_ARGUMENTS, .flags = MAKES_STATE | (FLAGS),                                             \
+                       .implementations = pointwise_implementations, .plan = plan_copy,            \
+                       .reference = copy_reference, .keeps_zero = descriptor_always,               \
+                       .cases = copy_cases
 #define COPY_GRADIENT(NAME)                                                                        \
     GRADIENT_ARGUMENTS, .family = NAME, .forward = NAME, .flags = IS_GRADIENT | PIXEL_MANUAL,      \
                         .without_gradient = "it is a gradient itself",                             \
-                        .check = slice_gradient_check, .variants = pointwise_variants,             \
-                        .plan = plan_copy_gradient, .reference = copy_gradient_reference,          \
-                        .cases = copy_gradient_cases
+                        .check = slice_gradient_check,                                             \
+                        .implementations = pointwise_implementations, .plan = plan_copy_gradient,  \
+                        .reference = copy_gradient_reference, .cases = copy_gradient_cases
 
 const struct glcnn_descriptor glcnn_kernel_slice = {
     .name = "slice",

@@ -65,30 +65,35 @@ static bool are_four(const void *shape)
 
 /* Slices of a pixel that are kept at once; a gradient has them of two images. Those of float16 as
  * they are take 0.76 of the time (H200). */
-static const struct variant forward_rows[] = {
-    {"soft_max_sixteen", "soft_max/soft_max_kept.comp", 32, .can = are_kept, .slices = 16},
-    {"soft_max_four", "soft_max/soft_max_kept.comp", 14, .can = are_four, .slices = 4},
-    {"soft_max_walk", "soft_max/soft_max.comp", 8},
-    {0}};
-static const struct variant gradient_rows[] = {
-    {"soft_max_gradient_halves", NULL, 32, .width = 32, .can = are_sixteen_halves, .slices = 16,
-     .packs = true},
-    {"soft_max_gradient_sixteen", NULL, 48, .can = are_sixteen, .slices = 16},
-    {"soft_max_gradient_four", NULL, 24, .can = are_four, .slices = 4},
-    {"soft_max_gradient_by_fours", NULL, 48, .width = 32, .can = are_fours, .fours = true},
-    {"soft_max_gradient_walk", NULL, 8},
-    {0}};
-static const struct variant *const forward_variants[] = {forward_rows, NULL};
-static const struct variant *const gradient_variants[] = {gradient_rows, NULL};
+static const struct implementation_list forward_rows = {
+    "soft_max", (const struct implementation[]){{"soft_max_sixteen", "soft_max/soft_max_kept.comp",
+                                                 32, .supported.holds = are_kept, .slices = 16},
+                                                {"soft_max_four", "soft_max/soft_max_kept.comp", 14,
+                                                 .supported.holds = are_four, .slices = 4},
+                                                {"soft_max_walk", "soft_max/soft_max.comp", 8},
+                                                {0}}};
+static const struct implementation_list gradient_rows = {
+    "soft_max_gradient",
+    (const struct implementation[]){
+        {"soft_max_gradient_halves", NULL, 32, .width = 32, .supported.holds = are_sixteen_halves,
+         .slices = 16, .packs = true},
+        {"soft_max_gradient_sixteen", NULL, 48, .supported.holds = are_sixteen, .slices = 16},
+        {"soft_max_gradient_four", NULL, 24, .supported.holds = are_four, .slices = 4},
+        {"soft_max_gradient_by_fours", NULL, 48, .width = 32, .supported.holds = are_fours,
+         .fours = true},
+        {"soft_max_gradient_walk", NULL, 8},
+        {0}}};
+static const struct implementation_list *const forward_implementations[] = {&forward_rows, NULL};
+static const struct implementation_list *const gradient_implementations[] = {&gradient_rows, NULL};
 
 static struct pass *plan_channels(const struct operation *o, struct plan *plan, const char *shader,
-                                  const struct variant *variant,
+                                  const struct implementation *row,
                                   const struct image_view *destination)
 {
     struct pass *pass = plan_pixels(plan, o, shader, destination);
     uint32_t slices = slice_count(destination->channels);
-    pass_variant(pass, variant);
-    if (variant->slices)
+    pass_implementation(pass, row);
+    if (row->slices)
         pass_define(pass, "SLICES", (int)slices);
     if (destination->channels % 4 == 0)
         pass_define(pass, "FULL_SLICES", 1);
@@ -104,8 +109,8 @@ static struct pass *plan_forward(const struct operation *o, struct plan *plan, b
 {
     const struct image_view *result = &o->images[RESULT];
     const struct channels channels = {slice_count(result->channels), logarithm, false};
-    const struct variant *variant = variant_choose(plan, forward_rows, &channels);
-    struct pass *pass = plan_channels(o, plan, variant->shader, variant, result);
+    const struct implementation *row = implementation_choose(plan, &forward_rows, &channels);
+    struct pass *pass = plan_channels(o, plan, row->shader, row, result);
     pass_texture(pass, "source", &o->images[SOURCE]);
     return pass;
 }
@@ -118,18 +123,17 @@ static struct pass *plan_gradient(const struct operation *o, struct plan *plan, 
     const struct channels channels = {slice_count(destination->channels), logarithm,
                                       has_halves(&o->images[GRADIENT]) &&
                                           has_halves(&o->images[FORWARD_RESULT])};
-    const struct variant *variant = variant_choose(plan, gradient_rows, &channels);
-    struct pass *pass =
-        plan_channels(o, plan, "soft_max/soft_max_gradient.comp", variant, destination);
+    const struct implementation *row = implementation_choose(plan, &gradient_rows, &channels);
+    struct pass *pass = plan_channels(o, plan, "soft_max/soft_max_gradient.comp", row, destination);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "result", &o->images[FORWARD_RESULT]);
     pass_int(pass, "source_width", (int32_t)o->images[DESTINATION].width);
     pass_int(pass, "source_height", (int32_t)o->images[DESTINATION].height);
-    if (variant->packs)
+    if (row->packs)
         pass_define(pass, "HALVES", 1);
-    if (variant->fours)
+    if (row->fours)
         pass_define(pass, "BY_FOURS", 1);
-    pass->light = variant->fours || variant->slices == 16;
+    pass->light = row->fours || row->slices == 16;
     if (!o->state_driven)
         pass_define(pass, "BY_HAND", 1);
     return pass;
@@ -310,8 +314,8 @@ static const struct check_case gradient_cases[] = {
     .gradient = #NAME "_gradient", .flags = MAKES_STATE,                                           \
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                  \
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},      \
-    .variants = forward_variants, .plan = plan_##NAME, .reference = NAME##_reference,              \
-    .cases = forward_cases
+    .implementations = forward_implementations, .plan = plan_##NAME,                               \
+    .reference = NAME##_reference, .cases = forward_cases
 
 #define BACKWARD(NAME, MPS, VALUES)                                                                \
     .name = #NAME "_gradient", .mps_class = MPS "Gradient",                                        \
@@ -322,7 +326,7 @@ static const struct check_case gradient_cases[] = {
         {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},                        \
          {.name = "source_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES},      \
          {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},            \
-    .variants = gradient_variants, .plan = plan_##NAME##_gradient,                                 \
+    .implementations = gradient_implementations, .plan = plan_##NAME##_gradient,                   \
     .reference = NAME##_gradient_reference, .cases = gradient_cases
 
 const struct glcnn_descriptor glcnn_kernel_soft_max = {FORWARD(

@@ -9,7 +9,7 @@
 #include "record/binary_folder.h"
 #include "record/text.h"
 
-const char *const tuning_names[TUNINGS] = {"off", "quick", "full"};
+const char *const tuning_names[TUNINGS] = {"off", "full"};
 
 struct choice {
     struct choice *next;
@@ -33,8 +33,7 @@ glcnn_status choices_create(struct glcnn_device *device, struct choices **choice
             tuning++;
     if (tuning == TUNINGS)
         return device_fail(device, GLCNN_INVALID_ARGUMENT,
-                           "GLCNN_TUNE is \"%.64s\"; the values it takes are off, quick and full",
-                           wanted);
+                           "GLCNN_TUNE is \"%.64s\"; the values it takes are off and full", wanted);
     *choices = calloc(1, sizeof **choices);
     if (!*choices)
         return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory opening a device");
@@ -59,7 +58,7 @@ void choices_destroy(struct choices *choices)
 static char *file_key(const char *key)
 {
     struct text text = {0};
-    text_format(&text, "choice of a variant\n%s", key);
+    text_format(&text, "choice of an implementation\n%s", key);
     if (text.failed)
         text_free(&text);
     return text.bytes;

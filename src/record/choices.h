@@ -1,11 +1,11 @@
-/* Choices between variants that timed trials have made (GLCNN_TUNE): kept for the device's life, and
+/* Choices between implementations that timed trials have made (GLCNN_TUNE): kept for the device's life, and
  * in the folder of program binaries for processes to come. */
 #ifndef GLCNN_CHOICES_H
 #define GLCNN_CHOICES_H
 
 #include "device/device.h"
 
-enum tuning { TUNING_OFF, TUNING_QUICK, TUNING_FULL, TUNINGS };
+enum tuning { TUNING_OFF, TUNING_FULL, TUNINGS };
 extern const char *const tuning_names[TUNINGS];
 
 struct choice;

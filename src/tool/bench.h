@@ -45,7 +45,7 @@ struct bench_row {
 
 /* Of one commit, or of several of the same command buffer. */
 struct bench_pass {
-    char kernel[64], shader[96], variant[64]; /* variant "": the shader has none */
+    char kernel[64], shader[96], implementation[64]; /* "": none */
     uint32_t dispatches;
     uint64_t begin, end; /* nanoseconds */
 };

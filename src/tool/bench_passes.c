@@ -18,7 +18,8 @@ static void take_pass(void *user, const struct glcnn_pass_timing *t)
     *pass = (struct bench_pass){.dispatches = t->dispatches, .begin = t->begin, .end = t->end};
     snprintf(pass->kernel, sizeof pass->kernel, "%s", t->kernel);
     snprintf(pass->shader, sizeof pass->shader, "%s", t->shader);
-    snprintf(pass->variant, sizeof pass->variant, "%s", t->variant ? t->variant : "");
+    snprintf(pass->implementation, sizeof pass->implementation, "%s",
+             t->implementation ? t->implementation : "");
     passes->items = items;
     passes->gpu_clock = t->gpu_clock;
 }
@@ -47,7 +48,7 @@ static cJSON *json_of_pass(const struct bench_row *row, const struct bench_pass 
     cJSON *more = cJSON_AddObjectToObject(event, "args");
     json_add_text(more, "row", row->name);
     json_add_text(more, "shader", pass->shader);
-    json_add_text(more, "variant", pass->variant[0] ? pass->variant : NULL);
+    json_add_text(more, "implementation", pass->implementation[0] ? pass->implementation : NULL);
     cJSON_AddNumberToObject(more, "dispatches", pass->dispatches);
     return event;
 }

@@ -88,13 +88,13 @@ static void print_parameter(const struct glcnn_parameter_info *p)
     output_indented(COLUMN, "    %-*s %s; %s\n", COLUMN - 5, setting, range, p->text);
 }
 
-static void print_variants(const struct glcnn_kernel_info *info)
+static void print_implementations(const struct glcnn_kernel_info *info)
 {
     char list[LIST_MAX] = "";
-    for (size_t i = 0; info->variants[i]; i++)
-        add_word(list, ", ", info->variants[i], "");
+    for (size_t i = 0; info->implementations[i]; i++)
+        add_word(list, ", ", info->implementations[i], "");
     if (list[0])
-        print_list("variants", list);
+        print_list("implementations", list);
 }
 
 static void print_kernel(const struct glcnn_kernel_info *info)
@@ -103,7 +103,7 @@ static void print_kernel(const struct glcnn_kernel_info *info)
     output("  %-12s%s\n", "MPS class", info->mps_class ? info->mps_class : "none");
     print_arguments(info, false);
     print_arguments(info, true);
-    print_variants(info);
+    print_implementations(info);
     if (info->gradient)
         output("  %-12s%s\n", "gradient", info->gradient);
     else if (info->without_gradient)

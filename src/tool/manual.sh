@@ -110,7 +110,7 @@ kernels_page() {
     cat <<'END'
 .Sh DESCRIPTION
 For each kernel what it computes, the class of Metal Performance Shaders that it stands for, its
-arrays, the variants that its passes choose from, its gradient, and its parameters with their
+arrays, the implementations that its passes choose from, its gradient, and its parameters with their
 defaults and what they may be.
 .Xr glcnn\-run 1
 runs one on NumPy files.

@@ -1,4 +1,4 @@
-/* Variants: each forced in turn agrees with the references; canaries, compilations and traits. */
+/* Implementations: each forced in turn agrees with the references; canaries, compilations and traits. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "tests/graphs.h"
 #include "run/check.h"
 #include "device/traits.h"
-#include "encode/variant.h"
+#include "encode/implementation.h"
 
 /* What the log says, all of it. */
 static char said[16384];
@@ -50,7 +50,7 @@ static size_t failures(glcnn_device *on, const char *kernel)
     return failures_of(on, kernel, true);
 }
 
-/* ---- Each variant, forced ---- */
+/* ---- Each implementation, forced ---- */
 
 struct search {
     const char *text;
@@ -63,25 +63,25 @@ static void look(void *user, const struct program *program)
     search->found |= strstr(program->source, search->text) != NULL;
 }
 
-static bool any_program_has(const glcnn_device *on, const char *variant)
+static bool any_program_has(const glcnn_device *on, const char *implementation)
 {
     char line[80];
-    snprintf(line, sizeof line, "// %s\n", variant);
+    snprintf(line, sizeof line, "// %s\n", implementation);
     struct search search = {.text = line};
     program_cache_each(on->programs, look, &search);
     return search.found;
 }
 
-static bool lists(const struct glcnn_kernel_info *info, const char *variant)
+static bool lists(const struct glcnn_kernel_info *info, const char *implementation)
 {
-    for (size_t i = 0; info->variants[i]; i++)
-        if (strcmp(info->variants[i], variant) == 0)
+    for (size_t i = 0; info->implementations[i]; i++)
+        if (strcmp(info->implementations[i], implementation) == 0)
             return true;
     return false;
 }
 
 /* Rows that keep other forms away: their programs have the name of another table's row. */
-static bool is_taken(const glcnn_device *on, const char *variant)
+static bool is_taken(const glcnn_device *on, const char *implementation)
 {
     static const char *const rows[][2] = {{"pooling_alone", "pooling_strips"},
                                           {"pooling_average_alone", "pooling_average_group"},
@@ -90,39 +90,40 @@ static bool is_taken(const glcnn_device *on, const char *variant)
                                           {"pooling_winners_anew", "pooling_winners_pair"}};
     bool keeps_away = false;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(variant, rows[i][0]) == 0) {
+        if (strcmp(implementation, rows[i][0]) == 0) {
             keeps_away = true;
             if (any_program_has(on, rows[i][1]))
                 return false;
         }
-    return keeps_away || any_program_has(on, variant);
+    return keeps_away || any_program_has(on, implementation);
 }
 
-/* The quick check of one kernel that uses the variant; GLCNN_TEST_FULL=1: the whole of all. */
-static void check_forced(const char *variant)
+/* The quick check of one kernel that uses the implementation; GLCNN_TEST_FULL=1: the whole of all. */
+static void check_forced(const char *implementation)
 {
-    setenv("GLCNN_VARIANTS", variant, 1);
+    setenv("GLCNN_IMPLEMENTATIONS", implementation, 1);
     glcnn_device *on = open_device(NULL);
     for (size_t i = 0; i < glcnn_kernel_count(); i++) {
         const struct glcnn_kernel_info *info = glcnn_kernel_info_at(i);
-        bool wanted = lists(info, variant) && (is_full() || !any_program_has(on, variant));
+        bool wanted =
+            lists(info, implementation) && (is_full() || !any_program_has(on, implementation));
         if (wanted && failures_of(on, info->name, !is_full())) {
-            CU_FAIL("a variant disagrees with the reference");
-            fprintf(stderr, "\n  %s of %s\n", variant, info->name);
+            CU_FAIL("an implementation disagrees with the reference");
+            fprintf(stderr, "\n  %s of %s\n", implementation, info->name);
         }
     }
-    if (!is_taken(on, variant)) {
-        CU_FAIL("a variant that is forced is not taken");
-        fprintf(stderr, "\n  %s\n", variant);
+    if (!is_taken(on, implementation)) {
+        CU_FAIL("an implementation that is forced is not taken");
+        fprintf(stderr, "\n  %s\n", implementation);
     }
     glcnn_device_destroy(&on);
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
-/* Whether an earlier kernel, or the same kernel earlier, has the variant. */
+/* Whether an earlier kernel, or the same kernel earlier, has the implementation. */
 static bool came_before(size_t kernel, size_t index)
 {
-    const char *name = glcnn_kernel_info_at(kernel)->variants[index];
+    const char *name = glcnn_kernel_info_at(kernel)->implementations[index];
     for (size_t i = 0; i < kernel; i++)
         if (lists(glcnn_kernel_info_at(i), name))
             return true;
@@ -132,31 +133,33 @@ static bool came_before(size_t kernel, size_t index)
 /* Not told by a kernel's programs alone: test_derived.c and test_epilogues.c have graphs; places within
  * a stride, and the forms of tiles and lines, which have the name of the row that they are forms of,
  * have tests of their own. */
-static bool is_tested_apart(const char *variant)
+static bool is_tested_apart(const char *implementation)
 {
     static const char *const apart[] = {"pixels_",      "gradients_", "data_apart",
                                         "tiles_",       "elements_",  "factors_",
                                         "lines_",       "reduced_",   "pooling_average_gradient_",
                                         "chunks_arrive"};
     for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
-        if (strncmp(variant, apart[i], strlen(apart[i])) == 0)
+        if (strncmp(implementation, apart[i], strlen(apart[i])) == 0)
             return true;
     return false;
 }
 
 /* Rows of more buffers than the minimum of storage blocks, 4: no device of that minimum takes them. */
-static bool has_room(const char *variant)
+static bool has_room(const char *implementation)
 {
-    bool many = strcmp(variant, "sums_arrival") == 0 || strcmp(variant, "sums_tiles") == 0 ||
-                strcmp(variant, "coefficients_vectors") == 0;
+    bool many = strcmp(implementation, "sums_arrival") == 0 ||
+                strcmp(implementation, "sums_tiles") == 0 ||
+                strcmp(implementation, "coefficients_vectors") == 0;
     return !many || device->info.limits.storage_blocks >= 8;
 }
 
 /* What the device takes unforced is what every other test of kernels tests. */
-static bool is_usual(const char *variant)
+static bool is_usual(const char *implementation)
 {
-    return strstr(variant, "_wide") || strstr(variant, "_fourteen") ||
-           strstr(variant, "_unrolled") || strstr(variant, "_eight") || strstr(variant, "_alone");
+    return strstr(implementation, "_wide") || strstr(implementation, "_fourteen") ||
+           strstr(implementation, "_unrolled") || strstr(implementation, "_eight") ||
+           strstr(implementation, "_alone");
 }
 
 /* Within the minimum limits one stands for all, unless the longer tests run. */
@@ -169,28 +172,28 @@ static void test_each_variant_agrees_with_the_references(void)
 {
     size_t count = 0;
     for (size_t i = 0; i < glcnn_kernel_count(); i++)
-        for (size_t v = 0; glcnn_kernel_info_at(i)->variants[v] && !is_enough(count); v++) {
-            const char *variant = glcnn_kernel_info_at(i)->variants[v];
-            if (came_before(i, v) || is_tested_apart(variant) || !has_room(variant) ||
-                (!is_full() && is_usual(variant)))
+        for (size_t v = 0; glcnn_kernel_info_at(i)->implementations[v] && !is_enough(count); v++) {
+            const char *implementation = glcnn_kernel_info_at(i)->implementations[v];
+            if (came_before(i, v) || is_tested_apart(implementation) || !has_room(implementation) ||
+                (!is_full() && is_usual(implementation)))
                 continue;
-            check_forced(variant);
+            check_forced(implementation);
             count++;
         }
     CU_ASSERT(count >= (is_enough(count) ? 1 : 9));
-    printf("%zu variants ", count);
+    printf("%zu implementations ", count);
 }
 
 static void test_an_unknown_variant_is_refused(void)
 {
-    setenv("GLCNN_VARIANTS", "convolution_two,convolution_three", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", "convolution_two,convolution_three", 1);
     glcnn_device *on = open_device(NULL);
     glcnn_kernel *kernel;
     REFUSED_ON(on, GLCNN_INVALID_ARGUMENT, glcnn_kernel_create(on, "neuron", &kernel));
     CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "\"convolution_three\""));
     CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "convolution_four"));
     glcnn_device_destroy(&on);
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
 /* Those of the draws of an augmentation are named as parameters of functions are. */
@@ -240,7 +243,7 @@ static void test_groups_that_arrive_are_counted_anew(void)
     glcnn_kernel *statistics, *normalize;
     glcnn_command_buffer *to;
     glcnn_state *state;
-    setenv("GLCNN_VARIANTS", "statistics_arrival", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", "statistics_arrival", 1);
     glcnn_device *on = open_device(NULL);
     glcnn_image *x = make_image_of(on, GLCNN_CHANNEL_FORMAT_FLOAT32, 40, ARRIVAL_CHANNELS, 16, 16);
     GOOD_FATAL(glcnn_kernel_create(on, "batch_normalization_statistics", &statistics));
@@ -263,7 +266,7 @@ static void test_groups_that_arrive_are_counted_anew(void)
     glcnn_kernel_destroy(&normalize);
     glcnn_image_destroy(&x);
     glcnn_device_destroy(&on);
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
 /* ---- Pixels that are taken together ---- */
@@ -312,12 +315,12 @@ static void test_lanes_merge_many_runs(void)
     static const char *const kernels[] = {"batch_normalization_statistics",
                                           "batch_normalization_statistics_gradient"};
     static const struct check_case of = {"", {41, 3, 23, 25}};
-    setenv("GLCNN_VARIANTS", "statistics_arrival,sums_arrival", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", "statistics_arrival,sums_arrival", 1);
     glcnn_device *on = open_device(NULL);
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         CU_ASSERT(error_of(on, kernels[i], &of) <= 1);
     glcnn_device_destroy(&on);
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
 /* Runs of rows and chunks of pixels take turns: the last is shorter, and one that is near spans rows,
@@ -325,7 +328,7 @@ static void test_lanes_merge_many_runs(void)
 static void test_runs_and_chunks_take_turns(void)
 {
     static const struct {
-        const char *variants, *kernel;
+        const char *implementations, *kernel;
         struct check_case of;
     } rows[] = {
         {"statistics_arrival", "batch_normalization_statistics", {"", {2, 2, 401, 700}}},
@@ -339,13 +342,14 @@ static void test_runs_and_chunks_take_turns(void)
         {"weights_tiled", "convolution_gradient", {TURNS(1, 1), {3, 4, 725, 823}}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        setenv("GLCNN_VARIANTS", rows[i].variants, 1);
+        setenv("GLCNN_IMPLEMENTATIONS", rows[i].implementations, 1);
         glcnn_device *on = open_device(NULL);
         CU_ASSERT(error_of(on, rows[i].kernel, &rows[i].of) <= 1);
-        CU_ASSERT_EQUAL(any_program_has(on, rows[i].variants), has_room(rows[i].variants));
+        CU_ASSERT_EQUAL(any_program_has(on, rows[i].implementations),
+                        has_room(rows[i].implementations));
         glcnn_device_destroy(&on);
     }
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
 #define CONNECTED(OUTPUTS, WIDTH, HEIGHT)                                                          \
@@ -359,14 +363,14 @@ static void test_tiles_of_connected_layers_need_not_be_full(void)
                                              {CONNECTED(72, 1, 1), {9, 140, 1, 1}},
                                              {CONNECTED(72, 2, 1), {16, 20, 1, 2}},
                                              {CONNECTED(132, 5, 1), {1, 4, 1, 5}}};
-    setenv("GLCNN_VARIANTS", "connected_in_place,connected_weights_in_place", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", "connected_in_place,connected_weights_in_place", 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct search wanted[] = {{.text = "// connected_in_place\n"},
                                   {.text = "// connected_weights_in_place\n"}};
         look_after("fully_connected_gradient", &rows[i], wanted, 2);
         CU_ASSERT_TRUE(wanted[0].found && wanted[1].found);
     }
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
 /* So do those of results: rows and slices that do not fill the last tile, elements that do not fill the
@@ -383,13 +387,13 @@ static void test_tiles_of_quads_need_not_be_full(void)
         {"convolution",
          {CONNECTED(40, 2, 1) " padding=0 stride_in_pixels_x=2 dilation_rate_x=3", {2, 16, 5, 20}}},
     };
-    setenv("GLCNN_VARIANTS", "connected_quads", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", "connected_quads", 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct search wanted = {.text = "// connected_quads\n"};
         look_after(rows[i].kernel, &rows[i].of, &wanted, 1);
         CU_ASSERT_TRUE(wanted.found);
     }
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
 /* ---- Clip rectangles ---- */
@@ -458,18 +462,18 @@ static void test_no_form_stores_beyond_its_clip_rectangle(void)
 {
     const struct glcnn_kernel_info *info = glcnn_kernel_info_by_name("convolution");
     glcnn_device *const usual = device;
-    for (size_t i = 0; info->variants[i]; i++) {
-        if (strncmp(info->variants[i], "convolution_", 12) != 0)
+    for (size_t i = 0; info->implementations[i]; i++) {
+        if (strncmp(info->implementations[i], "convolution_", 12) != 0)
             continue;
-        setenv("GLCNN_VARIANTS", info->variants[i], 1);
+        setenv("GLCNN_IMPLEMENTATIONS", info->implementations[i], 1);
         device = open_device(NULL);
         bool good = keeps_to_its_rectangle(1) && keeps_to_its_rectangle(8);
         CU_ASSERT(good);
         if (!good)
-            fprintf(stderr, "\n  %s\n", info->variants[i]);
+            fprintf(stderr, "\n  %s\n", info->implementations[i]);
         glcnn_device_destroy(&device);
     }
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
     device = usual;
 }
 
@@ -484,14 +488,14 @@ static void test_columns_need_not_divide_the_width(void)
                 {5, "#define COLUMNS 3\n"},  {7, "#define COLUMNS 2\n"},
                 {11, "#define COLUMNS 3\n"}, {12, "#define COLUMNS 3\n"},
                 {13, "#define COLUMNS 3\n"}};
-    setenv("GLCNN_VARIANTS", "weights_wide", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", "weights_wide", 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct check_case of = {"output_feature_channels=4 kernel_width=3 kernel_height=3 "
                                       "gradient_option=weights_and_biases",
                                       {2, 4, 2, rows[i].width}};
         CU_ASSERT_TRUE(has("convolution_gradient", &of, rows[i].columns));
     }
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
 #define PAIRED(OUTPUTS, WIDTH, HEIGHT)                                                             \
@@ -513,14 +517,14 @@ static void test_pairs_of_outputs_share_reads(void)
         {{PAIRED(8, 3, 3) " stride_in_pixels_x=2", {2, 5, 6, 14}}, NULL},
         {{PAIRED(8, 3, 3) " groups=2", {2, 8, 6, 14}}, NULL},
     };
-    setenv("GLCNN_VARIANTS", "weights_broad", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", "weights_broad", 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct search wanted[] = {{.text = "#define SLICES 2\n"}, {.text = rows[i].columns}};
         look_after("convolution_gradient", &rows[i].of, wanted, rows[i].columns ? 2 : 1);
         CU_ASSERT_EQUAL(wanted[0].found, rows[i].columns != NULL);
         CU_ASSERT(!rows[i].columns || wanted[1].found);
     }
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
 /* ---- Strided data gradients ---- */
@@ -541,14 +545,14 @@ static void test_places_within_a_stride_go_together_or_apart(void)
         {STRIDED(4, 5, 5, 2, 2), {2, 4, 1, 1}},
     };
     static const struct {
-        const char *variants;
+        const char *implementations;
         bool together, tiled;
     } ways[] = {{"data_together", true, false},
                 {"data_together,convolution_tiled", true, true},
                 {"data_apart", false, false},
                 {"data_apart,convolution_tiled", false, true}};
     for (size_t v = 0; v < sizeof ways / sizeof *ways; v++) {
-        setenv("GLCNN_VARIANTS", ways[v].variants, 1);
+        setenv("GLCNN_IMPLEMENTATIONS", ways[v].implementations, 1);
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             struct search wanted[] = {{.text = "#define PLACES 1\n"}, {.text = "kept_inputs["}};
             look_after("convolution_gradient", &rows[i], wanted, 2);
@@ -556,7 +560,7 @@ static void test_places_within_a_stride_go_together_or_apart(void)
             CU_ASSERT_EQUAL(wanted[1].found, ways[v].tiled);
         }
     }
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
 /* ---- Tiles of sums ---- */
@@ -588,13 +592,13 @@ static void test_tiles_follow_rows_and_outputs(void)
          "#define SLICES 16\n",
          {"output_feature_channels=33 kernel_width=1 kernel_height=1", {1, 65, 224, 221}}},
     };
-    setenv("GLCNN_VARIANTS", "convolution_tiled", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", "convolution_tiled", 1);
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         struct search wanted[] = {{.text = forms[i].rows}, {.text = forms[i].slices}};
         look_after("convolution", &forms[i].of, wanted, 2);
         CU_ASSERT_TRUE(wanted[0].found && wanted[1].found);
     }
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
 /* Each form of tiles and of lines, forced, agrees with the reference. */
@@ -603,7 +607,7 @@ static void test_forms_of_sums_are_forced(void)
     static const struct check_case of = {
         "output_feature_channels=37 kernel_width=3 kernel_height=3", {3, 36, 9, 11}};
     static const struct {
-        const char *variants, *text;
+        const char *implementations, *text;
         bool found;
     } forms[] = {
         {"convolution_tiled,tiles_broad", "#define SLICES 32\n", true},
@@ -621,13 +625,13 @@ static void test_forms_of_sums_are_forced(void)
         {"convolution_column,lines_short", "#define SLICES 1\n#define PIXELS 3\n", true},
     };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        setenv("GLCNN_VARIANTS", forms[i].variants, 1);
+        setenv("GLCNN_IMPLEMENTATIONS", forms[i].implementations, 1);
         bool found = has("convolution", &of, forms[i].text);
         CU_ASSERT_EQUAL(found, forms[i].found);
         if (found != forms[i].found)
-            fprintf(stderr, "\n  %s: %s\n", forms[i].variants, forms[i].text);
+            fprintf(stderr, "\n  %s: %s\n", forms[i].implementations, forms[i].text);
     }
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
 /* ---- Tiles of the gradient of weights ---- */
@@ -674,25 +678,25 @@ static void test_tiles_of_weights_follow_the_weights(void)
          "#define SLICES 4\n",
          {"output_feature_channels=10 kernel_width=1 kernel_height=1", {70, 21, 1, 1}}},
     };
-    setenv("GLCNN_VARIANTS", "connected_weights_tiled,weights_tiled", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", "connected_weights_tiled,weights_tiled", 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         CU_ASSERT_TRUE(has(rows[i].kernel, &rows[i].of, rows[i].has));
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
 /* Many chunks of pixels are added up in one pass by groups, or in two passes without. */
 static void test_many_chunks_are_added_up(void)
 {
-    static const char *const variants[] = {"weights_tiled,chunks_group",
-                                           "weights_tiled,chunks_alone"};
+    static const char *const implementations[] = {"weights_tiled,chunks_group",
+                                                  "weights_tiled,chunks_alone"};
     static const struct check_case of = {"output_feature_channels=9 kernel_width=3 kernel_height=1 "
                                          "gradient_option=weights_and_biases",
                                          {4, 7, 21, 20}};
     for (size_t v = 0; v < 2; v++) {
-        setenv("GLCNN_VARIANTS", variants[v], 1);
+        setenv("GLCNN_IMPLEMENTATIONS", implementations[v], 1);
         CU_ASSERT_EQUAL(has("convolution_gradient", &of, "merged["), v == 1);
     }
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
 /* Strips of pixels also end where the gradient does: in the middle of a pair of columns, or of a
@@ -708,10 +712,10 @@ static void test_strips_need_not_divide_the_gradient(void)
          {2, 4, 29, 1}},
         {"output_feature_channels=2048 kernel_width=2 kernel_height=1", {15, 1, 1, 33}},
     };
-    static const char *const variants[] = {"weights_strips,chunks_group",
-                                           "weights_strips,chunks_arrive"};
+    static const char *const implementations[] = {"weights_strips,chunks_group",
+                                                  "weights_strips,chunks_arrive"};
     for (size_t v = 0; v < 2; v++) {
-        setenv("GLCNN_VARIANTS", variants[v], 1);
+        setenv("GLCNN_IMPLEMENTATIONS", implementations[v], 1);
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             struct search wanted[] = {{.text = "strips_down"}, {.text = "#define ARRIVES 1\n"}};
             look_after("convolution_gradient", &rows[i], wanted, 2);
@@ -719,7 +723,7 @@ static void test_strips_need_not_divide_the_gradient(void)
             CU_ASSERT_EQUAL(wanted[1].found, v == 1);
         }
     }
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
 /* ---- A driver that leaves dispatches out ---- */
@@ -806,7 +810,7 @@ static void test_the_next_smaller_variant_is_taken(void)
     glcnn_device *on = open_skipping("// convolution_wide");
     CU_ASSERT_EQUAL(failures(on, "convolution"), 0);
     CU_ASSERT_EQUAL(driver.skipped, 1); /* the canary: no result was left out */
-    CU_ASSERT_PTR_NOT_NULL(strstr(said, "variant convolution_wide and does not run it"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "implementation convolution_wide and does not run it"));
     CU_ASSERT(any_program_has(on, "convolution_row"));
     glcnn_device_destroy(&on);
 }
@@ -839,7 +843,7 @@ static void test_without_a_variant_that_runs_the_encode_fails(void)
     glcnn_device_destroy(&on);
 }
 
-static void test_a_shader_without_variants_that_does_not_run_is_an_error(void)
+static void test_a_shader_without_implementations_that_does_not_run_is_an_error(void)
 {
     glcnn_device *on = open_skipping("store_destination(at.x, at.y, slice, image, reduced");
     driver.without = "soft_max";
@@ -909,7 +913,7 @@ static float *trained_weights(glcnn_device *on, size_t *count)
 }
 
 /* With rows that take none which shares memory: those that fill a large GPU leave it out. */
-static void test_a_graph_is_recorded_anew_with_smaller_variants(void)
+static void test_a_graph_is_recorded_anew_with_smaller_implementations(void)
 {
     size_t count = 0, other = 0;
     float *expected = trained_weights(device, &count);
@@ -919,7 +923,7 @@ static void test_a_graph_is_recorded_anew_with_smaller_variants(void)
     CU_ASSERT_EQUAL_FATAL(count, other);
     CU_ASSERT(arrays_near(found, expected, count, 1e-5));
     CU_ASSERT_EQUAL(driver.skipped, 1);
-    CU_ASSERT_PTR_NOT_NULL(strstr(said, "variant convolution_wide and does not run it"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "implementation convolution_wide and does not run it"));
     free(expected);
     free(found);
     glcnn_device_destroy(&on);
@@ -1171,9 +1175,9 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_the_canary_knows_unorm8),
         UNIT_TEST(test_the_next_smaller_variant_is_taken),
         UNIT_TEST(test_without_a_variant_that_runs_the_encode_fails),
-        UNIT_TEST(test_a_shader_without_variants_that_does_not_run_is_an_error),
+        UNIT_TEST(test_a_shader_without_implementations_that_does_not_run_is_an_error),
         UNIT_TEST(test_a_driver_that_runs_nothing_is_told_once),
-        UNIT_TEST(test_a_graph_is_recorded_anew_with_smaller_variants),
+        UNIT_TEST(test_a_graph_is_recorded_anew_with_smaller_implementations),
         UNIT_TEST(test_a_graph_without_a_variant_that_runs_fails_each_time),
         UNIT_TEST(test_light_passes_have_large_groups),
         UNIT_TEST(test_compilations_are_told),
@@ -1183,5 +1187,5 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_families_are_told_by_the_strings_of_drivers),
         CU_TEST_INFO_NULL,
     };
-    return fixture_run("variants", tests, argc, argv);
+    return fixture_run("implementations", tests, argc, argv);
 }
