@@ -25,7 +25,7 @@ lines=$(wc -l <include/changes.md)
 for folder in include src glsl platform tests examples; do
     [ -e $folder/README.md ] || fail "$folder has no README.md"
 done
-for words in 'ping-pong passes' 'texture array of four-channel slices' 'gradient state' 'GBM' 'EGL'; do
+for words in 'ping-pong passes' 'texture arrays of four-channel slices' 'gradient state' 'GBM' 'EGL'; do
     grep -q "$words" README.md || fail "README.md does not speak of $words"
 done
 
