@@ -6,7 +6,7 @@
 
 #include "encode/descriptor.h"
 #include "encode/tune.h"
-#include "record/choices.h"
+#include "record/tuning_cache.h"
 #include "record/program.h"
 #include "record/text.h"
 
@@ -79,7 +79,7 @@ static const char *unmet_need(const struct glcnn_device_traits *traits,
         return "more invocations that run in step";
     if (row->shared_memory && !traits->shared_memory)
         return "shared memory on the chip";
-    if (row->dear_stores && !traits->dear_stores)
+    if (row->slow_image_stores && !traits->slow_image_stores)
         return "stores that cost more than recomputing";
     return NULL;
 }

@@ -33,7 +33,7 @@ struct graph_filter {
 };
 
 /* How passes are joined and run beside each other, each of which takes more memory: as recorded;
- * joined where they can be (command_join.c); in waves, too (command_order.c). */
+ * joined where they can be (command_merge.c); in waves, too (command_order.c). */
 enum arrangement { ARRANGE_AS_RECORDED, ARRANGE_JOINED, ARRANGE_IN_WAVES };
 
 /* How a batch runs: in so many parts, for which all is stored, and with what is made again. */
@@ -197,7 +197,7 @@ struct compiled {
     struct command_memory memory;
     double whole_time; /* recording_time without a budget */
     size_t lent; /* most bytes of a vector of part sums, unless a budget needs fewer; 0: any */
-    uint64_t lent_size; /* of all that are lent to one plan, where they may take any */
+    uint64_t workspace_size; /* of all that are lent to one plan, where they may take any */
     bool has_programs;
 };
 /* What the graph has compiled for these, or compiles now. */

@@ -78,9 +78,9 @@ static glcnn_status record(struct joining *j)
 {
     struct joint_averages *a = &j->averages;
     const struct averager_methods *methods = a->kernels[0]->descriptor->averages;
-    glcnn_status status = buffer_join(a->batch, 2 * a->count, &a->joined_batch);
+    glcnn_status status = buffer_merge(a->batch, 2 * a->count, &a->joined_batch);
     if (status == GLCNN_SUCCESS)
-        status = buffer_join(a->running, 2 * a->count, &a->joined_running);
+        status = buffer_merge(a->running, 2 * a->count, &a->joined_running);
     if (status != GLCNN_SUCCESS || !a->joined_batch || !a->joined_running)
         return status;
     status = methods->encode_joint(j->recording->command_buffer, a);
@@ -91,7 +91,7 @@ static glcnn_status record(struct joining *j)
 
 static bool fits(const struct joint_averages *a, const struct glcnn_limits *limits)
 {
-    size_t size = buffer_joined_size(a->batch, 2 * a->count);
+    size_t size = buffer_merged_size(a->batch, 2 * a->count);
     return 2 * size <= limits->storage_block_size; /* the pass has two numbers for each element */
 }
 

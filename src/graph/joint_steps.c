@@ -119,7 +119,7 @@ static void take_in(struct joining *j, struct layer *layer)
     for (int role = 0; role < STEP_ROLES; role++)
         memcpy(j->vectors[role] + j->vector_count, layer->vectors[role],
                layer->count * sizeof(*j->vectors[role]));
-    size_t size = buffer_joined_size(j->vectors[STEP_VALUES], j->vector_count + layer->count);
+    size_t size = buffer_merged_size(j->vectors[STEP_VALUES], j->vector_count + layer->count);
     if (size > device->info.limits.storage_block_size)
         return;
     j->vector_count += layer->count;
@@ -134,7 +134,7 @@ static glcnn_status join(struct joining *j, bool *done)
     for (int role = 0; role < STEP_ROLES && *done && status == GLCNN_SUCCESS; role++) {
         if (!j->vectors[role][0])
             continue;
-        status = buffer_join(j->vectors[role], j->vector_count, &j->joined[role]);
+        status = buffer_merge(j->vectors[role], j->vector_count, &j->joined[role]);
         *done = j->joined[role];
     }
     return status;

@@ -215,7 +215,7 @@ glcnn_status update_record(struct recording *r)
 {
     glcnn_status status = add_up(r);
     r->command_buffer->skips_nan = loss_scale_is_used(r->graph);
-    if (status == GLCNN_SUCCESS && r->command_buffer->planned && !r->graph->steps_apart)
+    if (status == GLCNN_SUCCESS && r->command_buffer->deferred && !r->graph->steps_apart)
         status = joint_steps_lay(r);
     if (status == GLCNN_SUCCESS)
         status = exchange_record_gradients(r);
@@ -223,7 +223,7 @@ glcnn_status update_record(struct recording *r)
         status = gradient_norm_record(r);
     if (status == GLCNN_SUCCESS)
         status = joint_steps_record(r);
-    if (status == GLCNN_SUCCESS && r->command_buffer->planned)
+    if (status == GLCNN_SUCCESS && r->command_buffer->deferred)
         status = joint_averages_record(r);
     return status == GLCNN_SUCCESS
                ? for_each_update(r, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU, record_one)

@@ -30,7 +30,7 @@ static bool is_near(const void *operation)
 static bool reads_halves(const void *operation)
 {
     const struct operation *o = operation;
-    return has_halves(&o->images[SOURCE]);
+    return is_float16(&o->images[SOURCE]);
 }
 
 /* By invocations that go through slices of a pixel, or that make one each. Read ahead of stores,
@@ -62,7 +62,7 @@ static void pass_runs(struct pass *pass, const struct operation *o,
     uint64_t pixels = (uint64_t)o->region_width * o->region_height * destination->images;
     uint32_t run = least(slices, pixels >= 1u << 16 ? 16 : 4), runs = groups_of(slices, run);
     pass_grid(pass, o->region_width, o->region_height, destination->images * runs);
-    pass_grows(pass, 2);
+    pass_batch_axis(pass, 2);
     pass_int(pass, "run", (int32_t)run);
     pass_int(pass, "runs", (int32_t)runs);
     pass->work *= run;

@@ -196,7 +196,7 @@ static bool check_slopes(const struct operation *o, struct refusal refusal)
 static void pass_neuron_alone(struct pass *pass, const struct glcnn_neuron_descriptor *neuron,
                               const struct image_view *destination)
 {
-    if (has_halves(destination))
+    if (is_float16(destination))
         pass_define(pass, "STORES_HALVES", 1);
     pass_neuron(pass, neuron);
 }

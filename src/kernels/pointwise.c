@@ -30,8 +30,8 @@ struct pass *plan_columns(struct plan *plan, const struct operation *operation, 
     pass_grid_over(pass, groups_of(operation->region_width, columns), operation->region_height,
                    "destination", destination);
     pass_origin(pass, 0, operation->region_y, 0);
-    pass_covers(pass, destination, operation->region_x, operation->region_y,
-                operation->region_width, operation->region_height, 1);
+    pass_overwrites(pass, destination, operation->region_x, operation->region_y,
+                    operation->region_width, operation->region_height, 1);
     bool looped = row == &pointwise_rows.rows[2];
     (looped ? pass_int : pass_define)(pass, "PIXELS", (int)columns);
     if (row == pointwise_rows.rows)
@@ -54,7 +54,7 @@ const struct implementation_list derivation_rows = {
     "pointwise_pixels",
     (const struct implementation[]){
         {"pixels_derived", .registers = 32, .shared_memory = true, .buffers = 16},
-        {"pixels_made_again", .registers = 32, .dear_stores = true, .buffers = 16},
+        {"pixels_made_again", .registers = 32, .slow_image_stores = true, .buffers = 16},
         {"pixels_stored"},
         {0}}};
 

@@ -80,7 +80,7 @@ static struct pass *plan_channels(const struct operation *o, struct plan *plan, 
     if (destination->channels % 4 == 0)
         pass_define(pass, "FULL_SLICES", 1);
     pass_grid(pass, o->region_width, o->region_height, destination->images);
-    pass_grows(pass, 2);
+    pass_batch_axis(pass, 2);
     pass_image(pass, "destination", destination);
     pass_window(pass, &o->window);
     pass->work = slices * 160;
@@ -103,8 +103,8 @@ static struct pass *plan_gradient(const struct operation *o, struct plan *plan, 
 {
     const struct image_view *destination = &o->images[DESTINATION];
     const struct channels channels = {slice_count(destination->channels), logarithm,
-                                      has_halves(&o->images[GRADIENT]) &&
-                                          has_halves(&o->images[FORWARD_RESULT])};
+                                      is_float16(&o->images[GRADIENT]) &&
+                                          is_float16(&o->images[FORWARD_RESULT])};
     const struct implementation *row = implementation_choose(plan, &gradient_rows, &channels);
     struct pass *pass = plan_channels(o, plan, "soft_max/soft_max_gradient.comp", row, destination);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
@@ -115,7 +115,7 @@ static struct pass *plan_gradient(const struct operation *o, struct plan *plan, 
         pass_define(pass, "HALVES", 1);
     if (row->fours)
         pass_define(pass, "BY_FOURS", 1);
-    pass->light = row->fours || row->slices == 16;
+    pass->prefers_large_groups = row->fours || row->slices == 16;
     if (!o->state_driven)
         pass_define(pass, "BY_HAND", 1);
     return pass;

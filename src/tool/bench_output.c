@@ -35,7 +35,7 @@ static glcnn_status poison_stores(struct bench_job *w, glcnn_image *image)
     glcnn_image *stored = NULL;
     glcnn_kernel *kernel = NULL;
     glcnn_command_buffer *commands = NULL;
-    if (!glcnn_device_info(w->device)->traits.buffered_stores)
+    if (!glcnn_device_info(w->device)->traits.stores_via_buffer)
         return GLCNN_SUCCESS;
     glcnn_status status = glcnn_image_create(w->device, glcnn_image_get_descriptor(image), &stored);
     if (status == GLCNN_SUCCESS)

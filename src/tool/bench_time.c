@@ -42,7 +42,7 @@ static double seconds_of(clockid_t clock)
 static void watch(const struct bench_work *work)
 {
     double begin = seconds_of(CLOCK_MONOTONIC);
-    if (glcnn_device_info(work->device)->traits.busy_waits)
+    if (glcnn_device_info(work->device)->traits.spin_waits)
         while (!work->is_over(work->user) && seconds_of(CLOCK_MONOTONIC) - begin < WATCHED)
             continue;
 }

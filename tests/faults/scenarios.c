@@ -299,7 +299,7 @@ end:
 static void run_copied_transfer(struct fault_run *run)
 {
     fault_pause(true);
-    run->device->info.traits.background_copies = true;
+    run->device->info.traits.async_uploads = true;
     staging_destroy(&run->device->staging);
     run->gone_wrong |= staging_create(run->device) != GLCNN_SUCCESS;
     fault_pause(false);
